@@ -1,0 +1,157 @@
+//! What one look at the content of a block tells: sizes, counts, terms, keywords, a preview.
+
+use super::{keywords, terms};
+use crate::model::limits::{COUNT_PIECE_BYTES, PREVIEW_CHARACTERS};
+use crate::model::{Block, BlockKind, Counts, Key, Role};
+
+/// Fills in what is measured over the content of a block.
+///
+/// `content` is what the model sees, `text` the same for people (the members of a tool input, unescaped), `refers` the part
+/// of it that refers to what was known before, where that is not all. `known` gives the o200k count of a content that was
+/// counted earlier, by its hash.
+pub fn measure(block: &mut Block, content: &str, text: &str, refers: Option<&str>, known: &dyn Fn(Key) -> Option<u32>) {
+    block.hash = Key::of_bytes(content.as_bytes());
+    block.bytes = content.len() as u64;
+    block.counts = classes(text);
+    block.counts.o200k = known(block.hash).unwrap_or_else(|| o200k(text));
+    block.preview = preview(text).into();
+    block.keywords = keywords::of_block(block, text);
+    if block.kind == BlockKind::Thinking {
+        return;
+    }
+    match (block.role, refers) {
+        (Role::ToolUse, Some(refers)) => {
+            block.terms = terms::terms(refers);
+            block.uses = block.terms.len() as u32;
+            if refers.len() < text.len() {
+                let used: std::collections::HashSet<u32> = block.terms.iter().copied().collect();
+                block.terms.extend(terms::terms(text).into_iter().filter(|term| !used.contains(term)));
+            }
+        }
+        (role, _) => {
+            block.terms = terms::terms(text);
+            block.uses = if matches!(role, Role::Assistant | Role::ToolUse) { block.terms.len() as u32 } else { 0 };
+        }
+    }
+}
+
+/// Loads the vocabulary, which takes a tenth of a second; without it the first count does.
+pub fn load_vocabulary() {
+    vocabulary();
+}
+
+fn vocabulary() -> Option<&'static tiktoken::CoreBpe> {
+    tiktoken::get_encoding("o200k_base")
+}
+
+/// Tokens of a text in OpenAI's public o200k vocabulary; a text of more than [`COUNT_PIECE_BYTES`] is counted in pieces.
+pub fn o200k(text: &str) -> u32 {
+    if text.is_empty() {
+        return 0;
+    }
+    let Some(vocabulary) = vocabulary() else { return (text.len() / 4) as u32 };
+    let mut rest = text;
+    let mut sum = 0;
+    while rest.len() > COUNT_PIECE_BYTES {
+        let mut cut = COUNT_PIECE_BYTES;
+        while !rest.is_char_boundary(cut) {
+            cut -= 1;
+        }
+        let cut = rest[..cut].rfind('\n').map_or(cut, |line_feed| line_feed + 1);
+        sum += vocabulary.count(&rest[..cut]);
+        rest = &rest[cut..];
+    }
+    (sum + vocabulary.count(rest)) as u32
+}
+
+/// Counts the classes of characters, everything but the tokens.
+fn classes(text: &str) -> Counts {
+    let mut counts = Counts::default();
+    for byte in text.bytes() {
+        match byte {
+            b'\n' => counts.newlines += 1,
+            b'0'..=b'9' => counts.digits += 1,
+            0x80..=0xbf => continue,
+            0xc0.. => counts.non_ascii += 1,
+            _ if byte.is_ascii_punctuation() => counts.punctuation += 1,
+            _ => {}
+        }
+        counts.characters += 1;
+    }
+    counts
+}
+
+/// The first words of a text, on one line, without control characters.
+pub fn preview(text: &str) -> String {
+    let mut preview = String::new();
+    let mut characters = 0;
+    for word in text.split(|c: char| c.is_whitespace() || c.is_control()).filter(|word| !word.is_empty()) {
+        if characters >= PREVIEW_CHARACTERS {
+            break;
+        }
+        if characters > 0 {
+            preview.push(' ');
+            characters += 1;
+        }
+        for character in word.chars().take(PREVIEW_CHARACTERS.saturating_sub(characters)) {
+            preview.push(character);
+            characters += 1;
+        }
+    }
+    preview
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn classes_of_characters_are_counted() {
+        let counts = classes("a1,\né");
+        assert_eq!((counts.characters, counts.digits, counts.punctuation, counts.newlines, counts.non_ascii), (5, 1, 1, 1, 1));
+    }
+
+    #[test]
+    fn counts_agree_with_the_oracle() {
+        let oracle = tiktoken_rs::o200k_base().unwrap();
+        for text in [
+            "",
+            "hello world",
+            "fn main() {\n    println!(\"x\");\n}",
+            "12345 67890",
+            "日本語のテキスト",
+            "👩‍👩‍👧 zwj",
+            "\t\t  \r\n  x",
+            "<|endoftext|>",
+        ] {
+            assert_eq!(o200k(text) as usize, oracle.encode_ordinary(text).len(), "{text:?}");
+        }
+    }
+
+    #[test]
+    fn a_megabyte_of_spaces_is_counted() {
+        assert!(o200k(&" ".repeat(1 << 20)) > 0);
+    }
+
+    #[test]
+    fn long_text_is_cut_at_a_line() {
+        let line = "let value = compute(42);\n";
+        let text = line.repeat(3 * COUNT_PIECE_BYTES / line.len());
+        let exact = vocabulary().unwrap().count(&text) as u32;
+        assert!(o200k(&text).abs_diff(exact) <= 3);
+    }
+
+    #[test]
+    fn a_preview_is_one_clean_line() {
+        assert_eq!(preview("  a\n\tb\u{1b}[31mc  "), "a b [31mc");
+        assert_eq!(preview(&"x".repeat(500)).chars().count(), PREVIEW_CHARACTERS);
+    }
+
+    proptest::proptest! {
+        #[test]
+        fn any_text_counts_as_the_oracle_does(text in "\\PC{0,80}") {
+            static ORACLE: std::sync::LazyLock<tiktoken_rs::CoreBPE> = std::sync::LazyLock::new(|| tiktoken_rs::o200k_base().unwrap());
+            proptest::prop_assert_eq!(o200k(&text) as usize, ORACLE.encode_ordinary(&text).len());
+        }
+    }
+}

@@ -1,0 +1,60 @@
+//! References: which blocks the agent's later words come back to, and how hot that makes them.
+//!
+//! A block is *referenced* by a later text or tool input of the agent that uses terms which the block brought. A term that
+//! stands in `n` earlier blocks speaks for each of them with weight `1/n` (a form of inverse document frequency, Spärck
+//! Jones 1972); a term in more than [`COMMON_TERM_BLOCKS`] says nothing. The agent's block refers to an earlier one when
+//! the weights of their shared terms reach [`REFERENCE_WEIGHT`].
+
+use crate::model::Session;
+use crate::model::limits::COMMON_TERM_BLOCKS;
+use rustc_hash::{FxHashMap, FxHashSet};
+
+/// What shared terms must weigh to be a reference: one term of three blocks, or several that are more common.
+const REFERENCE_WEIGHT: f32 = 0.33;
+/// Steps after which a reference counts half.
+const HALF_LIFE_STEPS: f32 = 20.0;
+
+/// Writes references, heat and staleness into every block. `turn` and `step` are the last ones of the session.
+pub fn trace(session: &mut Session, turn: u32, step: u32) {
+    // Only what some block of the agent uses can be referred to: everything else need not be remembered.
+    let used: FxHashSet<u32> = session.blocks.iter().flat_map(|block| &block.terms[..block.uses as usize]).copied().collect();
+    let mut holders: FxHashMap<u32, Vec<u32>> = FxHashMap::default();
+    let mut heat = vec![0.0f32; session.blocks.len()];
+    let mut shared: FxHashMap<u32, f32> = FxHashMap::default();
+    for index in 0..session.blocks.len() {
+        let (position, uses) = (session.blocks[index].position, session.blocks[index].uses as usize);
+        if uses > 0 {
+            shared.clear();
+            for term in &session.blocks[index].terms[..uses] {
+                let Some(blocks) = holders.get(term).filter(|blocks| blocks.len() <= COMMON_TERM_BLOCKS) else { continue };
+                for holder in blocks {
+                    *shared.entry(*holder).or_default() += 1.0 / blocks.len() as f32;
+                }
+            }
+            for (&holder, &weight) in shared.iter().filter(|(_, weight)| **weight >= REFERENCE_WEIGHT) {
+                let usefulness = &mut session.blocks[holder as usize].usefulness;
+                usefulness.references += 1;
+                usefulness.last_turn = Some(position.turn);
+                usefulness.last_step = Some(position.step);
+                heat[holder as usize] += weight.min(1.0) * decay(step, position.step);
+            }
+        }
+        for term in session.blocks[index].terms.iter().filter(|term| used.contains(term)) {
+            let blocks = holders.entry(*term).or_default();
+            // One more than common is enough to know that it is.
+            if blocks.len() <= COMMON_TERM_BLOCKS {
+                blocks.push(index as u32);
+            }
+        }
+    }
+    for (block, warmth) in session.blocks.iter_mut().zip(heat) {
+        let usefulness = &mut block.usefulness;
+        usefulness.heat = 1.0 - (-(warmth + decay(step, block.position.step))).exp();
+        usefulness.stale_turns = turn.saturating_sub(usefulness.last_turn.unwrap_or_default().max(block.position.turn));
+        usefulness.stale_steps = step.saturating_sub(usefulness.last_step.unwrap_or_default().max(block.position.step));
+    }
+}
+
+fn decay(now: u32, then: u32) -> f32 {
+    (-(now.saturating_sub(then) as f32) / HALF_LIFE_STEPS).exp2()
+}

@@ -1,0 +1,180 @@
+//! The terms of a text: what later words of the agent can refer back to.
+//!
+//! Terms are code identifiers (`snake_case`, `camelCase`, with digits), file names and the last parts of paths, quoted
+//! strings, and whole lines of some length. Plain words are none: everybody uses them. A term is kept as 32 bits of its
+//! XXH3 hash; with 100,000 distinct terms in a session a given one collides in 1 of 40,000 cases.
+
+use crate::model::limits::TERMS_PER_BLOCK;
+use std::collections::HashSet;
+use twox_hash::XxHash3_64;
+
+/// Shortest identifier, quoted string and line that count, in bytes.
+const IDENTIFIER_BYTES: usize = 5;
+const QUOTED_BYTES: std::ops::RangeInclusive<usize> = 8..=80;
+const LINE_BYTES: std::ops::RangeInclusive<usize> = 16..=400;
+
+/// The hashes of the distinct terms of a text, in order of appearance; at most [`TERMS_PER_BLOCK`].
+pub fn terms(text: &str) -> Vec<u32> {
+    let mut found = Found { seen: HashSet::new(), terms: Vec::new() };
+    for line in text.lines() {
+        if found.terms.len() >= TERMS_PER_BLOCK {
+            break;
+        }
+        let content = without_line_number(line).trim();
+        if LINE_BYTES.contains(&content.len()) && content.bytes().filter(u8::is_ascii_alphabetic).take(3).count() == 3 {
+            found.add(content);
+        }
+        words(content, &mut found);
+        quotes(content, &mut found);
+    }
+    found.terms.truncate(TERMS_PER_BLOCK);
+    found.terms
+}
+
+/// The hash under which a term is known.
+fn hash(term: &str) -> u32 {
+    XxHash3_64::oneshot(term.as_bytes()) as u32
+}
+
+struct Found {
+    seen: HashSet<u32>,
+    terms: Vec<u32>,
+}
+
+impl Found {
+    fn add(&mut self, term: &str) {
+        let hash = hash(term);
+        if self.seen.insert(hash) {
+            self.terms.push(hash);
+        }
+    }
+}
+
+/// A line without the number that a read or a search puts before it: `   12→`, `12:`, `12\t`, `12-`.
+pub fn without_line_number(line: &str) -> &str {
+    let rest = line.trim_start_matches([' ', '\t']);
+    let digits = rest.bytes().take_while(u8::is_ascii_digit).count();
+    if digits == 0 {
+        return line;
+    }
+    let rest = &rest[digits..];
+    ["→", "\t", ":", "-"].iter().find_map(|mark| rest.strip_prefix(mark)).unwrap_or(line)
+}
+
+fn is_run(byte: u8) -> bool {
+    byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'.' | b'/' | b'@' | b'+' | b'~' | b'-')
+}
+
+fn words(line: &str, found: &mut Found) {
+    let bytes = line.as_bytes();
+    let mut at = 0;
+    while at < bytes.len() {
+        if !is_run(bytes[at]) {
+            at += 1;
+            continue;
+        }
+        let start = at;
+        while at < bytes.len() && is_run(bytes[at]) {
+            at += 1;
+        }
+        let run = line[start..at].trim_matches(['.', '-', '+', '@', '~']);
+        let name = run.rsplit('/').next().unwrap_or(run);
+        if is_file_name(name) {
+            found.add(name);
+        }
+        for word in run.split(|c: char| !(c.is_ascii_alphanumeric() || c == '_')) {
+            if word.len() >= IDENTIFIER_BYTES && is_identifier(word.as_bytes()) {
+                found.add(word);
+            }
+        }
+    }
+}
+
+/// Whether a name has a stem and an extension of letters: `main.rs`, not `1.2` or `e.g`.
+fn is_file_name(name: &str) -> bool {
+    name.rsplit_once('.').is_some_and(|(stem, extension)| {
+        stem.len() >= 2
+            && (1..=5).contains(&extension.len())
+            && extension.bytes().all(|byte| byte.is_ascii_lowercase() || byte.is_ascii_digit())
+            && extension.bytes().any(|byte| byte.is_ascii_lowercase())
+            && stem.bytes().any(|byte| byte.is_ascii_alphabetic())
+    })
+}
+
+/// Whether a word is written as only code is: an inner underscore, a capital after a small letter, a digit after a letter, or a hash.
+fn is_identifier(word: &[u8]) -> bool {
+    let inner = word.len() > 2 && word[1..word.len() - 1].contains(&b'_');
+    inner
+        || word.windows(2).any(|pair| {
+            (pair[0].is_ascii_lowercase() && pair[1].is_ascii_uppercase())
+                || (pair[0].is_ascii_alphabetic() && pair[1].is_ascii_digit())
+        })
+        || (word.len() >= 7
+            && word.iter().all(u8::is_ascii_hexdigit)
+            && word.iter().any(u8::is_ascii_alphabetic)
+            && word.iter().any(u8::is_ascii_digit))
+}
+
+fn quotes(line: &str, found: &mut Found) {
+    for mark in [b'"', b'`'] {
+        let mut places = memchr::memchr_iter(mark, line.as_bytes());
+        while let (Some(open), Some(close)) = (places.next(), places.next()) {
+            let inner = line[open + 1..close].trim();
+            if QUOTED_BYTES.contains(&inner.len()) {
+                found.add(inner);
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn check(text: &str, expected: &[&str]) {
+        let expected: Vec<u32> = expected.iter().map(|term| hash(term)).collect();
+        assert_eq!(terms(text), expected, "{text}");
+    }
+
+    #[test]
+    fn plain_words_are_no_terms() {
+        check("the answer is simple", &["the answer is simple"]);
+        check("short words", &[]);
+    }
+
+    #[test]
+    fn identifiers_are_terms() {
+        check("parse_row x", &["parse_row"]);
+        check("fooBar(12)", &["fooBar"]);
+        check("E0599 a1b2c3d", &["E0599", "a1b2c3d"]);
+    }
+
+    #[test]
+    fn a_path_counts_by_its_file_name() {
+        check("/a/b/main.rs", &["main.rs"]);
+        check("./x/lib.rs.", &["lib.rs"]);
+    }
+
+    #[test]
+    fn quoted_strings_are_terms() {
+        check(r#"`go run it`"#, &["go run it"]);
+        check(r#""tiny""#, &[]);
+    }
+
+    #[test]
+    fn line_numbers_do_not_matter() {
+        for line in
+            ["    let total = sum();", "  12→    let total = sum();", "12:    let total = sum();", "12\t    let total = sum();"]
+        {
+            check(line, &["let total = sum();"]);
+        }
+        assert_eq!(without_line_number("2024 was fine"), "2024 was fine");
+    }
+
+    #[test]
+    fn terms_are_distinct_and_bounded() {
+        check("foo_bar foo_bar", &["foo_bar"]);
+        let many: String = (0..10_000).map(|n| format!("name_{n}\n")).collect();
+        assert_eq!(terms(&many).len(), TERMS_PER_BLOCK);
+    }
+}

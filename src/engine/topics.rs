@@ -1,0 +1,197 @@
+//! Topics: what stretches of the conversation are about, from their own words.
+//!
+//! A turn, or a dozen steps of a long one, is a stretch. Its words are weighed by how often it says them and how few other
+//! stretches do (tf-idf). Neighbours whose words are alike (cosine) make one topic, then topics that are alike.
+
+use crate::model::{BlockNumber, Role, Session, Topic, Window};
+use rustc_hash::FxHashMap;
+use std::collections::BTreeSet;
+
+/// Steps of a long turn that make one stretch.
+const STRETCH_STEPS: u32 = 12;
+/// How alike neighbouring stretches must be to be one topic, and how alike distant ones.
+const NEIGHBOUR_LIKENESS: f32 = 0.12;
+const DISTANT_LIKENESS: f32 = 0.25;
+/// Words that a topic keeps.
+const TOPIC_WORDS: usize = 8;
+/// Stretches above which only neighbours are compared: comparing all with all would take too long.
+const COMPARED_STRETCHES: usize = 400;
+
+type Words = FxHashMap<Box<str>, f32>;
+
+struct Stretch {
+    blocks: Vec<BlockNumber>,
+    turns: BTreeSet<u32>,
+    words: Words,
+}
+
+/// Groups the blocks of the window, and of what was cut from it, into topics; writes each block's topic.
+pub fn find(session: &mut Session, window: &Window) -> Vec<Topic> {
+    let mut stretches = stretches(session, window);
+    weigh(&mut stretches);
+    merge_neighbours(&mut stretches);
+    if stretches.len() <= COMPARED_STRETCHES {
+        merge_distant(&mut stretches);
+    }
+    let mut taken: BTreeSet<String> = BTreeSet::new();
+    let mut topics = Vec::new();
+    for stretch in &stretches {
+        let keywords = ranked(&stretch.words);
+        let label = label(&keywords, &taken);
+        if label.is_empty() {
+            continue;
+        }
+        taken.insert(label.clone());
+        for number in &stretch.blocks {
+            session.blocks[*number as usize - 1].topic = Some(topics.len() as u32);
+        }
+        topics.push(Topic {
+            label,
+            keywords: keywords.into_iter().take(TOPIC_WORDS).map(str::to_owned).collect(),
+            turns: stretch.turns.iter().copied().collect(),
+        });
+    }
+    topics
+}
+
+fn stretches(session: &Session, window: &Window) -> Vec<Stretch> {
+    let mut known: FxHashMap<(u32, u32), usize> = FxHashMap::default();
+    let mut stretches: Vec<Stretch> = Vec::new();
+    let mut first_step: FxHashMap<u32, u32> = FxHashMap::default();
+    let inside: rustc_hash::FxHashSet<BlockNumber> = window.blocks.iter().copied().collect();
+    for block in &session.blocks {
+        if session.rows[block.row as usize].sidechain {
+            continue;
+        }
+        let (turn, step) = (block.position.turn, block.position.step);
+        let start = *first_step.entry(turn).or_insert(step);
+        let place = *known.entry((turn, (step - start.min(step)) / STRETCH_STEPS)).or_insert_with(|| {
+            stretches.push(Stretch { blocks: Vec::new(), turns: BTreeSet::new(), words: Words::default() });
+            stretches.len() - 1
+        });
+        let stretch = &mut stretches[place];
+        stretch.blocks.push(block.number);
+        stretch.turns.insert(turn);
+        let weight = match block.role {
+            Role::User => 3.0,
+            Role::ToolUse => 2.0,
+            Role::Assistant => 1.5,
+            _ => 0.4,
+        } * if inside.contains(&block.number) { 1.0 } else { 0.8 };
+        for (rank, word) in block.keywords.iter().enumerate() {
+            *stretch.words.entry(word.clone()).or_default() += weight / (1.0 + rank as f32 / 3.0);
+        }
+    }
+    stretches
+}
+
+/// Turns counts into tf-idf: log-dampened counts, times how few stretches have the word.
+fn weigh(stretches: &mut [Stretch]) {
+    let mut spread: FxHashMap<Box<str>, f32> = FxHashMap::default();
+    for word in stretches.iter().flat_map(|stretch| stretch.words.keys()) {
+        *spread.entry(word.clone()).or_default() += 1.0;
+    }
+    let all = stretches.len() as f32;
+    for stretch in stretches {
+        for (word, weight) in &mut stretch.words {
+            *weight = (1.0 + *weight).ln() * (1.0 + all / spread[word]).ln();
+        }
+    }
+}
+
+fn merge_neighbours(stretches: &mut Vec<Stretch>) {
+    let mut merged: Vec<Stretch> = Vec::new();
+    for stretch in stretches.drain(..) {
+        match merged.last_mut() {
+            Some(last) if stretch.words.is_empty() || likeness(&last.words, &stretch.words) >= NEIGHBOUR_LIKENESS => {
+                absorb(last, stretch)
+            }
+            _ => merged.push(stretch),
+        }
+    }
+    *stretches = merged;
+}
+
+fn merge_distant(stretches: &mut Vec<Stretch>) {
+    let mut merged: Vec<Stretch> = Vec::new();
+    for stretch in stretches.drain(..) {
+        let nearest = merged
+            .iter()
+            .enumerate()
+            .map(|(place, known)| (place, likeness(&known.words, &stretch.words)))
+            .max_by(|a, b| a.1.total_cmp(&b.1))
+            .filter(|(_, likeness)| *likeness >= DISTANT_LIKENESS);
+        match nearest {
+            Some((place, _)) => absorb(&mut merged[place], stretch),
+            None => merged.push(stretch),
+        }
+    }
+    *stretches = merged;
+}
+
+fn absorb(into: &mut Stretch, other: Stretch) {
+    into.blocks.extend(other.blocks);
+    into.turns.extend(other.turns);
+    for (word, weight) in other.words {
+        *into.words.entry(word).or_default() += weight;
+    }
+}
+
+/// The cosine of two word vectors.
+fn likeness(a: &Words, b: &Words) -> f32 {
+    let (small, large) = if a.len() < b.len() { (a, b) } else { (b, a) };
+    let dot: f32 = small.iter().filter_map(|(word, weight)| large.get(word).map(|other| weight * other)).sum();
+    let length = |words: &Words| words.values().map(|weight| weight * weight).sum::<f32>().sqrt();
+    let lengths = length(a) * length(b);
+    if lengths > 0.0 { dot / lengths } else { 0.0 }
+}
+
+fn ranked(words: &Words) -> Vec<&str> {
+    let mut ranked: Vec<(&str, f32)> = words.iter().map(|(word, weight)| (&**word, *weight)).collect();
+    ranked.sort_by(|a, b| b.1.total_cmp(&a.1).then_with(|| a.0.cmp(b.0)));
+    ranked.into_iter().map(|(word, _)| word).collect()
+}
+
+/// The best word that no other topic is called by, with the next one that says something else.
+fn label(keywords: &[&str], taken: &BTreeSet<String>) -> String {
+    let Some(first) = keywords.first() else { return String::new() };
+    if first.contains(' ') && !taken.contains(*first) {
+        return (*first).to_owned();
+    }
+    let second = |first: &str| {
+        keywords.iter().find(|word| !word.contains(' ') && **word != first && !first.contains(**word) && !word.contains(first))
+    };
+    for first in keywords.iter().filter(|word| !word.contains(' ')) {
+        let label = second(first).map_or_else(|| (*first).to_owned(), |second| format!("{first} {second}"));
+        if !taken.contains(&label) {
+            return label;
+        }
+    }
+    String::new()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn words(text: &str) -> Words {
+        text.split(' ').map(|word| (word.into(), 1.0)).collect()
+    }
+
+    #[test]
+    fn likeness_is_a_cosine() {
+        assert!((likeness(&words("a b"), &words("a b")) - 1.0).abs() < 1e-6);
+        assert_eq!(likeness(&words("a"), &words("b")), 0.0);
+        assert_eq!(likeness(&Words::default(), &words("b")), 0.0);
+    }
+
+    #[test]
+    fn a_label_is_two_words_and_taken_once() {
+        let mut taken = BTreeSet::new();
+        assert_eq!(label(&["auth", "authority", "flow"], &taken), "auth flow");
+        taken.insert("auth flow".to_owned());
+        assert_ne!(label(&["auth", "authority", "flow"], &taken), "auth flow");
+        assert_eq!(label(&["database schema", "x"], &taken), "database schema");
+        assert_eq!(label(&[], &taken), "");
+    }
+}

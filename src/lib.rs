@@ -1,0 +1,10 @@
+//! The context of AI coding agents as a structured memory.
+#![forbid(unsafe_code)]
+#![warn(missing_docs)]
+
+pub mod engine;
+pub mod fsio;
+pub mod model;
+pub mod provider;
+pub mod store;
+pub mod workspace;

@@ -1,0 +1,427 @@
+use super::{Counts, Key, TokenCount};
+use serde::{Deserialize, Serialize};
+
+/// The place of a block in file order, from 1: stable as the file grows.
+pub type BlockNumber = u32;
+
+/// The smallest thing that can be pinned, shortened or recalled: one content block.
+///
+/// The first half is read from the file and can be cached; the second half is decided anew at each reading.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Block {
+    /// The index of its row in the session.
+    pub row: u32,
+    /// Its index among the blocks of that row.
+    pub index: u32,
+    /// What it is made of.
+    pub kind: BlockKind,
+    /// Who speaks.
+    pub role: Role,
+    /// XXH3-128 of the content as the model sees it.
+    pub hash: Key,
+    /// Bytes of that content.
+    pub bytes: u64,
+    /// What one pass over the content counted.
+    pub counts: Counts,
+    /// The tool use id that a use and its result share.
+    pub call: Option<Key>,
+    /// The tool, for a tool use; a result learns it from its use.
+    pub tool: Option<Box<Tool>>,
+    /// Whether a tool result reports an error.
+    pub error: bool,
+    /// The kind of an attachment (`date`, `hook_success`, …), empty for everything else.
+    pub label: Box<str>,
+    /// Images in the content, by pixel size.
+    pub images: Vec<Image>,
+    /// Bytes of a signature over thinking.
+    pub signature_bytes: u32,
+    /// The first words of the content, on one line.
+    pub preview: Box<str>,
+    /// Hashes of the distinct terms that stand in it.
+    pub terms: Vec<u32>,
+    /// How many of `terms`, from the first on, the agent used in it.
+    pub uses: u32,
+    /// Its most telling words, best first.
+    pub keywords: Vec<Box<str>>,
+
+    /// Its place in file order, from 1.
+    #[serde(skip)]
+    pub number: BlockNumber,
+    /// When its row was written, in milliseconds since 1970, UTC.
+    #[serde(skip)]
+    pub timestamp: Option<i64>,
+    /// What it costs while it is in the window.
+    #[serde(skip, default = "zero")]
+    pub tokens: TokenCount,
+    /// Where it stands.
+    #[serde(skip)]
+    pub position: Position,
+    /// How it is used.
+    #[serde(skip)]
+    pub usefulness: Usefulness,
+    /// How much of it is left.
+    #[serde(skip)]
+    pub level: Level,
+    /// Where in its life it is.
+    #[serde(skip)]
+    pub state: State,
+    /// Whether it is pinned, and where.
+    #[serde(skip)]
+    pub pin: Option<Pin>,
+    /// Its topic, an index into the topics of the reading.
+    #[serde(skip)]
+    pub topic: Option<u32>,
+}
+
+fn zero() -> TokenCount {
+    TokenCount::ZERO
+}
+
+impl Block {
+    /// A block of which nothing is known but what it is.
+    pub fn new(kind: BlockKind, role: Role) -> Block {
+        Block {
+            row: 0,
+            index: 0,
+            kind,
+            role,
+            hash: Key(0),
+            bytes: 0,
+            counts: Counts::default(),
+            call: None,
+            tool: None,
+            error: false,
+            label: "".into(),
+            images: Vec::new(),
+            signature_bytes: 0,
+            preview: "".into(),
+            terms: Vec::new(),
+            uses: 0,
+            keywords: Vec::new(),
+            number: 0,
+            timestamp: None,
+            tokens: TokenCount::ZERO,
+            position: Position::default(),
+            usefulness: Usefulness::default(),
+            level: Level::default(),
+            state: State::default(),
+            pin: None,
+            topic: None,
+        }
+    }
+
+    /// What the block is about in one word or path: the target of its tool, or its label.
+    pub fn target(&self) -> &str {
+        self.tool.as_deref().map_or(&*self.label, |tool| &tool.target)
+    }
+}
+
+/// What a block is made of.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum BlockKind {
+    /// Plain text of the user or the assistant.
+    Text,
+    /// Thinking of the model, perhaps with its text withheld.
+    Thinking,
+    /// A call of a tool.
+    ToolUse,
+    /// The answer of a tool.
+    ToolResult,
+    /// A picture.
+    Image,
+    /// A document.
+    Document,
+    /// A text that the client added.
+    Attachment,
+    /// A content block of a type that this version does not know.
+    Other,
+}
+
+impl BlockKind {
+    /// Every kind, in the order of reports.
+    pub const ALL: [BlockKind; 8] = [
+        BlockKind::Text,
+        BlockKind::Thinking,
+        BlockKind::ToolUse,
+        BlockKind::ToolResult,
+        BlockKind::Image,
+        BlockKind::Document,
+        BlockKind::Attachment,
+        BlockKind::Other,
+    ];
+
+    /// The word for it, as in selectors and JSON.
+    pub fn name(self) -> &'static str {
+        match self {
+            BlockKind::Text => "text",
+            BlockKind::Thinking => "thinking",
+            BlockKind::ToolUse => "tool_use",
+            BlockKind::ToolResult => "tool_result",
+            BlockKind::Image => "image",
+            BlockKind::Document => "document",
+            BlockKind::Attachment => "attachment",
+            BlockKind::Other => "other",
+        }
+    }
+}
+
+/// Who speaks in a block.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Role {
+    /// The client, in the system's name.
+    System,
+    /// The user.
+    User,
+    /// The model, aloud.
+    Assistant,
+    /// The model, to itself.
+    Thinking,
+    /// The model, calling a tool.
+    ToolUse,
+    /// A tool.
+    ToolResult,
+}
+
+impl Role {
+    /// The word for it, as in reports and JSON.
+    pub fn name(self) -> &'static str {
+        match self {
+            Role::System => "system",
+            Role::User => "user",
+            Role::Assistant => "assistant",
+            Role::Thinking => "thinking",
+            Role::ToolUse => "tool_use",
+            Role::ToolResult => "tool_result",
+        }
+    }
+}
+
+/// A tool call: which tool, and what it was pointed at.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Tool {
+    /// Its name as the client knows it.
+    pub name: Box<str>,
+    /// What it does.
+    pub verb: ToolVerb,
+    /// The path, command, pattern or question that it was given, on one line.
+    pub target: Box<str>,
+    /// XXH3-64 of what must be equal for two calls to mean the same: the command, the search with its options, the range of a read.
+    pub scope: u64,
+    /// Whether a read took the whole file.
+    pub whole: bool,
+}
+
+/// What a tool does, for supersession.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum ToolVerb {
+    /// Reads a file.
+    Read,
+    /// Changes a file.
+    Edit,
+    /// Runs a command.
+    Run,
+    /// Searches files or names.
+    Search,
+    /// Replaces a plan or a list of things to do.
+    Plan,
+    /// Anything else.
+    Other,
+}
+
+/// The pixel size of an image; zero by zero when its header does not say.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Image {
+    /// Pixels across.
+    pub width: u32,
+    /// Pixels down.
+    pub height: u32,
+}
+
+/// Where a block stands.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Position {
+    /// The zone; cold storage for what is not in the window.
+    pub zone: Zone,
+    /// The turn that it belongs to, from 1 in file order; 0 before the first prompt.
+    pub turn: u32,
+    /// The API response that it belongs to or precedes, from 1 in file order.
+    pub step: u32,
+    /// How well models use what stands there: 1 at both ends of the window, less in the middle.
+    pub relevance: f32,
+}
+
+/// Where in the window a block stands.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Zone {
+    /// The beginning: instructions, the first prompt, the summary of a compaction.
+    Primacy,
+    /// Everything between the ends.
+    Middle,
+    /// The newest part.
+    Recency,
+    /// Not in the window any more.
+    #[default]
+    Cold,
+}
+
+impl Zone {
+    /// Every zone, in window order.
+    pub const ALL: [Zone; 4] = [Zone::Primacy, Zone::Middle, Zone::Recency, Zone::Cold];
+
+    /// The word for it, as in selectors and JSON.
+    pub fn name(self) -> &'static str {
+        match self {
+            Zone::Primacy => "primacy",
+            Zone::Middle => "middle",
+            Zone::Recency => "recency",
+            Zone::Cold => "cold",
+        }
+    }
+}
+
+/// How a block is used by what comes after it.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Usefulness {
+    /// Later blocks of the agent that use something that this block brought.
+    pub references: u32,
+    /// The turn of the last of them.
+    pub last_turn: Option<u32>,
+    /// The step of the last of them.
+    pub last_step: Option<u32>,
+    /// How hot it is now, from 0 to 1.
+    pub heat: f32,
+    /// Turns since it was written or last referenced.
+    pub stale_turns: u32,
+    /// Steps since it was written or last referenced.
+    pub stale_steps: u32,
+    /// Why it no longer says how things are, if so, and the block that says it now.
+    pub outdated: Option<(Outdated, BlockNumber)>,
+}
+
+/// Why a block no longer says how things are.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Outdated {
+    /// The same content stands in a later result.
+    Duplicate,
+    /// The file was read again.
+    ReadAgain,
+    /// The same command or search ran again.
+    RunAgain,
+    /// A failed attempt that later succeeded.
+    Succeeded,
+    /// The plan was replaced.
+    Replaced,
+    /// The file was edited afterwards; what was read may still be needed.
+    EditedLater,
+}
+
+impl Outdated {
+    /// The reason in words.
+    pub fn reason(self) -> &'static str {
+        match self {
+            Outdated::Duplicate => "repeated",
+            Outdated::ReadAgain => "read again",
+            Outdated::RunAgain => "run again",
+            Outdated::Succeeded => "succeeded later",
+            Outdated::Replaced => "replaced",
+            Outdated::EditedLater => "edited later",
+        }
+    }
+
+    /// Whether a later block says the same or better, so that nothing is lost without this one.
+    pub fn supersedes(self) -> bool {
+        self != Outdated::EditedLater
+    }
+}
+
+/// How much of a block is left.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Level {
+    /// All of it.
+    #[default]
+    Original,
+    /// The essential lines.
+    Trimmed,
+    /// A short extract.
+    Summarized,
+    /// One line.
+    Minimal,
+    /// A placeholder; the content is in cold storage.
+    Archived,
+}
+
+impl Level {
+    /// The word for it, as in commands and JSON.
+    pub fn name(self) -> &'static str {
+        match self {
+            Level::Original => "original",
+            Level::Trimmed => "trimmed",
+            Level::Summarized => "summarized",
+            Level::Minimal => "minimal",
+            Level::Archived => "archived",
+        }
+    }
+}
+
+/// Where in its life a block is.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum State {
+    /// Just arrived: of the last steps.
+    #[default]
+    Fresh,
+    /// Recent, not yet old enough to judge.
+    Active,
+    /// Old, but the agent came back to it not long ago.
+    Referenced,
+    /// Superseded, or not used for long.
+    Stale,
+    /// Shortened.
+    Compressed,
+    /// In cold storage.
+    Archived,
+    /// Not in the window: hidden by a compaction or on an abandoned branch.
+    Evicted,
+}
+
+impl State {
+    /// The word for it, as in selectors and JSON.
+    pub fn name(self) -> &'static str {
+        match self {
+            State::Fresh => "fresh",
+            State::Active => "active",
+            State::Referenced => "referenced",
+            State::Stale => "stale",
+            State::Compressed => "compressed",
+            State::Archived => "archived",
+            State::Evicted => "evicted",
+        }
+    }
+}
+
+/// Where a block is pinned.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Pin {
+    /// At the beginning of the window.
+    Top,
+    /// At its end.
+    Bottom,
+}
+
+/// What a group of turns is about.
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+pub struct Topic {
+    /// A short readable name.
+    pub label: String,
+    /// Its words, most telling first.
+    pub keywords: Vec<String>,
+    /// The turns that it spans, in file order.
+    pub turns: Vec<u32>,
+}

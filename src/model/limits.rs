@@ -1,0 +1,24 @@
+//! The numbers that bound what aperture does, in one place.
+
+/// Bytes read from a session at a time; a row that is longer makes the buffer grow to hold it.
+pub const READ_CHUNK_BYTES: usize = 2 << 20;
+/// Bytes of a file that are looked at to tell its format.
+pub const SNIFF_BYTES: usize = 64 << 10;
+/// Bytes of content that are counted token by token in one piece; longer content is cut at this size, which moves the count by at most one token a cut.
+pub const COUNT_PIECE_BYTES: usize = 1 << 20;
+/// Distinct terms that are kept of one block: the terms of longer blocks are a sample from their beginning.
+pub const TERMS_PER_BLOCK: usize = 4096;
+/// Keywords that are kept of one block.
+pub const KEYWORDS_PER_BLOCK: usize = 6;
+/// Characters of the one-line preview of a block.
+pub const PREVIEW_CHARACTERS: usize = 120;
+/// A term that stands in more blocks than this says nothing about any of them.
+pub const COMMON_TERM_BLOCKS: usize = 12;
+/// Milliseconds by which Claude Code bridges a missing parent: it takes the newest row that is at most this much older.
+pub const BRIDGE_MILLISECONDS: i64 = 5000;
+/// Tokens that a `manifest --tier summary` may take.
+pub const SUMMARY_TIER_TOKENS: usize = 200;
+/// Tokens that a `manifest --tier detailed` may take.
+pub const DETAILED_TIER_TOKENS: usize = 500;
+/// Segments of one session in the cache before they are written as one.
+pub const CACHE_SEGMENTS: usize = 12;

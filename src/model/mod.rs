@@ -1,0 +1,20 @@
+//! The words of aperture as values: sessions, rows, blocks, turns, token counts.
+//!
+//! Nothing here reads a file, a clock or an environment; everything else speaks in these types.
+
+mod block;
+mod key;
+pub mod limits;
+mod row;
+mod session;
+mod tokens;
+mod window;
+
+pub use block::{
+    Block, BlockKind, BlockNumber, Image, Level, Outdated, Pin, Position, Role, State, Tool, ToolVerb, Topic, Usefulness, Zone,
+};
+pub use key::Key;
+pub use row::{Damage, Event, Fault, Origin, Row, RowKind, ThinkingScope, Usage};
+pub use session::{Segment, Session};
+pub use tokens::{Basis, Counts, TokenCount};
+pub use window::{Hidden, Turn, Window};

@@ -1,0 +1,110 @@
+use super::{Block, Damage, Fault, Origin, Row};
+use serde::{Deserialize, Serialize};
+
+/// The rows of one stretch of a file, as they were read: a value that depends on those bytes alone.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Segment {
+    /// Where the stretch begins in the file, in bytes.
+    pub start: u64,
+    /// Where it ends: behind a line feed, or at the end of the file.
+    pub end: u64,
+    /// Its rows in file order.
+    pub rows: Vec<Row>,
+    /// Their blocks in file order; `row` counts from the segment's first row.
+    pub blocks: Vec<Block>,
+    /// The circumstances that its rows point into.
+    pub origins: Vec<Origin>,
+}
+
+impl Segment {
+    /// One stretch out of several that follow each other.
+    pub fn merge(segments: impl IntoIterator<Item = Segment>) -> Segment {
+        let mut segments = segments.into_iter();
+        let mut merged = segments.next().unwrap_or_default();
+        for segment in segments {
+            let (first_row, first_origin) = (merged.rows.len() as u32, merged.origins.len() as u32);
+            merged.end = segment.end;
+            merged.origins.extend(segment.origins);
+            merged.rows.extend(segment.rows.into_iter().map(|mut row| {
+                row.origin += first_origin;
+                row
+            }));
+            merged.blocks.extend(segment.blocks.into_iter().map(|mut block| {
+                block.row += first_row;
+                block
+            }));
+        }
+        merged
+    }
+}
+
+/// One conversation as it stands in a file: rows, blocks, and what is wrong with them.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Session {
+    /// The provider's name, such as `claude-code`.
+    pub provider: &'static str,
+    /// The session's id.
+    pub id: String,
+    /// Bytes of the file.
+    pub bytes: u64,
+    /// Whether the file ends with a line feed.
+    pub ends_with_newline: bool,
+    /// All rows in file order.
+    pub rows: Vec<Row>,
+    /// All blocks in file order; number `n` is at index `n - 1`.
+    pub blocks: Vec<Block>,
+    /// The circumstances that rows point into.
+    pub origins: Vec<Origin>,
+    /// What is wrong with the file.
+    pub damage: Damage,
+}
+
+impl Session {
+    /// Joins the stretches of one file, in file order, and numbers its blocks.
+    pub fn join(provider: &'static str, id: String, segments: Vec<Segment>) -> Session {
+        let mut session = Session { provider, id, ends_with_newline: true, ..Session::default() };
+        session.rows.reserve(segments.iter().map(|segment| segment.rows.len()).sum());
+        session.blocks.reserve(segments.iter().map(|segment| segment.blocks.len()).sum());
+        for segment in segments {
+            session.bytes = session.bytes.max(segment.end);
+            let first_row = session.rows.len() as u32;
+            let origins: Vec<u32> = segment.origins.into_iter().map(|origin| session.intern(origin)).collect();
+            session.rows.extend(segment.rows.into_iter().map(|mut row| {
+                row.origin = origins.get(row.origin as usize).copied().unwrap_or_default();
+                row
+            }));
+            session.blocks.extend(segment.blocks.into_iter().map(|mut block| {
+                block.row += first_row;
+                block
+            }));
+        }
+        for (index, block) in session.blocks.iter_mut().enumerate() {
+            block.number = index as u32 + 1;
+            block.timestamp = session.rows[block.row as usize].timestamp;
+        }
+        for row in &session.rows {
+            if let Some(super::Event::Fault(fault)) = row.event.as_deref() {
+                *session.damage.entry(*fault).or_default() += 1;
+            }
+        }
+        session
+    }
+
+    fn intern(&mut self, origin: Origin) -> u32 {
+        if let Some(index) = self.origins.iter().position(|known| *known == origin) {
+            return index as u32;
+        }
+        self.origins.push(origin);
+        self.origins.len() as u32 - 1
+    }
+
+    /// The origin of the last row that names a working directory, if any.
+    pub fn latest_origin(&self) -> Option<&Origin> {
+        self.rows.iter().rev().filter_map(|row| self.origins.get(row.origin as usize)).find(|origin| !origin.directory.is_empty())
+    }
+
+    /// Counts one more fault of a kind.
+    pub fn note(&mut self, fault: Fault) {
+        *self.damage.entry(fault).or_default() += 1;
+    }
+}

@@ -1,0 +1,97 @@
+use serde::{Deserialize, Serialize};
+
+/// What one pass over a content counts; the ground of every token estimate.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Counts {
+    /// Tokens of OpenAI's public o200k vocabulary, exact.
+    pub o200k: u32,
+    /// Unicode code points.
+    pub characters: u32,
+    /// ASCII digits.
+    pub digits: u32,
+    /// ASCII punctuation.
+    pub punctuation: u32,
+    /// Line feeds.
+    pub newlines: u32,
+    /// Code points outside ASCII.
+    pub non_ascii: u32,
+}
+
+/// Where a token figure comes from, best first.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Basis {
+    /// From the API's own `usage`.
+    Measured,
+    /// An estimate that was scaled so that it agrees with the usage around it.
+    Calibrated,
+    /// An estimate by model family and kind of content alone.
+    Estimated,
+}
+
+/// A number of tokens and what it rests on.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct TokenCount {
+    /// Tokens; fractions are kept so that sums do not drift.
+    pub value: f64,
+    /// What the figure rests on.
+    pub basis: Basis,
+}
+
+impl TokenCount {
+    /// A figure of the API.
+    pub fn measured(value: u64) -> TokenCount {
+        TokenCount { value: value as f64, basis: Basis::Measured }
+    }
+
+    /// An estimate without a measurement.
+    pub fn estimated(value: f64) -> TokenCount {
+        TokenCount { value, basis: Basis::Estimated }
+    }
+
+    /// Nothing, which is known exactly.
+    pub const ZERO: TokenCount = TokenCount { value: 0.0, basis: Basis::Measured };
+
+    /// The value rounded to whole tokens, never negative.
+    pub fn round(self) -> u64 {
+        self.value.max(0.0).round() as u64
+    }
+}
+
+/// Adds values; the sum is only as good as its worst part.
+impl std::ops::Add for TokenCount {
+    type Output = TokenCount;
+    fn add(self, other: TokenCount) -> TokenCount {
+        let basis = if other.value == 0.0 {
+            self.basis
+        } else if self.value == 0.0 {
+            other.basis
+        } else {
+            self.basis.max(other.basis)
+        };
+        TokenCount { value: self.value + other.value, basis }
+    }
+}
+
+impl std::iter::Sum for TokenCount {
+    fn sum<I: Iterator<Item = TokenCount>>(counts: I) -> TokenCount {
+        counts.fold(TokenCount::ZERO, |sum, count| sum + count)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_sum_is_as_good_as_its_worst_part() {
+        let sum = TokenCount::measured(10) + TokenCount::estimated(2.4);
+        assert_eq!((sum.round(), sum.basis), (12, Basis::Estimated));
+    }
+
+    #[test]
+    fn adding_nothing_changes_nothing() {
+        assert_eq!((TokenCount::measured(7) + TokenCount::estimated(0.0)).basis, Basis::Measured);
+        assert_eq!((TokenCount::ZERO + TokenCount::estimated(3.0)).basis, Basis::Estimated);
+    }
+}

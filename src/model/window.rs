@@ -1,0 +1,47 @@
+use super::BlockNumber;
+use serde::Serialize;
+
+/// What the model would see if the session were resumed now.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Window {
+    /// The rows that are sent, in the order in which they are sent.
+    pub rows: Vec<u32>,
+    /// The blocks that are sent, in the order in which they are sent.
+    pub blocks: Vec<BlockNumber>,
+    /// How many blocks of the file are not sent, by reason.
+    pub hidden: Hidden,
+    /// Whether a compaction cut the conversation.
+    pub compacted: bool,
+    /// The rows of the live chain, from its root to its leaf, also those that are not sent.
+    pub chain: Vec<u32>,
+}
+
+/// Blocks of the file that are not in the window, by reason.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct Hidden {
+    /// Before the last compaction.
+    pub compacted: u32,
+    /// On a branch that was left, by a rewind or an edit.
+    pub branched: u32,
+    /// Of a subagent.
+    pub sidechain: u32,
+    /// Thinking that the client no longer sends, and halves of broken tool pairs.
+    pub dropped: u32,
+}
+
+/// One prompt and all that answers it.
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+pub struct Turn {
+    /// Its number, from 1 in file order.
+    pub number: u32,
+    /// The first words of the prompt.
+    pub prompt: String,
+    /// When the prompt was written, in milliseconds since 1970, UTC.
+    pub timestamp: Option<i64>,
+    /// Its blocks, in file order.
+    pub blocks: Vec<BlockNumber>,
+    /// API responses in it.
+    pub steps: u32,
+    /// Its topic, an index into the topics of the reading.
+    pub topic: Option<u32>,
+}

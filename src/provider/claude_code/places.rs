@@ -1,0 +1,109 @@
+use crate::provider::{Location, OpenSession};
+use std::path::Path;
+
+/// Longest project directory name before the client cuts it and appends a hash, in UTF-16 units.
+const SLUG_UNITS: usize = 200;
+
+/// The directory name that Claude Code gives to a project: each UTF-16 unit of its real path that is no ASCII letter or
+/// digit becomes a dash; more than 200 units are cut and followed by a base-36 hash of the path.
+pub fn slug(path: &str) -> String {
+    let name: String = path
+        .encode_utf16()
+        .map(|unit| match u8::try_from(unit) {
+            Ok(byte) if byte.is_ascii_alphanumeric() => byte as char,
+            _ => '-',
+        })
+        .collect();
+    if name.len() <= SLUG_UNITS {
+        return name;
+    }
+    // Java's string hash, as the client computes it.
+    let hash = path.encode_utf16().fold(0i32, |hash, unit| hash.wrapping_mul(31).wrapping_add(i32::from(unit)));
+    format!("{}-{}", &name[..SLUG_UNITS], base36(hash.unsigned_abs()))
+}
+
+fn base36(mut value: u32) -> String {
+    let mut digits = Vec::new();
+    loop {
+        digits.push(char::from_digit(value % 36, 36).unwrap_or('0'));
+        value /= 36;
+        if value == 0 {
+            return digits.into_iter().rev().collect();
+        }
+    }
+}
+
+/// What a path below `projects/` says: `<slug>/<id>.jsonl`, `<slug>/agent-<id>.jsonl` (up to 2.1.1),
+/// `<slug>/<session>/subagents/**/agent-<id>.jsonl` (from 2.1.2).
+pub(super) fn locate(path: &Path) -> Option<Location> {
+    if path.extension()? != "jsonl" {
+        return None;
+    }
+    let id = path.file_stem()?.to_str()?.to_owned();
+    if id == "journal" || id == "resume-head" {
+        return None;
+    }
+    let names: Vec<&str> = path.parent()?.iter().filter_map(|name| name.to_str()).collect();
+    let subagents = names.iter().rposition(|name| *name == "subagents");
+    let (project, parent) = match subagents {
+        Some(place) if place >= 2 => (names[place - 2], Some(names[place - 1].to_owned())),
+        Some(_) => return None,
+        None => (*names.last()?, None),
+    };
+    let subagent = parent.is_some() || id.starts_with("agent-");
+    Some(Location { id, project: project.to_owned(), parent, subagent })
+}
+
+/// Reads one `sessions/<pid>.json`.
+pub(super) fn registered(content: &[u8]) -> Option<OpenSession> {
+    #[derive(serde::Deserialize)]
+    #[serde(rename_all = "camelCase")]
+    struct Entry {
+        pid: u32,
+        session_id: String,
+    }
+    let entry: Entry = serde_json::from_slice(content).ok()?;
+    Some(OpenSession { process: entry.pid, session: entry.session_id })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_unit_that_is_no_letter_or_digit_is_a_dash() {
+        assert_eq!(slug("/home/dev/my_shop v1.2"), "-home-dev-my-shop-v1-2");
+        assert_eq!(slug("/é/😀"), "-----");
+    }
+
+    #[test]
+    fn a_long_path_is_cut_and_hashed() {
+        let name = slug(&format!("/{}", "a".repeat(300)));
+        assert_eq!(&name[..201], format!("-{}-", "a".repeat(199)));
+        assert!(name.len() > 202);
+    }
+
+    #[test]
+    fn paths_of_every_layout_are_located() {
+        let check = |path: &str, id: &str, project: &str, parent: Option<&str>, subagent: bool| {
+            let location = locate(Path::new(path)).unwrap();
+            assert_eq!(location.id, id);
+            assert_eq!(location.project, project);
+            assert_eq!(location.parent.as_deref(), parent);
+            assert_eq!(location.subagent, subagent);
+        };
+        check("/h/.claude/projects/-p/1.jsonl", "1", "-p", None, false);
+        check("/h/.claude/projects/-p/agent-0a.jsonl", "agent-0a", "-p", None, true);
+        check("/h/.claude/projects/-p/1/subagents/agent-0a.jsonl", "agent-0a", "-p", Some("1"), true);
+        check("/h/.claude/projects/-p/1/subagents/workflows/wf_1/agent-0a.jsonl", "agent-0a", "-p", Some("1"), true);
+        assert_eq!(locate(Path::new("/h/.claude/projects/-p/1/tool-results/b.txt")), None);
+        assert_eq!(locate(Path::new("/h/.claude/projects/-p/1/subagents/workflows/wf_1/journal.jsonl")), None);
+    }
+
+    #[test]
+    fn the_registry_names_process_and_session() {
+        let open = registered(br#"{"pid":12,"sessionId":"s","status":"idle"}"#).unwrap();
+        assert_eq!((open.process, open.session.as_str()), (12, "s"));
+        assert_eq!(registered(b"{"), None);
+    }
+}

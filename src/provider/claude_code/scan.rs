@@ -1,0 +1,166 @@
+use super::parse;
+use crate::model::{Event, Key, RowKind};
+use crate::provider::json::{fields, is_true, number, text_of};
+use crate::provider::{Scanner, Totals};
+use memchr::memmem::Finder;
+use std::sync::LazyLock;
+
+/// Bytes at the beginning of a row in which its envelope names the message's role, in all versions seen.
+const HEAD_BYTES: usize = 2048;
+
+static USAGE: LazyLock<Finder<'static>> = LazyLock::new(|| Finder::new(b"\"usage\":"));
+static ROLE: LazyLock<Finder<'static>> = LazyLock::new(|| Finder::new(b"\"role\":\""));
+static USER: LazyLock<Finder<'static>> = LazyLock::new(|| Finder::new(b"\"role\":\"user\""));
+static BOUNDARY: LazyLock<Finder<'static>> = LazyLock::new(|| Finder::new(b"\"compact_boundary\""));
+static QUEUED: LazyLock<Finder<'static>> = LazyLock::new(|| Finder::new(b"\"queued_command\""));
+static TITLE: LazyLock<Finder<'static>> = LazyLock::new(|| Finder::new(b"-title\""));
+static RESULT: LazyLock<Finder<'static>> = LazyLock::new(|| Finder::new(b"\"tool_use_id\":"));
+static DIRECTORY: LazyLock<Finder<'static>> = LazyLock::new(|| Finder::new(b"\"cwd\":"));
+
+fields! {
+    /// What a response says of itself.
+    Response {
+        kind = "type",
+        message = "message",
+        sidechain = "isSidechain",
+        version = "version",
+        api_error = "isApiErrorMessage",
+    }
+}
+
+fields! {
+    /// What the message of a response says of itself.
+    ResponseMessage {
+        id = "id",
+        model = "model",
+        usage = "usage",
+    }
+}
+
+fields! {
+    /// The token figures of a response.
+    Figures {
+        input = "input_tokens",
+        read = "cache_read_input_tokens",
+        creation = "cache_creation_input_tokens",
+        output = "output_tokens",
+    }
+}
+
+/// The totals of a file: only lines that can bear on them are parsed.
+#[derive(Default)]
+pub(super) struct Scan {
+    totals: Totals,
+    message: Option<Key>,
+    message_output: u64,
+    named: bool,
+}
+
+impl Scanner for Scan {
+    fn line(&mut self, bytes: &[u8]) {
+        let head = &bytes[..bytes.len().min(HEAD_BYTES)];
+        let role = ROLE.find(head).map(|place| &bytes[place + ROLE.needle().len()..]);
+        match role {
+            Some(rest) if rest.starts_with(b"assistant\"") => return self.response(bytes),
+            // Of the rows that answer tools nothing is needed; they hold most of the bytes.
+            Some(rest) if rest.starts_with(b"user\"") && RESULT.find(&rest[..rest.len().min(160)]).is_some() => {
+                self.totals.moved_on = true;
+                return;
+            }
+            Some(_) => return self.other(bytes),
+            None => {}
+        }
+        let small = BOUNDARY.find(head).is_some() || QUEUED.find(head).is_some() || TITLE.find(head).is_some();
+        if small || (self.totals.directory.is_empty() && DIRECTORY.find(head).is_some()) {
+            return self.other(bytes);
+        }
+        // A row that another program wrote anew, with its keys in another order.
+        if bytes.len() > HEAD_BYTES && ROLE.find(&bytes[HEAD_BYTES..]).is_some() {
+            if USAGE.find(bytes).is_some() {
+                self.response(bytes);
+            } else if USER.find(bytes).is_some() {
+                self.other(bytes);
+            }
+        }
+    }
+
+    fn totals(&self) -> Totals {
+        self.totals.clone()
+    }
+}
+
+impl Scan {
+    fn response(&mut self, bytes: &[u8]) {
+        let Ok(row) = serde_json::from_slice::<Response<'_>>(bytes) else { return };
+        if is_true(row.sidechain) || is_true(row.api_error) || text_of(row.kind).as_deref() != Some("assistant") {
+            return;
+        }
+        let Some(message) = row.message.and_then(|value| serde_json::from_str::<ResponseMessage<'_>>(value.get()).ok()) else {
+            return;
+        };
+        let model = text_of(message.model).unwrap_or_default();
+        let Some(usage) = message.usage.and_then(|value| serde_json::from_str::<Figures<'_>>(value.get()).ok()) else { return };
+        if model == "<synthetic>" {
+            return;
+        }
+        let count = |value| number(value).unwrap_or_default();
+        let sent = count(usage.input) + count(usage.read) + count(usage.creation);
+        let output = count(usage.output);
+        let id = text_of(message.id).map(|id| Key::of(&id));
+        let totals = &mut self.totals;
+        if id.is_none() || id != self.message {
+            totals.steps += 1;
+            self.message_output = 0;
+            self.message = id;
+        }
+        // Each row of a response repeats its figures; the output grows to its final value.
+        totals.output_tokens += output.saturating_sub(self.message_output);
+        self.message_output = self.message_output.max(output);
+        totals.window_tokens = sent + self.message_output;
+        totals.peak_tokens = totals.peak_tokens.max(sent);
+        totals.moved_on = false;
+        if totals.model != model {
+            totals.model = model.into_owned();
+        }
+        if let Some(version) = text_of(row.version)
+            && totals.version != version
+        {
+            totals.version = version.into_owned();
+        }
+    }
+
+    fn other(&mut self, bytes: &[u8]) {
+        let parsed = parse::parse(bytes);
+        let totals = &mut self.totals;
+        let [_, directory, version, _] = &parsed.origin;
+        if let Some(directory) = directory
+            && totals.directory.is_empty()
+        {
+            totals.directory = directory.to_string();
+        }
+        if let Some(version) = version
+            && totals.version.is_empty()
+        {
+            totals.version = version.to_string();
+        }
+        if parsed.row.sidechain {
+            return;
+        }
+        match (parsed.row.kind, parsed.row.event.as_deref()) {
+            (RowKind::Boundary, _) => totals.compactions += 1,
+            (_, Some(Event::Title { text, chosen })) if *chosen || !self.named => {
+                self.named = *chosen;
+                totals.title = text.clone();
+                return;
+            }
+            _ => {}
+        }
+        if parsed.row.prompt {
+            totals.turns += 1;
+            if totals.title.is_empty() {
+                totals.title = crate::provider::one_line(&parsed.blocks[0].content);
+            }
+        }
+        totals.moved_on |= parsed.row.prompt || parsed.row.kind == RowKind::Boundary;
+    }
+}

@@ -1,0 +1,184 @@
+//! Lenient views of JSON text: verbatim values, last key wins, any text decodes.
+
+use serde::de::{Deserialize, Deserializer, MapAccess, Visitor};
+use serde_json::value::RawValue;
+use std::borrow::Cow;
+
+/// The text of a JSON string; what is no string gives `None`, a lone surrogate becomes U+FFFD.
+pub fn text(value: &RawValue) -> Option<Cow<'_, str>> {
+    let inner = value.get().strip_prefix('"')?.strip_suffix('"')?;
+    if memchr::memchr(b'\\', inner.as_bytes()).is_none() {
+        return Some(Cow::Borrowed(inner));
+    }
+    if let Ok(text) = serde_json::from_str::<String>(value.get()) {
+        return Some(Cow::Owned(text));
+    }
+    // serde_json decodes a lone surrogate only into bytes (as WTF-8).
+    let Bytes(bytes) = serde_json::from_str::<Bytes>(value.get()).ok()?;
+    Some(Cow::Owned(String::from_utf8_lossy(&bytes).into_owned()))
+}
+
+/// The text of an optional JSON string.
+pub fn text_of(value: Option<&RawValue>) -> Option<Cow<'_, str>> {
+    value.and_then(text)
+}
+
+/// Whether the value is `true`.
+pub fn is_true(value: Option<&RawValue>) -> bool {
+    value.is_some_and(|value| value.get() == "true")
+}
+
+/// The value as a number without a sign or a fraction.
+pub fn number(value: Option<&RawValue>) -> Option<u64> {
+    value?.get().parse().ok()
+}
+
+/// The elements of an array, verbatim; anything else has none.
+pub fn elements(value: &RawValue) -> Vec<&RawValue> {
+    serde_json::from_str(value.get()).unwrap_or_default()
+}
+
+/// The members of an object in file order, verbatim; anything else has none.
+pub fn members(value: &RawValue) -> Vec<(Cow<'_, str>, &RawValue)> {
+    serde_json::from_str::<Members<'_>>(value.get()).map(|members| members.0).unwrap_or_default()
+}
+
+/// The member `name` of an object; of equal names the last one, as JavaScript has it.
+pub fn member<'a>(value: &'a RawValue, name: &str) -> Option<&'a RawValue> {
+    members(value).into_iter().rev().find(|(key, _)| key == name).map(|(_, value)| value)
+}
+
+struct Bytes(Vec<u8>);
+
+impl<'de> Deserialize<'de> for Bytes {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct Collect;
+        impl Visitor<'_> for Collect {
+            type Value = Bytes;
+            fn expecting(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+                f.write_str("a string")
+            }
+            fn visit_bytes<E>(self, bytes: &[u8]) -> Result<Bytes, E> {
+                Ok(Bytes(bytes.to_vec()))
+            }
+        }
+        deserializer.deserialize_bytes(Collect)
+    }
+}
+
+struct Members<'a>(Vec<(Cow<'a, str>, &'a RawValue)>);
+
+impl<'de: 'a, 'a> Deserialize<'de> for Members<'a> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct Collect;
+        impl<'de> Visitor<'de> for Collect {
+            type Value = Members<'de>;
+            fn expecting(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+                f.write_str("an object")
+            }
+            fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Members<'de>, A::Error> {
+                let mut members = Vec::new();
+                while let Some(key) = map.next_key::<&RawValue>()? {
+                    let value = map.next_value()?;
+                    members.push((text(key).unwrap_or_default(), value));
+                }
+                Ok(Members(members))
+            }
+        }
+        deserializer.deserialize_map(Collect)
+    }
+}
+
+/// Declares a struct of optional verbatim values, one for each named key of an object.
+///
+/// Reading it is lenient: unknown keys are skipped, of equal keys the last one wins, and no value has a wrong type.
+macro_rules! fields {
+    ($(#[$doc:meta])* $name:ident { $($field:ident = $key:literal,)* }) => {
+        $(#[$doc])*
+        #[derive(Clone, Copy, Debug, Default)]
+        pub struct $name<'a> {
+            $(pub $field: Option<&'a serde_json::value::RawValue>,)*
+        }
+
+        impl<'de: 'a, 'a> serde::Deserialize<'de> for $name<'a> {
+            fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+                #[derive(Clone, Copy)]
+                #[expect(non_camel_case_types, reason = "named as the fields are")]
+                enum Key { $($field,)* Other }
+                impl<'de> serde::Deserialize<'de> for Key {
+                    fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+                        struct Name;
+                        impl serde::de::Visitor<'_> for Name {
+                            type Value = Key;
+                            fn expecting(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+                                f.write_str("a key")
+                            }
+                            fn visit_bytes<E>(self, key: &[u8]) -> Result<Key, E> {
+                                Ok(match std::str::from_utf8(key) { $(Ok($key) => Key::$field,)* _ => Key::Other })
+                            }
+                            fn visit_str<E>(self, key: &str) -> Result<Key, E> {
+                                Ok(match key { $($key => Key::$field,)* _ => Key::Other })
+                            }
+                        }
+                        // As bytes, so that a key with a lone surrogate is no error either.
+                        deserializer.deserialize_bytes(Name)
+                    }
+                }
+                struct Collect;
+                impl<'de> serde::de::Visitor<'de> for Collect {
+                    type Value = $name<'de>;
+                    fn expecting(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+                        f.write_str("an object")
+                    }
+                    fn visit_map<A: serde::de::MapAccess<'de>>(self, mut map: A) -> Result<Self::Value, A::Error> {
+                        let mut fields = $name::default();
+                        while let Some(key) = map.next_key::<Key>()? {
+                            match key {
+                                $(Key::$field => fields.$field = Some(map.next_value()?),)*
+                                Key::Other => { map.next_value::<serde::de::IgnoredAny>()?; }
+                            }
+                        }
+                        Ok(fields)
+                    }
+                }
+                deserializer.deserialize_map(Collect)
+            }
+        }
+    };
+}
+pub(crate) use fields;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn raw(json: &str) -> &RawValue {
+        serde_json::from_str(json).unwrap()
+    }
+
+    #[test]
+    fn text_decodes_escapes() {
+        assert_eq!(text(raw(r#""a\nb""#)).unwrap(), "a\nb");
+        assert_eq!(text(raw(r#""plain""#)).unwrap(), "plain");
+        assert_eq!(text(raw("7")), None);
+    }
+
+    #[test]
+    fn a_lone_surrogate_is_replaced() {
+        assert!(text(raw(r#""cut \ud83d""#)).unwrap().starts_with("cut \u{fffd}"));
+    }
+
+    #[test]
+    fn the_last_of_equal_keys_wins() {
+        assert_eq!(member(raw(r#"{"a":1,"a":2}"#), "a").unwrap().get(), "2");
+        fields!(Pair { a = "a", });
+        let pair: Pair<'_> = serde_json::from_str(r#"{"a":1,"b":[{}],"a":2}"#).unwrap();
+        assert_eq!(pair.a.unwrap().get(), "2");
+    }
+
+    #[test]
+    fn what_is_no_container_is_empty() {
+        assert!(elements(raw("3")).is_empty());
+        assert!(members(raw("[]")).is_empty());
+    }
+}

@@ -1,0 +1,175 @@
+//! Formats: from bytes to rows and blocks, and back.
+//!
+//! A provider knows how one family of clients keeps its sessions. It is given bytes and names and returns values; it
+//! neither reads a file nor decides anything. A new one is a folder here and a line in [`PROVIDERS`]; the laws over that
+//! table test it at once.
+
+pub mod claude_code;
+mod image;
+mod json;
+mod sniff;
+
+use crate::model::{Block, BlockNumber, Row, Session, Window};
+use std::borrow::Cow;
+use std::path::{Path, PathBuf};
+
+pub use sniff::{Format, sniff};
+
+/// Every provider that aperture reads.
+pub static PROVIDERS: &[&dyn ProviderAdapter] = &[&claude_code::ClaudeCode];
+
+/// A format of session files, and the client that writes them.
+pub trait ProviderAdapter: Sync {
+    /// The name in reports, settings and `--json`, such as `claude-code`.
+    fn name(&self) -> &'static str;
+
+    /// The directories in which its client keeps sessions, given the user's home and the client's own variable.
+    fn roots(&self, places: &Places) -> Vec<PathBuf>;
+
+    /// What the path of a file says about the session in it; `None` when no session of this provider is kept there.
+    fn locate(&self, path: &Path) -> Option<Location>;
+
+    /// The directory under a root that holds the sessions of a project, by the project's real path.
+    fn project_directory(&self, root: &Path, project: &Path) -> PathBuf;
+
+    /// The files under a root in which running clients say which session they have open.
+    fn registry(&self, root: &Path) -> Option<PathBuf>;
+
+    /// Which process has which session open, from one file of the registry.
+    fn registered(&self, content: &[u8]) -> Option<OpenSession>;
+
+    /// Whether the beginning of a file looks like a session of this provider.
+    fn recognizes(&self, head: &[u8]) -> bool;
+
+    /// One row, parsed. `bytes` is the line without its line feed; any bytes give a row.
+    fn parse<'a>(&self, bytes: &'a [u8]) -> ParsedRow<'a>;
+
+    /// What the client would send if it resumed the session now.
+    fn window(&self, session: &Session) -> Window;
+
+    /// The messages of the window as the API would receive them, given the content of each block.
+    fn messages(&self, session: &Session, window: &Window) -> Vec<Message>;
+
+    /// The totals of a file, read row by row without its content.
+    fn scanner(&self) -> Box<dyn Scanner>;
+
+    /// The base URL of the API that its client talks to.
+    fn api_base_url(&self) -> &'static str;
+}
+
+/// Where things are for the user who runs aperture.
+#[derive(Clone, Debug, Default)]
+pub struct Places {
+    /// The home directory.
+    pub home: PathBuf,
+    /// `CLAUDE_CONFIG_DIR`, which replaces `~/.claude`.
+    pub claude_config: Option<PathBuf>,
+}
+
+/// What the path of a session file says.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Location {
+    /// The session's id.
+    pub id: String,
+    /// The directory name that stands for the project.
+    pub project: String,
+    /// For a subagent, the id of the session that started it, where the path says so.
+    pub parent: Option<String>,
+    /// Whether it is the session of a subagent.
+    pub subagent: bool,
+}
+
+/// A session that a running client has open.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct OpenSession {
+    /// The client's process id.
+    pub process: u32,
+    /// The session's id.
+    pub session: String,
+}
+
+/// One row and its blocks.
+#[derive(Debug)]
+pub struct ParsedRow<'a> {
+    /// The row; its place in the file is the caller's to fill in.
+    pub row: Row,
+    /// Its content blocks in order.
+    pub blocks: Vec<ParsedBlock<'a>>,
+    /// Where it was written, verbatim: session id, directory, version, branch.
+    pub origin: [Option<Cow<'a, str>>; 4],
+}
+
+/// A block and its content.
+#[derive(Debug)]
+pub struct ParsedBlock<'a> {
+    /// The block; what is counted over its content is the caller's to fill in.
+    pub block: Block,
+    /// The content as the model sees it: text, or the input of a tool use as JSON.
+    pub content: Cow<'a, str>,
+    /// The same for people, where that differs: the members of a tool input, unescaped.
+    pub readable: Option<String>,
+    /// The part of it that refers to what was known before, where that is not all of it.
+    pub refers: Option<String>,
+}
+
+impl<'a> ParsedBlock<'a> {
+    /// A block whose content is plain text.
+    pub fn new(block: Block, content: Cow<'a, str>) -> ParsedBlock<'a> {
+        ParsedBlock { block, content, readable: None, refers: None }
+    }
+
+    /// The content for people.
+    pub fn text(&self) -> &str {
+        self.readable.as_deref().unwrap_or(&self.content)
+    }
+}
+
+/// One message of a request.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Message {
+    /// `user`, `assistant` or `system`.
+    pub role: &'static str,
+    /// Its blocks in order.
+    pub blocks: Vec<BlockNumber>,
+}
+
+/// Reads a file's totals from its lines.
+pub trait Scanner: Send {
+    /// Takes the next line, without its line feed.
+    fn line(&mut self, bytes: &[u8]);
+
+    /// What was seen so far.
+    fn totals(&self) -> Totals;
+}
+
+/// The totals of a session file.
+#[derive(Clone, Debug, Default, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+pub struct Totals {
+    /// Tokens of the window when the model last answered, its answer included; 0 when it never did.
+    pub window_tokens: u64,
+    /// The most tokens that a request held.
+    pub peak_tokens: u64,
+    /// Whether rows came after that, so that the window is larger by now, or smaller after a compaction.
+    pub moved_on: bool,
+    /// Output tokens of all responses.
+    pub output_tokens: u64,
+    /// API responses.
+    pub steps: u32,
+    /// Prompts.
+    pub turns: u32,
+    /// Compactions.
+    pub compactions: u32,
+    /// The model of the last response.
+    pub model: String,
+    /// The working directory of the first row that names one.
+    pub directory: String,
+    /// The version of the client in the last row that names one.
+    pub version: String,
+    /// The title, or the first prompt.
+    pub title: String,
+}
+
+/// The first words of a text on one line, for titles.
+fn one_line(text: &str) -> String {
+    text.split_whitespace().flat_map(|word| [" ", word]).skip(1).collect::<String>().chars().take(200).collect()
+}

@@ -1,0 +1,171 @@
+//! From a file to a session: read once, in chunks, on all cores, and only what is new.
+
+use crate::engine;
+use crate::fsio::{Disk, read_range};
+use crate::model::limits::READ_CHUNK_BYTES;
+use crate::model::{Event, Fault, Key, Origin, RowKind, Segment, Session};
+use crate::provider::ProviderAdapter;
+use crate::store::Cache;
+use rayon::prelude::*;
+use std::borrow::Cow;
+use std::io::{self, Read};
+use std::path::Path;
+use twox_hash::XxHash3_128;
+
+/// How many places of a long file are looked at to see that its beginning is still what it was, and how much at each.
+const PROBES: u64 = 32;
+const PROBE_BYTES: u64 = 4096;
+
+/// Reads a session file as far as the cache does not know it yet.
+pub fn load(disk: &dyn Disk, cache: &Cache, provider: &dyn ProviderAdapter, path: &Path, id: String) -> io::Result<Session> {
+    let identity = disk.identify(path)?;
+    let known = cache.file(path).unwrap_or_default();
+    let known_end = known.segments.last().map_or(0, |last| last.end);
+    let valid = known_end > 0
+        && (identity == known.identity
+            || (identity.inode == known.identity.inode
+                && identity.bytes >= known_end
+                && probe(disk, path, known_end)? == known.probe));
+    let (mut segments, start) = if valid { (known.segments, known_end) } else { (Vec::new(), 0) };
+
+    let mut rest = Vec::new();
+    let fresh = if identity.bytes > start || !valid {
+        let fresh = read_segments(disk, cache, provider, path, start, &mut rest)?;
+        let count = fresh.len();
+        segments.extend(fresh);
+        count
+    } else {
+        0
+    };
+    // A client may have written since; what is kept must belong to what was read.
+    if fresh > 0 && disk.identify(path)?.inode == identity.inode {
+        let end = segments.last().map_or(0, |last| last.end);
+        cache.remember(path, &identity, probe(disk, path, end)?, &segments, fresh);
+    }
+    let end = segments.last().map_or(0, |last| last.end);
+    let unfinished = !rest.is_empty();
+    if unfinished {
+        let mut last = parse_chunk(provider, &counter(cache), &rest, end);
+        if let Some(row) = last.rows.last_mut()
+            && row.kind == RowKind::Broken
+        {
+            row.event = Some(Box::new(Event::Fault(Fault::HalfWritten)));
+        }
+        segments.push(last);
+    }
+    let mut session = Session::join(provider.name(), id, segments);
+    session.ends_with_newline = !unfinished;
+    Ok(session)
+}
+
+/// Reads whole lines from `start` on into segments, on all cores; what follows the last line feed goes to `rest`.
+fn read_segments(
+    disk: &dyn Disk,
+    cache: &Cache,
+    provider: &dyn ProviderAdapter,
+    path: &Path,
+    start: u64,
+    rest: &mut Vec<u8>,
+) -> io::Result<Vec<Segment>> {
+    let mut file = disk.open(path, start)?;
+    let known = counter(cache);
+    let mut parsed: Vec<Segment> = Vec::new();
+    let mut offset = start;
+    let mut done = false;
+    while !done {
+        let mut chunks: Vec<(u64, Vec<u8>)> = Vec::new();
+        // A few chunks for each core at a time bound the memory.
+        while chunks.len() < 4 * rayon::current_num_threads() && !done {
+            let mut chunk = std::mem::take(rest);
+            done = fill(&mut *file, &mut chunk, READ_CHUNK_BYTES / 4)?;
+            let end = memchr::memrchr(b'\n', &chunk).map_or(0, |line_feed| line_feed + 1);
+            *rest = chunk.split_off(end);
+            if end > 0 {
+                offset += end as u64;
+                chunks.push((offset - end as u64, chunk));
+            }
+        }
+        parsed.par_extend(chunks.into_par_iter().map(|(offset, chunk)| parse_chunk(provider, &known, &chunk, offset)));
+    }
+    Ok(if parsed.is_empty() { Vec::new() } else { vec![Segment::merge(parsed)] })
+}
+
+/// Reads on until the chunk holds a line feed and at least `length` new bytes, or the file ends, which it returns.
+fn fill(file: &mut dyn Read, chunk: &mut Vec<u8>, length: usize) -> io::Result<bool> {
+    loop {
+        let before = chunk.len();
+        let read = file.take(length as u64).read_to_end(chunk)?;
+        if read < length {
+            return Ok(true);
+        }
+        if memchr::memchr(b'\n', &chunk[before..]).is_some() {
+            return Ok(false);
+        }
+    }
+}
+
+/// Counts of contents that were counted before.
+fn counter(cache: &Cache) -> impl Fn(Key) -> Option<u32> + Sync {
+    let any = cache.has_counts();
+    move |hash| if any { cache.count(hash) } else { None }
+}
+
+/// Parses the lines of a chunk that begins at `offset` in the file.
+pub fn parse_chunk(
+    provider: &dyn ProviderAdapter,
+    known: &(dyn Fn(Key) -> Option<u32> + Sync),
+    chunk: &[u8],
+    offset: u64,
+) -> Segment {
+    let mut segment = Segment { start: offset, end: offset + chunk.len() as u64, ..Segment::default() };
+    let mut origin: [Option<Cow<'_, str>>; 4] = Default::default();
+    let mut at = 0;
+    while at < chunk.len() {
+        let end = memchr::memchr(b'\n', &chunk[at..]).map_or(chunk.len(), |length| at + length);
+        let line = &chunk[at..end];
+        let start = at;
+        at = end + 1;
+        if line.trim_ascii().is_empty() {
+            continue;
+        }
+        let mut parsed = provider.parse(line);
+        parsed.row.offset = offset + start as u64;
+        parsed.row.length = line.len() as u32;
+        if segment.origins.is_empty() || parsed.origin.iter().zip(&origin).any(|(new, old)| new.is_some() && new != old) {
+            for (known, new) in origin.iter_mut().zip(&parsed.origin) {
+                if new.is_some() {
+                    known.clone_from(new);
+                }
+            }
+            let [session, directory, version, branch] =
+                origin.each_ref().map(|text| text.as_deref().unwrap_or_default().to_owned());
+            let next = Origin { session, directory, version, branch };
+            if segment.origins.last() != Some(&next) {
+                segment.origins.push(next);
+            }
+        }
+        parsed.row.origin = segment.origins.len() as u32 - 1;
+        for mut block in parsed.blocks {
+            let (content, text) = (&block.content, block.readable.as_deref());
+            engine::measure(&mut block.block, content, text.unwrap_or(content), block.refers.as_deref(), known);
+            block.block.row = segment.rows.len() as u32;
+            segment.blocks.push(block.block);
+        }
+        segment.rows.push(parsed.row);
+    }
+    segment
+}
+
+/// The hash of samples of the first `end` bytes of a file: all of a short one, evenly spread pages and the end of a long one.
+fn probe(disk: &dyn Disk, path: &Path, end: u64) -> io::Result<u128> {
+    if end <= PROBES * PROBE_BYTES {
+        return Ok(XxHash3_128::oneshot(&read_range(disk, path, 0, end as usize)?));
+    }
+    let mut hasher = XxHash3_128::new();
+    for place in 0..PROBES {
+        let offset = (end - PROBE_BYTES) / (PROBES - 1) * place;
+        hasher.write(&read_range(disk, path, offset.min(end - PROBE_BYTES), PROBE_BYTES as usize)?);
+    }
+    hasher.write(&read_range(disk, path, end - PROBE_BYTES, PROBE_BYTES as usize)?);
+    Ok(hasher.finish_128())
+}
