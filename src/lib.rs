@@ -2,9 +2,12 @@
 #![forbid(unsafe_code)]
 #![warn(missing_docs)]
 
+pub mod cli;
+pub mod commands;
 pub mod engine;
 pub mod fsio;
 pub mod model;
+pub mod output;
 pub mod provider;
 pub mod store;
 pub mod workspace;

@@ -1,6 +1,6 @@
 //! What one look at the content of a block tells: sizes, counts, terms, keywords, a preview.
 
-use super::{keywords, terms};
+use super::{keywords, mask, terms};
 use crate::model::limits::{COUNT_PIECE_BYTES, PREVIEW_CHARACTERS};
 use crate::model::{Block, BlockKind, Counts, Key, Role};
 
@@ -14,7 +14,12 @@ pub fn measure(block: &mut Block, content: &str, text: &str, refers: Option<&str
     block.bytes = content.len() as u64;
     block.counts = classes(text);
     block.counts.o200k = known(block.hash).unwrap_or_else(|| o200k(text));
-    block.preview = preview(text).into();
+    block.preview = mask(&preview(text)).into();
+    if let Some(tool) = &mut block.tool
+        && let std::borrow::Cow::Owned(masked) = mask(&tool.target)
+    {
+        tool.target = masked.into();
+    }
     block.keywords = keywords::of_block(block, text);
     if block.kind == BlockKind::Thinking {
         return;
@@ -67,16 +72,24 @@ pub fn o200k(text: &str) -> u32 {
 /// Counts the classes of characters, everything but the tokens.
 fn classes(text: &str) -> Counts {
     let mut counts = Counts::default();
+    let mut before = 0u8;
     for byte in text.bytes() {
         match byte {
             b'\n' => counts.newlines += 1,
-            b'0'..=b'9' => counts.digits += 1,
-            0x80..=0xbf => continue,
-            0xc0.. => counts.non_ascii += 1,
-            _ if byte.is_ascii_punctuation() => counts.punctuation += 1,
+            b'A'..=b'Z' => {
+                counts.capitals += 1;
+                counts.camels += u32::from(before.is_ascii_lowercase());
+            }
+            b'0'..=b'9' => counts.digit_runs += u32::from(!before.is_ascii_digit()),
+            0x80..=0xbf => {
+                before = byte;
+                continue;
+            }
+            _ if byte.is_ascii_punctuation() => counts.punctuation_runs += u32::from(!before.is_ascii_punctuation()),
             _ => {}
         }
         counts.characters += 1;
+        before = byte;
     }
     counts
 }
@@ -107,8 +120,9 @@ mod tests {
 
     #[test]
     fn classes_of_characters_are_counted() {
-        let counts = classes("a1,\né");
-        assert_eq!((counts.characters, counts.digits, counts.punctuation, counts.newlines, counts.non_ascii), (5, 1, 1, 1, 1));
+        let counts = classes("aB12,;\né.");
+        assert_eq!((counts.characters, counts.camels, counts.capitals), (9, 1, 1));
+        assert_eq!((counts.digit_runs, counts.punctuation_runs, counts.newlines), (1, 2, 1));
     }
 
     #[test]

@@ -3,15 +3,28 @@
 //! Everything here is a function of values: no file, no clock, no format.
 
 mod calls;
+mod capacity;
 mod keywords;
+mod label;
+mod manifest;
 mod measure;
 mod outdated;
+mod reading;
 mod references;
+mod secrets;
+pub mod selector;
 mod states;
 mod terms;
+pub mod tokens;
 mod topics;
 mod turns;
 mod zones;
 
+pub use capacity::{Capacity, CapacitySource, capacity};
+pub use label::{label, short_target};
+pub use manifest::{Entry, Manifest, ZoneSummary, entry, manifest, stale_reason};
 pub use measure::{load_vocabulary, measure, o200k, preview};
+pub use reading::{ReadSettings, Reading, read};
+pub use secrets::mask;
+pub use selector::{Selector, SelectorError};
 pub use states::StalePolicy;

@@ -3,7 +3,7 @@
 mod real;
 
 #[cfg(test)]
-pub mod failing;
+pub(crate) mod failing;
 
 pub use real::RealDisk;
 

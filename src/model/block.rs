@@ -68,6 +68,9 @@ pub struct Block {
     /// Whether it is pinned, and where.
     #[serde(skip)]
     pub pin: Option<Pin>,
+    /// Whether the user selected it for now.
+    #[serde(skip)]
+    pub focused: bool,
     /// Its topic, an index into the topics of the reading.
     #[serde(skip)]
     pub topic: Option<u32>,
@@ -106,6 +109,7 @@ impl Block {
             level: Level::default(),
             state: State::default(),
             pin: None,
+            focused: false,
             topic: None,
         }
     }
@@ -211,6 +215,8 @@ pub struct Tool {
     pub scope: u64,
     /// Whether a read took the whole file.
     pub whole: bool,
+    /// How many members its input has.
+    pub parameters: u32,
 }
 
 /// What a tool does, for supersession.
@@ -229,6 +235,13 @@ pub enum ToolVerb {
     Plan,
     /// Anything else.
     Other,
+}
+
+impl ToolVerb {
+    /// Whether the target of such a tool is a file.
+    pub fn names_file(self) -> bool {
+        matches!(self, ToolVerb::Read | ToolVerb::Edit)
+    }
 }
 
 /// The pixel size of an image; zero by zero when its header does not say.

@@ -28,6 +28,8 @@ pub struct Row {
     pub usage: Option<Usage>,
     /// The model that wrote it.
     pub model: Option<Box<str>>,
+    /// Whether the API said why it stopped, so that the output tokens are final.
+    pub finished: bool,
     /// What the row says beside content.
     pub event: Option<Box<Event>>,
     /// Where it was written: an index into the origins of its segment, and of its session once joined.
@@ -52,6 +54,7 @@ impl Row {
             sidechain: false,
             usage: None,
             model: None,
+            finished: false,
             event: None,
             origin: 0,
             blocks: 0,

@@ -7,14 +7,16 @@ pub struct Counts {
     pub o200k: u32,
     /// Unicode code points.
     pub characters: u32,
-    /// ASCII digits.
-    pub digits: u32,
-    /// ASCII punctuation.
-    pub punctuation: u32,
+    /// ASCII capitals that follow a small letter.
+    pub camels: u32,
+    /// ASCII capitals.
+    pub capitals: u32,
+    /// Runs of ASCII punctuation.
+    pub punctuation_runs: u32,
+    /// Runs of ASCII digits.
+    pub digit_runs: u32,
     /// Line feeds.
     pub newlines: u32,
-    /// Code points outside ASCII.
-    pub non_ascii: u32,
 }
 
 /// Where a token figure comes from, best first.

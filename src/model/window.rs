@@ -29,6 +29,13 @@ pub struct Hidden {
     pub dropped: u32,
 }
 
+impl Hidden {
+    /// All of them.
+    pub fn total(&self) -> u32 {
+        self.compacted + self.branched + self.sidechain + self.dropped
+    }
+}
+
 /// One prompt and all that answers it.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct Turn {

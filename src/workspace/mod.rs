@@ -1,5 +1,81 @@
 //! An open session: found, read, and (only here) changed.
 
+mod find;
+mod list;
+mod live;
 mod load;
 
+pub use find::{FindError, Found, find, find_all, looks_like};
+pub use list::{Listed, list};
+pub use live::open_sessions;
 pub use load::{load, parse_chunk};
+
+use crate::engine::{self, ReadSettings, Reading};
+use crate::fsio::{Disk, read_range};
+use crate::model::{BlockNumber, Key};
+use crate::provider::{Location, ProviderAdapter};
+use crate::store::Cache;
+use std::io;
+use std::path::PathBuf;
+
+/// A session that is open for reading.
+pub struct Workspace<'a> {
+    disk: &'a dyn Disk,
+    /// The provider whose format the file has.
+    pub provider: &'static dyn ProviderAdapter,
+    /// The file.
+    pub path: PathBuf,
+    /// What its path says.
+    pub location: Location,
+    /// What it holds, with all that was decided about it.
+    pub reading: Reading,
+}
+
+/// The content of a block.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Content {
+    /// As the model sees it: text, or the input of a tool use as JSON.
+    pub sent: String,
+    /// The same for people.
+    pub readable: String,
+}
+
+impl<'a> Workspace<'a> {
+    /// Reads a session that was found.
+    ///
+    /// # Errors
+    ///
+    /// The file cannot be read.
+    pub fn open(disk: &'a dyn Disk, cache: &Cache, found: Found, settings: &ReadSettings) -> io::Result<Workspace<'a>> {
+        let Found { provider, path, location } = found;
+        let session = load(disk, cache, provider, &path, location.id.clone())?;
+        let window = provider.window(&session);
+        let reading = engine::read(session, window, settings);
+        Ok(Workspace { disk, provider, path, location, reading })
+    }
+
+    /// The contents of blocks, each row read again once.
+    ///
+    /// # Errors
+    ///
+    /// A row cannot be read any more, or is another one by now.
+    pub fn contents(&self, numbers: &[BlockNumber]) -> io::Result<Vec<Content>> {
+        let changed = || io::Error::other("the session changed while it was read");
+        let mut contents = Vec::with_capacity(numbers.len());
+        let mut held: Option<(u32, Vec<u8>)> = None;
+        for number in numbers {
+            let block = self.reading.block(*number).ok_or_else(changed)?;
+            if held.as_ref().is_none_or(|(row, _)| *row != block.row) {
+                let row = &self.reading.session.rows[block.row as usize];
+                held = Some((block.row, read_range(self.disk, &self.path, row.offset, row.length as usize)?));
+            }
+            let bytes = held.as_ref().map_or(&[][..], |(_, bytes)| bytes);
+            let parsed = self.provider.parse(bytes);
+            let parsed =
+                parsed.blocks.get(block.index as usize).filter(|parsed| Key::of_bytes(parsed.content.as_bytes()) == block.hash);
+            let parsed = parsed.ok_or_else(changed)?;
+            contents.push(Content { sent: parsed.content.to_string(), readable: parsed.text().to_owned() });
+        }
+        Ok(contents)
+    }
+}

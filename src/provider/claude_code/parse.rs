@@ -44,6 +44,7 @@ fields! {
         model = "model",
         content = "content",
         usage = "usage",
+        stopped = "stop_reason",
     }
 }
 
@@ -214,6 +215,7 @@ fn message<'a>(fields: &RowFields<'a>, row: &mut Row, blocks: &mut Vec<ParsedBlo
         return;
     };
     row.message = key(message.id);
+    row.finished = text_of(message.stopped).is_some();
     row.model = text_of(message.model).map(|model| model.into());
     if let Some(usage) = message.usage.and_then(|value| serde_json::from_str::<UsageFields<'a>>(value.get()).ok()) {
         row.usage = Some(Usage {

@@ -83,7 +83,7 @@ pub(super) fn read(name: &str, input: Option<&RawValue>) -> ToolInput {
     };
     let edit = verb == ToolVerb::Edit;
     ToolInput {
-        tool: Tool { name: name.into(), verb, target: one_line(shown).into(), scope, whole },
+        tool: Tool { name: name.into(), verb, target: one_line(shown).into(), scope, whole, parameters: texts.len() as u32 },
         readable: join(&|_| true),
         refers: join(&|key| !(edit && NEW_SIDE.contains(&key))),
     }

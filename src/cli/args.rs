@@ -1,0 +1,100 @@
+use crate::commands::{blocks, completions, help, manifest, sessions, show, status, transcript, util};
+use clap::{Args, Parser, Subcommand, ValueEnum};
+use std::path::PathBuf;
+
+/// See and shape what an AI coding agent remembers.
+///
+/// aperture reads the session files of Claude Code and shows what the model's window holds: block by block, with what each
+/// costs, what is stale, and what could go. Without a command it shows the status of the newest session of the project.
+#[derive(Debug, Parser)]
+#[command(
+    name = "aperture",
+    version,
+    disable_help_subcommand = true,
+    after_help = "Examples:
+  aperture                          one screen about the newest session here
+  aperture sessions                 every session on this machine
+  aperture manifest -s 6666         the context manifest of the session 6666…
+  aperture blocks 'stale & larger(2k)' --sort tokens
+  aperture help selectors           how blocks are named
+
+Exit codes: 0 done; 1 the request cannot be met; 2 usage; 3 conflict; 70 a bug or a broken machine."
+)]
+pub struct Cli {
+    /// What every command takes.
+    #[command(flatten)]
+    pub globals: Globals,
+    /// The command; `status` if there is none.
+    #[command(subcommand)]
+    pub command: Option<Command>,
+}
+
+/// Options of every command.
+#[derive(Clone, Debug, Default, Args)]
+pub struct Globals {
+    /// Session: a path, an id or the beginning of one [default: the newest of this project]
+    #[arg(short, long, global = true, value_name = "SESSION")]
+    pub session: Option<String>,
+    /// Write JSON
+    #[arg(long, global = true)]
+    pub json: bool,
+    /// Tokens that the model's window holds, such as 200k [default: by model]
+    #[arg(long, global = true, value_name = "TOKENS", value_parser = tokens)]
+    pub window: Option<u64>,
+    /// When to use colours
+    #[arg(long, global = true, value_name = "WHEN", default_value = "auto", hide_possible_values = false)]
+    pub color: ColorChoice,
+    /// Run as if started in this directory
+    #[arg(short = 'C', long, global = true, value_name = "DIRECTORY")]
+    pub directory: Option<PathBuf>,
+    /// Read everything anew, and remember nothing
+    #[arg(long, global = true)]
+    pub no_cache: bool,
+    /// Do not use a pager
+    #[arg(long, global = true)]
+    pub no_pager: bool,
+}
+
+/// When colours are used.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
+pub enum ColorChoice {
+    /// On a terminal, unless `NO_COLOR` is set.
+    #[default]
+    Auto,
+    /// Always.
+    Always,
+    /// Never.
+    Never,
+}
+
+/// What to do.
+#[derive(Debug, Subcommand)]
+pub enum Command {
+    /// Show the context manifest: what the window holds, in a few hundred tokens
+    Manifest(manifest::Arguments),
+    /// List the sessions on this machine
+    Sessions(sessions::Arguments),
+    /// Show one screen about a session: fullness, shares, what is stale
+    Status(status::Arguments),
+    /// List blocks
+    Blocks(blocks::Arguments),
+    /// Show the content of blocks
+    Show(show::Arguments),
+    /// Write the conversation as the model would see it
+    Transcript(transcript::Arguments),
+    /// Explain a command or a topic, such as `selectors`
+    Help(help::Arguments),
+    /// Print the completion script of a shell
+    Completions(completions::Arguments),
+    /// Tools for developers of aperture
+    #[command(hide = true)]
+    Util(util::Arguments),
+}
+
+/// A number of tokens as people write it: `200k`.
+fn tokens(text: &str) -> Result<u64, String> {
+    match crate::engine::selector::amount(text) {
+        Some(value) if value >= 1.0 => Ok(value as u64),
+        _ => Err("a number of tokens is written as 200000, 200k or 1M".to_owned()),
+    }
+}

@@ -1,0 +1,114 @@
+use crate::engine::SelectorError;
+use crate::workspace::FindError;
+use std::io;
+
+/// What kind of failure it is; decides the exit code.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ErrorKind {
+    /// The request cannot be met.
+    Refused,
+    /// The arguments make no sense.
+    Usage,
+    /// The session changed, is locked or is open; trying again may work.
+    Conflict,
+    /// A bug, or a broken machine.
+    Internal,
+}
+
+impl ErrorKind {
+    /// The exit code of the program.
+    pub fn code(self) -> u8 {
+        match self {
+            ErrorKind::Refused => 1,
+            ErrorKind::Usage => 2,
+            ErrorKind::Conflict => 3,
+            ErrorKind::Internal => 70,
+        }
+    }
+}
+
+/// A failure as the user sees it: what was tried, why not, what to do.
+#[derive(Debug)]
+pub struct CommandError {
+    /// What kind it is.
+    pub kind: ErrorKind,
+    /// What was tried, and the causes.
+    pub source: anyhow::Error,
+    /// What to do.
+    pub hints: Vec<String>,
+}
+
+impl CommandError {
+    /// A failure of a kind, without a hint.
+    pub fn new(kind: ErrorKind, source: impl Into<anyhow::Error>) -> CommandError {
+        CommandError { kind, source: source.into(), hints: Vec::new() }
+    }
+
+    /// The same failure with one more hint.
+    pub fn hint(mut self, hint: impl Into<String>) -> CommandError {
+        self.hints.push(hint.into());
+        self
+    }
+
+    /// Whether it only says that nobody reads the output any more.
+    pub fn is_closed_pipe(&self) -> bool {
+        self.source
+            .chain()
+            .any(|cause| cause.downcast_ref::<io::Error>().is_some_and(|error| error.kind() == io::ErrorKind::BrokenPipe))
+    }
+}
+
+impl From<FindError> for CommandError {
+    fn from(error: FindError) -> CommandError {
+        let hints: Vec<String> = match &error {
+            FindError::NoSessions(_) => vec!["run Claude Code once, or name a file: aperture status FILE.jsonl".to_owned()],
+            FindError::NoneHere(_) => vec!["aperture sessions lists all of them; -s names one".to_owned()],
+            FindError::Unknown(_) => vec!["aperture sessions lists all of them".to_owned()],
+            FindError::Ambiguous { candidates, .. } => {
+                let names =
+                    candidates.iter().take(5).map(|path| path.file_stem().unwrap_or_default().to_string_lossy().into_owned());
+                let more = candidates.len().saturating_sub(5);
+                let mut text = format!("one of {}", names.collect::<Vec<_>>().join(", "));
+                if more > 0 {
+                    text.push_str(&format!(" and {more} more"));
+                }
+                vec![text]
+            }
+            FindError::NotASession { .. } => vec!["aperture sessions lists the sessions that it reads".to_owned()],
+            FindError::Unreadable { .. } => vec!["check that you may read it: ls -l".to_owned()],
+        };
+        CommandError { kind: ErrorKind::Refused, source: error.into(), hints }
+    }
+}
+
+impl From<SelectorError> for CommandError {
+    fn from(error: SelectorError) -> CommandError {
+        let hints = vec![error.hint()];
+        let kind = match error {
+            SelectorError::NoSuchBlock { .. } | SelectorError::NoSuchCall(_) => ErrorKind::Refused,
+            _ => ErrorKind::Usage,
+        };
+        CommandError { kind, source: error.into(), hints }
+    }
+}
+
+impl From<io::Error> for CommandError {
+    fn from(error: io::Error) -> CommandError {
+        CommandError::new(ErrorKind::Internal, error)
+    }
+}
+
+/// Writes a failure to standard error: what was tried, each cause, each hint.
+pub(super) fn print(error: &CommandError) {
+    use std::io::Write;
+    let mut stderr = io::stderr().lock();
+    let mut causes = error.source.chain();
+    let first = causes.next().map(ToString::to_string).unwrap_or_default();
+    let _ = writeln!(stderr, "error: {}", crate::output::printable(&first));
+    for cause in causes {
+        let _ = writeln!(stderr, "because: {}", crate::output::printable(&cause.to_string()));
+    }
+    for hint in &error.hints {
+        let _ = writeln!(stderr, "hint: {}", crate::output::printable(hint));
+    }
+}

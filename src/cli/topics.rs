@@ -1,0 +1,80 @@
+//! Texts of `aperture help TOPIC`.
+
+use crate::engine::selector::{FUNCTIONS, NAMES};
+
+/// The topics beside the commands.
+pub const TOPICS: &[&str] = &["selectors", "settings"];
+
+/// The text on a topic.
+pub fn topic(name: &str) -> Option<String> {
+    match name {
+        "selectors" => Some(selectors()),
+        "settings" => Some(SETTINGS.to_owned()),
+        _ => None,
+    }
+}
+
+const SETTINGS: &str = "\
+Settings stand in config.toml in the user's configuration directory
+(~/.config/aperture on Linux; APERTURE_HOME moves it) and in aperture.toml in
+the project or a directory above it. The project's win, the command line wins
+over both.
+
+  [windows]                    tokens that windows hold, by the beginning of
+  claude-opus-4-6 = 1000000    the model's name
+
+  [stale]
+  turns = 3                    a block is stale after so many turns without a
+                               reference,
+  steps = 30                   or after so many calls of the model
+
+Environment: CLAUDE_CONFIG_DIR (where Claude Code keeps its sessions),
+APERTURE_HOME (where aperture keeps its own files), NO_COLOR, PAGER, COLUMNS.
+";
+
+fn selectors() -> String {
+    let mut text = String::from(
+        "A selector names blocks. It is the same in every command.
+
+  12  #12  block-12            the block with that number
+  10..20  10..  ..20           a range of numbers
+  toolu_01…                    a tool use and its result, by their id
+  \"auth flow\"                  blocks about a topic: each word in their topic,
+                               keywords, target or first words
+
+",
+    );
+    for (name, meaning) in NAMES.iter().chain(FUNCTIONS) {
+        text.push_str(&wrapped(name, meaning));
+    }
+    text.push_str(
+        "
+  a & b    both            a | b    either
+  ~a       not             a ~ b    the first without the second
+  ( )      groups
+
+Examples:
+  aperture blocks 'stale & larger(2k)'
+  aperture blocks 'tool(Read) & path(\"src/**\") ~ recency'
+  aperture show '#12 | #14'
+",
+    );
+    text
+}
+
+/// A name, and its meaning in a column of its own.
+fn wrapped(name: &str, meaning: &str) -> String {
+    let mut text = format!("  {name:<29}");
+    let mut column = 31;
+    for (place, word) in meaning.split(' ').enumerate() {
+        if column + word.len() > 79 {
+            text.push_str("\n                               ");
+            column = 31;
+        } else if place > 0 {
+            text.push(' ');
+        }
+        text.push_str(word);
+        column += word.len() + 1;
+    }
+    text + "\n"
+}

@@ -1,0 +1,29 @@
+//! The commands, one file each.
+
+pub mod blocks;
+pub mod completions;
+pub mod help;
+pub mod manifest;
+pub mod sessions;
+pub mod show;
+pub mod status;
+pub mod transcript;
+pub mod util;
+
+use crate::cli::{Command, CommandError, Env};
+
+/// Runs a command; without one, `status`.
+pub fn run(env: &Env, command: Option<Command>) -> Result<(), CommandError> {
+    match command {
+        None => status::run(env, &status::Arguments::default()),
+        Some(Command::Manifest(arguments)) => manifest::run(env, &arguments),
+        Some(Command::Sessions(arguments)) => sessions::run(env, &arguments),
+        Some(Command::Status(arguments)) => status::run(env, &arguments),
+        Some(Command::Blocks(arguments)) => blocks::run(env, &arguments),
+        Some(Command::Show(arguments)) => show::run(env, &arguments),
+        Some(Command::Transcript(arguments)) => transcript::run(env, &arguments),
+        Some(Command::Help(arguments)) => help::run(env, &arguments),
+        Some(Command::Completions(arguments)) => completions::run(env, &arguments),
+        Some(Command::Util(arguments)) => util::run(env, &arguments),
+    }
+}

@@ -1,0 +1,120 @@
+//! `aperture sessions`: all sessions on this machine.
+
+use crate::cli::{CommandError, Env};
+use crate::engine;
+use crate::output::{SessionRow, SessionsReport};
+use crate::workspace::{self, Listed};
+use std::path::PathBuf;
+
+/// Arguments of `sessions`.
+#[derive(Debug, clap::Args)]
+#[command(after_help = "Examples:
+  aperture sessions                          newest first
+  aperture sessions --project . --sort full  those of this project, the fullest first
+  aperture sessions --open                   those that a client has open
+  aperture sessions --json | jq '.sessions[] | select(.percent > 80) | .id'")]
+pub struct Arguments {
+    /// Only sessions of the project in this directory
+    #[arg(long, value_name = "DIRECTORY")]
+    project: Option<PathBuf>,
+    /// Only sessions whose model's name contains this
+    #[arg(long, value_name = "TEXT")]
+    model: Option<String>,
+    /// Only sessions that a running client has open
+    #[arg(long)]
+    open: bool,
+    /// Also the sessions of subagents
+    #[arg(long)]
+    subagents: bool,
+    /// Also files without a single prompt or response
+    #[arg(long)]
+    all: bool,
+    /// What to sort by
+    #[arg(long, value_name = "KEY", default_value = "age")]
+    sort: Sort,
+    /// Sort the other way round
+    #[arg(long)]
+    reverse: bool,
+    /// Sessions to list; 0 lists all
+    #[arg(long, value_name = "N", default_value_t = 0)]
+    limit: usize,
+}
+
+/// By what sessions are sorted.
+#[derive(Clone, Copy, Debug, clap::ValueEnum)]
+enum Sort {
+    /// The newest first.
+    Age,
+    /// The largest window first.
+    Tokens,
+    /// The fullest window first.
+    Full,
+    /// The largest file first.
+    Size,
+    /// The most turns first.
+    Turns,
+}
+
+/// Lists the sessions.
+pub fn run(env: &Env, arguments: &Arguments) -> Result<(), CommandError> {
+    let mut skipped = Vec::new();
+    let listed = workspace::list(env.disk, &env.cache(), &env.places, &mut |path, error| {
+        skipped.push(format!("{}: {error}", path.display()))
+    })?;
+    for problem in skipped {
+        env.note(&format!("skipped {problem}"));
+    }
+    let open = workspace::open_sessions(env.disk, &env.places);
+    let project = arguments.project.as_ref().map(|project| {
+        let path = env.directory.join(project);
+        env.disk.resolve(&path).unwrap_or(path).display().to_string()
+    });
+    let mut sessions: Vec<SessionRow> = listed.into_iter().map(|listed| row(env, listed, &open)).collect();
+    sessions.retain(|session| {
+        (arguments.subagents || !session.subagent)
+            && (arguments.all || session.turns + session.steps > 0)
+            && (!arguments.open || session.open)
+            && arguments.model.as_ref().is_none_or(|model| session.model.contains(model.as_str()))
+            && project.as_ref().is_none_or(|project| session.project == *project)
+    });
+    sessions.sort_by(|a, b| (b.modified, &a.id).cmp(&(a.modified, &b.id)));
+    match arguments.sort {
+        Sort::Age => {}
+        Sort::Tokens => sessions.sort_by_key(|session| std::cmp::Reverse(session.window_tokens)),
+        Sort::Full => sessions.sort_by(|a, b| b.percent.total_cmp(&a.percent)),
+        Sort::Size => sessions.sort_by_key(|session| std::cmp::Reverse(session.bytes)),
+        Sort::Turns => sessions.sort_by_key(|session| std::cmp::Reverse(session.turns)),
+    }
+    if arguments.reverse {
+        sessions.reverse();
+    }
+    let limit = if arguments.limit == 0 { sessions.len() } else { arguments.limit };
+    let left_out = sessions.len().saturating_sub(limit);
+    sessions.truncate(limit);
+    env.print(&SessionsReport { sessions, left_out })
+}
+
+fn row(env: &Env, listed: Listed, open: &std::collections::BTreeSet<String>) -> SessionRow {
+    let Listed { found, identity, totals } = listed;
+    let capacity = engine::capacity(&totals.model, totals.peak_tokens, &env.settings).tokens;
+    SessionRow {
+        provider: found.provider.name(),
+        open: open.contains(&found.location.id),
+        subagent: found.location.subagent,
+        id: found.location.id,
+        path: found.path.display().to_string(),
+        project: if totals.directory.is_empty() { found.location.project } else { totals.directory },
+        title: engine::mask(&totals.title).into_owned(),
+        model: totals.model,
+        modified: (identity.modified / 1_000_000) as i64,
+        window_tokens: totals.window_tokens,
+        estimated: totals.moved_on,
+        capacity_tokens: capacity,
+        percent: totals.window_tokens as f64 / capacity.max(1) as f64 * 100.0,
+        bytes: identity.bytes,
+        turns: totals.turns,
+        steps: totals.steps,
+        compactions: totals.compactions,
+        output_tokens: totals.output_tokens,
+    }
+}

@@ -1,0 +1,40 @@
+//! `aperture show`: the content of blocks.
+
+use crate::cli::{CommandError, Env, ErrorKind};
+use crate::engine::Selector;
+use crate::output::{BlockRow, ShowReport, ShownBlock};
+use anyhow::anyhow;
+
+/// Arguments of `show`.
+#[derive(Debug, clap::Args)]
+#[command(after_help = "Examples:
+  aperture show 12                 one block
+  aperture show 'turn(3) & error'  the errors of a turn
+  aperture show 12 --raw > a.txt   its content as it is, nothing else
+
+On a terminal, control characters are shown as symbols.
+aperture help selectors explains how blocks are named.")]
+pub struct Arguments {
+    /// Blocks, by a selector
+    selector: String,
+    /// Write the content as it is sent to the model, and nothing else
+    #[arg(long)]
+    raw: bool,
+}
+
+/// Shows the content.
+pub fn run(env: &Env, arguments: &Arguments) -> Result<(), CommandError> {
+    let selector = Selector::parse(&arguments.selector)?;
+    let workspace = env.open(None)?;
+    let numbers = selector.select(&workspace.reading)?;
+    if numbers.is_empty() {
+        let error = anyhow!("no block fits '{}'", arguments.selector);
+        return Err(CommandError::new(ErrorKind::Refused, error).hint("aperture blocks all lists every block"));
+    }
+    let contents = workspace.contents(&numbers)?;
+    let blocks = numbers.iter().zip(contents).filter_map(|(number, content)| {
+        let block = workspace.reading.block(*number)?;
+        Some(ShownBlock { block: BlockRow::new(&workspace.reading, block), content: content.sent, readable: content.readable })
+    });
+    env.print(&ShowReport { blocks: blocks.collect(), raw: arguments.raw })
+}

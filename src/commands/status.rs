@@ -1,0 +1,102 @@
+//! `aperture status`: one screen about a session.
+
+use crate::cli::{CommandError, Env};
+use crate::engine::{self, Reading};
+use crate::model::{Event, Zone};
+use crate::output::{Share, StatusReport};
+use crate::workspace::{self, Workspace};
+
+/// Arguments of `status`.
+#[derive(Debug, Default, clap::Args)]
+#[command(after_help = "Examples:
+  aperture                     the newest session of this project
+  aperture status 6666         a session by the beginning of its id
+  aperture status --json | jq .percent
+
+Figures are as billed; estimates have a ~ before them.")]
+pub struct Arguments {
+    /// Session: a path, an id or the beginning of one
+    session: Option<String>,
+}
+
+/// Shows the screen.
+pub fn run(env: &Env, arguments: &Arguments) -> Result<(), CommandError> {
+    let workspace = env.open(arguments.session.as_deref())?;
+    let open = workspace::open_sessions(env.disk, &env.places);
+    let open = open.contains(&workspace.location.id);
+    env.print(&report(&workspace, open))
+}
+
+fn report(workspace: &Workspace<'_>, open: bool) -> StatusReport {
+    let reading = &workspace.reading;
+    let session = &reading.session;
+    let origin = session.latest_origin();
+    let shares = |sums: Vec<(String, u32, crate::model::TokenCount)>| -> Vec<Share> {
+        sums.into_iter().map(|(name, blocks, tokens)| Share { name, blocks, tokens: tokens.round() }).collect()
+    };
+    let stale = reading.stale();
+    let superseded: Vec<_> =
+        stale.iter().filter(|block| block.usefulness.outdated.is_some_and(|(reason, _)| reason.supersedes())).collect();
+    let zones = Zone::ALL.map(|zone| {
+        let (blocks, tokens) = reading.zone(zone);
+        let outside = if zone == Zone::Primacy { reading.price.outside.round() } else { 0 };
+        Share { name: zone.name().to_owned(), blocks, tokens: tokens.round() + outside }
+    });
+    StatusReport {
+        session: session.id.clone(),
+        provider: session.provider,
+        path: workspace.path.display().to_string(),
+        project: origin.map(|origin| origin.directory.clone()).unwrap_or_default(),
+        title: title(reading),
+        model: reading.model.clone(),
+        version: origin.map(|origin| origin.version.clone()).unwrap_or_default(),
+        last_written: session.rows.iter().rev().find_map(|row| row.timestamp),
+        open,
+        tokens: reading.price.total.0,
+        capacity: reading.capacity,
+        percent: reading.percent(),
+        measured: reading.price.measured,
+        outside: reading.price.outside.0,
+        accuracy: reading.price.accuracy.clone(),
+        zones: zones.to_vec(),
+        kinds: shares(reading.tokens_by(|block| Some(block.kind.name().replace('_', " ")))),
+        tools: shares(reading.tokens_by(|block| block.tool.as_ref().map(|tool| tool.name.to_string()))),
+        files: shares(
+            reading
+                .tokens_by(|block| block.tool.as_ref().filter(|tool| tool.verb.names_file()).map(|tool| tool.target.to_string())),
+        ),
+        stale: Share {
+            name: "stale".to_owned(),
+            blocks: stale.len() as u32,
+            tokens: stale.iter().map(|block| block.tokens.round()).sum(),
+        },
+        superseded: Share {
+            name: "superseded".to_owned(),
+            blocks: superseded.len() as u32,
+            tokens: superseded.iter().map(|block| block.tokens.round()).sum(),
+        },
+        largest_stale: stale.iter().take(10).map(|block| engine::entry(block)).collect(),
+        hidden: reading.window.hidden,
+        bytes: session.bytes,
+        window_bytes: reading.in_window().map(|block| block.bytes).sum(),
+        rows: session.rows.len(),
+        turns: reading.turns.len(),
+        steps: reading.steps,
+        damage: session.damage.clone(),
+    }
+}
+
+/// The title that the user or a model gave, or the first prompt.
+fn title(reading: &Reading) -> String {
+    let mut title: Option<(&str, bool)> = None;
+    for row in &reading.session.rows {
+        if let Some(Event::Title { text, chosen }) = row.event.as_deref()
+            && (*chosen || title.is_none_or(|(_, chosen)| !chosen))
+        {
+            title = Some((text, *chosen));
+        }
+    }
+    let first = || reading.turns.iter().map(|turn| turn.prompt.as_str()).find(|prompt| !prompt.is_empty());
+    let text = title.map(|(text, _)| text).or_else(first).unwrap_or("(no prompt yet)");
+    engine::mask(text).into_owned()
+}

@@ -1,0 +1,52 @@
+//! A short name for a block, for lists.
+
+use crate::model::{Block, BlockKind};
+
+/// Parts of a path that a label shows: enough to know the file.
+const PATH_PARTS: usize = 2;
+
+/// What a block is, in a few words: the tool and its target, the kind of an attachment, or its first words in quotes.
+pub fn label(block: &Block) -> String {
+    let tool = block.tool.as_deref();
+    match (block.kind, tool) {
+        (BlockKind::ToolUse | BlockKind::ToolResult, Some(tool)) => {
+            let target = short_target(&tool.target);
+            if target.is_empty() { tool.name.to_string() } else { format!("{} {target}", tool.name) }
+        }
+        (BlockKind::Attachment, _) if !block.label.is_empty() => block.label.replace('_', " "),
+        (BlockKind::Thinking, _) if block.preview.is_empty() => "(withheld)".to_owned(),
+        (BlockKind::Image, _) => match block.images.first() {
+            Some(image) if image.width > 0 => format!("image {}×{}", image.width, image.height),
+            _ => "image".to_owned(),
+        },
+        _ => format!("\"{}\"", block.preview),
+    }
+}
+
+/// The last parts of an absolute path; anything else as it is.
+pub fn short_target(target: &str) -> String {
+    let path = !target.contains(' ') && (target.starts_with('/') || target.get(1..3) == Some(":\\"));
+    if !path {
+        return target.to_owned();
+    }
+    let parts: Vec<&str> = target.rsplitn(PATH_PARTS + 1, ['/', '\\']).take(PATH_PARTS).collect();
+    parts.into_iter().rev().filter(|part| !part.is_empty()).collect::<Vec<_>>().join("/")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_path_is_shown_by_its_end() {
+        for (target, short) in [
+            ("/home/me/shop/src/a.rs", "src/a.rs"),
+            ("C:\\x\\y\\z.rs", "y/z.rs"),
+            ("cargo test -q", "cargo test -q"),
+            ("/a", "a"),
+            ("", ""),
+        ] {
+            assert_eq!(short_target(target), short);
+        }
+    }
+}

@@ -1,0 +1,143 @@
+//! A session, read: blocks with prices, uses and states, and what follows from them.
+
+use super::{StalePolicy, calls, capacity, outdated, references, states, tokens, topics, turns, zones};
+use crate::model::{Block, BlockKind, BlockNumber, Fault, Key, Session, TokenCount, Topic, Turn, Window, Zone};
+use rustc_hash::{FxHashMap, FxHashSet};
+
+/// What the user may decide about a reading.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct ReadSettings {
+    /// Tokens that the model's window holds, over what aperture knows of the model.
+    pub window_tokens: Option<u64>,
+    /// Window sizes by the beginning of a model's name, over the built-in table.
+    pub model_windows: Vec<(String, u64)>,
+    /// When a block counts as stale.
+    pub stale: StalePolicy,
+}
+
+/// A session and all that was decided about it.
+#[derive(Clone, Debug, Default)]
+pub struct Reading {
+    /// The session; its blocks carry what was decided about each.
+    pub session: Session,
+    /// What the model would see.
+    pub window: Window,
+    /// The turns in file order.
+    pub turns: Vec<Turn>,
+    /// Responses of the model in the file.
+    pub steps: u32,
+    /// The topics.
+    pub topics: Vec<Topic>,
+    /// What the window costs.
+    pub price: tokens::Price,
+    /// How much the window can hold.
+    pub capacity: capacity::Capacity,
+    /// The model of the last response; empty when there was none.
+    pub model: String,
+}
+
+/// Decides everything about a session. `window` is the provider's word on what would be sent.
+pub fn read(mut session: Session, window: Window, settings: &ReadSettings) -> Reading {
+    let (mut turns, steps) = turns::number(&mut session);
+    calls::pair(&mut session);
+    note_rows(&mut session);
+    let model = session.rows.iter().rev().find_map(|row| row.model.as_deref()).unwrap_or_default().to_owned();
+    let price = tokens::price(&mut session, &window, &model);
+    references::trace(&mut session, turns.len() as u32, steps);
+    outdated::mark(&mut session, &window);
+    zones::place(&mut session, &window, steps);
+    let topics = topics::find(&mut session, &window);
+    for block in &mut session.blocks {
+        block.state = states::state(block, steps, settings.stale);
+    }
+    for turn in &mut turns {
+        turn.topic = turn.blocks.iter().find_map(|number| session.blocks[*number as usize - 1].topic);
+    }
+    let peak = session.rows.iter().filter_map(|row| row.usage).map(|usage| usage.sent()).max().unwrap_or_default();
+    let capacity = capacity::capacity(&model, peak.max(price.total.round()), settings);
+    Reading { session, window, turns, steps, topics, price, capacity, model }
+}
+
+/// Counts rows whose identity stands twice and rows whose parent is not there.
+fn note_rows(session: &mut Session) {
+    let mut ids: FxHashSet<Key> = FxHashSet::default();
+    let twice = session.rows.iter().filter_map(|row| row.id).filter(|id| !ids.insert(*id)).count();
+    let dangling = session.rows.iter().filter_map(|row| row.parent).filter(|parent| !ids.contains(parent)).count();
+    for (fault, count) in [(Fault::DuplicateId, twice), (Fault::DanglingParent, dangling)] {
+        if count > 0 {
+            session.damage.insert(fault, count as u32);
+        }
+    }
+}
+
+impl Reading {
+    /// The block with a number, if there is one.
+    pub fn block(&self, number: BlockNumber) -> Option<&Block> {
+        self.session.blocks.get((number as usize).checked_sub(1)?)
+    }
+
+    /// The blocks of the window, in the order in which they are sent.
+    pub fn in_window(&self) -> impl Iterator<Item = &Block> {
+        self.window.blocks.iter().filter_map(|number| self.block(*number))
+    }
+
+    /// The label of a block's topic, empty without one.
+    pub fn topic(&self, block: &Block) -> &str {
+        block.topic.and_then(|topic| self.topics.get(topic as usize)).map_or("", |topic| &topic.label)
+    }
+
+    /// What the blocks of a zone cost together, and how many they are.
+    pub fn zone(&self, zone: Zone) -> (u32, TokenCount) {
+        let blocks = self.session.blocks.iter().filter(|block| block.position.zone == zone);
+        (blocks.clone().count() as u32, blocks.map(|block| block.tokens).sum())
+    }
+
+    /// How much of the window is taken, in percent.
+    pub fn percent(&self) -> f64 {
+        self.price.total.value / self.capacity.tokens.max(1) as f64 * 100.0
+    }
+
+    /// Tokens that are still free; 0 when the window is over-full.
+    pub fn remaining(&self) -> u64 {
+        self.capacity.tokens.saturating_sub(self.price.total.round())
+    }
+
+    /// The first words of the last prompt.
+    pub fn current_task(&self) -> Option<&str> {
+        self.turns.iter().rev().map(|turn| turn.prompt.as_str()).find(|prompt| !prompt.is_empty())
+    }
+
+    /// The stale blocks of the window, the most expensive first.
+    pub fn stale(&self) -> Vec<&Block> {
+        let mut stale: Vec<&Block> = self.in_window().filter(|block| block.state == crate::model::State::Stale).collect();
+        stale.sort_by(|a, b| b.tokens.value.total_cmp(&a.tokens.value).then(a.number.cmp(&b.number)));
+        stale
+    }
+
+    /// Tokens by key over the blocks of the window, the most expensive first.
+    pub fn tokens_by<K: std::hash::Hash + Eq + Ord + Clone>(
+        &self,
+        key: impl Fn(&Block) -> Option<K>,
+    ) -> Vec<(K, u32, TokenCount)> {
+        let mut sums: FxHashMap<K, (u32, TokenCount)> = FxHashMap::default();
+        for block in self.in_window() {
+            if let Some(key) = key(block) {
+                let entry = sums.entry(key).or_insert((0, TokenCount::ZERO));
+                *entry = (entry.0 + 1, entry.1 + block.tokens);
+            }
+        }
+        let mut sums: Vec<(K, u32, TokenCount)> = sums.into_iter().map(|(key, (count, tokens))| (key, count, tokens)).collect();
+        sums.sort_by(|a, b| b.2.value.total_cmp(&a.2.value).then_with(|| a.0.cmp(&b.0)));
+        sums
+    }
+
+    /// The last tool result of each call, by kind; used where a use and its result are shown as one.
+    pub fn results(&self) -> FxHashMap<Key, BlockNumber> {
+        self.session
+            .blocks
+            .iter()
+            .filter(|block| block.kind == BlockKind::ToolResult)
+            .filter_map(|block| Some((block.call?, block.number)))
+            .collect()
+    }
+}

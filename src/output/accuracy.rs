@@ -1,0 +1,127 @@
+use super::{Report, Style, amount, clip, percent};
+use crate::engine::Reading;
+use crate::engine::tokens::{Accuracy, quantiles};
+use serde::Serialize;
+
+/// How far the estimates of one session were from its bills.
+#[derive(Clone, Debug, Serialize)]
+pub struct AccuracyRow {
+    /// The session.
+    pub session: String,
+    /// The model.
+    pub model: String,
+    /// Errors by step and by turn.
+    pub accuracy: Accuracy,
+    /// Input tokens of the last call, as billed.
+    pub measured: Option<u64>,
+    /// What is sent and not in the file.
+    pub outside: u64,
+}
+
+impl AccuracyRow {
+    /// The figures of a reading.
+    pub fn new(session: String, reading: &Reading) -> AccuracyRow {
+        let price = &reading.price;
+        AccuracyRow {
+            session,
+            model: reading.model.clone(),
+            accuracy: price.accuracy.clone(),
+            measured: price.measured,
+            outside: price.outside.round(),
+        }
+    }
+}
+
+/// Median and 90th percentile of relative errors.
+#[derive(Clone, Copy, Debug, Default, Serialize)]
+pub struct Spread {
+    /// Median.
+    pub median: Option<f64>,
+    /// 90th percentile.
+    pub p90: Option<f64>,
+}
+
+impl Spread {
+    fn of(values: &[f64]) -> Spread {
+        let (median, p90) = quantiles(values);
+        Spread { median, p90 }
+    }
+
+    fn text(&self) -> String {
+        match (self.median, self.p90) {
+            (Some(median), Some(p90)) => format!("median {:>6}   90th percentile {:>6}", percent(median), percent(p90)),
+            _ => "nothing to compare".to_owned(),
+        }
+    }
+}
+
+/// How far estimates were from bills, over sessions.
+#[derive(Clone, Debug, Default, Serialize)]
+pub struct AccuracyReport {
+    /// The sessions.
+    pub sessions: Vec<AccuracyRow>,
+    /// Errors of all steps.
+    pub steps: Spread,
+    /// Errors of all turns.
+    pub turns: Spread,
+    /// Over the sessions: the median error of their steps.
+    pub session_medians: Spread,
+    /// Over the sessions: the 90th percentile of the errors of their steps.
+    pub session_p90s: Spread,
+    /// Over the sessions: how far the sum of the blocks was from the last measured total.
+    pub windows: Spread,
+}
+
+impl AccuracyReport {
+    /// Takes one more session.
+    pub fn add(&mut self, row: AccuracyRow) {
+        self.sessions.push(row);
+    }
+
+    /// Sums up.
+    pub fn finish(&mut self) {
+        let all = |pick: &dyn Fn(&Accuracy) -> Vec<f64>| {
+            Spread::of(&self.sessions.iter().flat_map(|row| pick(&row.accuracy)).collect::<Vec<_>>())
+        };
+        let steps = all(&|accuracy| accuracy.step_errors.clone());
+        let turns = all(&|accuracy| accuracy.turn_errors.clone());
+        let medians = all(&|accuracy| accuracy.step_median.into_iter().collect());
+        let p90s = all(&|accuracy| accuracy.step_p90.into_iter().collect());
+        let windows = all(&|accuracy| accuracy.window_error.into_iter().collect());
+        (self.steps, self.turns, self.session_medians, self.session_p90s, self.windows) = (steps, turns, medians, p90s, windows);
+    }
+}
+
+impl Report for AccuracyReport {
+    fn schema(&self) -> &'static str {
+        "aperture.accuracy/1"
+    }
+
+    fn text(&self, _: &Style) -> String {
+        let mut text = String::new();
+        for row in &self.sessions {
+            let name = row.session.rsplit('/').next().unwrap_or(&row.session);
+            text.push_str(&format!(
+                "{:<14} {:<22} {:>5} steps  {}  billed {:>6}, outside the file {:>6}\n",
+                clip(name, 14),
+                clip(row.model.trim_start_matches("claude-"), 22),
+                row.accuracy.steps,
+                Spread { median: row.accuracy.step_median, p90: row.accuracy.step_p90 }.text(),
+                row.measured.map_or_else(|| "–".to_owned(), amount),
+                amount(row.outside),
+            ));
+        }
+        let steps: u32 = self.sessions.iter().map(|row| row.accuracy.steps).sum();
+        text.push_str(&format!("\n{} sessions, {steps} steps\n", self.sessions.len()));
+        for (name, spread) in [
+            ("all steps", self.steps),
+            ("all turns", self.turns),
+            ("medians of the sessions", self.session_medians),
+            ("90th percentiles of the sessions", self.session_p90s),
+            ("window against the last bill", self.windows),
+        ] {
+            text.push_str(&format!("{name:<34} {}\n", spread.text()));
+        }
+        text
+    }
+}

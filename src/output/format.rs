@@ -1,0 +1,169 @@
+//! Numbers, times and foreign text for people.
+
+use super::Style;
+use crate::model::{Basis, TokenCount};
+use std::borrow::Cow;
+use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
+
+/// A token figure, short: `600`, `3.2k`, `142k`, `1.2M`; an estimate with `~` before it.
+pub fn tokens(count: TokenCount) -> String {
+    format!("{}{}", if count.basis == Basis::Estimated { "~" } else { "" }, amount(count.round()))
+}
+
+/// A token figure in full, with its thousands apart; an estimate with `~` before it.
+pub fn tokens_exact(count: TokenCount) -> String {
+    let mark = if count.basis == Basis::Estimated { "~" } else { "" };
+    format!("{mark}{}", self::count(count.round()))
+}
+
+/// A number, short: `600`, `3.2k`, `142k`, `1.2M`.
+pub fn amount(value: u64) -> String {
+    match value {
+        0..1_000 => value.to_string(),
+        1_000..9_950 => trimmed(value as f64 / 1e3, "k"),
+        9_950..999_500 => format!("{:.0}k", value as f64 / 1e3),
+        _ => trimmed(value as f64 / 1e6, "M"),
+    }
+}
+
+fn trimmed(value: f64, unit: &str) -> String {
+    let text = format!("{value:.1}");
+    format!("{}{unit}", text.strip_suffix(".0").unwrap_or(&text))
+}
+
+/// A number with its thousands apart: `141,803`.
+pub fn count(value: u64) -> String {
+    let digits = value.to_string();
+    let mut text = String::new();
+    for (place, digit) in digits.chars().enumerate() {
+        if place > 0 && (digits.len() - place).is_multiple_of(3) {
+            text.push(',');
+        }
+        text.push(digit);
+    }
+    text
+}
+
+/// A size in bytes: `812 B`, `3.7 MB`.
+pub fn bytes(value: u64) -> String {
+    match value {
+        0..1_000 => format!("{value} B"),
+        1_000..1_000_000 => format!("{} kB", value / 1_000),
+        _ => format!("{:.1} MB", value as f64 / 1e6),
+    }
+}
+
+/// A share in percent, whole from 10 on.
+pub fn percent(share: f64) -> String {
+    let value = share * 100.0;
+    if value >= 9.95 || value == 0.0 { format!("{value:.0} %") } else { format!("{value:.1} %") }
+}
+
+/// How long ago something was: `now`, `5 min`, `3 h`, `2 d`.
+pub fn age(now: jiff::Timestamp, milliseconds: i64) -> String {
+    let seconds = (now.as_millisecond() - milliseconds) / 1000;
+    match seconds {
+        ..60 => "now".to_owned(),
+        60..3_600 => format!("{} min", seconds / 60),
+        3_600..172_800 => format!("{} h", seconds / 3_600),
+        172_800..5_184_000 => format!("{} d", seconds / 86_400),
+        _ => format!("{} mo", seconds / 2_592_000),
+    }
+}
+
+/// A moment in the user's time zone: `2026-11-21 14:03:07`.
+pub fn time(style: &Style, milliseconds: i64) -> String {
+    jiff::Timestamp::from_millisecond(milliseconds)
+        .map(|time| time.to_zoned(style.zone.clone()).strftime("%Y-%m-%d %H:%M:%S").to_string())
+        .unwrap_or_default()
+}
+
+/// Foreign text made harmless for a terminal: control characters and marks that reorder text are shown as symbols.
+pub fn printable(text: &str) -> Cow<'_, str> {
+    let harmful = |c: char| (c.is_control() && c != '\n' && c != '\t') || is_reordering(c);
+    if !text.contains(harmful) {
+        return Cow::Borrowed(text);
+    }
+    let replace = |c: char| match c {
+        '\u{7f}' => '\u{2421}',
+        c if c.is_ascii_control() && harmful(c) => char::from_u32(0x2400 + c as u32).unwrap_or('\u{fffd}'),
+        c if harmful(c) => '\u{fffd}',
+        c => c,
+    };
+    Cow::Owned(text.chars().map(replace).collect())
+}
+
+fn is_reordering(c: char) -> bool {
+    matches!(c, '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}' | '\u{200e}' | '\u{200f}' | '\u{61c}')
+}
+
+/// The text in at most `width` columns, cut with `…`.
+pub fn clip(text: &str, width: usize) -> String {
+    let text = printable(text).replace(['\n', '\t'], " ");
+    if text.width() <= width {
+        return text;
+    }
+    let mut clipped = String::new();
+    let mut columns = 0;
+    for character in text.chars() {
+        let wide = character.width().unwrap_or(0);
+        if columns + wide + 1 > width {
+            break;
+        }
+        columns += wide;
+        clipped.push(character);
+    }
+    if width > 0 {
+        clipped.push('…');
+    }
+    clipped
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn amounts_are_short() {
+        for (value, text) in [
+            (0, "0"),
+            (999, "999"),
+            (1_000, "1k"),
+            (3_240, "3.2k"),
+            (9_960, "10k"),
+            (142_300, "142k"),
+            (999_600, "1M"),
+            (1_250_000, "1.2M"),
+        ] {
+            assert_eq!(amount(value), text);
+        }
+    }
+
+    #[test]
+    fn estimates_are_marked() {
+        assert_eq!(tokens(TokenCount::estimated(31_200.0)), "~31k");
+        assert_eq!(tokens(TokenCount::measured(31_200)), "31k");
+        assert_eq!(tokens_exact(TokenCount::measured(1_234_567)), "1,234,567");
+    }
+
+    #[test]
+    fn control_characters_are_harmless() {
+        assert_eq!(printable("a\u{1b}[31m\u{202e}b\n"), "a␛[31m\u{fffd}b\n");
+    }
+
+    #[test]
+    fn text_is_clipped_by_columns() {
+        for (text, width, clipped) in [("hello", 5, "hello"), ("hello", 4, "hel…"), ("日本語", 5, "日本…"), ("x", 0, "")]
+        {
+            assert_eq!(clip(text, width), clipped);
+        }
+    }
+
+    #[test]
+    fn ages_are_short() {
+        let now = jiff::Timestamp::from_second(1_000_000).unwrap();
+        for (before, text) in [(0, "now"), (120, "2 min"), (7_200, "2 h"), (200_000, "2 d")] {
+            assert_eq!(age(now, (1_000_000 - before) * 1000), text);
+        }
+    }
+}

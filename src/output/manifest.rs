@@ -1,0 +1,246 @@
+use super::{Report, Style, clip, printable, tokens};
+use crate::engine::tokens::estimate;
+use crate::engine::{Entry, Manifest, ZoneSummary};
+use crate::model::limits::{DETAILED_TIER_TOKENS, SUMMARY_TIER_TOKENS};
+use crate::model::{Pin, Zone};
+use serde::Serialize;
+
+/// How much a manifest says.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, clap::ValueEnum)]
+#[serde(rename_all = "snake_case")]
+pub enum Tier {
+    /// At most 200 tokens: what is full, what is going on, what could go.
+    Summary,
+    /// At most 500 tokens: zones, topics, the largest stale blocks.
+    Detailed,
+    /// Everything, without a limit.
+    Full,
+}
+
+impl Tier {
+    /// The tokens that it may take.
+    pub fn limit(self) -> Option<usize> {
+        match self {
+            Tier::Summary => Some(SUMMARY_TIER_TOKENS),
+            Tier::Detailed => Some(DETAILED_TIER_TOKENS),
+            Tier::Full => None,
+        }
+    }
+}
+
+/// The context manifest.
+#[derive(Clone, Debug, Serialize)]
+pub struct ManifestReport {
+    /// How much it says.
+    pub tier: Tier,
+    /// The tokens that it may take, if any limit holds.
+    pub max_tokens: Option<usize>,
+    /// What it says.
+    #[serde(flatten)]
+    pub manifest: Manifest,
+}
+
+/// A line and how gladly it is left out when there is no room: the highest number goes first.
+struct Line(u8, String);
+
+impl Report for ManifestReport {
+    fn schema(&self) -> &'static str {
+        "aperture.manifest/1"
+    }
+
+    fn text(&self, _: &Style) -> String {
+        let listed = match self.tier {
+            Tier::Summary => 3,
+            Tier::Detailed => 6,
+            Tier::Full => usize::MAX,
+        };
+        let mut lines = if self.tier == Tier::Summary { self.short(listed) } else { self.long(listed) };
+        if let Some(limit) = self.max_tokens.or(self.tier.limit()) {
+            fit(&mut lines, limit);
+        }
+        lines.into_iter().map(|Line(_, text)| text + "\n").collect()
+    }
+}
+
+impl ManifestReport {
+    fn header(&self) -> Line {
+        let manifest = &self.manifest;
+        let capacity = super::amount(manifest.capacity.tokens);
+        let (blocks, used) = (manifest.blocks, tokens(manifest.tokens));
+        Line(0, format!("[CONTEXT MANIFEST — {blocks} blocks, {used}/{capacity} tokens, {:.0}% capacity]", manifest.percent))
+    }
+
+    fn budget(&self) -> Line {
+        let manifest = &self.manifest;
+        let mut text = format!("BUDGET: {} tokens remaining", super::amount(manifest.remaining));
+        match manifest.stale_blocks {
+            0 => text.push_str(" — nothing is stale"),
+            1 => text.push_str(&format!(" — 1 stale block holds {}", tokens(manifest.stale_tokens))),
+            count => text.push_str(&format!(" — {count} stale blocks hold {}", tokens(manifest.stale_tokens))),
+        }
+        Line(0, text)
+    }
+
+    fn short(&self, listed: usize) -> Vec<Line> {
+        let manifest = &self.manifest;
+        let zones: Vec<String> = manifest
+            .zones
+            .iter()
+            .filter(|zone| zone.blocks > 0)
+            .map(|zone| {
+                let cost = if zone.zone == Zone::Cold { String::new() } else { format!(", {}", tokens(self.zone_tokens(zone))) };
+                format!("{} {}{cost}", zone.zone.name().to_uppercase(), zone.blocks)
+            })
+            .collect();
+        let mut lines = vec![self.header(), Line(2, zones.join(" | "))];
+        if let Some(task) = &manifest.current_task {
+            lines.push(Line(1, format!("Current task: \"{}\"", clip(task, 60))));
+        }
+        if !manifest.topics.is_empty() {
+            lines.push(Line(4, format!("Topics: {}", joined(&manifest.topics, 4))));
+        }
+        if !manifest.focused.is_empty() {
+            lines.push(Line(1, format!("User-selected: {}", entries(&manifest.focused, 4))));
+        }
+        if !manifest.stale.is_empty() {
+            lines.push(Line(3, format!("Stale: {}", entries_with_tokens(&manifest.stale, listed))));
+        }
+        lines.push(self.budget());
+        lines
+    }
+
+    fn long(&self, listed: usize) -> Vec<Line> {
+        let manifest = &self.manifest;
+        let mut lines = vec![self.header()];
+        for zone in &manifest.zones {
+            let name = zone.zone.name().to_uppercase();
+            let plural = if zone.blocks == 1 { "block" } else { "blocks" };
+            lines.push(Line(0, String::new()));
+            match zone.zone {
+                Zone::Primacy => {
+                    let pinned = if manifest.primacy.iter().any(|entry| entry.pin.is_some()) { ", pinned" } else { "" };
+                    lines.push(Line(
+                        0,
+                        format!("{name} ({} {plural}, {} tokens{pinned}):", zone.blocks, tokens(self.zone_tokens(zone))),
+                    ));
+                    if manifest.outside.round() > 0 {
+                        lines.push(Line(
+                            1,
+                            format!("  - System prompt and tools ({}) [not in the file]", tokens(manifest.outside)),
+                        ));
+                    }
+                    for (place, entry) in manifest.primacy.iter().take(listed).enumerate() {
+                        let text =
+                            format!("  - #{} {} ({}){}", entry.number, clip(&entry.label, 48), tokens(entry.tokens), pin(entry));
+                        lines.push(Line(if place < 2 { 4 } else { 7 }, text));
+                    }
+                }
+                Zone::Middle => {
+                    lines.push(Line(0, format!("{name} ({} {plural}, {} tokens):", zone.blocks, tokens(zone.tokens))));
+                    lines.push(Line(2, format!("  - {}", spoken(zone))));
+                    if !zone.compressed.is_empty() {
+                        let levels: Vec<String> = zone
+                            .compressed
+                            .iter()
+                            .map(|(level, count)| format!("{count} blocks compressed ({})", level.name()))
+                            .collect();
+                        lines.push(Line(2, format!("  - {}", levels.join(", "))));
+                    }
+                    if !manifest.topics.is_empty() {
+                        lines.push(Line(2, format!("  - Topics: {}", joined(&manifest.topics, listed))));
+                    }
+                    for (place, entry) in manifest.stale.iter().take(listed).enumerate() {
+                        let reason = entry.reason.as_deref().map(|reason| format!(", {reason}")).unwrap_or_default();
+                        let text =
+                            format!("  - Stale: #{} {} ({}{reason})", entry.number, clip(&entry.label, 48), tokens(entry.tokens));
+                        lines.push(Line(if place < 3 { 3 } else { 6 }, text));
+                    }
+                }
+                Zone::Recency => {
+                    lines.push(Line(0, format!("{name} ({} {plural}, {} tokens):", zone.blocks, tokens(zone.tokens))));
+                    if let Some(task) = &manifest.current_task {
+                        lines.push(Line(1, format!("  - Current task: \"{}\"", clip(task, 100))));
+                    }
+                    if !manifest.focused.is_empty() {
+                        lines.push(Line(1, format!("  - User-selected blocks: {}", entries(&manifest.focused, listed))));
+                    }
+                    for (place, entry) in manifest.recent.iter().take(listed.min(4)).enumerate() {
+                        let text =
+                            format!("  - #{} {} ({}){}", entry.number, clip(&entry.label, 48), tokens(entry.tokens), pin(entry));
+                        lines.push(Line(if place < 1 { 5 } else { 8 }, text));
+                    }
+                }
+                Zone::Cold if zone.blocks > 0 => {
+                    lines.push(Line(0, format!("COLD STORAGE ({} {plural}, not in the window):", zone.blocks)));
+                    if !manifest.cold_topics.is_empty() {
+                        lines.push(Line(3, format!("  - Earlier conversation: {}", joined(&manifest.cold_topics, listed))));
+                    }
+                }
+                Zone::Cold => drop(lines.pop()),
+            }
+        }
+        lines.push(Line(0, String::new()));
+        lines.push(self.budget());
+        lines
+    }
+
+    /// What a zone costs; the beginning of the window also holds what is not in the file.
+    fn zone_tokens(&self, zone: &ZoneSummary) -> crate::model::TokenCount {
+        if zone.zone == Zone::Primacy { zone.tokens + self.manifest.outside } else { zone.tokens }
+    }
+}
+
+/// Leaves lines out, the least needed first, until the rest fits; then cuts what is left.
+fn fit(lines: &mut Vec<Line>, limit: usize) {
+    let cost = |lines: &[Line]| lines.iter().map(|Line(_, text)| estimate(text) + 1.0).sum::<f64>();
+    while cost(lines) > limit as f64 {
+        let Some(worst) = lines.iter().map(|Line(rank, _)| *rank).max().filter(|rank| *rank > 0) else { break };
+        if let Some(place) = lines.iter().rposition(|Line(rank, _)| *rank == worst) {
+            lines.remove(place);
+        }
+    }
+    // Headings without anything under them, then the end of what is left.
+    while cost(lines) > limit as f64 && lines.len() > 1 {
+        let place = if lines.len() > 2 { lines.len() - 2 } else { 1 };
+        lines.remove(place);
+    }
+}
+
+fn pin(entry: &Entry) -> &'static str {
+    match entry.pin {
+        Some(Pin::Top) => " [pinned:top]",
+        Some(Pin::Bottom) => " [pinned:bottom]",
+        None => "",
+    }
+}
+
+fn spoken(zone: &ZoneSummary) -> String {
+    let count = |number: u32, one: &str, many: &str| format!("{number} {}", if number == 1 { one } else { many });
+    [
+        count(zone.user_messages, "user message", "user messages"),
+        count(zone.responses, "assistant response", "assistant responses"),
+        count(zone.tool_results, "tool result", "tool results"),
+    ]
+    .join(", ")
+}
+
+fn joined(names: &[String], most: usize) -> String {
+    printable(&names.iter().take(most).cloned().collect::<Vec<_>>().join(", ")).into_owned()
+}
+
+fn entries(entries: &[Entry], most: usize) -> String {
+    entries
+        .iter()
+        .take(most)
+        .map(|entry| format!("#{} ({})", entry.number, clip(&entry.label, 30)))
+        .collect::<Vec<_>>()
+        .join(", ")
+}
+
+fn entries_with_tokens(entries: &[Entry], most: usize) -> String {
+    let shown = entries.iter().take(most);
+    shown
+        .map(|entry| format!("#{} {} {}", entry.number, clip(&entry.label, 30), tokens(entry.tokens)))
+        .collect::<Vec<_>>()
+        .join(", ")
+}

@@ -1,0 +1,46 @@
+//! Reports: what a command has to say, as a value, as text for people and as JSON.
+
+mod accuracy;
+mod blocks;
+mod format;
+mod manifest;
+mod sessions;
+mod show;
+mod status;
+mod style;
+mod transcript;
+
+pub use accuracy::{AccuracyReport, AccuracyRow, Spread};
+pub use blocks::{BlockRow, BlocksReport, SortKey};
+pub use format::{age, amount, bytes, clip, count, percent, printable, time, tokens, tokens_exact};
+pub use manifest::{ManifestReport, Tier};
+pub use sessions::{SessionRow, SessionsReport};
+pub use show::{ShowReport, ShownBlock};
+pub use status::{Share, StatusReport};
+pub use style::{Paint, Style};
+pub use transcript::{MessageText, PartText, TranscriptReport, TranscriptStyle};
+
+use serde::Serialize;
+
+/// What a command has to say.
+pub trait Report: Serialize {
+    /// The name of its JSON form, such as `aperture.manifest/1`.
+    fn schema(&self) -> &'static str;
+
+    /// The text for people, with a line feed at its end.
+    fn text(&self, style: &Style) -> String;
+
+    /// The JSON form: one object, its first member `schema`.
+    fn json(&self) -> String {
+        let mut object = serde_json::Map::new();
+        object.insert("schema".to_owned(), self.schema().into());
+        match serde_json::to_value(self) {
+            Ok(serde_json::Value::Object(members)) => object.extend(members),
+            Ok(other) => drop(object.insert("value".to_owned(), other)),
+            Err(error) => drop(object.insert("error".to_owned(), error.to_string().into())),
+        }
+        let mut text = serde_json::to_string_pretty(&object).unwrap_or_default();
+        text.push('\n');
+        text
+    }
+}

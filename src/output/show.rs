@@ -1,0 +1,77 @@
+use super::{BlockRow, Paint, Report, Style, printable, time, tokens};
+use serde::Serialize;
+
+/// A block and its content.
+#[derive(Clone, Debug, Serialize)]
+pub struct ShownBlock {
+    /// The block.
+    #[serde(flatten)]
+    pub block: BlockRow,
+    /// The content as the model sees it.
+    pub content: String,
+    /// The same for people, where it differs.
+    #[serde(skip)]
+    pub readable: String,
+}
+
+/// The content of blocks.
+#[derive(Clone, Debug, Serialize)]
+pub struct ShowReport {
+    /// The blocks in file order.
+    pub blocks: Vec<ShownBlock>,
+    /// Whether the content is written as it is, without headings.
+    #[serde(skip)]
+    pub raw: bool,
+}
+
+impl Report for ShowReport {
+    fn schema(&self) -> &'static str {
+        "aperture.show/1"
+    }
+
+    fn text(&self, style: &Style) -> String {
+        let mut text = String::new();
+        for shown in &self.blocks {
+            if self.raw {
+                text.push_str(&shown.content);
+                if !shown.content.ends_with('\n') {
+                    text.push('\n');
+                }
+                continue;
+            }
+            let block = &shown.block;
+            let what = match (&block.tool, block.target.as_str()) {
+                (Some(tool), target) => format!("{} {tool} {target}", block.role.name()),
+                (None, "") => block.role.name().to_owned(),
+                (None, target) => format!("{} {target}", block.role.name()),
+            };
+            let mut facts =
+                vec![format!("{} tokens", tokens(block.tokens)), format!("turn {}", block.turn), block.zone.name().to_owned()];
+            facts.push(block.stale_reason.clone().unwrap_or_else(|| block.state.name().to_owned()));
+            if block.error {
+                facts.push("error".to_owned());
+            }
+            facts.extend(block.timestamp.map(|moment| time(style, moment)));
+            let heading = super::clip(&format!("#{} {what}", block.number), style.width);
+            text.push_str(&style.paint(Paint::Heading, &heading));
+            text.push('\n');
+            text.push_str(&style.paint(Paint::Dim, &facts.join(" · ")));
+            text.push('\n');
+            let content = if shown.readable.is_empty() { withheld(block) } else { printable(&shown.readable).into_owned() };
+            text.push_str(&content);
+            if !content.ends_with('\n') {
+                text.push('\n');
+            }
+            text.push('\n');
+        }
+        text
+    }
+}
+
+/// What stands for a content that is not in the file.
+fn withheld(block: &BlockRow) -> String {
+    match block.kind {
+        crate::model::BlockKind::Thinking => "(the thinking is withheld: the file holds its signature alone)".to_owned(),
+        _ => "(empty)".to_owned(),
+    }
+}

@@ -1,0 +1,280 @@
+use super::{Paint, Report, Style, age, amount, bytes, clip, count, percent, tokens};
+use crate::engine::tokens::Accuracy;
+use crate::engine::{Capacity, CapacitySource, Entry};
+use crate::model::{Damage, Fault, Hidden, TokenCount, Zone};
+use serde::Serialize;
+
+/// One screen about a session.
+#[derive(Clone, Debug, Serialize)]
+pub struct StatusReport {
+    /// The session's id.
+    pub session: String,
+    /// The provider.
+    pub provider: &'static str,
+    /// The file.
+    pub path: String,
+    /// The project's directory.
+    pub project: String,
+    /// The title, or the first prompt.
+    pub title: String,
+    /// The model of the last response.
+    pub model: String,
+    /// The version of the client that wrote last.
+    pub version: String,
+    /// When the last row was written, in milliseconds since 1970, UTC.
+    pub last_written: Option<i64>,
+    /// Whether a running client has it open.
+    pub open: bool,
+    /// Tokens of the window.
+    pub tokens: TokenCount,
+    /// How much it can hold.
+    pub capacity: Capacity,
+    /// How full it is, in percent.
+    pub percent: f64,
+    /// Input tokens of the last call, as billed.
+    pub measured: Option<u64>,
+    /// What is sent and not in the file.
+    pub outside: TokenCount,
+    /// How far the estimates were from this session's bills.
+    pub accuracy: Accuracy,
+    /// Blocks and tokens by zone.
+    pub zones: Vec<Share>,
+    /// Blocks and tokens of the window by kind.
+    pub kinds: Vec<Share>,
+    /// Blocks and tokens of the window by tool, uses and results together.
+    pub tools: Vec<Share>,
+    /// Blocks and tokens of the window by file, the heaviest first.
+    pub files: Vec<Share>,
+    /// Stale blocks of the window.
+    pub stale: Share,
+    /// Those of them that a later block supersedes.
+    pub superseded: Share,
+    /// The largest stale blocks.
+    pub largest_stale: Vec<Entry>,
+    /// Blocks of the file that are not in the window, by reason.
+    pub hidden: Hidden,
+    /// Bytes of the file.
+    pub bytes: u64,
+    /// Bytes of the content in the window.
+    pub window_bytes: u64,
+    /// Rows of the file.
+    pub rows: usize,
+    /// Turns.
+    pub turns: usize,
+    /// Responses of the model.
+    pub steps: u32,
+    /// What is wrong with the file.
+    pub damage: Damage,
+}
+
+/// A part of the window.
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+pub struct Share {
+    /// What it is.
+    pub name: String,
+    /// Its blocks.
+    pub blocks: u32,
+    /// What they cost.
+    pub tokens: u64,
+}
+
+/// Widest that the screen is drawn.
+const WIDEST: usize = 100;
+
+impl Report for StatusReport {
+    fn schema(&self) -> &'static str {
+        "aperture.status/1"
+    }
+
+    fn text(&self, style: &Style) -> String {
+        let width = style.width.min(WIDEST);
+        let mut lines: Vec<String> = Vec::new();
+        lines.push(style.paint(Paint::Heading, &clip(&self.title, width)));
+        lines.push(style.paint(Paint::Dim, &clip(&self.subtitle(style), width)));
+        lines.push(String::new());
+        self.gauge(style, width, &mut lines);
+        lines.push(String::new());
+        self.shares(style, width, &mut lines);
+        self.advice(style, width, &mut lines);
+        lines.join("\n") + "\n"
+    }
+}
+
+impl StatusReport {
+    fn subtitle(&self, style: &Style) -> String {
+        let mut facts = vec![super::sessions::short_id(&self.session)];
+        if !self.model.is_empty() {
+            facts.push(self.model.clone());
+        }
+        facts.push(format!("{} turns, {} calls", self.turns, self.steps));
+        facts.extend(self.last_written.map(|moment| match age(style.now, moment).as_str() {
+            "now" => "now".to_owned(),
+            other => format!("{other} ago"),
+        }));
+        if self.open {
+            facts.push("open in a client".to_owned());
+        }
+        if !self.project.is_empty() {
+            facts.push(self.project.clone());
+        }
+        facts.join(" · ")
+    }
+
+    fn gauge(&self, style: &Style, width: usize, lines: &mut Vec<String>) {
+        let share = self.percent / 100.0;
+        let paint = if share >= 0.8 {
+            Paint::Bad
+        } else if share >= 0.6 {
+            Paint::Warning
+        } else {
+            Paint::Good
+        };
+        let free = self.capacity.tokens.saturating_sub(self.tokens.round());
+        let figures = format!("{} of {} tokens, {:.0} %", tokens(self.tokens), amount(self.capacity.tokens), self.percent);
+        let bar = width.saturating_sub(figures.chars().count() + 14).clamp(8, 40);
+        lines.push(format!("window    {}  {figures}", style.paint(paint, &format!("▕{}▏", style.bar(share, bar)))));
+        let source = match self.capacity.source {
+            CapacitySource::Setting => "window size as set",
+            CapacitySource::Model => "window size by model",
+            CapacitySource::Observed => "window size as seen: it held more than the model's usual one",
+            CapacitySource::Assumed => "window size assumed: --window sets it",
+        };
+        lines.push(style.paint(Paint::Dim, &clip(&format!("          {} free; {source}", amount(free)), width)));
+        let accuracy = &self.accuracy;
+        let measured = match (self.measured, accuracy.step_median, accuracy.step_p90) {
+            (Some(measured), Some(median), Some(p90)) => format!(
+                "billed    {} at the last call; estimates were off by {} (median), {} (90th percentile) in {} steps",
+                count(measured),
+                percent(median),
+                percent(p90),
+                accuracy.steps
+            ),
+            (Some(measured), ..) => format!("billed    {} at the last call", count(measured)),
+            (None, ..) => "billed    never: the model has not answered in this window, all figures are estimates".to_owned(),
+        };
+        lines.push(clip(&measured, width));
+    }
+
+    fn shares(&self, style: &Style, width: usize, lines: &mut Vec<String>) {
+        let total = self.tokens.round().max(1);
+        let bar = if width >= 70 { 20 } else { 8 };
+        let row = |share: &Share, name: &str| {
+            let part = share.tokens as f64 / total as f64;
+            format!(
+                "  {:<13} {:>7} {:>6}  {}",
+                clip(name, 13),
+                amount(share.tokens),
+                percent(part),
+                style.paint(Paint::Name, &style.bar(part, bar))
+            )
+        };
+        lines.push(style.paint(Paint::Heading, "by zone"));
+        for zone in self.zones.iter().filter(|zone| zone.name != Zone::Cold.name()) {
+            let plural = if zone.blocks == 1 { "block" } else { "blocks" };
+            let note = if zone.name == Zone::Primacy.name() && self.outside.round() > 0 {
+                format!(
+                    "{} {plural}, and {} that the file does not hold: system prompt, tools",
+                    zone.blocks,
+                    tokens(self.outside)
+                )
+            } else {
+                format!("{} {plural}", zone.blocks)
+            };
+            let line = row(zone, &zone.name);
+            lines.push(format!("{line} {}", style.paint(Paint::Dim, &clip(&note, width.saturating_sub(33 + bar)))));
+        }
+        let columns: [(&str, &[Share]); 2] = [("by kind", &self.kinds), ("by tool", &self.tools)];
+        for (title, shares) in columns {
+            if shares.is_empty() {
+                continue;
+            }
+            lines.push(style.paint(Paint::Heading, title));
+            for share in shares.iter().take(6) {
+                let note = format!("{} {}", share.blocks, if share.blocks == 1 { "block" } else { "blocks" });
+                lines.push(format!("{} {}", row(share, &share.name), style.paint(Paint::Dim, &note)));
+            }
+        }
+        if !self.files.is_empty() {
+            lines.push(style.paint(Paint::Heading, "heaviest files"));
+            for file in self.files.iter().take(5) {
+                let name = clip(&file.name, width.saturating_sub(34));
+                let note = format!("{} {}", file.blocks, if file.blocks == 1 { "block" } else { "blocks" });
+                lines.push(format!(
+                    "  {name:<w$} {:>7}  {}",
+                    amount(file.tokens),
+                    style.paint(Paint::Dim, &note),
+                    w = width.saturating_sub(34).min(50)
+                ));
+            }
+        }
+        lines.push(String::new());
+    }
+
+    fn advice(&self, style: &Style, width: usize, lines: &mut Vec<String>) {
+        let total = self.tokens.round().max(1) as f64;
+        if self.stale.blocks > 0 {
+            let share = percent(self.stale.tokens as f64 / total);
+            let text = format!(
+                "stale     {} blocks, {} tokens ({share}); of these {} superseded, {} tokens",
+                self.stale.blocks,
+                amount(self.stale.tokens),
+                self.superseded.blocks,
+                amount(self.superseded.tokens)
+            );
+            lines.push(style.paint(Paint::Warning, &clip(&text, width)));
+            for entry in self.largest_stale.iter().take(3) {
+                let reason = entry.reason.as_deref().unwrap_or_default();
+                let text = format!("          #{} {} ({}) {reason}", entry.number, clip(&entry.label, 40), tokens(entry.tokens));
+                lines.push(clip(&text, width));
+            }
+        } else {
+            lines.push("stale     nothing".to_owned());
+        }
+        let hidden = &self.hidden;
+        let kinds = [
+            (hidden.compacted, "before a compaction"),
+            (hidden.branched, "on branches that were left"),
+            (hidden.sidechain, "of subagents"),
+            (hidden.dropped, "dropped by the client"),
+        ];
+        let away: Vec<String> =
+            kinds.iter().filter(|(count, _)| *count > 0).map(|(count, what)| format!("{count} {what}")).collect();
+        if !away.is_empty() {
+            lines.push(clip(&format!("cold      {} blocks: {}", hidden.total(), away.join(", ")), width));
+        }
+        let file = format!(
+            "file      {}, {} rows; the window's content is {} of it, {}",
+            bytes(self.bytes),
+            count(self.rows as u64),
+            bytes(self.window_bytes),
+            percent(self.window_bytes as f64 / self.bytes.max(1) as f64)
+        );
+        lines.push(clip(&file, width));
+        if !self.damage.is_empty() {
+            let faults: Vec<String> =
+                self.damage.iter().map(|(fault, count)| format!("{count} {}", fault_name(*fault, *count))).collect();
+            lines.push(style.paint(Paint::Warning, &clip(&format!("damage    {}", faults.join(", ")), width)));
+        }
+    }
+}
+
+fn fault_name(fault: Fault, count: u32) -> &'static str {
+    let one = count == 1;
+    match fault {
+        Fault::NotJson if one => "unreadable line",
+        Fault::NotJson => "unreadable lines",
+        Fault::NotAnObject if one => "line that is no object",
+        Fault::NotAnObject => "lines that are no objects",
+        Fault::Glued if one => "line with rows glued together",
+        Fault::Glued => "lines with rows glued together",
+        Fault::HalfWritten => "half-written last line",
+        Fault::DuplicateId if one => "row identity twice",
+        Fault::DuplicateId => "row identities twice",
+        Fault::DanglingParent if one => "row whose parent is missing",
+        Fault::DanglingParent => "rows whose parent is missing",
+        Fault::OrphanResult if one => "result without its call",
+        Fault::OrphanResult => "results without their call",
+        Fault::UnansweredUse if one => "call without a result",
+        Fault::UnansweredUse => "calls without a result",
+    }
+}

@@ -1,0 +1,146 @@
+use super::{Paint, Report, Style, printable, time, tokens};
+use crate::model::{BlockNumber, Level, Pin, Role, TokenCount};
+use serde::Serialize;
+
+/// How the conversation is written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum TranscriptStyle {
+    /// To read.
+    Plain,
+    /// With the in-band header of each message and part.
+    Headers,
+    /// The content alone, exactly what is sent.
+    Raw,
+}
+
+/// One message of the conversation.
+#[derive(Clone, Debug, Serialize)]
+pub struct MessageText {
+    /// Its place in the request, from 1.
+    pub id: u32,
+    /// `user`, `assistant` or `system`.
+    pub role: &'static str,
+    /// Who it is from: the model, the user, the client.
+    pub from: String,
+    /// When, in milliseconds since 1970, UTC.
+    pub timestamp: Option<i64>,
+    /// What it costs.
+    pub tokens: TokenCount,
+    /// Its parts.
+    pub parts: Vec<PartText>,
+}
+
+/// One part of a message.
+#[derive(Clone, Debug, Serialize)]
+pub struct PartText {
+    /// The block; none for what the client makes up when it resumes.
+    pub block: Option<BlockNumber>,
+    /// What it is: `text`, `tool_use Read`, `tool_result`, …
+    pub kind: String,
+    /// Who speaks.
+    pub role: Role,
+    /// What it costs.
+    pub tokens: TokenCount,
+    /// Turns until it counts as stale; none when it never does.
+    pub turns_left: Option<u32>,
+    /// Where it is pinned.
+    pub pin: Option<Pin>,
+    /// How much of it is left.
+    pub level: Level,
+    /// The content as it is sent.
+    pub content: String,
+    /// The same for people.
+    #[serde(skip)]
+    pub readable: String,
+}
+
+/// The conversation of the window.
+#[derive(Clone, Debug, Serialize)]
+pub struct TranscriptReport {
+    /// The messages in the order in which they are sent.
+    pub messages: Vec<MessageText>,
+    /// How it is written.
+    #[serde(skip)]
+    pub style: TranscriptStyle,
+}
+
+impl Report for TranscriptReport {
+    fn schema(&self) -> &'static str {
+        "aperture.transcript/1"
+    }
+
+    fn text(&self, style: &Style) -> String {
+        let mut text = String::new();
+        for message in &self.messages {
+            match self.style {
+                TranscriptStyle::Raw => {
+                    for part in &message.parts {
+                        text.push_str(&part.content);
+                        text.push('\n');
+                    }
+                }
+                TranscriptStyle::Headers => with_headers(&mut text, style, message),
+                TranscriptStyle::Plain => plain(&mut text, style, message),
+            }
+        }
+        text
+    }
+}
+
+/// The in-band form: a line before the message and one before each part.
+fn with_headers(text: &mut String, style: &Style, message: &MessageText) {
+    let moment = message.timestamp.map_or_else(|| "unknown".to_owned(), |moment| time(style, moment));
+    let all = |test: &dyn Fn(&PartText) -> bool| !message.parts.is_empty() && message.parts.iter().all(test);
+    let mark = if all(&|part| part.pin.is_some()) {
+        " | PINNED"
+    } else if all(&|part| part.level != Level::Original) {
+        " | PRUNED"
+    } else {
+        ""
+    };
+    text.push_str(&format!(
+        "--- Message ID: {} | Role: {} | From: {} | Time: {moment} | Tokens: {}{mark} ---\n",
+        message.id,
+        message.role,
+        printable(&message.from),
+        tokens(message.tokens)
+    ));
+    for part in &message.parts {
+        let mark = match (part.pin, part.level) {
+            (Some(_), _) => " | PINNED",
+            (None, Level::Original) => "",
+            _ => " | PRUNED",
+        };
+        let id = part.block.map_or_else(|| "none".to_owned(), |number| format!("block-{number}"));
+        let left = part.turns_left.map_or_else(|| "always".to_owned(), |turns| turns.to_string());
+        text.push_str(&format!(
+            "[Part ID: {id} | Type: {} | Tokens: {} | Turns Left: {left}{mark}]\n",
+            printable(&part.kind),
+            tokens(part.tokens)
+        ));
+        push_lines(text, &printable(&part.content));
+    }
+    text.push('\n');
+}
+
+fn plain(text: &mut String, style: &Style, message: &MessageText) {
+    let moment = message.timestamp.map(|moment| format!("  {}", time(style, moment))).unwrap_or_default();
+    text.push_str(&style.paint(Paint::Heading, &format!("── {}{moment}", message.from)));
+    text.push('\n');
+    for part in &message.parts {
+        let number = part.block.map(|number| format!("#{number} ")).unwrap_or_default();
+        if !matches!(part.role, Role::User | Role::Assistant) {
+            text.push_str(&style.paint(Paint::Dim, &format!("{number}{} ({})", part.kind, tokens(part.tokens))));
+            text.push('\n');
+        }
+        push_lines(text, &printable(&part.readable));
+    }
+    text.push('\n');
+}
+
+fn push_lines(text: &mut String, content: &str) {
+    text.push_str(content);
+    if !content.is_empty() && !content.ends_with('\n') {
+        text.push('\n');
+    }
+}

@@ -1,0 +1,208 @@
+//! Finding sessions: by path, id, unique prefix, or the newest of the project.
+
+use crate::fsio::{Disk, Identity, read_head};
+use crate::model::limits::SNIFF_BYTES;
+use crate::provider::{Format, Location, PROVIDERS, Places, ProviderAdapter, sniff};
+use std::io;
+use std::path::{Path, PathBuf};
+
+/// A session file and the provider that reads it.
+#[derive(Clone)]
+pub struct Found {
+    /// The provider.
+    pub provider: &'static dyn ProviderAdapter,
+    /// The file.
+    pub path: PathBuf,
+    /// What its path says.
+    pub location: Location,
+}
+
+impl std::fmt::Debug for Found {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Found").field("path", &self.path).finish_non_exhaustive()
+    }
+}
+
+/// Why no session was found.
+#[derive(Debug, thiserror::Error)]
+pub enum FindError {
+    /// No session of any provider is on this machine.
+    #[error("no sessions were found in {}", list(.0))]
+    NoSessions(Vec<PathBuf>),
+    /// The project has none.
+    #[error("no session belongs to {0} or a directory above it")]
+    NoneHere(PathBuf),
+    /// Nothing has this id.
+    #[error("no session's id begins with '{0}', and there is no such file")]
+    Unknown(String),
+    /// Several have it.
+    #[error("'{prefix}' is the beginning of {} session ids", .candidates.len())]
+    Ambiguous {
+        /// The prefix.
+        prefix: String,
+        /// The sessions, newest first.
+        candidates: Vec<PathBuf>,
+    },
+    /// The file is no session.
+    #[error("{} is {what}", .path.display())]
+    NotASession {
+        /// The file.
+        path: PathBuf,
+        /// What it looks like.
+        what: String,
+    },
+    /// The file cannot be read.
+    #[error("{} cannot be read", .path.display())]
+    Unreadable {
+        /// The file or directory.
+        path: PathBuf,
+        /// Why not.
+        source: io::Error,
+    },
+}
+
+fn list(paths: &[PathBuf]) -> String {
+    paths.iter().map(|path| path.display().to_string()).collect::<Vec<_>>().join(", ")
+}
+
+/// All sessions of all providers, with the state of their files, in no order.
+///
+/// Directories that cannot be read are passed to `skipped`; one that is missing has no sessions.
+pub fn find_all(disk: &dyn Disk, places: &Places, skipped: &mut dyn FnMut(&Path, io::Error)) -> Vec<(Found, Identity)> {
+    let mut found = Vec::new();
+    for provider in PROVIDERS {
+        for root in provider.roots(places) {
+            let mut directories = vec![root.join("projects")];
+            while let Some(directory) = directories.pop() {
+                match disk.list(&directory) {
+                    Ok(entries) => {
+                        for entry in entries {
+                            if entry.directory {
+                                directories.push(entry.path);
+                            } else if let Some(location) = provider.locate(&entry.path) {
+                                match disk.identify(&entry.path) {
+                                    Ok(identity) => {
+                                        found.push((Found { provider: *provider, path: entry.path, location }, identity))
+                                    }
+                                    Err(error) => skipped(&entry.path, error),
+                                }
+                            }
+                        }
+                    }
+                    Err(error) if error.kind() == io::ErrorKind::NotFound => {}
+                    Err(error) => skipped(&directory, error),
+                }
+            }
+        }
+    }
+    found
+}
+
+/// The session that the user means: a path, an id, the unique beginning of one, or by default the newest of the project
+/// that `directory` belongs to.
+///
+/// # Errors
+///
+/// [`FindError`]: none, several, or a file that is no session.
+pub fn find(disk: &dyn Disk, places: &Places, directory: &Path, name: Option<&str>) -> Result<Found, FindError> {
+    match name {
+        Some(name) => {
+            let path = directory.join(name);
+            match disk.identify(&path) {
+                Ok(_) => open_path(disk, path),
+                Err(error) if error.kind() == io::ErrorKind::NotFound => by_id(disk, places, name),
+                Err(source) => Err(FindError::Unreadable { path, source }),
+            }
+        }
+        None => newest(disk, places, directory),
+    }
+}
+
+fn open_path(disk: &dyn Disk, path: PathBuf) -> Result<Found, FindError> {
+    let head = read_head(disk, &path, SNIFF_BYTES).map_err(|source| FindError::Unreadable { path: path.clone(), source })?;
+    match sniff(&head) {
+        Format::Session(name) => {
+            let provider = PROVIDERS.iter().find(|provider| provider.name() == name).copied().unwrap_or(PROVIDERS[0]);
+            let real = disk.resolve(&path).unwrap_or_else(|_| path.clone());
+            let location = provider.locate(&real).unwrap_or_else(|| Location {
+                id: path.file_stem().unwrap_or_default().to_string_lossy().into_owned(),
+                project: String::new(),
+                parent: None,
+                subagent: false,
+            });
+            Ok(Found { provider, path, location })
+        }
+        format => Err(FindError::NotASession { path, what: looks_like(format) }),
+    }
+}
+
+/// What a file that is no session looks like, in words.
+pub fn looks_like(format: Format) -> String {
+    match format {
+        Format::Session(name) => format!("a session of {name}"),
+        Format::Known(what) => format!("no session that aperture reads: it looks like {what}"),
+        Format::Empty => "empty: no session yet".to_owned(),
+        Format::Unknown => "no session: none of its first lines is one of a known format".to_owned(),
+    }
+}
+
+fn by_id(disk: &dyn Disk, places: &Places, prefix: &str) -> Result<Found, FindError> {
+    let mut found = all(disk, places)?;
+    if let Some(exact) = found.iter().position(|(found, _)| found.location.id == prefix) {
+        return Ok(found.swap_remove(exact).0);
+    }
+    found.retain(|(found, _)| {
+        let id = &found.location.id;
+        !prefix.is_empty() && (id.starts_with(prefix) || id.strip_prefix("agent-").is_some_and(|id| id.starts_with(prefix)))
+    });
+    match found.len() {
+        0 => Err(FindError::Unknown(prefix.to_owned())),
+        1 => Ok(found.swap_remove(0).0),
+        _ => {
+            found.sort_by_key(|(_, identity)| std::cmp::Reverse(identity.modified));
+            Err(FindError::Ambiguous {
+                prefix: prefix.to_owned(),
+                candidates: found.into_iter().map(|(found, _)| found.path).collect(),
+            })
+        }
+    }
+}
+
+fn all(disk: &dyn Disk, places: &Places) -> Result<Vec<(Found, Identity)>, FindError> {
+    let mut first_error = None;
+    let found = find_all(disk, places, &mut |path, source| {
+        first_error.get_or_insert_with(|| FindError::Unreadable { path: path.to_owned(), source });
+    });
+    match first_error {
+        Some(error) if found.is_empty() => Err(error),
+        _ if found.is_empty() => {
+            Err(FindError::NoSessions(PROVIDERS.iter().flat_map(|provider| provider.roots(places)).collect()))
+        }
+        _ => Ok(found),
+    }
+}
+
+/// The newest session of the project that a directory, or the nearest one above it, belongs to.
+fn newest(disk: &dyn Disk, places: &Places, directory: &Path) -> Result<Found, FindError> {
+    let real = disk.resolve(directory).unwrap_or_else(|_| directory.to_owned());
+    for project in real.ancestors() {
+        let mut newest: Option<(Found, i128)> = None;
+        for provider in PROVIDERS {
+            for root in provider.roots(places) {
+                let Ok(entries) = disk.list(&provider.project_directory(&root, project)) else { continue };
+                for entry in entries.into_iter().filter(|entry| !entry.directory) {
+                    let Some(location) = provider.locate(&entry.path).filter(|location| !location.subagent) else { continue };
+                    let Ok(identity) = disk.identify(&entry.path) else { continue };
+                    if identity.bytes > 0 && newest.as_ref().is_none_or(|(_, modified)| identity.modified > *modified) {
+                        newest = Some((Found { provider: *provider, path: entry.path, location }, identity.modified));
+                    }
+                }
+            }
+        }
+        if let Some((found, _)) = newest {
+            return Ok(found);
+        }
+    }
+    all(disk, places)?;
+    Err(FindError::NoneHere(directory.to_owned()))
+}

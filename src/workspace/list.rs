@@ -1,0 +1,101 @@
+//! The totals of all sessions, scanned once and remembered.
+
+use super::find::{FindError, Found, find_all};
+use crate::fsio::{Disk, Identity};
+use crate::provider::{PROVIDERS, Places, ProviderAdapter, Totals};
+use crate::store::Cache;
+use rayon::prelude::*;
+use std::io::{self, Read};
+use std::path::Path;
+
+/// Bytes of the buffer through which a file is scanned; a longer row makes it grow.
+const BUFFER_BYTES: usize = 1 << 20;
+
+/// A session with its totals.
+#[derive(Debug)]
+pub struct Listed {
+    /// The session.
+    pub found: Found,
+    /// The state of its file.
+    pub identity: Identity,
+    /// What the file says.
+    pub totals: Totals,
+}
+
+/// All sessions with their totals, in no order. What cannot be read is passed to `skipped`.
+///
+/// # Errors
+///
+/// There is no session at all.
+pub fn list(
+    disk: &dyn Disk,
+    cache: &Cache,
+    places: &Places,
+    skipped: &mut dyn FnMut(&Path, io::Error),
+) -> Result<Vec<Listed>, FindError> {
+    let mut files = find_all(disk, places, skipped);
+    if files.is_empty() {
+        return Err(FindError::NoSessions(PROVIDERS.iter().flat_map(|provider| provider.roots(places)).collect()));
+    }
+    let known = cache.totals();
+    // The largest first, so that no core is left with a large one at the end.
+    files.sort_by_key(|(_, identity)| std::cmp::Reverse(identity.bytes));
+    let scanned: Vec<(Found, Identity, io::Result<Totals>, bool)> = files
+        .into_par_iter()
+        .map_init(Vec::new, |buffer, (found, identity)| {
+            let remembered = found.path.to_str().and_then(|path| known.get(path)).filter(|(seen, _)| *seen == identity);
+            match remembered {
+                Some((_, totals)) => (found, identity, Ok(totals.clone()), false),
+                None => {
+                    let totals = scan(disk, found.provider, &found.path, buffer);
+                    (found, identity, totals, true)
+                }
+            }
+        })
+        .collect();
+    let fresh: Vec<(&Path, Identity, &Totals)> = scanned
+        .iter()
+        .filter(|(.., new)| *new)
+        .filter_map(|(found, identity, totals, _)| Some((found.path.as_path(), *identity, totals.as_ref().ok()?)))
+        .collect();
+    if !fresh.is_empty() {
+        cache.remember_totals(&fresh);
+    }
+    let mut listed = Vec::with_capacity(scanned.len());
+    for (found, identity, totals, _) in scanned {
+        match totals {
+            Ok(totals) => listed.push(Listed { found, identity, totals }),
+            Err(error) => skipped(&found.path, error),
+        }
+    }
+    Ok(listed)
+}
+
+/// The totals of one file, read once through a buffer.
+pub fn scan(disk: &dyn Disk, provider: &dyn ProviderAdapter, path: &Path, buffer: &mut Vec<u8>) -> io::Result<Totals> {
+    let mut file = disk.open(path, 0)?;
+    let mut scanner = provider.scanner();
+    buffer.resize(buffer.len().max(BUFFER_BYTES), 0);
+    let mut held = 0;
+    loop {
+        if held == buffer.len() {
+            buffer.resize(buffer.len() * 2, 0);
+        }
+        let read = file.read(&mut buffer[held..])?;
+        let end = held + read;
+        let mut start = 0;
+        // What was held has no line feed: only what is new is searched.
+        let mut from = held;
+        while let Some(length) = memchr::memchr(b'\n', &buffer[from..end]) {
+            scanner.line(&buffer[start..from + length]);
+            start = from + length + 1;
+            from = start;
+        }
+        if read == 0 {
+            scanner.line(&buffer[start..end]);
+            return Ok(scanner.totals());
+        }
+        buffer.copy_within(start..end, 0);
+        held = end - start;
+    }
+}

@@ -1,0 +1,53 @@
+//! Which sessions a running client has open.
+
+use crate::fsio::{Disk, read_head};
+use crate::provider::{PROVIDERS, Places};
+use std::collections::BTreeSet;
+
+/// Longest entry of a registry, in bytes.
+const LONGEST_ENTRY: usize = 64 << 10;
+
+/// The ids of the sessions that running clients say they have open; entries of processes that are gone do not count.
+pub fn open_sessions(disk: &dyn Disk, places: &Places) -> BTreeSet<String> {
+    let mut open = BTreeSet::new();
+    for provider in PROVIDERS {
+        for registry in provider.roots(places).iter().filter_map(|root| provider.registry(root)) {
+            for entry in disk.list(&registry).unwrap_or_default() {
+                let content = read_head(disk, &entry.path, LONGEST_ENTRY).unwrap_or_default();
+                if let Some(session) = provider.registered(&content)
+                    && is_alive(session.process)
+                {
+                    open.insert(session.session);
+                }
+            }
+        }
+    }
+    open
+}
+
+/// Whether a process runs, also one of another user.
+#[cfg(unix)]
+fn is_alive(process: u32) -> bool {
+    use rustix::process::{Pid, test_kill_process};
+    let pid = i32::try_from(process).ok().and_then(Pid::from_raw);
+    pid.is_some_and(|pid| !matches!(test_kill_process(pid), Err(rustix::io::Errno::SRCH)))
+}
+
+/// Where processes cannot be asked, a registered session counts as open.
+#[cfg(not(unix))]
+fn is_alive(_: u32) -> bool {
+    true
+}
+
+#[cfg(all(test, unix))]
+mod tests {
+    use super::*;
+
+    #[test]
+    #[expect(clippy::disallowed_methods, reason = "asks for this process")]
+    fn this_process_is_alive_and_no_process_has_the_last_id() {
+        assert!(is_alive(std::process::id()));
+        assert!(!is_alive(u32::MAX));
+        assert!(!is_alive(i32::MAX as u32));
+    }
+}
