@@ -29,7 +29,8 @@ pub struct Block {
     pub tool: Option<Box<Tool>>,
     /// Whether a tool result reports an error.
     pub error: bool,
-    /// The kind of an attachment (`date`, `hook_success`, …), empty for everything else.
+    /// The type of an attachment (`date`, `hook_success`, …), or of a content block whose kind does not tell it
+    /// (`server_tool_use`, …); empty for everything else.
     pub label: Box<str>,
     /// Images in the content, by pixel size.
     pub images: Vec<Image>,

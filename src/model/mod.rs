@@ -3,6 +3,7 @@
 //! Nothing here reads a file, a clock or an environment; everything else speaks in these types.
 
 mod block;
+mod flags;
 mod key;
 pub mod limits;
 mod row;
@@ -13,6 +14,7 @@ mod window;
 pub use block::{
     Block, BlockKind, BlockNumber, Image, Level, Outdated, Pin, Position, Role, State, Tool, ToolVerb, Topic, Usefulness, Zone,
 };
+pub use flags::Flags;
 pub use key::Key;
 pub use row::{Damage, Event, Fault, Origin, Row, RowKind, ThinkingScope, Usage};
 pub use session::{Segment, Session};

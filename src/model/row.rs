@@ -1,4 +1,4 @@
-use super::Key;
+use super::{Flags, Key};
 use serde::{Deserialize, Serialize};
 
 /// One line of a session file: where it is, and what matters for the window.
@@ -16,7 +16,7 @@ pub struct Row {
     pub parent: Option<Key>,
     /// The API message that it is a piece of; one response is several rows.
     pub message: Option<Key>,
-    /// The row that holds the tool use which this row answers.
+    /// The row that holds the tool use which this row answers; for an attachment, the tool use that it came with.
     pub answers: Option<Key>,
     /// When it was written, in milliseconds since 1970, UTC.
     pub timestamp: Option<i64>,
@@ -24,6 +24,8 @@ pub struct Row {
     pub prompt: bool,
     /// Whether it belongs to a subagent whose rows stand in the same file.
     pub sidechain: bool,
+    /// What else decides whether and where it is sent.
+    pub flags: Flags,
     /// What the API billed up to and for this response.
     pub usage: Option<Usage>,
     /// The model that wrote it.
@@ -52,6 +54,7 @@ impl Row {
             timestamp: None,
             prompt: false,
             sidechain: false,
+            flags: Flags::default(),
             usage: None,
             model: None,
             finished: false,
@@ -70,7 +73,7 @@ pub enum RowKind {
     User,
     /// A piece of a response of the model.
     Assistant,
-    /// A text that the client adds: a reminder, a file, the output of a hook.
+    /// A text that the client adds: a reminder, a file, the output of a hook or of a local command.
     Attachment,
     /// A link of the chain that is never sent: system rows, progress, failed calls.
     Link,
@@ -100,6 +103,10 @@ pub enum Event {
     Compaction {
         /// Rows whose messages are put after the summary.
         preserved: Vec<Key>,
+        /// The row that they are put after.
+        anchor: Option<Key>,
+        /// The first and the last of them, where only these were written.
+        segment: Option<(Key, Key)>,
         /// Tokens of the window after it, if the client wrote them.
         tokens_after: Option<u64>,
     },

@@ -7,12 +7,14 @@
 pub mod claude_code;
 mod image;
 mod json;
+mod message;
 mod sniff;
 
-use crate::model::{Block, BlockNumber, Row, Session, Window};
+use crate::model::{Block, Row, Session, Window};
 use std::borrow::Cow;
 use std::path::{Path, PathBuf};
 
+pub use message::{Addition, Change, Message, Part, Source};
 pub use sniff::{Format, sniff};
 
 /// Every provider that aperture reads.
@@ -122,15 +124,6 @@ impl<'a> ParsedBlock<'a> {
     pub fn text(&self) -> &str {
         self.readable.as_deref().unwrap_or(&self.content)
     }
-}
-
-/// One message of a request.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Message {
-    /// `user`, `assistant` or `system`.
-    pub role: &'static str,
-    /// Its blocks in order.
-    pub blocks: Vec<BlockNumber>,
 }
 
 /// Reads a file's totals from its lines.

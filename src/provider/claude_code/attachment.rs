@@ -1,6 +1,107 @@
-use serde_json::value::RawValue;
+//! Attachments: texts that the client adds to the conversation.
 
-/// The texts that the client makes of an attachment that was written without its rendered form; empty when it sends nothing.
-pub(super) fn render(_label: &str, _payload: &RawValue) -> Vec<String> {
-    Vec::new()
+use super::{content, templates};
+use crate::model::{Block, BlockKind, Flags, Image, Role, Row};
+use crate::provider::ParsedBlock;
+use crate::provider::json::{elements, member, text, text_of};
+use serde_json::value::RawValue;
+use std::borrow::Cow;
+
+/// Types that are sent as the user's where the row does not say; all others are the system's.
+const USER_TYPES: &[&str] = &[
+    "account_memory_recall",
+    "artifact_opening_prefetch",
+    "context_sections",
+    "coordinator_context",
+    "cowork_memory_context",
+    "dir_sync_notice",
+    "fork_briefing",
+    "goals",
+    "instruction_files_not_loaded",
+    "instructions",
+    "poll_events",
+    "remote_session_change",
+    "session_context",
+    "unknown_command_fallback",
+    "widget_context_hint",
+];
+
+/// A part of an attachment as the client sends it.
+pub(super) enum Rendered<'a> {
+    /// A text.
+    Text(Cow<'a, str>),
+    /// An image.
+    Image(Option<Image>),
+}
+
+/// Reads the blocks of an attachment: one for each text or image that is sent.
+pub(super) fn read<'a>(
+    payload: &'a RawValue,
+    rendered: Option<&'a RawValue>,
+    role: Option<&RawValue>,
+    row: &mut Row,
+    blocks: &mut Vec<ParsedBlock<'a>>,
+) {
+    let label = text_of(member(payload, "type")).unwrap_or_default();
+    let parts = rendered.and_then(as_written).unwrap_or_else(|| {
+        row.flags = row.flags | Flags::TEMPLATE;
+        templates::render(&label, payload)
+    });
+    let user = match text_of(role).as_deref() {
+        Some("user") => true,
+        Some("system") => false,
+        _ => USER_TYPES.contains(&&*label),
+    };
+    row.flags.set(Flags::USER_TURN, user);
+    // A command that was typed while the model worked is a prompt like any other.
+    row.prompt = !parts.is_empty()
+        && label == "queued_command"
+        && text_of(member(payload, "commandMode")).is_none_or(|mode| mode == "prompt")
+        && member(payload, "origin").and_then(|origin| text_of(member(origin, "kind"))).is_none_or(|kind| kind == "human");
+    let speaker = if row.prompt || user { Role::User } else { Role::System };
+    blocks.extend(parts.into_iter().map(|part| match part {
+        Rendered::Text(text) => block(&label, speaker, text),
+        Rendered::Image(image) => {
+            let mut parsed = block(&label, speaker, Cow::Borrowed("[image]"));
+            parsed.block.kind = BlockKind::Image;
+            parsed.block.images.extend(image);
+            parsed
+        }
+    }));
+}
+
+/// A block of an attachment.
+pub(super) fn block<'a>(label: &str, role: Role, content: Cow<'a, str>) -> ParsedBlock<'a> {
+    let mut block = Block::new(BlockKind::Attachment, role);
+    block.label = label.into();
+    ParsedBlock::new(block, content)
+}
+
+/// What was sent at first, word for word; the client takes it only if no entry is empty.
+fn as_written(rendered: &RawValue) -> Option<Vec<Rendered<'_>>> {
+    let mut parts = Vec::new();
+    for entry in elements(rendered) {
+        let content = member(entry, "content")?;
+        match text(content) {
+            Some(string) if string.is_empty() => return None,
+            Some(string) => parts.push(Rendered::Text(string)),
+            None => {
+                let elements = elements(content);
+                if elements.is_empty() {
+                    return None;
+                }
+                parts.extend(elements.into_iter().map(element));
+            }
+        }
+    }
+    Some(parts).filter(|parts| !parts.is_empty())
+}
+
+/// One content block as a part.
+pub(super) fn element(element: &RawValue) -> Rendered<'_> {
+    match text_of(member(element, "type")).as_deref() {
+        Some("text") => Rendered::Text(text_of(member(element, "text")).unwrap_or_default()),
+        Some("image") => Rendered::Image(content::image(member(element, "source"))),
+        _ => Rendered::Text(Cow::Borrowed(element.get())),
+    }
 }

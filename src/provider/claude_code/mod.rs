@@ -1,10 +1,13 @@
 //! Claude Code, 1.0.51 to 2.1.330: one JSON object a line, a tree of rows.
 
 mod attachment;
+mod content;
+mod lists;
 mod messages;
 mod parse;
 mod places;
 mod scan;
+mod templates;
 mod tool;
 mod window;
 

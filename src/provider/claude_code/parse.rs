@@ -1,9 +1,8 @@
-use super::{attachment, tool};
-use crate::model::{Block, BlockKind, Event, Fault, Image, Key, Role, Row, RowKind, ThinkingScope, Usage};
-use crate::provider::json::{self, elements, fields, is_true, member, number, text, text_of};
+use super::{attachment, content};
+use crate::model::{BlockKind, Event, Fault, Flags, Key, Role, Row, RowKind, ThinkingScope, Usage};
+use crate::provider::json::{elements, fields, is_true, member, number, text, text_of};
 use crate::provider::{ParsedBlock, ParsedRow};
 use serde_json::value::RawValue;
-use std::borrow::Cow;
 
 fields! {
     /// The keys of a row that matter.
@@ -16,6 +15,14 @@ fields! {
         meta = "isMeta",
         compact_summary = "isCompactSummary",
         api_error = "isApiErrorMessage",
+        r#virtual = "isVirtual",
+        display_only = "isDisplayOnly",
+        shutdown = "interruptedByShutdown",
+        companion = "turnCompanion",
+        source_use = "sourceToolUseID",
+        prompt_source = "promptSource",
+        origin = "origin",
+        content = "content",
         source = "sourceToolAssistantUUID",
         timestamp = "timestamp",
         session = "sessionId",
@@ -45,25 +52,6 @@ fields! {
         content = "content",
         usage = "usage",
         stopped = "stop_reason",
-    }
-}
-
-fields! {
-    /// The keys of a content block that matter.
-    ContentFields {
-        kind = "type",
-        text = "text",
-        thinking = "thinking",
-        data = "data",
-        signature = "signature",
-        id = "id",
-        name = "name",
-        input = "input",
-        call = "tool_use_id",
-        content = "content",
-        error = "is_error",
-        source = "source",
-        tool_name = "tool_name",
     }
 }
 
@@ -151,7 +139,8 @@ fn whole<'a>(fields: &RowFields<'a>) -> ParsedRow<'a> {
     match row.kind {
         RowKind::User | RowKind::Assistant => message(fields, &mut row, &mut blocks),
         RowKind::Attachment => attached(fields, &mut row, &mut blocks),
-        RowKind::Link if matches!(text_of(fields.subtype).as_deref(), Some("compact_boundary")) => row.kind = RowKind::Boundary,
+        RowKind::Link if kind == "progress" => row.flags = Flags::PROGRESS,
+        RowKind::Link => system(fields, &mut row, &mut blocks),
         _ => {}
     }
     for (index, parsed) in blocks.iter_mut().enumerate() {
@@ -162,25 +151,43 @@ fn whole<'a>(fields: &RowFields<'a>) -> ParsedRow<'a> {
 }
 
 fn key(value: Option<&RawValue>) -> Option<Key> {
-    text_of(value).map(|text| Key::of(&text))
+    text_of(value).filter(|text| !text.is_empty()).map(|text| Key::of(&text))
+}
+
+fn system<'a>(fields: &RowFields<'a>, row: &mut Row, blocks: &mut Vec<ParsedBlock<'a>>) {
+    match text_of(fields.subtype).unwrap_or_default().as_ref() {
+        "compact_boundary" => row.kind = RowKind::Boundary,
+        "file_snapshot" => row.flags = Flags::SNAPSHOT,
+        "local_command" => {
+            row.flags = Flags::COMMAND;
+            if !is_true(fields.display_only) {
+                row.kind = RowKind::Attachment;
+                blocks.push(attachment::block("local_command", Role::User, text_of(fields.content).unwrap_or_default()));
+            }
+        }
+        _ => {}
+    }
 }
 
 fn event(kind: &str, fields: &RowFields<'_>) -> Option<Event> {
     match kind {
-        "last-prompt" => Some(Event::Leaf { leaf: key(fields.leaf), explicit: is_true(fields.explicit) }),
+        "last-prompt" => fields.leaf.map(|leaf| Event::Leaf { leaf: key(Some(leaf)), explicit: is_true(fields.explicit) }),
         "system" if text_of(fields.subtype)? == "compact_boundary" => {
-            let metadata = fields.compaction;
-            let preserved =
-                metadata.and_then(|value| member(value, "preservedMessages")).and_then(|value| member(value, "uuids"));
+            let part = |name| fields.compaction.and_then(|metadata| member(metadata, name));
+            let (messages, segment) = (part("preservedMessages"), part("preservedSegment"));
+            let end = |name| key(member(segment?, name));
             Some(Event::Compaction {
-                preserved: preserved
+                preserved: messages
+                    .and_then(|messages| member(messages, "uuids"))
                     .map(elements)
                     .unwrap_or_default()
                     .into_iter()
                     .filter_map(text)
                     .map(|id| Key::of(&id))
                     .collect(),
-                tokens_after: metadata.and_then(|value| number(member(value, "postTokens"))),
+                anchor: messages.or(segment).and_then(|value| key(member(value, "anchorUuid"))),
+                segment: end("headUuid").zip(end("tailUuid")),
+                tokens_after: number(part("postTokens")),
             })
         }
         "user" if is_true(fields.compact_summary) => Some(Event::CompactSummary),
@@ -210,41 +217,99 @@ fn stripped(attachment: &RawValue) -> Option<Event> {
 }
 
 fn message<'a>(fields: &RowFields<'a>, row: &mut Row, blocks: &mut Vec<ParsedBlock<'a>>) {
-    let Some(message) = fields.message.and_then(|value| serde_json::from_str::<MessageFields<'a>>(value.get()).ok()) else {
-        row.kind = RowKind::Link;
-        return;
+    let message = fields.message.and_then(|value| serde_json::from_str::<MessageFields<'a>>(value.get()).ok());
+    let assistant = row.kind == RowKind::Assistant;
+    let Some((message, content)) = message.and_then(|message| Some((message, message.content?))) else {
+        return unusable(row, blocks);
     };
+    let string = text(content);
+    match &string {
+        Some(string) if assistant && string.trim().is_empty() => return unusable(row, blocks),
+        Some(string) => blocks.push(content::spoken(string.clone(), assistant)),
+        None if !content.get().starts_with('[') => return unusable(row, blocks),
+        None => blocks.extend(elements(content).into_iter().map(|element| content::block(element, assistant))),
+    }
+    if !blocks.is_empty() && blocks.iter().all(|parsed| parsed.block.kind == BlockKind::Other && parsed.block.label.is_empty()) {
+        return unusable(row, blocks);
+    }
     row.message = key(message.id);
     row.finished = text_of(message.stopped).is_some();
     row.model = text_of(message.model).map(|model| model.into());
-    if let Some(usage) = message.usage.and_then(|value| serde_json::from_str::<UsageFields<'a>>(value.get()).ok()) {
-        row.usage = Some(Usage {
-            input: number(usage.input).unwrap_or_default(),
-            cache_read: number(usage.read).unwrap_or_default(),
-            cache_creation: number(usage.creation).unwrap_or_default(),
-            output: number(usage.output).unwrap_or_default(),
-        });
-        if let Some(tokens) = usage.details.and_then(|details| number(member(details, "thinking_tokens"))) {
-            row.event.get_or_insert_with(|| Box::new(Event::ThinkingTokens(tokens)));
+    usage(message.usage, row);
+    row.flags.set(Flags::META, is_true(fields.meta));
+    row.flags.set(Flags::VIRTUAL, is_true(fields.r#virtual));
+    if assistant {
+        if row.model.as_deref() == Some("<synthetic>") {
+            // What the client itself wrote in place of an answer; it is sent, unless it is an error.
+            row.flags = row.flags | Flags::SYNTHETIC;
+            row.usage = None;
+            row.model = None;
+            if is_true(fields.api_error) {
+                row.flags = row.flags | Flags::API_ERROR;
+                row.kind = RowKind::Link;
+            }
         }
-    }
-    let assistant = row.kind == RowKind::Assistant;
-    if let Some(content) = message.content {
-        match text(content) {
-            Some(string) => blocks.push(spoken(string, assistant)),
-            None => blocks.extend(elements(content).into_iter().map(|element| content_block(element, assistant))),
-        }
-    }
-    if assistant && (is_true(fields.api_error) || row.model.as_deref() == Some("<synthetic>")) {
-        // What the client itself wrote in place of an answer is never sent.
-        row.kind = RowKind::Link;
-        row.usage = None;
-        row.model = None;
         return;
     }
+    row.flags.set(Flags::COMPANION, is_true(fields.companion) || text_of(fields.source_use).is_some());
+    row.flags.set(Flags::SHUTDOWN, is_true(fields.shutdown));
+    notes(fields, row, blocks, string.is_some(), content);
     let compacted = matches!(row.event.as_deref(), Some(Event::CompactSummary));
-    row.prompt =
-        !assistant && !compacted && !is_true(fields.meta) && blocks.first().is_some_and(|first| opens_turn(blocks, first));
+    row.prompt = !compacted && !is_true(fields.meta) && blocks.first().is_some_and(|first| opens_turn(blocks, first));
+}
+
+/// A message that the client drops as it reads.
+fn unusable(row: &mut Row, blocks: &mut Vec<ParsedBlock<'_>>) {
+    row.kind = RowKind::Link;
+    row.flags = Flags::UNUSABLE;
+    blocks.clear();
+}
+
+fn usage(value: Option<&RawValue>, row: &mut Row) {
+    let Some(usage) = value.and_then(|value| serde_json::from_str::<UsageFields<'_>>(value.get()).ok()) else { return };
+    row.usage = Some(Usage {
+        input: number(usage.input).unwrap_or_default(),
+        cache_read: number(usage.read).unwrap_or_default(),
+        cache_creation: number(usage.creation).unwrap_or_default(),
+        output: number(usage.output).unwrap_or_default(),
+    });
+    if let Some(tokens) = usage.details.and_then(|details| number(member(details, "thinking_tokens"))) {
+        row.event.get_or_insert_with(|| Box::new(Event::ThinkingTokens(tokens)));
+    }
+}
+
+/// What the texts of a user row say about how it is sent.
+fn notes(fields: &RowFields<'_>, row: &mut Row, blocks: &[ParsedBlock<'_>], string: bool, content: &RawValue) {
+    if !string && blocks.iter().any(|parsed| parsed.block.kind == BlockKind::ToolResult) {
+        for element in elements(content) {
+            let (loads, apart) = content::references(member(element, "content"));
+            row.flags.set(Flags::LOADS_TOOLS, loads);
+            row.flags.set(Flags::REFERENCES, apart);
+        }
+    }
+    if let Some(origin) = fields.origin {
+        let is = |name, word: &str| text_of(member(origin, name)).is_some_and(|text| text == word);
+        row.flags.set(Flags::NOTIFICATION, is("kind", "task-notification") && !is("subkind", "scheduled-trigger"));
+    }
+    let alone = string || blocks.len() == 1;
+    let Some(last) = blocks.iter().rfind(|parsed| parsed.block.kind == BlockKind::Text) else { return };
+    const INTERRUPTIONS: [&str; 2] = ["[Request interrupted by user]", "[Request interrupted by user for tool use]"];
+    row.flags.set(Flags::INTERRUPTION, alone && INTERRUPTIONS.contains(&&*last.content));
+    if fields.prompt_source.is_some_and(|source| source.get() != "null") {
+        return;
+    }
+    let meta = is_true(fields.meta);
+    let begins = |tag: &str| last.content.starts_with(tag);
+    if begins("<local-command-caveat>") && meta {
+        row.flags = row.flags | Flags::CAVEAT;
+    } else if begins("<command-name>") {
+        row.flags = row.flags | Flags::COMMAND_NAME;
+    } else if begins("<local-command-stdout>") || begins("<local-command-stderr>") {
+        row.flags = row.flags | Flags::COMMAND_OUTPUT;
+    } else if !meta && last.content.trim().starts_with('/') && blocks.last().is_some_and(|end| end.block.kind == BlockKind::Text)
+    {
+        row.flags = row.flags | Flags::TYPED_COMMAND;
+    }
 }
 
 /// Whether a user row asks for something: it has a text, answers no tool, and is no echo of a local command.
@@ -267,114 +332,13 @@ pub(super) fn asks(text: &str) -> bool {
     !ECHOES.iter().any(|echo| text.starts_with(echo))
 }
 
-fn spoken(content: Cow<'_, str>, assistant: bool) -> ParsedBlock<'_> {
-    let role = if assistant { Role::Assistant } else { Role::User };
-    ParsedBlock::new(Block::new(BlockKind::Text, role), content)
-}
-
-fn content_block(element: &RawValue, assistant: bool) -> ParsedBlock<'_> {
-    let speaker = if assistant { Role::Assistant } else { Role::User };
-    let Ok(fields) = serde_json::from_str::<ContentFields<'_>>(element.get()) else {
-        return ParsedBlock::new(Block::new(BlockKind::Other, speaker), Cow::Borrowed(element.get()));
-    };
-    match text_of(fields.kind).unwrap_or_default().as_ref() {
-        "text" => spoken(text_of(fields.text).unwrap_or_default(), assistant),
-        "thinking" => {
-            let mut block = Block::new(BlockKind::Thinking, Role::Thinking);
-            block.signature_bytes = text_of(fields.signature).map_or(0, |signature| signature.len() as u32);
-            ParsedBlock::new(block, text_of(fields.thinking).unwrap_or_default())
-        }
-        "redacted_thinking" => {
-            let mut block = Block::new(BlockKind::Thinking, Role::Thinking);
-            block.signature_bytes = text_of(fields.data).map_or(0, |data| data.len() as u32);
-            ParsedBlock::new(block, Cow::Borrowed(""))
-        }
-        "tool_use" | "server_tool_use" | "mcp_tool_use" => {
-            let mut block = Block::new(BlockKind::ToolUse, Role::ToolUse);
-            block.call = key(fields.id);
-            let input = tool::read(&text_of(fields.name).unwrap_or_default(), fields.input);
-            block.tool = Some(Box::new(input.tool));
-            ParsedBlock {
-                block,
-                content: Cow::Borrowed(fields.input.map_or("{}", RawValue::get)),
-                readable: Some(input.readable),
-                refers: Some(input.refers),
-            }
-        }
-        "image" => {
-            let mut block = Block::new(BlockKind::Image, speaker);
-            block.images.extend(image(fields.source));
-            ParsedBlock::new(block, Cow::Borrowed("[image]"))
-        }
-        "document" => {
-            let data = fields.source.and_then(|source| member(source, "data"));
-            let plain = text_of(fields.source.and_then(|source| member(source, "type"))).is_some_and(|kind| kind == "text");
-            let content = if plain { text_of(data).unwrap_or_default() } else { Cow::Borrowed("[document]") };
-            ParsedBlock::new(Block::new(BlockKind::Document, speaker), content)
-        }
-        kind if fields.call.is_some() || kind == "tool_result" => {
-            let mut block = Block::new(BlockKind::ToolResult, Role::ToolResult);
-            block.call = key(fields.call);
-            block.error = is_true(fields.error);
-            let content = fields.content.map(|content| result(content, &mut block.images)).unwrap_or_default();
-            ParsedBlock::new(block, content)
-        }
-        _ => ParsedBlock::new(Block::new(BlockKind::Other, speaker), Cow::Borrowed(element.get())),
-    }
-}
-
-/// The text of a tool result: a string, or its text parts on lines of their own; images go to `images`.
-fn result<'a>(content: &'a RawValue, images: &mut Vec<Image>) -> Cow<'a, str> {
-    if let Some(string) = text(content) {
-        return string;
-    }
-    let mut parts: Vec<Cow<'a, str>> = Vec::new();
-    for element in elements(content) {
-        let fields: ContentFields<'a> = serde_json::from_str(element.get()).unwrap_or_default();
-        match text_of(fields.kind).unwrap_or_default().as_ref() {
-            "text" => parts.push(text_of(fields.text).unwrap_or_default()),
-            "image" => {
-                images.extend(image(fields.source));
-                parts.push(Cow::Borrowed("[image]"));
-            }
-            "tool_reference" => parts.push(Cow::Owned(format!("[tool {}]", text_of(fields.tool_name).unwrap_or_default()))),
-            _ => parts.push(Cow::Borrowed(element.get())),
-        }
-    }
-    if parts.len() == 1 { parts.remove(0) } else { Cow::Owned(parts.join("\n")) }
-}
-
-fn image(source: Option<&RawValue>) -> Option<Image> {
-    let data = json::text(member(source?, "data")?)?;
-    Some(crate::provider::image::size(data.as_bytes()))
-}
-
 fn attached<'a>(fields: &RowFields<'a>, row: &mut Row, blocks: &mut Vec<ParsedBlock<'a>>) {
-    let Some(payload) = fields.attachment else {
-        row.kind = RowKind::Link;
-        return;
-    };
-    let label = text_of(member(payload, "type")).unwrap_or_default();
-    let role = if text_of(fields.rendered_role).is_some_and(|role| role == "user") { Role::User } else { Role::System };
-    let texts: Vec<Cow<'a, str>> = match fields.rendered {
-        Some(rendered) => elements(rendered)
-            .into_iter()
-            .filter_map(|entry| member(entry, "content"))
-            .map(|content| result(content, &mut Vec::new()))
-            .collect(),
-        None => attachment::render(&label, payload).into_iter().map(Cow::Owned).collect(),
-    };
-    if texts.is_empty() {
-        row.kind = RowKind::Link;
-        return;
+    row.flags = Flags::ATTACHMENT;
+    if let Some(payload) = fields.attachment {
+        row.answers = key(member(payload, "toolUseID"));
+        attachment::read(payload, fields.rendered, fields.rendered_role, row, blocks);
     }
-    // A command that was typed while the model worked is a prompt like any other.
-    row.prompt = label == "queued_command"
-        && text_of(member(payload, "commandMode")).is_none_or(|mode| mode == "prompt")
-        && member(payload, "origin").and_then(|origin| text_of(member(origin, "kind"))).is_none_or(|kind| kind == "human");
-    for content in texts {
-        let mut block = Block::new(BlockKind::Attachment, if row.prompt { Role::User } else { role });
-        block.label = label.as_ref().into();
-        blocks.push(ParsedBlock::new(block, content));
+    if blocks.is_empty() {
+        row.kind = RowKind::Link;
     }
 }

@@ -1,0 +1,135 @@
+//! Content blocks of messages and of attachments.
+
+use super::tool;
+use crate::model::{Block, BlockKind, Image, Key, Role};
+use crate::provider::ParsedBlock;
+use crate::provider::json::{self, elements, fields, is_true, member, text, text_of};
+use serde_json::value::RawValue;
+use std::borrow::Cow;
+
+fields! {
+    /// The keys of a content block that matter.
+    ContentFields {
+        kind = "type",
+        text = "text",
+        thinking = "thinking",
+        data = "data",
+        signature = "signature",
+        id = "id",
+        name = "name",
+        input = "input",
+        call = "tool_use_id",
+        content = "content",
+        error = "is_error",
+        source = "source",
+        tool_name = "tool_name",
+    }
+}
+
+/// A text of the user or of the model.
+pub(super) fn spoken(content: Cow<'_, str>, assistant: bool) -> ParsedBlock<'_> {
+    let role = if assistant { Role::Assistant } else { Role::User };
+    ParsedBlock::new(Block::new(BlockKind::Text, role), content)
+}
+
+/// One content block of a message; an element that the client drops as it reads has the kind `Other` and no label.
+pub(super) fn block(element: &RawValue, assistant: bool) -> ParsedBlock<'_> {
+    let speaker = if assistant { Role::Assistant } else { Role::User };
+    let Ok(fields) = serde_json::from_str::<ContentFields<'_>>(element.get()) else {
+        return ParsedBlock::new(Block::new(BlockKind::Other, speaker), Cow::Borrowed(element.get()));
+    };
+    let kind = text_of(fields.kind).unwrap_or_default();
+    match kind.as_ref() {
+        "text" if text_of(fields.text).is_some() => spoken(text_of(fields.text).unwrap_or_default(), assistant),
+        "text" => ParsedBlock::new(Block::new(BlockKind::Other, speaker), Cow::Borrowed(element.get())),
+        "thinking" => {
+            let mut block = Block::new(BlockKind::Thinking, Role::Thinking);
+            block.signature_bytes = text_of(fields.signature).map_or(0, |signature| signature.len() as u32);
+            ParsedBlock::new(block, text_of(fields.thinking).unwrap_or_default())
+        }
+        "redacted_thinking" => {
+            let mut block = Block::new(BlockKind::Thinking, Role::Thinking);
+            block.signature_bytes = text_of(fields.data).map_or(0, |data| data.len() as u32);
+            ParsedBlock::new(block, Cow::Borrowed(""))
+        }
+        "tool_use" | "server_tool_use" | "mcp_tool_use" => {
+            let mut block = Block::new(BlockKind::ToolUse, Role::ToolUse);
+            block.call = key(fields.id);
+            block.label = if kind == "tool_use" { "".into() } else { kind.as_ref().into() };
+            let input = tool::read(&text_of(fields.name).unwrap_or_default(), fields.input);
+            block.tool = Some(Box::new(input.tool));
+            ParsedBlock {
+                block,
+                content: Cow::Borrowed(fields.input.map_or("{}", RawValue::get)),
+                readable: Some(input.readable),
+                refers: Some(input.refers),
+            }
+        }
+        "image" => {
+            let mut block = Block::new(BlockKind::Image, speaker);
+            block.images.extend(image(fields.source));
+            ParsedBlock::new(block, Cow::Borrowed("[image]"))
+        }
+        "document" => {
+            let data = fields.source.and_then(|source| member(source, "data"));
+            let plain = text_of(fields.source.and_then(|source| member(source, "type"))).is_some_and(|kind| kind == "text");
+            let content = if plain { text_of(data).unwrap_or_default() } else { Cow::Borrowed("[document]") };
+            ParsedBlock::new(Block::new(BlockKind::Document, speaker), content)
+        }
+        kind if kind == "tool_result" || fields.call.is_some() && !kind.is_empty() => {
+            let mut block = Block::new(BlockKind::ToolResult, Role::ToolResult);
+            block.call = key(fields.call);
+            block.label = if kind == "tool_result" { "".into() } else { kind.into() };
+            block.error = is_true(fields.error);
+            let content = fields.content.map(|content| result(content, &mut block.images)).unwrap_or_default();
+            ParsedBlock::new(block, content)
+        }
+        kind => {
+            let mut block = Block::new(BlockKind::Other, speaker);
+            block.label = kind.into();
+            ParsedBlock::new(block, Cow::Borrowed(element.get()))
+        }
+    }
+}
+
+fn key(value: Option<&RawValue>) -> Option<Key> {
+    text_of(value).map(|text| Key::of(&text))
+}
+
+/// Whether a tool result loads tools, and whether it brings anything of which the client keeps other texts apart.
+pub(super) fn references(content: Option<&RawValue>) -> (bool, bool) {
+    let Some(content) = content.filter(|content| content.get().starts_with('[')) else { return (false, false) };
+    let has = |kind: &str| {
+        memchr::memmem::find(content.get().as_bytes(), kind.as_bytes()).is_some()
+            && elements(content).into_iter().any(|element| text_of(member(element, "type")).is_some_and(|known| known == kind))
+    };
+    let loads = has("tool_reference");
+    (loads, loads || has("search_result"))
+}
+
+/// The text of a tool result: a string, or its text parts on lines of their own; images go to `images`.
+pub(super) fn result<'a>(content: &'a RawValue, images: &mut Vec<Image>) -> Cow<'a, str> {
+    if let Some(string) = text(content) {
+        return string;
+    }
+    let mut parts: Vec<Cow<'a, str>> = Vec::new();
+    for element in elements(content) {
+        let fields: ContentFields<'a> = serde_json::from_str(element.get()).unwrap_or_default();
+        match text_of(fields.kind).unwrap_or_default().as_ref() {
+            "text" => parts.push(text_of(fields.text).unwrap_or_default()),
+            "image" => {
+                images.extend(image(fields.source));
+                parts.push(Cow::Borrowed("[image]"));
+            }
+            "tool_reference" => parts.push(Cow::Owned(format!("[tool {}]", text_of(fields.tool_name).unwrap_or_default()))),
+            _ => parts.push(Cow::Borrowed(element.get())),
+        }
+    }
+    if parts.len() == 1 { parts.remove(0) } else { Cow::Owned(parts.join("\n")) }
+}
+
+/// The size of an image, from its source.
+pub(super) fn image(source: Option<&RawValue>) -> Option<Image> {
+    let data = json::text(member(source?, "data")?)?;
+    Some(crate::provider::image::size(data.as_bytes()))
+}

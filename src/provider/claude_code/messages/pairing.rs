@@ -1,0 +1,86 @@
+use super::draft::{Draft, Piece, Sort, Speaker};
+use crate::model::{BlockNumber, Key};
+use rustc_hash::FxHashSet;
+
+const MISSING: &str = "[Tool result missing due to internal error]";
+const USE_REMOVED: &str = "[Tool use removed]";
+const USE_INTERRUPTED: &str = "[Tool use interrupted]";
+const ORPHAN_REMOVED: &str = "[Orphaned tool result removed due to conversation resume]";
+const NO_CONTENT: &str = "(no content)";
+
+/// Makes each tool use be followed by its result in the next message, and each result by nothing else.
+pub(super) fn pair(drafts: Vec<Draft>) -> Vec<Draft> {
+    let mut paired: Vec<Draft> = Vec::with_capacity(drafts.len());
+    let mut used: FxHashSet<Key> = FxHashSet::default();
+    let mut drafts = drafts.into_iter().peekable();
+    while let Some(mut draft) = drafts.next() {
+        if draft.speaker != Speaker::Assistant {
+            if drop_orphans(&mut draft, &paired) {
+                paired.push(draft);
+            }
+            continue;
+        }
+        let calls = take_uses(&mut draft, &mut used);
+        paired.push(draft);
+        let next = drafts.next_if(|next| next.speaker == Speaker::User);
+        let known: FxHashSet<Key> = calls.iter().map(|(call, _)| *call).collect();
+        let mut answered: FxHashSet<Key> = FxHashSet::default();
+        let mut answer = next.unwrap_or_else(|| Draft::new(Speaker::User, Vec::new()));
+        let empty = answer.pieces.is_empty();
+        answer.pieces.retain(|piece| {
+            piece.sort != Sort::Result || piece.call.is_some_and(|call| known.contains(&call) && answered.insert(call))
+        });
+        let missing = calls.into_iter().filter(|(call, _)| !answered.contains(call));
+        let made: Vec<Piece> =
+            missing.filter_map(|(call, block)| Some(Piece::made_result(block?, Some(call), MISSING))).collect();
+        answer.pieces.splice(0..0, made);
+        if answer.pieces.is_empty() && !empty {
+            answer.pieces.push(Piece::made(NO_CONTENT));
+        }
+        if !answer.pieces.is_empty() {
+            paired.push(answer);
+        }
+    }
+    paired
+}
+
+/// Takes results out of a message that follows no answer; false when nothing is left of it.
+fn drop_orphans(draft: &mut Draft, before: &[Draft]) -> bool {
+    if draft.speaker != Speaker::User || before.last().is_some_and(|last| last.speaker == Speaker::Assistant) {
+        return true;
+    }
+    if !draft.has_result() {
+        return true;
+    }
+    draft.pieces.retain(|piece| piece.sort != Sort::Result);
+    if draft.pieces.is_empty() && before.is_empty() {
+        draft.pieces.push(Piece::made(ORPHAN_REMOVED));
+    }
+    !draft.pieces.is_empty()
+}
+
+/// The tool uses of an answer, each with its block; a use that was seen before is taken out, a result too.
+fn take_uses(draft: &mut Draft, used: &mut FxHashSet<Key>) -> Vec<(Key, Option<BlockNumber>)> {
+    let mut calls = Vec::new();
+    let mut pieces = Vec::with_capacity(draft.pieces.len());
+    for (place, piece) in draft.pieces.iter().enumerate() {
+        if piece.sort == Sort::Result {
+            continue;
+        }
+        if let (Sort::Use, Some(call)) = (piece.sort, piece.call) {
+            if !used.insert(call) {
+                if draft.parts_thinking(place, |_| false) {
+                    pieces.push(Piece::made(USE_REMOVED));
+                }
+                continue;
+            }
+            calls.push((call, piece.block()));
+        }
+        pieces.push(piece.clone());
+    }
+    if pieces.is_empty() {
+        pieces.push(Piece::made(USE_INTERRUPTED));
+    }
+    draft.pieces = pieces;
+    calls
+}

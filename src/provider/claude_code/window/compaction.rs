@@ -1,0 +1,90 @@
+use super::tree::{Parent, Tree};
+use crate::model::Event;
+use rustc_hash::FxHashSet;
+
+/// Takes out what the last compaction removed and links the rows that it kept behind its summary.
+///
+/// Returns the last of the rows kept, if there are any.
+pub(super) fn relink(tree: &mut Tree<'_>) -> Option<u32> {
+    let boundaries: Vec<u32> = tree.live().filter(|node| tree.view.is_boundary(tree.row(*node))).collect();
+    let last = *boundaries.last()?;
+    let keeping = boundaries.into_iter().rfind(|node| kept(tree, *node).is_some())?;
+    let rows = if keeping == last { preserved(tree, keeping)? } else { Preserved::default() };
+    let kept: FxHashSet<u32> = rows.nodes.iter().copied().collect();
+    if let (Some(first), Some(tail)) = (rows.nodes.first(), rows.nodes.last()) {
+        let mut parent = rows.anchor;
+        for node in &rows.nodes {
+            tree.nodes[*node as usize].parent = parent;
+            parent = Parent::Node(*node);
+        }
+        for node in 0..tree.nodes.len() as u32 {
+            if node != *first && matches!(rows.anchor, Parent::Node(_)) && tree.nodes[node as usize].parent == rows.anchor {
+                tree.nodes[node as usize].parent = Parent::Node(*tail);
+            }
+        }
+    }
+    let mut gone = false;
+    for node in 0..last {
+        if !kept.contains(&node) {
+            tree.nodes[node as usize].removed = true;
+            gone = true;
+        }
+    }
+    let tail = *rows.nodes.last()?;
+    if gone {
+        for node in 0..tree.nodes.len() as u32 {
+            if let Parent::Node(parent) = tree.nodes[node as usize].parent
+                && !tree.is_there(parent)
+                && tree.is_there(node)
+                && tree.view.speaks(tree.row(node))
+            {
+                tree.nodes[node as usize].parent = Parent::Node(tail);
+            }
+        }
+    }
+    Some(tail)
+}
+
+#[derive(Default)]
+struct Preserved {
+    nodes: Vec<u32>,
+    anchor: Parent,
+}
+
+impl Default for Parent {
+    fn default() -> Parent {
+        Parent::None
+    }
+}
+
+/// Whether a boundary says that it keeps rows.
+fn kept(tree: &Tree<'_>, node: u32) -> Option<()> {
+    match tree.facts(node).event.as_deref() {
+        Some(Event::Compaction { preserved, segment, .. }) => (!preserved.is_empty() || segment.is_some()).then_some(()),
+        _ => None,
+    }
+}
+
+/// The rows that a boundary keeps; `None` when one of them is not in the file.
+fn preserved(tree: &Tree<'_>, node: u32) -> Option<Preserved> {
+    let Some(Event::Compaction { preserved, anchor, segment, .. }) = tree.facts(node).event.as_deref() else { return None };
+    let anchor = anchor.map_or(Parent::None, |anchor| tree.find(anchor).map_or(Parent::Missing, Parent::Node));
+    if !preserved.is_empty() {
+        let nodes = preserved.iter().map(|key| tree.find(*key)).collect::<Option<Vec<u32>>>()?;
+        return Some(Preserved { nodes, anchor });
+    }
+    let (head, tail) = segment.as_ref()?;
+    let head = tree.find(*head)?;
+    let mut nodes = Vec::new();
+    let mut seen = FxHashSet::default();
+    let mut next = tree.find(*tail);
+    while let Some(node) = next.filter(|node| seen.insert(*node)) {
+        nodes.push(node);
+        if node == head {
+            nodes.reverse();
+            return Some(Preserved { nodes, anchor });
+        }
+        next = tree.parent(node);
+    }
+    None
+}

@@ -1,0 +1,210 @@
+use super::view::View;
+use crate::model::{Event, Flags, Key, Row, RowKind};
+use rustc_hash::FxHashMap;
+
+/// The rows of a session as a tree, in the order in which their identities were first seen.
+pub(super) struct Tree<'a> {
+    pub view: &'a View<'a>,
+    pub nodes: Vec<Node>,
+    index: FxHashMap<Key, u32>,
+    /// The leaf that the client last noted.
+    pub checkpoint: Option<u32>,
+    /// Whether the user chose it.
+    pub explicit: bool,
+    /// Whether any leaf was ever noted.
+    pub noted: bool,
+    /// Whether the user went back to before the first row.
+    pub cleared: bool,
+    /// The last row of the main conversation.
+    pub last: Option<u32>,
+    /// The row of the main conversation with the newest timestamp.
+    pub newest: Option<u32>,
+    /// Whether a snapshot of files came after `last`.
+    pub snapshot: bool,
+}
+
+/// A row of the tree. Of rows with one identity the last one counts, at the place of the first.
+#[derive(Clone, Copy)]
+pub(super) struct Node {
+    pub row: u32,
+    pub parent: Parent,
+    pub removed: bool,
+}
+
+/// What a row follows.
+#[derive(Clone, Copy, PartialEq)]
+pub(super) enum Parent {
+    /// Nothing: it begins a conversation.
+    None,
+    /// A row that is not in the file.
+    Missing,
+    /// Another row.
+    Node(u32),
+}
+
+impl<'a> Tree<'a> {
+    pub fn new(view: &'a View<'a>) -> Tree<'a> {
+        let mut tree = Tree {
+            view,
+            nodes: Vec::with_capacity(view.rows.len()),
+            index: FxHashMap::default(),
+            checkpoint: None,
+            explicit: false,
+            noted: false,
+            cleared: false,
+            last: None,
+            newest: None,
+            snapshot: false,
+        };
+        let mut builder = Builder::default();
+        for row in 0..view.rows.len() as u32 {
+            builder.add(&mut tree, row);
+        }
+        tree.checkpoint = builder.checkpoint.and_then(|key| tree.find(key));
+        for node in 0..tree.nodes.len() {
+            let Some(key) = builder.parents[node] else { continue };
+            let parent = builder.beyond_dropped(&tree.index, key);
+            tree.nodes[node].parent = match parent {
+                None => Parent::None,
+                Some(key) => tree.find(key).map_or(Parent::Missing, Parent::Node),
+            };
+        }
+        tree
+    }
+
+    pub fn find(&self, key: Key) -> Option<u32> {
+        self.index.get(&key).copied()
+    }
+
+    pub fn row(&self, node: u32) -> u32 {
+        self.nodes[node as usize].row
+    }
+
+    pub fn facts(&self, node: u32) -> &'a Row {
+        self.view.row(self.row(node))
+    }
+
+    /// The parent of a node, if it is there.
+    pub fn parent(&self, node: u32) -> Option<u32> {
+        match self.nodes[node as usize].parent {
+            Parent::Node(parent) if self.is_there(parent) => Some(parent),
+            _ => None,
+        }
+    }
+
+    /// Whether a node names a parent, there or not.
+    pub fn has_parent(&self, node: u32) -> bool {
+        self.nodes[node as usize].parent != Parent::None
+    }
+
+    pub fn is_there(&self, node: u32) -> bool {
+        !self.nodes[node as usize].removed
+    }
+
+    /// The nodes that are there, in order.
+    pub fn live(&self) -> impl DoubleEndedIterator<Item = u32> + Clone {
+        (0..self.nodes.len() as u32).filter(|node| self.is_there(*node))
+    }
+
+    /// The children of each node, in order.
+    pub fn children(&self) -> FxHashMap<u32, Vec<u32>> {
+        let mut children: FxHashMap<u32, Vec<u32>> = FxHashMap::default();
+        for node in self.live() {
+            if let Some(parent) = self.parent(node) {
+                children.entry(parent).or_default().push(node);
+            }
+        }
+        children
+    }
+}
+
+/// What is known while the rows are read in file order.
+#[derive(Default)]
+struct Builder {
+    parents: Vec<Option<Key>>,
+    /// What the rows of running tools follow: their children follow it too.
+    progress: FxHashMap<Key, Option<Key>>,
+    /// What the rows that the client drops follow.
+    dropped: FxHashMap<Key, Option<Key>>,
+    checkpoint: Option<Key>,
+    newest: Option<i64>,
+}
+
+impl Builder {
+    fn add(&mut self, tree: &mut Tree<'_>, row: u32) {
+        let facts = tree.view.row(row);
+        if let Some(Event::Leaf { leaf, explicit }) = facts.event.as_deref() {
+            return self.note(tree, *leaf, *explicit);
+        }
+        if !matches!(facts.kind, RowKind::User | RowKind::Assistant | RowKind::Attachment | RowKind::Link | RowKind::Boundary) {
+            return;
+        }
+        let Some(id) = facts.id else { return };
+        let parent = facts.parent.and_then(|parent| self.progress.get(&parent).copied().unwrap_or(Some(parent)));
+        if facts.flags.any(Flags::PROGRESS) {
+            self.progress.insert(id, parent);
+            return;
+        }
+        if facts.flags.any(Flags::UNUSABLE) {
+            if !tree.index.contains_key(&id) {
+                self.dropped.insert(id, parent);
+            }
+            return;
+        }
+        let next = tree.nodes.len() as u32;
+        let node = *tree.index.entry(id).or_insert(next);
+        if node == next {
+            tree.nodes.push(Node { row, parent: Parent::None, removed: false });
+            self.parents.push(parent);
+        } else {
+            tree.nodes[node as usize].row = row;
+            self.parents[node as usize] = parent;
+        }
+        if facts.flags.any(Flags::SNAPSHOT) {
+            tree.snapshot = true;
+        } else if !tree.view.is_sidechain(row) {
+            tree.last = Some(node);
+            tree.snapshot = false;
+            tree.cleared = false;
+            if facts.timestamp > self.newest {
+                (tree.newest, self.newest) = (Some(node), facts.timestamp);
+            }
+        }
+        if facts.kind == RowKind::Boundary {
+            self.checkpoint = None;
+            tree.explicit = false;
+        }
+    }
+
+    fn note(&mut self, tree: &mut Tree<'_>, leaf: Option<Key>, explicit: bool) {
+        tree.noted = true;
+        if leaf.is_some() {
+            tree.explicit = explicit || tree.explicit && leaf == self.checkpoint;
+            self.checkpoint = leaf;
+            tree.cleared = false;
+        } else if explicit {
+            tree.cleared = true;
+            self.checkpoint = None;
+            tree.explicit = false;
+        }
+    }
+
+    /// The row that a parent stands for once dropped rows are bridged; `None` where they lead to a beginning.
+    fn beyond_dropped(&mut self, index: &FxHashMap<Key, u32>, key: Key) -> Option<Key> {
+        let mut passed = Vec::new();
+        let mut end = Some(key);
+        while let Some(key) = end
+            && !index.contains_key(&key)
+            && passed.len() <= self.dropped.len()
+            && let Some(parent) = self.dropped.get(&key)
+        {
+            passed.push(key);
+            end = *parent;
+        }
+        // Each dropped row is walked once.
+        for key in passed {
+            self.dropped.insert(key, end);
+        }
+        end
+    }
+}

@@ -1,0 +1,3 @@
+//! What aperture does with files and processes, as one test program.
+
+mod window;

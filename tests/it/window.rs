@@ -1,0 +1,181 @@
+//! The window of a session against what the real client sent when it resumed that session.
+
+use aperture::fsio::RealDisk;
+use aperture::model::{BlockNumber, Session};
+use aperture::provider::claude_code::ClaudeCode;
+use aperture::provider::{Message, ProviderAdapter, Source};
+use aperture::store::Cache;
+use aperture::workspace;
+use serde_json::Value;
+use std::borrow::Cow;
+use std::path::{Path, PathBuf};
+
+/// One content block as sent: the role of its message, its type, and its text, input or content.
+#[derive(Debug, PartialEq)]
+struct Sent {
+    role: String,
+    kind: String,
+    content: Value,
+}
+
+/// What tests of the client's own additions cannot compare: references to tools that its next version no longer has.
+const TOOL_REFERENCES_GONE: &str = "[Tool references removed - tools no longer available]";
+
+fn files(directory: &Path, found: &mut Vec<PathBuf>) {
+    for entry in std::fs::read_dir(directory).into_iter().flatten().flatten() {
+        if entry.path().is_dir() {
+            files(&entry.path(), found);
+        } else {
+            found.push(entry.path());
+        }
+    }
+}
+
+fn load(path: &Path) -> Session {
+    workspace::load(&RealDisk, &Cache::none(), &ClaudeCode, path, "session".into()).unwrap()
+}
+
+/// The messages of a session's window, block by block, as text.
+fn window(path: &Path) -> Vec<Sent> {
+    let session = load(path);
+    let bytes = std::fs::read(path).unwrap();
+    let window = ClaudeCode.window(&session);
+    let messages = ClaudeCode.messages(&session, &window);
+    let sent: Vec<BlockNumber> = messages.iter().flat_map(|message| &message.parts).flat_map(|part| part.blocks()).collect();
+    assert_eq!(window.blocks, sent);
+    let content = |number: BlockNumber| {
+        let block = &session.blocks[number as usize - 1];
+        let row = &session.rows[block.row as usize];
+        let line = &bytes[row.offset as usize..][..row.length as usize];
+        Cow::Owned(ClaudeCode.parse(line).blocks[block.index as usize].content.clone().into_owned())
+    };
+    messages.iter().flat_map(|message| sent_blocks(&session, message, &content)).collect()
+}
+
+fn sent_blocks(session: &Session, message: &Message, content: &dyn Fn(BlockNumber) -> Cow<'static, str>) -> Vec<Sent> {
+    let block = |part: &aperture::provider::Part| {
+        let kind = match part.source {
+            Source::Block(number) => session.blocks[number as usize - 1].kind.name(),
+            Source::Text(_) => "text",
+            Source::Result { .. } => "tool_result",
+        };
+        let kind = if kind == "attachment" { "text" } else { kind };
+        let text = part.text(content);
+        let content = if kind == "tool_use" { serde_json::from_str(&text).unwrap() } else { Value::from(text) };
+        Sent { role: message.role.into(), kind: kind.into(), content }
+    };
+    message.parts.iter().map(block).collect()
+}
+
+/// The text of a tool result, as a block of the session has it.
+fn flat(content: &Value) -> String {
+    let Value::Array(elements) = content else { return content.as_str().unwrap_or_default().to_owned() };
+    let part = |element: &Value| match element["type"].as_str() {
+        Some("text") => element["text"].as_str().unwrap_or_default().to_owned(),
+        Some("image") => "[image]".to_owned(),
+        Some("tool_reference") => format!("[tool {}]", element["tool_name"].as_str().unwrap_or_default()),
+        _ => element.to_string(),
+    };
+    elements.iter().map(part).collect::<Vec<_>>().join("\n")
+}
+
+/// Makes what was sent and what we say comparable.
+fn comparable(mut blocks: Vec<Sent>) -> Vec<Sent> {
+    for block in &mut blocks {
+        match block.kind.as_str() {
+            "tool_result" => {
+                let text = flat(&block.content);
+                let lines = text.lines().filter(|line| !line.starts_with("[tool ") && *line != TOOL_REFERENCES_GONE);
+                block.content = lines.collect::<Vec<_>>().join("\n").trim().into();
+            }
+            "redacted_thinking" => (block.kind, block.content) = ("thinking".into(), "".into()),
+            "image" | "document" => block.content = Value::Null,
+            _ => {}
+        }
+    }
+    // A line feed parts the last text from the prompt that came next.
+    if let Some(Sent { content: Value::String(text), .. }) = blocks.last_mut() {
+        text.truncate(text.trim_end_matches('\n').len());
+    }
+    blocks
+}
+
+fn check(session: &Path, expected: Vec<Sent>) -> Result<(), String> {
+    let (ours, expected) = (comparable(window(session)), comparable(expected));
+    if ours == expected {
+        return Ok(());
+    }
+    let place = ours.iter().zip(&expected).position(|(a, b)| a != b).unwrap_or(ours.len().min(expected.len()));
+    let show = |blocks: &[Sent]| {
+        blocks.get(place).map_or("nothing".into(), |block| format!("{block:?}").chars().take(600).collect::<String>())
+    };
+    let (sent, own) = (show(&expected), show(&ours));
+    Err(format!(
+        "{}: {} blocks sent, {} ours; at {place}:\n  sent {sent}\n  ours {own}",
+        session.display(),
+        expected.len(),
+        ours.len()
+    ))
+}
+
+#[test]
+fn the_window_is_what_the_client_sends() {
+    let mut all = Vec::new();
+    files(&Path::new(env!("CARGO_MANIFEST_DIR")).join("fixtures/claude-code"), &mut all);
+    let expectations: Vec<&PathBuf> = all.iter().filter(|path| path.to_string_lossy().ends_with(".window.json")).collect();
+    assert!(!expectations.is_empty());
+    for expectation in expectations {
+        let name = expectation.file_name().unwrap().to_string_lossy();
+        let start = name.trim_end_matches(".window.json");
+        let home = expectation.parent().unwrap();
+        let session = all
+            .iter()
+            .find(|path| {
+                path.starts_with(home) && path.extension().is_some_and(|end| end == "jsonl") && {
+                    path.file_name().unwrap().to_string_lossy().starts_with(start)
+                }
+            })
+            .unwrap();
+        let expected: Vec<(String, String, Value)> = serde_json::from_slice(&std::fs::read(expectation).unwrap()).unwrap();
+        let expected = expected.into_iter().map(|(role, kind, content)| Sent { role, kind, content }).collect();
+        check(session, expected).unwrap_or_else(|difference| panic!("{difference}"));
+    }
+}
+
+/// Run by hand: sessions of any kind under `APERTURE_CORPUS`, and what the client sent of each in `APERTURE_WINDOWS`.
+#[test]
+fn the_window_of_real_sessions_is_what_the_client_sends() {
+    let directory = |name| std::env::var_os(name).map(PathBuf::from);
+    let (Some(corpus), Some(windows)) = (directory("APERTURE_CORPUS"), directory("APERTURE_WINDOWS")) else {
+        eprintln!("skipped: APERTURE_CORPUS and APERTURE_WINDOWS do not both name a directory");
+        return;
+    };
+    let (mut sessions, mut expectations) = (Vec::new(), Vec::new());
+    files(&corpus, &mut sessions);
+    files(&windows, &mut expectations);
+    expectations.sort();
+    let (mut equal, mut compared) = (0, 0);
+    for expectation in expectations {
+        let expectation: Value = serde_json::from_slice(&std::fs::read(expectation).unwrap()).unwrap();
+        let file = PathBuf::from(expectation["file"].as_str().unwrap());
+        let end: PathBuf = file.components().rev().take(4).collect::<Vec<_>>().into_iter().rev().collect();
+        let Some(session) = sessions.iter().find(|session| session.ends_with(&end)) else { continue };
+        let own = |block: &&Value| block["added_by_client"] != Value::Bool(true);
+        let sent = |block: &Value| {
+            let kind = block["type"].as_str().unwrap();
+            let key = match kind {
+                "tool_use" => "input",
+                "tool_result" => "content",
+                kind => kind,
+            };
+            Sent { role: block["role"].as_str().unwrap().into(), kind: kind.into(), content: block[key].clone() }
+        };
+        compared += 1;
+        match check(session, expectation["flat"].as_array().unwrap().iter().filter(own).map(sent).collect()) {
+            Ok(()) => equal += 1,
+            Err(difference) => eprintln!("{difference}"),
+        }
+    }
+    eprintln!("{equal} of {compared} windows are equal");
+    assert!(equal * 100 >= compared * 97);
+}
