@@ -1,0 +1,74 @@
+//! The calls of a session: what was billed, and which blocks were sent for the first time.
+
+use crate::model::{Flags, Key, RowKind, Session, Usage};
+use rustc_hash::FxHashMap;
+
+/// One call of the API and what is known of it.
+#[derive(Default)]
+pub(super) struct Call {
+    pub(super) usage: Usage,
+    pub(super) finished: bool,
+    pub(super) model: String,
+    /// Blocks that were sent with it for the first time.
+    pub(super) before: Vec<usize>,
+    /// Blocks of its response.
+    pub(super) response: Vec<usize>,
+    /// Whether it follows the call before it on the same chain, without a compaction between.
+    pub(super) continues: bool,
+    pub(super) turn: u32,
+    /// Notices of background tasks among what was sent with it.
+    pub(super) notifications: u32,
+}
+
+/// The calls of the session in file order, and one more for what was never sent.
+pub(super) fn calls(session: &Session) -> Vec<Call> {
+    let mut calls: Vec<Call> = Vec::new();
+    // What the user side wrote since the last response began; a tool can answer while the response still comes in.
+    let mut pending: Vec<usize> = Vec::new();
+    let mut notifications = 0;
+    let mut message: Option<Key> = None;
+    // The call that each row follows or belongs to, along its own branch.
+    let mut follows: FxHashMap<Key, usize> = FxHashMap::default();
+    let mut next = 0;
+    for row in &session.rows {
+        let blocks = next..next + row.blocks as usize;
+        next = blocks.end;
+        if row.sidechain {
+            continue;
+        }
+        let parent = row.parent.and_then(|parent| follows.get(&parent)).copied();
+        let mut place = parent.filter(|_| row.kind != RowKind::Boundary);
+        if row.kind == RowKind::Assistant {
+            if calls.is_empty() || row.message.is_none() || row.message != message {
+                message = row.message;
+                calls.push(Call {
+                    before: std::mem::take(&mut pending),
+                    notifications: std::mem::take(&mut notifications),
+                    continues: parent.is_some_and(|parent| parent + 1 == calls.len()),
+                    turn: blocks.clone().next().map_or(0, |block| session.blocks[block].position.turn),
+                    ..Call::default()
+                });
+            }
+            place = Some(calls.len() - 1);
+            if let Some(call) = calls.last_mut() {
+                // Every row of a response repeats the input; the last one has the output.
+                if let Some(usage) = row.usage.filter(|usage| usage.sent() > 0) {
+                    call.usage = Usage { output: usage.output.max(call.usage.output), ..usage };
+                }
+                call.finished |= row.finished;
+                if let Some(model) = &row.model {
+                    call.model = model.to_string();
+                }
+                call.response.extend(blocks);
+            }
+        } else {
+            notifications += u32::from(row.flags.any(Flags::NOTIFICATION));
+            pending.extend(blocks);
+        }
+        if let (Some(id), Some(place)) = (row.id, place) {
+            follows.insert(id, place);
+        }
+    }
+    calls.push(Call { before: pending, ..Call::default() });
+    calls
+}

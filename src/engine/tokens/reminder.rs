@@ -1,0 +1,151 @@
+//! Reminders that clients before 2.1.90 send and do not write down.
+//!
+//! When the agent has not touched its plan for a while, such a client attaches the plan to the next call. The rule was
+//! found on 423 reminders that later clients do write down: ten rows of the agent since the last reminder and ten since the
+//! last use of a planning tool (three and three in 2.0). Where they are not in the file they are guessed, and the guess is
+//! held against the bill: a session that does not show them is not charged for them.
+
+use crate::model::{Block, BlockKind, ToolVerb};
+
+/// Rows of the agent after which a reminder is due.
+const USUAL_ROWS: u32 = 10;
+/// The same in the oldest clients.
+const EARLY_ROWS: u32 = 3;
+/// Share of a planning call's text that the reminder repeats: each entry once, not also in its active form.
+const REPEATED_SHARE: f64 = 0.55;
+
+/// The hidden reminders of one session.
+#[derive(Debug)]
+pub(super) struct Reminder {
+    enabled: bool,
+    interval: u32,
+    since_reminder: u32,
+    since_plan: u32,
+    suspended: bool,
+    plan: f64,
+    hits: f64,
+    misses: f64,
+    intervals: Vec<u32>,
+}
+
+impl Reminder {
+    /// Nothing seen yet. A session that records what its client attaches hides nothing.
+    pub(super) fn new(recorded: bool) -> Reminder {
+        Reminder {
+            enabled: !recorded,
+            interval: USUAL_ROWS,
+            since_reminder: 0,
+            since_plan: 0,
+            suspended: false,
+            plan: 0.0,
+            hits: 0.0,
+            misses: 0.0,
+            intervals: Vec::new(),
+        }
+    }
+
+    /// The conversation begins anew, after a compaction or on another branch.
+    pub(super) fn restart(&mut self) {
+        (self.since_reminder, self.since_plan, self.suspended) = (0, 0, false);
+    }
+
+    /// Takes a response into account; `cost` is what one of its blocks costs.
+    pub(super) fn responded<'a>(&mut self, response: impl Iterator<Item = &'a Block>, cost: impl Fn(&Block) -> f64) {
+        for block in response.filter(|block| block.kind != BlockKind::Thinking) {
+            self.since_reminder += 1;
+            self.since_plan += 1;
+            if block.tool.as_ref().is_some_and(|tool| tool.verb == ToolVerb::Plan) {
+                self.since_plan = 0;
+                self.plan = cost(block) * REPEATED_SHARE;
+            }
+        }
+    }
+
+    fn is_due(&self) -> bool {
+        let waited = if self.suspended { 2 * self.interval } else { self.interval };
+        self.enabled && self.since_reminder >= waited && self.since_plan >= self.interval
+    }
+
+    fn size(&self, around: f64) -> f64 {
+        around + self.plan
+    }
+
+    /// What to expect in the next bill beside what the file holds.
+    pub(super) fn expected(&self, around: f64) -> f64 {
+        if self.is_due() && self.hits >= self.misses { self.size(around) } else { 0.0 }
+    }
+
+    /// Holds the guess without a reminder against the bill; returns what the bill holds of one.
+    pub(super) fn billed(&mut self, guess: f64, growth: f64, around: f64) -> f64 {
+        if !self.enabled {
+            return 0.0;
+        }
+        let size = self.size(around);
+        let surplus = growth - guess;
+        let due = self.is_due();
+        let seen = if due {
+            (surplus - size).abs() < surplus.abs()
+        } else {
+            (0.65 * size..1.5 * size).contains(&surplus) && surplus > 0.06 * growth
+        };
+        if due {
+            (self.hits, self.misses) = (0.9 * self.hits, 0.9 * self.misses);
+            if seen {
+                self.hits += 1.0;
+            } else {
+                self.misses += 1.0;
+                self.suspended = true;
+                self.since_reminder = self.since_reminder.min(self.interval);
+            }
+        }
+        if !seen {
+            return 0.0;
+        }
+        self.intervals.push(self.since_reminder);
+        if let [.., a, b, c] = self.intervals[..] {
+            let middle = a.max(b).min(a.min(b).max(c));
+            self.interval = if middle <= EARLY_ROWS + 1 { EARLY_ROWS } else { USUAL_ROWS };
+        }
+        self.since_reminder = 0;
+        self.suspended = false;
+        size
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::model::Role;
+
+    fn after(rows: usize, recorded: bool) -> Reminder {
+        let mut reminder = Reminder::new(recorded);
+        let block = Block::new(BlockKind::Text, Role::Assistant);
+        reminder.responded(std::iter::repeat_n(&block, rows), |_| 0.0);
+        reminder
+    }
+
+    #[test]
+    fn a_reminder_is_due_after_ten_rows() {
+        assert_eq!(after(9, false).expected(90.0), 0.0);
+        assert_eq!(after(10, false).expected(90.0), 90.0);
+    }
+
+    #[test]
+    fn a_client_that_records_them_hides_none() {
+        assert_eq!(after(50, true).expected(90.0), 0.0);
+    }
+
+    #[test]
+    fn a_bill_without_it_suspends_it() {
+        let mut reminder = after(10, false);
+        assert_eq!(reminder.billed(500.0, 505.0, 90.0), 0.0);
+        assert_eq!(reminder.expected(90.0), 0.0);
+    }
+
+    #[test]
+    fn a_bill_with_it_starts_the_count_anew() {
+        let mut reminder = after(10, false);
+        assert_eq!(reminder.billed(500.0, 595.0, 90.0), 90.0);
+        assert!(!reminder.is_due());
+    }
+}
