@@ -18,7 +18,7 @@ struct Sent {
     content: Value,
 }
 
-/// What tests of the client's own additions cannot compare: references to tools that its next version no longer has.
+/// What the client puts in the place of references to tools that it no longer has.
 const TOOL_REFERENCES_GONE: &str = "[Tool references removed - tools no longer available]";
 
 fn files(directory: &Path, found: &mut Vec<PathBuf>) {
@@ -80,24 +80,41 @@ fn flat(content: &Value) -> String {
 }
 
 /// Makes what was sent and what we say comparable.
-fn comparable(mut blocks: Vec<Sent>) -> Vec<Sent> {
-    for block in &mut blocks {
+///
+/// Whether a tool that was loaded is still there is up to the client that resumes: references to tools and the texts that
+/// go with them are left out.
+fn comparable(blocks: Vec<Sent>) -> Vec<Sent> {
+    let mut comparable: Vec<Sent> = Vec::new();
+    let mut referred = false;
+    for mut block in blocks {
         match block.kind.as_str() {
             "tool_result" => {
                 let text = flat(&block.content);
-                let lines = text.lines().filter(|line| !line.starts_with("[tool ") && *line != TOOL_REFERENCES_GONE);
-                block.content = lines.collect::<Vec<_>>().join("\n").trim().into();
+                let refers = |line: &&str| line.starts_with("[tool ") || *line == TOOL_REFERENCES_GONE;
+                referred |= text.lines().any(|line| refers(&line));
+                let lines: Vec<&str> = text.lines().filter(|line| !refers(line)).collect();
+                block.content = lines.join("\n").trim().into();
+            }
+            "text" if referred && block.role == "user" => {
+                let text = block.content.as_str().unwrap_or_default().trim_end();
+                let last = comparable.last_mut().unwrap();
+                if text != "Tool loaded." {
+                    last.content = format!("{}\n\n{text}", last.content.as_str().unwrap_or_default()).trim().into();
+                }
+                continue;
             }
             "redacted_thinking" => (block.kind, block.content) = ("thinking".into(), "".into()),
             "image" | "document" => block.content = Value::Null,
             _ => {}
         }
+        referred &= block.kind == "tool_result";
+        comparable.push(block);
     }
     // A line feed parts the last text from the prompt that came next.
-    if let Some(Sent { content: Value::String(text), .. }) = blocks.last_mut() {
+    if let Some(Sent { content: Value::String(text), .. }) = comparable.last_mut() {
         text.truncate(text.trim_end_matches('\n').len());
     }
-    blocks
+    comparable
 }
 
 fn check(session: &Path, expected: Vec<Sent>) -> Result<(), String> {

@@ -81,7 +81,11 @@ pub(super) fn block(element: &RawValue, assistant: bool) -> ParsedBlock<'_> {
             block.call = key(fields.call);
             block.label = if kind == "tool_result" { "".into() } else { kind.into() };
             block.error = is_true(fields.error);
-            let content = fields.content.map(|content| result(content, &mut block.images)).unwrap_or_default();
+            let content = match fields.content {
+                Some(content) if block.error => failed(content),
+                Some(content) => result(content, &mut block.images),
+                None => Cow::Borrowed(""),
+            };
             ParsedBlock::new(block, content)
         }
         kind => {
@@ -99,12 +103,26 @@ fn key(value: Option<&RawValue>) -> Option<Key> {
 /// Whether a tool result loads tools, and whether it brings anything of which the client keeps other texts apart.
 pub(super) fn references(content: Option<&RawValue>) -> (bool, bool) {
     let Some(content) = content.filter(|content| content.get().starts_with('[')) else { return (false, false) };
-    let has = |kind: &str| {
-        memchr::memmem::find(content.get().as_bytes(), kind.as_bytes()).is_some()
-            && elements(content).into_iter().any(|element| text_of(member(element, "type")).is_some_and(|known| known == kind))
-    };
+    let mentions = |kind: &str| memchr::memmem::find(content.get().as_bytes(), kind.as_bytes()).is_some();
+    if !mentions("tool_reference") && !mentions("search_result") {
+        return (false, false);
+    }
+    let elements = elements(content);
+    let has = |kind: &str| elements.iter().any(|element| text_of(member(element, "type")).is_some_and(|known| known == kind));
     let loads = has("tool_reference");
     (loads, loads || has("search_result"))
+}
+
+/// The text of a tool result that reports an error: where it holds anything but texts, these alone are sent.
+fn failed(content: &RawValue) -> Cow<'_, str> {
+    let elements = elements(content);
+    let is_text = |element: &RawValue| text_of(member(element, "type")).is_some_and(|kind| kind == "text");
+    if elements.iter().all(|element| is_text(element)) {
+        return result(content, &mut Vec::new());
+    }
+    let texts: Vec<Cow<'_, str>> =
+        elements.into_iter().filter(|element| is_text(element)).filter_map(|element| text_of(member(element, "text"))).collect();
+    Cow::Owned(texts.join("\n\n"))
 }
 
 /// The text of a tool result: a string, or its text parts on lines of their own; images go to `images`.

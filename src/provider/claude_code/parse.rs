@@ -66,13 +66,22 @@ fields! {
     }
 }
 
-/// One line as a row; any bytes give one.
+/// One line as a row; any bytes give one. Of several values on one line the client reads the first.
 pub(super) fn parse(bytes: &[u8]) -> ParsedRow<'_> {
     let bytes = bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(bytes);
-    let Ok(line) = std::str::from_utf8(bytes) else { return broken(Fault::NotJson) };
-    match serde_json::from_str::<RowFields<'_>>(line) {
-        Ok(fields) => whole(&fields),
-        Err(_) => broken(fault(line)),
+    let start = bytes.iter().position(|byte| *byte != 0).unwrap_or(bytes.len());
+    let Ok(line) = std::str::from_utf8(&bytes[start..]) else { return broken(Fault::NotJson) };
+    if let Ok(fields) = serde_json::from_str::<RowFields<'_>>(line) {
+        return whole(&fields);
+    }
+    let fault = fault(line);
+    match serde_json::Deserializer::from_str(line).into_iter::<RowFields<'_>>().next() {
+        Some(Ok(fields)) if fault == Fault::Glued => {
+            let mut first = whole(&fields);
+            first.row.event.get_or_insert_with(|| Box::new(Event::Fault(fault)));
+            first
+        }
+        _ => broken(fault),
     }
 }
 

@@ -2,7 +2,7 @@
 //!
 //! What is not reproduced: reminders that the client adds anew as it resumes, references to tools that it no longer has,
 //! new names of old tools, what it takes out of single inputs, the list form of a tool result that a text was folded into,
-//! and images in failed results. The model is that of the last response.
+//! and the text in place of a prompt that is blank. The model is that of the last response.
 
 mod draft;
 mod finish;

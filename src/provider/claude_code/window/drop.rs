@@ -40,8 +40,7 @@ pub(super) fn repair(view: &View<'_>, rows: Vec<u32>) -> Vec<Item> {
 /// Puts an answer behind a turn that ends without one.
 fn close(view: &View<'_>, rows: Vec<u32>, added: Vec<Item>) -> Vec<Item> {
     let last = rows.iter().rposition(|row| !view.is_system(*row));
-    let after_attachment =
-        |row: u32| view.is_attachment(row) && is_interrupted(view, &rows) && rows.iter().any(|row| view.is_assistant(*row));
+    let after_attachment = |row: u32| view.is_attachment(row) && is_interrupted(view, &rows);
     let unanswered = last
         .is_some_and(|last| (view.is_user(rows[last]) || after_attachment(rows[last])) && !ends_local_command(view, &rows, last));
     let mut items: Vec<Item> = rows.iter().map(|row| Item::Row(*row)).collect();

@@ -166,7 +166,7 @@ impl Recovery<'_> {
             let known: FxHashSet<u32> = group.iter().copied().collect();
             let mut others = FxHashSet::default();
             let answers: Vec<u32> =
-                answers.filter(|node| self.is_unseen(*node) && !known.contains(node) && others.insert(*node)).collect();
+                answers.filter(|node| !self.is_unseen(*node) && !known.contains(node) && others.insert(*node)).collect();
             for node in group.iter().chain(&answers) {
                 self.below(*node, &mut found);
             }
