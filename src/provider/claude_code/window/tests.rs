@@ -1,1 +1,345 @@
+use super::super::messages::messages;
+use super::super::parse::parse;
+use super::window;
+use crate::model::{BlockKind, Segment, Session};
 
+/// A session of rows given as JSON with `'` for `"`, and the content of each block.
+fn session(rows: &[String]) -> (Session, Vec<String>) {
+    let mut segment = Segment::default();
+    let mut contents = Vec::new();
+    for row in rows {
+        let line = row.replace('\'', "\"");
+        let parsed = parse(line.as_bytes());
+        for parsed in parsed.blocks {
+            let mut block = parsed.block;
+            block.bytes = parsed.content.len() as u64;
+            block.preview = parsed.content.trim().into();
+            block.row = segment.rows.len() as u32;
+            contents.push(match block.kind {
+                BlockKind::ToolUse => "use".into(),
+                BlockKind::Thinking => "thinking".into(),
+                _ => parsed.content.into_owned(),
+            });
+            segment.blocks.push(block);
+        }
+        segment.rows.push(parsed.row);
+    }
+    (Session::join("claude-code", "s".into(), vec![segment]), contents)
+}
+
+/// Checks what is sent: the content of the blocks in order, messages apart.
+fn check(rows: &[String], expected: &str) {
+    let (session, contents) = session(rows);
+    let window = window(&session);
+    let sent: Vec<String> = messages(&session, &window)
+        .iter()
+        .map(|message| {
+            let text = |part: &crate::provider::Part| part.text(|block| contents[block as usize - 1].as_str().into());
+            message.parts.iter().map(|part| text(part).trim().to_owned()).collect::<Vec<_>>().join(" ")
+        })
+        .collect();
+    assert_eq!(sent.join(" | "), expected, "{rows:#?}");
+    let hidden = window.hidden;
+    let counted = hidden.compacted + hidden.branched + hidden.sidechain + hidden.dropped;
+    assert_eq!(window.blocks.len() + counted as usize, session.blocks.len());
+}
+
+/// A row of any type; `time` in seconds.
+fn row(kind: &str, id: &str, parent: &str, time: u32, more: &str) -> String {
+    let parent = if parent.is_empty() { "null".into() } else { format!("'{parent}'") };
+    let stamp = format!("2026-01-01T00:{:02}:{:02}.000Z", time / 60, time % 60);
+    format!("{{'type':'{kind}','uuid':'{id}','parentUuid':{parent},'timestamp':'{stamp}','isSidechain':false{more}}}")
+}
+
+/// A prompt that says its id.
+fn user(id: &str, parent: &str, time: u32) -> String {
+    row("user", id, parent, time, &format!(",'message':{{'role':'user','content':'{id}'}}"))
+}
+
+fn assistant(id: &str, parent: &str, time: u32, message: &str, block: &str) -> String {
+    let message = format!("{{'id':'{message}','role':'assistant','model':'claude-opus-4-8','content':[{block}]}}");
+    row("assistant", id, parent, time, &format!(",'message':{message}"))
+}
+
+/// A text that says its id.
+fn says(id: &str, parent: &str, time: u32, message: &str) -> String {
+    assistant(id, parent, time, message, &format!("{{'type':'text','text':'{id}'}}"))
+}
+
+fn thinks(id: &str, parent: &str, time: u32, message: &str) -> String {
+    assistant(id, parent, time, message, "{'type':'thinking','thinking':'','signature':'x'}")
+}
+
+fn uses(id: &str, parent: &str, time: u32, message: &str, call: &str) -> String {
+    assistant(id, parent, time, message, &format!("{{'type':'tool_use','id':'{call}','name':'Read','input':{{}}}}"))
+}
+
+/// A tool result that says its id.
+fn result(id: &str, parent: &str, time: u32, call: &str) -> String {
+    let block = format!("{{'type':'tool_result','tool_use_id':'{call}','content':'{id}'}}");
+    row("user", id, parent, time, &format!(",'message':{{'role':'user','content':[{block}]}}"))
+}
+
+fn attachment(id: &str, parent: &str, time: u32, attachment: &str, rendered: &str) -> String {
+    let more = format!(",'attachment':{{{attachment}}},'rendered':[{{'content':'{rendered}'}}],'renderedRole':'system'");
+    row("attachment", id, parent, time, &more)
+}
+
+fn noted(leaf: &str, explicit: bool) -> String {
+    format!("{{'type':'last-prompt','leafUuid':'{leaf}','explicit':{explicit}}}")
+}
+
+fn boundary(id: &str, time: u32, metadata: &str) -> String {
+    row("system", id, "", time, &format!(",'subtype':'compact_boundary','compactMetadata':{{{metadata}}}"))
+}
+
+/// A prompt with an answer, a second one, and an edited second one beside it.
+fn branches() -> Vec<String> {
+    vec![
+        user("a", "", 0),
+        says("b", "a", 1, "m1"),
+        user("c", "b", 2),
+        says("d", "c", 3, "m2"),
+        user("e", "b", 4),
+        says("f", "e", 5, "m3"),
+    ]
+}
+
+fn with(mut rows: Vec<String>, more: &[String]) -> Vec<String> {
+    rows.extend_from_slice(more);
+    rows
+}
+
+#[test]
+fn the_last_row_is_the_leaf_where_none_is_noted() {
+    check(&branches(), "a | b | e | f");
+}
+
+#[test]
+fn the_noted_leaf_wins_over_another_branch() {
+    check(&with(branches(), &[noted("d", false)]), "a | b | c | d");
+}
+
+#[test]
+fn rows_after_the_noted_leaf_count() {
+    check(&with(branches(), &[noted("d", false), user("g", "d", 9), says("h", "g", 10, "m4")]), "a | b | c | d | g | h");
+}
+
+#[test]
+fn rows_after_a_rewind_do_not_count() {
+    check(&with(branches(), &[noted("b", true)]), "a | b");
+    check(&with(branches(), &["{'type':'last-prompt','leafUuid':null,'explicit':true}".into()]), "");
+}
+
+#[test]
+fn a_dangling_leaf_is_ignored() {
+    check(&with(branches(), &[noted("z", false)]), "a | b | e | f");
+}
+
+#[test]
+fn parallel_results_are_found() {
+    let rows = [
+        user("a", "", 0),
+        thinks("t", "a", 1, "m1"),
+        uses("u", "t", 2, "m1", "one"),
+        uses("v", "u", 3, "m1", "two"),
+        result("r1", "u", 4, "one"),
+        result("r2", "v", 5, "two"),
+        says("b", "r2", 6, "m2"),
+    ];
+    check(&rows, "a | thinking use use | r1 r2 | b");
+}
+
+#[test]
+fn a_result_that_names_its_use_is_found() {
+    let rows = [
+        user("a", "", 0),
+        uses("u", "a", 2, "m1", "one"),
+        uses("v", "u", 3, "m1", "two"),
+        result("r2", "v", 5, "two"),
+        result("r1", "x", 40, "one"),
+        says("b", "r2", 41, "m2"),
+    ];
+    check(&rows, "a | use use | r2 r1 | b");
+}
+
+#[test]
+fn a_compaction_cuts_and_keeps() {
+    let metadata = "'preservedMessages':{'anchorUuid':'s','uuids':['c','d']}";
+    let summary = |parent| row("user", "s", parent, 11, ",'isCompactSummary':true,'message':{'role':'user','content':'sum'}");
+    let tail = |metadata| [boundary("k", 10, metadata), summary("k"), user("x", "s", 12), says("y", "x", 13, "m9")];
+    let rows = branches()[..4].to_vec();
+    check(&with(rows.clone(), &tail("")), "sum x | y");
+    check(&with(rows.clone(), &tail(metadata)), "sum c | d | x | y");
+    check(&with(rows, &tail("'preservedMessages':{'anchorUuid':'s','uuids':['c','gone']}")), "sum x | y");
+}
+
+#[test]
+fn a_missing_parent_is_bridged_if_it_is_near() {
+    check(&[user("a", "", 0), says("b", "a", 1, "m1"), user("c", "gone", 5)], "a | b | c | No response requested.");
+    check(&[user("a", "", 0), says("b", "a", 1, "m1"), user("c", "gone", 7)], "c | No response requested.");
+}
+
+#[test]
+fn a_broken_row_cuts_the_chain() {
+    let mut rows = branches();
+    rows[1] = "{'type':'assistant','uuid':'b'".into();
+    rows[4] = user("e", "b", 44);
+    rows[5] = says("f", "e", 45, "m3");
+    check(&rows, "e | f");
+}
+
+#[test]
+fn a_message_without_content_is_passed_over() {
+    let mut rows = branches();
+    rows[4] = row("user", "e", "b", 4, ",'message':{'role':'user','content':7}");
+    check(&rows, "a | b | f");
+}
+
+#[test]
+fn progress_rows_are_links() {
+    let mut rows = branches();
+    rows.extend([
+        row("progress", "p", "f", 6, ""),
+        row("progress", "q", "p", 6, ""),
+        user("g", "q", 60),
+        says("h", "g", 61, "m4"),
+    ]);
+    check(&rows, "a | b | e | f | g | h");
+}
+
+#[test]
+fn thinking_is_stripped_as_the_markers_say() {
+    let rows = [
+        user("a", "", 0),
+        thinks("t1", "a", 1, "m1"),
+        says("b", "t1", 2, "m1"),
+        user("c", "b", 3),
+        thinks("t2", "c", 4, "m2"),
+        says("d", "t2", 5, "m2"),
+    ];
+    let marker = |scope: &str| row("attachment", "s", "d", 6, &format!(",'attachment':{{'type':'thinking_stripped',{scope}}}"));
+    check(&rows, "a | thinking b | c | thinking d");
+    check(&with(rows.to_vec(), &[marker("'scope':'all'")]), "a | b | c | d");
+    let partial = marker("'scope':'partial','from':{'messageId':'m2','thinkingIndex':0}");
+    check(&with(rows.to_vec(), &[partial]), "a | thinking b | c | d");
+}
+
+#[test]
+fn halves_of_pairs_are_dropped() {
+    let lost = [user("a", "", 0), uses("u", "a", 1, "m1", "one"), user("b", "u", 2), says("c", "b", 3, "m2")];
+    check(&lost, "a b | c");
+    let orphan = [user("a", "", 0), says("b", "a", 1, "m1"), result("r", "b", 2, "one"), says("c", "r", 3, "m2")];
+    check(&orphan, "a | b | (no content) | c");
+}
+
+#[test]
+fn a_call_that_was_running_is_answered() {
+    let rows = [user("a", "", 0), uses("u", "a", 1, "m1", "one")];
+    let (session, _) = session(&rows);
+    let messages = messages(&session, &window(&session));
+    assert_eq!(messages.iter().map(|message| message.role).collect::<Vec<_>>(), ["user", "assistant", "user", "assistant"]);
+}
+
+#[test]
+fn thinking_without_an_answer_is_dropped() {
+    let rows = [user("a", "", 0), thinks("t", "a", 1, "m1"), user("b", "t", 2), says("c", "b", 3, "m2")];
+    check(&rows, "a b | c");
+}
+
+#[test]
+fn of_rows_with_one_identity_the_last_counts() {
+    let again = row("user", "a", "", 0, ",'message':{'role':'user','content':'again'}");
+    check(&[user("a", "", 0), says("b", "a", 1, "m1"), again, noted("b", false)], "again | b");
+}
+
+#[test]
+fn attachments_follow_the_prompt_as_a_system_turn() {
+    let note = attachment("n", "a", 1, "'type':'date'", "<system-reminder>\\nnote\\n</system-reminder>");
+    check(&[user("a", "", 0), note, says("b", "n", 2, "m1")], "a | note | b");
+}
+
+#[test]
+fn attachments_are_folded_into_results_for_older_models() {
+    let note = attachment("n", "r", 3, "'type':'date'", "note");
+    let rows = [
+        user("a", "", 0),
+        uses("u", "a", 1, "m1", "one"),
+        result("r", "u", 2, "one"),
+        note,
+        says("b", "n", 4, "m2").replace("opus-4-8", "opus-4-6"),
+    ];
+    check(&rows.map(|row| row.replace("opus-4-8", "opus-4-6")), "a | use | r\n\nnote | b");
+}
+
+#[test]
+fn sidechains_are_hidden_unless_they_are_all() {
+    let side = |row: String| row.replace("'isSidechain':false", "'isSidechain':true");
+    let rows = [user("a", "", 0), says("b", "a", 1, "m1"), side(user("x", "", 2)), side(says("y", "x", 3, "m2"))];
+    check(&rows, "a | b");
+    let (session, _) = session(&rows);
+    assert_eq!(window(&session).hidden.sidechain, 2);
+    check(&branches().into_iter().map(side).collect::<Vec<_>>(), "a | b | e | f");
+}
+
+#[test]
+fn cycles_end() {
+    check(&[user("a", "b", 0), says("b", "a", 1, "m1")], "a | b");
+    check(&[user("a", "a", 0)], "a | No response requested.");
+    let links = [row("system", "p", "q", 0, ""), row("system", "q", "p", 0, ""), user("a", "p", 9), noted("q", false)];
+    check(&links, "a | No response requested.");
+}
+
+#[test]
+fn long_chains_of_any_shape_are_quick() {
+    let count = 20_000;
+    let chain: Vec<String> = (0..count)
+        .map(|n| {
+            if n % 2 == 0 {
+                user(&n.to_string(), &format!("{}", n - 1), 1)
+            } else {
+                says(&n.to_string(), &format!("{}", n - 1), 1, &format!("m{n}"))
+            }
+        })
+        .collect();
+    // Every parent is missing, and all rows are of the same second.
+    let scattered = chain.iter().map(|row| row.replace("'parentUuid':'", "'parentUuid':'x")).collect();
+    let prompts = (0..count).map(|n| user(&n.to_string(), &format!("{}", n - 1), 1)).collect();
+    let nested = (0..count)
+        .map(|n: i32| uses(&n.to_string(), &format!("{}", n - 1), 1, &format!("m{}", n.min(count - n)), &n.to_string()))
+        .collect();
+    for rows in [chain, scattered, prompts, nested] {
+        let (session, _) = session(&rows);
+        let start = std::time::Instant::now();
+        window(&session);
+        assert!(start.elapsed().as_secs() < 5, "{:?}", start.elapsed());
+    }
+}
+
+proptest::proptest! {
+    #[test]
+    fn any_tree_gives_a_window(links in proptest::collection::vec((0u8..12, 0u8..12, 0u8..4, 0u8..9, 0u32..20), 0..40)) {
+        let rows: Vec<String> = links.iter().map(|(id, parent, message, kind, time)| {
+            let (id, parent, message) = (format!("i{id}"), format!("i{parent}"), format!("m{message}"));
+            match kind {
+                0 => user(&id, &parent, *time),
+                1 => says(&id, &parent, *time, &message),
+                2 => thinks(&id, &parent, *time, &message),
+                3 => uses(&id, &parent, *time, &message, &message),
+                4 => result(&id, &parent, *time, &message),
+                5 => attachment(&id, &parent, *time, "'type':'date'", "note"),
+                6 => row("system", &id, &parent, *time, ""),
+                7 => boundary(&id, *time, "'preservedMessages':{'anchorUuid':'i1','uuids':['i2','i3']}"),
+                _ => noted(&id, time % 2 == 0),
+            }
+        }).collect();
+        let (session, _) = session(&rows);
+        let window = window(&session);
+        let mut blocks = window.blocks.clone();
+        blocks.sort_unstable();
+        blocks.dedup();
+        proptest::prop_assert_eq!(blocks.len(), window.blocks.len());
+        let uses = |kind| window.blocks.iter().filter(|block| session.blocks[**block as usize - 1].kind == kind).count();
+        proptest::prop_assert!(uses(BlockKind::ToolResult) <= uses(BlockKind::ToolUse));
+    }
+}
