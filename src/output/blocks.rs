@@ -212,11 +212,11 @@ fn table(style: &Style, blocks: &[BlockRow], heading: bool) -> String {
         names.extend(["AGE", "LEVEL", "TOPIC"]);
     }
     let fixed = if narrow {
-        26
+        21
     } else if wide {
-        108
+        94
     } else {
-        66
+        54
     };
     let room = style.width.saturating_sub(fixed).max(10);
     let mut table = Table::new();

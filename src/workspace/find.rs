@@ -119,6 +119,9 @@ pub fn find(disk: &dyn Disk, places: &Places, directory: &Path, name: Option<&st
 }
 
 fn open_path(disk: &dyn Disk, path: PathBuf) -> Result<Found, FindError> {
+    if disk.list(&path).is_ok() {
+        return Err(FindError::NotASession { path, what: "a directory: name one of its files, or use -C".to_owned() });
+    }
     let head = read_head(disk, &path, SNIFF_BYTES).map_err(|source| FindError::Unreadable { path: path.clone(), source })?;
     match sniff(&head) {
         Format::Session(name) => {

@@ -158,7 +158,9 @@ impl Scan {
         if parsed.row.prompt {
             totals.turns += 1;
             if totals.title.is_empty() {
-                totals.title = crate::provider::one_line(&parsed.blocks[0].content);
+                let first = &parsed.blocks[0];
+                let words = if first.block.preview.is_empty() { &first.content } else { &*first.block.preview };
+                totals.title = crate::provider::one_line(words);
             }
         }
         totals.moved_on |= parsed.row.prompt || parsed.row.kind == RowKind::Boundary;
