@@ -25,6 +25,8 @@ pub struct StatusReport {
     pub last_written: Option<i64>,
     /// Whether a running client has it open.
     pub open: bool,
+    /// The session that it was forked from.
+    pub forked_from: Option<String>,
     /// Tokens of the window.
     pub tokens: TokenCount,
     /// How much it can hold.
@@ -111,6 +113,7 @@ impl StatusReport {
             "now" => "now".to_owned(),
             other => format!("{other} ago"),
         }));
+        facts.extend(self.forked_from.as_ref().map(|id| format!("forked from {}", super::sessions::short_id(id))));
         if self.open {
             facts.push("open in a client".to_owned());
         }

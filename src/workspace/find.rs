@@ -72,7 +72,7 @@ pub fn find_all(disk: &dyn Disk, places: &Places, skipped: &mut dyn FnMut(&Path,
     let mut found = Vec::new();
     for provider in PROVIDERS {
         for root in provider.roots(places) {
-            let mut directories = vec![root.join("projects")];
+            let mut directories = vec![root];
             while let Some(directory) = directories.pop() {
                 match disk.list(&directory) {
                     Ok(entries) => {

@@ -36,6 +36,13 @@ pub(super) fn spoken(content: Cow<'_, str>, assistant: bool) -> ParsedBlock<'_> 
     ParsedBlock::new(block, content)
 }
 
+/// Where the client put a result that was too large for the conversation.
+fn spilled_to(content: &str) -> Option<Box<str>> {
+    let rest = content.strip_prefix("<persisted-output>")?;
+    let path = &rest[rest.find("saved to: ")? + "saved to: ".len()..];
+    path.lines().next().map(|path| path.trim().into())
+}
+
 /// A command as it was typed, `/name arguments`, from the record that the client makes of it.
 fn typed_command(content: &str) -> Option<String> {
     let inside = |tag: &str| {
@@ -98,6 +105,7 @@ pub(super) fn block(element: &RawValue, assistant: bool) -> ParsedBlock<'_> {
             block.call = key(fields.call);
             block.label = if kind == "tool_result" { "".into() } else { kind.into() };
             block.error = is_true(fields.error);
+            block.spilled_to = fields.content.and_then(text).and_then(|content| spilled_to(&content));
             let content = match fields.content {
                 Some(content) if block.error => failed(content),
                 Some(content) => result(content, &mut block.images),

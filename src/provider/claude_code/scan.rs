@@ -1,7 +1,7 @@
 use super::parse;
-use crate::model::{Event, Key, RowKind};
+use crate::model::{Event, Flags, Key, RowKind};
 use crate::provider::json::{fields, is_true, number, text_of};
-use crate::provider::{Scanner, Totals};
+use crate::provider::{ParsedRow, Scanner, Totals};
 use memchr::memmem::Finder;
 use std::sync::LazyLock;
 
@@ -54,6 +54,10 @@ pub(super) struct Scan {
     message: Option<Key>,
     message_output: u64,
     named: bool,
+    /// The first words of a command that the model may yet answer.
+    command: Option<String>,
+    /// The first words of the client, before any prompt.
+    first: Option<String>,
 }
 
 impl Scanner for Scan {
@@ -110,6 +114,13 @@ impl Scan {
         let totals = &mut self.totals;
         if id.is_none() || id != self.message {
             totals.steps += 1;
+            let opened = self.command.take().or_else(|| self.first.take().filter(|_| totals.turns == 0));
+            if let Some(words) = opened {
+                totals.turns += 1;
+                if totals.title.is_empty() {
+                    totals.title = words;
+                }
+            }
             self.message_output = 0;
             self.message = id;
         }
@@ -155,13 +166,26 @@ impl Scan {
             }
             _ => {}
         }
+        let words = |parsed: &ParsedRow<'_>| {
+            let first = parsed.blocks.first();
+            first.map(|first| {
+                crate::provider::one_line(if first.block.preview.is_empty() { &first.content } else { &first.block.preview })
+            })
+        };
+        let flags = parsed.row.flags;
         if parsed.row.prompt {
+            self.command = None;
             totals.turns += 1;
             if totals.title.is_empty() {
-                let first = &parsed.blocks[0];
-                let words = if first.block.preview.is_empty() { &first.content } else { &*first.block.preview };
-                totals.title = crate::provider::one_line(words);
+                totals.title = words(&parsed).unwrap_or_default();
             }
+        } else if flags.any(Flags::COMMAND_NAME | Flags::TYPED_COMMAND) {
+            self.command = words(&parsed);
+            self.first = self.first.take().or_else(|| self.command.clone());
+        } else if flags.any(Flags::COMMAND_OUTPUT) {
+            self.command = None;
+        } else if parsed.row.kind == RowKind::User {
+            self.first = self.first.take().or_else(|| words(&parsed));
         }
         totals.moved_on |= parsed.row.prompt || parsed.row.kind == RowKind::Boundary;
     }
