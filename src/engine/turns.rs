@@ -20,7 +20,7 @@ pub fn number(session: &mut Session) -> (Vec<Turn>, u32) {
         if opens.contains(&place) {
             turns.push(Turn { number: turns.len() as u32 + 1, timestamp: row.timestamp, ..Turn::default() });
         }
-        let assistant = row.kind == RowKind::Assistant && !row.sidechain;
+        let assistant = row.kind == RowKind::Assistant && !row.sidechain && !row.flags.any(Flags::SYNTHETIC);
         if assistant && (row.message.is_none() || row.message != message) {
             message = row.message;
             step += 1;
@@ -61,7 +61,7 @@ fn openings(session: &Session) -> FxHashSet<usize> {
             command = None;
         } else if row.kind == RowKind::User && row.blocks > 0 && row.answers.is_none() {
             first = first.or(Some(place));
-        } else if row.kind == RowKind::Assistant {
+        } else if row.kind == RowKind::Assistant && !row.flags.any(Flags::SYNTHETIC) {
             // A command without an output of its own was a prompt in short.
             if let Some(place) = command.take().or(first.filter(|_| opens.is_empty())) {
                 opens.insert(place);

@@ -1,4 +1,4 @@
-use super::{Block, Damage, Fault, Origin, Row};
+use super::{Block, Damage, Fault, Origin, Row, RowKind};
 use rustc_hash::FxHashMap;
 use serde::{Deserialize, Serialize};
 
@@ -88,6 +88,13 @@ impl Session {
                 block.row += first_row;
                 block
             }));
+        }
+        // In a subagent's own file every row is marked as one of a subagent: there, none is beside the conversation.
+        let messages = |row: &&Row| matches!(row.kind, RowKind::User | RowKind::Assistant);
+        if session.rows.iter().filter(messages).all(|row| row.sidechain) {
+            for row in &mut session.rows {
+                row.sidechain = false;
+            }
         }
         for (index, block) in session.blocks.iter_mut().enumerate() {
             block.number = index as u32 + 1;

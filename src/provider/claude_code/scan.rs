@@ -50,6 +50,14 @@ fields! {
 /// The totals of a file: only lines that can bear on them are parsed.
 #[derive(Default)]
 pub(super) struct Scan {
+    main: Side,
+    /// The rows of subagents; in a subagent's own file these are all.
+    sidechain: Side,
+}
+
+/// The totals of one side of a file.
+#[derive(Default)]
+struct Side {
     totals: Totals,
     message: Option<Key>,
     message_output: u64,
@@ -68,14 +76,15 @@ impl Scanner for Scan {
             Some(rest) if rest.starts_with(b"assistant\"") => return self.response(bytes),
             // Of the rows that answer tools nothing is needed; they hold most of the bytes.
             Some(rest) if rest.starts_with(b"user\"") && RESULT.find(&rest[..rest.len().min(160)]).is_some() => {
-                self.totals.moved_on = true;
+                self.main.totals.moved_on = true;
+                self.sidechain.totals.moved_on = true;
                 return;
             }
             Some(_) => return self.other(bytes),
             None => {}
         }
         let small = BOUNDARY.find(head).is_some() || QUEUED.find(head).is_some() || TITLE.find(head).is_some();
-        if small || (self.totals.directory.is_empty() && DIRECTORY.find(head).is_some()) {
+        if small || (self.main.totals.directory.is_empty() && DIRECTORY.find(head).is_some()) {
             return self.other(bytes);
         }
         // A row that another program wrote anew, with its keys in another order.
@@ -89,16 +98,41 @@ impl Scanner for Scan {
     }
 
     fn totals(&self) -> Totals {
-        self.totals.clone()
+        let (main, side) = (&self.main.totals, &self.sidechain.totals);
+        let own = main.steps + main.turns > 0 || side.steps + side.turns == 0;
+        let chosen = if own { main } else { side };
+        Totals { directory: main.directory.clone(), ..chosen.clone() }
     }
 }
 
 impl Scan {
+    fn side(&mut self, sidechain: bool) -> &mut Side {
+        if sidechain { &mut self.sidechain } else { &mut self.main }
+    }
+
     fn response(&mut self, bytes: &[u8]) {
         let Ok(row) = serde_json::from_slice::<Response<'_>>(bytes) else { return };
-        if is_true(row.sidechain) || is_true(row.api_error) || text_of(row.kind).as_deref() != Some("assistant") {
-            return;
+        if !is_true(row.api_error) && text_of(row.kind).as_deref() == Some("assistant") {
+            self.side(is_true(row.sidechain)).response(&row);
         }
+    }
+
+    fn other(&mut self, bytes: &[u8]) {
+        let parsed = parse::parse(bytes);
+        let [_, directory, version, _] = &parsed.origin;
+        if let Some(directory) = directory.as_deref().filter(|_| self.main.totals.directory.is_empty()) {
+            self.main.totals.directory = directory.to_owned();
+        }
+        let side = self.side(parsed.row.sidechain);
+        if let Some(version) = version.as_deref().filter(|_| side.totals.version.is_empty()) {
+            side.totals.version = version.to_owned();
+        }
+        side.other(&parsed);
+    }
+}
+
+impl Side {
+    fn response(&mut self, row: &Response<'_>) {
         let Some(message) = row.message.and_then(|value| serde_json::from_str::<ResponseMessage<'_>>(value.get()).ok()) else {
             return;
         };
@@ -140,23 +174,8 @@ impl Scan {
         }
     }
 
-    fn other(&mut self, bytes: &[u8]) {
-        let parsed = parse::parse(bytes);
+    fn other(&mut self, parsed: &ParsedRow<'_>) {
         let totals = &mut self.totals;
-        let [_, directory, version, _] = &parsed.origin;
-        if let Some(directory) = directory
-            && totals.directory.is_empty()
-        {
-            totals.directory = directory.to_string();
-        }
-        if let Some(version) = version
-            && totals.version.is_empty()
-        {
-            totals.version = version.to_string();
-        }
-        if parsed.row.sidechain {
-            return;
-        }
         match (parsed.row.kind, parsed.row.event.as_deref()) {
             (RowKind::Boundary, _) => totals.compactions += 1,
             (_, Some(Event::Title { text, chosen })) if *chosen || !self.named => {
@@ -166,7 +185,7 @@ impl Scan {
             }
             _ => {}
         }
-        let words = |parsed: &ParsedRow<'_>| {
+        let words = || {
             let first = parsed.blocks.first();
             first.map(|first| {
                 crate::provider::one_line(if first.block.preview.is_empty() { &first.content } else { &first.block.preview })
@@ -177,16 +196,16 @@ impl Scan {
             self.command = None;
             totals.turns += 1;
             if totals.title.is_empty() {
-                totals.title = words(&parsed).unwrap_or_default();
+                totals.title = words().unwrap_or_default();
             }
         } else if flags.any(Flags::COMMAND_NAME | Flags::TYPED_COMMAND) {
-            self.command = words(&parsed);
+            self.command = words();
             self.first = self.first.take().or_else(|| self.command.clone());
         } else if flags.any(Flags::COMMAND_OUTPUT) {
             self.command = None;
         } else if parsed.row.kind == RowKind::User {
-            self.first = self.first.take().or_else(|| words(&parsed));
+            self.first = self.first.take().or_else(words);
         }
-        totals.moved_on |= parsed.row.prompt || parsed.row.kind == RowKind::Boundary;
+        totals.moved_on |= !parsed.blocks.is_empty() || parsed.row.kind == RowKind::Boundary;
     }
 }
