@@ -1,4 +1,6 @@
 //! What aperture does with files and processes, as one test program.
 #![allow(clippy::disallowed_methods, reason = "tests prepare files and run the program")]
 
+mod sandbox;
+mod walls;
 mod window;
