@@ -1,6 +1,7 @@
 //! What aperture does with files and processes, as one test program.
 #![allow(clippy::disallowed_methods, reason = "tests prepare files and run the program")]
 
+mod commands;
 mod sandbox;
 mod walls;
 mod window;
