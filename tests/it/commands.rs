@@ -14,6 +14,20 @@ const SMALL: &str = concat!(
     "\n",
 );
 
+/// What follows it: a prompt, a thought, a call, its result, and an answer.
+const TOOLS: &str = concat!(
+    r#"{"type":"user","uuid":"c","parentUuid":"b","sessionId":"S","timestamp":"2026-11-21T21:01:00.000Z","message":{"role":"user","content":"show it"}}"#,
+    "\n",
+    r#"{"type":"assistant","uuid":"d","parentUuid":"c","sessionId":"S","timestamp":"2026-11-21T21:01:02.000Z","message":{"id":"m2","role":"assistant","model":"claude-opus-4-5-20251101","content":[{"type":"thinking","thinking":"Which file?","signature":"c2lnbmF0dXJl"}],"usage":{"input_tokens":9,"cache_read_input_tokens":10001,"output_tokens":60}}}"#,
+    "\n",
+    r#"{"type":"assistant","uuid":"e","parentUuid":"d","sessionId":"S","timestamp":"2026-11-21T21:01:02.500Z","message":{"id":"m2","role":"assistant","model":"claude-opus-4-5-20251101","content":[{"type":"tool_use","id":"toolu_01","name":"Read","input":{"file_path":"/home/dev/shop/src/tax.rs","limit":3}}],"usage":{"input_tokens":9,"cache_read_input_tokens":10001,"output_tokens":60}}}"#,
+    "\n",
+    r#"{"type":"user","uuid":"f","parentUuid":"e","sessionId":"S","timestamp":"2026-11-21T21:01:03.000Z","message":{"role":"user","content":[{"type":"tool_result","tool_use_id":"toolu_01","content":"1\tfn tax() {\n2\t    net * 0.19\n3\t}"}]}}"#,
+    "\n",
+    r#"{"type":"assistant","uuid":"g","parentUuid":"f","sessionId":"S","timestamp":"2026-11-21T21:01:05.000Z","message":{"id":"m3","role":"assistant","model":"claude-opus-4-5-20251101","content":[{"type":"text","text":"Here is `tax`."}],"usage":{"input_tokens":95,"cache_read_input_tokens":10010,"output_tokens":9}}}"#,
+    "\n",
+);
+
 fn check(sandbox: &Sandbox, arguments: &[&str], expected: Expect) {
     expected.assert_eq(&sandbox.run(arguments).all());
 }
@@ -78,9 +92,12 @@ fn every_option_of_the_lists() {
         "aperture show 15 --raw",
     ];
     snapshot("options", &screens(&sandbox, &lines));
-    let sandbox = Sandbox::of("older-model");
-    snapshot("transcript", &sandbox.text(&["transcript"]));
-    snapshot("transcript-headers", &sandbox.text(&["transcript", "--headers"]));
+    let sandbox = Sandbox::new();
+    sandbox.session("abc1", format!("{SMALL}{TOOLS}"), 0);
+    snapshot(
+        "transcript",
+        &screens(&sandbox, &["aperture transcript", "aperture transcript --headers", "aperture transcript --raw"]),
+    );
 }
 
 #[test]
