@@ -660,18 +660,33 @@ fn settings_are_read_and_checked() {
 }
 
 #[test]
-fn credentials_and_control_characters_are_harmless() {
+fn control_characters_are_harmless() {
     let sandbox = Sandbox::new();
-    let evil = r"\u001b[31mred\u001b]0;title\u0007 \u202e key sk-ant-api03-abcdefghijklmnopqrstuvwxyz";
+    let evil = r"\u001b[31mred\u001b]0;title\u0007 \u202e end";
     sandbox.session("abc1", SMALL.replace("fix the test", evil), 0);
-    for arguments in [&["status"][..], &["manifest"], &["blocks"], &["show", "1"], &["transcript"], &["sessions"]] {
+    for arguments in
+        [&["status"][..], &["manifest"], &["blocks"], &["blocks", "--tree"], &["show", "1"], &["transcript"], &["sessions"]]
+    {
         let text = sandbox.columns_text(arguments, 140);
-        assert!(!text.contains('\u{1b}') && !text.contains('\u{7}') && !text.contains('\u{202e}'), "{arguments:?}: {text}");
-        if !matches!(arguments[0], "show" | "transcript") {
-            assert!(!text.contains("sk-ant-api03"), "{arguments:?}: {text}");
-        }
+        assert!(!text.contains(['\u{1b}', '\u{7}', '\u{202e}']), "{arguments:?}: {text}");
     }
     assert!(sandbox.text(&["show", "1", "--raw"]).contains("\u{1b}[31mred"), "--raw is the content as it is");
+}
+
+#[test]
+fn lists_hold_no_credentials() {
+    let sandbox = Sandbox::new();
+    let prompt = "use the key sk-ant-api03-abcdefghijklmnopqrstuvwxyz and password=hunter2hunter2 to deploy";
+    sandbox.session("abc1", format!("{}{TOOLS}", SMALL.replace("fix the test", prompt)), 0);
+    for arguments in
+        [&["status"][..], &["manifest"], &["manifest", "--tier", "full"], &["blocks"], &["blocks", "--tree"], &["sessions"]]
+    {
+        for json in [&[][..], &["--json"]] {
+            let text = sandbox.columns_text(&[arguments, json].concat(), 140);
+            assert!(!text.contains("sk-ant-api03") && !text.contains("hunter2"), "{arguments:?} {json:?}: {text}");
+        }
+    }
+    assert!(sandbox.text(&["show", "1"]).contains("hunter2hunter2"), "content is shown as it is");
 }
 
 #[test]
