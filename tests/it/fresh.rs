@@ -1,15 +1,16 @@
 //! What is generated or written about the program is what the program is: man pages, completions, the command reference,
 //! the command lines and paths in documents and help texts. `UPDATE_EXPECT=1 cargo test` refreshes what is generated.
 
-use crate::sandbox::repository;
+use crate::sandbox::{Sandbox, repository};
 use aperture::cli::{Cli, definition, topic};
+use clap::error::ErrorKind;
 use clap::{Command, CommandFactory, Parser, ValueEnum};
 use clap_complete::{Generator, Shell};
 use std::collections::BTreeSet;
 use std::fs;
 
 /// Documents whose command lines must parse and whose paths must exist.
-const DOCUMENTS: &[&str] = &["README.md", "ARCHITECTURE.md", "CONTRIBUTING.md", "SECURITY.md", "SHORTCOMINGS.md"];
+const DOCUMENTS: &[&str] = &["README.md", "ARCHITECTURE.md", "CONTRIBUTING.md", "SECURITY.md", "SHORTCOMINGS.md", "CHANGELOG.md"];
 
 /// Examples of help texts that cannot be run as yet; each must go from here when it can.
 const KNOWN: &[&str] = &[
@@ -145,6 +146,8 @@ fn fault(words: &[String]) -> Option<String> {
     let error = match Cli::try_parse_from(words) {
         Ok(_) => return None,
         Err(error) if !error.use_stderr() => return None,
+        // A command that is spoken of, not run.
+        Err(error) if error.kind() == ErrorKind::MissingRequiredArgument && words.len() == 2 => return None,
         Err(error) => error,
     };
     Some(format!("{}: {}", words.join(" "), error.to_string().lines().next().unwrap_or_default()))
@@ -158,8 +161,8 @@ fn command_lines(text: &str) -> Vec<Vec<String>> {
         if let Some(fence) = line.trim().strip_prefix("```") {
             language = if language.is_some() { None } else { Some(fence) };
         } else if let Some(language) = language {
-            // What the program prints may begin with its name too: only shell lines are run.
-            if matches!(language, "sh" | "console") {
+            // What the program prints may begin with its name too: in a console, only lines behind a `$` are run.
+            if language == "sh" || (language == "console" && line.starts_with("$ ")) {
                 found.extend(arguments(line));
             }
         } else {
@@ -226,6 +229,50 @@ fn documents_name_files_that_exist() {
         faults.extend(named.iter().filter(|path| !repository().join(path).exists()).map(|path| format!("{document}: {path}")));
     }
     assert!(faults.is_empty(), "these do not exist:\n{}", faults.join("\n"));
+}
+
+/// What a console block of the README shows, as the program prints it now; every other line stays.
+fn replayed(text: &str) -> String {
+    let repository = repository();
+    let mut replayed = String::new();
+    let mut sandbox: Option<Sandbox> = None;
+    let mut console = false;
+    for line in text.lines() {
+        match line.strip_prefix("```") {
+            Some("console") => console = true,
+            Some(_) => console = false,
+            None if console && !line.starts_with("$ ") => continue,
+            None => {}
+        }
+        replayed.push_str(line);
+        replayed.push('\n');
+        if let Some(words) = arguments(line).filter(|_| console) {
+            let words: Vec<&str> = words.iter().skip(1).map(String::as_str).collect();
+            let sandbox = sandbox.get_or_insert_with(Sandbox::new);
+            let mut command = sandbox.command(&words);
+            command.current_dir(repository).env("CLAUDE_CONFIG_DIR", repository.join(SHOWN)).env("COLUMNS", "100");
+            let output = command.output().unwrap();
+            assert!(output.status.success(), "{line}\n{}", String::from_utf8_lossy(&output.stderr));
+            replayed.push_str(&String::from_utf8(output.stdout).unwrap());
+        }
+    }
+    replayed
+}
+
+/// Where the sessions are that the README shows.
+const SHOWN: &str = "fixtures/claude-code/tools-and-spill/.claude";
+
+#[test]
+fn the_readme_shows_what_the_program_prints() {
+    let path = repository().join("README.md");
+    let text = fs::read_to_string(&path).unwrap().replace('\r', "");
+    assert!(text.contains(SHOWN));
+    let replayed = replayed(&text);
+    if text != replayed && std::env::var_os("UPDATE_EXPECT").is_some() {
+        fs::write(path, replayed).unwrap();
+    } else {
+        assert!(text == replayed, "README.md shows what is not printed any more: run UPDATE_EXPECT=1 cargo test");
+    }
 }
 
 #[test]

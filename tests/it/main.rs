@@ -2,6 +2,7 @@
 #![allow(clippy::disallowed_methods, reason = "tests prepare files and run the program")]
 
 mod commands;
+mod fresh;
 mod properties;
 mod sandbox;
 mod walls;
