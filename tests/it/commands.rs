@@ -1,0 +1,729 @@
+//! What the user sees. `UPDATE_EXPECT=1 cargo test` refreshes all of it.
+
+use crate::sandbox::{Sandbox, homes, repository};
+use expect_test::{Expect, expect, expect_file};
+use std::io::Read;
+use std::process::Stdio;
+use unicode_width::UnicodeWidthStr;
+
+/// A session of one prompt and its answer.
+const SMALL: &str = concat!(
+    r#"{"type":"user","uuid":"a","parentUuid":null,"sessionId":"S","cwd":"/home/dev/shop","version":"2.1.330","timestamp":"2026-11-21T21:00:00.000Z","message":{"role":"user","content":"fix the test"}}"#,
+    "\n",
+    r#"{"type":"assistant","uuid":"b","parentUuid":"a","sessionId":"S","cwd":"/home/dev/shop","version":"2.1.330","timestamp":"2026-11-21T21:00:05.000Z","message":{"id":"m1","type":"message","role":"assistant","model":"claude-opus-4-5-20251101","content":[{"type":"text","text":"It is fixed."}],"stop_reason":"end_turn","usage":{"input_tokens":12,"cache_read_input_tokens":9000,"cache_creation_input_tokens":988,"output_tokens":7}}}"#,
+    "\n",
+);
+
+/// What follows it: a prompt, a thought, a call, its result, and an answer.
+const TOOLS: &str = concat!(
+    r#"{"type":"user","uuid":"c","parentUuid":"b","sessionId":"S","timestamp":"2026-11-21T21:01:00.000Z","message":{"role":"user","content":"show it"}}"#,
+    "\n",
+    r#"{"type":"assistant","uuid":"d","parentUuid":"c","sessionId":"S","timestamp":"2026-11-21T21:01:02.000Z","message":{"id":"m2","role":"assistant","model":"claude-opus-4-5-20251101","content":[{"type":"thinking","thinking":"Which file?","signature":"c2lnbmF0dXJl"}],"usage":{"input_tokens":9,"cache_read_input_tokens":10001,"output_tokens":60}}}"#,
+    "\n",
+    r#"{"type":"assistant","uuid":"e","parentUuid":"d","sessionId":"S","timestamp":"2026-11-21T21:01:02.500Z","message":{"id":"m2","role":"assistant","model":"claude-opus-4-5-20251101","content":[{"type":"tool_use","id":"toolu_01","name":"Read","input":{"file_path":"/home/dev/shop/src/tax.rs","limit":3}}],"usage":{"input_tokens":9,"cache_read_input_tokens":10001,"output_tokens":60}}}"#,
+    "\n",
+    r#"{"type":"user","uuid":"f","parentUuid":"e","sessionId":"S","timestamp":"2026-11-21T21:01:03.000Z","message":{"role":"user","content":[{"type":"tool_result","tool_use_id":"toolu_01","content":"1\tfn tax() {\n2\t    net * 0.19\n3\t}"}]}}"#,
+    "\n",
+    r#"{"type":"assistant","uuid":"g","parentUuid":"f","sessionId":"S","timestamp":"2026-11-21T21:01:05.000Z","message":{"id":"m3","role":"assistant","model":"claude-opus-4-5-20251101","content":[{"type":"text","text":"Here is `tax`."}],"usage":{"input_tokens":95,"cache_read_input_tokens":10010,"output_tokens":9}}}"#,
+    "\n",
+);
+
+fn check(sandbox: &Sandbox, arguments: &[&str], expected: Expect) {
+    expected.assert_eq(&sandbox.run(arguments).all());
+}
+
+/// The snapshot of a fixture home under a name.
+fn snapshot(name: &str, text: &str) {
+    expect_file![repository().join("tests/it/snapshots").join(format!("{name}.txt"))].assert_eq(text);
+}
+
+/// What each command says, one after the other, each behind its command line.
+fn screens(sandbox: &Sandbox, lines: &[&str]) -> String {
+    let mut text = String::new();
+    for line in lines {
+        let arguments: Vec<&str> = line.split(' ').skip(1).collect();
+        text.push_str(&format!("$ {line}\n{}\n", sandbox.run(&arguments).all()));
+    }
+    text
+}
+
+/// The ids of the sessions of a home.
+fn ids(sandbox: &Sandbox) -> Vec<String> {
+    let sessions = sandbox.json(&["sessions"], "aperture.sessions/1");
+    sessions["sessions"].as_array().unwrap().iter().map(|session| session["id"].as_str().unwrap().to_owned()).collect()
+}
+
+#[test]
+fn every_command_on_every_fixture() {
+    for home in homes() {
+        let sandbox = Sandbox::of(&home);
+        let mut text = screens(&sandbox, &["aperture sessions --subagents --all"]);
+        for id in ids(&sandbox) {
+            let id = &id[..8];
+            text.push_str(&screens(
+                &sandbox,
+                &[
+                    &format!("aperture status {id}"),
+                    &format!("aperture manifest {id}"),
+                    &format!("aperture manifest {id} --tier summary"),
+                    &format!("aperture blocks all --session {id}"),
+                ],
+            ));
+        }
+        snapshot(&home, &text);
+    }
+}
+
+#[test]
+fn every_option_of_the_lists() {
+    let sandbox = Sandbox::of("tools-and-spill");
+    let lines = [
+        "aperture",
+        "aperture manifest --tier full",
+        "aperture manifest --max-tokens 60",
+        "aperture --window 40k status",
+        "aperture blocks --tree",
+        "aperture blocks larger(300) --sort tokens",
+        "aperture blocks tool(Read)&path(\"src/**\")",
+        "aperture blocks error --sort heat --reverse",
+        "aperture blocks cold",
+        "aperture show 1",
+        "aperture show 15|47",
+        "aperture show 15 --raw",
+    ];
+    snapshot("options", &screens(&sandbox, &lines));
+    let sandbox = Sandbox::new();
+    sandbox.session("abc1", format!("{SMALL}{TOOLS}"), 0);
+    snapshot(
+        "transcript",
+        &screens(&sandbox, &["aperture transcript", "aperture transcript --headers", "aperture transcript --raw"]),
+    );
+}
+
+#[test]
+fn wide_and_narrow_terminals() {
+    let lines = ["aperture sessions", "aperture status", "aperture manifest", "aperture blocks"];
+    snapshot("columns-140", &screens(&Sandbox::of("tools-and-spill").columns(140), &lines));
+    snapshot("columns-40", &screens(&Sandbox::of("tools-and-spill").columns(40), &lines));
+}
+
+/// Widths of terminals that every table fits. At 40 columns the gauge of `status` and the table of `sessions` do not as yet.
+const WIDTHS: [usize; 4] = [56, 60, 80, 100];
+
+#[test]
+fn no_table_is_wider_than_the_terminal() {
+    let mut faults = Vec::new();
+    for home in homes() {
+        let sandbox = Sandbox::of(&home);
+        for columns in WIDTHS {
+            for arguments in [&["sessions"][..], &["status"], &["blocks", "all"], &["blocks", "all", "--tree"]] {
+                let text = sandbox.columns_text(arguments, columns);
+                let wide = text.lines().filter(|line| line.width() > columns);
+                faults.extend(wide.take(1).map(|line| format!("{arguments:?} of {home} at {columns} columns: {line}")));
+            }
+        }
+    }
+    assert!(faults.is_empty(), "{}", faults.join("\n"));
+}
+
+#[test]
+fn every_report_is_json_with_its_schema() {
+    let sandbox = Sandbox::of("tools-and-spill");
+    for (arguments, schema) in [
+        (&[][..], "aperture.status/1"),
+        (&["sessions"], "aperture.sessions/1"),
+        (&["status"], "aperture.status/1"),
+        (&["manifest"], "aperture.manifest/1"),
+        (&["blocks", "all"], "aperture.blocks/1"),
+        (&["show", "1"], "aperture.show/1"),
+        (&["transcript"], "aperture.transcript/1"),
+        (&["util", "accuracy"], "aperture.accuracy/1"),
+    ] {
+        sandbox.json(arguments, schema);
+    }
+    let blocks = sandbox.json(&["blocks", "all"], "aperture.blocks/1");
+    for (place, block) in blocks["blocks"].as_array().unwrap().iter().enumerate() {
+        assert_eq!(block["number"], place + 1);
+    }
+}
+
+#[test]
+fn a_home_without_sessions() {
+    let sandbox = Sandbox::new();
+    check(
+        &sandbox,
+        &["sessions"],
+        expect![[r#"
+        error: no sessions were found in HOME/.claude
+        hint: run Claude Code once, or name a file: aperture status FILE.jsonl
+        exit code 1
+    "#]],
+    );
+    check(
+        &sandbox,
+        &[],
+        expect![[r#"
+        error: no sessions were found in HOME/.claude
+        hint: run Claude Code once, or name a file: aperture status FILE.jsonl
+        exit code 1
+    "#]],
+    );
+    check(
+        &sandbox,
+        &["status", "1234"],
+        expect![[r#"
+        error: no sessions were found in HOME/.claude
+        hint: run Claude Code once, or name a file: aperture status FILE.jsonl
+        exit code 1
+    "#]],
+    );
+    check(
+        &sandbox,
+        &["blocks", "nonsense"],
+        expect![[r#"
+        error: 'nonsense' is no selector
+        hint: aperture help selectors explains the language; quote a topic: '"auth flow"'
+        exit code 2
+    "#]],
+    );
+}
+
+#[test]
+fn a_project_without_sessions() {
+    let sandbox = Sandbox::of("older-model");
+    let elsewhere = sandbox.home.to_string_lossy().into_owned();
+    check(
+        &sandbox,
+        &["-C", &elsewhere],
+        expect![[r#"
+        error: no session belongs to HOME or a directory above it
+        hint: aperture sessions lists all of them; -s names one
+        exit code 1
+    "#]],
+    );
+    check(
+        &sandbox,
+        &["-C", "nowhere"],
+        expect![[r#"
+        error: PROJECT/nowhere is no directory
+        exit code 2
+    "#]],
+    );
+}
+
+#[test]
+fn the_newest_session_of_the_project_is_meant() {
+    let sandbox = Sandbox::new();
+    sandbox.session("11111111-old", SMALL, 0);
+    sandbox.session("22222222-new", SMALL, 60);
+    sandbox.session("33333333-empty", "", 120);
+    let below = sandbox.write("src/deep/a.rs", "");
+    let status = sandbox.json(&["status", "-C", &below.parent().unwrap().to_string_lossy()], "aperture.status/1");
+    assert_eq!(status["session"], "22222222-new");
+}
+
+#[test]
+fn a_session_is_named_by_the_beginning_of_its_id() {
+    let sandbox = Sandbox::new();
+    sandbox.session("abc1", SMALL, 60);
+    sandbox.session("abc2", SMALL, 0);
+    check(
+        &sandbox,
+        &["status", "abc"],
+        expect![[r#"
+        error: 'abc' is the beginning of 2 session ids
+        hint: one of abc1, abc2
+        exit code 1
+    "#]],
+    );
+    check(
+        &sandbox,
+        &["status", "abd"],
+        expect![[r#"
+        error: no session's id begins with 'abd', and there is no such file
+        hint: aperture sessions lists all of them
+        exit code 1
+    "#]],
+    );
+    check(
+        &sandbox,
+        &["blocks", "-s", "abc2"],
+        expect![[r##"
+        # ROLE   WHAT           TOKENS TURN ZONE    STATE HEAT REFS
+        1 user   "fix the test"     ~2    1 primacy fresh 0.63    0
+        2 assist "It is fixed."      7    1 recency fresh 0.63    0
+        2 blocks, ~9 tokens
+        exit code 0
+    "##]],
+    );
+    check(
+        &sandbox,
+        &["status", "abc1", "--session", "abc2"],
+        expect![[r#"
+        error: unexpected argument '--session' found
+
+          tip: to pass '--session' as a value, use '-- --session'
+
+        Usage: aperture status <SESSION>
+
+        For more information, try '--help'.
+        exit code 2
+    "#]],
+    );
+}
+
+#[test]
+fn files_that_are_no_sessions() {
+    let sandbox = Sandbox::new();
+    sandbox.write("empty.jsonl", "");
+    sandbox.write("rollout.jsonl", r#"{"timestamp":"2026-11-21T10:00:00.000Z","type":"session_meta","payload":{"id":"x"}}"#);
+    sandbox.write("history.jsonl", r#"{"display":"hi","pastedContents":{},"timestamp":1,"project":"/p"}"#);
+    sandbox.write("log.jsonl", r#"{"role":"user","content":"hi"}"#);
+    sandbox.write("state.vscdb", b"SQLite format 3\0 and so on");
+    sandbox.write("photo.png", b"\x89PNG\r\n\x1a\n\0\0");
+    sandbox.write("directory/file", "");
+    for (name, expected) in [
+        (
+            "empty.jsonl",
+            expect![[r#"
+            error: PROJECT/empty.jsonl is empty: no session yet
+            hint: aperture sessions lists the sessions that it reads
+            exit code 1
+        "#]],
+        ),
+        (
+            "rollout.jsonl",
+            expect![[r#"
+            error: PROJECT/rollout.jsonl is no session that aperture reads: it looks like a Codex rollout
+            hint: aperture sessions lists the sessions that it reads
+            exit code 1
+        "#]],
+        ),
+        (
+            "history.jsonl",
+            expect![[r#"
+            error: PROJECT/history.jsonl is no session that aperture reads: it looks like Claude Code's history.jsonl, the list of typed prompts
+            hint: aperture sessions lists the sessions that it reads
+            exit code 1
+        "#]],
+        ),
+        (
+            "log.jsonl",
+            expect![[r#"
+            error: PROJECT/log.jsonl is no session that aperture reads: it looks like an OpenAI-style log of messages
+            hint: aperture sessions lists the sessions that it reads
+            exit code 1
+        "#]],
+        ),
+        (
+            "state.vscdb",
+            expect![[r#"
+            error: PROJECT/state.vscdb is no session that aperture reads: it looks like an SQLite database; Cursor and newer OpenCode keep their sessions in one
+            hint: aperture sessions lists the sessions that it reads
+            exit code 1
+        "#]],
+        ),
+        (
+            "photo.png",
+            expect![[r#"
+            error: PROJECT/photo.png is no session: none of its first lines is one of a known format
+            hint: aperture sessions lists the sessions that it reads
+            exit code 1
+        "#]],
+        ),
+        (
+            "directory",
+            expect![[r#"
+            error: PROJECT/directory cannot be read
+            because: Is a directory (os error 21)
+            hint: check that you may read it: ls -l
+            exit code 1
+        "#]],
+        ),
+        (
+            "missing.jsonl",
+            expect![[r#"
+            error: no sessions were found in HOME/.claude
+            hint: run Claude Code once, or name a file: aperture status FILE.jsonl
+            exit code 1
+        "#]],
+        ),
+    ] {
+        check(&sandbox, &["status", name], expected);
+    }
+}
+
+#[cfg(unix)]
+#[test]
+fn a_file_that_may_not_be_read() {
+    use std::os::unix::fs::PermissionsExt;
+    let sandbox = Sandbox::new();
+    let path = sandbox.write("secret.jsonl", SMALL);
+    std::fs::set_permissions(&path, std::fs::Permissions::from_mode(0o0)).unwrap();
+    if std::fs::read(&path).is_ok() {
+        eprintln!("skipped: this user may read everything");
+        return;
+    }
+    check(
+        &sandbox,
+        &["status", "secret.jsonl"],
+        expect![[r#"
+        error: PROJECT/secret.jsonl cannot be read
+        because: Permission denied (os error 13)
+        hint: check that you may read it: ls -l
+        exit code 1
+    "#]],
+    );
+}
+
+#[test]
+fn arguments_that_make_no_sense() {
+    let sandbox = Sandbox::of("older-model");
+    check(
+        &sandbox,
+        &["blocks", "stail"],
+        expect![[r#"
+        error: 'stail' is no selector
+        hint: did you mean 'stale'?
+        exit code 2
+    "#]],
+    );
+    check(
+        &sandbox,
+        &["blocks", "(stale"],
+        expect![[r#"
+        error: a ')' is missing at column 7
+        hint: aperture help selectors explains the language; quote a topic: '"auth flow"'
+        exit code 2
+    "#]],
+    );
+    check(
+        &sandbox,
+        &["blocks", "kind(imag)"],
+        expect![[r#"
+        error: kind() does not know 'imag'
+        hint: did you mean 'image'?
+        exit code 2
+    "#]],
+    );
+    check(
+        &sandbox,
+        &["show", "999"],
+        expect![[r#"
+        error: there is no block 999: the session has blocks 1 to 26
+        hint: aperture blocks lists them
+        exit code 1
+    "#]],
+    );
+    check(
+        &sandbox,
+        &["show", "toolu_nothing"],
+        expect![[r#"
+        error: no block has the tool-use id 'toolu_nothing'
+        hint: aperture help selectors explains the language; quote a topic: '"auth flow"'
+        exit code 1
+    "#]],
+    );
+    check(
+        &sandbox,
+        &["show", "cold"],
+        expect![[r#"
+        error: no block fits 'cold'
+        hint: aperture blocks all lists every block
+        exit code 1
+    "#]],
+    );
+    check(
+        &sandbox,
+        &["help", "nonsense"],
+        expect![[r#"
+        error: there is no command and no topic 'nonsense'
+        hint: aperture help lists the commands; the topics are selectors and settings
+        exit code 2
+    "#]],
+    );
+    check(
+        &sandbox,
+        &["statsu"],
+        expect![[r#"
+        error: unrecognized subcommand 'statsu'
+
+          tip: a similar subcommand exists: 'status'
+
+        Usage: aperture [OPTIONS] [COMMAND]
+
+        For more information, try '--help'.
+        exit code 2
+    "#]],
+    );
+    check(
+        &sandbox,
+        &["--window", "many", "status"],
+        expect![[r#"
+        error: invalid value 'many' for '--window <TOKENS>': a number of tokens is written as 200000, 200k or 1M
+
+        For more information, try '--help'.
+        exit code 2
+    "#]],
+    );
+    check(
+        &sandbox,
+        &["transcript", "--raw", "--headers"],
+        expect![[r#"
+        error: the argument '--raw' cannot be used with '--headers'
+
+        Usage: aperture transcript --raw [SESSION]
+
+        For more information, try '--help'.
+        exit code 2
+    "#]],
+    );
+}
+
+#[test]
+fn damage_is_counted_and_never_fatal() {
+    let sandbox = Sandbox::new();
+    let lines: Vec<&str> = SMALL.lines().collect();
+    let broken =
+        format!("{}\nnot json\n[1]\n{{\"type\":\"novel\",\"uuid\":\"n\"}}\n{}\n{{\"type\":\"user\",\"mess", lines[0], lines[1]);
+    sandbox.session("abc1", broken, 0);
+    check(
+        &sandbox,
+        &["status"],
+        expect![[r#"
+        fix the test
+        abc1 · claude-opus-4-5-20251101 · 1 turns, 1 calls · 2 h ago · /home/dev/shop
+
+        window    ▕██                                      ▏  10k of 200k tokens, 5 %
+                  190k free; window size by model
+        billed    10,000 at the last call
+
+        by zone
+          primacy           10k  100 %  ████████████████████ 1 block, and 10k that the …
+          middle              0    0 %                       0 blocks
+          recency             7  0.1 %                       1 block
+        by kind
+          text                9  0.1 %                       2 blocks
+
+        stale     nothing
+        file      681 B, 6 rows; the window's content is 24 B of it, 3.5 %
+        damage    1 unreadable line, 1 line that is no object, 1 half-written last line
+        exit code 0
+    "#]],
+    );
+    let status = sandbox.json(&["status"], "aperture.status/1");
+    assert_eq!(status["damage"]["half_written"], 1, "{}", status["damage"]);
+    let glued = format!("{}{}\n\u{feff}\n\0\n", lines[0], lines[1]);
+    sandbox.session("abc1", glued, 0);
+    check(
+        &sandbox,
+        &["status"],
+        expect![[r#"
+        fix the test
+        abc1 · 1 turns, 0 calls · 3 h ago · /home/dev/shop
+
+        window    ▕                                        ▏  ~2 of 200k tokens, 0 %
+                  200k free; window size assumed: --window sets it
+        billed    never: the model has not answered in this window, all figures are est…
+
+        by zone
+          primacy             2  100 %  ████████████████████ 1 block
+          middle              0    0 %                       0 blocks
+          recency             0    0 %                       0 blocks
+        by kind
+          text                2  100 %  ████████████████████ 1 block
+
+        stale     nothing
+        file      625 B, 3 rows; the window's content is 12 B of it, 1.9 %
+        damage    2 unreadable lines, 1 line with rows glued together
+        exit code 0
+    "#]],
+    );
+}
+
+#[test]
+fn a_session_that_grows_is_read_on() {
+    let sandbox = Sandbox::new();
+    let lines: Vec<&str> = SMALL.lines().collect();
+    sandbox.session("abc1", format!("{}\n", lines[0]), 0);
+    let blocks = |sandbox: &Sandbox| sandbox.json(&["blocks", "all"], "aperture.blocks/1")["blocks"].clone();
+    assert_eq!(blocks(&sandbox).as_array().unwrap().len(), 1);
+    sandbox.session("abc1", SMALL, 5);
+    let cached = blocks(&sandbox);
+    assert_eq!(cached.as_array().unwrap().len(), 2);
+    assert_eq!(cached, sandbox.json(&["blocks", "all", "--no-cache"], "aperture.blocks/1")["blocks"]);
+    sandbox.session("abc1", SMALL.replace("fix the test", "do nothing"), 5);
+    assert!(blocks(&sandbox).to_string().contains("do nothing"));
+}
+
+#[test]
+fn the_cache_changes_nothing() {
+    for home in ["interactive-compact", "tools-and-spill"] {
+        let sandbox = Sandbox::of(home);
+        for arguments in [&["status"][..], &["manifest"], &["blocks", "all"], &["sessions", "--all"]] {
+            let cold = sandbox.text(&[arguments, &["--no-cache"]].concat());
+            let first = sandbox.text(arguments);
+            let warm = sandbox.text(arguments);
+            assert!(cold == first && first == warm, "{arguments:?} of {home}\n{cold}\n{first}\n{warm}");
+        }
+    }
+}
+
+#[test]
+fn a_broken_cache_is_no_error() {
+    let sandbox = Sandbox::of("older-model");
+    let plain = sandbox.text(&["status"]);
+    let cache = sandbox.home.join(".aperture/cache/cache.db");
+    assert!(cache.exists());
+    std::fs::write(&cache, "no database").unwrap();
+    assert_eq!(sandbox.text(&["status"]), plain);
+    std::fs::remove_dir_all(cache.parent().unwrap()).unwrap();
+    std::fs::write(cache.parent().unwrap(), "no directory").unwrap();
+    assert_eq!(sandbox.text(&["status"]), plain);
+}
+
+#[cfg(unix)]
+#[test]
+fn the_cache_is_private_and_no_session_is_touched() {
+    use std::os::unix::fs::PermissionsExt;
+    let sandbox = Sandbox::of("older-model");
+    let path = sandbox.session("abc1", SMALL, 0);
+    let before = (std::fs::read(&path).unwrap(), std::fs::metadata(&path).unwrap().modified().unwrap());
+    sandbox.text(&["status"]);
+    let mode = |path: &std::path::Path| std::fs::metadata(path).unwrap().permissions().mode() & 0o777;
+    assert_eq!(mode(&sandbox.home.join(".aperture/cache")), 0o700);
+    assert_eq!(before, (std::fs::read(&path).unwrap(), std::fs::metadata(&path).unwrap().modified().unwrap()));
+    let other = Sandbox::of("older-model");
+    other.text(&["status", "--no-cache"]);
+    assert!(!other.home.join(".aperture").exists(), "--no-cache leaves nothing behind");
+}
+
+#[test]
+fn a_line_of_two_megabytes() {
+    let sandbox = Sandbox::new();
+    let lines: Vec<&str> = SMALL.lines().collect();
+    let long = lines[0].replace("fix the test", &"lorem ipsum ".repeat(180_000));
+    assert!(long.len() > 2_000_000);
+    sandbox.session("abc1", format!("{long}\n{}\n", lines[1]), 0);
+    check(
+        &sandbox,
+        &["blocks", "all"],
+        expect![[r##"
+        # ROLE   WHAT           TOKENS TURN ZONE    STATE HEAT REFS
+        1 user   "lorem ipsum …   ~10k    1 primacy fresh 0.63    0
+        2 assist "It is fixed."      7    1 recency fresh 0.63    0
+        2 blocks, ~10k tokens
+        exit code 0
+    "##]],
+    );
+}
+
+#[test]
+fn settings_are_read_and_checked() {
+    let sandbox = Sandbox::of("older-model");
+    sandbox.write("aperture.toml", "[windows]\nclaude-sonnet = 50000\n");
+    let status = sandbox.json(&["status"], "aperture.status/1");
+    assert_eq!(status["capacity"]["tokens"], 50_000);
+    assert_eq!(sandbox.json(&["status", "--window", "1M"], "aperture.status/1")["capacity"]["tokens"], 1_000_000);
+    sandbox.write("aperture.toml", "[windows]\nclaude-sonnet = \"many\"\n");
+    check(
+        &sandbox,
+        &["status"],
+        expect![[r#"
+        error: cannot use the settings in PROJECT/aperture.toml
+        because: TOML parse error at line 2, column 17
+          |
+        2 | claude-sonnet = "many"
+          |                 ^^^^^^
+        invalid type: string "many", expected u64
+
+        hint: aperture help settings lists what can be set
+        exit code 2
+    "#]],
+    );
+    sandbox.write("aperture.toml", "windwos = 1\n");
+    check(
+        &sandbox,
+        &["status"],
+        expect![[r#"
+        error: cannot use the settings in PROJECT/aperture.toml
+        because: TOML parse error at line 1, column 1
+          |
+        1 | windwos = 1
+          | ^^^^^^^
+        unknown field `windwos`, expected `windows` or `stale`
+
+        hint: aperture help settings lists what can be set
+        exit code 2
+    "#]],
+    );
+}
+
+#[test]
+fn control_characters_are_harmless() {
+    let sandbox = Sandbox::new();
+    let evil = r"\u001b[31mred\u001b]0;title\u0007 \u202e end";
+    sandbox.session("abc1", SMALL.replace("fix the test", evil), 0);
+    for arguments in
+        [&["status"][..], &["manifest"], &["blocks"], &["blocks", "--tree"], &["show", "1"], &["transcript"], &["sessions"]]
+    {
+        let text = sandbox.columns_text(arguments, 140);
+        assert!(!text.contains(['\u{1b}', '\u{7}', '\u{202e}']), "{arguments:?}: {text}");
+    }
+    assert!(sandbox.text(&["show", "1", "--raw"]).contains("\u{1b}[31mred"), "--raw is the content as it is");
+}
+
+#[test]
+fn lists_hold_no_credentials() {
+    let sandbox = Sandbox::new();
+    let prompt = "use the key sk-ant-api03-abcdefghijklmnopqrstuvwxyz and password=hunter2hunter2 to deploy";
+    sandbox.session("abc1", format!("{}{TOOLS}", SMALL.replace("fix the test", prompt)), 0);
+    for arguments in
+        [&["status"][..], &["manifest"], &["manifest", "--tier", "full"], &["blocks"], &["blocks", "--tree"], &["sessions"]]
+    {
+        for json in [&[][..], &["--json"]] {
+            let text = sandbox.columns_text(&[arguments, json].concat(), 140);
+            assert!(!text.contains("sk-ant-api03") && !text.contains("hunter2"), "{arguments:?} {json:?}: {text}");
+        }
+    }
+    assert!(sandbox.text(&["show", "1"]).contains("hunter2hunter2"), "content is shown as it is");
+}
+
+#[test]
+fn nobody_reads_the_output() {
+    let sandbox = Sandbox::of("tools-and-spill");
+    for arguments in [&["transcript", "--raw"][..], &["help"], &["completions", "bash"], &["blocks", "all", "--json"]] {
+        let mut child = sandbox.command(arguments).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+        drop(child.stdout.take());
+        let mut stderr = String::new();
+        child.stderr.take().unwrap().read_to_string(&mut stderr).unwrap();
+        assert_eq!((child.wait().unwrap().code(), &*stderr), (Some(0), ""), "{arguments:?}");
+    }
+}
+
+#[test]
+fn colours_are_for_terminals() {
+    let sandbox = Sandbox::of("tools-and-spill");
+    assert!(!sandbox.text(&["status"]).contains('\u{1b}'));
+    assert!(sandbox.text(&["status", "--color", "always"]).contains('\u{1b}'));
+}
+
+#[test]
+fn help_explains_every_command_and_topic() {
+    let sandbox = Sandbox::new();
+    for name in ["manifest", "sessions", "status", "blocks", "show", "transcript", "help", "completions", "selectors", "settings"]
+    {
+        let text = sandbox.text(&["help", name]);
+        let wide = text.lines().find(|line| line.width() > 80);
+        assert_eq!(wide, None, "aperture help {name}");
+    }
+    assert_eq!(sandbox.text(&["help"]), sandbox.text(&["--help"]));
+    assert!(sandbox.text(&["--version"]).starts_with("aperture "));
+}
+
+#[test]
+fn accuracy_is_printed_for_any_session() {
+    let sandbox = Sandbox::of("tools-and-spill");
+    let text = sandbox.text(&["util", "accuracy"]);
+    assert!(text.contains("all steps"), "{text}");
+}

@@ -1,0 +1,288 @@
+//! What is generated or written about the program is what the program is: man pages, completions, the command reference,
+//! the command lines and paths in documents and help texts. `UPDATE_EXPECT=1 cargo test` refreshes what is generated.
+
+use crate::sandbox::{Sandbox, repository};
+use aperture::cli::{Cli, definition, topic};
+use clap::error::ErrorKind;
+use clap::{Command, CommandFactory, Parser, ValueEnum};
+use clap_complete::{Generator, Shell};
+use std::collections::BTreeSet;
+use std::fs;
+
+/// Documents whose command lines must parse and whose paths must exist.
+const DOCUMENTS: &[&str] = &["README.md", "ARCHITECTURE.md", "CONTRIBUTING.md", "SECURITY.md", "SHORTCOMINGS.md", "CHANGELOG.md"];
+
+/// Examples of help texts that cannot be run as yet; each must go from here when it can.
+const KNOWN: &[&str] = &[
+    // `-s` is refused by the commands that take a session as their only object.
+    "aperture manifest -s 6666",
+];
+
+/// The definition with everything that clap derives from it, at a fixed width, and with `aperture help` as it is.
+fn built() -> Command {
+    let mut command = definition().term_width(80);
+    command.build();
+    command
+}
+
+/// The commands that a user sees.
+fn visible(command: &Command) -> impl Iterator<Item = &Command> {
+    command.get_subcommands().filter(|command| !command.is_hide_set())
+}
+
+/// Compares the files of a folder with what is generated, or writes them when `UPDATE_EXPECT` is set. A folder that holds
+/// nothing but what is generated (`whole`) must not hold more.
+fn check(folder: &str, whole: bool, generated: Vec<(String, Vec<u8>)>) {
+    let directory = repository().join(folder);
+    let update = std::env::var_os("UPDATE_EXPECT").is_some();
+    let names: BTreeSet<String> = generated.iter().map(|(name, _)| name.clone()).collect();
+    for (name, content) in generated {
+        let path = directory.join(&name);
+        if fs::read(&path).is_ok_and(|found| normal(&found) == normal(&content)) {
+            continue;
+        }
+        assert!(update, "{folder}/{name} is not what is generated: run UPDATE_EXPECT=1 cargo test");
+        fs::create_dir_all(&directory).unwrap();
+        fs::write(path, content).unwrap();
+    }
+    for entry in fs::read_dir(&directory).unwrap().filter(|_| whole) {
+        let path = entry.unwrap().path();
+        let name = path.file_name().unwrap().to_string_lossy().into_owned();
+        if !names.contains(&name) {
+            assert!(update, "{folder}/{name} is not generated any more: run UPDATE_EXPECT=1 cargo test");
+            fs::remove_file(path).unwrap();
+        }
+    }
+}
+
+/// Text whose lines end as git writes them on any platform.
+fn normal(bytes: &[u8]) -> Vec<u8> {
+    bytes.iter().copied().filter(|byte| *byte != b'\r').collect()
+}
+
+#[test]
+fn man_pages_are_fresh() {
+    let root = built();
+    let page = |command: &Command| {
+        let man = clap_mangen::Man::new(command.clone());
+        let mut page = Vec::new();
+        man.render(&mut page).unwrap();
+        (man.get_filename(), page)
+    };
+    check("man", true, std::iter::once(&root).chain(visible(&root)).map(page).collect());
+}
+
+#[test]
+fn completions_are_fresh() {
+    let script = |shell: &Shell| {
+        let mut script = Vec::new();
+        clap_complete::generate(*shell, &mut definition(), "aperture", &mut script);
+        (shell.file_name("aperture"), script)
+    };
+    check("completions", true, Shell::value_variants().iter().map(script).collect());
+}
+
+#[test]
+fn the_command_reference_is_fresh() {
+    let mut root = built();
+    let mut text = String::from(
+        "# Commands\n\nGenerated from the program's own definitions; `aperture help COMMAND` prints the same.\n\n## aperture\n",
+    );
+    text.push_str(&fenced(&root.render_long_help().to_string()));
+    for command in visible(&root.clone()) {
+        text.push_str(&format!("\n## aperture {}\n", command.get_name()));
+        text.push_str(&fenced(&command.clone().render_long_help().to_string()));
+    }
+    for name in ["selectors", "settings"] {
+        text.push_str(&format!("\n## aperture help {name}\n"));
+        text.push_str(&fenced(&topic(name).unwrap()));
+    }
+    check("docs", false, vec![("commands.md".to_owned(), text.into_bytes())]);
+}
+
+fn fenced(text: &str) -> String {
+    let lines: Vec<&str> = text.trim_end().lines().map(str::trim_end).collect();
+    format!("\n```text\n{}\n```\n", lines.join("\n"))
+}
+
+/// A command line split as a shell does, up to a comment, a pipe or a redirection.
+fn words(line: &str) -> Vec<String> {
+    let mut words: Vec<String> = Vec::new();
+    let mut word: Option<String> = None;
+    let mut quote: Option<char> = None;
+    for character in line.chars() {
+        match (quote, character) {
+            (Some(open), c) if c == open => quote = None,
+            (Some(_), c) => word.get_or_insert_default().push(c),
+            (None, '\'' | '"') => {
+                quote = Some(character);
+                word.get_or_insert_default();
+            }
+            (None, '|' | '>' | ';') => break,
+            (None, '#') if word.is_none() => break,
+            (None, c) if c.is_whitespace() => words.extend(word.take()),
+            (None, c) => word.get_or_insert_default().push(c),
+        }
+    }
+    words.extend(word);
+    words
+}
+
+/// The program's own arguments in a line that runs it; `None` for any other line.
+fn arguments(line: &str) -> Option<Vec<String>> {
+    let words = words(line.trim().trim_start_matches("$ "));
+    match words.first().map(String::as_str) {
+        Some("aperture") => Some(words),
+        Some("cargo") if words.get(1).is_some_and(|word| word == "run") => {
+            let at = words.iter().position(|word| word == "--")?;
+            Some(std::iter::once("aperture".to_owned()).chain(words[at + 1..].iter().cloned()).collect())
+        }
+        _ => None,
+    }
+}
+
+/// Why a command line cannot be used, if so.
+fn fault(words: &[String]) -> Option<String> {
+    let error = match Cli::try_parse_from(words) {
+        Ok(_) => return None,
+        Err(error) if !error.use_stderr() => return None,
+        // A command that is spoken of, not run.
+        Err(error) if error.kind() == ErrorKind::MissingRequiredArgument && words.len() == 2 => return None,
+        Err(error) => error,
+    };
+    Some(format!("{}: {}", words.join(" "), error.to_string().lines().next().unwrap_or_default()))
+}
+
+/// The command lines of a document: in code blocks, and in spans of code that begin with the program's name.
+fn command_lines(text: &str) -> Vec<Vec<String>> {
+    let mut found = Vec::new();
+    let mut language: Option<&str> = None;
+    for line in text.lines() {
+        if let Some(fence) = line.trim().strip_prefix("```") {
+            language = if language.is_some() { None } else { Some(fence) };
+        } else if let Some(language) = language {
+            // What the program prints may begin with its name too: in a console, only lines behind a `$` are run.
+            if language == "sh" || (language == "console" && line.starts_with("$ ")) {
+                found.extend(arguments(line));
+            }
+        } else {
+            found.extend(spans(line).iter().filter_map(|span| arguments(span)));
+        }
+    }
+    found
+}
+
+/// The spans of code of a line.
+fn spans(line: &str) -> Vec<String> {
+    line.split('`').skip(1).step_by(2).map(str::to_owned).collect()
+}
+
+#[test]
+fn documents_name_commands_that_exist() {
+    let mut faults = Vec::new();
+    for document in DOCUMENTS {
+        let text = fs::read_to_string(repository().join(document)).unwrap();
+        faults.extend(command_lines(&text).iter().filter_map(|words| fault(words)).map(|fault| format!("{document}: {fault}")));
+    }
+    assert!(faults.is_empty(), "{}", faults.join("\n"));
+}
+
+#[test]
+fn examples_in_help_texts_can_be_run() {
+    let mut root = Cli::command();
+    root.build();
+    let mut faults = Vec::new();
+    let mut examples = 0;
+    for command in std::iter::once(&root).chain(root.get_subcommands()) {
+        let help = command.get_after_help().map(ToString::to_string).unwrap_or_default();
+        for line in help.lines().filter(|line| line.starts_with("  aperture")) {
+            // The explanation stands behind two spaces.
+            let line = line.trim().split("  ").next().unwrap_or_default();
+            examples += 1;
+            faults.extend(fault(&words(line)));
+        }
+    }
+    assert!(examples > 10);
+    let known = |fault: &String| KNOWN.iter().any(|known| fault.starts_with(known));
+    assert_eq!(faults.iter().filter(|fault| known(fault)).count(), KNOWN.len(), "KNOWN names an example that can be run");
+    faults.retain(|fault| !known(fault));
+    assert!(faults.is_empty(), "{}", faults.join("\n"));
+}
+
+#[test]
+fn documents_name_files_that_exist() {
+    let folders = ["src/", "tests/", "fixtures/", "docs/", "man/", "completions/", "fuzz/", "benches/", ".ci/"];
+    let mut faults = Vec::new();
+    for document in DOCUMENTS {
+        let text = fs::read_to_string(repository().join(document)).unwrap();
+        let mut named: BTreeSet<String> = BTreeSet::new();
+        for line in text.lines() {
+            let spans = spans(line).into_iter().flat_map(|span| words(&span));
+            named.extend(spans.filter(|word| folders.iter().any(|folder| word.starts_with(folder))));
+            for link in line.split("](").skip(1).filter_map(|rest| rest.split([')', '#']).next()) {
+                named.extend((!link.is_empty() && !link.contains(':')).then(|| link.to_owned()));
+            }
+            named.extend(words(line).into_iter().filter(|word| word.starts_with("fixtures/")));
+        }
+        // Patterns and places that stand for any name.
+        named.retain(|path| !path.contains(['*', '<', '…', '{']));
+        faults.extend(named.iter().filter(|path| !repository().join(path).exists()).map(|path| format!("{document}: {path}")));
+    }
+    assert!(faults.is_empty(), "these do not exist:\n{}", faults.join("\n"));
+}
+
+/// What a console block of the README shows, as the program prints it now; every other line stays.
+fn replayed(text: &str) -> String {
+    let repository = repository();
+    let mut replayed = String::new();
+    let mut sandbox: Option<Sandbox> = None;
+    let mut console = false;
+    for line in text.lines() {
+        match line.strip_prefix("```") {
+            Some("console") => console = true,
+            Some(_) => console = false,
+            None if console && !line.starts_with("$ ") => continue,
+            None => {}
+        }
+        replayed.push_str(line);
+        replayed.push('\n');
+        if let Some(words) = arguments(line).filter(|_| console) {
+            let words: Vec<&str> = words.iter().skip(1).map(String::as_str).collect();
+            let sandbox = sandbox.get_or_insert_with(Sandbox::new);
+            let mut command = sandbox.command(&words);
+            command.current_dir(repository).env("CLAUDE_CONFIG_DIR", repository.join(SHOWN)).env("COLUMNS", "100");
+            let output = command.output().unwrap();
+            assert!(output.status.success(), "{line}\n{}", String::from_utf8_lossy(&output.stderr));
+            replayed.push_str(&String::from_utf8(output.stdout).unwrap());
+        }
+    }
+    replayed
+}
+
+/// Where the sessions are that the README shows.
+const SHOWN: &str = "fixtures/claude-code/tools-and-spill/.claude";
+
+#[test]
+fn the_readme_shows_what_the_program_prints() {
+    let path = repository().join("README.md");
+    let text = fs::read_to_string(&path).unwrap().replace('\r', "");
+    assert!(text.contains(SHOWN));
+    let replayed = replayed(&text);
+    if text != replayed && std::env::var_os("UPDATE_EXPECT").is_some() {
+        fs::write(path, replayed).unwrap();
+    } else {
+        assert!(text == replayed, "README.md shows what is not printed any more: run UPDATE_EXPECT=1 cargo test");
+    }
+}
+
+#[test]
+fn lines_are_split_as_a_shell_does() {
+    let check = |line: &str, expected: &[&str]| assert_eq!(words(line), expected, "{line}");
+    check(
+        "aperture blocks 'stale & larger(2k)' --sort tokens # all",
+        &["aperture", "blocks", "stale & larger(2k)", "--sort", "tokens"],
+    );
+    check("aperture show '#12 | #14' | head", &["aperture", "show", "#12 | #14"]);
+    check("aperture show 12 --raw > a.txt", &["aperture", "show", "12", "--raw"]);
+    assert_eq!(arguments("cargo run --release -- status a").unwrap(), ["aperture", "status", "a"]);
+}

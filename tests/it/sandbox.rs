@@ -1,0 +1,178 @@
+//! A hermetic place to run the program in: own home, own cache, fixed clock, fixed width.
+
+use aperture::provider::claude_code::slug;
+use std::fs::{self, File};
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+use std::time::{Duration, UNIX_EPOCH};
+use tempfile::TempDir;
+
+/// The clock of every run.
+const NOW: &str = "2026-11-22T00:00:00Z";
+/// When every file of a home was last written: two hours before, in seconds since 1970.
+const WRITTEN: u64 = 1_795_298_400;
+
+/// A home, a project and the means to run the program there.
+pub struct Sandbox {
+    _root: TempDir,
+    /// The home directory.
+    pub home: PathBuf,
+    /// The project directory, in which the program runs.
+    pub project: PathBuf,
+    columns: usize,
+}
+
+/// What a run left.
+pub struct Outcome {
+    pub stdout: String,
+    pub stderr: String,
+    pub code: i32,
+}
+
+/// The repository.
+pub fn repository() -> &'static Path {
+    Path::new(env!("CARGO_MANIFEST_DIR"))
+}
+
+/// The fixture homes, in order.
+pub fn homes() -> Vec<String> {
+    let entries = fs::read_dir(repository().join("fixtures/claude-code")).unwrap();
+    let mut homes: Vec<String> =
+        entries.map(|entry| entry.unwrap()).filter(|entry| entry.path().is_dir()).map(|entry| name(&entry.path())).collect();
+    homes.sort();
+    assert!(!homes.is_empty());
+    homes
+}
+
+impl Sandbox {
+    /// An empty home.
+    pub fn new() -> Sandbox {
+        let root = TempDir::new().unwrap();
+        let path = root.path().canonicalize().unwrap();
+        let (home, project) = (path.join("home"), path.join("project"));
+        fs::create_dir(&home).unwrap();
+        fs::create_dir(&project).unwrap();
+        Sandbox { _root: root, home, project, columns: 80 }
+    }
+
+    /// A copy of a fixture's home, whose sessions are those of the project.
+    pub fn of(fixture: &str) -> Sandbox {
+        let sandbox = Sandbox::new();
+        copy(&repository().join("fixtures/claude-code").join(fixture), &sandbox.home);
+        let projects = sandbox.home.join(".claude/projects");
+        let shop = projects.join("-home-dev-shop");
+        fs::rename(shop, projects.join(sandbox.slug())).unwrap();
+        sandbox
+    }
+
+    /// The same with another width of the terminal.
+    pub fn columns(mut self, columns: usize) -> Sandbox {
+        self.columns = columns;
+        self
+    }
+
+    /// The directory name that stands for the project.
+    pub fn slug(&self) -> String {
+        slug(&self.project.to_string_lossy())
+    }
+
+    /// Writes a file of the project.
+    pub fn write(&self, name: &str, content: impl AsRef<[u8]>) -> PathBuf {
+        let path = self.project.join(name);
+        put(&path, content.as_ref());
+        path
+    }
+
+    /// Writes a session of the project; the later it is `seconds`, the newer it is.
+    pub fn session(&self, id: &str, content: impl AsRef<[u8]>, seconds: u64) -> PathBuf {
+        let path = self.home.join(".claude/projects").join(self.slug()).join(format!("{id}.jsonl"));
+        put(&path, content.as_ref());
+        touch(&path, seconds);
+        path
+    }
+
+    /// The program with its arguments, not yet started.
+    pub fn command(&self, arguments: &[&str]) -> Command {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_aperture"));
+        command.args(arguments).current_dir(&self.project).env_clear().stdin(Stdio::null());
+        for (name, value) in [("APERTURE_NOW", NOW), ("NO_COLOR", "1"), ("TZ", "UTC")] {
+            command.env(name, value);
+        }
+        // Windows programs do not start without it.
+        if let Some(root) = std::env::var_os("SystemRoot") {
+            command.env("SystemRoot", root);
+        }
+        command.env("HOME", &self.home).env("USERPROFILE", &self.home).env("COLUMNS", self.columns.to_string());
+        command.env("APERTURE_HOME", self.home.join(".aperture"));
+        command
+    }
+
+    /// Runs the program.
+    pub fn run(&self, arguments: &[&str]) -> Outcome {
+        let output = self.command(arguments).output().unwrap();
+        Outcome { stdout: self.tidy(&output.stdout), stderr: self.tidy(&output.stderr), code: output.status.code().unwrap_or(-1) }
+    }
+
+    /// Runs the program, which must succeed and say nothing beside its data, and returns that.
+    pub fn text(&self, arguments: &[&str]) -> String {
+        let outcome = self.run(arguments);
+        assert_eq!((outcome.code, &*outcome.stderr), (0, ""), "{arguments:?}: {}", outcome.stdout);
+        outcome.stdout
+    }
+
+    /// The same at another width.
+    pub fn columns_text(&self, arguments: &[&str], columns: usize) -> String {
+        let output = self.command(arguments).env("COLUMNS", columns.to_string()).output().unwrap();
+        assert!(output.status.success());
+        self.tidy(&output.stdout)
+    }
+
+    /// Runs the program with `--json`, checks the name of the schema and returns the object.
+    pub fn json(&self, arguments: &[&str], schema: &str) -> serde_json::Value {
+        let text = self.text(&[arguments, &["--json"]].concat());
+        let value: serde_json::Value = serde_json::from_str(&text).unwrap();
+        assert_eq!(value["schema"], schema, "{arguments:?}");
+        value
+    }
+
+    /// Text with placeholders where the places of this run stand.
+    fn tidy(&self, bytes: &[u8]) -> String {
+        let text = String::from_utf8(bytes.to_vec()).unwrap();
+        let text = text.replace(&*self.slug(), "SLUG");
+        text.replace(&*self.home.to_string_lossy(), "HOME").replace(&*self.project.to_string_lossy(), "PROJECT")
+    }
+}
+
+impl Outcome {
+    /// All of it as one text, for snapshots.
+    pub fn all(&self) -> String {
+        format!("{}{}exit code {}\n", self.stdout, self.stderr, self.code)
+    }
+}
+
+fn name(path: &Path) -> String {
+    path.file_name().unwrap().to_string_lossy().into_owned()
+}
+
+fn put(path: &Path, content: &[u8]) {
+    fs::create_dir_all(path.parent().unwrap()).unwrap();
+    fs::write(path, content).unwrap();
+    touch(path, 0);
+}
+
+fn touch(path: &Path, seconds: u64) {
+    File::options().write(true).open(path).unwrap().set_modified(UNIX_EPOCH + Duration::from_secs(WRITTEN + seconds)).unwrap();
+}
+
+fn copy(from: &Path, to: &Path) {
+    fs::create_dir_all(to).unwrap();
+    for entry in fs::read_dir(from).unwrap() {
+        let path = entry.unwrap().path();
+        let target = to.join(name(&path));
+        if path.is_dir() {
+            copy(&path, &target);
+        } else {
+            put(&target, &fs::read(&path).unwrap());
+        }
+    }
+}

@@ -1,0 +1,146 @@
+//! The walls between the layers: which folder of `src` may name which.
+
+use crate::sandbox::repository;
+use std::collections::{BTreeMap, BTreeSet};
+use std::fs;
+use std::path::{Path, PathBuf};
+
+/// Each layer and the layers that it may name. The table in ARCHITECTURE.md is checked against this one.
+const LAYERS: &[(&str, &[&str])] = &[
+    ("model", &[]),
+    ("engine", &["model"]),
+    ("provider", &["model"]),
+    ("fsio", &[]),
+    ("store", &["model", "provider", "fsio"]),
+    ("workspace", &["model", "engine", "provider", "store", "fsio"]),
+    ("output", &["model", "engine"]),
+    ("commands", &["model", "engine", "provider", "store", "fsio", "workspace", "output", "cli"]),
+    ("cli", &["model", "engine", "provider", "store", "fsio", "workspace", "output", "commands"]),
+];
+
+fn sources(directory: &Path, found: &mut Vec<PathBuf>) {
+    for entry in fs::read_dir(directory).unwrap() {
+        let path = entry.unwrap().path();
+        if path.is_dir() {
+            sources(&path, found);
+        } else if path.extension().is_some_and(|end| end == "rs") {
+            found.push(path);
+        }
+    }
+}
+
+/// The text without comments; strings stay, which is strict on the safe side.
+fn code(text: &str) -> String {
+    text.lines().map(|line| line.split_once("//").map_or(line, |(code, _)| code)).collect::<Vec<_>>().join("\n")
+}
+
+/// What follows each `prefix` that begins a path: one name, or the names at the top of a `{…}` group.
+fn named(code: &str, prefix: &str) -> Vec<String> {
+    let mut names = Vec::new();
+    for (at, _) in code.match_indices(prefix) {
+        if code[..at].ends_with(|c: char| c.is_alphanumeric() || c == '_' || c == ':') {
+            continue;
+        }
+        let rest = &code[at + prefix.len()..];
+        match rest.strip_prefix('{') {
+            None => names.push(identifier(rest)),
+            Some(group) => {
+                let mut depth = 0;
+                let mut expected = true;
+                for (place, character) in group.char_indices() {
+                    match character {
+                        '{' => depth += 1,
+                        '}' if depth == 0 => break,
+                        '}' => depth -= 1,
+                        ',' if depth == 0 => expected = true,
+                        c if expected && !c.is_whitespace() => {
+                            names.push(identifier(&group[place..]));
+                            expected = false;
+                        }
+                        _ => {}
+                    }
+                }
+            }
+        }
+    }
+    names
+}
+
+fn identifier(text: &str) -> String {
+    text.chars().take_while(|c| c.is_alphanumeric() || *c == '_').collect()
+}
+
+/// The layers that a file names: by `crate::`, or by climbing with `super::` out of its own folder.
+fn layers_named(relative: &Path, text: &str) -> Vec<String> {
+    let code = code(text);
+    let mut names = named(&code, "crate::");
+    // The module `a::b` is two levels below the crate; its tests are three.
+    let level = relative.components().count() - usize::from(relative.ends_with("mod.rs"));
+    for climb in [level, level + 1] {
+        let above = named(&code, &"super::".repeat(climb));
+        names.extend(above.into_iter().filter(|name| LAYERS.iter().any(|(layer, _)| layer == name)));
+    }
+    names
+}
+
+#[test]
+fn every_layer_names_only_those_below_it() {
+    let src = repository().join("src");
+    let table: BTreeMap<&str, &[&str]> = LAYERS.iter().copied().collect();
+    let mut files = Vec::new();
+    sources(&src, &mut files);
+    let mut faults = BTreeSet::new();
+    for file in &files {
+        let relative = file.strip_prefix(&src).unwrap();
+        let mut components = relative.iter();
+        let (Some(layer), Some(_)) = (components.next(), components.next()) else {
+            assert!(
+                ["lib.rs", "main.rs"].contains(&relative.to_str().unwrap()),
+                "src/{} belongs to no layer: put it into a folder",
+                relative.display()
+            );
+            continue;
+        };
+        let layer = layer.to_str().unwrap();
+        let Some(allowed) = table.get(layer) else {
+            faults.insert(format!("src/{layer} is no layer that tests/it/walls.rs and ARCHITECTURE.md know"));
+            continue;
+        };
+        for name in layers_named(relative, &fs::read_to_string(file).unwrap()) {
+            if name != layer && !allowed.contains(&&*name) {
+                faults.insert(format!("src/{}: {layer} names crate::{name}", relative.display()));
+            }
+        }
+    }
+    assert!(faults.is_empty(), "{}", faults.into_iter().collect::<Vec<_>>().join("\n"));
+}
+
+#[test]
+fn every_layer_exists() {
+    let folders: BTreeSet<String> = fs::read_dir(repository().join("src"))
+        .unwrap()
+        .map(|entry| entry.unwrap())
+        .filter(|entry| entry.path().is_dir())
+        .map(|entry| entry.file_name().into_string().unwrap())
+        .collect();
+    assert_eq!(folders, LAYERS.iter().map(|(layer, _)| (*layer).to_owned()).collect());
+}
+
+#[test]
+fn the_architecture_document_has_the_same_table() {
+    let text = fs::read_to_string(repository().join("ARCHITECTURE.md")).unwrap();
+    for (layer, allowed) in LAYERS {
+        let row = format!("| `{layer}` | {} |", if allowed.is_empty() { "–".to_owned() } else { allowed.join(", ") });
+        assert!(text.contains(&row), "ARCHITECTURE.md has no row that begins with\n{row}");
+    }
+}
+
+#[test]
+fn paths_are_found_in_code() {
+    let check = |code: &str, expected: &[&str]| assert_eq!(named(code, "crate::"), expected, "{code}");
+    check("use crate::model::Block;", &["model"]);
+    check("use crate::{model::{Block, Row}, engine};", &["model", "engine"]);
+    check("a(crate::cli::run(crate::fsio::X))", &["cli", "fsio"]);
+    check("$crate::x mycrate::y", &["x"]);
+    assert_eq!(code("a // crate::b\nc"), "a \nc");
+}
