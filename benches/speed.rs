@@ -2,7 +2,7 @@
 //!
 //! `cargo bench --bench speed` builds sessions of 10 and 100 MB and a home of 200 MB; `cargo bench --bench speed -- 4 500`
 //! sessions of other sizes, in MB. `APERTURE_BENCH_LARGE=1` makes the home 1 GB, `APERTURE_CORPUS` names a directory of real
-//! sessions whose largest one is measured too. Every figure is a median, every ratio the median of the ratios of each round.
+//! sessions whose largest one is measured too; `-- --write FILE MB` keeps a session, to profile with. Every figure is a median, every ratio the median of the ratios of each round.
 #![allow(clippy::disallowed_methods, reason = "a benchmark runs programs and reads the clock")]
 
 mod generate;
@@ -92,6 +92,12 @@ fn child(job: &str, file: &Path, rest: &[String]) {
             engine::load_vocabulary();
             // Loading takes a tenth of a second, finding it loaded nothing.
             std::process::exit(i32::from(start.elapsed().as_millis() < 5));
+        }
+        "--write" => {
+            let megabytes: u64 = rest.first().and_then(|size| size.parse().ok()).expect("a size in MB");
+            let mut out = BufWriter::new(File::create(file).expect("a session is created"));
+            Generator::new().session(megabytes, megabytes * MEGABYTE, &mut out).expect("a session is written");
+            out.flush().expect("a session is written");
         }
         _ => panic!("unknown job {job}"),
     }
