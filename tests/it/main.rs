@@ -3,6 +3,7 @@
 
 mod commands;
 mod fresh;
+mod limits;
 mod properties;
 mod sandbox;
 mod walls;
