@@ -2,9 +2,6 @@
 
 use crate::engine::selector::{FUNCTIONS, NAMES};
 
-/// The topics beside the commands.
-pub const TOPICS: &[&str] = &["selectors", "settings"];
-
 /// The text on a topic.
 pub fn topic(name: &str) -> Option<String> {
     match name {

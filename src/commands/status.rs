@@ -52,6 +52,10 @@ fn report(workspace: &Workspace<'_>, open: bool) -> StatusReport {
         version: origin.map(|origin| origin.version.clone()).unwrap_or_default(),
         last_written: session.rows.iter().rev().find_map(|row| row.timestamp),
         open,
+        forked_from: session.rows.iter().find_map(|row| match row.event.as_deref() {
+            Some(Event::ForkedFrom { session }) => Some(session.clone()),
+            _ => None,
+        }),
         tokens: reading.price.total.0,
         capacity: reading.capacity,
         percent: reading.percent(),

@@ -368,7 +368,7 @@ pub fn of_block(block: &Block, text: &str) -> Vec<Box<str>> {
     if matches!(block.kind, BlockKind::Thinking | BlockKind::Image | BlockKind::Attachment | BlockKind::Other) {
         return Vec::new();
     }
-    let text = if block.role == Role::ToolUse { block.target() } else { text };
+    let text = if block.role == Role::ToolUse { tail(block.target()) } else { text };
     let mut end = text.len().min(LOOK_BYTES);
     while !text.is_char_boundary(end) {
         end -= 1;
@@ -395,6 +395,12 @@ pub fn of_block(block: &Block, text: &str) -> Vec<Box<str>> {
     ranked.retain(|(word, weight)| !word.contains(' ') || *weight > 2.0);
     ranked.truncate(KEYWORDS_PER_BLOCK);
     ranked.into_iter().map(|(word, _)| word.into()).collect()
+}
+
+/// The end of a path, which is its own; its beginning is that of the whole project. Anything else as it is.
+fn tail(target: &str) -> &str {
+    let absolute = !target.contains(' ') && target.starts_with('/');
+    target.rmatch_indices('/').nth(1).filter(|_| absolute).map_or(target, |(at, _)| &target[at..])
 }
 
 /// The words of a line, in lower case, identifiers and paths taken apart; and whether each follows the one before after a single space.

@@ -10,7 +10,7 @@ pub fn label(block: &Block) -> String {
     let tool = block.tool.as_deref();
     match (block.kind, tool) {
         (BlockKind::ToolUse | BlockKind::ToolResult, Some(tool)) => {
-            let target = short_target(&tool.target);
+            let target = short_target(without_directory(&tool.target));
             if target.is_empty() { tool.name.to_string() } else { format!("{} {target}", tool.name) }
         }
         (BlockKind::Attachment, _) if !block.label.is_empty() => block.label.replace('_', " "),
@@ -21,6 +21,12 @@ pub fn label(block: &Block) -> String {
         },
         _ => format!("\"{}\"", block.preview),
     }
+}
+
+/// A command without the change of directory before it.
+fn without_directory(command: &str) -> &str {
+    let rest = command.strip_prefix("cd ").and_then(|rest| rest.split_once(" && "));
+    rest.map_or(command, |(_, rest)| rest)
 }
 
 /// The last parts of an absolute path; anything else as it is.

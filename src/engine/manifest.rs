@@ -1,7 +1,7 @@
 //! The context manifest: what the window holds, in a few hundred tokens.
 
 use super::{Capacity, Reading, label};
-use crate::model::{Block, BlockKind, BlockNumber, Level, Pin, Role, TokenCount, Zone};
+use crate::model::{Block, BlockKind, BlockNumber, Hidden, Level, Pin, Role, TokenCount, Zone};
 use serde::Serialize;
 
 /// Entries of each list that a manifest carries; what is shown of them depends on the room.
@@ -28,6 +28,8 @@ pub struct Manifest {
     pub zones: Vec<ZoneSummary>,
     /// Topics of the window, the most recent first.
     pub topics: Vec<String>,
+    /// Blocks of the file that are not in the window, by reason.
+    pub hidden: Hidden,
     /// Topics of cold storage only, the most recent first.
     pub cold_topics: Vec<String>,
     /// The first words of the last prompt.
@@ -100,6 +102,7 @@ pub fn manifest(reading: &Reading) -> Manifest {
         percent: reading.percent(),
         outside: reading.price.outside.0,
         zones: Zone::ALL.into_iter().map(|zone| summary(reading, zone)).collect(),
+        hidden: reading.window.hidden,
         topics: warm,
         cold_topics: cold,
         current_task: reading.current_task().map(str::to_owned),

@@ -14,7 +14,9 @@ pub fn measure(block: &mut Block, content: &str, text: &str, refers: Option<&str
     block.bytes = content.len() as u64;
     block.counts = classes(text);
     block.counts.o200k = known(block.hash).unwrap_or_else(|| o200k(text));
-    block.preview = mask(&preview(text)).into();
+    // A provider may know better what a block says first.
+    let words = if block.preview.is_empty() { text } else { &block.preview };
+    block.preview = mask(&preview(words)).into();
     if let Some(tool) = &mut block.tool
         && let std::borrow::Cow::Owned(masked) = mask(&tool.target)
     {

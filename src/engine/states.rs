@@ -22,6 +22,9 @@ const FRESH_STEPS: u32 = 2;
 /// Responses of the model in which it is too early to judge a block.
 const ACTIVE_STEPS: u32 = 10;
 
+/// The heat from which on a block is not forgotten, whoever last came back to it: one rare reference a half-life ago.
+const HOT: f32 = 0.4;
+
 /// The state of a block. `step` is the last one of the session.
 ///
 /// Only what tools were told and answered, and pictures, go stale: what people and the model said is what the work is about.
@@ -29,8 +32,9 @@ pub fn state(block: &Block, step: u32, policy: StalePolicy) -> State {
     let usefulness = &block.usefulness;
     let age = step.saturating_sub(block.position.step);
     let perishable = matches!(block.kind, BlockKind::ToolUse | BlockKind::ToolResult | BlockKind::Image | BlockKind::Document);
-    let forgotten = usefulness.stale_steps >= policy.steps
-        || (usefulness.stale_turns >= policy.turns && usefulness.stale_steps >= ACTIVE_STEPS);
+    let forgotten = usefulness.heat < HOT
+        && (usefulness.stale_steps >= policy.steps
+            || (usefulness.stale_turns >= policy.turns && usefulness.stale_steps >= ACTIVE_STEPS));
     match block.level {
         _ if block.position.zone == Zone::Cold => State::Evicted,
         Level::Archived => State::Archived,

@@ -10,8 +10,8 @@ use std::collections::BTreeSet;
 /// Steps of a long turn that make one stretch.
 const STRETCH_STEPS: u32 = 12;
 /// How alike neighbouring stretches must be to be one topic, and how alike distant ones.
-const NEIGHBOUR_LIKENESS: f32 = 0.12;
-const DISTANT_LIKENESS: f32 = 0.25;
+const NEIGHBOUR_LIKENESS: f32 = 0.2;
+const DISTANT_LIKENESS: f32 = 0.3;
 /// Words that a topic keeps.
 const TOPIC_WORDS: usize = 8;
 /// Stretches above which only neighbours are compared: comparing all with all would take too long.
@@ -94,7 +94,8 @@ fn weigh(stretches: &mut [Stretch]) {
     let all = stretches.len() as f32;
     for stretch in stretches {
         for (word, weight) in &mut stretch.words {
-            *weight = (1.0 + *weight).ln() * (1.0 + all / spread[word]).ln();
+            // What every stretch says tells them apart from nothing, but is all there is when there is one.
+            *weight = (1.0 + *weight).ln() * (all / spread[word]).ln().max(0.05);
         }
     }
 }

@@ -34,6 +34,8 @@ pub struct Block {
     pub label: Box<str>,
     /// Images in the content, by pixel size.
     pub images: Vec<Image>,
+    /// The file that holds the whole of a result of which the content is a preview.
+    pub spilled_to: Option<Box<str>>,
     /// Bytes of a signature over thinking.
     pub signature_bytes: u32,
     /// The first words of the content, on one line.
@@ -97,6 +99,7 @@ impl Block {
             error: false,
             label: "".into(),
             images: Vec::new(),
+            spilled_to: None,
             signature_bytes: 0,
             preview: "".into(),
             terms: Vec::new(),

@@ -1,4 +1,5 @@
-use super::{Block, Damage, Fault, Origin, Row};
+use super::{Block, Damage, Fault, Origin, Row, RowKind};
+use rustc_hash::FxHashMap;
 use serde::{Deserialize, Serialize};
 
 /// The rows of one stretch of a file, as they were read: a value that depends on those bytes alone.
@@ -65,10 +66,20 @@ impl Session {
         let mut session = Session { provider, id, ends_with_newline: true, ..Session::default() };
         session.rows.reserve(segments.iter().map(|segment| segment.rows.len()).sum());
         session.blocks.reserve(segments.iter().map(|segment| segment.blocks.len()).sum());
+        let mut places: FxHashMap<Origin, u32> = FxHashMap::default();
         for segment in segments {
             session.bytes = session.bytes.max(segment.end);
             let first_row = session.rows.len() as u32;
-            let origins: Vec<u32> = segment.origins.into_iter().map(|origin| session.intern(origin)).collect();
+            let origins: Vec<u32> = segment
+                .origins
+                .into_iter()
+                .map(|origin| {
+                    *places.entry(origin).or_insert_with_key(|origin| {
+                        session.origins.push(origin.clone());
+                        session.origins.len() as u32 - 1
+                    })
+                })
+                .collect();
             session.rows.extend(segment.rows.into_iter().map(|mut row| {
                 row.origin = origins.get(row.origin as usize).copied().unwrap_or_default();
                 row
@@ -77,6 +88,13 @@ impl Session {
                 block.row += first_row;
                 block
             }));
+        }
+        // In a subagent's own file every row is marked as one of a subagent: there, none is beside the conversation.
+        let messages = |row: &&Row| matches!(row.kind, RowKind::User | RowKind::Assistant);
+        if session.rows.iter().filter(messages).all(|row| row.sidechain) {
+            for row in &mut session.rows {
+                row.sidechain = false;
+            }
         }
         for (index, block) in session.blocks.iter_mut().enumerate() {
             block.number = index as u32 + 1;
@@ -88,14 +106,6 @@ impl Session {
             }
         }
         session
-    }
-
-    fn intern(&mut self, origin: Origin) -> u32 {
-        if let Some(index) = self.origins.iter().position(|known| *known == origin) {
-            return index as u32;
-        }
-        self.origins.push(origin);
-        self.origins.len() as u32 - 1
     }
 
     /// The origin of the last row that names a working directory, if any.

@@ -63,6 +63,8 @@ pub struct BlockRow {
     pub error: bool,
     /// Images in it.
     pub images: Vec<Image>,
+    /// The file that holds the whole of it, where this is a preview.
+    pub spilled_to: Option<String>,
     /// Its topic.
     pub topic: String,
     /// Its most telling words.
@@ -107,6 +109,7 @@ impl BlockRow {
             focused: block.focused,
             error: block.error,
             images: block.images.clone(),
+            spilled_to: block.spilled_to.as_ref().map(|path| path.to_string()),
             topic: reading.topic(block).to_owned(),
             keywords: block.keywords.iter().map(|word| word.to_string()).collect(),
             preview: block.preview.to_string(),
@@ -212,11 +215,11 @@ fn table(style: &Style, blocks: &[BlockRow], heading: bool) -> String {
         names.extend(["AGE", "LEVEL", "TOPIC"]);
     }
     let fixed = if narrow {
-        26
+        21
     } else if wide {
-        108
+        94
     } else {
-        66
+        54
     };
     let room = style.width.saturating_sub(fixed).max(10);
     let mut table = Table::new();

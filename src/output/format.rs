@@ -1,7 +1,7 @@
 //! Numbers, times and foreign text for people.
 
 use super::Style;
-use crate::model::{Basis, TokenCount};
+use crate::model::{Basis, Hidden, TokenCount};
 use std::borrow::Cow;
 use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
 
@@ -76,6 +76,18 @@ pub fn time(style: &Style, milliseconds: i64) -> String {
     jiff::Timestamp::from_millisecond(milliseconds)
         .map(|time| time.to_zoned(style.zone.clone()).strftime("%Y-%m-%d %H:%M:%S").to_string())
         .unwrap_or_default()
+}
+
+/// Where blocks are that are not in the window: `12 before a compaction, 3 of subagents`.
+pub fn hidden(hidden: &Hidden) -> String {
+    let reasons = [
+        (hidden.compacted, "before a compaction"),
+        (hidden.branched, "on branches that were left"),
+        (hidden.sidechain, "of subagents"),
+        (hidden.dropped, "dropped by the client"),
+    ];
+    let reasons = reasons.iter().filter(|(count, _)| *count > 0).map(|(count, what)| format!("{count} {what}"));
+    reasons.collect::<Vec<_>>().join(", ")
 }
 
 /// Foreign text made harmless for a terminal: control characters and marks that reorder text are shown as symbols.

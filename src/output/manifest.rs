@@ -172,6 +172,9 @@ impl ManifestReport {
                 }
                 Zone::Cold if zone.blocks > 0 => {
                     lines.push(Line(0, format!("COLD STORAGE ({} {plural}, not in the window):", zone.blocks)));
+                    if manifest.hidden.total() > 0 {
+                        lines.push(Line(3, format!("  - {}", super::format::hidden(&manifest.hidden))));
+                    }
                     if !manifest.cold_topics.is_empty() {
                         lines.push(Line(3, format!("  - Earlier conversation: {}", joined(&manifest.cold_topics, listed))));
                     }

@@ -61,16 +61,16 @@ impl Report for SessionsReport {
         if self.sessions.is_empty() {
             return "no session fits\n".to_owned();
         }
-        let wide = style.width >= 100;
-        // The project is told by its last part, unless two projects share it.
+        let wide = style.width >= 110;
         let mut table = Table::new();
         table.load_preset(presets::NOTHING);
         let mut heading = vec!["AGE", "ID", "PROJECT", "WINDOW", "FULL", "TURNS", "SIZE"];
         if wide {
-            heading.extend(["MODEL", "TITLE"]);
+            heading.push("MODEL");
         }
+        heading.push("TITLE");
         table.set_header(heading.iter().map(|name| style.paint(Paint::Dim, name)));
-        let fixed = if wide { 96 } else { 62 };
+        let fixed = if wide { 78 } else { 62 };
         let room = style.width.saturating_sub(fixed).max(8);
         for session in &self.sessions {
             let open = if session.open { style.paint(Paint::Good, "●") } else { " ".to_owned() };
@@ -86,20 +86,20 @@ impl Report for SessionsReport {
             let mut cells = vec![
                 format!("{open}{}", age(style.now, session.modified)),
                 style.paint(Paint::Name, &short_id(&session.id)),
-                clip(last_part(&session.project), if wide { 18 } else { room.min(24) }),
+                clip(last_part(&session.project), 16),
                 format!("{mark}{}", amount(session.window_tokens)),
                 style.paint(paint, &full),
                 session.turns.to_string(),
                 bytes(session.bytes),
             ];
             if wide {
-                cells.push(clip(session.model.trim_start_matches("claude-"), 16));
-                cells.push(clip(&session.title, room));
+                cells.push(clip(short_model(&session.model), 14));
             }
+            cells.push(clip(&session.title, room));
             table.add_row(cells);
         }
         for (place, column) in table.column_iter_mut().enumerate() {
-            column.set_padding((0, 2));
+            column.set_padding((0, 1));
             if (3..7).contains(&place) {
                 column.set_cell_alignment(CellAlignment::Right);
             }
@@ -117,6 +117,14 @@ pub fn short_id(id: &str) -> String {
     let (prefix, rest) = id.strip_prefix("agent-").map_or(("", id), |rest| ("agent-", rest));
     let short: String = rest.chars().take(8).collect();
     format!("{prefix}{short}")
+}
+
+/// A model's name without its maker and its date.
+fn short_model(model: &str) -> &str {
+    let name = model.trim_start_matches("claude-");
+    name.rsplit_once('-')
+        .filter(|(_, date)| date.len() == 8 && date.bytes().all(|byte| byte.is_ascii_digit()))
+        .map_or(name, |(name, _)| name)
 }
 
 fn last_part(path: &str) -> &str {

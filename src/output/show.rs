@@ -51,6 +51,7 @@ impl Report for ShowReport {
             if block.error {
                 facts.push("error".to_owned());
             }
+            facts.extend(block.spilled_to.as_ref().map(|path| format!("a preview of {path}")));
             facts.extend(block.timestamp.map(|moment| time(style, moment)));
             let heading = super::clip(&format!("#{} {what}", block.number), style.width);
             text.push_str(&style.paint(Paint::Heading, &heading));

@@ -25,6 +25,8 @@ pub struct StatusReport {
     pub last_written: Option<i64>,
     /// Whether a running client has it open.
     pub open: bool,
+    /// The session that it was forked from.
+    pub forked_from: Option<String>,
     /// Tokens of the window.
     pub tokens: TokenCount,
     /// How much it can hold.
@@ -111,6 +113,7 @@ impl StatusReport {
             "now" => "now".to_owned(),
             other => format!("{other} ago"),
         }));
+        facts.extend(self.forked_from.as_ref().map(|id| format!("forked from {}", super::sessions::short_id(id))));
         if self.open {
             facts.push("open in a client".to_owned());
         }
@@ -143,11 +146,10 @@ impl StatusReport {
         let accuracy = &self.accuracy;
         let measured = match (self.measured, accuracy.step_median, accuracy.step_p90) {
             (Some(measured), Some(median), Some(p90)) => format!(
-                "billed    {} at the last call; estimates were off by {} (median), {} (90th percentile) in {} steps",
+                "billed    {} at the last call; steps estimated within {} (median), {} (p90)",
                 count(measured),
                 percent(median),
                 percent(p90),
-                accuracy.steps
             ),
             (Some(measured), ..) => format!("billed    {} at the last call", count(measured)),
             (None, ..) => "billed    never: the model has not answered in this window, all figures are estimates".to_owned(),
@@ -172,11 +174,7 @@ impl StatusReport {
         for zone in self.zones.iter().filter(|zone| zone.name != Zone::Cold.name()) {
             let plural = if zone.blocks == 1 { "block" } else { "blocks" };
             let note = if zone.name == Zone::Primacy.name() && self.outside.round() > 0 {
-                format!(
-                    "{} {plural}, and {} that the file does not hold: system prompt, tools",
-                    zone.blocks,
-                    tokens(self.outside)
-                )
+                format!("{} {plural}; {} not in file", zone.blocks, tokens(self.outside))
             } else {
                 format!("{} {plural}", zone.blocks)
             };
@@ -197,14 +195,10 @@ impl StatusReport {
         if !self.files.is_empty() {
             lines.push(style.paint(Paint::Heading, "heaviest files"));
             for file in self.files.iter().take(5) {
-                let name = clip(&file.name, width.saturating_sub(34));
                 let note = format!("{} {}", file.blocks, if file.blocks == 1 { "block" } else { "blocks" });
-                lines.push(format!(
-                    "  {name:<w$} {:>7}  {}",
-                    amount(file.tokens),
-                    style.paint(Paint::Dim, &note),
-                    w = width.saturating_sub(34).min(50)
-                ));
+                let inside = file.name.strip_prefix(&self.project).unwrap_or(&file.name).trim_start_matches('/');
+                let name = clip(inside, width.saturating_sub(24));
+                lines.push(format!("  {:>7}  {name}  {}", amount(file.tokens), style.paint(Paint::Dim, &note)));
             }
         }
         lines.push(String::new());
@@ -231,16 +225,9 @@ impl StatusReport {
             lines.push("stale     nothing".to_owned());
         }
         let hidden = &self.hidden;
-        let kinds = [
-            (hidden.compacted, "before a compaction"),
-            (hidden.branched, "on branches that were left"),
-            (hidden.sidechain, "of subagents"),
-            (hidden.dropped, "dropped by the client"),
-        ];
-        let away: Vec<String> =
-            kinds.iter().filter(|(count, _)| *count > 0).map(|(count, what)| format!("{count} {what}")).collect();
+        let away = super::format::hidden(hidden);
         if !away.is_empty() {
-            lines.push(clip(&format!("cold      {} blocks: {}", hidden.total(), away.join(", ")), width));
+            lines.push(clip(&format!("cold      {} blocks: {away}", hidden.total()), width));
         }
         let file = format!(
             "file      {}, {} rows; the window's content is {} of it, {}",

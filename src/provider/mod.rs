@@ -25,19 +25,19 @@ pub trait ProviderAdapter: Sync {
     /// The name in reports, settings and `--json`, such as `claude-code`.
     fn name(&self) -> &'static str;
 
-    /// The directories in which its client keeps sessions, given the user's home and the client's own variable.
+    /// The directories below which its client keeps sessions, given the user's home and the client's own variable.
     fn roots(&self, places: &Places) -> Vec<PathBuf>;
 
     /// What the path of a file says about the session in it; `None` when no session of this provider is kept there.
     fn locate(&self, path: &Path) -> Option<Location>;
 
-    /// The directory under a root that holds the sessions of a project, by the project's real path.
+    /// The directory under one of the roots that holds the sessions of a project, by the project's real path.
     fn project_directory(&self, root: &Path, project: &Path) -> PathBuf;
 
-    /// The files under a root in which running clients say which session they have open.
-    fn registry(&self, root: &Path) -> Option<PathBuf>;
+    /// The directories in which running clients say which session they have open.
+    fn registries(&self, places: &Places) -> Vec<PathBuf>;
 
-    /// Which process has which session open, from one file of the registry.
+    /// Which process has which session open, from one file of a registry.
     fn registered(&self, content: &[u8]) -> Option<OpenSession>;
 
     /// Whether the beginning of a file looks like a session of this provider.

@@ -72,7 +72,7 @@ pub fn find_all(disk: &dyn Disk, places: &Places, skipped: &mut dyn FnMut(&Path,
     let mut found = Vec::new();
     for provider in PROVIDERS {
         for root in provider.roots(places) {
-            let mut directories = vec![root.join("projects")];
+            let mut directories = vec![root];
             while let Some(directory) = directories.pop() {
                 match disk.list(&directory) {
                     Ok(entries) => {
@@ -119,6 +119,9 @@ pub fn find(disk: &dyn Disk, places: &Places, directory: &Path, name: Option<&st
 }
 
 fn open_path(disk: &dyn Disk, path: PathBuf) -> Result<Found, FindError> {
+    if disk.list(&path).is_ok() {
+        return Err(FindError::NotASession { path, what: "a directory: name one of its files, or use -C".to_owned() });
+    }
     let head = read_head(disk, &path, SNIFF_BYTES).map_err(|source| FindError::Unreadable { path: path.clone(), source })?;
     match sniff(&head) {
         Format::Session(name) => {

@@ -11,7 +11,7 @@ const LONGEST_ENTRY: usize = 64 << 10;
 pub fn open_sessions(disk: &dyn Disk, places: &Places) -> BTreeSet<String> {
     let mut open = BTreeSet::new();
     for provider in PROVIDERS {
-        for registry in provider.roots(places).iter().filter_map(|root| provider.registry(root)) {
+        for registry in provider.registries(places) {
             for entry in disk.list(&registry).unwrap_or_default() {
                 let content = read_head(disk, &entry.path, LONGEST_ENTRY).unwrap_or_default();
                 if let Some(session) = provider.registered(&content)

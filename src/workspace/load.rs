@@ -118,7 +118,7 @@ pub fn parse_chunk(
     offset: u64,
 ) -> Segment {
     let mut segment = Segment { start: offset, end: offset + chunk.len() as u64, ..Segment::default() };
-    let mut origin: [Option<Cow<'_, str>>; 4] = Default::default();
+    let mut origins: Vec<[Option<Cow<'_, str>>; 4]> = Vec::new();
     let mut at = 0;
     while at < chunk.len() {
         let end = memchr::memchr(b'\n', &chunk[at..]).map_or(chunk.len(), |length| at + length);
@@ -131,20 +131,15 @@ pub fn parse_chunk(
         let mut parsed = provider.parse(line);
         parsed.row.offset = offset + start as u64;
         parsed.row.length = line.len() as u32;
-        if segment.origins.is_empty() || parsed.origin.iter().zip(&origin).any(|(new, old)| new.is_some() && new != old) {
-            for (known, new) in origin.iter_mut().zip(&parsed.origin) {
-                if new.is_some() {
-                    known.clone_from(new);
-                }
-            }
+        // Rows in a row mostly say the same; a session has a handful of different origins.
+        let place = origins.iter().rposition(|known| *known == parsed.origin).unwrap_or_else(|| {
             let [session, directory, version, branch] =
-                origin.each_ref().map(|text| text.as_deref().unwrap_or_default().to_owned());
-            let next = Origin { session, directory, version, branch };
-            if segment.origins.last() != Some(&next) {
-                segment.origins.push(next);
-            }
-        }
-        parsed.row.origin = segment.origins.len() as u32 - 1;
+                parsed.origin.each_ref().map(|text| text.as_deref().unwrap_or_default().to_owned());
+            segment.origins.push(Origin { session, directory, version, branch });
+            origins.push(std::mem::take(&mut parsed.origin));
+            origins.len() - 1
+        });
+        parsed.row.origin = place as u32;
         for mut block in parsed.blocks {
             let (content, text) = (&block.content, block.readable.as_deref());
             engine::measure(&mut block.block, content, text.unwrap_or(content), block.refers.as_deref(), known);

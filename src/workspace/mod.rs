@@ -4,6 +4,8 @@ mod find;
 mod list;
 mod live;
 mod load;
+#[cfg(test)]
+mod tests;
 
 pub use find::{FindError, Found, find, find_all, looks_like};
 pub use list::{Listed, list};

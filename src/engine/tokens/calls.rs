@@ -38,7 +38,7 @@ pub(super) fn calls(session: &Session) -> Vec<Call> {
         }
         let parent = row.parent.and_then(|parent| follows.get(&parent)).copied();
         let mut place = parent.filter(|_| row.kind != RowKind::Boundary);
-        if row.kind == RowKind::Assistant {
+        if row.kind == RowKind::Assistant && !row.flags.any(Flags::SYNTHETIC) {
             if calls.is_empty() || row.message.is_none() || row.message != message {
                 message = row.message;
                 calls.push(Call {

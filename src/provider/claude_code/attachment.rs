@@ -59,6 +59,7 @@ pub(super) fn read<'a>(
         && text_of(member(payload, "commandMode")).is_none_or(|mode| mode == "prompt")
         && member(payload, "origin").and_then(|origin| text_of(member(origin, "kind"))).is_none_or(|kind| kind == "human");
     let speaker = if row.prompt || user { Role::User } else { Role::System };
+    let first = blocks.len();
     blocks.extend(parts.into_iter().map(|part| match part {
         Rendered::Text(text) => block(&label, speaker, text),
         Rendered::Image(image) => {
@@ -68,6 +69,10 @@ pub(super) fn read<'a>(
             parsed
         }
     }));
+    // The prompt as it was typed, without what the client says around it.
+    if let (true, Some(parsed)) = (row.prompt, blocks.get_mut(first)) {
+        parsed.block.preview = text_of(member(payload, "prompt")).unwrap_or_default().into();
+    }
 }
 
 /// A block of an attachment.

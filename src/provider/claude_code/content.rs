@@ -29,7 +29,31 @@ fields! {
 /// A text of the user or of the model.
 pub(super) fn spoken(content: Cow<'_, str>, assistant: bool) -> ParsedBlock<'_> {
     let role = if assistant { Role::Assistant } else { Role::User };
-    ParsedBlock::new(Block::new(BlockKind::Text, role), content)
+    let mut block = Block::new(BlockKind::Text, role);
+    if let Some(command) = Some(&content).filter(|_| !assistant).and_then(|content| typed_command(content)) {
+        block.preview = command.into();
+    }
+    ParsedBlock::new(block, content)
+}
+
+/// Where the client put a result that was too large for the conversation.
+fn spilled_to(content: &str) -> Option<Box<str>> {
+    let rest = content.strip_prefix("<persisted-output>")?;
+    let path = &rest[rest.find("saved to: ")? + "saved to: ".len()..];
+    path.lines().next().map(|path| path.trim().into())
+}
+
+/// A command as it was typed, `/name arguments`, from the record that the client makes of it.
+fn typed_command(content: &str) -> Option<String> {
+    let inside = |tag: &str| {
+        let start = content.find(&format!("<{tag}>"))? + tag.len() + 2;
+        content[start..].find(&format!("</{tag}>")).map(|length| content[start..start + length].trim())
+    };
+    if !content.starts_with("<command-") {
+        return None;
+    }
+    let arguments = inside("command-args").unwrap_or_default();
+    Some(format!("{} {arguments}", inside("command-name")?).trim_end().to_owned())
 }
 
 /// One content block of a message; an element that the client drops as it reads has the kind `Other` and no label.
@@ -81,6 +105,7 @@ pub(super) fn block(element: &RawValue, assistant: bool) -> ParsedBlock<'_> {
             block.call = key(fields.call);
             block.label = if kind == "tool_result" { "".into() } else { kind.into() };
             block.error = is_true(fields.error);
+            block.spilled_to = fields.content.and_then(text).and_then(|content| spilled_to(&content));
             let content = match fields.content {
                 Some(content) if block.error => failed(content),
                 Some(content) => result(content, &mut block.images),

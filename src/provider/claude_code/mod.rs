@@ -26,7 +26,7 @@ impl ProviderAdapter for ClaudeCode {
     }
 
     fn roots(&self, places: &Places) -> Vec<PathBuf> {
-        vec![places.claude_config.clone().unwrap_or_else(|| places.home.join(".claude"))]
+        vec![places::config(places).join("projects")]
     }
 
     fn locate(&self, path: &Path) -> Option<Location> {
@@ -34,11 +34,11 @@ impl ProviderAdapter for ClaudeCode {
     }
 
     fn project_directory(&self, root: &Path, project: &Path) -> PathBuf {
-        root.join("projects").join(slug(&project.to_string_lossy()))
+        root.join(slug(&project.to_string_lossy()))
     }
 
-    fn registry(&self, root: &Path) -> Option<PathBuf> {
-        Some(root.join("sessions"))
+    fn registries(&self, places: &Places) -> Vec<PathBuf> {
+        vec![places::config(places).join("sessions")]
     }
 
     fn registered(&self, content: &[u8]) -> Option<OpenSession> {

@@ -40,6 +40,7 @@ fields! {
         ai_title = "aiTitle",
         custom_title = "customTitle",
         forked = "forkedFrom",
+        parent_session = "parentSessionId",
     }
 }
 
@@ -121,15 +122,18 @@ fn row_kind(kind: &str) -> RowKind {
         "assistant" => RowKind::Assistant,
         "attachment" => RowKind::Attachment,
         "system" | "progress" => RowKind::Link,
-        "last-prompt" | "summary" | "ai-title" | "custom-title" | "agent-name" | "agent-color" | "agent-setting" | "mode"
-        | "permission-mode" | "pr-link" | "bridge-session" | "worktree-state" | "relocated" | "frame-link" | "atis-latch"
-        | "teleported-from" | "queue-operation" | "tools-used" | "cost-state" | "tag" => RowKind::State,
+        "last-prompt" | "summary" | "ai-title" | "custom-title" | "ended-by-model" | "agent-name" | "agent-color"
+        | "agent-setting" | "mode" | "permission-mode" | "memory-mode" | "repl-mode" | "pr-link" | "bridge-session"
+        | "worktree-state" | "relocated" | "frame-link" | "atis-latch" | "teleported-from" | "queue-operation" | "tools-used"
+        | "cost-state" | "tag" | "fork-context-ref" | "observer-ref" => RowKind::State,
         "file-history-snapshot"
         | "file-history-delta"
         | "api-request"
         | "api-request-blob"
         | "api-request-shape"
-        | "content-replacement" => RowKind::Record,
+        | "api-request-resumed"
+        | "content-replacement"
+        | "resume-head-vouch" => RowKind::Record,
         _ => RowKind::Foreign,
     }
 }
@@ -204,6 +208,7 @@ fn event(kind: &str, fields: &RowFields<'_>) -> Option<Event> {
             let from = member(fields.forked?, "sessionId")?;
             Some(Event::ForkedFrom { session: text(from)?.into_owned() })
         }
+        "fork-context-ref" => Some(Event::ForkedFrom { session: text_of(fields.parent_session)?.into_owned() }),
         "attachment" => stripped(fields.attachment?),
         "custom-title" => Some(Event::Title { text: text_of(fields.custom_title)?.into_owned(), chosen: true }),
         "ai-title" => Some(Event::Title { text: text_of(fields.ai_title)?.into_owned(), chosen: false }),

@@ -1,8 +1,13 @@
-use crate::provider::{Location, OpenSession};
-use std::path::Path;
+use crate::provider::{Location, OpenSession, Places};
+use std::path::{Path, PathBuf};
 
 /// Longest project directory name before the client cuts it and appends a hash, in UTF-16 units.
 const SLUG_UNITS: usize = 200;
+
+/// The client's own directory: `CLAUDE_CONFIG_DIR`, else `~/.claude`.
+pub(super) fn config(places: &Places) -> PathBuf {
+    places.claude_config.clone().unwrap_or_else(|| places.home.join(".claude"))
+}
 
 /// The directory name that Claude Code gives to a project: each UTF-16 unit of its real path that is no ASCII letter or
 /// digit becomes a dash; more than 200 units are cut and followed by a base-36 hash of the path.

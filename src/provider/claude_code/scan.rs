@@ -1,7 +1,7 @@
 use super::parse;
-use crate::model::{Event, Key, RowKind};
+use crate::model::{Event, Flags, Key, RowKind};
 use crate::provider::json::{fields, is_true, number, text_of};
-use crate::provider::{Scanner, Totals};
+use crate::provider::{ParsedRow, Scanner, Totals};
 use memchr::memmem::Finder;
 use std::sync::LazyLock;
 
@@ -50,10 +50,22 @@ fields! {
 /// The totals of a file: only lines that can bear on them are parsed.
 #[derive(Default)]
 pub(super) struct Scan {
+    main: Side,
+    /// The rows of subagents; in a subagent's own file these are all.
+    sidechain: Side,
+}
+
+/// The totals of one side of a file.
+#[derive(Default)]
+struct Side {
     totals: Totals,
     message: Option<Key>,
     message_output: u64,
     named: bool,
+    /// The first words of a command that the model may yet answer.
+    command: Option<String>,
+    /// The first words of the client, before any prompt.
+    first: Option<String>,
 }
 
 impl Scanner for Scan {
@@ -64,14 +76,15 @@ impl Scanner for Scan {
             Some(rest) if rest.starts_with(b"assistant\"") => return self.response(bytes),
             // Of the rows that answer tools nothing is needed; they hold most of the bytes.
             Some(rest) if rest.starts_with(b"user\"") && RESULT.find(&rest[..rest.len().min(160)]).is_some() => {
-                self.totals.moved_on = true;
+                self.main.totals.moved_on = true;
+                self.sidechain.totals.moved_on = true;
                 return;
             }
             Some(_) => return self.other(bytes),
             None => {}
         }
         let small = BOUNDARY.find(head).is_some() || QUEUED.find(head).is_some() || TITLE.find(head).is_some();
-        if small || (self.totals.directory.is_empty() && DIRECTORY.find(head).is_some()) {
+        if small || (self.main.totals.directory.is_empty() && DIRECTORY.find(head).is_some()) {
             return self.other(bytes);
         }
         // A row that another program wrote anew, with its keys in another order.
@@ -85,16 +98,41 @@ impl Scanner for Scan {
     }
 
     fn totals(&self) -> Totals {
-        self.totals.clone()
+        let (main, side) = (&self.main.totals, &self.sidechain.totals);
+        let own = main.steps + main.turns > 0 || side.steps + side.turns == 0;
+        let chosen = if own { main } else { side };
+        Totals { directory: main.directory.clone(), ..chosen.clone() }
     }
 }
 
 impl Scan {
+    fn side(&mut self, sidechain: bool) -> &mut Side {
+        if sidechain { &mut self.sidechain } else { &mut self.main }
+    }
+
     fn response(&mut self, bytes: &[u8]) {
         let Ok(row) = serde_json::from_slice::<Response<'_>>(bytes) else { return };
-        if is_true(row.sidechain) || is_true(row.api_error) || text_of(row.kind).as_deref() != Some("assistant") {
-            return;
+        if !is_true(row.api_error) && text_of(row.kind).as_deref() == Some("assistant") {
+            self.side(is_true(row.sidechain)).response(&row);
         }
+    }
+
+    fn other(&mut self, bytes: &[u8]) {
+        let parsed = parse::parse(bytes);
+        let [_, directory, version, _] = &parsed.origin;
+        if let Some(directory) = directory.as_deref().filter(|_| self.main.totals.directory.is_empty()) {
+            self.main.totals.directory = directory.to_owned();
+        }
+        let side = self.side(parsed.row.sidechain);
+        if let Some(version) = version.as_deref().filter(|_| side.totals.version.is_empty()) {
+            side.totals.version = version.to_owned();
+        }
+        side.other(&parsed);
+    }
+}
+
+impl Side {
+    fn response(&mut self, row: &Response<'_>) {
         let Some(message) = row.message.and_then(|value| serde_json::from_str::<ResponseMessage<'_>>(value.get()).ok()) else {
             return;
         };
@@ -110,6 +148,13 @@ impl Scan {
         let totals = &mut self.totals;
         if id.is_none() || id != self.message {
             totals.steps += 1;
+            let opened = self.command.take().or_else(|| self.first.take().filter(|_| totals.turns == 0));
+            if let Some(words) = opened {
+                totals.turns += 1;
+                if totals.title.is_empty() {
+                    totals.title = words;
+                }
+            }
             self.message_output = 0;
             self.message = id;
         }
@@ -129,23 +174,8 @@ impl Scan {
         }
     }
 
-    fn other(&mut self, bytes: &[u8]) {
-        let parsed = parse::parse(bytes);
+    fn other(&mut self, parsed: &ParsedRow<'_>) {
         let totals = &mut self.totals;
-        let [_, directory, version, _] = &parsed.origin;
-        if let Some(directory) = directory
-            && totals.directory.is_empty()
-        {
-            totals.directory = directory.to_string();
-        }
-        if let Some(version) = version
-            && totals.version.is_empty()
-        {
-            totals.version = version.to_string();
-        }
-        if parsed.row.sidechain {
-            return;
-        }
         match (parsed.row.kind, parsed.row.event.as_deref()) {
             (RowKind::Boundary, _) => totals.compactions += 1,
             (_, Some(Event::Title { text, chosen })) if *chosen || !self.named => {
@@ -155,12 +185,27 @@ impl Scan {
             }
             _ => {}
         }
+        let words = || {
+            let first = parsed.blocks.first();
+            first.map(|first| {
+                crate::provider::one_line(if first.block.preview.is_empty() { &first.content } else { &first.block.preview })
+            })
+        };
+        let flags = parsed.row.flags;
         if parsed.row.prompt {
+            self.command = None;
             totals.turns += 1;
             if totals.title.is_empty() {
-                totals.title = crate::provider::one_line(&parsed.blocks[0].content);
+                totals.title = words().unwrap_or_default();
             }
+        } else if flags.any(Flags::COMMAND_NAME | Flags::TYPED_COMMAND) {
+            self.command = words();
+            self.first = self.first.take().or_else(|| self.command.clone());
+        } else if flags.any(Flags::COMMAND_OUTPUT) {
+            self.command = None;
+        } else if parsed.row.kind == RowKind::User {
+            self.first = self.first.take().or_else(words);
         }
-        totals.moved_on |= parsed.row.prompt || parsed.row.kind == RowKind::Boundary;
+        totals.moved_on |= !parsed.blocks.is_empty() || parsed.row.kind == RowKind::Boundary;
     }
 }

@@ -171,7 +171,9 @@ impl Writer<'_> {
     }
 
     fn pieces(&self, row: u32) -> Vec<Piece> {
-        self.view.blocks(row).map(|block| Piece::of(block, self.view.flags(row))).collect()
+        let mut pieces = Vec::with_capacity(self.view.all_blocks(row).len());
+        pieces.extend(self.view.blocks(row).map(|block| Piece::of(block, self.view.flags(row))));
+        pieces
     }
 
     /// The content of a user row.

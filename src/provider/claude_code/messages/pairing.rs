@@ -23,17 +23,11 @@ pub(super) fn pair(drafts: Vec<Draft>) -> Vec<Draft> {
         let calls = take_uses(&mut draft, &mut used);
         paired.push(draft);
         let next = drafts.next_if(|next| next.speaker == Speaker::User);
-        let known: FxHashSet<Key> = calls.iter().map(|(call, _)| *call).collect();
-        let mut answered: FxHashSet<Key> = FxHashSet::default();
         let mut answer = next.unwrap_or_else(|| Draft::new(Speaker::User, Vec::new()));
         let empty = answer.pieces.is_empty();
-        answer.pieces.retain(|piece| {
-            piece.sort != Sort::Result || piece.call.is_some_and(|call| known.contains(&call) && answered.insert(call))
-        });
-        let missing = calls.into_iter().filter(|(call, _)| !answered.contains(call));
-        let made: Vec<Piece> =
-            missing.filter_map(|(call, block)| Some(Piece::made_result(block?, Some(call), MISSING))).collect();
-        answer.pieces.splice(0..0, made);
+        if !calls.is_empty() || answer.has_result() {
+            answer_calls(&mut answer, &calls);
+        }
         if answer.pieces.is_empty() && !empty {
             answer.pieces.push(Piece::made(NO_CONTENT));
         }
@@ -59,28 +53,47 @@ fn drop_orphans(draft: &mut Draft, before: &[Draft]) -> bool {
     !draft.pieces.is_empty()
 }
 
+/// Leaves of the results in a message the first one for each call, and makes up those that are missing.
+fn answer_calls(answer: &mut Draft, calls: &[(Key, Option<BlockNumber>)]) {
+    let known: FxHashSet<Key> = calls.iter().map(|(call, _)| *call).collect();
+    let mut answered: FxHashSet<Key> = FxHashSet::default();
+    answer.pieces.retain(|piece| {
+        piece.sort != Sort::Result || piece.call.is_some_and(|call| known.contains(&call) && answered.insert(call))
+    });
+    let missing = calls.iter().filter(|(call, _)| !answered.contains(call));
+    let made: Vec<Piece> =
+        missing.filter_map(|(call, block)| Some(Piece::made_result((*block)?, Some(*call), MISSING))).collect();
+    answer.pieces.splice(0..0, made);
+}
+
 /// The tool uses of an answer, each with its block; a use that was seen before is taken out, a result too.
 fn take_uses(draft: &mut Draft, used: &mut FxHashSet<Key>) -> Vec<(Key, Option<BlockNumber>)> {
     let mut calls = Vec::new();
-    let mut pieces = Vec::with_capacity(draft.pieces.len());
+    let mut gone = Vec::new();
     for (place, piece) in draft.pieces.iter().enumerate() {
-        if piece.sort == Sort::Result {
-            continue;
+        match (piece.sort, piece.call) {
+            (Sort::Result, _) => gone.push(place),
+            (Sort::Use, Some(call)) if used.insert(call) => calls.push((call, piece.block())),
+            (Sort::Use, Some(_)) => gone.push(place),
+            _ => {}
         }
-        if let (Sort::Use, Some(call)) = (piece.sort, piece.call) {
-            if !used.insert(call) {
-                if draft.parts_thinking(place, |_| false) {
-                    pieces.push(Piece::made(USE_REMOVED));
-                }
-                continue;
-            }
-            calls.push((call, piece.block()));
-        }
-        pieces.push(piece.clone());
     }
-    if pieces.is_empty() {
-        pieces.push(Piece::made(USE_INTERRUPTED));
+    // Something must stay between two pieces of thinking.
+    let held: Vec<usize> = gone
+        .iter()
+        .copied()
+        .filter(|place| draft.pieces[*place].sort == Sort::Use && draft.parts_thinking(*place, |_| false))
+        .collect();
+    held.into_iter().for_each(|place| draft.pieces[place] = Piece::made(USE_REMOVED));
+    gone.retain(|place| draft.pieces[*place].sort != Sort::Text);
+    let mut gone = gone.into_iter().peekable();
+    let mut place = 0;
+    draft.pieces.retain(|_| {
+        place += 1;
+        gone.next_if_eq(&(place - 1)).is_none()
+    });
+    if draft.pieces.is_empty() {
+        draft.pieces.push(Piece::made(USE_INTERRUPTED));
     }
-    draft.pieces = pieces;
     calls
 }

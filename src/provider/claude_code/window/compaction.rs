@@ -51,12 +51,6 @@ struct Preserved {
     anchor: Parent,
 }
 
-impl Default for Parent {
-    fn default() -> Parent {
-        Parent::None
-    }
-}
-
 /// Whether a boundary says that it keeps rows.
 fn kept(tree: &Tree<'_>, node: u32) -> Option<()> {
     match tree.facts(node).event.as_deref() {

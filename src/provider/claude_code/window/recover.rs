@@ -149,7 +149,7 @@ impl Recovery<'_> {
 
     fn stretch(&mut self, walk: &[u32], piece: u32, response: Key) -> Option<Stretch> {
         let view = self.tree.view;
-        let group = self.responses.get(&response).cloned().unwrap_or_else(|| vec![piece]);
+        let group = self.responses.remove(&response).unwrap_or_else(|| vec![piece]);
         let mut found: Vec<u32> = group.iter().copied().filter(|node| self.is_unseen(*node)).collect();
         self.results(&group, &mut found);
         found.iter().for_each(|node| self.seen[*node as usize] = true);
@@ -186,6 +186,9 @@ impl Recovery<'_> {
 
     /// Adds the tool results of a response: those below its own rows, and of those that hang elsewhere the ones that are needed.
     fn results(&mut self, group: &[u32], found: &mut Vec<u32>) {
+        if !group.iter().any(|node| self.answers.contains_key(node)) {
+            return;
+        }
         let own: FxHashSet<u32> = group.iter().copied().collect();
         let mut known = FxHashSet::default();
         let (mut near, mut far) = (Vec::new(), Vec::new());

@@ -248,6 +248,18 @@ fn thinking_without_an_answer_is_dropped() {
 }
 
 #[test]
+fn a_use_that_is_repeated_is_sent_once() {
+    let rows = [
+        user("a", "", 0),
+        uses("u", "a", 1, "m1", "one"),
+        result("r", "u", 2, "one"),
+        uses("v", "r", 3, "m2", "one"),
+        says("b", "v", 4, "m2"),
+    ];
+    check(&rows, "a | use | r | b");
+}
+
+#[test]
 fn of_rows_with_one_identity_the_last_counts() {
     let again = row("user", "a", "", 0, ",'message':{'role':'user','content':'again'}");
     check(&[user("a", "", 0), says("b", "a", 1, "m1"), again, noted("b", false)], "again | b");

@@ -32,9 +32,10 @@ pub(super) struct Node {
 }
 
 /// What a row follows.
-#[derive(Clone, Copy, PartialEq)]
+#[derive(Clone, Copy, Default, PartialEq)]
 pub(super) enum Parent {
     /// Nothing: it begins a conversation.
+    #[default]
     None,
     /// A row that is not in the file.
     Missing,

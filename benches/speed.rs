@@ -1,0 +1,300 @@
+//! How fast aperture is, as ratios of one run: whole processes against `wc -l`, a plain JSON pass and C.
+//!
+//! `cargo bench --bench speed` builds sessions of 10 and 100 MB and a home of 200 MB; `cargo bench --bench speed -- 4 500`
+//! sessions of other sizes, in MB. `APERTURE_BENCH_LARGE=1` makes the home 1 GB, `APERTURE_CORPUS` names a directory of real
+//! sessions whose largest one is measured too; `-- --write FILE MB` keeps a session, to profile with. Every figure is a median, every ratio the median of the ratios of each round.
+#![allow(clippy::disallowed_methods, reason = "a benchmark runs programs and reads the clock")]
+
+mod generate;
+mod measure;
+
+use aperture::engine;
+use aperture::fsio::RealDisk;
+use aperture::provider::claude_code::ClaudeCode;
+use aperture::provider::{Format, ProviderAdapter, sniff};
+use aperture::store::Cache;
+use aperture::workspace;
+use generate::Generator;
+use measure::{Round, Target, command, hello_world, peak_bytes, timed};
+use serde_json::value::RawValue;
+use std::fs::{self, File, OpenOptions};
+use std::io::{BufWriter, Write};
+use std::path::{Path, PathBuf};
+use std::time::Instant;
+
+const APERTURE: &str = env!("CARGO_BIN_EXE_aperture");
+const MEGABYTE: u64 = 1_000_000;
+/// What is appended to a session between two warm readings.
+const APPENDED_BYTES: usize = 100_000;
+
+fn main() {
+    let arguments: Vec<String> = std::env::args().skip(1).filter(|argument| argument != "--bench").collect();
+    if let [job, file, rest @ ..] = &arguments[..]
+        && job.starts_with("--")
+    {
+        return child(job, Path::new(file), rest);
+    }
+    // `cargo test` runs benches without `--bench`: then a look is enough.
+    let brief = !std::env::args().any(|argument| argument == "--bench");
+    let mut sizes: Vec<u64> = arguments.iter().filter_map(|argument| argument.parse().ok()).collect();
+    if sizes.is_empty() {
+        sizes = if brief { vec![1] } else { vec![4, 10, 100] };
+    }
+    let home_megabytes = match std::env::var_os("APERTURE_BENCH_LARGE") {
+        Some(_) => 1000,
+        None if brief => 2,
+        None => 200,
+    };
+    let directory = tempfile::tempdir().expect("a directory for the sessions");
+    let generator = Generator::new();
+    let mut targets = Vec::new();
+    start_up(directory.path(), if brief { 3 } else { 101 }, &mut targets);
+    for megabytes in sizes {
+        one_session(directory.path(), &generator, megabytes, if brief { 1 } else { 5 }, &mut targets);
+    }
+    home(directory.path(), &generator, home_megabytes, if brief { 1 } else { 7 }, &mut targets);
+    match std::env::var_os("APERTURE_CORPUS") {
+        Some(corpus) => match largest_session(Path::new(&corpus)) {
+            Some(session) => {
+                let file = directory.path().join("corpus.jsonl");
+                fs::copy(session, &file).expect("a copy of the session");
+                session_table("largest session of the corpus", directory.path(), &file, &[], 5, &mut targets);
+            }
+            None => println!("\nAPERTURE_CORPUS holds no session: skipped"),
+        },
+        None => println!("\nAPERTURE_CORPUS is not set: no real session was measured"),
+    }
+    println!("\n{:<66} {:>9}  {:>9}", "target", "limit", "measured");
+    for target in targets {
+        println!("{target}");
+    }
+}
+
+/// A reference as a process of its own, so that it pays for its start, its reading and its vocabulary as aperture does.
+fn child(job: &str, file: &Path, rest: &[String]) {
+    match job {
+        "--value" => each_line(file, |line| drop(std::hint::black_box(serde_json::from_slice::<serde_json::Value>(line)))),
+        "--raw" => each_line(file, |line| {
+            drop(std::hint::black_box(serde_json::from_slice::<std::collections::HashMap<&str, &RawValue>>(line)));
+        }),
+        "--count" => {
+            let mut tokens = 0u64;
+            each_line(file, |line| {
+                let parsed = ClaudeCode.parse(line);
+                tokens += parsed.blocks.iter().map(|block| u64::from(engine::o200k(block.text()))).sum::<u64>();
+            });
+            std::hint::black_box(tokens);
+        }
+        "--vocabulary" => {
+            let cache = Cache::open(&Path::new(&rest[0]).join("cache"));
+            workspace::load(&RealDisk, &cache, &ClaudeCode, file, "session".into()).expect("the session is read");
+            let start = Instant::now();
+            engine::load_vocabulary();
+            // Loading takes a tenth of a second, finding it loaded nothing.
+            std::process::exit(i32::from(start.elapsed().as_millis() < 5));
+        }
+        "--write" => {
+            let megabytes: u64 = rest.first().and_then(|size| size.parse().ok()).expect("a size in MB");
+            let mut out = BufWriter::new(File::create(file).expect("a session is created"));
+            Generator::new().session(megabytes, megabytes * MEGABYTE, &mut out).expect("a session is written");
+            out.flush().expect("a session is written");
+        }
+        _ => panic!("unknown job {job}"),
+    }
+}
+
+fn each_line(file: &Path, mut run: impl FnMut(&[u8])) {
+    let mut reader = std::io::BufReader::with_capacity(1 << 20, File::open(file).expect("the session opens"));
+    let mut line = Vec::new();
+    while std::io::BufRead::read_until(&mut reader, b'\n', &mut line).expect("the session is read") > 0 {
+        run(line.trim_ascii_end());
+        line.clear();
+    }
+}
+
+/// `--help` against the smallest program there is.
+fn start_up(directory: &Path, rounds: usize, targets: &mut Vec<Target>) {
+    println!("start: {rounds} rounds");
+    let Some(hello) = hello_world(directory) else { return println!("  there is no cc: skipped") };
+    let mut round = Round::new(&["C hello world", "aperture --help"]);
+    for _ in 0..rounds {
+        round.add(&[timed(&mut command(&hello)), timed(command(APERTURE).arg("--help"))]);
+    }
+    round.print(0);
+    let excess = round.median(1) - 2.0 * round.median(0);
+    targets.push(Target::new("--help: time over 2 x C hello world", "0.5 ms", excess * 1e3, "ms", excess <= 0.5e-3));
+}
+
+/// Sends rows to a file, and all rows after the first `limit` bytes to `tail`.
+struct Split {
+    file: BufWriter<File>,
+    left: u64,
+    tail: Vec<u8>,
+    at_start: bool,
+}
+
+impl Write for Split {
+    fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
+        if self.left == 0 && (self.at_start || !self.tail.is_empty()) {
+            self.tail.extend(bytes);
+        } else {
+            self.file.write_all(bytes)?;
+            self.left = self.left.saturating_sub(bytes.len() as u64);
+        }
+        self.at_start = bytes.ends_with(b"\n");
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> std::io::Result<()> {
+        self.file.flush()
+    }
+}
+
+fn one_session(directory: &Path, generator: &Generator, megabytes: u64, rounds: usize, targets: &mut Vec<Target>) {
+    let path = directory.join(format!("{megabytes}.jsonl"));
+    let bytes = megabytes * MEGABYTE;
+    let mut split = Split {
+        file: BufWriter::new(File::create(&path).expect("a session is created")),
+        left: bytes,
+        tail: Vec::new(),
+        at_start: true,
+    };
+    let extra = (APPENDED_BYTES * 2 * rounds) as u64;
+    let mut shares = generator.session(megabytes, bytes + extra, &mut split).expect("a session is written");
+    split.flush().expect("a session is written");
+    println!("\n{megabytes} MB: {}", shares.describe());
+    session_table(&format!("{megabytes} MB"), directory, &path, &split.tail, rounds, targets);
+    fs::remove_file(&path).expect("a session is removed");
+}
+
+fn manifest(home: &Path, session: &Path) -> std::process::Command {
+    let mut manifest = command(APERTURE);
+    manifest.env("APERTURE_HOME", home).arg("manifest").arg(session);
+    manifest
+}
+
+fn session_table(name: &str, directory: &Path, path: &Path, tail: &[u8], rounds: usize, targets: &mut Vec<Target>) {
+    println!("{name}, {rounds} rounds:");
+    let this = std::env::current_exe().expect("this program");
+    let bytes = fs::metadata(path).expect("the session is there").len();
+    let mut round = Round::new(&[
+        "wc -l",
+        "serde_json RawValue",
+        "serde_json Value",
+        "parse and count once",
+        "manifest, cold",
+        "manifest, warm",
+        "manifest, 100 kB more",
+    ]);
+    let mut appended = tail.split_inclusive(|byte| *byte == b'\n').peekable();
+    for turn in 0..rounds {
+        let home = directory.join(format!("home-{turn}"));
+        let pass = |job: &str| timed(command(&this).arg(job).arg(path));
+        let mut times = vec![timed(command("wc").arg("-l").arg(path)), pass("--raw"), pass("--value"), pass("--count")];
+        times.push(timed(&mut manifest(&home, path)));
+        times.push(measure::median((0..5).map(|_| timed(&mut manifest(&home, path))).collect()));
+        let mut file = OpenOptions::new().append(true).open(path).expect("the session opens");
+        let mut more = 0;
+        while more < APPENDED_BYTES
+            && let Some(line) = appended.next()
+        {
+            file.write_all(line).expect("rows are appended");
+            more += line.len();
+        }
+        times.push(timed(&mut manifest(&home, path)));
+        round.add(&times);
+    }
+    round.print(4);
+    let last = directory.join(format!("home-{}", rounds - 1));
+    let loaded = !command(&this).arg("--vocabulary").arg(path).arg(&last).status().is_ok_and(|status| status.success());
+    let file = bytes as f64;
+    let fresh = directory.join("home-memory");
+    let (cold, warm) = (peak_bytes(&mut manifest(&fresh, path)), peak_bytes(&mut manifest(&fresh, path)));
+    match (cold, warm) {
+        (Some(cold), Some(warm)) => {
+            println!("  memory: cold {:.1} MB = {:.2} x the file, warm {:.1} MB", cold / 1e6, cold / file, warm / 1e6);
+            if bytes >= 50 * MEGABYTE {
+                targets.push(Target::new(
+                    &format!("{name}: memory, cold, of the file"),
+                    "1.5 x",
+                    cold / file,
+                    "x",
+                    cold / file <= 1.5,
+                ));
+            }
+        }
+        _ => println!("  memory: this platform does not tell, skipped"),
+    }
+    targets.push(Target::new(&format!("{name}: vocabulary loaded when warm"), "no", f64::from(loaded), "", !loaded));
+    if bytes >= 50 * MEGABYTE {
+        let (count, warm) = (round.ratio(4, 3), round.ratio(5, 4));
+        targets.push(Target::new(&format!("{name}: cold, of parsing and counting once"), "1.5 x", count, "x", count <= 1.5));
+        targets.push(Target::new(&format!("{name}: warm, of cold"), "0.05 x", warm, "x", warm <= 0.05));
+    } else if bytes <= 6 * MEGABYTE {
+        let warm = round.median(5);
+        targets.push(Target::new(&format!("{name}: warm"), "30 ms", warm * 1e3, "ms", warm < 30e-3));
+    }
+    for turn in 0..rounds {
+        let _ = fs::remove_dir_all(directory.join(format!("home-{turn}")));
+    }
+    let _ = fs::remove_dir_all(fresh);
+}
+
+/// `sessions` over a home of many files.
+fn home(directory: &Path, generator: &Generator, megabytes: u64, rounds: usize, targets: &mut Vec<Target>) {
+    let config = directory.join("config");
+    let mut files: Vec<PathBuf> = Vec::new();
+    let mut random = generate::Random::new(7);
+    let mut bytes = 0;
+    while bytes < megabytes * MEGABYTE {
+        let number = files.len();
+        let project = config.join(format!("projects/-home-dev-project-{}", number % 20));
+        fs::create_dir_all(&project).expect("a project is created");
+        let path = project.join(format!("{number:08x}-0000-4000-8000-000000000000.jsonl"));
+        let mut file = BufWriter::new(File::create(&path).expect("a session is created"));
+        let size = (random.size(413_000, 0.9) as u64).clamp(2_000, 45 * MEGABYTE);
+        bytes += generator.session(number as u64, size, &mut file).expect("a session is written").bytes;
+        file.flush().expect("a session is written");
+        files.push(path);
+    }
+    println!("\nhome of {megabytes} MB: {} files, {rounds} rounds", files.len());
+    let sessions = |home: &Path| {
+        let mut sessions = command(APERTURE);
+        sessions.env("APERTURE_HOME", home).env("CLAUDE_CONFIG_DIR", &config).arg("sessions");
+        sessions
+    };
+    let mut round = Round::new(&["wc -l", "sessions, cold", "sessions, warm"]);
+    for turn in 0..rounds {
+        let home = directory.join(format!("home-{turn}"));
+        let (lines, cold) = (timed(command("wc").arg("-l").args(&files)), timed(&mut sessions(&home)));
+        round.add(&[lines, cold, measure::median((0..7).map(|_| timed(&mut sessions(&home))).collect())]);
+    }
+    round.print(0);
+    if let Some(peak) = peak_bytes(&mut sessions(&directory.join("home-memory"))) {
+        println!("  memory: cold {:.1} MB", peak / 1e6);
+    }
+    let (cold, warm) = (round.ratio(1, 0), round.median(2));
+    targets.push(Target::new(&format!("sessions of {megabytes} MB: cold, of wc -l"), "2 x", cold, "x", cold <= 2.0));
+    targets.push(Target::new(&format!("sessions of {megabytes} MB: warm"), "10 ms", warm * 1e3, "ms", warm < 10e-3));
+}
+
+/// The largest session in a directory.
+fn largest_session(directory: &Path) -> Option<PathBuf> {
+    let mut largest: Option<(u64, PathBuf)> = None;
+    let mut directories = vec![directory.to_owned()];
+    while let Some(directory) = directories.pop() {
+        for entry in fs::read_dir(directory).into_iter().flatten().flatten() {
+            let path = entry.path();
+            let Ok(metadata) = fs::metadata(&path) else { continue };
+            if metadata.is_dir() {
+                directories.push(path);
+            } else if path.extension().is_some_and(|extension| extension == "jsonl")
+                && largest.as_ref().is_none_or(|(bytes, _)| metadata.len() > *bytes)
+                && fs::read(&path).is_ok_and(|content| matches!(sniff(&content[..content.len().min(65536)]), Format::Session(_)))
+            {
+                largest = Some((metadata.len(), path));
+            }
+        }
+    }
+    largest.map(|(_, path)| path)
+}

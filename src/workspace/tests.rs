@@ -1,0 +1,149 @@
+#![expect(clippy::disallowed_methods, reason = "tests write the files that they read")]
+
+use super::list::scan;
+use super::*;
+use crate::fsio::RealDisk;
+use crate::fsio::failing::FailingDisk;
+use crate::model::Session;
+use crate::provider::PROVIDERS;
+use crate::provider::claude_code::ClaudeCode;
+use std::fs;
+use std::path::Path;
+
+/// Every session file of the fixtures.
+fn fixtures() -> Vec<PathBuf> {
+    let mut files = Vec::new();
+    let mut directories = vec![Path::new(env!("CARGO_MANIFEST_DIR")).join("fixtures")];
+    while let Some(directory) = directories.pop() {
+        for entry in fs::read_dir(directory).unwrap().flatten() {
+            if entry.path().is_dir() {
+                directories.push(entry.path());
+            } else if entry.path().extension().is_some_and(|end| end == "jsonl") {
+                files.push(entry.path());
+            }
+        }
+    }
+    files.sort();
+    assert!(files.len() > 8);
+    files
+}
+
+fn fresh(path: &Path) -> Session {
+    load(&RealDisk, &Cache::none(), &ClaudeCode, path, "id".into()).unwrap()
+}
+
+fn cached(cache: &Cache, path: &Path) -> Session {
+    load(&RealDisk, cache, &ClaudeCode, path, "id".into()).unwrap()
+}
+
+#[test]
+fn a_growing_file_reads_the_same_from_the_cache() {
+    for fixture in fixtures() {
+        let bytes = fs::read(&fixture).unwrap();
+        let directory = tempfile::tempdir().unwrap();
+        let cache = Cache::open(directory.path());
+        let file = directory.path().join("s.jsonl");
+        for part in 0..=6 {
+            // The cuts fall inside rows, as a client that is writing leaves them.
+            fs::write(&file, &bytes[..bytes.len() * part / 6]).unwrap();
+            assert!(cached(&cache, &file) == fresh(&file), "{} part {part}", fixture.display());
+            assert!(cached(&cache, &file) == fresh(&file), "{} part {part} again", fixture.display());
+        }
+    }
+}
+
+#[test]
+fn a_file_that_was_rewritten_is_read_anew() {
+    let bytes = fs::read(&fixtures()[0]).unwrap();
+    let directory = tempfile::tempdir().unwrap();
+    let cache = Cache::open(directory.path());
+    let file = directory.path().join("s.jsonl");
+    let other = fs::read(&fixtures()[1]).unwrap();
+    let half = bytes[..bytes.len() / 2].to_vec();
+    let mut changed = bytes.clone();
+    let place = changed.windows(4).position(|word| word == b"text").unwrap();
+    changed[place] = b'n';
+    for content in [&bytes, &other, &bytes, &half, &changed, &bytes] {
+        fs::remove_file(&file).ok();
+        fs::write(&file, content).unwrap();
+        assert!(cached(&cache, &file) == fresh(&file));
+    }
+}
+
+#[test]
+fn a_content_that_was_counted_is_not_counted_again() {
+    let directory = tempfile::tempdir().unwrap();
+    let cache = Cache::open(directory.path());
+    let session = cached(&cache, &fixtures()[0]);
+    let block = session.blocks.iter().find(|block| block.counts.o200k > 20).unwrap();
+    assert_eq!(cache.count(block.hash), Some(block.counts.o200k));
+}
+
+#[test]
+fn a_cache_that_cannot_be_used_is_as_none() {
+    let directory = tempfile::tempdir().unwrap();
+    fs::write(directory.path().join("cache.db"), b"this is no database, however long it may be").unwrap();
+    let file = &fixtures()[0];
+    assert!(cached(&Cache::open(directory.path()), file) == fresh(file));
+    assert!(cached(&Cache::open(&directory.path().join("missing")), file) == fresh(file));
+}
+
+#[test]
+fn a_fault_at_any_call_of_the_disk_is_an_error_and_no_wrong_reading() {
+    let directory = tempfile::tempdir().unwrap();
+    let file = directory.path().join("s.jsonl");
+    let bytes = fs::read(&fixtures()[0]).unwrap();
+    for lasting in [false, true] {
+        let mut faults = 0;
+        loop {
+            // A cache that knows the first half, so that every way through the reading is taken.
+            fs::write(&file, &bytes[..bytes.len() / 2]).unwrap();
+            let cache = Cache::open(directory.path());
+            cached(&cache, &file);
+            fs::write(&file, &bytes).unwrap();
+            let disk = FailingDisk::new(faults, lasting);
+            match load(&disk, &cache, &ClaudeCode, &file, "id".into()) {
+                Ok(session) => assert!(session == fresh(&file)),
+                Err(error) => assert_eq!(error.to_string(), "injected fault"),
+            }
+            assert!(cached(&cache, &file) == fresh(&file), "after fault {faults}");
+            if disk.calls.into_inner() <= faults {
+                break;
+            }
+            faults += 1;
+        }
+        assert!(faults >= 3, "only {faults} calls");
+    }
+}
+
+#[test]
+fn totals_agree_with_the_whole_reading() {
+    for fixture in fixtures() {
+        let totals = scan(&RealDisk, PROVIDERS[0], &fixture, &mut Vec::new()).unwrap();
+        let session = fresh(&fixture);
+        let window = ClaudeCode.window(&session);
+        let reading = engine::read(session, window, &ReadSettings::default());
+        let main = reading.session.rows.iter().any(|row| !row.sidechain && row.usage.is_some());
+        if main {
+            assert_eq!(totals.model, reading.model, "{}", fixture.display());
+            assert_eq!(totals.steps, reading.steps, "{}", fixture.display());
+        }
+        let turns = reading.turns.len() as u32;
+        assert_eq!(totals.turns, turns, "{}", fixture.display());
+        let compactions =
+            reading.session.rows.iter().filter(|row| row.kind == crate::model::RowKind::Boundary && !row.sidechain).count()
+                as u32;
+        assert_eq!(totals.compactions, compactions, "{}", fixture.display());
+    }
+}
+
+#[test]
+fn blocks_of_the_window_are_numbers_of_the_file() {
+    for fixture in fixtures() {
+        let session = fresh(&fixture);
+        let window = ClaudeCode.window(&session);
+        for number in &window.blocks {
+            assert!(*number >= 1 && *number as usize <= session.blocks.len(), "{}", fixture.display());
+        }
+    }
+}
