@@ -154,28 +154,28 @@ fn a_home_without_sessions() {
         &sandbox,
         &["sessions"],
         expect![[r#"
-        error: no sessions were found in HOME/.claude
-        hint: run Claude Code once, or name a file: aperture status FILE.jsonl
-        exit code 1
-    "#]],
+            error: no sessions were found in HOME/.claude/projects
+            hint: run Claude Code once, or name a file: aperture status FILE.jsonl
+            exit code 1
+        "#]],
     );
     check(
         &sandbox,
         &[],
         expect![[r#"
-        error: no sessions were found in HOME/.claude
-        hint: run Claude Code once, or name a file: aperture status FILE.jsonl
-        exit code 1
-    "#]],
+            error: no sessions were found in HOME/.claude/projects
+            hint: run Claude Code once, or name a file: aperture status FILE.jsonl
+            exit code 1
+        "#]],
     );
     check(
         &sandbox,
         &["status", "1234"],
         expect![[r#"
-        error: no sessions were found in HOME/.claude
-        hint: run Claude Code once, or name a file: aperture status FILE.jsonl
-        exit code 1
-    "#]],
+            error: no sessions were found in HOME/.claude/projects
+            hint: run Claude Code once, or name a file: aperture status FILE.jsonl
+            exit code 1
+        "#]],
     );
     check(
         &sandbox,
@@ -334,19 +334,18 @@ fn files_that_are_no_sessions() {
         (
             "directory",
             expect![[r#"
-            error: PROJECT/directory cannot be read
-            because: Is a directory (os error 21)
-            hint: check that you may read it: ls -l
-            exit code 1
-        "#]],
+                error: PROJECT/directory is a directory: name one of its files, or use -C
+                hint: aperture sessions lists the sessions that it reads
+                exit code 1
+            "#]],
         ),
         (
             "missing.jsonl",
             expect![[r#"
-            error: no sessions were found in HOME/.claude
-            hint: run Claude Code once, or name a file: aperture status FILE.jsonl
-            exit code 1
-        "#]],
+                error: no sessions were found in HOME/.claude/projects
+                hint: run Claude Code once, or name a file: aperture status FILE.jsonl
+                exit code 1
+            "#]],
         ),
     ] {
         check(&sandbox, &["status", name], expected);
@@ -491,25 +490,25 @@ fn damage_is_counted_and_never_fatal() {
         &sandbox,
         &["status"],
         expect![[r#"
-        fix the test
-        abc1 · claude-opus-4-5-20251101 · 1 turns, 1 calls · 2 h ago · /home/dev/shop
+            fix the test
+            abc1 · claude-opus-4-5-20251101 · 1 turns, 1 calls · 2 h ago · /home/dev/shop
 
-        window    ▕██                                      ▏  10k of 200k tokens, 5 %
-                  190k free; window size by model
-        billed    10,000 at the last call
+            window    ▕██                                      ▏  10k of 200k tokens, 5 %
+                      190k free; window size by model
+            billed    10,000 at the last call
 
-        by zone
-          primacy           10k  100 %  ████████████████████ 1 block, and 10k that the …
-          middle              0    0 %                       0 blocks
-          recency             7  0.1 %                       1 block
-        by kind
-          text                9  0.1 %                       2 blocks
+            by zone
+              primacy           10k  100 %  ████████████████████ 1 block; 10k not in file
+              middle              0    0 %                       0 blocks
+              recency             7  0.1 %                       1 block
+            by kind
+              text                9  0.1 %                       2 blocks
 
-        stale     nothing
-        file      681 B, 6 rows; the window's content is 24 B of it, 3.5 %
-        damage    1 unreadable line, 1 line that is no object, 1 half-written last line
-        exit code 0
-    "#]],
+            stale     nothing
+            file      681 B, 6 rows; the window's content is 24 B of it, 3.5 %
+            damage    1 unreadable line, 1 line that is no object, 1 half-written last line
+            exit code 0
+        "#]],
     );
     let status = sandbox.json(&["status"], "aperture.status/1");
     assert_eq!(status["damage"]["half_written"], 1, "{}", status["damage"]);
@@ -609,12 +608,12 @@ fn a_line_of_two_megabytes() {
         &sandbox,
         &["blocks", "all"],
         expect![[r##"
-        # ROLE   WHAT           TOKENS TURN ZONE    STATE HEAT REFS
-        1 user   "lorem ipsum …   ~10k    1 primacy fresh 0.63    0
-        2 assist "It is fixed."      7    1 recency fresh 0.63    0
-        2 blocks, ~10k tokens
-        exit code 0
-    "##]],
+            # ROLE   WHAT                       TOKENS TURN ZONE    STATE HEAT REFS
+            1 user   "lorem ipsum lorem ipsum …   ~10k    1 primacy fresh 0.63    0
+            2 assist "It is fixed."                  7    1 recency fresh 0.63    0
+            2 blocks, ~10k tokens
+            exit code 0
+        "##]],
     );
 }
 
