@@ -1,31 +1,15 @@
 //! Laws over any bytes and any text; fuzz/ looks for what these cases miss.
 
 use aperture::engine::{ReadSettings, Selector, read};
-use aperture::model::{BlockNumber, Session};
+use aperture::model::{BlockNumber, Fault, Session};
 use aperture::provider::PROVIDERS;
 use aperture::workspace::parse_chunk;
 use proptest::collection::vec;
 use proptest::prelude::*;
+use std::collections::BTreeSet;
 
 /// Lines as clients write them, with holes: `ID`, `PARENT` and `MESSAGE` are filled with a few names, so that rows meet.
-/// The fuzz target `window` has the same.
-const ROWS: &[&str] = &[
-    r#"{"type":"user","uuid":"ID","parentUuid":"PARENT","sessionId":"s","timestamp":"2026-11-21T10:00:00.000Z","message":{"role":"user","content":"do MESSAGE"}}"#,
-    r#"{"type":"user","uuid":"ID","parentUuid":null,"sessionId":"s","isMeta":true,"message":{"role":"user","content":[{"type":"text","text":"MESSAGE"}]}}"#,
-    r#"{"type":"assistant","uuid":"ID","parentUuid":"PARENT","sessionId":"s","message":{"id":"MESSAGE","role":"assistant","model":"claude-opus-5","content":[{"type":"text","text":"done"}],"usage":{"input_tokens":3,"cache_read_input_tokens":100,"output_tokens":5}}}"#,
-    r#"{"type":"assistant","uuid":"ID","parentUuid":"PARENT","sessionId":"s","message":{"id":"MESSAGE","role":"assistant","content":[{"type":"thinking","thinking":"","signature":"c2lnbmF0dXJl"}]}}"#,
-    r#"{"type":"assistant","uuid":"ID","parentUuid":"PARENT","sessionId":"s","message":{"id":"MESSAGE","role":"assistant","content":[{"type":"tool_use","id":"toolu_MESSAGE","name":"Read","input":{"file_path":"/a/MESSAGE.rs"}}]}}"#,
-    r#"{"type":"user","uuid":"ID","parentUuid":"PARENT","sessionId":"s","sourceToolAssistantUUID":"PARENT","message":{"role":"user","content":[{"type":"tool_result","tool_use_id":"toolu_MESSAGE","content":"fn main() {}"}]}}"#,
-    r#"{"type":"user","uuid":"ID","parentUuid":"PARENT","isCompactSummary":true,"message":{"role":"user","content":"summary"}}"#,
-    r#"{"type":"system","subtype":"compact_boundary","uuid":"ID","parentUuid":null,"logicalParentUuid":"PARENT","compactMetadata":{"preservedMessages":{"uuids":["PARENT"],"anchorUuid":"ID"}}}"#,
-    r#"{"type":"attachment","uuid":"ID","parentUuid":"PARENT","attachment":{"type":"MESSAGE"},"rendered":[{"type":"text","text":"note"}]}"#,
-    r#"{"type":"progress","uuid":"ID","parentUuid":"PARENT","toolUseID":"toolu_MESSAGE"}"#,
-    r#"{"type":"last-prompt","leafUuid":"PARENT","lastPrompt":"x","sessionId":"s"}"#,
-    r#"{"type":"system","subtype":"api_error","uuid":"ID","parentUuid":"PARENT","isSidechain":true}"#,
-    r#"{"type":"user","uuid":"ID","parentUuid":"PARENT"}{"type":"user","uuid":"ID"}"#,
-    r#"{"type":"user","uuid":"ID","message":{"role":"us"#,
-    "",
-];
+const ROWS: &str = include_str!("rows.jsonl");
 
 /// A session of any bytes, read as the program reads it.
 fn session(bytes: &[u8]) -> Session {
@@ -35,9 +19,10 @@ fn session(bytes: &[u8]) -> Session {
 
 /// A line of the table with its holes filled.
 fn line() -> impl Strategy<Value = String> {
-    (0..ROWS.len(), 0..8u8, 0..8u8, 0..4u8).prop_map(|(row, id, parent, message)| {
+    let rows: Vec<&str> = ROWS.lines().collect();
+    (0..rows.len(), 0..8u8, 0..8u8, 0..4u8).prop_map(move |(row, id, parent, message)| {
         let [id, parent, message] = [id, parent, message].map(|number| format!("n{number}"));
-        ROWS[row].replace("ID", &id).replace("PARENT", &parent).replace("MESSAGE", &message)
+        rows[row].replace("ID", &id).replace("PARENT", &parent).replace("MESSAGE", &message)
     })
 }
 
@@ -117,7 +102,7 @@ proptest! {
     fn any_words_of_the_language_are_read(words in vec(prop::sample::select(WORDS.to_vec()), 0..12)) {
         let _ = Selector::parse(&words.concat());
         if let Ok(selector) = Selector::parse(&words.join(" ")) {
-            let session = session(ROWS.join("\n").as_bytes());
+            let session = session(ROWS.as_bytes());
             let window = PROVIDERS[0].window(&session);
             let reading = read(session, window, &ReadSettings::default());
             if let Ok(numbers) = selector.select(&reading) {
@@ -126,6 +111,22 @@ proptest! {
             }
         }
     }
+}
+
+/// The templates are what they are meant to be, so that the laws above hold of something.
+#[test]
+fn the_templates_make_a_session() {
+    let text = ROWS.replace("ID", "n1").replace("PARENT", "n1").replace("MESSAGE", "n1");
+    let session = session(text.as_bytes());
+    let kinds: BTreeSet<&str> = session.blocks.iter().map(|block| block.kind.name()).collect();
+    assert_eq!(kinds, BTreeSet::from(["attachment", "text", "thinking", "tool_result", "tool_use"]));
+    assert_eq!(session.damage.keys().copied().collect::<Vec<_>>(), [Fault::NotJson, Fault::Glued]);
+    let chain = ROWS.lines().take(6).enumerate().map(|(place, row)| {
+        let [id, parent] = [place + 1, place].map(|number| format!("n{number}"));
+        row.replace("ID", &id).replace("PARENT", &parent).replace("MESSAGE", "m") + "\n"
+    });
+    let session = self::session(chain.collect::<String>().as_bytes());
+    assert!(PROVIDERS[0].window(&session).blocks.len() > 2);
 }
 
 const WORDS: &[&str] = &[
