@@ -75,7 +75,7 @@ fn child(job: &str, file: &Path, rest: &[String]) {
     match job {
         "--value" => each_line(file, |line| drop(std::hint::black_box(serde_json::from_slice::<serde_json::Value>(line)))),
         "--raw" => each_line(file, |line| {
-            drop(std::hint::black_box(serde_json::from_slice::<std::collections::HashMap<&str, &RawValue>>(line)));
+            drop(std::hint::black_box(serde_json::from_slice::<std::collections::BTreeMap<&str, &RawValue>>(line)));
         }),
         "--count" => {
             let mut tokens = 0u64;

@@ -1,6 +1,4 @@
 //! The context of AI coding agents as a structured memory.
-#![forbid(unsafe_code)]
-#![warn(missing_docs)]
 
 pub mod cli;
 pub mod commands;

@@ -90,7 +90,7 @@ pub fn manifest(reading: &Reading) -> Manifest {
     let largest = |zone: Zone| {
         let mut blocks: Vec<&Block> = reading.in_window().filter(|block| block.position.zone == zone).collect();
         blocks.sort_by(|a, b| b.tokens.value.total_cmp(&a.tokens.value));
-        blocks.into_iter().take(LISTED).map(|block| entry(block)).collect()
+        blocks.into_iter().take(LISTED).map(entry).collect()
     };
     let (warm, cold) = topics(reading);
     Manifest {
@@ -106,12 +106,12 @@ pub fn manifest(reading: &Reading) -> Manifest {
         topics: warm,
         cold_topics: cold,
         current_task: reading.current_task().map(str::to_owned),
-        focused: reading.in_window().filter(|block| block.focused).map(|block| entry(block)).collect(),
+        focused: reading.in_window().filter(|block| block.focused).map(entry).collect(),
         primacy: largest(Zone::Primacy),
         recent: largest(Zone::Recency),
         stale_blocks: stale.len() as u32,
         stale_tokens: stale.iter().map(|block| block.tokens).sum(),
-        stale: stale.into_iter().take(LISTED).map(|block| entry(block)).collect(),
+        stale: stale.into_iter().take(LISTED).map(entry).collect(),
         remaining: reading.remaining(),
     }
 }
