@@ -2,7 +2,10 @@
 
 use crate::model::limits::KEYWORDS_PER_BLOCK;
 use crate::model::{Block, BlockKind, Role};
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
+use std::borrow::Cow;
+use std::ops::Range;
+use std::sync::LazyLock;
 
 /// How much of a text is looked at, in bytes: a text says early what it is about.
 const LOOK_BYTES: usize = 4096;
@@ -375,25 +378,38 @@ pub fn of_block(block: &Block, text: &str) -> Vec<Box<str>> {
     }
     let text = &text[..end];
     let prose = matches!(block.role, Role::User | Role::Assistant);
-    let mut weights: FxHashMap<String, f32> = FxHashMap::default();
-    for line in text.lines().filter(|line| !line.starts_with("<system-reminder>")) {
-        let mut previous: Option<String> = None;
-        for (word, plain) in words(line) {
-            if prose
-                && plain
-                && let Some(first) = previous.take().filter(|first| *first != word)
-            {
-                *weights.entry(format!("{first} {word}")).or_default() += 1.2;
-            }
-            *weights.entry(word.clone()).or_default() += 1.0;
-            previous = Some(word);
+    let lower = text.to_ascii_lowercase();
+    let mut weights: FxHashMap<Cow<'_, str>, f32> = FxHashMap::default();
+    let mut pairs: FxHashMap<(Cow<'_, str>, Cow<'_, str>), f32> = FxHashMap::default();
+    let mut start = 0;
+    for line in text.split_inclusive('\n') {
+        let lower = &lower[start..start + line.len()];
+        start += line.len();
+        if line.starts_with("<system-reminder>") {
+            continue;
         }
+        let mut previous: Option<Cow<'_, str>> = None;
+        let content = line.strip_suffix('\n').map_or(line, |line| line.strip_suffix('\r').unwrap_or(line));
+        words(content, lower, |word, plain| {
+            if prose {
+                if plain && let Some(first) = previous.take().filter(|first| *first != word) {
+                    *pairs.entry((first, word.clone())).or_default() += 1.2;
+                }
+                previous = Some(word.clone());
+            }
+            *weights.entry(word).or_default() += 1.0;
+        });
     }
-    let mut ranked: Vec<(String, f32)> = weights.into_iter().collect();
-    ranked.sort_by(|a, b| b.1.total_cmp(&a.1).then_with(|| a.0.cmp(&b.0)));
     // A pair that was said once only hides its words.
-    ranked.retain(|(word, weight)| !word.contains(' ') || *weight > 2.0);
-    ranked.truncate(KEYWORDS_PER_BLOCK);
+    let pairs = pairs.into_iter().filter(|(_, weight)| *weight > 2.0);
+    let pairs = pairs.map(|((first, second), weight)| (Cow::Owned(format!("{first} {second}")), weight));
+    let mut ranked: Vec<(Cow<'_, str>, f32)> = weights.into_iter().chain(pairs).collect();
+    let order = |a: &(Cow<'_, str>, f32), b: &(Cow<'_, str>, f32)| b.1.total_cmp(&a.1).then_with(|| a.0.cmp(&b.0));
+    if ranked.len() > KEYWORDS_PER_BLOCK {
+        ranked.select_nth_unstable_by(KEYWORDS_PER_BLOCK, order);
+        ranked.truncate(KEYWORDS_PER_BLOCK);
+    }
+    ranked.sort_unstable_by(order);
     ranked.into_iter().map(|(word, _)| word.into()).collect()
 }
 
@@ -403,47 +419,82 @@ fn tail(target: &str) -> &str {
     target.rmatch_indices('/').nth(1).filter(|_| absolute).map_or(target, |(at, _)| &target[at..])
 }
 
-/// The words of a line, in lower case, identifiers and paths taken apart; and whether each follows the one before after a single space.
-pub fn words(line: &str) -> Vec<(String, bool)> {
-    let mut words = Vec::new();
+/// Passes on the words of a line, in lower case, identifiers and paths taken apart; and whether each follows the one before
+/// after a single space. `lower` is the line with its ASCII letters in lower case.
+fn words<'a>(line: &str, lower: &'a str, mut found: impl FnMut(Cow<'a, str>, bool)) {
     let mut follows = false;
+    let mut start = 0;
     for token in line.split(' ') {
-        let whole = token.trim_matches(|c: char| !c.is_alphanumeric());
-        let simple = !whole.is_empty() && whole.chars().all(char::is_alphabetic);
+        let begin = start;
+        start += token.len() + 1;
+        let (whole, cut) = trim(token);
+        let offset = begin + cut;
+        let simple = !whole.is_empty() && is_alphabetic(whole);
         // What mixes letters and many digits is an identifier of the moment: a hash, a key, a time.
-        if whole.bytes().filter(u8::is_ascii_digit).count() > 3 {
+        if !simple && whole.bytes().filter(u8::is_ascii_digit).count() > 3 {
             follows = false;
             continue;
         }
-        for part in whole.split(|c: char| !c.is_alphabetic()).flat_map(humps) {
-            let word = part.to_lowercase();
-            if WORD_BYTES.contains(&word.len()) && STOP_WORDS.binary_search(&&*word).is_err() {
-                words.push((word, follows && simple));
+        parts(whole, |part| {
+            let word = if whole[part.clone()].is_ascii() {
+                Cow::Borrowed(&lower[offset + part.start..offset + part.end])
+            } else {
+                Cow::Owned(whole[part].to_lowercase())
+            };
+            if WORD_BYTES.contains(&word.len()) && !is_stop_word(&word) {
+                found(word, follows && simple);
                 follows = simple && token.ends_with(whole);
             } else {
                 follows = false;
             }
-        }
+        });
     }
-    words
 }
 
-/// The parts of a camelCase name.
-fn humps(name: &str) -> Vec<&str> {
-    let mut parts = Vec::new();
-    let mut start = 0;
-    let characters: Vec<(usize, char)> = name.char_indices().collect();
-    for place in 1..characters.len() {
-        let (at, here) = characters[place];
-        let before = characters[place - 1].1;
-        let ends_acronym = characters.get(place + 1).is_some_and(|(_, after)| after.is_lowercase());
-        if here.is_uppercase() && (before.is_lowercase() || (before.is_uppercase() && ends_acronym)) {
-            parts.push(&name[start..at]);
-            start = at;
+fn is_stop_word(word: &str) -> bool {
+    static KNOWN: LazyLock<FxHashSet<&'static str>> = LazyLock::new(|| STOP_WORDS.iter().copied().collect());
+    KNOWN.contains(word)
+}
+
+/// A text without what is neither letter nor digit at its ends, and how many bytes went from its beginning.
+fn trim(text: &str) -> (&str, usize) {
+    let other = |c: char| !c.is_alphanumeric();
+    match text.as_bytes() {
+        [first, .., last] if first.is_ascii_alphanumeric() && last.is_ascii_alphanumeric() => (text, 0),
+        _ => {
+            let rest = text.trim_start_matches(other);
+            (rest.trim_end_matches(other), text.len() - rest.len())
         }
     }
-    parts.push(&name[start..]);
-    parts
+}
+
+fn is_alphabetic(text: &str) -> bool {
+    text.bytes().all(|byte| byte.is_ascii_alphabetic()) || !text.is_ascii() && text.chars().all(char::is_alphabetic)
+}
+
+/// Passes on the stretches of letters of a text, names in camelCase taken apart; an empty one between two other characters.
+fn parts(text: &str, mut found: impl FnMut(Range<usize>)) {
+    let mut start = 0;
+    let mut before: Option<char> = None;
+    let mut characters = text.char_indices().peekable();
+    while let Some((at, here)) = characters.next() {
+        if !here.is_alphabetic() {
+            found(start..at);
+            start = at + here.len_utf8();
+            before = None;
+            continue;
+        }
+        let after = characters.peek().map(|(_, after)| *after);
+        let begins = here.is_uppercase()
+            && before
+                .is_some_and(|before| before.is_lowercase() || before.is_uppercase() && after.is_some_and(char::is_lowercase));
+        if begins {
+            found(start..at);
+            start = at;
+        }
+        before = Some(here);
+    }
+    found(start..text.len());
 }
 
 #[cfg(test)]
@@ -451,7 +502,10 @@ mod tests {
     use super::*;
 
     fn check(line: &str, expected: &[&str]) {
-        assert_eq!(words(line).into_iter().map(|(word, _)| word).collect::<Vec<_>>(), expected, "{line}");
+        let lower = line.to_ascii_lowercase();
+        let mut found = Vec::new();
+        words(line, &lower, |word, _| found.push(word));
+        assert_eq!(found, expected, "{line}");
     }
 
     #[test]
@@ -464,6 +518,8 @@ mod tests {
         check("parseHTTPHeader", &["parse", "header"]);
         check("snake_case_word", &["snake", "word"]);
         check("/src/engine/heat.rs", &["engine", "heat"]);
+        check("GrößeÄndern größe", &["größe", "ändern", "größe"]);
+        check("aHTMLPage2go x9Ray", &["html", "page", "ray"]);
     }
 
     #[test]

@@ -30,6 +30,8 @@ const PREFIXES: &[(&str, usize)] = &[
     ("eyJhbGciOi", 40),
 ];
 
+/// Shortest value behind a word such as `password=` that is taken for a credential, in bytes.
+const SHORTEST: usize = 8;
 /// What stands in place of a credential.
 const MASK: &str = "[secret]";
 
@@ -65,17 +67,18 @@ pub fn mask(text: &str) -> Cow<'_, str> {
 fn secret_in(word: &str, before: &str) -> Option<usize> {
     let (from, value) =
         word.rsplit_once('=').filter(|(_, value)| !value.is_empty()).map_or((0, word), |(name, value)| (name.len() + 1, value));
+    // Most words are too short to be any.
+    if value.len() < SHORTEST {
+        return None;
+    }
     if PREFIXES.iter().any(|(prefix, length)| value.starts_with(prefix) && value.len() >= *length) {
         return Some(from);
     }
-    let name = if from > 0 { &word[..from - 1] } else { before.trim_end_matches([' ', ':', '"', '\'', '=']) };
-    let named = names_secret(name)
-        && (from > 0 || before.ends_with([':', '"', '\'']) || before.ends_with(": ") || before.ends_with("Bearer "));
-    (named
-        && value.len() >= 8
+    let plausible = (from > 0 || before.ends_with([':', '"', '\'']) || before.ends_with(": ") || before.ends_with("Bearer "))
         && value.bytes().any(|byte| byte.is_ascii_digit())
-        && value.bytes().any(|byte| byte.is_ascii_alphabetic()))
-    .then_some(from)
+        && value.bytes().any(|byte| byte.is_ascii_alphabetic());
+    let name = if from > 0 { &word[..from - 1] } else { before.trim_end_matches([' ', ':', '"', '\'', '=']) };
+    (plausible && names_secret(name)).then_some(from)
 }
 
 fn names_secret(name: &str) -> bool {

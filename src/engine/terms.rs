@@ -5,7 +5,7 @@
 //! XXH3 hash; with 100,000 distinct terms in a session a given one collides in 1 of 40,000 cases.
 
 use crate::model::limits::TERMS_PER_BLOCK;
-use std::collections::HashSet;
+use rustc_hash::FxHashSet;
 use twox_hash::XxHash3_64;
 
 /// Shortest identifier, quoted string and line that count, in bytes.
@@ -15,7 +15,7 @@ const LINE_BYTES: std::ops::RangeInclusive<usize> = 16..=400;
 
 /// The hashes of the distinct terms of a text, in order of appearance; at most [`TERMS_PER_BLOCK`].
 pub fn terms(text: &str) -> Vec<u32> {
-    let mut found = Found { seen: HashSet::new(), terms: Vec::new() };
+    let mut found = Found { seen: FxHashSet::default(), terms: Vec::new() };
     for line in text.lines() {
         if found.terms.len() >= TERMS_PER_BLOCK {
             break;
@@ -37,7 +37,7 @@ fn hash(term: &str) -> u32 {
 }
 
 struct Found {
-    seen: HashSet<u32>,
+    seen: FxHashSet<u32>,
     terms: Vec<u32>,
 }
 
@@ -61,38 +61,62 @@ pub fn without_line_number(line: &str) -> &str {
     ["→", "\t", ":", "-"].iter().find_map(|mark| rest.strip_prefix(mark)).unwrap_or(line)
 }
 
-fn is_run(byte: u8) -> bool {
-    byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'.' | b'/' | b'@' | b'+' | b'~' | b'-')
+/// What a byte is in a run of names and paths: nothing, a mark between or around names, or a part of a name.
+#[derive(Clone, Copy, PartialEq)]
+enum Class {
+    Other,
+    Mark,
+    Name,
 }
 
+static CLASSES: [Class; 256] = {
+    let mut classes = [Class::Other; 256];
+    let mut byte = 0;
+    while byte < 256 {
+        classes[byte] = match byte as u8 {
+            b'0'..=b'9' | b'A'..=b'Z' | b'a'..=b'z' | b'_' => Class::Name,
+            b'.' | b'/' | b'@' | b'+' | b'~' | b'-' => Class::Mark,
+            _ => Class::Other,
+        };
+        byte += 1;
+    }
+    classes
+};
+
 fn words(line: &str, found: &mut Found) {
-    let bytes = line.as_bytes();
-    let mut at = 0;
-    while at < bytes.len() {
-        if !is_run(bytes[at]) {
-            at += 1;
+    let class = |byte: &u8| CLASSES[*byte as usize];
+    let mut rest = line;
+    while let Some(start) = rest.as_bytes().iter().position(|byte| class(byte) != Class::Other) {
+        rest = &rest[start..];
+        let end = rest.as_bytes().iter().position(|byte| class(byte) == Class::Other).unwrap_or(rest.len());
+        let (run, after) = rest.split_at(end);
+        rest = after;
+        if run.bytes().all(|byte| byte.is_ascii_lowercase()) {
             continue;
         }
-        let start = at;
-        while at < bytes.len() && is_run(bytes[at]) {
-            at += 1;
-        }
-        let run = line[start..at].trim_matches(['.', '-', '+', '@', '~']);
-        let name = run.rsplit('/').next().unwrap_or(run);
+        let run = run.trim_matches(['.', '-', '+', '@', '~']);
+        let slash = run.as_bytes().iter().rposition(|byte| *byte == b'/');
+        let name = slash.map_or(run, |slash| &run[slash + 1..]);
         if is_file_name(name) {
             found.add(name);
         }
-        for word in run.split(|c: char| !(c.is_ascii_alphanumeric() || c == '_')) {
+        let mut rest = run;
+        while !rest.is_empty() {
+            let end = rest.as_bytes().iter().position(|byte| class(byte) == Class::Mark).unwrap_or(rest.len());
+            let word = &rest[..end];
             if word.len() >= IDENTIFIER_BYTES && is_identifier(word.as_bytes()) {
                 found.add(word);
             }
+            rest = rest.get(end + 1..).unwrap_or_default();
         }
     }
 }
 
 /// Whether a name has a stem and an extension of letters: `main.rs`, not `1.2` or `e.g`.
 fn is_file_name(name: &str) -> bool {
-    name.rsplit_once('.').is_some_and(|(stem, extension)| {
+    let dot = name.as_bytes().iter().rposition(|byte| *byte == b'.');
+    dot.is_some_and(|dot| {
+        let (stem, extension) = (&name[..dot], &name[dot + 1..]);
         stem.len() >= 2
             && (1..=5).contains(&extension.len())
             && extension.bytes().all(|byte| byte.is_ascii_lowercase() || byte.is_ascii_digit())
@@ -103,6 +127,9 @@ fn is_file_name(name: &str) -> bool {
 
 /// Whether a word is written as only code is: an inner underscore, a capital after a small letter, a digit after a letter, or a hash.
 fn is_identifier(word: &[u8]) -> bool {
+    if word.iter().all(u8::is_ascii_lowercase) {
+        return false;
+    }
     let inner = word.len() > 2 && word[1..word.len() - 1].contains(&b'_');
     inner
         || word.windows(2).any(|pair| {

@@ -108,7 +108,8 @@ impl StatusReport {
         if !self.model.is_empty() {
             facts.push(self.model.clone());
         }
-        facts.push(format!("{} turns, {} calls", self.turns, self.steps));
+        let plural = |count: usize, one: &str| format!("{count} {one}{}", if count == 1 { "" } else { "s" });
+        facts.push(format!("{}, {}", plural(self.turns, "turn"), plural(self.steps as usize, "call")));
         facts.extend(self.last_written.map(|moment| match age(style.now, moment).as_str() {
             "now" => "now".to_owned(),
             other => format!("{other} ago"),

@@ -91,13 +91,16 @@ impl<'de: 'a, 'a> Deserialize<'de> for Members<'a> {
 
 /// Declares a struct of optional verbatim values, one for each named key of an object.
 ///
-/// Reading it is lenient: unknown keys are skipped, of equal keys the last one wins, and no value has a wrong type.
+/// Reading it is lenient: unknown keys are skipped, of equal keys the last one wins, and no value has a wrong type; a field
+/// that names another such struct is read as one in the same pass, and must be an object.
 macro_rules! fields {
-    ($(#[$doc:meta])* $name:ident { $($field:ident = $key:literal,)* }) => {
+    (@value $life:lifetime) => { &$life serde_json::value::RawValue };
+    (@value $life:lifetime $inner:ident) => { $inner<$life> };
+    ($(#[$doc:meta])* $name:ident { $($field:ident $(: $inner:ident)? = $key:literal,)* }) => {
         $(#[$doc])*
         #[derive(Clone, Copy, Debug, Default)]
         pub struct $name<'a> {
-            $(pub $field: Option<&'a serde_json::value::RawValue>,)*
+            $(pub $field: Option<fields!(@value 'a $($inner)?)>,)*
         }
 
         impl<'de: 'a, 'a> serde::Deserialize<'de> for $name<'a> {

@@ -491,7 +491,7 @@ fn damage_is_counted_and_never_fatal() {
         &["status"],
         expect![[r#"
             fix the test
-            abc1 · claude-opus-4-5-20251101 · 1 turns, 1 calls · 2 h ago · /home/dev/shop
+            abc1 · claude-opus-4-5-20251101 · 1 turn, 1 call · 2 h ago · /home/dev/shop
 
             window    ▕██                                      ▏  10k of 200k tokens, 5 %
                       190k free; window size by model
@@ -518,25 +518,25 @@ fn damage_is_counted_and_never_fatal() {
         &sandbox,
         &["status"],
         expect![[r#"
-        fix the test
-        abc1 · 1 turns, 0 calls · 3 h ago · /home/dev/shop
+            fix the test
+            abc1 · 1 turn, 0 calls · 3 h ago · /home/dev/shop
 
-        window    ▕                                        ▏  ~2 of 200k tokens, 0 %
-                  200k free; window size assumed: --window sets it
-        billed    never: the model has not answered in this window, all figures are est…
+            window    ▕                                        ▏  ~2 of 200k tokens, 0 %
+                      200k free; window size assumed: --window sets it
+            billed    never: the model has not answered in this window, all figures are est…
 
-        by zone
-          primacy             2  100 %  ████████████████████ 1 block
-          middle              0    0 %                       0 blocks
-          recency             0    0 %                       0 blocks
-        by kind
-          text                2  100 %  ████████████████████ 1 block
+            by zone
+              primacy             2  100 %  ████████████████████ 1 block
+              middle              0    0 %                       0 blocks
+              recency             0    0 %                       0 blocks
+            by kind
+              text                2  100 %  ████████████████████ 1 block
 
-        stale     nothing
-        file      625 B, 3 rows; the window's content is 12 B of it, 1.9 %
-        damage    2 unreadable lines, 1 line with rows glued together
-        exit code 0
-    "#]],
+            stale     nothing
+            file      625 B, 3 rows; the window's content is 12 B of it, 1.9 %
+            damage    2 unreadable lines, 1 line with rows glued together
+            exit code 0
+        "#]],
     );
 }
 

@@ -10,6 +10,7 @@
 
 mod commands;
 mod fresh;
+mod limits;
 mod properties;
 mod sandbox;
 mod walls;

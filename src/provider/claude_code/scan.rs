@@ -17,11 +17,19 @@ static TITLE: LazyLock<Finder<'static>> = LazyLock::new(|| Finder::new(b"-title\
 static RESULT: LazyLock<Finder<'static>> = LazyLock::new(|| Finder::new(b"\"tool_use_id\":"));
 static DIRECTORY: LazyLock<Finder<'static>> = LazyLock::new(|| Finder::new(b"\"cwd\":"));
 
+/// Bytes behind the role of a message in which its first block says that it answers a tool.
+const RESULT_BYTES: usize = 160;
+
+/// Whether the beginning of a message is a tool result; where it reports an error, the client names its type first.
+fn is_result(start: &[u8]) -> bool {
+    RESULT.find(start).is_some() || start.starts_with(b"user\",\"content\":[{\"type\":\"tool_result\"")
+}
+
 fields! {
     /// What a response says of itself.
     Response {
         kind = "type",
-        message = "message",
+        message: ResponseMessage = "message",
         sidechain = "isSidechain",
         version = "version",
         api_error = "isApiErrorMessage",
@@ -33,7 +41,7 @@ fields! {
     ResponseMessage {
         id = "id",
         model = "model",
-        usage = "usage",
+        usage: Figures = "usage",
     }
 }
 
@@ -75,7 +83,7 @@ impl Scanner for Scan {
         match role {
             Some(rest) if rest.starts_with(b"assistant\"") => return self.response(bytes),
             // Of the rows that answer tools nothing is needed; they hold most of the bytes.
-            Some(rest) if rest.starts_with(b"user\"") && RESULT.find(&rest[..rest.len().min(160)]).is_some() => {
+            Some(rest) if rest.starts_with(b"user\"") && is_result(&rest[..rest.len().min(RESULT_BYTES)]) => {
                 self.main.totals.moved_on = true;
                 self.sidechain.totals.moved_on = true;
                 return;
@@ -133,11 +141,8 @@ impl Scan {
 
 impl Side {
     fn response(&mut self, row: &Response<'_>) {
-        let Some(message) = row.message.and_then(|value| serde_json::from_str::<ResponseMessage<'_>>(value.get()).ok()) else {
-            return;
-        };
+        let Some((message, usage)) = row.message.and_then(|message| Some((message, message.usage?))) else { return };
         let model = text_of(message.model).unwrap_or_default();
-        let Some(usage) = message.usage.and_then(|value| serde_json::from_str::<Figures<'_>>(value.get()).ok()) else { return };
         if model == "<synthetic>" {
             return;
         }
