@@ -1,5 +1,12 @@
 //! What aperture does with files and processes, as one test program.
 #![allow(clippy::disallowed_methods, reason = "tests prepare files and run the program")]
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    clippy::print_stderr,
+    reason = "a test that cannot go on fails"
+)]
 
 mod commands;
 mod fresh;
