@@ -147,7 +147,7 @@ impl StatusReport {
         let accuracy = &self.accuracy;
         let measured = match (self.measured, accuracy.step_median, accuracy.step_p90) {
             (Some(measured), Some(median), Some(p90)) => format!(
-                "billed    {} at the last call; steps estimated within {} (median), {} (p90)",
+                "billed    {} at the last call; estimated within {} (median), {} (p90)",
                 count(measured),
                 percent(median),
                 percent(p90),
@@ -222,6 +222,7 @@ impl StatusReport {
                 let text = format!("          #{} {} ({}) {reason}", entry.number, clip(&entry.label, 40), tokens(entry.tokens));
                 lines.push(clip(&text, width));
             }
+            lines.push(style.paint(Paint::Dim, "          aperture blocks stale --sort tokens lists them"));
         } else {
             lines.push("stale     nothing".to_owned());
         }

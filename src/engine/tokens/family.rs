@@ -148,7 +148,7 @@ const CAUTION: f64 = 1.5;
 ///
 /// The form was fitted on the steps of real sessions: 1.74 for each piece of a word (a hump of a camelCase name, a run of
 /// capitals), 0.11 for each letter beyond its fourth, 0.70 for a digit, 0.69 for punctuation, 2.10 for a line feed. Letters
-/// outside ASCII count 1.5 each. Names, numbers and paths cost more than the running text of that fit: hence [`CAUTION`].
+/// outside ASCII count 1.5 each. Names, numbers and paths cost more than the running text of that fit: hence the last factor.
 pub fn estimate(text: &str) -> f64 {
     let mut cost = 0.0;
     let mut length = 0u32;
