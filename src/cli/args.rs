@@ -31,6 +31,7 @@ pub struct Cli {
 
 /// Options of every command.
 #[derive(Clone, Debug, Default, Args)]
+#[command(next_help_heading = "Options of every command")]
 pub struct Globals {
     /// Session: a path, an id or the beginning of one [default: the newest of this project]
     #[arg(short, long, global = true, value_name = "SESSION")]

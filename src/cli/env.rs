@@ -7,7 +7,7 @@ use crate::engine::ReadSettings;
 use crate::fsio::{Disk, RealDisk};
 use crate::output::{Report, Style};
 use crate::provider::Places;
-use crate::store::Cache;
+use crate::store::{CACHE_FILE, Cache};
 use crate::workspace::{self, Found, Workspace};
 use anyhow::{Context, anyhow};
 use std::env::{self, var_os};
@@ -100,7 +100,7 @@ impl Env {
         let directory = directory
             .or_else(|| directories::ProjectDirs::from("", "", "aperture").map(|project| project.cache_dir().to_owned()));
         match directory {
-            Some(directory) if self.cached && private_directory(&directory).is_ok() => Cache::open(&directory),
+            Some(directory) if self.cached && make_private(&directory).is_ok() => Cache::open(&directory),
             _ => Cache::none(),
         }
     }
@@ -181,11 +181,16 @@ fn settings(disk: &dyn Disk, directory: &Path) -> Result<Settings, CommandError>
     }
 }
 
-/// Makes a directory that only its owner can enter.
-fn private_directory(path: &Path) -> io::Result<()> {
+/// Makes the directory of the cache, and the cache, so that only their owner can read them.
+fn make_private(path: &Path) -> io::Result<()> {
     let mut builder = fs::DirBuilder::new();
     builder.recursive(true);
     #[cfg(unix)]
     std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
-    builder.create(path)
+    builder.create(path)?;
+    let mut options = fs::OpenOptions::new();
+    options.append(true).create(true);
+    #[cfg(unix)]
+    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
+    options.open(path.join(CACHE_FILE)).map(drop)
 }

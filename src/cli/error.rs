@@ -63,7 +63,7 @@ impl From<FindError> for CommandError {
         let hints: Vec<String> = match &error {
             FindError::NoSessions(_) => vec!["run Claude Code once, or name a file: aperture status FILE.jsonl".to_owned()],
             FindError::NoneHere(_) => vec!["aperture sessions lists all of them; -s names one".to_owned()],
-            FindError::Unknown(_) => vec!["aperture sessions lists all of them".to_owned()],
+            FindError::Missing(_) | FindError::Unknown(_) => vec!["aperture sessions lists all of them".to_owned()],
             FindError::Ambiguous { candidates, .. } => {
                 let names =
                     candidates.iter().take(5).map(|path| path.file_stem().unwrap_or_default().to_string_lossy().into_owned());
@@ -106,7 +106,7 @@ pub(super) fn print(error: &CommandError) {
     let first = causes.next().map(ToString::to_string).unwrap_or_default();
     let _ = writeln!(stderr, "error: {}", crate::output::printable(&first));
     for cause in causes {
-        let _ = writeln!(stderr, "because: {}", crate::output::printable(&cause.to_string()));
+        let _ = writeln!(stderr, "because: {}", crate::output::printable(cause.to_string().trim_end()));
     }
     for hint in &error.hints {
         let _ = writeln!(stderr, "hint: {}", crate::output::printable(hint));

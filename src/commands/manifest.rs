@@ -14,6 +14,7 @@ use crate::output::{ManifestReport, Tier};
 Figures are as billed; estimates have a ~ before them.")]
 pub struct Arguments {
     /// Session: a path, an id or the beginning of one
+    #[arg(id = "named", value_name = "SESSION")]
     session: Option<String>,
     /// How much it says: summary (at most 200 tokens), detailed (at most 500), full
     #[arg(long, default_value = "detailed")]

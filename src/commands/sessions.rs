@@ -4,7 +4,7 @@ use crate::cli::{CommandError, Env};
 use crate::engine;
 use crate::output::{SessionRow, SessionsReport};
 use crate::workspace::{self, Listed};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 /// Arguments of `sessions`.
 #[derive(Debug, clap::Args)]
@@ -67,15 +67,20 @@ pub fn run(env: &Env, arguments: &Arguments) -> Result<(), CommandError> {
     let open = workspace::open_sessions(env.disk, &env.places);
     let project = arguments.project.as_ref().map(|project| {
         let path = env.directory.join(project);
-        env.disk.resolve(&path).unwrap_or(path).display().to_string()
+        env.disk.resolve(&path).unwrap_or(path)
     });
-    let mut sessions: Vec<SessionRow> = listed.into_iter().map(|listed| row(env, listed, &open)).collect();
+    let belongs = |listed: &Listed| {
+        project.as_ref().is_none_or(|project| {
+            let directory = listed.found.provider.project_directory(Path::new(""), project);
+            Path::new(&listed.totals.directory) == project || directory == Path::new(&listed.found.location.project)
+        })
+    };
+    let mut sessions: Vec<SessionRow> = listed.into_iter().filter(belongs).map(|listed| row(env, listed, &open)).collect();
     sessions.retain(|session| {
         (arguments.subagents || !session.subagent)
             && (arguments.all || session.turns + session.steps > 0)
             && (!arguments.open || session.open)
             && arguments.model.as_ref().is_none_or(|model| session.model.contains(model.as_str()))
-            && project.as_ref().is_none_or(|project| session.project == *project)
     });
     sessions.sort_by(|a, b| (b.modified, &a.id).cmp(&(a.modified, &b.id)));
     match arguments.sort {

@@ -16,6 +16,7 @@ use crate::workspace::{self, Workspace};
 Figures are as billed; estimates have a ~ before them.")]
 pub struct Arguments {
     /// Session: a path, an id or the beginning of one
+    #[arg(id = "named", value_name = "SESSION")]
     session: Option<String>,
 }
 

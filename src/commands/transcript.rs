@@ -17,6 +17,7 @@ use std::borrow::Cow;
   aperture transcript --raw 6666 | wc -c")]
 pub struct Arguments {
     /// Session: a path, an id or the beginning of one
+    #[arg(id = "named", value_name = "SESSION")]
     session: Option<String>,
     /// Write the in-band header of each message and part
     #[arg(long, conflicts_with = "raw")]

@@ -1,8 +1,9 @@
 //! `aperture util`: measurements for developers of aperture, not part of its promise.
 
-use crate::cli::{CommandError, Env};
+use crate::cli::{CommandError, Env, ErrorKind};
 use crate::output::{AccuracyReport, AccuracyRow};
 use crate::workspace::{self, Workspace};
+use anyhow::anyhow;
 
 /// Arguments of `util`.
 #[derive(Debug, clap::Args)]
@@ -42,6 +43,9 @@ pub fn run(env: &Env, arguments: &Arguments) -> Result<(), CommandError> {
         }
         found
     };
+    if found.is_empty() {
+        return Err(CommandError::new(ErrorKind::Refused, anyhow!("none of the files is a session")));
+    }
     let cache = env.cache();
     let mut report = AccuracyReport::default();
     for found in found {

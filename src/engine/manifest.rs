@@ -38,6 +38,8 @@ pub struct Manifest {
     pub focused: Vec<Entry>,
     /// What the window begins with, the most expensive first.
     pub primacy: Vec<Entry>,
+    /// The most expensive blocks between the ends.
+    pub middle: Vec<Entry>,
     /// The most expensive recent blocks.
     pub recent: Vec<Entry>,
     /// The stale blocks, the most expensive first.
@@ -78,6 +80,8 @@ pub struct Entry {
     pub label: String,
     /// What it costs.
     pub tokens: TokenCount,
+    /// Where it stands.
+    pub zone: Zone,
     /// Where it is pinned.
     pub pin: Option<Pin>,
     /// Why it is stale, if it is.
@@ -108,6 +112,7 @@ pub fn manifest(reading: &Reading) -> Manifest {
         current_task: reading.current_task().map(str::to_owned),
         focused: reading.in_window().filter(|block| block.focused).map(entry).collect(),
         primacy: largest(Zone::Primacy),
+        middle: largest(Zone::Middle),
         recent: largest(Zone::Recency),
         stale_blocks: stale.len() as u32,
         stale_tokens: stale.iter().map(|block| block.tokens).sum(),
@@ -118,7 +123,14 @@ pub fn manifest(reading: &Reading) -> Manifest {
 
 /// A block as it stands in a list.
 pub fn entry(block: &Block) -> Entry {
-    Entry { number: block.number, label: label(block), tokens: block.tokens, pin: block.pin, reason: stale_reason(block) }
+    Entry {
+        number: block.number,
+        label: label(block),
+        tokens: block.tokens,
+        zone: block.position.zone,
+        pin: block.pin,
+        reason: stale_reason(block),
+    }
 }
 
 /// Why a block is stale, in words: what superseded it, or for how long nobody came back to it.

@@ -57,6 +57,8 @@ pub fn mark(session: &mut Session, window: &Window) {
                         found.push((Outdated::RunAgain, later));
                     }
                 }
+                // A call that failed replaces nothing.
+                ToolVerb::Plan if block.error => {}
                 ToolVerb::Plan => {
                     if let Some(later) = plan {
                         found.push((Outdated::Replaced, later));

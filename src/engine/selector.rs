@@ -67,7 +67,7 @@ pub enum SelectorError {
         nearest: Option<String>,
     },
     /// A number without a block.
-    #[error("there is no block {number}: the session has blocks 1 to {last}")]
+    #[error("there is no block {number}: {}", .last.checked_sub(1).map_or("the session has no blocks".to_owned(), |_| format!("the session has blocks 1 to {last}")))]
     NoSuchBlock {
         /// The number.
         number: BlockNumber,
@@ -86,7 +86,9 @@ impl SelectorError {
             SelectorError::UnknownName { nearest: Some(name), .. } => format!("did you mean '{name}'?"),
             SelectorError::BadArgument { nearest: Some(value), .. } => format!("did you mean '{value}'?"),
             SelectorError::NoSuchBlock { .. } => "aperture blocks lists them".to_owned(),
-            _ => "aperture help selectors explains the language; quote a topic: '\"auth flow\"'".to_owned(),
+            SelectorError::BadArgument { function: "turn", .. } => "a turn is a number or a range: turn(3..5)".to_owned(),
+            SelectorError::BadArgument { function: "larger", .. } => "a number of tokens is written as 800 or 2k".to_owned(),
+            _ => "aperture help selectors explains the language".to_owned(),
         }
     }
 }
@@ -289,7 +291,7 @@ impl<'a> Parser<'a> {
     fn one(&mut self) -> Result<Node, SelectorError> {
         self.space();
         match self.peek() {
-            None => Err(self.error("something is missing".to_owned())),
+            None => Err(self.error("a selector is missing".to_owned())),
             Some('(') => {
                 self.take('(');
                 let inner = self.either()?;
@@ -547,7 +549,7 @@ mod tests {
         fails("kind(imag)", "kind() does not know 'imag'; did you mean 'image'?");
         fails("(1", "a ')' is missing at column 3");
         fails("1 2", "unexpected '2' at column 3");
-        fails("", "something is missing at column 1");
+        fails("", "a selector is missing at column 1");
         fails("\"x", "the closing '\"' is missing at column 1");
         fails("5..2", "'5..2' is no number and no range like 10..20 at column 5");
     }

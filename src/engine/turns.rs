@@ -1,6 +1,6 @@
 //! Turns and steps: which prompt and which response of the model a row belongs to.
 
-use crate::model::{BlockNumber, Flags, Key, Role, RowKind, Session, Turn};
+use crate::model::{Flags, Key, Role, RowKind, Session, Turn};
 use rustc_hash::FxHashSet;
 
 /// Writes turn and step into every block and returns the turns, and the last turn and step.
@@ -38,7 +38,7 @@ pub fn number(session: &mut Session) -> (Vec<Turn>, u32) {
                 if turn.prompt.is_empty() && block.role == Role::User {
                     turn.prompt = block.preview.to_string();
                 }
-                turn.blocks.push(block.number as BlockNumber);
+                turn.blocks.push(block.number);
             }
         }
     }

@@ -149,11 +149,24 @@ impl ManifestReport {
                     if !manifest.topics.is_empty() {
                         lines.push(Line(2, format!("  - Topics: {}", joined(&manifest.topics, listed))));
                     }
-                    for (place, entry) in manifest.stale.iter().take(listed).enumerate() {
+                    let stale = manifest.stale.iter().filter(|entry| entry.zone == Zone::Middle);
+                    let large =
+                        manifest.middle.iter().filter(|entry| entry.reason.is_none()).take(if listed > 6 { listed } else { 3 });
+                    for (place, entry) in stale.take(listed).enumerate() {
                         let reason = entry.reason.as_deref().map(|reason| format!(", {reason}")).unwrap_or_default();
                         let text =
                             format!("  - Stale: #{} {} ({}{reason})", entry.number, clip(&entry.label, 48), tokens(entry.tokens));
                         lines.push(Line(if place < 3 { 3 } else { 6 }, text));
+                    }
+                    for (place, entry) in large.enumerate() {
+                        let text = format!(
+                            "  - Large: #{} {} ({}){}",
+                            entry.number,
+                            clip(&entry.label, 48),
+                            tokens(entry.tokens),
+                            pin(entry)
+                        );
+                        lines.push(Line(if place == 0 { 4 } else { 7 }, text));
                     }
                 }
                 Zone::Recency => {
@@ -171,10 +184,8 @@ impl ManifestReport {
                     }
                 }
                 Zone::Cold if zone.blocks > 0 => {
-                    lines.push(Line(0, format!("COLD STORAGE ({} {plural}, not in the window):", zone.blocks)));
-                    if manifest.hidden.total() > 0 {
-                        lines.push(Line(3, format!("  - {}", super::format::hidden(&manifest.hidden))));
-                    }
+                    let where_to = super::format::hidden(&manifest.hidden);
+                    lines.push(Line(0, format!("COLD STORAGE ({} {plural} not in the window: {where_to})", zone.blocks)));
                     if !manifest.cold_topics.is_empty() {
                         lines.push(Line(3, format!("  - Earlier conversation: {}", joined(&manifest.cold_topics, listed))));
                     }

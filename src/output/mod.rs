@@ -32,14 +32,13 @@ pub trait Report: Serialize {
 
     /// The JSON form: one object, its first member `schema`.
     fn json(&self) -> String {
-        let mut object = serde_json::Map::new();
-        object.insert("schema".to_owned(), self.schema().into());
-        match serde_json::to_value(self) {
-            Ok(serde_json::Value::Object(members)) => object.extend(members),
-            Ok(other) => drop(object.insert("value".to_owned(), other)),
-            Err(error) => drop(object.insert("error".to_owned(), error.to_string().into())),
+        #[derive(Serialize)]
+        struct Named<'a, R: ?Sized> {
+            schema: &'static str,
+            #[serde(flatten)]
+            report: &'a R,
         }
-        let mut text = serde_json::to_string_pretty(&object).unwrap_or_default();
+        let mut text = serde_json::to_string_pretty(&Named { schema: self.schema(), report: self }).unwrap_or_default();
         text.push('\n');
         text
     }

@@ -61,47 +61,23 @@ impl Report for SessionsReport {
         if self.sessions.is_empty() {
             return "no session fits\n".to_owned();
         }
-        let wide = style.width >= 110;
+        let columns: &[Column] = match style.width {
+            110.. => &COLUMNS,
+            70.. => &COLUMNS_NARROW,
+            _ => &COLUMNS_NARROWEST,
+        };
+        let fixed: usize = columns.iter().map(|column| column.width + 1).sum();
+        let room = style.width.saturating_sub(fixed).max(8);
         let mut table = Table::new();
         table.load_preset(presets::NOTHING);
-        let mut heading = vec!["AGE", "ID", "PROJECT", "WINDOW", "FULL", "TURNS", "SIZE"];
-        if wide {
-            heading.push("MODEL");
-        }
-        heading.push("TITLE");
-        table.set_header(heading.iter().map(|name| style.paint(Paint::Dim, name)));
-        let fixed = if wide { 78 } else { 62 };
-        let room = style.width.saturating_sub(fixed).max(8);
+        table.set_header(columns.iter().map(|column| style.paint(Paint::Dim, column.name)));
         for session in &self.sessions {
-            let open = if session.open { style.paint(Paint::Good, "●") } else { " ".to_owned() };
-            let full = format!("{:.0} %", session.percent);
-            let paint = if session.percent >= 80.0 {
-                Paint::Bad
-            } else if session.percent >= 60.0 {
-                Paint::Warning
-            } else {
-                Paint::Dim
-            };
-            let mark = if session.estimated { "~" } else { "" };
-            let mut cells = vec![
-                format!("{open}{}", age(style.now, session.modified)),
-                style.paint(Paint::Name, &short_id(&session.id)),
-                clip(last_part(&session.project), 16),
-                format!("{mark}{}", amount(session.window_tokens)),
-                style.paint(paint, &full),
-                session.turns.to_string(),
-                bytes(session.bytes),
-            ];
-            if wide {
-                cells.push(clip(short_model(&session.model), 14));
-            }
-            cells.push(clip(&session.title, room));
-            table.add_row(cells);
+            table.add_row(columns.iter().map(|column| column.cell(style, session, room)));
         }
-        for (place, column) in table.column_iter_mut().enumerate() {
-            column.set_padding((0, 1));
-            if (3..7).contains(&place) {
-                column.set_cell_alignment(CellAlignment::Right);
+        for (shown, column) in table.column_iter_mut().zip(columns) {
+            shown.set_padding((0, 1));
+            if column.right {
+                shown.set_cell_alignment(CellAlignment::Right);
             }
         }
         let mut text: String = table.lines().map(|line| line.trim_end().to_owned() + "\n").collect();
@@ -109,6 +85,62 @@ impl Report for SessionsReport {
             text.push_str(&style.paint(Paint::Dim, &format!("and {} more: --limit 0 lists all\n", self.left_out)));
         }
         text
+    }
+}
+
+/// A column of the list; the title takes the room that the others leave.
+#[derive(Clone, Copy)]
+struct Column {
+    name: &'static str,
+    width: usize,
+    right: bool,
+}
+
+const fn left(name: &'static str, width: usize) -> Column {
+    Column { name, width, right: false }
+}
+
+const fn right(name: &'static str, width: usize) -> Column {
+    Column { name, width, right: true }
+}
+
+const AGE: Column = left("AGE", 7);
+const ID: Column = left("ID", 8);
+const PROJECT: Column = left("PROJECT", 16);
+const WINDOW: Column = right("WINDOW", 6);
+const FULL: Column = right("FULL", 5);
+const TURNS: Column = right("TURNS", 5);
+const SIZE: Column = right("SIZE", 7);
+const MODEL: Column = left("MODEL", 14);
+const TITLE: Column = left("TITLE", 0);
+
+const COLUMNS: [Column; 9] = [AGE, ID, PROJECT, WINDOW, FULL, TURNS, SIZE, MODEL, TITLE];
+const COLUMNS_NARROW: [Column; 8] = [AGE, ID, PROJECT, WINDOW, FULL, TURNS, SIZE, TITLE];
+const COLUMNS_NARROWEST: [Column; 4] = [AGE, ID, FULL, TITLE];
+
+impl Column {
+    fn cell(&self, style: &Style, session: &SessionRow, room: usize) -> String {
+        match self.name {
+            "AGE" => {
+                let open = if session.open { style.paint(Paint::Good, "●") } else { " ".to_owned() };
+                format!("{open}{}", age(style.now, session.modified))
+            }
+            "ID" => style.paint(Paint::Name, &short_id(&session.id)),
+            "PROJECT" => clip(last_part(&session.project), self.width),
+            "WINDOW" => format!("{}{}", if session.estimated { "~" } else { "" }, amount(session.window_tokens)),
+            "FULL" => {
+                let paint = match session.percent {
+                    80.0.. => Paint::Bad,
+                    60.0.. => Paint::Warning,
+                    _ => Paint::Dim,
+                };
+                style.paint(paint, &format!("{:.0} %", session.percent))
+            }
+            "TURNS" => session.turns.to_string(),
+            "SIZE" => bytes(session.bytes),
+            "MODEL" => clip(short_model(&session.model), self.width),
+            _ => clip(&session.title, room),
+        }
     }
 }
 

@@ -135,8 +135,9 @@ impl StatusReport {
         };
         let free = self.capacity.tokens.saturating_sub(self.tokens.round());
         let figures = format!("{} of {} tokens, {:.0} %", tokens(self.tokens), amount(self.capacity.tokens), self.percent);
-        let bar = width.saturating_sub(figures.chars().count() + 14).clamp(8, 40);
-        lines.push(format!("window    {}  {figures}", style.paint(paint, &format!("▕{}▏", style.bar(share, bar)))));
+        let bar = width.saturating_sub(figures.chars().count() + 14).min(40);
+        let gauge = if bar < 4 { String::new() } else { style.paint(paint, &format!("▕{}▏  ", style.bar(share, bar))) };
+        lines.push(format!("window    {gauge}{}", clip(&figures, width.saturating_sub(10))));
         let source = match self.capacity.source {
             CapacitySource::Setting => "window size as set",
             CapacitySource::Model => "window size by model",
@@ -210,8 +211,9 @@ impl StatusReport {
         if self.stale.blocks > 0 {
             let share = percent(self.stale.tokens as f64 / total);
             let text = format!(
-                "stale     {} blocks, {} tokens ({share}); of these {} superseded, {} tokens",
+                "stale     {} {}, {} tokens ({share}); of these {} superseded, {} tokens",
                 self.stale.blocks,
+                if self.stale.blocks == 1 { "block" } else { "blocks" },
                 amount(self.stale.tokens),
                 self.superseded.blocks,
                 amount(self.superseded.tokens)

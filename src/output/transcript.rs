@@ -125,7 +125,8 @@ fn with_headers(text: &mut String, style: &Style, message: &MessageText) {
 
 fn plain(text: &mut String, style: &Style, message: &MessageText) {
     let moment = message.timestamp.map(|moment| format!("  {}", time(style, moment))).unwrap_or_default();
-    text.push_str(&style.paint(Paint::Heading, &format!("── {}{moment}", message.from)));
+    let first = message.parts.iter().find_map(|part| part.block).map(|number| format!("  #{number}")).unwrap_or_default();
+    text.push_str(&style.paint(Paint::Heading, &format!("── {}{first}{moment}", message.from)));
     text.push('\n');
     for part in &message.parts {
         let number = part.block.map(|number| format!("#{number} ")).unwrap_or_default();

@@ -10,6 +10,9 @@ use std::sync::Mutex;
 /// Goes up when anything that is cached changes its meaning; a cache of another format is emptied.
 const FORMAT: i32 = 3;
 
+/// The name of the cache in its directory.
+pub const CACHE_FILE: &str = "cache.db";
+
 const TABLES: &str = "
     CREATE TABLE files (path TEXT PRIMARY KEY, identity BLOB NOT NULL, probe BLOB NOT NULL) WITHOUT ROWID;
     CREATE TABLE segments (path TEXT NOT NULL, start INTEGER NOT NULL, content BLOB NOT NULL, PRIMARY KEY (path, start));
@@ -41,7 +44,7 @@ impl Cache {
 
     /// Opens the cache in `directory`, which must exist; without one it is as if there were none.
     pub fn open(directory: &Path) -> Cache {
-        let file: PathBuf = directory.join("cache.db");
+        let file: PathBuf = directory.join(CACHE_FILE);
         Cache { connection: connect(&file).ok().map(Mutex::new) }
     }
 

@@ -5,4 +5,4 @@
 
 mod cache;
 
-pub use cache::{Cache, CachedFile};
+pub use cache::{CACHE_FILE, Cache, CachedFile};

@@ -35,6 +35,9 @@ pub enum FindError {
     /// Nothing has this id.
     #[error("no session's id begins with '{0}', and there is no such file")]
     Unknown(String),
+    /// There is no such file.
+    #[error("there is no file {}", .0.display())]
+    Missing(PathBuf),
     /// Several have it.
     #[error("'{prefix}' is the beginning of {} session ids", .candidates.len())]
     Ambiguous {
@@ -106,16 +109,24 @@ pub fn find_all(disk: &dyn Disk, places: &Places, skipped: &mut dyn FnMut(&Path,
 /// [`FindError`]: none, several, or a file that is no session.
 pub fn find(disk: &dyn Disk, places: &Places, directory: &Path, name: Option<&str>) -> Result<Found, FindError> {
     match name {
+        // Nothing is not a name; as a path it would be the directory.
+        Some("") => Err(FindError::Unknown(String::new())),
         Some(name) => {
             let path = directory.join(name);
             match disk.identify(&path) {
                 Ok(_) => open_path(disk, path),
+                Err(error) if error.kind() == io::ErrorKind::NotFound && is_path(name) => Err(FindError::Missing(path)),
                 Err(error) if error.kind() == io::ErrorKind::NotFound => by_id(disk, places, name),
                 Err(source) => Err(FindError::Unreadable { path, source }),
             }
         }
         None => newest(disk, places, directory),
     }
+}
+
+/// Whether a name can only be that of a file: ids have neither separators nor dots.
+fn is_path(name: &str) -> bool {
+    name.contains(['/', '\\', '.'])
 }
 
 fn open_path(disk: &dyn Disk, path: PathBuf) -> Result<Found, FindError> {

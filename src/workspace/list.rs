@@ -1,6 +1,7 @@
 //! The totals of all sessions, scanned once and remembered.
 
 use super::find::{FindError, Found, find_all};
+use crate::engine;
 use crate::fsio::{Disk, Identity};
 use crate::provider::{PROVIDERS, Places, ProviderAdapter, Totals};
 use crate::store::Cache;
@@ -47,7 +48,8 @@ pub fn list(
             match remembered {
                 Some((_, totals)) => (found, identity, Ok(totals.clone()), false),
                 None => {
-                    let totals = scan(disk, found.provider, &found.path, buffer);
+                    let totals = scan(disk, found.provider, &found.path, buffer)
+                        .map(|totals| Totals { title: engine::mask(&totals.title).into_owned(), ..totals });
                     (found, identity, totals, true)
                 }
             }

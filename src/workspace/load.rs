@@ -140,6 +140,9 @@ pub fn parse_chunk(
             origins.len() - 1
         });
         parsed.row.origin = place as u32;
+        if let Some(Event::Title { text, .. }) = parsed.row.event.as_deref_mut() {
+            *text = engine::mask(text).into_owned();
+        }
         for mut block in parsed.blocks {
             let (content, text) = (&block.content, block.readable.as_deref());
             engine::measure(&mut block.block, content, text.unwrap_or(content), block.refers.as_deref(), known);

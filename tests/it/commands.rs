@@ -108,7 +108,7 @@ fn wide_and_narrow_terminals() {
 }
 
 /// Widths of terminals that every table fits. At 40 columns the gauge of `status` and the table of `sessions` do not as yet.
-const WIDTHS: [usize; 4] = [56, 60, 80, 100];
+const WIDTHS: [usize; 5] = [40, 56, 60, 80, 100];
 
 #[test]
 fn no_table_is_wider_than_the_terminal() {

@@ -13,10 +13,7 @@ use std::fs;
 const DOCUMENTS: &[&str] = &["README.md", "ARCHITECTURE.md", "CONTRIBUTING.md", "SECURITY.md", "SHORTCOMINGS.md", "CHANGELOG.md"];
 
 /// Examples of help texts that cannot be run as yet; each must go from here when it can.
-const KNOWN: &[&str] = &[
-    // `-s` is refused by the commands that take a session as their only object.
-    "aperture manifest -s 6666",
-];
+const KNOWN: &[&str] = &[];
 
 /// The definition with everything that clap derives from it, at a fixed width, and with `aperture help` as it is.
 fn built() -> Command {
