@@ -1,12 +1,15 @@
 //! How fast aperture is, as ratios of one run: whole processes against `wc -l`, a plain JSON pass and C.
 //!
-//! `cargo bench --bench speed` builds sessions of 10 and 100 MB and a home of 200 MB; `cargo bench --bench speed -- 4 500`
+//! `cargo bench --bench speed` builds sessions of 4, 10 and 100 MB and a home of 200 MB; `cargo bench --bench speed -- 4 500`
 //! sessions of other sizes, in MB. `APERTURE_BENCH_LARGE=1` makes the home 1 GB, `APERTURE_CORPUS` names a directory of real
-//! sessions whose largest one is measured too; `-- --write FILE MB` keeps a session, to profile with. Every figure is a median, every ratio the median of the ratios of each round.
+//! sessions whose largest one is measured too; `-- --write FILE MB` keeps a session, to profile with. Every figure is a
+//! median, every ratio the median of the ratios of each round.
 #![allow(
     clippy::disallowed_methods,
     clippy::expect_used,
     clippy::unwrap_used,
+    clippy::panic,
+    clippy::exit,
     clippy::print_stdout,
     clippy::print_stderr,
     reason = "a benchmark runs programs, reads the clock and prints"

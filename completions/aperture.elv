@@ -44,6 +44,8 @@ set edit:completion:arg-completer[aperture] = {|@words|
         &'aperture;manifest'= {
             cand --tier 'How much it says: summary (at most 200 tokens), detailed (at most 500), full'
             cand --max-tokens 'Tokens that it may take, over what the tier allows'
+            cand -s 'Session: a path, an id or the beginning of one [default: the newest of this project]'
+            cand --session 'Session: a path, an id or the beginning of one [default: the newest of this project]'
             cand --window 'Tokens that the model''s window holds, such as 200k [default: by model]'
             cand --color 'When to use colours'
             cand -C 'Run as if started in this directory'
@@ -58,7 +60,7 @@ set edit:completion:arg-completer[aperture] = {|@words|
             cand --project 'Only sessions of the project in this directory'
             cand --model 'Only sessions whose model''s name contains this'
             cand --sort 'What to sort by'
-            cand --limit 'Sessions to list; 0 lists all'
+            cand --limit 'Sessions to list; 0 lists all [default: 50; all with --json]'
             cand -s 'Session: a path, an id or the beginning of one [default: the newest of this project]'
             cand --session 'Session: a path, an id or the beginning of one [default: the newest of this project]'
             cand --window 'Tokens that the model''s window holds, such as 200k [default: by model]'
@@ -76,6 +78,8 @@ set edit:completion:arg-completer[aperture] = {|@words|
             cand --help 'Print help (see more with ''--help'')'
         }
         &'aperture;status'= {
+            cand -s 'Session: a path, an id or the beginning of one [default: the newest of this project]'
+            cand --session 'Session: a path, an id or the beginning of one [default: the newest of this project]'
             cand --window 'Tokens that the model''s window holds, such as 200k [default: by model]'
             cand --color 'When to use colours'
             cand -C 'Run as if started in this directory'
@@ -117,6 +121,8 @@ set edit:completion:arg-completer[aperture] = {|@words|
             cand --help 'Print help (see more with ''--help'')'
         }
         &'aperture;transcript'= {
+            cand -s 'Session: a path, an id or the beginning of one [default: the newest of this project]'
+            cand --session 'Session: a path, an id or the beginning of one [default: the newest of this project]'
             cand --window 'Tokens that the model''s window holds, such as 200k [default: by model]'
             cand --color 'When to use colours'
             cand -C 'Run as if started in this directory'

@@ -48,6 +48,7 @@ complete -c aperture -n "__fish_aperture_using_subcommand manifest" -l tier -d '
 detailed\t'At most 500 tokens: zones, topics, the largest stale blocks'
 full\t'Everything, without a limit'"
 complete -c aperture -n "__fish_aperture_using_subcommand manifest" -l max-tokens -d 'Tokens that it may take, over what the tier allows' -r
+complete -c aperture -n "__fish_aperture_using_subcommand manifest" -s s -l session -d 'Session: a path, an id or the beginning of one [default: the newest of this project]' -r
 complete -c aperture -n "__fish_aperture_using_subcommand manifest" -l window -d 'Tokens that the model\'s window holds, such as 200k [default: by model]' -r
 complete -c aperture -n "__fish_aperture_using_subcommand manifest" -l color -d 'When to use colours' -r -f -a "auto\t'On a terminal, unless `NO_COLOR` is set'
 always\t'Always'
@@ -64,7 +65,7 @@ tokens\t'The largest window first'
 full\t'The fullest window first'
 size\t'The largest file first'
 turns\t'The most turns first'"
-complete -c aperture -n "__fish_aperture_using_subcommand sessions" -l limit -d 'Sessions to list; 0 lists all' -r
+complete -c aperture -n "__fish_aperture_using_subcommand sessions" -l limit -d 'Sessions to list; 0 lists all [default: 50; all with --json]' -r
 complete -c aperture -n "__fish_aperture_using_subcommand sessions" -s s -l session -d 'Session: a path, an id or the beginning of one [default: the newest of this project]' -r
 complete -c aperture -n "__fish_aperture_using_subcommand sessions" -l window -d 'Tokens that the model\'s window holds, such as 200k [default: by model]' -r
 complete -c aperture -n "__fish_aperture_using_subcommand sessions" -l color -d 'When to use colours' -r -f -a "auto\t'On a terminal, unless `NO_COLOR` is set'
@@ -79,6 +80,7 @@ complete -c aperture -n "__fish_aperture_using_subcommand sessions" -l json -d '
 complete -c aperture -n "__fish_aperture_using_subcommand sessions" -l no-cache -d 'Read everything anew, and remember nothing'
 complete -c aperture -n "__fish_aperture_using_subcommand sessions" -l no-pager -d 'Do not use a pager'
 complete -c aperture -n "__fish_aperture_using_subcommand sessions" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c aperture -n "__fish_aperture_using_subcommand status" -s s -l session -d 'Session: a path, an id or the beginning of one [default: the newest of this project]' -r
 complete -c aperture -n "__fish_aperture_using_subcommand status" -l window -d 'Tokens that the model\'s window holds, such as 200k [default: by model]' -r
 complete -c aperture -n "__fish_aperture_using_subcommand status" -l color -d 'When to use colours' -r -f -a "auto\t'On a terminal, unless `NO_COLOR` is set'
 always\t'Always'
@@ -117,6 +119,7 @@ complete -c aperture -n "__fish_aperture_using_subcommand show" -l json -d 'Writ
 complete -c aperture -n "__fish_aperture_using_subcommand show" -l no-cache -d 'Read everything anew, and remember nothing'
 complete -c aperture -n "__fish_aperture_using_subcommand show" -l no-pager -d 'Do not use a pager'
 complete -c aperture -n "__fish_aperture_using_subcommand show" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c aperture -n "__fish_aperture_using_subcommand transcript" -s s -l session -d 'Session: a path, an id or the beginning of one [default: the newest of this project]' -r
 complete -c aperture -n "__fish_aperture_using_subcommand transcript" -l window -d 'Tokens that the model\'s window holds, such as 200k [default: by model]' -r
 complete -c aperture -n "__fish_aperture_using_subcommand transcript" -l color -d 'When to use colours' -r -f -a "auto\t'On a terminal, unless `NO_COLOR` is set'
 always\t'Always'

@@ -106,7 +106,7 @@ impl Texts {
                         1 + n % 28,
                         n % 60,
                         random.next() as u32
-                    )
+                    );
                 }
                 _ => rename(line, n, &mut text),
             }

@@ -35,7 +35,8 @@ pub struct Env {
     pub settings: ReadSettings,
     /// The session that `-s` names.
     session: Option<String>,
-    json: bool,
+    /// Whether reports are written as JSON.
+    pub json: bool,
     paged: bool,
     cached: bool,
 }

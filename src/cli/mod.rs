@@ -14,6 +14,7 @@ pub use topics::topic;
 
 use clap::{CommandFactory, Parser};
 use std::ffi::OsString;
+use std::io::{self, IsTerminal, Write};
 use std::process::ExitCode;
 
 /// Runs the program with its arguments and returns its exit code.
@@ -21,8 +22,8 @@ pub fn run(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
     let cli = match Cli::try_parse_from(arguments) {
         Ok(cli) => cli,
         Err(error) => {
-            // clap writes help to standard output, errors to standard error; a closed pipe is no reason to complain.
-            let _ = error.print();
+            // A closed pipe is no reason to complain.
+            let _ = print(&error);
             return ExitCode::from(if error.use_stderr() { ErrorKind::Usage.code() } else { 0 });
         }
     };
@@ -35,6 +36,16 @@ pub fn run(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
             ExitCode::from(error.kind.code())
         }
     }
+}
+
+/// Writes what clap has to say: help to standard output, in one piece, errors to standard error.
+fn print(error: &clap::Error) -> io::Result<()> {
+    if error.use_stderr() {
+        return error.print();
+    }
+    let text = error.render();
+    let text = if io::stdout().is_terminal() { text.ansi().to_string() } else { text.to_string() };
+    io::stdout().write_all(text.as_bytes())
 }
 
 /// The definition of the command line, for man pages and completions.

@@ -6,6 +6,9 @@ use crate::output::{SessionRow, SessionsReport};
 use crate::workspace::{self, Listed};
 use std::path::{Path, PathBuf};
 
+/// Sessions that people are shown unless they ask for more.
+const LISTED: usize = 50;
+
 /// Arguments of `sessions`.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:
@@ -35,9 +38,9 @@ pub struct Arguments {
     /// Sort the other way round
     #[arg(long)]
     reverse: bool,
-    /// Sessions to list; 0 lists all
-    #[arg(long, value_name = "N", default_value_t = 0)]
-    limit: usize,
+    /// Sessions to list; 0 lists all [default: 50; all with --json]
+    #[arg(long, value_name = "N")]
+    limit: Option<usize>,
 }
 
 /// By what sessions are sorted.
@@ -59,7 +62,7 @@ enum Sort {
 pub fn run(env: &Env, arguments: &Arguments) -> Result<(), CommandError> {
     let mut skipped = Vec::new();
     let listed = workspace::list(env.disk, &env.cache(), &env.places, &mut |path, error| {
-        skipped.push(format!("{}: {error}", path.display()))
+        skipped.push(format!("{}: {error}", path.display()));
     })?;
     for problem in skipped {
         env.note(&format!("skipped {problem}"));
@@ -93,7 +96,8 @@ pub fn run(env: &Env, arguments: &Arguments) -> Result<(), CommandError> {
     if arguments.reverse {
         sessions.reverse();
     }
-    let limit = if arguments.limit == 0 { sessions.len() } else { arguments.limit };
+    let limit = arguments.limit.unwrap_or(if env.json { 0 } else { LISTED });
+    let limit = if limit == 0 { sessions.len() } else { limit };
     let left_out = sessions.len().saturating_sub(limit);
     sessions.truncate(limit);
     env.print(&SessionsReport { sessions, left_out })
@@ -109,7 +113,7 @@ fn row(env: &Env, listed: Listed, open: &std::collections::BTreeSet<String>) -> 
         id: found.location.id,
         path: found.path.display().to_string(),
         project: if totals.directory.is_empty() { found.location.project } else { totals.directory },
-        title: engine::mask(&totals.title).into_owned(),
+        title: totals.title,
         model: totals.model,
         modified: (identity.modified / 1_000_000) as i64,
         window_tokens: totals.window_tokens,

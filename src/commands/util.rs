@@ -30,7 +30,7 @@ pub fn run(env: &Env, arguments: &Arguments) -> Result<(), CommandError> {
     let Tool::Accuracy { files } = &arguments.tool;
     let found = if files.is_empty() {
         let all = workspace::find_all(env.disk, &env.places, &mut |path, error| {
-            env.note(&format!("skipped {}: {error}", path.display()))
+            env.note(&format!("skipped {}: {error}", path.display()));
         });
         all.into_iter().map(|(found, _)| found).collect()
     } else {

@@ -43,10 +43,20 @@ pub fn read(mut session: Session, window: Window, settings: &ReadSettings) -> Re
     note_rows(&mut session);
     let model = session.rows.iter().rev().find_map(|row| row.model.as_deref()).unwrap_or_default().to_owned();
     let price = tokens::price(&mut session, &window, &model);
-    references::trace(&mut session, turns.len() as u32, steps);
+    let (used, found) =
+        rayon::join(|| references::trace(&session, turns.len() as u32, steps), || topics::find(&session, &window));
+    for (block, usefulness) in session.blocks.iter_mut().zip(used) {
+        block.usefulness = usefulness;
+    }
+    let mut topics = Vec::with_capacity(found.len());
+    for (topic, blocks) in found {
+        for number in blocks {
+            session.blocks[number as usize - 1].topic = Some(topics.len() as u32);
+        }
+        topics.push(topic);
+    }
     outdated::mark(&mut session, &window);
     zones::place(&mut session, &window, steps);
-    let topics = topics::find(&mut session, &window);
     for block in &mut session.blocks {
         block.state = states::state(block, steps, settings.stale);
     }
@@ -54,7 +64,7 @@ pub fn read(mut session: Session, window: Window, settings: &ReadSettings) -> Re
         turn.topic = turn.blocks.iter().find_map(|number| session.blocks[*number as usize - 1].topic);
     }
     let peak = session.rows.iter().filter_map(|row| row.usage).map(|usage| usage.sent()).max().unwrap_or_default();
-    let capacity = capacity::capacity(&model, peak.max(price.total.round()), settings);
+    let capacity = capacity(&model, peak.max(price.total.round()), settings);
     Reading { session, window, turns, steps, topics, price, capacity, model }
 }
 

@@ -5,20 +5,22 @@
 //! Jones 1972); a term in more than [`COMMON_TERM_BLOCKS`] says nothing. The agent's block refers to an earlier one when
 //! the weights of their shared terms reach [`REFERENCE_WEIGHT`].
 
-use crate::model::Session;
 use crate::model::limits::COMMON_TERM_BLOCKS;
-use rustc_hash::{FxHashMap, FxHashSet};
+use crate::model::{Session, Usefulness};
+use rustc_hash::FxHashMap;
 
 /// What shared terms must weigh to be a reference: one term of three blocks, or several that are more common.
 const REFERENCE_WEIGHT: f32 = 0.33;
 /// Steps after which a reference counts half.
 const HALF_LIFE_STEPS: f32 = 20.0;
 
-/// Writes references, heat and staleness into every block. `turn` and `step` are the last ones of the session.
-pub fn trace(session: &mut Session, turn: u32, step: u32) {
+/// How each block is used, in file order: references, heat and staleness. `turn` and `step` are the last ones of the session.
+pub fn trace(session: &Session, turn: u32, step: u32) -> Vec<Usefulness> {
+    let mut used_by = vec![Usefulness::default(); session.blocks.len()];
     // Only what some block of the agent uses can be referred to: everything else need not be remembered.
-    let used: FxHashSet<u32> = session.blocks.iter().flat_map(|block| &block.terms[..block.uses as usize]).copied().collect();
-    let mut holders: FxHashMap<u32, Vec<u32>> = FxHashMap::default();
+    let used = session.blocks.iter().flat_map(|block| &block.terms[..block.uses as usize]).copied();
+    let mut holders: FxHashMap<u32, Vec<u32>> = used.map(|term| (term, Vec::new())).collect();
+    let sieve = Sieve::new(holders.keys().copied());
     let mut heat = vec![0.0f32; session.blocks.len()];
     let mut shared: FxHashMap<u32, f32> = FxHashMap::default();
     for index in 0..session.blocks.len() {
@@ -32,26 +34,46 @@ pub fn trace(session: &mut Session, turn: u32, step: u32) {
                 }
             }
             for (&holder, &weight) in shared.iter().filter(|(_, weight)| **weight >= REFERENCE_WEIGHT) {
-                let usefulness = &mut session.blocks[holder as usize].usefulness;
+                let usefulness = &mut used_by[holder as usize];
                 usefulness.references += 1;
                 usefulness.last_turn = Some(position.turn);
                 usefulness.last_step = Some(position.step);
                 heat[holder as usize] += weight.min(1.0) * decay(step, position.step);
             }
         }
-        for term in session.blocks[index].terms.iter().filter(|term| used.contains(term)) {
-            let blocks = holders.entry(*term).or_default();
+        for term in session.blocks[index].terms.iter().filter(|term| sieve.may_hold(**term)) {
+            let Some(blocks) = holders.get_mut(term) else { continue };
             // One more than common is enough to know that it is.
             if blocks.len() <= COMMON_TERM_BLOCKS {
                 blocks.push(index as u32);
             }
         }
     }
-    for (block, warmth) in session.blocks.iter_mut().zip(heat) {
-        let usefulness = &mut block.usefulness;
+    for ((block, usefulness), warmth) in session.blocks.iter().zip(&mut used_by).zip(heat) {
         usefulness.heat = 1.0 - (-(warmth + decay(step, block.position.step))).exp();
         usefulness.stale_turns = turn.saturating_sub(usefulness.last_turn.unwrap_or_default().max(block.position.turn));
         usefulness.stale_steps = step.saturating_sub(usefulness.last_step.unwrap_or_default().max(block.position.step));
+    }
+    used_by
+}
+
+/// A set of bits over terms, small enough to stay near the processor: most terms are not in the table behind it.
+struct Sieve(Vec<u64>);
+
+impl Sieve {
+    const BITS: u32 = 1 << 21;
+
+    fn new(terms: impl Iterator<Item = u32>) -> Sieve {
+        let mut bits = vec![0; Self::BITS as usize / 64];
+        for term in terms.map(|term| term % Self::BITS) {
+            bits[term as usize / 64] |= 1 << (term % 64);
+        }
+        Sieve(bits)
+    }
+
+    fn may_hold(&self, term: u32) -> bool {
+        let term = term % Self::BITS;
+        self.0[term as usize / 64] >> (term % 64) & 1 == 1
     }
 }
 

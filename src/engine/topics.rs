@@ -17,16 +17,18 @@ const TOPIC_WORDS: usize = 8;
 /// Stretches above which only neighbours are compared: comparing all with all would take too long.
 const COMPARED_STRETCHES: usize = 400;
 
-type Words = FxHashMap<Box<str>, f32>;
+type Words<'a> = FxHashMap<&'a str, f32>;
 
-struct Stretch {
+struct Stretch<'a> {
     blocks: Vec<BlockNumber>,
     turns: BTreeSet<u32>,
-    words: Words,
+    words: Words<'a>,
+    /// The length of the vector of its words, once they are weighed.
+    length: f32,
 }
 
-/// Groups the blocks of the window, and of what was cut from it, into topics; writes each block's topic.
-pub fn find(session: &mut Session, window: &Window) -> Vec<Topic> {
+/// Groups the blocks of the window, and of what was cut from it, into topics; each with its blocks.
+pub fn find(session: &Session, window: &Window) -> Vec<(Topic, Vec<BlockNumber>)> {
     let mut stretches = stretches(session, window);
     weigh(&mut stretches);
     merge_neighbours(&mut stretches);
@@ -35,28 +37,22 @@ pub fn find(session: &mut Session, window: &Window) -> Vec<Topic> {
     }
     let mut taken: BTreeSet<String> = BTreeSet::new();
     let mut topics = Vec::new();
-    for stretch in &stretches {
+    for stretch in stretches {
         let keywords = ranked(&stretch.words);
         let label = label(&keywords, &taken);
         if label.is_empty() {
             continue;
         }
         taken.insert(label.clone());
-        for number in &stretch.blocks {
-            session.blocks[*number as usize - 1].topic = Some(topics.len() as u32);
-        }
-        topics.push(Topic {
-            label,
-            keywords: keywords.into_iter().take(TOPIC_WORDS).map(str::to_owned).collect(),
-            turns: stretch.turns.iter().copied().collect(),
-        });
+        let keywords = keywords.into_iter().take(TOPIC_WORDS).map(str::to_owned).collect();
+        topics.push((Topic { label, keywords, turns: stretch.turns.iter().copied().collect() }, stretch.blocks));
     }
     topics
 }
 
-fn stretches(session: &Session, window: &Window) -> Vec<Stretch> {
+fn stretches<'a>(session: &'a Session, window: &Window) -> Vec<Stretch<'a>> {
     let mut known: FxHashMap<(u32, u32), usize> = FxHashMap::default();
-    let mut stretches: Vec<Stretch> = Vec::new();
+    let mut stretches: Vec<Stretch<'a>> = Vec::new();
     let mut first_step: FxHashMap<u32, u32> = FxHashMap::default();
     let inside: rustc_hash::FxHashSet<BlockNumber> = window.blocks.iter().copied().collect();
     for block in &session.blocks {
@@ -66,7 +62,7 @@ fn stretches(session: &Session, window: &Window) -> Vec<Stretch> {
         let (turn, step) = (block.position.turn, block.position.step);
         let start = *first_step.entry(turn).or_insert(step);
         let place = *known.entry((turn, (step - start.min(step)) / STRETCH_STEPS)).or_insert_with(|| {
-            stretches.push(Stretch { blocks: Vec::new(), turns: BTreeSet::new(), words: Words::default() });
+            stretches.push(Stretch { blocks: Vec::new(), turns: BTreeSet::new(), words: Words::default(), length: 0.0 });
             stretches.len() - 1
         });
         let stretch = &mut stretches[place];
@@ -79,17 +75,17 @@ fn stretches(session: &Session, window: &Window) -> Vec<Stretch> {
             _ => 0.4,
         } * if inside.contains(&block.number) { 1.0 } else { 0.8 };
         for (rank, word) in block.keywords.iter().enumerate() {
-            *stretch.words.entry(word.clone()).or_default() += weight / (1.0 + rank as f32 / 3.0);
+            *stretch.words.entry(word).or_default() += weight / (1.0 + rank as f32 / 3.0);
         }
     }
     stretches
 }
 
 /// Turns counts into tf-idf: log-dampened counts, times how few stretches have the word.
-fn weigh(stretches: &mut [Stretch]) {
-    let mut spread: FxHashMap<Box<str>, f32> = FxHashMap::default();
+fn weigh(stretches: &mut [Stretch<'_>]) {
+    let mut spread: Words<'_> = FxHashMap::default();
     for word in stretches.iter().flat_map(|stretch| stretch.words.keys()) {
-        *spread.entry(word.clone()).or_default() += 1.0;
+        *spread.entry(*word).or_default() += 1.0;
     }
     let all = stretches.len() as f32;
     for stretch in stretches {
@@ -97,29 +93,28 @@ fn weigh(stretches: &mut [Stretch]) {
             // What every stretch says tells them apart from nothing, but is all there is when there is one.
             *weight = (1.0 + *weight).ln() * (all / spread[word]).ln().max(0.05);
         }
+        stretch.length = length(&stretch.words);
     }
 }
 
-fn merge_neighbours(stretches: &mut Vec<Stretch>) {
-    let mut merged: Vec<Stretch> = Vec::new();
+fn merge_neighbours(stretches: &mut Vec<Stretch<'_>>) {
+    let mut merged: Vec<Stretch<'_>> = Vec::new();
     for stretch in stretches.drain(..) {
         match merged.last_mut() {
-            Some(last) if stretch.words.is_empty() || likeness(&last.words, &stretch.words) >= NEIGHBOUR_LIKENESS => {
-                absorb(last, stretch)
-            }
+            Some(last) if stretch.words.is_empty() || likeness(last, &stretch) >= NEIGHBOUR_LIKENESS => absorb(last, stretch),
             _ => merged.push(stretch),
         }
     }
     *stretches = merged;
 }
 
-fn merge_distant(stretches: &mut Vec<Stretch>) {
-    let mut merged: Vec<Stretch> = Vec::new();
+fn merge_distant(stretches: &mut Vec<Stretch<'_>>) {
+    let mut merged: Vec<Stretch<'_>> = Vec::new();
     for stretch in stretches.drain(..) {
         let nearest = merged
             .iter()
             .enumerate()
-            .map(|(place, known)| (place, likeness(&known.words, &stretch.words)))
+            .map(|(place, known)| (place, likeness(known, &stretch)))
             .max_by(|a, b| a.1.total_cmp(&b.1))
             .filter(|(_, likeness)| *likeness >= DISTANT_LIKENESS);
         match nearest {
@@ -130,25 +125,29 @@ fn merge_distant(stretches: &mut Vec<Stretch>) {
     *stretches = merged;
 }
 
-fn absorb(into: &mut Stretch, other: Stretch) {
+fn absorb<'a>(into: &mut Stretch<'a>, other: Stretch<'a>) {
     into.blocks.extend(other.blocks);
     into.turns.extend(other.turns);
     for (word, weight) in other.words {
         *into.words.entry(word).or_default() += weight;
     }
+    into.length = length(&into.words);
 }
 
 /// The cosine of two word vectors.
-fn likeness(a: &Words, b: &Words) -> f32 {
-    let (small, large) = if a.len() < b.len() { (a, b) } else { (b, a) };
+fn likeness(a: &Stretch<'_>, b: &Stretch<'_>) -> f32 {
+    let (small, large) = if a.words.len() < b.words.len() { (&a.words, &b.words) } else { (&b.words, &a.words) };
     let dot: f32 = small.iter().filter_map(|(word, weight)| large.get(word).map(|other| weight * other)).sum();
-    let length = |words: &Words| words.values().map(|weight| weight * weight).sum::<f32>().sqrt();
-    let lengths = length(a) * length(b);
+    let lengths = a.length * b.length;
     if lengths > 0.0 { dot / lengths } else { 0.0 }
 }
 
-fn ranked(words: &Words) -> Vec<&str> {
-    let mut ranked: Vec<(&str, f32)> = words.iter().map(|(word, weight)| (&**word, *weight)).collect();
+fn length(words: &Words<'_>) -> f32 {
+    words.values().map(|weight| weight * weight).sum::<f32>().sqrt()
+}
+
+fn ranked<'a>(words: &Words<'a>) -> Vec<&'a str> {
+    let mut ranked: Vec<(&str, f32)> = words.iter().map(|(word, weight)| (*word, *weight)).collect();
     ranked.sort_by(|a, b| b.1.total_cmp(&a.1).then_with(|| a.0.cmp(b.0)));
     ranked.into_iter().map(|(word, _)| word).collect()
 }
@@ -175,15 +174,19 @@ fn label(keywords: &[&str], taken: &BTreeSet<String>) -> String {
 mod tests {
     use super::*;
 
-    fn words(text: &str) -> Words {
-        text.split(' ').map(|word| (word.into(), 1.0)).collect()
+    fn check_likeness(a: &'static str, b: &'static str, expected: f32) {
+        let stretch = |text: &'static str| {
+            let words: Words<'_> = text.split_whitespace().map(|word| (word, 1.0)).collect();
+            Stretch { blocks: Vec::new(), turns: BTreeSet::new(), length: length(&words), words }
+        };
+        assert!((likeness(&stretch(a), &stretch(b)) - expected).abs() < 1e-6);
     }
 
     #[test]
     fn likeness_is_a_cosine() {
-        assert!((likeness(&words("a b"), &words("a b")) - 1.0).abs() < 1e-6);
-        assert_eq!(likeness(&words("a"), &words("b")), 0.0);
-        assert_eq!(likeness(&Words::default(), &words("b")), 0.0);
+        check_likeness("a b", "a b", 1.0);
+        check_likeness("a", "b", 0.0);
+        check_likeness("", "b", 0.0);
     }
 
     #[test]

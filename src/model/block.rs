@@ -41,6 +41,7 @@ pub struct Block {
     /// The first words of the content, on one line.
     pub preview: Box<str>,
     /// Hashes of the distinct terms that stand in it.
+    #[serde(with = "packed")]
     pub terms: Vec<u32>,
     /// How many of `terms`, from the first on, the agent used in it.
     pub uses: u32,
@@ -77,6 +78,35 @@ pub struct Block {
     /// Its topic, an index into the topics of the reading.
     #[serde(skip)]
     pub topic: Option<u32>,
+}
+
+/// Numbers as bytes, four each: hashes do not get shorter in any other form, and this one is read in one piece.
+mod packed {
+    use serde::de::{Error, Visitor};
+    use serde::{Deserializer, Serializer};
+
+    pub fn serialize<S: Serializer>(numbers: &[u32], serializer: S) -> Result<S::Ok, S::Error> {
+        let bytes: Vec<u8> = numbers.iter().flat_map(|number| number.to_le_bytes()).collect();
+        serializer.serialize_bytes(&bytes)
+    }
+
+    pub fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<u32>, D::Error> {
+        struct Collect;
+        impl Visitor<'_> for Collect {
+            type Value = Vec<u32>;
+            fn expecting(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+                f.write_str("numbers of four bytes")
+            }
+            fn visit_bytes<E: Error>(self, bytes: &[u8]) -> Result<Vec<u32>, E> {
+                let (numbers, rest) = bytes.as_chunks::<4>();
+                if !rest.is_empty() {
+                    return Err(E::invalid_length(bytes.len(), &self));
+                }
+                Ok(numbers.iter().map(|number| u32::from_le_bytes(*number)).collect())
+            }
+        }
+        deserializer.deserialize_bytes(Collect)
+    }
 }
 
 fn zero() -> TokenCount {

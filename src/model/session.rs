@@ -18,6 +18,18 @@ pub struct Segment {
 }
 
 impl Segment {
+    /// Puts stretches that follow each other together until each is of `bytes` or more, but for the last.
+    pub fn regroup(segments: impl IntoIterator<Item = Segment>, bytes: u64) -> Vec<Segment> {
+        let mut groups: Vec<Vec<Segment>> = Vec::new();
+        for segment in segments {
+            match groups.last_mut() {
+                Some(group) if segment.start - group[0].start < bytes => group.push(segment),
+                _ => groups.push(vec![segment]),
+            }
+        }
+        groups.into_iter().map(Segment::merge).collect()
+    }
+
     /// One stretch out of several that follow each other.
     pub fn merge(segments: impl IntoIterator<Item = Segment>) -> Segment {
         let mut segments = segments.into_iter();

@@ -161,7 +161,7 @@ impl StatusReport {
 
     fn shares(&self, style: &Style, width: usize, lines: &mut Vec<String>) {
         let total = self.tokens.round().max(1);
-        let bar = if width >= 70 { 20 } else { 8 };
+        let bar = if width >= 70 { 20 } else { 6 };
         let row = |share: &Share, name: &str| {
             let part = share.tokens as f64 / total as f64;
             format!(
@@ -191,7 +191,11 @@ impl StatusReport {
             lines.push(style.paint(Paint::Heading, title));
             for share in shares.iter().take(6) {
                 let note = format!("{} {}", share.blocks, if share.blocks == 1 { "block" } else { "blocks" });
-                lines.push(format!("{} {}", row(share, &share.name), style.paint(Paint::Dim, &note)));
+                lines.push(format!(
+                    "{} {}",
+                    row(share, &share.name),
+                    style.paint(Paint::Dim, &clip(&note, width.saturating_sub(33 + bar)))
+                ));
             }
         }
         if !self.files.is_empty() {
@@ -224,7 +228,7 @@ impl StatusReport {
                 let text = format!("          #{} {} ({}) {reason}", entry.number, clip(&entry.label, 40), tokens(entry.tokens));
                 lines.push(clip(&text, width));
             }
-            lines.push(style.paint(Paint::Dim, "          aperture blocks stale --sort tokens lists them"));
+            lines.push(style.paint(Paint::Dim, &clip("          aperture blocks stale --sort tokens lists them", width)));
         } else {
             lines.push("stale     nothing".to_owned());
         }

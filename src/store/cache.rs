@@ -1,14 +1,15 @@
 use crate::fsio::Identity;
-use crate::model::limits::CACHE_SEGMENTS;
+use crate::model::limits::{CACHE_SEGMENT_BYTES, CACHE_SEGMENTS};
 use crate::model::{Key, Segment};
 use crate::provider::Totals;
+use rayon::prelude::*;
 use rusqlite::{Connection, OptionalExtension, params};
 use rustc_hash::FxHashMap;
 use std::path::{Path, PathBuf};
 use std::sync::Mutex;
 
 /// Goes up when anything that is cached changes its meaning; a cache of another format is emptied.
-const FORMAT: i32 = 3;
+const FORMAT: i32 = 4;
 
 /// The name of the cache in its directory.
 pub const CACHE_FILE: &str = "cache.db";
@@ -66,7 +67,6 @@ impl Cache {
                 .collect::<rusqlite::Result<_>>()?;
             Ok((identity, probe, contents))
         })?;
-        use rayon::prelude::*;
         let segments: Vec<Segment> =
             contents.par_iter().map(|content| postcard::from_bytes(content).ok()).collect::<Option<_>>()?;
         let joined =
@@ -81,16 +81,18 @@ impl Cache {
     /// Remembers stretches of a session file: `fresh` are new, `all` is everything of the file, in order.
     pub fn remember(&self, path: &Path, identity: &Identity, probe: u128, all: &[Segment], fresh: usize) {
         let Some(name) = path.to_str() else { return };
-        let rewrite = all.len() > CACHE_SEGMENTS || fresh == all.len();
-        let merged = (rewrite && all.len() > 1).then(|| Segment::merge(all.iter().cloned()));
-        let written = merged.as_ref().map_or(&all[all.len() - fresh..], std::slice::from_ref);
+        let small = all.iter().filter(|segment| segment.end - segment.start < CACHE_SEGMENT_BYTES).count() > CACHE_SEGMENTS;
+        let merged = small.then(|| Segment::regroup(all.iter().cloned(), CACHE_SEGMENT_BYTES));
+        let rewrite = small || fresh == all.len();
+        let written = merged.as_deref().unwrap_or(&all[all.len() - fresh..]);
+        let contents: Vec<Option<Vec<u8>>> = written.par_iter().map(|segment| postcard::to_stdvec(segment).ok()).collect();
         self.with(|db| {
             let transaction = db.transaction()?;
             if rewrite {
                 transaction.execute("DELETE FROM segments WHERE path = ?1", [name])?;
             }
-            for segment in written {
-                if let Ok(content) = postcard::to_stdvec(segment) {
+            for (segment, content) in written.iter().zip(&contents) {
+                if let Some(content) = content {
                     transaction.execute(
                         "INSERT OR REPLACE INTO segments VALUES (?1, ?2, ?3)",
                         params![name, segment.start as i64, content],

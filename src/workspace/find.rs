@@ -85,7 +85,7 @@ pub fn find_all(disk: &dyn Disk, places: &Places, skipped: &mut dyn FnMut(&Path,
                             } else if let Some(location) = provider.locate(&entry.path) {
                                 match disk.identify(&entry.path) {
                                     Ok(identity) => {
-                                        found.push((Found { provider: *provider, path: entry.path, location }, identity))
+                                        found.push((Found { provider: *provider, path: entry.path, location }, identity));
                                     }
                                     Err(error) => skipped(&entry.path, error),
                                 }

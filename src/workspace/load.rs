@@ -2,7 +2,7 @@
 
 use crate::engine;
 use crate::fsio::{Disk, read_range};
-use crate::model::limits::READ_CHUNK_BYTES;
+use crate::model::limits::{CACHE_SEGMENT_BYTES, READ_CHUNK_BYTES};
 use crate::model::{Event, Fault, Key, Origin, RowKind, Segment, Session};
 use crate::provider::ProviderAdapter;
 use crate::store::Cache;
@@ -15,6 +15,9 @@ use twox_hash::XxHash3_128;
 /// How many places of a long file are looked at to see that its beginning is still what it was, and how much at each.
 const PROBES: u64 = 32;
 const PROBE_BYTES: u64 = 4096;
+
+/// Room behind what is read, so that the end of a file is seen without growing the buffer.
+const SPARE_BYTES: usize = 64;
 
 /// Reads a session file as far as the cache does not know it yet.
 pub fn load(disk: &dyn Disk, cache: &Cache, provider: &dyn ProviderAdapter, path: &Path, id: String) -> io::Result<Session> {
@@ -87,13 +90,14 @@ fn read_segments(
         }
         parsed.par_extend(chunks.into_par_iter().map(|(offset, chunk)| parse_chunk(provider, &known, &chunk, offset)));
     }
-    Ok(if parsed.is_empty() { Vec::new() } else { vec![Segment::merge(parsed)] })
+    Ok(Segment::regroup(parsed, CACHE_SEGMENT_BYTES))
 }
 
 /// Reads on until the chunk holds a line feed and at least `length` new bytes, or the file ends, which it returns.
 fn fill(file: &mut dyn Read, chunk: &mut Vec<u8>, length: usize) -> io::Result<bool> {
     loop {
         let before = chunk.len();
+        chunk.reserve(length + SPARE_BYTES);
         let read = file.take(length as u64).read_to_end(chunk)?;
         if read < length {
             return Ok(true);

@@ -42,6 +42,14 @@ pub struct Content {
     pub readable: String,
 }
 
+/// A large session takes longer to free than to show: what waits for the program's end need not wait for that.
+impl Drop for Workspace<'_> {
+    fn drop(&mut self) {
+        let reading = std::mem::take(&mut self.reading);
+        rayon::spawn(move || drop(reading));
+    }
+}
+
 impl<'a> Workspace<'a> {
     /// Reads a session that was found.
     ///

@@ -3,9 +3,11 @@
 use super::tool;
 use crate::model::{Block, BlockKind, Image, Key, Role};
 use crate::provider::ParsedBlock;
-use crate::provider::json::{self, elements, fields, is_true, member, text, text_of};
+use crate::provider::json::{elements, fields, is_true, member, text, text_of};
+use memchr::memmem::Finder;
 use serde_json::value::RawValue;
 use std::borrow::Cow;
+use std::sync::LazyLock;
 
 fields! {
     /// The keys of a content block that matter.
@@ -125,13 +127,18 @@ fn key(value: Option<&RawValue>) -> Option<Key> {
     text_of(value).map(|text| Key::of(&text))
 }
 
+/// Whether some tool result in the content of a message can refer to tools or bring search results: a look at its bytes.
+pub(super) fn may_refer(content: &RawValue) -> bool {
+    static KINDS: LazyLock<[Finder<'static>; 2]> =
+        LazyLock::new(|| [Finder::new("tool_reference"), Finder::new("search_result")]);
+    KINDS.iter().any(|kind| kind.find(content.get().as_bytes()).is_some())
+}
+
 /// Whether a tool result loads tools, and whether it brings anything of which the client keeps other texts apart.
 pub(super) fn references(content: Option<&RawValue>) -> (bool, bool) {
-    let Some(content) = content.filter(|content| content.get().starts_with('[')) else { return (false, false) };
-    let mentions = |kind: &str| memchr::memmem::find(content.get().as_bytes(), kind.as_bytes()).is_some();
-    if !mentions("tool_reference") && !mentions("search_result") {
+    let Some(content) = content.filter(|content| content.get().starts_with('[') && may_refer(content)) else {
         return (false, false);
-    }
+    };
     let elements = elements(content);
     let has = |kind: &str| elements.iter().any(|element| text_of(member(element, "type")).is_some_and(|known| known == kind));
     let loads = has("tool_reference");
@@ -173,6 +180,6 @@ pub(super) fn result<'a>(content: &'a RawValue, images: &mut Vec<Image>) -> Cow<
 
 /// The size of an image, from its source.
 pub(super) fn image(source: Option<&RawValue>) -> Option<Image> {
-    let data = json::text(member(source?, "data")?)?;
+    let data = text(member(source?, "data")?)?;
     Some(crate::provider::image::size(data.as_bytes()))
 }

@@ -294,7 +294,7 @@ fn usage(value: Option<&RawValue>, row: &mut Row) {
 
 /// What the texts of a user row say about how it is sent.
 fn notes(fields: &RowFields<'_>, row: &mut Row, blocks: &[ParsedBlock<'_>], string: bool, content: &RawValue) {
-    if !string && blocks.iter().any(|parsed| parsed.block.kind == BlockKind::ToolResult) {
+    if !string && content::may_refer(content) && blocks.iter().any(|parsed| parsed.block.kind == BlockKind::ToolResult) {
         for element in elements(content) {
             let (loads, apart) = content::references(member(element, "content"));
             row.flags.set(Flags::LOADS_TOOLS, loads);
