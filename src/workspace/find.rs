@@ -3,6 +3,7 @@
 use crate::fsio::{Disk, Identity, read_head};
 use crate::model::limits::SNIFF_BYTES;
 use crate::provider::{Format, Location, PROVIDERS, Places, ProviderAdapter, sniff};
+use rayon::prelude::*;
 use std::io;
 use std::path::{Path, PathBuf};
 
@@ -72,33 +73,34 @@ fn list(paths: &[PathBuf]) -> String {
 ///
 /// Directories that cannot be read are passed to `skipped`; one that is missing has no sessions.
 pub fn find_all(disk: &dyn Disk, places: &Places, skipped: &mut dyn FnMut(&Path, io::Error)) -> Vec<(Found, Identity)> {
-    let mut found = Vec::new();
+    let mut files: Vec<Found> = Vec::new();
     for provider in PROVIDERS {
-        for root in provider.roots(places) {
-            let mut directories = vec![root];
-            while let Some(directory) = directories.pop() {
-                match disk.list(&directory) {
-                    Ok(entries) => {
-                        for entry in entries {
-                            if entry.directory {
-                                directories.push(entry.path);
-                            } else if let Some(location) = provider.locate(&entry.path) {
-                                match disk.identify(&entry.path) {
-                                    Ok(identity) => {
-                                        found.push((Found { provider: *provider, path: entry.path, location }, identity));
-                                    }
-                                    Err(error) => skipped(&entry.path, error),
-                                }
-                            }
+        let mut directories = provider.roots(places);
+        while let Some(directory) = directories.pop() {
+            match disk.list(&directory) {
+                Ok(entries) => {
+                    for entry in entries {
+                        if entry.directory {
+                            directories.push(entry.path);
+                        } else if let Some(location) = provider.locate(&entry.path) {
+                            files.push(Found { provider: *provider, path: entry.path, location });
                         }
                     }
-                    Err(error) if error.kind() == io::ErrorKind::NotFound => {}
-                    Err(error) => skipped(&directory, error),
                 }
+                Err(error) if error.kind() == io::ErrorKind::NotFound => {}
+                Err(error) => skipped(&directory, error),
             }
         }
     }
-    found
+    let identities: Vec<io::Result<Identity>> = files.par_iter().map(|found| disk.identify(&found.path)).collect();
+    let mut all = Vec::with_capacity(files.len());
+    for (found, identity) in files.into_iter().zip(identities) {
+        match identity {
+            Ok(identity) => all.push((found, identity)),
+            Err(error) => skipped(&found.path, error),
+        }
+    }
+    all
 }
 
 /// The session that the user means: a path, an id, the unique beginning of one, or by default the newest of the project

@@ -34,11 +34,15 @@ pub fn list(
     places: &Places,
     skipped: &mut dyn FnMut(&Path, io::Error),
 ) -> Result<Vec<Listed>, FindError> {
-    let mut files = find_all(disk, places, skipped);
+    let mut problems = Vec::new();
+    let (mut files, known) =
+        rayon::join(|| find_all(disk, places, &mut |path, error| problems.push((path.to_owned(), error))), || cache.totals());
+    for (path, error) in problems {
+        skipped(&path, error);
+    }
     if files.is_empty() {
         return Err(FindError::NoSessions(PROVIDERS.iter().flat_map(|provider| provider.roots(places)).collect()));
     }
-    let known = cache.totals();
     // The largest first, so that no core is left with a large one at the end.
     files.sort_by_key(|(_, identity)| std::cmp::Reverse(identity.bytes));
     let scanned: Vec<(Found, Identity, io::Result<Totals>, bool)> = files
