@@ -35,7 +35,7 @@ pub fn list(
     skipped: &mut dyn FnMut(&Path, io::Error),
 ) -> Result<Vec<Listed>, FindError> {
     let mut problems = Vec::new();
-    let (mut files, known) =
+    let (files, mut known) =
         rayon::join(|| find_all(disk, places, &mut |path, error| problems.push((path.to_owned(), error))), || cache.totals());
     for (path, error) in problems {
         skipped(&path, error);
@@ -43,32 +43,32 @@ pub fn list(
     if files.is_empty() {
         return Err(FindError::NoSessions(PROVIDERS.iter().flat_map(|provider| provider.roots(places)).collect()));
     }
+    let mut listed = Vec::with_capacity(files.len());
+    let mut unknown = Vec::new();
+    for (found, identity) in files {
+        match found.path.to_str().and_then(|path| known.remove(path)).filter(|(seen, _)| *seen == identity) {
+            Some((_, totals)) => listed.push(Listed { found, identity, totals }),
+            None => unknown.push((found, identity)),
+        }
+    }
     // The largest first, so that no core is left with a large one at the end.
-    files.sort_by_key(|(_, identity)| std::cmp::Reverse(identity.bytes));
-    let scanned: Vec<(Found, Identity, io::Result<Totals>, bool)> = files
+    unknown.sort_by_key(|(_, identity)| std::cmp::Reverse(identity.bytes));
+    let scanned: Vec<(Found, Identity, io::Result<Totals>)> = unknown
         .into_par_iter()
         .map_init(Vec::new, |buffer, (found, identity)| {
-            let remembered = found.path.to_str().and_then(|path| known.get(path)).filter(|(seen, _)| *seen == identity);
-            match remembered {
-                Some((_, totals)) => (found, identity, Ok(totals.clone()), false),
-                None => {
-                    let totals = scan(disk, found.provider, &found.path, buffer)
-                        .map(|totals| Totals { title: engine::mask(&totals.title).into_owned(), ..totals });
-                    (found, identity, totals, true)
-                }
-            }
+            let totals = scan(disk, found.provider, &found.path, buffer)
+                .map(|totals| Totals { title: engine::mask(&totals.title).into_owned(), ..totals });
+            (found, identity, totals)
         })
         .collect();
     let fresh: Vec<(&Path, Identity, &Totals)> = scanned
         .iter()
-        .filter(|(.., new)| *new)
-        .filter_map(|(found, identity, totals, _)| Some((found.path.as_path(), *identity, totals.as_ref().ok()?)))
+        .filter_map(|(found, identity, totals)| Some((found.path.as_path(), *identity, totals.as_ref().ok()?)))
         .collect();
     if !fresh.is_empty() {
         cache.remember_totals(&fresh);
     }
-    let mut listed = Vec::with_capacity(scanned.len());
-    for (found, identity, totals, _) in scanned {
+    for (found, identity, totals) in scanned {
         match totals {
             Ok(totals) => listed.push(Listed { found, identity, totals }),
             Err(error) => skipped(&found.path, error),
