@@ -47,7 +47,7 @@ Register-ArgumentCompleter -Native -CommandName 'aperture' -ScriptBlock {
         }
         'aperture;manifest' {
             [CompletionResult]::new('--tier', '--tier', [CompletionResultType]::ParameterName, 'How much it says: summary (at most 200 tokens), detailed (at most 500), full')
-            [CompletionResult]::new('--max-tokens', '--max-tokens', [CompletionResultType]::ParameterName, 'Tokens that it may take, over what the tier allows')
+            [CompletionResult]::new('--max-tokens', '--max-tokens', [CompletionResultType]::ParameterName, 'Tokens that the text may take, in place of what the tier allows; JSON is never cut')
             [CompletionResult]::new('-s', '-s', [CompletionResultType]::ParameterName, 'Session: a path, an id or the beginning of one [default: the newest of this project]')
             [CompletionResult]::new('--session', '--session', [CompletionResultType]::ParameterName, 'Session: a path, an id or the beginning of one [default: the newest of this project]')
             [CompletionResult]::new('--window', '--window', [CompletionResultType]::ParameterName, 'Tokens that the model''s window holds, such as 200k [default: by model]')

@@ -43,7 +43,7 @@ set edit:completion:arg-completer[aperture] = {|@words|
         }
         &'aperture;manifest'= {
             cand --tier 'How much it says: summary (at most 200 tokens), detailed (at most 500), full'
-            cand --max-tokens 'Tokens that it may take, over what the tier allows'
+            cand --max-tokens 'Tokens that the text may take, in place of what the tier allows; JSON is never cut'
             cand -s 'Session: a path, an id or the beginning of one [default: the newest of this project]'
             cand --session 'Session: a path, an id or the beginning of one [default: the newest of this project]'
             cand --window 'Tokens that the model''s window holds, such as 200k [default: by model]'

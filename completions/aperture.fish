@@ -47,7 +47,7 @@ complete -c aperture -n "__fish_aperture_needs_command" -f -a "util" -d 'Tools f
 complete -c aperture -n "__fish_aperture_using_subcommand manifest" -l tier -d 'How much it says: summary (at most 200 tokens), detailed (at most 500), full' -r -f -a "summary\t'At most 200 tokens: what is full, what is going on, what could go'
 detailed\t'At most 500 tokens: zones, topics, the largest stale blocks'
 full\t'Everything, without a limit'"
-complete -c aperture -n "__fish_aperture_using_subcommand manifest" -l max-tokens -d 'Tokens that it may take, over what the tier allows' -r
+complete -c aperture -n "__fish_aperture_using_subcommand manifest" -l max-tokens -d 'Tokens that the text may take, in place of what the tier allows; JSON is never cut' -r
 complete -c aperture -n "__fish_aperture_using_subcommand manifest" -s s -l session -d 'Session: a path, an id or the beginning of one [default: the newest of this project]' -r
 complete -c aperture -n "__fish_aperture_using_subcommand manifest" -l window -d 'Tokens that the model\'s window holds, such as 200k [default: by model]' -r
 complete -c aperture -n "__fish_aperture_using_subcommand manifest" -l color -d 'When to use colours' -r -f -a "auto\t'On a terminal, unless `NO_COLOR` is set'

@@ -17,7 +17,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 /// Columns when no terminal says how many.
-const COLUMNS_WITHOUT_TERMINAL: usize = 100;
+const COLUMNS_WITHOUT_TERMINAL: usize = 140;
 /// Bytes of a session above which reading it is worth a sign of life on the terminal.
 const LARGE_SESSION_BYTES: u64 = 8 << 20;
 
@@ -101,7 +101,7 @@ impl Env {
         let directory = directory
             .or_else(|| directories::ProjectDirs::from("", "", "aperture").map(|project| project.cache_dir().to_owned()));
         match directory {
-            Some(directory) if self.cached && make_private(&directory).is_ok() => Cache::open(&directory),
+            Some(directory) if self.cached && make_private(&directory).is_ok() => open_cache(&directory),
             _ => Cache::none(),
         }
     }
@@ -141,6 +141,9 @@ impl Env {
             spinner.finish_and_clear();
         }
         workspace.map_err(|error| {
+            if error.kind() == io::ErrorKind::ResourceBusy {
+                return CommandError::from(error);
+            }
             let error = anyhow::Error::new(error).context(format!("cannot read {}", path.display()));
             CommandError::new(ErrorKind::Refused, error).hint("check that you may read it: ls -l")
         })
@@ -166,6 +169,18 @@ impl Env {
     pub fn note(&self, text: &str) {
         let _ = writeln!(io::stderr().lock(), "note: {}", crate::output::printable(text));
     }
+}
+
+/// Opens the cache in a directory; one that is broken is thrown away, as it can be at any time.
+fn open_cache(directory: &Path) -> Cache {
+    let cache = Cache::open(directory);
+    if !cache.is_broken() {
+        return cache;
+    }
+    for ending in ["", "-wal", "-shm"] {
+        let _ = fs::remove_file(directory.join(format!("{CACHE_FILE}{ending}")));
+    }
+    if make_private(directory).is_ok() { Cache::open(directory) } else { Cache::none() }
 }
 
 /// The user's settings under the project's.

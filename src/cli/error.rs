@@ -94,6 +94,9 @@ impl From<SelectorError> for CommandError {
 
 impl From<io::Error> for CommandError {
     fn from(error: io::Error) -> CommandError {
+        if error.kind() == io::ErrorKind::ResourceBusy {
+            return CommandError::new(ErrorKind::Conflict, error).hint("try again");
+        }
         CommandError::new(ErrorKind::Internal, error)
     }
 }

@@ -27,7 +27,12 @@ pub fn run(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
             return ExitCode::from(if error.use_stderr() { ErrorKind::Usage.code() } else { 0 });
         }
     };
-    let outcome = Env::new(&cli.globals).and_then(|env| crate::commands::run(&env, cli.command));
+    // What explains the program must not need what it explains, such as settings that can be read.
+    let outcome = match cli.command {
+        Some(Command::Help(arguments)) => crate::commands::help::run(&arguments),
+        Some(Command::Completions(arguments)) => crate::commands::completions::run(&arguments),
+        command => Env::new(&cli.globals).and_then(|env| crate::commands::run(&env, command)),
+    };
     match outcome {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) if error.is_closed_pipe() => ExitCode::SUCCESS,

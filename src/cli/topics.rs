@@ -20,10 +20,11 @@ over both.
   [windows]                    tokens that windows hold, by the beginning of
   claude-opus-4-6 = 1000000    the model's name
 
-  [stale]
-  turns = 3                    a block is stale after so many turns without a
-                               reference,
-  steps = 30                   or after so many calls of the model
+  [stale]                      a tool use, tool result, image or document that
+                               has gone cold is stale
+  turns = 3                    after so many turns without a reference, of at
+                               least ten steps,
+  steps = 30                   or after so many steps: responses of the model
 
 Environment: CLAUDE_CONFIG_DIR (where Claude Code keeps its sessions),
 APERTURE_HOME (where aperture keeps its own files), NO_COLOR, PAGER, COLUMNS.

@@ -1,6 +1,6 @@
 //! `aperture completions`: the completion script of a shell.
 
-use crate::cli::{self, CommandError, Env};
+use crate::cli::{self, CommandError};
 use std::io::Write;
 
 /// Arguments of `completions`.
@@ -15,7 +15,7 @@ pub struct Arguments {
 }
 
 /// Prints the script.
-pub fn run(_: &Env, arguments: &Arguments) -> Result<(), CommandError> {
+pub fn run(arguments: &Arguments) -> Result<(), CommandError> {
     let mut script = Vec::new();
     clap_complete::generate(arguments.shell, &mut cli::definition(), "aperture", &mut script);
     Ok(std::io::stdout().write_all(&script)?)

@@ -1,6 +1,6 @@
 //! `aperture help`: commands and topics.
 
-use crate::cli::{self, CommandError, Env, ErrorKind};
+use crate::cli::{self, CommandError, ErrorKind};
 use anyhow::anyhow;
 use std::io::Write;
 
@@ -15,7 +15,7 @@ pub struct Arguments {
 }
 
 /// Explains.
-pub fn run(_: &Env, arguments: &Arguments) -> Result<(), CommandError> {
+pub fn run(arguments: &Arguments) -> Result<(), CommandError> {
     let mut definition = cli::definition();
     definition.build();
     let text = match arguments.topic.as_deref() {

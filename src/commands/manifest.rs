@@ -19,7 +19,7 @@ pub struct Arguments {
     /// How much it says: summary (at most 200 tokens), detailed (at most 500), full
     #[arg(long, default_value = "detailed")]
     tier: Tier,
-    /// Tokens that it may take, over what the tier allows
+    /// Tokens that the text may take, in place of what the tier allows; JSON is never cut
     #[arg(long, value_name = "N")]
     max_tokens: Option<usize>,
 }
@@ -30,6 +30,6 @@ pub fn run(env: &Env, arguments: &Arguments) -> Result<(), CommandError> {
     env.print(&ManifestReport {
         tier: arguments.tier,
         max_tokens: arguments.max_tokens,
-        manifest: engine::manifest(&workspace.reading),
+        manifest: engine::manifest(&workspace.reading, arguments.tier.listed()),
     })
 }

@@ -22,8 +22,8 @@ pub fn run(env: &Env, command: Option<Command>) -> Result<(), CommandError> {
         Some(Command::Blocks(arguments)) => blocks::run(env, &arguments),
         Some(Command::Show(arguments)) => show::run(env, &arguments),
         Some(Command::Transcript(arguments)) => transcript::run(env, &arguments),
-        Some(Command::Help(arguments)) => help::run(env, &arguments),
-        Some(Command::Completions(arguments)) => completions::run(env, &arguments),
+        Some(Command::Help(arguments)) => help::run(&arguments),
+        Some(Command::Completions(arguments)) => completions::run(&arguments),
         Some(Command::Util(arguments)) => util::run(env, &arguments),
     }
 }

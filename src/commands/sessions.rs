@@ -63,10 +63,11 @@ pub fn run(env: &Env, arguments: &Arguments) -> Result<(), CommandError> {
     let mut skipped = Vec::new();
     let listed = workspace::list(env.disk, &env.cache(), &env.places, &mut |path, error| {
         skipped.push(format!("{}: {error}", path.display()));
-    })?;
+    });
     for problem in skipped {
         env.note(&format!("skipped {problem}"));
     }
+    let listed = listed?;
     let open = workspace::open_sessions(env.disk, &env.places);
     let project = arguments.project.as_ref().map(|project| {
         let path = env.directory.join(project);

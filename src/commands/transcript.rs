@@ -2,7 +2,7 @@
 
 use crate::cli::{CommandError, Env};
 use crate::engine::{ReadSettings, StalePolicy};
-use crate::model::{Block, BlockKind, BlockNumber, Level, Role, TokenCount};
+use crate::model::{Block, BlockKind, BlockNumber, Level, Role, State, TokenCount};
 use crate::output::{MessageText, PartText, TranscriptReport, TranscriptStyle};
 use crate::provider::{Part, Source};
 use crate::workspace::{Content, Workspace};
@@ -106,8 +106,11 @@ fn kind(block: Option<&Block>) -> String {
     }
 }
 
-/// Turns without a reference until a block counts as stale; none for what never does.
+/// Turns without a reference until a block counts as stale, 0 when it does; none for what never does.
 fn turns_left(block: &Block, policy: StalePolicy) -> Option<u32> {
     let perishable = matches!(block.kind, BlockKind::ToolUse | BlockKind::ToolResult | BlockKind::Image | BlockKind::Document);
-    perishable.then(|| policy.turns.saturating_sub(block.usefulness.stale_turns))
+    perishable.then(|| match block.state {
+        State::Stale => 0,
+        _ => policy.turns.saturating_sub(block.usefulness.stale_turns).max(1),
+    })
 }

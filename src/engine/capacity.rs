@@ -5,13 +5,10 @@ use serde::Serialize;
 
 /// Window sizes by the beginning of the model's name, the longest match counts.
 ///
-/// Published by Anthropic (models overview, 2026): 1M from the 4.6 generation of Opus and Sonnet on, 200k before and for
-/// Haiku 4.5. Clients can offer less; a session that was billed for more than the table says had more.
+/// 1M from the 4.7 generation on, 200k before and for Haiku, as the client offers it without being asked for more. The 4.6
+/// generation has 1M on request: a session that was billed for more than the table says had it.
 const WINDOWS: &[(&str, u64)] = &[
     ("claude-", 200_000),
-    ("claude-haiku-5", 200_000),
-    ("claude-opus-4-6", 200_000),
-    ("claude-sonnet-4-6", 200_000),
     ("claude-opus-4-7", 1_000_000),
     ("claude-opus-4-8", 1_000_000),
     ("claude-opus-5", 1_000_000),

@@ -4,9 +4,6 @@ use super::{Capacity, Reading, label};
 use crate::model::{Block, BlockKind, BlockNumber, Hidden, Level, Pin, Role, TokenCount, Zone};
 use serde::Serialize;
 
-/// Entries of each list that a manifest carries; what is shown of them depends on the room.
-const LISTED: usize = 12;
-
 /// What the window holds.
 #[derive(Clone, Debug, Serialize)]
 pub struct Manifest {
@@ -88,15 +85,15 @@ pub struct Entry {
     pub reason: Option<String>,
 }
 
-/// The manifest of a reading.
-pub fn manifest(reading: &Reading) -> Manifest {
+/// The manifest of a reading, with at most `listed` entries in each list.
+pub fn manifest(reading: &Reading, listed: usize) -> Manifest {
     let stale = reading.stale();
     let largest = |zone: Zone| {
         let mut blocks: Vec<&Block> = reading.in_window().filter(|block| block.position.zone == zone).collect();
         blocks.sort_by(|a, b| b.tokens.value.total_cmp(&a.tokens.value));
-        blocks.into_iter().take(LISTED).map(entry).collect()
+        blocks.into_iter().take(listed).map(entry).collect()
     };
-    let (warm, cold) = topics(reading);
+    let (warm, cold) = topics(reading, listed);
     Manifest {
         session: reading.session.id.clone(),
         model: reading.model.clone(),
@@ -116,7 +113,7 @@ pub fn manifest(reading: &Reading) -> Manifest {
         recent: largest(Zone::Recency),
         stale_blocks: stale.len() as u32,
         stale_tokens: stale.iter().map(|block| block.tokens).sum(),
-        stale: stale.into_iter().take(LISTED).map(entry).collect(),
+        stale: stale.into_iter().take(listed).map(entry).collect(),
         remaining: reading.remaining(),
     }
 }
@@ -140,7 +137,7 @@ pub fn stale_reason(block: &Block) -> Option<String> {
     }
     (block.state == crate::model::State::Stale).then(|| {
         let (turns, steps) = (block.usefulness.stale_turns, block.usefulness.stale_steps);
-        if turns > 1 { format!("unused for {turns} turns") } else { format!("unused for {steps} calls") }
+        if turns > 1 { format!("unused for {turns} turns") } else { format!("unused for {steps} steps") }
     })
 }
 
@@ -170,7 +167,7 @@ fn summary(reading: &Reading, zone: Zone) -> ZoneSummary {
 }
 
 /// Topics with blocks in the window, and those that only cold storage has; the most recent first.
-fn topics(reading: &Reading) -> (Vec<String>, Vec<String>) {
+fn topics(reading: &Reading, listed: usize) -> (Vec<String>, Vec<String>) {
     let mut last: Vec<(BlockNumber, BlockNumber)> = vec![(0, 0); reading.topics.len()];
     for block in &reading.session.blocks {
         if let Some(place) = block.topic.and_then(|topic| last.get_mut(topic as usize)) {
@@ -189,7 +186,7 @@ fn topics(reading: &Reading) -> (Vec<String>, Vec<String>) {
             .filter(|(number, _)| *number > 0)
             .collect();
         found.sort_by_key(|(number, _)| std::cmp::Reverse(*number));
-        found.into_iter().take(LISTED).map(|(_, label)| label.to_owned()).collect()
+        found.into_iter().take(listed).map(|(_, label)| label.to_owned()).collect()
     };
     (newest(&|(warm, _)| *warm), newest(&|(warm, cold)| if *warm == 0 { *cold } else { 0 }))
 }

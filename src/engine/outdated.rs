@@ -12,6 +12,7 @@ const RETRY_STEPS: u32 = 10;
 ///
 /// Looks from the end of the window to its beginning, so that each result knows what comes after it.
 pub fn mark(session: &mut Session, window: &Window) {
+    let files = Files::new(session);
     let mut contents = FxHashMap::default();
     let mut reads: FxHashMap<String, Vec<(u64, bool, BlockNumber)>> = FxHashMap::default();
     let mut edits: FxHashMap<String, BlockNumber> = FxHashMap::default();
@@ -30,7 +31,7 @@ pub fn mark(session: &mut Session, window: &Window) {
             found.push((Outdated::Duplicate, later));
         }
         if let Some(tool) = block.tool.as_deref() {
-            let file = short_path(&tool.target);
+            let file = files.name(&tool.target);
             match tool.verb {
                 ToolVerb::Read => {
                     let later = reads.entry(file.clone()).or_default();
@@ -52,6 +53,8 @@ pub fn mark(session: &mut Session, window: &Window) {
                 ToolVerb::Edit if !block.error => {
                     edits.insert(file, number);
                 }
+                // A search that failed says nothing; a command that failed says how things are.
+                ToolVerb::Search if block.error => {}
                 ToolVerb::Run | ToolVerb::Search => {
                     if let Some(later) = runs.insert((tool.verb, tool.scope), number) {
                         found.push((Outdated::RunAgain, later));
@@ -93,6 +96,39 @@ fn rank(reason: Outdated) -> u8 {
     }
 }
 
+/// The files that tools named, by their last two parts: a relative path means the one absolute path that ends like it.
+struct Files(FxHashMap<String, Option<String>>);
+
+impl Files {
+    fn new(session: &Session) -> Files {
+        let mut files: FxHashMap<String, Option<String>> = FxHashMap::default();
+        for tool in session.blocks.iter().filter_map(|block| block.tool.as_deref()) {
+            if tool.verb.names_file() && is_absolute(&tool.target) {
+                files
+                    .entry(short_path(&tool.target))
+                    .and_modify(|known| {
+                        if known.as_deref().is_some_and(|known| *known != *tool.target) {
+                            *known = None;
+                        }
+                    })
+                    .or_insert_with(|| Some(tool.target.to_string()));
+            }
+        }
+        Files(files)
+    }
+
+    fn name(&self, target: &str) -> String {
+        if is_absolute(target) {
+            return target.to_owned();
+        }
+        self.0.get(&short_path(target)).cloned().flatten().unwrap_or_else(|| target.to_owned())
+    }
+}
+
+fn is_absolute(path: &str) -> bool {
+    path.starts_with('/') || path.get(1..3) == Some(":\\")
+}
+
 /// The last two parts of a path: the same file seen from different directories.
 fn short_path(path: &str) -> String {
     let parts: Vec<&str> = path.rsplitn(3, ['/', '\\']).take(2).collect();
@@ -112,6 +148,62 @@ fn attempt(block: &Block, verb: ToolVerb) -> (ToolVerb, String) {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::model::{Role, Row, RowKind, Tool};
+
+    /// Results of tools in order, each with its target, scope and whether it failed; and which of them are outdated, and why.
+    fn check(verb: ToolVerb, results: &[(&str, u64, bool)], expected: &[Option<Outdated>]) {
+        let mut session = Session::default();
+        for (place, (target, scope, error)) in results.iter().enumerate() {
+            session.rows.push(Row::new(RowKind::User));
+            let mut block = Block::new(BlockKind::ToolResult, Role::ToolResult);
+            (block.number, block.error) = (place as u32 + 1, *error);
+            let (name, target) = ("T".into(), (*target).into());
+            block.tool = Some(Box::new(Tool { name, verb, target, scope: *scope, whole: *scope == 0, parameters: 1 }));
+            session.blocks.push(block);
+        }
+        let window = Window { blocks: (1..=results.len() as u32).collect(), ..Window::default() };
+        mark(&mut session, &window);
+        let outdated: Vec<Option<Outdated>> =
+            session.blocks.iter().map(|block| block.usefulness.outdated.map(|(reason, _)| reason)).collect();
+        assert_eq!(outdated, expected, "{results:?}");
+    }
+
+    #[test]
+    fn a_whole_read_outdates_earlier_reads_of_the_same_file() {
+        check(ToolVerb::Read, &[("/a/x/lib.rs", 7, false), ("/a/x/lib.rs", 0, false)], &[Some(Outdated::ReadAgain), None]);
+        check(ToolVerb::Read, &[("/a/x/lib.rs", 0, false), ("/a/x/lib.rs", 7, false)], &[None, None]);
+    }
+
+    #[test]
+    fn files_that_end_alike_are_different_files() {
+        check(ToolVerb::Read, &[("/w/a/src/lib.rs", 0, false), ("/w/b/src/lib.rs", 0, false)], &[None, None]);
+    }
+
+    #[test]
+    fn a_relative_path_means_the_file_that_ends_like_it() {
+        check(ToolVerb::Read, &[("/w/src/lib.rs", 0, false), ("src/lib.rs", 0, false)], &[Some(Outdated::ReadAgain), None]);
+    }
+
+    #[test]
+    fn a_search_that_failed_outdates_nothing() {
+        check(ToolVerb::Search, &[("x", 1, false), ("x", 1, true)], &[None, None]);
+        check(ToolVerb::Search, &[("x", 1, false), ("x", 1, false)], &[Some(Outdated::RunAgain), None]);
+    }
+
+    #[test]
+    fn a_command_that_ran_again_outdates_the_one_before_however_it_ended() {
+        check(ToolVerb::Run, &[("cargo test", 1, false), ("cargo test", 1, true)], &[Some(Outdated::RunAgain), None]);
+    }
+
+    #[test]
+    fn a_failure_that_was_made_good_is_outdated() {
+        check(ToolVerb::Edit, &[("/a/b.rs", 0, true), ("/a/b.rs", 0, false)], &[Some(Outdated::Succeeded), None]);
+    }
+
+    #[test]
+    fn a_plan_is_replaced_by_the_next_one_that_worked() {
+        check(ToolVerb::Plan, &[("", 0, false), ("", 0, false), ("", 0, true)], &[Some(Outdated::Replaced), None, None]);
+    }
 
     #[test]
     fn a_file_is_known_by_its_last_two_parts() {

@@ -2,7 +2,7 @@
 
 use super::Reading;
 use crate::model::{Block, BlockKind, BlockNumber, Key, Outdated, Role, State, Zone};
-use globset::{Glob, GlobMatcher};
+use globset::{Glob, GlobBuilder, GlobMatcher};
 use std::ops::RangeInclusive;
 
 /// Deepest nesting of parentheses and negations: a selector is written by hand.
@@ -26,15 +26,15 @@ enum Node {
     Error,
     Role(Role),
     Kind(BlockKind),
-    Tool(String),
+    Tool(GlobMatcher),
     Path(GlobMatcher),
     Turns(RangeInclusive<u32>),
     Larger(f64),
     Topic(String),
     Call(String),
     Not(Box<Node>),
-    And(Box<Node>, Box<Node>),
-    Or(Box<Node>, Box<Node>),
+    And(Vec<Node>),
+    Or(Vec<Node>),
 }
 
 /// Why a selector cannot be used.
@@ -164,7 +164,7 @@ impl Node {
                 Err(SelectorError::NoSuchCall(id.clone()))
             }
             Node::Not(inner) => inner.check(reading),
-            Node::And(a, b) | Node::Or(a, b) => a.check(reading).and_then(|()| b.check(reading)),
+            Node::And(nodes) | Node::Or(nodes) => nodes.iter().try_for_each(|node| node.check(reading)),
             _ => Ok(()),
         }
     }
@@ -184,15 +184,15 @@ impl Node {
             Node::Error => block.error,
             Node::Role(role) => block.role == *role,
             Node::Kind(kind) => block.kind == *kind || (*kind == BlockKind::Image && !block.images.is_empty()),
-            Node::Tool(pattern) => block.tool.as_ref().is_some_and(|tool| wildcard(pattern, &tool.name)),
+            Node::Tool(pattern) => block.tool.as_ref().is_some_and(|tool| pattern.is_match(&*tool.name)),
             Node::Path(glob) => block.tool.as_ref().is_some_and(|tool| matches_path(glob, &tool.target)),
             Node::Turns(range) => range.contains(&block.position.turn),
             Node::Larger(tokens) => block.tokens.value > *tokens,
             Node::Topic(query) => is_about(block, query, reading),
             Node::Call(id) => block.call == Some(Key::of(id)),
             Node::Not(inner) => !inner.matches(block, reading),
-            Node::And(a, b) => a.matches(block, reading) && b.matches(block, reading),
-            Node::Or(a, b) => a.matches(block, reading) || b.matches(block, reading),
+            Node::And(nodes) => nodes.iter().all(|node| node.matches(block, reading)),
+            Node::Or(nodes) => nodes.iter().any(|node| node.matches(block, reading)),
         }
     }
 }
@@ -215,18 +215,6 @@ fn is_about(block: &Block, query: &str, reading: &Reading) -> bool {
 fn matches_path(glob: &GlobMatcher, path: &str) -> bool {
     let path = path.replace('\\', "/");
     glob.is_match(&path) || path.match_indices('/').any(|(at, _)| glob.is_match(&path[at + 1..]))
-}
-
-fn wildcard(pattern: &str, name: &str) -> bool {
-    match pattern.split_once('*') {
-        None => pattern.eq_ignore_ascii_case(name),
-        Some((head, tail)) => {
-            let (name, head) = (name.to_ascii_lowercase(), head.to_ascii_lowercase());
-            name.strip_prefix(&head).is_some_and(|rest| {
-                tail.is_empty() || (0..=rest.len()).any(|at| rest.is_char_boundary(at) && wildcard(tail, &rest[at..]))
-            })
-        }
-    }
 }
 
 struct Parser<'a> {
@@ -258,22 +246,22 @@ impl<'a> Parser<'a> {
     }
 
     fn either(&mut self) -> Result<Node, SelectorError> {
-        let mut node = self.both()?;
+        let mut nodes = vec![self.both()?];
         while self.take('|') {
-            node = Node::Or(Box::new(node), Box::new(self.both()?));
+            nodes.push(self.both()?);
         }
-        Ok(node)
+        Ok(if nodes.len() == 1 { nodes.remove(0) } else { Node::Or(nodes) })
     }
 
     fn both(&mut self) -> Result<Node, SelectorError> {
-        let mut node = self.not()?;
+        let mut nodes = vec![self.not()?];
         loop {
             if self.take('&') {
-                node = Node::And(Box::new(node), Box::new(self.not()?));
+                nodes.push(self.not()?);
             } else if self.take('~') {
-                node = Node::And(Box::new(node), Box::new(Node::Not(Box::new(self.not()?))));
+                nodes.push(Node::Not(Box::new(self.not()?)));
             } else {
-                return Ok(node);
+                return Ok(if nodes.len() == 1 { nodes.remove(0) } else { Node::And(nodes) });
             }
         }
     }
@@ -357,7 +345,7 @@ impl<'a> Parser<'a> {
             _ => match Zone::ALL.into_iter().find(|zone| zone.name() == word) {
                 Some(zone) => Node::Zone(zone),
                 // Tool-use ids have a prefix, an underscore and digits: toolu_01…, call_…, tooluse_….
-                None if word.contains('_') && word.len() > 8 => Node::Call(word.to_owned()),
+                None if word.contains('_') && word.bytes().any(|byte| byte.is_ascii_digit()) => Node::Call(word.to_owned()),
                 None => return Err(SelectorError::UnknownName { name: word.to_owned(), nearest: nearest_name(word) }),
             },
         })
@@ -383,7 +371,11 @@ impl<'a> Parser<'a> {
         };
         const ROLES: [Role; 6] = [Role::System, Role::User, Role::Assistant, Role::Thinking, Role::ToolUse, Role::ToolResult];
         match name {
-            "tool" => Ok(Node::Tool(argument)),
+            "tool" => GlobBuilder::new(&argument)
+                .case_insensitive(true)
+                .build()
+                .map(|glob| Node::Tool(glob.compile_matcher()))
+                .map_err(|_| bad("tool", &[])),
             "topic" => Ok(Node::Topic(argument)),
             "path" => Glob::new(&argument).map(|glob| Node::Path(glob.compile_matcher())).map_err(|_| bad("path", &[])),
             "kind" => BlockKind::ALL
@@ -427,6 +419,9 @@ pub fn amount(text: &str) -> Option<f64> {
 }
 
 fn nearest_name(word: &str) -> Option<&'static str> {
+    if BlockKind::ALL.iter().any(|kind| kind.name() == word) {
+        return Some("kind(…)");
+    }
     nearest(word, NAMES.iter().chain(FUNCTIONS).map(|(name, _)| *name))
 }
 
@@ -558,6 +553,8 @@ mod tests {
     fn nesting_is_bounded() {
         assert!(Selector::parse(&"(".repeat(10_000)).is_err());
         assert!(Selector::parse(&"~".repeat(10_000)).is_err());
+        check(&format!("1{}", "|1".repeat(100_000)), &[1]);
+        check(&format!("1{}", "&1".repeat(100_000)), &[1]);
     }
 
     #[test]

@@ -12,6 +12,12 @@ pub struct RealDisk;
 impl Disk for RealDisk {
     fn identify(&self, path: &Path) -> io::Result<Identity> {
         let metadata = fs::metadata(path)?;
+        if !metadata.is_file() && !metadata.is_dir() {
+            return Err(io::Error::new(
+                io::ErrorKind::InvalidInput,
+                "it is no regular file: a session has to be read more than once",
+            ));
+        }
         let modified = metadata.modified()?.duration_since(UNIX_EPOCH).map_or(0, |since| since.as_nanos() as i128);
         let (changed, inode) = unix_identity(&metadata);
         Ok(Identity { bytes: metadata.len(), modified, changed, inode })
@@ -29,9 +35,8 @@ impl Disk for RealDisk {
         fs::read_dir(path)?
             .map(|entry| {
                 let entry = entry?;
-                let kind = entry.file_type()?;
-                let directory = if kind.is_symlink() { entry.path().is_dir() } else { kind.is_dir() };
-                Ok(Entry { path: entry.path(), directory })
+                // A link to a directory is none: what it holds is found where it is, and a loop has no end.
+                Ok(Entry { path: entry.path(), directory: entry.file_type()?.is_dir() })
             })
             .collect()
     }

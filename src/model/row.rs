@@ -187,7 +187,7 @@ pub struct Usage {
 impl Usage {
     /// All input tokens: the window as it was sent.
     pub fn sent(&self) -> u64 {
-        self.input + self.cache_read + self.cache_creation
+        self.input.saturating_add(self.cache_read).saturating_add(self.cache_creation)
     }
 }
 

@@ -15,6 +15,9 @@ pub struct Segment {
     pub blocks: Vec<Block>,
     /// The circumstances that its rows point into.
     pub origins: Vec<Origin>,
+    /// Whether it ends without a line feed.
+    #[serde(skip)]
+    pub unfinished: bool,
 }
 
 impl Segment {

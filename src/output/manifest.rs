@@ -18,6 +18,11 @@ pub enum Tier {
 }
 
 impl Tier {
+    /// Entries that each of its lists has at most.
+    pub fn listed(self) -> usize {
+        if self == Tier::Full { usize::MAX } else { LISTED }
+    }
+
     /// The tokens that it may take.
     pub fn limit(self) -> Option<usize> {
         match self {
@@ -40,6 +45,9 @@ pub struct ManifestReport {
     pub manifest: Manifest,
 }
 
+/// Most entries of a list where a limit holds.
+const LISTED: usize = 12;
+
 /// A line and how gladly it is left out when there is no room: the highest number goes first.
 struct Line(u8, String);
 
@@ -49,15 +57,24 @@ impl Report for ManifestReport {
     }
 
     fn text(&self, _: &Style) -> String {
-        let listed = match self.tier {
-            Tier::Summary => 3,
-            Tier::Detailed => 6,
-            Tier::Full => usize::MAX,
+        // As many entries of each list as there is room for, then as many lines.
+        let (fewest, most) = match self.tier {
+            Tier::Summary => (1, 4),
+            Tier::Detailed => (2, 8),
+            Tier::Full => (2, usize::MAX),
         };
-        let mut lines = if self.tier == Tier::Summary { self.short(listed) } else { self.long(listed) };
-        if let Some(limit) = self.max_tokens.or(self.tier.limit()) {
-            fit(&mut lines, limit);
-        }
+        let lines = |listed| if self.tier == Tier::Summary { self.short(listed) } else { self.long(listed) };
+        let lines = match self.max_tokens.or(self.tier.limit()) {
+            None => lines(most),
+            Some(limit) => {
+                let fitting = (fewest..=most.min(LISTED)).rev().map(lines).find(|lines| cost(lines) <= limit as f64);
+                fitting.unwrap_or_else(|| {
+                    let mut lines = lines(fewest);
+                    fit(&mut lines, limit);
+                    lines
+                })
+            }
+        };
         lines.into_iter().map(|Line(_, text)| text + "\n").collect()
     }
 }
@@ -97,7 +114,7 @@ impl ManifestReport {
             lines.push(Line(1, format!("Current task: \"{}\"", clip(task, 60))));
         }
         if !manifest.topics.is_empty() {
-            lines.push(Line(4, format!("Topics: {}", joined(&manifest.topics, 4))));
+            lines.push(Line(4, format!("Topics: {}", joined(&manifest.topics, listed))));
         }
         if !manifest.focused.is_empty() {
             lines.push(Line(1, format!("User-selected: {}", entries(&manifest.focused, 4))));
@@ -204,9 +221,13 @@ impl ManifestReport {
     }
 }
 
+/// What the lines cost together, rather too high than too low.
+fn cost(lines: &[Line]) -> f64 {
+    lines.iter().map(|Line(_, text)| estimate(text) + 1.0).sum()
+}
+
 /// Leaves lines out, the least needed first, until the rest fits; then cuts what is left.
 fn fit(lines: &mut Vec<Line>, limit: usize) {
-    let cost = |lines: &[Line]| lines.iter().map(|Line(_, text)| estimate(text) + 1.0).sum::<f64>();
     while cost(lines) > limit as f64 {
         let Some(worst) = lines.iter().map(|Line(rank, _)| *rank).max().filter(|rank| *rank > 0) else { break };
         if let Some(place) = lines.iter().rposition(|Line(rank, _)| *rank == worst) {

@@ -109,7 +109,7 @@ impl StatusReport {
             facts.push(self.model.clone());
         }
         let plural = |count: usize, one: &str| format!("{count} {one}{}", if count == 1 { "" } else { "s" });
-        facts.push(format!("{}, {}", plural(self.turns, "turn"), plural(self.steps as usize, "call")));
+        facts.push(format!("{}, {}", plural(self.turns, "turn"), plural(self.steps as usize, "step")));
         facts.extend(self.last_written.map(|moment| match age(style.now, moment).as_str() {
             "now" => "now".to_owned(),
             other => format!("{other} ago"),
@@ -148,12 +148,12 @@ impl StatusReport {
         let accuracy = &self.accuracy;
         let measured = match (self.measured, accuracy.step_median, accuracy.step_p90) {
             (Some(measured), Some(median), Some(p90)) => format!(
-                "billed    {} at the last call; estimated within {} (median), {} (p90)",
+                "billed    {} at the last step; estimated within {} (median), {} (p90)",
                 count(measured),
                 percent(median),
                 percent(p90),
             ),
-            (Some(measured), ..) => format!("billed    {} at the last call", count(measured)),
+            (Some(measured), ..) => format!("billed    {} at the last step", count(measured)),
             (None, ..) => "billed    never: the model has not answered in this window, all figures are estimates".to_owned(),
         };
         lines.push(clip(&measured, width));
@@ -235,7 +235,8 @@ impl StatusReport {
         let hidden = &self.hidden;
         let away = super::format::hidden(hidden);
         if !away.is_empty() {
-            lines.push(clip(&format!("cold      {} blocks: {away}", hidden.total()), width));
+            let plural = if hidden.total() == 1 { "block" } else { "blocks" };
+            lines.push(clip(&format!("cold      {} {plural}: {away}", hidden.total()), width));
         }
         let file = format!(
             "file      {}, {} rows; the window's content is {} of it, {}",
@@ -267,9 +268,9 @@ fn fault_name(fault: Fault, count: u32) -> &'static str {
         Fault::DuplicateId => "row identities twice",
         Fault::DanglingParent if one => "row whose parent is missing",
         Fault::DanglingParent => "rows whose parent is missing",
-        Fault::OrphanResult if one => "result without its call",
-        Fault::OrphanResult => "results without their call",
-        Fault::UnansweredUse if one => "call without a result",
-        Fault::UnansweredUse => "calls without a result",
+        Fault::OrphanResult if one => "result without its tool use",
+        Fault::OrphanResult => "results without their tool use",
+        Fault::UnansweredUse if one => "tool use without a result",
+        Fault::UnansweredUse => "tool uses without a result",
     }
 }

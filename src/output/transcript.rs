@@ -118,7 +118,15 @@ fn with_headers(text: &mut String, style: &Style, message: &MessageText) {
             printable(&part.kind),
             tokens(part.tokens)
         ));
-        push_lines(text, &printable(&part.content));
+        // What looks like a header and is content is moved in by a space, so that no content can forge one.
+        let content = printable(&part.content);
+        let forged = |line: &str| line.starts_with("--- Message ID:") || line.starts_with("[Part ID:");
+        if content.lines().any(forged) {
+            let moved = content.lines().map(|line| if forged(line) { format!(" {line}\n") } else { format!("{line}\n") });
+            push_lines(text, &moved.collect::<String>());
+        } else {
+            push_lines(text, &content);
+        }
     }
     text.push('\n');
 }

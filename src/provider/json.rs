@@ -28,9 +28,9 @@ pub fn is_true(value: Option<&RawValue>) -> bool {
     value.is_some_and(|value| value.get() == "true")
 }
 
-/// The value as a number without a sign or a fraction.
+/// The value as a number without a sign or a fraction; one beyond all that is counted in tokens is none.
 pub fn number(value: Option<&RawValue>) -> Option<u64> {
-    value?.get().parse().ok()
+    value?.get().parse().ok().filter(|number| *number < 1 << 40)
 }
 
 /// The elements of an array, verbatim; anything else has none.

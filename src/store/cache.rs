@@ -3,7 +3,7 @@ use crate::model::limits::{CACHE_SEGMENT_BYTES, CACHE_SEGMENTS};
 use crate::model::{Key, Segment};
 use crate::provider::Totals;
 use rayon::prelude::*;
-use rusqlite::{Connection, OptionalExtension, params};
+use rusqlite::{Connection, ErrorCode, OptionalExtension, params};
 use rustc_hash::FxHashMap;
 use std::path::{Path, PathBuf};
 use std::sync::Mutex;
@@ -24,6 +24,7 @@ const TABLES: &str = "
 /// The cache of one user; `None` inside when there is none to use.
 pub struct Cache {
     connection: Option<Mutex<Connection>>,
+    broken: bool,
 }
 
 /// What the cache knows of a session file.
@@ -40,13 +41,25 @@ pub struct CachedFile {
 impl Cache {
     /// A cache that knows nothing and keeps nothing.
     pub fn none() -> Cache {
-        Cache { connection: None }
+        Cache { connection: None, broken: false }
     }
 
     /// Opens the cache in `directory`, which must exist; without one it is as if there were none.
     pub fn open(directory: &Path) -> Cache {
         let file: PathBuf = directory.join(CACHE_FILE);
-        Cache { connection: connect(&file).ok().map(Mutex::new) }
+        match connect(&file) {
+            Ok(connection) => Cache { connection: Some(Mutex::new(connection)), broken: false },
+            Err(error) => {
+                let code = error.sqlite_error_code();
+                let broken = matches!(code, Some(ErrorCode::NotADatabase | ErrorCode::DatabaseCorrupt));
+                Cache { connection: None, broken }
+            }
+        }
+    }
+
+    /// Whether there is a file that is no cache, so that nothing can be remembered until it is gone.
+    pub fn is_broken(&self) -> bool {
+        self.broken
     }
 
     fn with<T>(&self, run: impl FnOnce(&mut Connection) -> rusqlite::Result<T>) -> Option<T> {

@@ -1,7 +1,7 @@
 //! Finding sessions: by path, id, unique prefix, or the newest of the project.
 
 use crate::fsio::{Disk, Identity, read_head};
-use crate::model::limits::SNIFF_BYTES;
+use crate::model::limits::{SNIFF_BYTES, SNIFF_LONGEST_BYTES};
 use crate::provider::{Format, Location, PROVIDERS, Places, ProviderAdapter, sniff};
 use rayon::prelude::*;
 use std::io;
@@ -135,7 +135,12 @@ fn open_path(disk: &dyn Disk, path: PathBuf) -> Result<Found, FindError> {
     if disk.list(&path).is_ok() {
         return Err(FindError::NotASession { path, what: "a directory: name one of its files, or use -C".to_owned() });
     }
-    let head = read_head(disk, &path, SNIFF_BYTES).map_err(|source| FindError::Unreadable { path: path.clone(), source })?;
+    let read = |length| read_head(disk, &path, length).map_err(|source| FindError::Unreadable { path: path.clone(), source });
+    let mut head = read(SNIFF_BYTES)?;
+    if head.len() == SNIFF_BYTES && !head.contains(&b'\n') {
+        // A first row that long is a paste; what a file is can be told from whole rows only.
+        head = read(SNIFF_LONGEST_BYTES)?;
+    }
     match sniff(&head) {
         Format::Session(name) => {
             let provider = PROVIDERS.iter().find(|provider| provider.name() == name).copied().unwrap_or(PROVIDERS[0]);

@@ -5,8 +5,9 @@ use crate::fsio::{Disk, read_range};
 use crate::model::limits::{CACHE_SEGMENT_BYTES, READ_CHUNK_BYTES};
 use crate::model::{Event, Fault, Key, Origin, RowKind, Segment, Session};
 use crate::provider::ProviderAdapter;
-use crate::store::Cache;
+use crate::store::{Cache, CachedFile};
 use rayon::prelude::*;
+use rustc_hash::FxHashMap;
 use std::borrow::Cow;
 use std::io::{self, Read};
 use std::path::Path;
@@ -20,35 +21,62 @@ const PROBE_BYTES: u64 = 4096;
 const SPARE_BYTES: usize = 64;
 
 /// Reads a session file as far as the cache does not know it yet.
+///
+/// A file that is replaced or cut while it is read would give a mixture: it is then read once more, from its beginning.
 pub fn load(disk: &dyn Disk, cache: &Cache, provider: &dyn ProviderAdapter, path: &Path, id: String) -> io::Result<Session> {
-    let identity = disk.identify(path)?;
     let known = cache.file(path).unwrap_or_default();
-    let known_end = known.segments.last().map_or(0, |last| last.end);
-    let valid = known_end > 0
-        && (identity == known.identity
-            || (identity.inode == known.identity.inode
-                && identity.bytes >= known_end
-                && probe(disk, path, known_end)? == known.probe));
-    let (mut segments, start) = if valid { (known.segments, known_end) } else { (Vec::new(), 0) };
-
-    let mut rest = Vec::new();
-    let fresh = if identity.bytes > start || !valid {
-        let fresh = read_segments(disk, cache, provider, path, start, &mut rest)?;
-        let count = fresh.len();
-        segments.extend(fresh);
-        count
-    } else {
-        0
-    };
-    // A client may have written since; what is kept must belong to what was read.
-    if fresh > 0 && disk.identify(path)?.inode == identity.inode {
-        let end = segments.last().map_or(0, |last| last.end);
-        cache.remember(path, &identity, probe(disk, path, end)?, &segments, fresh);
+    for known in [known, CachedFile::default()] {
+        if let Some(segments) = read(disk, cache, provider, path, known)? {
+            let ends_with_newline = !segments.last().is_some_and(|last| last.unfinished);
+            let mut session = Session::join(provider.name(), id, segments);
+            session.ends_with_newline = ends_with_newline;
+            return Ok(session);
+        }
     }
-    let end = segments.last().map_or(0, |last| last.end);
-    let unfinished = !rest.is_empty();
-    if unfinished {
+    Err(changed_while_read())
+}
+
+/// What is said when a session does not hold still.
+pub(super) fn changed_while_read() -> io::Error {
+    io::Error::new(io::ErrorKind::ResourceBusy, "the session changed while it was read")
+}
+
+/// The segments of a file, given what is known of it; nothing when the file became another one meanwhile.
+fn read(
+    disk: &dyn Disk,
+    cache: &Cache,
+    provider: &dyn ProviderAdapter,
+    path: &Path,
+    known: CachedFile,
+) -> io::Result<Option<Vec<Segment>>> {
+    let identity = disk.identify(path)?;
+    let known_end = known.segments.last().map_or(0, |last| last.end);
+    let grown = || {
+        identity.inode == known.identity.inode
+            && identity.bytes >= known_end
+            && probe(disk, path, known_end).is_ok_and(|probe| probe == known.probe)
+    };
+    let valid = known_end > 0 && (identity == known.identity || grown());
+    let (mut segments, start) = if valid { (known.segments, known_end) } else { (Vec::new(), 0) };
+    let mut rest = Vec::new();
+    if identity.bytes > start || !valid {
+        let read = read_segments(disk, cache, provider, path, start, &mut rest)?;
+        let fresh = read.len();
+        segments.extend(read);
+        let now = disk.identify(path)?;
+        let end = segments.last().map_or(0, |last| last.end);
+        if now.inode != identity.inode || now.bytes < end {
+            return Ok(None);
+        }
+        // What cannot be remembered is read again another time.
+        if let (1.., Ok(probe)) = (fresh, probe(disk, path, end)) {
+            cache.remember(path, &identity, probe, &segments, fresh);
+        }
+    }
+    if !rest.is_empty() {
+        let end = segments.last().map_or(0, |last| last.end);
         let mut last = parse_chunk(provider, &counter(cache), &rest, end);
+        last.unfinished = true;
         if let Some(row) = last.rows.last_mut()
             && row.kind == RowKind::Broken
         {
@@ -56,9 +84,7 @@ pub fn load(disk: &dyn Disk, cache: &Cache, provider: &dyn ProviderAdapter, path
         }
         segments.push(last);
     }
-    let mut session = Session::join(provider.name(), id, segments);
-    session.ends_with_newline = !unfinished;
-    Ok(session)
+    Ok(Some(segments))
 }
 
 /// Reads whole lines from `start` on into segments, on all cores; what follows the last line feed goes to `rest`.
@@ -122,7 +148,7 @@ pub fn parse_chunk(
     offset: u64,
 ) -> Segment {
     let mut segment = Segment { start: offset, end: offset + chunk.len() as u64, ..Segment::default() };
-    let mut origins: Vec<[Option<Cow<'_, str>>; 4]> = Vec::new();
+    let mut origins: FxHashMap<[Option<Cow<'_, str>>; 4], usize> = FxHashMap::default();
     let mut at = 0;
     while at < chunk.len() {
         let end = memchr::memchr(b'\n', &chunk[at..]).map_or(chunk.len(), |length| at + length);
@@ -136,12 +162,11 @@ pub fn parse_chunk(
         parsed.row.offset = offset + start as u64;
         parsed.row.length = line.len() as u32;
         // Rows in a row mostly say the same; a session has a handful of different origins.
-        let place = origins.iter().rposition(|known| *known == parsed.origin).unwrap_or_else(|| {
+        let place = *origins.entry(std::mem::take(&mut parsed.origin)).or_insert_with_key(|origin| {
             let [session, directory, version, branch] =
-                parsed.origin.each_ref().map(|text| text.as_deref().unwrap_or_default().to_owned());
+                origin.each_ref().map(|text| text.as_deref().unwrap_or_default().to_owned());
             segment.origins.push(Origin { session, directory, version, branch });
-            origins.push(std::mem::take(&mut parsed.origin));
-            origins.len() - 1
+            segment.origins.len() - 1
         });
         parsed.row.origin = place as u32;
         if let Some(Event::Title { text, .. }) = parsed.row.event.as_deref_mut() {

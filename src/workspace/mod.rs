@@ -70,14 +70,17 @@ impl<'a> Workspace<'a> {
     ///
     /// A row cannot be read any more, or is another one by now.
     pub fn contents(&self, numbers: &[BlockNumber]) -> io::Result<Vec<Content>> {
-        let changed = || io::Error::other("the session changed while it was read");
+        let changed = load::changed_while_read;
         let mut contents = Vec::with_capacity(numbers.len());
         let mut held: Option<(u32, Vec<u8>)> = None;
         for number in numbers {
             let block = self.reading.block(*number).ok_or_else(changed)?;
             if held.as_ref().is_none_or(|(row, _)| *row != block.row) {
                 let row = &self.reading.session.rows[block.row as usize];
-                held = Some((block.row, read_range(self.disk, &self.path, row.offset, row.length as usize)?));
+                let bytes = read_range(self.disk, &self.path, row.offset, row.length as usize);
+                let bytes =
+                    bytes.map_err(|error| if error.kind() == io::ErrorKind::UnexpectedEof { changed() } else { error })?;
+                held = Some((block.row, bytes));
             }
             let bytes = held.as_ref().map_or(&[][..], |(_, bytes)| bytes);
             let parsed = self.provider.parse(bytes);

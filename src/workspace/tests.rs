@@ -116,6 +116,48 @@ fn a_fault_at_any_call_of_the_disk_is_an_error_and_no_wrong_reading() {
     }
 }
 
+/// The real disk, but when the file is opened for its rows another file takes its place.
+struct ReplacingDisk<'a> {
+    by: &'a [u8],
+    once: std::sync::atomic::AtomicBool,
+}
+
+impl Disk for ReplacingDisk<'_> {
+    fn identify(&self, path: &Path) -> io::Result<crate::fsio::Identity> {
+        RealDisk.identify(path)
+    }
+
+    fn open(&self, path: &Path, offset: u64) -> io::Result<Box<dyn io::Read + Send>> {
+        let file = RealDisk.open(path, offset);
+        if !self.once.swap(true, std::sync::atomic::Ordering::SeqCst) {
+            let other = path.with_extension("new");
+            fs::write(&other, self.by)?;
+            fs::rename(other, path)?;
+        }
+        file
+    }
+
+    fn list(&self, path: &Path) -> io::Result<Vec<crate::fsio::Entry>> {
+        RealDisk.list(path)
+    }
+
+    fn resolve(&self, path: &Path) -> io::Result<PathBuf> {
+        RealDisk.resolve(path)
+    }
+}
+
+#[test]
+fn a_file_that_is_replaced_while_it_is_read_is_read_again() {
+    let (first, second) = (fs::read(&fixtures()[0]).unwrap(), fs::read(&fixtures()[1]).unwrap());
+    let directory = tempfile::tempdir().unwrap();
+    let cache = Cache::open(directory.path());
+    let file = directory.path().join("s.jsonl");
+    fs::write(&file, &first).unwrap();
+    let disk = ReplacingDisk { by: &second, once: Default::default() };
+    assert!(load(&disk, &cache, &ClaudeCode, &file, "id".into()).unwrap() == fresh(&file));
+    assert!(cached(&cache, &file) == fresh(&file));
+}
+
 #[test]
 fn totals_agree_with_the_whole_reading() {
     for fixture in fixtures() {

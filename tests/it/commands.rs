@@ -412,9 +412,9 @@ fn arguments_that_make_no_sense() {
         &sandbox,
         &["show", "toolu_nothing"],
         expect![[r#"
-            error: no block has the tool-use id 'toolu_nothing'
-            hint: aperture help selectors explains the language
-            exit code 1
+            error: 'toolu_nothing' is no selector
+            hint: did you mean 'tool(Read)'?
+            exit code 2
         "#]],
     );
     check(
@@ -485,11 +485,11 @@ fn damage_is_counted_and_never_fatal() {
         &["status"],
         expect![[r#"
             fix the test
-            abc1 · claude-opus-4-5-20251101 · 1 turn, 1 call · 2 h ago · /home/dev/shop
+            abc1 · claude-opus-4-5-20251101 · 1 turn, 1 step · 2 h ago · /home/dev/shop
 
             window    ▕██                                      ▏  10k of 200k tokens, 5 %
                       190k free; window size by model
-            billed    10,000 at the last call
+            billed    10,000 at the last step
 
             by zone
               primacy           10k  100 %  ████████████████████ 1 block; 10k not in file
@@ -513,7 +513,7 @@ fn damage_is_counted_and_never_fatal() {
         &["status"],
         expect![[r#"
             fix the test
-            abc1 · 1 turn, 0 calls · 3 h ago · /home/dev/shop
+            abc1 · 1 turn, 0 steps · 3 h ago · /home/dev/shop
 
             window    ▕                                        ▏  ~2 of 200k tokens, 0 %
                       200k free; window size assumed: --window sets it

@@ -35,7 +35,7 @@ fn a_manifest_keeps_to_its_tokens() {
     for file in files {
         let session = workspace::load(&RealDisk, &Cache::none(), &ClaudeCode, &file, "id".into()).unwrap();
         let window = ClaudeCode.window(&session);
-        let manifest = engine::manifest(&engine::read(session, window, &ReadSettings::default()));
+        let manifest = engine::manifest(&engine::read(session, window, &ReadSettings::default()), 12);
         for (place, (tier, max_tokens)) in
             [(Tier::Summary, None), (Tier::Detailed, None), (Tier::Full, Some(120))].into_iter().enumerate()
         {
