@@ -14,6 +14,7 @@ mod references;
 mod secrets;
 pub mod selector;
 mod states;
+mod stop_words;
 mod terms;
 pub mod tokens;
 mod topics;
