@@ -177,7 +177,7 @@ fn connect(file: &Path) -> rusqlite::Result<Connection> {
     let mut db = Connection::open(file)?;
     db.busy_timeout(std::time::Duration::from_millis(100))?;
     // The cache may be lost at any time; what must not happen is to wait for a disk.
-    db.execute_batch("PRAGMA journal_mode = WAL; PRAGMA synchronous = OFF;")?;
+    db.execute_batch("PRAGMA journal_mode = MEMORY; PRAGMA synchronous = OFF;")?;
     let format: i32 = db.query_row("PRAGMA user_version", [], |row| row.get(0))?;
     if format != FORMAT {
         let transaction = db.transaction_with_behavior(rusqlite::TransactionBehavior::Immediate)?;
