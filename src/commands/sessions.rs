@@ -79,20 +79,24 @@ pub fn run(env: &Env, arguments: &Arguments) -> Result<(), CommandError> {
             Path::new(&listed.totals.directory) == project || directory == Path::new(&listed.found.location.project)
         })
     };
-    let mut sessions: Vec<SessionRow> = listed.into_iter().filter(belongs).map(|listed| row(env, listed, &open)).collect();
+    let mut sessions: Vec<Listed> = listed;
     sessions.retain(|session| {
-        (arguments.subagents || !session.subagent)
-            && (arguments.all || session.turns + session.steps > 0)
-            && (!arguments.open || session.open)
-            && arguments.model.as_ref().is_none_or(|model| session.model.contains(model.as_str()))
+        (arguments.subagents || !session.found.location.subagent)
+            && (arguments.all || session.totals.turns + session.totals.steps > 0)
+            && (!arguments.open || open.contains(&session.found.location.id))
+            && arguments.model.as_ref().is_none_or(|model| session.totals.model.contains(model.as_str()))
+            && belongs(session)
     });
-    sessions.sort_by(|a, b| (b.modified, &a.id).cmp(&(a.modified, &b.id)));
+    sessions.sort_by(|a, b| (b.identity.modified, &a.found.location.id).cmp(&(a.identity.modified, &b.found.location.id)));
     match arguments.sort {
         Sort::Age => {}
-        Sort::Tokens => sessions.sort_by_key(|session| std::cmp::Reverse(session.window_tokens)),
-        Sort::Full => sessions.sort_by(|a, b| b.percent.total_cmp(&a.percent)),
-        Sort::Size => sessions.sort_by_key(|session| std::cmp::Reverse(session.bytes)),
-        Sort::Turns => sessions.sort_by_key(|session| std::cmp::Reverse(session.turns)),
+        Sort::Tokens => sessions.sort_by_key(|session| std::cmp::Reverse(session.totals.window_tokens)),
+        Sort::Full => {
+            let full = |session: &Listed| session.totals.window_tokens as f64 / capacity(env, session) as f64;
+            sessions.sort_by(|a, b| full(b).total_cmp(&full(a)));
+        }
+        Sort::Size => sessions.sort_by_key(|session| std::cmp::Reverse(session.identity.bytes)),
+        Sort::Turns => sessions.sort_by_key(|session| std::cmp::Reverse(session.totals.turns)),
     }
     if arguments.reverse {
         sessions.reverse();
@@ -100,13 +104,18 @@ pub fn run(env: &Env, arguments: &Arguments) -> Result<(), CommandError> {
     let limit = arguments.limit.unwrap_or(if env.json { 0 } else { LISTED });
     let limit = if limit == 0 { sessions.len() } else { limit };
     let left_out = sessions.len().saturating_sub(limit);
-    sessions.truncate(limit);
+    let sessions = sessions.into_iter().take(limit).map(|session| row(env, session, &open)).collect();
     env.print(&SessionsReport { sessions, left_out })
 }
 
+/// Tokens that the window of a session holds; at least one, so that it can be divided by.
+fn capacity(env: &Env, listed: &Listed) -> u64 {
+    engine::capacity(&listed.totals.model, listed.totals.peak_tokens, &env.settings).tokens.max(1)
+}
+
 fn row(env: &Env, listed: Listed, open: &std::collections::BTreeSet<String>) -> SessionRow {
+    let capacity = capacity(env, &listed);
     let Listed { found, identity, totals } = listed;
-    let capacity = engine::capacity(&totals.model, totals.peak_tokens, &env.settings).tokens;
     SessionRow {
         provider: found.provider.name(),
         open: open.contains(&found.location.id),
@@ -120,7 +129,7 @@ fn row(env: &Env, listed: Listed, open: &std::collections::BTreeSet<String>) -> 
         window_tokens: totals.window_tokens,
         estimated: totals.moved_on,
         capacity_tokens: capacity,
-        percent: totals.window_tokens as f64 / capacity.max(1) as f64 * 100.0,
+        percent: totals.window_tokens as f64 / capacity as f64 * 100.0,
         bytes: identity.bytes,
         turns: totals.turns,
         steps: totals.steps,

@@ -46,6 +46,8 @@ pub struct Entry {
     pub path: PathBuf,
     /// Whether it is a directory.
     pub directory: bool,
+    /// The state of a regular file; for a link, ask for the state of what it points at.
+    pub identity: Option<Identity>,
 }
 
 /// Reads a range of a file whole.

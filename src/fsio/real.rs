@@ -18,9 +18,7 @@ impl Disk for RealDisk {
                 "it is no regular file: a session has to be read more than once",
             ));
         }
-        let modified = metadata.modified()?.duration_since(UNIX_EPOCH).map_or(0, |since| since.as_nanos() as i128);
-        let (changed, inode) = unix_identity(&metadata);
-        Ok(Identity { bytes: metadata.len(), modified, changed, inode })
+        identity(&metadata)
     }
 
     fn open(&self, path: &Path, offset: u64) -> io::Result<Box<dyn Read + Send>> {
@@ -36,7 +34,10 @@ impl Disk for RealDisk {
             .map(|entry| {
                 let entry = entry?;
                 // A link to a directory is none: what it holds is found where it is, and a loop has no end.
-                Ok(Entry { path: entry.path(), directory: entry.file_type()?.is_dir() })
+                let kind = entry.file_type()?;
+                let file = kind.is_file().then(|| entry.metadata().ok()).flatten();
+                let identity = file.and_then(|file| identity(&file).ok());
+                Ok(Entry { path: entry.path(), directory: kind.is_dir(), identity })
             })
             .collect()
     }
@@ -44,6 +45,12 @@ impl Disk for RealDisk {
     fn resolve(&self, path: &Path) -> io::Result<PathBuf> {
         fs::canonicalize(path)
     }
+}
+
+fn identity(metadata: &Metadata) -> io::Result<Identity> {
+    let modified = metadata.modified()?.duration_since(UNIX_EPOCH).map_or(0, |since| since.as_nanos() as i128);
+    let (changed, inode) = unix_identity(metadata);
+    Ok(Identity { bytes: metadata.len(), modified, changed, inode })
 }
 
 #[cfg(unix)]

@@ -1,6 +1,6 @@
 //! Finding sessions: by path, id, unique prefix, or the newest of the project.
 
-use crate::fsio::{Disk, Identity, read_head};
+use crate::fsio::{Disk, Entry, Identity, read_head};
 use crate::model::limits::{SNIFF_BYTES, SNIFF_LONGEST_BYTES};
 use crate::provider::{Format, Location, PROVIDERS, Places, ProviderAdapter, sniff};
 use rayon::prelude::*;
@@ -73,31 +73,34 @@ fn list(paths: &[PathBuf]) -> String {
 ///
 /// Directories that cannot be read are passed to `skipped`; one that is missing has no sessions.
 pub fn find_all(disk: &dyn Disk, places: &Places, skipped: &mut dyn FnMut(&Path, io::Error)) -> Vec<(Found, Identity)> {
-    let mut files: Vec<Found> = Vec::new();
+    let mut all = Vec::new();
     for provider in PROVIDERS {
         let mut directories = provider.roots(places);
-        while let Some(directory) = directories.pop() {
-            match disk.list(&directory) {
-                Ok(entries) => {
-                    for entry in entries {
-                        if entry.directory {
-                            directories.push(entry.path);
-                        } else if let Some(location) = provider.locate(&entry.path) {
-                            files.push(Found { provider: *provider, path: entry.path, location });
+        // Level by level, the directories of a level on all cores.
+        while !directories.is_empty() {
+            let listed: Vec<(PathBuf, io::Result<Vec<Entry>>)> =
+                directories.into_par_iter().map(|directory| (directory.clone(), disk.list(&directory))).collect();
+            directories = Vec::new();
+            for (directory, entries) in listed {
+                match entries {
+                    Ok(entries) => {
+                        for entry in entries {
+                            if entry.directory {
+                                directories.push(entry.path);
+                            } else if let Some(location) = provider.locate(&entry.path) {
+                                match entry.identity.map_or_else(|| disk.identify(&entry.path), Ok) {
+                                    Ok(identity) => {
+                                        all.push((Found { provider: *provider, path: entry.path, location }, identity));
+                                    }
+                                    Err(error) => skipped(&entry.path, error),
+                                }
+                            }
                         }
                     }
+                    Err(error) if error.kind() == io::ErrorKind::NotFound => {}
+                    Err(error) => skipped(&directory, error),
                 }
-                Err(error) if error.kind() == io::ErrorKind::NotFound => {}
-                Err(error) => skipped(&directory, error),
             }
-        }
-    }
-    let identities: Vec<io::Result<Identity>> = files.par_iter().map(|found| disk.identify(&found.path)).collect();
-    let mut all = Vec::with_capacity(files.len());
-    for (found, identity) in files.into_iter().zip(identities) {
-        match identity {
-            Ok(identity) => all.push((found, identity)),
-            Err(error) => skipped(&found.path, error),
         }
     }
     all
