@@ -22,7 +22,7 @@ mod turns;
 mod zones;
 
 pub use capacity::{Capacity, CapacitySource, capacity};
-pub use label::{label, short_target};
+pub use label::label;
 pub use manifest::{Entry, Manifest, ZoneSummary, entry, manifest, stale_reason};
 pub use measure::{load_vocabulary, measure, o200k, preview};
 pub use reading::{ReadSettings, Reading, read};

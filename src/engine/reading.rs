@@ -1,7 +1,7 @@
 //! A session, read: blocks with prices, uses and states, and what follows from them.
 
 use super::{StalePolicy, calls, capacity, outdated, references, states, tokens, topics, turns, zones};
-use crate::model::{Block, BlockKind, BlockNumber, Fault, Key, Session, TokenCount, Topic, Turn, Window, Zone};
+use crate::model::{Block, BlockNumber, Fault, Key, Session, TokenCount, Topic, Turn, Window, Zone};
 use rustc_hash::{FxHashMap, FxHashSet};
 
 /// What the user may decide about a reading.
@@ -139,15 +139,5 @@ impl Reading {
         let mut sums: Vec<(K, u32, TokenCount)> = sums.into_iter().map(|(key, (count, tokens))| (key, count, tokens)).collect();
         sums.sort_by(|a, b| b.2.value.total_cmp(&a.2.value).then_with(|| a.0.cmp(&b.0)));
         sums
-    }
-
-    /// The last tool result of each call, by kind; used where a use and its result are shown as one.
-    pub fn results(&self) -> FxHashMap<Key, BlockNumber> {
-        self.session
-            .blocks
-            .iter()
-            .filter(|block| block.kind == BlockKind::ToolResult)
-            .filter_map(|block| Some((block.call?, block.number)))
-            .collect()
     }
 }

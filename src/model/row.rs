@@ -107,8 +107,6 @@ pub enum Event {
         anchor: Option<Key>,
         /// The first and the last of them, where only these were written.
         segment: Option<(Key, Key)>,
-        /// Tokens of the window after it, if the client wrote them.
-        tokens_after: Option<u64>,
     },
     /// The text that stands for what was compacted.
     CompactSummary,

@@ -10,12 +10,6 @@ pub fn tokens(count: TokenCount) -> String {
     format!("{}{}", if count.basis == Basis::Estimated { "~" } else { "" }, amount(count.round()))
 }
 
-/// A token figure in full, with its thousands apart; an estimate with `~` before it.
-pub fn tokens_exact(count: TokenCount) -> String {
-    let mark = if count.basis == Basis::Estimated { "~" } else { "" };
-    format!("{mark}{}", self::count(count.round()))
-}
-
 /// A number, short: `600`, `3.2k`, `142k`, `1.2M`.
 pub fn amount(value: u64) -> String {
     match value {
@@ -155,7 +149,7 @@ mod tests {
     fn estimates_are_marked() {
         assert_eq!(tokens(TokenCount::estimated(31_200.0)), "~31k");
         assert_eq!(tokens(TokenCount::measured(31_200)), "31k");
-        assert_eq!(tokens_exact(TokenCount::measured(1_234_567)), "1,234,567");
+        assert_eq!(count(1_234_567), "1,234,567");
     }
 
     #[test]

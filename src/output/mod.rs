@@ -12,7 +12,7 @@ mod transcript;
 
 pub use accuracy::{AccuracyReport, AccuracyRow, Spread};
 pub use blocks::{BlockRow, BlocksReport, SortKey};
-pub use format::{age, amount, bytes, clip, count, percent, printable, time, tokens, tokens_exact};
+pub use format::{age, amount, bytes, clip, count, percent, printable, time, tokens};
 pub use manifest::{ManifestReport, Tier};
 pub use sessions::{SessionRow, SessionsReport};
 pub use show::{ShowReport, ShownBlock};

@@ -200,7 +200,6 @@ fn event(kind: &str, fields: &RowFields<'_>) -> Option<Event> {
                     .collect(),
                 anchor: messages.or(segment).and_then(|value| key(member(value, "anchorUuid"))),
                 segment: end("headUuid").zip(end("tailUuid")),
-                tokens_after: number(part("postTokens")),
             })
         }
         "user" if is_true(fields.compact_summary) => Some(Event::CompactSummary),

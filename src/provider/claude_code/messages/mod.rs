@@ -19,8 +19,9 @@ const NO_RESPONSE: &str = "No response requested.";
 const INTERRUPTED: &str = "[Tool call interrupted: the session ended before this call's result was recorded, so its outcome is unknown. Check whether it took effect before relying on it or running it again.]";
 const TOOL_LOADED: &str = "Tool loaded.";
 
-/// Beginnings of the names of models that know no system turns in the middle of a conversation.
-const WITHOUT_SYSTEM_TURNS: &[&str] = &[
+/// Beginnings of the names of models that know no system turns in the middle of a conversation; the same are reminded of
+/// their list of tasks.
+const OLDER_MODELS: &[&str] = &[
     "claude-3-",
     "claude-opus-4-0",
     "claude-opus-4-1",
@@ -32,19 +33,6 @@ const WITHOUT_SYSTEM_TURNS: &[&str] = &[
     "claude-sonnet-4-2",
     "claude-sonnet-4-5",
     "claude-sonnet-4-6",
-    "claude-haiku-4-5",
-];
-
-/// Beginnings of the names of models that are reminded of their list of tasks.
-const WITH_TASK_REMINDERS: &[&str] = &[
-    "claude-3-",
-    "claude-opus-4-0",
-    "claude-opus-4-1",
-    "claude-opus-4-2",
-    "claude-opus-4-5",
-    "claude-opus-4-6",
-    "claude-opus-4-7",
-    "claude-sonnet-4-",
     "claude-haiku-4-5",
 ];
 
@@ -110,8 +98,8 @@ impl<'a> Model<'a> {
         let five = name.strip_prefix("claude-sonnet-5");
         Model {
             name: plain_name(name),
-            system_turns: !is(WITHOUT_SYSTEM_TURNS),
-            task_reminders: is(WITH_TASK_REMINDERS),
+            system_turns: !is(OLDER_MODELS),
+            task_reminders: is(OLDER_MODELS),
             keeps_tags: five.is_some_and(|rest| rest.is_empty() || rest.starts_with('[') || rest.starts_with("-2")),
             tool_loaded: !is(&["claude-fable-5-2", "claude-mythos-5-2"]),
         }
