@@ -1,4 +1,4 @@
-use crate::commands::{blocks, completions, help, manifest, sessions, show, status, transcript, util};
+use crate::commands::{archive, blocks, completions, help, manifest, redo, sessions, show, status, transcript, undo, util};
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use std::path::PathBuf;
 
@@ -83,6 +83,12 @@ pub enum Command {
     Show(show::Arguments),
     /// Write the conversation as the model would see it
     Transcript(transcript::Arguments),
+    /// Move blocks to cold storage; a line stays in their place
+    Archive(archive::Arguments),
+    /// Take an operation back
+    Undo(undo::Arguments),
+    /// Take an undo back
+    Redo(redo::Arguments),
     /// Explain a command or a topic, such as `selectors`
     Help(help::Arguments),
     /// Print the completion script of a shell

@@ -5,9 +5,10 @@ use super::settings::{PROJECT_FILE, Settings};
 use super::{CommandError, ErrorKind, pager};
 use crate::engine::ReadSettings;
 use crate::fsio::{Disk, RealDisk};
+use crate::model::History;
 use crate::output::{Report, Style};
 use crate::provider::Places;
-use crate::store::{CACHE_FILE, Cache};
+use crate::store::{CACHE_FILE, Cache, STORE_FILE, Store, StoreError};
 use crate::workspace::{self, Found, Workspace};
 use anyhow::{Context, anyhow};
 use std::env::{self, var_os};
@@ -18,6 +19,9 @@ use std::time::Duration;
 
 /// Columns when no terminal says how many.
 const COLUMNS_WITHOUT_TERMINAL: usize = 140;
+/// How long a command waits for another one that changes the same session.
+const LOCK_STEP: Duration = Duration::from_millis(20);
+const LOCK_STEPS: u32 = 150;
 /// Bytes of a session above which reading it is worth a sign of life on the terminal.
 const LARGE_SESSION_BYTES: u64 = 8 << 20;
 
@@ -37,6 +41,8 @@ pub struct Env {
     session: Option<String>,
     /// Whether reports are written as JSON.
     pub json: bool,
+    /// The command as it was given, for the log.
+    pub command: String,
     paged: bool,
     cached: bool,
 }
@@ -47,7 +53,7 @@ impl Env {
     /// # Errors
     ///
     /// A settings file that cannot be used, or no home directory.
-    pub fn new(globals: &Globals) -> Result<Env, CommandError> {
+    pub fn new(globals: &Globals, command: String) -> Result<Env, CommandError> {
         let disk = &RealDisk;
         let home = env::home_dir().filter(|home| !home.as_os_str().is_empty());
         let home =
@@ -90,6 +96,7 @@ impl Env {
             settings: settings.for_reading(globals.window),
             session: globals.session.clone(),
             json: globals.json,
+            command,
             paged: terminal && !globals.no_pager && !globals.json,
             cached: !globals.no_cache,
         })
@@ -101,9 +108,73 @@ impl Env {
         let directory = directory
             .or_else(|| directories::ProjectDirs::from("", "", "aperture").map(|project| project.cache_dir().to_owned()));
         match directory {
-            Some(directory) if self.cached && make_private(&directory).is_ok() => open_cache(&directory),
+            Some(directory) if self.cached && make_private(&directory, CACHE_FILE).is_ok() => open_cache(&directory),
             _ => Cache::none(),
         }
+    }
+
+    /// The directory of the store.
+    fn store_directory(&self) -> Result<PathBuf, CommandError> {
+        let home = var_os("APERTURE_HOME").filter(|path| !path.is_empty()).map(PathBuf::from);
+        let directory = home
+            .or_else(|| directories::ProjectDirs::from("", "", "aperture").map(|project| project.data_dir().to_owned()));
+        let missing = || CommandError::new(ErrorKind::Internal, anyhow!("there is no directory for the store"));
+        directory.ok_or_else(|| missing().hint("set APERTURE_HOME"))
+    }
+
+    /// The store of the user, which is made if there is none.
+    ///
+    /// # Errors
+    ///
+    /// It cannot be made or opened, or is of a newer aperture.
+    pub fn store(&self) -> Result<Store, CommandError> {
+        let directory = self.store_directory()?;
+        make_private(&directory, STORE_FILE)
+            .with_context(|| format!("cannot make the store in {}", directory.display()))
+            .map_err(|error| CommandError::new(ErrorKind::Refused, error).hint("set APERTURE_HOME to a directory that can be written"))?;
+        Store::open(&directory).map_err(|error| store_error(error, &directory))
+    }
+
+    /// The store of the user, if there is one.
+    ///
+    /// # Errors
+    ///
+    /// It cannot be opened, or is of a newer aperture.
+    pub fn existing_store(&self) -> Result<Option<Store>, CommandError> {
+        let directory = self.store_directory()?;
+        Store::open_existing(&directory).map_err(|error| store_error(error, &directory))
+    }
+
+    /// What the store knows of a session. Reading goes on without it.
+    fn history(&self, found: &Found) -> History {
+        let known = self.existing_store().and_then(|store| {
+            let Some(store) = store else { return Ok(History::default()) };
+            let path = self.disk.resolve(&found.path).unwrap_or_else(|_| found.path.clone());
+            workspace::history(&store, &path).map(|(_, history)| history).map_err(CommandError::from)
+        });
+        known.unwrap_or_else(|error| {
+            self.note(&format!("pins and the log are not shown: {:#}", error.source));
+            History::default()
+        })
+    }
+
+    /// Takes aperture's own lock on a session, waiting a little for another command to end.
+    ///
+    /// # Errors
+    ///
+    /// Another command has it, or it cannot be made.
+    pub fn lock(&self, path: &Path) -> Result<Box<dyn Send>, CommandError> {
+        let name = blake3::hash(path.as_os_str().as_encoded_bytes()).to_hex();
+        let file = self.store_directory()?.join("locks").join(&name.as_str()[..32]);
+        for _ in 0..LOCK_STEPS {
+            let taken = self.disk.lock(&file).with_context(|| format!("cannot lock {}", path.display()));
+            match taken.map_err(|error| CommandError::new(ErrorKind::Refused, error))? {
+                Some(lock) => return Ok(lock),
+                None => wait(LOCK_STEP),
+            }
+        }
+        let error = anyhow!("another aperture is changing {}", path.display());
+        Err(CommandError::new(ErrorKind::Conflict, error).hint("try again when it is done"))
     }
 
     /// The session that the user means: the one named in the command, by `-s`, or the newest here.
@@ -127,7 +198,15 @@ impl Env {
     ///
     /// As [`Env::find`], or the file cannot be read.
     pub fn open(&self, named: Option<&str>) -> Result<Workspace<'static>, CommandError> {
-        let found = self.find(named)?;
+        self.read(self.find(named)?)
+    }
+
+    /// Reads a session that was found.
+    ///
+    /// # Errors
+    ///
+    /// The file cannot be read.
+    pub fn read(&self, found: Found) -> Result<Workspace<'static>, CommandError> {
         let large =
             io::stderr().is_terminal() && self.disk.identify(&found.path).is_ok_and(|file| file.bytes > LARGE_SESSION_BYTES);
         let progress = large.then(|| {
@@ -136,7 +215,8 @@ impl Env {
             spinner
         });
         let path = found.path.clone();
-        let workspace = Workspace::open(self.disk, &self.cache(), found, &self.settings);
+        let history = self.history(&found);
+        let workspace = Workspace::open(self.disk, &self.cache(), history, found, &self.settings);
         if let Some(spinner) = progress {
             spinner.finish_and_clear();
         }
@@ -171,6 +251,18 @@ impl Env {
     }
 }
 
+/// Waits.
+pub fn wait(time: Duration) {
+    std::thread::sleep(time);
+}
+
+fn store_error(error: StoreError, directory: &Path) -> CommandError {
+    let damaged = matches!(error, StoreError::Damaged(_));
+    let mut error = CommandError::from(error);
+    error.source = error.source.context(format!("cannot open the store in {}", directory.display()));
+    if damaged { error.hint("the sessions themselves are unharmed; restore the file from a backup, or move it away") } else { error }
+}
+
 /// Opens the cache in a directory; one that is broken is thrown away, as it can be at any time.
 fn open_cache(directory: &Path) -> Cache {
     let cache = Cache::open(directory);
@@ -180,7 +272,7 @@ fn open_cache(directory: &Path) -> Cache {
     for ending in ["", "-wal", "-shm"] {
         let _ = fs::remove_file(directory.join(format!("{CACHE_FILE}{ending}")));
     }
-    if make_private(directory).is_ok() { Cache::open(directory) } else { Cache::none() }
+    if make_private(directory, CACHE_FILE).is_ok() { Cache::open(directory) } else { Cache::none() }
 }
 
 /// The user's settings under the project's.
@@ -197,8 +289,8 @@ fn settings(disk: &dyn Disk, directory: &Path) -> Result<Settings, CommandError>
     }
 }
 
-/// Makes the directory of the cache, and the cache, so that only their owner can read them.
-fn make_private(path: &Path) -> io::Result<()> {
+/// Makes a directory and a file in it, so that only their owner can read them.
+fn make_private(path: &Path, file: &str) -> io::Result<()> {
     let mut builder = fs::DirBuilder::new();
     builder.recursive(true);
     #[cfg(unix)]
@@ -208,5 +300,5 @@ fn make_private(path: &Path) -> io::Result<()> {
     options.append(true).create(true);
     #[cfg(unix)]
     std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
-    options.open(path.join(CACHE_FILE)).map(drop)
+    options.open(path.join(file)).map(drop)
 }

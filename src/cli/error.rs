@@ -1,5 +1,6 @@
 use crate::engine::SelectorError;
-use crate::workspace::FindError;
+use crate::store::StoreError;
+use crate::workspace::{ApplyError, FindError, PlanError};
 use std::io;
 
 /// What kind of failure it is; decides the exit code.
@@ -89,6 +90,60 @@ impl From<SelectorError> for CommandError {
             _ => ErrorKind::Usage,
         };
         CommandError { kind, source: error.into(), hints }
+    }
+}
+
+impl From<StoreError> for CommandError {
+    fn from(error: StoreError) -> CommandError {
+        let (kind, hint) = match &error {
+            StoreError::Newer { .. } => (ErrorKind::Refused, Some("update aperture")),
+            StoreError::Damaged(_) => (ErrorKind::Refused, Some("aperture verify says what is damaged")),
+            StoreError::Database(_) if error.is_busy() => (ErrorKind::Conflict, Some("another aperture is at work: try again")),
+            StoreError::Database(_) => (ErrorKind::Refused, None),
+        };
+        CommandError { kind, source: error.into(), hints: hint.map(str::to_owned).into_iter().collect() }
+    }
+}
+
+impl From<PlanError> for CommandError {
+    fn from(error: PlanError) -> CommandError {
+        match error {
+            PlanError::Store(error) => CommandError::from(error),
+            PlanError::Io(error) => CommandError::from(error),
+            error => {
+                let (kind, hint) = match &error {
+                    PlanError::NoSuchBlock(_) => (ErrorKind::Refused, "aperture blocks lists them".to_owned()),
+                    PlanError::NoOriginal(_) => {
+                        (ErrorKind::Refused, "aperture import FILE brings the originals of another machine".to_owned())
+                    }
+                    PlanError::ChangedLater { by, .. } => (ErrorKind::Refused, format!("take that one back first: aperture undo {by}")),
+                    PlanError::ChangedElsewhere(_) | PlanError::Gone => {
+                        (ErrorKind::Conflict, "aperture verify says what is different".to_owned())
+                    }
+                    PlanError::Moved => (ErrorKind::Conflict, "try again".to_owned()),
+                    PlanError::Unsafe(_) => (ErrorKind::Internal, "please report it; the session is as it was".to_owned()),
+                    _ => (ErrorKind::Refused, "aperture blocks shows what can be named".to_owned()),
+                };
+                CommandError::new(kind, error).hint(hint)
+            }
+        }
+    }
+}
+
+impl From<ApplyError> for CommandError {
+    fn from(error: ApplyError) -> CommandError {
+        match error {
+            ApplyError::Store(error) => CommandError::from(error),
+            ApplyError::Io(error) => CommandError::new(ErrorKind::Refused, error).hint("the session is as it was"),
+            error => {
+                let (kind, hint) = match &error {
+                    ApplyError::HeldOpen(_) => (ErrorKind::Conflict, "nothing was written; try again when that program is done"),
+                    ApplyError::Unsure(_) => (ErrorKind::Internal, "aperture verify says whether all is well"),
+                    _ => (ErrorKind::Conflict, "nothing was written; try again"),
+                };
+                CommandError::new(kind, error).hint(hint)
+            }
+        }
     }
 }
 

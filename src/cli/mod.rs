@@ -8,7 +8,7 @@ mod settings;
 mod topics;
 
 pub use args::{Cli, Command};
-pub use env::Env;
+pub use env::{Env, wait};
 pub use error::{CommandError, ErrorKind};
 pub use topics::topic;
 
@@ -19,6 +19,8 @@ use std::process::ExitCode;
 
 /// Runs the program with its arguments and returns its exit code.
 pub fn run(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
+    let arguments: Vec<OsString> = arguments.into_iter().collect();
+    let given = arguments.iter().skip(1).map(|argument| quoted(&argument.to_string_lossy())).collect::<Vec<_>>().join(" ");
     let cli = match Cli::try_parse_from(arguments) {
         Ok(cli) => cli,
         Err(error) => {
@@ -31,7 +33,7 @@ pub fn run(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
     let outcome = match cli.command {
         Some(Command::Help(arguments)) => crate::commands::help::run(&arguments),
         Some(Command::Completions(arguments)) => crate::commands::completions::run(&arguments),
-        command => Env::new(&cli.globals).and_then(|env| crate::commands::run(&env, command)),
+        command => Env::new(&cli.globals, given).and_then(|env| crate::commands::run(&env, command)),
     };
     match outcome {
         Ok(()) => ExitCode::SUCCESS,
@@ -41,6 +43,15 @@ pub fn run(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
             ExitCode::from(error.kind.code())
         }
     }
+}
+
+/// An argument as it would be typed.
+fn quoted(argument: &str) -> String {
+    let plain = |c: char| c.is_alphanumeric() || "-_./=:,@%+#".contains(c);
+    if !argument.is_empty() && argument.chars().all(plain) {
+        return argument.to_owned();
+    }
+    format!("'{}'", argument.replace('\'', r"'\''"))
 }
 
 /// Writes what clap has to say: help to standard output, in one piece, errors to standard error.

@@ -70,6 +70,7 @@ impl Settings {
                 turns: self.stale.turns.unwrap_or(default.turns),
                 steps: self.stale.steps.unwrap_or(default.steps),
             },
+            ..ReadSettings::default()
         }
     }
 }

@@ -1,13 +1,17 @@
 //! The commands, one file each.
 
+pub mod archive;
 pub mod blocks;
+mod changing;
 pub mod completions;
 pub mod help;
 pub mod manifest;
+pub mod redo;
 pub mod sessions;
 pub mod show;
 pub mod status;
 pub mod transcript;
+pub mod undo;
 pub mod util;
 
 use crate::cli::{Command, CommandError, Env};
@@ -22,6 +26,9 @@ pub fn run(env: &Env, command: Option<Command>) -> Result<(), CommandError> {
         Some(Command::Blocks(arguments)) => blocks::run(env, &arguments),
         Some(Command::Show(arguments)) => show::run(env, &arguments),
         Some(Command::Transcript(arguments)) => transcript::run(env, &arguments),
+        Some(Command::Archive(arguments)) => archive::run(env, &arguments),
+        Some(Command::Undo(arguments)) => undo::run(env, &arguments),
+        Some(Command::Redo(arguments)) => redo::run(env, &arguments),
         Some(Command::Help(arguments)) => help::run(&arguments),
         Some(Command::Completions(arguments)) => completions::run(&arguments),
         Some(Command::Util(arguments)) => util::run(env, &arguments),

@@ -1,6 +1,7 @@
 //! `aperture util`: measurements for developers of aperture, not part of its promise.
 
 use crate::cli::{CommandError, Env, ErrorKind};
+use crate::model::History;
 use crate::output::{AccuracyReport, AccuracyRow};
 use crate::workspace::{self, Workspace};
 use anyhow::anyhow;
@@ -50,7 +51,7 @@ pub fn run(env: &Env, arguments: &Arguments) -> Result<(), CommandError> {
     let mut report = AccuracyReport::default();
     for found in found {
         let name = found.path.display().to_string();
-        match Workspace::open(env.disk, &cache, found, &env.settings) {
+        match Workspace::open(env.disk, &cache, History::default(), found, &env.settings) {
             Ok(workspace) => report.add(AccuracyRow::new(name, &workspace.reading)),
             Err(error) => env.note(&format!("skipped {name}: {error}")),
         }

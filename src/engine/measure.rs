@@ -1,6 +1,6 @@
 //! What one look at the content of a block tells: sizes, counts, terms, keywords, a preview.
 
-use super::{keywords, mask, terms};
+use super::{keywords, marker, mask, terms};
 use crate::model::limits::{COUNT_PIECE_BYTES, PREVIEW_CHARACTERS};
 use crate::model::{Block, BlockKind, Counts, Key, Role};
 
@@ -23,6 +23,10 @@ pub fn measure(block: &mut Block, content: &str, text: &str, refers: Option<&str
         tool.target = masked.into();
     }
     block.keywords = keywords::of_block(block, text);
+    block.marker = match block.kind {
+        BlockKind::ToolUse => marker::find_in_input(text),
+        _ => marker::parse(content).map(|(marker, _)| marker),
+    };
     if block.kind == BlockKind::Thinking {
         return;
     }

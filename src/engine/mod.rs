@@ -7,6 +7,7 @@ mod capacity;
 mod keywords;
 mod label;
 mod manifest;
+pub mod marker;
 mod measure;
 mod outdated;
 mod reading;

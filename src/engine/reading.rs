@@ -1,11 +1,11 @@
 //! A session, read: blocks with prices, uses and states, and what follows from them.
 
 use super::{StalePolicy, calls, capacity, outdated, references, states, tokens, topics, turns, zones};
-use crate::model::{Block, BlockNumber, Fault, Key, Session, TokenCount, Topic, Turn, Window, Zone};
+use crate::model::{Block, BlockNumber, Fault, Key, Level, Session, TokenCount, Topic, Turn, Window, Zone};
 use rustc_hash::{FxHashMap, FxHashSet};
 
 /// What the user may decide about a reading.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct ReadSettings {
     /// Tokens that the model's window holds, over what aperture knows of the model.
     pub window_tokens: Option<u64>,
@@ -13,6 +13,14 @@ pub struct ReadSettings {
     pub model_windows: Vec<(String, u64)>,
     /// When a block counts as stale.
     pub stale: StalePolicy,
+    /// Turns after which a selection of the user is forgotten.
+    pub focus_turns: u32,
+}
+
+impl Default for ReadSettings {
+    fn default() -> Self {
+        ReadSettings { window_tokens: None, model_windows: Vec::new(), stale: StalePolicy::default(), focus_turns: 5 }
+    }
 }
 
 /// A session and all that was decided about it.
@@ -38,6 +46,10 @@ pub struct Reading {
 
 /// Decides everything about a session. `window` is the provider's word on what would be sent.
 pub fn read(mut session: Session, window: Window, settings: &ReadSettings) -> Reading {
+    for block in &mut session.blocks {
+        // A line that names another block is a quotation.
+        block.level = block.marker.filter(|marker| marker.number == block.number).map_or(Level::Original, |marker| marker.level);
+    }
     let (mut turns, steps) = turns::number(&mut session);
     calls::pair(&mut session);
     note_rows(&mut session);

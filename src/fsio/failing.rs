@@ -1,28 +1,77 @@
 //! A disk that fails at its nth call, for tests.
 
-use super::{Disk, Entry, Identity, RealDisk};
-use std::io::{self, Read};
+use super::{Disk, Entry, Identity, NewFile, RealDisk};
+use std::io::{self, Read, Write};
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 /// The real disk, but call number `fails_at` (from 0) fails, and with `lasting` all after it.
 pub struct FailingDisk {
     pub fails_at: usize,
     pub lasting: bool,
-    pub calls: AtomicUsize,
+    pub calls: Arc<AtomicUsize>,
 }
 
 impl FailingDisk {
     pub fn new(fails_at: usize, lasting: bool) -> FailingDisk {
-        FailingDisk { fails_at, lasting, calls: AtomicUsize::new(0) }
+        FailingDisk { fails_at, lasting, calls: Arc::default() }
     }
 
+    fn call(&self) -> io::Result<()> {
+        self.faults().call()
+    }
+
+    fn faults(&self) -> Faults {
+        Faults { fails_at: self.fails_at, lasting: self.lasting, calls: Arc::clone(&self.calls) }
+    }
+}
+
+struct Faults {
+    fails_at: usize,
+    lasting: bool,
+    calls: Arc<AtomicUsize>,
+}
+
+impl Faults {
     fn call(&self) -> io::Result<()> {
         let call = self.calls.fetch_add(1, Ordering::SeqCst);
         if call == self.fails_at || (self.lasting && call > self.fails_at) {
             return Err(io::Error::other("injected fault"));
         }
         Ok(())
+    }
+}
+
+struct FailingFile {
+    file: Box<dyn NewFile>,
+    faults: Faults,
+}
+
+impl Write for FailingFile {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        if let Err(error) = self.faults.call() {
+            // A disk that is full takes a part first.
+            let _ = self.file.write(&bytes[..bytes.len() / 2]);
+            return Err(error);
+        }
+        self.file.write(bytes)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.file.flush()
+    }
+}
+
+impl NewFile for FailingFile {
+    fn set_modified(&mut self, modified: i128) -> io::Result<()> {
+        self.faults.call()?;
+        self.file.set_modified(modified)
+    }
+
+    fn sync(&mut self) -> io::Result<()> {
+        self.faults.call()?;
+        self.file.sync()
     }
 }
 
@@ -45,5 +94,39 @@ impl Disk for FailingDisk {
     fn resolve(&self, path: &Path) -> io::Result<PathBuf> {
         self.call()?;
         RealDisk.resolve(path)
+    }
+
+    fn lock(&self, path: &Path) -> io::Result<Option<Box<dyn Send>>> {
+        self.call()?;
+        RealDisk.lock(path)
+    }
+
+    fn create(&self, path: &Path, like: &Path) -> io::Result<Box<dyn NewFile>> {
+        self.call()?;
+        Ok(Box::new(FailingFile { file: RealDisk.create(path, like)?, faults: self.faults() }))
+    }
+
+    fn append(&self, path: &Path, bytes: &[u8]) -> io::Result<()> {
+        self.call()?;
+        RealDisk.append(path, bytes)
+    }
+
+    fn rename(&self, from: &Path, to: &Path) -> io::Result<()> {
+        self.call()?;
+        RealDisk.rename(from, to)
+    }
+
+    fn sync_directory(&self, path: &Path) -> io::Result<()> {
+        self.call()?;
+        RealDisk.sync_directory(path)
+    }
+
+    fn remove(&self, path: &Path) -> io::Result<()> {
+        self.call()?;
+        RealDisk.remove(path)
+    }
+
+    fn writers(&self, path: &Path, identity: &Identity) -> Vec<u32> {
+        RealDisk.writers(path, identity)
     }
 }

@@ -8,7 +8,7 @@ pub(crate) mod failing;
 pub use real::RealDisk;
 
 use serde::{Deserialize, Serialize};
-use std::io::{self, Read};
+use std::io::{self, Read, Write};
 use std::path::{Path, PathBuf};
 
 /// What aperture asks of a disk.
@@ -24,6 +24,37 @@ pub trait Disk: Sync {
 
     /// The real path, links followed.
     fn resolve(&self, path: &Path) -> io::Result<PathBuf>;
+
+    /// Takes the lock that a file stands for, until the value is dropped; nothing when somebody else has it.
+    fn lock(&self, path: &Path) -> io::Result<Option<Box<dyn Send>>>;
+
+    /// Creates a file, or empties it, with the mode and the owner of another one.
+    fn create(&self, path: &Path, like: &Path) -> io::Result<Box<dyn NewFile>>;
+
+    /// Appends to a file that exists, in one write, and waits for the disk.
+    fn append(&self, path: &Path, bytes: &[u8]) -> io::Result<()>;
+
+    /// Puts a file in the place of another one, in one step.
+    fn rename(&self, from: &Path, to: &Path) -> io::Result<()>;
+
+    /// Waits until the entries of a directory are on the disk.
+    fn sync_directory(&self, path: &Path) -> io::Result<()>;
+
+    /// Deletes a file.
+    fn remove(&self, path: &Path) -> io::Result<()>;
+
+    /// The processes that hold the file of this state open for writing, as far as the platform tells: on Linux those of the
+    /// same user, elsewhere none.
+    fn writers(&self, path: &Path, identity: &Identity) -> Vec<u32>;
+}
+
+/// A file that is being written.
+pub trait NewFile: Write + Send {
+    /// Sets the time of its last change, in nanoseconds since 1970.
+    fn set_modified(&mut self, modified: i128) -> io::Result<()>;
+
+    /// Waits until it is on the disk.
+    fn sync(&mut self) -> io::Result<()>;
 }
 
 /// What tells one state of a file from another, as far as the file system can.

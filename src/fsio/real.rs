@@ -1,10 +1,10 @@
 #![expect(clippy::disallowed_methods, reason = "the one place that touches the file system")]
 
-use super::{Disk, Entry, Identity};
-use std::fs::{self, File, Metadata};
-use std::io::{self, Read, Seek, SeekFrom};
+use super::{Disk, Entry, Identity, NewFile};
+use std::fs::{self, File, FileTimes, Metadata, OpenOptions, TryLockError};
+use std::io::{self, Read, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
-use std::time::UNIX_EPOCH;
+use std::time::{Duration, UNIX_EPOCH};
 
 /// The disk of this machine.
 pub struct RealDisk;
@@ -45,6 +45,131 @@ impl Disk for RealDisk {
     fn resolve(&self, path: &Path) -> io::Result<PathBuf> {
         fs::canonicalize(path)
     }
+
+    fn lock(&self, path: &Path) -> io::Result<Option<Box<dyn Send>>> {
+        if let Some(directory) = path.parent() {
+            fs::create_dir_all(directory)?;
+        }
+        let file = OpenOptions::new().create(true).append(true).open(path)?;
+        match file.try_lock() {
+            Ok(()) => Ok(Some(Box::new(file))),
+            Err(TryLockError::WouldBlock) => Ok(None),
+            Err(TryLockError::Error(error)) => Err(error),
+        }
+    }
+
+    fn create(&self, path: &Path, like: &Path) -> io::Result<Box<dyn NewFile>> {
+        let metadata = fs::metadata(like)?;
+        let mut options = OpenOptions::new();
+        options.write(true).create(true).truncate(true);
+        // Nobody may look into it before it has the mode of the other one.
+        #[cfg(unix)]
+        std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
+        let file = options.open(path)?;
+        own_like(&file, &metadata)?;
+        file.set_permissions(metadata.permissions())?;
+        Ok(Box::new(RealFile(file)))
+    }
+
+    fn append(&self, path: &Path, bytes: &[u8]) -> io::Result<()> {
+        let mut file = OpenOptions::new().append(true).open(path)?;
+        file.write_all(bytes)?;
+        file.sync_all()
+    }
+
+    fn rename(&self, from: &Path, to: &Path) -> io::Result<()> {
+        fs::rename(from, to)
+    }
+
+    #[cfg(unix)]
+    fn sync_directory(&self, path: &Path) -> io::Result<()> {
+        File::open(path)?.sync_all()
+    }
+
+    /// A directory cannot be opened as a file there.
+    #[cfg(not(unix))]
+    fn sync_directory(&self, _: &Path) -> io::Result<()> {
+        Ok(())
+    }
+
+    fn remove(&self, path: &Path) -> io::Result<()> {
+        fs::remove_file(path)
+    }
+
+    #[cfg(target_os = "linux")]
+    fn writers(&self, path: &Path, identity: &Identity) -> Vec<u32> {
+        let Ok(processes) = fs::read_dir("/proc") else { return Vec::new() };
+        let own = std::process::id();
+        let process = |entry: fs::DirEntry| entry.file_name().to_str()?.parse::<u32>().ok().filter(|process| *process != own);
+        processes.flatten().filter_map(process).filter(|process| writes(*process, path, identity)).collect()
+    }
+
+    #[cfg(not(target_os = "linux"))]
+    fn writers(&self, _: &Path, _: &Identity) -> Vec<u32> {
+        Vec::new()
+    }
+}
+
+struct RealFile(File);
+
+impl Write for RealFile {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.0.write(bytes)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.0.flush()
+    }
+}
+
+impl NewFile for RealFile {
+    fn set_modified(&mut self, modified: i128) -> io::Result<()> {
+        let since = Duration::from_nanos(u64::try_from(modified).unwrap_or_default());
+        self.0.set_times(FileTimes::new().set_modified(UNIX_EPOCH + since))
+    }
+
+    fn sync(&mut self) -> io::Result<()> {
+        self.0.sync_all()
+    }
+}
+
+/// Gives a file the owner of another one; only the superuser needs it, and only they can.
+#[cfg(unix)]
+fn own_like(file: &File, like: &Metadata) -> io::Result<()> {
+    use std::os::unix::fs::{MetadataExt, fchown};
+    let own = file.metadata()?;
+    if (own.uid(), own.gid()) == (like.uid(), like.gid()) {
+        return Ok(());
+    }
+    fchown(file, Some(like.uid()), Some(like.gid()))
+}
+
+#[cfg(not(unix))]
+fn own_like(_: &File, _: &Metadata) -> io::Result<()> {
+    Ok(())
+}
+
+/// Whether a process holds a file open for writing, also one that has no name any more.
+#[cfg(target_os = "linux")]
+fn writes(process: u32, path: &Path, identity: &Identity) -> bool {
+    const ACCESS_MODE: u32 = 0o3;
+    let Ok(handles) = fs::read_dir(format!("/proc/{process}/fd")) else { return false };
+    handles.flatten().any(|handle| {
+        // The name is a cheap sieve: it is that of the file, perhaps with a note that it was deleted.
+        let named = fs::read_link(handle.path()).is_ok_and(|target| {
+            let (target, path) = (target.to_string_lossy(), path.to_string_lossy());
+            target.strip_prefix(&*path).is_some_and(|rest| rest.is_empty() || rest == " (deleted)")
+        });
+        let same = || fs::metadata(handle.path()).is_ok_and(|metadata| unix_identity(&metadata).1 == identity.inode);
+        let information = || {
+            fs::read_to_string(format!("/proc/{process}/fdinfo/{}", handle.file_name().to_string_lossy())).unwrap_or_default()
+        };
+        let flags = |text: &str| {
+            let flags = text.lines().find_map(|line| line.strip_prefix("flags:"));
+            flags.and_then(|flags| u32::from_str_radix(flags.trim(), 8).ok()).unwrap_or_default()
+        };
+        named && same() && flags(&information()) & ACCESS_MODE != 0
+    })
 }
 
 fn identity(metadata: &Metadata) -> io::Result<Identity> {

@@ -47,6 +47,8 @@ pub struct Block {
     pub uses: u32,
     /// Its most telling words, best first.
     pub keywords: Vec<Box<str>>,
+    /// What the line says that stands where aperture shortened it.
+    pub marker: Option<Marker>,
 
     /// Its place in file order, from 1.
     #[serde(skip)]
@@ -75,6 +77,9 @@ pub struct Block {
     /// Whether the user selected it for now.
     #[serde(skip)]
     pub focused: bool,
+    /// Whether it is not as aperture left it: another program changed it since.
+    #[serde(skip)]
+    pub changed_elsewhere: bool,
     /// Its topic, an index into the topics of the reading.
     #[serde(skip)]
     pub topic: Option<u32>,
@@ -135,6 +140,7 @@ impl Block {
             terms: Vec::new(),
             uses: 0,
             keywords: Vec::new(),
+            marker: None,
             number: 0,
             timestamp: None,
             tokens: TokenCount::ZERO,
@@ -144,6 +150,7 @@ impl Block {
             state: State::default(),
             pin: None,
             focused: false,
+            changed_elsewhere: false,
             topic: None,
         }
     }
@@ -152,6 +159,17 @@ impl Block {
     pub fn target(&self) -> &str {
         self.tool.as_deref().map_or(&*self.label, |tool| &tool.target)
     }
+}
+
+/// What the line at the beginning of a shortened content says.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Marker {
+    /// The number of the block.
+    pub number: BlockNumber,
+    /// How much of it is left.
+    pub level: Level,
+    /// What the original cost, in tokens, rounded.
+    pub tokens: f64,
 }
 
 /// What a block is made of.
@@ -387,7 +405,7 @@ impl Outdated {
 }
 
 /// How much of a block is left.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Level {
     /// All of it.
@@ -404,6 +422,14 @@ pub enum Level {
 }
 
 impl Level {
+    /// Every level, from the longest to the shortest.
+    pub const ALL: [Level; 5] = [Level::Original, Level::Trimmed, Level::Summarized, Level::Minimal, Level::Archived];
+
+    /// The level with this name.
+    pub fn from_name(name: &str) -> Option<Level> {
+        Level::ALL.into_iter().find(|level| level.name() == name)
+    }
+
     /// The word for it, as in commands and JSON.
     pub fn name(self) -> &'static str {
         match self {
@@ -456,6 +482,8 @@ impl State {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Pin {
+    /// Where it stands.
+    Here,
     /// At the beginning of the window.
     Top,
     /// At its end.

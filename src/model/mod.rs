@@ -6,16 +6,21 @@ mod block;
 mod flags;
 mod key;
 pub mod limits;
+mod operation;
 mod row;
 mod session;
 mod tokens;
 mod window;
 
 pub use block::{
-    Block, BlockKind, BlockNumber, Image, Level, Outdated, Pin, Position, Role, State, Tool, ToolVerb, Topic, Usefulness, Zone,
+    Block, BlockKind, BlockNumber, Image, Level, Marker, Outdated, Pin, Position, Role, State, Tool, ToolVerb, Topic, Usefulness, Zone,
 };
 pub use flags::Flags;
 pub use key::Key;
+pub use operation::{
+    Address, BlockChange, Edit, History, LoggedEdit, Mark, MarkAddress, MarkKind, Operation, OperationId, OperationKind, OperationState, Plan,
+    RowAddress, Slot, Snapshot,
+};
 pub use row::{Damage, Event, Fault, Origin, Row, RowKind, ThinkingScope, Usage};
 pub use session::{Segment, Session};
 pub use tokens::{Basis, Counts, TokenCount};

@@ -243,6 +243,7 @@ fn fit(lines: &mut Vec<Line>, limit: usize) {
 
 fn pin(entry: &Entry) -> &'static str {
     match entry.pin {
+        Some(Pin::Here) => " [pinned]",
         Some(Pin::Top) => " [pinned:top]",
         Some(Pin::Bottom) => " [pinned:bottom]",
         None => "",

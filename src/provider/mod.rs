@@ -10,8 +10,9 @@ mod json;
 mod message;
 mod sniff;
 
-use crate::model::{Block, Row, Session, Window};
+use crate::model::{Block, BlockKind, Key, Row, RowKind, Session, Slot, Window};
 use std::borrow::Cow;
+use std::ops::Range;
 use std::path::{Path, PathBuf};
 
 pub use message::{Addition, Change, Message, Part, Source};
@@ -55,8 +56,79 @@ pub trait ProviderAdapter: Sync {
     /// The totals of a file, read row by row without its content.
     fn scanner(&self) -> Box<dyn Scanner>;
 
+    /// The slot through which the block with this index in a row is changed; `None` for what cannot be, such as thinking.
+    fn slot(&self, row: &[u8], index: u32) -> Option<Slot>;
+
+    /// Where the value of a slot stands in a row, in bytes.
+    fn locate_slot(&self, row: &[u8], slot: Slot) -> Option<Range<usize>>;
+
+    /// A content as the value of a slot; `None` where it cannot stand there.
+    fn encode(&self, slot: Slot, kind: BlockKind, content: &str) -> Option<Vec<u8>>;
+
+    /// The text of a value that stood in a slot, for people.
+    fn decode(&self, value: &[u8]) -> String;
+
+    /// What a response was billed, with `sent` input tokens in place of what it says.
+    fn usage(&self, value: &[u8], sent: u64) -> Option<Vec<u8>>;
+
+    /// A row that its client keeps and sends: a text of a kind of our own.
+    fn note(&self, new: &NewRow<'_>, label: &str, content: &str) -> Option<Vec<u8>>;
+
+    /// A row after which its client no longer sends the thinking before it, from the message of the row `first` on, without
+    /// the first `kept` thinking blocks of that message.
+    fn strip_thinking(&self, new: &NewRow<'_>, first: &[u8], kept: u32) -> Option<Vec<u8>>;
+
+    /// A row that says from which row a resume starts.
+    fn name_leaf(&self, new: &NewRow<'_>, leaf: &str) -> Option<Vec<u8>>;
+
+    /// Whether the version of the client that wrote a row understands [`ProviderAdapter::strip_thinking`].
+    fn knows_stripping(&self, row: &[u8]) -> bool;
+
+    /// Whether a row holds one thinking block and nothing else, so that its content can be emptied.
+    fn is_only_thinking(&self, row: &[u8]) -> bool;
+
+    /// The identity of a row as it is written in it.
+    fn identity(&self, row: &[u8]) -> Option<Vec<u8>>;
+
+    /// What no edit of the content of a row may change.
+    fn stub(&self, row: &[u8]) -> Option<Stub>;
+
     /// The base URL of the API that its client talks to.
     fn api_base_url(&self) -> &'static str;
+}
+
+/// What a row that is added needs to know.
+#[derive(Clone, Debug)]
+pub struct NewRow<'a> {
+    /// A row under whose circumstances it is written.
+    pub like: &'a [u8],
+    /// The identity of the row that it follows, as it is written there.
+    pub parent: Vec<u8>,
+    /// Its own identity.
+    pub id: String,
+    /// When it is written, RFC 3339.
+    pub timestamp: String,
+    /// Whether it belongs to a subagent.
+    pub sidechain: bool,
+}
+
+/// What no edit of the content of a row may change: how it is linked and paired, and what is signed.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Stub {
+    /// What the row is for the window.
+    pub kind: RowKind,
+    /// Its own identity.
+    pub id: Option<Key>,
+    /// The row that it follows.
+    pub parent: Option<Key>,
+    /// The API message that it is a piece of.
+    pub message: Option<Key>,
+    /// The row whose tool use it answers.
+    pub answers: Option<Key>,
+    /// Its thinking blocks, signatures included, as hashes of their bytes.
+    pub thinking: Vec<Key>,
+    /// The message from which on it strips thinking, and how many blocks of that message stay.
+    pub scope: Option<(Key, u32)>,
 }
 
 /// Where things are for the user who runs aperture.

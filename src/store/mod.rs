@@ -1,8 +1,11 @@
-//! The cache: what was read before, so that it need not be read again.
+//! What aperture keeps: the history of sessions, which is kept for good, and the cache, which can be lost.
 //!
-//! One SQLite file. All of it is disposable: deleting it costs time and loses nothing. Every failure here is a miss, never
-//! an error, so that aperture works on a read-only disk and beside a broken cache.
+//! The store is one SQLite database with the operations that changed sessions and the bytes that undo them. The cache is
+//! another one: all of it is disposable, and every failure of it is a miss, never an error, so that aperture reads on a
+//! read-only disk and beside a broken cache.
 
 mod cache;
+mod history;
 
 pub use cache::{CACHE_FILE, Cache, CachedFile};
+pub use history::{STORE_FILE, SessionKey, Store, StoreError, StoredSession, hexadecimal};

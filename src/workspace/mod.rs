@@ -1,12 +1,24 @@
 //! An open session: found, read, and (only here) changed.
 
+mod addresses;
+mod apply;
+mod draft;
+mod error;
 mod find;
+mod gate;
 mod list;
 mod live;
 mod load;
+mod memory;
+mod revision;
+mod splice;
 #[cfg(test)]
 mod tests;
+mod thinking;
 
+pub use apply::{apply, history, settle, stands};
+pub use draft::{Draft, Drafted, Kept, NOTE, Original};
+pub use error::{ApplyError, PlanError};
 pub use find::{FindError, Found, find, find_all, looks_like};
 pub use list::{Listed, list};
 pub use live::open_sessions;
@@ -14,7 +26,7 @@ pub use load::{load, parse_chunk};
 
 use crate::engine::{self, ReadSettings, Reading};
 use crate::fsio::{Disk, read_range};
-use crate::model::{BlockNumber, Key};
+use crate::model::{BlockNumber, History, Key};
 use crate::provider::{Location, ProviderAdapter};
 use crate::store::Cache;
 use std::io;
@@ -31,6 +43,8 @@ pub struct Workspace<'a> {
     pub location: Location,
     /// What it holds, with all that was decided about it.
     pub reading: Reading,
+    /// What aperture did to it.
+    pub history: History,
 }
 
 /// The content of a block.
@@ -51,17 +65,25 @@ impl Drop for Workspace<'_> {
 }
 
 impl<'a> Workspace<'a> {
-    /// Reads a session that was found.
+    /// Reads a session that was found. `history` is what the store knows of it.
     ///
     /// # Errors
     ///
     /// The file cannot be read.
-    pub fn open(disk: &'a dyn Disk, cache: &Cache, found: Found, settings: &ReadSettings) -> io::Result<Workspace<'a>> {
+    pub fn open(
+        disk: &'a dyn Disk,
+        cache: &Cache,
+        history: History,
+        found: Found,
+        settings: &ReadSettings,
+    ) -> io::Result<Workspace<'a>> {
         let Found { provider, path, location } = found;
         let session = load(disk, cache, provider, &path, location.id.clone())?;
         let window = provider.window(&session);
-        let reading = engine::read(session, window, settings);
-        Ok(Workspace { disk, provider, path, location, reading })
+        let mut reading = engine::read(session, window, settings);
+        let turn = reading.turns.len() as u32;
+        memory::apply(&mut reading.session, &history, turn, settings.focus_turns);
+        Ok(Workspace { disk, provider, path, location, reading, history })
     }
 
     /// The contents of blocks, each row read again once.

@@ -17,7 +17,7 @@ mod reminder;
 
 pub use family::estimate;
 
-use crate::model::{Basis, BlockKind, Event, Flags, Role, RowKind, Session, TokenCount, Window};
+use crate::model::{Basis, Block, BlockKind, Event, Flags, Level, Role, RowKind, Session, TokenCount, Window};
 use calls::{Call, calls};
 use correction::Correction;
 use family::{FORGETFUL_MODELS, Family, NEW, OLD};
@@ -36,6 +36,19 @@ pub struct Price {
     pub measured: Option<u64>,
     /// How far the estimates were from this session's bills.
     pub accuracy: Accuracy,
+    /// Whether the model counts as the models from 4.7 on do.
+    #[serde(skip)]
+    pub new_family: bool,
+}
+
+impl Price {
+    /// What a block would cost with another content, by what it costs with this one.
+    pub fn revised(&self, before: &Block, after: &Block) -> TokenCount {
+        let family = if self.new_family { &NEW } else { &OLD };
+        let (was, is) = (family.block(before), family.block(after));
+        let scale = if was > 0.0 && before.tokens.value > 0.0 { (before.tokens.value / was).clamp(0.5, 2.0) } else { 1.0 };
+        TokenCount { value: is * scale, basis: before.tokens.basis.max(Basis::Calibrated) }
+    }
 }
 
 /// A [`TokenCount`] that starts at nothing.
@@ -118,6 +131,10 @@ pub fn price(session: &mut Session, window: &Window, model: &str) -> Price {
         }
         let growth = previous.map(|previous| call.usage.sent() as f64 - previous.usage.sent() as f64);
         let growth = growth.filter(|_| call.usage.sent() > 0 && previous.is_some_and(|previous| previous.usage.sent() > 0));
+        // What was shortened since was billed as it was before.
+        let shortened = |places: &[usize]| places.iter().any(|place| session.blocks[*place].level != Level::Original);
+        let altered = shortened(&call.before) || previous.is_some_and(|previous| shortened(&previous.response));
+        let growth = growth.filter(|_| !altered);
         let mut hidden = 0.0;
         if let Some(growth) = growth.filter(|growth| *growth > 0.0) {
             let around = correction.family().hidden_reminder;
@@ -147,7 +164,8 @@ pub fn price(session: &mut Session, window: &Window, model: &str) -> Price {
     }
     accuracy.turn_errors =
         turns.values().filter(|(_, growth)| *growth > 0.0).map(|(guess, growth)| (guess - growth).abs() / growth).collect();
-    finish(session, window, accuracy)
+    let new_family = std::ptr::eq(correction.family(), &NEW);
+    Price { new_family, ..finish(session, window, accuracy) }
 }
 
 /// What the response of a call costs when it is sent back.
@@ -183,7 +201,8 @@ fn assign(session: &mut Session, previous: Option<&Call>, call: &Call, growth: O
     let family = correction.family();
     let mut left = growth;
     if let Some(previous) = previous {
-        let known = known_output(session, previous, family);
+        let shortened = previous.response.iter().any(|place| session.blocks[*place].level != Level::Original);
+        let known = known_output(session, previous, family).filter(|_| !shortened);
         let visible: f64 = previous.response.iter().map(|place| family.block(&session.blocks[*place])).sum();
         let scale = known.filter(|_| visible > 0.0).map_or(correction.ratio(), |known| known / visible);
         let basis = if known.is_some() { Basis::Calibrated } else { Basis::Estimated };

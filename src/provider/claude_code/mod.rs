@@ -10,9 +10,11 @@ mod scan;
 mod templates;
 mod tool;
 mod window;
+mod write;
 
-use super::{Location, Message, OpenSession, ParsedRow, Places, ProviderAdapter, Scanner};
-use crate::model::{Session, Window};
+use super::{Location, Message, NewRow, OpenSession, ParsedRow, Places, ProviderAdapter, Scanner, Stub};
+use crate::model::{BlockKind, Session, Slot, Window};
+use std::ops::Range;
 use std::path::{Path, PathBuf};
 
 pub use places::slug;
@@ -63,6 +65,54 @@ impl ProviderAdapter for ClaudeCode {
 
     fn scanner(&self) -> Box<dyn Scanner> {
         Box::new(scan::Scan::default())
+    }
+
+    fn slot(&self, row: &[u8], index: u32) -> Option<Slot> {
+        write::slot(row, index)
+    }
+
+    fn locate_slot(&self, row: &[u8], slot: Slot) -> Option<Range<usize>> {
+        write::locate(row, slot)
+    }
+
+    fn encode(&self, slot: Slot, kind: BlockKind, content: &str) -> Option<Vec<u8>> {
+        write::encode(slot, kind, content)
+    }
+
+    fn decode(&self, value: &[u8]) -> String {
+        write::decode(value)
+    }
+
+    fn usage(&self, value: &[u8], sent: u64) -> Option<Vec<u8>> {
+        write::usage(value, sent)
+    }
+
+    fn note(&self, new: &NewRow<'_>, label: &str, content: &str) -> Option<Vec<u8>> {
+        write::note(new, label, content)
+    }
+
+    fn strip_thinking(&self, new: &NewRow<'_>, first: &[u8], kept: u32) -> Option<Vec<u8>> {
+        write::strip(new, first, kept)
+    }
+
+    fn name_leaf(&self, new: &NewRow<'_>, leaf: &str) -> Option<Vec<u8>> {
+        write::leaf(new, leaf)
+    }
+
+    fn knows_stripping(&self, row: &[u8]) -> bool {
+        write::strips_thinking(row)
+    }
+
+    fn is_only_thinking(&self, row: &[u8]) -> bool {
+        write::only_thinking(row)
+    }
+
+    fn identity(&self, row: &[u8]) -> Option<Vec<u8>> {
+        write::identity(row)
+    }
+
+    fn stub(&self, row: &[u8]) -> Option<Stub> {
+        write::stub(row)
     }
 
     fn api_base_url(&self) -> &'static str {

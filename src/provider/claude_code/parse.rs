@@ -1,5 +1,5 @@
 use super::{attachment, content};
-use crate::model::{BlockKind, Event, Fault, Flags, Key, Role, Row, RowKind, ThinkingScope, Usage};
+use crate::model::{Block, BlockKind, Event, Fault, Flags, Key, Role, Row, RowKind, ThinkingScope, Usage};
 use crate::provider::json::{elements, fields, is_true, member, number, text, text_of};
 use crate::provider::{ParsedBlock, ParsedRow};
 use serde_json::value::RawValue;
@@ -69,9 +69,7 @@ fields! {
 
 /// One line as a row; any bytes give one. Of several values on one line the client reads the first.
 pub(super) fn parse(bytes: &[u8]) -> ParsedRow<'_> {
-    let bytes = bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(bytes);
-    let start = bytes.iter().position(|byte| *byte != 0).unwrap_or(bytes.len());
-    let Ok(line) = std::str::from_utf8(&bytes[start..]) else { return broken(Fault::NotJson) };
+    let Some(line) = line(bytes) else { return broken(Fault::NotJson) };
     if let Ok(fields) = serde_json::from_str::<RowFields<'_>>(line) {
         return whole(&fields);
     }
@@ -84,6 +82,18 @@ pub(super) fn parse(bytes: &[u8]) -> ParsedRow<'_> {
         }
         _ => broken(fault),
     }
+}
+
+/// The text of a line, without what a crash or an editor put before it.
+fn line(bytes: &[u8]) -> Option<&str> {
+    let bytes = bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(bytes);
+    let start = bytes.iter().position(|byte| *byte != 0).unwrap_or(bytes.len());
+    std::str::from_utf8(&bytes[start..]).ok()
+}
+
+/// The values of the row that the client reads from a line, verbatim.
+pub(super) fn fields(bytes: &[u8]) -> Option<RowFields<'_>> {
+    serde_json::Deserializer::from_str(line(bytes)?).into_iter::<RowFields<'_>>().next()?.ok()
 }
 
 /// Whether the first complete line is a Claude Code row.
@@ -244,6 +254,10 @@ fn message<'a>(fields: &RowFields<'a>, row: &mut Row, blocks: &mut Vec<ParsedBlo
     }
     if !blocks.is_empty() && blocks.iter().all(|parsed| parsed.block.kind == BlockKind::Other && parsed.block.label.is_empty()) {
         return unusable(row, blocks);
+    }
+    if assistant && content.get().strip_prefix('[').is_some_and(|rest| rest.trim_start() == "]") {
+        // Thinking that was taken out: the block keeps its number, as one that the client drops.
+        blocks.push(ParsedBlock::new(Block::new(BlockKind::Other, Role::Thinking), "".into()));
     }
     row.message = key(message.id);
     row.finished = text_of(message.stopped).is_some();

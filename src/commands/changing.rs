@@ -1,0 +1,197 @@
+//! What every command that changes a session does alike: lock, settle, plan, show the price, apply.
+
+use crate::cli::{CommandError, Env, ErrorKind, wait};
+use crate::model::{BlockNumber, OperationId, OperationKind};
+use crate::output::ChangeReport;
+use crate::store::Store;
+use crate::workspace::{self, ApplyError, Draft, Found, Kept, PlanError, Workspace};
+use anyhow::anyhow;
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+
+/// How often a plan is made anew because the session changed meanwhile.
+const ATTEMPTS: usize = 10;
+
+/// Options of every command that changes a session.
+#[derive(Clone, Copy, Debug, Default, clap::Args)]
+pub struct ChangeOptions {
+    /// Show what would change and what it costs; write nothing
+    #[arg(short = 'n', long)]
+    pub dry_run: bool,
+    /// Also change a session that a client has open; type /resume in the client afterwards
+    #[arg(long)]
+    pub live: bool,
+}
+
+/// What a plan is, beside its edits.
+#[derive(Clone, Debug)]
+pub struct Said {
+    /// What it is.
+    pub kind: OperationKind,
+    /// The operation that it takes back.
+    pub inverts: Option<OperationId>,
+    /// What was done, in a word such as `compressed`.
+    pub verb: &'static str,
+    /// The blocks that were left alone, by reason.
+    pub kept: BTreeMap<Kept, Vec<BlockNumber>>,
+    /// What else there is to say.
+    pub notes: Vec<String>,
+}
+
+impl Said {
+    /// A change, by what is done to the blocks.
+    pub fn change(verb: &'static str) -> Said {
+        Said { kind: OperationKind::Change, inverts: None, verb, kept: BTreeMap::new(), notes: Vec::new() }
+    }
+
+    /// Says that a block was left alone.
+    pub fn keep(&mut self, why: Kept, number: BlockNumber) {
+        self.kept.entry(why).or_default().push(number);
+    }
+}
+
+/// A session that is about to be changed: under lock, and settled.
+pub struct Opened {
+    /// The session.
+    pub workspace: Workspace<'static>,
+    /// The store; none for a look ahead where there is none.
+    pub store: Option<Store>,
+    _lock: Option<Box<dyn Send>>,
+}
+
+/// Opens a session to change it, or, for a look ahead, as it is.
+///
+/// # Errors
+///
+/// It is open in a client, locked, or cannot be read; the store cannot be used.
+pub fn open(env: &Env, options: ChangeOptions, found: &Found) -> Result<Opened, CommandError> {
+    if options.dry_run {
+        let store = env.existing_store()?;
+        return Ok(Opened { workspace: env.read(found.clone())?, store, _lock: None });
+    }
+    if !options.live {
+        refuse_live(env, found)?;
+    }
+    let path = real_path(env, found)?;
+    let store = env.store()?;
+    let lock = env.lock(&path)?;
+    workspace::settle(env.disk, &store, &path)?;
+    Ok(Opened { workspace: env.read(found.clone())?, store: Some(store), _lock: Some(lock) })
+}
+
+/// Plans a change of the session that the user means, applies it unless it is a look ahead, and reports it.
+///
+/// # Errors
+///
+/// Those of the plan, of the session and of the store.
+pub fn change(
+    env: &Env,
+    options: ChangeOptions,
+    plan: &dyn Fn(&mut Draft<'_>, &Opened) -> Result<Said, CommandError>,
+) -> Result<(), CommandError> {
+    env.print(&attempt(env, options, &env.find(None)?, plan)?)
+}
+
+/// As [`change`], without printing the report.
+///
+/// # Errors
+///
+/// As [`change`].
+pub fn attempt(
+    env: &Env,
+    options: ChangeOptions,
+    found: &Found,
+    plan: &dyn Fn(&mut Draft<'_>, &Opened) -> Result<Said, CommandError>,
+) -> Result<ChangeReport, CommandError> {
+    let mut left = ATTEMPTS;
+    loop {
+        left -= 1;
+        let outcome = once(env, options, found, plan);
+        match outcome {
+            Ok(report) => return Ok(report),
+            Err(error) if left > 0 && is_passing(&error) => wait(std::time::Duration::from_millis(5)),
+            Err(error) => {
+                let what = if options.dry_run { "plan the change of" } else { "change" };
+                return Err(CommandError { source: error.source.context(format!("cannot {what} {}", found.path.display())), ..error });
+            }
+        }
+    }
+}
+
+/// Whether the session only went on while the change was made.
+fn is_passing(error: &CommandError) -> bool {
+    error.source.chain().any(|cause| {
+        matches!(cause.downcast_ref(), Some(ApplyError::Changed | ApplyError::MovedOn))
+            || matches!(cause.downcast_ref(), Some(PlanError::Moved))
+    })
+}
+
+fn once(
+    env: &Env,
+    options: ChangeOptions,
+    found: &Found,
+    plan: &dyn Fn(&mut Draft<'_>, &Opened) -> Result<Said, CommandError>,
+) -> Result<ChangeReport, CommandError> {
+    let opened = open(env, options, found)?;
+    let workspace = &opened.workspace;
+    let now = env.style.now.as_millisecond();
+    let mut draft = Draft::new(workspace, opened.store.as_ref(), now)?;
+    let said = plan(&mut draft, &opened)?;
+    let cache = env.cache();
+    let drafted = draft.finish(said.kind, &env.command, said.inverts, &|hash| cache.count(hash))?;
+    let mut report = report(env, workspace, &said, &drafted, options);
+    if let (Some(store), false, false) = (&opened.store, options.dry_run, drafted.plan.is_empty()) {
+        let path = real_path(env, found)?;
+        let key = store.register(workspace.provider.name(), &workspace.location.id, &path, &workspace.location.project)?;
+        report.operation = workspace::apply(workspace, store, key, &drafted.plan, now, &wait)?;
+        if options.live && is_live(env, found) {
+            report.notes.push(format!("a client has it open: type /resume {} in it", workspace.location.id));
+        }
+    }
+    Ok(report)
+}
+
+fn report(
+    env: &Env,
+    workspace: &Workspace<'_>,
+    said: &Said,
+    drafted: &workspace::Drafted,
+    options: ChangeOptions,
+) -> ChangeReport {
+    let _ = env;
+    let plan = &drafted.plan;
+    let changes = plan.edits.iter().filter_map(|edit| edit.change.clone()).collect();
+    ChangeReport {
+        session: workspace.location.id.clone(),
+        operation: None,
+        dry_run: options.dry_run,
+        verb: said.verb,
+        changes,
+        marks: plan.marks.iter().map(|mark| mark.number).collect(),
+        rows_added: plan.edits.iter().filter(|edit| edit.before.is_none()).count(),
+        kept: said.kept.iter().map(|(why, blocks)| (why.reason(), blocks.clone())).collect(),
+        tokens_before: plan.tokens_before,
+        tokens_after: plan.tokens_after,
+        thinking_dropped: drafted.thinking_dropped,
+        notes: said.notes.clone(),
+    }
+}
+
+fn real_path(env: &Env, found: &Found) -> Result<PathBuf, CommandError> {
+    Ok(env.disk.resolve(&found.path)?)
+}
+
+fn is_live(env: &Env, found: &Found) -> bool {
+    let open = workspace::open_sessions(env.disk, &env.places);
+    open.contains(&found.location.id) || found.location.parent.as_ref().is_some_and(|parent| open.contains(parent))
+}
+
+fn refuse_live(env: &Env, found: &Found) -> Result<(), CommandError> {
+    if !is_live(env, found) {
+        return Ok(());
+    }
+    let id = &found.location.id;
+    let error = anyhow!("a client has the session {id} open, and does not read it again by itself");
+    let hint = format!("close the client, or use --live and then type /resume {id} in it");
+    Err(CommandError::new(ErrorKind::Conflict, error).hint(hint))
+}

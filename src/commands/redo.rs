@@ -1,0 +1,20 @@
+//! `aperture redo`: takes an undo back.
+
+use super::changing::ChangeOptions;
+use super::undo::invert;
+use crate::cli::{CommandError, Env};
+use crate::model::OperationKind;
+
+/// Arguments of `redo`.
+#[derive(Debug, clap::Args)]
+#[command(after_help = "Examples:
+  aperture undo && aperture redo   there and back")]
+pub struct Arguments {
+    #[command(flatten)]
+    options: ChangeOptions,
+}
+
+/// Takes the last undo back.
+pub fn run(env: &Env, arguments: &Arguments) -> Result<(), CommandError> {
+    invert(env, arguments.options, OperationKind::Redo, None)
+}

@@ -1,0 +1,145 @@
+//! The line that stands where a content was shortened: what it was, how large, and how to get it back.
+//!
+//! `[#412 | archived from 3.2k | Read src/auth.rs | done with auth | 120 lines | @recall(412)]`
+//!
+//! It is in-band: the model reads it as part of the content. What it is followed by is what is left of the content.
+
+use crate::model::{BlockNumber, Level, Marker};
+
+/// Characters of each free part of a line: with all of them it stays under 30 tokens.
+const PART_CHARACTERS: usize = 44;
+/// Characters of the reason.
+const REASON_CHARACTERS: usize = 60;
+
+/// What a line says beside the level.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Line<'a> {
+    /// The number of the block.
+    pub number: BlockNumber,
+    /// What the original costs, in tokens.
+    pub tokens: f64,
+    /// What the block is: the tool and its target.
+    pub label: &'a str,
+    /// Why it was shortened.
+    pub reason: &'a str,
+    /// What the original holds.
+    pub hint: &'a str,
+}
+
+/// The line for a block at a level. Where the content is left in part, that tells what it is; else the label and the hint do.
+pub fn line(level: Level, line: &Line<'_>) -> String {
+    let size = amount(line.tokens);
+    let number = line.number;
+    let mut text = format!("[#{number} | {} from {size}", level.name());
+    let whole = matches!(level, Level::Minimal | Level::Archived);
+    for (part, limit) in [
+        (if whole { line.label } else { "" }, PART_CHARACTERS),
+        (line.reason, REASON_CHARACTERS),
+        (if whole { line.hint } else { "" }, PART_CHARACTERS),
+    ] {
+        let part = clean(part, limit);
+        if !part.is_empty() {
+            text.push_str(" | ");
+            text.push_str(&part);
+        }
+    }
+    let command = if level == Level::Archived { "recall" } else { "expand" };
+    text.push_str(&format!(" | @{command}({number})]"));
+    text
+}
+
+/// What the line at the beginning of a content says, and what follows it; none where there is no such line.
+pub fn parse(content: &str) -> Option<(Marker, &str)> {
+    let (first, rest) = content.split_once('\n').unwrap_or((content, ""));
+    let inner = first.strip_prefix("[#")?.strip_suffix(']')?;
+    let mut parts = inner.split(" | ").collect::<Vec<_>>().into_iter();
+    let number = parts.next()?.parse().ok().filter(|number| *number > 0)?;
+    let (level, size) = parts.next()?.split_once(" from ")?;
+    let level = Level::from_name(level).filter(|level| *level != Level::Original)?;
+    let tokens = super::selector::amount(size)?;
+    let command = parts.next_back().unwrap_or_default();
+    let named = command.strip_prefix('@')?.split_once('(')?.1.strip_suffix(')')?;
+    (named.parse() == Ok(number)).then_some((Marker { number, level, tokens }, rest))
+}
+
+/// The same anywhere in the texts of a tool input, as they are written for people: one `name: text` after the other.
+pub fn find_in_input(readable: &str) -> Option<Marker> {
+    readable.match_indices(": [#").find_map(|(at, _)| parse(&readable[at + 2..])).map(|(marker, _)| marker)
+}
+
+/// A number of tokens, short, as a selector reads it: `812`, `3.2k`, `1.2M`.
+fn amount(tokens: f64) -> String {
+    let (value, unit) = match tokens.max(0.0).round() {
+        small if small < 1_000.0 => return format!("{small}"),
+        medium if medium < 999_500.0 => (medium / 1e3, "k"),
+        large => (large / 1e6, "M"),
+    };
+    let text = if value < 9.95 { format!("{value:.1}") } else { format!("{value:.0}") };
+    format!("{}{unit}", text.strip_suffix(".0").unwrap_or(&text))
+}
+
+/// A part on one line, without what the grammar needs, cut with `…`.
+fn clean(text: &str, limit: usize) -> String {
+    let text = super::mask(text);
+    let mut clean: String = text
+        .split(|c: char| c.is_whitespace() || c.is_control())
+        .filter(|word| !word.is_empty() && *word != "|")
+        .flat_map(|word| [" ", word])
+        .skip(1)
+        .map(|word| word.replace(['[', ']'], ""))
+        .collect();
+    if clean.chars().count() > limit {
+        clean = clean.chars().take(limit - 1).collect();
+        clean.truncate(clean.trim_end().len());
+        clean.push('…');
+    }
+    clean
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_line_is_parsed_back() {
+        for level in [Level::Trimmed, Level::Summarized, Level::Minimal, Level::Archived] {
+            let fields = Line { number: 412, tokens: 3_240.0, label: "Read src/[a].rs", reason: "a | b\n] c", hint: "120 lines" };
+            let written = line(level, &fields);
+            let content = format!("{written}\nrest");
+            let (marker, rest) = parse(&content).unwrap();
+            assert_eq!((marker.number, marker.level, marker.tokens, rest), (412, level, 3_200.0, "rest"), "{written}");
+        }
+    }
+
+    #[test]
+    fn a_line_says_what_it_was_and_how_to_get_it_back() {
+        let fields = Line { number: 7, tokens: 812.0, label: "Bash cargo test", reason: "done", hint: "2 errors" };
+        assert_eq!(line(Level::Archived, &fields), "[#7 | archived from 812 | Bash cargo test | done | 2 errors | @recall(7)]");
+        assert_eq!(line(Level::Trimmed, &fields), "[#7 | trimmed from 812 | done | @expand(7)]");
+    }
+
+    #[test]
+    fn what_is_no_such_line_is_none() {
+        for text in
+            ["", "[#7]", "[#7 | original from 3 | @expand(7)]", "[#7 | trimmed from 3 | @expand(8)]", "[#0 | trimmed from 3 | @expand(0)]", "text"]
+        {
+            assert_eq!(parse(text), None, "{text}");
+        }
+        assert_eq!(find_in_input("path: a\ncontent: [#7 | minimal from 3 | @expand(7)]\nx\n").map(|marker| marker.number), Some(7));
+    }
+
+    proptest::proptest! {
+        #[test]
+        fn any_part_is_parsed_back(label in "\\PC{0,80}", reason in "[\\PC\n]{0,80}", number in 1u32..9999, tokens in 0f64..2e6) {
+            let written = line(Level::Archived, &Line { number, tokens, label: &label, reason: &reason, hint: &reason });
+            let (marker, rest) = parse(&written).unwrap();
+            proptest::prop_assert_eq!((marker.number, marker.level, rest), (number, Level::Archived, ""));
+        }
+
+        #[test]
+        fn any_text_is_parsed_without_a_panic(text in "\\PC{0,80}") {
+            parse(&text);
+            find_in_input(&text);
+        }
+    }
+}

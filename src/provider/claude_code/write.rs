@@ -1,0 +1,358 @@
+//! Writing: where the values stand that an edit replaces, and the rows that are added.
+//!
+//! A row is never written anew: a value in it is replaced by its byte range, and everything around it stays as it is.
+
+use super::parse::{self, MessageFields, RowFields};
+use crate::model::{BlockKind, Event, Key, Slot, ThinkingScope};
+use crate::provider::json::{elements, member, members, number, text, text_of};
+use crate::provider::{NewRow, Stub};
+use serde_json::value::RawValue;
+use std::borrow::Cow;
+use std::fmt::Write;
+use std::ops::Range;
+
+/// The first version of the client that is known to understand a row that says which thinking is no longer sent.
+const STRIPS_THINKING: [u32; 3] = [2, 1, 330];
+
+/// The slot through which a block is changed; none for what cannot be, such as thinking, which is signed.
+pub(super) fn slot(row: &[u8], index: u32) -> Option<Slot> {
+    let fields = parse::fields(row)?;
+    let element = match values(&fields)? {
+        Values::Text(_) => return Some(Slot::Content(index)),
+        Values::Elements(elements) => elements.get(index as usize).copied(),
+        Values::Rendered(parts) => parts.get(index as usize).copied(),
+    }?;
+    if element.get().starts_with('"') {
+        return Some(Slot::Content(index));
+    }
+    match text_of(member(element, "type")).as_deref()? {
+        "text" => Some(Slot::Content(index)),
+        "image" | "document" => Some(Slot::Element(index)),
+        "thinking" | "redacted_thinking" => None,
+        "tool_use" | "server_tool_use" | "mcp_tool_use" => {
+            member(element, "input").filter(|input| input.get().starts_with('{')).map(|_| Slot::Content(index))
+        }
+        "tool_result" => member(element, "content").map(|_| Slot::Content(index)),
+        _ => None,
+    }
+}
+
+/// Where the value of a slot stands in a row, in bytes.
+pub(super) fn locate(row: &[u8], slot: Slot) -> Option<Range<usize>> {
+    let fields = parse::fields(row)?;
+    let value = match slot {
+        Slot::Line => return Some(0..row.len()),
+        Slot::Parent => fields.parent?,
+        Slot::Usage => message(&fields)?.usage?,
+        Slot::Message => message(&fields)?.content?,
+        Slot::Content(index) | Slot::Element(index) => match values(&fields)? {
+            Values::Text(value) => value,
+            Values::Elements(elements) => content(elements.get(index as usize).copied()?, slot)?,
+            Values::Rendered(parts) => content(parts.get(index as usize).copied()?, slot)?,
+        },
+    };
+    let start = value.get().as_ptr() as usize - row.as_ptr() as usize;
+    Some(start..start + value.get().len())
+}
+
+/// A text as the value of a slot.
+pub(super) fn encode(slot: Slot, kind: BlockKind, content: &str) -> Option<Vec<u8>> {
+    let json = || serde_json::to_string(content).ok();
+    match slot {
+        Slot::Content(_) if kind == BlockKind::ToolUse => {
+            let input: &RawValue = serde_json::from_str(content).ok()?;
+            input.get().starts_with('{').then(|| input.get().into())
+        }
+        Slot::Content(_) => Some(json()?.into_bytes()),
+        Slot::Element(_) => Some(format!(r#"{{"type":"text","text":{}}}"#, json()?).into_bytes()),
+        _ => None,
+    }
+}
+
+/// The text of a value that stood in a slot, for a session of which nothing else is left.
+pub(super) fn decode(value: &[u8]) -> String {
+    let Some(value) = std::str::from_utf8(value).ok().and_then(|value| serde_json::from_str::<&RawValue>(value).ok()) else {
+        return String::new();
+    };
+    if value.get().starts_with('[') {
+        return super::content::result(value, &mut Vec::new()).into_owned();
+    }
+    if let Some(inner) = text(value) {
+        return inner.into_owned();
+    }
+    match text_of(member(value, "type")).as_deref() {
+        Some("text") => text_of(member(value, "text")).unwrap_or_default().into_owned(),
+        Some(kind @ ("image" | "document")) => format!("[{kind}]"),
+        _ => {
+            let texts = members(value).into_iter().map(|(key, value)| {
+                let text = text(value).unwrap_or(Cow::Borrowed(value.get()));
+                format!("{key}: {text}\n")
+            });
+            texts.collect()
+        }
+    }
+}
+
+/// The figures of a response with other input tokens: what was read from the cache gives way first, then what was written
+/// to it, then the rest. The client takes the last of the `iterations` where there are any, so they say the same.
+pub(super) fn usage(value: &[u8], sent: u64) -> Option<Vec<u8>> {
+    let usage: &RawValue = serde_json::from_slice(value).ok()?;
+    let mut edits = figures(value, usage, sent)?;
+    if let Some(last) = member(usage, "iterations").and_then(|iterations| elements(iterations).pop()) {
+        edits.extend(figures(value, last, sent).unwrap_or_default());
+    }
+    edits.sort_by_key(|(range, _)| range.start);
+    let mut written = Vec::with_capacity(value.len() + 16);
+    let mut at = 0;
+    for (range, figure) in edits {
+        written.extend_from_slice(&value[at..range.start]);
+        written.extend_from_slice(figure.to_string().as_bytes());
+        at = range.end;
+    }
+    written.extend_from_slice(&value[at..]);
+    Some(written)
+}
+
+/// Where the figures of an object stand in `whole`, and what they become.
+fn figures(whole: &[u8], usage: &RawValue, sent: u64) -> Option<Vec<(Range<usize>, u64)>> {
+    const FIGURES: [&str; 3] = ["cache_read_input_tokens", "cache_creation_input_tokens", "input_tokens"];
+    let found: Vec<(Range<usize>, u64)> = FIGURES
+        .iter()
+        .filter_map(|name| {
+            let value = member(usage, name)?;
+            let start = value.get().as_ptr() as usize - whole.as_ptr() as usize;
+            Some((start..start + value.get().len(), number(Some(value))?))
+        })
+        .collect();
+    let mut surplus = found.iter().map(|(_, figure)| figure).sum::<u64>().checked_sub(sent);
+    let missing = sent.saturating_sub(found.iter().map(|(_, figure)| figure).sum());
+    if found.is_empty() {
+        return None;
+    }
+    let change = |(place, (range, figure)): (usize, (Range<usize>, u64))| {
+        let taken = surplus.map_or(0, |surplus| surplus.min(figure));
+        surplus = surplus.map(|surplus| surplus - taken);
+        (range, figure - taken + if place == 0 { missing } else { 0 })
+    };
+    Some(found.into_iter().enumerate().map(change).collect())
+}
+
+/// A row that the client keeps and sends: a text in the form of its own attachments.
+pub(super) fn note(new: &NewRow<'_>, label: &str, content: &str) -> Option<Vec<u8>> {
+    let rendered = super::super::message::wrap(content);
+    let body = format!(
+        r#""attachment":{{"type":{}}},"type":"attachment","uuid":{},"timestamp":{},"rendered":[{{"content":{}}}],"renderedRole":"user""#,
+        quoted(label)?,
+        quoted(&new.id)?,
+        quoted(&new.timestamp)?,
+        quoted(&rendered)?,
+    );
+    row(new, &body)
+}
+
+/// The client's own row that says which thinking is no longer sent: from one of the blocks of a message on.
+pub(super) fn strip(new: &NewRow<'_>, first: &[u8], kept: u32) -> Option<Vec<u8>> {
+    let fields = parse::fields(first)?;
+    let message = message(&fields)?.id?;
+    let body = format!(
+        r#""attachment":{{"type":"thinking_stripped","scope":"partial","from":{{"messageId":{},"thinkingIndex":{kept}}}}},"type":"attachment","uuid":{},"timestamp":{}"#,
+        message.get(),
+        quoted(&new.id)?,
+        quoted(&new.timestamp)?,
+    );
+    row(new, &body)
+}
+
+/// The row from which a resume starts, named.
+pub(super) fn leaf(new: &NewRow<'_>, leaf: &str) -> Option<Vec<u8>> {
+    let session = parse::fields(new.like)?.session?;
+    Some(format!(r#"{{"type":"last-prompt","leafUuid":{},"sessionId":{}}}"#, quoted(leaf)?, session.get()).into_bytes())
+}
+
+/// Whether the client that wrote a row understands a row that says which thinking is no longer sent.
+pub(super) fn strips_thinking(row: &[u8]) -> bool {
+    let version = parse::fields(row).and_then(|fields| text_of(fields.version)).unwrap_or_default();
+    let mut parts = version.split('.').map(|part| part.parse::<u32>().unwrap_or_default());
+    [(); 3].map(|()| parts.next().unwrap_or_default()) >= STRIPS_THINKING
+}
+
+/// Whether all that a message holds is one thinking block.
+pub(super) fn only_thinking(row: &[u8]) -> bool {
+    let Some(fields) = parse::fields(row) else { return false };
+    let Some(content) = message(&fields).and_then(|message| message.content) else { return false };
+    let elements = elements(content);
+    let thinks = |element: &RawValue| {
+        text_of(member(element, "type")).is_some_and(|kind| matches!(&*kind, "thinking" | "redacted_thinking"))
+    };
+    elements.len() == 1 && elements.into_iter().all(thinks)
+}
+
+/// The identity of a row as it is written in it, quotes included.
+pub(super) fn identity(row: &[u8]) -> Option<Vec<u8>> {
+    Some(parse::fields(row)?.uuid?.get().into())
+}
+
+/// What stands in a row beside its content, which no edit may change: everything that decides how it is linked and paired.
+pub(super) fn stub(row: &[u8]) -> Option<Stub> {
+    let parsed = parse::parse(row);
+    let fields = parse::fields(row)?;
+    let thinking = match values(&fields) {
+        Some(Values::Elements(elements)) => elements
+            .into_iter()
+            .filter(|element| {
+                text_of(member(element, "type")).is_some_and(|kind| matches!(&*kind, "thinking" | "redacted_thinking"))
+            })
+            .map(|element| Key::of_bytes(element.get().as_bytes()))
+            .collect(),
+        _ => Vec::new(),
+    };
+    let row = parsed.row;
+    let scope = match row.event.as_deref() {
+        Some(Event::ThinkingStripped(ThinkingScope::From { message, kept })) => Some((*message, *kept)),
+        _ => None,
+    };
+    Some(Stub { kind: row.kind, id: row.id, parent: row.parent, message: row.message, answers: row.answers, thinking, scope })
+}
+
+enum Values<'a> {
+    /// One text: the content of a message, or of a local command.
+    Text(&'a RawValue),
+    /// The content blocks of a message.
+    Elements(Vec<&'a RawValue>),
+    /// What is sent of an attachment: each a text, or a content block.
+    Rendered(Vec<&'a RawValue>),
+}
+
+/// The values of a row that are blocks, in the order in which reading numbers them.
+fn values<'a>(fields: &RowFields<'a>) -> Option<Values<'a>> {
+    match text_of(fields.kind)?.as_ref() {
+        "user" | "assistant" => {
+            let content = message(fields)?.content?;
+            Some(if content.get().starts_with('[') { Values::Elements(elements(content)) } else { Values::Text(content) })
+        }
+        "attachment" => {
+            let mut parts = Vec::new();
+            for entry in elements(fields.rendered?) {
+                let content = member(entry, "content")?;
+                if content.get().starts_with('"') { parts.push(content) } else { parts.extend(elements(content)) }
+            }
+            Some(Values::Rendered(parts))
+        }
+        "system" => fields.content.filter(|content| content.get().starts_with('"')).map(Values::Text),
+        _ => None,
+    }
+}
+
+/// The value in a content block that is replaced: the whole of it, or what the model sees of it.
+fn content(element: &RawValue, slot: Slot) -> Option<&RawValue> {
+    if matches!(slot, Slot::Element(_)) || element.get().starts_with('"') {
+        return Some(element);
+    }
+    match text_of(member(element, "type")).as_deref()? {
+        "text" => member(element, "text"),
+        "tool_use" | "server_tool_use" | "mcp_tool_use" => member(element, "input"),
+        "tool_result" => member(element, "content"),
+        _ => None,
+    }
+}
+
+fn message<'a>(fields: &RowFields<'a>) -> Option<MessageFields<'a>> {
+    fields.message.and_then(|message| serde_json::from_str(message.get()).ok())
+}
+
+fn quoted(text: &str) -> Option<String> {
+    serde_json::to_string(text).ok()
+}
+
+/// A row with the circumstances of another one.
+fn row(new: &NewRow<'_>, body: &str) -> Option<Vec<u8>> {
+    const CIRCUMSTANCES: [&str; 7] = ["userType", "entrypoint", "cwd", "sessionId", "version", "gitBranch", "slug"];
+    let parent = std::str::from_utf8(&new.parent).ok()?;
+    let mut written = format!(r#"{{"parentUuid":{parent},"isSidechain":{},{body}"#, new.sidechain);
+    let like: &RawValue = serde_json::from_slice(new.like).ok()?;
+    for name in CIRCUMSTANCES {
+        if let Some(value) = member(like, name) {
+            let _ = write!(written, r#","{name}":{}"#, value.get());
+        }
+    }
+    written.push('}');
+    Some(written.into_bytes())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn value(row: &str, slot: Slot) -> Option<&str> {
+        locate(row.as_bytes(), slot).map(|range| &row[range])
+    }
+
+    #[test]
+    fn the_value_of_each_kind_of_block_is_found() {
+        let row = r#"{"type":"user","parentUuid":"p","message":{"content":[{"type":"text","text":"a"},{"type":"image","source":{}},{"type":"tool_result","tool_use_id":"t","content":[{"type":"text","text":"b"}]}]},"uuid":"u"}"#;
+        let found = |index| slot(row.as_bytes(), index).and_then(|slot| value(row, slot));
+        assert_eq!(found(0), Some(r#""a""#));
+        assert_eq!(found(1), Some(r#"{"type":"image","source":{}}"#));
+        assert_eq!(found(2), Some(r#"[{"type":"text","text":"b"}]"#));
+        assert_eq!(found(3), None);
+        assert_eq!(value(row, Slot::Parent), Some(r#""p""#));
+        let row = r#"{"type":"assistant","message":{"content":[{"type":"thinking","thinking":"x"},{"type":"tool_use","input":{"a":1}}],"usage":{"input_tokens":3}}}"#;
+        assert_eq!(slot(row.as_bytes(), 0), None);
+        assert_eq!(value(row, Slot::Content(1)), Some(r#"{"a":1}"#));
+        assert_eq!(value(row, Slot::Usage), Some(r#"{"input_tokens":3}"#));
+        let row = r#"{"type":"attachment","attachment":{"type":"date"},"rendered":[{"content":"a"},{"content":[{"type":"text","text":"b"}]}]}"#;
+        assert_eq!(value(row, Slot::Content(0)), Some(r#""a""#));
+        assert_eq!(value(row, Slot::Content(1)), Some(r#""b""#));
+        let row = r#"{"type":"user","message":{"content":"hi"}}"#;
+        assert_eq!(value(row, Slot::Content(0)), Some(r#""hi""#));
+    }
+
+    #[test]
+    fn the_figures_of_a_response_are_lowered_and_raised() {
+        let check = |value: &str, sent, expected: &str| {
+            assert_eq!(String::from_utf8(usage(value.as_bytes(), sent).unwrap()).unwrap(), expected);
+        };
+        let before = r#"{"input_tokens": 5,"cache_creation_input_tokens":20,"cache_read_input_tokens":100,"output_tokens":9}"#;
+        check(before, 60, r#"{"input_tokens": 5,"cache_creation_input_tokens":20,"cache_read_input_tokens":35,"output_tokens":9}"#);
+        check(before, 12, r#"{"input_tokens": 5,"cache_creation_input_tokens":7,"cache_read_input_tokens":0,"output_tokens":9}"#);
+        check(before, 130, r#"{"input_tokens": 5,"cache_creation_input_tokens":20,"cache_read_input_tokens":105,"output_tokens":9}"#);
+        check(
+            r#"{"input_tokens":5,"iterations":[{"input_tokens":1},{"input_tokens":5,"output_tokens":2}]}"#,
+            3,
+            r#"{"input_tokens":3,"iterations":[{"input_tokens":1},{"input_tokens":3,"output_tokens":2}]}"#,
+        );
+    }
+
+    #[test]
+    fn a_version_is_compared_by_its_numbers() {
+        for (version, strips) in [("2.1.330", true), ("2.1.99", false), ("2.2.0", true), ("1.0.51", false), ("", false)] {
+            assert_eq!(strips_thinking(format!(r#"{{"type":"user","version":"{version}"}}"#).as_bytes()), strips, "{version}");
+        }
+    }
+
+    #[test]
+    fn a_note_is_read_back_as_a_block() {
+        let like = br#"{"type":"user","cwd":"/w","sessionId":"s","version":"2.1.330"}"#;
+        let new = NewRow { like, parent: br#""p""#.to_vec(), id: "u".into(), timestamp: "2026-01-01T00:00:00Z".into(), sidechain: false };
+        let row = note(&new, "aperture_note", "a \"b\"\n").unwrap();
+        let parsed = parse::parse(&row);
+        assert_eq!(parsed.blocks[0].content, "<system-reminder>\na \"b\"\n\n</system-reminder>");
+        assert_eq!((parsed.row.id, parsed.row.parent), (Some(Key::of("u")), Some(Key::of("p"))));
+        let assistant = br#"{"type":"assistant","message":{"id":"msg_1","content":[]}}"#;
+        let strip = parse::parse(&strip(&new, assistant, 2).unwrap()).row;
+        let expected = ThinkingScope::From { message: Key::of("msg_1"), kept: 2 };
+        assert_eq!(strip.event.as_deref(), Some(&Event::ThinkingStripped(expected)));
+    }
+
+    proptest::proptest! {
+        #[test]
+        fn any_bytes_are_looked_at_without_a_panic(row in "\\PC{0,120}", index in 0u32..4) {
+            if let Some(range) = slot(row.as_bytes(), index).and_then(|slot| locate(row.as_bytes(), slot)) {
+                proptest::prop_assert!(row.get(range).is_some());
+            }
+            usage(row.as_bytes(), 5);
+            decode(row.as_bytes());
+            stub(row.as_bytes());
+        }
+    }
+}

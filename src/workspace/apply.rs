@@ -1,0 +1,241 @@
+//! The only writer of sessions.
+
+use super::addresses::Addresses;
+use super::draft::hash;
+use super::splice::{Piece, content, splice};
+use super::{ApplyError, Workspace};
+use crate::fsio::{Disk, NewFile, read_range};
+use crate::model::{Address, History, Operation, OperationId, OperationState, Plan, RowKind, Slot};
+use crate::provider::ProviderAdapter;
+use crate::store::{SessionKey, Store, StoreError};
+use std::io::{self, BufWriter, Read, Write};
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+/// Bytes that are written in one call.
+const WRITE_BYTES: usize = 1 << 20;
+/// How often, and for how long in all, it is looked whether another program still writes to the old file.
+const WATCH_STEP: Duration = Duration::from_millis(2);
+const WATCH_STEPS: u32 = 500;
+/// How long a program may take to finish a row that it began.
+const ROW_STEPS: u32 = 100;
+
+/// Applies a plan to the session that it was made for.
+///
+/// The order of the steps is what makes every interruption harmless: the new file is complete on the disk before the log says
+/// that it is prepared, the log is on the disk before the file takes its place, and one rename is all that a reader sees.
+/// What the client appended since the session was read, and what it appends to the old file until nobody holds that one any
+/// more, is carried over.
+///
+/// # Errors
+///
+/// The session is another one by now, a program keeps it open for writing, or the disk or the store fails; then it is as it
+/// was, or, if only the last steps failed, as the plan wants it, and the next command settles which.
+pub fn apply(
+    workspace: &Workspace<'_>,
+    store: &Store,
+    key: SessionKey,
+    plan: &Plan,
+    now: i64,
+    wait: &dyn Fn(Duration),
+) -> Result<Option<OperationId>, ApplyError> {
+    if plan.is_empty() {
+        return Ok(None);
+    }
+    if plan.edits.is_empty() {
+        return Ok(Some(store.prepare(key, plan, now, None)?));
+    }
+    let (disk, provider) = (workspace.disk, workspace.provider);
+    let path = disk.resolve(&workspace.path)?;
+    let identity = disk.identify(&path)?;
+    refuse_writers(disk, &path, wait)?;
+    let mut old = disk.open(&path, 0)?;
+    let mut bytes = Vec::with_capacity(usize::try_from(identity.bytes).unwrap_or_default() + 1);
+    old.read_to_end(&mut bytes)?;
+    let base = usize::try_from(plan.base_bytes).unwrap_or(usize::MAX);
+    if bytes.len() < base || hash(&bytes[..base]) != plan.base_hash {
+        return Err(ApplyError::Changed);
+    }
+    finish_row(&mut *old, &mut bytes, base, wait)?;
+    let tail = bytes.split_off(base);
+    if moves_on(provider, &tail) && plan.edits.iter().any(|edit| edit.slot == Slot::Line && edit.before.is_none()) {
+        return Err(ApplyError::MovedOn);
+    }
+    let session = &workspace.reading.session;
+    let pieces = splice(provider, session, &Addresses::new(session), &bytes, &plan.edits).map_err(|_| ApplyError::Changed)?;
+    let temporary = temporary(&path);
+    let written = write(disk, &temporary, &path, &pieces, &bytes, &tail);
+    drop(pieces);
+    drop(bytes);
+    let (mut file, after) = written.inspect_err(|_| discard(disk, &temporary))?;
+    let logged = file.set_modified(identity.modified).and_then(|()| file.sync()).map_err(ApplyError::from);
+    let logged = logged.and_then(|()| Ok(store.prepare(key, plan, now, Some(after))?));
+    let id = logged.inspect_err(|_| discard(disk, &temporary))?;
+    let replaced = late_rows(&mut *old, &mut *file, identity.modified).and_then(|()| {
+        drop(file);
+        disk.rename(&temporary, &path)
+    });
+    if let Err(error) = replaced {
+        discard(disk, &temporary);
+        // If the store fails now too, the next command finds out that the file was never replaced.
+        let _ = store.settle(key, id, OperationState::Aborted);
+        return Err(error.into());
+    }
+    // From here on the plan is done, whatever else fails: the log is settled by what the file says.
+    let carried = carry_over(disk, &path, &identity, &mut *old, wait);
+    let synced = path.parent().map_or(Ok(()), |directory| disk.sync_directory(directory));
+    store.settle(key, id, OperationState::Committed)?;
+    carried.and(synced).map_err(ApplyError::Unsure)?;
+    Ok(Some(id))
+}
+
+/// Settles what an interrupted command left behind: an operation that is logged and not known to be done, and its file.
+///
+/// # Errors
+///
+/// The store or the session cannot be read or written.
+pub fn settle(disk: &dyn Disk, store: &Store, path: &Path) -> Result<Option<SessionKey>, ApplyError> {
+    let path = disk.resolve(path)?;
+    discard(disk, &temporary(&path));
+    let Some(session) = store.find(&path)? else { return Ok(None) };
+    for operation in store.prepared(session.key)? {
+        let state = if stands(disk, &path, &operation)? { OperationState::Committed } else { OperationState::Aborted };
+        store.settle(session.key, operation.id, state)?;
+    }
+    Ok(Some(session.key))
+}
+
+/// Whether a file begins with what an operation wrote.
+pub fn stands(disk: &dyn Disk, path: &Path, operation: &Operation) -> io::Result<bool> {
+    let (Some(bytes), Some(expected)) = (operation.after_bytes, operation.after_hash) else { return Ok(true) };
+    if disk.identify(path)?.bytes < bytes {
+        return Ok(false);
+    }
+    let head = read_range(disk, path, 0, usize::try_from(bytes).unwrap_or(usize::MAX))?;
+    Ok(hash(&head) == expected)
+}
+
+/// The history of a session as far as it is settled, by the file that it is in.
+///
+/// # Errors
+///
+/// The store cannot be read.
+pub fn history(store: &Store, path: &Path) -> Result<(Option<SessionKey>, History), StoreError> {
+    match store.find(path)? {
+        Some(session) => Ok((Some(session.key), store.history(session.key)?)),
+        None => Ok((None, History::default())),
+    }
+}
+
+/// The file that is written before it takes the place of a session: no client takes it for one.
+fn temporary(path: &Path) -> PathBuf {
+    let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
+    path.with_file_name(format!(".{name}.aperture"))
+}
+
+fn discard(disk: &dyn Disk, path: &Path) {
+    // What is not there, or cannot be deleted, is overwritten by the next plan.
+    let _ = disk.remove(path);
+}
+
+/// A program that keeps the file open would go on writing to one that has no name any more. One that opens, writes and closes
+/// is waited for.
+fn refuse_writers(disk: &dyn Disk, path: &Path, wait: &dyn Fn(Duration)) -> Result<(), ApplyError> {
+    let identity = disk.identify(path)?;
+    let mut writers = disk.writers(path, &identity);
+    for _ in 0..5 {
+        if writers.is_empty() {
+            return Ok(());
+        }
+        wait(Duration::from_millis(20));
+        let still = disk.writers(path, &identity);
+        writers.retain(|writer| still.contains(writer));
+    }
+    if writers.is_empty() { Ok(()) } else { Err(ApplyError::HeldOpen(writers)) }
+}
+
+/// Waits until the last row is whole, if it was written after the plan was made: its writer is in the middle of it.
+fn finish_row(old: &mut dyn Read, bytes: &mut Vec<u8>, base: usize, wait: &dyn Fn(Duration)) -> io::Result<()> {
+    for _ in 0..ROW_STEPS {
+        if bytes.len() == base || bytes.ends_with(b"\n") {
+            return Ok(());
+        }
+        wait(WATCH_STEP);
+        old.read_to_end(bytes)?;
+    }
+    Ok(())
+}
+
+/// Whether the client went on with the conversation in what it appended.
+fn moves_on(provider: &dyn ProviderAdapter, tail: &[u8]) -> bool {
+    let rows = tail.split(|byte| *byte == b'\n').filter(|line| !line.trim_ascii().is_empty());
+    rows.map(|line| provider.parse(line).row).any(|row| !matches!(row.kind, RowKind::State | RowKind::Record | RowKind::Foreign))
+}
+
+/// Writes the new file; returns it with the length and the hash of what the plan makes.
+fn write(
+    disk: &dyn Disk,
+    temporary: &Path,
+    like: &Path,
+    pieces: &[Piece<'_>],
+    bytes: &[u8],
+    tail: &[u8],
+) -> io::Result<(Box<dyn NewFile>, (u64, Address))> {
+    let mut writer = BufWriter::with_capacity(WRITE_BYTES, disk.create(temporary, like)?);
+    let mut hasher = blake3::Hasher::new();
+    let mut length = 0;
+    for piece in pieces {
+        let content = content(piece, bytes);
+        hasher.update(content);
+        length += content.len() as u64;
+        writer.write_all(content)?;
+    }
+    writer.write_all(tail)?;
+    let file = writer.into_inner().map_err(io::IntoInnerError::into_error)?;
+    Ok((file, (length, *hasher.finalize().as_bytes())))
+}
+
+/// Appends what the old file received since it was read.
+fn late_rows(old: &mut dyn Read, file: &mut dyn NewFile, modified: i128) -> io::Result<()> {
+    let mut late = Vec::new();
+    old.read_to_end(&mut late)?;
+    if late.is_empty() {
+        return Ok(());
+    }
+    file.write_all(&late)?;
+    file.set_modified(modified)?;
+    file.sync()
+}
+
+/// Appends to the new file what the old one still receives, until nobody holds the old one any more: then nobody can write
+/// to it, for its name leads to the new one. Where the platform does not tell, until it was quiet for a while.
+fn carry_over(
+    disk: &dyn Disk,
+    path: &Path,
+    old_identity: &crate::fsio::Identity,
+    old: &mut dyn Read,
+    wait: &dyn Fn(Duration),
+) -> io::Result<()> {
+    let mut held: Vec<u8> = Vec::new();
+    for step in 0..WATCH_STEPS {
+        // Asked before reading: what is written after this was written by one that was seen.
+        let writers = disk.writers(path, old_identity);
+        old.read_to_end(&mut held)?;
+        let whole = memchr::memrchr(b'\n', &held).map_or(0, |line_feed| line_feed + 1);
+        let quiet = writers.is_empty() && (cfg!(target_os = "linux") || step > 10);
+        let take = if quiet { held.len() } else { whole };
+        if take > 0 {
+            let rest = held.split_off(take);
+            disk.append(path, &held)?;
+            held = rest;
+        }
+        if quiet {
+            return Ok(());
+        }
+        wait(WATCH_STEP);
+    }
+    if !held.is_empty() {
+        disk.append(path, &held)?;
+    }
+    Ok(())
+}

@@ -1,0 +1,751 @@
+//! A plan in the making: what is to change, and everything that must change with it.
+
+use super::addresses::Addresses;
+use super::revision::{Revision, revise};
+use super::splice::{Mismatch, range};
+use super::{PlanError, Workspace, gate, thinking};
+use crate::engine::{self, Reading};
+use crate::fsio::{Disk, read_head};
+use crate::model::{
+    Address, Block, BlockChange, BlockKind, BlockNumber, Edit, Flags, Key, Level, LoggedEdit, Mark, MarkAddress, MarkKind,
+    Operation, OperationId, OperationKind, Plan, Role, RowAddress, RowKind, Slot, Window,
+};
+use crate::provider::NewRow;
+use crate::store::Store;
+use rustc_hash::FxHashMap;
+use std::collections::BTreeMap;
+
+/// The type of the attachments that aperture adds.
+pub const NOTE: &str = "aperture_note";
+
+/// Why a block was left alone.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, serde::Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Kept {
+    /// The model does not see it.
+    NotInWindow,
+    /// It is signed: it can only be left out as a whole.
+    Signed,
+    /// It is the prompt that began the session.
+    FirstPrompt,
+    /// It is pinned.
+    Pinned,
+    /// The user selected it.
+    Focused,
+    /// It loads tools, or its text is made anew by the client at each start.
+    Bound,
+    /// Nothing of it could go.
+    NotShorter,
+    /// It is so already.
+    AsItIs,
+    /// A rule of the settings protects it.
+    Protected,
+    /// Its original is not in the store.
+    NoOriginal,
+}
+
+impl Kept {
+    /// The reason in words, after the number of blocks.
+    pub fn reason(self) -> &'static str {
+        match self {
+            Kept::NotInWindow => "not in the window",
+            Kept::Signed => "thinking is signed and stays whole",
+            Kept::FirstPrompt => "the first prompt stays as it is",
+            Kept::Pinned => "pinned",
+            Kept::Focused => "focused",
+            Kept::Bound => "the client needs it as it is",
+            Kept::NotShorter => "would not be shorter",
+            Kept::AsItIs => "so already",
+            Kept::Protected => "protected by a rule",
+            Kept::NoOriginal => "the original is not in this store",
+        }
+    }
+}
+
+/// What a block was before aperture first changed it.
+#[derive(Clone, Debug)]
+pub struct Original {
+    /// The block, measured.
+    pub block: Block,
+    /// The content as the model saw it.
+    pub content: String,
+    /// The same for people.
+    pub readable: String,
+    /// What it cost, in tokens.
+    pub tokens: f64,
+}
+
+/// What a plan would do, beside the plan itself.
+pub struct Drafted {
+    /// The plan.
+    pub plan: Plan,
+    /// The window after it: blocks of [`Drafted::revision`].
+    pub window: Window,
+    /// The session after it.
+    pub revision: Revision,
+    /// What each block of the session after it costs, by its index.
+    pub tokens: Vec<f64>,
+    /// Tokens of the window before the first change: what the prompt cache still knows.
+    pub unchanged_prefix: f64,
+    /// How many thinking blocks are no longer sent.
+    pub thinking_dropped: u32,
+}
+
+/// A plan in the making.
+pub struct Draft<'a> {
+    pub(super) workspace: &'a Workspace<'a>,
+    store: Option<&'a Store>,
+    addresses: Addresses,
+    bytes: Vec<u8>,
+    base_hash: Address,
+    now: i64,
+    edits: BTreeMap<(u32, u32, Slot), Edit>,
+    lines: Vec<Edit>,
+    notes: Vec<(String, String)>,
+    marks: Vec<Mark>,
+    /// What restored blocks cost, where that was measured.
+    known_tokens: FxHashMap<BlockNumber, f64>,
+}
+
+impl<'a> Draft<'a> {
+    /// Reads the file of a session to plan a change of it. `now` is in milliseconds since 1970, UTC.
+    ///
+    /// # Errors
+    ///
+    /// The file cannot be read, or is another one than the session was read from.
+    pub fn new(workspace: &'a Workspace<'a>, store: Option<&'a Store>, now: i64) -> Result<Draft<'a>, PlanError> {
+        let session = &workspace.reading.session;
+        let length = usize::try_from(session.bytes).unwrap_or(usize::MAX);
+        let bytes = read_head(workspace.disk, &workspace.path, length)?;
+        if bytes.len() < length {
+            return Err(PlanError::Moved);
+        }
+        let base_hash = hash(&bytes);
+        Ok(Draft {
+            workspace,
+            store,
+            addresses: Addresses::new(session),
+            bytes,
+            base_hash,
+            now,
+            edits: BTreeMap::new(),
+            lines: Vec::new(),
+            notes: Vec::new(),
+            marks: Vec::new(),
+            known_tokens: FxHashMap::default(),
+        })
+    }
+
+    fn reading(&self) -> &'a Reading {
+        &self.workspace.reading
+    }
+
+    fn block(&self, number: BlockNumber) -> Result<&'a Block, PlanError> {
+        self.reading().block(number).ok_or(PlanError::NoSuchBlock(number))
+    }
+
+    fn line(&self, row: u32) -> Result<&[u8], PlanError> {
+        Ok(&self.bytes[range(&self.reading().session, row, &self.bytes)?])
+    }
+
+    /// Why a block cannot be changed, if so, whoever asks.
+    pub fn immutable(&self, number: BlockNumber) -> Result<Option<Kept>, PlanError> {
+        let block = self.block(number)?;
+        let row = &self.reading().session.rows[block.row as usize];
+        if block.position.zone == crate::model::Zone::Cold {
+            return Ok(Some(Kept::NotInWindow));
+        }
+        if block.kind == BlockKind::Thinking {
+            return Ok(Some(Kept::Signed));
+        }
+        if row.flags.any(Flags::REFERENCES | Flags::LOADS_TOOLS | Flags::TEMPLATE) || row.id.is_none() {
+            return Ok(Some(Kept::Bound));
+        }
+        let first = self.reading().session.rows.iter().position(|row| row.prompt && row.kind == RowKind::User && !row.sidechain);
+        if first == Some(block.row as usize) && block.role == Role::User {
+            return Ok(Some(Kept::FirstPrompt));
+        }
+        Ok(self.workspace.provider.slot(self.line(block.row)?, block.index).is_none().then_some(Kept::Bound))
+    }
+
+    /// Where a block is kept in the log: its row, and the slot through which it was changed or would be.
+    fn place(&self, block: &Block) -> Result<(RowAddress, Slot), PlanError> {
+        let address = self.addresses.of(block.row).ok_or(PlanError::Immutable(block.number))?;
+        // A picture that became a text is still changed as a whole.
+        let logged = self.workspace.history.edits_of(address, block.index).map(|(_, edit)| edit.slot);
+        let slot = match logged.last() {
+            Some(slot) => Some(slot),
+            None => self.workspace.provider.slot(self.line(block.row)?, block.index),
+        };
+        Ok((address, slot.ok_or(PlanError::Immutable(block.number))?))
+    }
+
+    /// What a block was before aperture first changed it; for one that was not changed, what it is.
+    ///
+    /// # Errors
+    ///
+    /// Its original is not in the store, or it cannot be read.
+    pub fn original(&self, number: BlockNumber) -> Result<Original, PlanError> {
+        let block = self.block(number)?;
+        let line = self.line(block.row)?;
+        let logged = self.addresses.of(block.row).and_then(|address| {
+            let mut edits = self.workspace.history.edits_of(address, block.index);
+            edits.next().map(|(_, edit)| edit)
+        });
+        let (line, tokens) = match logged {
+            None if block.level != Level::Original => return Err(PlanError::NoOriginal(number)),
+            None => (line.to_vec(), block.tokens.value),
+            Some(edit) => {
+                let store = self.store.ok_or(PlanError::NoOriginal(number))?;
+                let value = store.original(&edit.before.ok_or(PlanError::NoOriginal(number))?)?;
+                let range = self.workspace.provider.locate_slot(line, edit.slot).ok_or(PlanError::Moved)?;
+                let tokens = edit.change.as_ref().map_or(block.tokens.value, |change| change.tokens_before);
+                ([&line[..range.start], &value, &line[range.end..]].concat(), tokens)
+            }
+        };
+        let mut parsed = self.workspace.provider.parse(&line);
+        let parsed = parsed.blocks.drain(..).nth(block.index as usize).ok_or(PlanError::Moved)?;
+        let (content, readable) = (parsed.content.to_string(), parsed.text().to_owned());
+        let mut original = parsed.block;
+        original.hash = Key::of_bytes(content.as_bytes());
+        // A result knows its tool through its use, which only the whole session tells.
+        if original.tool.is_none() {
+            original.tool = block.tool.clone();
+        }
+        Ok(Original { block: Block { number, position: block.position, ..original }, content, readable, tokens })
+    }
+
+    /// Puts another content in the place of a block.
+    ///
+    /// # Errors
+    ///
+    /// It cannot be changed, or the content cannot stand there.
+    pub fn replace(&mut self, number: BlockNumber, level: Level, content: &str, reason: &str) -> Result<(), PlanError> {
+        let block = self.block(number)?;
+        let (address, slot) = self.place(block)?;
+        let value = self.workspace.provider.encode(slot, block.kind, content).ok_or(PlanError::Immutable(number))?;
+        self.set(block, address, slot, value, level, reason)
+    }
+
+    /// Puts the original of a block back in its place.
+    ///
+    /// # Errors
+    ///
+    /// It is not in the store.
+    pub fn restore(&mut self, number: BlockNumber) -> Result<(), PlanError> {
+        let block = self.block(number)?;
+        let (address, _) = self.place(block)?;
+        let first = self.workspace.history.edits_of(address, block.index).next().map(|(_, edit)| edit.clone());
+        let Some(edit) = first else {
+            return if block.level == Level::Original { Ok(()) } else { Err(PlanError::NoOriginal(number)) };
+        };
+        let store = self.store.ok_or(PlanError::NoOriginal(number))?;
+        let value = store.original(&edit.before.ok_or(PlanError::NoOriginal(number))?)?;
+        if let Some(change) = &edit.change {
+            self.known_tokens.insert(number, change.tokens_before);
+        }
+        self.set(block, address, edit.slot, value, Level::Original, "")
+    }
+
+    fn set(
+        &mut self,
+        block: &Block,
+        row: RowAddress,
+        slot: Slot,
+        value: Vec<u8>,
+        level: Level,
+        reason: &str,
+    ) -> Result<(), PlanError> {
+        let line = self.line(block.row)?;
+        let at = self.workspace.provider.locate_slot(line, slot).ok_or(PlanError::Immutable(block.number))?;
+        let before = line[at].to_vec();
+        if before == value {
+            return Ok(());
+        }
+        let change = BlockChange {
+            number: block.number,
+            label: engine::label(block),
+            level_before: block.level,
+            level_after: level,
+            tokens_before: block.tokens.value,
+            tokens_after: 0.0,
+            reason: reason.to_owned(),
+        };
+        let edit = Edit { row, slot, before: Some(before), after: Some(value), change: Some(change) };
+        self.edits.insert((block.row, block.index, slot), edit);
+        Ok(())
+    }
+
+    /// Links a row behind another one, both by their index.
+    ///
+    /// # Errors
+    ///
+    /// One of them has no identity.
+    pub fn link(&mut self, row: u32, parent: &[u8]) -> Result<(), PlanError> {
+        let address = self.addresses.of(row).ok_or(PlanError::Moved)?;
+        let line = self.line(row)?;
+        let at = self.workspace.provider.locate_slot(line, Slot::Parent).ok_or(PlanError::Moved)?;
+        let before = line[at].to_vec();
+        let edit = Edit { row: address, slot: Slot::Parent, before: Some(before), after: Some(parent.to_vec()), change: None };
+        self.edits.insert((row, 0, Slot::Parent), edit);
+        Ok(())
+    }
+
+    /// The identity of a row as it is written in it.
+    ///
+    /// # Errors
+    ///
+    /// It has none.
+    pub fn identity(&self, row: u32) -> Result<Vec<u8>, PlanError> {
+        self.workspace.provider.identity(self.line(row)?).ok_or(PlanError::Moved)
+    }
+
+    /// The value of a slot of a row.
+    pub fn value(&self, row: u32, slot: Slot) -> Option<Vec<u8>> {
+        let line = self.line(row).ok()?;
+        self.workspace.provider.locate_slot(line, slot).map(|range| line[range].to_vec())
+    }
+
+    /// Adds a note at the end of the session.
+    pub fn note(&mut self, label: &str, content: &str) {
+        self.notes.push((label.to_owned(), content.to_owned()));
+    }
+
+    /// Adds a note behind a row, by its identity, and returns the identity of the note.
+    ///
+    /// # Errors
+    ///
+    /// The provider cannot write it.
+    pub fn note_behind(&mut self, parent: Vec<u8>, label: &str, content: &str) -> Result<Vec<u8>, PlanError> {
+        let new = self.new_row(parent, self.last_linked())?;
+        let line = self.workspace.provider.note(&new, label, content).ok_or(PlanError::NoWay)?;
+        let identity = self.workspace.provider.identity(&line).ok_or(PlanError::NoWay)?;
+        let id = new.id;
+        self.add_line(&id, line);
+        Ok(identity)
+    }
+
+    /// Puts a mark on a block, or takes it off.
+    ///
+    /// # Errors
+    ///
+    /// The row has no identity by which the mark could be found again.
+    pub fn mark(&mut self, number: BlockNumber, kind: MarkKind, after: Option<String>) -> Result<(), PlanError> {
+        let block = self.block(number)?;
+        let row = self.addresses.of(block.row).ok_or(PlanError::Immutable(number))?;
+        let known = self.workspace.history.marks.iter().find(|(address, known, _)| {
+            *known == kind && ((address.row == row && address.index == block.index) || address.content == block.hash)
+        });
+        let (address, before) = match known {
+            Some((address, _, value)) => (*address, Some(value.clone())),
+            None => {
+                let content = self.original(number).map_or(block.hash, |original| original.block.hash);
+                (MarkAddress { row, index: block.index, content }, None)
+            }
+        };
+        if before != after {
+            self.marks.push(Mark { address, kind, before, after, number });
+        }
+        Ok(())
+    }
+
+    /// Takes an operation back.
+    ///
+    /// # Errors
+    ///
+    /// A later operation changed the same block, or another program did.
+    pub fn invert(&mut self, operation: &Operation) -> Result<(), PlanError> {
+        let history = &self.workspace.history;
+        let later = history.operations.iter().filter(|later| later.id > operation.id);
+        for later in later.filter(|later| {
+            history.undone_by(later.id).is_none() && !later.inverts.is_some_and(|id| history.undone_by(id) == Some(later.id))
+        }) {
+            let same = |edit: &&LoggedEdit| edit.change.is_some() && operation.edits.iter().any(|own| own.change.is_some() && own.overlaps(edit));
+            if let Some(change) = later.edits.iter().find(same).and_then(|edit| edit.change.as_ref()) {
+                return Err(PlanError::ChangedLater { number: change.number, operation: operation.id, by: later.id });
+            }
+        }
+        let store = self.store.ok_or(PlanError::Gone)?;
+        let mut edits = Vec::with_capacity(operation.edits.len());
+        for edit in operation.edits.iter().rev() {
+            let value = |address: Option<Address>| address.map(|address| store.original(&address)).transpose();
+            let change = edit.change.as_ref().map(|change| BlockChange {
+                level_before: change.level_after,
+                level_after: change.level_before,
+                tokens_before: change.tokens_after,
+                tokens_after: change.tokens_before,
+                ..change.clone()
+            });
+            let (mut before, after) = (value(edit.after)?, value(edit.before)?);
+            if edit.slot == Slot::Usage {
+                // A later change may have lowered the same figure: then it is adjusted, not brought back.
+                let now = self.addresses.row(edit.row).and_then(|row| self.value(row, Slot::Usage));
+                if now != before {
+                    continue;
+                }
+            }
+            if edit.slot == Slot::Line {
+                // A row that was added may have been linked anew since.
+                before = self.addresses.row(edit.row).map_or(Ok(before.clone()), |row| {
+                    let lead = before.as_ref().is_some_and(|line| line.starts_with(b"\n"));
+                    let mut line = if lead { vec![b'\n'] } else { Vec::new() };
+                    line.extend_from_slice(self.line(row)?);
+                    line.push(b'\n');
+                    Ok::<_, PlanError>(before.is_some().then_some(line))
+                })?;
+            }
+            edits.push(Edit { row: edit.row, slot: edit.slot, before, after, change });
+        }
+        let marks = operation.marks.iter().map(|mark| Mark { before: mark.after.clone(), after: mark.before.clone(), ..mark.clone() });
+        self.revert(edits, marks.collect())
+    }
+
+    /// Puts values of the log in the place of those that follow from them, oldest value last: what `undo` and `restore` do.
+    ///
+    /// # Errors
+    ///
+    /// A value is not what the log says.
+    pub fn revert(&mut self, edits: Vec<Edit>, marks: Vec<Mark>) -> Result<(), PlanError> {
+        let relinked: Vec<Vec<u8>> =
+            edits.iter().filter(|edit| edit.slot == Slot::Parent).filter_map(|edit| edit.after.clone()).collect();
+        for mut edit in edits {
+            match (edit.slot, &edit.before, &edit.after) {
+                (Slot::Line, None, Some(line)) => {
+                    // A row comes back at the end. Where others are linked to it again it keeps its place, else it is the last.
+                    let own = self.workspace.provider.identity(line.trim_ascii());
+                    let kept = own.is_some_and(|own| relinked.contains(&own));
+                    let line = if kept { line.trim_ascii().to_vec() } else { self.behind_last(line.trim_ascii())? };
+                    edit.after = Some(self.ended(line));
+                    self.lines.push(edit);
+                }
+                (Slot::Line, ..) => {
+                    self.unlink(&edit)?;
+                    self.lines.push(edit);
+                }
+                _ => {
+                    let row = self.addresses.row(edit.row).ok_or(PlanError::Gone)?;
+                    let line = self.line(row)?;
+                    let at = self.workspace.provider.locate_slot(line, edit.slot).ok_or(PlanError::Gone)?;
+                    if edit.before.as_deref() != Some(&line[at]) {
+                        return Err(PlanError::ChangedElsewhere(edit.change.as_ref().map_or(0, |change| change.number)));
+                    }
+                    if let Some(change) = &edit.change {
+                        let number = self.number(row, edit.slot).unwrap_or(change.number);
+                        self.known_tokens.insert(number, change.tokens_after);
+                    }
+                    let index = edit.slot.index().unwrap_or_default();
+                    self.edits.insert((row, index, edit.slot), edit);
+                }
+            }
+        }
+        self.marks.extend(marks);
+        Ok(())
+    }
+
+    /// Links what follows a row that is taken out behind what it follows.
+    fn unlink(&mut self, edit: &Edit) -> Result<(), PlanError> {
+        let row = self.addresses.row(edit.row).ok_or(PlanError::Gone)?;
+        let (own, parent) = (self.identity(row)?, self.value(row, Slot::Parent));
+        let Some(parent) = parent else { return Ok(()) };
+        let session = &self.reading().session;
+        let id = session.rows[row as usize].id;
+        let children = (0u32..).zip(&session.rows).filter(|(_, row)| row.parent.is_some() && row.parent == id);
+        let children: Vec<u32> = children.map(|(place, _)| place).collect();
+        for child in children {
+            let relinked = self.edits.get(&(child, 0, Slot::Parent)).is_some_and(|edit| edit.after.as_ref() != Some(&own));
+            if !relinked {
+                self.link(child, &parent)?;
+            }
+        }
+        Ok(())
+    }
+
+    fn number(&self, row: u32, slot: Slot) -> Option<BlockNumber> {
+        let blocks = &self.reading().session.blocks;
+        let first = blocks.partition_point(|block| block.row < row);
+        let index = slot.index()?;
+        blocks.get(first + index as usize).filter(|block| block.row == row).map(|block| block.number)
+    }
+
+    /// A row that was written before, linked behind what is the last one now.
+    fn behind_last(&self, line: &[u8]) -> Result<Vec<u8>, PlanError> {
+        let Some(at) = self.workspace.provider.locate_slot(line, Slot::Parent) else { return Ok(line.to_vec()) };
+        let parent = self.leaf_identity()?;
+        Ok([&line[..at.start], &parent, &line[at.end..]].concat())
+    }
+
+    /// The identity of the last row of the chain, notes of this plan included.
+    fn leaf_identity(&self) -> Result<Vec<u8>, PlanError> {
+        let added = self.lines.iter().rev().filter(|edit| edit.before.is_none()).filter_map(|edit| edit.after.as_deref());
+        let mut linked = added.filter(|line| {
+            let line = line.trim_ascii();
+            self.workspace.provider.locate_slot(line, Slot::Parent).is_some()
+        });
+        if let Some(line) = linked.next() {
+            return self.workspace.provider.identity(line.trim_ascii()).ok_or(PlanError::NoWay);
+        }
+        self.identity(self.last_linked())
+    }
+
+    /// The last row of the chain that this plan leaves in place.
+    fn last_linked(&self) -> u32 {
+        let removed = |row: &&u32| self.lines.iter().any(|edit| edit.after.is_none() && self.addresses.row(edit.row) == Some(**row));
+        self.reading().window.chain.iter().rev().find(|row| !removed(row)).copied().unwrap_or_default()
+    }
+
+    fn new_row(&self, parent: Vec<u8>, like: u32) -> Result<NewRow<'_>, PlanError> {
+        // Unique by what it is made of: this file, this moment, this place in the plan.
+        let seed = [&self.base_hash[..], &self.now.to_le_bytes(), &(self.lines.len() as u64).to_le_bytes()].concat();
+        let timestamp = jiff::Timestamp::from_millisecond(self.now).unwrap_or_default();
+        Ok(NewRow {
+            like: self.line(like)?,
+            parent,
+            id: uuid(&hash(&seed)),
+            timestamp: format!("{timestamp:.3}"),
+            sidechain: self.reading().session.rows[like as usize].sidechain,
+        })
+    }
+
+    /// Adds a row at the end of the file.
+    fn add_line(&mut self, id: &str, line: Vec<u8>) {
+        let row = RowAddress { id: Key::of(id), occurrence: 0 };
+        let after = Some(self.ended(line));
+        self.lines.push(Edit { row, slot: Slot::Line, before: None, after, change: None });
+    }
+
+    /// A row with the line feed behind it, and before it where the file ends without one.
+    fn ended(&self, mut line: Vec<u8>) -> Vec<u8> {
+        let first = !self.lines.iter().any(|edit| edit.before.is_none());
+        if first && !self.bytes.is_empty() && !self.bytes.ends_with(b"\n") {
+            line.insert(0, b'\n');
+        }
+        line.push(b'\n');
+        line
+    }
+
+    fn all_edits(&self) -> Vec<Edit> {
+        self.edits.values().cloned().chain(self.lines.iter().cloned()).collect()
+    }
+
+    fn revise(&self, known: &(dyn Fn(Key) -> Option<u32> + Sync)) -> Result<Revision, Mismatch> {
+        let workspace = self.workspace;
+        revise(workspace.provider, &self.reading().session, &self.addresses, &self.bytes, &self.all_edits(), known)
+    }
+
+    /// The plan, with all that goes with the changes: notes, thinking that no longer fits, the fullness that the client reads.
+    ///
+    /// # Errors
+    ///
+    /// The result would not be a session that the client can resume.
+    pub fn finish(
+        mut self,
+        kind: OperationKind,
+        command: &str,
+        inverts: Option<OperationId>,
+        known: &(dyn Fn(Key) -> Option<u32> + Sync),
+    ) -> Result<Drafted, PlanError> {
+        for (label, content) in std::mem::take(&mut self.notes) {
+            let parent = self.leaf_identity()?;
+            self.note_behind(parent, &label, &content)?;
+        }
+        let provider = self.workspace.provider;
+        let mut revision = self.revise(known)?;
+        let mut window = provider.window(&revision.session);
+        let thinking_before = self.reading().in_window().filter(|block| block.kind == BlockKind::Thinking).count();
+        let last = thinking::Timeline::new(self.workspace, &self.addresses, &self.edits, &self.lines).first_unfit(&revision, &window);
+        if let Some(first) = last {
+            self.strip(&revision, &window, first)?;
+            revision = self.revise(known)?;
+            window = provider.window(&revision.session);
+        }
+        let tokens = self.tokens(&revision);
+        if let Some(edits) = self.usage(&revision, &window, &tokens)? {
+            for (row, edit) in edits {
+                self.edits.entry((row, 0, Slot::Usage)).or_insert(edit);
+            }
+            // Figures change neither blocks nor chain: the window stays what it is.
+            let window_before = window;
+            revision = self.revise(known)?;
+            window = window_before;
+        }
+        gate::check(self.workspace, &self.bytes, &revision, &window, &self.all_edits())?;
+        let cost = |window: &Window, tokens: &dyn Fn(BlockNumber) -> f64| -> f64 {
+            window.blocks.iter().map(|number| tokens(*number)).sum()
+        };
+        let before = cost(&self.reading().window, &|number| self.reading().block(number).map_or(0.0, |block| block.tokens.value));
+        let after = cost(&window, &|number| tokens.get(number as usize - 1).copied().unwrap_or_default());
+        let total = self.reading().price.total.value;
+        let thinking = |window: &Window| {
+            let blocks = window.blocks.iter().filter(|number| revision.session.blocks[**number as usize - 1].kind == BlockKind::Thinking);
+            blocks.count()
+        };
+        let thinking_dropped = thinking_before.saturating_sub(thinking(&window)) as u32;
+        let unchanged_prefix = self.unchanged_prefix(&revision, &window);
+        self.fill_in(&revision, &tokens);
+        let plan = Plan {
+            kind,
+            command: command.to_owned(),
+            actor: "user".to_owned(),
+            inverts,
+            edits: self.all_edits(),
+            marks: self.marks,
+            base_bytes: self.bytes.len() as u64,
+            base_hash: self.base_hash,
+            tokens_before: total,
+            tokens_after: (total + after - before).max(0.0),
+            last_row: self.workspace.reading.session.rows.iter().rev().find_map(|row| row.id),
+        };
+        Ok(Drafted { plan, window, revision, tokens, unchanged_prefix, thinking_dropped })
+    }
+
+    /// No longer sends thinking from a block of the revision on.
+    fn strip(&mut self, revision: &Revision, window: &Window, first: BlockNumber) -> Result<(), PlanError> {
+        let provider = self.workspace.provider;
+        let session = &revision.session;
+        let block = &session.blocks[first as usize - 1];
+        let row = &session.rows[block.row as usize];
+        let place = window.blocks.iter().position(|number| *number == first).unwrap_or_default();
+        let unfit: Vec<&Block> = window.blocks[place..]
+            .iter()
+            .map(|number| &session.blocks[*number as usize - 1])
+            .filter(|block| block.kind == BlockKind::Thinking)
+            .collect();
+        let old = |block: &Block| revision.was[block.row as usize];
+        let last = self.last_linked();
+        let emptied = !provider.knows_stripping(self.line(last)?)
+            && unfit.iter().all(|block| old(block).is_some_and(|row| self.line(row).is_ok_and(|line| provider.is_only_thinking(line))));
+        if emptied {
+            for block in unfit {
+                let row = old(block).ok_or(PlanError::Moved)?;
+                let address = self.addresses.of(row).ok_or(PlanError::Moved)?;
+                let before = self.value(row, Slot::Message);
+                let edit = Edit { row: address, slot: Slot::Message, before, after: Some(b"[]".to_vec()), change: None };
+                self.edits.insert((row, 0, Slot::Message), edit);
+            }
+            return Ok(());
+        }
+        // Of the message that the block is a piece of, what stands before it stays.
+        let same = |number: &&BlockNumber| {
+            let before = &session.blocks[**number as usize - 1];
+            before.kind == BlockKind::Thinking && session.rows[before.row as usize].message == row.message
+        };
+        let kept = window.blocks[..place].iter().filter(same).count() as u32;
+        let first = match old(block) {
+            Some(row) => self.line(row)?.to_vec(),
+            None => return Err(PlanError::NoWay),
+        };
+        let new = self.new_row(self.leaf_identity()?, last)?;
+        let line = provider.strip_thinking(&new, &first, kept).ok_or(PlanError::NoWay)?;
+        let id = new.id;
+        self.add_line(&id, line);
+        Ok(())
+    }
+
+    /// What each block of the revision costs.
+    fn tokens(&self, revision: &Revision) -> Vec<f64> {
+        let reading = self.reading();
+        let price = |(block, was): (&Block, &Option<u32>)| {
+            let old = was.and_then(|was| reading.session.blocks.get(was as usize));
+            match old {
+                Some(old) if old.hash == block.hash && old.kind == block.kind => old.tokens.value,
+                Some(old) => match self.known_tokens.get(&old.number) {
+                    Some(tokens) => *tokens,
+                    None => reading.price.revised(old, block).value,
+                },
+                None => reading.price.revised(block, block).value,
+            }
+        };
+        revision.session.blocks.iter().zip(&revision.block_was).map(price).collect()
+    }
+
+    /// The edits of what the last response was billed, so that the client knows how full the window is.
+    fn usage(&self, revision: &Revision, window: &Window, tokens: &[f64]) -> Result<Option<Vec<(u32, Edit)>>, PlanError> {
+        let reading = self.reading();
+        let session = &reading.session;
+        let billed = |row: u32| session.rows[row as usize].usage.is_some_and(|usage| usage.sent() > 0);
+        let Some(last) = reading.window.rows.iter().rposition(|row| billed(*row)) else { return Ok(None) };
+        let message = session.rows[reading.window.rows[last] as usize].message;
+        let of_response = |row: u32| session.rows[row as usize].kind == RowKind::Assistant && session.rows[row as usize].message == message;
+        let sum_before = |blocks: &[BlockNumber], row: &dyn Fn(BlockNumber) -> Option<u32>, cost: &dyn Fn(BlockNumber) -> f64| -> f64 {
+            let own = |number: &&BlockNumber| row(**number).is_some_and(of_response);
+            let end = blocks.iter().position(|number| own(&number)).unwrap_or(blocks.len());
+            blocks[..end].iter().map(|number| cost(*number)).sum()
+        };
+        let before = sum_before(
+            &reading.window.blocks,
+            &|number| reading.block(number).map(|block| block.row),
+            &|number| reading.block(number).map_or(0.0, |block| block.tokens.value),
+        );
+        let after = sum_before(
+            &window.blocks,
+            &|number| revision.was[revision.session.blocks[number as usize - 1].row as usize],
+            &|number| tokens[number as usize - 1],
+        );
+        let change = (after - before).round();
+        if change == 0.0 {
+            return Ok(None);
+        }
+        let mut edits = Vec::new();
+        for row in (0..session.rows.len() as u32).filter(|row| of_response(*row) && billed(*row)) {
+            let (Some(address), Some(value)) = (self.addresses.of(row), self.value(row, Slot::Usage)) else { continue };
+            let sent = session.rows[row as usize].usage.map_or(0, |usage| usage.sent());
+            let sent = (sent as f64 + change).max(1.0) as u64;
+            let Some(written) = self.workspace.provider.usage(&value, sent).filter(|written| *written != value) else { continue };
+            edits.push((row, Edit { row: address, slot: Slot::Usage, before: Some(value), after: Some(written), change: None }));
+        }
+        Ok(Some(edits))
+    }
+
+    /// What the window has in common with the one before, from its beginning on, in tokens.
+    fn unchanged_prefix(&self, revision: &Revision, window: &Window) -> f64 {
+        let reading = self.reading();
+        let same = |(old, new): &(&BlockNumber, &BlockNumber)| {
+            let (Some(old), new) = (reading.block(**old), &revision.session.blocks[**new as usize - 1]) else { return false };
+            old.hash == new.hash && old.kind == new.kind
+        };
+        let pairs = reading.window.blocks.iter().zip(&window.blocks).take_while(same);
+        let common: f64 = pairs.filter_map(|(old, _)| reading.block(*old)).map(|block| block.tokens.value).sum();
+        common + reading.price.outside.value
+    }
+
+    /// Writes into the changes what the blocks cost now.
+    fn fill_in(&mut self, revision: &Revision, tokens: &[f64]) {
+        let costs: FxHashMap<BlockNumber, f64> = revision
+            .block_was
+            .iter()
+            .zip(tokens)
+            .filter_map(|(was, tokens)| was.map(|was| (was + 1, *tokens)))
+            .collect();
+        for ((row, _, slot), edit) in &mut self.edits {
+            let first = self.workspace.reading.session.blocks.partition_point(|block| block.row < *row) as u32;
+            let number = slot.index().map(|index| first + index + 1);
+            if let (Some(change), Some(number)) = (&mut edit.change, number) {
+                change.number = number;
+                change.tokens_after = costs.get(&number).copied().unwrap_or_default();
+                change.tokens_before = self.workspace.reading.block(number).map_or(0.0, |block| block.tokens.value);
+            }
+        }
+    }
+}
+
+/// BLAKE3 of some bytes.
+pub(super) fn hash(bytes: &[u8]) -> Address {
+    *blake3::hash(bytes).as_bytes()
+}
+
+/// A UUID of version 4 from random bits: here the bits of a hash.
+fn uuid(bits: &Address) -> String {
+    let mut bytes = [0; 16];
+    bytes.copy_from_slice(&bits[..16]);
+    bytes[6] = bytes[6] & 0x0f | 0x40;
+    bytes[8] = bytes[8] & 0x3f | 0x80;
+    let digits = format!("{:032x}", u128::from_be_bytes(bytes));
+    [&digits[..8], &digits[8..12], &digits[12..16], &digits[16..20], &digits[20..]].join("-")
+}
+
+/// Reads a file whole.
+pub(super) fn read_all(disk: &dyn Disk, path: &std::path::Path) -> std::io::Result<Vec<u8>> {
+    let mut bytes = Vec::new();
+    disk.open(path, 0)?.read_to_end(&mut bytes)?;
+    Ok(bytes)
+}

@@ -1,0 +1,82 @@
+use super::splice::Mismatch;
+use crate::model::{BlockNumber, OperationId};
+use crate::store::StoreError;
+use std::io;
+
+/// Why a plan cannot be made.
+#[derive(Debug, thiserror::Error)]
+pub enum PlanError {
+    /// There is no such block.
+    #[error("there is no block {0}")]
+    NoSuchBlock(BlockNumber),
+    /// It cannot be changed.
+    #[error("block {0} cannot be changed: the client needs it as it is")]
+    Immutable(BlockNumber),
+    /// Its original is not here.
+    #[error("the original of block {0} is not in this store")]
+    NoOriginal(BlockNumber),
+    /// A later operation changed the same block.
+    #[error("operation {by} changed block {number} after operation {operation}")]
+    ChangedLater {
+        /// The block.
+        number: BlockNumber,
+        /// The operation to take back.
+        operation: OperationId,
+        /// The later one.
+        by: OperationId,
+    },
+    /// A block is not as aperture left it.
+    #[error("block {0} is not as aperture left it: another program changed it")]
+    ChangedElsewhere(BlockNumber),
+    /// A row that the log names is not in the file.
+    #[error("a row that the log names is not in the file any more: another program rewrote it")]
+    Gone,
+    /// The file is another one than was read.
+    #[error("the session changed while the change was planned")]
+    Moved,
+    /// The provider cannot write what is needed.
+    #[error("this session has no row that what is added could follow")]
+    NoWay,
+    /// The result would not be a sound session.
+    #[error("nothing was written, because {0}; this is a bug of aperture")]
+    Unsafe(String),
+    /// The store cannot be read.
+    #[error("the store cannot be used")]
+    Store(#[from] StoreError),
+    /// The session cannot be read.
+    #[error(transparent)]
+    Io(#[from] io::Error),
+}
+
+impl From<Mismatch> for PlanError {
+    fn from(_: Mismatch) -> PlanError {
+        PlanError::Moved
+    }
+}
+
+/// Why a plan was not applied, or not surely.
+#[derive(Debug, thiserror::Error)]
+pub enum ApplyError {
+    /// The file is another one than the plan is for.
+    #[error("the session was rewritten by another program since it was read")]
+    Changed,
+    /// The client went on with the conversation.
+    #[error("the conversation went on since it was read")]
+    MovedOn,
+    /// Other programs keep the file open for writing.
+    #[error("it is kept open for writing by process {}", list(.0))]
+    HeldOpen(Vec<u32>),
+    /// The change is done; whether it is on the disk, or took everything along that was written meanwhile, is not known.
+    #[error("the change was made, but its last step failed")]
+    Unsure(#[source] io::Error),
+    /// The store fails.
+    #[error("the store cannot be used")]
+    Store(#[from] StoreError),
+    /// The disk fails.
+    #[error(transparent)]
+    Io(#[from] io::Error),
+}
+
+fn list(processes: &[u32]) -> String {
+    processes.iter().map(u32::to_string).collect::<Vec<_>>().join(", ")
+}

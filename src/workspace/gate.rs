@@ -1,0 +1,116 @@
+//! What must hold before a session is replaced. Each of these is kept by construction; the gate is there for our mistakes.
+
+use super::splice::range;
+use super::{PlanError, Workspace, revision::Revision};
+use crate::model::{Block, BlockKind, BlockNumber, Edit, Key, Slot, Window};
+use rustc_hash::FxHashSet;
+
+/// Refuses a revision that the client could not resume, or in which something changed that no edit names.
+pub fn check(
+    workspace: &Workspace<'_>,
+    bytes: &[u8],
+    revision: &Revision,
+    window: &Window,
+    edits: &[Edit],
+) -> Result<(), PlanError> {
+    rows(workspace, bytes, revision, edits)?;
+    pairs(workspace, revision, window)?;
+    if edits.iter().all(|edit| !matches!(edit.slot, Slot::Parent | Slot::Line) || edit.before.is_none()) {
+        order(workspace, revision, window)?;
+    }
+    notes(revision, window)
+}
+
+fn refuse(what: String) -> PlanError {
+    PlanError::Unsafe(what)
+}
+
+/// Edited rows are linked, paired and signed as before, and hold the same other blocks.
+fn rows(workspace: &Workspace<'_>, bytes: &[u8], revision: &Revision, edits: &[Edit]) -> Result<(), PlanError> {
+    let session = &workspace.reading.session;
+    let relinked: FxHashSet<Key> = edits.iter().filter(|edit| edit.slot == Slot::Parent).map(|edit| edit.row.id).collect();
+    let emptied: FxHashSet<Key> = edits.iter().filter(|edit| edit.slot == Slot::Message).map(|edit| edit.row.id).collect();
+    let changed: FxHashSet<(Key, u32)> = edits.iter().filter_map(|edit| Some((edit.row.id, edit.slot.index()?))).collect();
+    for (row, line) in &revision.lines {
+        let Some(was) = revision.was[*row as usize] else { continue };
+        let number = was + 1;
+        let before = workspace.provider.stub(&bytes[range(session, was, bytes)?]).ok_or(PlanError::Moved)?;
+        let mut after = workspace.provider.stub(line).ok_or_else(|| refuse(format!("row {number} would not be readable")))?;
+        let id = before.id.unwrap_or(Key(0));
+        if relinked.contains(&id) {
+            after.parent = before.parent;
+        }
+        if emptied.contains(&id) {
+            after.thinking.clone_from(&before.thinking);
+        }
+        if before != after {
+            return Err(refuse(format!("row {number} would be another row")));
+        }
+        let old = blocks(&session.blocks, was);
+        let new = blocks(&revision.session.blocks, *row);
+        if old.len() != new.len() {
+            return Err(refuse(format!("row {number} would hold {} blocks in place of {}", new.len(), old.len())));
+        }
+        for (old, new) in old.iter().zip(new) {
+            let named = changed.contains(&(id, old.index)) || emptied.contains(&id);
+            if !named && (old.hash, old.kind, old.call) != (new.hash, new.kind, new.call) {
+                return Err(refuse(format!("block {} would change, which nobody asked for", old.number)));
+            }
+            if named && old.call != new.call {
+                return Err(refuse(format!("block {} would lose its tool call", old.number)));
+            }
+            if named && new.preview.is_empty() && !old.preview.is_empty() && !emptied.contains(&id) {
+                return Err(refuse(format!("block {} would be empty", old.number)));
+            }
+        }
+    }
+    Ok(())
+}
+
+fn blocks(all: &[Block], row: u32) -> &[Block] {
+    let start = all.partition_point(|block| block.row < row);
+    let end = all.partition_point(|block| block.row <= row);
+    &all[start..end]
+}
+
+/// No tool use loses its result and no result its use.
+fn pairs(workspace: &Workspace<'_>, revision: &Revision, window: &Window) -> Result<(), PlanError> {
+    let single = |blocks: &[Block], window: &[BlockNumber]| -> FxHashSet<Key> {
+        let mut open: FxHashSet<Key> = FxHashSet::default();
+        let calls = |kind: BlockKind| {
+            let blocks = window.iter().map(|number| &blocks[*number as usize - 1]);
+            blocks.filter(move |block| block.kind == kind).filter_map(|block| block.call).collect::<FxHashSet<Key>>()
+        };
+        let (uses, results) = (calls(BlockKind::ToolUse), calls(BlockKind::ToolResult));
+        open.extend(uses.symmetric_difference(&results));
+        open
+    };
+    let before = single(&workspace.reading.session.blocks, &workspace.reading.window.blocks);
+    let after = single(&revision.session.blocks, &window.blocks);
+    match after.difference(&before).count() {
+        0 => Ok(()),
+        count => Err(refuse(format!("{count} tool calls would lose their other half"))),
+    }
+}
+
+/// The same rows are sent in the same order, but for thinking that is left out.
+fn order(workspace: &Workspace<'_>, revision: &Revision, window: &Window) -> Result<(), PlanError> {
+    let session = &workspace.reading.session;
+    let sent: Vec<u32> = window.rows.iter().filter_map(|row| revision.was[*row as usize]).collect();
+    let kept: FxHashSet<u32> = sent.iter().copied().collect();
+    let thinks = |row: u32| blocks(&session.blocks, row).iter().all(|block| block.kind == BlockKind::Thinking);
+    let expected = workspace.reading.window.rows.iter().copied().filter(|row| kept.contains(row) || !thinks(*row));
+    if expected.eq(sent) { Ok(()) } else { Err(refuse("the client would send other rows".to_owned())) }
+}
+
+/// What is added is sent.
+fn notes(revision: &Revision, window: &Window) -> Result<(), PlanError> {
+    let sent: FxHashSet<BlockNumber> = window.blocks.iter().copied().collect();
+    let lost = revision.session.blocks.iter().zip(&revision.block_was).filter(|(block, was)| {
+        was.is_none() && revision.was[block.row as usize].is_none() && !sent.contains(&block.number)
+    });
+    match lost.count() {
+        0 => Ok(()),
+        _ => Err(refuse("the client would not send the note".to_owned())),
+    }
+}

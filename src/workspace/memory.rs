@@ -1,0 +1,63 @@
+//! What the store knows of the blocks of a session, put on them.
+
+use super::addresses::Addresses;
+use crate::model::{Block, History, Key, Level, MarkAddress, MarkKind, Pin, Session};
+use rustc_hash::FxHashMap;
+
+/// Writes pins, the selection of the user, and what other programs changed into the blocks of a session.
+///
+/// A mark whose row is gone, after a compaction or a rewrite by another program, is found again by the content of its block.
+/// `turn` is the last one of the session; a selection is forgotten `focus_turns` after it was made.
+pub fn apply(session: &mut Session, history: &History, turn: u32, focus_turns: u32) {
+    if history.operations.is_empty() {
+        return;
+    }
+    let addresses = Addresses::new(session);
+    let first: Vec<u32> = first_blocks(session);
+    let mut by_content: FxHashMap<Key, usize> = FxHashMap::default();
+    if !history.marks.is_empty() {
+        for (place, block) in session.blocks.iter().enumerate().filter(|(_, block)| block.bytes > 0) {
+            by_content.insert(block.hash, place);
+        }
+    }
+    for (address, kind, value) in &history.marks {
+        let there = addresses.row(address.row).and_then(|row| first.get(row as usize)).map(|first| (first + address.index) as usize);
+        let there = there.filter(|place| session.blocks.get(*place).is_some_and(|block| is_same(block, address, history)));
+        let Some(block) = there.or_else(|| by_content.get(&address.content).copied()).and_then(|place| session.blocks.get_mut(place))
+        else {
+            continue;
+        };
+        match kind {
+            MarkKind::Pin => block.pin = Some(Pin::from_mark(value)),
+            MarkKind::Focus => block.focused = value.parse::<u32>().is_ok_and(|since| turn < since.saturating_add(focus_turns)),
+        }
+    }
+    // The last edit of each block says what should stand there.
+    let mut levels: FxHashMap<usize, Level> = FxHashMap::default();
+    for edit in history.operations.iter().flat_map(|operation| &operation.edits) {
+        let (Some(change), Some(index)) = (&edit.change, edit.slot.index()) else { continue };
+        if let Some(first) = addresses.row(edit.row).and_then(|row| first.get(row as usize)) {
+            levels.insert((first + index) as usize, change.level_after);
+        }
+    }
+    for (place, level) in levels {
+        if let Some(block) = session.blocks.get_mut(place) {
+            block.changed_elsewhere = block.marker.map_or(Level::Original, |marker| marker.level) != level;
+        }
+    }
+}
+
+/// Whether a block is still the one that was marked: by its content, or because only aperture changed it.
+fn is_same(block: &Block, address: &MarkAddress, history: &History) -> bool {
+    block.hash == address.content || history.edits_of(address.row, address.index).next().is_some()
+}
+
+/// The index of the first block of each row.
+fn first_blocks(session: &Session) -> Vec<u32> {
+    let starts = session.rows.iter().scan(0, |next, row| {
+        let start = *next;
+        *next += row.blocks;
+        Some(start)
+    });
+    starts.collect()
+}

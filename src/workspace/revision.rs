@@ -1,0 +1,169 @@
+//! A session as it would be after some edits, without writing it.
+
+use super::addresses::Addresses;
+use super::load::parse_chunk;
+use super::splice::{self, Mismatch};
+use crate::model::{Block, Edit, Key, Origin, Row, Session, Slot};
+use crate::provider::ProviderAdapter;
+use rustc_hash::{FxHashMap, FxHashSet};
+
+/// A session after some edits.
+pub struct Revision {
+    /// The session.
+    pub session: Session,
+    /// The row of the old session that each row was; none for one that was added.
+    pub was: Vec<Option<u32>>,
+    /// The block of the old session that each block was, as an index.
+    pub block_was: Vec<Option<u32>>,
+    /// The rows that were edited or added: their bytes.
+    pub lines: FxHashMap<u32, Vec<u8>>,
+}
+
+/// Only the rows that are edited are parsed again: all others are known.
+///
+/// # Errors
+///
+/// A row is not there, or a value is not what an edit says that it was.
+pub fn revise(
+    provider: &dyn ProviderAdapter,
+    session: &Session,
+    addresses: &Addresses,
+    bytes: &[u8],
+    edits: &[Edit],
+    known: &(dyn Fn(Key) -> Option<u32> + Sync),
+) -> Result<Revision, Mismatch> {
+    let mut by_row: FxHashMap<u32, Vec<&Edit>> = FxHashMap::default();
+    let mut removed: FxHashSet<u32> = FxHashSet::default();
+    let mut added: Vec<&[u8]> = Vec::new();
+    for edit in edits {
+        match (edit.slot, &edit.before, &edit.after) {
+            (Slot::Line, None, Some(line)) => added.push(line.trim_ascii()),
+            (Slot::Line, ..) => {
+                removed.insert(splice::row(session, addresses, edit.row)?);
+            }
+            _ => by_row.entry(splice::row(session, addresses, edit.row)?).or_default().push(edit),
+        }
+    }
+    let subagent = session.rows.iter().any(|row| row.blocks > 0) && !session.rows.iter().any(|row| row.sidechain);
+    let mut builder = Builder {
+        provider,
+        known,
+        subagent,
+        offset: 0,
+        revision: Revision {
+            session: Session {
+                provider: session.provider,
+                id: session.id.clone(),
+                rows: Vec::with_capacity(session.rows.len() + added.len()),
+                blocks: Vec::with_capacity(session.blocks.len() + added.len()),
+                origins: session.origins.clone(),
+                damage: session.damage.clone(),
+                ends_with_newline: session.ends_with_newline || !added.is_empty(),
+                ..Session::default()
+            },
+            was: Vec::new(),
+            block_was: Vec::new(),
+            lines: FxHashMap::default(),
+        },
+    };
+    let mut next = 0u32;
+    for (place, row) in (0u32..).zip(&session.rows) {
+        let first = next;
+        next += row.blocks;
+        if removed.contains(&place) {
+            continue;
+        }
+        match by_row.get(&place) {
+            None => {
+                let blocks = &session.blocks[first as usize..next as usize];
+                builder.keep(place, first, row, blocks);
+            }
+            Some(edits) => {
+                let line = splice::range(session, place, bytes)?;
+                let line = revised_line(provider, &bytes[line], edits, place)?;
+                builder.parse(line, Some(place), Some(first));
+            }
+        }
+    }
+    for line in added {
+        builder.parse(line.to_vec(), None, None);
+    }
+    let mut revision = builder.revision;
+    revision.session.bytes = builder.offset;
+    Ok(revision)
+}
+
+/// One row with its edits.
+fn revised_line(provider: &dyn ProviderAdapter, line: &[u8], edits: &[&Edit], row: u32) -> Result<Vec<u8>, Mismatch> {
+    let mismatch = || Mismatch { row: row + 1 };
+    let mut places = Vec::with_capacity(edits.len());
+    for edit in edits {
+        let range = provider.locate_slot(line, edit.slot).ok_or_else(mismatch)?;
+        if edit.before.as_deref() != Some(&line[range.clone()]) {
+            return Err(mismatch());
+        }
+        places.push((range, edit.after.as_deref().unwrap_or_default()));
+    }
+    places.sort_by_key(|(range, _)| range.start);
+    let mut revised = Vec::with_capacity(line.len());
+    let mut at = 0;
+    for (range, after) in places {
+        revised.extend_from_slice(line.get(at..range.start).ok_or_else(mismatch)?);
+        revised.extend_from_slice(after);
+        at = range.end;
+    }
+    revised.extend_from_slice(&line[at..]);
+    Ok(revised)
+}
+
+struct Builder<'a> {
+    provider: &'a dyn ProviderAdapter,
+    known: &'a (dyn Fn(Key) -> Option<u32> + Sync),
+    /// Whether all of the file is a subagent's, so that its rows are not set apart.
+    subagent: bool,
+    offset: u64,
+    revision: Revision,
+}
+
+impl Builder<'_> {
+    fn keep(&mut self, place: u32, first: u32, row: &Row, blocks: &[Block]) {
+        self.push(row.clone(), Some(place), blocks.iter().cloned().zip((first..).map(Some)).collect());
+    }
+
+    fn parse(&mut self, line: Vec<u8>, was: Option<u32>, first: Option<u32>) {
+        let segment = parse_chunk(self.provider, self.known, &line, 0);
+        let Some(mut row) = segment.rows.into_iter().next() else { return };
+        if self.subagent {
+            row.sidechain = false;
+        }
+        let origin = segment.origins.into_iter().nth(row.origin as usize).unwrap_or_default();
+        row.origin = self.origin(origin);
+        self.revision.lines.insert(self.revision.session.rows.len() as u32, line);
+        let places = (0..).map(|index| first.map(|first| first + index));
+        self.push(row, was, segment.blocks.into_iter().zip(places).collect());
+    }
+
+    fn origin(&mut self, origin: Origin) -> u32 {
+        let origins = &mut self.revision.session.origins;
+        origins.iter().position(|known| *known == origin).unwrap_or_else(|| {
+            origins.push(origin);
+            origins.len() - 1
+        }) as u32
+    }
+
+    fn push(&mut self, mut row: Row, was: Option<u32>, blocks: Vec<(Block, Option<u32>)>) {
+        let session = &mut self.revision.session;
+        row.offset = self.offset;
+        self.offset += u64::from(row.length) + 1;
+        let place = session.rows.len() as u32;
+        for (mut block, block_was) in blocks {
+            block.row = place;
+            block.number = session.blocks.len() as u32 + 1;
+            block.timestamp = row.timestamp;
+            session.blocks.push(block);
+            self.revision.block_was.push(block_was);
+        }
+        session.rows.push(row);
+        self.revision.was.push(was);
+    }
+}

@@ -1,0 +1,77 @@
+//! Which thinking still fits what stands before it.
+//!
+//! The newest models sign each thinking block together with everything before it: the API refuses one whose past was
+//! changed. A block fits when every value before it is what it was when the block was written. For a first change that is
+//! simply all that follows it; after an undo it is what was written since the change.
+
+use super::Workspace;
+use super::addresses::Addresses;
+use super::draft::hash;
+use super::revision::Revision;
+use crate::model::{Address, BlockKind, BlockNumber, Edit, RowAddress, Slot, Window};
+use std::collections::BTreeMap;
+
+/// What stood in a slot, and since when.
+struct Values {
+    /// The row that it stands in, or stood behind.
+    row: u32,
+    /// Before any change.
+    first: Option<Address>,
+    /// After each change: the last row of the file then, and the value.
+    changes: Vec<(u32, Option<Address>)>,
+    /// What will stand there.
+    last: Option<Address>,
+}
+
+/// Everything that was ever changed and that the model sees, with what the plan makes of it.
+pub struct Timeline {
+    slots: Vec<(Slot, Values)>,
+}
+
+impl Timeline {
+    /// The log of a session, and the edits of a plan.
+    pub fn new(
+        workspace: &Workspace<'_>,
+        addresses: &Addresses,
+        edits: &BTreeMap<(u32, u32, Slot), Edit>,
+        lines: &[Edit],
+    ) -> Timeline {
+        let end = workspace.reading.session.rows.len() as u32;
+        let mut slots: BTreeMap<(RowAddress, Slot), Values> = BTreeMap::new();
+        for operation in &workspace.history.operations {
+            let last_row = operation.last_row.and_then(|id| addresses.row_of(id)).unwrap_or_default();
+            for edit in operation.edits.iter().filter(|edit| edit.slot.is_sent()) {
+                let row = addresses.row(edit.row).unwrap_or(last_row + 1);
+                let new = || Values { row, first: edit.before, changes: Vec::new(), last: None };
+                let values = slots.entry((edit.row, edit.slot)).or_insert_with(new);
+                values.changes.push((last_row, edit.after));
+                values.last = edit.after;
+            }
+        }
+        for edit in edits.values().chain(lines).filter(|edit| edit.slot.is_sent()) {
+            let before = edit.before.as_deref().map(hash);
+            let row = addresses.row(edit.row).unwrap_or(end);
+            let new = || Values { row, first: before, changes: Vec::new(), last: None };
+            let values = slots.entry((edit.row, edit.slot)).or_insert_with(new);
+            values.last = edit.after.as_deref().map(hash);
+        }
+        Timeline { slots: slots.into_iter().map(|((_, slot), values)| (slot, values)).collect() }
+    }
+
+    /// The first thinking of a window that does not fit what stands before it.
+    pub fn first_unfit(&self, revision: &Revision, window: &Window) -> Option<BlockNumber> {
+        if self.slots.is_empty() {
+            return None;
+        }
+        let unfit = |number: &&BlockNumber| {
+            let block = &revision.session.blocks[**number as usize - 1];
+            let Some(row) = revision.was[block.row as usize].filter(|_| block.kind == BlockKind::Thinking) else { return false };
+            self.slots.iter().any(|(slot, values)| {
+                let before = values.row < row || values.row == row && slot.index().is_some_and(|index| index < block.index);
+                let then = values.changes.iter().rev().find(|(last_row, _)| *last_row < row).map_or(values.first, |(_, value)| *value);
+                before && then != values.last
+            })
+        };
+        window.blocks.iter().find(unfit).copied()
+    }
+}
