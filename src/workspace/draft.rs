@@ -5,7 +5,7 @@ use super::revision::{Revision, revise};
 use super::splice::{Mismatch, range};
 use super::{PlanError, Workspace, gate, thinking};
 use crate::engine::{self, Reading};
-use crate::fsio::{Disk, read_head};
+use crate::fsio::read_head;
 use crate::model::{
     Address, Block, BlockChange, BlockKind, BlockNumber, Edit, Flags, Key, Level, LoggedEdit, Mark, MarkAddress, MarkKind,
     Operation, OperationId, OperationKind, Plan, Role, RowAddress, RowKind, Slot, Window,
@@ -741,11 +741,4 @@ fn uuid(bits: &Address) -> String {
     bytes[8] = bytes[8] & 0x3f | 0x80;
     let digits = format!("{:032x}", u128::from_be_bytes(bytes));
     [&digits[..8], &digits[8..12], &digits[12..16], &digits[16..20], &digits[20..]].join("-")
-}
-
-/// Reads a file whole.
-pub(super) fn read_all(disk: &dyn Disk, path: &std::path::Path) -> std::io::Result<Vec<u8>> {
-    let mut bytes = Vec::new();
-    disk.open(path, 0)?.read_to_end(&mut bytes)?;
-    Ok(bytes)
 }

@@ -107,15 +107,6 @@ fn removed(
     Ok(place.start - usize::from(joined)..end)
 }
 
-/// All pieces in one.
-pub fn assemble(pieces: &[Piece<'_>], bytes: &[u8]) -> Vec<u8> {
-    let mut all = Vec::new();
-    for piece in pieces {
-        all.extend_from_slice(content(piece, bytes));
-    }
-    all
-}
-
 /// The bytes of a piece.
 pub fn content<'a>(piece: &'a Piece<'_>, bytes: &'a [u8]) -> &'a [u8] {
     match piece {
