@@ -2,6 +2,7 @@
 
 mod accuracy;
 mod blocks;
+mod diff;
 mod format;
 mod manifest;
 mod sessions;
@@ -12,6 +13,7 @@ mod transcript;
 
 pub use accuracy::{AccuracyReport, AccuracyRow, Spread};
 pub use blocks::{BlockRow, BlocksReport, SortKey};
+pub use diff::DiffReport;
 pub use format::{age, amount, bytes, clip, count, percent, printable, time, tokens};
 pub use manifest::{ManifestReport, Tier};
 pub use sessions::{SessionRow, SessionsReport};
