@@ -232,7 +232,7 @@ fn stat(style: &Style, blocks: &[BlockDifference]) -> String {
     let before_width = widest(&mut figures.iter().map(|(before, _)| before.width()));
     let after_width = widest(&mut figures.iter().map(|(_, after)| after.width()));
     let number_width = widest(&mut blocks.iter().map(|block| block.number.to_string().len() + 1));
-    let fixed = number_width + before_width + after_width + " ".len() + " | ".len() + " → ".len() + " ".len();
+    let fixed = number_width + before_width + after_width + "  |  →  ".width();
     let room = style.width.saturating_sub(fixed);
     let bar_width = (room / 3).clamp(1, BAR_COLUMNS);
     let label_width =
@@ -585,15 +585,15 @@ mod tests {
             80,
             false,
             expect![[r##"
-            #412 Read src/auth.rs                    | 3.2k → 24   ███████████████████
-            #413 Read src/other.rs                   | 3.2k → 3.2k
-            #420 "The session is opened by its path" |  140 → 140
-            #431 Bash cargo test ␛[31m               |  410 → 180  █▍
-            #502 Read src/many.rs                    | 3.2k → 3.2k
-            #510 Grep 日本語                         | 1.8k → 0    ██████████▊
-            #600 "What was done"                     |    0 → 31   ▏
-            5 blocks changed, 1 added, 1 removed, 142k → ~111k tokens (~−31k)
-        "##]],
+                #412 Read src/auth.rs                    | 3.2k → 24   ████████████████████
+                #413 Read src/other.rs                   | 3.2k → 3.2k ▏
+                #420 "The session is opened by its path" |  140 → 140
+                #431 Bash cargo test ␛[31m               |  410 → 180  █▌
+                #502 Read src/many.rs                    | 3.2k → 3.2k ▏
+                #510 Grep 日本語                         | 1.8k → 0    ███████████▍
+                #600 "What was done"                     |    0 → 31   ▎
+                5 blocks changed, 1 added, 1 removed, 142k → ~111k tokens (~−31k)
+            "##]],
         );
         check(
             &report,
