@@ -4,6 +4,7 @@
 
 mod calls;
 mod capacity;
+pub mod diff;
 mod keywords;
 mod label;
 mod manifest;

@@ -26,3 +26,11 @@ pub const DETAILED_TIER_TOKENS: usize = 500;
 pub const CACHE_SEGMENT_BYTES: u64 = 8 << 20;
 /// Smaller segments of one session in the cache before they are put together.
 pub const CACHE_SEGMENTS: usize = 12;
+/// Milliseconds that finding the changed lines of all blocks of one difference may take; what is not found then counts as replaced.
+pub const DIFF_MILLISECONDS: u64 = 500;
+/// Lines that are shown of one block that differs, unless all are asked for.
+pub const DIFF_LINES: usize = 12;
+/// Bytes of a line, between what it and the other one begin and end with, that are compared word by word.
+pub const DIFF_WORD_LINE_BYTES: usize = 16 << 10;
+/// Bytes of lines of one block that are looked at for changed words.
+pub const DIFF_WORD_BYTES: usize = 4 << 20;

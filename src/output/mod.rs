@@ -3,6 +3,7 @@
 mod accuracy;
 mod blocks;
 mod change;
+mod diff;
 mod format;
 mod manifest;
 mod price;
@@ -15,6 +16,7 @@ mod transcript;
 pub use accuracy::{AccuracyReport, AccuracyRow, Spread};
 pub use blocks::{BlockRow, BlocksReport, SortKey};
 pub use change::ChangeReport;
+pub use diff::DiffReport;
 pub use format::{age, amount, bytes, clip, count, percent, printable, time, tokens};
 pub use manifest::{ManifestReport, Tier};
 pub use price::lines as price_lines;

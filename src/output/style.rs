@@ -30,6 +30,14 @@ pub enum Paint {
     Bad,
     /// A name or number to use in the next command.
     Name,
+    /// A line that went away.
+    Removed,
+    /// The part of it that differs.
+    RemovedWord,
+    /// A line that came.
+    Added,
+    /// The part of it that differs.
+    AddedWord,
 }
 
 impl Style {
@@ -45,6 +53,10 @@ impl Style {
             Paint::Warning => AnsiColor::Yellow.on_default(),
             Paint::Bad => AnsiColor::Red.on_default().bold(),
             Paint::Name => AnsiColor::Cyan.on_default(),
+            Paint::Removed => AnsiColor::Red.on_default(),
+            Paint::RemovedWord => AnsiColor::Red.on_default().bold().underline(),
+            Paint::Added => AnsiColor::Green.on_default(),
+            Paint::AddedWord => AnsiColor::Green.on_default().bold().underline(),
         };
         format!("{style}{text}{style:#}")
     }

@@ -1,0 +1,652 @@
+use super::{Paint, Report, Style, amount, clip, count, printable, tokens};
+use crate::engine::diff::{BlockDifference, DiffKind, Fate, Piece, Shown, changes, shown};
+use crate::model::limits::DIFF_MILLISECONDS;
+use crate::model::{Basis, TokenCount};
+use serde::Serialize;
+use std::time::Duration;
+use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
+
+/// Columns of the longest bar of `stat`.
+const BAR_COLUMNS: usize = 20;
+
+/// What the model sees differently in two states of a session.
+#[derive(Clone, Debug, Serialize)]
+pub struct DiffReport {
+    /// The earlier state: `the original`, `operation 3`, the name of a snapshot.
+    pub from: String,
+    /// The later state.
+    pub to: String,
+    /// The blocks that differ, in file order.
+    pub blocks: Vec<BlockDifference>,
+    /// What the window cost.
+    pub tokens_before: TokenCount,
+    /// What it costs now.
+    pub tokens_after: TokenCount,
+    /// Whether only a line a block is written.
+    #[serde(skip)]
+    pub stat: bool,
+    /// Whether every changed line is written, however many.
+    #[serde(skip)]
+    pub full: bool,
+}
+
+impl Report for DiffReport {
+    fn schema(&self) -> &'static str {
+        "aperture.diff/1"
+    }
+
+    fn text(&self, style: &Style) -> String {
+        if self.blocks.is_empty() {
+            return "no difference\n".to_owned();
+        }
+        let mut text = if self.stat { stat(style, &self.blocks) } else { self.lines(style) };
+        text.push_str(&style.paint(Paint::Dim, &clip(&self.sum(), style.width)));
+        text.push('\n');
+        text
+    }
+}
+
+impl DiffReport {
+    fn lines(&self, style: &Style) -> String {
+        let mut text = String::new();
+        for (paint, sign, name) in [(Paint::Removed, "---", &self.from), (Paint::Added, "+++", &self.to)] {
+            text.push_str(&style.paint(paint, &clip(&format!("{sign} {name}"), style.width)));
+            text.push('\n');
+        }
+        let bytes = |block: &BlockDifference| block.before.len() + block.after.len();
+        let all = self.blocks.iter().map(bytes).sum::<usize>().max(1);
+        for block in &self.blocks {
+            // Each block has its share of the time: one that is hard leaves the others theirs.
+            let share = bytes(block) as f64 / all as f64;
+            let runs = changes(&block.before, &block.after, Duration::from_millis(DIFF_MILLISECONDS).mul_f64(share));
+            text.push('\n');
+            text.push_str(&header(style, block));
+            // Where the text is the same, the header says it all.
+            if block.before != block.after {
+                for line in shown(&runs, self.full) {
+                    text.push_str(&painted(style, block, &line));
+                    text.push('\n');
+                }
+            }
+        }
+        text.push('\n');
+        text
+    }
+
+    /// How many blocks differ and what that makes of the window.
+    fn sum(&self) -> String {
+        let of = |kind| self.blocks.iter().filter(|block| block.kind == kind).count();
+        let mut parts = Vec::new();
+        for (number, what) in
+            [(of(DiffKind::Changed), "changed"), (of(DiffKind::Added), "added"), (of(DiffKind::Removed), "removed")]
+        {
+            match number {
+                0 => {}
+                _ if !parts.is_empty() => parts.push(format!("{number} {what}")),
+                1 => parts.push(format!("1 block {what}")),
+                _ => parts.push(format!("{number} blocks {what}")),
+            }
+        }
+        let (before, after) = (tokens(self.tokens_before), tokens(self.tokens_after));
+        let difference = self.tokens_after.value - self.tokens_before.value;
+        let estimate = if self.tokens_before.basis.max(self.tokens_after.basis) == Basis::Estimated { "~" } else { "" };
+        let change = match difference.abs().round() as u64 {
+            0 => String::new(),
+            size if difference < 0.0 => format!(" ({estimate}−{})", amount(size)),
+            size => format!(" ({estimate}+{})", amount(size)),
+        };
+        let window = if before == after { before } else { format!("{before} → {after}") };
+        parts.push(format!("{window} tokens{change}"));
+        parts.join(", ")
+    }
+}
+
+/// The line before the lines of a block: `#412 Read src/auth.rs   original → minimal   3.2k → 24 tokens`.
+fn header(style: &Style, block: &BlockDifference) -> String {
+    let (before, after) = (tokens(block.tokens_before), tokens(block.tokens_after));
+    let levels = format!("{} → {}   ", block.level_before.name(), block.level_after.name());
+    let facts = match block.kind {
+        DiffKind::Added => format!("added   {after} tokens"),
+        DiffKind::Removed => format!("removed   {before} tokens"),
+        DiffKind::Changed => {
+            let levels = if block.level_before == block.level_after { "" } else { levels.as_str() };
+            if before == after { format!("{levels}{after} tokens") } else { format!("{levels}{before} → {after} tokens") }
+        }
+    };
+    let number = format!("#{}", block.number);
+    let label = clip(&block.label, style.width.saturating_sub(number.width() + facts.width() + 4).max(8));
+    let (number, label) = (style.paint(Paint::Name, &number), style.paint(Paint::Heading, &label));
+    format!("{number} {label}   {}\n", style.paint(Paint::Dim, &facts))
+}
+
+/// A line of a difference with its sign, as wide as the terminal at most.
+fn painted(style: &Style, block: &BlockDifference, line: &Shown<'_>) -> String {
+    match line {
+        Shown::Line { fate, pieces } => {
+            let (sign, plain, emphasized) = match fate {
+                Fate::Kept => ("  ", None, None),
+                Fate::Removed => ("- ", Some(Paint::Removed), Some(Paint::RemovedWord)),
+                Fate::Added => ("+ ", Some(Paint::Added), Some(Paint::AddedWord)),
+            };
+            let paint =
+                |paint: Option<Paint>, text: &str| paint.map_or_else(|| text.to_owned(), |paint| style.paint(paint, text));
+            let mut pieces = visible(pieces, style.width.saturating_sub(2));
+            match pieces.first_mut().filter(|(_, is_emphasized)| !is_emphasized) {
+                Some((first, _)) => first.insert_str(0, sign),
+                None => pieces.insert(0, (sign.to_owned(), false)),
+            }
+            let text: String =
+                pieces.iter().map(|(text, is_emphasized)| paint(if *is_emphasized { emphasized } else { plain }, text)).collect();
+            if style.color { text } else { text.trim_end().to_owned() }
+        }
+        Shown::Folded { fate, lines, bytes } => {
+            let what = |cost: TokenCount, all: usize| {
+                let share = *bytes as f64 / all.max(1) as f64;
+                let cost = if *bytes == all { cost } else { TokenCount::estimated(cost.value * share) };
+                let price = if cost.round() > 0 { format!(" ({} tokens)", tokens(cost)) } else { String::new() };
+                format!("… {} {}{price}", count(*lines as u64), if *lines == 1 { "line" } else { "lines" })
+            };
+            let (paint, text) = match fate {
+                Fate::Kept => (Paint::Dim, format!("  … {} lines", count(*lines as u64))),
+                Fate::Removed => (Paint::Removed, format!("- {}", what(block.tokens_before, block.before.len()))),
+                Fate::Added => (Paint::Added, format!("+ {}", what(block.tokens_after, block.after.len()))),
+            };
+            style.paint(paint, &clip(&text, style.width))
+        }
+        Shown::Rest { removed, added } => {
+            let parts = [(*removed, "removed"), (*added, "added")];
+            let parts =
+                parts.iter().filter(|(lines, _)| *lines > 0).map(|(lines, what)| format!("{} {what}", count(*lines as u64)));
+            style.paint(Paint::Dim, &clip(&format!("… more lines: {}", parts.collect::<Vec<_>>().join(", ")), style.width))
+        }
+    }
+}
+
+/// The pieces of a line, harmless and in at most `width` columns. Of a longer line, what is around the changed words is shown.
+fn visible(pieces: &[Piece<'_>], width: usize) -> Vec<(String, bool)> {
+    let mut texts: Vec<(String, bool)> = pieces.iter().map(|piece| (harmless(piece), piece.emphasized)).collect();
+    let columns = |texts: &[(String, bool)], emphasized: bool| -> usize {
+        texts.iter().filter(|(_, is_emphasized)| *is_emphasized == emphasized).map(|(text, _)| text.width()).sum()
+    };
+    let changed = columns(&texts, true);
+    if changed + columns(&texts, false) > width && changed > 0 {
+        let plain = texts.iter().filter(|(_, emphasized)| !emphasized).count().max(1);
+        let room = (width.saturating_sub(changed) / plain).max(12);
+        let last = texts.len() - 1;
+        for (place, (text, _)) in texts.iter_mut().enumerate().filter(|(_, (_, emphasized))| !emphasized) {
+            if text.width() <= room {
+                continue;
+            }
+            *text = match place {
+                0 => tail(text, room),
+                _ if place == last => clip(text, room),
+                _ => clip(text, room / 2) + tail(text, room - room / 2).trim_start_matches('…'),
+            };
+        }
+    }
+    let mut left = width;
+    let mut fitted = Vec::new();
+    let end = texts.len();
+    for (place, (text, emphasized)) in texts.into_iter().enumerate() {
+        // A column stays for the `…` that says that more follows.
+        let room = if place + 1 < end { left.saturating_sub(1) } else { left };
+        let whole = text.width() <= room;
+        let text = if whole { text } else { clip(&text, left) };
+        left = left.saturating_sub(text.width());
+        fitted.push((text, emphasized));
+        if !whole {
+            break;
+        }
+    }
+    fitted
+}
+
+/// The end of a text in at most `width` columns, cut with `…`.
+fn tail(text: &str, width: usize) -> String {
+    let mut columns = 1;
+    let wide = |character: char| character.width().unwrap_or(0);
+    let start = text.char_indices().rev().take_while(|(_, character)| {
+        columns += wide(*character);
+        columns <= width
+    });
+    let start = start.last().map_or(text.len(), |(at, _)| at);
+    format!("…{}", &text[start..])
+}
+
+/// A piece for a terminal. Tabs and line ends that differ can be seen.
+fn harmless(piece: &Piece<'_>) -> String {
+    if piece.emphasized {
+        return printable(piece.text).replace('\t', "→   ").replace('\n', "␊");
+    }
+    let text = piece.text.strip_suffix('\n').map_or(piece.text, |line| line.strip_suffix('\r').unwrap_or(line));
+    printable(text).replace('\t', "    ")
+}
+
+/// A line a block, with a bar for how much its price changed.
+fn stat(style: &Style, blocks: &[BlockDifference]) -> String {
+    let figures: Vec<(String, String)> =
+        blocks.iter().map(|block| (tokens(block.tokens_before), tokens(block.tokens_after))).collect();
+    let change = |block: &BlockDifference| block.tokens_after.value - block.tokens_before.value;
+    let largest = blocks.iter().map(|block| change(block).abs()).fold(1.0, f64::max);
+    let widest = |widths: &mut dyn Iterator<Item = usize>| widths.max().unwrap_or(0);
+    let before_width = widest(&mut figures.iter().map(|(before, _)| before.width()));
+    let after_width = widest(&mut figures.iter().map(|(_, after)| after.width()));
+    let number_width = widest(&mut blocks.iter().map(|block| block.number.to_string().len() + 1));
+    let fixed = number_width + before_width + after_width + "  |  →  ".width();
+    let room = style.width.saturating_sub(fixed);
+    let bar_width = (room / 3).clamp(1, BAR_COLUMNS);
+    let label_width =
+        room.saturating_sub(bar_width).max(8).min(widest(&mut blocks.iter().map(|block| clip(&block.label, 1000).width())));
+    let mut text = String::new();
+    for (block, (before, after)) in blocks.iter().zip(&figures) {
+        let label = clip(&block.label, label_width);
+        let label = format!("{label}{}", " ".repeat(label_width.saturating_sub(label.width())));
+        let number = style.paint(Paint::Name, &format!("{:<number_width$}", format!("#{}", block.number)));
+        let bar = style.bar(change(block).abs() / largest, bar_width);
+        let bar = style.paint(if change(block) < 0.0 { Paint::Removed } else { Paint::Added }, bar.trim_end());
+        let line = format!("{number} {label} | {before:>before_width$} → {after:<after_width$} {bar}");
+        text.push_str(line.trim_end());
+        text.push('\n');
+    }
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::model::Level;
+    use expect_test::{Expect, expect};
+    use proptest::prelude::*;
+
+    fn block(number: u32, label: &str, kind: DiffKind, level: Level, tokens: (u64, u64), texts: (&str, &str)) -> BlockDifference {
+        BlockDifference {
+            number,
+            label: label.to_owned(),
+            kind,
+            level_before: Level::Original,
+            level_after: level,
+            tokens_before: TokenCount::measured(tokens.0),
+            tokens_after: TokenCount::measured(tokens.1),
+            before: texts.0.to_owned(),
+            after: texts.1.to_owned(),
+        }
+    }
+
+    fn sample() -> DiffReport {
+        let file: String = (0..118).map(|number| format!("{number:>6}\tlet value_{number} = read({number});\n")).collect();
+        let edited = file.replace("value_40 ", "amount_40 ").replace("read(41)", "read(forty_one)");
+        let many: String = file
+            .lines()
+            .enumerate()
+            .map(|(place, line)| if place % 10 == 4 { line.replace("read", "write") } else { line.to_owned() } + "\n")
+            .collect();
+        let prose = "The session is opened by its path. ".repeat(6);
+        let prose = (
+            format!("{prose}The token is kept for 30 days. {prose}\n"),
+            format!("{prose}The token is kept for 90 days. {prose}\n"),
+        );
+        let blocks = vec![
+            block(
+                412,
+                "Read src/auth.rs",
+                DiffKind::Changed,
+                Level::Minimal,
+                (3_200, 24),
+                (&file, "118 lines of src/auth.rs: values 0 to 117, each read once"),
+            ),
+            block(413, "Read src/other.rs", DiffKind::Changed, Level::Original, (3_200, 3_210), (&file, &edited)),
+            block(
+                420,
+                "\"The session is opened by its path\"",
+                DiffKind::Changed,
+                Level::Original,
+                (140, 140),
+                (&prose.0, &prose.1),
+            ),
+            block(
+                431,
+                "Bash cargo test \u{1b}[31m",
+                DiffKind::Changed,
+                Level::Trimmed,
+                (410, 180),
+                ("a\u{1b}[31mb\r\nkept here\n\tindented\n", "kept here\n    indented\n"),
+            ),
+            block(502, "Read src/many.rs", DiffKind::Changed, Level::Original, (3_200, 3_190), (&file, &many)),
+            block(510, "Grep 日本語", DiffKind::Removed, Level::Archived, (1_800, 0), (&file, "")),
+            block(
+                600,
+                "\"What was done\"",
+                DiffKind::Added,
+                Level::Original,
+                (0, 31),
+                ("", "The values were read.\nNothing was written.\n"),
+            ),
+        ];
+        DiffReport {
+            from: "the original".to_owned(),
+            to: "operation 3".to_owned(),
+            blocks,
+            tokens_before: TokenCount::measured(142_000),
+            tokens_after: TokenCount::estimated(111_000.0),
+            stat: false,
+            full: false,
+        }
+    }
+
+    fn style(width: usize, color: bool) -> Style {
+        Style { color, width, now: jiff::Timestamp::UNIX_EPOCH, zone: jiff::tz::TimeZone::UTC }
+    }
+
+    fn check(report: &DiffReport, width: usize, color: bool, expected: Expect) {
+        let text = report.text(&style(width, color));
+        if !color {
+            assert!(text.lines().all(|line| line.width() <= width), "a line is too wide:\n{text}");
+        }
+        expected.assert_eq(&text.replace('\u{1b}', "^"));
+    }
+
+    #[test]
+    fn differences_are_written() {
+        check(
+            &sample(),
+            80,
+            false,
+            expect![[r#"
+            --- the original
+            +++ operation 3
+
+            #412 Read src/auth.rs   original → minimal   3.2k → 24 tokens
+            - … 118 lines (3.2k tokens)
+            + 118 lines of src/auth.rs: values 0 to 117, each read once
+
+            #413 Read src/other.rs   3.2k tokens
+              … 38 lines
+                  38    let value_38 = read(38);
+                  39    let value_39 = read(39);
+            -     40    let value_40 = read(40);
+            -     41    let value_41 = read(41);
+            +     40    let amount_40 = read(40);
+            +     41    let value_41 = read(forty_one);
+                  42    let value_42 = read(42);
+                  43    let value_43 = read(43);
+              … 74 lines
+
+            #420 "The session is opened by its path"   140 tokens
+            - …d by its path. The token is kept for 30 days. The session is opened by its p…
+            + …d by its path. The token is kept for 90 days. The session is opened by its p…
+
+            #431 Bash cargo test ␛[31m   original → trimmed   410 → 180 tokens
+            - a␛[31mb
+              kept here
+            - →   indented
+            +     indented
+
+            #502 Read src/many.rs   3.2k tokens
+              … 3 lines
+                   3    let value_3 = read(3);
+            -      4    let value_4 = read(4);
+            +      4    let value_4 = write(4);
+                   5    let value_5 = read(5);
+              … 7 lines
+                  13    let value_13 = read(13);
+            -     14    let value_14 = read(14);
+            +     14    let value_14 = write(14);
+            … more lines: 10 removed, 10 added
+
+            #510 Grep 日本語   removed   1.8k tokens
+            - … 118 lines (1.8k tokens)
+
+            #600 "What was done"   added   31 tokens
+            + The values were read.
+            + Nothing was written.
+
+            5 blocks changed, 1 added, 1 removed, 142k → ~111k tokens (~−31k)
+        "#]],
+        );
+        check(
+            &sample(),
+            140,
+            false,
+            expect![[r#"
+            --- the original
+            +++ operation 3
+
+            #412 Read src/auth.rs   original → minimal   3.2k → 24 tokens
+            - … 118 lines (3.2k tokens)
+            + 118 lines of src/auth.rs: values 0 to 117, each read once
+
+            #413 Read src/other.rs   3.2k tokens
+              … 38 lines
+                  38    let value_38 = read(38);
+                  39    let value_39 = read(39);
+            -     40    let value_40 = read(40);
+            -     41    let value_41 = read(41);
+            +     40    let amount_40 = read(40);
+            +     41    let value_41 = read(forty_one);
+                  42    let value_42 = read(42);
+                  43    let value_43 = read(43);
+              … 74 lines
+
+            #420 "The session is opened by its path"   140 tokens
+            - …its path. The session is opened by its path. The token is kept for 30 days. The session is opened by its path. The session is opened by …
+            + …its path. The session is opened by its path. The token is kept for 90 days. The session is opened by its path. The session is opened by …
+
+            #431 Bash cargo test ␛[31m   original → trimmed   410 → 180 tokens
+            - a␛[31mb
+              kept here
+            - →   indented
+            +     indented
+
+            #502 Read src/many.rs   3.2k tokens
+              … 3 lines
+                   3    let value_3 = read(3);
+            -      4    let value_4 = read(4);
+            +      4    let value_4 = write(4);
+                   5    let value_5 = read(5);
+              … 7 lines
+                  13    let value_13 = read(13);
+            -     14    let value_14 = read(14);
+            +     14    let value_14 = write(14);
+            … more lines: 10 removed, 10 added
+
+            #510 Grep 日本語   removed   1.8k tokens
+            - … 118 lines (1.8k tokens)
+
+            #600 "What was done"   added   31 tokens
+            + The values were read.
+            + Nothing was written.
+
+            5 blocks changed, 1 added, 1 removed, 142k → ~111k tokens (~−31k)
+        "#]],
+        );
+    }
+
+    #[test]
+    fn differences_are_painted() {
+        check(
+            &sample(),
+            80,
+            true,
+            expect![[r#"
+            ^[31m--- the original^[0m
+            ^[32m+++ operation 3^[0m
+
+            ^[36m#412^[0m ^[1mRead src/auth.rs^[0m   ^[2moriginal → minimal   3.2k → 24 tokens^[0m
+            ^[31m- … 118 lines (3.2k tokens)^[0m
+            ^[32m+ 118 lines of src/auth.rs: values 0 to 117, each read once^[0m
+
+            ^[36m#413^[0m ^[1mRead src/other.rs^[0m   ^[2m3.2k tokens^[0m
+            ^[2m  … 38 lines^[0m
+                  38    let value_38 = read(38);
+                  39    let value_39 = read(39);
+            ^[31m-     40    let ^[0m^[1m^[4m^[31mvalue^[0m^[31m_40 = read(40);^[0m
+            ^[31m-     41    let value_41 = read(^[0m^[1m^[4m^[31m41^[0m^[31m);^[0m
+            ^[32m+     40    let ^[0m^[1m^[4m^[32mamount^[0m^[32m_40 = read(40);^[0m
+            ^[32m+     41    let value_41 = read(^[0m^[1m^[4m^[32mforty_one^[0m^[32m);^[0m
+                  42    let value_42 = read(42);
+                  43    let value_43 = read(43);
+            ^[2m  … 74 lines^[0m
+
+            ^[36m#420^[0m ^[1m"The session is opened by its path"^[0m   ^[2m140 tokens^[0m
+            ^[31m- …d by its path. The token is kept for ^[0m^[1m^[4m^[31m30^[0m^[31m days. The session is opened by its p…^[0m
+            ^[32m+ …d by its path. The token is kept for ^[0m^[1m^[4m^[32m90^[0m^[32m days. The session is opened by its p…^[0m
+
+            ^[36m#431^[0m ^[1mBash cargo test ␛[31m^[0m   ^[2moriginal → trimmed   410 → 180 tokens^[0m
+            ^[31m- a␛[31mb^[0m
+              kept here
+            ^[31m- ^[0m^[1m^[4m^[31m→   ^[0m^[31mindented^[0m
+            ^[32m+ ^[0m^[1m^[4m^[32m    ^[0m^[32mindented^[0m
+
+            ^[36m#502^[0m ^[1mRead src/many.rs^[0m   ^[2m3.2k tokens^[0m
+            ^[2m  … 3 lines^[0m
+                   3    let value_3 = read(3);
+            ^[31m-      4    let value_4 = ^[0m^[1m^[4m^[31mread^[0m^[31m(4);^[0m
+            ^[32m+      4    let value_4 = ^[0m^[1m^[4m^[32mwrite^[0m^[32m(4);^[0m
+                   5    let value_5 = read(5);
+            ^[2m  … 7 lines^[0m
+                  13    let value_13 = read(13);
+            ^[31m-     14    let value_14 = ^[0m^[1m^[4m^[31mread^[0m^[31m(14);^[0m
+            ^[32m+     14    let value_14 = ^[0m^[1m^[4m^[32mwrite^[0m^[32m(14);^[0m
+            ^[2m… more lines: 10 removed, 10 added^[0m
+
+            ^[36m#510^[0m ^[1mGrep 日本語^[0m   ^[2mremoved   1.8k tokens^[0m
+            ^[31m- … 118 lines (1.8k tokens)^[0m
+
+            ^[36m#600^[0m ^[1m"What was done"^[0m   ^[2madded   31 tokens^[0m
+            ^[32m+ The values were read.^[0m
+            ^[32m+ Nothing was written.^[0m
+
+            ^[2m5 blocks changed, 1 added, 1 removed, 142k → ~111k tokens (~−31k)^[0m
+        "#]],
+        );
+        check(
+            &sample(),
+            140,
+            true,
+            expect![[r#"
+            ^[31m--- the original^[0m
+            ^[32m+++ operation 3^[0m
+
+            ^[36m#412^[0m ^[1mRead src/auth.rs^[0m   ^[2moriginal → minimal   3.2k → 24 tokens^[0m
+            ^[31m- … 118 lines (3.2k tokens)^[0m
+            ^[32m+ 118 lines of src/auth.rs: values 0 to 117, each read once^[0m
+
+            ^[36m#413^[0m ^[1mRead src/other.rs^[0m   ^[2m3.2k tokens^[0m
+            ^[2m  … 38 lines^[0m
+                  38    let value_38 = read(38);
+                  39    let value_39 = read(39);
+            ^[31m-     40    let ^[0m^[1m^[4m^[31mvalue^[0m^[31m_40 = read(40);^[0m
+            ^[31m-     41    let value_41 = read(^[0m^[1m^[4m^[31m41^[0m^[31m);^[0m
+            ^[32m+     40    let ^[0m^[1m^[4m^[32mamount^[0m^[32m_40 = read(40);^[0m
+            ^[32m+     41    let value_41 = read(^[0m^[1m^[4m^[32mforty_one^[0m^[32m);^[0m
+                  42    let value_42 = read(42);
+                  43    let value_43 = read(43);
+            ^[2m  … 74 lines^[0m
+
+            ^[36m#420^[0m ^[1m"The session is opened by its path"^[0m   ^[2m140 tokens^[0m
+            ^[31m- …its path. The session is opened by its path. The token is kept for ^[0m^[1m^[4m^[31m30^[0m^[31m days. The session is opened by its path. The session is opened by …^[0m
+            ^[32m+ …its path. The session is opened by its path. The token is kept for ^[0m^[1m^[4m^[32m90^[0m^[32m days. The session is opened by its path. The session is opened by …^[0m
+
+            ^[36m#431^[0m ^[1mBash cargo test ␛[31m^[0m   ^[2moriginal → trimmed   410 → 180 tokens^[0m
+            ^[31m- a␛[31mb^[0m
+              kept here
+            ^[31m- ^[0m^[1m^[4m^[31m→   ^[0m^[31mindented^[0m
+            ^[32m+ ^[0m^[1m^[4m^[32m    ^[0m^[32mindented^[0m
+
+            ^[36m#502^[0m ^[1mRead src/many.rs^[0m   ^[2m3.2k tokens^[0m
+            ^[2m  … 3 lines^[0m
+                   3    let value_3 = read(3);
+            ^[31m-      4    let value_4 = ^[0m^[1m^[4m^[31mread^[0m^[31m(4);^[0m
+            ^[32m+      4    let value_4 = ^[0m^[1m^[4m^[32mwrite^[0m^[32m(4);^[0m
+                   5    let value_5 = read(5);
+            ^[2m  … 7 lines^[0m
+                  13    let value_13 = read(13);
+            ^[31m-     14    let value_14 = ^[0m^[1m^[4m^[31mread^[0m^[31m(14);^[0m
+            ^[32m+     14    let value_14 = ^[0m^[1m^[4m^[32mwrite^[0m^[32m(14);^[0m
+            ^[2m… more lines: 10 removed, 10 added^[0m
+
+            ^[36m#510^[0m ^[1mGrep 日本語^[0m   ^[2mremoved   1.8k tokens^[0m
+            ^[31m- … 118 lines (1.8k tokens)^[0m
+
+            ^[36m#600^[0m ^[1m"What was done"^[0m   ^[2madded   31 tokens^[0m
+            ^[32m+ The values were read.^[0m
+            ^[32m+ Nothing was written.^[0m
+
+            ^[2m5 blocks changed, 1 added, 1 removed, 142k → ~111k tokens (~−31k)^[0m
+        "#]],
+        );
+    }
+
+    #[test]
+    fn a_line_a_block_is_enough_for_stat() {
+        let report = DiffReport { stat: true, ..sample() };
+        check(
+            &report,
+            80,
+            false,
+            expect![[r##"
+                #412 Read src/auth.rs                    | 3.2k → 24   ████████████████████
+                #413 Read src/other.rs                   | 3.2k → 3.2k ▏
+                #420 "The session is opened by its path" |  140 → 140
+                #431 Bash cargo test ␛[31m               |  410 → 180  █▌
+                #502 Read src/many.rs                    | 3.2k → 3.2k ▏
+                #510 Grep 日本語                         | 1.8k → 0    ███████████▍
+                #600 "What was done"                     |    0 → 31   ▎
+                5 blocks changed, 1 added, 1 removed, 142k → ~111k tokens (~−31k)
+            "##]],
+        );
+        check(
+            &report,
+            140,
+            true,
+            expect![[r#"
+            ^[36m#412^[0m Read src/auth.rs                    | 3.2k → 24   ^[31m████████████████████^[0m
+            ^[36m#413^[0m Read src/other.rs                   | 3.2k → 3.2k ^[32m▏^[0m
+            ^[36m#420^[0m "The session is opened by its path" |  140 → 140
+            ^[36m#431^[0m Bash cargo test ␛[31m               |  410 → 180  ^[31m█▌^[0m
+            ^[36m#502^[0m Read src/many.rs                    | 3.2k → 3.2k ^[31m▏^[0m
+            ^[36m#510^[0m Grep 日本語                         | 1.8k → 0    ^[31m███████████▍^[0m
+            ^[36m#600^[0m "What was done"                     |    0 → 31   ^[32m▎^[0m
+            ^[2m5 blocks changed, 1 added, 1 removed, 142k → ~111k tokens (~−31k)^[0m
+        "#]],
+        );
+    }
+
+    #[test]
+    fn all_lines_are_written_if_asked_for() {
+        let text = DiffReport { full: true, ..sample() }.text(&style(80, false));
+        assert_eq!(text.lines().filter(|line| line.starts_with("- ")).count(), 118 + 2 + 1 + 2 + 12 + 118);
+    }
+
+    #[test]
+    fn nothing_differs() {
+        let report = DiffReport { blocks: Vec::new(), ..sample() };
+        check(&report, 80, true, expect!["no difference\n"]);
+    }
+
+    #[test]
+    fn texts_are_cut_at_their_beginning() {
+        for (text, width, cut) in [("hello", 4, "…llo"), ("hello", 1, "…"), ("日本語", 5, "…本語"), ("日本語", 4, "…語")]
+        {
+            assert_eq!(tail(text, width), cut);
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn any_texts_are_written(
+            before in "([a-c日\u{1b}\t\r ]{0,40}\n?){0,20}",
+            after in "([a-c日\u{1b}\t\r ]{0,40}\n?){0,20}",
+            label in any::<String>(),
+            width in 60usize..100,
+            stat in any::<bool>(),
+            full in any::<bool>(),
+        ) {
+            let mut report = sample();
+            report.blocks = vec![block(1, &label, DiffKind::Changed, Level::Trimmed, (10, 3), (&before, &after))];
+            let text = DiffReport { stat, full, ..report }.text(&style(width, false));
+            prop_assert!(!text.contains(|character: char| character.is_control() && character != '\n'));
+            prop_assert!(text.lines().all(|line| line.width() <= width), "{}", text);
+        }
+    }
+}
