@@ -1,0 +1,270 @@
+//! What a content holds, in one line: for placeholders and for the minimal level.
+
+use super::lines::{count, count_lines, lines, without_number};
+use super::telling::{Sign, Style, declaration, exit_code, heading, outcomes, sign};
+use super::{MINIMAL_TOKENS, Reducible, input, media};
+use crate::engine::label::short_target;
+use crate::engine::tokens::estimate;
+use crate::model::BlockKind;
+
+/// Characters and words of a hint.
+const HINT: (usize, usize) = (60, 8);
+/// Characters and words of the minimal level, unless they cost too much.
+const DETAIL: (usize, usize) = (120, 20);
+/// Names that a line is made of at most.
+const ITEMS: usize = 12;
+/// Characters of a name or a text that are looked at.
+const ITEM_CHARACTERS: usize = 400;
+
+/// One short hint of what a content holds, for placeholders: `120 lines: fn login, fn logout`, `image 800×600`.
+///
+/// At most 60 characters and eight words on one line, without brackets.
+pub fn hint(input: &Reducible<'_>) -> String {
+    Parts::of(input).line(HINT)
+}
+
+/// The same with a bit more detail, within the tokens of the minimal level.
+pub fn detail(input: &Reducible<'_>) -> String {
+    Parts::of(input).affordable()
+}
+
+/// The same of a text alone.
+pub fn detail_of(text: &str, style: Style) -> String {
+    Parts::of_text(text, style, false, "").affordable()
+}
+
+/// What a line says: what stands before, as `120 lines`, and the names or texts that follow, most telling first.
+#[derive(Default)]
+struct Parts {
+    before: String,
+    items: Vec<String>,
+}
+
+impl Parts {
+    fn of(input: &Reducible<'_>) -> Parts {
+        if input.kind == BlockKind::ToolUse {
+            let target = input.tool.map(|tool| tidy(&short_target(&tool.target))).filter(|target| !target.is_empty());
+            let (text, style) = input::longest_text(input.content).unwrap_or_else(|| (input.content.to_owned(), Style::Prose));
+            return match target.filter(|_| !text.trim().contains('\n')) {
+                Some(target) => Parts { items: vec![target], ..Parts::default() },
+                None => Parts::of_text(&text, style, false, ""),
+            };
+        }
+        if input.kind == BlockKind::Thinking && input.content.is_empty() {
+            return Parts { before: "withheld".to_owned(), ..Parts::default() };
+        }
+        let style = Style::of(input);
+        if media::shows(input) {
+            let before = media::description(input);
+            return match media::text(input) {
+                Some(text) => Parts::of_text(&text, style, input.error, &format!("{before}, ")),
+                None => Parts { before, ..Parts::default() },
+            };
+        }
+        Parts::of_text(input.content, style, input.error, "")
+    }
+
+    fn of_text(text: &str, style: Style, error: bool, before: &str) -> Parts {
+        let lines = lines(text);
+        let lines: Vec<&str> = lines.iter().map(|line| &**line).filter(|line| !line.trim().is_empty()).collect();
+        let lines = lines.as_slice();
+        let Some(first) = lines.iter().find(|line| line.contains(char::is_alphanumeric)).or(lines.first()) else {
+            let before = format!("{before}{}", if text.is_empty() { "empty" } else { "blank" });
+            return Parts { before, ..Parts::default() };
+        };
+        let mut items = if style == Style::Output { results(lines, error) } else { Vec::new() };
+        if items.is_empty() && style != Style::Prose {
+            items.extend(lines.iter().filter_map(|line| declaration(without_number(line))).take(ITEMS));
+        }
+        if items.is_empty() && style != Style::Code {
+            items.extend(lines.iter().filter_map(|line| heading(line)).take(ITEMS).map(str::to_owned));
+        }
+        if items.is_empty() {
+            items.push((*first).to_owned());
+        }
+        let items: Vec<String> = items.iter().map(|item| tidy(item)).filter(|item| !item.is_empty()).collect();
+        let all = text.lines().count();
+        let lines = if all > 1 { count_lines(all) } else { String::new() };
+        Parts { before: format!("{before}{lines}"), items }
+    }
+
+    fn affordable(&self) -> String {
+        let (mut characters, words) = DETAIL;
+        loop {
+            let text = self.line((characters, words));
+            if estimate(&text) <= MINIMAL_TOKENS || characters < 12 {
+                return text;
+            }
+            characters = characters * 3 / 4;
+        }
+    }
+
+    fn line(&self, limits: (usize, usize)) -> String {
+        joined(&self.before, &self.items, limits)
+    }
+}
+
+/// What a program says of its own results: totals, failures, the exit code, the first failure.
+fn results(lines: &[&str], error: bool) -> Vec<String> {
+    let mut items: Vec<String> = totals(lines).into_iter().map(|(number, word)| format!("{} {word}", count(number))).collect();
+    let is_error = |line: &&&str| sign(line, Style::Output) == Some(Sign::Error) && !line.starts_with("Exit code ");
+    let first = lines.iter().find(is_error);
+    match lines.iter().filter(is_error).count() {
+        errors @ 2.. if items.is_empty() => items.push(format!("{} error lines", count(errors as u64))),
+        _ => {}
+    }
+    match exit_code(lines.iter().copied()) {
+        Some(code) => items.push(format!("exit code {code}")),
+        None if error && items.is_empty() && first.is_none() => items.push("error".to_owned()),
+        None => {}
+    }
+    items.extend(first.map(|line| (*line).to_owned()));
+    if first.is_none() && error {
+        let others = lines.iter().find(|line| line.contains(char::is_alphanumeric) && !line.starts_with("Exit code "));
+        items.extend(others.map(|line| (*line).to_owned()));
+    }
+    items
+}
+
+/// The last totals of an output, or the sum of those of several test programs; counts of nothing only when all are.
+fn totals(lines: &[&str]) -> Vec<(u64, &'static str)> {
+    let mut totals: Vec<(u64, &'static str)> = Vec::new();
+    for line in lines.iter().filter(|line| line.trim_start().starts_with("test result: ")) {
+        for (number, word) in outcomes(line) {
+            match totals.iter_mut().find(|(_, known)| *known == word) {
+                Some((sum, _)) => *sum = sum.saturating_add(number),
+                None => totals.push((number, word)),
+            }
+        }
+    }
+    if totals.is_empty() {
+        totals = lines.iter().rev().map(|line| outcomes(line)).find(|outcomes| !outcomes.is_empty()).unwrap_or_default();
+    }
+    if totals.iter().any(|(number, _)| *number > 0) {
+        totals.retain(|(number, _)| *number > 0);
+    }
+    totals
+}
+
+/// The beginning of a text on one line, without brackets and control characters.
+fn tidy(text: &str) -> String {
+    let spaced: String = without_number(text)
+        .chars()
+        .take(ITEM_CHARACTERS)
+        .filter_map(|c| match c {
+            '[' | '(' | '{' | '<' => Some(' '),
+            ']' | ')' | '}' | '>' => None,
+            c if c.is_control() || c.is_whitespace() => Some(' '),
+            c => Some(c),
+        })
+        .collect();
+    spaced.split_whitespace().collect::<Vec<_>>().join(" ")
+}
+
+/// `before: first, second`, with as many items as fit into characters and words; the first is cut rather than left out.
+fn joined(before: &str, items: &[String], (characters, words): (usize, usize)) -> String {
+    let mut text = before.to_owned();
+    for (place, item) in items.iter().enumerate() {
+        let mark = match (place, before) {
+            (0, "") => "",
+            (0, before) if before.ends_with(' ') => "",
+            (0, _) => ": ",
+            _ => ", ",
+        };
+        let longer = format!("{text}{mark}{item}");
+        if longer.chars().count() <= characters && longer.split(' ').count() <= words {
+            text = longer;
+        } else {
+            let start = format!("{text}{mark}");
+            let used = start.chars().count();
+            let room = characters.saturating_sub(used + 1);
+            // An item of which little would be seen is left out, unless there is no other.
+            if place == 0 || room >= 16 {
+                let words_left = words.saturating_sub(text.split_whitespace().count());
+                let cut = cut_words(item, room, words_left);
+                text = if cut.is_empty() { text } else { format!("{start}{cut}…") };
+            }
+            break;
+        }
+    }
+    if text.is_empty() { "no words".to_owned() } else { text }
+}
+
+/// The first words of a text; within a word only where the first one is too long.
+fn cut_words(text: &str, characters: usize, words: usize) -> &str {
+    let mut end = 0;
+    for (place, word) in text.split(' ').enumerate().take(words) {
+        let next = if place == 0 { word.len() } else { end + 1 + word.len() };
+        if text[..next].chars().count() > characters {
+            break;
+        }
+        end = next;
+    }
+    if end == 0 && words > 0 {
+        let first = text.split(' ').next().unwrap_or_default();
+        end = first.char_indices().nth(characters).map_or(first.len(), |(place, _)| place);
+    }
+    text[..end].trim_end_matches([' ', ',', ':'])
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::model::{Image, Tool, ToolVerb};
+
+    fn input(content: &str) -> Reducible<'_> {
+        Reducible { kind: BlockKind::ToolResult, tool: None, error: false, images: &[], content, repeated: &|_| false }
+    }
+
+    #[test]
+    fn a_hint_says_what_a_result_holds() {
+        let code = format!("     1→use x;\n     2→pub fn login() {{\n{}     4→fn logout() {{}}", "     3→\n".repeat(9));
+        for (content, expected) in [
+            (&*code, "12 lines: fn login, fn logout"),
+            ("# Title\ntext\n## Usage\nmore", "4 lines: Title, Usage"),
+            ("one line of plain words", "one line of plain words"),
+            ("", "empty"),
+            (" \n", "blank"),
+            ("---\n---", "2 lines: ---"),
+            (
+                "running\ntest result: ok. 12 passed; 0 failed\ntest result: FAILED. 3 passed; 1 failed; 0 ignored",
+                "3 lines: 15 passed, 1 failed",
+            ),
+            ("Exit code 1\nerror: no such thing\nerror: other", "3 lines: 2 error lines, exit code 1"),
+            ("a\tb\u{1b}[31m [x] <y>", "a b x y"),
+            ("a very long line of words that goes on and on without any end in sight", "a very long line of words that goes…"),
+        ] {
+            assert_eq!(hint(&input(content)), expected, "{content}");
+        }
+    }
+
+    #[test]
+    fn a_failure_is_named() {
+        for (content, expected) in [
+            ("Permission was not given", "error, Permission was not given"),
+            ("Exit code 2\nls: cannot access", "2 lines: exit code 2, ls: cannot access"),
+        ] {
+            assert_eq!(hint(&Reducible { error: true, ..input(content) }), expected);
+        }
+    }
+
+    #[test]
+    fn images_come_first() {
+        let images = [Image { width: 800, height: 600 }];
+        assert_eq!(hint(&Reducible { images: &images, ..input("[image]") }), "image 800×600");
+        assert_eq!(hint(&Reducible { images: &images, ..input("a plot\n[image]") }), "image 800×600, a plot");
+    }
+
+    #[test]
+    fn a_tool_use_is_known_by_its_text_or_its_target() {
+        let (name, target) = ("Write".into(), "/home/me/shop/src/a.rs".into());
+        let tool = Tool { name, verb: ToolVerb::Edit, target, scope: 0, whole: true, parameters: 2 };
+        for (content, expected) in [
+            (r#"{"file_path":"/home/me/shop/src/a.rs","content":"fn a() {\n}\nfn b() {}"}"#, "3 lines: fn a, fn b"),
+            (r#"{"file_path":"/home/me/shop/src/a.rs"}"#, "src/a.rs"),
+            ("no object", "src/a.rs"),
+        ] {
+            assert_eq!(hint(&Reducible { kind: BlockKind::ToolUse, tool: Some(&tool), ..input(content) }), expected);
+        }
+    }
+}
