@@ -1,4 +1,7 @@
-use crate::commands::{archive, blocks, completions, help, manifest, redo, sessions, show, status, transcript, undo, util};
+use crate::commands::{
+    archive, blocks, compact, completions, compress, create, diff, expand, focus, help, log, manifest, pin, preset, recall, redo,
+    restore, sessions, show, snapshot, status, transcript, undo, update, util,
+};
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use std::path::PathBuf;
 
@@ -83,8 +86,40 @@ pub enum Command {
     Show(show::Arguments),
     /// Write the conversation as the model would see it
     Transcript(transcript::Arguments),
+    /// Shorten blocks: what is stale, what is named, or until a budget is met
+    Compress(compress::Arguments),
+    /// Bring shortened blocks back
+    Expand(expand::Arguments),
     /// Move blocks to cold storage; a line stays in their place
     Archive(archive::Arguments),
+    /// Search what left the model's sight, and bring it back
+    Recall(recall::Arguments),
+    /// Protect blocks from being shortened
+    Pin(pin::Arguments),
+    /// No longer protect blocks
+    Unpin(pin::UnpinArguments),
+    /// Select the blocks that matter now
+    Focus(focus::Arguments),
+    /// Let selected blocks go
+    Unfocus(focus::UnfocusArguments),
+    /// Put another text in the place of a block
+    Update(update::Arguments),
+    /// Add a note at the end of a session
+    Create(create::Arguments),
+    /// Fold whole turns into one note
+    Compact(compact::Arguments),
+    /// Show again what a compaction of the client hid
+    Uncompact(compact::UncompactArguments),
+    /// Show what the model sees differently
+    Diff(diff::Arguments),
+    /// List what was done to a session
+    Log(log::Arguments),
+    /// Name points in the log
+    Snapshot(snapshot::Arguments),
+    /// Bring a session back to a point in its log
+    Restore(restore::Arguments),
+    /// List and choose how short stale blocks get
+    Preset(preset::Arguments),
     /// Take an operation back
     Undo(undo::Arguments),
     /// Take an undo back
@@ -99,7 +134,7 @@ pub enum Command {
 }
 
 /// A number of tokens as people write it: `200k`.
-fn tokens(text: &str) -> Result<u64, String> {
+pub fn tokens(text: &str) -> Result<u64, String> {
     match crate::engine::selector::amount(text) {
         Some(value) if value >= 1.0 => Ok(value as u64),
         _ => Err("a number of tokens is written as 200000, 200k or 1M".to_owned()),

@@ -3,7 +3,7 @@
 use super::args::{ColorChoice, Globals};
 use super::settings::{PROJECT_FILE, Settings};
 use super::{CommandError, ErrorKind, pager};
-use crate::engine::ReadSettings;
+use crate::engine::{Prices, ReadSettings, Rules};
 use crate::fsio::{Disk, RealDisk};
 use crate::model::History;
 use crate::output::{Report, Style};
@@ -13,7 +13,7 @@ use crate::workspace::{self, Found, Workspace};
 use anyhow::{Context, anyhow};
 use std::env::{self, var_os};
 use std::fs;
-use std::io::{self, IsTerminal, Write};
+use std::io::{self, IsTerminal, Read, Write};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -22,6 +22,8 @@ const COLUMNS_WITHOUT_TERMINAL: usize = 140;
 /// How long a command waits for another one that changes the same session.
 const LOCK_STEP: Duration = Duration::from_millis(20);
 const LOCK_STEPS: u32 = 150;
+/// Longest text that is read from standard input, in bytes.
+const LONGEST_INPUT: u64 = 16 << 20;
 /// Bytes of a session above which reading it is worth a sign of life on the terminal.
 const LARGE_SESSION_BYTES: u64 = 8 << 20;
 
@@ -37,6 +39,12 @@ pub struct Env {
     pub style: Style,
     /// What the settings say about reading.
     pub settings: ReadSettings,
+    /// What the settings say about shortening.
+    pub rules: Rules,
+    /// The name of the preset in use.
+    pub preset: String,
+    /// What the settings say about prices.
+    pub prices: Prices,
     /// The session that `-s` names.
     session: Option<String>,
     /// Whether reports are written as JSON.
@@ -93,6 +101,9 @@ impl Env {
             },
             directory,
             style,
+            rules: settings.rules()?,
+            preset: settings.preset().to_owned(),
+            prices: settings.prices(),
             settings: settings.for_reading(globals.window),
             session: globals.session.clone(),
             json: globals.json,
@@ -143,6 +154,51 @@ impl Env {
     pub fn existing_store(&self) -> Result<Option<Store>, CommandError> {
         let directory = self.store_directory()?;
         Store::open_existing(&directory).map_err(|error| store_error(error, &directory))
+    }
+
+    /// What the store knows of a session.
+    ///
+    /// # Errors
+    ///
+    /// The store cannot be read.
+    pub fn history_of(&self, found: &Found) -> Result<History, CommandError> {
+        let Some(store) = self.existing_store()? else { return Ok(History::default()) };
+        Ok(workspace::history(&store, &self.disk.resolve(&found.path)?)?.1)
+    }
+
+    /// Names a preset in the settings of the project: in the `aperture.toml` of the directory to work from, or the nearest one
+    /// above it. Returns the file.
+    ///
+    /// # Errors
+    ///
+    /// It cannot be read or written.
+    pub fn set_preset(&self, name: &str) -> Result<PathBuf, CommandError> {
+        let known = self.directory.ancestors().map(|directory| directory.join(PROJECT_FILE)).find(|path| path.is_file());
+        let path = known.unwrap_or_else(|| self.directory.join(PROJECT_FILE));
+        let set = || -> anyhow::Result<()> {
+            let text = if path.is_file() { fs::read_to_string(&path)? } else { String::new() };
+            let mut document: toml_edit::DocumentMut = text.parse()?;
+            document["preset"] = toml_edit::value(name);
+            Ok(fs::write(&path, document.to_string())?)
+        };
+        set().with_context(|| format!("cannot set the preset in {}", path.display()))
+            .map_err(|error| CommandError::new(ErrorKind::Refused, error).hint("check that you may write it: ls -l"))?;
+        Ok(path)
+    }
+
+    /// A text as it was given; `-` stands for standard input.
+    ///
+    /// # Errors
+    ///
+    /// Standard input cannot be read, or is no text.
+    pub fn text(&self, given: &str) -> Result<String, CommandError> {
+        if given != "-" {
+            return Ok(given.to_owned());
+        }
+        let mut text = String::new();
+        let read = io::stdin().lock().take(LONGEST_INPUT).read_to_string(&mut text);
+        read.context("cannot read standard input").map_err(|error| CommandError::new(ErrorKind::Refused, error))?;
+        Ok(text)
     }
 
     /// What the store knows of a session. Reading goes on without it.

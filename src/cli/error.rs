@@ -45,6 +45,16 @@ impl CommandError {
         CommandError { kind, source: source.into(), hints: Vec::new() }
     }
 
+    /// What only sets the exit code: everything was said already.
+    pub fn silent() -> CommandError {
+        CommandError::new(ErrorKind::Refused, anyhow::anyhow!(""))
+    }
+
+    /// Whether everything was said already.
+    pub fn is_silent(&self) -> bool {
+        self.source.to_string().is_empty()
+    }
+
     /// The same failure with one more hint.
     pub fn hint(mut self, hint: impl Into<String>) -> CommandError {
         self.hints.push(hint.into());

@@ -7,7 +7,7 @@ mod pager;
 mod settings;
 mod topics;
 
-pub use args::{Cli, Command};
+pub use args::{Cli, Command, tokens};
 pub use env::{Env, wait};
 pub use error::{CommandError, ErrorKind};
 pub use topics::topic;
@@ -39,7 +39,9 @@ pub fn run(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) if error.is_closed_pipe() => ExitCode::SUCCESS,
         Err(error) => {
-            error::print(&error);
+            if !error.is_silent() {
+                error::print(&error);
+            }
             ExitCode::from(error.kind.code())
         }
     }

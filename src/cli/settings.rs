@@ -1,9 +1,10 @@
 //! Settings: the user's `config.toml`, then the project's `aperture.toml`, then the command line.
 
 use super::{CommandError, ErrorKind};
-use crate::engine::{ReadSettings, StalePolicy};
+use crate::engine::{self, PriceSetting, Prices, ReadSettings, Rules, StalePolicy};
 use crate::fsio::{Disk, read_head};
-use anyhow::Context;
+use crate::model::Level;
+use anyhow::{Context, anyhow};
 use serde::Deserialize;
 use std::collections::BTreeMap;
 use std::io;
@@ -24,6 +25,56 @@ pub struct Settings {
     /// When blocks are stale.
     #[serde(default)]
     stale: StaleSettings,
+    /// Which preset says how short stale blocks get.
+    preset: Option<String>,
+    /// What is not shortened unless it is named.
+    #[serde(default)]
+    protect: ProtectSettings,
+    /// How short stale blocks get, over the preset.
+    #[serde(default)]
+    levels: LevelSettings,
+    /// How full the window may be.
+    #[serde(default)]
+    budget: BudgetSettings,
+    /// How long a selection holds.
+    #[serde(default)]
+    focus: FocusSettings,
+    /// Prices by the beginning of the model's name.
+    #[serde(default)]
+    prices: BTreeMap<String, PriceSetting>,
+}
+
+#[derive(Clone, Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct ProtectSettings {
+    #[serde(default)]
+    tools: Vec<String>,
+    #[serde(default)]
+    paths: Vec<String>,
+    #[serde(default)]
+    patterns: Vec<String>,
+}
+
+#[derive(Clone, Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct LevelSettings {
+    trimmed: Option<u32>,
+    summarized: Option<u32>,
+    minimal: Option<u32>,
+    superseded: Option<String>,
+}
+
+#[derive(Clone, Copy, Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct BudgetSettings {
+    tokens: Option<u64>,
+    percent: Option<f64>,
+}
+
+#[derive(Clone, Copy, Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct FocusSettings {
+    turns: Option<u32>,
 }
 
 #[derive(Clone, Copy, Debug, Default, Deserialize)]
@@ -53,11 +104,70 @@ impl Settings {
 
     /// These settings, and where they say nothing, those.
     pub fn or(self, other: Settings) -> Settings {
-        let mut windows = other.windows;
+        let (mut windows, mut prices) = (other.windows, other.prices);
         windows.extend(self.windows);
-        let stale =
-            StaleSettings { turns: self.stale.turns.or(other.stale.turns), steps: self.stale.steps.or(other.stale.steps) };
-        Settings { windows, stale }
+        prices.extend(self.prices);
+        // What is protected anywhere is protected.
+        let both = |near: Vec<String>, far: Vec<String>| near.into_iter().chain(far).collect();
+        Settings {
+            windows,
+            prices,
+            stale: StaleSettings { turns: self.stale.turns.or(other.stale.turns), steps: self.stale.steps.or(other.stale.steps) },
+            preset: self.preset.or(other.preset),
+            protect: ProtectSettings {
+                tools: both(self.protect.tools, other.protect.tools),
+                paths: both(self.protect.paths, other.protect.paths),
+                patterns: both(self.protect.patterns, other.protect.patterns),
+            },
+            levels: LevelSettings {
+                trimmed: self.levels.trimmed.or(other.levels.trimmed),
+                summarized: self.levels.summarized.or(other.levels.summarized),
+                minimal: self.levels.minimal.or(other.levels.minimal),
+                superseded: self.levels.superseded.or(other.levels.superseded),
+            },
+            budget: BudgetSettings {
+                tokens: self.budget.tokens.or(other.budget.tokens),
+                percent: self.budget.percent.or(other.budget.percent),
+            },
+            focus: FocusSettings { turns: self.focus.turns.or(other.focus.turns) },
+        }
+    }
+
+    /// What they mean for shortening.
+    ///
+    /// # Errors
+    ///
+    /// A preset, a level or a glob that is none.
+    pub fn rules(&self) -> Result<Rules, CommandError> {
+        let wrong = |error: anyhow::Error| CommandError::new(ErrorKind::Usage, error.context("cannot use the settings"));
+        let name = self.preset.as_deref().unwrap_or(engine::DEFAULT_PRESET);
+        let preset = engine::preset(name)
+            .ok_or_else(|| wrong(anyhow!("there is no preset '{name}'")).hint("aperture preset list lists them"))?;
+        let mut levels = preset.levels;
+        levels.trimmed = self.levels.trimmed.or(levels.trimmed);
+        levels.summarized = self.levels.summarized.or(levels.summarized);
+        levels.minimal = self.levels.minimal.or(levels.minimal);
+        if let Some(name) = &self.levels.superseded {
+            levels.superseded = Level::from_name(name).ok_or_else(|| wrong(anyhow!("there is no level '{name}'")))?;
+        }
+        let budget_percent = self.budget.percent.filter(|percent| (1.0..=100.0).contains(percent));
+        let mut rules = Rules::default();
+        rules.levels = levels;
+        rules.budget_tokens = self.budget.tokens;
+        rules.budget_percent = budget_percent.unwrap_or(rules.budget_percent);
+        rules
+            .protecting(&self.protect.tools, &self.protect.paths, &self.protect.patterns)
+            .map_err(|glob| wrong(anyhow!("'{glob}' under [protect] is no glob")))
+    }
+
+    /// The name of the preset that is in use.
+    pub fn preset(&self) -> &str {
+        self.preset.as_deref().unwrap_or(engine::DEFAULT_PRESET)
+    }
+
+    /// The table of prices with what they say over it.
+    pub fn prices(&self) -> Prices {
+        Prices::default().with(&self.prices)
     }
 
     /// What they mean for reading a session.
@@ -70,7 +180,7 @@ impl Settings {
                 turns: self.stale.turns.unwrap_or(default.turns),
                 steps: self.stale.steps.unwrap_or(default.steps),
             },
-            ..ReadSettings::default()
+            focus_turns: self.focus.turns.unwrap_or(ReadSettings::default().focus_turns),
         }
     }
 }

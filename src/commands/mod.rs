@@ -3,15 +3,28 @@
 pub mod archive;
 pub mod blocks;
 mod changing;
+pub mod compact;
 pub mod completions;
+pub mod compress;
+pub mod create;
+pub mod diff;
+pub mod expand;
+pub mod focus;
 pub mod help;
+pub mod log;
 pub mod manifest;
+pub mod pin;
+pub mod preset;
+pub mod recall;
 pub mod redo;
+pub mod restore;
 pub mod sessions;
 pub mod show;
+pub mod snapshot;
 pub mod status;
 pub mod transcript;
 pub mod undo;
+pub mod update;
 pub mod util;
 
 use crate::cli::{Command, CommandError, Env};
@@ -26,6 +39,22 @@ pub fn run(env: &Env, command: Option<Command>) -> Result<(), CommandError> {
         Some(Command::Blocks(arguments)) => blocks::run(env, &arguments),
         Some(Command::Show(arguments)) => show::run(env, &arguments),
         Some(Command::Transcript(arguments)) => transcript::run(env, &arguments),
+        Some(Command::Compress(arguments)) => compress::run(env, &arguments),
+        Some(Command::Expand(arguments)) => expand::run(env, &arguments),
+        Some(Command::Recall(arguments)) => recall::run(env, &arguments),
+        Some(Command::Pin(arguments)) => pin::run(env, &arguments),
+        Some(Command::Focus(arguments)) => focus::run(env, &arguments),
+        Some(Command::Update(arguments)) => update::run(env, &arguments),
+        Some(Command::Create(arguments)) => create::run(env, &arguments),
+        Some(Command::Compact(arguments)) => compact::run(env, &arguments),
+        Some(Command::Diff(arguments)) => diff::run(env, &arguments),
+        Some(Command::Log(arguments)) => log::run(env, &arguments),
+        Some(Command::Snapshot(arguments)) => snapshot::run(env, &arguments),
+        Some(Command::Restore(arguments)) => restore::run(env, &arguments),
+        Some(Command::Preset(arguments)) => preset::run(env, &arguments),
+        Some(Command::Unpin(arguments)) => pin::run_unpin(env, &arguments),
+        Some(Command::Unfocus(arguments)) => focus::run_unfocus(env, &arguments),
+        Some(Command::Uncompact(arguments)) => compact::run_uncompact(env, &arguments),
         Some(Command::Archive(arguments)) => archive::run(env, &arguments),
         Some(Command::Undo(arguments)) => undo::run(env, &arguments),
         Some(Command::Redo(arguments)) => redo::run(env, &arguments),

@@ -6,6 +6,9 @@
 
 use crate::model::{BlockNumber, Level, Marker};
 
+/// What stands before the line where the client itself added the content.
+const REMINDER: &str = "<system-reminder>\n";
+
 /// Characters of each free part of a line: with all of them it stays under 30 tokens.
 const PART_CHARACTERS: usize = 44;
 /// Characters of the reason.
@@ -50,6 +53,7 @@ pub fn line(level: Level, line: &Line<'_>) -> String {
 
 /// What the line at the beginning of a content says, and what follows it; none where there is no such line.
 pub fn parse(content: &str) -> Option<(Marker, &str)> {
+    let content = content.strip_prefix(REMINDER).unwrap_or(content);
     let (first, rest) = content.split_once('\n').unwrap_or((content, ""));
     let inner = first.strip_prefix("[#")?.strip_suffix(']')?;
     let mut parts = inner.split(" | ").collect::<Vec<_>>().into_iter();

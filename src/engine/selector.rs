@@ -1,7 +1,7 @@
 //! Selectors: one language to name blocks, the same in every command.
 
 use super::Reading;
-use crate::model::{Block, BlockKind, BlockNumber, Key, Outdated, Role, State, Zone};
+use crate::model::{Block, BlockKind, BlockNumber, Key, Level, Outdated, Role, State, Zone};
 use globset::{Glob, GlobBuilder, GlobMatcher};
 use std::ops::RangeInclusive;
 
@@ -24,6 +24,8 @@ enum Node {
     Superseded,
     Duplicate,
     Error,
+    Changed,
+    Level(Level),
     Role(Role),
     Kind(BlockKind),
     Tool(GlobMatcher),
@@ -110,6 +112,9 @@ pub const NAMES: &[(&str, &str)] = &[
     ("superseded", "a later block says the same or better"),
     ("duplicate", "the same content stands in a later result"),
     ("error", "tool results that report an error"),
+    ("compressed", "shortened: trimmed, summarized or minimal"),
+    ("archived", "in cold storage; a line stands for it"),
+    ("changed", "changed by another program since aperture shortened it"),
 ];
 
 /// Functions and what they select, for help and suggestions.
@@ -120,6 +125,7 @@ pub const FUNCTIONS: &[(&str, &str)] = &[
     ("role(user)", "system, user, assistant, thinking, tool_use, tool_result"),
     ("turn(3..5)", "blocks of the turns"),
     ("larger(2k)", "blocks of more tokens"),
+    ("level(minimal)", "original, trimmed, summarized, minimal, archived"),
     ("topic(auth)", "blocks about a topic; the same as \"auth\""),
 ];
 
@@ -182,6 +188,8 @@ impl Node {
             Node::Superseded => outdated.is_some_and(Outdated::supersedes),
             Node::Duplicate => outdated == Some(Outdated::Duplicate),
             Node::Error => block.error,
+            Node::Changed => block.changed_elsewhere,
+            Node::Level(level) => block.level == *level,
             Node::Role(role) => block.role == *role,
             Node::Kind(kind) => block.kind == *kind || (*kind == BlockKind::Image && !block.images.is_empty()),
             Node::Tool(pattern) => block.tool.as_ref().is_some_and(|tool| pattern.is_match(&*tool.name)),
@@ -212,7 +220,7 @@ fn is_about(block: &Block, query: &str, reading: &Reading) -> bool {
 }
 
 /// Matches a path as it stands, and every tail of an absolute one, so that `src/**` finds `/home/me/shop/src/a.rs`.
-fn matches_path(glob: &GlobMatcher, path: &str) -> bool {
+pub(super) fn matches_path(glob: &GlobMatcher, path: &str) -> bool {
     let path = path.replace('\\', "/");
     glob.is_match(&path) || path.match_indices('/').any(|(at, _)| glob.is_match(&path[at + 1..]))
 }
@@ -342,6 +350,9 @@ impl<'a> Parser<'a> {
             "fresh" => Node::State(State::Fresh),
             "active" => Node::State(State::Active),
             "referenced" => Node::State(State::Referenced),
+            "compressed" => Node::State(State::Compressed),
+            "archived" => Node::State(State::Archived),
+            "changed" => Node::Changed,
             _ => match Zone::ALL.into_iter().find(|zone| zone.name() == word) {
                 Some(zone) => Node::Zone(zone),
                 // Tool-use ids have a prefix, an underscore and digits: toolu_01…, call_…, tooluse_….
@@ -383,6 +394,9 @@ impl<'a> Parser<'a> {
                 .find(|kind| kind.name() == argument)
                 .map(Node::Kind)
                 .ok_or_else(|| bad("kind", &BlockKind::ALL.map(BlockKind::name))),
+            "level" => Level::from_name(&argument)
+                .map(Node::Level)
+                .ok_or_else(|| bad("level", &Level::ALL.map(Level::name))),
             "role" => ROLES
                 .into_iter()
                 .find(|role| role.name() == argument)

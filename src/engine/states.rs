@@ -25,13 +25,18 @@ const ACTIVE_STEPS: u32 = 10;
 /// The heat from which on a block is not forgotten, whoever last came back to it: one rare reference a half-life ago.
 const HOT: f32 = 0.4;
 
+/// Whether a block is of a kind that goes stale.
+pub fn is_perishable(block: &Block) -> bool {
+    matches!(block.kind, BlockKind::ToolUse | BlockKind::ToolResult | BlockKind::Image | BlockKind::Document)
+}
+
 /// The state of a block. `step` is the last one of the session.
 ///
 /// Only what tools were told and answered, and pictures, go stale: what people and the model said is what the work is about.
 pub fn state(block: &Block, step: u32, policy: StalePolicy) -> State {
     let usefulness = &block.usefulness;
     let age = step.saturating_sub(block.position.step);
-    let perishable = matches!(block.kind, BlockKind::ToolUse | BlockKind::ToolResult | BlockKind::Image | BlockKind::Document);
+    let perishable = is_perishable(block);
     let forgotten = usefulness.heat < HOT
         && (usefulness.stale_steps >= policy.steps
             || (usefulness.stale_turns >= policy.turns && usefulness.stale_steps >= ACTIVE_STEPS));

@@ -29,11 +29,18 @@ pub enum Slot {
     Usage,
     /// The row that it follows.
     Parent,
+    /// For a row that cuts the conversation, the row that it would follow if it did not.
+    LogicalParent,
+    /// What kind of system row it is.
+    Subtype,
     /// The whole line, with the line feeds that came with it.
     Line,
 }
 
 impl Slot {
+    /// Every slot that stands once in a row.
+    const PLAIN: [Slot; 6] = [Slot::Message, Slot::Usage, Slot::Parent, Slot::LogicalParent, Slot::Subtype, Slot::Line];
+
     /// The form in the store: `content:3`, `usage`, …
     pub fn name(self) -> String {
         match self {
@@ -42,6 +49,8 @@ impl Slot {
             Slot::Message => "message".to_owned(),
             Slot::Usage => "usage".to_owned(),
             Slot::Parent => "parent".to_owned(),
+            Slot::LogicalParent => "logical-parent".to_owned(),
+            Slot::Subtype => "subtype".to_owned(),
             Slot::Line => "line".to_owned(),
         }
     }
@@ -51,7 +60,7 @@ impl Slot {
         match name.split_once(':') {
             Some(("content", index)) => index.parse().ok().map(Slot::Content),
             Some(("element", index)) => index.parse().ok().map(Slot::Element),
-            _ => [Slot::Message, Slot::Usage, Slot::Parent, Slot::Line].into_iter().find(|slot| slot.name() == name),
+            _ => Slot::PLAIN.into_iter().find(|slot| slot.name() == name),
         }
     }
 
@@ -408,7 +417,7 @@ mod tests {
 
     #[test]
     fn a_slot_is_read_as_it_is_written() {
-        for slot in [Slot::Content(3), Slot::Element(0), Slot::Message, Slot::Usage, Slot::Parent, Slot::Line] {
+        for slot in [Slot::Content(3), Slot::Element(0)].into_iter().chain(Slot::PLAIN) {
             assert_eq!(Slot::from_name(&slot.name()), Some(slot));
         }
         assert_eq!(Slot::from_name("content:x"), None);

@@ -14,6 +14,7 @@ use crate::provider::NewRow;
 use crate::store::Store;
 use rustc_hash::FxHashMap;
 use std::collections::BTreeMap;
+use std::ops::RangeInclusive;
 
 /// The type of the attachments that aperture adds.
 pub const NOTE: &str = "aperture_note";
@@ -94,15 +95,17 @@ pub struct Drafted {
 /// A plan in the making.
 pub struct Draft<'a> {
     pub(super) workspace: &'a Workspace<'a>,
-    store: Option<&'a Store>,
-    addresses: Addresses,
-    bytes: Vec<u8>,
+    pub(super) store: Option<&'a Store>,
+    pub(super) addresses: Addresses,
+    pub(super) bytes: Vec<u8>,
     base_hash: Address,
     now: i64,
-    edits: BTreeMap<(u32, u32, Slot), Edit>,
+    pub(super) edits: BTreeMap<(u32, u32, Slot), Edit>,
     lines: Vec<Edit>,
     notes: Vec<(String, String)>,
-    marks: Vec<Mark>,
+    /// Turns that are taken off the chain.
+    pub(super) folded: Option<RangeInclusive<u32>>,
+    pub(super) marks: Vec<Mark>,
     /// What restored blocks cost, where that was measured.
     known_tokens: FxHashMap<BlockNumber, f64>,
 }
@@ -131,6 +134,7 @@ impl<'a> Draft<'a> {
             edits: BTreeMap::new(),
             lines: Vec::new(),
             notes: Vec::new(),
+            folded: None,
             marks: Vec::new(),
             known_tokens: FxHashMap::default(),
         })
@@ -215,6 +219,18 @@ impl<'a> Draft<'a> {
         Ok(Original { block: Block { number, position: block.position, ..original }, content, readable, tokens })
     }
 
+    /// The content of a block as it stands in the file.
+    ///
+    /// # Errors
+    ///
+    /// The file is another one by now.
+    pub fn content(&self, number: BlockNumber) -> Result<String, PlanError> {
+        let block = self.block(number)?;
+        let parsed = self.workspace.provider.parse(self.line(block.row)?);
+        let parsed = parsed.blocks.get(block.index as usize).ok_or(PlanError::Moved)?;
+        Ok(parsed.content.to_string())
+    }
+
     /// Puts another content in the place of a block.
     ///
     /// # Errors
@@ -276,18 +292,25 @@ impl<'a> Draft<'a> {
         Ok(())
     }
 
-    /// Links a row behind another one, both by their index.
+    /// Links a row behind another one, by the identity of that one.
     ///
     /// # Errors
     ///
-    /// One of them has no identity.
+    /// The row has no identity, or no place for it.
     pub fn link(&mut self, row: u32, parent: &[u8]) -> Result<(), PlanError> {
+        self.set_value(row, Slot::Parent, parent)
+    }
+
+    /// Puts a value into a slot of a row that holds no block.
+    ///
+    /// # Errors
+    ///
+    /// The row has no identity, or no such slot.
+    pub(super) fn set_value(&mut self, row: u32, slot: Slot, after: &[u8]) -> Result<(), PlanError> {
         let address = self.addresses.of(row).ok_or(PlanError::Moved)?;
-        let line = self.line(row)?;
-        let at = self.workspace.provider.locate_slot(line, Slot::Parent).ok_or(PlanError::Moved)?;
-        let before = line[at].to_vec();
-        let edit = Edit { row: address, slot: Slot::Parent, before: Some(before), after: Some(parent.to_vec()), change: None };
-        self.edits.insert((row, 0, Slot::Parent), edit);
+        let before = self.value(row, slot).ok_or(PlanError::NoWay)?;
+        let edit = Edit { row: address, slot, before: Some(before), after: Some(after.to_vec()), change: None };
+        self.edits.insert((row, 0, slot), edit);
         Ok(())
     }
 
@@ -568,7 +591,7 @@ impl<'a> Draft<'a> {
             revision = self.revise(known)?;
             window = window_before;
         }
-        gate::check(self.workspace, &self.bytes, &revision, &window, &self.all_edits())?;
+        gate::check(self.workspace, &self.bytes, &revision, &window, &self.all_edits(), self.folded.as_ref())?;
         let cost = |window: &Window, tokens: &dyn Fn(BlockNumber) -> f64| -> f64 {
             window.blocks.iter().map(|number| tokens(*number)).sum()
         };

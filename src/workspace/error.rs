@@ -1,3 +1,4 @@
+use super::draft::Kept;
 use super::splice::Mismatch;
 use crate::model::{BlockNumber, OperationId};
 use crate::store::StoreError;
@@ -34,6 +35,18 @@ pub enum PlanError {
     /// The file is another one than was read.
     #[error("the session changed while the change was planned")]
     Moved,
+    /// The turns are not there.
+    #[error("these turns are not in the window")]
+    NoTurns,
+    /// The last turn is among those to be folded.
+    #[error("the last turn is what is being worked on, and stays")]
+    LastTurn,
+    /// A block among what would go is held.
+    #[error("block {0} is among them, and it is {what}", what = .1.reason())]
+    Held(BlockNumber, Kept),
+    /// There is nothing to take back.
+    #[error("no compaction of the client is in this session")]
+    NotCompacted,
     /// The provider cannot write what is needed.
     #[error("this session has no row that what is added could follow")]
     NoWay,

@@ -4,6 +4,7 @@ use super::splice::range;
 use super::{PlanError, Workspace, revision::Revision};
 use crate::model::{Block, BlockKind, BlockNumber, Edit, Key, Slot, Window};
 use rustc_hash::FxHashSet;
+use std::ops::RangeInclusive;
 
 /// Refuses a revision that the client could not resume, or in which something changed that no edit names.
 pub fn check(
@@ -12,11 +13,15 @@ pub fn check(
     revision: &Revision,
     window: &Window,
     edits: &[Edit],
+    folded: Option<&RangeInclusive<u32>>,
 ) -> Result<(), PlanError> {
     rows(workspace, bytes, revision, edits)?;
     pairs(workspace, revision, window)?;
-    if edits.iter().all(|edit| !matches!(edit.slot, Slot::Parent | Slot::Line) || edit.before.is_none()) {
+    if edits.iter().all(|edit| !matches!(edit.slot, Slot::Parent | Slot::Subtype | Slot::Line) || edit.before.is_none()) {
         order(workspace, revision, window)?;
+    }
+    if let Some(turns) = folded {
+        others(workspace, revision, window, turns)?;
     }
     notes(revision, window)
 }
@@ -29,6 +34,7 @@ fn refuse(what: String) -> PlanError {
 fn rows(workspace: &Workspace<'_>, bytes: &[u8], revision: &Revision, edits: &[Edit]) -> Result<(), PlanError> {
     let session = &workspace.reading.session;
     let relinked: FxHashSet<Key> = edits.iter().filter(|edit| edit.slot == Slot::Parent).map(|edit| edit.row.id).collect();
+    let uncut: FxHashSet<Key> = edits.iter().filter(|edit| edit.slot == Slot::Subtype).map(|edit| edit.row.id).collect();
     let emptied: FxHashSet<Key> = edits.iter().filter(|edit| edit.slot == Slot::Message).map(|edit| edit.row.id).collect();
     let changed: FxHashSet<(Key, u32)> = edits.iter().filter_map(|edit| Some((edit.row.id, edit.slot.index()?))).collect();
     for (row, line) in &revision.lines {
@@ -39,6 +45,9 @@ fn rows(workspace: &Workspace<'_>, bytes: &[u8], revision: &Revision, edits: &[E
         let id = before.id.unwrap_or(Key(0));
         if relinked.contains(&id) {
             after.parent = before.parent;
+        }
+        if uncut.contains(&id) {
+            after.kind = before.kind;
         }
         if emptied.contains(&id) {
             after.thinking.clone_from(&before.thinking);
@@ -101,6 +110,24 @@ fn order(workspace: &Workspace<'_>, revision: &Revision, window: &Window) -> Res
     let thinks = |row: u32| blocks(&session.blocks, row).iter().all(|block| block.kind == BlockKind::Thinking);
     let expected = workspace.reading.window.rows.iter().copied().filter(|row| kept.contains(row) || !thinks(*row));
     if expected.eq(sent) { Ok(()) } else { Err(refuse("the client would send other rows".to_owned())) }
+}
+
+/// Nothing but the folded turns leaves the window, thinking apart.
+fn others(
+    workspace: &Workspace<'_>,
+    revision: &Revision,
+    window: &Window,
+    turns: &RangeInclusive<u32>,
+) -> Result<(), PlanError> {
+    let sent: FxHashSet<u32> = window.blocks.iter().filter_map(|number| revision.block_was[*number as usize - 1]).collect();
+    let lost = workspace.reading.in_window().find(|block| {
+        let stays = block.kind != BlockKind::Thinking && !turns.contains(&block.position.turn);
+        stays && !sent.contains(&(block.number - 1))
+    });
+    match lost {
+        None => Ok(()),
+        Some(block) => Err(refuse(format!("block {} of turn {} would no longer be sent", block.number, block.position.turn))),
+    }
 }
 
 /// What is added is sent.

@@ -5,12 +5,15 @@ mod apply;
 mod draft;
 mod error;
 mod find;
+mod fold;
 mod gate;
 mod list;
 mod live;
 mod load;
 mod memory;
+mod points;
 mod revision;
+mod shorten;
 mod splice;
 #[cfg(test)]
 mod tests;
@@ -23,6 +26,7 @@ pub use find::{FindError, Found, find, find_all, looks_like};
 pub use list::{Listed, list};
 pub use live::open_sessions;
 pub use load::{load, parse_chunk};
+pub use shorten::{KeptBlocks, shorten};
 
 use crate::engine::{self, ReadSettings, Reading};
 use crate::fsio::{Disk, read_range};

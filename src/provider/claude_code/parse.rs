@@ -11,6 +11,7 @@ fields! {
         subtype = "subtype",
         uuid = "uuid",
         parent = "parentUuid",
+        logical_parent = "logicalParentUuid",
         sidechain = "isSidechain",
         meta = "isMeta",
         compact_summary = "isCompactSummary",

@@ -43,6 +43,8 @@ pub(super) fn locate(row: &[u8], slot: Slot) -> Option<Range<usize>> {
     let value = match slot {
         Slot::Line => return Some(0..row.len()),
         Slot::Parent => fields.parent?,
+        Slot::LogicalParent => fields.logical_parent?,
+        Slot::Subtype => fields.subtype?,
         Slot::Usage => message(&fields)?.usage?,
         Slot::Message => message(&fields)?.content?,
         Slot::Content(index) | Slot::Element(index) => match values(&fields)? {

@@ -1,0 +1,71 @@
+//! `aperture compact` and `aperture uncompact`: whole turns folded, and a compaction taken back.
+
+use super::changing::{ChangeOptions, Said, change};
+use crate::cli::{CommandError, Env, ErrorKind};
+use anyhow::anyhow;
+use std::ops::RangeInclusive;
+
+/// Arguments of `compact`.
+#[derive(Debug, clap::Args)]
+#[command(after_help = "Examples:
+  aperture compact 2..5 --dry-run            what would become of turns 2 to 5
+  aperture compact 2..5                      one note in their place
+  aperture compact 3 --summary 'auth works'  with your own words
+
+The rows stay in the file; aperture undo puts the turns back. The last turn cannot be
+folded, and of the first one the prompt stays.")]
+pub struct Arguments {
+    /// Turns: a number or a range
+    turns: String,
+    /// What the note says [default: prompts, tools and answers of the turns]; - reads standard input
+    #[arg(long, value_name = "TEXT")]
+    summary: Option<String>,
+    #[command(flatten)]
+    options: ChangeOptions,
+}
+
+/// Arguments of `uncompact`.
+#[derive(Debug, clap::Args)]
+#[command(after_help = "Examples:
+  aperture uncompact --dry-run
+  aperture uncompact             what the last /compact hid is seen again")]
+pub struct UncompactArguments {
+    #[command(flatten)]
+    options: ChangeOptions,
+}
+
+/// Folds the turns.
+pub fn run(env: &Env, arguments: &Arguments) -> Result<(), CommandError> {
+    let turns = range(&arguments.turns)?;
+    let given = arguments.summary.as_deref().map(|text| env.text(text)).transpose()?;
+    change(env, arguments.options, &|draft, _| {
+        let summary = match &given {
+            Some(text) => text.clone(),
+            None => draft.summarize(turns.clone())?,
+        };
+        draft.fold(turns.clone(), &summary)?;
+        let mut said = Said::change("folded");
+        said.notes.push(summary.lines().take(8).map(|line| format!("  {line}")).collect::<Vec<_>>().join("\n"));
+        Ok(said)
+    })
+}
+
+/// Takes the last compaction of the client back.
+pub fn run_uncompact(env: &Env, arguments: &UncompactArguments) -> Result<(), CommandError> {
+    change(env, arguments.options, &|draft, _| {
+        draft.uncut()?;
+        Ok(Said::change("uncompacted"))
+    })
+}
+
+fn range(text: &str) -> Result<RangeInclusive<u32>, CommandError> {
+    let number = |text: &str| text.parse::<u32>().ok().filter(|number| *number > 0);
+    let range = match text.split_once("..") {
+        Some((start, end)) => number(start).zip(number(end)).filter(|(start, end)| start <= end),
+        None => number(text).map(|turn| (turn, turn)),
+    };
+    range.map(|(start, end)| start..=end).ok_or_else(|| {
+        let error = anyhow!("'{text}' is no turn and no range of turns");
+        CommandError::new(ErrorKind::Usage, error).hint("turns are written as 3 or 2..5; aperture blocks --tree shows them")
+    })
+}

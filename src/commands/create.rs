@@ -1,0 +1,32 @@
+//! `aperture create`: a note at the end of a session.
+
+use super::changing::{ChangeOptions, Said, change};
+use crate::cli::{CommandError, Env, ErrorKind};
+use crate::workspace::NOTE;
+use anyhow::anyhow;
+
+/// Arguments of `create`.
+#[derive(Debug, clap::Args)]
+#[command(after_help = "Examples:
+  aperture create 'the tests need a database: start it with make db'
+  aperture create - < notes.md        from standard input
+
+The model reads the note with the next prompt; what is cached stays cached.")]
+pub struct Arguments {
+    /// The note; - reads standard input
+    text: String,
+    #[command(flatten)]
+    options: ChangeOptions,
+}
+
+/// Adds the note.
+pub fn run(env: &Env, arguments: &Arguments) -> Result<(), CommandError> {
+    let text = env.text(&arguments.text)?;
+    if text.trim().is_empty() {
+        return Err(CommandError::new(ErrorKind::Usage, anyhow!("the note is empty")));
+    }
+    change(env, arguments.options, &|draft, _| {
+        draft.note(NOTE, &text);
+        Ok(Said::change("created"))
+    })
+}

@@ -1,0 +1,41 @@
+//! `aperture expand`: blocks to a longer level.
+
+use super::changing::{ChangeOptions, Said, change};
+use super::compress::level;
+use crate::cli::{CommandError, Env};
+use crate::engine::Selector;
+use crate::model::{BlockNumber, Level};
+use crate::workspace::shorten;
+use std::collections::BTreeMap;
+
+/// Arguments of `expand`.
+#[derive(Debug, clap::Args)]
+#[command(after_help = "Examples:
+  aperture expand 412                   its original, byte for byte
+  aperture expand '\"auth flow\"'         what is about a topic
+  aperture expand compressed            everything that was shortened
+  aperture expand 412 --level trimmed   its essential lines
+
+aperture help selectors explains how blocks are named.")]
+pub struct Arguments {
+    /// Blocks, by a selector
+    selector: String,
+    /// How much is left: trimmed or summarized [default: all of it]
+    #[arg(long, value_name = "LEVEL", value_parser = level)]
+    level: Option<Level>,
+    #[command(flatten)]
+    options: ChangeOptions,
+}
+
+/// Brings the blocks back.
+pub fn run(env: &Env, arguments: &Arguments) -> Result<(), CommandError> {
+    let selector = Selector::parse(&arguments.selector)?;
+    let level = arguments.level.unwrap_or(Level::Original);
+    change(env, arguments.options, &|draft, opened| {
+        let reading = &opened.workspace.reading;
+        let shorter = |number: &BlockNumber| reading.block(*number).is_some_and(|block| block.level > level);
+        let wanted: BTreeMap<BlockNumber, Level> =
+            selector.select(reading)?.into_iter().filter(shorter).map(|number| (number, level)).collect();
+        Ok(Said { kept: shorten(draft, &wanted, "", None)?, ..Said::change("expanded") })
+    })
+}

@@ -1,0 +1,74 @@
+//! `aperture focus` and `aperture unfocus`: the blocks that matter now.
+
+use super::changing::{ChangeOptions, Said, change};
+use super::pin::mark;
+use crate::cli::{CommandError, Env};
+use crate::engine::Selector;
+use crate::model::{BlockNumber, MarkKind};
+
+/// Arguments of `focus`.
+#[derive(Debug, clap::Args)]
+#[command(after_help = "Examples:
+  aperture focus '\"auth flow\"'     what the model should look at now
+  aperture focus 12..14 --add      beside what is selected already
+
+The blocks are shown in the manifest and are not shortened. The next focus replaces them,
+and after five turns (setting focus.turns) they are let go.")]
+pub struct Arguments {
+    /// Blocks, by a selector
+    selector: String,
+    /// Keep what is selected already
+    #[arg(long)]
+    add: bool,
+    #[command(flatten)]
+    options: ChangeOptions,
+}
+
+/// Arguments of `unfocus`.
+#[derive(Debug, clap::Args)]
+#[command(after_help = "Examples:
+  aperture unfocus          nothing is selected any more
+  aperture unfocus 12")]
+pub struct UnfocusArguments {
+    /// Blocks, by a selector
+    #[arg(default_value = "focused")]
+    selector: String,
+    #[command(flatten)]
+    options: ChangeOptions,
+}
+
+/// Selects the blocks.
+pub fn run(env: &Env, arguments: &Arguments) -> Result<(), CommandError> {
+    let selector = Selector::parse(&arguments.selector)?;
+    change(env, arguments.options, &|draft, opened| {
+        let reading = &opened.workspace.reading;
+        let mut said = Said::change("focused");
+        let chosen = selector.select(reading)?;
+        if !arguments.add {
+            let before: Vec<BlockNumber> =
+                reading.session.blocks.iter().filter(|block| block.focused).map(|block| block.number).collect();
+            for number in before.into_iter().filter(|number| !chosen.contains(number)) {
+                mark(draft, opened, &mut said, number, MarkKind::Focus, None)?;
+            }
+        }
+        let turn = reading.turns.len().to_string();
+        for number in chosen {
+            mark(draft, opened, &mut said, number, MarkKind::Focus, Some(turn.clone()))?;
+        }
+        Ok(said)
+    })
+}
+
+/// Lets the blocks go.
+pub fn run_unfocus(env: &Env, arguments: &UnfocusArguments) -> Result<(), CommandError> {
+    let selector = Selector::parse(&arguments.selector)?;
+    change(env, arguments.options, &|draft, opened| {
+        let mut said = Said::change("unfocused");
+        for number in selector.select(&opened.workspace.reading)? {
+            if opened.workspace.reading.block(number).is_some_and(|block| block.focused) {
+                mark(draft, opened, &mut said, number, MarkKind::Focus, None)?;
+            }
+        }
+        Ok(said)
+    })
+}

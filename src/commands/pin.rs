@@ -1,0 +1,94 @@
+//! `aperture pin` and `aperture unpin`: blocks that stay as they are.
+
+use super::changing::{ChangeOptions, Opened, Said, change};
+use crate::cli::{CommandError, Env};
+use crate::engine::Selector;
+use crate::model::{BlockNumber, MarkKind, Pin};
+use crate::workspace::{Draft, Kept, PlanError};
+
+/// Arguments of `pin`.
+#[derive(Debug, clap::Args)]
+#[command(after_help = "Examples:
+  aperture pin 12            a block that is never shortened
+  aperture pin 'turn(1) & kind(text)' --top
+
+A pin survives compression, compaction and resume: a pinned block is found again by its
+content. --top and --bottom say at which end of the window it belongs when it has to be
+brought back.")]
+pub struct Arguments {
+    /// Blocks, by a selector
+    selector: String,
+    /// It belongs at the beginning
+    #[arg(long, conflicts_with = "bottom")]
+    top: bool,
+    /// It belongs at the end
+    #[arg(long)]
+    bottom: bool,
+    #[command(flatten)]
+    options: ChangeOptions,
+}
+
+/// Arguments of `unpin`.
+#[derive(Debug, clap::Args)]
+#[command(after_help = "Examples:
+  aperture unpin 12
+  aperture unpin pinned      all of them")]
+pub struct UnpinArguments {
+    /// Blocks, by a selector
+    selector: String,
+    #[command(flatten)]
+    options: ChangeOptions,
+}
+
+/// Pins the blocks.
+pub fn run(env: &Env, arguments: &Arguments) -> Result<(), CommandError> {
+    let pin = match (arguments.top, arguments.bottom) {
+        (true, _) => Pin::Top,
+        (_, true) => Pin::Bottom,
+        _ => Pin::Here,
+    };
+    let selector = Selector::parse(&arguments.selector)?;
+    change(env, arguments.options, &|draft, opened| {
+        let mut said = Said::change("pinned");
+        for number in selector.select(&opened.workspace.reading)? {
+            mark(draft, opened, &mut said, number, MarkKind::Pin, Some(pin.name().to_owned()))?;
+        }
+        Ok(said)
+    })
+}
+
+/// Unpins the blocks.
+pub fn run_unpin(env: &Env, arguments: &UnpinArguments) -> Result<(), CommandError> {
+    let selector = Selector::parse(&arguments.selector)?;
+    change(env, arguments.options, &|draft, opened| {
+        let mut said = Said::change("unpinned");
+        for number in selector.select(&opened.workspace.reading)? {
+            if opened.workspace.reading.block(number).is_some_and(|block| block.pin.is_some()) {
+                mark(draft, opened, &mut said, number, MarkKind::Pin, None)?;
+            } else {
+                said.keep(Kept::AsItIs, number);
+            }
+        }
+        Ok(said)
+    })
+}
+
+/// Puts a mark on a block, or takes it off; what cannot be found again is left alone.
+pub fn mark(
+    draft: &mut Draft<'_>,
+    opened: &Opened,
+    said: &mut Said,
+    number: BlockNumber,
+    kind: MarkKind,
+    value: Option<String>,
+) -> Result<(), CommandError> {
+    let before = draft.marks();
+    match draft.mark(number, kind, value) {
+        Ok(()) if draft.marks() == before => said.keep(Kept::AsItIs, number),
+        Ok(()) => {}
+        Err(PlanError::Immutable(_)) => said.keep(Kept::Bound, number),
+        Err(error) => return Err(error.into()),
+    }
+    let _ = opened;
+    Ok(())
+}

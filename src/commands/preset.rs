@@ -1,0 +1,64 @@
+//! `aperture preset`: how short stale blocks get.
+
+use crate::cli::{CommandError, Env, ErrorKind};
+use crate::engine::{self, PRESETS};
+use crate::output::{PresetReport, PresetRow};
+use anyhow::anyhow;
+
+/// Arguments of `preset`.
+#[derive(Debug, clap::Args)]
+#[command(after_help = "Examples:
+  aperture preset list
+  aperture preset use aggressive     writes it into aperture.toml of this directory
+  aperture compress --stale --preset light")]
+pub struct Arguments {
+    #[command(subcommand)]
+    action: Action,
+}
+
+#[derive(Debug, clap::Subcommand)]
+enum Action {
+    /// List the presets
+    List,
+    /// Show one preset, by default the one in use with the settings over it
+    Show {
+        /// Its name
+        name: Option<String>,
+    },
+    /// Use a preset in this project: sets it in aperture.toml
+    Use {
+        /// Its name
+        name: String,
+    },
+}
+
+/// Lists, shows or chooses.
+pub fn run(env: &Env, arguments: &Arguments) -> Result<(), CommandError> {
+    let row = |preset: &engine::Preset| PresetRow {
+        name: preset.name.to_owned(),
+        description: preset.description.to_owned(),
+        levels: preset.levels,
+        used: preset.name == env.preset,
+    };
+    let presets = match &arguments.action {
+        Action::List => PRESETS.iter().map(row).collect(),
+        Action::Show { name: Some(name) } => vec![row(named(name)?)],
+        Action::Show { name: None } => {
+            vec![PresetRow { levels: env.rules.levels, ..row(named(&env.preset)?) }]
+        }
+        Action::Use { name } => {
+            let preset = named(name)?;
+            let path = env.set_preset(preset.name)?;
+            env.note(&format!("{} says preset = \"{}\"", path.display(), preset.name));
+            vec![PresetRow { used: true, ..row(preset) }]
+        }
+    };
+    env.print(&PresetReport { presets })
+}
+
+fn named(name: &str) -> Result<&'static engine::Preset, CommandError> {
+    engine::preset(name).ok_or_else(|| {
+        let error = anyhow!("there is no preset '{name}'");
+        CommandError::new(ErrorKind::Usage, error).hint("aperture preset list lists them")
+    })
+}

@@ -1,0 +1,28 @@
+//! `aperture restore`: a session as it was at a point in its log.
+
+use super::changing::{ChangeOptions, Said, change};
+use super::diff::point;
+use crate::cli::{CommandError, Env};
+
+/// Arguments of `restore`.
+#[derive(Debug, clap::Args)]
+#[command(after_help = "Examples:
+  aperture restore before-cleanup    a snapshot
+  aperture restore 3                 as it was after operation 3
+  aperture restore original          as it was before aperture
+
+What the client wrote since stays. It is an operation like any other: aperture undo takes it back.")]
+pub struct Arguments {
+    /// Snapshot, operation, or `original`
+    point: String,
+    #[command(flatten)]
+    options: ChangeOptions,
+}
+
+/// Restores the session.
+pub fn run(env: &Env, arguments: &Arguments) -> Result<(), CommandError> {
+    change(env, arguments.options, &|draft, opened| {
+        draft.restore_to(point(&opened.workspace.history, &arguments.point)?)?;
+        Ok(Said::change("restored"))
+    })
+}

@@ -1,0 +1,94 @@
+//! `aperture snapshot`: named points in the log.
+
+use super::changing::{ChangeOptions, open};
+use crate::cli::{CommandError, Env, ErrorKind};
+use crate::model::{History, Snapshot};
+use crate::output::{SnapshotReport, SnapshotRow};
+use anyhow::anyhow;
+
+/// Arguments of `snapshot`.
+#[derive(Debug, clap::Args)]
+#[command(after_help = "Examples:
+  aperture snapshot save before-cleanup
+  aperture snapshot list
+  aperture restore before-cleanup")]
+pub struct Arguments {
+    #[command(subcommand)]
+    action: Action,
+}
+
+#[derive(Debug, clap::Subcommand)]
+enum Action {
+    /// Name the point where the session is now
+    Save {
+        /// A name, not a number
+        name: String,
+    },
+    /// List the names
+    List,
+    /// Show what was done since
+    Show {
+        /// The name
+        name: String,
+    },
+    /// Take a name away; nothing else is lost
+    Delete {
+        /// The name
+        name: String,
+    },
+}
+
+/// Saves, lists, shows or deletes.
+pub fn run(env: &Env, arguments: &Arguments) -> Result<(), CommandError> {
+    let found = env.find(None)?;
+    match &arguments.action {
+        Action::List => {
+            let history = env.history_of(&found)?;
+            env.print(&SnapshotReport { snapshots: rows(&history, &history.snapshots) })
+        }
+        Action::Show { name } => {
+            let history = env.history_of(&found)?;
+            let snapshot = named(&history, name)?.clone();
+            super::diff::show(env, &history.snapshots, Some(&snapshot.name), None, false, true)
+        }
+        Action::Save { name } => {
+            if name.is_empty() || name.parse::<u32>().is_ok() || name == "original" {
+                let error = anyhow!("'{name}' would be taken for a point in the log");
+                return Err(CommandError::new(ErrorKind::Usage, error).hint("use a word"));
+            }
+            let opened = open(env, ChangeOptions { live: true, ..ChangeOptions::default() }, &found)?;
+            let Some(store) = &opened.store else { return Ok(()) };
+            let path = env.disk.resolve(&found.path)?;
+            let workspace = &opened.workspace;
+            let key =
+                store.register(workspace.provider.name(), &workspace.location.id, &path, &workspace.location.project)?;
+            let time = env.style.now.as_millisecond();
+            let snapshot = Snapshot { name: name.clone(), operation: workspace.history.last(), time };
+            store.save_snapshot(key, &snapshot)?;
+            env.print(&SnapshotReport { snapshots: rows(&workspace.history, &[snapshot]) })
+        }
+        Action::Delete { name } => {
+            let opened = open(env, ChangeOptions { live: true, ..ChangeOptions::default() }, &found)?;
+            named(&opened.workspace.history, name)?;
+            let Some(store) = &opened.store else { return Ok(()) };
+            if let Some(session) = store.find(&env.disk.resolve(&found.path)?)? {
+                store.delete_snapshot(session.key, name)?;
+            }
+            let history = env.history_of(&found)?;
+            env.print(&SnapshotReport { snapshots: rows(&history, &history.snapshots) })
+        }
+    }
+}
+
+fn rows(history: &History, snapshots: &[Snapshot]) -> Vec<SnapshotRow> {
+    let since = |snapshot: &Snapshot| history.operations.iter().filter(|operation| operation.id > snapshot.operation).count();
+    snapshots.iter().map(|snapshot| SnapshotRow { snapshot: snapshot.clone(), operations_since: since(snapshot) }).collect()
+}
+
+fn named<'a>(history: &'a History, name: &str) -> Result<&'a Snapshot, CommandError> {
+    let found = history.snapshots.iter().find(|snapshot| snapshot.name == name);
+    found.ok_or_else(|| {
+        let error = anyhow!("there is no snapshot '{name}'");
+        CommandError::new(ErrorKind::Refused, error).hint("aperture snapshot list lists them")
+    })
+}

@@ -1,0 +1,46 @@
+//! `aperture update`: another text in the place of a block.
+
+use super::changing::{ChangeOptions, Said, change};
+use crate::cli::{CommandError, Env, ErrorKind};
+use crate::engine::Selector;
+use crate::model::Level;
+use anyhow::anyhow;
+
+/// Arguments of `update`.
+#[derive(Debug, clap::Args)]
+#[command(after_help = "Examples:
+  aperture update 12 'the plan, as it stands now'
+  aperture update 12 - < plan.md      from standard input
+
+The input of a tool use is a JSON object.")]
+pub struct Arguments {
+    /// Block, by a selector that fits one
+    selector: String,
+    /// What the model sees there from now on; - reads standard input
+    text: String,
+    #[command(flatten)]
+    options: ChangeOptions,
+}
+
+/// Replaces the text.
+pub fn run(env: &Env, arguments: &Arguments) -> Result<(), CommandError> {
+    let selector = Selector::parse(&arguments.selector)?;
+    let text = env.text(&arguments.text)?;
+    if text.trim().is_empty() {
+        let error = anyhow!("the text is empty, which the model's API refuses");
+        return Err(CommandError::new(ErrorKind::Usage, error).hint("aperture archive leaves one line of a block"));
+    }
+    change(env, arguments.options, &|draft, opened| {
+        let numbers = selector.select(&opened.workspace.reading)?;
+        let [number] = numbers[..] else {
+            let error = anyhow!("'{}' fits {} blocks, and one text is for one", arguments.selector, numbers.len());
+            return Err(CommandError::new(ErrorKind::Refused, error).hint("aperture blocks lists them with their numbers"));
+        };
+        if let Some(why) = draft.immutable(number)? {
+            let error = anyhow!("block {number} cannot be changed: {}", why.reason());
+            return Err(CommandError::new(ErrorKind::Refused, error).hint("aperture create adds a note"));
+        }
+        draft.replace(number, Level::Original, &text, "")?;
+        Ok(Said::change("updated"))
+    })
+}

@@ -1,0 +1,141 @@
+//! Whole turns off the chain, and back onto it. No row is deleted: what changes is which row follows which.
+
+use super::draft::Draft;
+use super::{Kept, PlanError};
+use crate::engine;
+use crate::model::{BlockKind, Event, Key, Role, RowKind, Slot};
+use std::ops::RangeInclusive;
+
+/// The type of the attachment that stands for folded turns.
+pub const SUMMARY: &str = "aperture_summary";
+
+/// What a boundary becomes when it no longer cuts the conversation.
+const UNCUT: &[u8] = br#""compact_boundary_taken_back""#;
+
+/// Words of a prompt and of an answer in a summary.
+const PROMPT_CHARACTERS: usize = 300;
+const ANSWER_CHARACTERS: usize = 600;
+
+impl Draft<'_> {
+    /// Takes whole turns off the chain and puts one note in their place. Of the first turn the prompt stays.
+    ///
+    /// # Errors
+    ///
+    /// The turns are not in the window, or the last one is among them: it is what is being worked on.
+    pub fn fold(&mut self, turns: RangeInclusive<u32>, summary: &str) -> Result<(), PlanError> {
+        let reading = &self.workspace.reading;
+        let session = &reading.session;
+        let chain = self.chain_turns();
+        let first_prompt = session.rows.iter().position(|row| row.prompt && row.kind == RowKind::User && !row.sidechain);
+        let inside = |place: usize| turns.contains(&chain[place].1);
+        let start = (0..chain.len()).find(|place| {
+            let row = chain[*place].0;
+            // What the client attaches to the first prompt belongs to it.
+            let opening = *turns.start() <= 1 && Some(row as usize) >= first_prompt;
+            inside(*place) && (*turns.start() > 1 || opening && session.rows[row as usize].kind == RowKind::Assistant)
+        });
+        let start = start.ok_or(PlanError::NoTurns)?;
+        let next = (start..chain.len()).find(|place| chain[*place].1 > *turns.end()).ok_or(PlanError::LastTurn)?;
+        let pinned = reading.in_window().find(|block| {
+            (block.pin.is_some() || block.focused) && turns.contains(&block.position.turn) && block.row >= chain[start].0
+        });
+        if let Some(block) = pinned {
+            return Err(PlanError::Held(block.number, if block.pin.is_some() { Kept::Pinned } else { Kept::Focused }));
+        }
+        let parent = self.value(chain[start].0, Slot::Parent).ok_or(PlanError::NoWay)?;
+        let note = self.note_behind(parent, SUMMARY, summary)?;
+        self.link(chain[next].0, &note)?;
+        self.folded = Some(turns);
+        Ok(())
+    }
+
+    /// A summary of turns: what was asked, what was touched, how it ended. Nothing in it is made up.
+    ///
+    /// # Errors
+    ///
+    /// The file is another one by now.
+    pub fn summarize(&self, turns: RangeInclusive<u32>) -> Result<String, PlanError> {
+        let reading = &self.workspace.reading;
+        let mut text = format!("[#turns {}..{} | folded by aperture | @recall(turns)]\n", turns.start(), turns.end());
+        for turn in reading.turns.iter().filter(|turn| turns.contains(&turn.number)) {
+            let blocks = || turn.blocks.iter().filter_map(|number| reading.block(*number));
+            let prompt = blocks().find(|block| block.role == Role::User && block.kind == BlockKind::Text);
+            let prompt = prompt.map(|block| self.content(block.number)).transpose()?.unwrap_or_default();
+            text.push_str(&format!("Turn {}: {}\n", turn.number, short(&prompt, PROMPT_CHARACTERS)));
+            let mut tools: Vec<(String, u32)> = Vec::new();
+            for block in blocks().filter(|block| block.kind == BlockKind::ToolUse) {
+                let label = engine::label(block);
+                match tools.iter_mut().find(|(known, _)| *known == label) {
+                    Some((_, count)) => *count += 1,
+                    None => tools.push((label, 1)),
+                }
+            }
+            if !tools.is_empty() {
+                let listed = tools.iter().map(|(label, count)| if *count > 1 { format!("{label} ×{count}") } else { label.clone() });
+                text.push_str(&format!("  tools: {}\n", listed.collect::<Vec<_>>().join("; ")));
+            }
+            let answer = blocks().filter(|block| block.role == Role::Assistant && block.kind == BlockKind::Text).last();
+            if let Some(block) = answer {
+                text.push_str(&format!("  ended: {}\n", short(&self.content(block.number)?, ANSWER_CHARACTERS)));
+            }
+        }
+        Ok(text.trim_end().to_owned())
+    }
+
+    /// Takes back what the last compaction of the client cut, where its rows are still in the file.
+    ///
+    /// # Errors
+    ///
+    /// There is no compaction, or what it cut is gone.
+    pub fn uncut(&mut self) -> Result<(), PlanError> {
+        let session = &self.workspace.reading.session;
+        let chain = &self.workspace.reading.window.chain;
+        let boundary = chain.iter().rposition(|row| session.rows[*row as usize].kind == RowKind::Boundary);
+        let boundary = chain[boundary.ok_or(PlanError::NotCompacted)?];
+        let before = self.value(boundary, Slot::LogicalParent).ok_or(PlanError::Gone)?;
+        let parent = serde_json::from_slice::<String>(&before).map_err(|_| PlanError::Gone)?;
+        if self.addresses.row_of(Key::of(&parent)).is_none() {
+            return Err(PlanError::Gone);
+        }
+        self.set_value(boundary, Slot::Subtype, UNCUT)?;
+        self.set_value(boundary, Slot::Parent, &before)?;
+        // The summary stands for what is seen again.
+        let own = self.identity(boundary)?;
+        let of = |row: u32| session.rows[row as usize].id;
+        let summary = (0..session.rows.len() as u32).find(|row| {
+            matches!(session.rows[*row as usize].event.as_deref(), Some(Event::CompactSummary))
+                && session.rows[*row as usize].parent == of(boundary)
+        });
+        if let Some(summary) = summary {
+            let children = (0..session.rows.len() as u32).filter(|row| session.rows[*row as usize].parent == of(summary));
+            for child in children.collect::<Vec<_>>() {
+                self.link(child, &own)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// The rows of the chain since the last compaction, each with its turn.
+    fn chain_turns(&self) -> Vec<(u32, u32)> {
+        let session = &self.workspace.reading.session;
+        let chain = &self.workspace.reading.window.chain;
+        let boundary = chain.iter().rposition(|row| session.rows[*row as usize].kind == RowKind::Boundary);
+        let mut turn = 0;
+        let rows = chain[boundary.map_or(0, |place| place + 1)..].iter().map(|row| {
+            let first = session.blocks.partition_point(|block| block.row < *row);
+            if let Some(block) = session.blocks.get(first).filter(|block| block.row == *row) {
+                turn = block.position.turn;
+            }
+            (*row, turn)
+        });
+        rows.collect()
+    }
+}
+
+fn short(text: &str, characters: usize) -> String {
+    let text = text.split_whitespace().collect::<Vec<_>>().join(" ");
+    if text.chars().count() <= characters {
+        return text;
+    }
+    text.chars().take(characters - 1).chain(['…']).collect()
+}

@@ -1,0 +1,205 @@
+//! A session at the points of its log: what stood where, and the way back.
+
+use super::draft::Draft;
+use super::{PlanError, splice};
+use crate::engine::diff::{BlockDifference, DiffKind};
+use crate::engine::{self};
+use crate::model::{
+    Address, Basis, BlockChange, BlockNumber, Edit, Level, LoggedEdit, Mark, MarkAddress, MarkKind, OperationId, RowAddress,
+    Slot, TokenCount,
+};
+use std::collections::BTreeMap;
+
+/// What stood in a slot at a point, and what is known of it.
+struct Then<'a> {
+    /// The first edit after the point: its value before is what stood there.
+    first: &'a LoggedEdit,
+    /// The last edit of all: its value after is what should stand there now.
+    last: &'a LoggedEdit,
+}
+
+impl Draft<'_> {
+    /// Every slot that was edited after a point, in the order of the first edits.
+    fn edited_after(&self, point: OperationId) -> Vec<((RowAddress, Slot), Then<'_>)> {
+        let mut order: Vec<(RowAddress, Slot)> = Vec::new();
+        let mut slots: BTreeMap<(RowAddress, Slot), Then<'_>> = BTreeMap::new();
+        let later = self.workspace.history.operations.iter().filter(|operation| operation.id > point);
+        for edit in later.flat_map(|operation| &operation.edits) {
+            let key = (edit.row, edit.slot);
+            match slots.get_mut(&key) {
+                Some(then) => then.last = edit,
+                None => {
+                    order.push(key);
+                    slots.insert(key, Then { first: edit, last: edit });
+                }
+            }
+        }
+        order.into_iter().filter_map(|key| slots.remove(&key).map(|then| (key, then))).collect()
+    }
+
+    fn stored(&self, address: Option<Address>) -> Result<Option<Vec<u8>>, PlanError> {
+        let Some(address) = address else { return Ok(None) };
+        let store = self.store.ok_or(PlanError::Gone)?;
+        Ok(Some(store.original(&address)?))
+    }
+
+    /// The value that stands in a slot now; none where there is no such row.
+    fn standing(&self, row: RowAddress, slot: Slot) -> Option<Vec<u8>> {
+        let place = self.addresses.row(row)?;
+        let value = self.value(place, slot)?;
+        Some(if slot == Slot::Line { [&value[..], b"\n"].concat() } else { value })
+    }
+
+    /// Brings back all that stood there at a point of the log.
+    ///
+    /// # Errors
+    ///
+    /// Another program changed a block since, or a value is not in the store.
+    pub fn restore_to(&mut self, point: OperationId) -> Result<(), PlanError> {
+        let mut edits = Vec::new();
+        for ((row, slot), then) in self.edited_after(point) {
+            let target = self.stored(then.first.before)?;
+            let now = self.standing(row, slot);
+            if slot == Slot::Line {
+                if now.is_some() != target.is_some() {
+                    edits.push(Edit { row, slot, before: now, after: target, change: None });
+                }
+                continue;
+            }
+            if now == target {
+                continue;
+            }
+            if now != self.stored(then.last.after)? {
+                if slot == Slot::Usage {
+                    continue;
+                }
+                let number = then.last.change.as_ref().map_or(0, |change| change.number);
+                return Err(PlanError::ChangedElsewhere(number));
+            }
+            let change = then.first.change.as_ref().zip(then.last.change.as_ref()).map(|(first, last)| BlockChange {
+                level_before: last.level_after,
+                level_after: first.level_before,
+                tokens_before: last.tokens_after,
+                tokens_after: first.tokens_before,
+                reason: String::new(),
+                ..last.clone()
+            });
+            edits.push(Edit { row, slot, before: now, after: target, change });
+        }
+        let marks = self.marks_back(point);
+        self.revert(edits, marks)
+    }
+
+    fn marks_back(&self, point: OperationId) -> Vec<Mark> {
+        let mut then: BTreeMap<(MarkAddress, MarkKind), &Mark> = BTreeMap::new();
+        let mut now: BTreeMap<(MarkAddress, MarkKind), &Mark> = BTreeMap::new();
+        let later = self.workspace.history.operations.iter().filter(|operation| operation.id > point);
+        for mark in later.flat_map(|operation| &operation.marks) {
+            then.entry((mark.address, mark.kind)).or_insert(mark);
+            now.insert((mark.address, mark.kind), mark);
+        }
+        let back = then.into_iter().filter_map(|(key, first)| {
+            let last = now.get(&key)?;
+            (first.before != last.after).then(|| Mark { before: last.after.clone(), after: first.before.clone(), ..(*last).clone() })
+        });
+        back.collect()
+    }
+
+    /// What the model would see differently between two points of the log, block by block; no second point is now.
+    ///
+    /// # Errors
+    ///
+    /// A value is not in the store.
+    pub fn differences(&self, from: OperationId, to: Option<OperationId>) -> Result<Vec<BlockDifference>, PlanError> {
+        let reading = &self.workspace.reading;
+        let until: BTreeMap<(RowAddress, Slot), Then<'_>> =
+            to.map(|to| self.edited_after(to).into_iter().collect()).unwrap_or_default();
+        let mut differences = Vec::new();
+        for ((row, slot), then) in self.edited_after(from) {
+            if !matches!(slot, Slot::Content(_) | Slot::Element(_) | Slot::Line) {
+                continue;
+            }
+            let place = self.addresses.row(row);
+            let before = self.stored(then.first.before)?;
+            let later = until.get(&(row, slot));
+            let after = match later {
+                Some(later) => self.stored(later.first.before)?,
+                None => self.standing(row, slot),
+            };
+            if before == after {
+                continue;
+            }
+            let first = place.map(|row| reading.session.blocks.partition_point(|block| block.row < row));
+            let current = first.and_then(|first| reading.session.blocks.get(first + slot.index().unwrap_or_default() as usize));
+            let current = current.filter(|block| Some(block.row) == place);
+            let text = |value: &Option<Vec<u8>>| self.text(place, slot, value.as_deref());
+            let (old, new) = (then.first.change.as_ref(), later.and_then(|later| later.first.change.as_ref()));
+            let standing = current.map_or(0.0, |block| block.tokens.value);
+            let estimate = |value: f64| TokenCount { value, basis: Basis::Calibrated };
+            differences.push(BlockDifference {
+                number: current.map_or_else(|| old.map_or(0, |change| change.number), |block| block.number),
+                label: current.map(engine::label).or_else(|| old.map(|change| change.label.clone())).unwrap_or_default(),
+                kind: match (&before, &after) {
+                    (None, _) => DiffKind::Added,
+                    (_, None) => DiffKind::Removed,
+                    _ => DiffKind::Changed,
+                },
+                level_before: old.map_or(Level::Original, |change| change.level_before),
+                level_after: new.map_or(current.map_or(Level::Original, |block| block.level), |change| change.level_before),
+                tokens_before: estimate(if before.is_some() { old.map_or(standing, |change| change.tokens_before) } else { 0.0 }),
+                tokens_after: estimate(if after.is_some() { new.map_or(standing, |change| change.tokens_before) } else { 0.0 }),
+                before: text(&before)?,
+                after: text(&after)?,
+            });
+        }
+        // A row that the client writes for itself says nothing to the model.
+        differences.retain(|difference| difference.before != difference.after);
+        differences.sort_by_key(|difference| difference.number);
+        Ok(differences)
+    }
+
+    /// The text of a value for people.
+    fn text(&self, row: Option<u32>, slot: Slot, value: Option<&[u8]>) -> Result<String, PlanError> {
+        let provider = self.workspace.provider;
+        let Some(value) = value else { return Ok(String::new()) };
+        if slot == Slot::Line {
+            let parsed = provider.parse(value.trim_ascii());
+            return Ok(parsed.blocks.iter().map(|block| block.text()).collect::<Vec<_>>().join("\n"));
+        }
+        let whole = row.and_then(|row| {
+            let session = &self.workspace.reading.session;
+            let line = &self.bytes[splice::range(session, row, &self.bytes).ok()?];
+            let at = provider.locate_slot(line, slot)?;
+            let line = [&line[..at.start], value, &line[at.end..]].concat();
+            let parsed = provider.parse(&line);
+            parsed.blocks.get(slot.index()? as usize).map(|block| block.text().to_owned())
+        });
+        Ok(whole.unwrap_or_else(|| provider.decode(value)))
+    }
+
+    /// What the window cost at a point of the log, in tokens.
+    pub fn tokens_at(&self, point: Option<OperationId>) -> f64 {
+        let later = point.and_then(|point| self.workspace.history.operations.iter().find(|operation| operation.id > point));
+        later.map_or(self.workspace.reading.price.total.value, |operation| operation.tokens_before)
+    }
+
+    /// Marks that are put or taken off so far.
+    pub fn marks(&self) -> usize {
+        self.marks.len()
+    }
+
+    /// About what the changes so far save, in tokens.
+    pub fn saved_so_far(&self) -> f64 {
+        let saved = self.edits.values().filter_map(|edit| {
+            let change = edit.change.as_ref()?;
+            let (before, after) = (edit.before.as_ref()?.len().max(1), edit.after.as_ref()?.len());
+            Some(change.tokens_before * (1.0 - after as f64 / before as f64))
+        });
+        saved.sum()
+    }
+
+    /// The numbers of the blocks that are changed so far.
+    pub fn changed(&self) -> Vec<BlockNumber> {
+        self.edits.values().filter_map(|edit| edit.change.as_ref()).map(|change| change.number).collect()
+    }
+}
