@@ -25,7 +25,7 @@ pub use capacity::{Capacity, CapacitySource, capacity};
 pub use label::label;
 pub use manifest::{Entry, Manifest, ZoneSummary, entry, manifest, stale_reason};
 pub use measure::{load_vocabulary, measure, o200k, preview};
-pub use reading::{ReadSettings, Reading, read};
+pub use reading::{ReadSettings, Reading, read, read_with};
 pub use secrets::mask;
 pub use selector::{Selector, SelectorError};
 pub use states::StalePolicy;

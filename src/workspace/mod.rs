@@ -59,8 +59,7 @@ impl<'a> Workspace<'a> {
     pub fn open(disk: &'a dyn Disk, cache: &Cache, found: Found, settings: &ReadSettings) -> io::Result<Workspace<'a>> {
         let Found { provider, path, location } = found;
         let session = load(disk, cache, provider, &path, location.id.clone())?;
-        let window = provider.window(&session);
-        let reading = engine::read(session, window, settings);
+        let reading = engine::read_with(session, |session| provider.window(session), settings);
         Ok(Workspace { disk, provider, path, location, reading })
     }
 
