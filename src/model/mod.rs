@@ -5,6 +5,7 @@
 mod block;
 mod flags;
 mod key;
+mod keywords;
 pub mod limits;
 mod row;
 mod session;
@@ -16,6 +17,7 @@ pub use block::{
 };
 pub use flags::Flags;
 pub use key::Key;
+pub use keywords::Keywords;
 pub use row::{Damage, Event, Fault, Origin, Row, RowKind, ThinkingScope, Usage};
 pub use session::{Segment, Session};
 pub use tokens::{Basis, Counts, TokenCount};
