@@ -4,5 +4,6 @@
 //! an error, so that aperture works on a read-only disk and beside a broken cache.
 
 mod cache;
+mod packed;
 
-pub use cache::{CACHE_FILE, Cache, CachedFile};
+pub use cache::{CACHE_FILE, Cache, CachedFile, KnownTotals, directory_and_name};
