@@ -91,7 +91,7 @@ impl Env {
             },
             width: width.max(20),
             now,
-            zone: jiff::tz::TimeZone::system(),
+            zone: jiff::tz::TimeZone::system,
         };
         Ok(Env {
             disk,

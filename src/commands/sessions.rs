@@ -102,9 +102,12 @@ pub fn run(env: &Env, arguments: &Arguments) -> Result<(), CommandError> {
         sessions.reverse();
     }
     let limit = arguments.limit.unwrap_or(if env.json { 0 } else { LISTED });
-    let limit = if limit == 0 { sessions.len() } else { limit };
-    let left_out = sessions.len().saturating_sub(limit);
-    let sessions = sessions.into_iter().take(limit).map(|session| row(env, session, &open)).collect();
+    let limit = if limit == 0 { sessions.len() } else { limit.min(sessions.len()) };
+    let rest = sessions.split_off(limit);
+    let left_out = rest.len();
+    // Nothing waits for what is not shown to be freed.
+    rayon::spawn(move || drop(rest));
+    let sessions = sessions.into_iter().map(|session| row(env, session, &open)).collect();
     env.print(&SessionsReport { sessions, left_out })
 }
 

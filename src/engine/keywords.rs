@@ -2,7 +2,7 @@
 
 use super::stop_words::STOP_WORDS;
 use crate::model::limits::KEYWORDS_PER_BLOCK;
-use crate::model::{Block, BlockKind, Role};
+use crate::model::{Block, BlockKind, Keywords, Role};
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::borrow::Cow;
 use std::ops::Range;
@@ -13,9 +13,9 @@ const LOOK_BYTES: usize = 4096;
 const WORD_BYTES: std::ops::RangeInclusive<usize> = 3..=20;
 
 /// The most telling words of a block, best first; none for thinking, pictures and what the client adds.
-pub fn of_block(block: &Block, text: &str) -> Vec<Box<str>> {
+pub fn of_block(block: &Block, text: &str) -> Keywords {
     if matches!(block.kind, BlockKind::Thinking | BlockKind::Image | BlockKind::Attachment | BlockKind::Other) {
-        return Vec::new();
+        return Keywords::default();
     }
     let text = if block.role == Role::ToolUse { tail(block.target()) } else { text };
     let mut end = text.len().min(LOOK_BYTES);
@@ -56,7 +56,7 @@ pub fn of_block(block: &Block, text: &str) -> Vec<Box<str>> {
         ranked.truncate(KEYWORDS_PER_BLOCK);
     }
     ranked.sort_unstable_by(order);
-    ranked.into_iter().map(|(word, _)| word.into()).collect()
+    ranked.iter().map(|(word, _)| &**word).collect()
 }
 
 /// The end of a path, which is its own; its beginning is that of the whole project. Anything else as it is.
@@ -178,6 +178,6 @@ mod tests {
     fn a_repeated_pair_is_one_keyword() {
         let block = Block::new(BlockKind::Text, Role::User);
         let keywords = of_block(&block, "database schema, then the database schema again");
-        assert!(keywords.iter().any(|word| &**word == "database schema"), "{keywords:?}");
+        assert!(keywords.iter().any(|word| word == "database schema"), "{keywords:?}");
     }
 }

@@ -33,7 +33,7 @@ pub use manifest::{Entry, Manifest, ZoneSummary, entry, manifest, stale_reason};
 pub use measure::{load_vocabulary, measure, o200k, preview};
 pub use price::{EditFacts, EditPrice, price};
 pub use prices::{Dollars, LongPrompt, ModelPrice, PriceSetting, PriceTable, Prices};
-pub use reading::{ReadSettings, Reading, read};
+pub use reading::{ReadSettings, Reading, read, read_with};
 pub use reduce::{LaterLines, Reducible, hint, reduce, tool_input};
 pub use rules::{DEFAULT_PRESET, LevelsByAge, PRESETS, Preset, Rules, preset, rounds, stale_levels};
 pub use secrets::mask;

@@ -2,6 +2,7 @@
 
 use crate::model::{Block, BlockKind, BlockNumber, Outdated, Session, ToolVerb, Window};
 use rustc_hash::FxHashMap;
+use std::cell::LazyCell;
 
 /// Shortest result that can be a duplicate, in bytes: short ones (`ok`) repeat by chance.
 const DUPLICATE_BYTES: u64 = 200;
@@ -12,7 +13,9 @@ const RETRY_STEPS: u32 = 10;
 ///
 /// Looks from the end of the window to its beginning, so that each result knows what comes after it.
 pub fn mark(session: &mut Session, window: &Window) {
-    let files = Files::new(session);
+    // Only a relative path needs to know all the others.
+    let files = LazyCell::new(|| Files::new(session));
+    let mut outdated = Vec::with_capacity(window.blocks.len());
     let mut contents = FxHashMap::default();
     let mut reads: FxHashMap<String, Vec<(u64, bool, BlockNumber)>> = FxHashMap::default();
     let mut edits: FxHashMap<String, BlockNumber> = FxHashMap::default();
@@ -31,7 +34,8 @@ pub fn mark(session: &mut Session, window: &Window) {
             found.push((Outdated::Duplicate, later));
         }
         if let Some(tool) = block.tool.as_deref() {
-            let file = files.name(&tool.target);
+            let whole = !tool.verb.names_file() || is_absolute(&tool.target);
+            let file = if whole { tool.target.to_string() } else { files.name(&tool.target) };
             match tool.verb {
                 ToolVerb::Read => {
                     let later = reads.entry(file.clone()).or_default();
@@ -80,6 +84,9 @@ pub fn mark(session: &mut Session, window: &Window) {
             }
         }
         let best = found.into_iter().min_by_key(|(reason, _)| rank(*reason));
+        outdated.push((number, best));
+    }
+    for (number, best) in outdated {
         session.blocks[number as usize - 1].usefulness.outdated = best;
     }
 }
@@ -117,10 +124,8 @@ impl Files {
         Files(files)
     }
 
+    /// The file that a relative path means.
     fn name(&self, target: &str) -> String {
-        if is_absolute(target) {
-            return target.to_owned();
-        }
         self.0.get(&short_path(target)).cloned().flatten().unwrap_or_else(|| target.to_owned())
     }
 }

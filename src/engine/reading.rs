@@ -45,18 +45,31 @@ pub struct Reading {
 }
 
 /// Decides everything about a session. `window` is the provider's word on what would be sent.
-pub fn read(mut session: Session, window: Window, settings: &ReadSettings) -> Reading {
+pub fn read(session: Session, window: Window, settings: &ReadSettings) -> Reading {
+    read_with(session, |_| window, settings)
+}
+
+/// As [`read`], with a window that is found while the other core looks at what does not depend on it.
+pub fn read_with(mut session: Session, window: impl FnOnce(&Session) -> Window + Send, settings: &ReadSettings) -> Reading {
     for block in &mut session.blocks {
         // A line that names another block is a quotation.
         block.level = block.marker.filter(|marker| marker.number == block.number).map_or(Level::Original, |marker| marker.level);
     }
     let (mut turns, steps) = turns::number(&mut session);
     calls::pair(&mut session);
-    note_rows(&mut session);
     let model = session.rows.iter().rev().find_map(|row| row.model.as_deref()).unwrap_or_default().to_owned();
-    let price = tokens::price(&mut session, &window, &model);
-    let (used, found) =
-        rayon::join(|| references::trace(&session, turns.len() as u32, steps), || topics::find(&session, &window));
+    let ((window, found), (used, bills, faults)) = rayon::join(
+        || {
+            let window = window(&session);
+            let topics = topics::find(&session, &window);
+            (window, topics)
+        },
+        || (references::trace(&session, turns.len() as u32, steps), tokens::bills(&session, &model), row_faults(&session)),
+    );
+    for (fault, count) in faults.into_iter().filter(|(_, count)| *count > 0) {
+        session.damage.insert(fault, count);
+    }
+    let price = tokens::price(&mut session, &window, bills);
     for (block, usefulness) in session.blocks.iter_mut().zip(used) {
         block.usefulness = usefulness;
     }
@@ -81,15 +94,11 @@ pub fn read(mut session: Session, window: Window, settings: &ReadSettings) -> Re
 }
 
 /// Counts rows whose identity stands twice and rows whose parent is not there.
-fn note_rows(session: &mut Session) {
-    let mut ids: FxHashSet<Key> = FxHashSet::default();
+fn row_faults(session: &Session) -> [(Fault, u32); 2] {
+    let mut ids: FxHashSet<Key> = FxHashSet::with_capacity_and_hasher(session.rows.len(), Default::default());
     let twice = session.rows.iter().filter_map(|row| row.id).filter(|id| !ids.insert(*id)).count();
     let dangling = session.rows.iter().filter_map(|row| row.parent).filter(|parent| !ids.contains(parent)).count();
-    for (fault, count) in [(Fault::DuplicateId, twice), (Fault::DanglingParent, dangling)] {
-        if count > 0 {
-            session.damage.insert(fault, count as u32);
-        }
-    }
+    [(Fault::DuplicateId, twice as u32), (Fault::DanglingParent, dangling as u32)]
 }
 
 impl Reading {

@@ -19,8 +19,8 @@ pub fn trace(session: &Session, turn: u32, step: u32) -> Vec<Usefulness> {
     let mut used_by = vec![Usefulness::default(); session.blocks.len()];
     // Only what some block of the agent uses can be referred to: everything else need not be remembered.
     let used = session.blocks.iter().flat_map(|block| &block.terms[..block.uses as usize]).copied();
-    let mut holders: FxHashMap<u32, Vec<u32>> = used.map(|term| (term, Vec::new())).collect();
-    let sieve = Sieve::new(holders.keys().copied());
+    let mut holders = Holders::new(used);
+    let sieve = Sieve::new(holders.places.keys().copied());
     let mut heat = vec![0.0f32; session.blocks.len()];
     let mut shared: FxHashMap<u32, f32> = FxHashMap::default();
     for index in 0..session.blocks.len() {
@@ -28,9 +28,12 @@ pub fn trace(session: &Session, turn: u32, step: u32) -> Vec<Usefulness> {
         if uses > 0 {
             shared.clear();
             for term in &session.blocks[index].terms[..uses] {
-                let Some(blocks) = holders.get(term).filter(|blocks| blocks.len() <= COMMON_TERM_BLOCKS) else { continue };
-                for holder in blocks {
-                    *shared.entry(*holder).or_default() += 1.0 / blocks.len() as f32;
+                let blocks = holders.of(*term);
+                let count = blocks.len();
+                if count <= COMMON_TERM_BLOCKS {
+                    for holder in blocks {
+                        *shared.entry(holder).or_default() += 1.0 / count as f32;
+                    }
                 }
             }
             for (&holder, &weight) in shared.iter().filter(|(_, weight)| **weight >= REFERENCE_WEIGHT) {
@@ -42,11 +45,7 @@ pub fn trace(session: &Session, turn: u32, step: u32) -> Vec<Usefulness> {
             }
         }
         for term in session.blocks[index].terms.iter().filter(|term| sieve.may_hold(**term)) {
-            let Some(blocks) = holders.get_mut(term) else { continue };
-            // One more than common is enough to know that it is.
-            if blocks.len() <= COMMON_TERM_BLOCKS {
-                blocks.push(index as u32);
-            }
+            holders.add(*term, index as u32);
         }
     }
     for ((block, usefulness), warmth) in session.blocks.iter().zip(&mut used_by).zip(heat) {
@@ -55,6 +54,48 @@ pub fn trace(session: &Session, turn: u32, step: u32) -> Vec<Usefulness> {
         usefulness.stale_steps = step.saturating_sub(usefulness.last_step.unwrap_or_default().max(block.position.step));
     }
     used_by
+}
+
+/// Which blocks hold which term. The blocks of one term are a chain from the last one back, all chains in one piece.
+#[derive(Default)]
+struct Holders {
+    places: FxHashMap<u32, u32>,
+    /// For each term how many blocks hold it, and the last link of its chain.
+    chains: Vec<(u32, u32)>,
+    /// A block and the link before.
+    links: Vec<(u32, u32)>,
+}
+
+impl Holders {
+    fn new(terms: impl Iterator<Item = u32>) -> Holders {
+        let mut holders = Holders::default();
+        for term in terms {
+            let next = holders.chains.len() as u32;
+            if *holders.places.entry(term).or_insert(next) == next {
+                holders.chains.push((0, 0));
+            }
+        }
+        holders
+    }
+
+    fn add(&mut self, term: u32, block: u32) {
+        let Some(place) = self.places.get(&term) else { return };
+        let (count, last) = &mut self.chains[*place as usize];
+        // One more than common is enough to know that it is.
+        if *count as usize <= COMMON_TERM_BLOCKS {
+            self.links.push((block, *last));
+            (*count, *last) = (*count + 1, self.links.len() as u32 - 1);
+        }
+    }
+
+    fn of(&self, term: u32) -> impl ExactSizeIterator<Item = u32> {
+        let (count, mut link) = self.places.get(&term).map_or((0, 0), |place| self.chains[*place as usize]);
+        (0..count).map(move |_| {
+            let (block, before) = self.links[link as usize];
+            link = before;
+            block
+        })
+    }
 }
 
 /// A set of bits over terms, small enough to stay near the processor: most terms are not in the table behind it.

@@ -17,20 +17,21 @@ const TOPIC_WORDS: usize = 8;
 /// Stretches above which only neighbours are compared: comparing all with all would take too long.
 const COMPARED_STRETCHES: usize = 400;
 
-type Words<'a> = FxHashMap<&'a str, f32>;
+/// Weights of words, each by its number.
+type Words = FxHashMap<u32, f32>;
 
-struct Stretch<'a> {
+struct Stretch {
     blocks: Vec<BlockNumber>,
     turns: BTreeSet<u32>,
-    words: Words<'a>,
+    words: Words,
     /// The length of the vector of its words, once they are weighed.
     length: f32,
 }
 
 /// Groups the blocks of the window, and of what was cut from it, into topics; each with its blocks.
 pub fn find(session: &Session, window: &Window) -> Vec<(Topic, Vec<BlockNumber>)> {
-    let mut stretches = stretches(session, window);
-    weigh(&mut stretches);
+    let (mut stretches, names) = stretches(session, window);
+    weigh(&mut stretches, names.len());
     merge_neighbours(&mut stretches);
     if stretches.len() <= COMPARED_STRETCHES {
         merge_distant(&mut stretches);
@@ -38,7 +39,7 @@ pub fn find(session: &Session, window: &Window) -> Vec<(Topic, Vec<BlockNumber>)
     let mut taken: BTreeSet<String> = BTreeSet::new();
     let mut topics = Vec::new();
     for stretch in stretches {
-        let keywords = ranked(&stretch.words);
+        let keywords = ranked(&stretch.words, &names);
         let label = label(&keywords, &taken);
         if label.is_empty() {
             continue;
@@ -50,9 +51,12 @@ pub fn find(session: &Session, window: &Window) -> Vec<(Topic, Vec<BlockNumber>)
     topics
 }
 
-fn stretches<'a>(session: &'a Session, window: &Window) -> Vec<Stretch<'a>> {
+/// The stretches, and the words that their numbers stand for.
+fn stretches<'a>(session: &'a Session, window: &Window) -> (Vec<Stretch>, Vec<&'a str>) {
+    let mut numbers: FxHashMap<&'a str, u32> = FxHashMap::default();
+    let mut names: Vec<&'a str> = Vec::new();
     let mut known: FxHashMap<(u32, u32), usize> = FxHashMap::default();
-    let mut stretches: Vec<Stretch<'a>> = Vec::new();
+    let mut stretches: Vec<Stretch> = Vec::new();
     let mut first_step: FxHashMap<u32, u32> = FxHashMap::default();
     let inside: rustc_hash::FxHashSet<BlockNumber> = window.blocks.iter().copied().collect();
     for block in &session.blocks {
@@ -75,30 +79,34 @@ fn stretches<'a>(session: &'a Session, window: &Window) -> Vec<Stretch<'a>> {
             _ => 0.4,
         } * if inside.contains(&block.number) { 1.0 } else { 0.8 };
         for (rank, word) in block.keywords.iter().enumerate() {
-            *stretch.words.entry(word).or_default() += weight / (1.0 + rank as f32 / 3.0);
+            let number = *numbers.entry(word).or_insert_with(|| {
+                names.push(word);
+                names.len() as u32 - 1
+            });
+            *stretch.words.entry(number).or_default() += weight / (1.0 + rank as f32 / 3.0);
         }
     }
-    stretches
+    (stretches, names)
 }
 
 /// Turns counts into tf-idf: log-dampened counts, times how few stretches have the word.
-fn weigh(stretches: &mut [Stretch<'_>]) {
-    let mut spread: Words<'_> = FxHashMap::default();
+fn weigh(stretches: &mut [Stretch], words: usize) {
+    let mut spread = vec![0.0f32; words];
     for word in stretches.iter().flat_map(|stretch| stretch.words.keys()) {
-        *spread.entry(*word).or_default() += 1.0;
+        spread[*word as usize] += 1.0;
     }
     let all = stretches.len() as f32;
     for stretch in stretches {
         for (word, weight) in &mut stretch.words {
             // What every stretch says tells them apart from nothing, but is all there is when there is one.
-            *weight = (1.0 + *weight).ln() * (all / spread[word]).ln().max(0.05);
+            *weight = (1.0 + *weight).ln() * (all / spread[*word as usize]).ln().max(0.05);
         }
         stretch.length = length(&stretch.words);
     }
 }
 
-fn merge_neighbours(stretches: &mut Vec<Stretch<'_>>) {
-    let mut merged: Vec<Stretch<'_>> = Vec::new();
+fn merge_neighbours(stretches: &mut Vec<Stretch>) {
+    let mut merged: Vec<Stretch> = Vec::new();
     for stretch in stretches.drain(..) {
         match merged.last_mut() {
             Some(last) if stretch.words.is_empty() || likeness(last, &stretch) >= NEIGHBOUR_LIKENESS => absorb(last, stretch),
@@ -108,8 +116,8 @@ fn merge_neighbours(stretches: &mut Vec<Stretch<'_>>) {
     *stretches = merged;
 }
 
-fn merge_distant(stretches: &mut Vec<Stretch<'_>>) {
-    let mut merged: Vec<Stretch<'_>> = Vec::new();
+fn merge_distant(stretches: &mut Vec<Stretch>) {
+    let mut merged: Vec<Stretch> = Vec::new();
     for stretch in stretches.drain(..) {
         let nearest = merged
             .iter()
@@ -125,7 +133,7 @@ fn merge_distant(stretches: &mut Vec<Stretch<'_>>) {
     *stretches = merged;
 }
 
-fn absorb<'a>(into: &mut Stretch<'a>, other: Stretch<'a>) {
+fn absorb(into: &mut Stretch, other: Stretch) {
     into.blocks.extend(other.blocks);
     into.turns.extend(other.turns);
     for (word, weight) in other.words {
@@ -135,19 +143,19 @@ fn absorb<'a>(into: &mut Stretch<'a>, other: Stretch<'a>) {
 }
 
 /// The cosine of two word vectors.
-fn likeness(a: &Stretch<'_>, b: &Stretch<'_>) -> f32 {
+fn likeness(a: &Stretch, b: &Stretch) -> f32 {
     let (small, large) = if a.words.len() < b.words.len() { (&a.words, &b.words) } else { (&b.words, &a.words) };
     let dot: f32 = small.iter().filter_map(|(word, weight)| large.get(word).map(|other| weight * other)).sum();
     let lengths = a.length * b.length;
     if lengths > 0.0 { dot / lengths } else { 0.0 }
 }
 
-fn length(words: &Words<'_>) -> f32 {
+fn length(words: &Words) -> f32 {
     words.values().map(|weight| weight * weight).sum::<f32>().sqrt()
 }
 
-fn ranked<'a>(words: &Words<'a>) -> Vec<&'a str> {
-    let mut ranked: Vec<(&str, f32)> = words.iter().map(|(word, weight)| (*word, *weight)).collect();
+fn ranked<'a>(words: &Words, names: &[&'a str]) -> Vec<&'a str> {
+    let mut ranked: Vec<(&str, f32)> = words.iter().map(|(word, weight)| (names[*word as usize], *weight)).collect();
     ranked.sort_by(|a, b| b.1.total_cmp(&a.1).then_with(|| a.0.cmp(b.0)));
     ranked.into_iter().map(|(word, _)| word).collect()
 }
@@ -176,7 +184,7 @@ mod tests {
 
     fn check_likeness(a: &'static str, b: &'static str, expected: f32) {
         let stretch = |text: &'static str| {
-            let words: Words<'_> = text.split_whitespace().map(|word| (word, 1.0)).collect();
+            let words: Words = text.split_whitespace().map(|word| (u32::from(word.as_bytes()[0]), 1.0)).collect();
             Stretch { blocks: Vec::new(), turns: BTreeSet::new(), length: length(&words), words }
         };
         assert!((likeness(&stretch(a), &stretch(b)) - expected).abs() < 1e-6);

@@ -1,4 +1,4 @@
-use super::{Counts, Key, TokenCount};
+use super::{Counts, Key, Keywords, TokenCount};
 use serde::{Deserialize, Serialize};
 
 /// The place of a block in file order, from 1: stable as the file grows.
@@ -46,7 +46,7 @@ pub struct Block {
     /// How many of `terms`, from the first on, the agent used in it.
     pub uses: u32,
     /// Its most telling words, best first.
-    pub keywords: Vec<Box<str>>,
+    pub keywords: Keywords,
     /// What the line says that stands where aperture shortened it.
     pub marker: Option<Marker>,
 
@@ -139,7 +139,7 @@ impl Block {
             preview: "".into(),
             terms: Vec::new(),
             uses: 0,
-            keywords: Vec::new(),
+            keywords: Keywords::default(),
             marker: None,
             number: 0,
             timestamp: None,

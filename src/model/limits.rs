@@ -22,10 +22,10 @@ pub const BRIDGE_MILLISECONDS: i64 = 5000;
 pub const SUMMARY_TIER_TOKENS: usize = 200;
 /// Tokens that a `manifest --tier detailed` may take.
 pub const DETAILED_TIER_TOKENS: usize = 500;
-/// Bytes of a session that one segment in the cache stands for, if as many were read: segments are decoded side by side.
+/// Bytes of a session that one segment in the cache stands for, if as many were read at once.
 pub const CACHE_SEGMENT_BYTES: u64 = 8 << 20;
-/// Smaller segments of one session in the cache before they are put together.
-pub const CACHE_SEGMENTS: usize = 12;
+/// More segments of one session in the cache than its length asks for, before they are put together.
+pub const CACHE_SEGMENTS: u64 = 12;
 /// Milliseconds that finding the changed lines of all blocks of one difference may take; what is not found then counts as replaced.
 pub const DIFF_MILLISECONDS: u64 = 500;
 /// Lines that are shown of one block that differs, unless all are asked for.

@@ -5,6 +5,7 @@
 mod block;
 mod flags;
 mod key;
+mod keywords;
 pub mod limits;
 mod operation;
 mod row;
@@ -17,6 +18,7 @@ pub use block::{
 };
 pub use flags::Flags;
 pub use key::Key;
+pub use keywords::Keywords;
 pub use operation::{
     Address, BlockChange, Edit, History, LoggedEdit, Mark, MarkAddress, MarkKind, Operation, OperationId, OperationKind, OperationState, Plan,
     RowAddress, Slot, Snapshot,

@@ -54,6 +54,15 @@ impl Segment {
     }
 }
 
+/// Appends values; the first stay where they are.
+fn append<T>(all: &mut Vec<T>, mut values: Vec<T>) {
+    if all.is_empty() {
+        *all = values;
+    } else {
+        all.append(&mut values);
+    }
+}
+
 /// One conversation as it stands in a file: rows, blocks, and what is wrong with them.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Session {
@@ -79,10 +88,8 @@ impl Session {
     /// Joins the stretches of one file, in file order, and numbers its blocks.
     pub fn join(provider: &'static str, id: String, segments: Vec<Segment>) -> Session {
         let mut session = Session { provider, id, ends_with_newline: true, ..Session::default() };
-        session.rows.reserve(segments.iter().map(|segment| segment.rows.len()).sum());
-        session.blocks.reserve(segments.iter().map(|segment| segment.blocks.len()).sum());
         let mut places: FxHashMap<Origin, u32> = FxHashMap::default();
-        for segment in segments {
+        for mut segment in segments {
             session.bytes = session.bytes.max(segment.end);
             let first_row = session.rows.len() as u32;
             let origins: Vec<u32> = segment
@@ -95,14 +102,14 @@ impl Session {
                     })
                 })
                 .collect();
-            session.rows.extend(segment.rows.into_iter().map(|mut row| {
+            for row in &mut segment.rows {
                 row.origin = origins.get(row.origin as usize).copied().unwrap_or_default();
-                row
-            }));
-            session.blocks.extend(segment.blocks.into_iter().map(|mut block| {
+            }
+            for block in &mut segment.blocks {
                 block.row += first_row;
-                block
-            }));
+            }
+            append(&mut session.rows, segment.rows);
+            append(&mut session.blocks, segment.blocks);
         }
         // In a subagent's own file every row is marked as one of a subagent: there, none is beside the conversation.
         let messages = |row: &&Row| matches!(row.kind, RowKind::User | RowKind::Assistant);

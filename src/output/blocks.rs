@@ -111,7 +111,7 @@ impl BlockRow {
             images: block.images.clone(),
             spilled_to: block.spilled_to.as_ref().map(|path| path.to_string()),
             topic: reading.topic(block).to_owned(),
-            keywords: block.keywords.iter().map(|word| word.to_string()).collect(),
+            keywords: block.keywords.iter().map(str::to_owned).collect(),
             preview: block.preview.to_string(),
             row: block.row,
             index: block.index,

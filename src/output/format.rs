@@ -68,7 +68,7 @@ pub fn age(now: jiff::Timestamp, milliseconds: i64) -> String {
 /// A moment in the user's time zone: `2026-11-21 14:03:07`.
 pub fn time(style: &Style, milliseconds: i64) -> String {
     jiff::Timestamp::from_millisecond(milliseconds)
-        .map(|time| time.to_zoned(style.zone.clone()).strftime("%Y-%m-%d %H:%M:%S").to_string())
+        .map(|time| time.to_zoned((style.zone)()).strftime("%Y-%m-%d %H:%M:%S").to_string())
         .unwrap_or_default()
 }
 

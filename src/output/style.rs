@@ -11,8 +11,8 @@ pub struct Style {
     pub width: usize,
     /// The time now.
     pub now: Timestamp,
-    /// The time zone of times.
-    pub zone: TimeZone,
+    /// Finds the time zone of times: that takes longer than most reports, and few of them show a time.
+    pub zone: fn() -> TimeZone,
 }
 
 /// What a piece of text is, for its colour.

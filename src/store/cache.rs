@@ -1,15 +1,16 @@
+use super::packed;
 use crate::fsio::Identity;
 use crate::model::limits::{CACHE_SEGMENT_BYTES, CACHE_SEGMENTS};
 use crate::model::{Key, Segment};
 use crate::provider::Totals;
 use rayon::prelude::*;
-use rusqlite::{Connection, ErrorCode, OptionalExtension, params};
+use rusqlite::{Connection, ErrorCode, OptionalExtension, TransactionBehavior, params};
 use rustc_hash::FxHashMap;
 use std::path::{Path, PathBuf};
 use std::sync::Mutex;
 
 /// Goes up when anything that is cached changes its meaning; a cache of another format is emptied.
-const FORMAT: i32 = 6;
+const FORMAT: i32 = 7;
 
 /// The name of the cache in its directory.
 pub const CACHE_FILE: &str = "cache.db";
@@ -18,8 +19,11 @@ const TABLES: &str = "
     CREATE TABLE files (path TEXT PRIMARY KEY, identity BLOB NOT NULL, probe BLOB NOT NULL) WITHOUT ROWID;
     CREATE TABLE segments (path TEXT NOT NULL, start INTEGER NOT NULL, content BLOB NOT NULL, PRIMARY KEY (path, start));
     CREATE TABLE counts (hash BLOB PRIMARY KEY, o200k INTEGER NOT NULL) WITHOUT ROWID;
-    CREATE TABLE totals (path TEXT PRIMARY KEY, identity BLOB NOT NULL, totals BLOB NOT NULL) WITHOUT ROWID;
+    CREATE TABLE totals (directory TEXT PRIMARY KEY, files BLOB NOT NULL);
 ";
+
+/// Totals of session files by directory and name, each with the state in which the file was read.
+pub type KnownTotals = FxHashMap<String, FxHashMap<String, (Identity, Totals)>>;
 
 /// The cache of one user; `None` inside when there is none to use.
 pub struct Cache {
@@ -34,8 +38,8 @@ pub struct CachedFile {
     pub identity: Identity,
     /// The hash of samples of what was read then.
     pub probe: u128,
-    /// The stretches that were read, in file order, without gaps.
-    pub segments: Vec<Segment>,
+    /// All that was read, from the beginning of the file on.
+    pub segment: Segment,
 }
 
 impl Cache {
@@ -74,31 +78,36 @@ impl Cache {
             let (identity, probe): (Vec<u8>, Vec<u8>) = db
                 .prepare_cached("SELECT identity, probe FROM files WHERE path = ?1")?
                 .query_row([path], |row| Ok((row.get(0)?, row.get(1)?)))?;
-            let contents: Vec<Vec<u8>> = db
-                .prepare_cached("SELECT content FROM segments WHERE path = ?1 ORDER BY start")?
+            let pieces: Vec<i64> = db
+                .prepare_cached("SELECT rowid FROM segments WHERE path = ?1 ORDER BY start")?
                 .query_map([path], |row| row.get(0))?
                 .collect::<rusqlite::Result<_>>()?;
+            // Read in place: as a column, each would be copied twice.
+            let read = |piece: &i64| {
+                let blob = db.blob_open("main", "segments", "content", *piece, true)?;
+                let mut content = vec![0; blob.len()];
+                blob.read_at_exact(&mut content, 0)?;
+                Ok(content)
+            };
+            let contents: Vec<Vec<u8>> = pieces.iter().map(read).collect::<rusqlite::Result<_>>()?;
             Ok((identity, probe, contents))
         })?;
-        let segments: Vec<Segment> =
-            contents.par_iter().map(|content| postcard::from_bytes(content).ok()).collect::<Option<_>>()?;
-        let joined =
-            segments.first().is_none_or(|first| first.start == 0) && segments.windows(2).all(|pair| pair[0].end == pair[1].start);
-        joined.then_some(CachedFile {
+        Some(CachedFile {
             identity: postcard::from_bytes(&identity).ok()?,
             probe: u128::from_le_bytes(probe.try_into().ok()?),
-            segments,
+            segment: packed::unpack(&contents)?,
         })
     }
 
     /// Remembers stretches of a session file: `fresh` are new, `all` is everything of the file, in order.
     pub fn remember(&self, path: &Path, identity: &Identity, probe: u128, all: &[Segment], fresh: usize) {
         let Some(name) = path.to_str() else { return };
-        let small = all.iter().filter(|segment| segment.end - segment.start < CACHE_SEGMENT_BYTES).count() > CACHE_SEGMENTS;
-        let merged = small.then(|| Segment::regroup(all.iter().cloned(), CACHE_SEGMENT_BYTES));
-        let rewrite = small || fresh == all.len();
-        let written = merged.as_deref().unwrap_or(&all[all.len() - fresh..]);
-        let contents: Vec<Option<Vec<u8>>> = written.par_iter().map(|segment| postcard::to_stdvec(segment).ok()).collect();
+        let end = all.last().map_or(0, |last| last.end);
+        let kept = if fresh == all.len() { 0 } else { self.pieces(name) };
+        let rewrite = kept == 0 || kept + fresh as u64 > CACHE_SEGMENTS + end / CACHE_SEGMENT_BYTES;
+        let merged = (rewrite && fresh < all.len()).then(|| [Segment::merge(all.iter().cloned())]);
+        let written = merged.as_ref().map_or(&all[all.len() - fresh..], |merged| merged);
+        let contents: Vec<Option<Vec<u8>>> = written.par_iter().map(packed::pack).collect();
         self.with(|db| {
             let transaction = db.transaction()?;
             if rewrite {
@@ -114,8 +123,13 @@ impl Cache {
             }
             {
                 let mut insert = transaction.prepare("INSERT OR IGNORE INTO counts VALUES (?1, ?2)")?;
-                for block in all[all.len() - fresh..].iter().flat_map(|segment| &segment.blocks) {
-                    insert.execute(params![block.hash.0.to_le_bytes(), block.counts.o200k])?;
+                let blocks = all[all.len() - fresh..].iter().flat_map(|segment| &segment.blocks);
+                let mut counts: Vec<([u8; 16], u32)> =
+                    blocks.map(|block| (block.hash.0.to_le_bytes(), block.counts.o200k)).collect();
+                // In the order of the table, so that each of its pages is touched once.
+                counts.sort_unstable();
+                for (hash, o200k) in counts {
+                    insert.execute(params![hash, o200k])?;
                 }
             }
             let identity = postcard::to_stdvec(identity).unwrap_or_default();
@@ -123,6 +137,12 @@ impl Cache {
                 .execute("INSERT OR REPLACE INTO files VALUES (?1, ?2, ?3)", params![name, identity, probe.to_le_bytes()])?;
             transaction.commit()
         });
+    }
+
+    /// In how many pieces a session file is kept.
+    fn pieces(&self, name: &str) -> u64 {
+        let count = "SELECT count(*) FROM segments WHERE path = ?1";
+        self.with(|db| db.query_row(count, [name], |row| row.get::<_, i64>(0))).map_or(0, |count| count as u64)
     }
 
     /// Whether any content was ever counted: if not, asking for each is in vain.
@@ -137,35 +157,37 @@ impl Cache {
         })
     }
 
-    /// The totals of all session files that were read before, with the state in which they were read.
-    pub fn totals(&self) -> FxHashMap<String, (Identity, Totals)> {
-        let rows: Vec<(String, Vec<u8>, Vec<u8>)> = self
+    /// The totals of all session files that were read before, by directory and name, with the state in which they were read.
+    pub fn totals(&self) -> KnownTotals {
+        let directories: Vec<(String, Vec<u8>)> = self
             .with(|db| {
-                db.prepare("SELECT path, identity, totals FROM totals")?
-                    .query_map([], |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?)))?
-                    .collect()
+                let mut select = db.prepare("SELECT directory, files FROM totals")?;
+                select.query_map([], |row| Ok((row.get(0)?, row.get(1)?)))?.collect()
             })
             .unwrap_or_default();
-        rows.into_iter()
-            .filter_map(|(path, identity, totals)| {
-                Some((path, (postcard::from_bytes(&identity).ok()?, postcard::from_bytes(&totals).ok()?)))
-            })
-            .collect()
+        directories.into_par_iter().map(|(directory, files)| (directory, unpack_totals(&files))).collect()
     }
 
     /// Remembers the totals of session files.
     pub fn remember_totals(&self, files: &[(&Path, Identity, &Totals)]) {
+        let mut directories: FxHashMap<&str, Vec<(&str, Identity, &Totals)>> = FxHashMap::default();
+        for (path, identity, totals) in files {
+            if let Some((directory, name)) = directory_and_name(path) {
+                directories.entry(directory).or_default().push((name, *identity, totals));
+            }
+        }
         self.with(|db| {
-            let transaction = db.transaction()?;
-            {
-                let mut insert = transaction.prepare("INSERT OR REPLACE INTO totals VALUES (?1, ?2, ?3)")?;
-                for (path, identity, totals) in files {
-                    let (Some(path), Ok(identity), Ok(totals)) =
-                        (path.to_str(), postcard::to_stdvec(identity), postcard::to_stdvec(totals))
-                    else {
-                        continue;
-                    };
-                    insert.execute(params![path, identity, totals])?;
+            let transaction = db.transaction_with_behavior(TransactionBehavior::Immediate)?;
+            for (directory, files) in directories {
+                let known: Option<Vec<u8>> = transaction
+                    .query_row("SELECT files FROM totals WHERE directory = ?1", [directory], |row| row.get(0))
+                    .optional()?;
+                let known = known.map(|known| unpack_totals(&known)).unwrap_or_default();
+                let mut all: FxHashMap<&str, (Identity, &Totals)> =
+                    known.iter().map(|(name, (identity, totals))| (name.as_str(), (*identity, totals))).collect();
+                all.extend(files.into_iter().map(|(name, identity, totals)| (name, (identity, totals))));
+                if let Ok(packed) = postcard::to_stdvec(&all.into_iter().collect::<Vec<_>>()) {
+                    transaction.execute("INSERT OR REPLACE INTO totals VALUES (?1, ?2)", params![directory, packed])?;
                 }
             }
             transaction.commit()
@@ -173,20 +195,38 @@ impl Cache {
     }
 }
 
+/// The directory of a file and its name, as the cache knows them.
+pub fn directory_and_name(path: &Path) -> Option<(&str, &str)> {
+    Some((path.parent()?.to_str()?, path.file_name()?.to_str()?))
+}
+
+/// The files of one directory; none when they cannot be read.
+fn unpack_totals(packed: &[u8]) -> FxHashMap<String, (Identity, Totals)> {
+    let files: Vec<(String, (Identity, Totals))> = postcard::from_bytes(packed).unwrap_or_default();
+    files.into_iter().collect()
+}
+
 fn connect(file: &Path) -> rusqlite::Result<Connection> {
     let mut db = Connection::open(file)?;
     db.busy_timeout(std::time::Duration::from_millis(100))?;
     // The cache may be lost at any time; what must not happen is to wait for a disk.
-    db.execute_batch("PRAGMA journal_mode = MEMORY; PRAGMA synchronous = OFF;")?;
+    // What is read is large and in one piece: large pages are few.
+    db.execute_batch(
+        "PRAGMA page_size = 65536; PRAGMA cache_size = -32768; PRAGMA journal_mode = MEMORY; PRAGMA synchronous = OFF;",
+    )?;
     let format: i32 = db.query_row("PRAGMA user_version", [], |row| row.get(0))?;
     if format != FORMAT {
-        let transaction = db.transaction_with_behavior(rusqlite::TransactionBehavior::Immediate)?;
+        let transaction = db.transaction_with_behavior(TransactionBehavior::Immediate)?;
         for table in ["files", "segments", "counts", "totals"] {
             transaction.execute_batch(&format!("DROP TABLE IF EXISTS {table};"))?;
         }
         transaction.execute_batch(TABLES)?;
         transaction.pragma_update(None, "user_version", FORMAT)?;
         transaction.commit()?;
+        if format != 0 {
+            // A cache of an older format keeps its pages and its size until it is written anew; that is not worth failing for.
+            let _ = db.execute_batch("VACUUM;");
+        }
     }
     Ok(db)
 }

@@ -6,6 +6,7 @@
 
 mod cache;
 mod history;
+mod packed;
 
-pub use cache::{CACHE_FILE, Cache, CachedFile};
+pub use cache::{CACHE_FILE, Cache, CachedFile, KnownTotals, directory_and_name};
 pub use history::{STORE_FILE, SessionKey, Store, StoreError, StoredSession, hexadecimal};

@@ -69,6 +69,9 @@ fn list(paths: &[PathBuf]) -> String {
     paths.iter().map(|path| path.display().to_string()).collect::<Vec<_>>().join(", ")
 }
 
+/// The entries of a directory, each with what its path says of a session.
+type Listing = io::Result<Vec<(Entry, Option<Location>)>>;
+
 /// All sessions of all providers, with the state of their files, in no order.
 ///
 /// Directories that cannot be read are passed to `skipped`; one that is missing has no sessions.
@@ -78,16 +81,26 @@ pub fn find_all(disk: &dyn Disk, places: &Places, skipped: &mut dyn FnMut(&Path,
         let mut directories = provider.roots(places);
         // Level by level, the directories of a level on all cores.
         while !directories.is_empty() {
-            let listed: Vec<(PathBuf, io::Result<Vec<Entry>>)> =
-                directories.into_par_iter().map(|directory| (directory.clone(), disk.list(&directory))).collect();
+            let located = |entry: Entry| {
+                let location = if entry.directory { None } else { provider.locate(&entry.path) };
+                (entry, location)
+            };
+            let list = |path: &Path| Ok(disk.list(path)?.into_iter().map(located).collect());
+            let listed: Vec<(PathBuf, Listing)> = directories
+                .into_par_iter()
+                .map(|directory| {
+                    let entries = list(&directory);
+                    (directory, entries)
+                })
+                .collect();
             directories = Vec::new();
             for (directory, entries) in listed {
                 match entries {
                     Ok(entries) => {
-                        for entry in entries {
+                        for (entry, location) in entries {
                             if entry.directory {
                                 directories.push(entry.path);
-                            } else if let Some(location) = provider.locate(&entry.path) {
+                            } else if let Some(location) = location {
                                 match entry.identity.map_or_else(|| disk.identify(&entry.path), Ok) {
                                     Ok(identity) => {
                                         all.push((Found { provider: *provider, path: entry.path, location }, identity));

@@ -4,7 +4,7 @@ use super::find::{FindError, Found, find_all};
 use crate::engine;
 use crate::fsio::{Disk, Identity};
 use crate::provider::{PROVIDERS, Places, ProviderAdapter, Totals};
-use crate::store::Cache;
+use crate::store::{Cache, directory_and_name};
 use rayon::prelude::*;
 use std::io::{self, Read};
 use std::path::Path;
@@ -46,7 +46,8 @@ pub fn list(
     let mut listed = Vec::with_capacity(files.len());
     let mut unknown = Vec::new();
     for (found, identity) in files {
-        match found.path.to_str().and_then(|path| known.remove(path)).filter(|(seen, _)| *seen == identity) {
+        let seen = directory_and_name(&found.path).and_then(|(directory, name)| known.get_mut(directory)?.remove(name));
+        match seen.filter(|(seen, _)| *seen == identity) {
             Some((_, totals)) => listed.push(Listed { found, identity, totals }),
             None => unknown.push((found, identity)),
         }

@@ -50,14 +50,14 @@ fn read(
     known: CachedFile,
 ) -> io::Result<Option<Vec<Segment>>> {
     let identity = disk.identify(path)?;
-    let known_end = known.segments.last().map_or(0, |last| last.end);
+    let known_end = known.segment.end;
     let grown = || {
         identity.inode == known.identity.inode
             && identity.bytes >= known_end
             && probe(disk, path, known_end).is_ok_and(|probe| probe == known.probe)
     };
     let valid = known_end > 0 && (identity == known.identity || grown());
-    let (mut segments, start) = if valid { (known.segments, known_end) } else { (Vec::new(), 0) };
+    let (mut segments, start) = if valid { (vec![known.segment], known_end) } else { (Vec::new(), 0) };
     let mut rest = Vec::new();
     if identity.bytes > start || !valid {
         let read = read_segments(disk, cache, provider, path, start, &mut rest)?;

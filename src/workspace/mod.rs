@@ -83,8 +83,7 @@ impl<'a> Workspace<'a> {
     ) -> io::Result<Workspace<'a>> {
         let Found { provider, path, location } = found;
         let session = load(disk, cache, provider, &path, location.id.clone())?;
-        let window = provider.window(&session);
-        let mut reading = engine::read(session, window, settings);
+        let mut reading = engine::read_with(session, |session| provider.window(session), settings);
         let turn = reading.turns.len() as u32;
         memory::apply(&mut reading.session, &history, turn, settings.focus_turns);
         Ok(Workspace { disk, provider, path, location, reading, history })

@@ -30,7 +30,7 @@ fn a_manifest_keeps_to_its_tokens() {
         Some(corpus) => sessions(Path::new(&corpus), &mut files),
         None => eprintln!("skipped: APERTURE_CORPUS names no directory of real sessions"),
     }
-    let style = Style { color: false, width: 80, now: jiff::Timestamp::UNIX_EPOCH, zone: jiff::tz::TimeZone::UTC };
+    let style = Style { color: false, width: 80, now: jiff::Timestamp::UNIX_EPOCH, zone: || jiff::tz::TimeZone::UTC };
     let mut largest = [0.0f64; 3];
     for file in files {
         let session = workspace::load(&RealDisk, &Cache::none(), &ClaudeCode, &file, "id".into()).unwrap();

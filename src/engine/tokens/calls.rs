@@ -28,7 +28,7 @@ pub(super) fn calls(session: &Session) -> Vec<Call> {
     let mut notifications = 0;
     let mut message: Option<Key> = None;
     // The call that each row follows or belongs to, along its own branch.
-    let mut follows: FxHashMap<Key, usize> = FxHashMap::default();
+    let mut follows: FxHashMap<Key, usize> = FxHashMap::with_capacity_and_hasher(session.rows.len(), Default::default());
     let mut next = 0;
     for row in &session.rows {
         let blocks = next..next + row.blocks as usize;

@@ -92,11 +92,20 @@ pub struct Accuracy {
     pub window_error: Option<f64>,
 }
 
-/// Writes into every block of the session what it costs; returns what the window costs.
+/// What the bills of a session say: what each block costs, in file order, and how well that was known before.
+#[derive(Debug)]
+pub struct Bills {
+    costs: Vec<TokenCount>,
+    accuracy: Accuracy,
+    new_family: bool,
+}
+
+/// Holds the estimates of all blocks against the bills of the session.
 ///
-/// A block that was sent with a billed call carries a calibrated figure, one of a response with known output a calibrated
+/// A block that was sent with a billed call gets a calibrated figure, one of a response with known output a calibrated
 /// share of it, everything else an estimate. `model` is the model of the last response.
-pub fn price(session: &mut Session, window: &Window, model: &str) -> Price {
+pub fn bills(session: &Session, model: &str) -> Bills {
+    let mut costs = vec![TokenCount::ZERO; session.blocks.len()];
     let mut calls = calls(session);
     let mut correction = Correction::new(model);
     let mut accuracy = Accuracy::default();
@@ -145,7 +154,7 @@ pub fn price(session: &mut Session, window: &Window, model: &str) -> Price {
             *turn = (turn.0 + guess, turn.1 + growth);
         }
         let growth = growth.map(|growth| growth - hidden);
-        assign(session, previous, call, growth, &correction);
+        assign(session, &mut costs, previous, call, growth, &correction);
         if let Some(growth) = growth {
             correction.learn(guesses, growth);
         }
@@ -158,14 +167,22 @@ pub fn price(session: &mut Session, window: &Window, model: &str) -> Price {
             .sum::<f64>();
     }
     if let Some(last) = calls.last() {
-        assign(session, Some(last), &tail, None, &correction);
+        assign(session, &mut costs, Some(last), &tail, None, &correction);
     } else {
-        assign(session, None, &tail, None, &correction);
+        assign(session, &mut costs, None, &tail, None, &correction);
     }
     accuracy.turn_errors =
         turns.values().filter(|(_, growth)| *growth > 0.0).map(|(guess, growth)| (guess - growth).abs() / growth).collect();
     let new_family = std::ptr::eq(correction.family(), &NEW);
-    Price { new_family, ..finish(session, window, accuracy) }
+    Bills { costs, accuracy, new_family }
+}
+
+/// Writes into every block of the session what it costs; returns what the window costs.
+pub fn price(session: &mut Session, window: &Window, bills: Bills) -> Price {
+    for (block, cost) in session.blocks.iter_mut().zip(bills.costs) {
+        block.tokens = cost;
+    }
+    Price { new_family: bills.new_family, ..finish(session, window, bills.accuracy) }
 }
 
 /// What the response of a call costs when it is sent back.
@@ -197,7 +214,14 @@ fn sent_with(session: &Session, call: &Call, family: &Family) -> f64 {
 }
 
 /// Writes the cost of the blocks that a call sent for the first time, and of the response before it.
-fn assign(session: &mut Session, previous: Option<&Call>, call: &Call, growth: Option<f64>, correction: &Correction) {
+fn assign(
+    session: &Session,
+    costs: &mut [TokenCount],
+    previous: Option<&Call>,
+    call: &Call,
+    growth: Option<f64>,
+    correction: &Correction,
+) {
     let family = correction.family();
     let mut left = growth;
     if let Some(previous) = previous {
@@ -207,8 +231,7 @@ fn assign(session: &mut Session, previous: Option<&Call>, call: &Call, growth: O
         let scale = known.filter(|_| visible > 0.0).map_or(correction.ratio(), |known| known / visible);
         let basis = if known.is_some() { Basis::Calibrated } else { Basis::Estimated };
         for place in &previous.response {
-            let block = &mut session.blocks[*place];
-            block.tokens = TokenCount { value: family.block(block) * scale, basis };
+            costs[*place] = TokenCount { value: family.block(&session.blocks[*place]) * scale, basis };
         }
         left = left.map(|growth| growth - known.unwrap_or(visible) - family.response);
     }
@@ -217,8 +240,8 @@ fn assign(session: &mut Session, previous: Option<&Call>, call: &Call, growth: O
     let scale = left.map(|left| left / guess).filter(|scale| guess > 0.0 && (0.6..1.6).contains(scale));
     let basis = if scale.is_some() { Basis::Calibrated } else { Basis::Estimated };
     for place in &call.before {
-        let block = &mut session.blocks[*place];
-        block.tokens = TokenCount { value: family.block(block) * scale.unwrap_or(correction.ratio()), basis };
+        let value = family.block(&session.blocks[*place]) * scale.unwrap_or(correction.ratio());
+        costs[*place] = TokenCount { value, basis };
     }
 }
 

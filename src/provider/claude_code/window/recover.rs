@@ -1,4 +1,4 @@
-use super::tree::Tree;
+use super::tree::{Children, Tree};
 use crate::model::Key;
 use rustc_hash::{FxHashMap, FxHashSet};
 
@@ -131,7 +131,7 @@ struct Recovery<'a> {
     position: FxHashMap<u32, usize>,
     /// Rows that are taken as if they stood at another place of the file: twice that place, plus one.
     moved: FxHashMap<u32, u64>,
-    children: Option<Groups<u32>>,
+    children: Option<Children>,
     /// Up to where rows of the walk were searched for what hangs below them.
     scanned: usize,
     seen: &'a mut [bool],
@@ -221,7 +221,7 @@ impl Recovery<'_> {
         let tree = self.tree;
         let children = self.children.get_or_insert_with(|| tree.children());
         let place = self.moved.get(&node).copied();
-        for child in children.get(&node).into_iter().flatten() {
+        for child in children.of(node) {
             for row in run(tree, children, node, *child, self.seen) {
                 self.seen[row as usize] = true;
                 found.push(row);
@@ -234,7 +234,7 @@ impl Recovery<'_> {
 }
 
 /// The run of passive rows from `child` on; empty when it branches or leads to anything else.
-fn run(tree: &Tree<'_>, children: &Groups<u32>, above: u32, child: u32, seen: &[bool]) -> Vec<u32> {
+fn run(tree: &Tree<'_>, children: &Children, above: u32, child: u32, seen: &[bool]) -> Vec<u32> {
     let view = tree.view;
     let side = view.is_sidechain(tree.row(above));
     let mut rows = Vec::new();
@@ -246,7 +246,7 @@ fn run(tree: &Tree<'_>, children: &Groups<u32>, above: u32, child: u32, seen: &[
             return Vec::new();
         }
         rows.push(node);
-        let mut unseen = children.get(&node).into_iter().flatten().filter(|child| !seen[**child as usize]);
+        let mut unseen = children.of(node).iter().filter(|child| !seen[**child as usize]);
         next = unseen.next().copied();
         if unseen.next().is_some() {
             return Vec::new();

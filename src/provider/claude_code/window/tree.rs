@@ -48,7 +48,7 @@ impl<'a> Tree<'a> {
         let mut tree = Tree {
             view,
             nodes: Vec::with_capacity(view.rows.len()),
-            index: FxHashMap::default(),
+            index: FxHashMap::with_capacity_and_hasher(view.rows.len(), Default::default()),
             checkpoint: None,
             explicit: false,
             noted: false,
@@ -108,14 +108,38 @@ impl<'a> Tree<'a> {
     }
 
     /// The children of each node, in order.
-    pub fn children(&self) -> FxHashMap<u32, Vec<u32>> {
-        let mut children: FxHashMap<u32, Vec<u32>> = FxHashMap::default();
+    pub fn children(&self) -> Children {
+        let mut ends = vec![0u32; self.nodes.len() + 1];
+        for parent in self.live().filter_map(|node| self.parent(node)) {
+            ends[parent as usize + 1] += 1;
+        }
+        for node in 1..ends.len() {
+            ends[node] += ends[node - 1];
+        }
+        let mut nodes = vec![0; ends.last().map_or(0, |end| *end as usize)];
         for node in self.live() {
             if let Some(parent) = self.parent(node) {
-                children.entry(parent).or_default().push(node);
+                let place = &mut ends[parent as usize];
+                nodes[*place as usize] = node;
+                *place += 1;
             }
         }
-        children
+        Children { ends, nodes }
+    }
+}
+
+/// The children of all nodes, those of one node together.
+pub(super) struct Children {
+    /// Where the children of each node end; those of the next one begin there.
+    ends: Vec<u32>,
+    nodes: Vec<u32>,
+}
+
+impl Children {
+    /// The children of a node, in order.
+    pub fn of(&self, node: u32) -> &[u32] {
+        let start = (node as usize).checked_sub(1).map_or(0, |before| self.ends[before]);
+        &self.nodes[start as usize..self.ends[node as usize] as usize]
     }
 }
 

@@ -1,0 +1,128 @@
+//! Segments as the cache keeps them: each row and each block can be decoded by itself, so that all cores write them to
+//! where they stay.
+
+use crate::model::{Block, BlockKind, Origin, Role, Row, RowKind, Segment};
+use rayon::prelude::*;
+use serde::de::DeserializeOwned;
+use serde::{Deserialize, Serialize};
+use std::sync::atomic::{AtomicBool, Ordering};
+
+/// What stands before the rows and blocks of a segment.
+#[derive(Serialize, Deserialize)]
+struct Head {
+    start: u64,
+    end: u64,
+    origins: Vec<Origin>,
+    /// Bytes of each row, and of each block.
+    rows: Vec<u32>,
+    blocks: Vec<u32>,
+}
+
+/// A row or block that is still packed, and what its index is moved by in the whole.
+type Packed<'a> = (&'a [u8], u32);
+
+/// One segment as bytes.
+pub(super) fn pack(segment: &Segment) -> Option<Vec<u8>> {
+    let mut content = Vec::new();
+    let rows = append(&mut content, &segment.rows)?;
+    let blocks = append(&mut content, &segment.blocks)?;
+    let head = Head { start: segment.start, end: segment.end, origins: segment.origins.clone(), rows, blocks };
+    let mut packed = postcard::to_stdvec(&head).ok()?;
+    packed.append(&mut content);
+    Some(packed)
+}
+
+/// Appends values to `content`; returns the length of each.
+fn append<T: Serialize>(content: &mut Vec<u8>, values: &[T]) -> Option<Vec<u32>> {
+    let mut lengths = Vec::with_capacity(values.len());
+    for value in values {
+        let before = content.len();
+        *content = postcard::to_extend(value, std::mem::take(content)).ok()?;
+        lengths.push((content.len() - before) as u32);
+    }
+    Some(lengths)
+}
+
+/// One segment out of the packed ones of a file; nothing when there is a gap between them or one is damaged.
+pub(super) fn unpack(contents: &[Vec<u8>]) -> Option<Segment> {
+    let mut whole = Segment::default();
+    let (mut rows, mut blocks): (Vec<Packed<'_>>, Vec<Packed<'_>>) = Default::default();
+    for content in contents {
+        let (head, mut rest): (Head, _) = postcard::take_from_bytes(content).ok()?;
+        if head.start != whole.end {
+            return None;
+        }
+        whole.end = head.end;
+        let (first_row, first_origin) = (rows.len() as u32, whole.origins.len() as u32);
+        whole.origins.extend(head.origins);
+        split(&mut rest, &head.rows, first_origin, &mut rows)?;
+        split(&mut rest, &head.blocks, first_row, &mut blocks)?;
+    }
+    let damaged = AtomicBool::new(false);
+    whole.rows.par_extend(rows.into_par_iter().map(|(bytes, first)| {
+        let mut row: Row = decode(bytes, &damaged).unwrap_or_else(|| Row::new(RowKind::Broken));
+        row.origin = row.origin.wrapping_add(first);
+        row
+    }));
+    whole.blocks.par_extend(blocks.into_par_iter().map(|(bytes, first)| {
+        let mut block: Block = decode(bytes, &damaged).unwrap_or_else(|| Block::new(BlockKind::Other, Role::User));
+        block.row = block.row.wrapping_add(first);
+        block
+    }));
+    (!damaged.into_inner()).then_some(whole)
+}
+
+/// Cuts values of these lengths off the beginning of `rest`.
+fn split<'a>(rest: &mut &'a [u8], lengths: &[u32], first: u32, values: &mut Vec<Packed<'a>>) -> Option<()> {
+    values.reserve(lengths.len());
+    for length in lengths {
+        values.push((rest.split_off(..*length as usize)?, first));
+    }
+    Some(())
+}
+
+fn decode<T: DeserializeOwned>(bytes: &[u8], damaged: &AtomicBool) -> Option<T> {
+    let value = postcard::from_bytes(bytes).ok();
+    if value.is_none() {
+        damaged.store(true, Ordering::Relaxed);
+    }
+    value
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Three segments that follow each other, each of two rows with a block.
+    fn segments() -> Vec<Segment> {
+        let segment = |number: u64| {
+            let origin = Origin { directory: format!("/{number}"), ..Origin::default() };
+            let mut segment = Segment { start: number * 10, end: number * 10 + 10, origins: vec![origin], ..Segment::default() };
+            for row in 0..2 {
+                segment.rows.push(Row::new(RowKind::User));
+                let mut block = Block::new(BlockKind::Text, Role::User);
+                (block.row, block.preview) = (row, format!("block {row} of segment {number}").into());
+                segment.blocks.push(block);
+            }
+            segment
+        };
+        (0..3).map(segment).collect()
+    }
+
+    #[test]
+    fn what_was_packed_comes_out_as_one() {
+        let packed: Vec<Vec<u8>> = segments().iter().filter_map(pack).collect();
+        assert_eq!(packed.len(), 3);
+        assert_eq!(unpack(&packed), Some(Segment::merge(segments())));
+    }
+
+    #[test]
+    fn what_is_damaged_or_missing_is_nothing() {
+        let packed: Vec<Vec<u8>> = segments().iter().filter_map(pack).collect();
+        assert_eq!(unpack(&packed[1..]), None);
+        assert_eq!(unpack(&[packed[0].clone(), packed[2].clone()]), None);
+        for length in 0..packed[0].len() {
+            assert_eq!(unpack(&[packed[0][..length].to_vec()]), None);
+        }
+    }
+}
