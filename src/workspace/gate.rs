@@ -2,7 +2,7 @@
 
 use super::splice::range;
 use super::{PlanError, Workspace, revision::Revision};
-use crate::model::{Block, BlockKind, BlockNumber, Edit, Key, Slot, Window};
+use crate::model::{Block, BlockKind, BlockNumber, Edit, Key, Role, Slot, Window};
 use rustc_hash::FxHashSet;
 use std::ops::RangeInclusive;
 
@@ -102,14 +102,15 @@ fn pairs(workspace: &Workspace<'_>, revision: &Revision, window: &Window) -> Res
     }
 }
 
-/// The same rows are sent in the same order, but for thinking that is left out.
+/// The same rows are sent in the same order, apart from those that hold nothing but thinking.
 fn order(workspace: &Workspace<'_>, revision: &Revision, window: &Window) -> Result<(), PlanError> {
     let session = &workspace.reading.session;
-    let sent: Vec<u32> = window.rows.iter().filter_map(|row| revision.was[*row as usize]).collect();
-    let kept: FxHashSet<u32> = sent.iter().copied().collect();
-    let thinks = |row: u32| blocks(&session.blocks, row).iter().all(|block| block.kind == BlockKind::Thinking);
-    let expected = workspace.reading.window.rows.iter().copied().filter(|row| kept.contains(row) || !thinks(*row));
-    if expected.eq(sent) { Ok(()) } else { Err(refuse("the client would send other rows".to_owned())) }
+    // Thinking that was taken out is a block that the client drops.
+    let thought = |block: &Block| block.kind == BlockKind::Thinking || block.role == Role::Thinking;
+    let speaks = |row: &u32| !blocks(&session.blocks, *row).iter().all(thought);
+    let before = workspace.reading.window.rows.iter().copied().filter(speaks);
+    let after = window.rows.iter().filter_map(|row| revision.was[*row as usize]).filter(speaks);
+    if before.eq(after) { Ok(()) } else { Err(refuse("the client would send other rows".to_owned())) }
 }
 
 /// Nothing but the folded turns leaves the window, thinking apart.
