@@ -10,6 +10,7 @@ mod manifest;
 mod measure;
 mod outdated;
 mod reading;
+pub mod recall;
 mod references;
 mod secrets;
 pub mod selector;
