@@ -1,10 +1,192 @@
 //! `aperture recall`: what left the model's sight, searched and brought back.
-use crate::cli::{CommandError, Env};
+
+use super::changing::{ChangeOptions, Said, change};
+use crate::cli::{CommandError, Env, ErrorKind};
+use crate::engine::recall::{Document, answer, rank};
+use crate::engine::{Selector, label};
+use crate::model::{Block, BlockNumber, History, Level, Zone};
+use crate::output::{RecallReport, RecalledBlock};
+use crate::store::{Store, StoredSession};
+use crate::workspace::{Draft, NOTE, PlanError, Workspace, shorten};
+use anyhow::anyhow;
+use std::collections::{BTreeMap, BTreeSet};
+
+/// Blocks that are brought back by a query, at most: the best ones.
+const BEST: usize = 3;
+
 /// Arguments of `recall`.
 #[derive(Debug, clap::Args)]
+#[command(after_help = "Examples:
+  aperture recall 412                          one block, as it was
+  aperture recall 'how are tokens refreshed'   the pieces that answer a query
+  aperture recall 'retry policy' --all         in every session of the store
+  aperture recall 412 --restore                back in its place
+  aperture recall 'retry policy' --inject      as a note at the end: what is cached stays cached
+
+It searches what is archived, what was shortened, and what the client hid. A selector names
+blocks; anything else is a query.")]
 pub struct Arguments {
-    /// Query
+    /// Blocks, by a selector, or a query
     query: String,
+    /// Tokens that are printed, at most
+    #[arg(long, value_name = "TOKENS", value_parser = crate::cli::tokens, default_value = "2k")]
+    max_tokens: u64,
+    /// In every session of this project, also those whose file is gone
+    #[arg(long, conflicts_with_all = ["all", "restore"])]
+    project: bool,
+    /// In every session, also those whose file is gone
+    #[arg(long, conflicts_with = "restore")]
+    all: bool,
+    /// Put the blocks back in their place
+    #[arg(long, conflicts_with = "inject")]
+    restore: bool,
+    /// Add what is found as a note at the end of the session
+    #[arg(long)]
+    inject: bool,
+    #[command(flatten)]
+    options: ChangeOptions,
 }
-/// x
-pub fn run(_: &Env, _: &Arguments) -> Result<(), CommandError> { Ok(()) }
+
+/// Something that can be recalled.
+struct Found {
+    session: String,
+    number: BlockNumber,
+    level: Level,
+    title: String,
+    text: String,
+}
+
+/// Searches, and prints, restores or injects.
+pub fn run(env: &Env, arguments: &Arguments) -> Result<(), CommandError> {
+    if arguments.restore {
+        return change(env, arguments.options, &|draft, opened| {
+            let report = search(env, arguments, draft, &opened.workspace)?;
+            let wanted: BTreeMap<BlockNumber, Level> =
+                report.blocks.iter().take(best(arguments)).map(|block| (block.number, Level::Original)).collect();
+            Ok(Said { kept: shorten(draft, &wanted, "", None)?, ..Said::change("restored") })
+        });
+    }
+    if arguments.inject {
+        return change(env, arguments.options, &|draft, opened| {
+            let report = search(env, arguments, draft, &opened.workspace)?;
+            if report.blocks.is_empty() {
+                return Err(nothing(&arguments.query));
+            }
+            draft.note(NOTE, &report.note());
+            Ok(Said::change("injected"))
+        });
+    }
+    let workspace = env.open(None)?;
+    let store = env.existing_store()?;
+    let draft = Draft::new(&workspace, store.as_ref(), env.style.now.as_millisecond())?;
+    let report = search(env, arguments, &draft, &workspace)?;
+    if report.blocks.is_empty() && !env.json {
+        return Err(nothing(&arguments.query));
+    }
+    env.print(&report)
+}
+
+fn nothing(query: &str) -> CommandError {
+    let error = anyhow!("nothing that left the model's sight fits '{query}'");
+    CommandError::new(ErrorKind::Refused, error).hint("aperture blocks 'archived | compressed | cold' lists what can be recalled")
+}
+
+/// How many of the blocks found are brought back: all that were named, the best that were searched.
+fn best(arguments: &Arguments) -> usize {
+    if named(&arguments.query).is_some() { usize::MAX } else { BEST }
+}
+
+/// The selector that a text is, if it is one. A topic in quotes is a query.
+fn named(query: &str) -> Option<Selector> {
+    if query.trim_start().starts_with('"') { None } else { Selector::parse(query).ok() }
+}
+
+fn search(
+    env: &Env,
+    arguments: &Arguments,
+    draft: &Draft<'_>,
+    workspace: &Workspace<'_>,
+) -> Result<RecallReport, CommandError> {
+    let budget = arguments.max_tokens as usize;
+    let mut documents = own(draft, workspace)?;
+    let selector = named(&arguments.query);
+    if let Some(selector) = &selector {
+        let chosen: BTreeSet<BlockNumber> = selector.select(&workspace.reading)?.into_iter().collect();
+        documents.retain(|document| chosen.contains(&document.number));
+        let blocks = documents.into_iter().map(|document| recalled(&document, None, document.text.clone())).collect();
+        return Ok(RecallReport { query: arguments.query.clone(), blocks });
+    }
+    if arguments.all || arguments.project {
+        documents.extend(others(env, arguments, workspace)?);
+    }
+    let query = arguments.query.trim().trim_matches('"');
+    let texts: Vec<Document<'_>> =
+        documents.iter().map(|document| Document { text: &document.text, title: &document.title }).collect();
+    let hits = rank(query, &texts);
+    let blocks = answer(query, &texts, &hits, budget).into_iter().filter_map(|(place, pieces)| {
+        let hit = hits.get(place)?;
+        Some(recalled(&documents[hit.document], Some(hit.score), pieces))
+    });
+    Ok(RecallReport { query: query.to_owned(), blocks: blocks.collect() })
+}
+
+fn recalled(found: &Found, score: Option<f32>, pieces: String) -> RecalledBlock {
+    RecalledBlock {
+        session: found.session.clone(),
+        number: found.number,
+        label: found.title.clone(),
+        level: found.level,
+        score,
+        content: pieces,
+    }
+}
+
+/// What left the model's sight in this session: shortened, archived, or hidden by the client.
+fn own(draft: &Draft<'_>, workspace: &Workspace<'_>) -> Result<Vec<Found>, CommandError> {
+    let gone = |block: &&Block| block.level != Level::Original || (block.position.zone == Zone::Cold && block.bytes > 0);
+    let mut found = Vec::new();
+    for block in workspace.reading.session.blocks.iter().filter(gone) {
+        let text = match draft.original(block.number) {
+            Ok(original) => original.readable,
+            Err(PlanError::NoOriginal(_)) => continue,
+            Err(error) => return Err(error.into()),
+        };
+        let (number, level) = (block.number, block.level);
+        found.push(Found { session: workspace.location.id.clone(), number, level, title: label(block), text });
+    }
+    Ok(found)
+}
+
+/// The originals of other sessions, from the store alone.
+fn others(env: &Env, arguments: &Arguments, workspace: &Workspace<'_>) -> Result<Vec<Found>, CommandError> {
+    let Some(store) = env.existing_store()? else { return Ok(Vec::new()) };
+    let own = env.disk.resolve(&workspace.path)?;
+    let mut found = Vec::new();
+    for session in store.sessions()? {
+        let project = arguments.all || session.project == workspace.location.project;
+        if project && session.path != own {
+            found.extend(originals(&store, workspace, &session)?);
+        }
+    }
+    Ok(found)
+}
+
+fn originals(store: &Store, workspace: &Workspace<'_>, session: &StoredSession) -> Result<Vec<Found>, CommandError> {
+    let history: History = store.history(session.key)?;
+    let mut seen = BTreeSet::new();
+    let mut found = Vec::new();
+    for edit in history.operations.iter().flat_map(|operation| &operation.edits) {
+        let (Some(change), Some(before), Some(index)) = (&edit.change, &edit.before, edit.slot.index()) else { continue };
+        if !seen.insert((edit.row, index)) {
+            continue;
+        }
+        found.push(Found {
+            session: session.session.clone(),
+            number: change.number,
+            level: change.level_after,
+            title: change.label.clone(),
+            text: workspace.provider.decode(&store.original(before)?),
+        });
+    }
+    Ok(found)
+}

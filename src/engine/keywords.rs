@@ -97,7 +97,8 @@ fn words<'a>(line: &str, lower: &'a str, mut found: impl FnMut(Cow<'a, str>, boo
     }
 }
 
-fn is_stop_word(word: &str) -> bool {
+/// Whether a word, in lower case, tells nothing about what a text is about.
+pub fn is_stop_word(word: &str) -> bool {
     static KNOWN: LazyLock<FxHashSet<&'static str>> = LazyLock::new(|| STOP_WORDS.iter().copied().collect());
     KNOWN.contains(word)
 }
@@ -119,7 +120,7 @@ fn is_alphabetic(text: &str) -> bool {
 }
 
 /// Passes on the stretches of letters of a text, names in camelCase taken apart; an empty one between two other characters.
-fn parts(text: &str, mut found: impl FnMut(Range<usize>)) {
+pub fn parts(text: &str, mut found: impl FnMut(Range<usize>)) {
     let mut start = 0;
     let mut before: Option<char> = None;
     let mut characters = text.char_indices().peekable();

@@ -15,6 +15,7 @@ mod price;
 mod prices;
 mod reading;
 mod reduce;
+pub mod recall;
 mod references;
 mod rules;
 mod secrets;

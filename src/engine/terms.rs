@@ -24,7 +24,7 @@ pub fn terms(text: &str) -> Vec<u32> {
         if LINE_BYTES.contains(&content.len()) && content.bytes().filter(u8::is_ascii_alphabetic).take(3).count() == 3 {
             found.add(content);
         }
-        words(content, &mut found);
+        names(content, |name| found.add(name));
         quotes(content, &mut found);
     }
     found.terms.truncate(TERMS_PER_BLOCK);
@@ -83,7 +83,8 @@ static CLASSES: [Class; 256] = {
     classes
 };
 
-fn words(line: &str, found: &mut Found) {
+/// Passes on the identifiers and the names of files that stand in a line, in order; paths by their last part.
+pub fn names<'a>(line: &'a str, mut found: impl FnMut(&'a str)) {
     let class = |byte: &u8| CLASSES[*byte as usize];
     let mut rest = line;
     while let Some(start) = rest.as_bytes().iter().position(|byte| class(byte) != Class::Other) {
@@ -98,14 +99,14 @@ fn words(line: &str, found: &mut Found) {
         let slash = run.as_bytes().iter().rposition(|byte| *byte == b'/');
         let name = slash.map_or(run, |slash| &run[slash + 1..]);
         if is_file_name(name) {
-            found.add(name);
+            found(name);
         }
         let mut rest = run;
         while !rest.is_empty() {
             let end = rest.as_bytes().iter().position(|byte| class(byte) == Class::Mark).unwrap_or(rest.len());
             let word = &rest[..end];
             if word.len() >= IDENTIFIER_BYTES && is_identifier(word.as_bytes()) {
-                found.add(word);
+                found(word);
             }
             rest = rest.get(end + 1..).unwrap_or_default();
         }
