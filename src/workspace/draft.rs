@@ -103,6 +103,8 @@ pub struct Draft<'a> {
     pub(super) edits: BTreeMap<(u32, u32, Slot), Edit>,
     lines: Vec<Edit>,
     notes: Vec<(String, String)>,
+    /// The last row that stood in the file before what is taken back was done: figures up to it are in the log.
+    pub(super) logged_until: Option<Key>,
     /// Turns that are taken off the chain.
     pub(super) folded: Option<RangeInclusive<u32>>,
     pub(super) marks: Vec<Mark>,
@@ -134,6 +136,7 @@ impl<'a> Draft<'a> {
             edits: BTreeMap::new(),
             lines: Vec::new(),
             notes: Vec::new(),
+            logged_until: None,
             folded: None,
             marks: Vec::new(),
             known_tokens: FxHashMap::default(),
@@ -419,6 +422,7 @@ impl<'a> Draft<'a> {
             }
             edits.push(Edit { row: edit.row, slot: edit.slot, before, after, change });
         }
+        self.logged_until = operation.last_row;
         let marks = operation.marks.iter().map(|mark| Mark { before: mark.after.clone(), after: mark.before.clone(), ..mark.clone() });
         self.revert(edits, marks.collect())
     }
@@ -687,6 +691,10 @@ impl<'a> Draft<'a> {
         let session = &reading.session;
         let billed = |row: u32| session.rows[row as usize].usage.is_some_and(|usage| usage.sent() > 0);
         let Some(last) = reading.window.rows.iter().rposition(|row| billed(*row)) else { return Ok(None) };
+        let until = self.logged_until.and_then(|id| self.addresses.row_of(id));
+        if until.is_some_and(|until| reading.window.rows[last] <= until) {
+            return Ok(None);
+        }
         let message = session.rows[reading.window.rows[last] as usize].message;
         let of_response = |row: u32| session.rows[row as usize].kind == RowKind::Assistant && session.rows[row as usize].message == message;
         let sum_before = |blocks: &[BlockNumber], row: &dyn Fn(BlockNumber) -> Option<u32>, cost: &dyn Fn(BlockNumber) -> f64| -> f64 {

@@ -86,6 +86,7 @@ impl Draft<'_> {
             });
             edits.push(Edit { row, slot, before: now, after: target, change });
         }
+        self.logged_until = self.workspace.history.operations.iter().find(|operation| operation.id > point).and_then(|first| first.last_row);
         let marks = self.marks_back(point);
         self.revert(edits, marks)
     }
