@@ -4,6 +4,7 @@ use super::addresses::Addresses;
 use super::revision::{Revision, revise};
 use super::splice::{Mismatch, range};
 use super::{PlanError, Workspace, gate, thinking};
+use crate::engine::diff::BlockDifference;
 use crate::engine::{self, Reading};
 use crate::fsio::read_head;
 use crate::model::{
@@ -90,6 +91,8 @@ pub struct Drafted {
     pub unchanged_prefix: f64,
     /// How many thinking blocks are no longer sent.
     pub thinking_dropped: u32,
+    /// What the model would see differently; only for a look ahead.
+    pub differences: Vec<BlockDifference>,
 }
 
 /// A plan in the making.
@@ -351,6 +354,20 @@ impl<'a> Draft<'a> {
         Ok(identity)
     }
 
+    /// Adds a row at the end of the live branch, so that the client does not go on from a row that was added elsewhere.
+    ///
+    /// # Errors
+    ///
+    /// The provider cannot write it.
+    pub(super) fn mark_leaf(&mut self) -> Result<(), PlanError> {
+        let last = self.last_linked();
+        let new = self.new_row(self.identity(last)?, last)?;
+        let line = self.workspace.provider.leaf(&new).ok_or(PlanError::NoWay)?;
+        let id = new.id;
+        self.add_line(&id, line);
+        Ok(())
+    }
+
     /// Puts a mark on a block, or takes it off.
     ///
     /// # Errors
@@ -550,6 +567,11 @@ impl<'a> Draft<'a> {
         line
     }
 
+    /// The rows that are added so far.
+    pub(super) fn added_lines(&self) -> impl Iterator<Item = &Edit> {
+        self.lines.iter().filter(|edit| edit.before.is_none())
+    }
+
     fn all_edits(&self) -> Vec<Edit> {
         self.edits.values().cloned().chain(self.lines.iter().cloned()).collect()
     }
@@ -570,6 +592,7 @@ impl<'a> Draft<'a> {
         command: &str,
         inverts: Option<OperationId>,
         known: &(dyn Fn(Key) -> Option<u32> + Sync),
+        look_ahead: bool,
     ) -> Result<Drafted, PlanError> {
         for (label, content) in std::mem::take(&mut self.notes) {
             let parent = self.leaf_identity()?;
@@ -609,6 +632,7 @@ impl<'a> Draft<'a> {
         let thinking_dropped = thinking_before.saturating_sub(thinking(&window)) as u32;
         let unchanged_prefix = self.unchanged_prefix(&revision, &window);
         self.fill_in(&revision, &tokens);
+        let differences = if look_ahead { self.planned()? } else { Vec::new() };
         let plan = Plan {
             kind,
             command: command.to_owned(),
@@ -622,7 +646,7 @@ impl<'a> Draft<'a> {
             tokens_after: (total + after - before).max(0.0),
             last_row: self.workspace.reading.session.rows.iter().rev().find_map(|row| row.id),
         };
-        Ok(Drafted { plan, window, revision, tokens, unchanged_prefix, thinking_dropped })
+        Ok(Drafted { plan, window, revision, tokens, unchanged_prefix, thinking_dropped, differences })
     }
 
     /// No longer sends thinking from a block of the revision on.
