@@ -611,12 +611,12 @@ impl<'a> Draft<'a> {
         let tokens = self.tokens(&revision);
         if let Some(edits) = self.usage(&revision, &window, &tokens)? {
             for (row, edit) in edits {
-                self.edits.entry((row, 0, Slot::Usage)).or_insert(edit);
+                let key = (row, 0, Slot::Usage);
+                if !self.edits.contains_key(&key) {
+                    revision.amend(provider, row, self.line(row)?, &edit)?;
+                    self.edits.insert(key, edit);
+                }
             }
-            // Figures change neither blocks nor chain: the window stays what it is.
-            let window_before = window;
-            revision = self.revise(known)?;
-            window = window_before;
         }
         gate::check(self.workspace, &self.bytes, &revision, &window, &self.all_edits(), self.folded.as_ref())?;
         let cost = |window: &Window, tokens: &dyn Fn(BlockNumber) -> f64| -> f64 {
