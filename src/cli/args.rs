@@ -1,4 +1,5 @@
 use crate::commands::{archive, blocks, completions, help, manifest, redo, sessions, show, status, transcript, undo, util};
+use crate::commands::{export, gc, import, verify};
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use std::path::PathBuf;
 
@@ -89,6 +90,14 @@ pub enum Command {
     Undo(undo::Arguments),
     /// Take an undo back
     Redo(redo::Arguments),
+    /// Hold the store and the sessions against each other
+    Verify(verify::Arguments),
+    /// Forget what nobody needs any more, if asked twice
+    Gc(gc::Arguments),
+    /// Write the originals and the log of a session into one file
+    Export(export::Arguments),
+    /// Take the originals and the log of a session from such a file
+    Import(import::Arguments),
     /// Explain a command or a topic, such as `selectors`
     Help(help::Arguments),
     /// Print the completion script of a shell

@@ -4,7 +4,10 @@ mod accuracy;
 mod blocks;
 mod change;
 mod diff;
+mod export;
 mod format;
+mod gc;
+mod import;
 mod manifest;
 mod price;
 mod sessions;
@@ -12,12 +15,16 @@ mod show;
 mod status;
 mod style;
 mod transcript;
+mod verify;
 
 pub use accuracy::{AccuracyReport, AccuracyRow, Spread};
 pub use blocks::{BlockRow, BlocksReport, SortKey};
 pub use change::ChangeReport;
 pub use diff::DiffReport;
+pub use export::ExportReport;
 pub use format::{age, amount, bytes, clip, count, percent, printable, time, tokens};
+pub use gc::{ForgettableSession, GcReport};
+pub use import::ImportReport;
 pub use manifest::{ManifestReport, Tier};
 pub use price::lines as price_lines;
 pub use sessions::{SessionRow, SessionsReport};
@@ -25,6 +32,7 @@ pub use show::{ShowReport, ShownBlock};
 pub use status::{Share, StatusReport};
 pub use style::{Paint, Style};
 pub use transcript::{MessageText, PartText, TranscriptReport, TranscriptStyle};
+pub use verify::{Finding, FindingKind, VerifiedSession, VerifyReport, WayBackKind};
 
 use serde::Serialize;
 

@@ -5,7 +5,9 @@
 //! read-only disk and beside a broken cache.
 
 mod cache;
+mod export;
 mod history;
 
 pub use cache::{CACHE_FILE, Cache, CachedFile};
+pub use export::{Export, ExportError, Relation, relation};
 pub use history::{STORE_FILE, SessionKey, Store, StoreError, StoredSession, hexadecimal};

@@ -12,9 +12,11 @@ mod load;
 mod memory;
 mod revision;
 mod splice;
+mod standing;
 #[cfg(test)]
 mod tests;
 mod thinking;
+mod verify;
 
 pub use apply::{apply, history, settle, stands};
 pub use draft::{Draft, Drafted, Kept, NOTE, Original};
@@ -23,6 +25,8 @@ pub use find::{FindError, Found, find, find_all, looks_like};
 pub use list::{Listed, list};
 pub use live::open_sessions;
 pub use load::{load, parse_chunk};
+pub use standing::{Beside, Departed, Departure, Standing, Values};
+pub use verify::{FileState, Verified, WayBack, found, in_force, verify};
 
 use crate::engine::{self, ReadSettings, Reading};
 use crate::fsio::{Disk, read_range};
