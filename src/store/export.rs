@@ -318,7 +318,7 @@ fn body(file: &[u8]) -> Result<&[u8], ExportError> {
     let mut line = || -> Option<&str> { std::str::from_utf8(lines.next()?.strip_suffix(b"\n")?).ok() };
     let heading = || damaged("its heading is unreadable");
     let format = line().ok_or_else(heading)?;
-    let found: u32 = format.parse().map_err(|_| heading())?;
+    let found: u32 = format.parse().ok().filter(|format| *format > 0).ok_or_else(heading)?;
     if found > FORMAT {
         return Err(ExportError::Newer { found });
     }
