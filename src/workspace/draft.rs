@@ -401,7 +401,7 @@ impl<'a> Draft<'a> {
         let history = &self.workspace.history;
         let later = history.operations.iter().filter(|later| later.id > operation.id);
         for later in later.filter(|later| {
-            history.undone_by(later.id).is_none() && !later.inverts.is_some_and(|id| history.undone_by(id) == Some(later.id))
+            history.undone_by(later.id).is_none() && later.inverts.is_none_or(|id| history.undone_by(id) != Some(later.id))
         }) {
             let same = |edit: &&LoggedEdit| edit.change.is_some() && operation.edits.iter().any(|own| own.change.is_some() && own.overlaps(edit));
             if let Some(change) = later.edits.iter().find(same).and_then(|edit| edit.change.as_ref()) {

@@ -107,7 +107,7 @@ fn a_fault_at_any_call_of_the_disk_is_an_error_and_no_wrong_reading() {
                 Err(error) => assert_eq!(error.to_string(), "injected fault"),
             }
             assert!(cached(&cache, &file) == fresh(&file), "after fault {faults}");
-            if disk.calls.into_inner() <= faults {
+            if disk.calls.load(std::sync::atomic::Ordering::SeqCst) <= faults {
                 break;
             }
             faults += 1;
@@ -143,6 +143,34 @@ impl Disk for ReplacingDisk<'_> {
 
     fn resolve(&self, path: &Path) -> io::Result<PathBuf> {
         RealDisk.resolve(path)
+    }
+
+    fn lock(&self, path: &Path) -> io::Result<Option<Box<dyn Send>>> {
+        RealDisk.lock(path)
+    }
+
+    fn create(&self, path: &Path, like: &Path) -> io::Result<Box<dyn crate::fsio::NewFile>> {
+        RealDisk.create(path, like)
+    }
+
+    fn append(&self, path: &Path, bytes: &[u8]) -> io::Result<()> {
+        RealDisk.append(path, bytes)
+    }
+
+    fn rename(&self, from: &Path, to: &Path) -> io::Result<()> {
+        RealDisk.rename(from, to)
+    }
+
+    fn sync_directory(&self, path: &Path) -> io::Result<()> {
+        RealDisk.sync_directory(path)
+    }
+
+    fn remove(&self, path: &Path) -> io::Result<()> {
+        RealDisk.remove(path)
+    }
+
+    fn writers(&self, path: &Path, identity: &crate::fsio::Identity) -> Vec<u32> {
+        RealDisk.writers(path, identity)
     }
 }
 

@@ -10,6 +10,7 @@
 
 mod commands;
 mod fresh;
+mod keeping;
 mod limits;
 mod properties;
 mod sandbox;
