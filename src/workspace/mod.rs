@@ -17,6 +17,10 @@ mod shorten;
 mod splice;
 #[cfg(test)]
 mod tests;
+#[cfg(test)]
+mod tests_apply;
+#[cfg(test)]
+mod tests_laws;
 mod thinking;
 
 pub use apply::{apply, history, settle, stands};

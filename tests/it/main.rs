@@ -12,6 +12,7 @@ mod commands;
 mod fresh;
 mod limits;
 mod properties;
+mod reliability;
 mod sandbox;
 mod walls;
 mod window;
