@@ -1,6 +1,7 @@
 //! What every command that changes a session does alike: lock, settle, plan, show the price, apply.
 
 use crate::cli::{CommandError, Env, ErrorKind, wait};
+use crate::engine::{self, EditFacts};
 use crate::model::{BlockNumber, OperationId, OperationKind};
 use crate::output::ChangeReport;
 use crate::store::Store;
@@ -32,6 +33,8 @@ pub struct Said {
     pub inverts: Option<OperationId>,
     /// What was done, in a word such as `compressed`.
     pub verb: &'static str,
+    /// To what, where that is not blocks.
+    pub what: Option<String>,
     /// The blocks that were left alone, by reason.
     pub kept: BTreeMap<Kept, Vec<BlockNumber>>,
     /// What else there is to say.
@@ -41,7 +44,7 @@ pub struct Said {
 impl Said {
     /// A change, by what is done to the blocks.
     pub fn change(verb: &'static str) -> Said {
-        Said { kind: OperationKind::Change, inverts: None, verb, kept: BTreeMap::new(), notes: Vec::new() }
+        Said { kind: OperationKind::Change, inverts: None, verb, what: None, kept: BTreeMap::new(), notes: Vec::new() }
     }
 
     /// Says that a block was left alone.
@@ -138,7 +141,7 @@ fn once(
     let mut draft = Draft::new(workspace, opened.store.as_ref(), now)?;
     let said = plan(&mut draft, &opened)?;
     let cache = env.cache();
-    let drafted = draft.finish(said.kind, &env.command, said.inverts, &|hash| cache.count(hash))?;
+    let drafted = draft.finish(said.kind, &env.command, said.inverts, &|hash| cache.count(hash), options.dry_run)?;
     let mut report = report(env, workspace, &said, &drafted, options);
     if let (Some(store), false, false) = (&opened.store, options.dry_run, drafted.plan.is_empty()) {
         let path = real_path(env, found)?;
@@ -158,14 +161,25 @@ fn report(
     drafted: &workspace::Drafted,
     options: ChangeOptions,
 ) -> ChangeReport {
-    let _ = env;
     let plan = &drafted.plan;
+    let reading = &workspace.reading;
+    let sent = plan.edits.iter().any(|edit| edit.slot.is_sent());
+    let facts = EditFacts {
+        window_before: plan.tokens_before,
+        window_after: plan.tokens_after,
+        unchanged_prefix: drafted.unchanged_prefix,
+        model: &reading.model,
+        idle_milliseconds: engine::idle_milliseconds(reading, env.style.now.as_millisecond()),
+        cache_lifetime_milliseconds: workspace.cache_milliseconds(),
+        steps_per_turn: engine::steps_per_turn(reading),
+    };
     let changes = plan.edits.iter().filter_map(|edit| edit.change.clone()).collect();
     ChangeReport {
         session: workspace.location.id.clone(),
         operation: None,
         dry_run: options.dry_run,
         verb: said.verb,
+        what: said.what.clone(),
         changes,
         marks: plan.marks.iter().map(|mark| mark.number).collect(),
         rows_added: plan.edits.iter().filter(|edit| edit.before.is_none()).count(),
@@ -173,6 +187,8 @@ fn report(
         tokens_before: plan.tokens_before,
         tokens_after: plan.tokens_after,
         thinking_dropped: drafted.thinking_dropped,
+        price: sent.then(|| engine::price(&facts, &env.prices)),
+        differences: drafted.differences.clone(),
         notes: said.notes.clone(),
     }
 }

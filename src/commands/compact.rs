@@ -44,7 +44,9 @@ pub fn run(env: &Env, arguments: &Arguments) -> Result<(), CommandError> {
             None => draft.summarize(turns.clone())?,
         };
         draft.fold(turns.clone(), &summary)?;
-        let mut said = Said::change("folded");
+        let (start, end) = (turns.start(), turns.end());
+        let what = if start == end { format!("turn {start}") } else { format!("turns {start} to {end}") };
+        let mut said = Said { what: Some(what), ..Said::change("folded") };
         said.notes.push(summary.lines().take(8).map(|line| format!("  {line}")).collect::<Vec<_>>().join("\n"));
         Ok(said)
     })
@@ -54,7 +56,7 @@ pub fn run(env: &Env, arguments: &Arguments) -> Result<(), CommandError> {
 pub fn run_uncompact(env: &Env, arguments: &UncompactArguments) -> Result<(), CommandError> {
     change(env, arguments.options, &|draft, _| {
         draft.uncut()?;
-        Ok(Said::change("uncompacted"))
+        Ok(Said { what: Some("the last compaction".to_owned()), ..Said::change("taken back") })
     })
 }
 

@@ -27,6 +27,6 @@ pub fn run(env: &Env, arguments: &Arguments) -> Result<(), CommandError> {
     }
     change(env, arguments.options, &|draft, _| {
         draft.note(NOTE, &text);
-        Ok(Said::change("created"))
+        Ok(Said { what: Some("a note".to_owned()), ..Said::change("created") })
     })
 }

@@ -1,7 +1,9 @@
 //! `aperture diff`: what the model sees differently.
 
 use crate::cli::{CommandError, Env, ErrorKind};
-use crate::model::{Basis, History, OperationId, Snapshot, TokenCount};
+use crate::engine;
+use crate::engine::diff::{BlockDifference, DiffKind};
+use crate::model::{Basis, BlockNumber, History, OperationId, Snapshot, TokenCount};
 use crate::output::DiffReport;
 use crate::workspace::Draft;
 use anyhow::anyhow;
@@ -32,47 +34,87 @@ pub struct Arguments {
 
 /// Shows the differences.
 pub fn run(env: &Env, arguments: &Arguments) -> Result<(), CommandError> {
-    let history = env.history_of(&env.find(None)?)?;
-    let different = report(env, &history.snapshots, arguments.from.as_deref(), arguments.to.as_deref(), arguments.full, arguments.stat)?;
+    let named = Named { session: None, from: arguments.from.as_deref(), to: arguments.to.as_deref() };
+    let different = report(env, &named, arguments.full, arguments.stat)?;
     let any = !different.blocks.is_empty();
     env.print(&different)?;
     if any && arguments.exit_code { Err(CommandError::silent()) } else { Ok(()) }
 }
 
-/// Prints the differences between two points.
-pub fn show(
-    env: &Env,
-    snapshots: &[Snapshot],
-    from: Option<&str>,
-    to: Option<&str>,
-    full: bool,
-    stat: bool,
-) -> Result<(), CommandError> {
-    env.print(&report(env, snapshots, from, to, full, stat)?)
+/// Prints the differences between a point and now, one line a block.
+///
+/// # Errors
+///
+/// There is no such point.
+pub fn since(env: &Env, session: Option<&str>, point: &str) -> Result<(), CommandError> {
+    let named = Named { session, from: Some(point), to: None };
+    env.print(&report(env, &named, false, true)?)
 }
 
-fn report(
-    env: &Env,
-    snapshots: &[Snapshot],
-    from: Option<&str>,
-    to: Option<&str>,
-    full: bool,
-    stat: bool,
-) -> Result<DiffReport, CommandError> {
-    let workspace = env.open(None)?;
+/// Prints the blocks that came after a turn, and those that were changed since it ended, one line a block.
+///
+/// # Errors
+///
+/// The session cannot be read.
+pub fn since_turn(env: &Env, session: Option<&str>, turn: u32) -> Result<(), CommandError> {
+    let workspace = env.open(session)?;
+    let store = env.existing_store()?;
+    let reading = &workspace.reading;
+    let next = reading.turns.iter().find(|later| later.number > turn).and_then(|later| later.timestamp);
+    let before = workspace.history.operations.iter().filter(|operation| next.is_none_or(|next| operation.time < next));
+    let point = before.map(|operation| operation.id).last().unwrap_or_default();
+    let draft = Draft::new(&workspace, store.as_ref(), env.style.now.as_millisecond())?;
+    let mut blocks = draft.differences(point, None)?;
+    let known: Vec<BlockNumber> = blocks.iter().map(|block| block.number).collect();
+    let came = reading.in_window().filter(|block| block.position.turn > turn && !known.contains(&block.number));
+    blocks.extend(came.map(|block| BlockDifference {
+        number: block.number,
+        label: engine::label(block),
+        kind: DiffKind::Added,
+        level_before: block.level,
+        level_after: block.level,
+        tokens_before: TokenCount::ZERO,
+        tokens_after: block.tokens,
+        before: String::new(),
+        after: block.preview.to_string(),
+    }));
+    blocks.sort_by_key(|block| block.number);
+    let total = reading.price.total.0;
+    let came: f64 = blocks.iter().map(|block| block.tokens_after.value - block.tokens_before.value).sum();
+    let tokens_before = TokenCount { value: (total.value - came).max(0.0), basis: Basis::Estimated };
+    env.print(&DiffReport {
+        from: format!("turn {turn}"),
+        to: "now".to_owned(),
+        blocks,
+        tokens_before,
+        tokens_after: total,
+        stat: true,
+        full: false,
+    })
+}
+
+/// Two points of a session, by their names.
+struct Named<'a> {
+    session: Option<&'a str>,
+    from: Option<&'a str>,
+    to: Option<&'a str>,
+}
+
+fn report(env: &Env, named: &Named<'_>, full: bool, stat: bool) -> Result<DiffReport, CommandError> {
+    let workspace = env.open(named.session)?;
     let store = env.existing_store()?;
     let draft = Draft::new(&workspace, store.as_ref(), env.style.now.as_millisecond())?;
     let history = &workspace.history;
-    let first = from.map_or(Ok(0), |name| point(history, name))?;
-    let last = to.map(|name| point(history, name)).transpose()?;
+    let first = named.from.map_or(Ok(0), |name| point(history, name))?;
+    let last = named.to.map(|name| point(history, name)).transpose()?;
     if last.is_some_and(|last| last < first) {
         let error = anyhow!("the second point is before the first one");
         return Err(CommandError::new(ErrorKind::Usage, error).hint("name the older one first"));
     }
     let tokens = |point| TokenCount { value: draft.tokens_at(point), basis: Basis::Calibrated };
     Ok(DiffReport {
-        from: name(snapshots, Some(first)),
-        to: name(snapshots, last),
+        from: name(&history.snapshots, Some(first)),
+        to: name(&history.snapshots, last),
         blocks: draft.differences(first, last)?,
         tokens_before: tokens(Some(first)),
         tokens_after: tokens(last),

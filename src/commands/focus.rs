@@ -48,12 +48,12 @@ pub fn run(env: &Env, arguments: &Arguments) -> Result<(), CommandError> {
             let before: Vec<BlockNumber> =
                 reading.session.blocks.iter().filter(|block| block.focused).map(|block| block.number).collect();
             for number in before.into_iter().filter(|number| !chosen.contains(number)) {
-                mark(draft, opened, &mut said, number, MarkKind::Focus, None)?;
+                mark(draft, &mut said, number, MarkKind::Focus, None)?;
             }
         }
         let turn = reading.turns.len().to_string();
         for number in chosen {
-            mark(draft, opened, &mut said, number, MarkKind::Focus, Some(turn.clone()))?;
+            mark(draft, &mut said, number, MarkKind::Focus, Some(turn.clone()))?;
         }
         Ok(said)
     })
@@ -66,7 +66,7 @@ pub fn run_unfocus(env: &Env, arguments: &UnfocusArguments) -> Result<(), Comman
         let mut said = Said::change("unfocused");
         for number in selector.select(&opened.workspace.reading)? {
             if opened.workspace.reading.block(number).is_some_and(|block| block.focused) {
-                mark(draft, opened, &mut said, number, MarkKind::Focus, None)?;
+                mark(draft, &mut said, number, MarkKind::Focus, None)?;
             }
         }
         Ok(said)

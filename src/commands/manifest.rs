@@ -1,8 +1,10 @@
 //! `aperture manifest`: the context manifest.
 
-use crate::cli::{CommandError, Env};
+use super::diff;
+use crate::cli::{CommandError, Env, ErrorKind};
 use crate::engine;
 use crate::output::{ManifestReport, Tier};
+use anyhow::anyhow;
 
 /// Arguments of `manifest`.
 #[derive(Debug, clap::Args)]
@@ -10,6 +12,7 @@ use crate::output::{ManifestReport, Tier};
   aperture manifest                        the newest session here
   aperture manifest --tier summary         at most 200 tokens
   aperture manifest 6666 --max-tokens 300  a session by the beginning of its id
+  aperture manifest --since turn:12        the memory diff: what came and what changed
 
 Figures are as billed; estimates have a ~ before them.")]
 pub struct Arguments {
@@ -22,14 +25,29 @@ pub struct Arguments {
     /// Tokens that the text may take, in place of what the tier allows; JSON is never cut
     #[arg(long, value_name = "N")]
     max_tokens: Option<usize>,
+    /// Only what is different since then: an operation, a snapshot, or a turn such as turn:12
+    #[arg(long, value_name = "POINT", conflicts_with_all = ["tier", "max_tokens"])]
+    since: Option<String>,
+}
+
+/// Shows what is different since a point: the blocks that came, and those that aperture changed.
+fn since(env: &Env, session: Option<&str>, point: &str) -> Result<(), CommandError> {
+    let Some(turn) = point.strip_prefix("turn:") else { return diff::since(env, session, point) };
+    let Ok(turn) = turn.parse::<u32>() else {
+        let error = anyhow!("'{point}' is no turn");
+        return Err(CommandError::new(ErrorKind::Usage, error).hint("a turn is written as turn:12"));
+    };
+    diff::since_turn(env, session, turn)
 }
 
 /// Shows the manifest.
 pub fn run(env: &Env, arguments: &Arguments) -> Result<(), CommandError> {
+    if let Some(point) = &arguments.since {
+        return since(env, arguments.session.as_deref(), point);
+    }
     let workspace = env.open(arguments.session.as_deref())?;
-    env.print(&ManifestReport {
-        tier: arguments.tier,
-        max_tokens: arguments.max_tokens,
-        manifest: engine::manifest(&workspace.reading, arguments.tier.listed()),
-    })
+    let mut manifest = engine::manifest(&workspace.reading, arguments.tier.listed());
+    let (now, lifetime) = (env.style.now.as_millisecond(), workspace.cache_milliseconds());
+    manifest.stale_price = engine::price_of_stale(&workspace.reading, &env.prices, now, lifetime);
+    env.print(&ManifestReport { tier: arguments.tier, max_tokens: arguments.max_tokens, manifest })
 }

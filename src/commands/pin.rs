@@ -1,6 +1,6 @@
 //! `aperture pin` and `aperture unpin`: blocks that stay as they are.
 
-use super::changing::{ChangeOptions, Opened, Said, change};
+use super::changing::{ChangeOptions, Said, change};
 use crate::cli::{CommandError, Env};
 use crate::engine::Selector;
 use crate::model::{BlockNumber, MarkKind, Pin};
@@ -51,7 +51,7 @@ pub fn run(env: &Env, arguments: &Arguments) -> Result<(), CommandError> {
     change(env, arguments.options, &|draft, opened| {
         let mut said = Said::change("pinned");
         for number in selector.select(&opened.workspace.reading)? {
-            mark(draft, opened, &mut said, number, MarkKind::Pin, Some(pin.name().to_owned()))?;
+            mark(draft, &mut said, number, MarkKind::Pin, Some(pin.name().to_owned()))?;
         }
         Ok(said)
     })
@@ -64,7 +64,7 @@ pub fn run_unpin(env: &Env, arguments: &UnpinArguments) -> Result<(), CommandErr
         let mut said = Said::change("unpinned");
         for number in selector.select(&opened.workspace.reading)? {
             if opened.workspace.reading.block(number).is_some_and(|block| block.pin.is_some()) {
-                mark(draft, opened, &mut said, number, MarkKind::Pin, None)?;
+                mark(draft, &mut said, number, MarkKind::Pin, None)?;
             } else {
                 said.keep(Kept::AsItIs, number);
             }
@@ -76,7 +76,6 @@ pub fn run_unpin(env: &Env, arguments: &UnpinArguments) -> Result<(), CommandErr
 /// Puts a mark on a block, or takes it off; what cannot be found again is left alone.
 pub fn mark(
     draft: &mut Draft<'_>,
-    opened: &Opened,
     said: &mut Said,
     number: BlockNumber,
     kind: MarkKind,
@@ -89,6 +88,5 @@ pub fn mark(
         Err(PlanError::Immutable(_)) => said.keep(Kept::Bound, number),
         Err(error) => return Err(error.into()),
     }
-    let _ = opened;
     Ok(())
 }

@@ -73,7 +73,8 @@ pub fn run(env: &Env, arguments: &Arguments) -> Result<(), CommandError> {
                 return Err(nothing(&arguments.query));
             }
             draft.note(NOTE, &report.note());
-            Ok(Said::change("injected"))
+            let what = format!("a note with {} blocks", report.blocks.len());
+            Ok(Said { what: Some(what), ..Said::change("injected") })
         });
     }
     let workspace = env.open(None)?;

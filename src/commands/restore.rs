@@ -23,6 +23,6 @@ pub struct Arguments {
 pub fn run(env: &Env, arguments: &Arguments) -> Result<(), CommandError> {
     change(env, arguments.options, &|draft, opened| {
         draft.restore_to(point(&opened.workspace.history, &arguments.point)?)?;
-        Ok(Said::change("restored"))
+        Ok(Said { what: Some(format!("the session as of '{}'", arguments.point)), ..Said::change("restored") })
     })
 }

@@ -47,7 +47,7 @@ pub fn invert(
             return Err(CommandError::new(ErrorKind::Refused, error).hint(format!("aperture undo {by} brings it back")));
         }
         draft.invert(operation)?;
-        let notes = vec![format!("operation {id} was: {}", operation.command)];
-        Ok(Said { kind, inverts: Some(id), notes, ..Said::change(verb) })
+        let what = Some(format!("operation {id}: {}", operation.command));
+        Ok(Said { kind, inverts: Some(id), what, ..Said::change(verb) })
     })
 }

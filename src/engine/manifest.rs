@@ -1,6 +1,6 @@
 //! The context manifest: what the window holds, in a few hundred tokens.
 
-use super::{Capacity, Reading, label};
+use super::{Capacity, EditPrice, Reading, label};
 use crate::model::{Block, BlockKind, BlockNumber, Hidden, Level, Pin, Role, TokenCount, Zone};
 use serde::Serialize;
 
@@ -45,8 +45,35 @@ pub struct Manifest {
     pub stale_blocks: u32,
     /// What they cost together.
     pub stale_tokens: TokenCount,
+    /// Runs of blocks that were archived.
+    pub archived: Vec<ArchivedRun>,
+    /// Blocks that are pinned and not in the window.
+    pub pinned_outside: Vec<BlockNumber>,
+    /// Blocks that another program changed since aperture shortened them.
+    pub changed_elsewhere: Vec<BlockNumber>,
     /// Tokens that are still free.
     pub remaining: u64,
+    /// How many shortened blocks could be expanded in half of what is free, the smallest first.
+    pub expandable: u32,
+    /// What compressing the stale blocks would cost and save, if there are any.
+    pub stale_price: Option<EditPrice>,
+}
+
+/// Blocks that follow each other in the file and are archived, with the thinking between them.
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+pub struct ArchivedRun {
+    /// The first of them.
+    pub first: BlockNumber,
+    /// The last of them.
+    pub last: BlockNumber,
+    /// How many are archived.
+    pub blocks: u32,
+    /// What they cost before, in tokens.
+    pub tokens: f64,
+    /// Why, each reason once.
+    pub reasons: Vec<String>,
+    /// Thinking blocks between them, whose signatures are kept.
+    pub thinking: u32,
 }
 
 /// A zone in numbers.
@@ -115,7 +142,62 @@ pub fn manifest(reading: &Reading, listed: usize) -> Manifest {
         stale_tokens: stale.iter().map(|block| block.tokens).sum(),
         stale: stale.into_iter().take(listed).map(entry).collect(),
         remaining: reading.remaining(),
+        archived: archived(reading),
+        pinned_outside: numbers(reading, &|block| block.pin.is_some() && block.position.zone == Zone::Cold),
+        changed_elsewhere: numbers(reading, &|block| block.changed_elsewhere),
+        expandable: expandable(reading),
+        stale_price: None,
     }
+}
+
+fn numbers(reading: &Reading, test: &dyn Fn(&Block) -> bool) -> Vec<BlockNumber> {
+    reading.session.blocks.iter().filter(|block| test(block)).map(|block| block.number).collect()
+}
+
+/// The archived blocks of the window, those together that follow each other but for thinking and what only goes with them.
+fn archived(reading: &Reading) -> Vec<ArchivedRun> {
+    let mut runs: Vec<ArchivedRun> = Vec::new();
+    let mut thinking = 0;
+    let mut open = false;
+    for block in reading.session.blocks.iter().filter(|block| block.position.zone != Zone::Cold || block.role == Role::Thinking) {
+        if block.level == Level::Archived {
+            if !open {
+                runs.push(ArchivedRun { first: block.number, ..ArchivedRun::default() });
+                thinking = 0;
+            }
+            open = true;
+            if let Some(run) = runs.last_mut() {
+                run.last = block.number;
+                run.blocks += 1;
+                run.tokens += block.marker.map_or(0.0, |marker| marker.tokens);
+                run.thinking += std::mem::take(&mut thinking);
+                if !block.reason.is_empty() && !run.reasons.iter().any(|reason| *reason == *block.reason) {
+                    run.reasons.push(block.reason.to_string());
+                }
+            }
+        } else if block.role == Role::Thinking {
+            thinking += 1;
+        } else if block.kind != BlockKind::ToolUse {
+            open = false;
+        }
+    }
+    runs
+}
+
+/// How many shortened blocks fit into half of what is free when they are expanded, the smallest first.
+fn expandable(reading: &Reading) -> u32 {
+    let mut costs: Vec<f64> = reading
+        .in_window()
+        .filter(|block| matches!(block.level, Level::Trimmed | Level::Summarized | Level::Minimal))
+        .filter_map(|block| Some(block.marker?.tokens - block.tokens.value))
+        .collect();
+    costs.sort_by(f64::total_cmp);
+    let mut free = reading.remaining() as f64 / 2.0;
+    let fits = costs.into_iter().take_while(|cost| {
+        free -= cost;
+        free >= 0.0
+    });
+    fits.count() as u32
 }
 
 /// A block as it stands in a list.

@@ -30,9 +30,9 @@ mod zones;
 
 pub use capacity::{Capacity, CapacitySource, capacity};
 pub use label::label;
-pub use manifest::{Entry, Manifest, ZoneSummary, entry, manifest, stale_reason};
+pub use manifest::{ArchivedRun, Entry, Manifest, ZoneSummary, entry, manifest, stale_reason};
 pub use measure::{load_vocabulary, measure, o200k, preview};
-pub use price::{EditFacts, EditPrice, price};
+pub use price::{EditFacts, EditPrice, idle_milliseconds, price, price_of_stale, steps_per_turn};
 pub use prices::{Dollars, LongPrompt, ModelPrice, PriceSetting, PriceTable, Prices};
 pub use reading::{ReadSettings, Reading, read, read_with};
 pub use reduce::{LaterLines, Reducible, hint, reduce, tool_input};

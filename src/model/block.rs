@@ -80,6 +80,9 @@ pub struct Block {
     /// Whether it is not as aperture left it: another program changed it since.
     #[serde(skip)]
     pub changed_elsewhere: bool,
+    /// Why it was shortened, if the user said so.
+    #[serde(skip)]
+    pub reason: Box<str>,
     /// Its topic, an index into the topics of the reading.
     #[serde(skip)]
     pub topic: Option<u32>,
@@ -151,6 +154,7 @@ impl Block {
             pin: None,
             focused: false,
             changed_elsewhere: false,
+            reason: "".into(),
             topic: None,
         }
     }

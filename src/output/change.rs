@@ -1,5 +1,7 @@
-use super::{Paint, Report, Style, amount, clip};
-use crate::model::{BlockChange, BlockNumber, OperationId};
+use super::{DiffReport, Paint, Report, Style, amount, clip, price_lines};
+use crate::engine::EditPrice;
+use crate::engine::diff::BlockDifference;
+use crate::model::{Basis, BlockChange, BlockNumber, OperationId, TokenCount};
 use serde::Serialize;
 
 /// Changes that are listed one by one.
@@ -16,6 +18,8 @@ pub struct ChangeReport {
     pub dry_run: bool,
     /// What was done, in a word.
     pub verb: &'static str,
+    /// To what, where that is not blocks.
+    pub what: Option<String>,
     /// What happened to each block.
     pub changes: Vec<BlockChange>,
     /// Blocks that were pinned, unpinned, selected or let go.
@@ -30,8 +34,12 @@ pub struct ChangeReport {
     pub tokens_after: f64,
     /// Thinking blocks that are no longer sent, because what stands before them changed.
     pub thinking_dropped: u32,
+    /// What the edit costs and saves; none where the window stays what it is.
+    pub price: Option<EditPrice>,
     /// What else there is to say.
     pub notes: Vec<String>,
+    /// What the model would see differently, for a look ahead.
+    pub differences: Vec<BlockDifference>,
 }
 
 impl ChangeReport {
@@ -57,7 +65,11 @@ impl Report for ChangeReport {
             line("nothing to do");
         } else {
             let would = if self.dry_run { "would have " } else { "" };
-            let what = if blocks == 1 { "1 block".to_owned() } else { format!("{blocks} blocks") };
+            let what = match &self.what {
+                Some(what) => what.clone(),
+                None if blocks == 1 => "1 block".to_owned(),
+                None => format!("{blocks} blocks"),
+            };
             line(&style.paint(Paint::Heading, &format!("{would}{} {what}", self.verb)));
         }
         for change in self.changes.iter().take(LISTED) {
@@ -69,16 +81,31 @@ impl Report for ChangeReport {
         for (why, blocks) in &self.kept {
             line(&format!("  left alone: {} ({why})", blocks.len()));
         }
-        if self.tokens_before.round() != self.tokens_after.round() {
-            let sign = if self.saved() >= 0.0 { "−" } else { "+" };
-            let (before, after) = (amount(self.tokens_before.round() as u64), amount(self.tokens_after.round() as u64));
-            line(&format!("{sign}{} tokens ({before} → {after})", amount(self.saved().abs().round() as u64)));
+        if let Some(price) = &self.price {
+            price_lines(price).iter().for_each(|text| line(text));
+        }
+        if self.thinking_dropped > 0 {
+            let (count, plural) = (self.thinking_dropped, if self.thinking_dropped == 1 { "block" } else { "blocks" });
+            line(&format!("{count} thinking {plural} after the first change no longer fit and are not sent"));
         }
         for note in &self.notes {
             line(note);
         }
         if let Some(operation) = self.operation {
             line(&style.paint(Paint::Dim, &format!("operation {operation}; aperture undo takes it back")));
+        }
+        if !self.differences.is_empty() {
+            let report = DiffReport {
+                from: "now".to_owned(),
+                to: format!("as it would be {}", self.verb),
+                blocks: self.differences.clone(),
+                tokens_before: TokenCount { value: self.tokens_before, basis: Basis::Calibrated },
+                tokens_after: TokenCount { value: self.tokens_after, basis: Basis::Calibrated },
+                stat: false,
+                full: false,
+            };
+            text.push('\n');
+            text.push_str(&report.text(style));
         }
         text
     }

@@ -98,6 +98,60 @@ impl ManifestReport {
         Line(0, text)
     }
 
+    /// What could be done: shorten what is stale, expand what was shortened.
+    fn suggestions(&self) -> Vec<Line> {
+        let manifest = &self.manifest;
+        let mut lines = Vec::new();
+        if let Some(price) = manifest.stale_price.filter(|_| manifest.stale_blocks > 0) {
+            let back = match price.pays_back_turns {
+                Some(turns) if turns < 0.5 => ", pays back at once".to_owned(),
+                Some(turns) => format!(", pays back in ~{} turns", turns.ceil()),
+                None => String::new(),
+            };
+            let (count, saved) = (manifest.stale_blocks, super::amount(price.saved_tokens.max(0.0).round() as u64));
+            let blocks = if count == 1 { "block" } else { "blocks" };
+            lines.push(Line(3, format!("  - compress --stale: {count} {blocks}, −~{saved}{back}")));
+        }
+        if manifest.expandable > 0 {
+            let blocks = if manifest.expandable == 1 { "block" } else { "blocks" };
+            lines.push(Line(3, format!("  - safe to expand ~{} shortened {blocks}", manifest.expandable)));
+        }
+        if !manifest.changed_elsewhere.is_empty() {
+            lines.push(Line(2, format!("  - changed by another program: {}", numbers(&manifest.changed_elsewhere))));
+        }
+        if !manifest.pinned_outside.is_empty() {
+            lines.push(Line(2, format!("  - pinned, and not in the window: {}", numbers(&manifest.pinned_outside))));
+        }
+        lines
+    }
+
+    fn archived(&self, listed: usize) -> Vec<Line> {
+        let manifest = &self.manifest;
+        let mut lines = Vec::new();
+        if manifest.archived.is_empty() {
+            return lines;
+        }
+        let blocks: u32 = manifest.archived.iter().map(|run| run.blocks).sum();
+        let tokens: f64 = manifest.archived.iter().map(|run| run.tokens).sum();
+        let amount = |tokens: f64| super::amount(tokens.round() as u64);
+        lines.push(Line(0, String::new()));
+        let plural = if blocks == 1 { "block" } else { "blocks" };
+        lines.push(Line(0, format!("ARCHIVED ({blocks} {plural}, {} tokens; @recall(N) brings one back):", amount(tokens))));
+        for (place, run) in manifest.archived.iter().take(listed).enumerate() {
+            let range = if run.first == run.last { format!("#{}", run.first) } else { format!("#{}..{}", run.first, run.last) };
+            let mut text = format!("  - {range}: {} archived, {}", run.blocks, amount(run.tokens));
+            if !run.reasons.is_empty() {
+                text.push_str(&format!(" ({})", clip(&run.reasons.join("; "), 60)));
+            }
+            if run.thinking > 0 {
+                let plural = if run.thinking == 1 { "" } else { "s" };
+                text.push_str(&format!(", {} thinking signature{plural} kept", run.thinking));
+            }
+            lines.push(Line(if place < 2 { 3 } else { 6 }, text));
+        }
+        lines
+    }
+
     fn short(&self, listed: usize) -> Vec<Line> {
         let manifest = &self.manifest;
         let zones: Vec<String> = manifest
@@ -122,7 +176,12 @@ impl ManifestReport {
         if !manifest.stale.is_empty() {
             lines.push(Line(3, format!("Stale: {}", entries_with_tokens(&manifest.stale, listed))));
         }
+        if !manifest.archived.is_empty() {
+            let blocks: u32 = manifest.archived.iter().map(|run| run.blocks).sum();
+            lines.push(Line(3, format!("Archived: {blocks} blocks; @recall(N)")));
+        }
         lines.push(self.budget());
+        lines.extend(self.suggestions().into_iter().take(1));
         lines
     }
 
@@ -210,8 +269,11 @@ impl ManifestReport {
                 Zone::Cold => drop(lines.pop()),
             }
         }
+        let cold = lines.iter().position(|Line(_, text)| text.starts_with("COLD STORAGE")).map_or(lines.len(), |place| place - 1);
+        lines.splice(cold..cold, self.archived(listed));
         lines.push(Line(0, String::new()));
         lines.push(self.budget());
+        lines.extend(self.suggestions());
         lines
     }
 
@@ -239,6 +301,12 @@ fn fit(lines: &mut Vec<Line>, limit: usize) {
         let place = if lines.len() > 2 { lines.len() - 2 } else { 1 };
         lines.remove(place);
     }
+}
+
+fn numbers(blocks: &[u32]) -> String {
+    const LISTED: usize = 6;
+    let more = if blocks.len() > LISTED { ", …" } else { "" };
+    blocks.iter().take(LISTED).map(|number| format!("#{number}")).collect::<Vec<_>>().join(", ") + more
 }
 
 fn pin(entry: &Entry) -> &'static str {

@@ -71,6 +71,9 @@ pub trait ProviderAdapter: Sync {
     /// What a response was billed, with `sent` input tokens in place of what it says.
     fn usage(&self, value: &[u8], sent: u64) -> Option<Vec<u8>>;
 
+    /// How long the cache entries live that a response wrote, in milliseconds, by what it was billed.
+    fn cache_milliseconds(&self, usage: &[u8]) -> i64;
+
     /// A row that its client keeps and sends: a text of a kind of our own.
     fn note(&self, new: &NewRow<'_>, label: &str, content: &str) -> Option<Vec<u8>>;
 
@@ -78,8 +81,8 @@ pub trait ProviderAdapter: Sync {
     /// the first `kept` thinking blocks of that message.
     fn strip_thinking(&self, new: &NewRow<'_>, first: &[u8], kept: u32) -> Option<Vec<u8>>;
 
-    /// A row that says from which row a resume starts.
-    fn name_leaf(&self, new: &NewRow<'_>, leaf: &str) -> Option<Vec<u8>>;
+    /// A row of which nothing is sent, by which the branch that it ends is the one to resume.
+    fn leaf(&self, new: &NewRow<'_>) -> Option<Vec<u8>>;
 
     /// Whether the version of the client that wrote a row understands [`ProviderAdapter::strip_thinking`].
     fn knows_stripping(&self, row: &[u8]) -> bool;

@@ -4,6 +4,7 @@ use super::addresses::Addresses;
 use super::revision::{Revision, revise};
 use super::splice::{Mismatch, range};
 use super::{PlanError, Workspace, gate, thinking};
+use crate::engine::diff::BlockDifference;
 use crate::engine::{self, Reading};
 use crate::fsio::read_head;
 use crate::model::{
@@ -90,6 +91,8 @@ pub struct Drafted {
     pub unchanged_prefix: f64,
     /// How many thinking blocks are no longer sent.
     pub thinking_dropped: u32,
+    /// What the model would see differently; only for a look ahead.
+    pub differences: Vec<BlockDifference>,
 }
 
 /// A plan in the making.
@@ -103,6 +106,8 @@ pub struct Draft<'a> {
     pub(super) edits: BTreeMap<(u32, u32, Slot), Edit>,
     lines: Vec<Edit>,
     notes: Vec<(String, String)>,
+    /// The last row that stood in the file before what is taken back was done: figures up to it are in the log.
+    pub(super) logged_until: Option<Key>,
     /// Turns that are taken off the chain.
     pub(super) folded: Option<RangeInclusive<u32>>,
     pub(super) marks: Vec<Mark>,
@@ -134,6 +139,7 @@ impl<'a> Draft<'a> {
             edits: BTreeMap::new(),
             lines: Vec::new(),
             notes: Vec::new(),
+            logged_until: None,
             folded: None,
             marks: Vec::new(),
             known_tokens: FxHashMap::default(),
@@ -350,6 +356,20 @@ impl<'a> Draft<'a> {
         Ok(identity)
     }
 
+    /// Adds a row at the end of the live branch, so that the client does not go on from a row that was added elsewhere.
+    ///
+    /// # Errors
+    ///
+    /// The provider cannot write it.
+    pub(super) fn mark_leaf(&mut self) -> Result<(), PlanError> {
+        let last = self.last_linked();
+        let new = self.new_row(self.identity(last)?, last)?;
+        let line = self.workspace.provider.leaf(&new).ok_or(PlanError::NoWay)?;
+        let id = new.id;
+        self.add_line(&id, line);
+        Ok(())
+    }
+
     /// Puts a mark on a block, or takes it off.
     ///
     /// # Errors
@@ -395,6 +415,7 @@ impl<'a> Draft<'a> {
             }
         }
         let store = self.store.ok_or(PlanError::Gone)?;
+        let mut figures_differ = false;
         let mut edits = Vec::with_capacity(operation.edits.len());
         for edit in operation.edits.iter().rev() {
             let value = |address: Option<Address>| address.map(|address| store.original(&address)).transpose();
@@ -410,6 +431,7 @@ impl<'a> Draft<'a> {
                 // A later change may have lowered the same figure: then it is adjusted, not brought back.
                 let now = self.addresses.row(edit.row).and_then(|row| self.value(row, Slot::Usage));
                 if now != before {
+                    figures_differ = true;
                     continue;
                 }
             }
@@ -422,6 +444,8 @@ impl<'a> Draft<'a> {
             edits.push(Edit { row: edit.row, slot: edit.slot, before, after, change });
         }
         self.take_along(&mut edits)?;
+        // Figures that another change lowered since are not what the log says, and have to be estimated.
+        self.logged_until = operation.last_row.filter(|_| !figures_differ);
         let marks = operation.marks.iter().map(|mark| Mark { before: mark.after.clone(), after: mark.before.clone(), ..mark.clone() });
         self.revert(edits, marks.collect())
     }
@@ -622,6 +646,11 @@ impl<'a> Draft<'a> {
         line
     }
 
+    /// The rows that are added so far.
+    pub(super) fn added_lines(&self) -> impl Iterator<Item = &Edit> {
+        self.lines.iter().filter(|edit| edit.before.is_none())
+    }
+
     fn all_edits(&self) -> Vec<Edit> {
         self.edits.values().cloned().chain(self.lines.iter().cloned()).collect()
     }
@@ -642,6 +671,7 @@ impl<'a> Draft<'a> {
         command: &str,
         inverts: Option<OperationId>,
         known: &(dyn Fn(Key) -> Option<u32> + Sync),
+        look_ahead: bool,
     ) -> Result<Drafted, PlanError> {
         for (label, content) in std::mem::take(&mut self.notes) {
             let parent = self.leaf_identity()?;
@@ -681,6 +711,7 @@ impl<'a> Draft<'a> {
         let thinking_dropped = thinking_before.saturating_sub(thinking(&window)) as u32;
         let unchanged_prefix = self.unchanged_prefix(&revision, &window);
         self.fill_in(&revision, &tokens);
+        let differences = if look_ahead { self.planned()? } else { Vec::new() };
         let plan = Plan {
             kind,
             command: command.to_owned(),
@@ -694,7 +725,7 @@ impl<'a> Draft<'a> {
             tokens_after: (total + after - before).max(0.0),
             last_row: self.workspace.reading.session.rows.iter().rev().find_map(|row| row.id),
         };
-        Ok(Drafted { plan, window, revision, tokens, unchanged_prefix, thinking_dropped })
+        Ok(Drafted { plan, window, revision, tokens, unchanged_prefix, thinking_dropped, differences })
     }
 
     /// No longer sends thinking from a block of the revision on.
@@ -767,6 +798,10 @@ impl<'a> Draft<'a> {
         let session = &reading.session;
         let billed = |row: u32| session.rows[row as usize].usage.is_some_and(|usage| usage.sent() > 0);
         let Some(last) = reading.window.rows.iter().rposition(|row| billed(*row)) else { return Ok(None) };
+        let until = self.logged_until.and_then(|id| self.addresses.row_of(id));
+        if until.is_some_and(|until| reading.window.rows[last] <= until) {
+            return Ok(None);
+        }
         let message = session.rows[reading.window.rows[last] as usize].message;
         let of_response = |row: u32| session.rows[row as usize].kind == RowKind::Assistant && session.rows[row as usize].message == message;
         let sum_before = |blocks: &[BlockNumber], row: &dyn Fn(BlockNumber) -> Option<u32>, cost: &dyn Fn(BlockNumber) -> f64| -> f64 {

@@ -45,6 +45,7 @@ impl Draft<'_> {
         let parent = self.value(chain[start].0, Slot::Parent).ok_or(PlanError::NoWay)?;
         let note = self.note_behind(parent, SUMMARY, summary)?;
         self.link(chain[next].0, &note)?;
+        self.mark_leaf()?;
         self.folded = Some(turns);
         Ok(())
     }
@@ -56,7 +57,7 @@ impl Draft<'_> {
     /// The file is another one by now.
     pub fn summarize(&self, turns: RangeInclusive<u32>) -> Result<String, PlanError> {
         let reading = &self.workspace.reading;
-        let mut text = format!("[#turns {}..{} | folded by aperture | @recall(turns)]\n", turns.start(), turns.end());
+        let mut text = format!("[turns {} to {}, folded; the user can bring them back]\n", turns.start(), turns.end());
         for turn in reading.turns.iter().filter(|turn| turns.contains(&turn.number)) {
             let blocks = || turn.blocks.iter().filter_map(|number| reading.block(*number));
             let prompt = blocks().find(|block| block.role == Role::User && block.kind == BlockKind::Text);

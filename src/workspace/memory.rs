@@ -33,15 +33,16 @@ pub fn apply(session: &mut Session, history: &History, turn: u32, focus_turns: u
         }
     }
     // The last edit of each block says what should stand there.
-    let mut levels: FxHashMap<usize, Level> = FxHashMap::default();
+    let mut levels: FxHashMap<usize, (Level, &str)> = FxHashMap::default();
     for edit in history.operations.iter().flat_map(|operation| &operation.edits) {
         let (Some(change), Some(index)) = (&edit.change, edit.slot.index()) else { continue };
         if let Some(first) = addresses.row(edit.row).and_then(|row| first.get(row as usize)) {
-            levels.insert((first + index) as usize, change.level_after);
+            levels.insert((first + index) as usize, (change.level_after, &change.reason));
         }
     }
-    for (place, level) in levels {
+    for (place, (level, reason)) in levels {
         if let Some(block) = session.blocks.get_mut(place) {
+            block.reason = reason.into();
             block.changed_elsewhere = block.marker.map_or(Level::Original, |marker| marker.level) != level;
         }
     }

@@ -34,7 +34,7 @@ pub use shorten::{KeptBlocks, shorten};
 
 use crate::engine::{self, ReadSettings, Reading};
 use crate::fsio::{Disk, read_range};
-use crate::model::{BlockNumber, History, Key};
+use crate::model::{BlockNumber, History, Key, Slot};
 use crate::provider::{Location, ProviderAdapter};
 use crate::store::Cache;
 use std::io;
@@ -91,6 +91,15 @@ impl<'a> Workspace<'a> {
         let turn = reading.turns.len() as u32;
         memory::apply(&mut reading.session, &history, turn, settings.focus_turns);
         Ok(Workspace { disk, provider, path, location, reading, history })
+    }
+
+    /// How long the client's cache entries live, in milliseconds, by what the last response that wrote any was billed.
+    pub fn cache_milliseconds(&self) -> i64 {
+        let session = &self.reading.session;
+        let wrote = session.rows.iter().rev().find(|row| row.usage.is_some_and(|usage| usage.cache_creation > 0));
+        let line = wrote.and_then(|row| read_range(self.disk, &self.path, row.offset, row.length as usize).ok());
+        let usage = line.as_deref().and_then(|line| Some(line.get(self.provider.locate_slot(line, Slot::Usage)?)?.to_vec()));
+        self.provider.cache_milliseconds(&usage.unwrap_or_default())
     }
 
     /// The contents of blocks, each row read again once.

@@ -89,6 +89,7 @@ impl Draft<'_> {
         }
         // As undo does it, so that what is brought back comes in the order in which it came.
         edits.reverse();
+        self.logged_until = self.workspace.history.operations.iter().find(|operation| operation.id > point).and_then(|first| first.last_row);
         let marks = self.marks_back(point);
         self.revert(edits, marks)
     }
@@ -161,6 +162,47 @@ impl Draft<'_> {
         Ok(differences)
     }
 
+    /// What the edits so far would show the model differently.
+    ///
+    /// # Errors
+    ///
+    /// The file is another one by now.
+    pub(super) fn planned(&self) -> Result<Vec<BlockDifference>, PlanError> {
+        let estimate = |value: f64| TokenCount { value, basis: Basis::Calibrated };
+        let mut differences = Vec::new();
+        for ((row, _, slot), edit) in &self.edits {
+            let Some(change) = &edit.change else { continue };
+            differences.push(BlockDifference {
+                number: change.number,
+                label: change.label.clone(),
+                kind: DiffKind::Changed,
+                level_before: change.level_before,
+                level_after: change.level_after,
+                tokens_before: estimate(change.tokens_before),
+                tokens_after: estimate(change.tokens_after),
+                before: self.text(Some(*row), *slot, edit.before.as_deref())?,
+                after: self.text(Some(*row), *slot, edit.after.as_deref())?,
+            });
+        }
+        for edit in self.added_lines() {
+            let after = self.text(None, Slot::Line, edit.after.as_deref())?;
+            if !after.is_empty() {
+                differences.push(BlockDifference {
+                    number: self.workspace.reading.session.blocks.len() as BlockNumber + 1,
+                    label: "note".to_owned(),
+                    kind: DiffKind::Added,
+                    level_before: Level::Original,
+                    level_after: Level::Original,
+                    tokens_before: TokenCount::ZERO,
+                    tokens_after: estimate(engine::tokens::estimate(&after)),
+                    before: String::new(),
+                    after,
+                });
+            }
+        }
+        Ok(differences)
+    }
+
     /// The text of a value for people.
     fn text(&self, row: Option<u32>, slot: Slot, value: Option<&[u8]>) -> Result<String, PlanError> {
         let provider = self.workspace.provider;
@@ -201,8 +243,4 @@ impl Draft<'_> {
         saved.sum()
     }
 
-    /// The numbers of the blocks that are changed so far.
-    pub fn changed(&self) -> Vec<BlockNumber> {
-        self.edits.values().filter_map(|edit| edit.change.as_ref()).map(|change| change.number).collect()
-    }
 }

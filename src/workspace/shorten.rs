@@ -6,6 +6,9 @@ use crate::engine::{self, LaterLines, Reducible, Rules, marker};
 use crate::model::{Block, BlockKind, BlockNumber, Level, Role, Zone};
 use std::collections::BTreeMap;
 
+/// Bytes that must go for a change to be worth a line of its own: about thirty tokens.
+const LEAST_SAVED_BYTES: usize = 120;
+
 /// The tags around a text that the client added.
 const REMINDER: (&str, &str) = ("<system-reminder>\n", "\n</system-reminder>");
 
@@ -131,6 +134,7 @@ fn shortened(original: &Original, level: Level, reason: &str, later: &LaterLines
     };
     let text = if reminder { format!("{}{text}{}", REMINDER.0, REMINDER.1) } else { text };
     // A picture weighs more than the text that stands for it in the file.
-    let worth = !block.images.is_empty() || text.len() * 10 < original.content.len() * 9;
+    let saved = original.content.len().saturating_sub(text.len());
+    let worth = !block.images.is_empty() || (saved >= LEAST_SAVED_BYTES && saved * 10 > original.content.len());
     worth.then_some(text)
 }

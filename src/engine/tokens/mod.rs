@@ -141,7 +141,7 @@ pub fn bills(session: &Session, model: &str) -> Bills {
         let growth = previous.map(|previous| call.usage.sent() as f64 - previous.usage.sent() as f64);
         let growth = growth.filter(|_| call.usage.sent() > 0 && previous.is_some_and(|previous| previous.usage.sent() > 0));
         // What was shortened since was billed as it was before.
-        let shortened = |places: &[usize]| places.iter().any(|place| session.blocks[*place].level != Level::Original);
+        let shortened = |places: &[usize]| places.iter().any(|place| is_altered(&session.blocks[*place]));
         let altered = shortened(&call.before) || previous.is_some_and(|previous| shortened(&previous.response));
         let growth = growth.filter(|_| !altered);
         let mut hidden = 0.0;
@@ -185,6 +185,11 @@ pub fn price(session: &mut Session, window: &Window, bills: Bills) -> Price {
     Price { new_family: bills.new_family, ..finish(session, window, bills.accuracy) }
 }
 
+/// Whether a block is not what it was when it was billed: shortened, or thinking that was taken out.
+fn is_altered(block: &Block) -> bool {
+    block.level != Level::Original || (block.role == Role::Thinking && block.kind == BlockKind::Other)
+}
+
 /// What the response of a call costs when it is sent back.
 fn response(session: &Session, call: &Call, family: &Family) -> f64 {
     let counted: f64 = call.response.iter().map(|place| family.block(&session.blocks[*place])).sum();
@@ -225,7 +230,7 @@ fn assign(
     let family = correction.family();
     let mut left = growth;
     if let Some(previous) = previous {
-        let shortened = previous.response.iter().any(|place| session.blocks[*place].level != Level::Original);
+        let shortened = previous.response.iter().any(|place| is_altered(&session.blocks[*place]));
         let known = known_output(session, previous, family).filter(|_| !shortened);
         let visible: f64 = previous.response.iter().map(|place| family.block(&session.blocks[*place])).sum();
         let scale = known.filter(|_| visible > 0.0).map_or(correction.ratio(), |known| known / visible);

@@ -87,6 +87,10 @@ impl ProviderAdapter for ClaudeCode {
         write::usage(value, sent)
     }
 
+    fn cache_milliseconds(&self, usage: &[u8]) -> i64 {
+        write::cache_milliseconds(usage)
+    }
+
     fn note(&self, new: &NewRow<'_>, label: &str, content: &str) -> Option<Vec<u8>> {
         write::note(new, label, content)
     }
@@ -95,8 +99,8 @@ impl ProviderAdapter for ClaudeCode {
         write::strip(new, first, kept)
     }
 
-    fn name_leaf(&self, new: &NewRow<'_>, leaf: &str) -> Option<Vec<u8>> {
-        write::leaf(new, leaf)
+    fn leaf(&self, new: &NewRow<'_>) -> Option<Vec<u8>> {
+        write::leaf(new)
     }
 
     fn knows_stripping(&self, row: &[u8]) -> bool {

@@ -53,6 +53,7 @@ pub(super) fn read(name: &str, input: Option<&RawValue>) -> ToolInput {
         .or_else(|| texts.iter().find(|(_, text)| !text.is_empty()).map(|(_, text)| text.as_ref()))
         .unwrap_or_default();
 
+    let target = unmarked(target);
     let mut verb = verb(name);
     let mut shown = target;
     let (mut scope, mut whole) = (0, false);
@@ -86,6 +87,14 @@ pub(super) fn read(name: &str, input: Option<&RawValue>) -> ToolInput {
         tool: Tool { name: name.into(), verb, target: one_line(shown).into(), scope, whole, parameters: texts.len() as u32 },
         readable: join(&|_| true),
         refers: join(&|key| !(edit && NEW_SIDE.contains(&key))),
+    }
+}
+
+/// A text without the line that says how it was shortened.
+fn unmarked(text: &str) -> &str {
+    match text.split_once("\n") {
+        Some((line, rest)) if line.starts_with("[#") && line.ends_with(")]") => rest,
+        _ => text,
     }
 }
 

@@ -115,6 +115,14 @@ pub(super) fn usage(value: &[u8], sent: u64) -> Option<Vec<u8>> {
     Some(written)
 }
 
+/// How long the cache entries live that a response wrote, in milliseconds: five minutes, or an hour where it was billed so.
+pub(super) fn cache_milliseconds(usage: &[u8]) -> i64 {
+    let usage = serde_json::from_slice::<&RawValue>(usage).ok();
+    let written = usage.and_then(|usage| member(usage, "cache_creation"));
+    let hour = written.and_then(|written| number(member(written, "ephemeral_1h_input_tokens"))).unwrap_or_default();
+    if hour > 0 { 3_600_000 } else { 300_000 }
+}
+
 /// Where the figures of an object stand in `whole`, and what they become.
 fn figures(whole: &[u8], usage: &RawValue, sent: u64) -> Option<Vec<(Range<usize>, u64)>> {
     const FIGURES: [&str; 3] = ["cache_read_input_tokens", "cache_creation_input_tokens", "input_tokens"];
@@ -165,10 +173,10 @@ pub(super) fn strip(new: &NewRow<'_>, first: &[u8], kept: u32) -> Option<Vec<u8>
     row(new, &body)
 }
 
-/// The row from which a resume starts, named.
-pub(super) fn leaf(new: &NewRow<'_>, leaf: &str) -> Option<Vec<u8>> {
-    let session = parse::fields(new.like)?.session?;
-    Some(format!(r#"{{"type":"last-prompt","leafUuid":{},"sessionId":{}}}"#, quoted(leaf)?, session.get()).into_bytes())
+/// A row of which nothing is sent, at the end of the live branch: the client goes on from the branch of the last row.
+pub(super) fn leaf(new: &NewRow<'_>) -> Option<Vec<u8>> {
+    let (id, timestamp) = (quoted(&new.id)?, quoted(&new.timestamp)?);
+    row(new, &format!(r#""attachment":{{"type":"aperture_leaf"}},"type":"attachment","uuid":{id},"timestamp":{timestamp}"#))
 }
 
 /// Whether the client that wrote a row understands a row that says which thinking is no longer sent.
