@@ -2,7 +2,7 @@ use crate::model::{
     Address, BlockChange, History, Key, LoggedEdit, Mark, MarkAddress, MarkKind, Operation, OperationId, OperationKind,
     OperationState, Plan, RowAddress, Slot, Snapshot,
 };
-use rusqlite::{Connection, ErrorCode, OpenFlags, OptionalExtension, Row, TransactionBehavior, params};
+use rusqlite::{Connection, ErrorCode, OpenFlags, OptionalExtension, Row, Transaction, TransactionBehavior, params};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -131,6 +131,12 @@ impl Store {
         Ok(Store { connection })
     }
 
+    /// A transaction that waits for other writers at its beginning: one that begins by reading would fail at its first write
+    /// if another process wrote meanwhile.
+    fn writing(&self) -> rusqlite::Result<Transaction<'_>> {
+        Transaction::new_unchecked(&self.connection, TransactionBehavior::Immediate)
+    }
+
     /// The session of a file, if something was ever done to it.
     pub fn find(&self, path: &Path) -> Result<Option<StoredSession>, StoreError> {
         let sql = "SELECT id, provider, session, path, project FROM sessions WHERE path = ?1";
@@ -222,7 +228,7 @@ impl Store {
         time: i64,
         after: Option<(u64, Address)>,
     ) -> Result<OperationId, StoreError> {
-        let transaction = self.connection.unchecked_transaction()?;
+        let transaction = self.writing()?;
         let last: OperationId = transaction.query_row(
             "SELECT coalesce(max(number), 0) FROM operations WHERE session = ?1",
             [key.0],
@@ -321,7 +327,7 @@ impl Store {
 
     /// Forgets a session: its log, its snapshots, and every value that no other one needs. What was done cannot be undone.
     pub fn forget(&self, key: SessionKey) -> Result<(), StoreError> {
-        let transaction = self.connection.unchecked_transaction()?;
+        let transaction = self.writing()?;
         for table in ["edits", "marks", "operations", "snapshots"] {
             transaction.execute(&format!("DELETE FROM {table} WHERE session = ?1"), [key.0])?;
         }
@@ -356,7 +362,7 @@ impl Store {
 
     /// Puts the log of a session from elsewhere in place of what is known of it. Each value comes with its address.
     pub fn import(&self, key: SessionKey, history: &History, values: &[Vec<u8>]) -> Result<(), StoreError> {
-        let transaction = self.connection.unchecked_transaction()?;
+        let transaction = self.writing()?;
         for table in ["edits", "marks", "operations", "snapshots"] {
             transaction.execute(&format!("DELETE FROM {table} WHERE session = ?1"), [key.0])?;
         }

@@ -8,12 +8,12 @@ use crate::engine::diff::BlockDifference;
 use crate::engine::{self, Reading};
 use crate::fsio::read_head;
 use crate::model::{
-    Address, Block, BlockChange, BlockKind, BlockNumber, Edit, Flags, Key, Level, LoggedEdit, Mark, MarkAddress, MarkKind,
+    Address, Block, BlockChange, BlockKind, BlockNumber, Edit, Event, Flags, Key, Level, LoggedEdit, Mark, MarkAddress, MarkKind,
     Operation, OperationId, OperationKind, Plan, Role, RowAddress, RowKind, Slot, Window,
 };
 use crate::provider::NewRow;
 use crate::store::Store;
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 use std::collections::BTreeMap;
 use std::ops::RangeInclusive;
 
@@ -282,6 +282,8 @@ impl<'a> Draft<'a> {
         let at = self.workspace.provider.locate_slot(line, slot).ok_or(PlanError::Immutable(block.number))?;
         let before = line[at].to_vec();
         if before == value {
+            // An earlier step of this plan may have changed it.
+            self.edits.remove(&(block.row, block.index, slot));
             return Ok(());
         }
         let change = BlockChange {
@@ -407,8 +409,13 @@ impl<'a> Draft<'a> {
             if let Some(change) = later.edits.iter().find(same).and_then(|edit| edit.change.as_ref()) {
                 return Err(PlanError::ChangedLater { number: change.number, operation: operation.id, by: later.id });
             }
+            let marked = |mark: &&Mark| operation.marks.iter().any(|own| (own.address, own.kind) == (mark.address, mark.kind));
+            if let Some(mark) = later.marks.iter().find(marked) {
+                return Err(PlanError::ChangedLater { number: mark.number, operation: operation.id, by: later.id });
+            }
         }
         let store = self.store.ok_or(PlanError::Gone)?;
+        let mut figures_differ = false;
         let mut edits = Vec::with_capacity(operation.edits.len());
         for edit in operation.edits.iter().rev() {
             let value = |address: Option<Address>| address.map(|address| store.original(&address)).transpose();
@@ -424,24 +431,73 @@ impl<'a> Draft<'a> {
                 // A later change may have lowered the same figure: then it is adjusted, not brought back.
                 let now = self.addresses.row(edit.row).and_then(|row| self.value(row, Slot::Usage));
                 if now != before {
+                    figures_differ = true;
                     continue;
                 }
             }
             if edit.slot == Slot::Line {
                 // A row that was added may have been linked anew since.
-                before = self.addresses.row(edit.row).map_or(Ok(before.clone()), |row| {
-                    let lead = before.as_ref().is_some_and(|line| line.starts_with(b"\n"));
-                    let mut line = if lead { vec![b'\n'] } else { Vec::new() };
-                    line.extend_from_slice(self.line(row)?);
-                    line.push(b'\n');
-                    Ok::<_, PlanError>(before.is_some().then_some(line))
-                })?;
+                if before.is_some() {
+                    before = self.added_line(edit.row)?.or(before);
+                }
             }
             edits.push(Edit { row: edit.row, slot: edit.slot, before, after, change });
         }
-        self.logged_until = operation.last_row;
+        self.take_along(&mut edits)?;
+        // Figures that another change lowered since are not what the log says, and have to be estimated.
+        self.logged_until = operation.last_row.filter(|_| !figures_differ);
         let marks = operation.marks.iter().map(|mark| Mark { before: mark.after.clone(), after: mark.before.clone(), ..mark.clone() });
         self.revert(edits, marks.collect())
+    }
+
+    /// A row that an operation added, as it stands now, with the line feeds that it came with.
+    pub(super) fn added_line(&self, row: RowAddress) -> Result<Option<Vec<u8>>, PlanError> {
+        let Some(place) = self.addresses.row(row) else { return Ok(None) };
+        let operations = self.workspace.history.operations.iter().rev();
+        let mut written = operations.flat_map(|operation| &operation.edits).filter_map(|edit| {
+            edit.after.filter(|_| edit.row == row && edit.slot == Slot::Line)
+        });
+        let lead = match (written.next(), self.store) {
+            (Some(address), Some(store)) => store.original(&address)?.starts_with(b"\n"),
+            _ => false,
+        };
+        let lead: &[u8] = if lead { b"\n" } else { b"" };
+        Ok(Some([lead, self.line(place)?, b"\n"].concat()))
+    }
+
+    /// Where no change is left in force, what only went with changes goes as well: thinking is sent again, and figures are
+    /// what they were.
+    fn take_along(&self, edits: &mut Vec<Edit>) -> Result<(), PlanError> {
+        let mut along = Vec::new();
+        for ((row, slot), then) in self.edited_after(0) {
+            let planned = edits.iter().position(|edit| edit.row == row && edit.slot == slot);
+            let (target, now) = (self.stored(then.first.before)?, self.standing(row, slot));
+            let after = planned.map_or(&now, |place| &edits[place].after);
+            let strips = |line: &Vec<u8>| {
+                let row = self.workspace.provider.parse(line.trim_ascii()).row;
+                matches!(row.event.as_deref(), Some(Event::ThinkingStripped(_)))
+            };
+            match slot {
+                Slot::Parent => {}
+                _ if after.is_some() == target.is_some() && (slot == Slot::Line || *after == target) => {}
+                Slot::Line if target.is_none() && after.as_ref().is_some_and(strips) => {
+                    if planned.is_some() {
+                        return Ok(());
+                    }
+                    let before = self.added_line(row)?;
+                    along.push(Edit { row, slot, before, after: None, change: None });
+                }
+                Slot::Usage | Slot::Message => {
+                    if now == self.stored(then.last.after)? {
+                        along.push(Edit { row, slot, before: now, after: target, change: None });
+                    }
+                }
+                _ => return Ok(()),
+            }
+        }
+        edits.retain(|edit| !along.iter().any(|along| along.row == edit.row && along.slot == edit.slot));
+        edits.extend(along);
+        Ok(())
     }
 
     /// Puts values of the log in the place of those that follow from them, oldest value last: what `undo` and `restore` do.
@@ -450,8 +506,22 @@ impl<'a> Draft<'a> {
     ///
     /// A value is not what the log says.
     pub fn revert(&mut self, edits: Vec<Edit>, marks: Vec<Mark>) -> Result<(), PlanError> {
-        let relinked: Vec<Vec<u8>> =
+        let mut relinked: Vec<Vec<u8>> =
             edits.iter().filter(|edit| edit.slot == Slot::Parent).filter_map(|edit| edit.after.clone()).collect();
+        // What such a row follows must stand where it stood, too.
+        let added = edits.iter().filter(|edit| edit.slot == Slot::Line).filter_map(|edit| edit.after.as_deref());
+        let added: Vec<&[u8]> = added.map(<[u8]>::trim_ascii).collect();
+        for _ in &added {
+            for line in &added {
+                let own = self.workspace.provider.identity(line).filter(|own| relinked.contains(own));
+                let parent = own.and_then(|_| self.workspace.provider.locate_slot(line, Slot::Parent));
+                if let Some(parent) = parent.map(|at| line[at].to_vec()).filter(|parent| !relinked.contains(parent)) {
+                    relinked.push(parent);
+                }
+            }
+        }
+        let gone = edits.iter().filter(|edit| edit.slot == Slot::Line && edit.after.is_none());
+        let gone: FxHashSet<u32> = gone.filter_map(|edit| self.addresses.row(edit.row)).collect();
         for mut edit in edits {
             match (edit.slot, &edit.before, &edit.after) {
                 (Slot::Line, None, Some(line)) => {
@@ -463,7 +533,7 @@ impl<'a> Draft<'a> {
                     self.lines.push(edit);
                 }
                 (Slot::Line, ..) => {
-                    self.unlink(&edit)?;
+                    self.unlink(&edit, &gone)?;
                     self.lines.push(edit);
                 }
                 _ => {
@@ -486,15 +556,24 @@ impl<'a> Draft<'a> {
         Ok(())
     }
 
-    /// Links what follows a row that is taken out behind what it follows.
-    fn unlink(&mut self, edit: &Edit) -> Result<(), PlanError> {
+    /// Links what follows a row that is taken out behind what it follows, of all that is not `gone` with it.
+    fn unlink(&mut self, edit: &Edit, gone: &FxHashSet<u32>) -> Result<(), PlanError> {
         let row = self.addresses.row(edit.row).ok_or(PlanError::Gone)?;
-        let (own, parent) = (self.identity(row)?, self.value(row, Slot::Parent));
-        let Some(parent) = parent else { return Ok(()) };
+        let own = self.identity(row)?;
         let session = &self.reading().session;
+        let mut top = row;
+        // Each of them is gone once, so that even a ring of rows ends.
+        for _ in gone {
+            let above = session.rows[top as usize].parent.and_then(|parent| self.addresses.row_of(parent));
+            match above.filter(|above| gone.contains(above)) {
+                Some(above) => top = above,
+                None => break,
+            }
+        }
+        let Some(parent) = self.value(top, Slot::Parent) else { return Ok(()) };
         let id = session.rows[row as usize].id;
         let children = (0u32..).zip(&session.rows).filter(|(_, row)| row.parent.is_some() && row.parent == id);
-        let children: Vec<u32> = children.map(|(place, _)| place).collect();
+        let children: Vec<u32> = children.map(|(place, _)| place).filter(|place| !gone.contains(place)).collect();
         for child in children {
             let relinked = self.edits.get(&(child, 0, Slot::Parent)).is_some_and(|edit| edit.after.as_ref() != Some(&own));
             if !relinked {
@@ -670,6 +749,10 @@ impl<'a> Draft<'a> {
                 let row = old(block).ok_or(PlanError::Moved)?;
                 let address = self.addresses.of(row).ok_or(PlanError::Moved)?;
                 let before = self.value(row, Slot::Message);
+                if before.as_deref() == Some(b"[]") {
+                    self.edits.remove(&(row, 0, Slot::Message));
+                    continue;
+                }
                 let edit = Edit { row: address, slot: Slot::Message, before, after: Some(b"[]".to_vec()), change: None };
                 self.edits.insert((row, 0, Slot::Message), edit);
             }

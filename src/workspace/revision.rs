@@ -29,7 +29,9 @@ impl Revision {
         let row = self.was.iter().position(|row| *row == Some(was)).ok_or(Mismatch { row: was + 1 })? as u32;
         let line = self.lines.remove(&row).unwrap_or_else(|| old.to_vec());
         let line = revised_line(provider, &line, &[edit], was)?;
-        self.session.rows[row as usize].usage = provider.parse(&line).row.usage;
+        let place = &mut self.session.rows[row as usize];
+        place.usage = provider.parse(&line).row.usage;
+        place.length = line.len() as u32;
         self.lines.insert(row, line);
         Ok(())
     }

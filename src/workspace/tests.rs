@@ -11,7 +11,7 @@ use std::fs;
 use std::path::Path;
 
 /// Every session file of the fixtures.
-fn fixtures() -> Vec<PathBuf> {
+pub(super) fn fixtures() -> Vec<PathBuf> {
     let mut files = Vec::new();
     let mut directories = vec![Path::new(env!("CARGO_MANIFEST_DIR")).join("fixtures")];
     while let Some(directory) = directories.pop() {
@@ -28,7 +28,7 @@ fn fixtures() -> Vec<PathBuf> {
     files
 }
 
-fn fresh(path: &Path) -> Session {
+pub(super) fn fresh(path: &Path) -> Session {
     load(&RealDisk, &Cache::none(), &ClaudeCode, path, "id".into()).unwrap()
 }
 

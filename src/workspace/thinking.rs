@@ -38,8 +38,10 @@ impl Timeline {
     ) -> Timeline {
         let end = workspace.reading.session.rows.len() as u32;
         let mut slots: BTreeMap<(RowAddress, Slot), Values> = BTreeMap::new();
+        let mut last_row = 0;
         for operation in &workspace.history.operations {
-            let last_row = operation.last_row.and_then(|id| addresses.row_of(id)).unwrap_or_default();
+            // One that is gone was added by an operation: it stood right behind the last row of an earlier one.
+            last_row = operation.last_row.and_then(|id| addresses.row_of(id)).unwrap_or(last_row);
             for edit in operation.edits.iter().filter(|edit| edit.slot.is_sent()) {
                 let row = addresses.row(edit.row).unwrap_or(last_row + 1);
                 let new = || Values { row, first: edit.before, changes: Vec::new(), last: None };
@@ -68,7 +70,8 @@ impl Timeline {
             let Some(row) = revision.was[block.row as usize].filter(|_| block.kind == BlockKind::Thinking) else { return false };
             self.slots.iter().any(|(slot, values)| {
                 let before = values.row < row || values.row == row && slot.index().is_some_and(|index| index < block.index);
-                let then = values.changes.iter().rev().find(|(last_row, _)| *last_row < row).map_or(values.first, |(_, value)| *value);
+                let then =
+                    values.changes.iter().rev().find(|(last_row, _)| *last_row < row).map_or(values.first, |(_, value)| *value);
                 before && then != values.last
             })
         };

@@ -13,6 +13,7 @@ mod fresh;
 mod keeping;
 mod limits;
 mod properties;
+mod reliability;
 mod sandbox;
 mod walls;
 mod window;
