@@ -168,7 +168,11 @@ impl<'a> Draft<'a> {
         if block.kind == BlockKind::Thinking {
             return Ok(Some(Kept::Signed));
         }
-        if row.flags.any(Flags::REFERENCES | Flags::LOADS_TOOLS | Flags::TEMPLATE) || row.id.is_none() {
+        if row.flags.any(Flags::REFERENCES | Flags::LOADS_TOOLS | Flags::TEMPLATE | Flags::NOTIFICATION) || row.id.is_none() {
+            return Ok(Some(Kept::Bound));
+        }
+        // The client looks for these when it resumes, and reports those that it misses.
+        if block.preview.starts_with("<task-notification>") {
             return Ok(Some(Kept::Bound));
         }
         let first = self.reading().session.rows.iter().position(|row| row.prompt && row.kind == RowKind::User && !row.sidechain);
@@ -681,9 +685,12 @@ impl<'a> Draft<'a> {
         let mut revision = self.revise(known)?;
         let mut window = provider.window(&revision.session);
         let thinking_before = self.reading().in_window().filter(|block| block.kind == BlockKind::Thinking).count();
-        let last = thinking::Timeline::new(self.workspace, &self.addresses, &self.edits, &self.lines).first_unfit(&revision, &window);
-        if let Some(first) = last {
-            self.strip(&revision, &window, first)?;
+        // In the middle of a tool loop the API wants the thinking that began it; models that do not bind theirs take it as it is.
+        let turn = self.open_loop().filter(|_| !thinking::is_bound(&self.reading().model));
+        let spared = |block: &Block| turn == Some(block.position.turn);
+        let timeline = thinking::Timeline::new(self.workspace, &self.addresses, &self.edits, &self.lines);
+        if let Some(first) = timeline.first_unfit(&revision, &window, &spared) {
+            self.strip(&revision, &window, first, &spared)?;
             revision = self.revise(known)?;
             window = provider.window(&revision.session);
         }
@@ -728,8 +735,22 @@ impl<'a> Draft<'a> {
         Ok(Drafted { plan, window, revision, tokens, unchanged_prefix, thinking_dropped, differences })
     }
 
+    /// The turn in which the session stopped between a tool and its answer, if it did.
+    fn open_loop(&self) -> Option<u32> {
+        let reading = self.reading();
+        let last = reading.window.blocks.iter().rev().filter_map(|number| reading.block(*number));
+        let last = last.into_iter().find(|block| block.kind != BlockKind::Attachment)?;
+        matches!(last.kind, BlockKind::ToolResult | BlockKind::ToolUse).then_some(last.position.turn)
+    }
+
     /// No longer sends thinking from a block of the revision on.
-    fn strip(&mut self, revision: &Revision, window: &Window, first: BlockNumber) -> Result<(), PlanError> {
+    fn strip(
+        &mut self,
+        revision: &Revision,
+        window: &Window,
+        first: BlockNumber,
+        spared: &dyn Fn(&Block) -> bool,
+    ) -> Result<(), PlanError> {
         let provider = self.workspace.provider;
         let session = &revision.session;
         let block = &session.blocks[first as usize - 1];
@@ -738,11 +759,13 @@ impl<'a> Draft<'a> {
         let unfit: Vec<&Block> = window.blocks[place..]
             .iter()
             .map(|number| &session.blocks[*number as usize - 1])
-            .filter(|block| block.kind == BlockKind::Thinking)
+            .filter(|block| block.kind == BlockKind::Thinking && !spared(block))
             .collect();
+        let thinking = window.blocks.iter().map(|number| &session.blocks[*number as usize - 1]);
+        let any_spared = thinking.filter(|block| block.kind == BlockKind::Thinking).any(spared);
         let old = |block: &Block| revision.was[block.row as usize];
         let last = self.last_linked();
-        let emptied = !provider.knows_stripping(self.line(last)?)
+        let emptied = (any_spared || !provider.knows_stripping(self.line(last)?))
             && unfit.iter().all(|block| old(block).is_some_and(|row| self.line(row).is_ok_and(|line| provider.is_only_thinking(line))));
         if emptied {
             for block in unfit {

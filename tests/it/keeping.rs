@@ -385,10 +385,10 @@ fn an_export_makes_undo_work_on_another_machine() {
         &here,
         &["export", "-o", "e"],
         expect![[r#"
-        exported 1 operation and 21 values of 11111111-1111-4111-8111-111111111111 to PROJECT/e (N kB)
-        it holds what was archived, secrets included; aperture import reads it
-        exit code 0
-    "#]],
+            exported 1 operation and 15 values of 11111111-1111-4111-8111-111111111111 to PROJECT/e (N kB)
+            it holds what was archived, secrets included; aperture import reads it
+            exit code 0
+        "#]],
     );
     check(
         &here,
@@ -415,11 +415,11 @@ fn an_export_makes_undo_work_on_another_machine() {
         &there,
         &["import", "e"],
         expect![[r#"
-        error: cannot import PROJECT/e
-        because: 10 of 12 values of its log do not stand in HOME/.claude/projects/SLUG/11111111-1111-4111-8111-111111111111.jsonl
-        hint: it belongs to another state of the session; --force takes it nevertheless
-        exit code 1
-    "#]],
+            error: cannot import PROJECT/e
+            because: 7 of 9 values of its log do not stand in HOME/.claude/projects/SLUG/11111111-1111-4111-8111-111111111111.jsonl
+            hint: it belongs to another state of the session; --force takes it nevertheless
+            exit code 1
+        "#]],
     );
     fs::write(session(&there), changed).unwrap();
     check(
@@ -436,28 +436,28 @@ fn an_export_makes_undo_work_on_another_machine() {
         &there,
         &["import", "e"],
         expect![[r#"
-        imported 1 operation and 21 values for HOME/.claude/projects/SLUG/11111111-1111-4111-8111-111111111111.jsonl
-        aperture undo works there
-        exit code 0
-    "#]],
+            imported 1 operation and 15 values for HOME/.claude/projects/SLUG/11111111-1111-4111-8111-111111111111.jsonl
+            aperture undo works there
+            exit code 0
+        "#]],
     );
     check(
         &there,
         &["import", "e"],
         expect![[r#"
-        the log of HOME/.claude/projects/SLUG/11111111-1111-4111-8111-111111111111.jsonl was known already: its 1 operation and 21 values are whole
-        aperture undo works there
-        exit code 0
-    "#]],
+            the log of HOME/.claude/projects/SLUG/11111111-1111-4111-8111-111111111111.jsonl was known already: its 1 operation and 15 values are whole
+            aperture undo works there
+            exit code 0
+        "#]],
     );
     check(
         &there,
         &["verify"],
         expect![[r#"
-        store       ok  1 session, 21 originals (N kB), N kB on the disk
-        11111111    ok  1 operation, 1 in force; undoing all gives back the original, byte for byte
-        exit code 0
-    "#]],
+            store       ok  1 session, 15 originals (N kB), N kB on the disk
+            11111111    ok  1 operation, 1 in force; undoing all gives back the original, byte for byte
+            exit code 0
+        "#]],
     );
     there.text(&["undo"]);
     assert!(fs::read(session(&there)).unwrap() == original);
@@ -465,10 +465,10 @@ fn an_export_makes_undo_work_on_another_machine() {
         &there,
         &["import", "e"],
         expect![[r#"
-        the log of HOME/.claude/projects/SLUG/11111111-1111-4111-8111-111111111111.jsonl goes on after this export: it stays, its 2 operations and 21 values are whole
-        nothing of it is in force
-        exit code 0
-    "#]],
+            the log of HOME/.claude/projects/SLUG/11111111-1111-4111-8111-111111111111.jsonl goes on after this export: it stays, its 2 operations and 15 values are whole
+            nothing of it is in force
+            exit code 0
+        "#]],
     );
 }
 
@@ -506,8 +506,8 @@ fn another_log_is_only_replaced_by_force() {
         &["import", "e"],
         expect![[r#"
             error: cannot import PROJECT/e
-            because: another log of HOME/.claude/projects/SLUG/11111111-1111-4111-8111-111111111111.jsonl is known here
-            hint: aperture export keeps that one; --force replaces it
+            because: 4 of 6 values of its log do not stand in HOME/.claude/projects/SLUG/11111111-1111-4111-8111-111111111111.jsonl
+            hint: it belongs to another state of the session; --force takes it nevertheless
             exit code 1
         "#]],
     );
@@ -515,7 +515,7 @@ fn another_log_is_only_replaced_by_force() {
         &there,
         &["import", "e", "--force"],
         expect![[r#"
-            imported 1 operation and 9 values for HOME/.claude/projects/SLUG/11111111-1111-4111-8111-111111111111.jsonl, in place of another log
+            imported 1 operation and 9 values for HOME/.claude/projects/SLUG/11111111-1111-4111-8111-111111111111.jsonl
             4 values of it do not stand there: aperture verify says which
             exit code 0
         "#]],
