@@ -29,10 +29,10 @@ over both.
   preset = \"balanced\"          how short stale blocks get: light, balanced or
                                aggressive
 
-  [levels]                     over the preset: steps without use from which on a
-  trimmed = 10                 stale block is trimmed, summarized or minimal;
-  summarized = 30              superseded = \"minimal\" is the level of what a later
-  minimal = 90                 block says as well
+  [levels]                     over the preset: steps without use from which
+  trimmed = 10                 on a stale block is trimmed, summarized or
+  summarized = 30              minimal; superseded = \"minimal\" is the level of
+  minimal = 90                 what a later block says as well
 
   [protect]                    what is not shortened unless a selector names it:
   tools = [\"TodoWrite\"]        tools and files by globs, and whatever contains
@@ -46,8 +46,9 @@ over both.
   [focus]
   turns = 5                    turns after which focused blocks are let go
 
-  [prices]                     dollars per million input tokens, by the beginning
-  claude-opus-4-6 = 5.0        of the model's name; the rest follows by ratio
+  [prices]                     dollars per million input tokens, by the
+  claude-opus-4-6 = 5.0        beginning of the model's name; the rest follows
+                               by ratio
 
 Environment: CLAUDE_CONFIG_DIR (where Claude Code keeps its sessions),
 APERTURE_HOME (where aperture keeps its own files), NO_COLOR, PAGER, COLUMNS.

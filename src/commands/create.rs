@@ -9,7 +9,7 @@ use anyhow::anyhow;
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:
   aperture create 'the tests need a database: start it with make db'
-  aperture create - < notes.md        from standard input
+  aperture create -                   from standard input
 
 The model reads the note with the next prompt; what is cached stays cached.")]
 pub struct Arguments {

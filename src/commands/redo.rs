@@ -8,7 +8,7 @@ use crate::model::OperationKind;
 /// Arguments of `redo`.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:
-  aperture undo && aperture redo   there and back")]
+  aperture redo            after an undo: there again")]
 pub struct Arguments {
     #[command(flatten)]
     options: ChangeOptions,

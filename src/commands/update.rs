@@ -10,7 +10,7 @@ use anyhow::anyhow;
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:
   aperture update 12 'the plan, as it stands now'
-  aperture update 12 - < plan.md      from standard input
+  aperture update 12 -               from standard input
 
 The input of a tool use is a JSON object.")]
 pub struct Arguments {

@@ -735,12 +735,13 @@ impl<'a> Draft<'a> {
         Ok(Drafted { plan, window, revision, tokens, unchanged_prefix, thinking_dropped, differences })
     }
 
-    /// The turn in which the session stopped between a tool and its answer, if it did.
+    /// The turn whose last response calls tools and got no answer after them but what tools and the user say, if it is the last.
     fn open_loop(&self) -> Option<u32> {
         let reading = self.reading();
-        let last = reading.window.blocks.iter().rev().filter_map(|number| reading.block(*number));
-        let last = last.into_iter().find(|block| block.kind != BlockKind::Attachment)?;
-        matches!(last.kind, BlockKind::ToolResult | BlockKind::ToolUse).then_some(last.position.turn)
+        let blocks = reading.window.blocks.iter().rev().filter_map(|number| reading.block(*number));
+        let said = |block: &&Block| matches!(block.role, Role::Assistant | Role::ToolUse);
+        let last = blocks.into_iter().find(said)?;
+        (last.kind == BlockKind::ToolUse).then_some(last.position.turn)
     }
 
     /// No longer sends thinking from a block of the revision on.
