@@ -21,7 +21,7 @@ pub use accuracy::{AccuracyReport, AccuracyRow, Spread};
 pub use blocks::{BlockRow, BlocksReport, SortKey};
 pub use change::ChangeReport;
 pub use diff::DiffReport;
-pub use format::{age, amount, bytes, clip, count, percent, printable, time, tokens};
+pub use format::{age, amount, bytes, clip, count, numbered, padded, percent, plural, printable, time, tokens};
 pub use log::{LogReport, LogRow};
 pub use manifest::{ManifestReport, Tier};
 pub use preset::{PresetReport, PresetRow};

@@ -181,6 +181,23 @@ impl Draft<'_> {
                 after: self.text(Some(*row), *slot, edit.after.as_deref())?,
             });
         }
+        for edit in self.removed_lines() {
+            let session = &self.workspace.reading.session;
+            let row = self.addresses.row(edit.row).ok_or(PlanError::Gone)?;
+            let first = session.blocks.partition_point(|block| block.row < row);
+            let Some(block) = session.blocks.get(first).filter(|block| block.row == row) else { continue };
+            differences.push(BlockDifference {
+                number: block.number,
+                label: engine::label(block),
+                kind: DiffKind::Removed,
+                level_before: block.level,
+                level_after: block.level,
+                tokens_before: block.tokens,
+                tokens_after: TokenCount::ZERO,
+                before: self.text(None, Slot::Line, edit.before.as_deref())?,
+                after: String::new(),
+            });
+        }
         for edit in self.added_lines() {
             let after = self.text(None, Slot::Line, edit.after.as_deref())?;
             if !after.is_empty() {
