@@ -285,7 +285,13 @@ fn change(directory: &Path, generator: &Generator, megabytes: u64, rounds: usize
     let limit = 2.0 * round.median(0) + round.median(1);
     for (name, job) in [("compress", 2), ("undo", 3)] {
         let ratio = round.median(job) / limit;
-        targets.push(Target::new(&format!("{name} of {megabytes} MB, of 2 x reading and writing once"), "1 x", ratio, "x", ratio <= 1.0));
+        targets.push(Target::new(
+            &format!("{name} of {megabytes} MB, of 2 x reading and writing once"),
+            "1 x",
+            ratio,
+            "x",
+            ratio <= 1.0,
+        ));
     }
     let peak = peaks.iter().copied().fold(0.0, f64::max) / original.len() as f64;
     if !peaks.is_empty() && megabytes >= 20 {

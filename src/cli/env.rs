@@ -127,8 +127,8 @@ impl Env {
     /// The directory of the store.
     fn store_directory(&self) -> Result<PathBuf, CommandError> {
         let home = var_os("APERTURE_HOME").filter(|path| !path.is_empty()).map(PathBuf::from);
-        let directory = home
-            .or_else(|| directories::ProjectDirs::from("", "", "aperture").map(|project| project.data_dir().to_owned()));
+        let directory =
+            home.or_else(|| directories::ProjectDirs::from("", "", "aperture").map(|project| project.data_dir().to_owned()));
         let missing = || CommandError::new(ErrorKind::Internal, anyhow!("there is no directory for the store"));
         directory.ok_or_else(|| missing().hint("set APERTURE_HOME"))
     }
@@ -142,7 +142,9 @@ impl Env {
         let directory = self.store_directory()?;
         make_private(&directory, STORE_FILE)
             .with_context(|| format!("cannot make the store in {}", directory.display()))
-            .map_err(|error| CommandError::new(ErrorKind::Refused, error).hint("set APERTURE_HOME to a directory that can be written"))?;
+            .map_err(|error| {
+                CommandError::new(ErrorKind::Refused, error).hint("set APERTURE_HOME to a directory that can be written")
+            })?;
         Store::open(&directory).map_err(|error| store_error(error, &directory))
     }
 
@@ -181,7 +183,8 @@ impl Env {
             document["preset"] = toml_edit::value(name);
             Ok(fs::write(&path, document.to_string())?)
         };
-        set().with_context(|| format!("cannot set the preset in {}", path.display()))
+        set()
+            .with_context(|| format!("cannot set the preset in {}", path.display()))
             .map_err(|error| CommandError::new(ErrorKind::Refused, error).hint("check that you may write it: ls -l"))?;
         Ok(path)
     }
@@ -344,7 +347,11 @@ fn store_error(error: StoreError, directory: &Path) -> CommandError {
     let damaged = matches!(error, StoreError::Damaged(_));
     let mut error = CommandError::from(error);
     error.source = error.source.context(format!("cannot open the store in {}", directory.display()));
-    if damaged { error.hint("the sessions themselves are unharmed; restore the file from a backup, or move it away") } else { error }
+    if damaged {
+        error.hint("the sessions themselves are unharmed; restore the file from a backup, or move it away")
+    } else {
+        error
+    }
 }
 
 /// Opens the cache in a directory; one that is broken is thrown away, as it can be at any time.

@@ -1,6 +1,6 @@
 use crate::engine::SelectorError;
 use crate::store::StoreError;
-use crate::workspace::{ApplyError, FindError, PlanError};
+use crate::workspace::{ApplyError, FindError, Kept, PlanError};
 use std::io;
 
 /// What kind of failure it is; decides the exit code.
@@ -126,7 +126,17 @@ impl From<PlanError> for CommandError {
                     PlanError::NoOriginal(_) => {
                         (ErrorKind::Refused, "aperture import FILE brings the originals of another machine".to_owned())
                     }
-                    PlanError::ChangedLater { by, .. } => (ErrorKind::Refused, format!("take that one back first: aperture undo {by}")),
+                    PlanError::ChangedLater { by, .. } | PlanError::RemovedLater { by, .. } => {
+                        (ErrorKind::Refused, format!("take that one back first: aperture undo {by}"))
+                    }
+                    PlanError::NoTurns | PlanError::LastTurn => {
+                        (ErrorKind::Refused, "aperture blocks --tree shows the turns of the window".to_owned())
+                    }
+                    PlanError::Held(number, Kept::Pinned) => (ErrorKind::Refused, format!("aperture unpin {number} lets it go")),
+                    PlanError::Held(number, _) => (ErrorKind::Refused, format!("aperture unfocus {number} lets it go")),
+                    PlanError::NotCompacted => {
+                        (ErrorKind::Refused, "turns that aperture compact folded come back by aperture undo".to_owned())
+                    }
                     PlanError::ChangedElsewhere(_) | PlanError::Gone => {
                         (ErrorKind::Conflict, "aperture verify says what is different".to_owned())
                     }

@@ -139,10 +139,13 @@ impl Settings {
     ///
     /// A preset, a level or a glob that is none.
     pub fn rules(&self) -> Result<Rules, CommandError> {
-        let wrong = |error: anyhow::Error| CommandError::new(ErrorKind::Usage, error.context("cannot use the settings"));
+        let wrong = |error: anyhow::Error| {
+            CommandError::new(ErrorKind::Usage, error.context("cannot use the settings"))
+                .hint("aperture help settings lists what can be set")
+        };
         let name = self.preset.as_deref().unwrap_or(engine::DEFAULT_PRESET);
         let preset = engine::preset(name)
-            .ok_or_else(|| wrong(anyhow!("there is no preset '{name}'")).hint("aperture preset list lists them"))?;
+            .ok_or_else(|| wrong(anyhow!("there is no preset '{name}'")).hint("aperture preset list lists the presets"))?;
         let mut levels = preset.levels;
         levels.trimmed = self.levels.trimmed.or(levels.trimmed);
         levels.summarized = self.levels.summarized.or(levels.summarized);

@@ -2,7 +2,7 @@
 
 use crate::cli::{CommandError, Env, ErrorKind, wait};
 use crate::engine::{self, EditFacts};
-use crate::model::{BlockNumber, OperationId, OperationKind};
+use crate::model::{BlockNumber, Mark, OperationId, OperationKind};
 use crate::output::ChangeReport;
 use crate::store::Store;
 use crate::workspace::{self, ApplyError, Draft, Found, Kept, PlanError, Workspace};
@@ -115,7 +115,10 @@ pub fn attempt(
             Err(error) if left > 0 && is_passing(&error) => wait(std::time::Duration::from_millis(5)),
             Err(error) => {
                 let what = if options.dry_run { "plan the change of" } else { "change" };
-                return Err(CommandError { source: error.source.context(format!("cannot {what} {}", found.path.display())), ..error });
+                return Err(CommandError {
+                    source: error.source.context(format!("cannot {what} {}", found.path.display())),
+                    ..error
+                });
             }
         }
     }
@@ -175,16 +178,21 @@ fn report(
         cache_lifetime_milliseconds: workspace.cache_milliseconds(),
         steps_per_turn: engine::steps_per_turn(reading),
     };
+    let marked = |test: &dyn Fn(&Mark) -> bool| plan.marks.iter().filter(|mark| test(mark)).map(|mark| mark.number).collect();
     let changes = plan.edits.iter().filter_map(|edit| edit.change.clone()).collect();
     ChangeReport {
         session: workspace.location.id.clone(),
         operation: None,
+        kind: said.kind,
         dry_run: options.dry_run,
         verb: said.verb,
         what: said.what.clone(),
         changes,
-        marks: plan.marks.iter().map(|mark| mark.number).collect(),
+        marks: marked(&|mark| mark.after.is_some()),
+        unmarked: marked(&|mark| mark.after.is_none()),
+        edits: plan.edits.len(),
         rows_added: plan.edits.iter().filter(|edit| edit.before.is_none()).count(),
+        rows_removed: plan.edits.iter().filter(|edit| edit.after.is_none()).count(),
         kept: said.kept.iter().map(|(why, blocks)| (why.reason(), blocks.clone())).collect(),
         tokens_before: plan.tokens_before,
         tokens_after: plan.tokens_after,

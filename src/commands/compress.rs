@@ -5,9 +5,9 @@ use crate::cli::{CommandError, Env, ErrorKind};
 use crate::engine::{self, Rules, Selector};
 use crate::model::{BlockNumber, Level, Zone};
 use crate::output::amount;
-use crate::workspace::{Draft, KeptBlocks, shorten};
+use crate::workspace::{Draft, Kept, shorten};
 use anyhow::anyhow;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// Arguments of `compress`.
 #[derive(Debug, clap::Args)]
@@ -33,7 +33,7 @@ pub struct Arguments {
     #[arg(long, group = "what")]
     over_budget: bool,
     /// The same, with this budget in tokens
-    #[arg(long, value_name = "TOKENS", value_parser = crate::cli::tokens, group = "what")]
+    #[arg(long, value_name = "N", value_parser = crate::cli::tokens, group = "what")]
     budget: Option<u64>,
     /// How much is left [default: by a rule, or summarized]
     #[arg(long, value_name = "LEVEL", value_parser = level)]
@@ -89,9 +89,10 @@ pub fn run(env: &Env, arguments: &Arguments) -> Result<(), CommandError> {
         if let Some(selector) = &selector {
             let level = arguments.level.unwrap_or(Level::Summarized);
             // What stands there shorter already gets longer only when that was asked for.
-            let named = selector.select(reading)?.into_iter().filter(|number| {
-                arguments.level.is_some() || reading.block(*number).is_some_and(|block| block.level < level)
-            });
+            let named = selector
+                .select(reading)?
+                .into_iter()
+                .filter(|number| arguments.level.is_some() || reading.block(*number).is_some_and(|block| block.level < level));
             let picked: Vec<BlockNumber> = named.collect();
             if arguments.stale {
                 wanted.retain(|number, _| picked.contains(number));
@@ -121,30 +122,44 @@ fn fit(
 ) -> Result<(), CommandError> {
     let reading = &opened.workspace.reading;
     let total = reading.price.total.value;
-    let mut kept = KeptBlocks::new();
+    let mut tried: BTreeMap<BlockNumber, Level> = BTreeMap::new();
+    let mut shortened: BTreeSet<BlockNumber> = BTreeSet::new();
+    let mut kept: BTreeMap<BlockNumber, Kept> = BTreeMap::new();
     for round in engine::rounds(reading) {
-        let mut wanted: BTreeMap<BlockNumber, Level> = BTreeMap::new();
-        let mut expected = total - draft.saved_so_far();
-        for (number, level) in round {
-            if expected <= budget as f64 {
+        // A round goes on as long as what was expected of some blocks did not come true.
+        loop {
+            let mut wanted: BTreeMap<BlockNumber, Level> = BTreeMap::new();
+            let mut expected = total - draft.saved_so_far();
+            for (number, level) in &round {
+                if expected <= budget as f64 {
+                    break;
+                }
+                let untried = tried.get(number).is_none_or(|tried| tried < level);
+                let block = reading.block(*number).filter(|block| untried && *number < end && block.level < *level);
+                let Some(block) = block else { continue };
+                // About what is left at the level; what really is left is seen when it is done.
+                let left = match level {
+                    Level::Trimmed => 0.4,
+                    Level::Summarized => 0.15,
+                    _ => 0.05,
+                };
+                expected -= block.tokens.value * (1.0 - left);
+                wanted.insert(*number, *level);
+            }
+            if wanted.is_empty() {
                 break;
             }
-            let Some(block) = reading.block(number).filter(|block| number < end && block.level < level) else { continue };
-            // About what is left at the level; what really is left decides the next round.
-            let left = match level {
-                Level::Trimmed => 0.4,
-                Level::Summarized => 0.15,
-                _ => 0.05,
-            };
-            expected -= block.tokens.value * (1.0 - left);
-            wanted.insert(number, level);
+            let left_alone = shorten(draft, &wanted, "", Some(rules))?;
+            let left_alone = left_alone.into_iter().flat_map(|(why, blocks)| blocks.into_iter().map(move |number| (number, why)));
+            let left_alone: BTreeMap<BlockNumber, Kept> = left_alone.collect();
+            shortened.extend(wanted.keys().filter(|number| !left_alone.contains_key(number)));
+            kept.extend(left_alone);
+            tried.append(&mut wanted);
         }
-        if wanted.is_empty() {
-            continue;
-        }
-        kept = shorten(draft, &wanted, "", Some(rules))?;
     }
-    said.kept.append(&mut kept);
+    for (number, why) in kept.into_iter().filter(|(number, _)| !shortened.contains(number)) {
+        said.keep(why, number);
+    }
     let left = (total - draft.saved_so_far()).max(0.0).round() as u64;
     if left > budget {
         let recent: f64 = reading.zone(Zone::Recency).1.value;

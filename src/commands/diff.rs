@@ -60,6 +60,11 @@ pub fn since_turn(env: &Env, session: Option<&str>, turn: u32) -> Result<(), Com
     let workspace = env.open(session)?;
     let store = env.existing_store()?;
     let reading = &workspace.reading;
+    let last = reading.turns.last().map_or(0, |turn| turn.number);
+    if turn > last {
+        let error = anyhow!("there is no turn {turn}: the last one is turn {last}");
+        return Err(CommandError::new(ErrorKind::Refused, error).hint("aperture blocks --tree shows the turns of the window"));
+    }
     let next = reading.turns.iter().find(|later| later.number > turn).and_then(|later| later.timestamp);
     let before = workspace.history.operations.iter().filter(|operation| next.is_none_or(|next| operation.time < next));
     let point = before.map(|operation| operation.id).last().unwrap_or_default();
@@ -131,7 +136,8 @@ pub fn point(history: &History, name: &str) -> Result<OperationId, CommandError>
     let original = (name == "original").then_some(0);
     snapshot.or(original).or(known).ok_or_else(|| {
         let error = anyhow!("'{name}' is no operation and no snapshot of this session");
-        CommandError::new(ErrorKind::Refused, error).hint("aperture log lists the operations, aperture snapshot list the snapshots")
+        CommandError::new(ErrorKind::Refused, error)
+            .hint("aperture log lists the operations, aperture snapshot list the snapshots")
     })
 }
 

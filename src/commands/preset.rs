@@ -49,7 +49,7 @@ pub fn run(env: &Env, arguments: &Arguments) -> Result<(), CommandError> {
         Action::Use { name } => {
             let preset = named(name)?;
             let path = env.set_preset(preset.name)?;
-            env.note(&format!("{} says preset = \"{}\"", path.display(), preset.name));
+            env.note(&format!("wrote preset = \"{}\" to {}", preset.name, path.display()));
             vec![PresetRow { used: true, ..row(preset) }]
         }
     };

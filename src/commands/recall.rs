@@ -5,9 +5,9 @@ use crate::cli::{CommandError, Env, ErrorKind};
 use crate::engine::recall::{Document, answer, rank};
 use crate::engine::{Selector, label};
 use crate::model::{Block, BlockNumber, History, Level, Zone};
-use crate::output::{RecallReport, RecalledBlock};
+use crate::output::{RecallReport, RecalledBlock, plural};
 use crate::store::{Store, StoredSession};
-use crate::workspace::{Draft, NOTE, PlanError, Workspace, shorten};
+use crate::workspace::{Draft, Kept, NOTE, PlanError, Workspace, shorten};
 use anyhow::anyhow;
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -63,7 +63,14 @@ pub fn run(env: &Env, arguments: &Arguments) -> Result<(), CommandError> {
             let report = search(env, arguments, draft, &opened.workspace)?;
             let wanted: BTreeMap<BlockNumber, Level> =
                 report.blocks.iter().take(best(arguments)).map(|block| (block.number, Level::Original)).collect();
-            Ok(Said { kept: shorten(draft, &wanted, "", None)?, ..Said::change("restored") })
+            if wanted.is_empty() {
+                return Err(nothing(&arguments.query));
+            }
+            let mut said = Said { kept: shorten(draft, &wanted, "", None)?, ..Said::change("restored") };
+            if said.kept.contains_key(&Kept::NotInWindow) {
+                said.notes.push("what is not in the window has no place there: --inject adds it as a note".to_owned());
+            }
+            Ok(said)
         });
     }
     if arguments.inject {
@@ -73,8 +80,8 @@ pub fn run(env: &Env, arguments: &Arguments) -> Result<(), CommandError> {
                 return Err(nothing(&arguments.query));
             }
             draft.note(NOTE, &report.note());
-            let what = format!("a note with {} blocks", report.blocks.len());
-            Ok(Said { what: Some(what), ..Said::change("injected") })
+            let what = format!("a note with {}", plural(report.blocks.len(), "block"));
+            Ok(Said { what: Some(what), ..Said::change("added") })
         });
     }
     let workspace = env.open(None)?;
@@ -88,8 +95,12 @@ pub fn run(env: &Env, arguments: &Arguments) -> Result<(), CommandError> {
 }
 
 fn nothing(query: &str) -> CommandError {
-    let error = anyhow!("nothing that left the model's sight fits '{query}'");
-    CommandError::new(ErrorKind::Refused, error).hint("aperture blocks 'archived | compressed | cold' lists what can be recalled")
+    let hint = "aperture blocks 'archived | compressed | cold' lists what can be recalled";
+    let error = CommandError::new(ErrorKind::Refused, anyhow!("nothing that left the model's sight fits '{query}'")).hint(hint);
+    match named(query) {
+        Some(_) => error.hint("aperture show prints any block, also one that the model sees"),
+        None => error,
+    }
 }
 
 /// How many of the blocks found are brought back: all that were named, the best that were searched.
@@ -102,12 +113,7 @@ fn named(query: &str) -> Option<Selector> {
     if query.trim_start().starts_with('"') { None } else { Selector::parse(query).ok() }
 }
 
-fn search(
-    env: &Env,
-    arguments: &Arguments,
-    draft: &Draft<'_>,
-    workspace: &Workspace<'_>,
-) -> Result<RecallReport, CommandError> {
+fn search(env: &Env, arguments: &Arguments, draft: &Draft<'_>, workspace: &Workspace<'_>) -> Result<RecallReport, CommandError> {
     let budget = arguments.max_tokens as usize;
     let mut documents = own(draft, workspace)?;
     let selector = named(&arguments.query);

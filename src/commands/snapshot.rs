@@ -44,7 +44,7 @@ pub fn run(env: &Env, arguments: &Arguments) -> Result<(), CommandError> {
     match &arguments.action {
         Action::List => {
             let history = env.history_of(&found)?;
-            env.print(&SnapshotReport { snapshots: rows(&history, &history.snapshots) })
+            env.print(&SnapshotReport { done: None, snapshots: rows(&history, &history.snapshots) })
         }
         Action::Show { name } => {
             let history = env.history_of(&found)?;
@@ -60,12 +60,12 @@ pub fn run(env: &Env, arguments: &Arguments) -> Result<(), CommandError> {
             let Some(store) = &opened.store else { return Ok(()) };
             let path = env.disk.resolve(&found.path)?;
             let workspace = &opened.workspace;
-            let key =
-                store.register(workspace.provider.name(), &workspace.location.id, &path, &workspace.location.project)?;
+            let key = store.register(workspace.provider.name(), &workspace.location.id, &path, &workspace.location.project)?;
             let time = env.style.now.as_millisecond();
             let snapshot = Snapshot { name: name.clone(), operation: workspace.history.last(), time };
             store.save_snapshot(key, &snapshot)?;
-            env.print(&SnapshotReport { snapshots: rows(&workspace.history, &[snapshot]) })
+            let done = Some(format!("'{name}' saved: aperture restore {name} comes back here"));
+            env.print(&SnapshotReport { done, snapshots: rows(&workspace.history, &[snapshot]) })
         }
         Action::Delete { name } => {
             let opened = open(env, ChangeOptions { live: true, ..ChangeOptions::default() }, &found)?;
@@ -75,7 +75,8 @@ pub fn run(env: &Env, arguments: &Arguments) -> Result<(), CommandError> {
                 store.delete_snapshot(session.key, name)?;
             }
             let history = env.history_of(&found)?;
-            env.print(&SnapshotReport { snapshots: rows(&history, &history.snapshots) })
+            let done = Some(format!("'{name}' deleted; the session stays as it is"));
+            env.print(&SnapshotReport { done, snapshots: rows(&history, &history.snapshots) })
         }
     }
 }

@@ -2,7 +2,7 @@
 
 use super::changing::{ChangeOptions, Said, change};
 use crate::cli::{CommandError, Env, ErrorKind};
-use crate::model::{OperationId, OperationKind};
+use crate::model::{History, Operation, OperationId, OperationKind};
 use anyhow::anyhow;
 
 /// Arguments of `undo`.
@@ -36,7 +36,9 @@ pub fn invert(
     change(env, options, &|draft, opened| {
         let history = &opened.workspace.history;
         let last = if kind == OperationKind::Redo { history.redoable() } else { history.undoable() };
-        let nothing = || CommandError::new(ErrorKind::Refused, anyhow!("there is nothing to {word}")).hint("aperture log lists the operations");
+        let nothing = || {
+            CommandError::new(ErrorKind::Refused, anyhow!("there is nothing to {word}")).hint("aperture log lists the operations")
+        };
         let id = operation.or(last).ok_or_else(nothing)?;
         let Some(operation) = history.operation(id) else {
             let error = anyhow!("there is no operation {id}");
@@ -47,7 +49,16 @@ pub fn invert(
             return Err(CommandError::new(ErrorKind::Refused, error).hint(format!("aperture undo {by} brings it back")));
         }
         draft.invert(operation)?;
-        let what = Some(format!("operation {id}: {}", operation.command));
+        let what = Some(named(history, operation));
         Ok(Said { kind, inverts: Some(id), what, ..Said::change(verb) })
     })
+}
+
+/// An operation as people know it: an undo by what it took back.
+fn named(history: &History, operation: &Operation) -> String {
+    let mut meant = operation;
+    while let Some(inverted) = meant.inverts.and_then(|id| history.operation(id)) {
+        meant = inverted;
+    }
+    format!("operation {} ({})", meant.id, meant.command)
 }

@@ -3,7 +3,7 @@
 use super::changing::{ChangeOptions, Said, change};
 use crate::cli::{CommandError, Env, ErrorKind};
 use crate::engine::Selector;
-use crate::model::Level;
+use crate::model::{BlockKind, Level};
 use anyhow::anyhow;
 
 /// Arguments of `update`.
@@ -39,6 +39,13 @@ pub fn run(env: &Env, arguments: &Arguments) -> Result<(), CommandError> {
         if let Some(why) = draft.immutable(number)? {
             let error = anyhow!("block {number} cannot be changed: {}", why.reason());
             return Err(CommandError::new(ErrorKind::Refused, error).hint("aperture create adds a note"));
+        }
+        let call = opened.workspace.reading.block(number).is_some_and(|block| block.kind == BlockKind::ToolUse);
+        if call && serde_json::from_str::<serde_json::Map<String, serde_json::Value>>(&text).is_err() {
+            let error = anyhow!("block {number} is a tool use, and its input is a JSON object");
+            return Err(
+                CommandError::new(ErrorKind::Usage, error).hint(format!("aperture show {number} --raw prints the one it has"))
+            );
         }
         draft.replace(number, Level::Original, &text, "")?;
         Ok(Said::change("updated"))

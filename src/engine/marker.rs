@@ -124,12 +124,20 @@ mod tests {
 
     #[test]
     fn what_is_no_such_line_is_none() {
-        for text in
-            ["", "[#7]", "[#7 | original from 3 | @expand(7)]", "[#7 | trimmed from 3 | @expand(8)]", "[#0 | trimmed from 3 | @expand(0)]", "text"]
-        {
+        for text in [
+            "",
+            "[#7]",
+            "[#7 | original from 3 | @expand(7)]",
+            "[#7 | trimmed from 3 | @expand(8)]",
+            "[#0 | trimmed from 3 | @expand(0)]",
+            "text",
+        ] {
             assert_eq!(parse(text), None, "{text}");
         }
-        assert_eq!(find_in_input("path: a\ncontent: [#7 | minimal from 3 | @expand(7)]\nx\n").map(|marker| marker.number), Some(7));
+        assert_eq!(
+            find_in_input("path: a\ncontent: [#7 | minimal from 3 | @expand(7)]\nx\n").map(|marker| marker.number),
+            Some(7)
+        );
     }
 
     proptest::proptest! {

@@ -34,7 +34,7 @@ pub struct Preset {
 pub static PRESETS: &[Preset] = &[
     Preset {
         name: "light",
-        description: "only what a later block says as well is cut to a line; what is long unused keeps its essential lines",
+        description: "what a later block repeats becomes one line, what is long unused is trimmed",
         levels: LevelsByAge { trimmed: Some(30), summarized: None, minimal: None, superseded: Level::Minimal },
     },
     Preset {
@@ -198,7 +198,14 @@ mod tests {
             Rules::default().protecting(&owned(tools), &owned(paths), &owned(patterns)).unwrap()
         };
         let mut block = block(50);
-        let tool = Tool { name: "Read".into(), verb: ToolVerb::Read, target: "/w/docs/a.md".into(), scope: 0, whole: true, parameters: 1 };
+        let tool = Tool {
+            name: "Read".into(),
+            verb: ToolVerb::Read,
+            target: "/w/docs/a.md".into(),
+            scope: 0,
+            whole: true,
+            parameters: 1,
+        };
         block.tool = Some(Box::new(tool));
         for (rules, protects) in [
             (rules(&["read"], &[], &[]), true),

@@ -161,9 +161,8 @@ fn writes(process: u32, path: &Path, identity: &Identity) -> bool {
             target.strip_prefix(&*path).is_some_and(|rest| rest.is_empty() || rest == " (deleted)")
         });
         let same = || fs::metadata(handle.path()).is_ok_and(|metadata| unix_identity(&metadata).1 == identity.inode);
-        let information = || {
-            fs::read_to_string(format!("/proc/{process}/fdinfo/{}", handle.file_name().to_string_lossy())).unwrap_or_default()
-        };
+        let information =
+            || fs::read_to_string(format!("/proc/{process}/fdinfo/{}", handle.file_name().to_string_lossy())).unwrap_or_default();
         let flags = |text: &str| {
             let flags = text.lines().find_map(|line| line.strip_prefix("flags:"));
             flags.and_then(|flags| u32::from_str_radix(flags.trim(), 8).ok()).unwrap_or_default()

@@ -14,14 +14,15 @@ mod tokens;
 mod window;
 
 pub use block::{
-    Block, BlockKind, BlockNumber, Image, Level, Marker, Outdated, Pin, Position, Role, State, Tool, ToolVerb, Topic, Usefulness, Zone,
+    Block, BlockKind, BlockNumber, Image, Level, Marker, Outdated, Pin, Position, Role, State, Tool, ToolVerb, Topic, Usefulness,
+    Zone,
 };
 pub use flags::Flags;
 pub use key::Key;
 pub use keywords::Keywords;
 pub use operation::{
-    Address, BlockChange, Edit, History, LoggedEdit, Mark, MarkAddress, MarkKind, Operation, OperationId, OperationKind, OperationState, Plan,
-    RowAddress, Slot, Snapshot,
+    Address, BlockChange, Edit, History, LoggedEdit, Mark, MarkAddress, MarkKind, Operation, OperationId, OperationKind,
+    OperationState, Plan, RowAddress, Slot, Snapshot,
 };
 pub use row::{Damage, Event, Fault, Origin, Row, RowKind, ThinkingScope, Usage};
 pub use session::{Segment, Session};

@@ -256,7 +256,8 @@ pub struct LoggedEdit {
 impl LoggedEdit {
     /// Whether both change the same block, or the same value.
     pub fn overlaps(&self, other: &LoggedEdit) -> bool {
-        self.row == other.row && (self.slot == other.slot || self.slot.index().is_some() && self.slot.index() == other.slot.index())
+        self.row == other.row
+            && (self.slot == other.slot || self.slot.index().is_some() && self.slot.index() == other.slot.index())
     }
 }
 

@@ -1,11 +1,16 @@
-use super::{DiffReport, Paint, Report, Style, amount, clip, price_lines};
+use super::{DiffReport, Paint, Report, Style, amount, clip, numbered, padded, plural, price_lines};
 use crate::engine::EditPrice;
 use crate::engine::diff::BlockDifference;
-use crate::model::{Basis, BlockChange, BlockNumber, OperationId, TokenCount};
+use crate::model::{Basis, BlockChange, BlockNumber, Level, OperationId, OperationKind, TokenCount};
 use serde::Serialize;
+use unicode_width::UnicodeWidthStr;
 
 /// Changes that are listed one by one.
 const LISTED: usize = 12;
+/// Blocks that were left alone that are named one by one.
+const FEW: usize = 4;
+/// Columns that a name of a block has at least, however narrow the terminal is.
+const NARROWEST: usize = 12;
 
 /// What a change did, or would do.
 #[derive(Clone, Debug, Serialize)]
@@ -14,6 +19,8 @@ pub struct ChangeReport {
     pub session: String,
     /// The operation in its log; none when nothing was written.
     pub operation: Option<OperationId>,
+    /// What it is.
+    pub kind: OperationKind,
     /// Whether it is a look ahead.
     pub dry_run: bool,
     /// What was done, in a word.
@@ -22,10 +29,16 @@ pub struct ChangeReport {
     pub what: Option<String>,
     /// What happened to each block.
     pub changes: Vec<BlockChange>,
-    /// Blocks that were pinned, unpinned, selected or let go.
+    /// Blocks that were pinned or selected.
     pub marks: Vec<BlockNumber>,
+    /// Blocks that were unpinned or let go.
+    pub unmarked: Vec<BlockNumber>,
+    /// Values of the file that were replaced, rows that came or went included.
+    pub edits: usize,
     /// Rows that were added.
     pub rows_added: usize,
+    /// Rows that were taken out.
+    pub rows_removed: usize,
     /// Blocks that were left alone, by reason.
     pub kept: Vec<(&'static str, Vec<BlockNumber>)>,
     /// Tokens of the window before.
@@ -60,44 +73,50 @@ impl Report for ChangeReport {
             text.push_str(line);
             text.push('\n');
         };
-        let blocks = self.changes.len().max(self.marks.len());
-        if blocks == 0 && self.rows_added == 0 {
+        let nothing = self.edits == 0 && self.marks.is_empty() && self.unmarked.is_empty();
+        if nothing {
             line("nothing to do");
         } else {
-            let would = if self.dry_run { "would have " } else { "" };
-            let what = match &self.what {
-                Some(what) => what.clone(),
-                None if blocks == 1 => "1 block".to_owned(),
-                None => format!("{blocks} blocks"),
-            };
-            line(&style.paint(Paint::Heading, &format!("{would}{} {what}", self.verb)));
+            let would = if self.dry_run { "would be " } else { "" };
+            let marked = if self.marks.is_empty() { &self.unmarked } else { &self.marks };
+            let blocks = self.changes.len().max(marked.len());
+            let what = self.what.clone().unwrap_or_else(|| plural(blocks, "block"));
+            let heading = format!("{what} {would}{}", self.verb);
+            line(&style.paint(Paint::Heading, &clip(&heading, style.width)));
         }
-        for change in self.changes.iter().take(LISTED) {
-            let (before, after) = (amount(change.tokens_before.round() as u64), amount(change.tokens_after.round() as u64));
-            let level = format!("{} → {}", change.level_before.name(), change.level_after.name());
-            let label = clip(&change.label, style.width.saturating_sub(48));
-            line(&format!("  {:>6}  {label}  {level}  {before} → {after}", format!("#{}", change.number)));
+        rows(&self.changes, style.width).iter().for_each(|row| line(row));
+        if !self.marks.is_empty() {
+            line(&format!("  {}", numbered(&self.marks, LISTED)));
+        }
+        if !self.unmarked.is_empty() {
+            let instead = if self.marks.is_empty() { "" } else { "let go: " };
+            line(&format!("  {instead}{}", numbered(&self.unmarked, LISTED)));
         }
         for (why, blocks) in &self.kept {
-            line(&format!("  left alone: {} ({why})", blocks.len()));
+            let which = if blocks.len() > FEW { plural(blocks.len(), "block") } else { numbered(blocks, FEW) };
+            line(&format!("  left alone: {which} ({why})"));
         }
         if let Some(price) = &self.price {
             price_lines(price).iter().for_each(|text| line(text));
         }
         if self.thinking_dropped > 0 {
-            let (count, plural) = (self.thinking_dropped, if self.thinking_dropped == 1 { "block" } else { "blocks" });
-            line(&format!("{count} thinking {plural} after the first change no longer fit and are not sent"));
+            let (fit, are) = if self.thinking_dropped == 1 { ("fits", "is") } else { ("fit", "are") };
+            let blocks = plural(self.thinking_dropped as usize, "thinking block");
+            line(&format!("{blocks} after the first change no longer {fit} and {are} not sent"));
         }
         for note in &self.notes {
             line(note);
         }
         if let Some(operation) = self.operation {
-            line(&style.paint(Paint::Dim, &format!("operation {operation}; aperture undo takes it back")));
+            let back = if self.kind == OperationKind::Undo { "redo" } else { "undo" };
+            line(&style.paint(Paint::Dim, &format!("operation {operation}; aperture {back} takes it back")));
+        } else if self.dry_run && !nothing {
+            line(&style.paint(Paint::Dim, "nothing was written: this is a dry run"));
         }
         if !self.differences.is_empty() {
             let report = DiffReport {
                 from: "now".to_owned(),
-                to: format!("as it would be {}", self.verb),
+                to: "after this change".to_owned(),
                 blocks: self.differences.clone(),
                 tokens_before: TokenCount { value: self.tokens_before, basis: Basis::Calibrated },
                 tokens_after: TokenCount { value: self.tokens_after, basis: Basis::Calibrated },
@@ -109,4 +128,39 @@ impl Report for ChangeReport {
         }
         text
     }
+}
+
+/// The first changes as rows of aligned columns: number, name, levels, tokens.
+fn rows(changes: &[BlockChange], width: usize) -> Vec<String> {
+    let cells: Vec<[String; 5]> = changes
+        .iter()
+        .take(LISTED)
+        .map(|change| {
+            let levels = match (change.level_before, change.level_after) {
+                (Level::Original, Level::Original) => "other text".to_owned(),
+                (before, after) if before == after => after.name().to_owned(),
+                (before, after) => format!("{} → {}", before.name(), after.name()),
+            };
+            let tokens = |value: f64| amount(value.round() as u64);
+            let (before, after) = (tokens(change.tokens_before), tokens(change.tokens_after));
+            [format!("#{}", change.number), change.label.clone(), levels, before, after]
+        })
+        .collect();
+    let widest = |column: usize| cells.iter().map(|cells| cells[column].width()).max().unwrap_or_default();
+    let (number, levels, before, after) = (widest(0), widest(2), widest(3), widest(4));
+    // Two columns before each cell, and the arrow between the figures.
+    let others = 2 + number + 2 + 2 + levels + 2 + before + 3 + after;
+    let label = widest(1).min(width.saturating_sub(others).max(NARROWEST));
+    let mut rows: Vec<String> = cells
+        .iter()
+        .map(|[id, name, change, old, new]| {
+            let (name, change) = (padded(&clip(name, label), label), padded(change, levels));
+            format!("  {id:>number$}  {name}  {change}  {old:>before$} → {new:>after$}")
+        })
+        .collect();
+    let more = changes.len().saturating_sub(LISTED);
+    if more > 0 {
+        rows.push(format!("  … and {more} more"));
+    }
+    rows
 }

@@ -47,6 +47,26 @@ pub fn bytes(value: u64) -> String {
     }
 }
 
+/// A number of things by their name: `1 block`, `5 blocks`.
+pub fn plural(count: usize, name: &str) -> String {
+    format!("{count} {name}{}", if count == 1 { "" } else { "s" })
+}
+
+/// Blocks by their numbers, the first `most` of them: `#3, #4 and 5 more`.
+pub fn numbered(blocks: &[u32], most: usize) -> String {
+    let names = blocks.iter().take(most).map(|number| format!("#{number}"));
+    let names = names.collect::<Vec<_>>().join(", ");
+    match blocks.len().saturating_sub(most) {
+        0 => names,
+        more => format!("{names} and {more} more"),
+    }
+}
+
+/// The text with spaces behind it, up to `width` columns.
+pub fn padded(text: &str, width: usize) -> String {
+    format!("{text}{}", " ".repeat(width.saturating_sub(text.width())))
+}
+
 /// A share in percent, whole from 10 on.
 pub fn percent(share: f64) -> String {
     let value = share * 100.0;

@@ -1,7 +1,13 @@
-use super::{Paint, Report, Style, age, amount, clip};
+use super::{Paint, Report, Style, age, amount, clip, plural, printable};
 use crate::model::{BlockNumber, History, Operation, OperationId, OperationKind, Snapshot};
 use comfy_table::{CellAlignment, Table, presets};
 use serde::Serialize;
+use unicode_width::UnicodeWidthStr;
+
+/// Columns that stand before the command, at most, as long as an operation's number has two digits.
+const OTHERS: usize = 38;
+/// Columns that a command has at least, however narrow the terminal is.
+const NARROWEST: usize = 16;
 
 /// An operation in the log.
 #[derive(Clone, Debug, Serialize)]
@@ -20,6 +26,8 @@ pub struct LogRow {
     pub blocks: Vec<BlockNumber>,
     /// Rows that it added.
     pub rows_added: usize,
+    /// Rows that it took out.
+    pub rows_removed: usize,
     /// Tokens of the window before.
     pub tokens_before: f64,
     /// Tokens of the window after.
@@ -28,11 +36,17 @@ pub struct LogRow {
     pub inverts: Option<OperationId>,
     /// The operation that took it back.
     pub undone_by: Option<OperationId>,
+    /// The change that it takes back or does again, for an undo and a redo.
+    pub about: Option<OperationId>,
 }
 
 impl LogRow {
     /// The operation as it stands in the log.
     pub fn new(operation: &Operation, history: &History) -> LogRow {
+        let mut about = None;
+        while let Some(id) = about.map_or(operation.inverts, |id| history.operation(id).and_then(|meant| meant.inverts)) {
+            about = Some(id);
+        }
         let changed = operation.edits.iter().filter_map(|edit| edit.change.as_ref()).map(|change| change.number);
         LogRow {
             id: operation.id,
@@ -42,10 +56,12 @@ impl LogRow {
             actor: operation.actor.clone(),
             blocks: changed.chain(operation.marks.iter().map(|mark| mark.number)).collect(),
             rows_added: operation.edits.iter().filter(|edit| edit.before.is_none()).count(),
+            rows_removed: operation.edits.iter().filter(|edit| edit.after.is_none()).count(),
             tokens_before: operation.tokens_before,
             tokens_after: operation.tokens_after,
             inverts: operation.inverts,
             undone_by: history.undone_by(operation.id),
+            about,
         }
     }
 }
@@ -70,7 +86,7 @@ impl Report for LogReport {
         }
         let mut table = Table::new();
         table.load_preset(presets::NOTHING);
-        table.set_header(["#", "WHEN", "BLOCKS", "TOKENS", "COMMAND"].map(|name| style.paint(Paint::Dim, name)));
+        table.set_header(["#", "WHEN", "CHANGED", "TOKENS", "COMMAND"].map(|name| style.paint(Paint::Dim, name)));
         for row in &self.operations {
             let names: Vec<&str> = self
                 .snapshots
@@ -78,19 +94,23 @@ impl Report for LogReport {
                 .filter(|snapshot| snapshot.operation == row.id)
                 .map(|snapshot| snapshot.name.as_str())
                 .collect();
-            let mut command = clip(&row.command, style.width.saturating_sub(46).max(20));
-            if let Some(by) = row.undone_by {
-                command = style.paint(Paint::Dim, &format!("{command} (undone by {by})"));
-            }
-            if !names.is_empty() {
-                command = format!("{command} {}", style.paint(Paint::Good, &format!("[{}]", names.join(", "))));
-            }
+            let about = row.about.map(|id| format!(" (of {id})")).unwrap_or_default();
+            let by = match (row.undone_by, row.kind) {
+                (None, _) => String::new(),
+                (Some(by), OperationKind::Undo) => format!(" (redone by {by})"),
+                (Some(by), _) => format!(" (undone by {by})"),
+            };
+            let names = if names.is_empty() { String::new() } else { format!(" [{}]", names.join(", ")) };
+            let room = style.width.saturating_sub(OTHERS + about.width() + by.width() + names.width());
+            let command = format!("{}{about}{by}", clip(&row.command, room.max(NARROWEST)));
+            let command = if by.is_empty() { command } else { style.paint(Paint::Dim, &command) };
+            let command = format!("{command}{}", style.paint(Paint::Good, &printable(&names)));
             let (before, after) = (amount(row.tokens_before.round() as u64), amount(row.tokens_after.round() as u64));
             let tokens = if before == after { before } else { format!("{before} → {after}") };
             table.add_row([
                 style.paint(Paint::Name, &row.id.to_string()),
                 age(style.now, row.time),
-                row.blocks.len().to_string(),
+                changed(row),
                 tokens,
                 command,
             ]);
@@ -102,5 +122,15 @@ impl Report for LogReport {
             }
         }
         table.lines().map(|line| line.trim_end().to_owned() + "\n").collect()
+    }
+}
+
+/// What an operation changed: blocks, else rows that came or went, else how rows follow each other.
+fn changed(row: &LogRow) -> String {
+    match (row.blocks.len(), row.rows_added, row.rows_removed) {
+        (0, 0, 0) => "links".to_owned(),
+        (0, 0, gone) => format!("−{}", plural(gone, "row")),
+        (0, added, _) => format!("+{}", plural(added, "row")),
+        (blocks, ..) => plural(blocks, "block"),
     }
 }

@@ -105,7 +105,7 @@ impl ManifestReport {
         if let Some(price) = manifest.stale_price.filter(|_| manifest.stale_blocks > 0) {
             let back = match price.pays_back_turns {
                 Some(turns) if turns < 0.5 => ", pays back at once".to_owned(),
-                Some(turns) => format!(", pays back in ~{} turns", turns.ceil()),
+                Some(turns) => format!(", pays back in ~{}", super::plural(turns.ceil() as usize, "turn")),
                 None => String::new(),
             };
             let (count, saved) = (manifest.stale_blocks, super::amount(price.saved_tokens.max(0.0).round() as u64));
@@ -178,7 +178,7 @@ impl ManifestReport {
         }
         if !manifest.archived.is_empty() {
             let blocks: u32 = manifest.archived.iter().map(|run| run.blocks).sum();
-            lines.push(Line(3, format!("Archived: {blocks} blocks; @recall(N)")));
+            lines.push(Line(3, format!("Archived: {}; @recall(N)", super::plural(blocks as usize, "block"))));
         }
         lines.push(self.budget());
         lines.extend(self.suggestions().into_iter().take(1));
@@ -218,7 +218,9 @@ impl ManifestReport {
                         let levels: Vec<String> = zone
                             .compressed
                             .iter()
-                            .map(|(level, count)| format!("{count} blocks compressed ({})", level.name()))
+                            .map(|(level, count)| {
+                                format!("{} compressed ({})", super::plural(*count as usize, "block"), level.name())
+                            })
                             .collect();
                         lines.push(Line(2, format!("  - {}", levels.join(", "))));
                     }

@@ -32,20 +32,22 @@ impl Report for PresetReport {
             let mark = if preset.used { " (in use)" } else { "" };
             let levels = &preset.levels;
             let ages = [("trimmed", levels.trimmed), ("summarized", levels.summarized), ("minimal", levels.minimal)];
-            let mut parts: Vec<String> = ages
-                .iter()
-                .filter_map(|(name, age)| match age {
-                    Some(0) => Some(format!("{name} when stale")),
-                    age => age.map(|age| format!("{name} after {age} steps without use")),
-                })
-                .collect();
-            parts.push(format!("{} when superseded", levels.superseded.name()));
+            let ages = ages.iter().filter_map(|(name, age)| Some((name, (*age)?)));
+            let ages = ages.map(|(name, age)| if age == 0 { format!("{name} at once") } else { format!("{name} after {age}") });
+            let mut stale = ages.collect::<Vec<_>>().join(", ");
+            match [levels.trimmed, levels.summarized, levels.minimal].iter().any(|age| age.is_some_and(|age| age > 0)) {
+                _ if stale.is_empty() => stale = "left as it is".to_owned(),
+                true => stale.push_str(" steps unused"),
+                false => {}
+            }
             format!(
-                "{}{}\n  {}\n  {}\n",
+                "{}{}\n  {}\n  {} {stale}\n  {} {}\n",
                 style.paint(Paint::Heading, &preset.name),
                 style.paint(Paint::Good, mark),
                 preset.description,
-                style.paint(Paint::Dim, &parts.join(", "))
+                style.paint(Paint::Dim, "stale     "),
+                style.paint(Paint::Dim, "superseded"),
+                levels.superseded.name(),
             )
         };
         self.presets.iter().map(row).collect()

@@ -48,12 +48,18 @@ impl Report for RecallReport {
         let sessions = self.blocks.first().is_some_and(|first| self.blocks.iter().any(|block| block.session != first.session));
         let mut text = String::new();
         for block in &self.blocks {
+            if !text.is_empty() {
+                text.push('\n');
+            }
             let from = if sessions { format!("  {}", clip(&block.session, 8)) } else { String::new() };
             let heading = format!("#{} {}{from}", block.number, block.label);
             text.push_str(&style.paint(Paint::Heading, &clip(&heading, style.width)));
             text.push('\n');
-            text.push_str(printable(&block.content).trim_end());
-            text.push_str("\n\n");
+            match printable(&block.content).trim_end() {
+                "" => text.push_str(&style.paint(Paint::Dim, "(no text)")),
+                content => text.push_str(content),
+            }
+            text.push('\n');
         }
         text
     }

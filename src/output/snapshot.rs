@@ -1,6 +1,7 @@
-use super::{Paint, Report, Style, age};
+use super::{Paint, Report, Style, age, clip, padded, plural, printable};
 use crate::model::Snapshot;
 use serde::Serialize;
+use unicode_width::UnicodeWidthStr;
 
 /// A named point in the log.
 #[derive(Clone, Debug, Serialize)]
@@ -15,6 +16,8 @@ pub struct SnapshotRow {
 /// Named points in the log.
 #[derive(Clone, Debug, Serialize)]
 pub struct SnapshotReport {
+    /// What was done to them, in a few words; none for a list.
+    pub done: Option<String>,
     /// The points, the oldest first.
     pub snapshots: Vec<SnapshotRow>,
 }
@@ -25,22 +28,32 @@ impl Report for SnapshotReport {
     }
 
     fn text(&self, style: &Style) -> String {
-        if self.snapshots.is_empty() {
-            return "no snapshots\n".to_owned();
+        let mut text = String::new();
+        if let Some(done) = &self.done {
+            text.push_str(&style.paint(Paint::Heading, &clip(done, style.width)));
+            text.push('\n');
         }
-        let line = |row: &SnapshotRow| {
-            let name = style.paint(Paint::Name, &row.snapshot.name);
+        if self.snapshots.is_empty() {
+            text.push_str("no snapshots\n");
+            return text;
+        }
+        let widest = self.snapshots.iter().map(|row| printable(&row.snapshot.name).width()).max().unwrap_or_default();
+        for row in &self.snapshots {
+            let name = style.paint(Paint::Name, &padded(&printable(&row.snapshot.name), widest));
             let point = match row.snapshot.operation {
                 0 => "the original".to_owned(),
                 operation => format!("operation {operation}"),
             };
             let since = match row.operations_since {
                 0 => String::new(),
-                1 => ", 1 operation since".to_owned(),
-                count => format!(", {count} operations since"),
+                count => format!(", {} since", plural(count, "operation")),
             };
-            format!("{name}  {point}, {}{since}\n", age(style.now, row.snapshot.time))
-        };
-        self.snapshots.iter().map(line).collect()
+            let saved = match age(style.now, row.snapshot.time).as_str() {
+                "now" => "saved now".to_owned(),
+                age => format!("saved {age} ago"),
+            };
+            text.push_str(&format!("{name}  {point}, {saved}{since}\n"));
+        }
+        text
     }
 }

@@ -229,11 +229,9 @@ impl Store {
         after: Option<(u64, Address)>,
     ) -> Result<OperationId, StoreError> {
         let transaction = self.writing()?;
-        let last: OperationId = transaction.query_row(
-            "SELECT coalesce(max(number), 0) FROM operations WHERE session = ?1",
-            [key.0],
-            |row| row.get(0),
-        )?;
+        let last: OperationId =
+            transaction
+                .query_row("SELECT coalesce(max(number), 0) FROM operations WHERE session = ?1", [key.0], |row| row.get(0))?;
         let mut edits = Vec::with_capacity(plan.edits.len());
         for edit in &plan.edits {
             let keep = |value: &Option<Vec<u8>>| value.as_deref().map(|value| keep(&transaction, value)).transpose();
@@ -301,11 +299,8 @@ impl Store {
 
     /// What SQLite itself finds wrong with the file; nothing when all is well.
     pub fn check(&self) -> Result<Vec<String>, StoreError> {
-        let mut problems: Vec<String> = self
-            .connection
-            .prepare("PRAGMA integrity_check")?
-            .query_map([], |row| row.get(0))?
-            .collect::<Result<_, _>>()?;
+        let mut problems: Vec<String> =
+            self.connection.prepare("PRAGMA integrity_check")?.query_map([], |row| row.get(0))?.collect::<Result<_, _>>()?;
         problems.retain(|problem| problem != "ok");
         Ok(problems)
     }
@@ -318,8 +313,7 @@ impl Store {
 
     /// Bytes of the values that are stored, and of the file itself.
     pub fn size(&self) -> Result<(u64, u64), StoreError> {
-        let values: i64 =
-            self.connection.query_row("SELECT coalesce(sum(bytes), 0) FROM originals", [], |row| row.get(0))?;
+        let values: i64 = self.connection.query_row("SELECT coalesce(sum(bytes), 0) FROM originals", [], |row| row.get(0))?;
         let pages: i64 = self.connection.query_row("PRAGMA page_count", [], |row| row.get(0))?;
         let page: i64 = self.connection.query_row("PRAGMA page_size", [], |row| row.get(0))?;
         Ok((values as u64, (pages * page) as u64))
@@ -449,19 +443,21 @@ fn insert(connection: &Connection, key: SessionKey, operation: &Operation) -> ru
         ])?;
     }
     for (mark, place) in operation.marks.iter().zip(0i64..) {
-        connection.prepare_cached("INSERT INTO marks VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11)")?.execute(params![
-            key.0,
-            operation.id,
-            place,
-            mark.address.row.id.0.to_le_bytes(),
-            mark.address.row.occurrence,
-            mark.address.index,
-            mark.address.content.0.to_le_bytes(),
-            mark.kind.name(),
-            mark.before,
-            mark.after,
-            mark.number,
-        ])?;
+        connection.prepare_cached("INSERT INTO marks VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11)")?.execute(
+            params![
+                key.0,
+                operation.id,
+                place,
+                mark.address.row.id.0.to_le_bytes(),
+                mark.address.row.occurrence,
+                mark.address.index,
+                mark.address.content.0.to_le_bytes(),
+                mark.kind.name(),
+                mark.before,
+                mark.after,
+                mark.number,
+            ],
+        )?;
     }
     Ok(())
 }
@@ -469,16 +465,16 @@ fn insert(connection: &Connection, key: SessionKey, operation: &Operation) -> ru
 /// Stores a value under its address, once.
 fn keep(connection: &Connection, value: &[u8]) -> rusqlite::Result<Address> {
     let address = *blake3::hash(value).as_bytes();
-    let known = connection
-        .prepare_cached("SELECT 1 FROM originals WHERE address = ?1")?
-        .query_row([address], |_| Ok(()))
-        .optional()?;
+    let known =
+        connection.prepare_cached("SELECT 1 FROM originals WHERE address = ?1")?.query_row([address], |_| Ok(())).optional()?;
     if known.is_none() {
-        let content = zstd::bulk::compress(value, ZSTD_LEVEL)
-            .map_err(|error| rusqlite::Error::ToSqlConversionFailure(Box::new(error)))?;
-        connection
-            .prepare_cached("INSERT INTO originals VALUES (?1, ?2, ?3)")?
-            .execute(params![address, value.len() as i64, content])?;
+        let content =
+            zstd::bulk::compress(value, ZSTD_LEVEL).map_err(|error| rusqlite::Error::ToSqlConversionFailure(Box::new(error)))?;
+        connection.prepare_cached("INSERT INTO originals VALUES (?1, ?2, ?3)")?.execute(params![
+            address,
+            value.len() as i64,
+            content
+        ])?;
     }
     Ok(address)
 }
@@ -546,11 +542,8 @@ fn edit(row: &Row<'_>) -> rusqlite::Result<(OperationId, LoggedEdit)> {
 }
 
 fn mark(row: &Row<'_>) -> rusqlite::Result<(OperationId, Mark)> {
-    let address = MarkAddress {
-        row: RowAddress { id: key(row, 1)?, occurrence: row.get(2)? },
-        index: row.get(3)?,
-        content: key(row, 4)?,
-    };
+    let address =
+        MarkAddress { row: RowAddress { id: key(row, 1)?, occurrence: row.get(2)? }, index: row.get(3)?, content: key(row, 4)? };
     let mark = Mark {
         address,
         kind: word(row, 5, &[MarkKind::Pin, MarkKind::Focus], MarkKind::name)?,

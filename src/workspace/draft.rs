@@ -57,7 +57,7 @@ impl Kept {
             Kept::Focused => "focused",
             Kept::Bound => "the client needs it as it is",
             Kept::NotShorter => "would not be shorter",
-            Kept::AsItIs => "so already",
+            Kept::AsItIs => "already so",
             Kept::Protected => "protected by a rule",
             Kept::NoOriginal => "the original is not in this store",
         }
@@ -222,6 +222,8 @@ impl<'a> Draft<'a> {
         let (content, readable) = (parsed.content.to_string(), parsed.text().to_owned());
         let mut original = parsed.block;
         original.hash = Key::of_bytes(content.as_bytes());
+        let words = if original.preview.is_empty() { readable.as_str() } else { &*original.preview };
+        original.preview = engine::mask(&engine::preview(words)).into();
         // A result knows its tool through its use, which only the whole session tells.
         if original.tool.is_none() {
             original.tool = block.tool.clone();
@@ -409,13 +411,19 @@ impl<'a> Draft<'a> {
         for later in later.filter(|later| {
             history.undone_by(later.id).is_none() && later.inverts.is_none_or(|id| history.undone_by(id) != Some(later.id))
         }) {
-            let same = |edit: &&LoggedEdit| edit.change.is_some() && operation.edits.iter().any(|own| own.change.is_some() && own.overlaps(edit));
+            let same = |edit: &&LoggedEdit| {
+                edit.change.is_some() && operation.edits.iter().any(|own| own.change.is_some() && own.overlaps(edit))
+            };
             if let Some(change) = later.edits.iter().find(same).and_then(|edit| edit.change.as_ref()) {
                 return Err(PlanError::ChangedLater { number: change.number, operation: operation.id, by: later.id });
             }
             let marked = |mark: &&Mark| operation.marks.iter().any(|own| (own.address, own.kind) == (mark.address, mark.kind));
             if let Some(mark) = later.marks.iter().find(marked) {
                 return Err(PlanError::ChangedLater { number: mark.number, operation: operation.id, by: later.id });
+            }
+            let added = |row| operation.edits.iter().any(|own| own.slot == Slot::Line && own.before.is_none() && own.row == row);
+            if later.edits.iter().any(|edit| edit.slot == Slot::Line && edit.after.is_none() && added(edit.row)) {
+                return Err(PlanError::RemovedLater { operation: operation.id, by: later.id });
             }
         }
         let store = self.store.ok_or(PlanError::Gone)?;
@@ -450,7 +458,8 @@ impl<'a> Draft<'a> {
         self.take_along(&mut edits)?;
         // Figures that another change lowered since are not what the log says, and have to be estimated.
         self.logged_until = operation.last_row.filter(|_| !figures_differ);
-        let marks = operation.marks.iter().map(|mark| Mark { before: mark.after.clone(), after: mark.before.clone(), ..mark.clone() });
+        let marks =
+            operation.marks.iter().map(|mark| Mark { before: mark.after.clone(), after: mark.before.clone(), ..mark.clone() });
         self.revert(edits, marks.collect())
     }
 
@@ -458,9 +467,9 @@ impl<'a> Draft<'a> {
     pub(super) fn added_line(&self, row: RowAddress) -> Result<Option<Vec<u8>>, PlanError> {
         let Some(place) = self.addresses.row(row) else { return Ok(None) };
         let operations = self.workspace.history.operations.iter().rev();
-        let mut written = operations.flat_map(|operation| &operation.edits).filter_map(|edit| {
-            edit.after.filter(|_| edit.row == row && edit.slot == Slot::Line)
-        });
+        let mut written = operations
+            .flat_map(|operation| &operation.edits)
+            .filter_map(|edit| edit.after.filter(|_| edit.row == row && edit.slot == Slot::Line));
         let lead = match (written.next(), self.store) {
             (Some(address), Some(store)) => store.original(&address)?.starts_with(b"\n"),
             _ => false,
@@ -526,7 +535,9 @@ impl<'a> Draft<'a> {
         }
         let gone = edits.iter().filter(|edit| edit.slot == Slot::Line && edit.after.is_none());
         let gone: FxHashSet<u32> = gone.filter_map(|edit| self.addresses.row(edit.row)).collect();
-        for mut edit in edits {
+        // Rows come and go when it is known which rows are linked anew.
+        let (lines, values): (Vec<Edit>, Vec<Edit>) = edits.into_iter().partition(|edit| edit.slot == Slot::Line);
+        for mut edit in values.into_iter().chain(lines) {
             match (edit.slot, &edit.before, &edit.after) {
                 (Slot::Line, None, Some(line)) => {
                     // A row comes back at the end. Where others are linked to it again it keeps its place, else it is the last.
@@ -604,9 +615,13 @@ impl<'a> Draft<'a> {
     /// The identity of the last row of the chain, notes of this plan included.
     fn leaf_identity(&self) -> Result<Vec<u8>, PlanError> {
         let added = self.lines.iter().rev().filter(|edit| edit.before.is_none()).filter_map(|edit| edit.after.as_deref());
+        // A row that others are linked to stands among them, not at the end.
+        let followed =
+            |own: &[u8]| self.edits.values().any(|edit| edit.slot == Slot::Parent && edit.after.as_deref() == Some(own));
         let mut linked = added.filter(|line| {
             let line = line.trim_ascii();
-            self.workspace.provider.locate_slot(line, Slot::Parent).is_some()
+            let own = self.workspace.provider.identity(line);
+            self.workspace.provider.locate_slot(line, Slot::Parent).is_some() && !own.is_some_and(|own| followed(&own))
         });
         if let Some(line) = linked.next() {
             return self.workspace.provider.identity(line.trim_ascii()).ok_or(PlanError::NoWay);
@@ -616,7 +631,8 @@ impl<'a> Draft<'a> {
 
     /// The last row of the chain that this plan leaves in place.
     fn last_linked(&self) -> u32 {
-        let removed = |row: &&u32| self.lines.iter().any(|edit| edit.after.is_none() && self.addresses.row(edit.row) == Some(**row));
+        let removed =
+            |row: &&u32| self.lines.iter().any(|edit| edit.after.is_none() && self.addresses.row(edit.row) == Some(**row));
         self.reading().window.chain.iter().rev().find(|row| !removed(row)).copied().unwrap_or_default()
     }
 
@@ -653,6 +669,11 @@ impl<'a> Draft<'a> {
     /// The rows that are added so far.
     pub(super) fn added_lines(&self) -> impl Iterator<Item = &Edit> {
         self.lines.iter().filter(|edit| edit.before.is_none())
+    }
+
+    /// The rows that are taken out so far.
+    pub(super) fn removed_lines(&self) -> impl Iterator<Item = &Edit> {
+        self.lines.iter().filter(|edit| edit.after.is_none())
     }
 
     fn all_edits(&self) -> Vec<Edit> {
@@ -712,7 +733,8 @@ impl<'a> Draft<'a> {
         let after = cost(&window, &|number| tokens.get(number as usize - 1).copied().unwrap_or_default());
         let total = self.reading().price.total.value;
         let thinking = |window: &Window| {
-            let blocks = window.blocks.iter().filter(|number| revision.session.blocks[**number as usize - 1].kind == BlockKind::Thinking);
+            let blocks =
+                window.blocks.iter().filter(|number| revision.session.blocks[**number as usize - 1].kind == BlockKind::Thinking);
             blocks.count()
         };
         let thinking_dropped = thinking_before.saturating_sub(thinking(&window)) as u32;
@@ -767,7 +789,9 @@ impl<'a> Draft<'a> {
         let old = |block: &Block| revision.was[block.row as usize];
         let last = self.last_linked();
         let emptied = (any_spared || !provider.knows_stripping(self.line(last)?))
-            && unfit.iter().all(|block| old(block).is_some_and(|row| self.line(row).is_ok_and(|line| provider.is_only_thinking(line))));
+            && unfit
+                .iter()
+                .all(|block| old(block).is_some_and(|row| self.line(row).is_ok_and(|line| provider.is_only_thinking(line))));
         if emptied {
             for block in unfit {
                 let row = old(block).ok_or(PlanError::Moved)?;
@@ -827,17 +851,17 @@ impl<'a> Draft<'a> {
             return Ok(None);
         }
         let message = session.rows[reading.window.rows[last] as usize].message;
-        let of_response = |row: u32| session.rows[row as usize].kind == RowKind::Assistant && session.rows[row as usize].message == message;
-        let sum_before = |blocks: &[BlockNumber], row: &dyn Fn(BlockNumber) -> Option<u32>, cost: &dyn Fn(BlockNumber) -> f64| -> f64 {
-            let own = |number: &&BlockNumber| row(**number).is_some_and(of_response);
-            let end = blocks.iter().position(|number| own(&number)).unwrap_or(blocks.len());
-            blocks[..end].iter().map(|number| cost(*number)).sum()
-        };
-        let before = sum_before(
-            &reading.window.blocks,
-            &|number| reading.block(number).map(|block| block.row),
-            &|number| reading.block(number).map_or(0.0, |block| block.tokens.value),
-        );
+        let of_response =
+            |row: u32| session.rows[row as usize].kind == RowKind::Assistant && session.rows[row as usize].message == message;
+        let sum_before =
+            |blocks: &[BlockNumber], row: &dyn Fn(BlockNumber) -> Option<u32>, cost: &dyn Fn(BlockNumber) -> f64| -> f64 {
+                let own = |number: &&BlockNumber| row(**number).is_some_and(of_response);
+                let end = blocks.iter().position(|number| own(&number)).unwrap_or(blocks.len());
+                blocks[..end].iter().map(|number| cost(*number)).sum()
+            };
+        let before = sum_before(&reading.window.blocks, &|number| reading.block(number).map(|block| block.row), &|number| {
+            reading.block(number).map_or(0.0, |block| block.tokens.value)
+        });
         let after = sum_before(
             &window.blocks,
             &|number| revision.was[revision.session.blocks[number as usize - 1].row as usize],
@@ -872,12 +896,8 @@ impl<'a> Draft<'a> {
 
     /// Writes into the changes what the blocks cost now.
     fn fill_in(&mut self, revision: &Revision, tokens: &[f64]) {
-        let costs: FxHashMap<BlockNumber, f64> = revision
-            .block_was
-            .iter()
-            .zip(tokens)
-            .filter_map(|(was, tokens)| was.map(|was| (was + 1, *tokens)))
-            .collect();
+        let costs: FxHashMap<BlockNumber, f64> =
+            revision.block_was.iter().zip(tokens).filter_map(|(was, tokens)| was.map(|was| (was + 1, *tokens))).collect();
         for ((row, _, slot), edit) in &mut self.edits {
             let first = self.workspace.reading.session.blocks.partition_point(|block| block.row < *row) as u32;
             let number = slot.index().map(|index| first + index + 1);

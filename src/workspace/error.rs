@@ -26,6 +26,14 @@ pub enum PlanError {
         /// The later one.
         by: OperationId,
     },
+    /// A later operation took out what the operation added.
+    #[error("operation {by} took out what operation {operation} added")]
+    RemovedLater {
+        /// The operation to take back.
+        operation: OperationId,
+        /// The later one.
+        by: OperationId,
+    },
     /// A block is not as aperture left it.
     #[error("block {0} is not as aperture left it: another program changed it")]
     ChangedElsewhere(BlockNumber),

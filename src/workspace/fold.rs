@@ -66,7 +66,11 @@ impl Draft<'_> {
     /// The file is another one by now.
     pub fn summarize(&self, turns: RangeInclusive<u32>) -> Result<String, PlanError> {
         let reading = &self.workspace.reading;
-        let mut text = format!("[turns {} to {}, folded; the user can bring them back]\n", turns.start(), turns.end());
+        let (start, end) = (turns.start(), turns.end());
+        let mut text = match start == end {
+            true => format!("[turn {start}, folded; the user can bring it back]\n"),
+            false => format!("[turns {start} to {end}, folded; the user can bring them back]\n"),
+        };
         for turn in reading.turns.iter().filter(|turn| turns.contains(&turn.number)) {
             let blocks = || turn.blocks.iter().filter_map(|number| reading.block(*number));
             let prompt = blocks().find(|block| block.role == Role::User && block.kind == BlockKind::Text);
@@ -81,7 +85,8 @@ impl Draft<'_> {
                 }
             }
             if !tools.is_empty() {
-                let listed = tools.iter().map(|(label, count)| if *count > 1 { format!("{label} ×{count}") } else { label.clone() });
+                let listed =
+                    tools.iter().map(|(label, count)| if *count > 1 { format!("{label} ×{count}") } else { label.clone() });
                 text.push_str(&format!("  tools: {}\n", listed.collect::<Vec<_>>().join("; ")));
             }
             let answer = blocks().filter(|block| block.role == Role::Assistant && block.kind == BlockKind::Text).last();

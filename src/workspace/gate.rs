@@ -37,7 +37,8 @@ fn rows(workspace: &Workspace<'_>, bytes: &[u8], revision: &Revision, edits: &[E
     let uncut: FxHashSet<Key> = edits.iter().filter(|edit| edit.slot == Slot::Subtype).map(|edit| edit.row.id).collect();
     let emptied: FxHashSet<Key> = edits.iter().filter(|edit| edit.slot == Slot::Message).map(|edit| edit.row.id).collect();
     let original = |edit: &&Edit| edit.change.as_ref().is_some_and(|change| change.level_after == Level::Original);
-    let restored: FxHashSet<(Key, u32)> = edits.iter().filter(original).filter_map(|edit| Some((edit.row.id, edit.slot.index()?))).collect();
+    let restored: FxHashSet<(Key, u32)> =
+        edits.iter().filter(original).filter_map(|edit| Some((edit.row.id, edit.slot.index()?))).collect();
     let changed: FxHashSet<(Key, u32)> = edits.iter().filter_map(|edit| Some((edit.row.id, edit.slot.index()?))).collect();
     for (row, line) in &revision.lines {
         let Some(was) = revision.was[*row as usize] else { continue };
@@ -71,7 +72,12 @@ fn rows(workspace: &Workspace<'_>, bytes: &[u8], revision: &Revision, edits: &[E
                 return Err(refuse(format!("block {} would lose its tool call", old.number)));
             }
             // What was empty before aperture came may be so again.
-            if named && new.preview.is_empty() && !old.preview.is_empty() && !emptied.contains(&id) && !restored.contains(&(id, old.index)) {
+            if named
+                && new.preview.is_empty()
+                && !old.preview.is_empty()
+                && !emptied.contains(&id)
+                && !restored.contains(&(id, old.index))
+            {
                 return Err(refuse(format!("block {} would be empty", old.number)));
             }
         }
@@ -117,12 +123,7 @@ fn order(workspace: &Workspace<'_>, revision: &Revision, window: &Window) -> Res
 }
 
 /// Nothing but the folded turns leaves the window, thinking apart.
-fn others(
-    workspace: &Workspace<'_>,
-    revision: &Revision,
-    window: &Window,
-    turns: &RangeInclusive<u32>,
-) -> Result<(), PlanError> {
+fn others(workspace: &Workspace<'_>, revision: &Revision, window: &Window, turns: &RangeInclusive<u32>) -> Result<(), PlanError> {
     let sent: FxHashSet<u32> = window.blocks.iter().filter_map(|number| revision.block_was[*number as usize - 1]).collect();
     let lost = workspace.reading.in_window().find(|block| {
         let stays = block.kind != BlockKind::Thinking && !turns.contains(&block.position.turn);
@@ -137,9 +138,12 @@ fn others(
 /// What is added is sent.
 fn notes(revision: &Revision, window: &Window) -> Result<(), PlanError> {
     let sent: FxHashSet<BlockNumber> = window.blocks.iter().copied().collect();
-    let lost = revision.session.blocks.iter().zip(&revision.block_was).filter(|(block, was)| {
-        was.is_none() && revision.was[block.row as usize].is_none() && !sent.contains(&block.number)
-    });
+    let lost = revision
+        .session
+        .blocks
+        .iter()
+        .zip(&revision.block_was)
+        .filter(|(block, was)| was.is_none() && revision.was[block.row as usize].is_none() && !sent.contains(&block.number));
     match lost.count() {
         0 => Ok(()),
         _ => Err(refuse("the client would not send the note".to_owned())),

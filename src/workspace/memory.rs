@@ -21,9 +21,11 @@ pub fn apply(session: &mut Session, history: &History, turn: u32, focus_turns: u
         }
     }
     for (address, kind, value) in &history.marks {
-        let there = addresses.row(address.row).and_then(|row| first.get(row as usize)).map(|first| (first + address.index) as usize);
+        let there =
+            addresses.row(address.row).and_then(|row| first.get(row as usize)).map(|first| (first + address.index) as usize);
         let there = there.filter(|place| session.blocks.get(*place).is_some_and(|block| is_same(block, address, history)));
-        let Some(block) = there.or_else(|| by_content.get(&address.content).copied()).and_then(|place| session.blocks.get_mut(place))
+        let Some(block) =
+            there.or_else(|| by_content.get(&address.content).copied()).and_then(|place| session.blocks.get_mut(place))
         else {
             continue;
         };

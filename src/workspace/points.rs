@@ -89,7 +89,8 @@ impl Draft<'_> {
         }
         // As undo does it, so that what is brought back comes in the order in which it came.
         edits.reverse();
-        self.logged_until = self.workspace.history.operations.iter().find(|operation| operation.id > point).and_then(|first| first.last_row);
+        self.logged_until =
+            self.workspace.history.operations.iter().find(|operation| operation.id > point).and_then(|first| first.last_row);
         let marks = self.marks_back(point);
         self.revert(edits, marks)
     }
@@ -104,7 +105,11 @@ impl Draft<'_> {
         }
         let back = then.into_iter().filter_map(|(key, first)| {
             let last = now.get(&key)?;
-            (first.before != last.after).then(|| Mark { before: last.after.clone(), after: first.before.clone(), ..(*last).clone() })
+            (first.before != last.after).then(|| Mark {
+                before: last.after.clone(),
+                after: first.before.clone(),
+                ..(*last).clone()
+            })
         });
         back.collect()
     }
@@ -184,6 +189,23 @@ impl Draft<'_> {
                 after: self.text(Some(*row), *slot, edit.after.as_deref())?,
             });
         }
+        for edit in self.removed_lines() {
+            let session = &self.workspace.reading.session;
+            let row = self.addresses.row(edit.row).ok_or(PlanError::Gone)?;
+            let first = session.blocks.partition_point(|block| block.row < row);
+            let Some(block) = session.blocks.get(first).filter(|block| block.row == row) else { continue };
+            differences.push(BlockDifference {
+                number: block.number,
+                label: engine::label(block),
+                kind: DiffKind::Removed,
+                level_before: block.level,
+                level_after: block.level,
+                tokens_before: block.tokens,
+                tokens_after: TokenCount::ZERO,
+                before: self.text(None, Slot::Line, edit.before.as_deref())?,
+                after: String::new(),
+            });
+        }
         for edit in self.added_lines() {
             let after = self.text(None, Slot::Line, edit.after.as_deref())?;
             if !after.is_empty() {
@@ -242,5 +264,4 @@ impl Draft<'_> {
         });
         saved.sum()
     }
-
 }

@@ -91,6 +91,10 @@ fn one(
             Err(error) => Err(error),
         };
     }
+    // A new reason is a new line; without one there is nothing to say anew, and the old reason stays.
+    if level == block.level && reason.is_empty() {
+        return keep(Kept::AsItIs);
+    }
     let original = match draft.original(block.number) {
         Ok(original) => original,
         Err(PlanError::NoOriginal(_)) => return keep(Kept::NoOriginal),
@@ -133,8 +137,11 @@ fn shortened(original: &Original, level: Level, reason: &str, later: &LaterLines
         (_, level) => format!("{line}\n{}", engine::reduce(&input, level)?),
     };
     let text = if reminder { format!("{}{text}{}", REMINDER.0, REMINDER.1) } else { text };
-    // A picture weighs more than the text that stands for it in the file.
+    // What a picture costs does not follow from its bytes; newer models need up to twice the estimated tokens for a line.
     let saved = original.content.len().saturating_sub(text.len());
-    let worth = !block.images.is_empty() || (saved >= LEAST_SAVED_BYTES && saved * 10 > original.content.len());
+    let worth = match block.images.is_empty() {
+        true => saved >= LEAST_SAVED_BYTES && saved * 10 > original.content.len(),
+        false => engine::tokens::estimate(&text) * 2.0 < original.tokens,
+    };
     worth.then_some(text)
 }

@@ -16,7 +16,8 @@ use std::collections::BTreeMap;
 pub fn is_bound(model: &str) -> bool {
     let Some(name) = model.strip_prefix("claude-") else { return !model.is_empty() };
     let numbers: Vec<u32> = name.split('-').filter_map(|part| part.parse().ok()).collect();
-    let version = (numbers.first().copied().unwrap_or(u32::MAX), numbers.get(1).copied().filter(|minor| *minor < 100).unwrap_or(0));
+    let version =
+        (numbers.first().copied().unwrap_or(u32::MAX), numbers.get(1).copied().filter(|minor| *minor < 100).unwrap_or(0));
     let first = if name.contains("fable") || name.contains("mythos") { (5, 1) } else { (5, 5) };
     version >= first
 }

@@ -8,6 +8,7 @@
     reason = "a test that cannot go on fails"
 )]
 
+mod changing;
 mod commands;
 mod fresh;
 mod keeping;

@@ -325,9 +325,17 @@ mod tests {
             assert_eq!(String::from_utf8(usage(value.as_bytes(), sent).unwrap()).unwrap(), expected);
         };
         let before = r#"{"input_tokens": 5,"cache_creation_input_tokens":20,"cache_read_input_tokens":100,"output_tokens":9}"#;
-        check(before, 60, r#"{"input_tokens": 5,"cache_creation_input_tokens":20,"cache_read_input_tokens":35,"output_tokens":9}"#);
+        check(
+            before,
+            60,
+            r#"{"input_tokens": 5,"cache_creation_input_tokens":20,"cache_read_input_tokens":35,"output_tokens":9}"#,
+        );
         check(before, 12, r#"{"input_tokens": 5,"cache_creation_input_tokens":7,"cache_read_input_tokens":0,"output_tokens":9}"#);
-        check(before, 130, r#"{"input_tokens": 5,"cache_creation_input_tokens":20,"cache_read_input_tokens":105,"output_tokens":9}"#);
+        check(
+            before,
+            130,
+            r#"{"input_tokens": 5,"cache_creation_input_tokens":20,"cache_read_input_tokens":105,"output_tokens":9}"#,
+        );
         check(
             r#"{"input_tokens":5,"iterations":[{"input_tokens":1},{"input_tokens":5,"output_tokens":2}]}"#,
             3,
@@ -345,7 +353,13 @@ mod tests {
     #[test]
     fn a_note_is_read_back_as_a_block() {
         let like = br#"{"type":"user","cwd":"/w","sessionId":"s","version":"2.1.330"}"#;
-        let new = NewRow { like, parent: br#""p""#.to_vec(), id: "u".into(), timestamp: "2026-01-01T00:00:00Z".into(), sidechain: false };
+        let new = NewRow {
+            like,
+            parent: br#""p""#.to_vec(),
+            id: "u".into(),
+            timestamp: "2026-01-01T00:00:00Z".into(),
+            sidechain: false,
+        };
         let row = note(&new, "aperture_note", "a \"b\"\n").unwrap();
         let parsed = parse::parse(&row);
         assert_eq!(parsed.blocks[0].content, "<system-reminder>\na \"b\"\n\n</system-reminder>");

@@ -1,0 +1,642 @@
+//! What the user sees of the commands that change a session, and the laws that all of them keep.
+
+use crate::sandbox::{Sandbox, homes, repository};
+use aperture::engine::{self, marker};
+use expect_test::expect_file;
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::{Path, PathBuf};
+use unicode_width::UnicodeWidthStr;
+
+/// The words of a command line, as a shell would give them; quotes are single ones.
+fn words(line: &str) -> Vec<String> {
+    let mut words = vec![None::<String>];
+    let mut quoted = false;
+    for character in line.chars() {
+        match (character, quoted) {
+            ('\'', _) => {
+                quoted = !quoted;
+                words.last_mut().unwrap().get_or_insert_default();
+            }
+            (' ', false) => words.push(None),
+            _ => words.last_mut().unwrap().get_or_insert_default().push(character),
+        }
+    }
+    words.into_iter().flatten().collect()
+}
+
+/// Runs a command line, which begins behind `aperture`.
+fn run(sandbox: &Sandbox, line: &str) -> crate::sandbox::Outcome {
+    let words = words(line);
+    sandbox.run(&words.iter().map(String::as_str).collect::<Vec<_>>())
+}
+
+/// Runs a command line that must succeed, and returns what it writes.
+fn done(sandbox: &Sandbox, line: &str) -> String {
+    let outcome = run(sandbox, line);
+    assert_eq!(outcome.code, 0, "{line}: {}", outcome.all());
+    outcome.stdout
+}
+
+/// Runs a command line with `--json` and returns its object, whose schema is `aperture.<name>/1`.
+fn json(sandbox: &Sandbox, line: &str, name: &str) -> serde_json::Value {
+    let words = words(line);
+    sandbox.json(&words.iter().map(String::as_str).collect::<Vec<_>>(), &format!("aperture.{name}/1"))
+}
+
+/// Holds what each command line says, one after the other, against a snapshot.
+fn screens(sandbox: &Sandbox, name: &str, lines: &[&str]) {
+    let mut text = String::new();
+    for line in lines {
+        text.push_str(&format!("$ aperture {line}\n{}\n", run(sandbox, line).all()));
+    }
+    expect_file![repository().join("tests/it/snapshots").join(format!("changing-{name}.txt"))].assert_eq(&text);
+}
+
+/// The only session file of the project.
+fn session(sandbox: &Sandbox) -> PathBuf {
+    let directory = sandbox.home.join(".claude/projects").join(sandbox.slug());
+    let mut files = fs::read_dir(directory).unwrap().map(|entry| entry.unwrap().path());
+    files.find(|path| path.extension().is_some_and(|end| end == "jsonl")).unwrap()
+}
+
+fn bytes(sandbox: &Sandbox) -> Vec<u8> {
+    fs::read(session(sandbox)).unwrap()
+}
+
+/// Every file below a directory but the cache, with its bytes.
+fn everything(directory: &Path) -> BTreeMap<PathBuf, Vec<u8>> {
+    let mut found = BTreeMap::new();
+    for entry in fs::read_dir(directory).unwrap() {
+        let path = entry.unwrap().path();
+        match path.is_dir() {
+            true if path.ends_with(".aperture/cache") => {}
+            true => found.append(&mut everything(&path)),
+            false => drop(found.insert(path.clone(), fs::read(&path).unwrap())),
+        }
+    }
+    found
+}
+
+/// Registers the session as open in a client: this very process, which surely runs. Returns the registry.
+fn open_in_client(sandbox: &Sandbox) -> PathBuf {
+    let id = session(sandbox).file_stem().unwrap().to_string_lossy().into_owned();
+    let process = std::process::id();
+    let registry = sandbox.home.join(".claude/sessions");
+    fs::create_dir_all(&registry).unwrap();
+    let entry = format!(r#"{{"pid":{process},"sessionId":"{id}","status":"idle"}}"#);
+    fs::write(registry.join(format!("{process}.json")), entry).unwrap();
+    registry
+}
+
+/// Commands that change a session, each with something to do on one of which block 16 is shortened, 14 pinned and 22 selected.
+const CHANGING: &[&str] = &[
+    "compress 19",
+    "compress --budget 18k",
+    "expand 16",
+    "archive 24 --reason done",
+    "recall 16 --restore",
+    "recall NEEDLE7 --inject",
+    "pin 20",
+    "unpin 14",
+    "focus 20",
+    "unfocus",
+    "update 24 'nothing found'",
+    "create 'a note'",
+];
+
+#[test]
+fn shortening() {
+    let sandbox = Sandbox::of("tools-and-spill");
+    let lines = [
+        "compress 'kind(tool_result)' --level trimmed --dry-run",
+        "compress 'kind(tool_result)' --level trimmed",
+        "compress 'kind(tool_result)' --level trimmed",
+        "compress 16 --level minimal",
+        "expand 16 --level summarized --dry-run",
+        "expand compressed",
+        "expand compressed",
+        "compress --stale",
+        "compress --over-budget",
+        "compress --budget 20k",
+        "archive 19|24 --reason 'listing is done' --dry-run",
+        "archive 19|24 --reason 'listing is done'",
+        "archive 19",
+        "archive 13",
+        "manifest",
+        "manifest --tier summary",
+        "compress",
+        "compress 999",
+        "compress 1",
+        "compress 13",
+        "compress 45",
+        "compress cold",
+        "compress 16 --level original",
+        "compress --stale --preset heavy",
+        "compress nonsense",
+        "compress 16 --keep-from 10",
+    ];
+    screens(&sandbox, "shortening", &lines);
+}
+
+#[test]
+fn recalling() {
+    let sandbox = Sandbox::of("tools-and-spill");
+    let lines = [
+        "recall 19",
+        "recall nothing-at-all",
+        "archive 19|38 --reason done",
+        "recall 38",
+        "recall 'lorem ipsum' --max-tokens 40",
+        "recall 'mcp line 7' --inject --dry-run",
+        "recall 'mcp line 7' --inject",
+        "recall 38 --restore",
+        "recall 38 --restore",
+        "recall 'no such words anywhere'",
+        "recall 'no such words anywhere' --restore",
+        "recall 1..3 --restore --inject",
+    ];
+    screens(&sandbox, "recalling", &lines);
+    screens(&Sandbox::of("interactive-compact"), "recalling-hidden", &["recall 14|23", "recall 14 --restore"]);
+}
+
+#[test]
+fn marking() {
+    let sandbox = Sandbox::of("tools-and-spill");
+    let lines = [
+        "pin 16|19 --dry-run",
+        "pin 16|19",
+        "pin 16",
+        "pin 24 --top",
+        "pin 24 --bottom",
+        "compress 16",
+        "archive 16",
+        "update 19 'by name, a pinned block may be changed'",
+        "unpin 14",
+        "focus 38",
+        "focus 33|34",
+        "compress 33",
+        "focus 38 --add",
+        "manifest",
+        "blocks pinned",
+        "blocks focused",
+        "unfocus 33",
+        "unfocus",
+        "unfocus",
+        "unpin pinned",
+        "pin 999",
+    ];
+    screens(&sandbox, "marking", &lines);
+}
+
+#[test]
+fn writing() {
+    let sandbox = Sandbox::of("tools-and-spill");
+    let lines = [
+        "update 24 'nothing was found' --dry-run",
+        "update 24 'nothing was found'",
+        "update 24 'nothing was found'",
+        "update 24 ''",
+        "update 24 ' '",
+        "update 24|38 'for both'",
+        "update 999 x",
+        "update 1 'another task'",
+        "update 13 'other thoughts'",
+        "update 15 'no object'",
+        "update 21 '{\"command\":\"grep\"}'",
+        "create 'the tests need a database' --dry-run",
+        "create 'the tests need a database'",
+        "create ''",
+        "diff --stat",
+    ];
+    screens(&sandbox, "writing", &lines);
+}
+
+#[test]
+fn turns() {
+    let lines = [
+        "compact 2..4 --dry-run",
+        "compact 2",
+        "undo",
+        "compact 2..4 --summary 'the tax is computed'",
+        "manifest --since 2",
+        "compact 5",
+        "compact 9",
+        "compact 4..2",
+        "compact x",
+        "pin 15",
+        "undo 3",
+        "compact 2",
+        "uncompact",
+    ];
+    screens(&Sandbox::of("rewind"), "turns", &lines);
+    let lines = ["uncompact --dry-run", "uncompact", "uncompact", "status", "undo", "status"];
+    screens(&Sandbox::of("interactive-compact"), "uncompact", &lines);
+}
+
+#[test]
+fn the_log_and_the_way_back() {
+    let sandbox = Sandbox::of("tools-and-spill");
+    let lines = [
+        "log",
+        "snapshot list",
+        "diff",
+        "undo",
+        "redo",
+        "restore original",
+        "compress 16|19 --level minimal",
+        "snapshot save cleaned",
+        "archive 16 --reason 'read elsewhere'",
+        "create 'a note'",
+        "log",
+        "diff --stat",
+        "diff cleaned --stat",
+        "diff 1 2",
+        "diff 2 1",
+        "diff nowhere",
+        "undo 1",
+        "undo 99",
+        "undo",
+        "undo 3",
+        "redo",
+        "redo",
+        "log",
+        "snapshot save 3",
+        "snapshot save original",
+        "snapshot list",
+        "snapshot show cleaned",
+        "snapshot show nowhere",
+        "snapshot delete nowhere",
+        "restore cleaned --dry-run",
+        "restore cleaned",
+        "restore cleaned",
+        "restore nowhere",
+        "undo 3",
+        "restore original",
+        "diff",
+        "snapshot delete cleaned",
+        "log",
+    ];
+    screens(&sandbox, "log", &lines);
+}
+
+#[test]
+fn settings_and_presets() {
+    let sandbox = Sandbox::of("subagents-and-tasks");
+    let set = |text: &str| drop(sandbox.write("aperture.toml", text));
+    let lines = ["preset list", "preset show", "preset show light", "preset show heavy", "preset use heavy"];
+    screens(&sandbox, "presets", &lines);
+    done(&sandbox, "preset use aggressive");
+    assert_eq!(json(&sandbox, "preset show", "presets")["presets"][0]["name"], "aggressive");
+    let mut text = String::new();
+    for (settings, line) in [
+        ("", "compress --budget 26k --dry-run"),
+        ("[protect]\ntools = ['bash', 'agent']\n", "compress --budget 26k --dry-run"),
+        ("[protect]\npaths = ['**/big.py']\npatterns = ['line 17']\n", "compress --budget 26k --dry-run"),
+        ("[protect]\ntools = ['bash']\n", "compress 20 --level minimal --dry-run"),
+        ("[protect]\npaths = ['a[']\n", "compress --stale --dry-run"),
+        ("[levels]\ntrimmed = 5\nminimal = 70\nsuperseded = 'archived'\n", "preset show"),
+        ("[levels]\nsuperseded = 'gone'\n", "preset show"),
+        ("[budget]\ntokens = 26000\n", "compress --over-budget --dry-run"),
+        ("[budget]\npercent = 13\n", "compress --over-budget --dry-run"),
+        ("[budget]\npercent = 90\n", "compress --over-budget --dry-run"),
+        ("preset = 'heavy'\n", "compress --stale --dry-run"),
+    ] {
+        set(settings);
+        text.push_str(&format!("{settings}$ aperture {line}\n{}\n", run(&sandbox, line).all()));
+    }
+    expect_file![repository().join("tests/it/snapshots/changing-settings.txt")].assert_eq(&text);
+}
+
+#[test]
+fn a_selection_holds_for_some_turns() {
+    let sandbox = Sandbox::of("rewind");
+    let focused = || json(&sandbox, "blocks focused", "blocks")["blocks"].as_array().unwrap().len();
+    sandbox.write("aperture.toml", "[focus]\nturns = 1\n");
+    done(&sandbox, "focus 14");
+    assert_eq!(focused(), 1);
+    let last = "\n{\"type\":\"user\",\"uuid\":\"11111111-2222-4333-8444-555555555555\",\"parentUuid\":PARENT,\"sessionId\":\"88888888-8888-4888-8888-888888888888\",\"timestamp\":\"2026-11-21T23:50:00.000Z\",\"message\":{\"role\":\"user\",\"content\":\"go on\"}}\n";
+    let rows = String::from_utf8(bytes(&sandbox)).unwrap();
+    let linked = rows.lines().rev().map(|line| serde_json::from_str::<serde_json::Value>(line).unwrap());
+    let parent = linked.filter(|row| row["type"] == "assistant").map(|row| row["uuid"].to_string()).next().unwrap();
+    let again = last.replace("PARENT", &parent);
+    let more = again.replace("11111111-", "11111112-").replace(&parent, "\"11111111-2222-4333-8444-555555555555\"");
+    fs::write(session(&sandbox), format!("{}{}{}", rows.trim_end(), again, more.trim_start())).unwrap();
+    assert_eq!(focused(), 0, "it is let go after one turn");
+    sandbox.write("aperture.toml", "[focus]\nturns = 9\n");
+    assert_eq!(focused(), 1);
+}
+
+#[test]
+fn a_session_that_is_open() {
+    let sandbox = Sandbox::of("tools-and-spill");
+    open_in_client(&sandbox);
+    let lines =
+        ["compress 16", "compress 16 --dry-run --level minimal", "snapshot save here", "pin 16 --live", "compress 19 --live"];
+    screens(&sandbox, "live", &lines);
+}
+
+#[test]
+fn wide_and_narrow() {
+    let lines = [
+        "compress 16|19|24|38 --level trimmed --dry-run",
+        "archive 'kind(tool_result)' --reason 'the whole listing was read, and nothing of it is needed any more'",
+        "create 'a note'",
+        "undo",
+        "log",
+        "diff --stat",
+        "manifest",
+    ];
+    screens(&Sandbox::of("tools-and-spill").columns(140), "columns-140", &lines);
+    screens(&Sandbox::of("tools-and-spill").columns(60), "columns-60", &lines);
+}
+
+#[test]
+fn no_screen_is_wider_than_the_terminal() {
+    for columns in [60, 80, 140] {
+        let sandbox = Sandbox::of("tools-and-spill").columns(columns);
+        for line in [
+            "archive all",
+            "undo",
+            "log",
+            "compress all --level trimmed --dry-run",
+            "pin 1..20",
+            "snapshot save a-rather-long-name-for-a-snapshot",
+            "log",
+            "preset list",
+        ] {
+            let text = done(&sandbox, line);
+            let wide = text.lines().find(|text| text.width() > columns.max(80));
+            assert_eq!(wide, None, "{line} at {columns} columns");
+        }
+    }
+}
+
+#[test]
+fn help_fits_the_terminal() {
+    let sandbox = Sandbox::new();
+    for name in [
+        "compress",
+        "expand",
+        "archive",
+        "recall",
+        "pin",
+        "unpin",
+        "focus",
+        "unfocus",
+        "update",
+        "create",
+        "compact",
+        "uncompact",
+        "diff",
+        "log",
+        "snapshot",
+        "restore",
+        "preset",
+        "undo",
+        "redo",
+    ] {
+        let text = done(&sandbox, &format!("help {name}"));
+        let wide = text.lines().find(|text| text.width() > 80);
+        assert_eq!(wide, None, "help {name}");
+    }
+}
+
+/// What holds for a command that changes a session, with something to do: JSON of one schema, a look ahead that writes nothing
+/// and says the same, a session that is open left alone, and a way back and forth again to the byte.
+fn laws(sandbox: &Sandbox, line: &str) {
+    let before = everything(&sandbox.home);
+    let rows = bytes(sandbox);
+    let planned = json(sandbox, &format!("{line} --dry-run"), "change");
+    assert_eq!((&planned["dry_run"], &planned["operation"]), (&true.into(), &serde_json::Value::Null), "{line}");
+    assert!(everything(&sandbox.home) == before, "{line} --dry-run wrote something");
+    let registry = open_in_client(sandbox);
+    let outcome = run(sandbox, line);
+    fs::remove_dir_all(registry).unwrap();
+    assert_eq!((outcome.code, &*outcome.stdout), (3, ""), "{line}");
+    assert!(outcome.stderr.contains("use --live"), "{line}: {}", outcome.stderr);
+    assert!(everything(&sandbox.home) == before, "{line} changed a session that is open");
+    let report = json(sandbox, line, "change");
+    assert!(report["operation"].as_u64() > Some(0), "{line}: {report}");
+    for member in ["verb", "kind", "changes", "marks", "unmarked", "edits", "tokens_before", "tokens_after"] {
+        assert_eq!(planned[member], report[member], "{member} of {line}");
+    }
+    let after = bytes(sandbox);
+    let (back, forth) = if line.starts_with("undo") { ("redo", line) } else { ("undo", "redo") };
+    let text = done(sandbox, back);
+    assert!(text.ends_with("takes it back\n") && !text.contains('\u{1b}'), "{line}, {back}: {text}");
+    assert!(bytes(sandbox) == rows, "{line} and {back}");
+    done(sandbox, forth);
+    assert!(bytes(sandbox) == after, "{line}, {back} and {forth}");
+}
+
+#[test]
+fn what_every_change_keeps() {
+    let sandbox = Sandbox::of("tools-and-spill");
+    for line in ["compress 16 --level minimal", "pin 14", "focus 22"] {
+        done(&sandbox, line);
+    }
+    for line in CHANGING {
+        laws(&sandbox, line);
+        done(&sandbox, "undo");
+    }
+    laws(&sandbox, "undo 1");
+    done(&sandbox, "redo");
+    done(&sandbox, "create old");
+    for line in ["undo", "redo", "restore original"] {
+        laws(&sandbox, line);
+    }
+    assert!(bytes(&sandbox) == bytes(&Sandbox::of("tools-and-spill")), "every byte is back");
+    for (fixture, line) in [("rewind", "compact 2"), ("interactive-compact", "uncompact")] {
+        let sandbox = Sandbox::of(fixture);
+        laws(&sandbox, line);
+        done(&sandbox, "restore original");
+        assert!(bytes(&sandbox) == bytes(&Sandbox::of(fixture)), "{line}");
+    }
+}
+
+#[test]
+fn a_look_ahead_makes_no_store() {
+    let sandbox = Sandbox::of("tools-and-spill");
+    done(&sandbox, "compress 16 --dry-run --no-cache");
+    assert!(!sandbox.home.join(".aperture").exists());
+}
+
+#[test]
+fn every_report_is_json() {
+    let sandbox = Sandbox::of("tools-and-spill");
+    for (line, name) in [
+        ("compress 16 --level minimal", "change"),
+        ("compress 16 --level minimal", "change"),
+        ("log", "log"),
+        ("diff", "diff"),
+        ("manifest --since 1", "diff"),
+        ("manifest --since turn:1", "diff"),
+        ("snapshot save a", "snapshots"),
+        ("snapshot list", "snapshots"),
+        ("snapshot show a", "diff"),
+        ("preset list", "presets"),
+        ("recall 16", "recall"),
+        ("recall nothing-at-all", "recall"),
+    ] {
+        json(&sandbox, line, name);
+    }
+}
+
+#[test]
+fn a_budget_is_met_where_it_can_be() {
+    let sandbox = Sandbox::of("subagents-and-tasks");
+    let text = done(&sandbox, "compress --budget 26100");
+    assert!(text.contains("original → minimal") && !text.contains("over the budget"), "{text}");
+}
+
+#[test]
+fn the_same_twice_is_the_same_once() {
+    for line in [
+        "compress 16|19|24 --level trimmed",
+        "compress 16|19 --level minimal",
+        "archive 16|24 --reason done",
+        "archive 38",
+        "compress --budget 18k",
+    ] {
+        let sandbox = Sandbox::of("tools-and-spill");
+        done(&sandbox, line);
+        let once = bytes(&sandbox);
+        let text = done(&sandbox, line);
+        assert!(text.starts_with("nothing to do"), "{line}: {text}");
+        assert!(bytes(&sandbox) == once, "{line}");
+    }
+}
+
+#[test]
+fn every_way_to_a_level_ends_the_same() {
+    let levels = ["original", "trimmed", "summarized", "minimal"];
+    let go = |sandbox: &Sandbox, level: &str| match level {
+        "original" => done(sandbox, "expand 16|19|38"),
+        level => done(sandbox, &format!("compress 16|19|38 --level {level}")),
+    };
+    let content = |sandbox: &Sandbox| done(sandbox, "show 16|19|38 --raw");
+    let direct: BTreeMap<&str, String> = levels
+        .iter()
+        .map(|level| {
+            let sandbox = Sandbox::of("tools-and-spill");
+            go(&sandbox, level);
+            (*level, content(&sandbox))
+        })
+        .collect();
+    let original = bytes(&Sandbox::of("tools-and-spill"));
+    let sandbox = Sandbox::of("tools-and-spill");
+    for level in ["trimmed", "minimal", "summarized", "trimmed", "summarized", "original", "minimal", "trimmed", "original"] {
+        go(&sandbox, level);
+        assert_eq!(content(&sandbox), direct[level], "{level}");
+    }
+    done(&sandbox, "restore original");
+    assert!(bytes(&sandbox) == original);
+}
+
+#[test]
+fn turns_fold_and_unfold_as_often_as_one_likes() {
+    let sandbox = Sandbox::of("rewind");
+    let original = bytes(&sandbox);
+    done(&sandbox, "compact 2");
+    let (folded, shown) = (bytes(&sandbox), done(&sandbox, "blocks"));
+    for _ in 0..2 {
+        done(&sandbox, "undo");
+        assert!(bytes(&sandbox) == original);
+        done(&sandbox, "redo");
+        assert_eq!(done(&sandbox, "blocks"), shown);
+        assert!(bytes(&sandbox) == folded);
+    }
+}
+
+#[test]
+fn several_notes_are_taken_out_at_once() {
+    let sandbox = Sandbox::of("older-model");
+    let original = bytes(&sandbox);
+    for text in ["one", "two", "three"] {
+        done(&sandbox, &format!("create {text}"));
+    }
+    done(&sandbox, "restore 1");
+    assert_eq!(done(&sandbox, "transcript").matches("three").count(), 0);
+    done(&sandbox, "undo");
+    assert_eq!(done(&sandbox, "transcript").matches("three").count(), 1);
+    let text = done(&sandbox, "restore original");
+    assert!(text.starts_with("the session as of 'original' restored"), "{text}");
+    assert!(bytes(&sandbox) == original);
+    let outcome = run(&sandbox, "undo 1");
+    assert_eq!(outcome.code, 1, "{}", outcome.all());
+    assert!(outcome.stderr.contains("operation 6 took out what operation 1 added"), "{}", outcome.stderr);
+}
+
+#[test]
+fn a_snapshot_survives_what_follows() {
+    let sandbox = Sandbox::of("tools-and-spill");
+    done(&sandbox, "compress 16 --level minimal");
+    done(&sandbox, "snapshot save point");
+    let then = bytes(&sandbox);
+    for line in ["archive 19", "update 24 gone", "undo", "restore original", "undo", "expand 16"] {
+        done(&sandbox, line);
+    }
+    done(&sandbox, "restore point");
+    assert!(bytes(&sandbox) == then);
+    assert_eq!(json(&sandbox, "snapshot list", "snapshots")["snapshots"][0]["name"], "point");
+}
+
+#[test]
+fn pins_and_selections_protect() {
+    let sandbox = Sandbox::of("tools-and-spill");
+    done(&sandbox, "pin 16");
+    done(&sandbox, "focus 19");
+    let before = bytes(&sandbox);
+    for line in ["compress 16|19", "archive 16|19", "compress 16|19 --level minimal"] {
+        let report = json(&sandbox, line, "change");
+        let kept: Vec<&str> = report["kept"].as_array().unwrap().iter().filter_map(|kept| kept[0].as_str()).collect();
+        assert_eq!(kept, ["pinned", "focused"], "{line}");
+    }
+    assert!(bytes(&sandbox) == before);
+    done(&sandbox, "compress --budget 1k");
+    let blocks = json(&sandbox, "blocks 16|19", "blocks");
+    assert!(blocks["blocks"].as_array().unwrap().iter().all(|block| block["level"] == "original"), "{blocks}");
+    let manifest = done(&sandbox, "manifest --tier full");
+    assert!(manifest.contains("[pinned]") && manifest.contains("User-selected blocks: #19"), "{manifest}");
+}
+
+#[test]
+fn the_exit_code_says_whether_something_is_different() {
+    let sandbox = Sandbox::of("tools-and-spill");
+    assert_eq!(run(&sandbox, "diff --exit-code").code, 0);
+    done(&sandbox, "compress 16");
+    let outcome = run(&sandbox, "diff --exit-code --stat");
+    assert_eq!((outcome.code, &*outcome.stderr), (1, ""));
+    assert_eq!(run(&sandbox, "diff 1 --exit-code").code, 0);
+    done(&sandbox, "undo");
+    assert_eq!(run(&sandbox, "diff --exit-code").code, 0);
+}
+
+#[test]
+fn lines_that_stay_are_short_and_say_what_was_there() {
+    let mut tokens = [Vec::new(), Vec::new()];
+    for home in homes() {
+        let sandbox = Sandbox::of(&home);
+        for (place, line) in ["archive all --dry-run", "compress all --level minimal --dry-run"].into_iter().enumerate() {
+            let report = json(&sandbox, line, "change");
+            for block in report["differences"].as_array().unwrap() {
+                let after = block["after"].as_str().unwrap();
+                let Some(stands) = after.lines().find_map(|text| text.find("[#").map(|at| &text[at..])) else { continue };
+                let (marker, _) = marker::parse(stands).unwrap_or_else(|| panic!("{home}: {stands}"));
+                let number = block["number"].as_u64().unwrap();
+                let label: String = block["label"].as_str().unwrap().split_whitespace().next().unwrap().replace(['[', ']'], "");
+                assert_eq!(u64::from(marker.number), number, "{stands}");
+                assert_eq!(marker.level.name(), ["archived", "minimal"][place], "{stands}");
+                assert!(marker.tokens > 0.0 && stands.contains(" from ") && stands.contains(&label), "{stands}");
+                assert!(stands.ends_with(&format!("| @{}({number})]", ["recall", "expand"][place])), "{stands}");
+                tokens[place].push(f64::from(engine::o200k(stands)));
+            }
+        }
+    }
+    for (tokens, level) in tokens.iter().zip(["archived", "minimal"]) {
+        let average = tokens.iter().sum::<f64>() / tokens.len() as f64;
+        eprintln!("{} lines that are {level}: {average:.1} o200k tokens on average", tokens.len());
+        assert!(tokens.len() > 20 && average < 30.0, "{level}: {average}");
+    }
+}
