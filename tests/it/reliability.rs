@@ -299,8 +299,7 @@ fn a_store_that_cannot_be_used_is_said_so_and_nothing_is_written() {
         }
         fs::write(path, vec![b'x'; 9_000]).unwrap();
     };
-    let cases: [(&dyn Fn(&Path), &str); 2] = [(&newer, "newer aperture"), (&garbage, "store")];
-    for (spoil, said) in cases {
+    for (spoil, said) in [(newer as fn(&Path), "newer aperture"), (garbage, "store")] {
         let sandbox = Sandbox::of("older-model");
         let file = session(&sandbox);
         done(&sandbox, &file, &["archive", "kind(tool_result)"]);
