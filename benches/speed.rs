@@ -62,6 +62,7 @@ fn main() {
     for megabytes in sizes {
         one_session(directory.path(), &generator, megabytes, if brief { 1 } else { 5 }, &mut targets);
     }
+    change(directory.path(), &generator, if brief { 1 } else { 20 }, if brief { 1 } else { 5 }, &mut targets);
     home(directory.path(), &generator, home_megabytes, if brief { 1 } else { 7 }, &mut targets);
     match std::env::var_os("APERTURE_CORPUS") {
         Some(corpus) => match largest_session(Path::new(&corpus)) {
@@ -248,6 +249,49 @@ fn session_table(name: &str, directory: &Path, path: &Path, tail: &[u8], rounds:
         let _ = fs::remove_dir_all(directory.join(format!("home-{turn}")));
     }
     let _ = fs::remove_dir_all(fresh);
+}
+
+/// Compressing a session and taking it back, against reading it and writing it.
+fn change(directory: &Path, generator: &Generator, megabytes: u64, rounds: usize, targets: &mut Vec<Target>) {
+    let path = directory.join("changed.jsonl");
+    let mut out = BufWriter::new(File::create(&path).expect("a session is created"));
+    generator.session(megabytes, megabytes * MEGABYTE, &mut out).expect("a session is written");
+    out.flush().expect("a session is written");
+    let original = fs::read(&path).expect("the session is read");
+    println!("\nchange of {megabytes} MB, {rounds} rounds:");
+    let aperture = |home: &Path, arguments: &[&str]| {
+        let mut run = command(APERTURE);
+        run.env("APERTURE_HOME", home).args(arguments).arg("-s").arg(&path);
+        run
+    };
+    let compress = ["compress", "kind(tool_result) & larger(100)", "--level", "minimal"];
+    let mut round = Round::new(&["manifest, cold", "write and sync", "compress, cold", "undo"]);
+    let mut peaks: Vec<f64> = Vec::new();
+    for turn in 0..rounds {
+        let home = directory.join(format!("change-{turn}"));
+        let read = timed(&mut aperture(&directory.join(format!("change-read-{turn}")), &["manifest"]));
+        let start = Instant::now();
+        let mut copy = File::create(directory.join("copy.jsonl")).expect("a copy is created");
+        copy.write_all(&original).and_then(|()| copy.sync_all()).expect("a copy is written");
+        let write = start.elapsed().as_secs_f64();
+        let compressed = timed(&mut aperture(&home, &compress));
+        assert!(fs::read(&path).expect("the session is read") != original, "something was shortened");
+        round.add(&[read, write, compressed, timed(&mut aperture(&home, &["undo"]))]);
+        assert!(fs::read(&path).expect("the session is read") == original, "undo gives back every byte");
+        peaks.extend(peak_bytes(&mut aperture(&home, &compress)));
+        peaks.extend(peak_bytes(&mut aperture(&home, &["undo"])));
+    }
+    round.print(0);
+    let limit = 2.0 * round.median(0) + round.median(1);
+    for (name, job) in [("compress", 2), ("undo", 3)] {
+        let ratio = round.median(job) / limit;
+        targets.push(Target::new(&format!("{name} of {megabytes} MB, of 2 x reading and writing once"), "1 x", ratio, "x", ratio <= 1.0));
+    }
+    let peak = peaks.iter().copied().fold(0.0, f64::max) / original.len() as f64;
+    if !peaks.is_empty() && megabytes >= 20 {
+        targets.push(Target::new(&format!("change of {megabytes} MB: memory, of the file"), "2 x", peak, "x", peak <= 2.0));
+    }
+    fs::remove_file(&path).expect("a session is removed");
 }
 
 /// `sessions` over a home of many files.

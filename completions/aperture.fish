@@ -41,6 +41,29 @@ complete -c aperture -n "__fish_aperture_needs_command" -f -a "status" -d 'Show 
 complete -c aperture -n "__fish_aperture_needs_command" -f -a "blocks" -d 'List blocks'
 complete -c aperture -n "__fish_aperture_needs_command" -f -a "show" -d 'Show the content of blocks'
 complete -c aperture -n "__fish_aperture_needs_command" -f -a "transcript" -d 'Write the conversation as the model would see it'
+complete -c aperture -n "__fish_aperture_needs_command" -f -a "compress" -d 'Shorten blocks: what is stale, what is named, or until a budget is met'
+complete -c aperture -n "__fish_aperture_needs_command" -f -a "expand" -d 'Bring shortened blocks back'
+complete -c aperture -n "__fish_aperture_needs_command" -f -a "archive" -d 'Move blocks to cold storage; a line stays in their place'
+complete -c aperture -n "__fish_aperture_needs_command" -f -a "recall" -d 'Search what left the model\'s sight, and bring it back'
+complete -c aperture -n "__fish_aperture_needs_command" -f -a "pin" -d 'Protect blocks from being shortened'
+complete -c aperture -n "__fish_aperture_needs_command" -f -a "unpin" -d 'No longer protect blocks'
+complete -c aperture -n "__fish_aperture_needs_command" -f -a "focus" -d 'Select the blocks that matter now'
+complete -c aperture -n "__fish_aperture_needs_command" -f -a "unfocus" -d 'Let selected blocks go'
+complete -c aperture -n "__fish_aperture_needs_command" -f -a "update" -d 'Put another text in the place of a block'
+complete -c aperture -n "__fish_aperture_needs_command" -f -a "create" -d 'Add a note at the end of a session'
+complete -c aperture -n "__fish_aperture_needs_command" -f -a "compact" -d 'Fold whole turns into one note'
+complete -c aperture -n "__fish_aperture_needs_command" -f -a "uncompact" -d 'Show again what a compaction of the client hid'
+complete -c aperture -n "__fish_aperture_needs_command" -f -a "diff" -d 'Show what the model sees differently'
+complete -c aperture -n "__fish_aperture_needs_command" -f -a "log" -d 'List what was done to a session'
+complete -c aperture -n "__fish_aperture_needs_command" -f -a "snapshot" -d 'Name points in the log'
+complete -c aperture -n "__fish_aperture_needs_command" -f -a "restore" -d 'Bring a session back to a point in its log'
+complete -c aperture -n "__fish_aperture_needs_command" -f -a "preset" -d 'List and choose how short stale blocks get'
+complete -c aperture -n "__fish_aperture_needs_command" -f -a "undo" -d 'Take an operation back'
+complete -c aperture -n "__fish_aperture_needs_command" -f -a "redo" -d 'Take an undo back'
+complete -c aperture -n "__fish_aperture_needs_command" -f -a "verify" -d 'Hold the store and the sessions against each other'
+complete -c aperture -n "__fish_aperture_needs_command" -f -a "gc" -d 'Forget what nobody needs any more, if asked twice'
+complete -c aperture -n "__fish_aperture_needs_command" -f -a "export" -d 'Write the originals and the log of a session into one file'
+complete -c aperture -n "__fish_aperture_needs_command" -f -a "import" -d 'Take the originals and the log of a session from such a file'
 complete -c aperture -n "__fish_aperture_needs_command" -f -a "help" -d 'Explain a command or a topic, such as `selectors`'
 complete -c aperture -n "__fish_aperture_needs_command" -f -a "completions" -d 'Print the completion script of a shell'
 complete -c aperture -n "__fish_aperture_needs_command" -f -a "util" -d 'Tools for developers of aperture'
@@ -48,6 +71,7 @@ complete -c aperture -n "__fish_aperture_using_subcommand manifest" -l tier -d '
 detailed\t'At most 500 tokens: zones, topics, the largest stale blocks'
 full\t'Everything, without a limit'"
 complete -c aperture -n "__fish_aperture_using_subcommand manifest" -l max-tokens -d 'Tokens that the text may take, in place of what the tier allows; JSON is never cut' -r
+complete -c aperture -n "__fish_aperture_using_subcommand manifest" -l since -d 'Only what is different since then: an operation, a snapshot, or a turn such as turn:12' -r
 complete -c aperture -n "__fish_aperture_using_subcommand manifest" -s s -l session -d 'Session: a path, an id or the beginning of one [default: the newest of this project]' -r
 complete -c aperture -n "__fish_aperture_using_subcommand manifest" -l window -d 'Tokens that the model\'s window holds, such as 200k [default: by model]' -r
 complete -c aperture -n "__fish_aperture_using_subcommand manifest" -l color -d 'When to use colours' -r -f -a "auto\t'On a terminal, unless `NO_COLOR` is set'
@@ -131,6 +155,371 @@ complete -c aperture -n "__fish_aperture_using_subcommand transcript" -l json -d
 complete -c aperture -n "__fish_aperture_using_subcommand transcript" -l no-cache -d 'Read everything anew, and remember nothing'
 complete -c aperture -n "__fish_aperture_using_subcommand transcript" -l no-pager -d 'Do not use a pager'
 complete -c aperture -n "__fish_aperture_using_subcommand transcript" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c aperture -n "__fish_aperture_using_subcommand compress" -l budget -d 'The same, with this budget in tokens' -r
+complete -c aperture -n "__fish_aperture_using_subcommand compress" -l level -d 'How much is left [default: by a rule, or summarized]' -r
+complete -c aperture -n "__fish_aperture_using_subcommand compress" -l preset -d 'How short stale blocks get: light, balanced or aggressive' -r
+complete -c aperture -n "__fish_aperture_using_subcommand compress" -l keep-from -d 'Leave everything from this block on as it is' -r
+complete -c aperture -n "__fish_aperture_using_subcommand compress" -s s -l session -d 'Session: a path, an id or the beginning of one [default: the newest of this project]' -r
+complete -c aperture -n "__fish_aperture_using_subcommand compress" -l window -d 'Tokens that the model\'s window holds, such as 200k [default: by model]' -r
+complete -c aperture -n "__fish_aperture_using_subcommand compress" -l color -d 'When to use colours' -r -f -a "auto\t'On a terminal, unless `NO_COLOR` is set'
+always\t'Always'
+never\t'Never'"
+complete -c aperture -n "__fish_aperture_using_subcommand compress" -s C -l directory -d 'Run as if started in this directory' -r -F
+complete -c aperture -n "__fish_aperture_using_subcommand compress" -l stale -d 'Every stale block, by how long it is unused'
+complete -c aperture -n "__fish_aperture_using_subcommand compress" -l over-budget -d 'What is stale, then what is old, until the window fits its budget'
+complete -c aperture -n "__fish_aperture_using_subcommand compress" -s n -l dry-run -d 'Show what would change and what it costs; write nothing'
+complete -c aperture -n "__fish_aperture_using_subcommand compress" -l live -d 'Also change a session that a client has open; type /resume in the client afterwards'
+complete -c aperture -n "__fish_aperture_using_subcommand compress" -l json -d 'Write JSON'
+complete -c aperture -n "__fish_aperture_using_subcommand compress" -l no-cache -d 'Read everything anew, and remember nothing'
+complete -c aperture -n "__fish_aperture_using_subcommand compress" -l no-pager -d 'Do not use a pager'
+complete -c aperture -n "__fish_aperture_using_subcommand compress" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c aperture -n "__fish_aperture_using_subcommand expand" -l level -d 'How much is left: trimmed or summarized [default: all of it]' -r
+complete -c aperture -n "__fish_aperture_using_subcommand expand" -s s -l session -d 'Session: a path, an id or the beginning of one [default: the newest of this project]' -r
+complete -c aperture -n "__fish_aperture_using_subcommand expand" -l window -d 'Tokens that the model\'s window holds, such as 200k [default: by model]' -r
+complete -c aperture -n "__fish_aperture_using_subcommand expand" -l color -d 'When to use colours' -r -f -a "auto\t'On a terminal, unless `NO_COLOR` is set'
+always\t'Always'
+never\t'Never'"
+complete -c aperture -n "__fish_aperture_using_subcommand expand" -s C -l directory -d 'Run as if started in this directory' -r -F
+complete -c aperture -n "__fish_aperture_using_subcommand expand" -s n -l dry-run -d 'Show what would change and what it costs; write nothing'
+complete -c aperture -n "__fish_aperture_using_subcommand expand" -l live -d 'Also change a session that a client has open; type /resume in the client afterwards'
+complete -c aperture -n "__fish_aperture_using_subcommand expand" -l json -d 'Write JSON'
+complete -c aperture -n "__fish_aperture_using_subcommand expand" -l no-cache -d 'Read everything anew, and remember nothing'
+complete -c aperture -n "__fish_aperture_using_subcommand expand" -l no-pager -d 'Do not use a pager'
+complete -c aperture -n "__fish_aperture_using_subcommand expand" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c aperture -n "__fish_aperture_using_subcommand archive" -l reason -d 'Why, for the line that stays and for the log' -r
+complete -c aperture -n "__fish_aperture_using_subcommand archive" -s s -l session -d 'Session: a path, an id or the beginning of one [default: the newest of this project]' -r
+complete -c aperture -n "__fish_aperture_using_subcommand archive" -l window -d 'Tokens that the model\'s window holds, such as 200k [default: by model]' -r
+complete -c aperture -n "__fish_aperture_using_subcommand archive" -l color -d 'When to use colours' -r -f -a "auto\t'On a terminal, unless `NO_COLOR` is set'
+always\t'Always'
+never\t'Never'"
+complete -c aperture -n "__fish_aperture_using_subcommand archive" -s C -l directory -d 'Run as if started in this directory' -r -F
+complete -c aperture -n "__fish_aperture_using_subcommand archive" -s n -l dry-run -d 'Show what would change and what it costs; write nothing'
+complete -c aperture -n "__fish_aperture_using_subcommand archive" -l live -d 'Also change a session that a client has open; type /resume in the client afterwards'
+complete -c aperture -n "__fish_aperture_using_subcommand archive" -l json -d 'Write JSON'
+complete -c aperture -n "__fish_aperture_using_subcommand archive" -l no-cache -d 'Read everything anew, and remember nothing'
+complete -c aperture -n "__fish_aperture_using_subcommand archive" -l no-pager -d 'Do not use a pager'
+complete -c aperture -n "__fish_aperture_using_subcommand archive" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c aperture -n "__fish_aperture_using_subcommand recall" -l max-tokens -d 'Tokens that are printed, at most' -r
+complete -c aperture -n "__fish_aperture_using_subcommand recall" -s s -l session -d 'Session: a path, an id or the beginning of one [default: the newest of this project]' -r
+complete -c aperture -n "__fish_aperture_using_subcommand recall" -l window -d 'Tokens that the model\'s window holds, such as 200k [default: by model]' -r
+complete -c aperture -n "__fish_aperture_using_subcommand recall" -l color -d 'When to use colours' -r -f -a "auto\t'On a terminal, unless `NO_COLOR` is set'
+always\t'Always'
+never\t'Never'"
+complete -c aperture -n "__fish_aperture_using_subcommand recall" -s C -l directory -d 'Run as if started in this directory' -r -F
+complete -c aperture -n "__fish_aperture_using_subcommand recall" -l project -d 'In every session of this project, also those whose file is gone'
+complete -c aperture -n "__fish_aperture_using_subcommand recall" -l all -d 'In every session, also those whose file is gone'
+complete -c aperture -n "__fish_aperture_using_subcommand recall" -l restore -d 'Put the blocks back in their place'
+complete -c aperture -n "__fish_aperture_using_subcommand recall" -l inject -d 'Add what is found as a note at the end of the session'
+complete -c aperture -n "__fish_aperture_using_subcommand recall" -s n -l dry-run -d 'Show what would change and what it costs; write nothing'
+complete -c aperture -n "__fish_aperture_using_subcommand recall" -l live -d 'Also change a session that a client has open; type /resume in the client afterwards'
+complete -c aperture -n "__fish_aperture_using_subcommand recall" -l json -d 'Write JSON'
+complete -c aperture -n "__fish_aperture_using_subcommand recall" -l no-cache -d 'Read everything anew, and remember nothing'
+complete -c aperture -n "__fish_aperture_using_subcommand recall" -l no-pager -d 'Do not use a pager'
+complete -c aperture -n "__fish_aperture_using_subcommand recall" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c aperture -n "__fish_aperture_using_subcommand pin" -s s -l session -d 'Session: a path, an id or the beginning of one [default: the newest of this project]' -r
+complete -c aperture -n "__fish_aperture_using_subcommand pin" -l window -d 'Tokens that the model\'s window holds, such as 200k [default: by model]' -r
+complete -c aperture -n "__fish_aperture_using_subcommand pin" -l color -d 'When to use colours' -r -f -a "auto\t'On a terminal, unless `NO_COLOR` is set'
+always\t'Always'
+never\t'Never'"
+complete -c aperture -n "__fish_aperture_using_subcommand pin" -s C -l directory -d 'Run as if started in this directory' -r -F
+complete -c aperture -n "__fish_aperture_using_subcommand pin" -l top -d 'It belongs at the beginning'
+complete -c aperture -n "__fish_aperture_using_subcommand pin" -l bottom -d 'It belongs at the end'
+complete -c aperture -n "__fish_aperture_using_subcommand pin" -s n -l dry-run -d 'Show what would change and what it costs; write nothing'
+complete -c aperture -n "__fish_aperture_using_subcommand pin" -l live -d 'Also change a session that a client has open; type /resume in the client afterwards'
+complete -c aperture -n "__fish_aperture_using_subcommand pin" -l json -d 'Write JSON'
+complete -c aperture -n "__fish_aperture_using_subcommand pin" -l no-cache -d 'Read everything anew, and remember nothing'
+complete -c aperture -n "__fish_aperture_using_subcommand pin" -l no-pager -d 'Do not use a pager'
+complete -c aperture -n "__fish_aperture_using_subcommand pin" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c aperture -n "__fish_aperture_using_subcommand unpin" -s s -l session -d 'Session: a path, an id or the beginning of one [default: the newest of this project]' -r
+complete -c aperture -n "__fish_aperture_using_subcommand unpin" -l window -d 'Tokens that the model\'s window holds, such as 200k [default: by model]' -r
+complete -c aperture -n "__fish_aperture_using_subcommand unpin" -l color -d 'When to use colours' -r -f -a "auto\t'On a terminal, unless `NO_COLOR` is set'
+always\t'Always'
+never\t'Never'"
+complete -c aperture -n "__fish_aperture_using_subcommand unpin" -s C -l directory -d 'Run as if started in this directory' -r -F
+complete -c aperture -n "__fish_aperture_using_subcommand unpin" -s n -l dry-run -d 'Show what would change and what it costs; write nothing'
+complete -c aperture -n "__fish_aperture_using_subcommand unpin" -l live -d 'Also change a session that a client has open; type /resume in the client afterwards'
+complete -c aperture -n "__fish_aperture_using_subcommand unpin" -l json -d 'Write JSON'
+complete -c aperture -n "__fish_aperture_using_subcommand unpin" -l no-cache -d 'Read everything anew, and remember nothing'
+complete -c aperture -n "__fish_aperture_using_subcommand unpin" -l no-pager -d 'Do not use a pager'
+complete -c aperture -n "__fish_aperture_using_subcommand unpin" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c aperture -n "__fish_aperture_using_subcommand focus" -s s -l session -d 'Session: a path, an id or the beginning of one [default: the newest of this project]' -r
+complete -c aperture -n "__fish_aperture_using_subcommand focus" -l window -d 'Tokens that the model\'s window holds, such as 200k [default: by model]' -r
+complete -c aperture -n "__fish_aperture_using_subcommand focus" -l color -d 'When to use colours' -r -f -a "auto\t'On a terminal, unless `NO_COLOR` is set'
+always\t'Always'
+never\t'Never'"
+complete -c aperture -n "__fish_aperture_using_subcommand focus" -s C -l directory -d 'Run as if started in this directory' -r -F
+complete -c aperture -n "__fish_aperture_using_subcommand focus" -l add -d 'Keep what is selected already'
+complete -c aperture -n "__fish_aperture_using_subcommand focus" -s n -l dry-run -d 'Show what would change and what it costs; write nothing'
+complete -c aperture -n "__fish_aperture_using_subcommand focus" -l live -d 'Also change a session that a client has open; type /resume in the client afterwards'
+complete -c aperture -n "__fish_aperture_using_subcommand focus" -l json -d 'Write JSON'
+complete -c aperture -n "__fish_aperture_using_subcommand focus" -l no-cache -d 'Read everything anew, and remember nothing'
+complete -c aperture -n "__fish_aperture_using_subcommand focus" -l no-pager -d 'Do not use a pager'
+complete -c aperture -n "__fish_aperture_using_subcommand focus" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c aperture -n "__fish_aperture_using_subcommand unfocus" -s s -l session -d 'Session: a path, an id or the beginning of one [default: the newest of this project]' -r
+complete -c aperture -n "__fish_aperture_using_subcommand unfocus" -l window -d 'Tokens that the model\'s window holds, such as 200k [default: by model]' -r
+complete -c aperture -n "__fish_aperture_using_subcommand unfocus" -l color -d 'When to use colours' -r -f -a "auto\t'On a terminal, unless `NO_COLOR` is set'
+always\t'Always'
+never\t'Never'"
+complete -c aperture -n "__fish_aperture_using_subcommand unfocus" -s C -l directory -d 'Run as if started in this directory' -r -F
+complete -c aperture -n "__fish_aperture_using_subcommand unfocus" -s n -l dry-run -d 'Show what would change and what it costs; write nothing'
+complete -c aperture -n "__fish_aperture_using_subcommand unfocus" -l live -d 'Also change a session that a client has open; type /resume in the client afterwards'
+complete -c aperture -n "__fish_aperture_using_subcommand unfocus" -l json -d 'Write JSON'
+complete -c aperture -n "__fish_aperture_using_subcommand unfocus" -l no-cache -d 'Read everything anew, and remember nothing'
+complete -c aperture -n "__fish_aperture_using_subcommand unfocus" -l no-pager -d 'Do not use a pager'
+complete -c aperture -n "__fish_aperture_using_subcommand unfocus" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c aperture -n "__fish_aperture_using_subcommand update" -s s -l session -d 'Session: a path, an id or the beginning of one [default: the newest of this project]' -r
+complete -c aperture -n "__fish_aperture_using_subcommand update" -l window -d 'Tokens that the model\'s window holds, such as 200k [default: by model]' -r
+complete -c aperture -n "__fish_aperture_using_subcommand update" -l color -d 'When to use colours' -r -f -a "auto\t'On a terminal, unless `NO_COLOR` is set'
+always\t'Always'
+never\t'Never'"
+complete -c aperture -n "__fish_aperture_using_subcommand update" -s C -l directory -d 'Run as if started in this directory' -r -F
+complete -c aperture -n "__fish_aperture_using_subcommand update" -s n -l dry-run -d 'Show what would change and what it costs; write nothing'
+complete -c aperture -n "__fish_aperture_using_subcommand update" -l live -d 'Also change a session that a client has open; type /resume in the client afterwards'
+complete -c aperture -n "__fish_aperture_using_subcommand update" -l json -d 'Write JSON'
+complete -c aperture -n "__fish_aperture_using_subcommand update" -l no-cache -d 'Read everything anew, and remember nothing'
+complete -c aperture -n "__fish_aperture_using_subcommand update" -l no-pager -d 'Do not use a pager'
+complete -c aperture -n "__fish_aperture_using_subcommand update" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c aperture -n "__fish_aperture_using_subcommand create" -s s -l session -d 'Session: a path, an id or the beginning of one [default: the newest of this project]' -r
+complete -c aperture -n "__fish_aperture_using_subcommand create" -l window -d 'Tokens that the model\'s window holds, such as 200k [default: by model]' -r
+complete -c aperture -n "__fish_aperture_using_subcommand create" -l color -d 'When to use colours' -r -f -a "auto\t'On a terminal, unless `NO_COLOR` is set'
+always\t'Always'
+never\t'Never'"
+complete -c aperture -n "__fish_aperture_using_subcommand create" -s C -l directory -d 'Run as if started in this directory' -r -F
+complete -c aperture -n "__fish_aperture_using_subcommand create" -s n -l dry-run -d 'Show what would change and what it costs; write nothing'
+complete -c aperture -n "__fish_aperture_using_subcommand create" -l live -d 'Also change a session that a client has open; type /resume in the client afterwards'
+complete -c aperture -n "__fish_aperture_using_subcommand create" -l json -d 'Write JSON'
+complete -c aperture -n "__fish_aperture_using_subcommand create" -l no-cache -d 'Read everything anew, and remember nothing'
+complete -c aperture -n "__fish_aperture_using_subcommand create" -l no-pager -d 'Do not use a pager'
+complete -c aperture -n "__fish_aperture_using_subcommand create" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c aperture -n "__fish_aperture_using_subcommand compact" -l summary -d 'What the note says [default: prompts, tools and answers of the turns]; - reads standard input' -r
+complete -c aperture -n "__fish_aperture_using_subcommand compact" -s s -l session -d 'Session: a path, an id or the beginning of one [default: the newest of this project]' -r
+complete -c aperture -n "__fish_aperture_using_subcommand compact" -l window -d 'Tokens that the model\'s window holds, such as 200k [default: by model]' -r
+complete -c aperture -n "__fish_aperture_using_subcommand compact" -l color -d 'When to use colours' -r -f -a "auto\t'On a terminal, unless `NO_COLOR` is set'
+always\t'Always'
+never\t'Never'"
+complete -c aperture -n "__fish_aperture_using_subcommand compact" -s C -l directory -d 'Run as if started in this directory' -r -F
+complete -c aperture -n "__fish_aperture_using_subcommand compact" -s n -l dry-run -d 'Show what would change and what it costs; write nothing'
+complete -c aperture -n "__fish_aperture_using_subcommand compact" -l live -d 'Also change a session that a client has open; type /resume in the client afterwards'
+complete -c aperture -n "__fish_aperture_using_subcommand compact" -l json -d 'Write JSON'
+complete -c aperture -n "__fish_aperture_using_subcommand compact" -l no-cache -d 'Read everything anew, and remember nothing'
+complete -c aperture -n "__fish_aperture_using_subcommand compact" -l no-pager -d 'Do not use a pager'
+complete -c aperture -n "__fish_aperture_using_subcommand compact" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c aperture -n "__fish_aperture_using_subcommand uncompact" -s s -l session -d 'Session: a path, an id or the beginning of one [default: the newest of this project]' -r
+complete -c aperture -n "__fish_aperture_using_subcommand uncompact" -l window -d 'Tokens that the model\'s window holds, such as 200k [default: by model]' -r
+complete -c aperture -n "__fish_aperture_using_subcommand uncompact" -l color -d 'When to use colours' -r -f -a "auto\t'On a terminal, unless `NO_COLOR` is set'
+always\t'Always'
+never\t'Never'"
+complete -c aperture -n "__fish_aperture_using_subcommand uncompact" -s C -l directory -d 'Run as if started in this directory' -r -F
+complete -c aperture -n "__fish_aperture_using_subcommand uncompact" -s n -l dry-run -d 'Show what would change and what it costs; write nothing'
+complete -c aperture -n "__fish_aperture_using_subcommand uncompact" -l live -d 'Also change a session that a client has open; type /resume in the client afterwards'
+complete -c aperture -n "__fish_aperture_using_subcommand uncompact" -l json -d 'Write JSON'
+complete -c aperture -n "__fish_aperture_using_subcommand uncompact" -l no-cache -d 'Read everything anew, and remember nothing'
+complete -c aperture -n "__fish_aperture_using_subcommand uncompact" -l no-pager -d 'Do not use a pager'
+complete -c aperture -n "__fish_aperture_using_subcommand uncompact" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c aperture -n "__fish_aperture_using_subcommand diff" -s s -l session -d 'Session: a path, an id or the beginning of one [default: the newest of this project]' -r
+complete -c aperture -n "__fish_aperture_using_subcommand diff" -l window -d 'Tokens that the model\'s window holds, such as 200k [default: by model]' -r
+complete -c aperture -n "__fish_aperture_using_subcommand diff" -l color -d 'When to use colours' -r -f -a "auto\t'On a terminal, unless `NO_COLOR` is set'
+always\t'Always'
+never\t'Never'"
+complete -c aperture -n "__fish_aperture_using_subcommand diff" -s C -l directory -d 'Run as if started in this directory' -r -F
+complete -c aperture -n "__fish_aperture_using_subcommand diff" -l stat -d 'One line a block'
+complete -c aperture -n "__fish_aperture_using_subcommand diff" -l full -d 'Show whole texts, also where most of one is gone'
+complete -c aperture -n "__fish_aperture_using_subcommand diff" -l exit-code -d 'Exit with 1 when something is different'
+complete -c aperture -n "__fish_aperture_using_subcommand diff" -l json -d 'Write JSON'
+complete -c aperture -n "__fish_aperture_using_subcommand diff" -l no-cache -d 'Read everything anew, and remember nothing'
+complete -c aperture -n "__fish_aperture_using_subcommand diff" -l no-pager -d 'Do not use a pager'
+complete -c aperture -n "__fish_aperture_using_subcommand diff" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c aperture -n "__fish_aperture_using_subcommand log" -s s -l session -d 'Session: a path, an id or the beginning of one [default: the newest of this project]' -r
+complete -c aperture -n "__fish_aperture_using_subcommand log" -l window -d 'Tokens that the model\'s window holds, such as 200k [default: by model]' -r
+complete -c aperture -n "__fish_aperture_using_subcommand log" -l color -d 'When to use colours' -r -f -a "auto\t'On a terminal, unless `NO_COLOR` is set'
+always\t'Always'
+never\t'Never'"
+complete -c aperture -n "__fish_aperture_using_subcommand log" -s C -l directory -d 'Run as if started in this directory' -r -F
+complete -c aperture -n "__fish_aperture_using_subcommand log" -l json -d 'Write JSON'
+complete -c aperture -n "__fish_aperture_using_subcommand log" -l no-cache -d 'Read everything anew, and remember nothing'
+complete -c aperture -n "__fish_aperture_using_subcommand log" -l no-pager -d 'Do not use a pager'
+complete -c aperture -n "__fish_aperture_using_subcommand log" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c aperture -n "__fish_aperture_using_subcommand snapshot; and not __fish_seen_subcommand_from save list show delete" -s s -l session -d 'Session: a path, an id or the beginning of one [default: the newest of this project]' -r
+complete -c aperture -n "__fish_aperture_using_subcommand snapshot; and not __fish_seen_subcommand_from save list show delete" -l window -d 'Tokens that the model\'s window holds, such as 200k [default: by model]' -r
+complete -c aperture -n "__fish_aperture_using_subcommand snapshot; and not __fish_seen_subcommand_from save list show delete" -l color -d 'When to use colours' -r -f -a "auto\t'On a terminal, unless `NO_COLOR` is set'
+always\t'Always'
+never\t'Never'"
+complete -c aperture -n "__fish_aperture_using_subcommand snapshot; and not __fish_seen_subcommand_from save list show delete" -s C -l directory -d 'Run as if started in this directory' -r -F
+complete -c aperture -n "__fish_aperture_using_subcommand snapshot; and not __fish_seen_subcommand_from save list show delete" -l json -d 'Write JSON'
+complete -c aperture -n "__fish_aperture_using_subcommand snapshot; and not __fish_seen_subcommand_from save list show delete" -l no-cache -d 'Read everything anew, and remember nothing'
+complete -c aperture -n "__fish_aperture_using_subcommand snapshot; and not __fish_seen_subcommand_from save list show delete" -l no-pager -d 'Do not use a pager'
+complete -c aperture -n "__fish_aperture_using_subcommand snapshot; and not __fish_seen_subcommand_from save list show delete" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c aperture -n "__fish_aperture_using_subcommand snapshot; and not __fish_seen_subcommand_from save list show delete" -f -a "save" -d 'Name the point where the session is now'
+complete -c aperture -n "__fish_aperture_using_subcommand snapshot; and not __fish_seen_subcommand_from save list show delete" -f -a "list" -d 'List the names'
+complete -c aperture -n "__fish_aperture_using_subcommand snapshot; and not __fish_seen_subcommand_from save list show delete" -f -a "show" -d 'Show what was done since'
+complete -c aperture -n "__fish_aperture_using_subcommand snapshot; and not __fish_seen_subcommand_from save list show delete" -f -a "delete" -d 'Take a name away; nothing else is lost'
+complete -c aperture -n "__fish_aperture_using_subcommand snapshot; and __fish_seen_subcommand_from save" -s s -l session -d 'Session: a path, an id or the beginning of one [default: the newest of this project]' -r
+complete -c aperture -n "__fish_aperture_using_subcommand snapshot; and __fish_seen_subcommand_from save" -l window -d 'Tokens that the model\'s window holds, such as 200k [default: by model]' -r
+complete -c aperture -n "__fish_aperture_using_subcommand snapshot; and __fish_seen_subcommand_from save" -l color -d 'When to use colours' -r -f -a "auto\t'On a terminal, unless `NO_COLOR` is set'
+always\t'Always'
+never\t'Never'"
+complete -c aperture -n "__fish_aperture_using_subcommand snapshot; and __fish_seen_subcommand_from save" -s C -l directory -d 'Run as if started in this directory' -r -F
+complete -c aperture -n "__fish_aperture_using_subcommand snapshot; and __fish_seen_subcommand_from save" -l json -d 'Write JSON'
+complete -c aperture -n "__fish_aperture_using_subcommand snapshot; and __fish_seen_subcommand_from save" -l no-cache -d 'Read everything anew, and remember nothing'
+complete -c aperture -n "__fish_aperture_using_subcommand snapshot; and __fish_seen_subcommand_from save" -l no-pager -d 'Do not use a pager'
+complete -c aperture -n "__fish_aperture_using_subcommand snapshot; and __fish_seen_subcommand_from save" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c aperture -n "__fish_aperture_using_subcommand snapshot; and __fish_seen_subcommand_from list" -s s -l session -d 'Session: a path, an id or the beginning of one [default: the newest of this project]' -r
+complete -c aperture -n "__fish_aperture_using_subcommand snapshot; and __fish_seen_subcommand_from list" -l window -d 'Tokens that the model\'s window holds, such as 200k [default: by model]' -r
+complete -c aperture -n "__fish_aperture_using_subcommand snapshot; and __fish_seen_subcommand_from list" -l color -d 'When to use colours' -r -f -a "auto\t'On a terminal, unless `NO_COLOR` is set'
+always\t'Always'
+never\t'Never'"
+complete -c aperture -n "__fish_aperture_using_subcommand snapshot; and __fish_seen_subcommand_from list" -s C -l directory -d 'Run as if started in this directory' -r -F
+complete -c aperture -n "__fish_aperture_using_subcommand snapshot; and __fish_seen_subcommand_from list" -l json -d 'Write JSON'
+complete -c aperture -n "__fish_aperture_using_subcommand snapshot; and __fish_seen_subcommand_from list" -l no-cache -d 'Read everything anew, and remember nothing'
+complete -c aperture -n "__fish_aperture_using_subcommand snapshot; and __fish_seen_subcommand_from list" -l no-pager -d 'Do not use a pager'
+complete -c aperture -n "__fish_aperture_using_subcommand snapshot; and __fish_seen_subcommand_from list" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c aperture -n "__fish_aperture_using_subcommand snapshot; and __fish_seen_subcommand_from show" -s s -l session -d 'Session: a path, an id or the beginning of one [default: the newest of this project]' -r
+complete -c aperture -n "__fish_aperture_using_subcommand snapshot; and __fish_seen_subcommand_from show" -l window -d 'Tokens that the model\'s window holds, such as 200k [default: by model]' -r
+complete -c aperture -n "__fish_aperture_using_subcommand snapshot; and __fish_seen_subcommand_from show" -l color -d 'When to use colours' -r -f -a "auto\t'On a terminal, unless `NO_COLOR` is set'
+always\t'Always'
+never\t'Never'"
+complete -c aperture -n "__fish_aperture_using_subcommand snapshot; and __fish_seen_subcommand_from show" -s C -l directory -d 'Run as if started in this directory' -r -F
+complete -c aperture -n "__fish_aperture_using_subcommand snapshot; and __fish_seen_subcommand_from show" -l json -d 'Write JSON'
+complete -c aperture -n "__fish_aperture_using_subcommand snapshot; and __fish_seen_subcommand_from show" -l no-cache -d 'Read everything anew, and remember nothing'
+complete -c aperture -n "__fish_aperture_using_subcommand snapshot; and __fish_seen_subcommand_from show" -l no-pager -d 'Do not use a pager'
+complete -c aperture -n "__fish_aperture_using_subcommand snapshot; and __fish_seen_subcommand_from show" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c aperture -n "__fish_aperture_using_subcommand snapshot; and __fish_seen_subcommand_from delete" -s s -l session -d 'Session: a path, an id or the beginning of one [default: the newest of this project]' -r
+complete -c aperture -n "__fish_aperture_using_subcommand snapshot; and __fish_seen_subcommand_from delete" -l window -d 'Tokens that the model\'s window holds, such as 200k [default: by model]' -r
+complete -c aperture -n "__fish_aperture_using_subcommand snapshot; and __fish_seen_subcommand_from delete" -l color -d 'When to use colours' -r -f -a "auto\t'On a terminal, unless `NO_COLOR` is set'
+always\t'Always'
+never\t'Never'"
+complete -c aperture -n "__fish_aperture_using_subcommand snapshot; and __fish_seen_subcommand_from delete" -s C -l directory -d 'Run as if started in this directory' -r -F
+complete -c aperture -n "__fish_aperture_using_subcommand snapshot; and __fish_seen_subcommand_from delete" -l json -d 'Write JSON'
+complete -c aperture -n "__fish_aperture_using_subcommand snapshot; and __fish_seen_subcommand_from delete" -l no-cache -d 'Read everything anew, and remember nothing'
+complete -c aperture -n "__fish_aperture_using_subcommand snapshot; and __fish_seen_subcommand_from delete" -l no-pager -d 'Do not use a pager'
+complete -c aperture -n "__fish_aperture_using_subcommand snapshot; and __fish_seen_subcommand_from delete" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c aperture -n "__fish_aperture_using_subcommand restore" -s s -l session -d 'Session: a path, an id or the beginning of one [default: the newest of this project]' -r
+complete -c aperture -n "__fish_aperture_using_subcommand restore" -l window -d 'Tokens that the model\'s window holds, such as 200k [default: by model]' -r
+complete -c aperture -n "__fish_aperture_using_subcommand restore" -l color -d 'When to use colours' -r -f -a "auto\t'On a terminal, unless `NO_COLOR` is set'
+always\t'Always'
+never\t'Never'"
+complete -c aperture -n "__fish_aperture_using_subcommand restore" -s C -l directory -d 'Run as if started in this directory' -r -F
+complete -c aperture -n "__fish_aperture_using_subcommand restore" -s n -l dry-run -d 'Show what would change and what it costs; write nothing'
+complete -c aperture -n "__fish_aperture_using_subcommand restore" -l live -d 'Also change a session that a client has open; type /resume in the client afterwards'
+complete -c aperture -n "__fish_aperture_using_subcommand restore" -l json -d 'Write JSON'
+complete -c aperture -n "__fish_aperture_using_subcommand restore" -l no-cache -d 'Read everything anew, and remember nothing'
+complete -c aperture -n "__fish_aperture_using_subcommand restore" -l no-pager -d 'Do not use a pager'
+complete -c aperture -n "__fish_aperture_using_subcommand restore" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c aperture -n "__fish_aperture_using_subcommand preset; and not __fish_seen_subcommand_from list show use" -s s -l session -d 'Session: a path, an id or the beginning of one [default: the newest of this project]' -r
+complete -c aperture -n "__fish_aperture_using_subcommand preset; and not __fish_seen_subcommand_from list show use" -l window -d 'Tokens that the model\'s window holds, such as 200k [default: by model]' -r
+complete -c aperture -n "__fish_aperture_using_subcommand preset; and not __fish_seen_subcommand_from list show use" -l color -d 'When to use colours' -r -f -a "auto\t'On a terminal, unless `NO_COLOR` is set'
+always\t'Always'
+never\t'Never'"
+complete -c aperture -n "__fish_aperture_using_subcommand preset; and not __fish_seen_subcommand_from list show use" -s C -l directory -d 'Run as if started in this directory' -r -F
+complete -c aperture -n "__fish_aperture_using_subcommand preset; and not __fish_seen_subcommand_from list show use" -l json -d 'Write JSON'
+complete -c aperture -n "__fish_aperture_using_subcommand preset; and not __fish_seen_subcommand_from list show use" -l no-cache -d 'Read everything anew, and remember nothing'
+complete -c aperture -n "__fish_aperture_using_subcommand preset; and not __fish_seen_subcommand_from list show use" -l no-pager -d 'Do not use a pager'
+complete -c aperture -n "__fish_aperture_using_subcommand preset; and not __fish_seen_subcommand_from list show use" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c aperture -n "__fish_aperture_using_subcommand preset; and not __fish_seen_subcommand_from list show use" -f -a "list" -d 'List the presets'
+complete -c aperture -n "__fish_aperture_using_subcommand preset; and not __fish_seen_subcommand_from list show use" -f -a "show" -d 'Show one preset, by default the one in use with the settings over it'
+complete -c aperture -n "__fish_aperture_using_subcommand preset; and not __fish_seen_subcommand_from list show use" -f -a "use" -d 'Use a preset in this project: sets it in aperture.toml'
+complete -c aperture -n "__fish_aperture_using_subcommand preset; and __fish_seen_subcommand_from list" -s s -l session -d 'Session: a path, an id or the beginning of one [default: the newest of this project]' -r
+complete -c aperture -n "__fish_aperture_using_subcommand preset; and __fish_seen_subcommand_from list" -l window -d 'Tokens that the model\'s window holds, such as 200k [default: by model]' -r
+complete -c aperture -n "__fish_aperture_using_subcommand preset; and __fish_seen_subcommand_from list" -l color -d 'When to use colours' -r -f -a "auto\t'On a terminal, unless `NO_COLOR` is set'
+always\t'Always'
+never\t'Never'"
+complete -c aperture -n "__fish_aperture_using_subcommand preset; and __fish_seen_subcommand_from list" -s C -l directory -d 'Run as if started in this directory' -r -F
+complete -c aperture -n "__fish_aperture_using_subcommand preset; and __fish_seen_subcommand_from list" -l json -d 'Write JSON'
+complete -c aperture -n "__fish_aperture_using_subcommand preset; and __fish_seen_subcommand_from list" -l no-cache -d 'Read everything anew, and remember nothing'
+complete -c aperture -n "__fish_aperture_using_subcommand preset; and __fish_seen_subcommand_from list" -l no-pager -d 'Do not use a pager'
+complete -c aperture -n "__fish_aperture_using_subcommand preset; and __fish_seen_subcommand_from list" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c aperture -n "__fish_aperture_using_subcommand preset; and __fish_seen_subcommand_from show" -s s -l session -d 'Session: a path, an id or the beginning of one [default: the newest of this project]' -r
+complete -c aperture -n "__fish_aperture_using_subcommand preset; and __fish_seen_subcommand_from show" -l window -d 'Tokens that the model\'s window holds, such as 200k [default: by model]' -r
+complete -c aperture -n "__fish_aperture_using_subcommand preset; and __fish_seen_subcommand_from show" -l color -d 'When to use colours' -r -f -a "auto\t'On a terminal, unless `NO_COLOR` is set'
+always\t'Always'
+never\t'Never'"
+complete -c aperture -n "__fish_aperture_using_subcommand preset; and __fish_seen_subcommand_from show" -s C -l directory -d 'Run as if started in this directory' -r -F
+complete -c aperture -n "__fish_aperture_using_subcommand preset; and __fish_seen_subcommand_from show" -l json -d 'Write JSON'
+complete -c aperture -n "__fish_aperture_using_subcommand preset; and __fish_seen_subcommand_from show" -l no-cache -d 'Read everything anew, and remember nothing'
+complete -c aperture -n "__fish_aperture_using_subcommand preset; and __fish_seen_subcommand_from show" -l no-pager -d 'Do not use a pager'
+complete -c aperture -n "__fish_aperture_using_subcommand preset; and __fish_seen_subcommand_from show" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c aperture -n "__fish_aperture_using_subcommand preset; and __fish_seen_subcommand_from use" -s s -l session -d 'Session: a path, an id or the beginning of one [default: the newest of this project]' -r
+complete -c aperture -n "__fish_aperture_using_subcommand preset; and __fish_seen_subcommand_from use" -l window -d 'Tokens that the model\'s window holds, such as 200k [default: by model]' -r
+complete -c aperture -n "__fish_aperture_using_subcommand preset; and __fish_seen_subcommand_from use" -l color -d 'When to use colours' -r -f -a "auto\t'On a terminal, unless `NO_COLOR` is set'
+always\t'Always'
+never\t'Never'"
+complete -c aperture -n "__fish_aperture_using_subcommand preset; and __fish_seen_subcommand_from use" -s C -l directory -d 'Run as if started in this directory' -r -F
+complete -c aperture -n "__fish_aperture_using_subcommand preset; and __fish_seen_subcommand_from use" -l json -d 'Write JSON'
+complete -c aperture -n "__fish_aperture_using_subcommand preset; and __fish_seen_subcommand_from use" -l no-cache -d 'Read everything anew, and remember nothing'
+complete -c aperture -n "__fish_aperture_using_subcommand preset; and __fish_seen_subcommand_from use" -l no-pager -d 'Do not use a pager'
+complete -c aperture -n "__fish_aperture_using_subcommand preset; and __fish_seen_subcommand_from use" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c aperture -n "__fish_aperture_using_subcommand undo" -s s -l session -d 'Session: a path, an id or the beginning of one [default: the newest of this project]' -r
+complete -c aperture -n "__fish_aperture_using_subcommand undo" -l window -d 'Tokens that the model\'s window holds, such as 200k [default: by model]' -r
+complete -c aperture -n "__fish_aperture_using_subcommand undo" -l color -d 'When to use colours' -r -f -a "auto\t'On a terminal, unless `NO_COLOR` is set'
+always\t'Always'
+never\t'Never'"
+complete -c aperture -n "__fish_aperture_using_subcommand undo" -s C -l directory -d 'Run as if started in this directory' -r -F
+complete -c aperture -n "__fish_aperture_using_subcommand undo" -s n -l dry-run -d 'Show what would change and what it costs; write nothing'
+complete -c aperture -n "__fish_aperture_using_subcommand undo" -l live -d 'Also change a session that a client has open; type /resume in the client afterwards'
+complete -c aperture -n "__fish_aperture_using_subcommand undo" -l json -d 'Write JSON'
+complete -c aperture -n "__fish_aperture_using_subcommand undo" -l no-cache -d 'Read everything anew, and remember nothing'
+complete -c aperture -n "__fish_aperture_using_subcommand undo" -l no-pager -d 'Do not use a pager'
+complete -c aperture -n "__fish_aperture_using_subcommand undo" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c aperture -n "__fish_aperture_using_subcommand redo" -s s -l session -d 'Session: a path, an id or the beginning of one [default: the newest of this project]' -r
+complete -c aperture -n "__fish_aperture_using_subcommand redo" -l window -d 'Tokens that the model\'s window holds, such as 200k [default: by model]' -r
+complete -c aperture -n "__fish_aperture_using_subcommand redo" -l color -d 'When to use colours' -r -f -a "auto\t'On a terminal, unless `NO_COLOR` is set'
+always\t'Always'
+never\t'Never'"
+complete -c aperture -n "__fish_aperture_using_subcommand redo" -s C -l directory -d 'Run as if started in this directory' -r -F
+complete -c aperture -n "__fish_aperture_using_subcommand redo" -s n -l dry-run -d 'Show what would change and what it costs; write nothing'
+complete -c aperture -n "__fish_aperture_using_subcommand redo" -l live -d 'Also change a session that a client has open; type /resume in the client afterwards'
+complete -c aperture -n "__fish_aperture_using_subcommand redo" -l json -d 'Write JSON'
+complete -c aperture -n "__fish_aperture_using_subcommand redo" -l no-cache -d 'Read everything anew, and remember nothing'
+complete -c aperture -n "__fish_aperture_using_subcommand redo" -l no-pager -d 'Do not use a pager'
+complete -c aperture -n "__fish_aperture_using_subcommand redo" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c aperture -n "__fish_aperture_using_subcommand verify" -s s -l session -d 'Session: a path, an id or the beginning of one [default: the newest of this project]' -r
+complete -c aperture -n "__fish_aperture_using_subcommand verify" -l window -d 'Tokens that the model\'s window holds, such as 200k [default: by model]' -r
+complete -c aperture -n "__fish_aperture_using_subcommand verify" -l color -d 'When to use colours' -r -f -a "auto\t'On a terminal, unless `NO_COLOR` is set'
+always\t'Always'
+never\t'Never'"
+complete -c aperture -n "__fish_aperture_using_subcommand verify" -s C -l directory -d 'Run as if started in this directory' -r -F
+complete -c aperture -n "__fish_aperture_using_subcommand verify" -l all -d 'Every session in the store'
+complete -c aperture -n "__fish_aperture_using_subcommand verify" -l json -d 'Write JSON'
+complete -c aperture -n "__fish_aperture_using_subcommand verify" -l no-cache -d 'Read everything anew, and remember nothing'
+complete -c aperture -n "__fish_aperture_using_subcommand verify" -l no-pager -d 'Do not use a pager'
+complete -c aperture -n "__fish_aperture_using_subcommand verify" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c aperture -n "__fish_aperture_using_subcommand gc" -l older-than -d 'How old the last operation of a session has to be: hours, days or weeks' -r
+complete -c aperture -n "__fish_aperture_using_subcommand gc" -s s -l session -d 'Session: a path, an id or the beginning of one [default: the newest of this project]' -r
+complete -c aperture -n "__fish_aperture_using_subcommand gc" -l window -d 'Tokens that the model\'s window holds, such as 200k [default: by model]' -r
+complete -c aperture -n "__fish_aperture_using_subcommand gc" -l color -d 'When to use colours' -r -f -a "auto\t'On a terminal, unless `NO_COLOR` is set'
+always\t'Always'
+never\t'Never'"
+complete -c aperture -n "__fish_aperture_using_subcommand gc" -s C -l directory -d 'Run as if started in this directory' -r -F
+complete -c aperture -n "__fish_aperture_using_subcommand gc" -l gone -d 'Also sessions whose file is gone'
+complete -c aperture -n "__fish_aperture_using_subcommand gc" -s n -l dry-run -d 'Only list, which is also what happens without --yes'
+complete -c aperture -n "__fish_aperture_using_subcommand gc" -l yes -d 'Delete what is listed'
+complete -c aperture -n "__fish_aperture_using_subcommand gc" -l json -d 'Write JSON'
+complete -c aperture -n "__fish_aperture_using_subcommand gc" -l no-cache -d 'Read everything anew, and remember nothing'
+complete -c aperture -n "__fish_aperture_using_subcommand gc" -l no-pager -d 'Do not use a pager'
+complete -c aperture -n "__fish_aperture_using_subcommand gc" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c aperture -n "__fish_aperture_using_subcommand export" -s o -l output -d 'File to write' -r -F
+complete -c aperture -n "__fish_aperture_using_subcommand export" -s s -l session -d 'Session: a path, an id or the beginning of one [default: the newest of this project]' -r
+complete -c aperture -n "__fish_aperture_using_subcommand export" -l window -d 'Tokens that the model\'s window holds, such as 200k [default: by model]' -r
+complete -c aperture -n "__fish_aperture_using_subcommand export" -l color -d 'When to use colours' -r -f -a "auto\t'On a terminal, unless `NO_COLOR` is set'
+always\t'Always'
+never\t'Never'"
+complete -c aperture -n "__fish_aperture_using_subcommand export" -s C -l directory -d 'Run as if started in this directory' -r -F
+complete -c aperture -n "__fish_aperture_using_subcommand export" -l force -d 'Replace the file if it exists'
+complete -c aperture -n "__fish_aperture_using_subcommand export" -l json -d 'Write JSON'
+complete -c aperture -n "__fish_aperture_using_subcommand export" -l no-cache -d 'Read everything anew, and remember nothing'
+complete -c aperture -n "__fish_aperture_using_subcommand export" -l no-pager -d 'Do not use a pager'
+complete -c aperture -n "__fish_aperture_using_subcommand export" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c aperture -n "__fish_aperture_using_subcommand import" -s s -l session -d 'Session: a path, an id or the beginning of one [default: the newest of this project]' -r
+complete -c aperture -n "__fish_aperture_using_subcommand import" -l window -d 'Tokens that the model\'s window holds, such as 200k [default: by model]' -r
+complete -c aperture -n "__fish_aperture_using_subcommand import" -l color -d 'When to use colours' -r -f -a "auto\t'On a terminal, unless `NO_COLOR` is set'
+always\t'Always'
+never\t'Never'"
+complete -c aperture -n "__fish_aperture_using_subcommand import" -s C -l directory -d 'Run as if started in this directory' -r -F
+complete -c aperture -n "__fish_aperture_using_subcommand import" -l force -d 'Replace another log, or take one that does not fit the session'
+complete -c aperture -n "__fish_aperture_using_subcommand import" -l json -d 'Write JSON'
+complete -c aperture -n "__fish_aperture_using_subcommand import" -l no-cache -d 'Read everything anew, and remember nothing'
+complete -c aperture -n "__fish_aperture_using_subcommand import" -l no-pager -d 'Do not use a pager'
+complete -c aperture -n "__fish_aperture_using_subcommand import" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c aperture -n "__fish_aperture_using_subcommand help" -s s -l session -d 'Session: a path, an id or the beginning of one [default: the newest of this project]' -r
 complete -c aperture -n "__fish_aperture_using_subcommand help" -l window -d 'Tokens that the model\'s window holds, such as 200k [default: by model]' -r
 complete -c aperture -n "__fish_aperture_using_subcommand help" -l color -d 'When to use colours' -r -f -a "auto\t'On a terminal, unless `NO_COLOR` is set'

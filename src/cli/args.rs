@@ -2,6 +2,7 @@ use crate::commands::{
     archive, blocks, compact, completions, compress, create, diff, expand, focus, help, log, manifest, pin, preset, recall, redo,
     restore, sessions, show, snapshot, status, transcript, undo, update, util,
 };
+use crate::commands::{export, gc, import, verify};
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use std::path::PathBuf;
 
@@ -124,6 +125,14 @@ pub enum Command {
     Undo(undo::Arguments),
     /// Take an undo back
     Redo(redo::Arguments),
+    /// Hold the store and the sessions against each other
+    Verify(verify::Arguments),
+    /// Forget what nobody needs any more, if asked twice
+    Gc(gc::Arguments),
+    /// Write the originals and the log of a session into one file
+    Export(export::Arguments),
+    /// Take the originals and the log of a session from such a file
+    Import(import::Arguments),
     /// Explain a command or a topic, such as `selectors`
     Help(help::Arguments),
     /// Print the completion script of a shell

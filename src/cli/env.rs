@@ -233,6 +233,34 @@ impl Env {
         Err(CommandError::new(ErrorKind::Conflict, error).hint("try again when it is done"))
     }
 
+    /// Writes a file that only its owner can read, in one step: it is there whole, or as it was.
+    ///
+    /// # Errors
+    ///
+    /// The disk fails.
+    pub fn write_private(&self, path: &Path, bytes: &[u8]) -> io::Result<()> {
+        let directory = path.parent().unwrap_or(Path::new("."));
+        let name = format!(".{}.aperture", path.file_name().unwrap_or_default().to_string_lossy());
+        let temporary = directory.join(name);
+        // What an interrupted run left may have another mode.
+        let _ = fs::remove_file(&temporary);
+        let mut options = fs::OpenOptions::new();
+        options.write(true).create_new(true);
+        #[cfg(unix)]
+        std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
+        let written = options.open(&temporary).and_then(|mut file| {
+            file.write_all(bytes)?;
+            file.sync_all()
+        });
+        let written = written.and_then(|()| fs::rename(&temporary, path)).and_then(|()| self.disk.sync_directory(directory));
+        written.inspect_err(|_| drop(fs::remove_file(&temporary)))
+    }
+
+    /// The session that `-s` names.
+    pub fn session(&self) -> Option<&str> {
+        self.session.as_deref()
+    }
+
     /// The session that the user means: the one named in the command, by `-s`, or the newest here.
     ///
     /// # Errors

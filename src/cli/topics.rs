@@ -26,6 +26,29 @@ over both.
                                least ten steps,
   steps = 30                   or after so many steps: responses of the model
 
+  preset = \"balanced\"          how short stale blocks get: light, balanced or
+                               aggressive
+
+  [levels]                     over the preset: steps without use from which on a
+  trimmed = 10                 stale block is trimmed, summarized or minimal;
+  summarized = 30              superseded = \"minimal\" is the level of what a later
+  minimal = 90                 block says as well
+
+  [protect]                    what is not shortened unless a selector names it:
+  tools = [\"TodoWrite\"]        tools and files by globs, and whatever contains
+  paths = [\"docs/**\"]          one of the patterns, word for word
+  patterns = [\"IMPORTANT\"]
+
+  [budget]                     for compress --over-budget
+  tokens = 120000              tokens that the window may hold, or
+  percent = 60                 a share of its size
+
+  [focus]
+  turns = 5                    turns after which focused blocks are let go
+
+  [prices]                     dollars per million input tokens, by the beginning
+  claude-opus-4-6 = 5.0        of the model's name; the rest follows by ratio
+
 Environment: CLAUDE_CONFIG_DIR (where Claude Code keeps its sessions),
 APERTURE_HOME (where aperture keeps its own files), NO_COLOR, PAGER, COLUMNS.
 ";

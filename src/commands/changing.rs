@@ -146,10 +146,12 @@ fn once(
     let cache = env.cache();
     let drafted = draft.finish(said.kind, &env.command, said.inverts, &|hash| cache.count(hash), options.dry_run)?;
     let mut report = report(env, workspace, &said, &drafted, options);
-    if let (Some(store), false, false) = (&opened.store, options.dry_run, drafted.plan.is_empty()) {
+    // What it would look like takes as much room as the session.
+    let plan = drafted.plan;
+    if let (Some(store), false, false) = (&opened.store, options.dry_run, plan.is_empty()) {
         let path = real_path(env, found)?;
         let key = store.register(workspace.provider.name(), &workspace.location.id, &path, &workspace.location.project)?;
-        report.operation = workspace::apply(workspace, store, key, &drafted.plan, now, &wait)?;
+        report.operation = workspace::apply(workspace, store, key, &plan, now, &wait)?;
         if options.live && is_live(env, found) {
             report.notes.push(format!("a client has it open: type /resume {} in it", workspace.location.id));
         }

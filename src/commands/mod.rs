@@ -12,6 +12,9 @@ pub mod expand;
 pub mod focus;
 pub mod help;
 pub mod log;
+pub mod export;
+pub mod gc;
+pub mod import;
 pub mod manifest;
 pub mod pin;
 pub mod preset;
@@ -22,10 +25,12 @@ pub mod sessions;
 pub mod show;
 pub mod snapshot;
 pub mod status;
+mod stored;
 pub mod transcript;
 pub mod undo;
 pub mod update;
 pub mod util;
+pub mod verify;
 
 use crate::cli::{Command, CommandError, Env};
 
@@ -58,6 +63,10 @@ pub fn run(env: &Env, command: Option<Command>) -> Result<(), CommandError> {
         Some(Command::Archive(arguments)) => archive::run(env, &arguments),
         Some(Command::Undo(arguments)) => undo::run(env, &arguments),
         Some(Command::Redo(arguments)) => redo::run(env, &arguments),
+        Some(Command::Verify(arguments)) => verify::run(env, &arguments),
+        Some(Command::Gc(arguments)) => gc::run(env, &arguments),
+        Some(Command::Export(arguments)) => export::run(env, &arguments),
+        Some(Command::Import(arguments)) => import::run(env, &arguments),
         Some(Command::Help(arguments)) => help::run(&arguments),
         Some(Command::Completions(arguments)) => completions::run(&arguments),
         Some(Command::Util(arguments)) => util::run(env, &arguments),

@@ -18,6 +18,7 @@ mod reduce;
 pub mod recall;
 mod references;
 mod rules;
+mod retention;
 mod secrets;
 pub mod selector;
 mod states;
@@ -37,6 +38,7 @@ pub use prices::{Dollars, LongPrompt, ModelPrice, PriceSetting, PriceTable, Pric
 pub use reading::{ReadSettings, Reading, read, read_with};
 pub use reduce::{LaterLines, Reducible, hint, reduce, tool_input};
 pub use rules::{DEFAULT_PRESET, LevelsByAge, PRESETS, Preset, Rules, preset, rounds, stale_levels};
+pub use retention::{Forgettable, forgettable};
 pub use secrets::mask;
 pub use selector::{Selector, SelectorError};
 pub use states::StalePolicy;

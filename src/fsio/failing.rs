@@ -10,12 +10,18 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 pub struct FailingDisk {
     pub fails_at: usize,
     pub lasting: bool,
+    /// Whether the program ends there, as if it were killed: by a panic that says nothing.
+    pub killed: bool,
     pub calls: Arc<AtomicUsize>,
 }
 
 impl FailingDisk {
     pub fn new(fails_at: usize, lasting: bool) -> FailingDisk {
-        FailingDisk { fails_at, lasting, calls: Arc::default() }
+        FailingDisk { fails_at, lasting, killed: false, calls: Arc::default() }
+    }
+
+    pub fn killed(at: usize) -> FailingDisk {
+        FailingDisk { killed: true, ..FailingDisk::new(at, true) }
     }
 
     fn call(&self) -> io::Result<()> {
@@ -23,13 +29,14 @@ impl FailingDisk {
     }
 
     fn faults(&self) -> Faults {
-        Faults { fails_at: self.fails_at, lasting: self.lasting, calls: Arc::clone(&self.calls) }
+        Faults { fails_at: self.fails_at, lasting: self.lasting, killed: self.killed, calls: Arc::clone(&self.calls) }
     }
 }
 
 struct Faults {
     fails_at: usize,
     lasting: bool,
+    killed: bool,
     calls: Arc<AtomicUsize>,
 }
 
@@ -37,6 +44,9 @@ impl Faults {
     fn call(&self) -> io::Result<()> {
         let call = self.calls.fetch_add(1, Ordering::SeqCst);
         if call == self.fails_at || (self.lasting && call > self.fails_at) {
+            if self.killed {
+                std::panic::resume_unwind(Box::new("killed"));
+            }
             return Err(io::Error::other("injected fault"));
         }
         Ok(())
@@ -50,12 +60,11 @@ struct FailingFile {
 
 impl Write for FailingFile {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        if let Err(error) = self.faults.call() {
-            // A disk that is full takes a part first.
-            let _ = self.file.write(&bytes[..bytes.len() / 2]);
-            return Err(error);
-        }
-        self.file.write(bytes)
+        // A disk that is full takes a part first.
+        let half = self.file.write(&bytes[..bytes.len() / 2])?;
+        self.faults.call()?;
+        self.file.write_all(&bytes[half..])?;
+        Ok(bytes.len())
     }
 
     fn flush(&mut self) -> io::Result<()> {

@@ -159,6 +159,31 @@ impl Block {
         }
     }
 
+    /// The same block without what is only needed to find references: its terms and keywords.
+    pub fn without_terms(&self) -> Block {
+        Block {
+            row: self.row,
+            index: self.index,
+            hash: self.hash,
+            bytes: self.bytes,
+            counts: self.counts,
+            call: self.call,
+            tool: self.tool.clone(),
+            error: self.error,
+            label: self.label.clone(),
+            images: self.images.clone(),
+            signature_bytes: self.signature_bytes,
+            preview: self.preview.clone(),
+            marker: self.marker,
+            number: self.number,
+            timestamp: self.timestamp,
+            tokens: self.tokens,
+            position: self.position,
+            level: self.level,
+            ..Block::new(self.kind, self.role)
+        }
+    }
+
     /// What the block is about in one word or path: the target of its tool, or its label.
     pub fn target(&self) -> &str {
         self.tool.as_deref().map_or(&*self.label, |tool| &tool.target)

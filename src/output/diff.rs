@@ -334,7 +334,7 @@ mod tests {
     }
 
     fn style(width: usize, color: bool) -> Style {
-        Style { color, width, now: jiff::Timestamp::UNIX_EPOCH, zone: jiff::tz::TimeZone::UTC }
+        Style { color, width, now: jiff::Timestamp::UNIX_EPOCH, zone: || jiff::tz::TimeZone::UTC }
     }
 
     fn check(report: &DiffReport, width: usize, color: bool, expected: Expect) {

@@ -4,8 +4,11 @@ mod accuracy;
 mod blocks;
 mod change;
 mod diff;
+mod export;
 mod format;
 mod log;
+mod gc;
+mod import;
 mod manifest;
 mod preset;
 mod price;
@@ -16,13 +19,17 @@ mod snapshot;
 mod status;
 mod style;
 mod transcript;
+mod verify;
 
 pub use accuracy::{AccuracyReport, AccuracyRow, Spread};
 pub use blocks::{BlockRow, BlocksReport, SortKey};
 pub use change::ChangeReport;
 pub use diff::DiffReport;
+pub use export::ExportReport;
 pub use format::{age, amount, bytes, clip, count, numbered, padded, percent, plural, printable, time, tokens};
 pub use log::{LogReport, LogRow};
+pub use gc::{ForgettableSession, GcReport};
+pub use import::ImportReport;
 pub use manifest::{ManifestReport, Tier};
 pub use preset::{PresetReport, PresetRow};
 pub use price::lines as price_lines;
@@ -33,6 +40,7 @@ pub use snapshot::{SnapshotReport, SnapshotRow};
 pub use status::{Share, StatusReport};
 pub use style::{Paint, Style};
 pub use transcript::{MessageText, PartText, TranscriptReport, TranscriptStyle};
+pub use verify::{Finding, FindingKind, VerifiedSession, VerifyReport, WayBackKind};
 
 use serde::Serialize;
 

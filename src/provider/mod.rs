@@ -81,7 +81,7 @@ pub trait ProviderAdapter: Sync {
     /// the first `kept` thinking blocks of that message.
     fn strip_thinking(&self, new: &NewRow<'_>, first: &[u8], kept: u32) -> Option<Vec<u8>>;
 
-    /// A row of which nothing is sent, by which the branch that it ends is the one to resume.
+    /// A row of which nothing is sent, and which says that a resume starts from the row that it follows.
     fn leaf(&self, new: &NewRow<'_>) -> Option<Vec<u8>>;
 
     /// Whether the version of the client that wrote a row understands [`ProviderAdapter::strip_thinking`].

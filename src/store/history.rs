@@ -2,7 +2,7 @@ use crate::model::{
     Address, BlockChange, History, Key, LoggedEdit, Mark, MarkAddress, MarkKind, Operation, OperationId, OperationKind,
     OperationState, Plan, RowAddress, Slot, Snapshot,
 };
-use rusqlite::{Connection, ErrorCode, OpenFlags, OptionalExtension, Row, TransactionBehavior, params};
+use rusqlite::{Connection, ErrorCode, OpenFlags, OptionalExtension, Row, Transaction, TransactionBehavior, params};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -131,6 +131,12 @@ impl Store {
         Ok(Store { connection })
     }
 
+    /// A transaction that waits for other writers at its beginning: one that begins by reading would fail at its first write
+    /// if another process wrote meanwhile.
+    fn writing(&self) -> rusqlite::Result<Transaction<'_>> {
+        Transaction::new_unchecked(&self.connection, TransactionBehavior::Immediate)
+    }
+
     /// The session of a file, if something was ever done to it.
     pub fn find(&self, path: &Path) -> Result<Option<StoredSession>, StoreError> {
         let sql = "SELECT id, provider, session, path, project FROM sessions WHERE path = ?1";
@@ -222,7 +228,7 @@ impl Store {
         time: i64,
         after: Option<(u64, Address)>,
     ) -> Result<OperationId, StoreError> {
-        let transaction = self.connection.unchecked_transaction()?;
+        let transaction = self.writing()?;
         let last: OperationId = transaction.query_row(
             "SELECT coalesce(max(number), 0) FROM operations WHERE session = ?1",
             [key.0],
@@ -321,18 +327,32 @@ impl Store {
 
     /// Forgets a session: its log, its snapshots, and every value that no other one needs. What was done cannot be undone.
     pub fn forget(&self, key: SessionKey) -> Result<(), StoreError> {
-        let transaction = self.connection.unchecked_transaction()?;
+        let transaction = self.writing()?;
         for table in ["edits", "marks", "operations", "snapshots"] {
             transaction.execute(&format!("DELETE FROM {table} WHERE session = ?1"), [key.0])?;
         }
         transaction.execute("DELETE FROM sessions WHERE id = ?1", [key.0])?;
-        transaction.execute(
-            "DELETE FROM originals WHERE address NOT IN (SELECT before FROM edits WHERE before IS NOT NULL
-             UNION SELECT after FROM edits WHERE after IS NOT NULL)",
-            [],
-        )?;
+        sweep(&transaction)?;
         transaction.commit()?;
         Ok(())
+    }
+
+    /// Deletes every value that no log needs.
+    pub fn sweep(&self) -> Result<(), StoreError> {
+        sweep(&self.connection)?;
+        Ok(())
+    }
+
+    /// How many values no log would need if some sessions were forgotten, and the bytes that they take.
+    pub fn unneeded(&self, without: &[SessionKey]) -> Result<(u64, u64), StoreError> {
+        let without = without.iter().map(|key| key.0.to_string()).collect::<Vec<_>>().join(",");
+        let sql = format!(
+            "SELECT count(*), coalesce(sum(length(content)), 0) FROM originals WHERE address NOT IN
+             (SELECT before FROM edits WHERE before IS NOT NULL AND session NOT IN ({without})
+              UNION SELECT after FROM edits WHERE after IS NOT NULL AND session NOT IN ({without}))"
+        );
+        let counted = self.connection.query_row(&sql, [], |row| Ok((row.get::<_, i64>(0)?, row.get::<_, i64>(1)?)))?;
+        Ok((counted.0 as u64, counted.1 as u64))
     }
 
     /// Gives the room of what was forgotten back to the disk.
@@ -342,8 +362,13 @@ impl Store {
 
     /// Puts the log of a session from elsewhere in place of what is known of it. Each value comes with its address.
     pub fn import(&self, key: SessionKey, history: &History, values: &[Vec<u8>]) -> Result<(), StoreError> {
-        let transaction = self.connection.unchecked_transaction()?;
+        let transaction = self.writing()?;
+        for table in ["edits", "marks", "operations", "snapshots"] {
+            transaction.execute(&format!("DELETE FROM {table} WHERE session = ?1"), [key.0])?;
+        }
         for value in values {
+            // One that is there may be damaged: this one is not.
+            transaction.execute("DELETE FROM originals WHERE address = ?1", [*blake3::hash(value).as_bytes()])?;
             keep(&transaction, value)?;
         }
         for operation in &history.operations {
@@ -380,6 +405,13 @@ fn damaged(error: rusqlite::Error) -> StoreError {
             _ => StoreError::Database(error),
         },
     }
+}
+
+/// Deletes every value that no log needs.
+fn sweep(connection: &Connection) -> rusqlite::Result<usize> {
+    let sql = "DELETE FROM originals WHERE address NOT IN (SELECT before FROM edits WHERE before IS NOT NULL
+               UNION SELECT after FROM edits WHERE after IS NOT NULL)";
+    connection.execute(sql, [])
 }
 
 /// Writes an operation with its edits and marks; its values are stored already.

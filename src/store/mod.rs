@@ -5,8 +5,10 @@
 //! read-only disk and beside a broken cache.
 
 mod cache;
+mod export;
 mod history;
 mod packed;
 
 pub use cache::{CACHE_FILE, Cache, CachedFile, KnownTotals, directory_and_name};
+pub use export::{Export, ExportError, Relation, relation};
 pub use history::{STORE_FILE, SessionKey, Store, StoreError, StoredSession, hexadecimal};

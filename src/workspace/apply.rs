@@ -58,11 +58,14 @@ pub fn apply(
     }
     finish_row(&mut *old, &mut bytes, base, wait)?;
     let tail = bytes.split_off(base);
-    if moves_on(provider, &tail) && plan.edits.iter().any(|edit| edit.slot == Slot::Line && edit.before.is_none()) {
+    // What follows must still follow the row that it names, and what is added must be the last one.
+    let fixed_end = plan.edits.iter().any(|edit| edit.slot == Slot::Line);
+    if fixed_end && moves_on(provider, &tail) {
         return Err(ApplyError::MovedOn);
     }
     let session = &workspace.reading.session;
     let pieces = splice(provider, session, &Addresses::new(session), &bytes, &plan.edits).map_err(|_| ApplyError::Changed)?;
+    let known = (identity.inode, base + tail.len());
     let temporary = temporary(&path);
     let written = write(disk, &temporary, &path, &pieces, &bytes, &tail);
     drop(pieces);
@@ -71,15 +74,23 @@ pub fn apply(
     let logged = file.set_modified(identity.modified).and_then(|()| file.sync()).map_err(ApplyError::from);
     let logged = logged.and_then(|()| Ok(store.prepare(key, plan, now, Some(after))?));
     let id = logged.inspect_err(|_| discard(disk, &temporary))?;
-    let replaced = late_rows(&mut *old, &mut *file, identity.modified).and_then(|()| {
+    let replaced = late_rows(&mut *old).and_then(|late| {
+        let now = disk.identify(&path)?;
+        if now.inode != known.0 || now.bytes < (known.1 + late.len()) as u64 {
+            return Err(ApplyError::Changed);
+        }
+        if fixed_end && moves_on(provider, &late) {
+            return Err(ApplyError::MovedOn);
+        }
+        add_late(&mut *file, &late, identity.modified)?;
         drop(file);
-        disk.rename(&temporary, &path)
+        Ok(disk.rename(&temporary, &path)?)
     });
     if let Err(error) = replaced {
         discard(disk, &temporary);
         // If the store fails now too, the next command finds out that the file was never replaced.
         let _ = store.settle(key, id, OperationState::Aborted);
-        return Err(error.into());
+        return Err(error);
     }
     // From here on the plan is done, whatever else fails: the log is settled by what the file says.
     let carried = carry_over(disk, &path, &identity, &mut *old, wait);
@@ -99,7 +110,8 @@ pub fn settle(disk: &dyn Disk, store: &Store, path: &Path) -> Result<Option<Sess
     discard(disk, &temporary(&path));
     let Some(session) = store.find(&path)? else { return Ok(None) };
     for operation in store.prepared(session.key)? {
-        let state = if stands(disk, &path, &operation)? { OperationState::Committed } else { OperationState::Aborted };
+        let done = stands(disk, &path, &operation)? && !still_there(disk, store, &path, &operation)?;
+        let state = if done { OperationState::Committed } else { OperationState::Aborted };
         store.settle(session.key, operation.id, state)?;
     }
     Ok(Some(session.key))
@@ -113,6 +125,24 @@ pub fn stands(disk: &dyn Disk, path: &Path, operation: &Operation) -> io::Result
     }
     let head = read_range(disk, path, 0, usize::try_from(bytes).unwrap_or(usize::MAX))?;
     Ok(hash(&head) == expected)
+}
+
+/// Whether a row that an operation takes out still stands behind what it wrote. A file that loses its last row begins with
+/// what is to be left of it whether that was done or not.
+fn still_there(disk: &dyn Disk, store: &Store, path: &Path, operation: &Operation) -> Result<bool, ApplyError> {
+    let removed = operation.edits.iter().filter(|edit| edit.slot == Slot::Line && edit.after.is_none());
+    let removed: Vec<Address> = removed.filter_map(|edit| edit.before).collect();
+    if removed.is_empty() {
+        return Ok(false);
+    }
+    let mut rest = Vec::new();
+    disk.open(path, operation.after_bytes.unwrap_or_default())?.read_to_end(&mut rest)?;
+    for address in removed {
+        if memchr::memmem::find(&rest, store.original(&address)?.trim_ascii()).is_some() {
+            return Ok(true);
+        }
+    }
+    Ok(false)
 }
 
 /// The history of a session as far as it is settled, by the file that it is in.
@@ -195,14 +225,19 @@ fn write(
     Ok((file, (length, *hasher.finalize().as_bytes())))
 }
 
-/// Appends what the old file received since it was read.
-fn late_rows(old: &mut dyn Read, file: &mut dyn NewFile, modified: i128) -> io::Result<()> {
+/// What the old file received since it was read.
+fn late_rows(old: &mut dyn Read) -> Result<Vec<u8>, ApplyError> {
     let mut late = Vec::new();
     old.read_to_end(&mut late)?;
+    Ok(late)
+}
+
+/// Appends that to the new file.
+fn add_late(file: &mut dyn NewFile, late: &[u8], modified: i128) -> io::Result<()> {
     if late.is_empty() {
         return Ok(());
     }
-    file.write_all(&late)?;
+    file.write_all(late)?;
     file.set_modified(modified)?;
     file.sync()
 }
@@ -217,25 +252,36 @@ fn carry_over(
     wait: &dyn Fn(Duration),
 ) -> io::Result<()> {
     let mut held: Vec<u8> = Vec::new();
+    // At once, before the client goes on in the new file: looking for writers takes longer.
+    old.read_to_end(&mut held)?;
+    pass_on(disk, path, &mut held)?;
     for step in 0..WATCH_STEPS {
         // Asked before reading: what is written after this was written by one that was seen.
         let writers = disk.writers(path, old_identity);
         old.read_to_end(&mut held)?;
-        let whole = memchr::memrchr(b'\n', &held).map_or(0, |line_feed| line_feed + 1);
-        let quiet = writers.is_empty() && (cfg!(target_os = "linux") || step > 10);
-        let take = if quiet { held.len() } else { whole };
-        if take > 0 {
-            let rest = held.split_off(take);
-            disk.append(path, &held)?;
-            held = rest;
-        }
-        if quiet {
-            return Ok(());
+        pass_on(disk, path, &mut held)?;
+        if writers.is_empty() && (cfg!(target_os = "linux") || step > 10) {
+            return if held.is_empty() { Ok(()) } else { disk.append(path, &held) };
         }
         wait(WATCH_STEP);
     }
     if !held.is_empty() {
         disk.append(path, &held)?;
     }
+    if disk.writers(path, old_identity).is_empty() {
+        return Ok(());
+    }
+    Err(io::Error::other("another program still writes to the file as it was"))
+}
+
+/// Appends the rows that are whole, and keeps the rest.
+fn pass_on(disk: &dyn Disk, path: &Path, held: &mut Vec<u8>) -> io::Result<()> {
+    let whole = memchr::memrchr(b'\n', held).map_or(0, |line_feed| line_feed + 1);
+    if whole == 0 {
+        return Ok(());
+    }
+    let rest = held.split_off(whole);
+    disk.append(path, held)?;
+    *held = rest;
     Ok(())
 }

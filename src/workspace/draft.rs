@@ -8,12 +8,12 @@ use crate::engine::diff::BlockDifference;
 use crate::engine::{self, Reading};
 use crate::fsio::read_head;
 use crate::model::{
-    Address, Block, BlockChange, BlockKind, BlockNumber, Edit, Flags, Key, Level, LoggedEdit, Mark, MarkAddress, MarkKind,
+    Address, Block, BlockChange, BlockKind, BlockNumber, Edit, Event, Flags, Key, Level, LoggedEdit, Mark, MarkAddress, MarkKind,
     Operation, OperationId, OperationKind, Plan, Role, RowAddress, RowKind, Slot, Window,
 };
 use crate::provider::NewRow;
 use crate::store::Store;
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 use std::collections::BTreeMap;
 use std::ops::RangeInclusive;
 
@@ -168,7 +168,11 @@ impl<'a> Draft<'a> {
         if block.kind == BlockKind::Thinking {
             return Ok(Some(Kept::Signed));
         }
-        if row.flags.any(Flags::REFERENCES | Flags::LOADS_TOOLS | Flags::TEMPLATE) || row.id.is_none() {
+        if row.flags.any(Flags::REFERENCES | Flags::LOADS_TOOLS | Flags::TEMPLATE | Flags::NOTIFICATION) || row.id.is_none() {
+            return Ok(Some(Kept::Bound));
+        }
+        // The client looks for these when it resumes, and reports those that it misses.
+        if block.preview.starts_with("<task-notification>") {
             return Ok(Some(Kept::Bound));
         }
         let first = self.reading().session.rows.iter().position(|row| row.prompt && row.kind == RowKind::User && !row.sidechain);
@@ -284,6 +288,8 @@ impl<'a> Draft<'a> {
         let at = self.workspace.provider.locate_slot(line, slot).ok_or(PlanError::Immutable(block.number))?;
         let before = line[at].to_vec();
         if before == value {
+            // An earlier step of this plan may have changed it.
+            self.edits.remove(&(block.row, block.index, slot));
             return Ok(());
         }
         let change = BlockChange {
@@ -403,7 +409,7 @@ impl<'a> Draft<'a> {
         let history = &self.workspace.history;
         let later = history.operations.iter().filter(|later| later.id > operation.id);
         for later in later.filter(|later| {
-            history.undone_by(later.id).is_none() && !later.inverts.is_some_and(|id| history.undone_by(id) == Some(later.id))
+            history.undone_by(later.id).is_none() && later.inverts.is_none_or(|id| history.undone_by(id) != Some(later.id))
         }) {
             let same = |edit: &&LoggedEdit| {
                 edit.change.is_some() && operation.edits.iter().any(|own| own.change.is_some() && own.overlaps(edit))
@@ -411,12 +417,17 @@ impl<'a> Draft<'a> {
             if let Some(change) = later.edits.iter().find(same).and_then(|edit| edit.change.as_ref()) {
                 return Err(PlanError::ChangedLater { number: change.number, operation: operation.id, by: later.id });
             }
+            let marked = |mark: &&Mark| operation.marks.iter().any(|own| (own.address, own.kind) == (mark.address, mark.kind));
+            if let Some(mark) = later.marks.iter().find(marked) {
+                return Err(PlanError::ChangedLater { number: mark.number, operation: operation.id, by: later.id });
+            }
             let added = |row| operation.edits.iter().any(|own| own.slot == Slot::Line && own.before.is_none() && own.row == row);
             if later.edits.iter().any(|edit| edit.slot == Slot::Line && edit.after.is_none() && added(edit.row)) {
                 return Err(PlanError::RemovedLater { operation: operation.id, by: later.id });
             }
         }
         let store = self.store.ok_or(PlanError::Gone)?;
+        let mut figures_differ = false;
         let mut edits = Vec::with_capacity(operation.edits.len());
         for edit in operation.edits.iter().rev() {
             let value = |address: Option<Address>| address.map(|address| store.original(&address)).transpose();
@@ -432,25 +443,73 @@ impl<'a> Draft<'a> {
                 // A later change may have lowered the same figure: then it is adjusted, not brought back.
                 let now = self.addresses.row(edit.row).and_then(|row| self.value(row, Slot::Usage));
                 if now != before {
+                    figures_differ = true;
                     continue;
                 }
             }
             if edit.slot == Slot::Line {
                 // A row that was added may have been linked anew since.
-                before = self.addresses.row(edit.row).map_or(Ok(before.clone()), |row| {
-                    let lead = before.as_ref().is_some_and(|line| line.starts_with(b"\n"));
-                    let mut line = if lead { vec![b'\n'] } else { Vec::new() };
-                    line.extend_from_slice(self.line(row)?);
-                    line.push(b'\n');
-                    Ok::<_, PlanError>(before.is_some().then_some(line))
-                })?;
+                if before.is_some() {
+                    before = self.added_line(edit.row)?.or(before);
+                }
             }
             edits.push(Edit { row: edit.row, slot: edit.slot, before, after, change });
         }
-        self.logged_until = operation.last_row;
-        let marks =
-            operation.marks.iter().map(|mark| Mark { before: mark.after.clone(), after: mark.before.clone(), ..mark.clone() });
+        self.take_along(&mut edits)?;
+        // Figures that another change lowered since are not what the log says, and have to be estimated.
+        self.logged_until = operation.last_row.filter(|_| !figures_differ);
+        let marks = operation.marks.iter().map(|mark| Mark { before: mark.after.clone(), after: mark.before.clone(), ..mark.clone() });
         self.revert(edits, marks.collect())
+    }
+
+    /// A row that an operation added, as it stands now, with the line feeds that it came with.
+    pub(super) fn added_line(&self, row: RowAddress) -> Result<Option<Vec<u8>>, PlanError> {
+        let Some(place) = self.addresses.row(row) else { return Ok(None) };
+        let operations = self.workspace.history.operations.iter().rev();
+        let mut written = operations.flat_map(|operation| &operation.edits).filter_map(|edit| {
+            edit.after.filter(|_| edit.row == row && edit.slot == Slot::Line)
+        });
+        let lead = match (written.next(), self.store) {
+            (Some(address), Some(store)) => store.original(&address)?.starts_with(b"\n"),
+            _ => false,
+        };
+        let lead: &[u8] = if lead { b"\n" } else { b"" };
+        Ok(Some([lead, self.line(place)?, b"\n"].concat()))
+    }
+
+    /// Where no change is left in force, what only went with changes goes as well: thinking is sent again, and figures are
+    /// what they were.
+    fn take_along(&self, edits: &mut Vec<Edit>) -> Result<(), PlanError> {
+        let mut along = Vec::new();
+        for ((row, slot), then) in self.edited_after(0) {
+            let planned = edits.iter().position(|edit| edit.row == row && edit.slot == slot);
+            let (target, now) = (self.stored(then.first.before)?, self.standing(row, slot));
+            let after = planned.map_or(&now, |place| &edits[place].after);
+            let strips = |line: &Vec<u8>| {
+                let row = self.workspace.provider.parse(line.trim_ascii()).row;
+                matches!(row.event.as_deref(), Some(Event::ThinkingStripped(_)))
+            };
+            match slot {
+                Slot::Parent => {}
+                _ if after.is_some() == target.is_some() && (slot == Slot::Line || *after == target) => {}
+                Slot::Line if target.is_none() && after.as_ref().is_some_and(strips) => {
+                    if planned.is_some() {
+                        return Ok(());
+                    }
+                    let before = self.added_line(row)?;
+                    along.push(Edit { row, slot, before, after: None, change: None });
+                }
+                Slot::Usage | Slot::Message => {
+                    if now == self.stored(then.last.after)? {
+                        along.push(Edit { row, slot, before: now, after: target, change: None });
+                    }
+                }
+                _ => return Ok(()),
+            }
+        }
+        edits.retain(|edit| !along.iter().any(|along| along.row == edit.row && along.slot == edit.slot));
+        edits.extend(along);
+        Ok(())
     }
 
     /// Puts values of the log in the place of those that follow from them, oldest value last: what `undo` and `restore` do.
@@ -459,12 +518,24 @@ impl<'a> Draft<'a> {
     ///
     /// A value is not what the log says.
     pub fn revert(&mut self, edits: Vec<Edit>, marks: Vec<Mark>) -> Result<(), PlanError> {
-        let relinked: Vec<Vec<u8>> =
+        let mut relinked: Vec<Vec<u8>> =
             edits.iter().filter(|edit| edit.slot == Slot::Parent).filter_map(|edit| edit.after.clone()).collect();
-        // Rows come and go when it is known which rows are linked anew, and which go.
+        // What such a row follows must stand where it stood, too.
+        let added = edits.iter().filter(|edit| edit.slot == Slot::Line).filter_map(|edit| edit.after.as_deref());
+        let added: Vec<&[u8]> = added.map(<[u8]>::trim_ascii).collect();
+        for _ in &added {
+            for line in &added {
+                let own = self.workspace.provider.identity(line).filter(|own| relinked.contains(own));
+                let parent = own.and_then(|_| self.workspace.provider.locate_slot(line, Slot::Parent));
+                if let Some(parent) = parent.map(|at| line[at].to_vec()).filter(|parent| !relinked.contains(parent)) {
+                    relinked.push(parent);
+                }
+            }
+        }
+        let gone = edits.iter().filter(|edit| edit.slot == Slot::Line && edit.after.is_none());
+        let gone: FxHashSet<u32> = gone.filter_map(|edit| self.addresses.row(edit.row)).collect();
+        // Rows come and go when it is known which rows are linked anew.
         let (lines, values): (Vec<Edit>, Vec<Edit>) = edits.into_iter().partition(|edit| edit.slot == Slot::Line);
-        let going = lines.iter().filter(|edit| edit.after.is_none()).filter_map(|edit| self.addresses.row(edit.row));
-        let going: Vec<u32> = going.collect();
         for mut edit in values.into_iter().chain(lines) {
             match (edit.slot, &edit.before, &edit.after) {
                 (Slot::Line, None, Some(line)) => {
@@ -476,7 +547,7 @@ impl<'a> Draft<'a> {
                     self.lines.push(edit);
                 }
                 (Slot::Line, ..) => {
-                    self.unlink(&edit, &going)?;
+                    self.unlink(&edit, &gone)?;
                     self.lines.push(edit);
                 }
                 _ => {
@@ -499,22 +570,24 @@ impl<'a> Draft<'a> {
         Ok(())
     }
 
-    /// Links what follows a row that is taken out behind what it follows, of the rows that are not `going` as well.
-    fn unlink(&mut self, edit: &Edit, going: &[u32]) -> Result<(), PlanError> {
+    /// Links what follows a row that is taken out behind what it follows, of all that is not `gone` with it.
+    fn unlink(&mut self, edit: &Edit, gone: &FxHashSet<u32>) -> Result<(), PlanError> {
         let row = self.addresses.row(edit.row).ok_or(PlanError::Gone)?;
         let own = self.identity(row)?;
-        let mut above = self.value(row, Slot::Parent);
-        // Each step goes up by one of the rows, so that there are no more steps than rows.
-        for _ in going {
-            let next = going.iter().find(|row| above.is_some() && self.identity(**row).ok() == above);
-            let Some(next) = next else { break };
-            above = self.value(*next, Slot::Parent);
-        }
-        let Some(parent) = above else { return Ok(()) };
         let session = &self.reading().session;
+        let mut top = row;
+        // Each of them is gone once, so that even a ring of rows ends.
+        for _ in gone {
+            let above = session.rows[top as usize].parent.and_then(|parent| self.addresses.row_of(parent));
+            match above.filter(|above| gone.contains(above)) {
+                Some(above) => top = above,
+                None => break,
+            }
+        }
+        let Some(parent) = self.value(top, Slot::Parent) else { return Ok(()) };
         let id = session.rows[row as usize].id;
         let children = (0u32..).zip(&session.rows).filter(|(_, row)| row.parent.is_some() && row.parent == id);
-        let children: Vec<u32> = children.map(|(place, _)| place).filter(|place| !going.contains(place)).collect();
+        let children: Vec<u32> = children.map(|(place, _)| place).filter(|place| !gone.contains(place)).collect();
         for child in children {
             let relinked = self.edits.get(&(child, 0, Slot::Parent)).is_some_and(|edit| edit.after.as_ref() != Some(&own));
             if !relinked {
@@ -632,22 +705,24 @@ impl<'a> Draft<'a> {
         let mut revision = self.revise(known)?;
         let mut window = provider.window(&revision.session);
         let thinking_before = self.reading().in_window().filter(|block| block.kind == BlockKind::Thinking).count();
-        let last =
-            thinking::Timeline::new(self.workspace, &self.addresses, &self.edits, &self.lines).first_unfit(&revision, &window);
-        if let Some(first) = last {
-            self.strip(&revision, &window, first)?;
+        // In the middle of a tool loop the API wants the thinking that began it; models that do not bind theirs take it as it is.
+        let turn = self.open_loop().filter(|_| !thinking::is_bound(&self.reading().model));
+        let spared = |block: &Block| turn == Some(block.position.turn);
+        let timeline = thinking::Timeline::new(self.workspace, &self.addresses, &self.edits, &self.lines);
+        if let Some(first) = timeline.first_unfit(&revision, &window, &spared) {
+            self.strip(&revision, &window, first, &spared)?;
             revision = self.revise(known)?;
             window = provider.window(&revision.session);
         }
         let tokens = self.tokens(&revision);
         if let Some(edits) = self.usage(&revision, &window, &tokens)? {
             for (row, edit) in edits {
-                self.edits.entry((row, 0, Slot::Usage)).or_insert(edit);
+                let key = (row, 0, Slot::Usage);
+                if !self.edits.contains_key(&key) {
+                    revision.amend(provider, row, self.line(row)?, &edit)?;
+                    self.edits.insert(key, edit);
+                }
             }
-            // Figures change neither blocks nor chain: the window stays what it is.
-            let window_before = window;
-            revision = self.revise(known)?;
-            window = window_before;
         }
         gate::check(self.workspace, &self.bytes, &revision, &window, &self.all_edits(), self.folded.as_ref())?;
         let cost = |window: &Window, tokens: &dyn Fn(BlockNumber) -> f64| -> f64 {
@@ -681,8 +756,22 @@ impl<'a> Draft<'a> {
         Ok(Drafted { plan, window, revision, tokens, unchanged_prefix, thinking_dropped, differences })
     }
 
+    /// The turn in which the session stopped between a tool and its answer, if it did.
+    fn open_loop(&self) -> Option<u32> {
+        let reading = self.reading();
+        let last = reading.window.blocks.iter().rev().filter_map(|number| reading.block(*number));
+        let last = last.into_iter().find(|block| block.kind != BlockKind::Attachment)?;
+        matches!(last.kind, BlockKind::ToolResult | BlockKind::ToolUse).then_some(last.position.turn)
+    }
+
     /// No longer sends thinking from a block of the revision on.
-    fn strip(&mut self, revision: &Revision, window: &Window, first: BlockNumber) -> Result<(), PlanError> {
+    fn strip(
+        &mut self,
+        revision: &Revision,
+        window: &Window,
+        first: BlockNumber,
+        spared: &dyn Fn(&Block) -> bool,
+    ) -> Result<(), PlanError> {
         let provider = self.workspace.provider;
         let session = &revision.session;
         let block = &session.blocks[first as usize - 1];
@@ -691,19 +780,23 @@ impl<'a> Draft<'a> {
         let unfit: Vec<&Block> = window.blocks[place..]
             .iter()
             .map(|number| &session.blocks[*number as usize - 1])
-            .filter(|block| block.kind == BlockKind::Thinking)
+            .filter(|block| block.kind == BlockKind::Thinking && !spared(block))
             .collect();
+        let thinking = window.blocks.iter().map(|number| &session.blocks[*number as usize - 1]);
+        let any_spared = thinking.filter(|block| block.kind == BlockKind::Thinking).any(spared);
         let old = |block: &Block| revision.was[block.row as usize];
         let last = self.last_linked();
-        let emptied = !provider.knows_stripping(self.line(last)?)
-            && unfit
-                .iter()
-                .all(|block| old(block).is_some_and(|row| self.line(row).is_ok_and(|line| provider.is_only_thinking(line))));
+        let emptied = (any_spared || !provider.knows_stripping(self.line(last)?))
+            && unfit.iter().all(|block| old(block).is_some_and(|row| self.line(row).is_ok_and(|line| provider.is_only_thinking(line))));
         if emptied {
             for block in unfit {
                 let row = old(block).ok_or(PlanError::Moved)?;
                 let address = self.addresses.of(row).ok_or(PlanError::Moved)?;
                 let before = self.value(row, Slot::Message);
+                if before.as_deref() == Some(b"[]") {
+                    self.edits.remove(&(row, 0, Slot::Message));
+                    continue;
+                }
                 let edit = Edit { row: address, slot: Slot::Message, before, after: Some(b"[]".to_vec()), change: None };
                 self.edits.insert((row, 0, Slot::Message), edit);
             }

@@ -55,6 +55,9 @@ pub enum PlanError {
     /// There is nothing to take back.
     #[error("no compaction of the client is in this session")]
     NotCompacted,
+    /// What a compaction cut is not in the file.
+    #[error("what the compaction cut is not in this file any more")]
+    CutAway,
     /// The provider cannot write what is needed.
     #[error("this session has no row that what is added could follow")]
     NoWay,

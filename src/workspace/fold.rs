@@ -3,7 +3,7 @@
 use super::draft::Draft;
 use super::{Kept, PlanError};
 use crate::engine;
-use crate::model::{BlockKind, Event, Key, Role, RowKind, Slot};
+use crate::model::{BlockKind, Event, Key, Role, RowKind, Session, Slot};
 use std::ops::RangeInclusive;
 
 /// The type of the attachment that stands for folded turns.
@@ -28,8 +28,17 @@ impl Draft<'_> {
         let chain = self.chain_turns();
         let first_prompt = session.rows.iter().position(|row| row.prompt && row.kind == RowKind::User && !row.sidechain);
         let inside = |place: usize| turns.contains(&chain[place].1);
+        let boundary = chain_boundary(session, &reading.window.chain);
+        let begins = |row: u32| {
+            let row = &session.rows[row as usize];
+            row.prompt || row.kind == RowKind::Assistant
+        };
         let start = (0..chain.len()).find(|place| {
             let row = chain[*place].0;
+            // The summary of a compaction stays, with what it kept and what the client attached to it.
+            if Some(row) < boundary || !begins(row) {
+                return false;
+            }
             // What the client attaches to the first prompt belongs to it.
             let opening = *turns.start() <= 1 && Some(row as usize) >= first_prompt;
             inside(*place) && (*turns.start() > 1 || opening && session.rows[row as usize].kind == RowKind::Assistant)
@@ -96,12 +105,11 @@ impl Draft<'_> {
     pub fn uncut(&mut self) -> Result<(), PlanError> {
         let session = &self.workspace.reading.session;
         let chain = &self.workspace.reading.window.chain;
-        let boundary = chain.iter().rposition(|row| session.rows[*row as usize].kind == RowKind::Boundary);
-        let boundary = chain[boundary.ok_or(PlanError::NotCompacted)?];
-        let before = self.value(boundary, Slot::LogicalParent).ok_or(PlanError::Gone)?;
-        let parent = serde_json::from_slice::<String>(&before).map_err(|_| PlanError::Gone)?;
+        let boundary = chain_boundary(session, chain).ok_or(PlanError::NotCompacted)?;
+        let before = self.value(boundary, Slot::LogicalParent).ok_or(PlanError::CutAway)?;
+        let parent = serde_json::from_slice::<String>(&before).map_err(|_| PlanError::CutAway)?;
         if self.addresses.row_of(Key::of(&parent)).is_none() {
-            return Err(PlanError::Gone);
+            return Err(PlanError::CutAway);
         }
         self.set_value(boundary, Slot::Subtype, UNCUT)?;
         self.set_value(boundary, Slot::Parent, &before)?;
@@ -136,6 +144,11 @@ impl Draft<'_> {
         });
         rows.collect()
     }
+}
+
+/// The row at which the last compaction cut a chain.
+fn chain_boundary(session: &Session, chain: &[u32]) -> Option<u32> {
+    chain.iter().rev().find(|row| session.rows[**row as usize].kind == RowKind::Boundary).copied()
 }
 
 fn short(text: &str, characters: usize) -> String {

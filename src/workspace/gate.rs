@@ -2,7 +2,7 @@
 
 use super::splice::range;
 use super::{PlanError, Workspace, revision::Revision};
-use crate::model::{Block, BlockKind, BlockNumber, Edit, Key, Role, Slot, Window};
+use crate::model::{Block, BlockKind, BlockNumber, Edit, Key, Level, Role, Slot, Window};
 use rustc_hash::FxHashSet;
 use std::ops::RangeInclusive;
 
@@ -36,6 +36,8 @@ fn rows(workspace: &Workspace<'_>, bytes: &[u8], revision: &Revision, edits: &[E
     let relinked: FxHashSet<Key> = edits.iter().filter(|edit| edit.slot == Slot::Parent).map(|edit| edit.row.id).collect();
     let uncut: FxHashSet<Key> = edits.iter().filter(|edit| edit.slot == Slot::Subtype).map(|edit| edit.row.id).collect();
     let emptied: FxHashSet<Key> = edits.iter().filter(|edit| edit.slot == Slot::Message).map(|edit| edit.row.id).collect();
+    let original = |edit: &&Edit| edit.change.as_ref().is_some_and(|change| change.level_after == Level::Original);
+    let restored: FxHashSet<(Key, u32)> = edits.iter().filter(original).filter_map(|edit| Some((edit.row.id, edit.slot.index()?))).collect();
     let changed: FxHashSet<(Key, u32)> = edits.iter().filter_map(|edit| Some((edit.row.id, edit.slot.index()?))).collect();
     for (row, line) in &revision.lines {
         let Some(was) = revision.was[*row as usize] else { continue };
@@ -68,7 +70,8 @@ fn rows(workspace: &Workspace<'_>, bytes: &[u8], revision: &Revision, edits: &[E
             if named && old.call != new.call {
                 return Err(refuse(format!("block {} would lose its tool call", old.number)));
             }
-            if named && new.preview.is_empty() && !old.preview.is_empty() && !emptied.contains(&id) {
+            // What was empty before aperture came may be so again.
+            if named && new.preview.is_empty() && !old.preview.is_empty() && !emptied.contains(&id) && !restored.contains(&(id, old.index)) {
                 return Err(refuse(format!("block {} would be empty", old.number)));
             }
         }

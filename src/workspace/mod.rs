@@ -15,9 +15,15 @@ mod points;
 mod revision;
 mod shorten;
 mod splice;
+mod standing;
 #[cfg(test)]
 mod tests;
+#[cfg(test)]
+mod tests_apply;
+#[cfg(test)]
+mod tests_laws;
 mod thinking;
+mod verify;
 
 pub use apply::{apply, history, settle, stands};
 pub use draft::{Draft, Drafted, Kept, NOTE, Original};
@@ -27,6 +33,8 @@ pub use list::{Listed, list};
 pub use live::open_sessions;
 pub use load::{load, parse_chunk};
 pub use shorten::{KeptBlocks, shorten};
+pub use standing::{Beside, Departed, Departure, Standing, Values};
+pub use verify::{FileState, Verified, WayBack, found, in_force, verify};
 
 use crate::engine::{self, ReadSettings, Reading};
 use crate::fsio::{Disk, read_range};

@@ -11,16 +11,16 @@ use crate::model::{
 use std::collections::BTreeMap;
 
 /// What stood in a slot at a point, and what is known of it.
-struct Then<'a> {
+pub(super) struct Then<'a> {
     /// The first edit after the point: its value before is what stood there.
-    first: &'a LoggedEdit,
+    pub first: &'a LoggedEdit,
     /// The last edit of all: its value after is what should stand there now.
-    last: &'a LoggedEdit,
+    pub last: &'a LoggedEdit,
 }
 
 impl Draft<'_> {
     /// Every slot that was edited after a point, in the order of the first edits.
-    fn edited_after(&self, point: OperationId) -> Vec<((RowAddress, Slot), Then<'_>)> {
+    pub(super) fn edited_after(&self, point: OperationId) -> Vec<((RowAddress, Slot), Then<'_>)> {
         let mut order: Vec<(RowAddress, Slot)> = Vec::new();
         let mut slots: BTreeMap<(RowAddress, Slot), Then<'_>> = BTreeMap::new();
         let later = self.workspace.history.operations.iter().filter(|operation| operation.id > point);
@@ -37,14 +37,14 @@ impl Draft<'_> {
         order.into_iter().filter_map(|key| slots.remove(&key).map(|then| (key, then))).collect()
     }
 
-    fn stored(&self, address: Option<Address>) -> Result<Option<Vec<u8>>, PlanError> {
+    pub(super) fn stored(&self, address: Option<Address>) -> Result<Option<Vec<u8>>, PlanError> {
         let Some(address) = address else { return Ok(None) };
         let store = self.store.ok_or(PlanError::Gone)?;
         Ok(Some(store.original(&address)?))
     }
 
     /// The value that stands in a slot now; none where there is no such row.
-    fn standing(&self, row: RowAddress, slot: Slot) -> Option<Vec<u8>> {
+    pub(super) fn standing(&self, row: RowAddress, slot: Slot) -> Option<Vec<u8>> {
         let place = self.addresses.row(row)?;
         let value = self.value(place, slot)?;
         Some(if slot == Slot::Line { [&value[..], b"\n"].concat() } else { value })
@@ -62,7 +62,8 @@ impl Draft<'_> {
             let now = self.standing(row, slot);
             if slot == Slot::Line {
                 if now.is_some() != target.is_some() {
-                    edits.push(Edit { row, slot, before: now, after: target, change: None });
+                    let before = now.and(self.added_line(row)?);
+                    edits.push(Edit { row, slot, before, after: target, change: None });
                 }
                 continue;
             }
@@ -86,6 +87,8 @@ impl Draft<'_> {
             });
             edits.push(Edit { row, slot, before: now, after: target, change });
         }
+        // As undo does it, so that what is brought back comes in the order in which it came.
+        edits.reverse();
         self.logged_until = self.workspace.history.operations.iter().find(|operation| operation.id > point).and_then(|first| first.last_row);
         let marks = self.marks_back(point);
         self.revert(edits, marks)

@@ -19,6 +19,24 @@ pub struct Revision {
     pub lines: FxHashMap<u32, Vec<u8>>,
 }
 
+impl Revision {
+    /// Edits one more value of a row that keeps its blocks: by the row of the old session, and its line there.
+    ///
+    /// # Errors
+    ///
+    /// The row is not there any more, or the value is not what the edit says that it was.
+    pub fn amend(&mut self, provider: &dyn ProviderAdapter, was: u32, old: &[u8], edit: &Edit) -> Result<(), Mismatch> {
+        let row = self.was.iter().position(|row| *row == Some(was)).ok_or(Mismatch { row: was + 1 })? as u32;
+        let line = self.lines.remove(&row).unwrap_or_else(|| old.to_vec());
+        let line = revised_line(provider, &line, &[edit], was)?;
+        let place = &mut self.session.rows[row as usize];
+        place.usage = provider.parse(&line).row.usage;
+        place.length = line.len() as u32;
+        self.lines.insert(row, line);
+        Ok(())
+    }
+}
+
 /// Only the rows that are edited are parsed again: all others are known.
 ///
 /// # Errors
@@ -127,7 +145,7 @@ struct Builder<'a> {
 
 impl Builder<'_> {
     fn keep(&mut self, place: u32, first: u32, row: &Row, blocks: &[Block]) {
-        self.push(row.clone(), Some(place), blocks.iter().cloned().zip((first..).map(Some)).collect());
+        self.push(row.clone(), Some(place), blocks.iter().map(Block::without_terms).zip((first..).map(Some)).collect());
     }
 
     fn parse(&mut self, line: Vec<u8>, was: Option<u32>, first: Option<u32>) {

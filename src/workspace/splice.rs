@@ -39,10 +39,17 @@ pub fn splice<'a>(
 ) -> Result<Vec<Piece<'a>>, Mismatch> {
     let mut replaced: Vec<(Range<usize>, &'a [u8])> = Vec::with_capacity(edits.len());
     let mut added: Vec<&'a [u8]> = Vec::new();
+    let mut leading: Vec<usize> = Vec::new();
     for edit in edits {
         match (edit.slot, &edit.before, &edit.after) {
             (Slot::Line, None, Some(line)) => added.push(line),
-            (Slot::Line, Some(line), None) => replaced.push((removed(session, addresses, bytes, edit.row, line)?, &[])),
+            (Slot::Line, Some(line), None) => {
+                let place = removed(session, addresses, bytes, edit.row, line)?;
+                if line.starts_with(b"\n") {
+                    leading.push(place.start);
+                }
+                replaced.push((place, &[]));
+            }
             (slot, Some(before), Some(after)) => {
                 let row = row(session, addresses, edit.row)?;
                 let line = range(session, row, bytes)?;
@@ -57,6 +64,20 @@ pub fn splice<'a>(
         }
     }
     replaced.sort_by_key(|(range, _)| (range.start, range.end));
+    // The line feed that came before a row goes with it where nothing is left behind it.
+    let (mut end, mut first) = (bytes.len(), None);
+    for (place, (range, after)) in replaced.iter().enumerate().rev().take_while(|_| added.is_empty()) {
+        if range.end != end || !after.is_empty() {
+            break;
+        }
+        (end, first) = (range.start, Some(place));
+    }
+    if let Some(first) = first
+        && leading.iter().any(|start| *start >= end)
+        && bytes[..end].ends_with(b"\n")
+    {
+        replaced[first].0.start -= 1;
+    }
     let mut pieces = Vec::with_capacity(2 * replaced.len() + 1 + added.len());
     let mut at = 0;
     for (range, after) in replaced {
@@ -82,13 +103,13 @@ pub fn row(session: &Session, addresses: &Addresses, address: RowAddress) -> Res
 
 /// Where a row stands in the file.
 pub fn range(session: &Session, row: u32, bytes: &[u8]) -> Result<Range<usize>, Mismatch> {
-    let place = &session.rows[row as usize];
+    let place = session.rows.get(row as usize).ok_or(Mismatch { row: row + 1 })?;
     let start = usize::try_from(place.offset).unwrap_or(usize::MAX);
     let end = start.saturating_add(place.length as usize);
     if end <= bytes.len() { Ok(start..end) } else { Err(Mismatch { row: row + 1 }) }
 }
 
-/// The range of a row that was added, with the line feeds that came with it: the one before it only while nothing follows.
+/// The range of a row that was added, with the line feed that ends it.
 fn removed(
     session: &Session,
     addresses: &Addresses,
@@ -103,8 +124,7 @@ fn removed(
         return Err(mismatch);
     }
     let end = if bytes.get(place.end) == Some(&b'\n') { place.end + 1 } else { place.end };
-    let joined = line.starts_with(b"\n") && end == bytes.len() && place.start > 0 && bytes[place.start - 1] == b'\n';
-    Ok(place.start - usize::from(joined)..end)
+    Ok(place.start..end)
 }
 
 /// The bytes of a piece.

@@ -11,7 +11,7 @@ use std::fs;
 use std::path::Path;
 
 /// Every session file of the fixtures.
-fn fixtures() -> Vec<PathBuf> {
+pub(super) fn fixtures() -> Vec<PathBuf> {
     let mut files = Vec::new();
     let mut directories = vec![Path::new(env!("CARGO_MANIFEST_DIR")).join("fixtures")];
     while let Some(directory) = directories.pop() {
@@ -28,7 +28,7 @@ fn fixtures() -> Vec<PathBuf> {
     files
 }
 
-fn fresh(path: &Path) -> Session {
+pub(super) fn fresh(path: &Path) -> Session {
     load(&RealDisk, &Cache::none(), &ClaudeCode, path, "id".into()).unwrap()
 }
 
@@ -107,7 +107,7 @@ fn a_fault_at_any_call_of_the_disk_is_an_error_and_no_wrong_reading() {
                 Err(error) => assert_eq!(error.to_string(), "injected fault"),
             }
             assert!(cached(&cache, &file) == fresh(&file), "after fault {faults}");
-            if disk.calls.into_inner() <= faults {
+            if disk.calls.load(std::sync::atomic::Ordering::SeqCst) <= faults {
                 break;
             }
             faults += 1;
@@ -143,6 +143,34 @@ impl Disk for ReplacingDisk<'_> {
 
     fn resolve(&self, path: &Path) -> io::Result<PathBuf> {
         RealDisk.resolve(path)
+    }
+
+    fn lock(&self, path: &Path) -> io::Result<Option<Box<dyn Send>>> {
+        RealDisk.lock(path)
+    }
+
+    fn create(&self, path: &Path, like: &Path) -> io::Result<Box<dyn crate::fsio::NewFile>> {
+        RealDisk.create(path, like)
+    }
+
+    fn append(&self, path: &Path, bytes: &[u8]) -> io::Result<()> {
+        RealDisk.append(path, bytes)
+    }
+
+    fn rename(&self, from: &Path, to: &Path) -> io::Result<()> {
+        RealDisk.rename(from, to)
+    }
+
+    fn sync_directory(&self, path: &Path) -> io::Result<()> {
+        RealDisk.sync_directory(path)
+    }
+
+    fn remove(&self, path: &Path) -> io::Result<()> {
+        RealDisk.remove(path)
+    }
+
+    fn writers(&self, path: &Path, identity: &crate::fsio::Identity) -> Vec<u32> {
+        RealDisk.writers(path, identity)
     }
 }
 

@@ -8,8 +8,18 @@ use super::Workspace;
 use super::addresses::Addresses;
 use super::draft::hash;
 use super::revision::Revision;
-use crate::model::{Address, BlockKind, BlockNumber, Edit, RowAddress, Slot, Window};
+use crate::model::{Address, Block, BlockKind, BlockNumber, Edit, RowAddress, Slot, Window};
 use std::collections::BTreeMap;
+
+/// Whether a model signs its thinking together with all that stands before it: Opus, Sonnet and Haiku from 5.5 on, Fable and
+/// Mythos from 5.1 on, and every model that is not known (platform.claude.com, "Preserved thinking").
+pub fn is_bound(model: &str) -> bool {
+    let Some(name) = model.strip_prefix("claude-") else { return !model.is_empty() };
+    let numbers: Vec<u32> = name.split('-').filter_map(|part| part.parse().ok()).collect();
+    let version = (numbers.first().copied().unwrap_or(u32::MAX), numbers.get(1).copied().filter(|minor| *minor < 100).unwrap_or(0));
+    let first = if name.contains("fable") || name.contains("mythos") { (5, 1) } else { (5, 5) };
+    version >= first
+}
 
 /// What stood in a slot, and since when.
 struct Values {
@@ -38,8 +48,10 @@ impl Timeline {
     ) -> Timeline {
         let end = workspace.reading.session.rows.len() as u32;
         let mut slots: BTreeMap<(RowAddress, Slot), Values> = BTreeMap::new();
+        let mut last_row = 0;
         for operation in &workspace.history.operations {
-            let last_row = operation.last_row.and_then(|id| addresses.row_of(id)).unwrap_or_default();
+            // One that is gone was added by an operation: it stood right behind the last row of an earlier one.
+            last_row = operation.last_row.and_then(|id| addresses.row_of(id)).unwrap_or(last_row);
             for edit in operation.edits.iter().filter(|edit| edit.slot.is_sent()) {
                 let row = addresses.row(edit.row).unwrap_or(last_row + 1);
                 let new = || Values { row, first: edit.before, changes: Vec::new(), last: None };
@@ -58,20 +70,44 @@ impl Timeline {
         Timeline { slots: slots.into_iter().map(|((_, slot), values)| (slot, values)).collect() }
     }
 
-    /// The first thinking of a window that does not fit what stands before it.
-    pub fn first_unfit(&self, revision: &Revision, window: &Window) -> Option<BlockNumber> {
+    /// The first thinking of a window that does not fit what stands before it; `spared` is left as it is.
+    pub fn first_unfit(&self, revision: &Revision, window: &Window, spared: &dyn Fn(&Block) -> bool) -> Option<BlockNumber> {
         if self.slots.is_empty() {
             return None;
         }
         let unfit = |number: &&BlockNumber| {
             let block = &revision.session.blocks[**number as usize - 1];
-            let Some(row) = revision.was[block.row as usize].filter(|_| block.kind == BlockKind::Thinking) else { return false };
+            let thinks = block.kind == BlockKind::Thinking && !spared(block);
+            let Some(row) = revision.was[block.row as usize].filter(|_| thinks) else { return false };
             self.slots.iter().any(|(slot, values)| {
-                let before = values.row < row || values.row == row && slot.index().is_some_and(|index| index < block.index);
-                let then = values.changes.iter().rev().find(|(last_row, _)| *last_row < row).map_or(values.first, |(_, value)| *value);
+                let before = values.row < row || values.row == row && slot.index().is_none_or(|index| index < block.index);
+                let then =
+                    values.changes.iter().rev().find(|(last_row, _)| *last_row < row).map_or(values.first, |(_, value)| *value);
                 before && then != values.last
             })
         };
         window.blocks.iter().find(unfit).copied()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_newest_models_bind_their_thinking() {
+        for (model, bound) in [
+            ("claude-opus-5-5", true),
+            ("claude-opus-5", false),
+            ("claude-sonnet-4-5-20250929", false),
+            ("claude-3-7-sonnet-20250219", false),
+            ("claude-fable-5-1", true),
+            ("claude-fable-5", false),
+            ("claude-opus-6", true),
+            ("claude-next", true),
+            ("other", true),
+        ] {
+            assert_eq!(is_bound(model), bound, "{model}");
+        }
     }
 }

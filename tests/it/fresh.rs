@@ -245,9 +245,10 @@ fn replayed(text: &str) -> String {
         replayed.push('\n');
         if let Some(words) = arguments(line).filter(|_| console) {
             let words: Vec<&str> = words.iter().skip(1).map(String::as_str).collect();
-            let sandbox = sandbox.get_or_insert_with(Sandbox::new);
+            // A copy, because the screens also show what changes a session.
+            let sandbox = sandbox.get_or_insert_with(|| Sandbox::of("tools-and-spill"));
             let mut command = sandbox.command(&words);
-            command.current_dir(repository).env("CLAUDE_CONFIG_DIR", repository.join(SHOWN)).env("COLUMNS", "100");
+            command.current_dir(repository).env("CLAUDE_CONFIG_DIR", sandbox.home.join(".claude")).env("COLUMNS", "100");
             let output = command.output().unwrap();
             assert!(output.status.success(), "{line}\n{}", String::from_utf8_lossy(&output.stderr));
             replayed.push_str(&String::from_utf8(output.stdout).unwrap());

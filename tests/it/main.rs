@@ -11,8 +11,10 @@
 mod changing;
 mod commands;
 mod fresh;
+mod keeping;
 mod limits;
 mod properties;
+mod reliability;
 mod sandbox;
 mod walls;
 mod window;

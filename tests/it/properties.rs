@@ -1,12 +1,15 @@
 //! Laws over any bytes and any text; fuzz/ looks for what these cases miss.
 
 use aperture::engine::{ReadSettings, Selector, read};
-use aperture::model::{BlockNumber, Fault, Session};
+use aperture::fsio::RealDisk;
+use aperture::model::{BlockKind, BlockNumber, Edit, Fault, Key, OperationKind, Plan, RowAddress, Session, Slot};
 use aperture::provider::PROVIDERS;
+use aperture::store::Store;
 use aperture::workspace::parse_chunk;
 use proptest::collection::vec;
 use proptest::prelude::*;
 use std::collections::BTreeSet;
+use std::fs;
 
 /// Lines as clients write them, with holes: `ID`, `PARENT` and `MESSAGE` are filled with a few names, so that rows meet.
 const ROWS: &str = include_str!("rows.jsonl");
@@ -36,6 +39,69 @@ fn bytes() -> impl Strategy<Value = Vec<u8>> {
         1 => Just(b"\"}]}".to_vec()),
     ];
     vec(piece, 0..24).prop_map(|pieces| pieces.concat())
+}
+
+/// Puts a text in the place of a block of a row, looks at what that does, and puts back what stood there.
+fn replace(line: &[u8], index: u32, text: &str) {
+    let provider = PROVIDERS[0];
+    let before = provider.parse(line);
+    let Some(block) = before.blocks.get(index as usize) else { return };
+    let Some(slot) = provider.slot(line, index) else { return };
+    let range = provider.locate_slot(line, slot).expect("a slot is somewhere");
+    let content =
+        if block.block.kind == BlockKind::ToolUse { format!("{{\"a\":{}}}", serde_json::json!(text)) } else { text.into() };
+    let value = provider.encode(slot, block.block.kind, &content).expect("a text is a value");
+    let changed = [&line[..range.start], &value, &line[range.end..]].concat();
+    let after = provider.parse(&changed);
+    assert_eq!(after.blocks.len(), before.blocks.len());
+    assert_eq!((after.row.id, after.row.parent, after.row.kind), (before.row.id, before.row.parent, before.row.kind));
+    for (place, (new, old)) in after.blocks.iter().zip(&before.blocks).enumerate() {
+        if place == index as usize {
+            assert_eq!(new.content, content);
+        } else {
+            assert_eq!(new.content, old.content);
+        }
+    }
+    let again = provider.locate_slot(&changed, slot).expect("the slot is still there");
+    assert_eq!(&changed[again.clone()], &value);
+    assert_eq!([&changed[..again.start], &line[range], &changed[again.end..]].concat(), line);
+}
+
+/// Settles a prepared operation that wrote `after` and took a row out, against a file.
+fn settle(after: &[u8], file: &[u8], removed: Option<&str>) {
+    let directory = tempfile::tempdir().unwrap();
+    let path = directory.path().canonicalize().unwrap().join("s.jsonl");
+    fs::write(&path, file).unwrap();
+    let store = Store::open(directory.path()).unwrap();
+    let key = store.register("claude-code", "s", &path, "p").unwrap();
+    let row = RowAddress { id: Key::of("x"), occurrence: 0 };
+    let edits = removed.map(|line| Edit {
+        row,
+        slot: Slot::Line,
+        before: Some([line.as_bytes(), b"\n"].concat()),
+        after: None,
+        change: None,
+    });
+    let plan = Plan {
+        kind: OperationKind::Undo,
+        command: String::new(),
+        actor: String::new(),
+        inverts: None,
+        edits: edits.into_iter().collect(),
+        marks: Vec::new(),
+        base_bytes: 0,
+        base_hash: [0; 32],
+        tokens_before: 0.0,
+        tokens_after: 0.0,
+        last_row: None,
+    };
+    store.prepare(key, &plan, 0, Some((after.len() as u64, *blake3::hash(after).as_bytes()))).unwrap();
+    aperture::workspace::settle(&RealDisk, &store, &path).unwrap();
+    assert_eq!(store.prepared(key).unwrap(), []);
+    let rest = file.strip_prefix(after);
+    let stays = |rest: &[u8]| removed.is_some_and(|line| rest.windows(line.len()).any(|part| part == line.as_bytes()));
+    assert_eq!(store.history(key).unwrap().operations.len(), usize::from(rest.is_some_and(|rest| !stays(rest))));
+    assert_eq!(fs::read(&path).unwrap(), file);
 }
 
 proptest! {
@@ -87,6 +153,29 @@ proptest! {
         prop_assert_eq!(&window.blocks, &sent);
         let reading = read(session, window, &ReadSettings::default());
         prop_assert!(reading.percent() >= 0.0);
+    }
+
+    /// Another value in the place of a block leaves the rest of its row as it was, whatever the row, and goes again.
+    #[test]
+    fn any_row_takes_another_value(bytes in bytes(), index in 0..4u32, text in any::<String>()) {
+        for line in bytes.split(|byte| *byte == b'\n') {
+            replace(line, index, &format!("x{text}"));
+        }
+    }
+
+    /// Whatever became of the file, an operation that is only prepared is settled by it, and the file is left alone.
+    #[test]
+    fn any_file_settles_an_operation(
+        after in bytes(), file in bytes(), removed in prop::option::of(line()), starts in any::<bool>(), stays in any::<bool>()
+    ) {
+        let mut file = file;
+        if let (Some(line), true) = (&removed, stays) {
+            file.splice(0..0, [line.as_bytes(), b"\n"].concat());
+        }
+        if starts {
+            file.splice(0..0, after.iter().copied());
+        }
+        settle(&after, &file, removed.as_deref());
     }
 
     /// Any text is a selector or an error that says where.

@@ -173,10 +173,12 @@ pub(super) fn strip(new: &NewRow<'_>, first: &[u8], kept: u32) -> Option<Vec<u8>
     row(new, &body)
 }
 
-/// A row of which nothing is sent, at the end of the live branch: the client goes on from the branch of the last row.
+/// The client's own row that says from which row a resume starts: the one that the new row follows. It has an identity, which
+/// the client ignores, so that it can be taken out again.
 pub(super) fn leaf(new: &NewRow<'_>) -> Option<Vec<u8>> {
-    let (id, timestamp) = (quoted(&new.id)?, quoted(&new.timestamp)?);
-    row(new, &format!(r#""attachment":{{"type":"aperture_leaf"}},"type":"attachment","uuid":{id},"timestamp":{timestamp}"#))
+    let session = parse::fields(new.like)?.session?;
+    let (leaf, id) = (std::str::from_utf8(&new.parent).ok()?, quoted(&new.id)?);
+    Some(format!(r#"{{"type":"last-prompt","leafUuid":{leaf},"sessionId":{},"uuid":{id}}}"#, session.get()).into_bytes())
 }
 
 /// Whether the client that wrote a row understands a row that says which thinking is no longer sent.

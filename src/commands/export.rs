@@ -1,0 +1,65 @@
+//! `aperture export`: the originals and the log of a session as one file.
+
+use super::stored::stored;
+use crate::cli::{CommandError, Env, ErrorKind};
+use crate::output::ExportReport;
+use crate::workspace;
+use anyhow::{Context, anyhow};
+use std::path::PathBuf;
+
+/// Arguments of `export`.
+#[derive(Debug, clap::Args)]
+#[command(after_help = "Examples:
+  aperture export -o shop.aperture        the newest session of this project
+  aperture export 6666 -o shop.aperture   also one whose file is gone
+
+The file holds every value that undo and recall need, secrets included; only its owner can read it.
+The session file itself is not in it. aperture import reads it, here or on another machine.")]
+pub struct Arguments {
+    /// Session: a path, an id or the beginning of one
+    #[arg(id = "named", value_name = "SESSION")]
+    session: Option<String>,
+    /// File to write
+    #[arg(short, long, value_name = "FILE")]
+    output: PathBuf,
+    /// Replace the file if it exists
+    #[arg(long)]
+    force: bool,
+}
+
+/// Writes the file.
+pub fn run(env: &Env, arguments: &Arguments) -> Result<(), CommandError> {
+    let nothing = || {
+        let error = anyhow!("nothing was done to this session: there is nothing to export");
+        CommandError::new(ErrorKind::Refused, error).hint("aperture verify --all lists the sessions that were changed")
+    };
+    let Some(store) = env.existing_store()? else {
+        env.find(arguments.session.as_deref())?;
+        return Err(nothing());
+    };
+    let stored = stored(env, &store, arguments.session.as_deref())?.ok_or_else(nothing)?;
+    if !store.prepared(stored.key)?.is_empty() && env.disk.identify(&stored.path).is_ok() {
+        let _lock = env.lock(&stored.path)?;
+        workspace::settle(env.disk, &store, &stored.path)?;
+    }
+    let path = env.directory.join(&arguments.output);
+    if !arguments.force && env.disk.identify(&path).is_ok() {
+        let error = anyhow!("{} exists", path.display());
+        return Err(CommandError::new(ErrorKind::Refused, error).hint("--force replaces it"));
+    }
+    let export = store.export(&stored)?;
+    if export.history.operations.is_empty() && export.history.snapshots.is_empty() {
+        return Err(nothing());
+    }
+    let file = export.pack()?;
+    let written = env.write_private(&path, &file).with_context(|| format!("cannot write {}", path.display()));
+    written.map_err(|error| CommandError::new(ErrorKind::Refused, error))?;
+    env.print(&ExportReport {
+        session: export.session,
+        file: path.display().to_string(),
+        bytes: file.len() as u64,
+        operations: export.history.operations.len(),
+        values: export.values.len(),
+        snapshots: export.history.snapshots.len(),
+    })
+}

@@ -1,0 +1,37 @@
+//! Which session of the store the user means: also one whose file is gone.
+
+use crate::cli::{CommandError, Env, ErrorKind};
+use crate::store::{Store, StoredSession};
+use anyhow::anyhow;
+
+/// The session of the store that the user means, by the rules of every command or, when no such file is found, by the
+/// beginning of its id in the store; none when nothing was ever done to it.
+///
+/// # Errors
+///
+/// There is no such session, or several.
+pub fn stored(env: &Env, store: &Store, named: Option<&str>) -> Result<Option<StoredSession>, CommandError> {
+    let missing = match env.find(named) {
+        Ok(found) => {
+            let path = env.disk.resolve(&found.path)?;
+            return Ok(store.find(&path)?);
+        }
+        Err(error) => error,
+    };
+    let Some(name) = named.or(env.session()).filter(|name| !name.is_empty()) else { return Err(missing) };
+    let fits = |stored: &StoredSession| {
+        let id = &stored.session;
+        let by_path = stored.path == env.directory.join(name);
+        by_path || id.starts_with(name) || id.strip_prefix("agent-").is_some_and(|id| id.starts_with(name))
+    };
+    let mut fitting: Vec<StoredSession> = store.sessions()?;
+    fitting.retain(|stored| fits(stored));
+    match fitting.len() {
+        0 => Err(missing),
+        1 => Ok(fitting.pop()),
+        several => {
+            let error = anyhow!("'{name}' is the beginning of {several} session ids in the store");
+            Err(CommandError::new(ErrorKind::Refused, error).hint("name the file instead"))
+        }
+    }
+}

@@ -1,0 +1,84 @@
+//! What of the store may be forgotten.
+
+use crate::model::History;
+
+/// Why what the store knows of a session may be forgotten.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Forgettable {
+    /// Its file is gone.
+    FileGone,
+    /// Everything was undone.
+    AllUndone,
+}
+
+impl Forgettable {
+    /// The reason in words.
+    pub fn reason(self) -> &'static str {
+        match self {
+            Forgettable::FileGone => "its file is gone",
+            Forgettable::AllUndone => "everything was undone",
+        }
+    }
+}
+
+/// Whether a session may be forgotten: one with anything in force only when its file is gone, and none before its last
+/// operation is older than the retention. Times are in milliseconds since 1970, UTC, the retention in milliseconds.
+///
+/// `interrupted` says that it is not known yet whether an operation was done.
+pub fn forgettable(history: &History, gone: bool, interrupted: bool, now: i64, retention: i64) -> Option<Forgettable> {
+    let last = history.operations.iter().map(|operation| operation.time).max();
+    if last.is_some_and(|last| now.saturating_sub(last) < retention) {
+        return None;
+    }
+    if gone {
+        return Some(Forgettable::FileGone);
+    }
+    (!interrupted && history.undoable().is_none()).then_some(Forgettable::AllUndone)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::model::{Operation, OperationKind, OperationState};
+
+    fn history(undone: bool) -> History {
+        let operation = |id, kind, inverts| Operation {
+            id,
+            kind,
+            state: OperationState::Committed,
+            time: 1000,
+            command: String::new(),
+            actor: String::new(),
+            inverts,
+            edits: Vec::new(),
+            marks: Vec::new(),
+            tokens_before: 0.0,
+            tokens_after: 0.0,
+            last_row: None,
+            after_bytes: None,
+            after_hash: None,
+        };
+        let mut operations = vec![operation(1, OperationKind::Change, None)];
+        if undone {
+            operations.push(operation(2, OperationKind::Undo, Some(1)));
+        }
+        History { operations, ..History::default() }
+    }
+
+    #[test]
+    fn what_is_in_force_is_kept_while_its_file_is_there() {
+        use Forgettable::{AllUndone, FileGone};
+        let check = |undone, gone, interrupted, now, expected| {
+            assert_eq!(forgettable(&history(undone), gone, interrupted, now, 100), expected);
+        };
+        check(false, false, false, 1_000_000, None);
+        check(true, false, false, 1_000_000, Some(AllUndone));
+        check(true, false, true, 1_000_000, None);
+        check(true, false, false, 1099, None);
+        check(true, false, false, 1100, Some(AllUndone));
+        check(false, true, false, 1100, Some(FileGone));
+        check(false, true, false, 1099, None);
+        assert_eq!(forgettable(&History::default(), false, false, 0, 100), Some(AllUndone));
+    }
+}

@@ -1,0 +1,38 @@
+use super::verify::counted;
+use super::{Paint, Report, Style, bytes};
+use serde::Serialize;
+
+/// What was exported.
+#[derive(Clone, Debug, Serialize)]
+pub struct ExportReport {
+    /// The session's id.
+    pub session: String,
+    /// The file that was written.
+    pub file: String,
+    /// Its bytes.
+    pub bytes: u64,
+    /// Operations of the log.
+    pub operations: usize,
+    /// Values of the log.
+    pub values: usize,
+    /// Named points.
+    pub snapshots: usize,
+}
+
+impl Report for ExportReport {
+    fn schema(&self) -> &'static str {
+        "aperture.export/1"
+    }
+
+    fn text(&self, style: &Style) -> String {
+        let (operations, values) = (counted(self.operations, "operation"), counted(self.values, "value"));
+        let note = "it holds what was archived, secrets included; aperture import reads it";
+        format!(
+            "exported {operations} and {values} of {} to {} ({})\n{}\n",
+            self.session,
+            super::printable(&self.file),
+            bytes(self.bytes),
+            style.paint(Paint::Dim, note)
+        )
+    }
+}

@@ -1,0 +1,72 @@
+use super::sessions::short_id;
+use super::verify::counted;
+use super::{Paint, Report, Style, age, bytes, clip};
+use crate::engine::Forgettable;
+use serde::Serialize;
+
+/// A session that may be forgotten.
+#[derive(Clone, Debug, Serialize)]
+pub struct ForgettableSession {
+    /// The session's id.
+    pub session: String,
+    /// The file.
+    pub path: String,
+    /// Why it may be forgotten.
+    pub why: Forgettable,
+    /// Operations in its log.
+    pub operations: usize,
+    /// When the last one was made, in milliseconds since 1970, UTC; none where there is none.
+    pub last: Option<i64>,
+}
+
+/// What is, or would be, forgotten.
+#[derive(Clone, Debug, Serialize)]
+pub struct GcReport {
+    /// Whether it was done; otherwise it is a list.
+    pub done: bool,
+    /// The sessions.
+    pub sessions: Vec<ForgettableSession>,
+    /// How many old sessions there are beside these whose file is gone, and that are kept because nobody asked for them.
+    pub gone_kept: usize,
+    /// Values that no log needs then.
+    pub originals: u64,
+    /// Bytes that they take in the store.
+    pub original_bytes: u64,
+    /// Bytes that the store became smaller by.
+    pub freed_bytes: u64,
+}
+
+impl Report for GcReport {
+    fn schema(&self) -> &'static str {
+        "aperture.gc/1"
+    }
+
+    fn text(&self, style: &Style) -> String {
+        let mut text = String::new();
+        for session in &self.sessions {
+            let age = session.last.map_or_else(|| "never".to_owned(), |last| age(style.now, last));
+            let facts = format!("{:<6} {}: {}", age, counted(session.operations, "operation"), session.why.reason());
+            let id = style.paint(Paint::Name, &format!("{:<11}", short_id(&session.session)));
+            text.push_str(&format!("{id} {}\n", clip(&facts, style.width.saturating_sub(12))));
+        }
+        let what = format!(
+            "{}, {} ({})",
+            counted(self.sessions.len(), "session"),
+            counted(usize::try_from(self.originals).unwrap_or(usize::MAX), "original"),
+            bytes(self.original_bytes)
+        );
+        if self.sessions.is_empty() && self.originals == 0 {
+            text.push_str("nothing to forget\n");
+        } else if self.done {
+            text.push_str(&format!("forgot {what}; {} freed\n", bytes(self.freed_bytes)));
+        } else {
+            text.push_str(&format!("would forget {what}: it could never be undone or recalled again\n"));
+            text.push_str("nothing was deleted: this is a list; --yes deletes\n");
+        }
+        if self.gone_kept > 0 {
+            let kept = counted(self.gone_kept, "session");
+            text.push_str(&style.paint(Paint::Dim, &format!("kept: {kept} whose file is gone; --gone takes them too\n")));
+        }
+        text
+    }
+}

@@ -1,0 +1,45 @@
+use super::verify::counted;
+use super::{Report, Style, printable};
+use serde::Serialize;
+
+/// What was imported.
+#[derive(Clone, Debug, Serialize)]
+pub struct ImportReport {
+    /// The session's id.
+    pub session: String,
+    /// The session file that the log belongs to now.
+    pub path: String,
+    /// How it stood to what was known: `new`, `same`, `newer`, `older` or `other`.
+    pub relation: &'static str,
+    /// Operations of the log.
+    pub operations: usize,
+    /// Changes that are in force.
+    pub in_force: usize,
+    /// Values of the log that do not stand in the session: undo leaves those alone.
+    pub departed: usize,
+    /// Values of the log.
+    pub values: usize,
+}
+
+impl Report for ImportReport {
+    fn schema(&self) -> &'static str {
+        "aperture.import/1"
+    }
+
+    fn text(&self, _: &Style) -> String {
+        let what = format!("{} and {}", counted(self.operations, "operation"), counted(self.values, "value"));
+        let path = printable(&self.path);
+        let how = match self.relation {
+            "same" => format!("the log of {path} was known already: its {what} are whole"),
+            "older" => format!("the log of {path} goes on after this export: it stays, its {what} are whole"),
+            "other" => format!("imported {what} for {path}, in place of another log"),
+            _ => format!("imported {what} for {path}"),
+        };
+        let next = match (self.departed, self.in_force) {
+            (0, 0) => "nothing of it is in force".to_owned(),
+            (0, _) => "aperture undo works there".to_owned(),
+            (departed, _) => format!("{} of it do not stand there: aperture verify says which", counted(departed, "value")),
+        };
+        format!("{how}\n{next}\n")
+    }
+}

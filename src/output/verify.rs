@@ -1,0 +1,227 @@
+use super::sessions::short_id;
+use super::{Paint, Report, Style, bytes, clip, printable};
+use crate::model::{BlockNumber, OperationId};
+use serde::Serialize;
+
+/// Findings of one session that are listed one by one.
+const LISTED: usize = 20;
+/// Columns of the label of a block.
+const LABEL_COLUMNS: usize = 40;
+
+/// What was found.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum FindingKind {
+    /// The log of the session cannot be read.
+    Store,
+    /// A value of the log is missing or damaged.
+    ValueLost,
+    /// The session file is gone.
+    FileGone,
+    /// The session file cannot be read.
+    FileUnreadable,
+    /// An operation was interrupted.
+    Interrupted,
+    /// Another program changed a value.
+    Changed,
+    /// A row is not in the file any more.
+    RowGone,
+    /// A row that was taken out is in the file again.
+    RowBack,
+    /// Undoing everything would be refused.
+    UndoRefused,
+}
+
+impl FindingKind {
+    /// Whether it is a problem, rather than what is foreseen.
+    pub fn is_problem(self) -> bool {
+        !matches!(self, FindingKind::FileGone | FindingKind::Interrupted)
+    }
+}
+
+/// Something that was found.
+#[derive(Clone, Debug, Serialize)]
+pub struct Finding {
+    /// What it is.
+    pub kind: FindingKind,
+    /// The operation that it is about.
+    pub operation: Option<OperationId>,
+    /// The block that it is about.
+    pub block: Option<BlockNumber>,
+    /// Which value of a row, such as `content:0`, `usage` or `line`.
+    pub slot: Option<String>,
+    /// What the block is, in a few words.
+    pub label: String,
+    /// More about it.
+    pub text: String,
+}
+
+impl Finding {
+    /// A finding of a kind, and nothing else.
+    pub fn of(kind: FindingKind) -> Finding {
+        Finding { kind, operation: None, block: None, slot: None, label: String::new(), text: String::new() }
+    }
+
+    fn line(&self) -> String {
+        let operation = self.operation.unwrap_or_default();
+        let what = match (self.block, self.slot.as_deref()) {
+            (Some(block), _) if self.label.is_empty() => format!("#{block}"),
+            (Some(block), _) => format!("#{block} {}", clip(&self.label, LABEL_COLUMNS)),
+            (None, Some("usage")) => "what a response was billed".to_owned(),
+            (None, Some("parent")) => "the row that a row follows".to_owned(),
+            (None, Some("message")) => "the thinking of a message".to_owned(),
+            (None, _) => "a row that was added".to_owned(),
+        };
+        match self.kind {
+            FindingKind::Store => format!("its log cannot be read: {}", self.text),
+            FindingKind::ValueLost => format!("operation {operation} cannot be taken back: the store lacks {}", self.text),
+            FindingKind::FileGone => "the file is gone; the originals are kept".to_owned(),
+            FindingKind::FileUnreadable => format!("the file cannot be read: {}", self.text),
+            FindingKind::Interrupted => {
+                format!("operation {operation} was interrupted: {}; the next command settles it", self.text)
+            }
+            FindingKind::Changed => format!("{what}: another program changed it after operation {operation}"),
+            FindingKind::RowGone => format!("{what}: its row is gone since operation {operation}"),
+            FindingKind::RowBack => format!("{what}: its row is back, which operation {operation} took out"),
+            FindingKind::UndoRefused => format!("undo would be refused: {}", self.text),
+        }
+    }
+}
+
+/// What undoing everything would give back.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum WayBackKind {
+    /// Nothing is in force.
+    Nothing,
+    /// The original, byte for byte.
+    Exact,
+    /// Every value; the file around them went on.
+    Values,
+    /// It would be refused.
+    Refused,
+    /// It cannot be told.
+    Unknown,
+}
+
+impl WayBackKind {
+    fn words(self) -> &'static str {
+        match self {
+            WayBackKind::Nothing => "nothing is in force",
+            WayBackKind::Exact => "undoing all gives back the original, byte for byte",
+            WayBackKind::Values => "undoing all gives back every value; the session went on since",
+            WayBackKind::Refused => "undoing all would be refused",
+            WayBackKind::Unknown => "what undo would do cannot be told",
+        }
+    }
+}
+
+/// What was found of one session.
+#[derive(Clone, Debug, Serialize)]
+pub struct VerifiedSession {
+    /// The session's id.
+    pub session: String,
+    /// The provider.
+    pub provider: String,
+    /// The file.
+    pub path: String,
+    /// Operations in its log.
+    pub operations: usize,
+    /// Changes that are in force.
+    pub in_force: usize,
+    /// Values that were looked for in the file.
+    pub values: usize,
+    /// What undoing everything would give back.
+    pub way_back: WayBackKind,
+    /// What was found.
+    pub findings: Vec<Finding>,
+}
+
+impl VerifiedSession {
+    fn problems(&self) -> usize {
+        self.findings.iter().filter(|finding| finding.kind.is_problem()).count()
+    }
+}
+
+/// The store and the sessions against each other.
+#[derive(Clone, Debug, Default, Serialize)]
+pub struct VerifyReport {
+    /// What is wrong with the store itself.
+    pub store: Vec<String>,
+    /// Sessions in the store.
+    pub sessions_in_store: usize,
+    /// Values in the store that are as they were.
+    pub originals: usize,
+    /// Their bytes.
+    pub original_bytes: u64,
+    /// Bytes of the store.
+    pub store_bytes: u64,
+    /// The sessions that were looked at.
+    pub sessions: Vec<VerifiedSession>,
+}
+
+impl VerifyReport {
+    /// How many problems were found.
+    pub fn problems(&self) -> usize {
+        self.store.len() + self.sessions.iter().map(VerifiedSession::problems).sum::<usize>()
+    }
+}
+
+impl Report for VerifyReport {
+    fn schema(&self) -> &'static str {
+        "aperture.verify/1"
+    }
+
+    fn text(&self, style: &Style) -> String {
+        if self.sessions_in_store == 0 && self.store.is_empty() {
+            return "nothing was ever changed: there is nothing to verify\n".to_owned();
+        }
+        let mut text = String::new();
+        let mut line = |sound: bool, name: &str, what: &str| {
+            let (paint, word) = if sound { (Paint::Good, "ok") } else { (Paint::Bad, "bad") };
+            text.push_str(&format!(
+                "{} {:<3} {what}\n",
+                style.paint(Paint::Name, &format!("{name:<11}")),
+                style.paint(paint, word),
+                what = printable(what)
+            ));
+        };
+        let facts = format!(
+            "{}, {} ({}), {} on the disk",
+            counted(self.sessions_in_store, "session"),
+            counted(self.originals, "original"),
+            bytes(self.original_bytes),
+            bytes(self.store_bytes)
+        );
+        line(self.store.is_empty(), "store", &facts);
+        for problem in self.store.iter().take(LISTED) {
+            line(false, "", problem);
+        }
+        for session in &self.sessions {
+            let in_force = if session.in_force == 0 { String::new() } else { format!(", {} in force", session.in_force) };
+            let facts = format!("{}{in_force}; {}", counted(session.operations, "operation"), session.way_back.words());
+            line(session.problems() == 0, &short_id(&session.session), &facts);
+            for finding in session.findings.iter().take(LISTED) {
+                line(!finding.kind.is_problem(), "", &finding.line());
+            }
+        }
+        for (hidden, what) in self
+            .sessions
+            .iter()
+            .map(|session| (session.findings.len().saturating_sub(LISTED), short_id(&session.session)))
+            .chain([(self.store.len().saturating_sub(LISTED), "the store".to_owned())])
+            .filter(|(hidden, _)| *hidden > 0)
+        {
+            text.push_str(&format!("and {hidden} more of {what}: --json lists all\n"));
+        }
+        if self.sessions.is_empty() {
+            text.push_str("nothing was done to this session\n");
+        }
+        text
+    }
+}
+
+/// A number of things: `1 session`, `3 sessions`.
+pub(super) fn counted(count: usize, thing: &str) -> String {
+    format!("{count} {thing}{}", if count == 1 { "" } else { "s" })
+}

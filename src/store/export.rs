@@ -1,0 +1,562 @@
+//! The log of a session and its values as one file, for another machine or a backup: docs/export.md.
+
+use super::history::{SessionKey, Store, StoreError, StoredSession, hexadecimal};
+use crate::model::{
+    Address, BlockChange, History, Key, LoggedEdit, Mark, MarkAddress, MarkKind, Operation, OperationId, OperationKind,
+    OperationState, RowAddress, Slot, Snapshot,
+};
+use base64::Engine;
+use base64::engine::general_purpose::STANDARD;
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
+use std::io::{self, Read};
+
+/// What an export begins with, before the number of its format.
+const MAGIC: &str = "aperture export ";
+/// The newest format.
+const FORMAT: u32 = 1;
+/// Longest heading of an export, in bytes.
+const LONGEST_HEADING: usize = 256;
+/// How hard an export is compressed: it is written once and kept.
+const ZSTD_LEVEL: i32 = 9;
+/// Longest export that is unpacked, in bytes.
+const LONGEST_EXPORT: u64 = 8 << 30;
+
+/// Why a file cannot be imported.
+#[derive(Debug, thiserror::Error)]
+pub enum ExportError {
+    /// It is something else.
+    #[error("it is no export of aperture")]
+    Foreign,
+    /// A newer aperture wrote it.
+    #[error("it was written by a newer aperture: its format is {found}, this one knows {FORMAT}")]
+    Newer {
+        /// The format of the file.
+        found: u32,
+    },
+    /// Its end is missing.
+    #[error("it is cut short: {found} of {expected} bytes are there")]
+    Short {
+        /// Bytes behind the heading.
+        found: u64,
+        /// Bytes that should be there.
+        expected: u64,
+    },
+    /// It is not what was written.
+    #[error("it is damaged: {0}")]
+    Damaged(String),
+}
+
+/// What the store knows of a session, with every value.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Export {
+    /// The provider's name.
+    pub provider: String,
+    /// The session's id.
+    pub session: String,
+    /// The directory name that stands for its project.
+    pub project: String,
+    /// The file, on the machine that it comes from.
+    pub path: String,
+    /// What was done to it.
+    pub history: History,
+    /// Every value that the log names, by its address.
+    pub values: BTreeMap<Address, Vec<u8>>,
+}
+
+#[derive(Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+enum Line {
+    Session(SessionLine),
+    Value(ValueLine),
+    Operation(Box<OperationLine>),
+    Snapshot(SnapshotLine),
+}
+
+#[derive(Serialize, Deserialize)]
+struct SessionLine {
+    provider: String,
+    session: String,
+    project: String,
+    path: String,
+    values: usize,
+    operations: usize,
+    snapshots: usize,
+}
+
+/// A value is a text, or, where it is none, its bytes.
+#[derive(Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+enum ValueLine {
+    Text(String),
+    Base64(String),
+}
+
+#[derive(Serialize, Deserialize)]
+struct OperationLine {
+    id: OperationId,
+    kind: OperationKind,
+    time: i64,
+    command: String,
+    actor: String,
+    inverts: Option<OperationId>,
+    tokens_before: f64,
+    tokens_after: f64,
+    last_row: Option<String>,
+    after_bytes: Option<u64>,
+    after_hash: Option<String>,
+    edits: Vec<EditLine>,
+    marks: Vec<MarkLine>,
+}
+
+#[derive(Serialize, Deserialize)]
+struct EditLine {
+    row: String,
+    occurrence: u32,
+    slot: String,
+    before: Option<String>,
+    after: Option<String>,
+    change: Option<BlockChange>,
+}
+
+#[derive(Serialize, Deserialize)]
+struct MarkLine {
+    row: String,
+    occurrence: u32,
+    index: u32,
+    content: String,
+    kind: MarkKind,
+    before: Option<String>,
+    after: Option<String>,
+    number: u32,
+}
+
+#[derive(Serialize, Deserialize)]
+struct SnapshotLine {
+    name: String,
+    operation: OperationId,
+    time: i64,
+}
+
+impl Store {
+    /// All that is known of a session, as far as it is settled.
+    ///
+    /// # Errors
+    ///
+    /// A value is missing or damaged, or the store cannot be read.
+    pub fn export(&self, stored: &StoredSession) -> Result<Export, StoreError> {
+        let history = self.history(stored.key)?;
+        let mut values = BTreeMap::new();
+        for address in addresses(&history) {
+            if let std::collections::btree_map::Entry::Vacant(vacant) = values.entry(address) {
+                vacant.insert(self.original(&address)?);
+            }
+        }
+        Ok(Export {
+            provider: stored.provider.clone(),
+            session: stored.session.clone(),
+            project: stored.project.clone(),
+            path: stored.path.to_string_lossy().into_owned(),
+            history,
+            values,
+        })
+    }
+
+    /// Puts the log of an export in place of what is known of a session; names of points that only are known here stay, if
+    /// the operation that they name is the same.
+    ///
+    /// # Errors
+    ///
+    /// The store cannot be written; then it is as it was.
+    pub fn take_over(&self, key: SessionKey, export: &Export) -> Result<(), StoreError> {
+        let known = self.history(key)?;
+        let mut history = export.history.clone();
+        if relation(&known, &history) != Relation::Other {
+            let named: Vec<String> = history.snapshots.iter().map(|snapshot| snapshot.name.clone()).collect();
+            history.snapshots.extend(known.snapshots.iter().filter(|snapshot| !named.contains(&snapshot.name)).cloned());
+            if known.last() > history.last() {
+                history.operations = known.operations;
+            }
+        }
+        let values: Vec<Vec<u8>> = export.values.values().cloned().collect();
+        self.import(key, &history, &values)
+    }
+}
+
+/// How the log of an export stands to the one that is known.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Relation {
+    /// Nothing is known.
+    New,
+    /// It is the same.
+    Same,
+    /// It goes on after the one that is known.
+    Newer,
+    /// The one that is known goes on after it.
+    Older,
+    /// It is another one.
+    Other,
+}
+
+/// How an exported log stands to the one that is known.
+pub fn relation(known: &History, exported: &History) -> Relation {
+    let same = |(a, b): (&Operation, &Operation)| {
+        let edits = a.edits.iter().map(|edit| (edit.row, edit.slot, edit.before, edit.after));
+        let others = b.edits.iter().map(|edit| (edit.row, edit.slot, edit.before, edit.after));
+        (a.id, a.kind, a.time, a.inverts, a.after_hash) == (b.id, b.kind, b.time, b.inverts, b.after_hash)
+            && edits.eq(others)
+            && a.marks == b.marks
+    };
+    let (known, exported) = (&known.operations, &exported.operations);
+    match (known.len(), exported.len()) {
+        (0, _) => Relation::New,
+        _ if !known.iter().zip(exported).all(same) => Relation::Other,
+        (here, there) if here == there => Relation::Same,
+        (here, there) if here < there => Relation::Newer,
+        _ => Relation::Older,
+    }
+}
+
+fn addresses(history: &History) -> impl Iterator<Item = Address> {
+    let edits = history.operations.iter().flat_map(|operation| &operation.edits);
+    edits.flat_map(|edit| [edit.before, edit.after]).flatten()
+}
+
+impl Export {
+    /// The file: a heading with the format, the checksum and the length, then the lines, compressed.
+    ///
+    /// # Errors
+    ///
+    /// It cannot be compressed.
+    pub fn pack(&self) -> io::Result<Vec<u8>> {
+        let head = SessionLine {
+            provider: self.provider.clone(),
+            session: self.session.clone(),
+            project: self.project.clone(),
+            path: self.path.clone(),
+            values: self.values.len(),
+            operations: self.history.operations.len(),
+            snapshots: self.history.snapshots.len(),
+        };
+        let mut packer = zstd::Encoder::new(Vec::new(), ZSTD_LEVEL)?;
+        let mut line = |line: &Line| -> io::Result<()> {
+            serde_json::to_writer(&mut packer, line)?;
+            io::Write::write_all(&mut packer, b"\n")
+        };
+        line(&Line::Session(head))?;
+        for value in self.values.values() {
+            line(&Line::Value(match std::str::from_utf8(value) {
+                Ok(text) => ValueLine::Text(text.to_owned()),
+                Err(_) => ValueLine::Base64(STANDARD.encode(value)),
+            }))?;
+        }
+        for operation in &self.history.operations {
+            line(&Line::Operation(Box::new(written(operation))))?;
+        }
+        for Snapshot { name, operation, time } in &self.history.snapshots {
+            line(&Line::Snapshot(SnapshotLine { name: name.clone(), operation: *operation, time: *time }))?;
+        }
+        let body = packer.finish()?;
+        let mut file = format!("{MAGIC}{FORMAT}\nblake3 {}\nbytes {}\n", blake3::hash(&body).to_hex(), body.len()).into_bytes();
+        file.extend_from_slice(&body);
+        Ok(file)
+    }
+
+    /// What a file holds, checked: its length, its checksum, every value and every reference.
+    ///
+    /// # Errors
+    ///
+    /// [`ExportError`]
+    pub fn unpack(file: &[u8]) -> Result<Export, ExportError> {
+        let body = body(file)?;
+        let mut text = Vec::new();
+        let unpacked = zstd::Decoder::new(body).and_then(|packed| packed.take(LONGEST_EXPORT).read_to_end(&mut text));
+        unpacked.map_err(|error| ExportError::Damaged(error.to_string()))?;
+        let mut head: Option<SessionLine> = None;
+        let mut history = History::default();
+        let mut values = BTreeMap::new();
+        for line in text.split(|byte| *byte == b'\n').filter(|line| !line.is_empty()) {
+            let line: Line = serde_json::from_slice(line).map_err(|error| damaged(&format!("a line is unreadable ({error})")))?;
+            match line {
+                Line::Session(line) => head = Some(line),
+                Line::Value(value) => {
+                    let value = match value {
+                        ValueLine::Text(text) => text.into_bytes(),
+                        ValueLine::Base64(text) => STANDARD.decode(text).map_err(|_| damaged("a value is unreadable"))?,
+                    };
+                    values.insert(*blake3::hash(&value).as_bytes(), value);
+                }
+                Line::Operation(line) => {
+                    history.operations.push(read(*line).ok_or_else(|| damaged("an operation is unreadable"))?);
+                }
+                Line::Snapshot(SnapshotLine { name, operation, time }) => {
+                    history.snapshots.push(Snapshot { name, operation, time });
+                }
+            }
+        }
+        let head = head.ok_or_else(|| damaged("it names no session"))?;
+        let counts = (values.len(), history.operations.len(), history.snapshots.len());
+        if counts != (head.values, head.operations, head.snapshots) {
+            return Err(damaged("lines are missing"));
+        }
+        check(&history, &values)?;
+        let SessionLine { provider, session, project, path, .. } = head;
+        Ok(Export { provider, session, project, path, history, values })
+    }
+}
+
+fn damaged(what: &str) -> ExportError {
+    ExportError::Damaged(what.to_owned())
+}
+
+/// What stands behind the heading, if it is whole.
+fn body(file: &[u8]) -> Result<&[u8], ExportError> {
+    let rest = file.strip_prefix(MAGIC.as_bytes()).ok_or(ExportError::Foreign)?;
+    let heading = &rest[..rest.len().min(LONGEST_HEADING)];
+    let mut lines = heading.split_inclusive(|byte| *byte == b'\n');
+    let mut line = || -> Option<&str> { std::str::from_utf8(lines.next()?.strip_suffix(b"\n")?).ok() };
+    let heading = || damaged("its heading is unreadable");
+    let format = line().ok_or_else(heading)?;
+    let found: u32 = format.parse().ok().filter(|format| *format > 0).ok_or_else(heading)?;
+    if found > FORMAT {
+        return Err(ExportError::Newer { found });
+    }
+    let checksum = line().and_then(|line| line.strip_prefix("blake3 ")).ok_or_else(heading)?;
+    let length = line().and_then(|line| line.strip_prefix("bytes ")).ok_or_else(heading)?;
+    let expected: u64 = length.parse().map_err(|_| heading())?;
+    let before = format.len() + "blake3 ".len() + checksum.len() + "bytes ".len() + length.len() + 3;
+    let body = &rest[before..];
+    if (body.len() as u64) < expected {
+        return Err(ExportError::Short { found: body.len() as u64, expected });
+    }
+    if body.len() as u64 > expected || blake3::hash(body).to_hex().as_str() != checksum {
+        return Err(damaged("its checksum does not fit"));
+    }
+    Ok(body)
+}
+
+/// Operations are in order and take back earlier ones; every value that they name is there; points name known operations.
+fn check(history: &History, values: &BTreeMap<Address, Vec<u8>>) -> Result<(), ExportError> {
+    let mut last = 0;
+    for operation in &history.operations {
+        if operation.id <= last
+            || operation.inverts.is_some_and(|inverted| history.operation(inverted).is_none() || inverted >= operation.id)
+        {
+            return Err(damaged(&format!("operation {} is out of order", operation.id)));
+        }
+        last = operation.id;
+    }
+    if let Some(address) = addresses(history).find(|address| !values.contains_key(address)) {
+        return Err(damaged(&format!("the value {} is missing", hexadecimal(&address))));
+    }
+    match history.snapshots.iter().find(|snapshot| snapshot.operation > last) {
+        Some(snapshot) => Err(damaged(&format!("operation {} is missing", snapshot.operation))),
+        None => Ok(()),
+    }
+}
+
+fn written(operation: &Operation) -> OperationLine {
+    let hex = |address: &Option<Address>| address.as_ref().map(hexadecimal);
+    let edit = |edit: &LoggedEdit| EditLine {
+        row: format!("{:?}", edit.row.id),
+        occurrence: edit.row.occurrence,
+        slot: edit.slot.name(),
+        before: hex(&edit.before),
+        after: hex(&edit.after),
+        change: edit.change.clone(),
+    };
+    let mark = |mark: &Mark| MarkLine {
+        row: format!("{:?}", mark.address.row.id),
+        occurrence: mark.address.row.occurrence,
+        index: mark.address.index,
+        content: format!("{:?}", mark.address.content),
+        kind: mark.kind,
+        before: mark.before.clone(),
+        after: mark.after.clone(),
+        number: mark.number,
+    };
+    OperationLine {
+        id: operation.id,
+        kind: operation.kind,
+        time: operation.time,
+        command: operation.command.clone(),
+        actor: operation.actor.clone(),
+        inverts: operation.inverts,
+        tokens_before: operation.tokens_before,
+        tokens_after: operation.tokens_after,
+        last_row: operation.last_row.map(|row| format!("{row:?}")),
+        after_bytes: operation.after_bytes,
+        after_hash: hex(&operation.after_hash),
+        edits: operation.edits.iter().map(edit).collect(),
+        marks: operation.marks.iter().map(mark).collect(),
+    }
+}
+
+fn read(line: OperationLine) -> Option<Operation> {
+    let edit = |edit: EditLine| {
+        Some(LoggedEdit {
+            row: RowAddress { id: key(&edit.row)?, occurrence: edit.occurrence },
+            slot: Slot::from_name(&edit.slot)?,
+            before: optional(edit.before, address)?,
+            after: optional(edit.after, address)?,
+            change: edit.change,
+        })
+    };
+    let mark = |mark: MarkLine| {
+        let row = RowAddress { id: key(&mark.row)?, occurrence: mark.occurrence };
+        let address = MarkAddress { row, index: mark.index, content: key(&mark.content)? };
+        Some(Mark { address, kind: mark.kind, before: mark.before, after: mark.after, number: mark.number })
+    };
+    Some(Operation {
+        id: line.id,
+        kind: line.kind,
+        state: OperationState::Committed,
+        time: line.time,
+        command: line.command,
+        actor: line.actor,
+        inverts: line.inverts,
+        edits: line.edits.into_iter().map(edit).collect::<Option<_>>()?,
+        marks: line.marks.into_iter().map(mark).collect::<Option<_>>()?,
+        tokens_before: line.tokens_before,
+        tokens_after: line.tokens_after,
+        last_row: optional(line.last_row, key)?,
+        after_bytes: line.after_bytes,
+        after_hash: optional(line.after_hash, address)?,
+    })
+}
+
+/// What may be missing, but not be wrong.
+fn optional<T>(text: Option<String>, parse: fn(&str) -> Option<T>) -> Option<Option<T>> {
+    match text {
+        None => Some(None),
+        Some(text) => parse(&text).map(Some),
+    }
+}
+
+fn key(text: &str) -> Option<Key> {
+    u128::from_str_radix(text, 16).ok().filter(|_| text.len() == 32).map(Key)
+}
+
+fn address(text: &str) -> Option<Address> {
+    blake3::Hash::from_hex(text).ok().map(|hash| *hash.as_bytes())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::model::Level;
+
+    fn export() -> Export {
+        let (before, after) = (b"\"a\"".to_vec(), b"not \xff text".to_vec());
+        let hash = |value: &[u8]| *blake3::hash(value).as_bytes();
+        let row = RowAddress { id: Key(7), occurrence: 1 };
+        let change = BlockChange {
+            number: 3,
+            label: "Read a.rs".to_owned(),
+            level_before: Level::Original,
+            level_after: Level::Archived,
+            tokens_before: 12.5,
+            tokens_after: 3.0,
+            reason: String::new(),
+        };
+        let edit = LoggedEdit {
+            row,
+            slot: Slot::Content(2),
+            before: Some(hash(&before)),
+            after: Some(hash(&after)),
+            change: Some(change),
+        };
+        let mark = Mark {
+            address: MarkAddress { row, index: 0, content: Key(9) },
+            kind: MarkKind::Pin,
+            before: None,
+            after: Some("top".to_owned()),
+            number: 3,
+        };
+        let operation = Operation {
+            id: 2,
+            kind: OperationKind::Change,
+            state: OperationState::Committed,
+            time: 5,
+            command: "archive 3".to_owned(),
+            actor: "user".to_owned(),
+            inverts: None,
+            edits: vec![edit],
+            marks: vec![mark],
+            tokens_before: 100.0,
+            tokens_after: 90.5,
+            last_row: Some(Key(u128::MAX)),
+            after_bytes: Some(77),
+            after_hash: Some(hash(b"file")),
+        };
+        let snapshots = vec![Snapshot { name: "before".to_owned(), operation: 0, time: 4 }];
+        Export {
+            provider: "claude-code".to_owned(),
+            session: "S".to_owned(),
+            project: "-p".to_owned(),
+            path: "/p/S.jsonl".to_owned(),
+            history: History { operations: vec![operation], marks: Vec::new(), snapshots },
+            values: [before, after].into_iter().map(|value| (hash(&value), value)).collect(),
+        }
+    }
+
+    #[test]
+    fn an_export_is_read_as_it_was_written() {
+        assert_eq!(Export::unpack(&export().pack().unwrap()).unwrap(), export());
+    }
+
+    #[test]
+    fn every_cut_and_every_flipped_byte_is_noticed() {
+        let file = export().pack().unwrap();
+        for length in 0..file.len() {
+            assert!(Export::unpack(&file[..length]).is_err(), "{length} bytes");
+        }
+        for place in 0..file.len() {
+            let mut broken = file.clone();
+            broken[place] ^= 1;
+            assert!(Export::unpack(&broken).is_err(), "byte {place}");
+        }
+    }
+
+    #[test]
+    fn what_is_wrong_is_said() {
+        let file = export().pack().unwrap();
+        let check = |file: &[u8], expected: &str| assert_eq!(Export::unpack(file).unwrap_err().to_string(), expected);
+        check(b"", "it is no export of aperture");
+        check(b"{\"type\":\"user\"}", "it is no export of aperture");
+        check(b"aperture export 2\nwhatever", "it was written by a newer aperture: its format is 2, this one knows 1");
+        check(b"aperture export 1\n", "it is damaged: its heading is unreadable");
+        let heading = file.split_inclusive(|byte| *byte == b'\n').take(3).map(<[u8]>::len).sum::<usize>();
+        let expected = file.len() - heading;
+        check(&file[..heading + 9], &format!("it is cut short: 9 of {expected} bytes are there"));
+        check(&[&file[..], b"x"].concat(), "it is damaged: its checksum does not fit");
+        let mut lacking = export();
+        let address = *lacking.values.keys().next().unwrap();
+        lacking.values.remove(&address);
+        let text = format!("it is damaged: the value {} is missing", hexadecimal(&address));
+        check(&lacking.pack().unwrap(), &text);
+        let mut repeated = export();
+        repeated.history.operations.push(repeated.history.operations[0].clone());
+        check(&repeated.pack().unwrap(), "it is damaged: operation 2 is out of order");
+        let mut ahead = export();
+        ahead.history.snapshots[0].operation = 3;
+        check(&ahead.pack().unwrap(), "it is damaged: operation 3 is missing");
+    }
+
+    #[test]
+    fn logs_are_told_apart() {
+        let one = export().history;
+        let mut two = one.clone();
+        two.operations.push(Operation { id: 3, ..one.operations[0].clone() });
+        let mut other = one.clone();
+        other.operations[0].time += 1;
+        let check = |known: &History, exported: &History, expected| assert_eq!(relation(known, exported), expected);
+        check(&History::default(), &one, Relation::New);
+        check(&one, &one, Relation::Same);
+        check(&one, &two, Relation::Newer);
+        check(&two, &one, Relation::Older);
+        check(&one, &other, Relation::Other);
+        check(&one, &History::default(), Relation::Older);
+    }
+}

@@ -1,0 +1,341 @@
+//! What stands in a session file of what the log says, and the way back from there.
+
+use super::addresses::Addresses;
+use super::splice::{Piece, content, range, splice};
+use crate::model::{Address, BlockNumber, Edit, LoggedEdit, Operation, OperationId, RowAddress, Session, Slot};
+use crate::provider::ProviderAdapter;
+use crate::store::StoreError;
+use std::collections::BTreeMap;
+
+/// Gives a value of the log by its address.
+pub type Values<'a> = dyn Fn(&Address) -> Result<Vec<u8>, StoreError> + 'a;
+
+/// How the file departs from the log.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, serde::Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Departure {
+    /// Another value stands there.
+    Changed,
+    /// The row is not in the file.
+    RowGone,
+    /// A row that was taken out is in the file again.
+    RowBack,
+}
+
+/// A value of the log that does not stand in the file.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Departed {
+    /// The operation that wrote it last.
+    pub operation: OperationId,
+    /// Which value of the row it is.
+    pub slot: Slot,
+    /// The block that it belongs to, by its number now or, where the row is gone, by that in the log.
+    pub block: Option<BlockNumber>,
+    /// What the block is, in a few words; empty where there is none.
+    pub label: String,
+    /// How it departs.
+    pub how: Departure,
+}
+
+impl Departed {
+    /// Whether it is more than what the client was billed, which undo adjusts to what it finds.
+    pub fn hinders(&self) -> bool {
+        self.slot != Slot::Usage
+    }
+}
+
+/// What stands of a log.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Standing {
+    /// How many values were looked at.
+    pub values: usize,
+    /// Those that do not stand, in the order of the blocks.
+    pub departed: Vec<Departed>,
+}
+
+/// A session file beside its log.
+pub struct Beside<'a> {
+    /// The provider whose format the file has.
+    pub provider: &'a dyn ProviderAdapter,
+    /// The session.
+    pub session: &'a Session,
+    /// The bytes that it was read from.
+    pub bytes: &'a [u8],
+    /// What was done to it, oldest first.
+    pub operations: &'a [Operation],
+    /// The values of the log.
+    pub values: &'a Values<'a>,
+}
+
+impl Beside<'_> {
+    fn edits(&self) -> impl Iterator<Item = (OperationId, &LoggedEdit)> {
+        self.operations.iter().flat_map(|operation| operation.edits.iter().map(move |edit| (operation.id, edit)))
+    }
+
+    fn line(&self, addresses: &Addresses, row: RowAddress) -> Option<(u32, &[u8])> {
+        let row = addresses.row(row)?;
+        Some((row, &self.bytes[range(self.session, row, self.bytes).ok()?]))
+    }
+
+    /// Looks whether the last value of each slot stands in the file.
+    ///
+    /// # Errors
+    ///
+    /// A row that was added is not in the store.
+    pub fn standing(&self) -> Result<Standing, StoreError> {
+        let addresses = Addresses::new(self.session);
+        let mut slots: BTreeMap<(RowAddress, Slot), (OperationId, &LoggedEdit)> = BTreeMap::new();
+        // A row that was added is known whole, whatever was changed in it afterwards.
+        let mut lines: BTreeMap<RowAddress, (OperationId, &LoggedEdit, Option<Vec<u8>>)> = BTreeMap::new();
+        for (operation, edit) in self.edits() {
+            if edit.slot == Slot::Line {
+                let line = edit.after.map(|address| (self.values)(&address)).transpose()?;
+                lines.insert(edit.row, (operation, edit, line.map(|line| line.trim_ascii().to_vec())));
+                slots.retain(|(row, _), _| *row != edit.row);
+            } else if let Some((last, _, Some(line))) = lines.get_mut(&edit.row) {
+                if let (Some(at), Some(after)) = (self.provider.locate_slot(line, edit.slot), edit.after) {
+                    *line = [&line[..at.start], &(self.values)(&after)?, &line[at.end..]].concat();
+                    *last = operation;
+                }
+            } else {
+                // The list of blocks and a block in it are the same bytes: the later one counts.
+                if edit.slot == Slot::Message {
+                    slots.retain(|(row, slot), _| *row != edit.row || slot.index().is_none());
+                } else if edit.slot.index().is_some() {
+                    slots.remove(&(edit.row, Slot::Message));
+                }
+                slots.insert((edit.row, edit.slot), (operation, edit));
+            }
+        }
+        let mut standing = Standing { values: slots.len() + lines.len(), departed: Vec::new() };
+        for ((address, slot), (operation, edit)) in slots {
+            let how = match self.line(&addresses, address) {
+                None => Departure::RowGone,
+                Some((_, line)) => {
+                    let found = self.provider.locate_slot(line, slot).map(|at| *blake3::hash(&line[at]).as_bytes());
+                    if found == edit.after {
+                        continue;
+                    }
+                    Departure::Changed
+                }
+            };
+            standing.departed.push(self.departed(&addresses, operation, edit, how));
+        }
+        for (address, (operation, edit, expected)) in lines {
+            let how = match (self.line(&addresses, address), expected) {
+                (None, None) => continue,
+                (Some((_, line)), Some(expected)) if line == expected => continue,
+                (None, Some(_)) => Departure::RowGone,
+                (Some(_), Some(_)) => Departure::Changed,
+                (Some(_), None) => Departure::RowBack,
+            };
+            standing.departed.push(self.departed(&addresses, operation, edit, how));
+        }
+        standing.departed.sort_by_key(|departed| (departed.block.is_none(), departed.block, departed.operation));
+        Ok(standing)
+    }
+
+    fn departed(&self, addresses: &Addresses, operation: OperationId, edit: &LoggedEdit, how: Departure) -> Departed {
+        let now = addresses.row(edit.row).and_then(|row| {
+            let blocks = &self.session.blocks;
+            let first = blocks.partition_point(|block| block.row < row);
+            let index = if edit.slot == Slot::Line { 0 } else { edit.slot.index()? };
+            blocks.get(first + index as usize).filter(|block| block.row == row).map(|block| block.number)
+        });
+        let change = edit.change.as_ref();
+        Departed {
+            operation,
+            slot: edit.slot,
+            block: now.or(change.map(|change| change.number)),
+            label: change.map(|change| change.label.clone()).unwrap_or_default(),
+            how,
+        }
+    }
+
+    /// The edits that lead from the file as it is back to what stood there after an operation, 0 for the original; none where
+    /// a row stood there that was taken out since, because its place is not known.
+    ///
+    /// # Errors
+    ///
+    /// A value is not in the store.
+    pub fn back_to(&self, operation: OperationId) -> Result<Option<Vec<Edit>>, StoreError> {
+        let addresses = Addresses::new(self.session);
+        let mut first: BTreeMap<(RowAddress, Slot), &LoggedEdit> = BTreeMap::new();
+        let mut added: BTreeMap<RowAddress, bool> = BTreeMap::new();
+        for (_, edit) in self.edits().filter(|(id, _)| *id > operation) {
+            if edit.slot == Slot::Line {
+                if *added.entry(edit.row).or_insert(edit.before.is_none()) {
+                    continue;
+                }
+                return Ok(None);
+            }
+            first.entry((edit.row, edit.slot)).or_insert(edit);
+        }
+        let mut edits: Vec<(u32, Edit)> = Vec::new();
+        for ((address, slot), edit) in first {
+            if added.contains_key(&address) {
+                continue;
+            }
+            let Some((row, line)) = self.line(&addresses, address) else { return Ok(None) };
+            let (Some(at), Some(before)) = (self.provider.locate_slot(line, slot), edit.before) else { return Ok(None) };
+            let (now, then) = (line[at].to_vec(), (self.values)(&before)?);
+            if now != then {
+                let change = edit.change.clone();
+                edits.push((row, Edit { row: address, slot, before: Some(now), after: Some(then), change }));
+            }
+        }
+        edits.sort_by_key(|(row, _)| *row);
+        let mut edits: Vec<Edit> = edits.into_iter().map(|(_, edit)| edit).collect();
+        for address in added.into_keys() {
+            let Some((_, line)) = self.line(&addresses, address) else { continue };
+            let written = self.edits().filter(|(_, edit)| edit.row == address && edit.slot == Slot::Line);
+            let lead = match written.filter_map(|(_, edit)| edit.after).last() {
+                Some(address) => (self.values)(&address)?.starts_with(b"\n"),
+                None => false,
+            };
+            let line = [if lead { &b"\n"[..] } else { b"" }, line, b"\n"].concat();
+            edits.push(Edit { row: address, slot: Slot::Line, before: Some(line), after: None, change: None });
+        }
+        Ok(Some(edits))
+    }
+
+    /// BLAKE3 of the first `length` bytes of the file after some edits, or of all of it; none where the edits do not fit or
+    /// it is shorter.
+    pub fn hash_after(&self, edits: &[Edit], length: Option<u64>) -> Option<Address> {
+        let addresses = Addresses::new(self.session);
+        let pieces: Vec<Piece<'_>> = splice(self.provider, self.session, &addresses, self.bytes, edits).ok()?;
+        let mut left = length.unwrap_or(u64::MAX);
+        let mut hasher = blake3::Hasher::new();
+        for piece in &pieces {
+            let content = content(piece, self.bytes);
+            let take = usize::try_from(left).unwrap_or(usize::MAX).min(content.len());
+            hasher.update(&content[..take]);
+            left -= take as u64;
+        }
+        (length.is_none() || left == 0).then(|| *hasher.finalize().as_bytes())
+    }
+}
+
+#[cfg(test)]
+#[expect(clippy::disallowed_methods, reason = "tests read fixtures")]
+mod tests {
+    use super::*;
+    use crate::fsio::RealDisk;
+    use crate::model::{BlockChange, Level, OperationKind, OperationState};
+    use crate::provider::claude_code::ClaudeCode;
+    use crate::store::Cache;
+    use crate::workspace::load;
+
+    const ROWS: &str = concat!(
+        r#"{"type":"user","uuid":"a","parentUuid":null,"sessionId":"S","message":{"role":"user","content":"one"}}"#,
+        "\n",
+        r#"{"type":"user","uuid":"b","parentUuid":"a","sessionId":"S","message":{"role":"user","content":"two"}}"#,
+        "\n",
+    );
+
+    fn address(value: &str) -> Address {
+        *blake3::hash(value.as_bytes()).as_bytes()
+    }
+
+    fn edit(row: &str, slot: Slot, before: Option<&str>, after: Option<&str>) -> LoggedEdit {
+        let row = RowAddress { id: crate::model::Key::of(row), occurrence: 0 };
+        let change = slot.index().map(|_| BlockChange {
+            number: 9,
+            label: "a label".to_owned(),
+            level_before: Level::Original,
+            level_after: Level::Archived,
+            tokens_before: 1.0,
+            tokens_after: 1.0,
+            reason: String::new(),
+        });
+        LoggedEdit { row, slot, before: before.map(address), after: after.map(address), change }
+    }
+
+    fn operations(edits: &[LoggedEdit]) -> Vec<Operation> {
+        let operation = |(edit, id): (&LoggedEdit, OperationId)| Operation {
+            id,
+            kind: OperationKind::Change,
+            state: OperationState::Committed,
+            time: 0,
+            command: String::new(),
+            actor: String::new(),
+            inverts: None,
+            edits: vec![edit.clone()],
+            marks: Vec::new(),
+            tokens_before: 0.0,
+            tokens_after: 0.0,
+            last_row: None,
+            after_bytes: None,
+            after_hash: None,
+        };
+        edits.iter().zip(1..).map(operation).collect()
+    }
+
+    /// What departs, and the hash of the original.
+    type Looked = (Vec<(Slot, Option<BlockNumber>, Departure)>, Option<Address>);
+
+    /// The file beside a log whose values are among `values`: what departs, and the file before all of it.
+    fn beside(edits: &[LoggedEdit], values: &[&str]) -> Looked {
+        let directory = tempfile::tempdir().unwrap();
+        let path = directory.path().join("s.jsonl");
+        std::fs::write(&path, ROWS).unwrap();
+        let session = load(&RealDisk, &Cache::none(), &ClaudeCode, &path, "s".to_owned()).unwrap();
+        let operations = operations(edits);
+        let value = |wanted: &Address| -> Result<Vec<u8>, StoreError> {
+            let found = values.iter().find(|value| address(value) == *wanted);
+            found.map(|value| value.as_bytes().to_vec()).ok_or(StoreError::Damaged("missing".to_owned()))
+        };
+        let beside =
+            Beside { provider: &ClaudeCode, session: &session, bytes: ROWS.as_bytes(), operations: &operations, values: &value };
+        let departed = beside.standing().unwrap().departed;
+        let original = beside.back_to(0).unwrap().and_then(|edits| beside.hash_after(&edits, None));
+        (departed.into_iter().map(|departed| (departed.slot, departed.block, departed.how)).collect(), original)
+    }
+
+    #[test]
+    fn the_last_value_of_each_slot_stands_or_departs() {
+        let content = Slot::Content(0);
+        let check = |edits: &[LoggedEdit], values: &[&str], expected: &[(Slot, Option<BlockNumber>, Departure)]| {
+            assert_eq!(beside(edits, values).0, expected);
+        };
+        check(&[edit("b", content, Some("\"x\""), Some("\"two\""))], &["\"x\""], &[]);
+        check(
+            &[edit("b", content, Some("\"x\""), Some("\"y\"")), edit("b", content, Some("\"y\""), Some("\"two\""))],
+            &["\"x\""],
+            &[],
+        );
+        check(&[edit("b", content, Some("\"x\""), Some("\"y\""))], &["\"x\""], &[(content, Some(2), Departure::Changed)]);
+        check(&[edit("c", content, Some("\"x\""), Some("\"y\""))], &["\"x\""], &[(content, Some(9), Departure::RowGone)]);
+        let line = ROWS.lines().nth(1).unwrap();
+        check(&[edit("b", Slot::Line, None, Some(line))], &[line], &[]);
+        check(
+            &[edit("b", Slot::Line, None, Some(line)), edit("b", Slot::Line, Some(line), None)],
+            &[line],
+            &[(Slot::Line, Some(2), Departure::RowBack)],
+        );
+        check(
+            &[edit("b", Slot::Line, None, Some(line)), edit("b", Slot::Parent, Some("\"a\""), Some("\"z\""))],
+            &[line, "\"z\""],
+            &[(Slot::Line, Some(2), Departure::Changed)],
+        );
+    }
+
+    #[test]
+    fn the_way_back_leads_to_the_first_values() {
+        let line = ROWS.lines().nth(1).unwrap();
+        let first = ROWS.lines().next().unwrap();
+        let check = |edits: &[LoggedEdit], values: &[&str], expected: Option<String>| {
+            assert_eq!(beside(edits, values).1, expected.map(|text| address(&text)));
+        };
+        let content = Slot::Content(0);
+        check(&[], &[], Some(ROWS.to_owned()));
+        check(
+            &[edit("b", content, Some("\"x\""), Some("\"y\"")), edit("b", content, Some("\"y\""), Some("\"two\""))],
+            &["\"x\""],
+            Some(ROWS.replace("two", "x")),
+        );
+        check(&[edit("b", Slot::Line, None, Some(line))], &[line], Some(format!("{first}\n")));
+        check(&[edit("b", Slot::Line, Some(line), None)], &[line], None);
+        check(&[edit("c", content, Some("\"x\""), Some("\"y\""))], &["\"x\""], None);
+    }
+}

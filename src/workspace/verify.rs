@@ -1,0 +1,244 @@
+//! A session of the store beside its file: whether all that was done to it stands, and could be taken back.
+
+use super::standing::{Beside, Departed};
+use super::{Draft, Found, PlanError, Workspace, stands};
+use crate::engine::ReadSettings;
+use crate::fsio::{Disk, read_head};
+use crate::model::{Address, History, OperationId, OperationKind};
+use crate::provider::{Location, PROVIDERS};
+use crate::store::{Cache, Store, StoreError, StoredSession};
+use std::collections::BTreeSet;
+use std::io;
+
+/// How often a session is looked at again because it changed meanwhile.
+const ATTEMPTS: usize = 3;
+
+/// What undoing everything would give back.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum WayBack {
+    /// Nothing is in force.
+    Nothing,
+    /// The original, byte for byte.
+    Exact,
+    /// Every value; the rows around them were written or changed by other programs since, so there is no original to compare.
+    Values,
+    /// It would be refused.
+    Refused(String),
+    /// It cannot be told: there is no file.
+    Unknown,
+}
+
+/// The file of a session in the store.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum FileState {
+    /// It is there.
+    There,
+    /// It is not there any more.
+    Gone,
+    /// It cannot be read.
+    Unreadable(String),
+}
+
+/// What was found of one session.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Verified {
+    /// Its file.
+    pub file: FileState,
+    /// Operations in its log.
+    pub operations: usize,
+    /// Changes that are in force.
+    pub in_force: usize,
+    /// Values that were looked for in the file.
+    pub values: usize,
+    /// Those that do not stand there.
+    pub departed: Vec<Departed>,
+    /// Operations with values that the store lacks or that are not what they were, and how many.
+    pub lost: Vec<(OperationId, usize)>,
+    /// Operations that were interrupted, and whether the file has them.
+    pub interrupted: Vec<(OperationId, bool)>,
+    /// What undoing everything would give back.
+    pub way_back: WayBack,
+}
+
+impl Verified {
+    /// How many problems there are. A file that is gone and a command that was interrupted are none: both are foreseen.
+    pub fn problems(&self) -> usize {
+        let unreadable = matches!(self.file, FileState::Unreadable(_));
+        // What keeps undo from its work is mostly a departed value, which is counted already.
+        let refused = matches!(self.way_back, WayBack::Refused(_)) && self.departed.is_empty() && self.lost.is_empty();
+        self.departed.len() + self.lost.len() + usize::from(unreadable) + usize::from(refused)
+    }
+}
+
+/// The session file of a session in the store.
+pub fn found(stored: &StoredSession) -> Found {
+    let provider = PROVIDERS.iter().find(|provider| provider.name() == stored.provider).copied().unwrap_or(PROVIDERS[0]);
+    let location = provider.locate(&stored.path).unwrap_or_else(|| Location {
+        id: stored.session.clone(),
+        project: stored.project.clone(),
+        parent: None,
+        subagent: false,
+    });
+    Found { provider, path: stored.path.clone(), location }
+}
+
+/// Looks at a session of the store. Writes nothing. `sound` are the addresses of the values that are as they were; `now` is in
+/// milliseconds since 1970, UTC.
+///
+/// # Errors
+///
+/// The store cannot be read.
+pub fn verify(
+    disk: &dyn Disk,
+    cache: &Cache,
+    store: &Store,
+    stored: &StoredSession,
+    settings: &ReadSettings,
+    sound: &BTreeSet<Address>,
+    now: i64,
+) -> Result<Verified, StoreError> {
+    let state = || -> Result<_, StoreError> {
+        let identity = disk.identify(&stored.path).ok();
+        Ok((identity, store.history(stored.key)?.last(), store.prepared(stored.key)?.len()))
+    };
+    let mut left = ATTEMPTS;
+    loop {
+        left -= 1;
+        let before = state()?;
+        let verified = look(disk, cache, store, stored, settings, sound, now)?;
+        // Another aperture, or the client, may have been at work: what was found then is nobody's fault.
+        if left == 0 || verified.problems() == 0 || state()? == before {
+            return Ok(verified);
+        }
+    }
+}
+
+fn look(
+    disk: &dyn Disk,
+    cache: &Cache,
+    store: &Store,
+    stored: &StoredSession,
+    settings: &ReadSettings,
+    sound: &BTreeSet<Address>,
+    now: i64,
+) -> Result<Verified, StoreError> {
+    let mut history = store.history(stored.key)?;
+    let prepared = store.prepared(stored.key)?;
+    let file = match disk.identify(&stored.path) {
+        Ok(_) => FileState::There,
+        Err(error) if error.kind() == io::ErrorKind::NotFound => FileState::Gone,
+        Err(error) => FileState::Unreadable(error.to_string()),
+    };
+    let mut verified = Verified {
+        file,
+        operations: 0,
+        in_force: 0,
+        values: 0,
+        departed: Vec::new(),
+        lost: Vec::new(),
+        interrupted: Vec::new(),
+        way_back: WayBack::Unknown,
+    };
+    for operation in prepared {
+        // The next command settles it the same way: the file says whether it was done.
+        let done = verified.file == FileState::There && stands(disk, &stored.path, &operation).unwrap_or_default();
+        verified.interrupted.push((operation.id, done));
+        if done {
+            history.operations.push(operation);
+        }
+    }
+    verified.operations = history.operations.len();
+    verified.lost = lost(&history, sound);
+    verified.in_force = in_force(&history);
+    if verified.file == FileState::There
+        && let Err(error) = beside_file(disk, cache, store, stored, settings, now, history, &mut verified)
+    {
+        match error {
+            PlanError::Store(StoreError::Damaged(why)) if !verified.lost.is_empty() => verified.way_back = WayBack::Refused(why),
+            PlanError::Store(error) => return Err(error),
+            PlanError::Io(error) => verified.file = FileState::Unreadable(error.to_string()),
+            error => verified.way_back = WayBack::Refused(error.to_string()),
+        }
+    }
+    Ok(verified)
+}
+
+/// Changes that are in force.
+pub fn in_force(history: &History) -> usize {
+    let changes = history.operations.iter().filter(|operation| operation.kind == OperationKind::Change);
+    changes.filter(|operation| history.undone_by(operation.id).is_none()).count()
+}
+
+fn lost(history: &History, sound: &BTreeSet<Address>) -> Vec<(OperationId, usize)> {
+    let missing = |operation: &crate::model::Operation| {
+        let values = operation.edits.iter().flat_map(|edit| [edit.before, edit.after]).flatten();
+        (operation.id, values.filter(|address| !sound.contains(address)).count())
+    };
+    history.operations.iter().map(missing).filter(|(_, missing)| *missing > 0).collect()
+}
+
+#[expect(clippy::too_many_arguments, reason = "the second half of the one above, which alone calls it")]
+fn beside_file(
+    disk: &dyn Disk,
+    cache: &Cache,
+    store: &Store,
+    stored: &StoredSession,
+    settings: &ReadSettings,
+    now: i64,
+    history: History,
+    verified: &mut Verified,
+) -> Result<(), PlanError> {
+    let workspace = Workspace::open(disk, cache, history, found(stored), settings)?;
+    let session = &workspace.reading.session;
+    let bytes = read_head(disk, &workspace.path, usize::try_from(session.bytes).unwrap_or(usize::MAX))?;
+    let values = |address: &Address| store.original(address);
+    let beside = Beside {
+        provider: workspace.provider,
+        session,
+        bytes: &bytes,
+        operations: &workspace.history.operations,
+        values: &values,
+    };
+    let standing = beside.standing()?;
+    verified.values = standing.values;
+    verified.departed = standing.departed;
+    verified.way_back = if verified.in_force == 0 {
+        WayBack::Nothing
+    } else if verified.departed.iter().any(Departed::hinders) {
+        WayBack::Refused("another program changed what aperture wrote".to_owned())
+    } else {
+        way_back(&workspace, store, &beside, cache, now)?
+    };
+    Ok(())
+}
+
+/// Undoes everything, in memory.
+fn way_back(
+    workspace: &Workspace<'_>,
+    store: &Store,
+    beside: &Beside<'_>,
+    cache: &Cache,
+    now: i64,
+) -> Result<WayBack, PlanError> {
+    let Some(edits) = beside.back_to(0)? else {
+        return Ok(WayBack::Refused("a row that the log names is not in the file any more".to_owned()));
+    };
+    let mut draft = Draft::new(workspace, Some(store), now)?;
+    draft.revert(edits.clone(), Vec::new())?;
+    let drafted = draft.finish(OperationKind::Undo, "", None, &|hash| cache.count(hash), false)?;
+    let original = beside.hash_after(&edits, None);
+    let same = original.is_some() && beside.hash_after(&drafted.plan.edits, None) == original;
+    Ok(if same && first_state_is_known(beside)? { WayBack::Exact } else { WayBack::Values })
+}
+
+/// Whether the file, taken back to what the first operation wrote, has the bytes that the log recorded then: what the values
+/// lead back to from there is the original.
+fn first_state_is_known(beside: &Beside<'_>) -> Result<bool, StoreError> {
+    for operation in beside.operations {
+        let (Some(bytes), Some(hash)) = (operation.after_bytes, operation.after_hash) else { continue };
+        if let Some(edits) = beside.back_to(operation.id)? {
+            return Ok(beside.hash_after(&edits, Some(bytes)) == Some(hash));
+        }
+    }
+    Ok(false)
+}

@@ -1,0 +1,462 @@
+#!/usr/bin/env python3
+"""Does the real client resume what aperture wrote? README.md beside this file says what is needed and what is checked."""
+
+import argparse
+import collections
+import dataclasses
+import difflib
+import json
+import os
+import pathlib
+import shutil
+import statistics
+import subprocess
+import sys
+import tempfile
+
+# Share of a measured saving by which the reported one may miss it.
+TOLERANCE = 0.03
+# Characters around the content of a sent block (its type, its ids), which a transcript does not show, and how far they vary.
+FRAMES = {"text": 26, "attachment": 26, "tool_use": 95, "tool_result": 80}
+VARIATION = 30
+# Characters of a change that are not worth a judgement.
+SMALL = 400
+# The most undos that a run of steps can need.
+UNDOS = 20
+# Seconds that a program may take.
+PATIENCE = 180
+COLUMNS = (
+    "session",
+    "version",
+    "step",
+    "verdict",
+    "blocks",
+    "characters saved: reported / measured",
+    "tokens saved: reported / measured",
+    "same prefix: blocks / expected",
+    "remarks",
+)
+NOTE = "A note of the check: nothing is to be done about it."
+
+
+class Unmet(Exception):
+    """A program did what it must not: its message says what."""
+
+
+@dataclasses.dataclass
+class Result:
+    """One line of the table: a step on a session, and how far what was sent is what was announced."""
+
+    session: str
+    version: str
+    step: str
+    verdict: str
+    why: list
+    changed: int = 0
+    reported_characters: int = 0
+    measured_characters: int = 0
+    reported_share: float = 0.0
+    measured_share: float = 0.0
+    prefix: int = -1
+    expected_prefix: int = -1
+
+
+@dataclasses.dataclass
+class Sight:
+    """What the model would see of a file, as aperture writes it: its parts in the order in which they are sent."""
+
+    parts: list
+
+    def kinds(self):
+        return [kind(part) for part in self.parts]
+
+    def characters(self):
+        """Characters of all parts but thinking, as JSON escapes them."""
+        return sum(characters(part) for part in self.parts if part["role"] != "thinking")
+
+    def count(self, wanted):
+        return sum(part["kind"].split()[0] == wanted for part in self.parts)
+
+
+def kind(part):
+    """Role and type of the sent block that a part of a transcript stands for."""
+    word = part["kind"].split()[0]
+    role = "assistant" if part["role"] in ("assistant", "tool_use", "thinking") else "user"
+    return (role, "text" if word in ("attachment", "other") else word)
+
+
+def characters(part):
+    """Characters of the sent block, nearly."""
+    content, frame = part["content"] or "", FRAMES.get(part["kind"].split()[0], 0)
+    # The input of a tool is sent as JSON, all else as a string in it.
+    return frame + (len(content) if part["role"] == "tool_use" else len(json.dumps(content, ensure_ascii=False)))
+
+
+class Copy:
+    """A copy of a session in a home of its own, which aperture may change."""
+
+    def __init__(self, arguments, original, home):
+        self.aperture, self.checker = arguments.aperture, arguments.checker
+        self.extra = [] if arguments.no_binding else ["--binding", "error"]
+        self.original, self.home = original, home
+        rows = list(objects(original))
+        directories = (row["cwd"] for row in rows if str(row.get("cwd", "")).startswith("/"))
+        self.directory = arguments.directory or next(directories, "/home/user")
+        versions = list(dict.fromkeys(row["version"] for row in rows if isinstance(row.get("version"), str)))
+        self.version = versions[0] + ("…" if len(versions) > 1 else "") if versions else "?"
+        self.file = home / ".claude" / "projects" / original.parent.name / original.name
+        self.begin()
+
+    def begin(self):
+        """A fresh copy in an empty home."""
+        shutil.rmtree(self.home, ignore_errors=True)
+        self.file.parent.mkdir(parents=True)
+        shutil.copy2(self.original, self.file)
+        beside = self.original.with_suffix("")
+        if beside.is_dir():
+            shutil.copytree(beside, self.file.with_suffix(""))
+
+    def run(self, *words):
+        """The JSON that aperture writes, or None and its reason when it says that the request cannot be met."""
+        environment = {"PATH": os.environ.get("PATH", ""), "HOME": str(self.home), "APERTURE_HOME": str(self.home / "aperture")}
+        command = [self.aperture, *words, "--json", "--session", str(self.file)]
+        done = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=PATIENCE, check=False)
+        if done.returncode == 0:
+            return json.loads(done.stdout), ""
+        reason = next((line for line in done.stderr.splitlines() if line.startswith("because: ")), done.stderr[-300:].strip())
+        if done.returncode == 1:
+            return None, reason.removeprefix("because: ")
+        raise Unmet(f"aperture {' '.join(words)} ended with {done.returncode}: {reason}")
+
+    def see(self):
+        transcript, reason = self.run("transcript")
+        if transcript is None:
+            raise Unmet(f"no transcript: {reason}")
+        return Sight([part for message in transcript["messages"] for part in message["parts"]])
+
+    def turns(self):
+        """Numbers of the window's turns, ascending."""
+        blocks, _ = self.run("blocks", "window")
+        return sorted({block["turn"] for block in (blocks or {}).get("blocks", []) if block["turn"]})
+
+    def resume(self, file=None):
+        """What the checker says of a file; of the copy, also against the original."""
+        against = [] if file else ["--baseline", str(self.original)]
+        command = [self.checker, str(file or self.file), self.directory, *against, *self.extra]
+        done = subprocess.run(command, capture_output=True, text=True, timeout=PATIENCE, check=False)
+        try:
+            return json.loads(done.stdout.strip().splitlines()[-1])
+        except (ValueError, IndexError):
+            raise Unmet(f"the checker printed no JSON: {(done.stderr or done.stdout)[-300:].strip()}") from None
+
+    def unchanged(self):
+        return self.file.read_bytes() == self.original.read_bytes()
+
+    def undo(self):
+        """Takes back all that was done, and says what is wrong then: the file must be the original, byte for byte."""
+        for _ in range(UNDOS):
+            if self.run("undo")[0] is None:
+                break
+        else:
+            return f"still something to undo after {UNDOS} times"
+        if not self.unchanged():
+            return f"the file differs from the original, first in row {first_difference(self.original, self.file)}"
+        return ""
+
+
+def objects(file):
+    with open(file, "rb") as rows:
+        for row in rows:
+            try:
+                value = json.loads(row)
+            except ValueError:
+                continue
+            if isinstance(value, dict):
+                yield value
+
+
+def first_difference(one, other):
+    one, other = one.read_bytes().split(b"\n"), other.read_bytes().split(b"\n")
+    return 1 + next((place for place, (a, b) in enumerate(zip(one, other)) if a != b), min(len(one), len(other)))
+
+
+def sent_kinds(answer):
+    # Whether a text of the client is the system's or the user's depends on the model.
+    return [("user" if role == "system" else role, word) for role, word, _ in answer.get("history_kinds") or []]
+
+
+def sent_characters(answer, end):
+    """Characters of what was sent of the session, without thinking where the checker lists the blocks."""
+    blocks = answer.get("history_kinds")
+    if not blocks:
+        return answer["request_chars"]
+    return sum(size for _, word, size in blocks[:end] if word not in ("thinking", "redacted_thinking"))
+
+
+def measured(baseline, before, answer, after):
+    """Characters that are no longer sent; what the client says anew at the end counts only where it cannot be told apart."""
+    if sent_kinds(baseline)[: len(before.parts)] == before.kinds() and sent_kinds(answer)[: len(after.parts)] == after.kinds():
+        return sent_characters(baseline, len(before.parts)) - sent_characters(answer, len(after.parts))
+    return sent_characters(baseline, None) - sent_characters(answer, None)
+
+
+def first_change(before, after):
+    """Place of the first part that is another or gone; their number where something is only added behind them."""
+
+    def sent(part):
+        # Thinking can be without text: then it is told by its block.
+        return part["kind"], part["content"] or part["block"]
+
+    for place, (one, other) in enumerate(zip(before.parts, after.parts)):
+        if sent(one) != sent(other):
+            return place
+    return min(len(before.parts), len(after.parts))
+
+
+def split(kinds):
+    """Kinds of blocks, and the texts of user and client behind the last other block."""
+    end = len(kinds)
+    while end and kinds[end - 1] == ("user", "text"):
+        end -= 1
+    return kinds[:end], kinds[end:]
+
+
+def place_among_sent(kinds, sent, place):
+    """Where the part at `place` is among the sent blocks, and whether that is sure.
+
+    The client adds blocks and leaves some out, so both lists are aligned by their kinds.
+    """
+    if not sent or place == 0:
+        return place, not sent or kinds[:1] == sent[:1]
+    end = 0
+    for match in difflib.SequenceMatcher(None, kinds, sent, autojunk=False).get_matching_blocks():
+        if match.a <= place - 1 < match.a + match.size:
+            exact = place == len(kinds) or place < match.a + match.size
+            return match.b + place - match.a, exact
+        if match.a < place:
+            end = match.b + match.size
+    return end, False
+
+
+def judge(baseline, before, answer, after, returns):
+    """What is wrong with a resume of a changed file; how many sent blocks are as before, and should be; remarks."""
+    wrong = []
+
+    def must(holds, what):
+        if not holds:
+            wrong.append(what)
+
+    against = answer.get("baseline") or {}
+    must(answer.get("ok"), f"not ok: {answer.get('first_error')}")
+    if "history_blocks" not in answer or "common_prefix_blocks" not in against:
+        return wrong or ["the checker left keys out"], -1, -1, []
+    must(answer["http_400s"] == 0, f"{answer['http_400s']} requests refused")
+    must(not answer["auto_compacted"], "the client compacted by itself")
+    must(not answer.get("history_empty"), "no history was sent")
+    mismatches = baseline.get("binding_mismatches", 0)
+    bound = answer["binding_mismatches"]
+    must(bound <= mismatches, f"{bound} thinking blocks bound to another prefix, {mismatches} before")
+    thinking = against["thinking_after_first_diff"]
+    # What a compaction hid comes back with the thinking that was signed for it, which only the check of bindings can tell apart.
+    must(thinking == 0 or returns, f"{thinking} thinking blocks after the first change")
+
+    uses, results = answer["tool_uses_sent"], answer["tool_results_sent"]
+    must(uses == results, f"{uses} tool uses, {results} results")
+    expected = baseline["tool_uses_sent"] + after.count("tool_use") - before.count("tool_use")
+    must(uses == expected, f"{uses} tool uses, expected {expected}")
+    kinds_before, sent_before, sent_after = before.kinds(), sent_kinds(baseline), sent_kinds(answer)
+    remarks = []
+    if sent_before and sent_after:
+        # What the client says anew at the end of each resume is its own choice; the rest is the session.
+        (body, tail), (body_before, tail_before) = split(sent_after), split(sent_before)
+        (announced, added), (announced_before, added_before) = split(after.kinds()), split(kinds_before)
+        left, right = collections.Counter(body_before), collections.Counter(body)
+        left.subtract(announced_before)
+        right.subtract(announced)
+        more = len(tail) - len(added) - len(tail_before) + len(added_before)
+        extra = {key: right[key] - left[key] for key in sorted({*left, *right}) if right[key] != left[key]}
+        # Where the session ends within a tool call, the client closes it, and notes stand before that.
+        moved = extra.pop(("user", "text"), 0) if more else 0
+        more += moved
+        must(not extra and (not moved or not more), f"sent and not announced: {extra or moved}")
+        if body_before == announced_before:
+            must(body == announced, "another order of kinds")
+            must(len(tail) >= len(added), "the end of the history is missing")
+        if more:
+            remarks.append(f"the client itself adds {more:+} texts at the end")
+    else:
+        expected = baseline["history_blocks"] + len(after.parts) - len(before.parts)
+        must(answer["history_blocks"] == expected, f"{answer['history_blocks']} blocks sent, expected {expected}")
+
+    place, sure = place_among_sent(kinds_before, sent_before, first_change(before, after))
+    prefix = against["common_prefix_blocks"]
+    must(prefix == place or (not sure and prefix > place), f"the first {prefix} blocks are as before, expected {place}")
+    return wrong, prefix, place, remarks
+
+
+def step(copy, name, baseline, before, words):
+    """One command on the copy and a resume of it, as a line."""
+    result = Result(copy.original.stem[:8], copy.version, name, "ok", [])
+    try:
+        resumed(copy, result, baseline, before, words)
+    except (Unmet, subprocess.TimeoutExpired) as problem:
+        result.verdict, result.why = "FAILED", [str(problem)]
+    return result
+
+
+def resumed(copy, result, baseline, before, words):
+    content = copy.file.read_bytes()
+    change, reason = copy.run(*words)
+    if change is None or copy.file.read_bytes() == content:
+        result.verdict, result.why = "skipped", [reason or "nothing to do"]
+        return
+    result.changed = len(change["changes"])
+    after = copy.see()
+    answer = copy.resume()
+    wrong, result.prefix, result.expected_prefix, result.why = judge(baseline, before, answer, after, words == ["uncompact"])
+    difference, _ = copy.run("diff")
+    first = [block["number"] for block in difference["blocks"] if block["kind"] == "changed"]
+    places = [place for place, part in enumerate(before.parts) if part["block"] in first]
+    if places and min(places) < first_change(before, after):
+        wrong.append("the report names a change before the first that is seen")
+    if answer.get("est_tokens") and "request_chars" in answer:
+        result.reported_characters = before.characters() - after.characters()
+        result.measured_characters = measured(baseline, before, answer, after)
+        allowed = TOLERANCE * abs(result.measured_characters) + SMALL + VARIATION * abs(len(before.parts) - len(after.parts))
+        # Signatures stand in no transcript: without a list of the blocks they cannot be left out of what is measured.
+        comparable = bool(sent_kinds(answer)) or before.count("thinking") == after.count("thinking")
+        if comparable and abs(result.reported_characters - result.measured_characters) > allowed:
+            wrong.append(f"saved {result.measured_characters} characters, reported {result.reported_characters}")
+        tokens_before, tokens_after = difference["tokens_before"]["value"], difference["tokens_after"]["value"]
+        result.reported_share = (tokens_before - tokens_after) / max(tokens_before, 1)
+        result.measured_share = (baseline["est_tokens"] - answer["est_tokens"]) / max(baseline["est_tokens"], 1)
+    if wrong:
+        result.verdict, result.why = "FAILED", wrong + result.why
+
+
+def steps(copy):
+    """All steps on one session, a line each."""
+    name = copy.original.stem[:8]
+
+    def line(what, verdict, *why):
+        return Result(name, copy.version, what, verdict, list(why))
+
+    baseline = copy.resume(copy.original)
+    if not baseline.get("ok") and copy.extra:
+        # Its thinking is bound to something that the file no longer has: without the binding, only more mismatches are wrong.
+        copy.extra = []
+        baseline = copy.resume(copy.original)
+    if not baseline.get("ok") or baseline.get("history_empty") or baseline.get("auto_compacted"):
+        why = "the client compacts it by itself" if baseline.get("auto_compacted") else "no history is sent"
+        yield line("baseline", "unusable", baseline.get("first_error") or why)
+        return
+    before = copy.see()
+    aligned = sent_kinds(baseline)[: len(before.parts)] == before.kinds()
+    binding = "binding checked" if copy.extra else "binding not checked"
+    listed = "kinds as in the transcript" if aligned else "kinds differ from the transcript"
+    kinds = listed if sent_kinds(baseline) else "kinds not listed"
+    yield line("baseline", "ok", f"{baseline['history_blocks']} blocks, {len(before.parts)} parts", binding, kinds)
+
+    yield step(copy, "compress", baseline, before, ["compress", "--stale", "--level", "minimal"])
+    archived = step(copy, "archive", baseline, before, ["archive", "middle"])
+    if archived.verdict == "skipped":
+        archived = step(copy, "archive", baseline, before, ["archive", "kind(tool_result)"])
+    yield archived
+    content = copy.file.read_bytes()
+    _, reason = copy.run("pin", "recency & kind(tool_result)")
+    if reason:
+        yield line("pin", "skipped", reason)
+    elif copy.file.read_bytes() == content:
+        yield line("pin", "ok", "the file is as it was")
+    else:
+        yield line("pin", "FAILED", "the file changed")
+    yield step(copy, "create", baseline, before, ["create", NOTE])
+    hidden, _ = copy.run("blocks", "archived")
+    numbers = [block["number"] for block in (hidden or {}).get("blocks", [])]
+    if numbers:
+        yield step(copy, "recall", baseline, before, ["recall", str(numbers[0]), "--inject"])
+    yield undone(copy, "undo", baseline)
+
+    turns = copy.turns()
+    first, last = max(2, turns[0]) if turns else 0, turns[-1] - 1 if turns else 0
+    folding = [("compact", "compact", f"{first}..{last}")] if len(turns) >= 3 and first <= last else []
+    for name, *words in [*folding, ("uncompact", "uncompact")]:
+        result = step(copy, name, baseline, before, words)
+        yield result
+        if result.verdict != "skipped":
+            yield undone(copy, f"undo {name}", baseline)
+
+
+def undone(copy, name, baseline):
+    """All undos, and a resume of what they leave; a copy that is not the original again is replaced."""
+    result = Result(copy.original.stem[:8], copy.version, name, "ok", [])
+    try:
+        wrong = copy.undo()
+    except (Unmet, subprocess.TimeoutExpired) as problem:
+        wrong = str(problem)
+    answer = copy.resume()
+    if answer.get("sent_sha") != baseline.get("sent_sha"):
+        wrong = "; ".join(filter(None, [wrong, "what is sent is not what was sent before"]))
+    if wrong:
+        result.verdict, result.why = "FAILED", [wrong]
+        copy.begin()
+    return result
+
+
+def check(arguments, original):
+    with tempfile.TemporaryDirectory(prefix="aperture-check-") as home:
+        copy = Copy(arguments, original, pathlib.Path(home))
+        try:
+            yield from steps(copy)
+        except (Unmet, subprocess.TimeoutExpired) as problem:
+            yield Result(original.stem[:8], copy.version, "run", "FAILED", [str(problem)])
+
+
+def row(result):
+    share = f"{result.reported_share:.1%} / {result.measured_share:.1%}" if result.prefix >= 0 else ""
+    text = f"{result.reported_characters} / {result.measured_characters}" if result.prefix >= 0 else ""
+    prefix = f"{result.prefix} / {result.expected_prefix}" if result.prefix >= 0 else ""
+    why = "; ".join(result.why).replace("|", "\\|").replace("\n", " ")
+    cells = [result.session, result.version, result.step, result.verdict, str(result.changed or ""), text, share, prefix, why]
+    return "| " + " | ".join(cells) + " |"
+
+
+def summary(results):
+    """Counts of the verdicts, and how far reported savings of tokens are from those by the checker's count."""
+    verdicts = collections.Counter(result.verdict for result in results)
+    yield ", ".join(f"{count} {verdict}" for verdict, count in verdicts.most_common())
+    gaps = sorted(100 * (result.reported_share - result.measured_share) for result in results if result.prefix >= 0)
+    if len(gaps) > 1:
+        tenths = statistics.quantiles(gaps, n=10)
+        yield (
+            f"share of tokens saved, reported less measured, in percentage points over {len(gaps)} steps: lowest {gaps[0]:+.1f}, "
+            f"10 % {tenths[0]:+.1f}, median {statistics.median(gaps):+.1f}, 90 % {tenths[8]:+.1f}, highest {gaps[-1]:+.1f}"
+        )
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--aperture", default="aperture", help="the program under test [default: aperture]")
+    parser.add_argument("--checker", required=True, help="the program that resumes a session file")
+    parser.add_argument("--directory", help="where the client is started [default: what the session says]")
+    parser.add_argument("--no-binding", action="store_true", help="do not ask for the check of thinking")
+    parser.add_argument("--rows", help="a file that gets each line as JSON as well")
+    parser.add_argument("sessions", nargs="+", type=pathlib.Path, metavar="SESSION.jsonl")
+    arguments = parser.parse_args()
+    results = []
+    print("| " + " | ".join(COLUMNS) + " |")
+    print("|" + " --- |" * len(COLUMNS))
+    for session in arguments.sessions:
+        for result in check(arguments, session.resolve()):
+            results.append(result)
+            print(row(result), flush=True)
+            if arguments.rows:
+                with open(arguments.rows, "a", encoding="utf-8") as rows:
+                    rows.write(json.dumps(dataclasses.asdict(result), ensure_ascii=False) + "\n")
+    print()
+    print("\n".join(summary(results)))
+    return 1 if any(result.verdict == "FAILED" for result in results) else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

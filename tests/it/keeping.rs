@@ -1,0 +1,623 @@
+//! What keeps the store sound: verify, gc, export and import.
+
+use crate::sandbox::Sandbox;
+use expect_test::{Expect, expect};
+use rusqlite::Connection;
+use std::fs;
+use std::path::PathBuf;
+
+/// The session of the fixture.
+const ID: &str = "11111111-1111-4111-8111-111111111111";
+/// A row as the client appends it.
+const APPENDED: &str = concat!(
+    r#"{"parentUuid":null,"isSidechain":false,"type":"system","subtype":"informational","content":"later","level":"info","#,
+    r#""uuid":"99999999-0000-4000-8000-000000000000","timestamp":"2026-11-21T23:00:00.000Z","sessionId":"S"}"#,
+    "\n"
+);
+
+/// A home with one session in which a few blocks were archived.
+fn archived() -> Sandbox {
+    let sandbox = untouched();
+    sandbox.text(&["archive", "8..10"]);
+    sandbox
+}
+
+fn untouched() -> Sandbox {
+    let sandbox = Sandbox::of("tools-and-spill").columns(100);
+    let session = session(&sandbox);
+    // Only the session itself: which one is the newest must not depend on the copy.
+    fs::remove_dir_all(session.with_extension("")).unwrap();
+    sandbox
+}
+
+fn session(sandbox: &Sandbox) -> PathBuf {
+    sandbox.home.join(".claude/projects").join(sandbox.slug()).join(format!("{ID}.jsonl"))
+}
+
+fn store(sandbox: &Sandbox) -> Connection {
+    Connection::open(sandbox.home.join(".aperture/store.db")).unwrap()
+}
+
+/// Checks what a command says. Sizes depend on libraries, so they are left out.
+fn check(sandbox: &Sandbox, arguments: &[&str], expected: Expect) {
+    let said = sandbox.run(arguments).all();
+    let mut text = String::new();
+    for line in said.split_inclusive('\n') {
+        let words: Vec<&str> = line.split(' ').collect();
+        let unit = |word: Option<&&str>| {
+            word.is_some_and(|word| ["B", "kB", "MB"].contains(&word.trim_matches(['(', ')', ',', ':', ';', '\n'])))
+        };
+        let number = |word: &str| word.trim_start_matches('(').starts_with(|c: char| c.is_ascii_digit());
+        let sizes = words.iter().enumerate().map(|(place, word)| match number(word) && unit(words.get(place + 1)) {
+            true if word.starts_with('(') => "(N",
+            true => "N",
+            false => word,
+        });
+        text.push_str(&sizes.collect::<Vec<_>>().join(" "));
+    }
+    expected.assert_eq(&text);
+}
+
+#[test]
+fn verify_holds_the_log_against_the_file() {
+    let sandbox = untouched();
+    check(
+        &sandbox,
+        &["verify"],
+        expect![[r#"
+        nothing was ever changed: there is nothing to verify
+        exit code 0
+    "#]],
+    );
+    sandbox.text(&["archive", "8..10"]);
+    check(
+        &sandbox,
+        &["verify"],
+        expect![[r#"
+        store       ok  1 session, 9 originals (N kB), N kB on the disk
+        11111111    ok  1 operation, 1 in force; undoing all gives back the original, byte for byte
+        exit code 0
+    "#]],
+    );
+    check(
+        &sandbox,
+        &["verify", "agent"],
+        expect![[r#"
+        error: no session's id begins with 'agent', and there is no such file
+        hint: aperture sessions lists all of them
+        exit code 1
+    "#]],
+    );
+    let file = session(&sandbox);
+    let left = fs::read_to_string(&file).unwrap();
+    fs::write(&file, format!("{left}{APPENDED}")).unwrap();
+    check(
+        &sandbox,
+        &["verify", "1111"],
+        expect![[r#"
+        store       ok  1 session, 9 originals (N kB), N kB on the disk
+        11111111    ok  1 operation, 1 in force; undoing all gives back the original, byte for byte
+        exit code 0
+    "#]],
+    );
+    let place = left.find("archived").unwrap();
+    fs::write(&file, format!("{}ARCHIVED{}", &left[..place], &left[place + 8..])).unwrap();
+    check(
+        &sandbox,
+        &["verify"],
+        expect![[r#"
+        store       ok  1 session, 9 originals (N kB), N kB on the disk
+        11111111    bad 1 operation, 1 in force; undoing all would be refused
+                    bad #8 auto mode: another program changed it after operation 1
+        error: 1 problem was found
+        hint: aperture import FILE brings back what an export has; undo leaves alone what another program changed
+        exit code 1
+    "#]],
+    );
+    let whole: Vec<&str> = left.split_inclusive('\n').filter(|line| !line.contains("archived")).collect();
+    fs::write(&file, whole.concat()).unwrap();
+    check(
+        &sandbox,
+        &["verify"],
+        expect![[r#"
+        store       ok  1 session, 9 originals (N kB), N kB on the disk
+        11111111    bad 1 operation, 1 in force; undoing all would be refused
+                    bad #8 auto mode: its row is gone since operation 1
+                    bad #9 instructions: its row is gone since operation 1
+                    bad #10 session context: its row is gone since operation 1
+        error: 3 problems were found
+        hint: aperture import FILE brings back what an export has; undo leaves alone what another program changed
+        exit code 1
+    "#]],
+    );
+    fs::write(&file, &left).unwrap();
+    sandbox.text(&["undo"]);
+    check(
+        &sandbox,
+        &["verify", "--all"],
+        expect![[r#"
+            store       ok  1 session, 9 originals (N kB), N kB on the disk
+            11111111    ok  2 operations; nothing is in force
+            exit code 0
+        "#]],
+    );
+    fs::remove_file(&file).unwrap();
+    check(
+        &sandbox,
+        &["verify", "--all"],
+        expect![[r#"
+            store       ok  1 session, 9 originals (N kB), N kB on the disk
+            11111111    ok  2 operations; what undo would do cannot be told
+                        ok  the file is gone; the originals are kept
+            exit code 0
+        "#]],
+    );
+    check(
+        &sandbox,
+        &["verify", "1111"],
+        expect![[r#"
+            store       ok  1 session, 9 originals (N kB), N kB on the disk
+            11111111    ok  2 operations; what undo would do cannot be told
+                        ok  the file is gone; the originals are kept
+            exit code 0
+        "#]],
+    );
+    check(
+        &sandbox,
+        &["verify", "2222"],
+        expect![[r#"
+        error: no sessions were found in HOME/.claude/projects
+        hint: run Claude Code once, or name a file: aperture status FILE.jsonl
+        exit code 1
+    "#]],
+    );
+}
+
+#[test]
+fn verify_proves_that_undo_gives_back_the_original() {
+    let sandbox = untouched();
+    let original = fs::read(session(&sandbox)).unwrap();
+    for blocks in ["8..10", "14", "16..20"] {
+        sandbox.text(&["archive", blocks]);
+        let report = sandbox.json(&["verify"], "aperture.verify/1");
+        assert_eq!(report["sessions"][0]["way_back"], "exact", "{report}");
+    }
+    for _ in 0..3 {
+        sandbox.text(&["undo"]);
+    }
+    assert!(fs::read(session(&sandbox)).unwrap() == original);
+    let report = sandbox.json(&["verify"], "aperture.verify/1");
+    assert_eq!(report["sessions"][0]["way_back"], "nothing");
+}
+
+#[test]
+fn verify_writes_nothing() {
+    let sandbox = archived();
+    store(&sandbox).execute("UPDATE operations SET state = 'prepared'", []).unwrap();
+    let all = |sandbox: &Sandbox| {
+        let store = store(sandbox);
+        store.query_row("SELECT group_concat(state) FROM operations", [], |row| row.get::<_, String>(0)).unwrap()
+    };
+    let before = (all(&sandbox), fs::read(session(&sandbox)).unwrap());
+    check(
+        &sandbox,
+        &["verify"],
+        expect![[r#"
+        store       ok  1 session, 9 originals (N kB), N kB on the disk
+        11111111    ok  1 operation, 1 in force; undoing all gives back the original, byte for byte
+                    ok  operation 1 was interrupted: it was done; the next command settles it
+        exit code 0
+    "#]],
+    );
+    assert!((all(&sandbox), fs::read(session(&sandbox)).unwrap()) == before);
+}
+
+#[test]
+fn verify_finds_what_is_wrong_in_the_store() {
+    let sandbox = archived();
+    store(&sandbox)
+        .execute("DELETE FROM originals WHERE address = (SELECT before FROM edits WHERE slot = 'content:0' LIMIT 1)", [])
+        .unwrap();
+    check(
+        &sandbox,
+        &["verify"],
+        expect![[r#"
+        store       ok  1 session, 8 originals (N kB), N kB on the disk
+        11111111    bad 1 operation, 1 in force; undoing all would be refused
+                    bad operation 1 cannot be taken back: the store lacks 1 of its values
+        error: 1 problem was found
+        hint: aperture import FILE brings back what an export has; undo leaves alone what another program changed
+        exit code 1
+    "#]],
+    );
+    let sandbox = archived();
+    let sql = "UPDATE originals SET content = (SELECT content FROM originals ORDER BY bytes DESC LIMIT 1)
+               WHERE address = (SELECT before FROM edits WHERE slot = 'content:0' LIMIT 1)";
+    store(&sandbox).execute(sql, []).unwrap();
+    let report = sandbox.run(&["verify"]);
+    assert!(report.stdout.contains("is not what it was"), "{}", report.stdout);
+    assert_eq!(report.code, 1);
+    let sandbox = archived();
+    let path = sandbox.home.join(".aperture/store.db");
+    let mut bytes = fs::read(&path).unwrap();
+    let page = bytes.len() / 2 / 4096 * 4096;
+    bytes[page..page + 64].fill(0x5a);
+    fs::write(&path, bytes).unwrap();
+    let report = sandbox.run(&["verify"]);
+    assert_eq!(report.code, 1, "{}", report.all());
+    assert!(!report.stderr.contains("panicked"), "{}", report.all());
+}
+
+#[test]
+fn gc_lists_and_deletes_only_if_told_to() {
+    let sandbox = archived();
+    check(
+        &sandbox,
+        &["gc", "--older-than", "0d", "--gone"],
+        expect![[r#"
+        nothing to forget
+        exit code 0
+    "#]],
+    );
+    sandbox.text(&["undo"]);
+    check(
+        &sandbox,
+        &["gc"],
+        expect![[r#"
+        nothing to forget
+        exit code 0
+    "#]],
+    );
+    check(
+        &sandbox,
+        &["gc", "--older-than", "0d"],
+        expect![[r#"
+        11111111    now    2 operations: everything was undone
+        would forget 1 session, 9 originals (N kB): it could never be undone or recalled again
+        nothing was deleted: this is a list; --yes deletes
+        exit code 0
+    "#]],
+    );
+    check(
+        &sandbox,
+        &["gc", "--older-than", "0d", "--dry-run"],
+        expect![[r#"
+        11111111    now    2 operations: everything was undone
+        would forget 1 session, 9 originals (N kB): it could never be undone or recalled again
+        nothing was deleted: this is a list; --yes deletes
+        exit code 0
+    "#]],
+    );
+    sandbox.text(&["verify", "--all"]);
+    check(
+        &sandbox,
+        &["gc", "--older-than", "0d", "--yes"],
+        expect![[r#"
+        11111111    now    2 operations: everything was undone
+        forgot 1 session, 9 originals (N kB); N B freed
+        exit code 0
+    "#]],
+    );
+    check(
+        &sandbox,
+        &["verify", "--all"],
+        expect![[r#"
+        nothing was ever changed: there is nothing to verify
+        exit code 0
+    "#]],
+    );
+    check(
+        &sandbox,
+        &["gc", "--older-than", "soon"],
+        expect![[r#"
+        error: invalid value 'soon' for '--older-than <TIME>': a time is written as 12h, 90d or 8w
+
+        For more information, try '--help'.
+        exit code 2
+    "#]],
+    );
+}
+
+#[test]
+fn gc_keeps_a_session_that_is_gone_unless_told_otherwise() {
+    let sandbox = archived();
+    fs::remove_file(session(&sandbox)).unwrap();
+    check(
+        &sandbox,
+        &["gc", "--older-than", "0d", "--yes"],
+        expect![[r#"
+        nothing to forget
+        kept: 1 session whose file is gone; --gone takes them too
+        exit code 0
+    "#]],
+    );
+    check(
+        &sandbox,
+        &["gc", "--gone"],
+        expect![[r#"
+        nothing to forget
+        exit code 0
+    "#]],
+    );
+    check(
+        &sandbox,
+        &["gc", "--older-than", "0d", "--gone"],
+        expect![[r#"
+        11111111    now    1 operation: its file is gone
+        would forget 1 session, 9 originals (N kB): it could never be undone or recalled again
+        nothing was deleted: this is a list; --yes deletes
+        exit code 0
+    "#]],
+    );
+    check(
+        &sandbox,
+        &["gc", "--older-than", "0d", "--gone", "--yes"],
+        expect![[r#"
+        11111111    now    1 operation: its file is gone
+        forgot 1 session, 9 originals (N kB); N B freed
+        exit code 0
+    "#]],
+    );
+}
+
+#[test]
+fn gc_does_not_take_a_session_that_was_moved_for_one_that_is_gone() {
+    let sandbox = archived();
+    let elsewhere = sandbox.home.join(".claude/projects/-elsewhere");
+    fs::create_dir(&elsewhere).unwrap();
+    fs::rename(session(&sandbox), elsewhere.join(format!("{ID}.jsonl"))).unwrap();
+    check(
+        &sandbox,
+        &["gc", "--older-than", "0d", "--gone"],
+        expect![[r#"
+        nothing to forget
+        exit code 0
+    "#]],
+    );
+}
+
+#[test]
+fn an_export_makes_undo_work_on_another_machine() {
+    let here = untouched();
+    let original = fs::read(session(&here)).unwrap();
+    here.text(&["archive", "8..20"]);
+    check(
+        &here,
+        &["export", "-o", "e"],
+        expect![[r#"
+            exported 1 operation and 15 values of 11111111-1111-4111-8111-111111111111 to PROJECT/e (N kB)
+            it holds what was archived, secrets included; aperture import reads it
+            exit code 0
+        "#]],
+    );
+    check(
+        &here,
+        &["export", "-o", "e"],
+        expect![[r#"
+        error: PROJECT/e exists
+        hint: --force replaces it
+        exit code 1
+    "#]],
+    );
+    here.text(&["export", "-o", "e", "--force"]);
+    let file = here.project.join("e");
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::PermissionsExt;
+        assert_eq!(fs::metadata(&file).unwrap().permissions().mode() & 0o777, 0o600);
+    }
+
+    let there = untouched();
+    there.write("e", fs::read(&file).unwrap());
+    let changed = fs::read(session(&here)).unwrap();
+    drop(here);
+    check(
+        &there,
+        &["import", "e"],
+        expect![[r#"
+            error: cannot import PROJECT/e
+            because: 7 of 9 values of its log do not stand in HOME/.claude/projects/SLUG/11111111-1111-4111-8111-111111111111.jsonl
+            hint: it belongs to another state of the session; --force takes it nevertheless
+            exit code 1
+        "#]],
+    );
+    fs::write(session(&there), changed).unwrap();
+    check(
+        &there,
+        &["undo"],
+        expect![[r#"
+        error: cannot change HOME/.claude/projects/SLUG/11111111-1111-4111-8111-111111111111.jsonl
+        because: there is nothing to undo
+        hint: aperture log lists the operations
+        exit code 1
+    "#]],
+    );
+    check(
+        &there,
+        &["import", "e"],
+        expect![[r#"
+            imported 1 operation and 15 values for HOME/.claude/projects/SLUG/11111111-1111-4111-8111-111111111111.jsonl
+            aperture undo works there
+            exit code 0
+        "#]],
+    );
+    check(
+        &there,
+        &["import", "e"],
+        expect![[r#"
+            the log of HOME/.claude/projects/SLUG/11111111-1111-4111-8111-111111111111.jsonl was known already: its 1 operation and 15 values are whole
+            aperture undo works there
+            exit code 0
+        "#]],
+    );
+    check(
+        &there,
+        &["verify"],
+        expect![[r#"
+            store       ok  1 session, 15 originals (N kB), N kB on the disk
+            11111111    ok  1 operation, 1 in force; undoing all gives back the original, byte for byte
+            exit code 0
+        "#]],
+    );
+    there.text(&["undo"]);
+    assert!(fs::read(session(&there)).unwrap() == original);
+    check(
+        &there,
+        &["import", "e"],
+        expect![[r#"
+            the log of HOME/.claude/projects/SLUG/11111111-1111-4111-8111-111111111111.jsonl goes on after this export: it stays, its 2 operations and 15 values are whole
+            nothing of it is in force
+            exit code 0
+        "#]],
+    );
+}
+
+#[test]
+fn an_import_mends_a_store() {
+    let sandbox = archived();
+    let original = untouched();
+    sandbox.text(&["export", "-o", "e"]);
+    store(&sandbox).execute("UPDATE originals SET content = x'00'", []).unwrap();
+    assert_eq!(sandbox.run(&["verify"]).code, 1);
+    check(
+        &sandbox,
+        &["import", "e"],
+        expect![[r#"
+        the log of HOME/.claude/projects/SLUG/11111111-1111-4111-8111-111111111111.jsonl was known already: its 1 operation and 9 values are whole
+        aperture undo works there
+        exit code 0
+    "#]],
+    );
+    sandbox.text(&["verify"]);
+    sandbox.text(&["undo"]);
+    assert!(fs::read(session(&sandbox)).unwrap() == fs::read(session(&original)).unwrap());
+}
+
+#[test]
+fn another_log_is_only_replaced_by_force() {
+    let here = archived();
+    here.text(&["export", "-o", "e"]);
+    let there = untouched();
+    there.write("e", fs::read(here.project.join("e")).unwrap());
+    drop(here);
+    there.text(&["archive", "14"]);
+    check(
+        &there,
+        &["import", "e"],
+        expect![[r#"
+            error: cannot import PROJECT/e
+            because: 4 of 6 values of its log do not stand in HOME/.claude/projects/SLUG/11111111-1111-4111-8111-111111111111.jsonl
+            hint: it belongs to another state of the session; --force takes it nevertheless
+            exit code 1
+        "#]],
+    );
+    check(
+        &there,
+        &["import", "e", "--force"],
+        expect![[r#"
+            imported 1 operation and 9 values for HOME/.claude/projects/SLUG/11111111-1111-4111-8111-111111111111.jsonl
+            4 values of it do not stand there: aperture verify says which
+            exit code 0
+        "#]],
+    );
+}
+
+#[test]
+fn a_file_that_cannot_be_imported_changes_nothing() {
+    let here = archived();
+    here.text(&["export", "-o", "e"]);
+    let whole = fs::read(here.project.join("e")).unwrap();
+    let sandbox = untouched();
+    fs::write(session(&sandbox), fs::read(session(&here)).unwrap()).unwrap();
+    drop(here);
+    let mut flipped = whole.clone();
+    *flipped.last_mut().unwrap() ^= 1;
+    sandbox.write("flipped", &flipped);
+    sandbox.write("newer", [b"aperture export 9\n", &whole[18..]].concat());
+    sandbox.write("short", &whole[..200]);
+    sandbox.write("foreign", "hello");
+    check(
+        &sandbox,
+        &["import", "flipped"],
+        expect![[r#"
+        error: cannot import PROJECT/flipped
+        because: it is damaged: its checksum does not fit
+        hint: nothing was changed; copy the file again
+        exit code 1
+    "#]],
+    );
+    check(
+        &sandbox,
+        &["import", "newer"],
+        expect![[r#"
+        error: cannot import PROJECT/newer
+        because: it was written by a newer aperture: its format is 9, this one knows 1
+        hint: update aperture
+        exit code 1
+    "#]],
+    );
+    check(
+        &sandbox,
+        &["import", "foreign"],
+        expect![[r#"
+        error: cannot import PROJECT/foreign
+        because: it is no export of aperture
+        hint: aperture export writes such files
+        exit code 1
+    "#]],
+    );
+    check(
+        &sandbox,
+        &["import", "missing"],
+        expect![[r#"
+        error: cannot import PROJECT/missing
+        because: No such file or directory (os error 2)
+        exit code 1
+    "#]],
+    );
+    let short = sandbox.run(&["import", "short"]);
+    assert!(short.stderr.contains("it is cut short: "), "{}", short.stderr);
+    assert!(!sandbox.home.join(".aperture/store.db").exists());
+    sandbox.write("whole", &whole);
+    let away = sandbox.home.join("away.jsonl");
+    fs::rename(session(&sandbox), &away).unwrap();
+    sandbox.session("other", "{}\n", 0);
+    check(
+        &sandbox,
+        &["import", "whole"],
+        expect![[r#"
+        error: cannot import PROJECT/whole
+        because: the session 11111111-1111-4111-8111-111111111111 is not on this machine
+        hint: copy its file here and name it: --session FILE
+        exit code 1
+    "#]],
+    );
+    let away = away.to_string_lossy().into_owned();
+    check(
+        &sandbox,
+        &["import", "whole", "--session", &away],
+        expect![[r#"
+            imported 1 operation and 9 values for HOME/away.jsonl
+            aperture undo works there
+            exit code 0
+        "#]],
+    );
+    check(
+        &sandbox,
+        &["verify", "-s", &away],
+        expect![[r#"
+            store       ok  1 session, 9 originals (N kB), N kB on the disk
+            away        ok  1 operation, 1 in force; undoing all gives back the original, byte for byte
+            exit code 0
+        "#]],
+    );
+}
+
+#[test]
+fn each_report_has_its_schema() {
+    let sandbox = archived();
+    sandbox.json(&["verify", "--all"], "aperture.verify/1");
+    sandbox.json(&["gc"], "aperture.gc/1");
+    sandbox.json(&["export", "-o", "e"], "aperture.export/1");
+    sandbox.json(&["import", "e"], "aperture.import/1");
+}

@@ -1,0 +1,409 @@
+//! What becomes of a session whatever happens to the program and around it: nothing is lost.
+//!
+//! APERTURE_KILLS and APERTURE_ROWS make the long runs long.
+
+use crate::sandbox::{Outcome, Sandbox};
+use aperture::store::Store;
+use std::fs::{self, OpenOptions};
+use std::io::Write;
+use std::path::{Path, PathBuf};
+use std::process::Stdio;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread;
+use std::time::{Duration, Instant};
+
+/// Pseudo-random numbers that are the same in each run.
+struct Random(u64);
+
+impl Random {
+    /// A number below `bound`.
+    fn below(&mut self, bound: u64) -> u64 {
+        self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        (self.0 >> 33) % bound.max(1)
+    }
+}
+
+fn number(variable: &str, default: usize) -> usize {
+    std::env::var(variable).ok().and_then(|value| value.parse().ok()).unwrap_or(default)
+}
+
+/// The main session of a fixture's home.
+fn session(sandbox: &Sandbox) -> PathBuf {
+    let directory = sandbox.home.join(".claude/projects").join(sandbox.slug());
+    let mut files: Vec<PathBuf> = fs::read_dir(directory).unwrap().map(|entry| entry.unwrap().path()).collect();
+    files.retain(|path| path.extension().is_some_and(|end| end == "jsonl"));
+    files.sort();
+    files.remove(0)
+}
+
+fn run(sandbox: &Sandbox, file: &Path, arguments: &[&str]) -> Outcome {
+    sandbox.run(&[arguments, &["-s", file.to_str().unwrap()]].concat())
+}
+
+/// Runs a command that must succeed.
+fn done(sandbox: &Sandbox, file: &Path, arguments: &[&str]) {
+    let outcome = run(sandbox, file, arguments);
+    assert_eq!(outcome.code, 0, "{arguments:?}: {}", outcome.all());
+}
+
+/// Takes everything back.
+fn undo_all(sandbox: &Sandbox, file: &Path) {
+    for _ in 0..1_000 {
+        let outcome = run(sandbox, file, &["undo"]);
+        if outcome.code == 1 {
+            assert!(outcome.stderr.contains("nothing to undo"), "{}", outcome.all());
+            return;
+        }
+        assert_eq!(outcome.code, 0, "{}", outcome.all());
+    }
+    panic!("there is always something to undo");
+}
+
+/// The store is sound, and nothing is left in the directory of a session that was not there.
+fn check_all(sandbox: &Sandbox, file: &Path) {
+    let store = Store::open(&sandbox.home.join(".aperture")).unwrap();
+    assert_eq!(store.check().unwrap(), Vec::<String>::new());
+    for known in store.sessions().unwrap() {
+        assert_eq!(store.prepared(known.key).unwrap(), []);
+    }
+    for address in store.addresses().unwrap() {
+        store.original(&address).unwrap();
+    }
+    let left = fs::read_dir(file.parent().unwrap()).unwrap().map(|entry| entry.unwrap().path());
+    assert_eq!(left.filter(|path| path.extension().is_some_and(|end| end == "aperture")).count(), 0);
+}
+
+#[cfg(unix)]
+#[test]
+fn killed_at_any_moment_it_leaves_the_old_or_the_new_file() {
+    let sandbox = Sandbox::of("older-model");
+    let file = session(&sandbox);
+    let original = fs::read(&file).unwrap();
+    done(&sandbox, &file, &["archive", "all"]);
+    let archived = fs::read(&file).unwrap();
+    let started = Instant::now();
+    done(&sandbox, &file, &["undo"]);
+    let mut length = started.elapsed().as_micros() as u64;
+    assert!(original != archived && fs::read(&file).unwrap() == original);
+    let mut random = Random(7);
+    let (mut killed, mut kept) = (0, 0);
+    for round in 0..number("APERTURE_KILLS", 25) {
+        let before = fs::read(&file).unwrap();
+        let arguments: &[&str] = if before == original { &["archive", "all"] } else { &["undo"] };
+        let mut command = sandbox.command(&[arguments, &["-s", file.to_str().unwrap()]].concat());
+        let mut child = command.stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
+        thread::sleep(Duration::from_micros(random.below(length)));
+        child.kill().unwrap();
+        let in_time = child.wait().unwrap().code().is_none();
+        killed += usize::from(in_time);
+        // How long a run takes is found out by the way, whatever else the machine does.
+        length = if in_time { length + length / 40 } else { length - length / 10 };
+        let after = fs::read(&file).unwrap();
+        assert!(after == original || after == archived, "round {round}: neither the old nor the new file");
+        kept += usize::from(after == before);
+    }
+    eprintln!("{killed} were killed in time; {kept} times the file stayed as it was");
+    undo_all(&sandbox, &file);
+    assert!(fs::read(&file).unwrap() == original);
+    check_all(&sandbox, &file);
+}
+
+/// Appends a row as a client does: opens, writes once, closes.
+fn append(file: &Path, row: &str) {
+    let mut handle = OpenOptions::new().append(true).open(file).unwrap();
+    handle.write_all(format!("{row}\n").as_bytes()).unwrap();
+}
+
+/// Changes a session there and back while a client appends to it, and looks at what is left. Rows of the conversation name
+/// the one before; rows of state do not.
+fn check_writer(rows: usize, chained: bool, pause: u64) {
+    let sandbox = Sandbox::of("older-model");
+    let file = session(&sandbox);
+    let original = fs::read_to_string(&file).unwrap();
+    let parent = original.lines().rev().find_map(|line| {
+        let row: serde_json::Value = serde_json::from_str(line).ok()?;
+        Some(row.get("uuid")?.as_str()?.to_owned())
+    });
+    let row = |number: usize| {
+        if !chained {
+            return format!(r#"{{"type":"mode","mode":"row-{number}","sessionId":"s"}}"#);
+        }
+        let parent = if number == 0 { parent.clone().unwrap() } else { format!("row-{}", number - 1) };
+        format!(
+            r#"{{"parentUuid":"{parent}","isSidechain":false,"type":"attachment","attachment":{{"type":"date"}},"rendered":[{{"content":"x"}}],"renderedRole":"user","uuid":"row-{number}","timestamp":"2026-11-21T23:00:00.000Z","sessionId":"s","version":"2.1.330"}}"#
+        )
+    };
+    let over = AtomicBool::new(false);
+    let (mut changes, mut refusals) = (0, 0);
+    thread::scope(|scope| {
+        scope.spawn(|| {
+            let mut random = Random(11);
+            for number in 0..rows {
+                append(&file, &row(number));
+                if pause > 0 {
+                    thread::sleep(Duration::from_micros(random.below(2 * pause)));
+                }
+            }
+            over.store(true, Ordering::SeqCst);
+        });
+        let mut round = 0;
+        while !over.load(Ordering::SeqCst) {
+            // Of the first only contents change; the second also adds and removes a row.
+            let change = if round % 2 == 0 { "kind(tool_result)" } else { "all" };
+            for arguments in [&["archive", "--live", change][..], &["undo", "--live"]] {
+                let outcome = run(&sandbox, &file, arguments);
+                assert!(matches!(outcome.code, 0 | 1 | 3), "{}", outcome.all());
+                changes += usize::from(outcome.code == 0);
+                refusals += usize::from(outcome.code == 3);
+            }
+            round += 1;
+        }
+    });
+    undo_all(&sandbox, &file);
+    let now = fs::read_to_string(&file).unwrap();
+    let tail = now.strip_prefix(&original).unwrap_or_else(|| panic!("the rest of the file is not what it was"));
+    let name = |line: &str| {
+        let row: serde_json::Value = serde_json::from_str(line).unwrap_or_else(|error| panic!("torn: {error}: {line}"));
+        row[if chained { "uuid" } else { "mode" }].as_str().unwrap().to_owned()
+    };
+    let names: Vec<String> = tail.lines().map(name).collect();
+    let mut sorted = names.clone();
+    sorted.sort_by_key(|name| name.trim_start_matches("row-").parse::<usize>().unwrap());
+    let expected: Vec<String> = (0..rows).map(|number| format!("row-{number}")).collect();
+    assert_eq!(sorted, expected, "rows were lost or doubled");
+    let disorder = names.windows(2).zip(expected.windows(2)).filter(|(now, _)| {
+        let number = |name: &str| name.trim_start_matches("row-").parse::<usize>().unwrap();
+        number(&now[0]) > number(&now[1])
+    });
+    eprintln!("{rows} rows, chained {chained}: {changes} changes, {refusals} refused, {} out of order", disorder.count());
+    if chained {
+        let written: Vec<&str> = tail.lines().collect();
+        for line in written {
+            let now: serde_json::Value = serde_json::from_str(line).unwrap();
+            let number: usize = now["uuid"].as_str().unwrap().trim_start_matches("row-").parse().unwrap();
+            assert_eq!(line, row(number), "a row is not as it was written");
+        }
+    }
+    assert!(changes > 0 || chained, "nothing was changed meanwhile");
+    check_all(&sandbox, &file);
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn rows_that_a_client_appends_as_fast_as_it_can_are_all_kept() {
+    check_writer(number("APERTURE_ROWS", 1_000), false, 0);
+    check_writer(number("APERTURE_ROWS", 1_000), false, 2_000);
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn rows_of_the_conversation_that_a_client_appends_are_all_kept() {
+    // As fast as it can, each of them makes a plan that adds or removes a row begin anew; with time between, some get through.
+    check_writer(number("APERTURE_ROWS", 1_000) / 2, true, 1_000);
+    check_writer(number("APERTURE_ROWS", 1_000) / 25, true, 100_000);
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn a_session_that_a_program_keeps_open_is_left_alone() {
+    let sandbox = Sandbox::of("older-model");
+    let file = session(&sandbox);
+    let mut handle = OpenOptions::new().append(true).open(&file).unwrap();
+    let original = fs::read(&file).unwrap();
+    let outcome = run(&sandbox, &file, &["archive", "--live", "all"]);
+    assert_eq!(outcome.code, 3, "{}", outcome.all());
+    assert!(outcome.stderr.contains(&format!("kept open for writing by process {}", std::process::id())), "{}", outcome.stderr);
+    handle.write_all(b"{\"type\":\"mode\",\"mode\":\"x\",\"sessionId\":\"s\"}\n").unwrap();
+    drop(handle);
+    let now = fs::read(&file).unwrap();
+    assert!(now.starts_with(&original) && now.len() > original.len());
+    done(&sandbox, &file, &["archive", "--live", "all"]);
+    undo_all(&sandbox, &file);
+    assert!(fs::read(&file).unwrap() == now);
+    check_all(&sandbox, &file);
+}
+
+#[test]
+fn two_at_once_on_one_session_wait_for_each_other() {
+    let sandbox = Sandbox::of("older-model");
+    let file = session(&sandbox);
+    let original = fs::read(&file).unwrap();
+    thread::scope(|scope| {
+        for selector in ["kind(tool_result)", "kind(attachment)"] {
+            let (sandbox, file) = (&sandbox, &file);
+            scope.spawn(move || {
+                for round in 0..6 {
+                    let arguments: &[&str] = if round % 2 == 0 { &["archive", selector] } else { &["undo"] };
+                    let outcome = run(sandbox, file, arguments);
+                    assert!(matches!(outcome.code, 0 | 1 | 3), "{}", outcome.all());
+                    assert!(!outcome.stderr.contains("bug"), "{}", outcome.stderr);
+                }
+            });
+        }
+    });
+    undo_all(&sandbox, &file);
+    assert!(fs::read(&file).unwrap() == original);
+    check_all(&sandbox, &file);
+}
+
+#[test]
+fn two_at_once_on_two_sessions_do_not_disturb_each_other() {
+    let sandbox = Sandbox::of("older-model");
+    let first = session(&sandbox);
+    let original = fs::read(&first).unwrap();
+    let second = sandbox.session("12121212-1212-4212-8212-121212121212", &original, 0);
+    thread::scope(|scope| {
+        for file in [&first, &second] {
+            let sandbox = &sandbox;
+            scope.spawn(move || {
+                for _ in 0..4 {
+                    done(sandbox, file, &["archive", "all"]);
+                    done(sandbox, file, &["undo"]);
+                }
+            });
+        }
+    });
+    for file in [first, second] {
+        assert!(fs::read(&file).unwrap() == original);
+        check_all(&sandbox, &file);
+    }
+}
+
+#[cfg(unix)]
+#[test]
+fn a_link_to_a_session_stays_one() {
+    let sandbox = Sandbox::of("older-model");
+    let file = session(&sandbox);
+    let original = fs::read(&file).unwrap();
+    let target = sandbox.project.join("elsewhere.jsonl");
+    fs::rename(&file, &target).unwrap();
+    std::os::unix::fs::symlink(&target, &file).unwrap();
+    done(&sandbox, &file, &["archive", "all"]);
+    assert!(fs::symlink_metadata(&file).unwrap().is_symlink());
+    assert!(fs::read(&target).unwrap() != original);
+    undo_all(&sandbox, &target);
+    assert!(fs::symlink_metadata(&file).unwrap().is_symlink());
+    assert!(fs::read(&target).unwrap() == original);
+    check_all(&sandbox, &target);
+}
+
+#[test]
+fn a_store_that_cannot_be_used_is_said_so_and_nothing_is_written() {
+    let newer = |path: &Path| {
+        let store = rusqlite::Connection::open(path).unwrap();
+        store.pragma_update(None, "user_version", 99).unwrap();
+    };
+    let garbage = |path: &Path| {
+        for ending in ["-wal", "-shm"] {
+            let _ = fs::remove_file(format!("{}{ending}", path.display()));
+        }
+        fs::write(path, vec![b'x'; 9_000]).unwrap();
+    };
+    let cases: [(&dyn Fn(&Path), &str); 2] = [(&newer, "newer aperture"), (&garbage, "store")];
+    for (spoil, said) in cases {
+        let sandbox = Sandbox::of("older-model");
+        let file = session(&sandbox);
+        done(&sandbox, &file, &["archive", "kind(tool_result)"]);
+        let changed = fs::read(&file).unwrap();
+        let store = sandbox.home.join(".aperture/store.db");
+        spoil(&store);
+        let spoiled = fs::read(&store).unwrap();
+        for arguments in [&["archive", "all"][..], &["undo"]] {
+            let outcome = run(&sandbox, &file, arguments);
+            assert_eq!(outcome.code, 1, "{}", outcome.all());
+            assert!(outcome.stderr.contains(said) && outcome.stderr.contains("hint: "), "{}", outcome.stderr);
+        }
+        // Reading goes on.
+        assert_eq!(run(&sandbox, &file, &["status"]).code, 0);
+        assert!(fs::read(&file).unwrap() == changed && fs::read(&store).unwrap() == spoiled);
+    }
+}
+
+#[test]
+fn a_block_that_another_program_rewrote_is_not_taken_back() {
+    let sandbox = Sandbox::of("older-model");
+    let file = session(&sandbox);
+    done(&sandbox, &file, &["archive", "all"]);
+    let text = fs::read_to_string(&file).unwrap();
+    let other = text.replace("@recall(", "@RECALL(");
+    assert_ne!(text, other);
+    fs::write(&file, &other).unwrap();
+    let outcome = run(&sandbox, &file, &["undo"]);
+    assert_eq!(outcome.code, 3, "{}", outcome.all());
+    assert!(outcome.stderr.contains("another program changed it"), "{}", outcome.stderr);
+    assert!(fs::read_to_string(&file).unwrap() == other);
+    fs::write(&file, &text).unwrap();
+    undo_all(&sandbox, &file);
+    check_all(&sandbox, &file);
+}
+
+/// Whether the tests run as the superuser, who may mount and become others.
+#[cfg(target_os = "linux")]
+fn is_root() -> bool {
+    use std::os::unix::fs::MetadataExt;
+    fs::metadata("/proc/self").unwrap().uid() == 0
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn a_directory_that_cannot_be_written_is_said_so() {
+    use std::os::unix::fs::{PermissionsExt, chown};
+    use std::os::unix::process::CommandExt;
+    const NOBODY: u32 = 65_534;
+    let sandbox = Sandbox::of("older-model");
+    let file = session(&sandbox);
+    let original = fs::read(&file).unwrap();
+    let directory = file.parent().unwrap();
+    if is_root() {
+        // The superuser may write everywhere; somebody else has to try.
+        fs::set_permissions(sandbox.home.parent().unwrap(), fs::Permissions::from_mode(0o755)).unwrap();
+        fs::create_dir(sandbox.home.join(".aperture")).unwrap();
+        chown(sandbox.home.join(".aperture"), Some(NOBODY), Some(NOBODY)).unwrap();
+    }
+    fs::set_permissions(directory, fs::Permissions::from_mode(0o555)).unwrap();
+    let mut command = sandbox.command(&["archive", "all", "-s", file.to_str().unwrap()]);
+    if is_root() {
+        command.uid(NOBODY).gid(NOBODY);
+    }
+    match command.output() {
+        Ok(output) => {
+            let said = String::from_utf8_lossy(&output.stderr);
+            assert_eq!(output.status.code(), Some(1), "{said}");
+            assert!(said.contains("denied") && said.contains("hint: the session is as it was"), "{said}");
+        }
+        Err(error) => eprintln!("skipped: the program cannot be run as somebody else: {error}"),
+    }
+    fs::set_permissions(directory, fs::Permissions::from_mode(0o755)).unwrap();
+    assert!(fs::read(&file).unwrap() == original);
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn a_full_disk_leaves_the_session_as_it_was() {
+    use std::process::Command;
+    let sandbox = Sandbox::of("older-model");
+    let file = session(&sandbox);
+    let original = fs::read(&file).unwrap();
+    // Room for the session and half of another one; then for a store that cannot grow.
+    for (place, kilobytes) in [(file.parent().unwrap().to_owned(), 104), (sandbox.home.join(".aperture"), 64)] {
+        fs::create_dir_all(&place).unwrap();
+        let size = format!("size={kilobytes}k,mode=755");
+        let mount = Command::new("mount").args(["-t", "tmpfs", "-o", &size, "none"]).arg(&place).output();
+        if !mount.is_ok_and(|mount| mount.status.success()) {
+            eprintln!("skipped: no small disk can be mounted here");
+            return;
+        }
+        if !file.exists() {
+            fs::write(&file, &original).unwrap();
+        }
+        let outcome = run(&sandbox, &file, &["archive", "all", "--no-cache"]);
+        let now = fs::read(&file).unwrap();
+        let left = fs::read_dir(file.parent().unwrap()).unwrap().count();
+        let unmounted = Command::new("umount").arg(&place).status();
+        assert!(unmounted.is_ok_and(|status| status.success()));
+        assert_eq!(outcome.code, 1, "{}", outcome.all());
+        assert!(now == original, "{}", outcome.all());
+        assert!(left >= 1, "{left}");
+        assert!(outcome.stderr.contains("space left") || outcome.stderr.contains("full"), "{}", outcome.stderr);
+    }
+}
