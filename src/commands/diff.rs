@@ -67,7 +67,7 @@ pub fn since_turn(env: &Env, session: Option<&str>, turn: u32) -> Result<(), Com
     }
     let next = reading.turns.iter().find(|later| later.number > turn).and_then(|later| later.timestamp);
     let before = workspace.history.operations.iter().filter(|operation| next.is_none_or(|next| operation.time < next));
-    let point = before.map(|operation| operation.id).last().unwrap_or_default();
+    let point = before.map(|operation| operation.id).next_back().unwrap_or_default();
     let draft = Draft::new(&workspace, store.as_ref(), env.style.now.as_millisecond())?;
     let mut blocks = draft.differences(point, None)?;
     let known: Vec<BlockNumber> = blocks.iter().map(|block| block.number).collect();
