@@ -89,7 +89,7 @@ impl Draft<'_> {
                     tools.iter().map(|(label, count)| if *count > 1 { format!("{label} ×{count}") } else { label.clone() });
                 text.push_str(&format!("  tools: {}\n", listed.collect::<Vec<_>>().join("; ")));
             }
-            let answer = blocks().filter(|block| block.role == Role::Assistant && block.kind == BlockKind::Text).next_back();
+            let answer = blocks().rfind(|block| block.role == Role::Assistant && block.kind == BlockKind::Text);
             if let Some(block) = answer {
                 text.push_str(&format!("  ended: {}\n", short(&self.content(block.number)?, ANSWER_CHARACTERS)));
             }
