@@ -385,7 +385,7 @@ fn a_fault_at_any_call_leaves_the_old_or_the_new_file_and_a_log_that_agrees() {
     let all = [Fault::Once, Fault::Lasting, Fault::Killed];
     check_faults("plain", plain.as_bytes(), &[], Step::Both, &all);
     check_faults("plain", plain.as_bytes(), &[Step::Both], Step::Undo, &all);
-    check_faults("plain", plain.as_bytes(), &[Step::Shorten(Level::Trimmed), Step::Undo], Step::Redo, &[Fault::Killed]);
+    check_faults("plain", plain.as_bytes(), &[Step::Shorten(Level::Minimal), Step::Undo], Step::Redo, &[Fault::Killed]);
     let unended = plain.trim_end();
     check_faults("no final line feed", unended.as_bytes(), &[], Step::Both, &[Fault::Killed]);
     check_faults("no final line feed", unended.as_bytes(), &[Step::Both], Step::Undo, &[Fault::Killed]);
