@@ -648,3 +648,36 @@ fn lines_that_stay_are_short_and_say_what_was_there() {
         assert!(tokens.len() > 20 && average < 30.0, "{level}: {average}");
     }
 }
+
+/// Run by hand: every session under `APERTURE_CORPUS`, compressed and archived, and each time taken back to the byte.
+#[test]
+fn every_session_of_the_corpus_is_given_back() {
+    let Some(corpus) = std::env::var_os("APERTURE_CORPUS").map(PathBuf::from) else {
+        eprintln!("skipped: APERTURE_CORPUS names no directory");
+        return;
+    };
+    let mut files = Vec::new();
+    crate::window::files(&corpus, &mut files);
+    let (mut changed, mut refused, mut faults) = (0, 0, Vec::new());
+    for file in files.iter().filter(|file| file.extension().is_some_and(|end| end == "jsonl")) {
+        let sandbox = Sandbox::new();
+        let original = fs::read(file).unwrap();
+        let copy = sandbox.session("5e551011-0000-4000-8000-000000000000", &original, 0);
+        if sandbox.run(&["status"]).code != 0 {
+            refused += 1;
+            continue;
+        }
+        for line in ["compress --stale", "compress middle --level minimal", "archive middle"] {
+            done(&sandbox, line);
+            if fs::read(&copy).unwrap() != original {
+                changed += 1;
+                done(&sandbox, "undo");
+            }
+            if fs::read(&copy).unwrap() != original {
+                faults.push(format!("{line}: {}", file.display()));
+            }
+        }
+    }
+    eprintln!("{changed} changes of {} files taken back, {refused} files are no session", files.len());
+    assert!(faults.is_empty(), "not as before:\n{}", faults.join("\n"));
+}

@@ -21,7 +21,7 @@ struct Sent {
 /// What the client puts in the place of references to tools that it no longer has.
 const TOOL_REFERENCES_GONE: &str = "[Tool references removed - tools no longer available]";
 
-fn files(directory: &Path, found: &mut Vec<PathBuf>) {
+pub fn files(directory: &Path, found: &mut Vec<PathBuf>) {
     for entry in std::fs::read_dir(directory).into_iter().flatten().flatten() {
         if entry.path().is_dir() {
             files(&entry.path(), found);
