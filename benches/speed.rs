@@ -257,6 +257,8 @@ fn change(directory: &Path, generator: &Generator, megabytes: u64, rounds: usize
     let mut out = BufWriter::new(File::create(&path).expect("a session is created"));
     generator.session(megabytes, megabytes * MEGABYTE, &mut out).expect("a session is written");
     out.flush().expect("a session is written");
+    // A session that a program keeps open for writing is not changed.
+    drop(out);
     let original = fs::read(&path).expect("the session is read");
     println!("\nchange of {megabytes} MB, {rounds} rounds:");
     let aperture = |home: &Path, arguments: &[&str]| {
