@@ -11,7 +11,7 @@ use crate::model::{
     Address, Block, BlockChange, BlockKind, BlockNumber, Edit, Event, Flags, Key, Level, LoggedEdit, Mark, MarkAddress, MarkKind,
     Operation, OperationId, OperationKind, Plan, Role, RowAddress, RowKind, Slot, Window,
 };
-use crate::provider::NewRow;
+use crate::provider::{NewRow, Source};
 use crate::store::Store;
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::collections::BTreeMap;
@@ -706,9 +706,9 @@ impl<'a> Draft<'a> {
         let mut revision = self.revise(known)?;
         let mut window = provider.window(&revision.session);
         let thinking_before = self.reading().in_window().filter(|block| block.kind == BlockKind::Thinking).count();
-        // In the middle of a tool loop the API wants the thinking that began it; models that do not bind theirs take it as it is.
-        let turn = self.open_loop().filter(|_| !thinking::is_bound(&self.reading().model));
-        let spared = |block: &Block| turn == Some(block.position.turn);
+        // Of calls that are still open, the API of older models wants the thinking that led to them.
+        let open = if thinking::leads_calls(&self.reading().model) { self.open_turn() } else { None };
+        let spared = |block: &Block| open == Some(block.position.turn);
         let timeline = thinking::Timeline::new(self.workspace, &self.addresses, &self.edits, &self.lines);
         if let Some(first) = timeline.first_unfit(&revision, &window, &spared) {
             self.strip(&revision, &window, first, &spared)?;
@@ -757,13 +757,13 @@ impl<'a> Draft<'a> {
         Ok(Drafted { plan, window, revision, tokens, unchanged_prefix, thinking_dropped, differences })
     }
 
-    /// The turn whose last response calls tools and got no answer after them but what tools and the user say, if it is the last.
-    fn open_loop(&self) -> Option<u32> {
+    /// The turn whose calls are still open when the session is resumed: what is sent last of the model is a call.
+    fn open_turn(&self) -> Option<u32> {
         let reading = self.reading();
-        let blocks = reading.window.blocks.iter().rev().filter_map(|number| reading.block(*number));
-        let said = |block: &&Block| matches!(block.role, Role::Assistant | Role::ToolUse);
-        let last = blocks.into_iter().find(said)?;
-        (last.kind == BlockKind::ToolUse).then_some(last.position.turn)
+        let messages = self.workspace.provider.messages(&reading.session, &reading.window);
+        let last = messages.iter().rev().find(|message| message.role == "assistant")?;
+        let Source::Block(number) = last.parts.last()?.source else { return None };
+        reading.block(number).filter(|block| block.kind == BlockKind::ToolUse).map(|block| block.position.turn)
     }
 
     /// No longer sends thinking from a block of the revision on.

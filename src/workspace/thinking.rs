@@ -11,15 +11,13 @@ use super::revision::Revision;
 use crate::model::{Address, Block, BlockKind, BlockNumber, Edit, RowAddress, Slot, Window};
 use std::collections::BTreeMap;
 
-/// Whether a model signs its thinking together with all that stands before it: Opus, Sonnet and Haiku from 5.5 on, Fable and
-/// Mythos from 5.1 on, and every model that is not known (platform.claude.com, "Preserved thinking").
-pub fn is_bound(model: &str) -> bool {
-    let Some(name) = model.strip_prefix("claude-") else { return !model.is_empty() };
+/// Whether a model is called with thinking of a fixed budget, so that an open call must begin with thinking: all up to 4.5.
+/// These models do not sign it together with what stands before it, and take it as it is.
+pub fn leads_calls(model: &str) -> bool {
+    let Some(name) = model.strip_prefix("claude-") else { return false };
     let numbers: Vec<u32> = name.split('-').filter_map(|part| part.parse().ok()).collect();
-    let version =
-        (numbers.first().copied().unwrap_or(u32::MAX), numbers.get(1).copied().filter(|minor| *minor < 100).unwrap_or(0));
-    let first = if name.contains("fable") || name.contains("mythos") { (5, 1) } else { (5, 5) };
-    version >= first
+    let minor = numbers.get(1).copied().filter(|minor| *minor < 100).unwrap_or(0);
+    numbers.first().is_some_and(|major| (*major, minor) < (4, 6))
 }
 
 /// What stood in a slot, and since when.
@@ -96,19 +94,17 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_newest_models_bind_their_thinking() {
-        for (model, bound) in [
-            ("claude-opus-5-5", true),
-            ("claude-opus-5", false),
-            ("claude-sonnet-4-5-20250929", false),
-            ("claude-3-7-sonnet-20250219", false),
-            ("claude-fable-5-1", true),
-            ("claude-fable-5", false),
-            ("claude-opus-6", true),
-            ("claude-next", true),
-            ("other", true),
+    fn older_models_think_before_they_call() {
+        for (model, leads) in [
+            ("claude-opus-4-5-20251101", true),
+            ("claude-sonnet-4-20250514", true),
+            ("claude-3-7-sonnet-20250219", true),
+            ("claude-opus-4-6", false),
+            ("claude-opus-5-5", false),
+            ("claude-next", false),
+            ("other", false),
         ] {
-            assert_eq!(is_bound(model), bound, "{model}");
+            assert_eq!(leads_calls(model), leads, "{model}");
         }
     }
 }
