@@ -4,6 +4,7 @@
 //!
 //! It is in-band: the model reads it as part of the content. What it is followed by is what is left of the content.
 
+use super::numbers::amount;
 use crate::model::{BlockNumber, Level, Marker};
 
 /// What stands before the line where the client itself added the content.
@@ -31,7 +32,7 @@ pub struct Line<'a> {
 
 /// The line for a block at a level. Where the content is left in part, that tells what it is; else the label and the hint do.
 pub fn line(level: Level, line: &Line<'_>) -> String {
-    let size = amount(line.tokens);
+    let size = amount(line.tokens.max(0.0).round() as u64);
     let number = line.number;
     let mut text = format!("[#{number} | {} from {size}", level.name());
     let whole = matches!(level, Level::Minimal | Level::Archived);
@@ -69,17 +70,6 @@ pub fn parse(content: &str) -> Option<(Marker, &str)> {
 /// The same anywhere in the texts of a tool input, as they are written for people: one `name: text` after the other.
 pub fn find_in_input(readable: &str) -> Option<Marker> {
     readable.match_indices(": [#").find_map(|(at, _)| parse(&readable[at + 2..])).map(|(marker, _)| marker)
-}
-
-/// A number of tokens, short, as a selector reads it: `812`, `3.2k`, `1.2M`.
-fn amount(tokens: f64) -> String {
-    let (value, unit) = match tokens.max(0.0).round() {
-        small if small < 1_000.0 => return format!("{small}"),
-        medium if medium < 999_500.0 => (medium / 1e3, "k"),
-        large => (large / 1e6, "M"),
-    };
-    let text = if value < 9.95 { format!("{value:.1}") } else { format!("{value:.0}") };
-    format!("{}{unit}", text.strip_suffix(".0").unwrap_or(&text))
 }
 
 /// A part on one line, without what the grammar needs, cut with `…`.

@@ -1,6 +1,6 @@
 //! Numbers, times and foreign text for people.
 
-use super::Style;
+use super::{Style, amount};
 use crate::model::{Basis, Hidden, TokenCount};
 use std::borrow::Cow;
 use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
@@ -8,34 +8,6 @@ use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
 /// A token figure, short: `600`, `3.2k`, `142k`, `1.2M`; an estimate with `~` before it.
 pub fn tokens(count: TokenCount) -> String {
     format!("{}{}", if count.basis == Basis::Estimated { "~" } else { "" }, amount(count.round()))
-}
-
-/// A number, short: `600`, `3.2k`, `142k`, `1.2M`.
-pub fn amount(value: u64) -> String {
-    match value {
-        0..1_000 => value.to_string(),
-        1_000..9_950 => trimmed(value as f64 / 1e3, "k"),
-        9_950..999_500 => format!("{:.0}k", value as f64 / 1e3),
-        _ => trimmed(value as f64 / 1e6, "M"),
-    }
-}
-
-fn trimmed(value: f64, unit: &str) -> String {
-    let text = format!("{value:.1}");
-    format!("{}{unit}", text.strip_suffix(".0").unwrap_or(&text))
-}
-
-/// A number with its thousands apart: `141,803`.
-pub fn count(value: u64) -> String {
-    let digits = value.to_string();
-    let mut text = String::new();
-    for (place, digit) in digits.chars().enumerate() {
-        if place > 0 && (digits.len() - place).is_multiple_of(3) {
-            text.push(',');
-        }
-        text.push(digit);
-    }
-    text
 }
 
 /// A size in bytes: `812 B`, `3.7 MB`.
@@ -150,26 +122,9 @@ mod tests {
     use super::*;
 
     #[test]
-    fn amounts_are_short() {
-        for (value, text) in [
-            (0, "0"),
-            (999, "999"),
-            (1_000, "1k"),
-            (3_240, "3.2k"),
-            (9_960, "10k"),
-            (142_300, "142k"),
-            (999_600, "1M"),
-            (1_250_000, "1.2M"),
-        ] {
-            assert_eq!(amount(value), text);
-        }
-    }
-
-    #[test]
     fn estimates_are_marked() {
         assert_eq!(tokens(TokenCount::estimated(31_200.0)), "~31k");
         assert_eq!(tokens(TokenCount::measured(31_200)), "31k");
-        assert_eq!(count(1_234_567), "1,234,567");
     }
 
     #[test]

@@ -26,7 +26,7 @@ pub use blocks::{BlockRow, BlocksReport, SortKey};
 pub use change::ChangeReport;
 pub use diff::DiffReport;
 pub use export::ExportReport;
-pub use format::{age, amount, bytes, clip, count, numbered, padded, percent, plural, printable, time, tokens};
+pub use format::{age, bytes, clip, numbered, padded, percent, plural, printable, time, tokens};
 pub use gc::{ForgettableSession, GcReport};
 pub use import::ImportReport;
 pub use log::{LogReport, LogRow};
@@ -42,6 +42,7 @@ pub use style::{Paint, Style};
 pub use transcript::{MessageText, PartText, TranscriptReport, TranscriptStyle};
 pub use verify::{Finding, FindingKind, VerifiedSession, VerifyReport, WayBackKind};
 
+pub use crate::engine::{amount, count};
 use serde::Serialize;
 
 /// What a command has to say.

@@ -1,7 +1,8 @@
 //! The summarized level of a text: its most telling lines, in their order.
 
 use super::SUMMARIZED_TOKENS;
-use super::lines::{count, count_lines, cut, lines};
+use super::lines::{count_lines, cut, lines};
+use crate::engine::numbers::count;
 use super::telling::{Style, Telling};
 use crate::engine::tokens::estimate;
 use std::borrow::Cow;

@@ -1,5 +1,6 @@
 //! Lines as a person would see them, and how they are cut.
 
+use crate::engine::numbers::count;
 use std::borrow::Cow;
 
 const ESCAPE: char = '\u{1b}';
@@ -100,19 +101,6 @@ pub fn cut(line: &str, head: usize, tail: usize) -> Cow<'_, str> {
     let place = |index: usize| line.char_indices().nth(index).map_or(line.len(), |(place, _)| place);
     let (beginning, end) = (&line[..place(head)], &line[place(characters - tail)..]);
     Cow::Owned(format!("{beginning}[… {} characters]{end}", count((characters - head - tail) as u64)))
-}
-
-/// A number with its thousands apart: `3,400`.
-pub fn count(value: u64) -> String {
-    let digits = value.to_string();
-    let mut text = String::new();
-    for (place, digit) in digits.chars().enumerate() {
-        if place > 0 && (digits.len() - place).is_multiple_of(3) {
-            text.push(',');
-        }
-        text.push(digit);
-    }
-    text
 }
 
 /// How many lines: `1 line`, `3,400 lines`.
