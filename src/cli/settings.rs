@@ -3,7 +3,6 @@
 use super::{CommandError, ErrorKind};
 use crate::engine::{self, PriceSetting, Prices, ReadSettings, Rules, StalePolicy};
 use crate::fsio::{Disk, read_head};
-use crate::model::Level;
 use anyhow::{Context, anyhow};
 use serde::Deserialize;
 use std::collections::BTreeMap;
@@ -30,9 +29,9 @@ pub struct Settings {
     /// What is not shortened unless it is named.
     #[serde(default)]
     protect: ProtectSettings,
-    /// How short stale blocks get, over the preset.
+    /// How much of what is old stays, over the preset.
     #[serde(default)]
-    levels: LevelSettings,
+    keep: KeepSettings,
     /// How full the window may be.
     #[serde(default)]
     budget: BudgetSettings,
@@ -55,13 +54,11 @@ struct ProtectSettings {
     patterns: Vec<String>,
 }
 
-#[derive(Clone, Debug, Default, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields)]
-struct LevelSettings {
-    trimmed: Option<u32>,
-    summarized: Option<u32>,
-    minimal: Option<u32>,
-    superseded: Option<String>,
+struct KeepSettings {
+    worth_millionths: Option<f32>,
+    newest_percent: Option<f64>,
 }
 
 #[derive(Clone, Copy, Debug, Default, Deserialize)]
@@ -119,11 +116,9 @@ impl Settings {
                 paths: both(self.protect.paths, other.protect.paths),
                 patterns: both(self.protect.patterns, other.protect.patterns),
             },
-            levels: LevelSettings {
-                trimmed: self.levels.trimmed.or(other.levels.trimmed),
-                summarized: self.levels.summarized.or(other.levels.summarized),
-                minimal: self.levels.minimal.or(other.levels.minimal),
-                superseded: self.levels.superseded.or(other.levels.superseded),
+            keep: KeepSettings {
+                worth_millionths: self.keep.worth_millionths.or(other.keep.worth_millionths),
+                newest_percent: self.keep.newest_percent.or(other.keep.newest_percent),
             },
             budget: BudgetSettings {
                 tokens: self.budget.tokens.or(other.budget.tokens),
@@ -137,7 +132,7 @@ impl Settings {
     ///
     /// # Errors
     ///
-    /// A preset, a level or a glob that is none.
+    /// A preset or a glob that is none.
     pub fn rules(&self) -> Result<Rules, CommandError> {
         let wrong = |error: anyhow::Error| {
             CommandError::new(ErrorKind::Usage, error.context("cannot use the settings"))
@@ -146,16 +141,11 @@ impl Settings {
         let name = self.preset.as_deref().unwrap_or(engine::DEFAULT_PRESET);
         let preset = engine::preset(name)
             .ok_or_else(|| wrong(anyhow!("there is no preset '{name}'")).hint("aperture preset list lists the presets"))?;
-        let mut levels = preset.levels;
-        levels.trimmed = self.levels.trimmed.or(levels.trimmed);
-        levels.summarized = self.levels.summarized.or(levels.summarized);
-        levels.minimal = self.levels.minimal.or(levels.minimal);
-        if let Some(name) = &self.levels.superseded {
-            levels.superseded = Level::from_name(name).ok_or_else(|| wrong(anyhow!("there is no level '{name}'")))?;
-        }
+        let worth_millionths = self.keep.worth_millionths.unwrap_or(preset.worth_millionths).max(0.0);
+        let newest_percent = self.keep.newest_percent.unwrap_or(preset.newest_percent).clamp(0.0, 100.0);
         let budget_percent = self.budget.percent.filter(|percent| (1.0..=100.0).contains(percent));
         let mut rules = Rules::default();
-        rules.levels = levels;
+        rules.preset = engine::Preset { worth_millionths, newest_percent, ..*preset };
         rules.budget_tokens = self.budget.tokens;
         rules.budget_percent = budget_percent.unwrap_or(rules.budget_percent);
         rules

@@ -1,4 +1,4 @@
-//! `aperture preset`: how short stale blocks get.
+//! `aperture preset`: how much of what is old stays.
 
 use crate::cli::{CommandError, Env, ErrorKind};
 use crate::engine::{self, PRESETS};
@@ -37,14 +37,15 @@ pub fn run(env: &Env, arguments: &Arguments) -> Result<(), CommandError> {
     let row = |preset: &engine::Preset| PresetRow {
         name: preset.name.to_owned(),
         description: preset.description.to_owned(),
-        levels: preset.levels,
+        worth_millionths: preset.worth_millionths,
+        newest_percent: preset.newest_percent,
         used: preset.name == env.preset,
     };
     let presets = match &arguments.action {
         Action::List => PRESETS.iter().map(row).collect(),
         Action::Show { name: Some(name) } => vec![row(named(name)?)],
         Action::Show { name: None } => {
-            vec![PresetRow { levels: env.rules.levels, ..row(named(&env.preset)?) }]
+            vec![row(&env.rules.preset)]
         }
         Action::Use { name } => {
             let preset = named(name)?;

@@ -14,6 +14,7 @@ use std::borrow::Cow;
 #[command(after_help = "Examples:
   aperture transcript            the conversation of the newest session here
   aperture transcript --headers  with the header of each message and part
+  aperture transcript --all      with what the client adds to it
   aperture transcript --raw 6666 | wc -c")]
 pub struct Arguments {
     /// Session: a path, an id or the beginning of one
@@ -25,6 +26,9 @@ pub struct Arguments {
     /// Write the content alone, exactly as it is sent
     #[arg(long)]
     raw: bool,
+    /// Also what the client adds in the system's name: reminders, lists of skills and agents
+    #[arg(short, long)]
+    all: bool,
 }
 
 /// Writes the conversation.
@@ -35,7 +39,12 @@ pub fn run(env: &Env, arguments: &Arguments) -> Result<(), CommandError> {
         (_, true) => TranscriptStyle::Raw,
         _ => TranscriptStyle::Plain,
     };
-    env.print(&TranscriptReport { messages: messages(&workspace, &env.settings)?, style })
+    let mut messages = messages(&workspace, &env.settings)?;
+    if !arguments.all {
+        messages.iter_mut().for_each(|message| message.parts.retain(|part| part.role != Role::System));
+        messages.retain(|message| !message.parts.is_empty());
+    }
+    env.print(&TranscriptReport { messages, style })
 }
 
 fn messages(workspace: &Workspace<'_>, settings: &ReadSettings) -> Result<Vec<MessageText>, CommandError> {

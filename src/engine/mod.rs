@@ -23,6 +23,7 @@ mod rules;
 mod secrets;
 pub mod selector;
 mod states;
+mod strategy;
 mod stop_words;
 mod terms;
 pub mod tokens;
@@ -38,9 +39,13 @@ pub use numbers::{amount, count};
 pub use price::{EditFacts, EditPrice, idle_milliseconds, price, price_of_stale, steps_per_turn};
 pub use prices::{Dollars, LongPrompt, ModelPrice, PriceSetting, PriceTable, Prices};
 pub use reading::{ReadSettings, Reading, read, read_with};
-pub use reduce::{LaterLines, Reducible, hint, reduce, tool_input};
+pub use reduce::{Reducible, hint};
 pub use retention::{Forgettable, forgettable};
-pub use rules::{DEFAULT_PRESET, LevelsByAge, PRESETS, Preset, Rules, preset, rounds, stale_levels};
+pub use rules::Rules;
 pub use secrets::mask;
 pub use selector::{Selector, SelectorError};
 pub use states::StalePolicy;
+pub use strategy::{
+    Context, DEFAULT_PRESET, Need, PRESETS, Planned, Preset, Shortened, Subject, newest, plan, preset, reduce, why_old,
+};
+pub use terms::terms as terms_of;

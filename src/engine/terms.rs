@@ -21,7 +21,7 @@ pub fn terms(text: &str) -> Vec<u32> {
             break;
         }
         let content = without_line_number(line).trim();
-        if LINE_BYTES.contains(&content.len()) && content.bytes().filter(u8::is_ascii_alphabetic).take(3).count() == 3 {
+        if is_quotable(content) {
             found.add(content);
         }
         names(content, |name| found.add(name));
@@ -31,8 +31,13 @@ pub fn terms(text: &str) -> Vec<u32> {
     found.terms
 }
 
+/// Whether a trimmed line is a term itself: an agent that edits a file quotes its lines.
+pub fn is_quotable(line: &str) -> bool {
+    LINE_BYTES.contains(&line.len()) && line.bytes().filter(u8::is_ascii_alphabetic).take(3).count() == 3
+}
+
 /// The hash under which a term is known.
-fn hash(term: &str) -> u32 {
+pub fn hash(term: &str) -> u32 {
     XxHash3_64::oneshot(term.as_bytes()) as u32
 }
 

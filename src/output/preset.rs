@@ -1,5 +1,4 @@
 use super::{Paint, Report, Style};
-use crate::engine::LevelsByAge;
 use serde::Serialize;
 
 /// A preset, or the settings over it.
@@ -9,8 +8,10 @@ pub struct PresetRow {
     pub name: String,
     /// What it does.
     pub description: String,
-    /// How short stale blocks get.
-    pub levels: LevelsByAge,
+    /// What a byte must be worth to stay: the chance that the agent needs what it shows, in millionths.
+    pub worth_millionths: f32,
+    /// The newest part of the window that stays nearly as it is, in percent of its tokens.
+    pub newest_percent: f64,
     /// Whether it is in use.
     pub used: bool,
 }
@@ -30,24 +31,18 @@ impl Report for PresetReport {
     fn text(&self, style: &Style) -> String {
         let row = |preset: &PresetRow| {
             let mark = if preset.used { " (in use)" } else { "" };
-            let levels = &preset.levels;
-            let ages = [("trimmed", levels.trimmed), ("summarized", levels.summarized), ("minimal", levels.minimal)];
-            let ages = ages.iter().filter_map(|(name, age)| Some((name, (*age)?)));
-            let ages = ages.map(|(name, age)| if age == 0 { format!("{name} at once") } else { format!("{name} after {age}") });
-            let mut stale = ages.collect::<Vec<_>>().join(", ");
-            match [levels.trimmed, levels.summarized, levels.minimal].iter().any(|age| age.is_some_and(|age| age > 0)) {
-                _ if stale.is_empty() => stale = "left as it is".to_owned(),
-                true => stale.push_str(" steps unused"),
-                false => {}
-            }
+            let newest = match preset.newest_percent {
+                0.0 => "no part".to_owned(),
+                percent => format!("the newest {percent} %"),
+            };
             format!(
-                "{}{}\n  {}\n  {} {stale}\n  {} {}\n",
+                "{}{}\n  {}\n  {} {newest}\n  {} {} in a million\n",
                 style.paint(Paint::Heading, &preset.name),
                 style.paint(Paint::Good, mark),
                 preset.description,
-                style.paint(Paint::Dim, "stale     "),
-                style.paint(Paint::Dim, "superseded"),
-                levels.superseded.name(),
+                style.paint(Paint::Dim, "stays nearly as it is        "),
+                style.paint(Paint::Dim, "a byte stays from a chance of"),
+                preset.worth_millionths,
             )
         };
         self.presets.iter().map(row).collect()

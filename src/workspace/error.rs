@@ -52,6 +52,14 @@ pub enum PlanError {
     /// A block among what would go is held.
     #[error("block {0} is among them, and it is {what}", what = .1.reason())]
     Held(BlockNumber, Kept),
+    /// Nothing that may be shortened is left, and the window is still larger.
+    #[error("the window cannot get smaller than {smallest} tokens, and {budget} are asked for")]
+    Budget {
+        /// Tokens that were asked for.
+        budget: u64,
+        /// Tokens that can be reached.
+        smallest: u64,
+    },
     /// There is nothing to take back.
     #[error("no compaction of the client is in this session")]
     NotCompacted,

@@ -32,7 +32,7 @@ pub use find::{FindError, Found, find, find_all, looks_like};
 pub use list::{Listed, list};
 pub use live::open_sessions;
 pub use load::{load, parse_chunk};
-pub use shorten::{KeptBlocks, shorten};
+pub use shorten::{Aim, KeptBlocks, Scope, shorten, shrink};
 pub use standing::{Beside, Departed, Departure, Standing, Values};
 pub use verify::{FileState, Verified, WayBack, found, in_force, verify};
 

@@ -1,12 +1,17 @@
-//! Blocks to other levels, each from its original.
+//! Blocks to shorter forms and back, each from its original.
 
 use super::draft::{Draft, Kept};
 use super::{Original, PlanError};
-use crate::engine::{self, LaterLines, Reducible, Rules, marker};
-use crate::model::{Block, BlockKind, BlockNumber, Level, Role, Zone};
+use crate::engine::{self, Context, Need, Preset, Rules, Shortened, Subject};
+use crate::model::{Block, BlockKind, BlockNumber, Level, Role};
+use rustc_hash::{FxHashMap, FxHashSet};
 use std::collections::BTreeMap;
 
-/// Bytes that must go for a change to be worth a line of its own: about thirty tokens.
+/// Bytes from which on a block can get shorter by more than its marker line.
+const LEAST_BYTES: u64 = 200;
+/// Bytes of a prompt from which on it holds more than what the user typed.
+const PASTED_BYTES: u64 = 2_000;
+/// Bytes by which a block that is short already must get shorter still to be changed again.
 const LEAST_SAVED_BYTES: usize = 120;
 
 /// The tags around a text that the client added.
@@ -14,6 +19,140 @@ const REMINDER: (&str, &str) = ("<system-reminder>\n", "\n</system-reminder>");
 
 /// Blocks that were left alone, by reason.
 pub type KeptBlocks = BTreeMap<Kept, Vec<BlockNumber>>;
+
+/// How far a window is shortened.
+#[derive(Clone, Copy, Debug)]
+pub enum Aim {
+    /// As far as a preset says.
+    Preset(Preset),
+    /// Until the window costs at most so many tokens.
+    Tokens(u64),
+}
+
+/// An original, and how it is shortened.
+struct Source {
+    original: Original,
+    /// The part of the content that is shortened, where the client put tags around it.
+    inner: Option<String>,
+    reason: String,
+    newest: bool,
+}
+
+impl Source {
+    fn new(original: Original, reason: String, newest: bool) -> Source {
+        let attached = original.block.kind == BlockKind::Attachment;
+        let inner = original.content.strip_prefix(REMINDER.0).and_then(|rest| rest.strip_suffix(REMINDER.1));
+        let inner = inner.filter(|_| attached).map(str::to_owned);
+        Source { original, inner, reason, newest }
+    }
+
+    fn subject(&self) -> Subject<'_> {
+        Subject {
+            block: &self.original.block,
+            content: self.inner.as_deref().unwrap_or(&self.original.content),
+            tokens: self.original.tokens,
+            label: engine::label(&self.original.block),
+            reason: self.reason.clone(),
+            newest: self.newest,
+        }
+    }
+
+    /// A shortened content as it stands in its block.
+    fn wrapped(&self, content: String) -> String {
+        if self.inner.is_some() { format!("{}{content}{}", REMINDER.0, REMINDER.1) } else { content }
+    }
+}
+
+/// Which blocks of a window may be shortened.
+#[derive(Clone, Debug)]
+pub struct Scope {
+    /// The first block of those that stay as they are.
+    pub end: BlockNumber,
+    /// The blocks that are meant; none for all.
+    pub only: Option<Vec<BlockNumber>>,
+    /// The level that all of them get which get shorter; none for what each deserves.
+    pub level: Option<Level>,
+}
+
+/// Shortens what is old of a window, by what the agent will need of it.
+///
+/// # Errors
+///
+/// The session cannot be read, or a budget is smaller than what can be reached.
+pub fn shrink(draft: &mut Draft<'_>, aim: Aim, scope: &Scope, rules: &Rules) -> Result<KeptBlocks, PlanError> {
+    let reading = &draft.workspace.reading;
+    if matches!(aim, Aim::Tokens(budget) if reading.price.total.value <= budget as f64) {
+        return Ok(KeptBlocks::new());
+    }
+    let (sources, mut kept) = sources(draft, aim, scope, rules)?;
+    let subjects: Vec<Subject<'_>> = sources.iter().map(Source::subject).collect();
+    let planned = engine::plan(reading, &subjects);
+    let shortened = match aim {
+        Aim::Preset(preset) => planned.first(planned.worth_at_least(preset.worth_millionths)),
+        Aim::Tokens(budget) => planned.saving(reading.price.total.value - budget as f64).map_err(|most| PlanError::Budget {
+            budget,
+            smallest: (reading.price.total.value - most).max(0.0).ceil() as u64,
+        })?,
+    };
+    if let Some(level) = scope.level {
+        let wanted = shortened.iter().map(|shortened| (shortened.number, level)).collect();
+        kept.extend(shorten(draft, &wanted, "", Some(rules))?);
+        return Ok(kept);
+    }
+    let by_number: FxHashMap<BlockNumber, &Source> =
+        sources.iter().map(|source| (source.original.block.number, source)).collect();
+    for Shortened { number, level, content } in shortened {
+        let (Some(block), Some(source)) = (reading.block(number), by_number.get(&number)) else { continue };
+        // What is short already is changed again only where that saves something.
+        let shorter = block.level == Level::Original || content.len() + LEAST_SAVED_BYTES <= block.bytes as usize;
+        if shorter {
+            draft.replace(number, level, &source.wrapped(content), &source.reason)?;
+        }
+    }
+    Ok(kept)
+}
+
+/// The originals of all blocks that may be shortened, and why others may not.
+fn sources(draft: &Draft<'_>, aim: Aim, scope: &Scope, rules: &Rules) -> Result<(Vec<Source>, KeptBlocks), PlanError> {
+    let reading = &draft.workspace.reading;
+    let newest = engine::newest(reading, if let Aim::Preset(preset) = aim { preset.newest_percent } else { 0.0 });
+    let mut kept = KeptBlocks::new();
+    let mut sources: Vec<Source> = Vec::new();
+    let meant = |block: &&Block| scope.only.as_ref().is_none_or(|only| only.contains(&block.number));
+    for block in reading.in_window().filter(|block| block.number < scope.end && is_old(reading, block)).filter(meant) {
+        let original = match untouchable(draft, block)? {
+            Some(why) => Err(why),
+            None => match draft.original(block.number) {
+                Ok(original) if rules.protect(block, &original.content) => Err(Kept::Protected),
+                Ok(original) => Ok(original),
+                Err(PlanError::NoOriginal(_)) => Err(Kept::NoOriginal),
+                Err(error) => return Err(error),
+            },
+        };
+        match original {
+            Ok(original) => sources.push(Source::new(original, engine::why_old(block), newest.contains(&block.number))),
+            Err(why) => kept.entry(why).or_default().push(block.number),
+        }
+    }
+    Ok((sources, kept))
+}
+
+/// Whether a block is of a kind and size that gets shorter with age.
+fn is_old(reading: &engine::Reading, block: &Block) -> bool {
+    let row = &reading.session.rows[block.row as usize];
+    let typed = row.prompt && block.role == Role::User && block.kind == BlockKind::Text && block.bytes < PASTED_BYTES;
+    block.level < Level::Minimal && block.kind != BlockKind::Thinking && !typed && (block.bytes >= LEAST_BYTES || !block.images.is_empty())
+}
+
+/// Why a block stays as it is, if so.
+fn untouchable(draft: &Draft<'_>, block: &Block) -> Result<Option<Kept>, PlanError> {
+    Ok(match draft.immutable(block.number)? {
+        Some(why) => Some(why),
+        None if block.pin.is_some() => Some(Kept::Pinned),
+        None if block.focused => Some(Kept::Focused),
+        None => None,
+    })
+}
 
 /// Puts blocks to the levels that are wanted, whatever their present one. `rules` protect blocks that nobody named.
 ///
@@ -27,32 +166,22 @@ pub fn shorten(
     rules: Option<&Rules>,
 ) -> Result<KeptBlocks, PlanError> {
     let reading = &draft.workspace.reading;
+    let need = Need::new(reading);
+    let others = reading.in_window().filter(|block| block.role != Role::System && !wanted.contains_key(&block.number));
+    let mut shown: FxHashSet<u32> = others.flat_map(|block| block.terms.iter().copied()).collect();
     let mut kept = KeptBlocks::new();
-    let mut later = LaterLines::default();
-    let lines_matter = wanted.values().any(|level| matches!(level, Level::Trimmed | Level::Summarized));
-    // From the end on, so that of lines that repeat the last ones stay.
-    let mut order: Vec<BlockNumber> = reading.window.blocks.clone();
-    order.extend(wanted.keys().filter(|number| reading.block(**number).is_some_and(|block| block.position.zone == Zone::Cold)));
-    for number in order.into_iter().rev() {
-        let Some(block) = reading.block(number) else { continue };
-        let level = wanted.get(&number).copied();
-        let result = block.role == Role::ToolResult && lines_matter;
-        if level.is_none() && !result {
-            continue;
-        }
-        let outcome = match level {
-            Some(level) => one(draft, block, level, reason, rules, &later)?,
-            None => Outcome::Kept(None),
-        };
-        if let Outcome::Kept(Some(why)) = outcome {
-            kept.entry(why).or_default().push(number);
-        }
-        if result {
-            match outcome {
-                Outcome::Shortened(content) => later.add(&content),
-                Outcome::Kept(_) => later.add(&draft.content(number)?),
+    // From the end on, so that of what repeats the last one stays.
+    for (number, level) in wanted.iter().rev() {
+        let Some(block) = reading.block(*number) else { continue };
+        let content = match one(draft, block, *level, reason, rules, &need, &shown)? {
+            Outcome::Shortened(content) => content,
+            Outcome::Restored => String::new(),
+            Outcome::Kept(why) => {
+                kept.entry(why).or_default().push(*number);
+                draft.content(*number)?
             }
-        }
+        };
+        shown.extend(engine::terms_of(&content));
     }
     for blocks in kept.values_mut() {
         blocks.sort_unstable();
@@ -62,7 +191,8 @@ pub fn shorten(
 
 enum Outcome {
     Shortened(String),
-    Kept(Option<Kept>),
+    Restored,
+    Kept(Kept),
 }
 
 fn one(
@@ -71,9 +201,10 @@ fn one(
     level: Level,
     reason: &str,
     rules: Option<&Rules>,
-    later: &LaterLines,
+    need: &Need,
+    shown: &FxHashSet<u32>,
 ) -> Result<Outcome, PlanError> {
-    let keep = |why| Ok(Outcome::Kept(Some(why)));
+    let keep = |why| Ok(Outcome::Kept(why));
     if let Some(why) = draft.immutable(block.number)? {
         return keep(why);
     }
@@ -86,7 +217,7 @@ fn one(
     if level == Level::Original {
         return match draft.restore(block.number) {
             Ok(()) if block.level == Level::Original => keep(Kept::AsItIs),
-            Ok(()) => Ok(Outcome::Kept(None)),
+            Ok(()) => Ok(Outcome::Restored),
             Err(PlanError::NoOriginal(_)) => keep(Kept::NoOriginal),
             Err(error) => Err(error),
         };
@@ -103,45 +234,13 @@ fn one(
     if rules.is_some_and(|rules| rules.protect(block, &original.content)) {
         return keep(Kept::Protected);
     }
-    let Some(content) = shortened(&original, level, reason, later) else { return keep(Kept::NotShorter) };
+    let source = Source::new(original, reason.to_owned(), false);
+    let context = Context { name: &|term| need.of_name(term), line: need.of_line(block), shown };
+    let Some(content) = source.subject().at_level(level, &context) else { return keep(Kept::NotShorter) };
+    let content = source.wrapped(content);
     if content == draft.content(block.number)? {
         return keep(Kept::AsItIs);
     }
     draft.replace(block.number, level, &content, reason)?;
     Ok(Outcome::Shortened(content))
-}
-
-/// What stands for an original at a level; nothing when it would not be worth it.
-fn shortened(original: &Original, level: Level, reason: &str, later: &LaterLines) -> Option<String> {
-    let block = &original.block;
-    let inner = original.content.strip_prefix(REMINDER.0).and_then(|rest| rest.strip_suffix(REMINDER.1));
-    let reminder = inner.is_some() && block.kind == BlockKind::Attachment;
-    let content = if reminder { inner.unwrap_or_default() } else { original.content.as_str() };
-    let repeated = |line: &str| later.contains(line);
-    let input = Reducible {
-        kind: block.kind,
-        tool: block.tool.as_deref(),
-        error: block.error,
-        images: &block.images,
-        content,
-        repeated: &repeated,
-    };
-    let label = engine::label(block);
-    let hint = if block.kind == BlockKind::ToolUse { String::new() } else { engine::hint(&input) };
-    let line = marker::Line { number: block.number, tokens: original.tokens, label: &label, reason, hint: &hint };
-    let line = marker::line(level, &line);
-    let text = match (block.kind, level) {
-        (BlockKind::ToolUse, Level::Archived) => engine::tool_input(content, Level::Minimal, &line)?,
-        (BlockKind::ToolUse, level) => engine::tool_input(content, level, &line)?,
-        (_, Level::Minimal | Level::Archived) => line,
-        (_, level) => format!("{line}\n{}", engine::reduce(&input, level)?),
-    };
-    let text = if reminder { format!("{}{text}{}", REMINDER.0, REMINDER.1) } else { text };
-    // What a picture costs does not follow from its bytes; newer models need up to twice the estimated tokens for a line.
-    let saved = original.content.len().saturating_sub(text.len());
-    let worth = match block.images.is_empty() {
-        true => saved >= LEAST_SAVED_BYTES && saved * 10 > original.content.len(),
-        false => engine::tokens::estimate(&text) * 2.0 < original.tokens,
-    };
-    worth.then_some(text)
 }

@@ -1,19 +1,18 @@
 //! Inputs of tools: JSON objects in which only long texts are replaced; every other byte stays as it is.
 
-use super::lines::cut;
+use super::piece::line_pieces;
 use super::telling::Style;
-use super::{extract, hint, is_shorter, trim};
-use crate::model::Level;
+use super::{Outline, Part, Piece};
 use serde::de::{Deserialize, Deserializer, MapAccess, Visitor};
 use serde_json::value::RawValue;
+use std::ops::Range;
 
-/// Lines, and characters, from which on a text is trimmed.
-const LONG_LINES: usize = 40;
-const LONG_CHARACTERS: usize = 2000;
-/// Characters of a command that stay at every level.
-const COMMAND_CHARACTERS: usize = 200;
-/// Characters of a trimmed command that stay, at its beginning and at its end.
-const TRIMMED_COMMAND: (usize, usize) = (1200, 400);
+/// Bytes from which on a text can get shorter.
+const LONG_BYTES: usize = 160;
+/// Bytes that a text must get shorter by.
+const SAVED_BYTES: usize = 40;
+/// Bytes of a command that stay.
+const COMMAND_BYTES: usize = 200;
 /// How deep texts are looked for in objects and lists.
 const DEPTH: usize = 8;
 /// Ends of the names of members that stay whole: they say what the tool was pointed at.
@@ -22,30 +21,53 @@ const WHOLE: &[&str] =
 /// Names of members that hold code.
 const CODE: &[&str] = &["content", "old_string", "new_string", "old_str", "new_str", "new_source", "file_text", "code"];
 
-/// The input of a tool use at a shorter level: a JSON object with the same keys in the same order, with its long texts shortened.
+/// The pieces of the long texts in the input of a tool; none where there is no long text.
 ///
-/// `marker` is put before the first text that was shortened, on a line of its own. Paths, patterns and the like stay, and so
-/// do the first 200 characters of a command. `None` when the content is no object or nothing would get shorter.
-pub fn tool_input(content: &str, level: Level, marker: &str) -> Option<String> {
-    if matches!(level, Level::Original | Level::Archived) {
+/// Paths, patterns and the like stay, and so do the first 200 characters of a command.
+pub fn outline<'a>(content: &str) -> Option<Outline<'a>> {
+    let parts: Vec<Part<'a>> = texts(content)?.iter().filter_map(|text| part(text, content)).collect();
+    (!parts.is_empty()).then_some(Outline { reducer: "input", parts })
+}
+
+fn part<'a>(text: &Text<'_>, content: &str) -> Option<Part<'a>> {
+    let name = text.name.to_ascii_lowercase();
+    if text.json.len() < LONG_BYTES || WHOLE.iter().any(|end| name.ends_with(end)) {
         return None;
     }
-    let mut shortened = String::new();
+    let whole = decoded(text)?;
+    let mut pieces: Vec<Piece<'a>> = line_pieces(&whole, text.style()).into_iter().map(Piece::into_owned).collect();
+    if name == "command" {
+        let mut bytes = 0;
+        for piece in pieces.iter_mut().take_while(|piece| { let first = bytes < COMMAND_BYTES; bytes += piece.text.len(); first }) {
+            piece.tells = 1.0;
+        }
+    }
+    // The text is a part of the content, so that the difference of their addresses is its place.
+    let start = text.json.as_ptr() as usize - content.as_ptr() as usize;
+    Some(Part { pieces, place: Some(start..start + text.json.len()) })
+}
+
+/// The input of a tool use with other texts at some places: a JSON object with the same keys in the same order.
+///
+/// `marker` is put before the first text that gets shorter, on a line of its own. None when nothing would get shorter.
+pub fn assembled(content: &str, marker: &str, texts: impl Iterator<Item = (Range<usize>, String)>) -> Option<String> {
+    let mut assembled = String::new();
     let mut copied = 0;
-    for text in texts(content)? {
-        let Some(short) = shorten(&text, level) else { continue };
-        let short = if copied == 0 && !marker.is_empty() { format!("{marker}\n{short}") } else { short };
-        // The text is a part of the content, so that the difference of their addresses is its place.
-        let start = text.json.as_ptr() as usize - content.as_ptr() as usize;
-        shortened.push_str(content.get(copied..start)?);
-        shortened.push_str(&escaped(&short)?);
-        copied = start + text.json.len();
+    for (place, text) in texts {
+        let short = if copied == 0 && !marker.is_empty() { format!("{marker}\n{text}") } else { text };
+        let written = serde_json::to_string(&short).ok()?;
+        if written.len() + SAVED_BYTES > place.len() {
+            continue;
+        }
+        assembled.push_str(content.get(copied..place.start)?);
+        assembled.push_str(&written);
+        copied = place.end;
     }
     if copied == 0 {
         return None;
     }
-    shortened.push_str(&content[copied..]);
-    is_shorter(&shortened, content).then_some(shortened)
+    assembled.push_str(&content[copied..]);
+    Some(assembled)
 }
 
 /// The longest text in an input, one of several lines if there is any, and how it is to be read.
@@ -68,37 +90,6 @@ impl Text<'_> {
     fn style(&self) -> Style {
         if CODE.contains(&&*self.name) { Style::Code } else { Style::Prose }
     }
-}
-
-/// The shortest form of a text that a level allows, if it is worth it. The written forms are compared: escapes have a length.
-fn shorten(text: &Text<'_>, level: Level) -> Option<String> {
-    let name = text.name.to_ascii_lowercase();
-    if text.json.len() < LONG_LINES || WHOLE.iter().any(|end| name.ends_with(end)) {
-        return None;
-    }
-    let whole = decoded(text)?;
-    let forms = [Level::Trimmed, Level::Summarized, Level::Minimal].into_iter().filter(|milder| *milder <= level);
-    let forms = forms.filter_map(|level| form(&whole, &name, text.style(), level));
-    let forms = forms.filter_map(|form| Some((escaped(&form)?.len(), form)));
-    let (_, shortest) = forms.min_by_key(|(length, _)| *length)?;
-    is_shorter(&escaped(&shortest)?, text.json).then_some(shortest)
-}
-
-fn form(text: &str, name: &str, style: Style, level: Level) -> Option<String> {
-    let is_long = || text.lines().count() > LONG_LINES || text.chars().count() > LONG_CHARACTERS;
-    match (level, name) {
-        (Level::Trimmed, _) if !is_long() => None,
-        (Level::Trimmed, "command") => Some(cut(text, TRIMMED_COMMAND.0, TRIMMED_COMMAND.1).into_owned()),
-        (_, "command") => Some(cut(text, COMMAND_CHARACTERS, 0).into_owned()),
-        (Level::Trimmed, _) => Some(trim::trim(text, style, &|_| false)).filter(|text| !text.trim().is_empty()),
-        (Level::Summarized, _) => extract::extract(text, style, &|_| false),
-        (Level::Minimal, _) => Some(hint::detail_of(text, style)),
-        (Level::Original | Level::Archived, _) => None,
-    }
-}
-
-fn escaped(text: &str) -> Option<String> {
-    serde_json::to_string(text).ok()
 }
 
 /// What a string says; `None` when it is no text (it has half a surrogate pair).
@@ -161,66 +152,3 @@ impl<'de: 'a, 'a> Deserialize<'de> for Members<'a> {
     }
 }
 
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use serde_json::{Value, json};
-
-    fn check(input: Value, level: Level, expected: Option<Value>) {
-        let shortened = tool_input(&input.to_string(), level, "[marker]");
-        let shortened: Option<Value> = shortened.map(|text| serde_json::from_str(&text).unwrap());
-        assert_eq!(shortened, expected, "{level:?}");
-    }
-
-    #[test]
-    fn long_texts_are_shortened_and_the_first_one_is_marked() {
-        let lines = |lines: std::ops::RangeInclusive<u32>| lines.map(|line| format!("let v{line} = {line};")).collect::<Vec<_>>();
-        let long = lines(1..=100).join("\n");
-        let short = format!("{}\n[… 68 lines omitted]\n{}", lines(1..=20).join("\n"), lines(89..=100).join("\n"));
-        check(
-            json!({"file_path": "/a", "edits": [{"old_string": "x", "new_string": long}, {"new_string": long}], "n": 1.50}),
-            Level::Trimmed,
-            Some(json!({
-                "file_path": "/a",
-                "edits": [{"old_string": "x", "new_string": format!("[marker]\n{short}")}, {"new_string": short}],
-                "n": 1.50,
-            })),
-        );
-        check(
-            json!({"file_path": "/a", "content": long}),
-            Level::Minimal,
-            Some(json!({"file_path": "/a", "content": "[marker]\n100 lines: let v1 = 1;"})),
-        );
-    }
-
-    #[test]
-    fn what_a_tool_was_pointed_at_stays() {
-        let long = "word ".repeat(1000);
-        check(json!({"file_path": long, "pattern": long, "subagent_type": long}), Level::Minimal, None);
-        let command = format!("{}[… 4,800 characters]", &long[..200]);
-        check(json!({"command": long}), Level::Minimal, Some(json!({"command": format!("[marker]\n{command}")})));
-    }
-
-    #[test]
-    fn what_is_short_or_no_object_stays() {
-        for input in [json!({"content": "x"}), json!({}), json!([1]), json!("x".repeat(5000)), json!({"n": 1})] {
-            check(input, Level::Minimal, None);
-        }
-        for broken in ["", "{", "{\"content\":", "null"] {
-            assert_eq!(tool_input(broken, Level::Minimal, ""), None, "{broken}");
-        }
-    }
-
-    #[test]
-    fn every_other_byte_stays() {
-        let content = format!(
-            "{{ \"n\" : 12345678901234567890123 , \"content\":\"{}\",\"n\":1e400, \"u\":\"\\u00e9\\ud800\" }}",
-            "a\\n".repeat(90)
-        );
-        let shortened = tool_input(&content, Level::Minimal, "[m]").unwrap();
-        assert_eq!(
-            shortened,
-            "{ \"n\" : 12345678901234567890123 , \"content\":\"[m]\\n90 lines: a\",\"n\":1e400, \"u\":\"\\u00e9\\ud800\" }"
-        );
-    }
-}

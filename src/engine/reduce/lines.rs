@@ -78,6 +78,11 @@ pub fn without_number(line: &str) -> &str {
     numbered(line).map_or(line, |(_, text)| text)
 }
 
+/// Whether a line is one of a file as it was read.
+pub fn is_numbered_line(line: &str) -> bool {
+    numbered(line).is_some()
+}
+
 /// Whether a text is a file as it was read: its first lines are numbered in order.
 pub fn is_numbered(text: &str) -> bool {
     let mut first = text.lines().take(2).map(|line| numbered(line).map(|(number, _)| number));

@@ -1,9 +1,10 @@
 //! Pictures and documents, alone or among the text of a result: a line that says what they are.
 
-use super::text::Text;
-use super::{Reducer, Reducible, SUMMARIZED_TOKENS, hint, is_placeholder, lawful};
-use crate::engine::tokens::estimate;
-use crate::model::{BlockKind, Image, Level};
+use super::piece::line_pieces;
+use super::telling::Style;
+use super::{Piece, Reducer, Reducible, is_placeholder};
+use crate::model::{BlockKind, Image};
+use std::borrow::Cow;
 
 /// What stands for an image in a content.
 const IMAGE: &str = "[image]";
@@ -22,21 +23,15 @@ impl Reducer for Media {
         shows(input)
     }
 
-    fn reduce(&self, input: &Reducible<'_>, level: Level) -> Option<String> {
-        let Some(text) = text(input) else { return Some(description(input)) };
-        let beside = Reducible { kind: BlockKind::Text, images: &[], content: &text, ..*input };
-        let with_text = || {
-            let shorter = lawful(&Text, &beside, level);
-            format!("{}\n{}", description(input), shorter.as_deref().unwrap_or(&text))
-        };
-        match level {
-            Level::Trimmed => Some(with_text()),
-            Level::Summarized => {
-                Some(with_text()).filter(|text| estimate(text) <= SUMMARIZED_TOKENS).or_else(|| Some(hint::detail(input)))
-            }
-            Level::Minimal => Some(hint::detail(input)),
-            Level::Original | Level::Archived => None,
+    fn pieces<'a>(&self, input: &Reducible<'a>) -> Vec<Piece<'a>> {
+        let what = Piece { tells: 1.0, ..Piece::line(Cow::Owned(description(input))) };
+        if is_placeholder(input) {
+            return vec![what];
         }
+        let mut pieces = line_pieces(input.content, Style::of(input));
+        pieces.retain(|piece| piece.text.trim() != IMAGE);
+        pieces.insert(0, what);
+        pieces
     }
 }
 
@@ -82,18 +77,8 @@ mod tests {
             (vec![image(800, 600); 3], "3 images 800×600"),
             (vec![image(800, 600), image(1, 2)], "2 images"),
         ] {
-            let input = Reducible {
-                kind: BlockKind::Image,
-                tool: None,
-                error: false,
-                images: &images,
-                content: IMAGE,
-                repeated: &|_| false,
-            };
+            let input = Reducible { kind: BlockKind::Image, tool: None, error: false, images: &images, content: IMAGE };
             assert_eq!(description(&input), expected);
-            for level in [Level::Trimmed, Level::Summarized, Level::Minimal] {
-                assert_eq!(super::super::reduce(&input, level).as_deref(), Some(expected), "{level:?}");
-            }
         }
     }
 }

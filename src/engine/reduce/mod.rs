@@ -1,34 +1,29 @@
-//! Reducers: a content and a level give a shorter content.
+//! Reducers: what the pieces of a content are, and what is left of it when only some of them are kept.
 //!
-//! A reducer knows one kind of content. The laws that all of them keep (shorter or nothing, milder levels are longer, bounds
-//! in tokens) are kept here, once, so that a reducer need only be right about its own content.
+//! A reducer knows one kind of content: which lines belong together, which tell much by themselves. Which pieces are kept is
+//! decided by the strategy, for a whole session at once. The laws that all of them keep (shorter or nothing, milder levels
+//! are longer, bounds in tokens) are kept there, once, so that a reducer need only be right about its own content.
 
-mod extract;
 mod hint;
 mod input;
-mod later;
 mod lines;
 mod media;
+mod piece;
 mod telling;
 #[cfg(test)]
 mod tests;
 mod text;
-mod trim;
-mod untouched;
 
 pub use hint::hint;
-pub use input::tool_input;
-pub use later::LaterLines;
+pub use piece::{Kept, Piece, names, rendered, whole_name};
 
-use super::tokens::estimate;
-use crate::model::{BlockKind, Image, Level, Tool};
+use crate::model::{BlockKind, Image, Tool};
+use std::ops::Range;
 
-/// Tokens that a summarized content may take, as [`estimate`] has them.
-const SUMMARIZED_TOKENS: f64 = 120.0;
-/// Tokens that a minimal content may take, as [`estimate`] has them.
+/// Tokens that a summarized content may take, as the estimate has them.
+pub const SUMMARIZED_TOKENS: f64 = 120.0;
+/// Tokens that one line about a content may take.
 const MINIMAL_TOKENS: f64 = 40.0;
-/// Bytes that a reducer saves at least, beside a tenth of the content: less is not worth a marker and a lost detail.
-const SAVED_BYTES: usize = 40;
 
 /// What a reducer is given.
 #[derive(Clone, Copy)]
@@ -43,66 +38,70 @@ pub struct Reducible<'a> {
     pub images: &'a [Image],
     /// The content as the model sees it (for a tool use: its input, a JSON object).
     pub content: &'a str,
-    /// Whether a line stands again in a later result.
-    pub repeated: &'a dyn Fn(&str) -> bool,
 }
 
-/// Makes contents of one kind shorter.
+/// Knows the pieces of contents of one kind.
 trait Reducer: Sync {
     /// Its name, for tests and reports.
-    #[cfg_attr(not(test), expect(dead_code, reason = "tests name the reducer that broke a law"))]
     fn name(&self) -> &'static str;
     /// Whether it knows contents of this kind.
     fn fits(&self, input: &Reducible<'_>) -> bool;
-    /// A shorter form, which [`lawful`] may still turn down.
-    fn reduce(&self, input: &Reducible<'_>, level: Level) -> Option<String>;
+    /// The pieces, in their order.
+    fn pieces<'a>(&self, input: &Reducible<'a>) -> Vec<Piece<'a>>;
 }
 
 /// All reducers; the first that fits a content is taken, and the last one fits every content.
-static REDUCERS: &[&dyn Reducer] = &[&untouched::Untouched, &media::Media, &text::Text];
+static REDUCERS: &[&dyn Reducer] = &[&media::Media, &text::Text];
 
-/// The content at a shorter level, without its marker line; `None` when that would not be shorter, or cannot be done.
-///
-/// A result is at least 40 bytes and a tenth shorter than the content; where images stand in the content it is the images
-/// that are saved, and their description may be longer than what stood for them. A summarized content takes at most 120
-/// estimated tokens, a minimal one 40 and one line. No result is longer than one of a milder level. Inputs of tools have
-/// [`tool_input`]; thinking is never changed.
-pub fn reduce(input: &Reducible<'_>, level: Level) -> Option<String> {
-    let reducer = REDUCERS.iter().find(|reducer| reducer.fits(input))?;
-    lawful(*reducer, input, level)
+/// The pieces of a content: those of its text, or of each long text in the input of a tool.
+pub struct Outline<'a> {
+    /// The reducer that made it.
+    pub reducer: &'static str,
+    parts: Vec<Part<'a>>,
 }
 
-/// What a reducer makes of a content, if that keeps the laws; else what it made of it at a milder level, if that does.
-fn lawful(reducer: &dyn Reducer, input: &Reducible<'_>, level: Level) -> Option<String> {
-    if matches!(level, Level::Original | Level::Archived) {
-        return None;
-    }
-    let mut best: Option<String> = None;
-    let mut longest = usize::MAX;
-    for milder in [Level::Trimmed, Level::Summarized, Level::Minimal].into_iter().filter(|milder| *milder <= level) {
-        let kept = best.take().filter(|text| fits_level(text, milder));
-        let made = reducer.reduce(input, milder).filter(|text| {
-            let saves = media::shows(input) || is_shorter(text, input.content);
-            saves && text.len() <= longest && fits_level(text, milder) && !text.trim().is_empty()
-        });
-        best = made.into_iter().chain(kept).min_by_key(String::len);
-        longest = best.as_ref().map_or(longest, String::len);
-    }
-    best
+/// One text of a content.
+struct Part<'a> {
+    pieces: Vec<Piece<'a>>,
+    /// Where it stands in the input of a tool, as it is written; none where it is the whole content.
+    place: Option<Range<usize>>,
 }
 
-/// Whether a text is short enough for a level.
-fn fits_level(text: &str, level: Level) -> bool {
-    match level {
-        Level::Summarized => estimate(text) <= SUMMARIZED_TOKENS,
-        Level::Minimal => estimate(text) <= MINIMAL_TOKENS && !text.contains('\n'),
-        _ => true,
+/// The pieces of a content; none for thinking, which is signed, and for an input without a long text.
+pub fn outline<'a>(input: &Reducible<'a>) -> Option<Outline<'a>> {
+    match input.kind {
+        BlockKind::Thinking => None,
+        BlockKind::ToolUse => input::outline(input.content),
+        _ => {
+            let reducer = REDUCERS.iter().find(|reducer| reducer.fits(input))?;
+            let pieces = reducer.pieces(input);
+            Some(Outline { reducer: reducer.name(), parts: vec![Part { pieces, place: None }] })
+        }
     }
 }
 
-/// Whether a text is so much shorter than another that it is worth standing in its place.
-fn is_shorter(text: &str, content: &str) -> bool {
-    text.len() + SAVED_BYTES <= content.len() && text.len() <= content.len() / 10 * 9
+impl<'a> Outline<'a> {
+    /// The pieces of each text.
+    pub fn texts(&self) -> impl ExactSizeIterator<Item = &[Piece<'a>]> {
+        self.parts.iter().map(|part| &*part.pieces)
+    }
+
+    /// How the content reads with what is kept of each text, behind a marker line; none when it cannot be written.
+    ///
+    /// `kept` has one element for each of [`Outline::texts`]. Of a text of which nothing is kept the marker line is all.
+    pub fn rendered(&self, content: &str, kept: &[Kept], marker: &str) -> Option<String> {
+        let [Part { pieces, place: None }] = &*self.parts else {
+            let texts = self.parts.iter().zip(kept);
+            let texts = texts.filter_map(|(part, kept)| Some((part.place.clone()?, rendered(&part.pieces, kept))));
+            return input::assembled(content, marker, texts);
+        };
+        let kept = kept.first()?;
+        match (marker, kept.is_none()) {
+            ("", _) => Some(rendered(pieces, kept)),
+            (marker, true) => Some(marker.to_owned()),
+            (marker, false) => Some(format!("{marker}\n{}", rendered(pieces, kept))),
+        }
+    }
 }
 
 /// Whether the content is no text but stands for a picture or a document.

@@ -1,0 +1,50 @@
+//! One content at a level that somebody asked for.
+
+use super::select::{Text, select};
+use crate::engine::reduce::{Reducible, SUMMARIZED_TOKENS, outline};
+use crate::engine::tokens::estimate;
+use crate::model::Level;
+use rustc_hash::FxHashSet;
+
+/// Share of a content that stays when it is trimmed, and the bytes that stay in any case.
+const TRIMMED_SHARE: usize = 3;
+const TRIMMED_BYTES: usize = 600;
+
+/// What is known beside a content.
+pub struct Context<'a> {
+    /// The chance that a name is needed.
+    pub name: &'a (dyn Fn(u32) -> f32 + Sync),
+    /// The chance that one of its lines is.
+    pub line: f32,
+    /// What stands elsewhere.
+    pub shown: &'a FxHashSet<u32>,
+}
+
+/// What is left of a content at a level, behind a marker line; none when that would not be shorter, or cannot be done.
+///
+/// A trimmed content keeps about a third, a summarized one at most 120 estimated tokens, and a minimal one nothing: its marker line says
+/// what it was. A shorter level keeps nothing that a milder one does not.
+pub fn reduce(input: &Reducible<'_>, level: Level, marker: &str, context: &Context<'_>) -> Option<String> {
+    let outline = outline(input)?;
+    let texts: Vec<Text<'_>> = outline.texts().map(|pieces| Text { pieces, line: context.line, weight: 1.0 }).collect();
+    let selection = select(&texts, context.name, context.shown);
+    let rendered = |choices: usize, marker: &str| outline.rendered(input.content, &selection.first(choices), marker);
+    let fits = |text: &str| match level {
+        Level::Trimmed => text.len() <= (input.content.len() / TRIMMED_SHARE).max(TRIMMED_BYTES),
+        _ => estimate(text) <= SUMMARIZED_TOKENS,
+    };
+    let choices = match level {
+        Level::Original => return None,
+        Level::Minimal | Level::Archived => 0,
+        // The last number of choices that fits.
+        Level::Trimmed | Level::Summarized => {
+            let (mut fitting, mut beyond) = (0, selection.len() + 1);
+            while beyond - fitting > 1 {
+                let middle = fitting + (beyond - fitting) / 2;
+                if rendered(middle, "").is_none_or(|text| fits(&text)) { fitting = middle } else { beyond = middle }
+            }
+            fitting
+        }
+    };
+    rendered(choices, marker)
+}

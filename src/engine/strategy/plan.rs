@@ -1,0 +1,220 @@
+//! A plan for a whole window: of all its old contents the pieces that are worth most.
+
+use super::level::{Context, reduce};
+use super::need::Need;
+use super::select::{Selection, Text, select};
+use crate::engine::reduce::{Outline, Reducible, SUMMARIZED_TOKENS, outline};
+use crate::engine::tokens::estimate;
+use crate::engine::{Reading, hint, marker};
+use crate::model::{Block, BlockKind, BlockNumber, Level, Outdated, Role};
+use rayon::prelude::*;
+use rustc_hash::FxHashSet;
+use std::ops::Range;
+
+/// How many times more what people and the model said is worth than what tools printed.
+const DIALOGUE: f32 = 3.0;
+/// The same of the input of a tool: where a line stands in a result as well, that one has its number and no escapes.
+const INPUT: f32 = 0.8;
+/// How many times more the newest part is worth than the rest: all that is not said again stays.
+const NEWEST: f32 = 1000.0;
+/// Bytes that must go for a change to be worth a line of its own: about thirty tokens.
+const SAVED_BYTES: usize = 120;
+
+/// Parts of the choices that a budget is met by.
+const PRECISION: usize = 200;
+
+/// A block that may be shortened.
+pub struct Subject<'a> {
+    /// It, as it was before aperture first changed it; its number and position are those of now.
+    pub block: &'a Block,
+    /// Its content.
+    pub content: &'a str,
+    /// What it costs, in tokens.
+    pub tokens: f64,
+    /// What it is, in a few words.
+    pub label: String,
+    /// Why it is shortened, if there is more to say than that it is old.
+    pub reason: String,
+    /// Whether it belongs to the newest part.
+    pub newest: bool,
+}
+
+impl<'a> Subject<'a> {
+    /// What a reducer is given of it.
+    pub fn input(&self) -> Reducible<'a> {
+        let block = self.block;
+        Reducible { kind: block.kind, tool: block.tool.as_deref(), error: block.error, images: &block.images, content: self.content }
+    }
+
+    /// The marker line at a level.
+    pub fn marker(&self, level: Level) -> String {
+        let hint = if self.block.kind == BlockKind::ToolUse { String::new() } else { hint(&self.input()) };
+        let line =
+            marker::Line { number: self.block.number, tokens: self.tokens, label: &self.label, reason: &self.reason, hint: &hint };
+        marker::line(level, &line)
+    }
+}
+
+impl Subject<'_> {
+    /// What is left of it at a level; none where that would hardly be shorter.
+    pub fn at_level(&self, level: Level, context: &Context<'_>) -> Option<String> {
+        reduce(&self.input(), level, &self.marker(level), context).filter(|content| self.is_worth(content))
+    }
+
+    /// Whether a content is so much shorter that it is worth standing in its place.
+    fn is_worth(&self, content: &str) -> bool {
+        let saved = self.content.len().saturating_sub(content.len());
+        match self.block.images.is_empty() {
+            true => saved >= SAVED_BYTES && saved * 10 > self.content.len(),
+            // What a picture costs does not follow from its bytes; newer models need up to twice the estimate for a line.
+            false => estimate(content) * 2.0 < self.tokens,
+        }
+    }
+}
+
+/// The blocks at the end of a window that hold so many percent of its tokens.
+pub fn newest(reading: &Reading, percent: f64) -> FxHashSet<BlockNumber> {
+    let mut left = reading.price.total.value * percent / 100.0;
+    let newest = reading.window.blocks.iter().rev().filter_map(|number| reading.block(*number)).take_while(|block| {
+        left -= block.tokens.value;
+        left >= 0.0
+    });
+    newest.map(|block| block.number).collect()
+}
+
+/// Why a block is old, for its marker line; empty where there is no more to say than that.
+pub fn why_old(block: &Block) -> String {
+    let Some((reason, by)) = block.usefulness.outdated else { return String::new() };
+    let words = match reason {
+        Outdated::Duplicate => "same as",
+        Outdated::ReadAgain => "read again in",
+        Outdated::RunAgain => "run again in",
+        Outdated::Replaced => "replaced by",
+        Outdated::Succeeded => "succeeded in",
+        Outdated::EditedLater => "edited in",
+    };
+    format!("{words} #{by}")
+}
+
+/// What is left of a block.
+pub struct Shortened {
+    /// The block.
+    pub number: BlockNumber,
+    /// How much of it is left.
+    pub level: Level,
+    /// The content, behind its marker line.
+    pub content: String,
+}
+
+/// The pieces of all subjects, those that are worth most first.
+pub struct Planned<'a> {
+    subjects: &'a [Subject<'a>],
+    outlines: Vec<(Outline<'a>, Range<usize>)>,
+    places: Vec<usize>,
+    selection: Selection,
+}
+
+/// Weighs the pieces of all subjects. Everything else in the window stays, and what it shows needs not be shown again.
+pub fn plan<'a>(reading: &Reading, subjects: &'a [Subject<'a>]) -> Planned<'a> {
+    let need = Need::new(reading);
+    let numbers: FxHashSet<BlockNumber> = subjects.iter().map(|subject| subject.block.number).collect();
+    // What the client adds may be gone with the next start of the session.
+    let stays = |block: &&Block| block.role != Role::System && !numbers.contains(&block.number);
+    let others = reading.in_window().filter(stays);
+    let shown: FxHashSet<u32> = others.flat_map(|block| block.terms.iter().copied()).collect();
+    let found: Vec<Option<Outline<'a>>> = subjects.par_iter().map(|subject| outline(&subject.input())).collect();
+    let mut outlines: Vec<(Outline<'a>, Range<usize>)> = Vec::new();
+    let mut places = Vec::new();
+    let mut next = 0;
+    for (place, outline) in found.into_iter().enumerate() {
+        if let Some(outline) = outline {
+            let count = outline.texts().len();
+            outlines.push((outline, next..next + count));
+            places.push(place);
+            next += count;
+        }
+    }
+    let texts: Vec<Text<'_>> = outlines
+        .iter()
+        .zip(&places)
+        .flat_map(|((outline, _), place)| {
+            let subject = &subjects[*place];
+            let line = need.of_line(subject.block);
+            let weight = match subject.block.role {
+                Role::User | Role::Assistant => DIALOGUE,
+                Role::ToolUse => INPUT,
+                _ => 1.0,
+            };
+            let weight = if subject.newest { weight * NEWEST } else { weight };
+            outline.texts().map(move |pieces| Text { pieces, line, weight })
+        })
+        .collect();
+    let selection = select(&texts, &|term| need.of_name(term), &shown);
+    Planned { subjects, outlines, places, selection }
+}
+
+impl Planned<'_> {
+    /// How many choices there are: pieces, and names of pieces.
+    pub fn len(&self) -> usize {
+        self.selection.len()
+    }
+
+    /// How many of them are worth at least so much a byte, in millionths.
+    pub fn worth_at_least(&self, millionths: f32) -> usize {
+        self.selection.worth_at_least(millionths * 1e-6)
+    }
+
+    /// What is left of the subjects when so many tokens are to be saved, as the prices of the originals have them.
+    ///
+    /// # Errors
+    ///
+    /// Less can be saved: the most that can.
+    pub fn saving(&self, tokens: f64) -> Result<Vec<Shortened>, f64> {
+        let most = self.first(0);
+        let saved = self.saved(&most);
+        if saved < tokens {
+            return Err(saved);
+        }
+        let (mut fitting, mut beyond) = (0, self.len() + 1);
+        let mut best = most;
+        while beyond - fitting > 1 + fitting / PRECISION {
+            let middle = fitting + (beyond - fitting) / 2;
+            let shortened = self.first(middle);
+            if self.saved(&shortened) >= tokens {
+                (fitting, best) = (middle, shortened);
+            } else {
+                beyond = middle;
+            }
+        }
+        Ok(best)
+    }
+
+    fn saved(&self, shortened: &[Shortened]) -> f64 {
+        let mut subjects = self.subjects.iter();
+        let saved = shortened.iter().filter_map(|shortened| {
+            let subject = subjects.find(|subject| subject.block.number == shortened.number)?;
+            let left = estimate(&shortened.content) / estimate(subject.content).max(1.0);
+            Some(subject.tokens * (1.0 - left))
+        });
+        saved.sum()
+    }
+
+    /// What is left of the subjects with the first choices; those that would not get shorter are left out.
+    pub fn first(&self, choices: usize) -> Vec<Shortened> {
+        let kept = self.selection.first(choices);
+        let outlines = self.outlines.par_iter().zip(&self.places);
+        let shortened = outlines.filter_map(|((outline, texts), place)| {
+            let subject = &self.subjects[*place];
+            let kept = &kept[texts.clone()];
+            let left = outline.rendered(subject.content, kept, "")?;
+            let level = match () {
+                () if kept.iter().all(crate::engine::reduce::Kept::is_none) => Level::Minimal,
+                () if estimate(&left) <= SUMMARIZED_TOKENS => Level::Summarized,
+                () => Level::Trimmed,
+            };
+            let content = outline.rendered(subject.content, kept, &subject.marker(level))?;
+            subject.is_worth(&content).then_some(Shortened { number: subject.block.number, level, content })
+        });
+        shortened.collect()
+    }
+}

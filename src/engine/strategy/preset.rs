@@ -1,0 +1,58 @@
+//! Presets: how much of what is old stays.
+
+use serde::Serialize;
+
+/// A named strategy.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+pub struct Preset {
+    /// Its name.
+    pub name: &'static str,
+    /// What it does, in a sentence.
+    pub description: &'static str,
+    /// What a byte must be worth to stay: the chance that the agent needs what it shows, in millionths.
+    pub worth_millionths: f32,
+    /// The newest part of the window that stays nearly as it is, in percent of its tokens.
+    pub newest_percent: f64,
+}
+
+/// The presets, the mildest first.
+pub static PRESETS: &[Preset] = &[
+    Preset {
+        name: "lossless",
+        description: "what stands again later goes; every name and every line stays once",
+        worth_millionths: 0.0,
+        newest_percent: 0.0,
+    },
+    Preset {
+        name: "light",
+        description: "what the agent will hardly come back to goes",
+        worth_millionths: 5.0,
+        newest_percent: 35.0,
+    },
+    Preset {
+        name: "balanced",
+        description: "what the agent may come back to stays, the newest quarter nearly as it is",
+        worth_millionths: 20.0,
+        newest_percent: 25.0,
+    },
+    Preset {
+        name: "aggressive",
+        description: "what the agent is likely to come back to stays",
+        worth_millionths: 40.0,
+        newest_percent: 10.0,
+    },
+    Preset {
+        name: "handoff",
+        description: "a digest for a fresh start: the names and lines that matter most",
+        worth_millionths: 150.0,
+        newest_percent: 0.0,
+    },
+];
+
+/// The preset that is used when none is named.
+pub const DEFAULT_PRESET: &str = "balanced";
+
+/// The preset with a name.
+pub fn preset(name: &str) -> Option<&'static Preset> {
+    PRESETS.iter().find(|preset| preset.name == name)
+}

@@ -1,0 +1,248 @@
+//! Which pieces of many texts to keep: as much as possible of what the agent will need, in as few bytes as possible.
+//!
+//! A name or a line is worth the chance that it is needed, once: a piece is worth what it shows that nothing else shows.
+//! This is budgeted maximum coverage, for which taking the piece of the highest worth per byte again and again is at least
+//! 1 − 1/√e of the best (Khuller, Moss and Naor 1999; for summaries Lin and Bilmes 2010). Worths only fall as more is shown, so that the
+//! piece at the head of the queue need only be looked at again when it comes up (Minoux 1978).
+
+use crate::engine::reduce::{Kept, Piece, names, whole_name};
+use rayon::prelude::*;
+use rustc_hash::{FxHashMap, FxHashSet};
+use std::cmp::Ordering;
+use std::collections::BinaryHeap;
+use std::ops::Range;
+
+/// Bytes that a kept piece costs beside its own: its line end, and its share of the mark of a gap.
+const PIECE_BYTES: f32 = 9.0;
+/// Bytes that a name costs beside its own.
+const NAME_BYTES: f32 = 2.0;
+/// What a name alone is worth of what it is worth in its line: a line can be understood.
+const NAME_SHARE: f32 = 0.6;
+/// What any line is worth that can be read.
+const READABLE: f32 = 1e-7;
+
+/// The pieces of one text, and what they are worth.
+pub struct Text<'a> {
+    /// The pieces.
+    pub pieces: &'a [Piece<'a>],
+    /// The chance that the agent quotes one of its lines.
+    pub line: f32,
+    /// How many times more its words are worth than those of a tool.
+    pub weight: f32,
+}
+
+/// What was chosen, the worthiest per byte first: each piece, or name of a piece that was not chosen yet.
+pub struct Selection {
+    /// How many pieces each text has.
+    sizes: Vec<usize>,
+    chosen: Vec<(f32, Choice)>,
+    /// The terms of each piece, by their ranges.
+    terms: Vec<u32>,
+}
+
+#[derive(Clone, Debug)]
+enum Choice {
+    Piece { text: u32, piece: u32, terms: Range<u32> },
+    Name { text: u32, piece: u32, range: Range<usize>, term: u32 },
+}
+
+/// One that may be chosen, in the order of a queue.
+struct Candidate {
+    worth: f32,
+    item: u32,
+}
+
+impl PartialEq for Candidate {
+    fn eq(&self, other: &Self) -> bool {
+        self.cmp(other) == Ordering::Equal
+    }
+}
+impl Eq for Candidate {}
+impl PartialOrd for Candidate {
+    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
+        Some(self.cmp(other))
+    }
+}
+impl Ord for Candidate {
+    fn cmp(&self, other: &Self) -> Ordering {
+        // Of equal ones the later: it is what holds now.
+        self.worth.total_cmp(&other.worth).then(self.item.cmp(&other.item))
+    }
+}
+
+/// A piece or a name that may be chosen.
+struct Item {
+    text: u32,
+    piece: u32,
+    /// Where the name stands, for one.
+    name: Option<Range<usize>>,
+    cost: f32,
+    tells: f32,
+    /// Places in the list of terms.
+    terms: Range<u32>,
+    chosen: bool,
+}
+
+/// All items, and the terms that they show.
+struct Items<'a> {
+    texts: &'a [Text<'a>],
+    items: Vec<Item>,
+    terms: Vec<u32>,
+    chances: Vec<f32>,
+    shown: Vec<bool>,
+    /// Where the pieces of each text begin among the items.
+    starts: Vec<u32>,
+}
+
+/// Chooses among the pieces of texts. `chance` gives the chance that a name is needed; what is `shown` anyway is worth nothing.
+pub fn select(texts: &[Text<'_>], chance: &(dyn Fn(u32) -> f32 + Sync), shown: &FxHashSet<u32>) -> Selection {
+    let mut items = Items::new(texts, chance, shown);
+    let mut queue: BinaryHeap<Candidate> =
+        (0..items.items.len() as u32).map(|item| Candidate { worth: items.worth(item), item }).collect();
+    let mut chosen = Vec::new();
+    let mut least = f32::INFINITY;
+    while let Some(Candidate { worth: before, item }) = queue.pop() {
+        if items.items[item as usize].chosen {
+            continue;
+        }
+        let worth = items.worth(item);
+        if worth <= 0.0 {
+            continue;
+        }
+        if worth < before && queue.peek().is_some_and(|next| next.worth > worth) {
+            queue.push(Candidate { worth, item });
+            continue;
+        }
+        least = least.min(worth);
+        items.choose(item, least, &mut chosen);
+    }
+    Selection { sizes: texts.iter().map(|text| text.pieces.len()).collect(), chosen, terms: items.terms }
+}
+
+impl<'a> Items<'a> {
+    fn new(texts: &'a [Text<'a>], chance: &(dyn Fn(u32) -> f32 + Sync), shown: &FxHashSet<u32>) -> Items<'a> {
+        let named = texts.par_iter().map(|text| text.pieces.iter().map(|piece| names(&piece.text)).collect::<Vec<_>>());
+        let named: Vec<Vec<_>> = named.collect();
+        let mut all =
+            Items { texts, items: Vec::new(), terms: Vec::new(), chances: Vec::new(), shown: Vec::new(), starts: Vec::new() };
+        let mut ids: FxHashMap<u32, u32> = FxHashMap::default();
+        let mut lasts: Vec<Option<(u32, u32, Range<usize>)>> = Vec::new();
+        for (text, found) in named.into_iter().enumerate() {
+            all.starts.push(all.items.len() as u32);
+            for (piece, (names, line)) in found.into_iter().enumerate() {
+                let from = all.terms.len() as u32;
+                let line = line.map(|line| (line.term, None, if line.quotable { texts[text].line } else { READABLE }));
+                let names = names.into_iter().map(|name| (name.term, Some(name.range), chance(name.term)));
+                for (term, range, worth) in names.chain(line) {
+                    let id = *ids.entry(term).or_insert_with(|| {
+                        all.chances.push(worth);
+                        all.shown.push(shown.contains(&term));
+                        lasts.push(None);
+                        all.chances.len() as u32 - 1
+                    });
+                    all.chances[id as usize] = all.chances[id as usize].max(worth);
+                    if !all.terms[from as usize..].contains(&id) {
+                        all.terms.push(id);
+                    }
+                    if let Some(range) = range {
+                        lasts[id as usize] = Some((text as u32, piece as u32, range));
+                    }
+                }
+                let Piece { text: words, tells, .. } = &texts[text].pieces[piece];
+                all.items.push(Item {
+                    text: text as u32,
+                    piece: piece as u32,
+                    name: None,
+                    cost: words.len() as f32 + PIECE_BYTES,
+                    tells: tells + READABLE,
+                    terms: from..all.terms.len() as u32,
+                    chosen: false,
+                });
+            }
+        }
+        for (id, last) in lasts.into_iter().enumerate() {
+            let Some((text, piece, range)) = last.filter(|_| !all.shown[id]) else { continue };
+            let words = &texts[text as usize].pieces[piece as usize].text;
+            let cost = whole_name(words, range.clone()).len() as f32 + NAME_BYTES;
+            let from = all.terms.len() as u32;
+            all.terms.push(id as u32);
+            all.items.push(Item { text, piece, name: Some(range), cost, tells: 0.0, terms: from..from + 1, chosen: false });
+        }
+        all
+    }
+
+    /// The piece that must be kept with another one, unless it is already.
+    fn under(&self, item: &Item) -> Option<u32> {
+        let under = self.texts[item.text as usize].pieces[item.piece as usize].under.filter(|_| item.name.is_none())?;
+        let under = self.starts[item.text as usize] + under as u32;
+        (!self.items[under as usize].chosen).then_some(under)
+    }
+
+    /// What an item shows that nothing chosen shows, by the byte.
+    fn worth(&self, item: u32) -> f32 {
+        let item = &self.items[item as usize];
+        let news: f32 = self.news(item).map(|id| self.chances[id as usize]).sum();
+        let share = if item.name.is_some() { NAME_SHARE } else { 1.0 };
+        let cost = item.cost + self.under(item).map_or(0.0, |under| self.items[under as usize].cost);
+        // A line of names that all stand elsewhere tells nothing by itself either.
+        let tells = if news > 0.0 || item.terms.is_empty() { item.tells } else { 0.0 };
+        (tells + news) * share * self.texts[item.text as usize].weight / cost
+    }
+
+    fn news(&self, item: &Item) -> impl Iterator<Item = u32> {
+        let terms = &self.terms[item.terms.start as usize..item.terms.end as usize];
+        terms.iter().copied().filter(|id| !self.shown[*id as usize])
+    }
+
+    fn choose(&mut self, item: u32, worth: f32, chosen: &mut Vec<(f32, Choice)>) {
+        if let Some(under) = self.under(&self.items[item as usize]) {
+            self.choose(under, worth, chosen);
+        }
+        self.items[item as usize].chosen = true;
+        let Item { text, piece, name, terms, .. } = &self.items[item as usize];
+        let (text, piece) = (*text, *piece);
+        let choice = match name {
+            None => Choice::Piece { text, piece, terms: terms.clone() },
+            Some(range) => Choice::Name { text, piece, range: range.clone(), term: self.terms[terms.start as usize] },
+        };
+        for place in terms.clone() {
+            let id = self.terms[place as usize];
+            self.shown[id as usize] = true;
+        }
+        chosen.push((worth, choice));
+    }
+}
+
+impl Selection {
+    /// How many choices are worth at least so much a byte.
+    pub fn worth_at_least(&self, worth: f32) -> usize {
+        self.chosen.partition_point(|(known, _)| *known >= worth)
+    }
+
+    /// How many choices there are.
+    pub fn len(&self) -> usize {
+        self.chosen.len()
+    }
+
+    /// The first choices, by text.
+    pub fn first(&self, count: usize) -> Vec<Kept> {
+        let mut kept: Vec<Kept> = self.sizes.iter().map(|pieces| Kept::none(*pieces)).collect();
+        let chosen = &self.chosen[..count.min(self.chosen.len())];
+        let mut shown: FxHashSet<u32> = FxHashSet::default();
+        for (_, choice) in chosen {
+            if let Choice::Piece { text, piece, terms } = choice {
+                kept[*text as usize].pieces[*piece as usize] = true;
+                shown.extend(&self.terms[terms.start as usize..terms.end as usize]);
+            }
+        }
+        // A name whose line was chosen after it stands there.
+        for (_, choice) in chosen {
+            if let Choice::Name { text, piece, range, term } = choice
+                && !shown.contains(term)
+            {
+                kept[*text as usize].names.entry(*piece as usize).or_default().push(range.clone());
+            }
+        }
+        kept
+    }
+}
