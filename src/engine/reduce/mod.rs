@@ -4,11 +4,18 @@
 //! decided by the strategy, for a whole session at once. The laws that all of them keep (shorter or nothing, milder levels
 //! are longer, bounds in tokens) are kept there, once, so that a reducer need only be right about its own content.
 
+mod difference;
 mod hint;
 mod input;
+mod json;
 mod lines;
 mod media;
+mod output;
+mod paths;
 mod piece;
+mod prose;
+mod search;
+mod table;
 mod telling;
 #[cfg(test)]
 mod tests;
@@ -51,7 +58,17 @@ trait Reducer: Sync {
 }
 
 /// All reducers; the first that fits a content is taken, and the last one fits every content.
-static REDUCERS: &[&dyn Reducer] = &[&media::Media, &text::Text];
+static REDUCERS: &[&dyn Reducer] = &[
+    &media::Media,
+    &json::Json,
+    &difference::Difference,
+    &search::Search,
+    &paths::Paths,
+    &table::Table,
+    &prose::Prose,
+    &output::Output,
+    &text::Text,
+];
 
 /// The pieces of a content: those of its text, or of each long text in the input of a tool.
 pub struct Outline<'a> {
@@ -111,4 +128,15 @@ fn is_placeholder(input: &Reducible<'_>) -> bool {
         BlockKind::Document => input.content == media::DOCUMENT,
         _ => false,
     }
+}
+
+/// Checks how a content reads of which all pieces are kept.
+#[cfg(test)]
+fn check_pieces(reducer: &dyn Reducer, verb: crate::model::ToolVerb, content: &str, expected: &str) {
+    let tool = Tool { name: "T".into(), verb, target: "t".into(), scope: 0, whole: true, parameters: 1 };
+    let input = Reducible { kind: BlockKind::ToolResult, tool: Some(&tool), error: false, images: &[], content };
+    assert!(reducer.fits(&input));
+    let pieces = reducer.pieces(&input);
+    let kept = Kept { pieces: vec![true; pieces.len()], ..Kept::default() };
+    assert_eq!(rendered(&pieces, &kept), expected);
 }

@@ -10,6 +10,9 @@ use std::ops::Range;
 /// Bytes of a line from which it is more than one piece, and about how long its pieces are.
 const LONG_LINE_BYTES: usize = 480;
 const LONG_LINE_PIECE_BYTES: usize = 160;
+/// Bytes of a paragraph from which on its sentences are pieces, and of a sentence worth the name.
+const SENTENCES_BYTES: usize = 200;
+const LEAST_SENTENCE_BYTES: usize = 24;
 /// Bytes around a name that are shown with it, so that `id.CheckpointID` and `main.rs:12` stay whole.
 const NAME_BYTES: usize = 48;
 /// Bytes of a gap's mark without its names.
@@ -28,12 +31,14 @@ pub struct Piece<'a> {
     pub lines: usize,
     /// Whether it goes on on the line of the piece before.
     pub inline: bool,
+    /// Whether it only repeats the form of one before: its names count, the line itself does not.
+    pub again: bool,
 }
 
 impl<'a> Piece<'a> {
     /// A line that tells no more than its names.
     pub fn line(text: Cow<'a, str>) -> Piece<'a> {
-        Piece { text, tells: 0.0, under: None, lines: 1, inline: false }
+        Piece { text, tells: 0.0, under: None, lines: 1, inline: false, again: false }
     }
 
     /// The same, independent of the content that it was cut from.
@@ -73,7 +78,29 @@ pub fn line_pieces(text: &str, style: Style) -> Vec<Piece<'_>> {
     pieces
 }
 
-/// The sentences, or failing those about equal parts, of a very long line.
+/// The sentences of a line; of a short one all of it.
+pub fn sentences(line: &str) -> Vec<Range<usize>> {
+    if line.len() <= SENTENCES_BYTES {
+        return vec![0..line.len()];
+    }
+    let mut parts: Vec<Range<usize>> = Vec::new();
+    let mut start = 0;
+    for (at, _) in line.match_indices([' ', '\t']) {
+        if line[..at].ends_with(['.', '!', '?', ';', ':', '。']) && at - start >= LEAST_SENTENCE_BYTES {
+            parts.push(start..at + 1);
+            start = at + 1;
+        }
+    }
+    parts.push(start..line.len());
+    let long = |part: Range<usize>| {
+        let whole = part.len() <= LONG_LINE_BYTES;
+        let inner = if whole { vec![0..part.len()] } else { parts_of_line(&line[part.clone()]) };
+        inner.into_iter().map(move |inner| part.start + inner.start..part.start + inner.end)
+    };
+    parts.into_iter().flat_map(long).collect()
+}
+
+/// About equal parts of a very long line, cut where it can be.
 fn parts_of_line(line: &str) -> Vec<Range<usize>> {
     let mut parts = Vec::new();
     let mut start = 0;

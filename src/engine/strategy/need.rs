@@ -72,7 +72,7 @@ impl Need {
         let input = if block.role == Role::ToolUse { 0.8 } else { 0.0 };
         let names_file = block.tool.as_deref().filter(|tool| tool.verb.names_file());
         let changed = names_file.is_some_and(|tool| self.changed.contains(file_name(&tool.target)));
-        chance(-5.1 - 0.7 * (age as f32).ln_1p() + input + if changed { 1.3 } else { 0.0 })
+        chance(-5.5 - 0.7 * (age as f32).ln_1p() + input + if changed { 1.3 } else { 0.0 })
     }
 }
 

@@ -118,8 +118,8 @@ pub struct Planned<'a> {
 pub fn plan<'a>(reading: &Reading, subjects: &'a [Subject<'a>]) -> Planned<'a> {
     let need = Need::new(reading);
     let numbers: FxHashSet<BlockNumber> = subjects.iter().map(|subject| subject.block.number).collect();
-    // What the client adds may be gone with the next start of the session.
-    let stays = |block: &&Block| block.role != Role::System && !numbers.contains(&block.number);
+    // What the client adds may be gone with the next start of the session; in the input of a tool lines are escaped.
+    let stays = |block: &&Block| !matches!(block.role, Role::System | Role::ToolUse) && !numbers.contains(&block.number);
     let others = reading.in_window().filter(stays);
     let shown: FxHashSet<u32> = others.flat_map(|block| block.terms.iter().copied()).collect();
     let found: Vec<Option<Outline<'a>>> = subjects.par_iter().map(|subject| outline(&subject.input())).collect();

@@ -13,11 +13,11 @@ use std::collections::BinaryHeap;
 use std::ops::Range;
 
 /// Bytes that a kept piece costs beside its own: its line end, and its share of the mark of a gap.
-const PIECE_BYTES: f32 = 9.0;
+const PIECE_BYTES: f32 = 12.0;
 /// Bytes that a name costs beside its own.
 const NAME_BYTES: f32 = 2.0;
 /// What a name alone is worth of what it is worth in its line: a line can be understood.
-const NAME_SHARE: f32 = 0.6;
+const NAME_SHARE: f32 = 0.35;
 /// What any line is worth that can be read.
 const READABLE: f32 = 1e-7;
 
@@ -131,6 +131,7 @@ impl<'a> Items<'a> {
             all.starts.push(all.items.len() as u32);
             for (piece, (names, line)) in found.into_iter().enumerate() {
                 let from = all.terms.len() as u32;
+                let line = line.filter(|_| !texts[text].pieces[piece].again);
                 let line = line.map(|line| (line.term, None, if line.quotable { texts[text].line } else { READABLE }));
                 let names = names.into_iter().map(|name| (name.term, Some(name.range), chance(name.term)));
                 for (term, range, worth) in names.chain(line) {

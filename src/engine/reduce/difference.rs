@@ -1,0 +1,69 @@
+//! Differences of files: what was added and taken out, under the file and the place; the lines around it first to go.
+
+use super::lines::lines;
+use super::{Piece, Reducer, Reducible};
+use crate::model::BlockKind;
+
+/// What a changed line tells, and a line beside one.
+const CHANGED: f32 = 0.000_3;
+
+/// What `git diff`, `git show` and `diff -u` print.
+pub(super) struct Difference;
+
+impl Reducer for Difference {
+    fn name(&self) -> &'static str {
+        "difference"
+    }
+
+    fn fits(&self, input: &Reducible<'_>) -> bool {
+        let starts = |start: &str| input.content.lines().any(|line| line.starts_with(start));
+        input.kind == BlockKind::ToolResult && starts("@@ -") && (starts("diff --git ") || starts("--- "))
+    }
+
+    fn pieces<'a>(&self, input: &Reducible<'a>) -> Vec<Piece<'a>> {
+        let mut pieces: Vec<Piece<'a>> = Vec::new();
+        let (mut file, mut place) = (None, None);
+        for line in lines(input.content) {
+            // The first line about a file names it twice already.
+            let named = file.is_some() && place.is_none();
+            if named && ["index ", "--- ", "+++ ", "new file mode", "deleted file mode"].iter().any(|start| line.starts_with(start)) {
+                continue;
+            }
+            let (under, tells) = match line.as_bytes().first() {
+                _ if line.starts_with("diff --git ") || line.starts_with("--- ") && place.is_none() => {
+                    (file, place) = (Some(pieces.len()), None);
+                    (None, 0.0)
+                }
+                _ if line.starts_with("@@ ") => {
+                    place = Some(pieces.len());
+                    (file, 0.0)
+                }
+                Some(b'+' | b'-') if place.is_some() => (place, CHANGED),
+                Some(b' ') | None if place.is_some() => (place, 0.0),
+                _ => {
+                    (file, place) = (None, None);
+                    (None, 0.0)
+                }
+            };
+            pieces.push(Piece { under, tells, ..Piece::line(line) });
+        }
+        pieces
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::check_pieces;
+    use super::*;
+    use crate::model::ToolVerb;
+
+    #[test]
+    fn a_file_is_named_once() {
+        check_pieces(
+            &Difference,
+            ToolVerb::Run,
+            "commit 12\n\ndiff --git a/x.rs b/x.rs\nindex 1..2 100644\n--- a/x.rs\n+++ b/x.rs\n@@ -1,2 +1,2 @@\n-a\n+b\n c",
+            "commit 12\n\ndiff --git a/x.rs b/x.rs\n@@ -1,2 +1,2 @@\n-a\n+b\n c",
+        );
+    }
+}

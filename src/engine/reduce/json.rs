@@ -1,0 +1,96 @@
+//! JSON: its shape and its values as indented lines, without quotes and brackets.
+
+use super::{Piece, Reducer, Reducible};
+use crate::model::BlockKind;
+use serde_json::Value;
+use std::borrow::Cow;
+
+/// Bytes from which on a value is worth taking apart.
+const LEAST_BYTES: usize = 300;
+/// Elements of a list from which on the others count as more of the same.
+const ELEMENTS: usize = 3;
+/// How deep values are taken apart.
+const DEPTH: usize = 16;
+/// Characters of a long string that stand in one piece.
+const STRING_CHARACTERS: usize = 200;
+
+/// One JSON value.
+pub(super) struct Json;
+
+impl Reducer for Json {
+    fn name(&self) -> &'static str {
+        "json"
+    }
+
+    fn fits(&self, input: &Reducible<'_>) -> bool {
+        let text = input.content.trim();
+        let encloses = |open, close| text.starts_with(open) && text.ends_with(close);
+        input.kind == BlockKind::ToolResult
+            && text.len() >= LEAST_BYTES
+            && (encloses('{', '}') || encloses('[', ']'))
+            && serde_json::from_str::<serde::de::IgnoredAny>(text).is_ok()
+    }
+
+    fn pieces<'a>(&self, input: &Reducible<'a>) -> Vec<Piece<'a>> {
+        let mut pieces = Vec::new();
+        if let Ok(value) = serde_json::from_str::<Value>(input.content.trim()) {
+            collect(&value, "", None, 0, false, &mut pieces);
+        }
+        pieces
+    }
+}
+
+fn collect(value: &Value, name: &str, under: Option<usize>, depth: usize, again: bool, pieces: &mut Vec<Piece<'_>>) {
+    let indent = " ".repeat(depth.saturating_sub(1));
+    let mut push = |text: String| pieces.push(Piece { under, again, ..Piece::line(Cow::Owned(format!("{indent}{text}"))) });
+    match value {
+        Value::Object(members) if depth < DEPTH && !members.is_empty() => {
+            let heading = heading(name, under, pieces, &indent, again);
+            for (name, value) in members {
+                collect(value, name, heading.or(under), depth + 1, again, pieces);
+            }
+        }
+        Value::Array(elements) if depth < DEPTH && elements.iter().any(|element| element.is_object() || element.is_array()) => {
+            let heading = heading(&format!("{name}[{}]", elements.len()), under, pieces, &indent, again);
+            for (place, element) in elements.iter().enumerate() {
+                collect(element, &place.to_string(), heading.or(under), depth + 1, again || place >= ELEMENTS, pieces);
+            }
+        }
+        Value::String(text) => {
+            let short: String = text.chars().take(STRING_CHARACTERS).collect();
+            push(format!("{name}: {}", short.replace('\n', "⏎")));
+            let rest: Vec<char> = text.chars().skip(STRING_CHARACTERS).collect();
+            for part in rest.chunks(STRING_CHARACTERS) {
+                let text = part.iter().collect::<String>().replace('\n', "⏎");
+                pieces.push(Piece { under, again, lines: 0, inline: true, ..Piece::line(Cow::Owned(text)) });
+            }
+        }
+        other => push(format!("{name}: {other}")),
+    }
+}
+
+fn heading(name: &str, under: Option<usize>, pieces: &mut Vec<Piece<'_>>, indent: &str, again: bool) -> Option<usize> {
+    if name.is_empty() {
+        return None;
+    }
+    pieces.push(Piece { under, again, ..Piece::line(Cow::Owned(format!("{indent}{name}"))) });
+    Some(pieces.len() - 1)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::check_pieces;
+    use super::*;
+    use crate::model::ToolVerb;
+
+    #[test]
+    fn values_are_lines_under_their_keys() {
+        let long = "x".repeat(300);
+        check_pieces(
+            &Json,
+            ToolVerb::Other,
+            &format!(r#"{{"a":1,"items":[{{"name":"n","tags":["t"]}}],"text":"{long}"}}"#),
+            &format!("a: 1\nitems[1]\n 0\n  name: n\n  tags: [\"t\"]\ntext: {long}"),
+        );
+    }
+}

@@ -1,0 +1,79 @@
+//! Lists of paths, by directory: `src/engine/ a.rs b.rs`.
+
+use super::lines::lines;
+use super::{Piece, Reducer, Reducible};
+use crate::model::BlockKind;
+use std::borrow::Cow;
+
+/// Share of the lines that must be paths, in percent.
+const PATHS_PERCENT: usize = 85;
+/// Paths in a list worth the name.
+const LEAST_PATHS: usize = 4;
+
+/// What `find`, `ls`, `git ls-files` and the tools that find files print.
+pub(super) struct Paths;
+
+impl Reducer for Paths {
+    fn name(&self) -> &'static str {
+        "paths"
+    }
+
+    fn fits(&self, input: &Reducible<'_>) -> bool {
+        if input.kind != BlockKind::ToolResult {
+            return false;
+        }
+        let (mut paths, mut all) = (0, 0);
+        for line in input.content.lines().filter(|line| !line.trim().is_empty()) {
+            all += 1;
+            paths += usize::from(is_path(line));
+        }
+        paths >= LEAST_PATHS && paths * 100 >= all * PATHS_PERCENT
+    }
+
+    fn pieces<'a>(&self, input: &Reducible<'a>) -> Vec<Piece<'a>> {
+        let mut pieces: Vec<Piece<'a>> = Vec::new();
+        let mut directory: Option<(String, usize)> = None;
+        for line in lines(input.content) {
+            let parts = if is_path(&line) { line.trim_end_matches('/').rsplit_once('/') } else { None };
+            let Some((parent, _)) = parts else {
+                pieces.push(Piece::line(line));
+                directory = None;
+                continue;
+            };
+            let heading = match &directory {
+                Some((known, heading)) if known == parent => *heading,
+                _ => {
+                    directory = Some((parent.to_owned(), pieces.len()));
+                    pieces.push(Piece { lines: 0, ..Piece::line(Cow::Owned(format!("{parent}/"))) });
+                    pieces.len() - 1
+                }
+            };
+            let name = Cow::Owned(format!(" {}", &line[parent.len() + 1..]));
+            pieces.push(Piece { under: Some(heading), inline: true, ..Piece::line(name) });
+        }
+        pieces
+    }
+}
+
+/// Whether a line is a path and nothing else.
+fn is_path(line: &str) -> bool {
+    let line = line.trim_end();
+    line.contains('/') && !line.contains([' ', '\t', '"', '(', '{', ';', '=']) && !line.contains("://") && line.len() <= 300
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::check_pieces;
+    use super::*;
+    use crate::model::ToolVerb;
+
+    #[test]
+    fn a_directory_is_named_once() {
+        check_pieces(
+            &Paths,
+            ToolVerb::Search,
+            "./src/a.rs\n./src/b.rs\n/x/y\n/x/z/\n./src/c.rs",
+            "./src/ a.rs b.rs\n/x/ y z/\n./src/ c.rs",
+        );
+    }
+}

@@ -1,0 +1,102 @@
+//! Hits of a search: `path:12:text`, by file, each file named once.
+
+use super::lines::lines;
+use super::{Piece, Reducer, Reducible};
+use crate::model::{BlockKind, ToolVerb};
+use std::borrow::Cow;
+
+/// Share of the lines that must be hits, in percent.
+const HITS_PERCENT: usize = 60;
+
+/// What `grep`, `rg` and the search tools of clients print.
+pub(super) struct Search;
+
+impl Reducer for Search {
+    fn name(&self) -> &'static str {
+        "search"
+    }
+
+    fn fits(&self, input: &Reducible<'_>) -> bool {
+        let searches = input.tool.is_some_and(|tool| matches!(tool.verb, ToolVerb::Search | ToolVerb::Run));
+        if input.kind != BlockKind::ToolResult || !searches {
+            return false;
+        }
+        let (mut hits, mut all) = (0, 0);
+        for line in input.content.lines().filter(|line| !line.trim().is_empty()) {
+            all += 1;
+            hits += usize::from(hit(line).is_some());
+        }
+        hits >= 3 && hits * 100 >= all * HITS_PERCENT
+    }
+
+    fn pieces<'a>(&self, input: &Reducible<'a>) -> Vec<Piece<'a>> {
+        let mut pieces: Vec<Piece<'a>> = Vec::new();
+        let mut file: Option<(String, usize)> = None;
+        for line in lines(input.content) {
+            let Some((path, number, text)) = hit(&line) else {
+                if line.trim() != "--" {
+                    pieces.push(Piece::line(line));
+                    file = None;
+                }
+                continue;
+            };
+            let heading = match &file {
+                Some((known, heading)) if known == path => *heading,
+                _ => {
+                    file = Some((path.to_owned(), pieces.len()));
+                    pieces.push(Piece { lines: 0, ..Piece::line(Cow::Owned(path.to_owned())) });
+                    pieces.len() - 1
+                }
+            };
+            let text = Cow::Owned(format!("{number}: {}", text.trim()));
+            pieces.push(Piece { under: Some(heading), ..Piece::line(text) });
+        }
+        pieces
+    }
+}
+
+/// The path, the line number and the text of a hit or of a line beside one.
+fn hit(line: &str) -> Option<(&str, u32, &str)> {
+    for mark in [':', '-'] {
+        let mut start = 0;
+        while let Some(at) = line[start..].find(mark).map(|at| start + at) {
+            let rest = &line[at + 1..];
+            let digits = rest.bytes().take_while(u8::is_ascii_digit).count();
+            if digits > 0 && rest[digits..].starts_with(mark) && is_path(&line[..at]) {
+                return Some((&line[..at], rest[..digits].parse().ok()?, &rest[digits + 1..]));
+            }
+            start = at + 1;
+            if start > 300 {
+                break;
+            }
+        }
+    }
+    None
+}
+
+fn is_path(text: &str) -> bool {
+    !text.is_empty() && !text.contains(' ') && text.contains(['/', '.']) && text.bytes().any(|byte| byte.is_ascii_alphabetic())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::check_pieces;
+    use super::*;
+
+    #[test]
+    fn a_file_is_named_once() {
+        check_pieces(
+            &Search,
+            ToolVerb::Search,
+            "src/a.rs:12:    let x = 1;\nsrc/a.rs-13-    next();\n--\nsrc/b-2.rs:3:fn y() {}",
+            "src/a.rs\n12: let x = 1;\n13: next();\nsrc/b-2.rs\n3: fn y() {}",
+        );
+    }
+
+    #[test]
+    fn what_is_no_hit_is_none() {
+        for line in ["12:30:01 started", "error: no", "https://a.b:80/x", ""] {
+            assert_eq!(hit(line), None, "{line}");
+        }
+    }
+}
