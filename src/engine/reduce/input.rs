@@ -48,6 +48,18 @@ pub fn tool_input(content: &str, level: Level, marker: &str) -> Option<String> {
     is_shorter(&shortened, content).then_some(shortened)
 }
 
+/// The input of a tool use that is a text, a patch or a script, at a shorter level, behind `marker` on a line of its own.
+/// `None` for an object, which is [`tool_input`]'s, or when nothing would get shorter.
+pub fn text_input(content: &str, level: Level, marker: &str) -> Option<String> {
+    if matches!(level, Level::Original | Level::Archived) || texts(content).is_some() {
+        return None;
+    }
+    let forms = [Level::Trimmed, Level::Summarized, Level::Minimal].into_iter().filter(|milder| *milder <= level);
+    let shortest = forms.filter_map(|level| form(content, "input", Style::Code, level)).min_by_key(String::len)?;
+    let shortened = format!("{marker}\n{shortest}");
+    is_shorter(&shortened, content).then_some(shortened)
+}
+
 /// The longest text in an input, one of several lines if there is any, and how it is to be read.
 pub fn longest_text(content: &str) -> Option<(String, Style)> {
     let texts = texts(content)?;
@@ -209,6 +221,17 @@ mod tests {
         for broken in ["", "{", "{\"content\":", "null"] {
             assert_eq!(tool_input(broken, Level::Minimal, ""), None, "{broken}");
         }
+    }
+
+    #[test]
+    fn an_input_that_is_a_text_is_shortened_as_one() {
+        let patch = format!("*** Begin Patch\n*** Update File: a.rs\n{}*** End Patch\n", "+let value = 1;\n".repeat(90));
+        let short = text_input(&patch, Level::Minimal, "[m]").unwrap();
+        assert_eq!(short, "[m]\n93 lines: *** Begin Patch");
+        let trimmed = text_input(&patch, Level::Trimmed, "[m]").unwrap();
+        assert!(trimmed.starts_with("[m]\n*** Begin Patch\n") && trimmed.len() > short.len(), "{trimmed}");
+        assert_eq!(text_input("short", Level::Minimal, "[m]"), None);
+        assert_eq!(text_input("{}", Level::Minimal, "[m]"), None);
     }
 
     #[test]
