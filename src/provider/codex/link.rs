@@ -13,6 +13,7 @@ pub(super) fn link(session: &mut Session) {
     let mut response = Response::default();
     let mut origin = Origin::default();
     let mut place = 0;
+    let mut next = 0;
     for index in 0..session.rows.len() {
         let row = &mut session.rows[index];
         if let Some(mut id) = row.id {
@@ -27,6 +28,15 @@ pub(super) fn link(session: &mut Session) {
             place = place_of(&mut session.origins, &origin);
         }
         row.origin = place;
+        for block in &mut session.blocks[next..next + row.blocks as usize] {
+            next += 1;
+            if let Some(tool) = block.tool.as_mut().filter(|tool| tool.verb.names_file() && !origin.directory.is_empty()) {
+                // The client runs its tools where the session is, and a patch says nothing else.
+                if !tool.target.is_empty() && !tool.target.starts_with(['/', '~']) && tool.target.get(1..3) != Some(":\\") {
+                    tool.target = format!("{}/{}", origin.directory.trim_end_matches('/'), tool.target).into();
+                }
+            }
+        }
         match row.kind {
             RowKind::Assistant => {
                 if !response.open {
@@ -74,11 +84,8 @@ fn merge(origin: &mut Origin, said: Option<&Origin>) -> bool {
     if origin.session.is_empty() {
         origin.session.clone_from(&said.session);
     }
-    let values = [
-        (&mut origin.directory, &said.directory),
-        (&mut origin.version, &said.version),
-        (&mut origin.branch, &said.branch),
-    ];
+    let values =
+        [(&mut origin.directory, &said.directory), (&mut origin.version, &said.version), (&mut origin.branch, &said.branch)];
     for (known, said) in values {
         if !said.is_empty() {
             known.clone_from(said);

@@ -62,7 +62,8 @@ pub(super) fn recognizes(head: &[u8]) -> bool {
     head.split(|byte| *byte == b'\n').filter(|line| !line.trim_ascii().is_empty()).take(20).any(|line| {
         fields(line).is_some_and(|fields| {
             let kind = text_of(fields.kind).unwrap_or_default();
-            let known = matches!(&*kind, "session_meta" | "response_item" | "event_msg" | "turn_context" | "compacted" | "world_state");
+            let known =
+                matches!(&*kind, "session_meta" | "response_item" | "event_msg" | "turn_context" | "compacted" | "world_state");
             known && fields.timestamp.is_some() && fields.payload.is_some_and(|payload| payload.get().starts_with('{'))
         })
     })

@@ -192,9 +192,10 @@ mod tests {
         check(r#"{"type":"function_call","arguments":"{\"a\":1}","call_id":"c"}"#, &[Some(r#""{\"a\":1}""#)]);
         check(r#"{"type":"function_call","arguments":"broken","call_id":"c"}"#, &[None]);
         check(r#"{"type":"function_call_output","call_id":"c","output":"x"}"#, &[Some(r#""x""#), None]);
-        check(r#"{"type":"function_call_output","call_id":"c","output":[{"type":"input_text","text":"x"}]}"#, &[Some(
-            r#"[{"type":"input_text","text":"x"}]"#,
-        )]);
+        check(
+            r#"{"type":"function_call_output","call_id":"c","output":[{"type":"input_text","text":"x"}]}"#,
+            &[Some(r#"[{"type":"input_text","text":"x"}]"#)],
+        );
         check(r#"{"type":"reasoning","summary":[],"encrypted_content":"x"}"#, &[None]);
         check(
             r#"{"type":"message","role":"user","content":[{"type":"input_text","text":"<environment_context>"},{"type":"input_text","text":"b"},{"type":"input_image","image_url":"u"}]}"#,
@@ -214,7 +215,8 @@ mod tests {
 
     #[test]
     fn a_bill_says_what_is_sent_now() {
-        let value = br#"{"input_tokens": 90,"cached_input_tokens":60,"output_tokens":7,"reasoning_output_tokens":3,"total_tokens":97}"#;
+        let value =
+            br#"{"input_tokens": 90,"cached_input_tokens":60,"output_tokens":7,"reasoning_output_tokens":3,"total_tokens":97}"#;
         let lower = usage(value, 50).unwrap();
         assert_eq!(
             String::from_utf8(lower).unwrap(),
