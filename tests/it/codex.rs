@@ -129,7 +129,7 @@ fn changes_as_the_user_sees_them() {
         "status",
     ];
     screens(&sandbox, "changing", &lines);
-    screens(&Sandbox::of("codex-compaction"), "compaction", &["transcript", "recall 9", "compact 2", "uncompact"]);
+    screens(&Sandbox::of("codex-compaction"), "hidden", &["transcript", "recall 9", "compact 2", "uncompact"]);
 }
 
 #[test]

@@ -2,7 +2,7 @@
 //!
 //! What the model sees are the `response_item` rows since the last `compacted` one. Most of it stands in the file once more, in
 //! `event_msg` rows for the screen; these are never sent. A row has no identity and does not name the one that it follows:
-//! both are made from what it says apart from its content ([`parse::identity`]) and from its place ([`link`]).
+//! both are made from what it says apart from its content (`parse::identity`) and from its place (`link`).
 
 mod content;
 mod item;
