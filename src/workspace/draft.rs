@@ -357,8 +357,7 @@ impl<'a> Draft<'a> {
         let new = self.new_row(parent, self.last_linked())?;
         let line = self.workspace.provider.note(&new, label, content).ok_or(PlanError::NoWay)?;
         let identity = self.workspace.provider.identity(&line).ok_or(PlanError::NoWay)?;
-        let id = new.id;
-        self.add_line(&id, line);
+        self.add_line(line);
         Ok(identity)
     }
 
@@ -371,8 +370,7 @@ impl<'a> Draft<'a> {
         let last = self.last_linked();
         let new = self.new_row(self.identity(last)?, last)?;
         let line = self.workspace.provider.leaf(&new).ok_or(PlanError::NoWay)?;
-        let id = new.id;
-        self.add_line(&id, line);
+        self.add_line(line);
         Ok(())
     }
 
@@ -650,8 +648,9 @@ impl<'a> Draft<'a> {
     }
 
     /// Adds a row at the end of the file.
-    fn add_line(&mut self, id: &str, line: Vec<u8>) {
-        let row = RowAddress { id: Key::of(id), occurrence: 0 };
+    fn add_line(&mut self, line: Vec<u8>) {
+        let id = self.workspace.provider.parse(&line).row.id.unwrap_or(Key(0));
+        let row = RowAddress { id, occurrence: 0 };
         let after = Some(self.ended(line));
         self.lines.push(Edit { row, slot: Slot::Line, before: None, after, change: None });
     }
@@ -710,7 +709,9 @@ impl<'a> Draft<'a> {
         let open = if thinking::leads_calls(&self.reading().model) { self.open_turn() } else { None };
         let spared = |block: &Block| open == Some(block.position.turn);
         let timeline = thinking::Timeline::new(self.workspace, &self.addresses, &self.edits, &self.lines);
-        if let Some(first) = timeline.first_unfit(&revision, &window, &spared) {
+        if provider.binds_thinking()
+            && let Some(first) = timeline.first_unfit(&revision, &window, &spared)
+        {
             self.strip(&revision, &window, first, &spared)?;
             revision = self.revise(known)?;
             window = provider.window(&revision.session);
@@ -818,8 +819,7 @@ impl<'a> Draft<'a> {
         };
         let new = self.new_row(self.leaf_identity()?, last)?;
         let line = provider.strip_thinking(&new, &first, kept).ok_or(PlanError::NoWay)?;
-        let id = new.id;
-        self.add_line(&id, line);
+        self.add_line(line);
         Ok(())
     }
 
@@ -872,7 +872,9 @@ impl<'a> Draft<'a> {
             return Ok(None);
         }
         let mut edits = Vec::new();
-        for row in (0..session.rows.len() as u32).filter(|row| of_response(*row) && billed(*row)) {
+        // What was billed may stand in a row of its own.
+        let same = |row: &u32| session.rows[*row as usize].message == message && billed(*row);
+        for row in (0..session.rows.len() as u32).filter(same) {
             let (Some(address), Some(value)) = (self.addresses.of(row), self.value(row, Slot::Usage)) else { continue };
             let sent = session.rows[row as usize].usage.map_or(0, |usage| usage.sent());
             let sent = (sent as f64 + change).max(1.0) as u64;

@@ -45,7 +45,8 @@ fn rows(workspace: &Workspace<'_>, bytes: &[u8], revision: &Revision, edits: &[E
         let number = was + 1;
         let before = workspace.provider.stub(&bytes[range(session, was, bytes)?]).ok_or(PlanError::Moved)?;
         let mut after = workspace.provider.stub(line).ok_or_else(|| refuse(format!("row {number} would not be readable")))?;
-        let id = before.id.unwrap_or(Key(0));
+        // As the session has it: a row can be known by more than what it says.
+        let id = session.rows[was as usize].id.unwrap_or(Key(0));
         if relinked.contains(&id) {
             after.parent = before.parent;
         }

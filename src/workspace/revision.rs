@@ -33,6 +33,7 @@ impl Revision {
         place.usage = provider.parse(&line).row.usage;
         place.length = line.len() as u32;
         self.lines.insert(row, line);
+        provider.link(&mut self.session);
         Ok(())
     }
 }
@@ -108,6 +109,7 @@ pub fn revise(
     }
     let mut revision = builder.revision;
     revision.session.bytes = builder.offset;
+    provider.link(&mut revision.session);
     Ok(revision)
 }
 

@@ -11,6 +11,8 @@ use std::ops::Range;
 const LONG_BYTES: usize = 160;
 /// Bytes that a text must get shorter by.
 const SAVED_BYTES: usize = 40;
+/// How the lines of a patch begin that name its files.
+const FILES: &str = "*** ";
 /// Bytes of a command that stay.
 const COMMAND_BYTES: usize = 200;
 /// How deep texts are looked for in objects and lists.
@@ -29,6 +31,18 @@ pub fn outline<'a>(content: &str) -> Option<Outline<'a>> {
     (!parts.is_empty()).then_some(Outline { reducer: "input", parts })
 }
 
+/// The pieces of the input of a tool that is a text: a patch or a script. Of a patch the lines stay that name its files.
+pub fn text_outline<'a>(content: &'a str) -> Option<Outline<'a>> {
+    if texts(content).is_some() {
+        return None;
+    }
+    let mut pieces = line_pieces(content, Style::Code);
+    for piece in pieces.iter_mut().filter(|piece| piece.text.starts_with(FILES)) {
+        piece.tells = 1.0;
+    }
+    Some(Outline { reducer: "input", parts: vec![Part { pieces, place: None }] })
+}
+
 fn part<'a>(text: &Text<'_>, content: &str) -> Option<Part<'a>> {
     let name = text.name.to_ascii_lowercase();
     if text.json.len() < LONG_BYTES || WHOLE.iter().any(|end| name.ends_with(end)) {
@@ -36,7 +50,7 @@ fn part<'a>(text: &Text<'_>, content: &str) -> Option<Part<'a>> {
     }
     let whole = decoded(text)?;
     let mut pieces: Vec<Piece<'a>> = line_pieces(&whole, text.style()).into_iter().map(Piece::into_owned).collect();
-    if name == "command" {
+    if matches!(&*name, "command" | "cmd") {
         let mut bytes = 0;
         for piece in pieces.iter_mut().take_while(|piece| { let first = bytes < COMMAND_BYTES; bytes += piece.text.len(); first }) {
             piece.tells = 1.0;

@@ -43,7 +43,7 @@ pub struct Reducible<'a> {
     pub error: bool,
     /// Images in the content, by pixel size.
     pub images: &'a [Image],
-    /// The content as the model sees it (for a tool use: its input, a JSON object).
+    /// The content as the model sees it (for a tool use: its input, a JSON object or a text).
     pub content: &'a str,
 }
 
@@ -88,7 +88,7 @@ struct Part<'a> {
 pub fn outline<'a>(input: &Reducible<'a>) -> Option<Outline<'a>> {
     match input.kind {
         BlockKind::Thinking => None,
-        BlockKind::ToolUse => input::outline(input.content),
+        BlockKind::ToolUse => input::outline(input.content).or_else(|| input::text_outline(input.content)),
         _ => {
             let reducer = REDUCERS.iter().find(|reducer| reducer.fits(input))?;
             let pieces = reducer.pieces(input);
