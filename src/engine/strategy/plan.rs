@@ -15,8 +15,8 @@ use std::ops::Range;
 const DIALOGUE: f32 = 3.0;
 /// The same of the input of a tool: where a line stands in a result as well, that one has its number and no escapes.
 const INPUT: f32 = 0.8;
-/// How many times more the newest part is worth than the rest: all that is not said again stays.
-const NEWEST: f32 = 1000.0;
+/// How many times more the newest part is worth than the rest: little but what is said again goes.
+const NEWEST: f32 = 12.0;
 /// Bytes that must go for a change to be worth a line of its own: about thirty tokens.
 const SAVED_BYTES: usize = 120;
 

@@ -26,20 +26,20 @@ pub static PRESETS: &[Preset] = &[
     Preset {
         name: "light",
         description: "what the agent will hardly come back to goes",
-        worth_millionths: 5.0,
-        newest_percent: 35.0,
+        worth_millionths: 10.0,
+        newest_percent: 25.0,
     },
     Preset {
         name: "balanced",
         description: "what the agent may come back to stays, the newest quarter nearly as it is",
-        worth_millionths: 20.0,
+        worth_millionths: 40.0,
         newest_percent: 25.0,
     },
     Preset {
         name: "aggressive",
         description: "what the agent is likely to come back to stays",
-        worth_millionths: 40.0,
-        newest_percent: 10.0,
+        worth_millionths: 70.0,
+        newest_percent: 7.0,
     },
     Preset {
         name: "handoff",
