@@ -1,6 +1,6 @@
 //! The line that stands where a content was shortened: what it was, how large, and how to get it back.
 //!
-//! `[#412 | archived from 3.2k | Read src/auth.rs | done with auth | 120 lines | @recall(412)]`
+//! `[@recall(412) | archived from 3.2k | Read src/auth.rs | done with auth | 120 lines]`
 //!
 //! It is in-band: the model reads it as part of the content. What it is followed by is what is left of the content.
 
@@ -11,7 +11,7 @@ use crate::model::{BlockNumber, Level, Marker};
 const REMINDER: &str = "<system-reminder>\n";
 
 /// Characters of each free part of a line: with all of them it stays under 30 tokens.
-const PART_CHARACTERS: usize = 44;
+const PART_CHARACTERS: usize = 40;
 /// Characters of the reason.
 const REASON_CHARACTERS: usize = 60;
 
@@ -33,8 +33,8 @@ pub struct Line<'a> {
 /// The line for a block at a level. Where the content is left in part, that tells what it is; else the label and the hint do.
 pub fn line(level: Level, line: &Line<'_>) -> String {
     let size = amount(line.tokens.max(0.0).round() as u64);
-    let number = line.number;
-    let mut text = format!("[#{number} | {} from {size}", level.name());
+    let command = if level == Level::Archived { "recall" } else { "expand" };
+    let mut text = format!("[@{command}({}) | {} from {size}", line.number, level.name());
     let whole = matches!(level, Level::Minimal | Level::Archived);
     for (part, limit) in [
         (if whole { line.label } else { "" }, PART_CHARACTERS),
@@ -47,8 +47,7 @@ pub fn line(level: Level, line: &Line<'_>) -> String {
             text.push_str(&part);
         }
     }
-    let command = if level == Level::Archived { "recall" } else { "expand" };
-    text.push_str(&format!(" | @{command}({number})]"));
+    text.push(']');
     text
 }
 
@@ -56,20 +55,19 @@ pub fn line(level: Level, line: &Line<'_>) -> String {
 pub fn parse(content: &str) -> Option<(Marker, &str)> {
     let content = content.strip_prefix(REMINDER).unwrap_or(content);
     let (first, rest) = content.split_once('\n').unwrap_or((content, ""));
-    let inner = first.strip_prefix("[#")?.strip_suffix(']')?;
-    let mut parts = inner.split(" | ").collect::<Vec<_>>().into_iter();
-    let number = parts.next()?.parse().ok().filter(|number| *number > 0)?;
+    let inner = first.strip_prefix("[@")?.strip_suffix(']')?;
+    let mut parts = inner.split(" | ");
+    let (command, number) = parts.next()?.strip_suffix(')')?.split_once('(')?;
+    let number = number.parse().ok().filter(|number| *number > 0)?;
     let (level, size) = parts.next()?.split_once(" from ")?;
     let level = Level::from_name(level).filter(|level| *level != Level::Original)?;
     let tokens = super::selector::amount(size)?;
-    let command = parts.next_back().unwrap_or_default();
-    let named = command.strip_prefix('@')?.split_once('(')?.1.strip_suffix(')')?;
-    (named.parse() == Ok(number)).then_some((Marker { number, level, tokens }, rest))
+    matches!(command, "expand" | "recall").then_some((Marker { number, level, tokens }, rest))
 }
 
 /// The same anywhere in the texts of a tool input, as they are written for people: one `name: text` after the other.
 pub fn find_in_input(readable: &str) -> Option<Marker> {
-    readable.match_indices(": [#").find_map(|(at, _)| parse(&readable[at + 2..])).map(|(marker, _)| marker)
+    readable.match_indices(": [@").find_map(|(at, _)| parse(&readable[at + 2..])).map(|(marker, _)| marker)
 }
 
 /// A part on one line, without what the grammar needs, cut with `…`.
@@ -108,24 +106,24 @@ mod tests {
     #[test]
     fn a_line_says_what_it_was_and_how_to_get_it_back() {
         let fields = Line { number: 7, tokens: 812.0, label: "Bash cargo test", reason: "done", hint: "2 errors" };
-        assert_eq!(line(Level::Archived, &fields), "[#7 | archived from 812 | Bash cargo test | done | 2 errors | @recall(7)]");
-        assert_eq!(line(Level::Trimmed, &fields), "[#7 | trimmed from 812 | done | @expand(7)]");
+        assert_eq!(line(Level::Archived, &fields), "[@recall(7) | archived from 812 | Bash cargo test | done | 2 errors]");
+        assert_eq!(line(Level::Trimmed, &fields), "[@expand(7) | trimmed from 812 | done]");
     }
 
     #[test]
     fn what_is_no_such_line_is_none() {
         for text in [
             "",
-            "[#7]",
-            "[#7 | original from 3 | @expand(7)]",
-            "[#7 | trimmed from 3 | @expand(8)]",
-            "[#0 | trimmed from 3 | @expand(0)]",
+            "[@expand(7)]",
+            "[@expand(7) | original from 3]",
+            "[@drop(7) | trimmed from 3]",
+            "[@expand(0) | trimmed from 3]",
             "text",
         ] {
             assert_eq!(parse(text), None, "{text}");
         }
         assert_eq!(
-            find_in_input("path: a\ncontent: [#7 | minimal from 3 | @expand(7)]\nx\n").map(|marker| marker.number),
+            find_in_input("path: a\ncontent: [@expand(7) | minimal from 3]\nx\n").map(|marker| marker.number),
             Some(7)
         );
     }

@@ -67,7 +67,7 @@ pub fn one_line(text: &str) -> String {
 /// A text without the line that says how it was shortened.
 pub fn unmarked(text: &str) -> &str {
     match text.split_once("\n") {
-        Some((line, rest)) if line.starts_with("[#") && line.ends_with(")]") => rest,
+        Some((line, rest)) if line.starts_with("[@") && line.ends_with(']') => rest,
         _ => text,
     }
 }

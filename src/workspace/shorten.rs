@@ -8,7 +8,7 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use std::collections::BTreeMap;
 
 /// Bytes from which on a block can get shorter by more than its marker line.
-const LEAST_BYTES: u64 = 200;
+const LEAST_BYTES: u64 = 150;
 /// Bytes of a prompt from which on it holds more than what the user typed.
 const PASTED_BYTES: u64 = 2_000;
 /// Bytes by which a block that is short already must get shorter still to be changed again.

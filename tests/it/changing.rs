@@ -630,14 +630,14 @@ fn lines_that_stay_are_short_and_say_what_was_there() {
             let report = json(&sandbox, line, "change");
             for block in report["differences"].as_array().unwrap() {
                 let after = block["after"].as_str().unwrap();
-                let Some(stands) = after.lines().find_map(|text| text.find("[#").map(|at| &text[at..])) else { continue };
+                let Some(stands) = after.lines().find_map(|text| text.find("[@").map(|at| &text[at..])) else { continue };
                 let (marker, _) = marker::parse(stands).unwrap_or_else(|| panic!("{home}: {stands}"));
                 let number = block["number"].as_u64().unwrap();
                 let label: String = block["label"].as_str().unwrap().split_whitespace().next().unwrap().replace(['[', ']'], "");
                 assert_eq!(u64::from(marker.number), number, "{stands}");
                 assert_eq!(marker.level.name(), ["archived", "minimal"][place], "{stands}");
                 assert!(marker.tokens > 0.0 && stands.contains(" from ") && stands.contains(&label), "{stands}");
-                assert!(stands.ends_with(&format!("| @{}({number})]", ["recall", "expand"][place])), "{stands}");
+                assert!(stands.starts_with(&format!("[@{}({number}) | ", ["recall", "expand"][place])), "{stands}");
                 tokens[place].push(f64::from(engine::o200k(stands)));
             }
         }

@@ -1,17 +1,14 @@
-//! What a content holds, in one line: for placeholders and for the minimal level.
+//! What a content holds, in one line, for placeholders.
 
 use super::lines::{count_lines, lines, without_number};
 use crate::engine::numbers::count;
 use super::telling::{Sign, Style, declaration, exit_code, heading, outcomes, sign};
-use super::{MINIMAL_TOKENS, Reducible, input, media};
+use super::{Reducible, input, media};
 use crate::engine::label::short_target;
-use crate::engine::tokens::estimate;
 use crate::model::BlockKind;
 
 /// Characters and words of a hint.
 const HINT: (usize, usize) = (60, 8);
-/// Characters and words of the minimal level, unless they cost too much.
-const DETAIL: (usize, usize) = (120, 20);
 /// Names that a line is made of at most.
 const ITEMS: usize = 12;
 /// Characters of a name or a text that are looked at.
@@ -22,16 +19,6 @@ const ITEM_CHARACTERS: usize = 400;
 /// At most 60 characters and eight words on one line, without brackets.
 pub fn hint(input: &Reducible<'_>) -> String {
     Parts::of(input).line(HINT)
-}
-
-/// The same with a bit more detail, within the tokens of the minimal level.
-pub fn detail(input: &Reducible<'_>) -> String {
-    Parts::of(input).affordable()
-}
-
-/// The same of a text alone.
-pub fn detail_of(text: &str, style: Style) -> String {
-    Parts::of_text(text, style, false, "").affordable()
 }
 
 /// What a line says: what stands before, as `120 lines`, and the names or texts that follow, most telling first.
@@ -87,17 +74,6 @@ impl Parts {
         let all = text.lines().count();
         let lines = if all > 1 { count_lines(all) } else { String::new() };
         Parts { before: format!("{before}{lines}"), items }
-    }
-
-    fn affordable(&self) -> String {
-        let (mut characters, words) = DETAIL;
-        loop {
-            let text = self.line((characters, words));
-            if estimate(&text) <= MINIMAL_TOKENS || characters < 12 {
-                return text;
-            }
-            characters = characters * 3 / 4;
-        }
     }
 
     fn line(&self, limits: (usize, usize)) -> String {
@@ -214,7 +190,7 @@ mod tests {
     use crate::model::{Image, Tool, ToolVerb};
 
     fn input(content: &str) -> Reducible<'_> {
-        Reducible { kind: BlockKind::ToolResult, tool: None, error: false, images: &[], content, repeated: &|_| false }
+        Reducible { kind: BlockKind::ToolResult, tool: None, error: false, images: &[], content }
     }
 
     #[test]

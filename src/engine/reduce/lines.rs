@@ -4,8 +4,6 @@ use crate::engine::numbers::count;
 use std::borrow::Cow;
 
 const ESCAPE: char = '\u{1b}';
-/// Characters that a cut must save at least: the mark takes most of them.
-const CUT_CHARACTERS: usize = 40;
 
 /// The lines of a text as a terminal shows them: without escape sequences, of a progress bar its last state, without blanks
 /// at their ends.
@@ -93,21 +91,6 @@ pub fn is_numbered(text: &str) -> bool {
     }
 }
 
-/// A line of which the middle was taken out: `beginning[… 3,400 characters]end`; a short one as it is.
-pub fn cut(line: &str, head: usize, tail: usize) -> Cow<'_, str> {
-    // As many bytes are no more characters.
-    if line.len() <= head + tail + CUT_CHARACTERS {
-        return Cow::Borrowed(line);
-    }
-    let characters = line.chars().count();
-    if characters <= head + tail + CUT_CHARACTERS {
-        return Cow::Borrowed(line);
-    }
-    let place = |index: usize| line.char_indices().nth(index).map_or(line.len(), |(place, _)| place);
-    let (beginning, end) = (&line[..place(head)], &line[place(characters - tail)..]);
-    Cow::Owned(format!("{beginning}[… {} characters]{end}", count((characters - head - tail) as u64)))
-}
-
 /// How many lines: `1 line`, `3,400 lines`.
 pub fn count_lines(lines: usize) -> String {
     format!("{} line{}", count(lines as u64), if lines == 1 { "" } else { "s" })
@@ -148,13 +131,5 @@ mod tests {
         {
             assert_eq!(is_numbered(text), expected, "{text:?}");
         }
-    }
-
-    #[test]
-    fn a_cut_keeps_both_ends() {
-        let long = format!("{}{}", "é".repeat(1500), "z".repeat(2000));
-        assert_eq!(cut(&long, 2, 1), "éé[… 3,497 characters]z");
-        assert_eq!(cut("short", 2, 1), "short");
-        assert_eq!(cut(&"é".repeat(43), 2, 1), "é".repeat(43));
     }
 }

@@ -24,7 +24,7 @@ impl Reducer for Media {
     }
 
     fn pieces<'a>(&self, input: &Reducible<'a>) -> Vec<Piece<'a>> {
-        let what = Piece { tells: 1.0, ..Piece::line(Cow::Owned(description(input))) };
+        let what = Piece { tells: 1.0, lines: 0, ..Piece::line(Cow::Owned(description(input))) };
         if is_placeholder(input) {
             return vec![what];
         }

@@ -196,7 +196,10 @@ pub fn rendered(pieces: &[Piece<'_>], kept: &Kept) -> String {
             (Some(from), true) => {
                 let mark = mark(pieces, kept, from..place);
                 let bytes: usize = pieces[from..place].iter().map(|piece| piece.text.len() + 1).sum();
-                if bytes > mark.len() + 1 {
+                if pieces[from..place].iter().all(|piece| piece.text.trim().is_empty()) {
+                    // Blank lines need no mark, and more than one says no more.
+                    push_piece(&mut text, &pieces[from]);
+                } else if bytes > mark.len() + 1 {
                     push(&mut text, &mark, pieces[from].inline);
                 } else {
                     pieces[from..place].iter().for_each(|piece| push_piece(&mut text, piece));

@@ -3,7 +3,6 @@
 use super::Reducible;
 use super::lines::{is_numbered, without_number};
 use crate::model::{BlockKind, ToolVerb};
-use rustc_hash::FxHashMap;
 
 /// How much of a line is looked at, in bytes.
 const LOOK_BYTES: usize = 400;
@@ -260,48 +259,6 @@ pub fn declaration(line: &str) -> Option<String> {
 
 /// Words that may follow the name of a declaration.
 const CLAUSES: &[&str] = &["extends ", "implements ", "for ", "where ", "struct", "interface", "from "];
-
-/// How telling the lines of one text are, by what they are and by how rare their names are in it.
-pub struct Telling<'a> {
-    style: Style,
-    words: FxHashMap<&'a str, u32>,
-}
-
-impl<'a> Telling<'a> {
-    /// Counts the names of a text.
-    pub fn new(lines: impl Iterator<Item = &'a str>, style: Style) -> Telling<'a> {
-        let mut words: FxHashMap<&str, u32> = FxHashMap::default();
-        for word in lines.flat_map(names) {
-            *words.entry(word).or_default() += 1;
-        }
-        Telling { style, words }
-    }
-
-    /// How telling a line is: 0 for one without a letter or digit, about 10 for an error, less than 4 for one without a sign.
-    pub fn score(&self, line: &str) -> f64 {
-        if !line.contains(char::is_alphanumeric) {
-            return 0.0;
-        }
-        let sign = match sign(line, self.style) {
-            Some(Sign::Error) => 10.0,
-            Some(Sign::Total) => 8.0,
-            Some(Sign::Declaration) => 6.0,
-            Some(Sign::Heading) => 6.0,
-            Some(Sign::Warning) => 5.0,
-            None => 0.0,
-        };
-        let outer = if without_number(line).starts_with([' ', '\t']) { 0.0 } else { 0.5 };
-        let rare = names(line).filter(|word| self.words.get(word).is_some_and(|count| *count == 1)).take(5).count();
-        0.5 + sign + outer + rare as f64 * 0.5
-    }
-}
-
-/// The words of a line that are written as names are: of six bytes and more, or of four with an underscore or a capital within.
-fn names(line: &str) -> impl Iterator<Item = &str> {
-    beginning(line).split(|c: char| !c.is_alphanumeric() && c != '_').filter(|word| {
-        word.len() >= 4 && (word.contains('_') || word.bytes().skip(1).any(|byte| byte.is_ascii_uppercase()) || word.len() >= 6)
-    })
-}
 
 #[cfg(test)]
 mod tests {

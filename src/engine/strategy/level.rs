@@ -29,22 +29,22 @@ pub fn reduce(input: &Reducible<'_>, level: Level, marker: &str, context: &Conte
     let texts: Vec<Text<'_>> = outline.texts().map(|pieces| Text { pieces, line: context.line, weight: 1.0 }).collect();
     let selection = select(&texts, context.name, context.shown);
     let rendered = |choices: usize, marker: &str| outline.rendered(input.content, &selection.first(choices), marker);
-    let fits = |text: &str| match level {
-        Level::Trimmed => text.len() <= (input.content.len() / TRIMMED_SHARE).max(TRIMMED_BYTES),
-        _ => estimate(text) <= SUMMARIZED_TOKENS,
+    let most = |fits: &dyn Fn(&str) -> bool| {
+        let fits = |choices: usize| rendered(choices, "").is_none_or(|text| fits(&text));
+        let (mut fitting, mut beyond) = (0, selection.len() + 1);
+        while beyond - fitting > 1 {
+            let middle = fitting + (beyond - fitting) / 2;
+            if fits(middle) { fitting = middle } else { beyond = middle }
+        }
+        fitting
     };
+    let summarized = || most(&|text| estimate(text) <= SUMMARIZED_TOKENS);
     let choices = match level {
         Level::Original => return None,
         Level::Minimal | Level::Archived => 0,
-        // The last number of choices that fits.
-        Level::Trimmed | Level::Summarized => {
-            let (mut fitting, mut beyond) = (0, selection.len() + 1);
-            while beyond - fitting > 1 {
-                let middle = fitting + (beyond - fitting) / 2;
-                if rendered(middle, "").is_none_or(|text| fits(&text)) { fitting = middle } else { beyond = middle }
-            }
-            fitting
-        }
+        Level::Summarized => summarized(),
+        // Of tokens and bytes one may allow more: what is summarized is never more.
+        Level::Trimmed => most(&|text| text.len() <= (input.content.len() / TRIMMED_SHARE).max(TRIMMED_BYTES)).max(summarized()),
     };
     rendered(choices, marker)
 }

@@ -5,6 +5,8 @@ mod need;
 mod plan;
 mod preset;
 mod select;
+#[cfg(test)]
+mod tests;
 
 pub use level::{Context, reduce};
 pub use need::Need;

@@ -17,8 +17,8 @@ const DIALOGUE: f32 = 3.0;
 const INPUT: f32 = 0.8;
 /// How many times more the newest part is worth than the rest: little but what is said again goes.
 const NEWEST: f32 = 12.0;
-/// Bytes that must go for a change to be worth a line of its own: about thirty tokens.
-const SAVED_BYTES: usize = 120;
+/// Bytes that must go for a change to be worth its marker line: about twenty tokens.
+const SAVED_BYTES: usize = 80;
 
 /// Parts of the choices that a budget is met by.
 const PRECISION: usize = 200;

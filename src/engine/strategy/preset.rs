@@ -32,14 +32,14 @@ pub static PRESETS: &[Preset] = &[
     Preset {
         name: "balanced",
         description: "what the agent may come back to stays, the newest quarter nearly as it is",
-        worth_millionths: 40.0,
+        worth_millionths: 38.0,
         newest_percent: 25.0,
     },
     Preset {
         name: "aggressive",
         description: "what the agent is likely to come back to stays",
-        worth_millionths: 70.0,
-        newest_percent: 7.0,
+        worth_millionths: 100.0,
+        newest_percent: 12.0,
     },
     Preset {
         name: "handoff",

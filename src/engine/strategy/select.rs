@@ -155,7 +155,7 @@ impl<'a> Items<'a> {
                     piece: piece as u32,
                     name: None,
                     cost: words.len() as f32 + PIECE_BYTES,
-                    tells: tells + READABLE,
+                    tells: if words.trim().is_empty() { 0.0 } else { tells + READABLE },
                     terms: from..all.terms.len() as u32,
                     chosen: false,
                 });

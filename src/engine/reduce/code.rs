@@ -1,0 +1,35 @@
+//! Files of code, and every text that no other reducer knows: by lines, of which declarations tell most.
+
+use super::piece::line_pieces;
+use super::telling::Style;
+use super::{Piece, Reducer, Reducible};
+
+/// Any text, by its lines.
+pub(super) struct Code;
+
+impl Reducer for Code {
+    fn name(&self) -> &'static str {
+        "code"
+    }
+
+    fn fits(&self, _: &Reducible<'_>) -> bool {
+        true
+    }
+
+    fn pieces<'a>(&self, input: &Reducible<'a>) -> Vec<Piece<'a>> {
+        line_pieces(input.content, Style::of(input))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::check_pieces;
+    use super::*;
+    use crate::model::ToolVerb;
+
+    #[test]
+    fn numbers_stay_with_their_lines() {
+        let text = "     1→impl Row {\n     2→    fn price(&self) {\n     3→    }";
+        check_pieces(&Code, ToolVerb::Read, text, text);
+    }
+}
