@@ -58,8 +58,8 @@ fn rows(workspace: &Workspace<'_>, bytes: &[u8], revision: &Revision, edits: &[E
         if before != after {
             return Err(refuse(format!("row {number} would be another row")));
         }
-        let old = blocks(&session.blocks, was);
-        let new = blocks(&revision.session.blocks, *row);
+        let old = session.blocks_of(was);
+        let new = revision.session.blocks_of(*row);
         if old.len() != new.len() {
             return Err(refuse(format!("row {number} would hold {} blocks in place of {}", new.len(), old.len())));
         }
@@ -83,12 +83,6 @@ fn rows(workspace: &Workspace<'_>, bytes: &[u8], revision: &Revision, edits: &[E
         }
     }
     Ok(())
-}
-
-fn blocks(all: &[Block], row: u32) -> &[Block] {
-    let start = all.partition_point(|block| block.row < row);
-    let end = all.partition_point(|block| block.row <= row);
-    &all[start..end]
 }
 
 /// No tool use loses its result and no result its use.
@@ -116,7 +110,7 @@ fn order(workspace: &Workspace<'_>, revision: &Revision, window: &Window) -> Res
     let session = &workspace.reading.session;
     // Thinking that was taken out is a block that the client drops.
     let thought = |block: &Block| block.kind == BlockKind::Thinking || block.role == Role::Thinking;
-    let speaks = |row: &u32| !blocks(&session.blocks, *row).iter().all(thought);
+    let speaks = |row: &u32| !session.blocks_of(*row).iter().all(thought);
     let before = workspace.reading.window.rows.iter().copied().filter(speaks);
     let after = window.rows.iter().filter_map(|row| revision.was[*row as usize]).filter(speaks);
     if before.eq(after) { Ok(()) } else { Err(refuse("the client would send other rows".to_owned())) }

@@ -18,10 +18,6 @@ mod splice;
 mod standing;
 #[cfg(test)]
 mod tests;
-#[cfg(test)]
-mod tests_apply;
-#[cfg(test)]
-mod tests_laws;
 mod thinking;
 mod verify;
 

@@ -138,9 +138,8 @@ impl Draft<'_> {
             if before == after {
                 continue;
             }
-            let first = place.map(|row| reading.session.blocks.partition_point(|block| block.row < row));
-            let current = first.and_then(|first| reading.session.blocks.get(first + slot.index().unwrap_or_default() as usize));
-            let current = current.filter(|block| Some(block.row) == place);
+            let index = slot.index().unwrap_or_default() as usize;
+            let current = place.and_then(|row| reading.session.blocks_of(row).get(index));
             let text = |value: &Option<Vec<u8>>| self.text(place, slot, value.as_deref());
             let (old, new) = (then.first.change.as_ref(), later.and_then(|later| later.first.change.as_ref()));
             let standing = current.map_or(0.0, |block| block.tokens.value);
@@ -192,8 +191,7 @@ impl Draft<'_> {
         for edit in self.removed_lines() {
             let session = &self.workspace.reading.session;
             let row = self.addresses.row(edit.row).ok_or(PlanError::Gone)?;
-            let first = session.blocks.partition_point(|block| block.row < row);
-            let Some(block) = session.blocks.get(first).filter(|block| block.row == row) else { continue };
+            let Some(block) = session.blocks_of(row).first() else { continue };
             differences.push(BlockDifference {
                 number: block.number,
                 label: engine::label(block),

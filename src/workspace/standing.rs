@@ -137,10 +137,8 @@ impl Beside<'_> {
 
     fn departed(&self, addresses: &Addresses, operation: OperationId, edit: &LoggedEdit, how: Departure) -> Departed {
         let now = addresses.row(edit.row).and_then(|row| {
-            let blocks = &self.session.blocks;
-            let first = blocks.partition_point(|block| block.row < row);
             let index = if edit.slot == Slot::Line { 0 } else { edit.slot.index()? };
-            blocks.get(first + index as usize).filter(|block| block.row == row).map(|block| block.number)
+            self.session.blocks_of(row).get(index as usize).map(|block| block.number)
         });
         let change = edit.change.as_ref();
         Departed {

@@ -2,8 +2,8 @@
 
 use super::SUMMARIZED_TOKENS;
 use super::lines::{count_lines, cut, lines};
-use crate::engine::numbers::count;
 use super::telling::{Style, Telling};
+use crate::engine::numbers::count;
 use crate::engine::tokens::estimate;
 use std::borrow::Cow;
 

@@ -1,10 +1,10 @@
 //! What a content holds, in one line: for placeholders and for the minimal level.
 
 use super::lines::{count_lines, lines, without_number};
-use crate::engine::numbers::count;
 use super::telling::{Sign, Style, declaration, exit_code, heading, outcomes, sign};
 use super::{MINIMAL_TOKENS, Reducible, input, media};
 use crate::engine::label::short_target;
+use crate::engine::numbers::count;
 use crate::engine::tokens::estimate;
 use crate::model::BlockKind;
 

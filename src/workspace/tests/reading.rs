@@ -1,4 +1,4 @@
-#![expect(clippy::disallowed_methods, reason = "tests write the files that they read")]
+//! What must hold of reading a session.
 
 use super::list::scan;
 use super::*;
