@@ -147,7 +147,7 @@ fn once(
     let drafted = draft.finish(said.kind, &env.command, said.inverts, &|hash| cache.count(hash), options.dry_run)?;
     let mut report = report(env, workspace, &said, &drafted, options);
     // What it would look like takes as much room as the session.
-    let plan = drafted.plan;
+    let plan = drafted.into_plan();
     if let (Some(store), false, false) = (&opened.store, options.dry_run, plan.is_empty()) {
         let path = real_path(env, found)?;
         let key = store.register(workspace.provider.name(), &workspace.location.id, &path, &workspace.location.project)?;

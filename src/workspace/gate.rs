@@ -1,26 +1,21 @@
 //! What must hold before a session is replaced. Each of these is kept by construction; the gate is there for our mistakes.
 
-use super::splice::range;
-use super::{PlanError, Workspace, revision::Revision};
+use super::draft::Draft;
+use super::revision::Revision;
+use super::{PlanError, Workspace};
 use crate::model::{Block, BlockKind, BlockNumber, Edit, Key, Level, Role, Slot, Window};
 use rustc_hash::FxHashSet;
 use std::ops::RangeInclusive;
 
 /// Refuses a revision that the client could not resume, or in which something changed that no edit names.
-pub fn check(
-    workspace: &Workspace<'_>,
-    bytes: &[u8],
-    revision: &Revision,
-    window: &Window,
-    edits: &[Edit],
-    folded: Option<&RangeInclusive<u32>>,
-) -> Result<(), PlanError> {
-    rows(workspace, bytes, revision, edits)?;
+pub fn check(draft: &Draft<'_>, revision: &Revision, window: &Window) -> Result<(), PlanError> {
+    let workspace = draft.workspace;
+    rows(draft, revision)?;
     pairs(workspace, revision, window)?;
-    if edits.iter().all(|edit| !matches!(edit.slot, Slot::Parent | Slot::Subtype | Slot::Line) || edit.before.is_none()) {
+    if draft.all_edits().all(|edit| !matches!(edit.slot, Slot::Parent | Slot::Subtype | Slot::Line) || edit.before.is_none()) {
         order(workspace, revision, window)?;
     }
-    if let Some(turns) = folded {
+    if let Some(turns) = &draft.folded {
         others(workspace, revision, window, turns)?;
     }
     notes(revision, window)
@@ -31,20 +26,20 @@ fn refuse(what: String) -> PlanError {
 }
 
 /// Edited rows are linked, paired and signed as before, and hold the same other blocks.
-fn rows(workspace: &Workspace<'_>, bytes: &[u8], revision: &Revision, edits: &[Edit]) -> Result<(), PlanError> {
-    let session = &workspace.reading.session;
-    let relinked: FxHashSet<Key> = edits.iter().filter(|edit| edit.slot == Slot::Parent).map(|edit| edit.row.id).collect();
-    let uncut: FxHashSet<Key> = edits.iter().filter(|edit| edit.slot == Slot::Subtype).map(|edit| edit.row.id).collect();
-    let emptied: FxHashSet<Key> = edits.iter().filter(|edit| edit.slot == Slot::Message).map(|edit| edit.row.id).collect();
+fn rows(draft: &Draft<'_>, revision: &Revision) -> Result<(), PlanError> {
+    let session = &draft.workspace.reading.session;
+    let edited =
+        |slot: Slot| -> FxHashSet<Key> { draft.all_edits().filter(|edit| edit.slot == slot).map(|edit| edit.row.id).collect() };
+    let (relinked, uncut, emptied) = (edited(Slot::Parent), edited(Slot::Subtype), edited(Slot::Message));
     let original = |edit: &&Edit| edit.change.as_ref().is_some_and(|change| change.level_after == Level::Original);
     let restored: FxHashSet<(Key, u32)> =
-        edits.iter().filter(original).filter_map(|edit| Some((edit.row.id, edit.slot.index()?))).collect();
-    let changed: FxHashSet<(Key, u32)> = edits.iter().filter_map(|edit| Some((edit.row.id, edit.slot.index()?))).collect();
-    for (row, line) in &revision.lines {
+        draft.all_edits().filter(original).filter_map(|edit| Some((edit.row.id, edit.slot.index()?))).collect();
+    let changed: FxHashSet<(Key, u32)> = draft.all_edits().filter_map(|edit| Some((edit.row.id, edit.slot.index()?))).collect();
+    for (row, stub) in &revision.edited {
         let Some(was) = revision.was[*row as usize] else { continue };
         let number = was + 1;
-        let before = workspace.provider.stub(&bytes[range(session, was, bytes)?]).ok_or(PlanError::Moved)?;
-        let mut after = workspace.provider.stub(line).ok_or_else(|| refuse(format!("row {number} would not be readable")))?;
+        let before = draft.workspace.provider.stub(&draft.line(was)?).ok_or(PlanError::Moved)?;
+        let mut after = stub.clone().ok_or_else(|| refuse(format!("row {number} would not be readable")))?;
         let id = before.id.unwrap_or(Key(0));
         if relinked.contains(&id) {
             after.parent = before.parent;

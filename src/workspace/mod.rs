@@ -2,6 +2,7 @@
 
 mod addresses;
 mod apply;
+mod base;
 mod draft;
 mod error;
 mod find;

@@ -1,7 +1,7 @@
 //! A session at the points of its log: what stood where, and the way back.
 
+use super::PlanError;
 use super::draft::Draft;
-use super::{PlanError, splice};
 use crate::engine::diff::{BlockDifference, DiffKind};
 use crate::engine::{self};
 use crate::model::{
@@ -232,9 +232,8 @@ impl Draft<'_> {
             return Ok(parsed.blocks.iter().map(|block| block.text()).collect::<Vec<_>>().join("\n"));
         }
         let whole = row.and_then(|row| {
-            let session = &self.workspace.reading.session;
-            let line = &self.bytes[splice::range(session, row, &self.bytes).ok()?];
-            let at = provider.locate_slot(line, slot)?;
+            let line = self.line(row).ok()?;
+            let at = provider.locate_slot(&line, slot)?;
             let line = [&line[..at.start], value, &line[at.end..]].concat();
             let parsed = provider.parse(&line);
             parsed.blocks.get(slot.index()? as usize).map(|block| block.text().to_owned())

@@ -81,7 +81,7 @@ impl Draft<'_> {
             _ => false,
         };
         let lead: &[u8] = if lead { b"\n" } else { b"" };
-        Ok(Some([lead, self.line(place)?, b"\n"].concat()))
+        Ok(Some([lead, &self.line(place)?, b"\n"].concat()))
     }
 
     /// Where no change is left in force, what only went with changes goes as well: thinking is sent again, and figures are
@@ -172,7 +172,7 @@ impl Draft<'_> {
     fn put_back(&mut self, edit: Edit) -> Result<(), PlanError> {
         let row = self.addresses.row(edit.row).ok_or(PlanError::Gone)?;
         let line = self.line(row)?;
-        let at = self.workspace.provider.locate_slot(line, edit.slot).ok_or(PlanError::Gone)?;
+        let at = self.workspace.provider.locate_slot(&line, edit.slot).ok_or(PlanError::Gone)?;
         if edit.before.as_deref() != Some(&line[at]) {
             return Err(PlanError::ChangedElsewhere(edit.change.as_ref().map_or(0, |change| change.number)));
         }

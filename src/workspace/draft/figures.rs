@@ -53,8 +53,8 @@ impl Draft<'_> {
             let written = provider.usage(&value, sent).filter(|written| *written != value);
             let Some(written) = written.filter(|_| !self.edits.contains_key(&place)) else { continue };
             let edit = Edit { row: address, slot: Slot::Usage, before: Some(value), after: Some(written), change: None };
-            revision.amend(provider, row, self.line(row)?, &edit)?;
             self.edits.insert(place, edit);
+            revision.amend(self, row)?;
         }
         Ok(())
     }

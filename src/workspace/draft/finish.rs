@@ -2,10 +2,9 @@
 
 use super::Draft;
 use crate::engine::diff::BlockDifference;
-use crate::model::{Block, BlockKind, BlockNumber, Edit, Key, OperationId, OperationKind, Plan, Window};
+use crate::model::{Block, BlockKind, BlockNumber, Key, OperationId, OperationKind, Plan, Window};
 use crate::provider::Source;
 use crate::workspace::revision::{Revision, revise};
-use crate::workspace::splice::Mismatch;
 use crate::workspace::{PlanError, gate, thinking};
 
 /// What a plan would do, beside the plan itself.
@@ -24,6 +23,13 @@ pub struct Drafted {
     pub thinking_dropped: u32,
     /// What the model would see differently; only for a look ahead.
     pub differences: Vec<BlockDifference>,
+}
+
+impl Drafted {
+    /// The plan alone: the rest takes as much room as the session.
+    pub fn into_plan(self) -> Plan {
+        self.plan
+    }
 }
 
 impl Draft<'_> {
@@ -45,7 +51,7 @@ impl Draft<'_> {
             self.note_behind(parent, &label, &content)?;
         }
         let (provider, reading) = (self.workspace.provider, self.reading());
-        let mut revision = self.revise(known)?;
+        let mut revision = revise(&self, known)?;
         let mut window = provider.window(&revision.session);
         // Of calls that are still open, the API of older models wants the thinking that led to them.
         let open = if thinking::leads_calls(&reading.model) { self.open_turn() } else { None };
@@ -53,12 +59,12 @@ impl Draft<'_> {
         let timeline = thinking::Timeline::new(self.workspace, &self.addresses, &self.edits, &self.lines);
         if let Some(first) = timeline.first_unfit(&revision, &window, &spared) {
             self.strip(&revision, &window, first, &spared)?;
-            revision = self.revise(known)?;
+            revision = revise(&self, known)?;
             window = provider.window(&revision.session);
         }
         let tokens = self.tokens(&revision);
         self.lower_figures(&mut revision, &window, &tokens)?;
-        gate::check(self.workspace, &self.bytes, &revision, &window, &self.all_edits(), self.folded.as_ref())?;
+        gate::check(&self, &revision, &window)?;
         let before: f64 = reading.in_window().map(|block| block.tokens.value).sum();
         let after: f64 = window.blocks.iter().map(|number| tokens[*number as usize - 1]).sum();
         let total = reading.price.total.value;
@@ -73,23 +79,15 @@ impl Draft<'_> {
             command: command.to_owned(),
             actor: "user".to_owned(),
             inverts,
-            edits: self.all_edits(),
+            edits: self.edits.into_values().chain(self.lines).collect(),
             marks: self.marks,
-            base_bytes: self.bytes.len() as u64,
+            base_bytes: reading.session.bytes,
             base_hash: self.base_hash,
             tokens_before: total,
             tokens_after: (total + after - before).max(0.0),
             last_row: reading.session.rows.iter().rev().find_map(|row| row.id),
         };
         Ok(Drafted { plan, window, revision, tokens, unchanged_prefix, thinking_dropped, differences })
-    }
-
-    fn all_edits(&self) -> Vec<Edit> {
-        self.edits.values().cloned().chain(self.lines.iter().cloned()).collect()
-    }
-
-    fn revise(&self, known: &(dyn Fn(Key) -> Option<u32> + Sync)) -> Result<Revision, Mismatch> {
-        revise(self.workspace.provider, self.session(), &self.addresses, &self.bytes, &self.all_edits(), known)
     }
 
     /// The turn whose calls are still open when the session is resumed: what is sent last of the model is a call.

@@ -12,10 +12,9 @@ pub use finish::Drafted;
 pub use kept::Kept;
 
 use super::addresses::Addresses;
-use super::splice::range;
+use super::base::Base;
 use super::{PlanError, Workspace};
 use crate::engine::{self, Reading};
-use crate::fsio::read_head;
 use crate::model::{
     Address, Block, BlockKind, BlockNumber, Edit, Flags, Key, Level, LoggedEdit, Mark, Role, RowAddress, RowKind, Session, Slot,
     Zone,
@@ -24,6 +23,7 @@ use crate::store::Store;
 use rustc_hash::FxHashMap;
 use std::collections::BTreeMap;
 use std::ops::RangeInclusive;
+use std::rc::Rc;
 
 /// The type of the attachments that aperture adds.
 pub const NOTE: &str = "aperture_note";
@@ -46,8 +46,9 @@ pub struct Draft<'a> {
     pub(super) workspace: &'a Workspace<'a>,
     pub(super) store: Option<&'a Store>,
     pub(super) addresses: Addresses,
-    pub(super) bytes: Vec<u8>,
+    pub(super) base: Base<'static>,
     base_hash: Address,
+    ends_with_newline: bool,
     now: i64,
     /// Values that are replaced, by row, block and slot.
     pub(super) edits: BTreeMap<(u32, u32, Slot), Edit>,
@@ -71,18 +72,15 @@ impl<'a> Draft<'a> {
     /// The file cannot be read, or is another one than the session was read from.
     pub fn new(workspace: &'a Workspace<'a>, store: Option<&'a Store>, now: i64) -> Result<Draft<'a>, PlanError> {
         let session = &workspace.reading.session;
-        let length = usize::try_from(session.bytes).unwrap_or(usize::MAX);
-        let bytes = read_head(workspace.disk, &workspace.path, length)?;
-        if bytes.len() < length {
-            return Err(PlanError::Moved);
-        }
-        let base_hash = hash(&bytes);
+        let base = Base::open(workspace.disk, &workspace.path)?;
+        let (base_hash, last) = base.hash(session.bytes)?.ok_or(PlanError::Moved)?;
         Ok(Draft {
             workspace,
             store,
             addresses: Addresses::new(session),
-            bytes,
+            base,
             base_hash,
+            ends_with_newline: last.is_none_or(|last| last == b'\n'),
             now,
             edits: BTreeMap::new(),
             lines: Vec::new(),
@@ -106,8 +104,14 @@ impl<'a> Draft<'a> {
         self.reading().block(number).ok_or(PlanError::NoSuchBlock(number))
     }
 
-    fn line(&self, row: u32) -> Result<&[u8], PlanError> {
-        Ok(&self.bytes[range(self.session(), row, &self.bytes)?])
+    /// A row as it stands in the file.
+    pub(super) fn line(&self, row: u32) -> Result<Rc<[u8]>, PlanError> {
+        Ok(self.base.line(self.session(), row)?)
+    }
+
+    /// All edits so far.
+    pub(super) fn all_edits(&self) -> impl Iterator<Item = &Edit> {
+        self.edits.values().chain(&self.lines)
     }
 
     /// The identity of a row as it is written in it.
@@ -116,13 +120,13 @@ impl<'a> Draft<'a> {
     ///
     /// It has none.
     pub fn identity(&self, row: u32) -> Result<Vec<u8>, PlanError> {
-        self.workspace.provider.identity(self.line(row)?).ok_or(PlanError::Moved)
+        self.workspace.provider.identity(&self.line(row)?).ok_or(PlanError::Moved)
     }
 
     /// The value of a slot of a row.
     pub fn value(&self, row: u32, slot: Slot) -> Option<Vec<u8>> {
         let line = self.line(row).ok()?;
-        self.workspace.provider.locate_slot(line, slot).map(|range| line[range].to_vec())
+        self.workspace.provider.locate_slot(&line, slot).map(|range| line[range].to_vec())
     }
 
     /// Why a block cannot be changed, if so, whoever asks.
@@ -146,7 +150,7 @@ impl<'a> Draft<'a> {
         if first == Some(block.row as usize) && block.role == Role::User {
             return Ok(Some(Kept::FirstPrompt));
         }
-        Ok(self.workspace.provider.slot(self.line(block.row)?, block.index).is_none().then_some(Kept::Bound))
+        Ok(self.workspace.provider.slot(&self.line(block.row)?, block.index).is_none().then_some(Kept::Bound))
     }
 
     /// Where a block is kept in the log: its row, and the slot through which it was changed or would be.
@@ -156,7 +160,7 @@ impl<'a> Draft<'a> {
         let logged = self.workspace.history.edits_of(address, block.index).last();
         let slot = match logged {
             Some((_, edit)) => Some(edit.slot),
-            None => self.workspace.provider.slot(self.line(block.row)?, block.index),
+            None => self.workspace.provider.slot(&self.line(block.row)?, block.index),
         };
         Ok((address, slot.ok_or(PlanError::Immutable(block.number))?))
     }
@@ -184,12 +188,12 @@ impl<'a> Draft<'a> {
         let line = self.line(block.row)?;
         let (line, tokens) = match self.first_edit(block) {
             None if block.level != Level::Original => return Err(PlanError::NoOriginal(number)),
-            None => (line.to_vec(), block.tokens.value),
+            None => (line, block.tokens.value),
             Some(edit) => {
                 let value = self.replaced(number, edit)?;
-                let at = provider.locate_slot(line, edit.slot).ok_or(PlanError::Moved)?;
+                let at = provider.locate_slot(&line, edit.slot).ok_or(PlanError::Moved)?;
                 let tokens = edit.change.as_ref().map_or(block.tokens.value, |change| change.tokens_before);
-                ([&line[..at.start], &value, &line[at.end..]].concat(), tokens)
+                ([&line[..at.start], &value, &line[at.end..]].concat().into(), tokens)
             }
         };
         let parsed = provider.parse(&line).blocks.into_iter().nth(block.index as usize).ok_or(PlanError::Moved)?;
@@ -212,7 +216,8 @@ impl<'a> Draft<'a> {
     /// The file is another one by now.
     pub fn content(&self, number: BlockNumber) -> Result<String, PlanError> {
         let block = self.block(number)?;
-        let parsed = self.workspace.provider.parse(self.line(block.row)?);
+        let line = self.line(block.row)?;
+        let parsed = self.workspace.provider.parse(&line);
         let parsed = parsed.blocks.get(block.index as usize).ok_or(PlanError::Moved)?;
         Ok(parsed.content.to_string())
     }

@@ -36,8 +36,9 @@ impl Draft<'_> {
         // Unique by what it is made of: this file, this moment, this place in the plan.
         let seed = [&self.base_hash[..], &self.now.to_le_bytes(), &(self.lines.len() as u64).to_le_bytes()].concat();
         let timestamp = jiff::Timestamp::from_millisecond(self.now).unwrap_or_default();
+        let like_line = self.line(like)?;
         let new = NewRow {
-            like: self.line(like)?,
+            like: &like_line,
             parent,
             id: uuid(&hash(&seed)),
             timestamp: format!("{timestamp:.3}"),
@@ -54,7 +55,7 @@ impl Draft<'_> {
     /// A row with the line feed behind it, and before it where the file ends without one.
     pub(super) fn ended(&self, mut line: Vec<u8>) -> Vec<u8> {
         let first = self.added_lines().next().is_none();
-        if first && !self.bytes.is_empty() && !self.bytes.ends_with(b"\n") {
+        if first && !self.ends_with_newline {
             line.insert(0, b'\n');
         }
         line.push(b'\n');

@@ -23,8 +23,8 @@ impl Draft<'_> {
         let old = |block: &Block| revision.was[block.row as usize];
         let any_spared = blocks(revision, window).filter(thinks).any(spared);
         let alone =
-            |block: &&Block| old(block).is_some_and(|row| self.line(row).is_ok_and(|line| provider.is_only_thinking(line)));
-        if (any_spared || !provider.knows_stripping(self.line(self.last_linked())?)) && unfit.iter().all(alone) {
+            |block: &&Block| old(block).is_some_and(|row| self.line(row).is_ok_and(|line| provider.is_only_thinking(&line)));
+        if (any_spared || !provider.knows_stripping(&self.line(self.last_linked())?)) && unfit.iter().all(alone) {
             for block in unfit {
                 self.empty(old(block).ok_or(PlanError::Moved)?)?;
             }
@@ -36,7 +36,7 @@ impl Draft<'_> {
         let message = rows[block.row as usize].message;
         let same = |before: &&Block| rows[before.row as usize].message == message;
         let kept = blocks(revision, window).take(place).filter(thinks).filter(same).count() as u32;
-        let first = self.line(old(block).ok_or(PlanError::NoWay)?)?.to_vec();
+        let first = self.line(old(block).ok_or(PlanError::NoWay)?)?;
         self.add_row(self.leaf_identity()?, |new| provider.strip_thinking(new, &first, kept)).map(drop)
     }
 

@@ -122,7 +122,7 @@ fn perform(place: &Place, act: &Act) -> anyhow::Result<()> {
                 .was
                 .iter()
                 .enumerate()
-                .filter(|(row, _)| !revision.lines.contains_key(&(*row as u32)))
+                .filter(|(row, _)| !revision.edited.contains_key(&(*row as u32)))
                 .filter_map(|(row, was)| Some((row, (*was)? as usize)))
                 .collect();
             predicted = Some((essence(&revision.session), drafted.window.clone(), kept));

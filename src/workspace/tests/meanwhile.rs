@@ -3,7 +3,7 @@
 use super::place::{Place, Step, append};
 use super::sessions::{STATE, odd, small};
 use super::*;
-use crate::fsio::{Entry, Identity, NewFile, RealDisk};
+use crate::fsio::{Entry, Identity, NewFile, OpenFile, RealDisk};
 use crate::model::{Level, OperationState};
 use crate::store::Store;
 use std::fs::{self, File, OpenOptions};
@@ -50,7 +50,7 @@ impl Disk for BusyDisk<'_> {
         self.inner.identify(path)
     }
 
-    fn open(&self, path: &Path, offset: u64) -> io::Result<Box<dyn io::Read + Send>> {
+    fn open(&self, path: &Path, offset: u64) -> io::Result<Box<dyn OpenFile>> {
         self.inner.open(path, offset)
     }
 

@@ -2,8 +2,8 @@
 
 use super::list::scan;
 use super::*;
-use crate::fsio::RealDisk;
 use crate::fsio::failing::FailingDisk;
+use crate::fsio::{OpenFile, RealDisk};
 use crate::model::Session;
 use crate::provider::PROVIDERS;
 use crate::provider::claude_code::ClaudeCode;
@@ -127,7 +127,7 @@ impl Disk for ReplacingDisk<'_> {
         RealDisk.identify(path)
     }
 
-    fn open(&self, path: &Path, offset: u64) -> io::Result<Box<dyn io::Read + Send>> {
+    fn open(&self, path: &Path, offset: u64) -> io::Result<Box<dyn OpenFile>> {
         let file = RealDisk.open(path, offset);
         if !self.once.swap(true, std::sync::atomic::Ordering::SeqCst) {
             let other = path.with_extension("new");
