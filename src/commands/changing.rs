@@ -3,7 +3,7 @@
 use crate::cli::{CommandError, Env, ErrorKind, wait};
 use crate::engine::{self, EditFacts};
 use crate::model::{BlockNumber, Mark, OperationId, OperationKind};
-use crate::output::ChangeReport;
+use crate::output::{ChangeReport, session_name};
 use crate::store::Store;
 use crate::workspace::{self, ApplyError, Draft, Found, Kept, PlanError, Workspace};
 use anyhow::anyhow;
@@ -116,7 +116,7 @@ pub fn attempt(
             Err(error) => {
                 let what = if options.dry_run { "plan the change of" } else { "change" };
                 return Err(CommandError {
-                    source: error.source.context(format!("cannot {what} {}", found.path.display())),
+                    source: error.source.context(format!("cannot {what} the session {}", session_name(&found.path))),
                     ..error
                 });
             }

@@ -56,7 +56,7 @@ fn rows(draft: &Draft<'_>, revision: &Revision) -> Result<(), PlanError> {
         let old = session.blocks_of(was);
         let new = revision.session.blocks_of(*row);
         if old.len() != new.len() {
-            return Err(refuse(format!("row {number} would hold {} blocks in place of {}", new.len(), old.len())));
+            return Err(refuse(format!("row {number} would hold another number of blocks: {} for {}", new.len(), old.len())));
         }
         for (old, new) in old.iter().zip(new) {
             let named = changed.contains(&(id, old.index)) || emptied.contains(&id);
@@ -96,7 +96,7 @@ fn pairs(workspace: &Workspace<'_>, revision: &Revision, window: &Window) -> Res
     let after = single(&revision.session.blocks, &window.blocks);
     match after.difference(&before).count() {
         0 => Ok(()),
-        count => Err(refuse(format!("{count} tool calls would lose their other half"))),
+        count => Err(refuse(format!("tool calls would lose their other half: {count}"))),
     }
 }
 
