@@ -5,6 +5,9 @@ use super::sessions::{odd, small};
 use super::*;
 use crate::fsio::RealDisk;
 use crate::model::{BlockKind, Level, OperationKind};
+use crate::workspace::addresses::Addresses;
+use crate::workspace::base::Base;
+use crate::workspace::splice::{SpliceError, splice};
 use std::fs;
 use std::time::{Duration, UNIX_EPOCH};
 
@@ -49,6 +52,36 @@ fn an_empty_session_is_refused_a_note() {
     }
 }
 
+fn is_temporary(entry: &io::Result<fs::DirEntry>) -> bool {
+    entry.as_ref().is_ok_and(|entry| entry.path().extension().is_some_and(|end| end == "aperture"))
+}
+
+#[test]
+fn a_value_that_changes_before_it_is_copied_is_not_lost() {
+    let bytes = small("2.1.330");
+    let place = Place::new(bytes.as_bytes());
+    let workspace = place.open(&RealDisk).unwrap();
+    let mut draft = Draft::new(&workspace, Some(&place.store), 1).unwrap();
+    shorten_all(&mut draft, Level::Archived).unwrap();
+    let plan = draft.finish(OperationKind::Change, "test", None, &|_| None, false).unwrap().into_plan();
+    let session = &workspace.reading.session;
+    let base = Base::of(Box::new(io::Cursor::new(bytes.as_bytes())));
+    let splice = splice(workspace.provider, session, &Addresses::new(session), &base, plan.base_bytes, &plan.edits).unwrap();
+    let run = |bytes: &str| {
+        let (mut old, mut new) = (Vec::new(), Vec::new());
+        let outcome = splice.run(&mut bytes.as_bytes(), &mut |bytes| old.extend_from_slice(bytes), &mut |bytes| {
+            new.extend_from_slice(bytes);
+            Ok(())
+        });
+        outcome.map(|()| (old == bytes.as_bytes(), new.len() < old.len()))
+    };
+    assert_eq!(run(&bytes).unwrap(), (true, true));
+    let other = bytes.replacen("result line 3", "RESULT line 3", 1);
+    assert_ne!(other, bytes);
+    assert!(matches!(run(&other), Err(SpliceError::Mismatch)));
+    assert!(matches!(run(&bytes[..bytes.len() - 1]), Err(SpliceError::Mismatch)));
+}
+
 #[test]
 fn a_plan_is_for_one_state_of_the_file() {
     let bytes = small("2.1.330");
@@ -57,6 +90,7 @@ fn a_plan_is_for_one_state_of_the_file() {
     let outcome = place.step_then(&RealDisk, Step::Both, |_| fs::write(&place.path, &other).unwrap());
     assert!(matches!(outcome.unwrap_err().downcast_ref(), Some(ApplyError::Changed)));
     assert!(place.bytes() == other.as_bytes());
+    assert_eq!(fs::read_dir(place.path.parent().unwrap()).unwrap().filter(is_temporary).count(), 0);
     assert_eq!(place.settled(), []);
 }
 
