@@ -510,7 +510,7 @@ fn a_hit_in_another_session_says_which() {
     sandbox.session("22222222-2222-4222-8222-222222222222", rows, 1_900_000_000);
     let words = sandbox.text(&["show", "16", "--raw", "-s", first]);
     let recalled = sandbox.text(&["recall", "16", "-s", first]);
-    let word = recalled.split_whitespace().filter(|word| word.len() > 5).last().unwrap();
+    let word = recalled.split_whitespace().rfind(|word| word.len() > 5).unwrap();
     assert!(!words.is_empty());
     let text = sandbox.text(&["recall", word, "--all"]);
     assert!(text.lines().next().unwrap().ends_with("  in 11111111"), "{text}");
