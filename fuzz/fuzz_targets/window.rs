@@ -9,7 +9,7 @@ use arbitrary::Arbitrary;
 use libfuzzer_sys::fuzz_target;
 
 /// Lines as clients write them, with holes for names; a line feed ends each.
-const ROWS: &str = include_str!("../../tests/it/rows.jsonl");
+const ROWS: [&str; 2] = [include_str!("../../tests/it/rows.jsonl"), include_str!("../../tests/it/rows-codex.jsonl")];
 
 /// One line: which, and who it is, follows and speaks of.
 #[derive(Arbitrary, Debug)]
@@ -21,17 +21,18 @@ struct Line {
 }
 
 fuzz_target!(|lines: Vec<Line>| {
-    let rows: Vec<&str> = ROWS.lines().collect();
-    let mut text = String::new();
-    for line in &lines {
-        let [id, parent, message] = [line.id % 16, line.parent % 16, line.message % 8].map(|number| format!("n{number}"));
-        let row = rows[line.row as usize % rows.len()];
-        text.push_str(&row.replace("ID", &id).replace("PARENT", &parent).replace("MESSAGE", &message));
-        text.push('\n');
-    }
-    for provider in PROVIDERS {
+    for (provider, rows) in PROVIDERS.iter().zip(ROWS) {
+        let rows: Vec<&str> = rows.lines().collect();
+        let mut text = String::new();
+        for line in &lines {
+            let [id, parent, message] = [line.id % 16, line.parent % 16, line.message % 8].map(|number| format!("n{number}"));
+            let row = rows[line.row as usize % rows.len()];
+            text.push_str(&row.replace("ID", &id).replace("PARENT", &parent).replace("MESSAGE", &message));
+            text.push('\n');
+        }
         let segment = parse_chunk(*provider, &|_| Some(1), text.as_bytes(), 0);
-        let session = Session::join(provider.name(), "s".into(), vec![segment]);
+        let mut session = Session::join(provider.name(), "s".into(), vec![segment]);
+        provider.link(&mut session);
         let window = provider.window(&session);
         let messages = provider.messages(&session, &window);
         let sent: Vec<_> = messages.iter().flat_map(|message| &message.parts).flat_map(|part| part.blocks()).collect();

@@ -9,7 +9,7 @@ use std::path::PathBuf;
 
 /// See and shape what an AI coding agent remembers.
 ///
-/// aperture reads the session files of Claude Code and shows what the model's window holds: block by block, with what each
+/// aperture reads the session files of Claude Code and Codex and shows what the model's window holds: block by block, with what each
 /// costs, what is stale, and what could go. Without a command it shows the status of the newest session of the project.
 #[derive(Debug, Parser)]
 #[command(

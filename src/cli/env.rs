@@ -98,6 +98,7 @@ impl Env {
             places: Places {
                 home,
                 claude_config: var_os("CLAUDE_CONFIG_DIR").filter(|path| !path.is_empty()).map(PathBuf::from),
+                codex_home: var_os("CODEX_HOME").filter(|path| !path.is_empty()).map(PathBuf::from),
             },
             directory,
             style,

@@ -72,7 +72,9 @@ impl CommandError {
 impl From<FindError> for CommandError {
     fn from(error: FindError) -> CommandError {
         let hints: Vec<String> = match &error {
-            FindError::NoSessions(_) => vec!["run Claude Code once, or name a file: aperture status FILE.jsonl".to_owned()],
+            FindError::NoSessions(_) => {
+                vec!["run Claude Code or Codex once, or name a file: aperture status FILE.jsonl".to_owned()]
+            }
             FindError::NoneHere(_) => vec!["aperture sessions lists all of them; -s names one".to_owned()],
             FindError::Missing(_) | FindError::Unknown(_) => vec!["aperture sessions lists all of them".to_owned()],
             FindError::Ambiguous { candidates, .. } => {

@@ -51,6 +51,7 @@ over both.
                                by ratio
 
 Environment: CLAUDE_CONFIG_DIR (where Claude Code keeps its sessions),
+CODEX_HOME (where Codex does),
 APERTURE_HOME (where aperture keeps its own files), NO_COLOR, PAGER, COLUMNS.
 ";
 

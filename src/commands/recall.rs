@@ -7,7 +7,7 @@ use crate::engine::{Selector, label};
 use crate::model::{Block, BlockNumber, History, Level, Zone};
 use crate::output::{RecallReport, RecalledBlock, plural};
 use crate::store::{Store, StoredSession};
-use crate::workspace::{Draft, Kept, NOTE, PlanError, Workspace, shorten};
+use crate::workspace::{self, Draft, Kept, NOTE, PlanError, Workspace, shorten};
 use anyhow::anyhow;
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -178,14 +178,15 @@ fn others(env: &Env, arguments: &Arguments, workspace: &Workspace<'_>) -> Result
     for session in store.sessions()? {
         let project = arguments.all || session.project == workspace.location.project;
         if project && session.path != own {
-            found.extend(originals(&store, workspace, &session)?);
+            found.extend(originals(&store, &session)?);
         }
     }
     Ok(found)
 }
 
-fn originals(store: &Store, workspace: &Workspace<'_>, session: &StoredSession) -> Result<Vec<Found>, CommandError> {
+fn originals(store: &Store, session: &StoredSession) -> Result<Vec<Found>, CommandError> {
     let history: History = store.history(session.key)?;
+    let provider = workspace::found(session).provider;
     let mut seen = BTreeSet::new();
     let mut found = Vec::new();
     for edit in history.operations.iter().flat_map(|operation| &operation.edits) {
@@ -198,7 +199,7 @@ fn originals(store: &Store, workspace: &Workspace<'_>, session: &StoredSession) 
             number: change.number,
             level: change.level_after,
             title: change.label.clone(),
-            text: workspace.provider.decode(&store.original(before)?),
+            text: provider.decode(&store.original(before)?),
         });
     }
     Ok(found)

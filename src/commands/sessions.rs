@@ -76,7 +76,8 @@ pub fn run(env: &Env, arguments: &Arguments) -> Result<(), CommandError> {
     let belongs = |listed: &Listed| {
         project.as_ref().is_none_or(|project| {
             let directory = listed.found.provider.project_directory(Path::new(""), project);
-            Path::new(&listed.totals.directory) == project || directory == Path::new(&listed.found.location.project)
+            Path::new(&listed.totals.directory) == project
+                || directory.is_some_and(|directory| directory == Path::new(&listed.found.location.project))
         })
     };
     let mut sessions: Vec<Listed> = listed;
@@ -113,7 +114,7 @@ pub fn run(env: &Env, arguments: &Arguments) -> Result<(), CommandError> {
 
 /// Tokens that the window of a session holds; at least one, so that it can be divided by.
 fn capacity(env: &Env, listed: &Listed) -> u64 {
-    engine::capacity(&listed.totals.model, listed.totals.peak_tokens, &env.settings).tokens.max(1)
+    engine::capacity(&listed.totals.model, listed.totals.peak_tokens, listed.totals.capacity_tokens, &env.settings).tokens.max(1)
 }
 
 fn row(env: &Env, listed: Listed, open: &std::collections::BTreeSet<String>) -> SessionRow {

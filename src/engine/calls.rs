@@ -23,7 +23,8 @@ pub fn pair(session: &mut Session) -> FxHashMap<Key, (BlockNumber, BlockNumber)>
         let sidechain = session.rows[block.row as usize].sidechain;
         let pair = block.call.and_then(|call| calls.get(&call)).copied().unwrap_or_default();
         match block.kind {
-            BlockKind::ToolUse if pair.1 == 0 && !sidechain => session.note(Fault::UnansweredUse),
+            // What has no id is answered by nothing.
+            BlockKind::ToolUse if pair.1 == 0 && !sidechain && block.call.is_some() => session.note(Fault::UnansweredUse),
             BlockKind::ToolResult if pair.0 == 0 && !sidechain => session.note(Fault::OrphanResult),
             BlockKind::ToolResult if pair.0 != 0 => {
                 session.blocks[index].tool = session.blocks[pair.0 as usize - 1].tool.clone();

@@ -15,6 +15,7 @@ const WINDOWS: &[(&str, u64)] = &[
     ("claude-sonnet-5", 1_000_000),
     ("claude-fable-5", 1_000_000),
     ("claude-mythos-5", 1_000_000),
+    ("gpt-5", 272_000),
 ];
 
 /// The window of a model that no entry fits.
@@ -37,6 +38,8 @@ pub struct Capacity {
 pub enum CapacitySource {
     /// The user said so.
     Setting,
+    /// The client says so.
+    Client,
     /// From the model's name.
     Model,
     /// The session holds more than the model's usual window, so it has the next larger one.
@@ -46,8 +49,8 @@ pub enum CapacitySource {
     Assumed,
 }
 
-/// The window of `model`, given the most tokens that this session ever held.
-pub fn capacity(model: &str, peak: u64, settings: &ReadSettings) -> Capacity {
+/// The window of `model`, given the most tokens that this session ever held, and what its client says of it.
+pub fn capacity(model: &str, peak: u64, said: Option<u64>, settings: &ReadSettings) -> Capacity {
     if let Some(tokens) = settings.window_tokens {
         return Capacity { tokens, source: CapacitySource::Setting };
     }
@@ -55,6 +58,9 @@ pub fn capacity(model: &str, peak: u64, settings: &ReadSettings) -> Capacity {
         settings.model_windows.iter().filter(|(name, _)| model.starts_with(name.as_str())).max_by_key(|(name, _)| name.len());
     if let Some((_, tokens)) = chosen {
         return Capacity { tokens: *tokens, source: CapacitySource::Setting };
+    }
+    if let Some(tokens) = said.filter(|tokens| *tokens > 0) {
+        return Capacity { tokens, source: CapacitySource::Client };
     }
     let known = WINDOWS.iter().filter(|(name, _)| model.starts_with(name)).max_by_key(|(name, _)| name.len());
     let (tokens, source) = known.map_or((UNKNOWN_MODEL, CapacitySource::Assumed), |(_, tokens)| (*tokens, CapacitySource::Model));
@@ -69,12 +75,13 @@ mod tests {
     use super::*;
 
     fn check(model: &str, peak: u64, tokens: u64, source: CapacitySource) {
-        assert_eq!(capacity(model, peak, &ReadSettings::default()), Capacity { tokens, source }, "{model}");
+        assert_eq!(capacity(model, peak, None, &ReadSettings::default()), Capacity { tokens, source }, "{model}");
     }
 
     #[test]
     fn windows_by_model() {
         check("claude-opus-4-5-20251101", 0, 200_000, CapacitySource::Model);
+        check("gpt-5.2-codex", 0, 272_000, CapacitySource::Model);
         check("claude-opus-5-5", 0, 1_000_000, CapacitySource::Model);
         check("qwen3:8b", 0, 200_000, CapacitySource::Assumed);
     }
@@ -90,7 +97,8 @@ mod tests {
             model_windows: vec![("claude".to_owned(), 1), ("claude-opus".to_owned(), 2)],
             ..ReadSettings::default()
         };
-        assert_eq!(capacity("claude-opus-5", 9, &settings).tokens, 2);
-        assert_eq!(capacity("claude-opus-5", 9, &ReadSettings { window_tokens: Some(7), ..settings }).tokens, 7);
+        assert_eq!(capacity("claude-opus-5", 9, Some(5), &settings).tokens, 2);
+        assert_eq!(capacity("gpt-5", 9, Some(258_400), &settings).source, CapacitySource::Client);
+        assert_eq!(capacity("claude-opus-5", 9, None, &ReadSettings { window_tokens: Some(7), ..settings }).tokens, 7);
     }
 }

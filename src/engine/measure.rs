@@ -24,7 +24,7 @@ pub fn measure(block: &mut Block, content: &str, text: &str, refers: Option<&str
     }
     block.keywords = keywords::of_block(block, text);
     block.marker = match block.kind {
-        BlockKind::ToolUse => marker::find_in_input(text),
+        BlockKind::ToolUse => marker::parse(content).map(|(marker, _)| marker).or_else(|| marker::find_in_input(text)),
         _ => marker::parse(content).map(|(marker, _)| marker),
     };
     if block.kind == BlockKind::Thinking {

@@ -38,7 +38,7 @@ pub use numbers::{amount, count};
 pub use price::{EditFacts, EditPrice, idle_milliseconds, price, price_of_stale, steps_per_turn};
 pub use prices::{Dollars, LongPrompt, ModelPrice, PriceSetting, PriceTable, Prices};
 pub use reading::{ReadSettings, Reading, read, read_with};
-pub use reduce::{LaterLines, Reducible, hint, reduce, tool_input};
+pub use reduce::{LaterLines, Reducible, hint, reduce, text_input, tool_input};
 pub use retention::{Forgettable, forgettable};
 pub use rules::{DEFAULT_PRESET, LevelsByAge, PRESETS, Preset, Rules, preset, rounds, stale_levels};
 pub use secrets::mask;

@@ -89,7 +89,7 @@ pub fn read_with(mut session: Session, window: impl FnOnce(&Session) -> Window +
         turn.topic = turn.blocks.iter().find_map(|number| session.blocks[*number as usize - 1].topic);
     }
     let peak = session.rows.iter().filter_map(|row| row.usage).map(|usage| usage.sent()).max().unwrap_or_default();
-    let capacity = capacity(&model, peak.max(price.total.round()), settings);
+    let capacity = capacity(&model, peak.max(price.total.round()), session.capacity, settings);
     Reading { session, window, turns, steps, topics, price, capacity, model }
 }
 

@@ -25,6 +25,6 @@ pub use operation::{
     OperationState, Plan, RowAddress, Slot, Snapshot,
 };
 pub use row::{Damage, Event, Fault, Origin, Row, RowKind, ThinkingScope, Usage};
-pub use session::{Segment, Session};
+pub use session::{Segment, Session, Vocabulary};
 pub use tokens::{Basis, Counts, TokenCount};
 pub use window::{Hidden, Turn, Window};

@@ -23,6 +23,8 @@ pub enum Slot {
     Content(u32),
     /// The whole content block with this index.
     Element(u32),
+    /// The input of the tool use with this index, where it is any text.
+    Input(u32),
     /// The list of content blocks of a message.
     Message,
     /// What the API billed.
@@ -46,6 +48,7 @@ impl Slot {
         match self {
             Slot::Content(index) => format!("content:{index}"),
             Slot::Element(index) => format!("element:{index}"),
+            Slot::Input(index) => format!("input:{index}"),
             Slot::Message => "message".to_owned(),
             Slot::Usage => "usage".to_owned(),
             Slot::Parent => "parent".to_owned(),
@@ -60,6 +63,7 @@ impl Slot {
         match name.split_once(':') {
             Some(("content", index)) => index.parse().ok().map(Slot::Content),
             Some(("element", index)) => index.parse().ok().map(Slot::Element),
+            Some(("input", index)) => index.parse().ok().map(Slot::Input),
             _ => Slot::PLAIN.into_iter().find(|slot| slot.name() == name),
         }
     }
@@ -67,7 +71,7 @@ impl Slot {
     /// The index of the block that it holds, if it holds one.
     pub fn index(self) -> Option<u32> {
         match self {
-            Slot::Content(index) | Slot::Element(index) => Some(index),
+            Slot::Content(index) | Slot::Element(index) | Slot::Input(index) => Some(index),
             _ => None,
         }
     }
@@ -418,7 +422,7 @@ mod tests {
 
     #[test]
     fn a_slot_is_read_as_it_is_written() {
-        for slot in [Slot::Content(3), Slot::Element(0)].into_iter().chain(Slot::PLAIN) {
+        for slot in [Slot::Content(3), Slot::Element(0), Slot::Input(1)].into_iter().chain(Slot::PLAIN) {
             assert_eq!(Slot::from_name(&slot.name()), Some(slot));
         }
         assert_eq!(Slot::from_name("content:x"), None);

@@ -128,6 +128,10 @@ pub enum Event {
     Fault(Fault),
     /// Its output tokens, as far as they are known, stand for thinking whose text is not in the file.
     ThinkingTokens(u64),
+    /// How many tokens the window of the model holds, as the client says.
+    Capacity(u64),
+    /// The user went back behind this many of the last prompts.
+    RolledBack(u32),
 }
 
 /// How far thinking is no longer sent.

@@ -82,6 +82,20 @@ pub struct Session {
     pub origins: Vec<Origin>,
     /// What is wrong with the file.
     pub damage: Damage,
+    /// Whose vocabulary the model counts by.
+    pub vocabulary: Vocabulary,
+    /// How many tokens the window holds, where the client says so.
+    pub capacity: Option<u64>,
+}
+
+/// A vocabulary by which models count tokens.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Vocabulary {
+    /// Anthropic's, which is not public: two families, told by the name of the model and by its bills.
+    #[default]
+    Claude,
+    /// OpenAI's o200k.
+    O200k,
 }
 
 impl Session {

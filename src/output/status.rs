@@ -139,6 +139,7 @@ impl StatusReport {
         lines.push(format!("window    {gauge}{}", clip(&figures, width.saturating_sub(10))));
         let source = match self.capacity.source {
             CapacitySource::Setting => "window size as set",
+            CapacitySource::Client => "window size as the client says",
             CapacitySource::Model => "window size by model",
             CapacitySource::Observed => "window size as seen: it held more than the model's usual one",
             CapacitySource::Assumed => "window size assumed: --window sets it",

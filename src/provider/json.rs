@@ -1,5 +1,6 @@
 //! Lenient views of JSON text: verbatim values, last key wins, any text decodes.
 
+use crate::model::Fault;
 use serde::de::{Deserialize, Deserializer, MapAccess, Visitor};
 use serde_json::value::RawValue;
 use std::borrow::Cow;
@@ -46,6 +47,16 @@ pub fn members(value: &RawValue) -> Vec<(Cow<'_, str>, &RawValue)> {
 /// The member `name` of an object; of equal names the last one, as JavaScript has it.
 pub fn member<'a>(value: &'a RawValue, name: &str) -> Option<&'a RawValue> {
     members(value).into_iter().rev().find(|(key, _)| key == name).map(|(_, value)| value)
+}
+
+/// What is wrong with a line that is no JSON object.
+pub fn fault(line: &str) -> Fault {
+    let mut values = serde_json::Deserializer::from_str(line).into_iter::<&RawValue>();
+    match values.next() {
+        Some(Ok(first)) if !first.get().starts_with('{') => Fault::NotAnObject,
+        Some(Ok(_)) if matches!(values.next(), Some(Ok(_))) => Fault::Glued,
+        _ => Fault::NotJson,
+    }
 }
 
 struct Bytes(Vec<u8>);

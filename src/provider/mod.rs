@@ -5,6 +5,8 @@
 //! table test it at once.
 
 pub mod claude_code;
+pub mod codex;
+mod command;
 mod image;
 mod json;
 mod message;
@@ -19,7 +21,7 @@ pub use message::{Addition, Change, Message, Part, Source};
 pub use sniff::{Format, sniff};
 
 /// Every provider that aperture reads.
-pub static PROVIDERS: &[&dyn ProviderAdapter] = &[&claude_code::ClaudeCode];
+pub static PROVIDERS: &[&dyn ProviderAdapter] = &[&claude_code::ClaudeCode, &codex::Codex];
 
 /// A format of session files, and the client that writes them.
 pub trait ProviderAdapter: Sync {
@@ -32,8 +34,9 @@ pub trait ProviderAdapter: Sync {
     /// What the path of a file says about the session in it; `None` when no session of this provider is kept there.
     fn locate(&self, path: &Path) -> Option<Location>;
 
-    /// The directory under one of the roots that holds the sessions of a project, by the project's real path.
-    fn project_directory(&self, root: &Path, project: &Path) -> PathBuf;
+    /// The directory under one of the roots that holds the sessions of a project, by the project's real path; none where only
+    /// the file of a session says which project it belongs to.
+    fn project_directory(&self, root: &Path, project: &Path) -> Option<PathBuf>;
 
     /// The directories in which running clients say which session they have open.
     fn registries(&self, places: &Places) -> Vec<PathBuf>;
@@ -46,6 +49,10 @@ pub trait ProviderAdapter: Sync {
 
     /// One row, parsed. `bytes` is the line without its line feed; any bytes give a row.
     fn parse<'a>(&self, bytes: &'a [u8]) -> ParsedRow<'a>;
+
+    /// Fills in what follows from the order of all rows of a session and not from one of them; where that was done before it
+    /// changes nothing.
+    fn link(&self, session: &mut Session);
 
     /// What the client would send if it resumed the session now.
     fn window(&self, session: &Session) -> Window;
@@ -86,6 +93,12 @@ pub trait ProviderAdapter: Sync {
 
     /// Whether the version of the client that wrote a row understands [`ProviderAdapter::strip_thinking`].
     fn knows_stripping(&self, row: &[u8]) -> bool;
+
+    /// Whether thinking is refused when what stands before it was changed.
+    fn binds_thinking(&self) -> bool;
+
+    /// Whether rows name the one that they follow, so that some can be left out and put back.
+    fn branches(&self) -> bool;
 
     /// Whether a row holds one thinking block and nothing else, so that its content can be emptied.
     fn is_only_thinking(&self, row: &[u8]) -> bool;
@@ -141,6 +154,8 @@ pub struct Places {
     pub home: PathBuf,
     /// `CLAUDE_CONFIG_DIR`, which replaces `~/.claude`.
     pub claude_config: Option<PathBuf>,
+    /// `CODEX_HOME`, which replaces `~/.codex`.
+    pub codex_home: Option<PathBuf>,
 }
 
 /// What the path of a session file says.
@@ -217,6 +232,8 @@ pub struct Totals {
     pub window_tokens: u64,
     /// The most tokens that a request held.
     pub peak_tokens: u64,
+    /// How many tokens the window holds, where the client says so.
+    pub capacity_tokens: Option<u64>,
     /// Whether rows came after that, so that the window is larger by now, or smaller after a compaction.
     pub moved_on: bool,
     /// Output tokens of all responses.

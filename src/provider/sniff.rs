@@ -28,9 +28,7 @@ pub fn sniff(head: &[u8]) -> Format {
     let has = |key: &str| memchr::memmem::find(line, format!("\"{key}\":").as_bytes()).is_some();
     let start = &head[..head.len().min(4096)];
     let mentions = |text: &str| memchr::memmem::find(start, text.as_bytes()).is_some();
-    if has("payload") && has("timestamp") && has("type") {
-        Format::Known("a Codex rollout")
-    } else if has("display") && has("project") && has("timestamp") {
+    if has("display") && has("project") && has("timestamp") {
         Format::Known("Claude Code's history.jsonl, the list of typed prompts")
     } else if has("agent") && has("cli_version") && has("v") {
         Format::Known("a transcript of Entire")
@@ -61,7 +59,7 @@ mod tests {
         check("  \n\n", Format::Empty);
         check("hello", Format::Unknown);
         check(r#"{"type":"user","uuid":"u","sessionId":"s","message":{}}"#, Format::Session("claude-code"));
-        check(r#"{"timestamp":"t","type":"session_meta","payload":{}}"#, Format::Known("a Codex rollout"));
+        check(r#"{"timestamp":"t","type":"session_meta","payload":{}}"#, Format::Session("codex"));
         check(
             r#"{"display":"hi","pastedContents":{},"timestamp":1,"project":"/p"}"#,
             Format::Known("Claude Code's history.jsonl, the list of typed prompts"),

@@ -61,6 +61,9 @@ pub enum PlanError {
     /// The provider cannot write what is needed.
     #[error("this session has no row that what is added could follow")]
     NoWay,
+    /// The client of the session sends all rows in their order.
+    #[error("the client of this session sends all its rows in their order, so that none can be left out or brought back")]
+    NoBranches,
     /// The result would not be a sound session.
     #[error("nothing was written, because {0}; this is a bug of aperture")]
     Unsafe(String),

@@ -4,8 +4,12 @@ use crate::fsio::{Disk, Entry, Identity, read_head};
 use crate::model::limits::{SNIFF_BYTES, SNIFF_LONGEST_BYTES};
 use crate::provider::{Format, Location, PROVIDERS, Places, ProviderAdapter, sniff};
 use rayon::prelude::*;
+use std::collections::BTreeMap;
 use std::io;
 use std::path::{Path, PathBuf};
+
+/// Rows at the beginning of a session of which one names its project.
+const PROJECT_ROWS: usize = 20;
 
 /// A session file and the provider that reads it.
 #[derive(Clone)]
@@ -76,43 +80,48 @@ type Listing = io::Result<Vec<(Entry, Option<Location>)>>;
 ///
 /// Directories that cannot be read are passed to `skipped`; one that is missing has no sessions.
 pub fn find_all(disk: &dyn Disk, places: &Places, skipped: &mut dyn FnMut(&Path, io::Error)) -> Vec<(Found, Identity)> {
+    PROVIDERS.iter().flat_map(|provider| find_in(disk, *provider, provider.roots(places), skipped)).collect()
+}
+
+/// The sessions of a provider below some directories.
+fn find_in(
+    disk: &dyn Disk,
+    provider: &'static dyn ProviderAdapter,
+    mut directories: Vec<PathBuf>,
+    skipped: &mut dyn FnMut(&Path, io::Error),
+) -> Vec<(Found, Identity)> {
     let mut all = Vec::new();
-    for provider in PROVIDERS {
-        let mut directories = provider.roots(places);
-        // Level by level, the directories of a level on all cores.
-        while !directories.is_empty() {
-            let located = |entry: Entry| {
-                let location = if entry.directory { None } else { provider.locate(&entry.path) };
-                (entry, location)
-            };
-            let list = |path: &Path| Ok(disk.list(path)?.into_iter().map(located).collect());
-            let listed: Vec<(PathBuf, Listing)> = directories
-                .into_par_iter()
-                .map(|directory| {
-                    let entries = list(&directory);
-                    (directory, entries)
-                })
-                .collect();
-            directories = Vec::new();
-            for (directory, entries) in listed {
-                match entries {
-                    Ok(entries) => {
-                        for (entry, location) in entries {
-                            if entry.directory {
-                                directories.push(entry.path);
-                            } else if let Some(location) = location {
-                                match entry.identity.map_or_else(|| disk.identify(&entry.path), Ok) {
-                                    Ok(identity) => {
-                                        all.push((Found { provider: *provider, path: entry.path, location }, identity));
-                                    }
-                                    Err(error) => skipped(&entry.path, error),
-                                }
+    // Level by level, the directories of a level on all cores.
+    while !directories.is_empty() {
+        let located = |entry: Entry| {
+            let location = if entry.directory { None } else { provider.locate(&entry.path) };
+            (entry, location)
+        };
+        let list = |path: &Path| Ok(disk.list(path)?.into_iter().map(located).collect());
+        let listed: Vec<(PathBuf, Listing)> = directories
+            .into_par_iter()
+            .map(|directory| {
+                let entries = list(&directory);
+                (directory, entries)
+            })
+            .collect();
+        directories = Vec::new();
+        for (directory, entries) in listed {
+            match entries {
+                Ok(entries) => {
+                    for (entry, location) in entries {
+                        if entry.directory {
+                            directories.push(entry.path);
+                        } else if let Some(location) = location {
+                            match entry.identity.map_or_else(|| disk.identify(&entry.path), Ok) {
+                                Ok(identity) => all.push((Found { provider, path: entry.path, location }, identity)),
+                                Err(error) => skipped(&entry.path, error),
                             }
                         }
                     }
-                    Err(error) if error.kind() == io::ErrorKind::NotFound => {}
-                    Err(error) => skipped(&directory, error),
                 }
+                Err(error) if error.kind() == io::ErrorKind::NotFound => {}
+                Err(error) => skipped(&directory, error),
             }
         }
     }
@@ -140,6 +149,27 @@ pub fn find(disk: &dyn Disk, places: &Places, directory: &Path, name: Option<&st
         }
         None => newest(disk, places, directory),
     }
+}
+
+/// The newest session of each project among those of which only the file says where they belong, with its age.
+fn scattered(disk: &dyn Disk, places: &Places) -> BTreeMap<PathBuf, (Found, i128)> {
+    let mut newest: BTreeMap<PathBuf, (Found, i128)> = BTreeMap::new();
+    for provider in PROVIDERS.iter().filter(|provider| provider.project_directory(Path::new(""), Path::new("")).is_none()) {
+        let files = find_in(disk, *provider, provider.roots(places), &mut |_, _| {});
+        let directory = |(found, identity): (Found, Identity)| {
+            let head = read_head(disk, &found.path, SNIFF_BYTES).ok()?;
+            let rows = head.split(|byte| *byte == b'\n').take(PROJECT_ROWS);
+            let directory = rows.filter_map(|row| provider.parse(row).origin[1].as_deref().map(PathBuf::from)).next()?;
+            Some((directory, (found, identity.modified)))
+        };
+        let files: Vec<_> = files.into_par_iter().filter_map(directory).collect();
+        for (directory, session) in files {
+            if newest.get(&directory).is_none_or(|(_, modified)| session.1 > *modified) {
+                newest.insert(directory, session);
+            }
+        }
+    }
+    newest
 }
 
 /// Whether a name can only be that of a file: ids have neither separators nor dots.
@@ -222,11 +252,13 @@ fn all(disk: &dyn Disk, places: &Places) -> Result<Vec<(Found, Identity)>, FindE
 /// The newest session of the project that a directory, or the nearest one above it, belongs to.
 fn newest(disk: &dyn Disk, places: &Places, directory: &Path) -> Result<Found, FindError> {
     let real = disk.resolve(directory).unwrap_or_else(|_| directory.to_owned());
+    let scattered = scattered(disk, places);
     for project in real.ancestors() {
-        let mut newest: Option<(Found, i128)> = None;
+        let mut newest: Option<(Found, i128)> = scattered.get(project).cloned();
         for provider in PROVIDERS {
             for root in provider.roots(places) {
-                let Ok(entries) = disk.list(&provider.project_directory(&root, project)) else { continue };
+                let Some(directory) = provider.project_directory(&root, project) else { continue };
+                let Ok(entries) = disk.list(&directory) else { continue };
                 for entry in entries.into_iter().filter(|entry| !entry.directory) {
                     let Some(location) = provider.locate(&entry.path).filter(|location| !location.subagent) else { continue };
                     let Ok(identity) = disk.identify(&entry.path) else { continue };

@@ -23,6 +23,9 @@ impl Draft<'_> {
     ///
     /// The turns are not in the window, or the last one is among them: it is what is being worked on.
     pub fn fold(&mut self, turns: RangeInclusive<u32>, summary: &str) -> Result<(), PlanError> {
+        if !self.workspace.provider.branches() {
+            return Err(PlanError::NoBranches);
+        }
         let reading = &self.workspace.reading;
         let session = &reading.session;
         let chain = self.chain_turns();
@@ -106,6 +109,9 @@ impl Draft<'_> {
         let session = &self.workspace.reading.session;
         let chain = &self.workspace.reading.window.chain;
         let boundary = chain_boundary(session, chain).ok_or(PlanError::NotCompacted)?;
+        if !self.workspace.provider.branches() {
+            return Err(PlanError::NoBranches);
+        }
         let before = self.value(boundary, Slot::LogicalParent).ok_or(PlanError::CutAway)?;
         let parent = serde_json::from_slice::<String>(&before).map_err(|_| PlanError::CutAway)?;
         if self.addresses.row_of(Key::of(&parent)).is_none() {

@@ -40,7 +40,8 @@ fn rows(draft: &Draft<'_>, revision: &Revision) -> Result<(), PlanError> {
         let number = was + 1;
         let before = draft.workspace.provider.stub(&draft.line(was)?).ok_or(PlanError::Moved)?;
         let mut after = stub.clone().ok_or_else(|| refuse(format!("row {number} would not be readable")))?;
-        let id = before.id.unwrap_or(Key(0));
+        // As the session has it: a row can be known by more than what it says.
+        let id = session.rows[was as usize].id.unwrap_or(Key(0));
         if relinked.contains(&id) {
             after.parent = before.parent;
         }

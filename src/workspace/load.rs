@@ -30,6 +30,7 @@ pub fn load(disk: &dyn Disk, cache: &Cache, provider: &dyn ProviderAdapter, path
             let ends_with_newline = !segments.last().is_some_and(|last| last.unfinished);
             let mut session = Session::join(provider.name(), id, segments);
             session.ends_with_newline = ends_with_newline;
+            provider.link(&mut session);
             return Ok(session);
         }
     }

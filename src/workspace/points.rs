@@ -125,7 +125,7 @@ impl Draft<'_> {
             to.map(|to| self.edited_after(to).into_iter().collect()).unwrap_or_default();
         let mut differences = Vec::new();
         for ((row, slot), then) in self.edited_after(from) {
-            if !matches!(slot, Slot::Content(_) | Slot::Element(_) | Slot::Line) {
+            if slot.index().is_none() && slot != Slot::Line {
                 continue;
             }
             let place = self.addresses.row(row);

@@ -34,6 +34,7 @@ impl Revision {
         place.usage = provider.parse(&line).row.usage;
         place.length = line.len() as u32;
         self.edited.insert(row as u32, provider.stub(&line));
+        provider.link(&mut self.session);
         Ok(())
     }
 }
@@ -102,6 +103,7 @@ pub fn revise(draft: &Draft<'_>, known: &(dyn Fn(Key) -> Option<u32> + Sync)) ->
     }
     let mut revision = builder.revision;
     revision.session.bytes = builder.offset;
+    provider.link(&mut revision.session);
     Ok(revision)
 }
 

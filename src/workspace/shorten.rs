@@ -131,8 +131,10 @@ fn shortened(original: &Original, level: Level, reason: &str, later: &LaterLines
     let line = marker::Line { number: block.number, tokens: original.tokens, label: &label, reason, hint: &hint };
     let line = marker::line(level, &line);
     let text = match (block.kind, level) {
-        (BlockKind::ToolUse, Level::Archived) => engine::tool_input(content, Level::Minimal, &line)?,
-        (BlockKind::ToolUse, level) => engine::tool_input(content, level, &line)?,
+        (BlockKind::ToolUse, level) => {
+            let level = level.min(Level::Minimal);
+            engine::tool_input(content, level, &line).or_else(|| engine::text_input(content, level, &line))?
+        }
         (_, Level::Minimal | Level::Archived) => line,
         (_, level) => format!("{line}\n{}", engine::reduce(&input, level)?),
     };

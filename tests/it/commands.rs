@@ -154,8 +154,8 @@ fn a_home_without_sessions() {
         &sandbox,
         &["sessions"],
         expect![[r#"
-            error: no sessions were found in HOME/.claude/projects
-            hint: run Claude Code once, or name a file: aperture status FILE.jsonl
+            error: no sessions were found in HOME/.claude/projects, HOME/.codex/sessions, HOME/.codex/archived_sessions
+            hint: run Claude Code or Codex once, or name a file: aperture status FILE.jsonl
             exit code 1
         "#]],
     );
@@ -163,8 +163,8 @@ fn a_home_without_sessions() {
         &sandbox,
         &[],
         expect![[r#"
-            error: no sessions were found in HOME/.claude/projects
-            hint: run Claude Code once, or name a file: aperture status FILE.jsonl
+            error: no sessions were found in HOME/.claude/projects, HOME/.codex/sessions, HOME/.codex/archived_sessions
+            hint: run Claude Code or Codex once, or name a file: aperture status FILE.jsonl
             exit code 1
         "#]],
     );
@@ -172,8 +172,8 @@ fn a_home_without_sessions() {
         &sandbox,
         &["status", "1234"],
         expect![[r#"
-            error: no sessions were found in HOME/.claude/projects
-            hint: run Claude Code once, or name a file: aperture status FILE.jsonl
+            error: no sessions were found in HOME/.claude/projects, HOME/.codex/sessions, HOME/.codex/archived_sessions
+            hint: run Claude Code or Codex once, or name a file: aperture status FILE.jsonl
             exit code 1
         "#]],
     );
@@ -270,7 +270,6 @@ fn a_session_is_named_by_the_beginning_of_its_id() {
 fn files_that_are_no_sessions() {
     let sandbox = Sandbox::new();
     sandbox.write("empty.jsonl", "");
-    sandbox.write("rollout.jsonl", r#"{"timestamp":"2026-11-21T10:00:00.000Z","type":"session_meta","payload":{"id":"x"}}"#);
     sandbox.write("history.jsonl", r#"{"display":"hi","pastedContents":{},"timestamp":1,"project":"/p"}"#);
     sandbox.write("log.jsonl", r#"{"role":"user","content":"hi"}"#);
     sandbox.write("state.vscdb", b"SQLite format 3\0 and so on");
@@ -281,14 +280,6 @@ fn files_that_are_no_sessions() {
             "empty.jsonl",
             expect![[r#"
             error: PROJECT/empty.jsonl is empty: no session yet
-            hint: aperture sessions lists the sessions that it reads
-            exit code 1
-        "#]],
-        ),
-        (
-            "rollout.jsonl",
-            expect![[r#"
-            error: PROJECT/rollout.jsonl is no session that aperture reads: it looks like a Codex rollout
             hint: aperture sessions lists the sessions that it reads
             exit code 1
         "#]],

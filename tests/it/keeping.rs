@@ -166,10 +166,10 @@ fn verify_holds_the_log_against_the_file() {
         &sandbox,
         &["verify", "2222"],
         expect![[r#"
-        error: no sessions were found in HOME/.claude/projects
-        hint: run Claude Code once, or name a file: aperture status FILE.jsonl
-        exit code 1
-    "#]],
+            error: no sessions were found in HOME/.claude/projects, HOME/.codex/sessions, HOME/.codex/archived_sessions
+            hint: run Claude Code or Codex once, or name a file: aperture status FILE.jsonl
+            exit code 1
+        "#]],
     );
 }
 

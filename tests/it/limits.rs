@@ -3,8 +3,7 @@
 use aperture::engine::{self, ReadSettings};
 use aperture::fsio::RealDisk;
 use aperture::output::{ManifestReport, Report, Style, Tier};
-use aperture::provider::ProviderAdapter;
-use aperture::provider::claude_code::ClaudeCode;
+use aperture::provider::{Format, PROVIDERS, sniff};
 use aperture::store::Cache;
 use aperture::workspace;
 use std::path::{Path, PathBuf};
@@ -33,8 +32,10 @@ fn a_manifest_keeps_to_its_tokens() {
     let style = Style { color: false, width: 80, now: jiff::Timestamp::UNIX_EPOCH, zone: || jiff::tz::TimeZone::UTC };
     let mut largest = [0.0f64; 3];
     for file in files {
-        let session = workspace::load(&RealDisk, &Cache::none(), &ClaudeCode, &file, "id".into()).unwrap();
-        let window = ClaudeCode.window(&session);
+        let format = sniff(&std::fs::read(&file).unwrap());
+        let provider = PROVIDERS.iter().find(|provider| format == Format::Session(provider.name())).unwrap_or(&PROVIDERS[0]);
+        let session = workspace::load(&RealDisk, &Cache::none(), *provider, &file, "id".into()).unwrap();
+        let window = provider.window(&session);
         let manifest = engine::manifest(&engine::read(session, window, &ReadSettings::default()), 12);
         for (place, (tier, max_tokens)) in
             [(Tier::Summary, None), (Tier::Detailed, None), (Tier::Full, Some(120))].into_iter().enumerate()

@@ -9,6 +9,7 @@
 )]
 
 mod changing;
+mod codex;
 mod commands;
 mod fresh;
 mod keeping;

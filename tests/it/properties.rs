@@ -2,8 +2,8 @@
 
 use aperture::engine::{ReadSettings, Selector, read};
 use aperture::fsio::RealDisk;
-use aperture::model::{BlockKind, BlockNumber, Edit, Fault, Key, OperationKind, Plan, RowAddress, Session, Slot};
-use aperture::provider::PROVIDERS;
+use aperture::model::{BlockKind, BlockNumber, Edit, Fault, Key, OperationKind, Plan, RowAddress, Segment, Session, Slot};
+use aperture::provider::{PROVIDERS, ProviderAdapter};
 use aperture::store::Store;
 use aperture::workspace::parse_chunk;
 use proptest::collection::vec;
@@ -12,21 +12,38 @@ use std::collections::BTreeSet;
 use std::fs;
 
 /// Lines as clients write them, with holes: `ID`, `PARENT` and `MESSAGE` are filled with a few names, so that rows meet.
-const ROWS: &str = include_str!("rows.jsonl");
+/// One table for each provider.
+const ROWS: [&str; 2] = [include_str!("rows.jsonl"), include_str!("rows-codex.jsonl")];
 
 /// A session of any bytes, read as the program reads it.
-fn session(bytes: &[u8]) -> Session {
-    let provider = PROVIDERS[0];
-    Session::join(provider.name(), "s".into(), vec![parse_chunk(provider, &|_| Some(1), bytes, 0)])
+fn session(provider: &dyn ProviderAdapter, bytes: &[u8]) -> Session {
+    join(provider, vec![parse_chunk(provider, &|_| Some(1), bytes, 0)])
+}
+
+fn join(provider: &dyn ProviderAdapter, parts: Vec<Segment>) -> Session {
+    let mut session = Session::join(provider.name(), "s".into(), parts);
+    provider.link(&mut session);
+    session
 }
 
 /// A line of the table with its holes filled.
 fn line() -> impl Strategy<Value = String> {
-    let rows: Vec<&str> = ROWS.lines().collect();
+    let rows: Vec<&str> = ROWS.iter().flat_map(|rows| rows.lines()).collect();
     (0..rows.len(), 0..8u8, 0..8u8, 0..4u8).prop_map(move |(row, id, parent, message)| {
         let [id, parent, message] = [id, parent, message].map(|number| format!("n{number}"));
         rows[row].replace("ID", &id).replace("PARENT", &parent).replace("MESSAGE", &message)
     })
+}
+
+/// Lines of one client.
+fn lines(count: usize) -> impl Strategy<Value = (usize, Vec<String>)> {
+    let line = |rows: Vec<&'static str>| {
+        (0..rows.len(), 0..8u8, 0..8u8, 0..4u8).prop_map(move |(row, id, parent, message)| {
+            let [id, parent, message] = [id, parent, message].map(|number| format!("n{number}"));
+            rows[row].replace("ID", &id).replace("PARENT", &parent).replace("MESSAGE", &message)
+        })
+    };
+    (0..ROWS.len()).prop_flat_map(move |client| (Just(client), vec(line(ROWS[client].lines().collect()), 0..count)))
 }
 
 /// Bytes that are often nearly JSON.
@@ -42,8 +59,7 @@ fn bytes() -> impl Strategy<Value = Vec<u8>> {
 }
 
 /// Puts a text in the place of a block of a row, looks at what that does, and puts back what stood there.
-fn replace(line: &[u8], index: u32, text: &str) {
-    let provider = PROVIDERS[0];
+fn replace(provider: &dyn ProviderAdapter, line: &[u8], index: u32, text: &str) {
     let before = provider.parse(line);
     let Some(block) = before.blocks.get(index as usize) else { return };
     let Some(slot) = provider.slot(line, index) else { return };
@@ -111,43 +127,49 @@ proptest! {
     #[test]
     fn any_bytes_are_rows(bytes in bytes()) {
         let lines = bytes.split(|byte| *byte == b'\n').filter(|line| !line.trim_ascii().is_empty()).count();
-        let session = session(&bytes);
-        prop_assert_eq!(session.rows.len(), lines);
-        for row in &session.rows {
-            let range = row.offset as usize..row.offset as usize + row.length as usize;
-            prop_assert!(!bytes[range.clone()].contains(&b'\n'));
-            prop_assert!(range.end == bytes.len() || bytes[range.end] == b'\n');
-        }
-        for (place, block) in session.blocks.iter().enumerate() {
-            prop_assert_eq!(block.number as usize, place + 1);
-            prop_assert!((block.row as usize) < session.rows.len());
+        for provider in PROVIDERS {
+            let session = session(*provider, &bytes);
+            prop_assert_eq!(session.rows.len(), lines);
+            for row in &session.rows {
+                let range = row.offset as usize..row.offset as usize + row.length as usize;
+                prop_assert!(!bytes[range.clone()].contains(&b'\n'));
+                prop_assert!(range.end == bytes.len() || bytes[range.end] == b'\n');
+            }
+            for (place, block) in session.blocks.iter().enumerate() {
+                prop_assert_eq!(block.number as usize, place + 1);
+                prop_assert!((block.row as usize) < session.rows.len());
+            }
         }
     }
 
     /// Where the reading is cut into chunks changes nothing.
     #[test]
-    fn chunks_are_joined_as_if_never_cut(lines in vec(line(), 0..20), cut in 0..20usize) {
+    fn chunks_are_joined_as_if_never_cut((client, lines) in lines(20), cut in 0..20usize) {
         let text = lines.concat_lines();
         let at = lines.iter().take(cut).map(|line| line.len() + 1).sum::<usize>().min(text.len());
-        let provider = PROVIDERS[0];
+        let provider = PROVIDERS[client];
         let parse = |bytes: &[u8], offset| parse_chunk(provider, &|_| Some(1), bytes, offset);
         let parts = vec![parse(&text.as_bytes()[..at], 0), parse(&text.as_bytes()[at..], at as u64)];
-        let joined = Session::join(provider.name(), "s".into(), parts);
-        let whole = session(text.as_bytes());
+        let joined = join(provider, parts);
+        let whole = session(provider, text.as_bytes());
         prop_assert_eq!(joined.blocks, whole.blocks);
         prop_assert_eq!(joined.rows.len(), whole.rows.len());
     }
 
     /// Whatever the rows say of each other, the window holds blocks of the session, each once, and messages send just those.
     #[test]
-    fn any_rows_have_a_window(lines in vec(line(), 0..40)) {
-        let session = session(lines.concat_lines().as_bytes());
-        let window = PROVIDERS[0].window(&session);
+    fn any_rows_have_a_window((client, lines) in lines(40)) {
+        let provider = PROVIDERS[client];
+        let session = session(provider, lines.concat_lines().as_bytes());
+        let mut again = session.clone();
+        provider.link(&mut again);
+        prop_assert!(again == session, "what was linked is linked no other way");
+        let window = provider.window(&session);
         let mut seen: Vec<BlockNumber> = window.blocks.clone();
         seen.sort_unstable();
         prop_assert!(seen.windows(2).all(|pair| pair[0] < pair[1]), "a block stands in the window twice: {:?}", window.blocks);
         prop_assert!(seen.iter().all(|number| (1..=session.blocks.len() as BlockNumber).contains(number)));
-        let messages = PROVIDERS[0].messages(&session, &window);
+        let messages = provider.messages(&session, &window);
         let sent: Vec<BlockNumber> =
             messages.iter().flat_map(|message| &message.parts).flat_map(|part| part.blocks()).collect();
         prop_assert_eq!(&window.blocks, &sent);
@@ -158,8 +180,10 @@ proptest! {
     /// Another value in the place of a block leaves the rest of its row as it was, whatever the row, and goes again.
     #[test]
     fn any_row_takes_another_value(bytes in bytes(), index in 0..4u32, text in any::<String>()) {
-        for line in bytes.split(|byte| *byte == b'\n') {
-            replace(line, index, &format!("x{text}"));
+        for (provider, line) in PROVIDERS.iter().flat_map(|provider| {
+            bytes.split(|byte| *byte == b'\n').map(move |line| (*provider, line))
+        }) {
+            replace(provider, line, index, &format!("x{text}"));
         }
     }
 
@@ -191,12 +215,14 @@ proptest! {
     fn any_words_of_the_language_are_read(words in vec(prop::sample::select(WORDS.to_vec()), 0..12)) {
         let _ = Selector::parse(&words.concat());
         if let Ok(selector) = Selector::parse(&words.join(" ")) {
-            let session = session(ROWS.as_bytes());
-            let window = PROVIDERS[0].window(&session);
-            let reading = read(session, window, &ReadSettings::default());
-            if let Ok(numbers) = selector.select(&reading) {
-                prop_assert!(numbers.windows(2).all(|pair| pair[0] < pair[1]));
-                prop_assert!(numbers.iter().all(|number| reading.block(*number).is_some()));
+            for (provider, rows) in PROVIDERS.iter().zip(ROWS) {
+                let session = session(*provider, rows.as_bytes());
+                let window = provider.window(&session);
+                let reading = read(session, window, &ReadSettings::default());
+                if let Ok(numbers) = selector.select(&reading) {
+                    prop_assert!(numbers.windows(2).all(|pair| pair[0] < pair[1]));
+                    prop_assert!(numbers.iter().all(|number| reading.block(*number).is_some()));
+                }
             }
         }
     }
@@ -205,16 +231,22 @@ proptest! {
 /// The templates are what they are meant to be, so that the laws above hold of something.
 #[test]
 fn the_templates_make_a_session() {
-    let text = ROWS.replace("ID", "n1").replace("PARENT", "n1").replace("MESSAGE", "n1");
-    let session = session(text.as_bytes());
-    let kinds: BTreeSet<&str> = session.blocks.iter().map(|block| block.kind.name()).collect();
-    assert_eq!(kinds, BTreeSet::from(["attachment", "text", "thinking", "tool_result", "tool_use"]));
-    assert_eq!(session.damage.keys().copied().collect::<Vec<_>>(), [Fault::NotJson, Fault::Glued]);
-    let chain = ROWS.lines().take(6).enumerate().map(|(place, row)| {
+    let kinds = ["attachment", "image", "other", "text", "thinking", "tool_result", "tool_use"];
+    assert_eq!(PROVIDERS.len(), ROWS.len());
+    for ((provider, rows), kinds) in
+        PROVIDERS.iter().zip(ROWS).zip([&["attachment", "text", "thinking", "tool_result", "tool_use"][..], &kinds])
+    {
+        let text = rows.replace("ID", "n1").replace("PARENT", "n1").replace("MESSAGE", "n1");
+        let session = session(*provider, text.as_bytes());
+        let found: BTreeSet<&str> = session.blocks.iter().map(|block| block.kind.name()).collect();
+        assert_eq!(found, kinds.iter().copied().collect());
+        assert_eq!(session.damage.keys().copied().collect::<Vec<_>>(), [Fault::NotJson, Fault::Glued]);
+    }
+    let chain = ROWS[0].lines().take(6).enumerate().map(|(place, row)| {
         let [id, parent] = [place + 1, place].map(|number| format!("n{number}"));
         row.replace("ID", &id).replace("PARENT", &parent).replace("MESSAGE", "m") + "\n"
     });
-    let session = self::session(chain.collect::<String>().as_bytes());
+    let session = session(PROVIDERS[0], chain.collect::<String>().as_bytes());
     assert!(PROVIDERS[0].window(&session).blocks.len() > 2);
 }
 

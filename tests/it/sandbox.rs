@@ -12,6 +12,9 @@ const NOW: &str = "2026-11-22T00:00:00Z";
 /// When every file of a home was last written: two hours before, in seconds since 1970.
 const WRITTEN: u64 = 1_795_298_400;
 
+/// The clients that have fixtures.
+const CLIENTS: [&str; 2] = ["claude-code", "codex"];
+
 /// A home, a project and the means to run the program there.
 pub struct Sandbox {
     _root: TempDir,
@@ -36,7 +39,7 @@ pub fn repository() -> &'static Path {
 
 /// The fixture homes, in order.
 pub fn homes() -> Vec<String> {
-    let entries = fs::read_dir(repository().join("fixtures/claude-code")).unwrap();
+    let entries = CLIENTS.iter().flat_map(|client| fs::read_dir(repository().join("fixtures").join(client)).unwrap());
     let mut homes: Vec<String> =
         entries.map(|entry| entry.unwrap()).filter(|entry| entry.path().is_dir()).map(|entry| name(&entry.path())).collect();
     homes.sort();
@@ -58,11 +61,34 @@ impl Sandbox {
     /// A copy of a fixture's home, whose sessions are those of the project.
     pub fn of(fixture: &str) -> Sandbox {
         let sandbox = Sandbox::new();
-        copy(&repository().join("fixtures/claude-code").join(fixture), &sandbox.home);
+        let homes = CLIENTS.iter().map(|client| repository().join("fixtures").join(client).join(fixture));
+        copy(&homes.into_iter().find(|home| home.is_dir()).unwrap(), &sandbox.home);
         let projects = sandbox.home.join(".claude/projects");
         let shop = projects.join("-home-dev-shop");
-        fs::rename(shop, projects.join(sandbox.slug())).unwrap();
+        if shop.is_dir() {
+            fs::rename(shop, projects.join(sandbox.slug())).unwrap();
+        }
+        sandbox.rollouts().iter().for_each(|path| sandbox.take_over(path));
         sandbox
+    }
+
+    /// The rollouts of the home.
+    pub fn rollouts(&self) -> Vec<PathBuf> {
+        let mut found = Vec::new();
+        crate::window::files(&self.home.join(".codex"), &mut found);
+        found.sort();
+        found
+    }
+
+    /// Says in a rollout that it belongs to the project; the dots in it are there so that it keeps its length.
+    fn take_over(&self, path: &Path) {
+        let text = fs::read_to_string(path).unwrap();
+        let directory = self.project.to_string_lossy();
+        let (was, dots) = ("\"cwd\":\"/home/dev/shop\",\"originator\"", ".".repeat(400));
+        let longer = directory.len() - "/home/dev/shop".len();
+        let text = text.replace(was, &format!("\"cwd\":\"{directory}\",\"originator\"")).replace(&dots, &dots[longer..]);
+        put(path, text.as_bytes());
+        touch(path, 0);
     }
 
     /// The same with another width of the terminal.

@@ -10,6 +10,9 @@ use serde_json::value::RawValue;
 /// Lines, and characters, from which on a text is trimmed.
 const LONG_LINES: usize = 40;
 const LONG_CHARACTERS: usize = 2000;
+/// How a patch begins, and how the lines begin that name its files.
+const PATCH: &str = "*** Begin Patch";
+const FILES: &str = "*** ";
 /// Characters of a command that stay at every level.
 const COMMAND_CHARACTERS: usize = 200;
 /// Characters of a trimmed command that stay, at its beginning and at its end.
@@ -46,6 +49,38 @@ pub fn tool_input(content: &str, level: Level, marker: &str) -> Option<String> {
     }
     shortened.push_str(&content[copied..]);
     is_shorter(&shortened, content).then_some(shortened)
+}
+
+/// The input of a tool use that is a text, a patch or a script, at a shorter level, behind `marker` on a line of its own.
+/// `None` for an object, which is [`tool_input`]'s, or when nothing would get shorter.
+pub fn text_input(content: &str, level: Level, marker: &str) -> Option<String> {
+    if matches!(level, Level::Original | Level::Archived) || texts(content).is_some() {
+        return None;
+    }
+    let forms = [Level::Trimmed, Level::Summarized, Level::Minimal].into_iter().filter(|milder| *milder <= level);
+    let patch = content.lines().any(|line| line == PATCH);
+    let shortest = forms.filter_map(|level| match level {
+        Level::Trimmed => form(content, "input", Style::Code, level),
+        _ if patch => Some(without_hunks(content)),
+        _ => form(content, "command", Style::Code, level),
+    });
+    let shortest = shortest.min_by_key(String::len)?;
+    let shortened = format!("{marker}\n{shortest}");
+    is_shorter(&shortened, content).then_some(shortened)
+}
+
+/// A patch without its hunks: the files that it changes.
+fn without_hunks(patch: &str) -> String {
+    let (mut kept, mut left) = (String::new(), 0);
+    for line in patch.lines() {
+        if line.starts_with(FILES) {
+            kept.push_str(line);
+            kept.push('\n');
+        } else {
+            left += 1;
+        }
+    }
+    format!("{kept}[… {left} lines omitted]")
 }
 
 /// The longest text in an input, one of several lines if there is any, and how it is to be read.
@@ -88,8 +123,8 @@ fn form(text: &str, name: &str, style: Style, level: Level) -> Option<String> {
     let is_long = || text.lines().count() > LONG_LINES || text.chars().count() > LONG_CHARACTERS;
     match (level, name) {
         (Level::Trimmed, _) if !is_long() => None,
-        (Level::Trimmed, "command") => Some(cut(text, TRIMMED_COMMAND.0, TRIMMED_COMMAND.1).into_owned()),
-        (_, "command") => Some(cut(text, COMMAND_CHARACTERS, 0).into_owned()),
+        (Level::Trimmed, "command" | "cmd") => Some(cut(text, TRIMMED_COMMAND.0, TRIMMED_COMMAND.1).into_owned()),
+        (_, "command" | "cmd") => Some(cut(text, COMMAND_CHARACTERS, 0).into_owned()),
         (Level::Trimmed, _) => Some(trim::trim(text, style, &|_| false)).filter(|text| !text.trim().is_empty()),
         (Level::Summarized, _) => extract::extract(text, style, &|_| false),
         (Level::Minimal, _) => Some(hint::detail_of(text, style)),
@@ -209,6 +244,22 @@ mod tests {
         for broken in ["", "{", "{\"content\":", "null"] {
             assert_eq!(tool_input(broken, Level::Minimal, ""), None, "{broken}");
         }
+    }
+
+    #[test]
+    fn an_input_that_is_a_text_is_shortened_as_one() {
+        let patch = format!("*** Begin Patch\n*** Update File: a.rs\n{}*** End Patch\n", "+let value = 1;\n".repeat(90));
+        let short = text_input(&patch, Level::Minimal, "[m]").unwrap();
+        assert_eq!(short, "[m]\n*** Begin Patch\n*** Update File: a.rs\n*** End Patch\n[… 90 lines omitted]");
+        let script = format!("run({});\n", "x".repeat(3000));
+        assert_eq!(
+            text_input(&script, Level::Summarized, "[m]").unwrap().len(),
+            "[m]\n".len() + 200 + "[… 2,807 characters]".len()
+        );
+        let trimmed = text_input(&patch, Level::Trimmed, "[m]").unwrap();
+        assert!(trimmed.starts_with("[m]\n*** Begin Patch\n") && trimmed.len() > short.len(), "{trimmed}");
+        assert_eq!(text_input("short", Level::Minimal, "[m]"), None);
+        assert_eq!(text_input("{}", Level::Minimal, "[m]"), None);
     }
 
     #[test]

@@ -17,7 +17,7 @@ mod trim;
 mod untouched;
 
 pub use hint::hint;
-pub use input::tool_input;
+pub use input::{text_input, tool_input};
 pub use later::LaterLines;
 
 use super::tokens::estimate;
@@ -41,7 +41,7 @@ pub struct Reducible<'a> {
     pub error: bool,
     /// Images in the content, by pixel size.
     pub images: &'a [Image],
-    /// The content as the model sees it (for a tool use: its input, a JSON object).
+    /// The content as the model sees it (for a tool use: its input, a JSON object or a text).
     pub content: &'a str,
     /// Whether a line stands again in a later result.
     pub repeated: &'a dyn Fn(&str) -> bool,
@@ -66,7 +66,7 @@ static REDUCERS: &[&dyn Reducer] = &[&untouched::Untouched, &media::Media, &text
 /// A result is at least 40 bytes and a tenth shorter than the content; where images stand in the content it is the images
 /// that are saved, and their description may be longer than what stood for them. A summarized content takes at most 120
 /// estimated tokens, a minimal one 40 and one line. No result is longer than one of a milder level. Inputs of tools have
-/// [`tool_input`]; thinking is never changed.
+/// [`tool_input`] and [`text_input`]; thinking is never changed.
 pub fn reduce(input: &Reducible<'_>, level: Level) -> Option<String> {
     let reducer = REDUCERS.iter().find(|reducer| reducer.fits(input))?;
     lawful(*reducer, input, level)

@@ -1,9 +1,11 @@
 //! What a session's own bills say about the estimates.
 
-use super::family::{Family, NEW, OLD};
+use super::family::{Family, NEW, O200K, OLD};
+use crate::model::Vocabulary;
 
 /// How a session differs from the average: which family its tokenizer is of, and by how much the guesses are off.
 pub(super) struct Correction {
+    families: [&'static Family; 2],
     named_new: bool,
     /// Recent errors of the guesses of both families.
     errors: [f64; 2],
@@ -12,8 +14,12 @@ pub(super) struct Correction {
 }
 
 impl Correction {
-    pub(super) fn new(model: &str) -> Correction {
-        Correction { named_new: std::ptr::eq(Family::of(model), &NEW), errors: [0.0; 2], log_ratio: 0.0, learned: 0 }
+    pub(super) fn new(model: &str, vocabulary: Vocabulary) -> Correction {
+        let families = match vocabulary {
+            Vocabulary::Claude => [&OLD, &NEW],
+            Vocabulary::O200k => [&O200K, &O200K],
+        };
+        Correction { families, named_new: std::ptr::eq(Family::of(model), &NEW), errors: [0.0; 2], log_ratio: 0.0, learned: 0 }
     }
 
     /// The name of the model says which family; its bills may say otherwise.
@@ -24,7 +30,12 @@ impl Correction {
     }
 
     pub(super) fn family(&self) -> &'static Family {
-        if self.is_new() { &NEW } else { &OLD }
+        self.families[usize::from(self.is_new())]
+    }
+
+    /// The families that the model can be of.
+    pub(super) fn families(&self) -> [&'static Family; 2] {
+        self.families
     }
 
     pub(super) fn ratio(&self) -> f64 {

@@ -73,6 +73,27 @@ pub(super) static NEW: Family = Family {
     thinking: (0.274, -69.0),
 };
 
+/// OpenAI's models since GPT-4o: the count is exact, and little is added around it.
+pub(super) static O200K: Family = Family {
+    o200k: 1.0,
+    character: 0.0,
+    camel: 0.0,
+    capital: 0.0,
+    punctuation_run: 0.0,
+    digit_run: 0.0,
+    newline: 0.0,
+    response: 0.0,
+    tool_result: 8.0,
+    user_text: 4.0,
+    attachment: 4.0,
+    plan_reminder: 0.0,
+    hidden_reminder: 0.0,
+    notification: 0.0,
+    tool_use: (10.0, 0.0),
+    // Sealed thinking is 900 characters around 6.5 for each token.
+    thinking: (0.154, -138.0),
+};
+
 /// Names of the models up to 4.6; every other Claude model counts as new.
 const OLD_MODELS: &[&str] = &[
     "claude-3",
@@ -121,7 +142,7 @@ impl Family {
     pub(super) fn block(&self, block: &Block) -> f64 {
         let content = self.text(&block.counts) + block.images.iter().copied().map(image_tokens).sum::<f64>();
         match block.kind {
-            BlockKind::Thinking if block.signature_bytes > 0 => {
+            BlockKind::Thinking | BlockKind::Other if block.signature_bytes > 0 => {
                 (self.thinking.0 * f64::from(block.signature_bytes) + self.thinking.1).max(content.min(8.0))
             }
             BlockKind::ToolUse => {

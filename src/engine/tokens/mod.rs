@@ -17,10 +17,10 @@ mod reminder;
 
 pub use family::estimate;
 
-use crate::model::{Basis, Block, BlockKind, Event, Flags, Level, Role, RowKind, Session, TokenCount, Window};
+use crate::model::{Basis, Block, BlockKind, Event, Flags, Level, Role, RowKind, Session, TokenCount, Vocabulary, Window};
 use calls::{Call, calls};
 use correction::Correction;
-use family::{FORGETFUL_MODELS, Family, NEW, OLD};
+use family::{FORGETFUL_MODELS, Family, OLD};
 use reminder::Reminder;
 use rustc_hash::FxHashMap;
 use serde::Serialize;
@@ -36,18 +36,34 @@ pub struct Price {
     pub measured: Option<u64>,
     /// How far the estimates were from this session's bills.
     pub accuracy: Accuracy,
-    /// Whether the model counts as the models from 4.7 on do.
+    /// The family whose figures the estimates rest on.
     #[serde(skip)]
-    pub new_family: bool,
+    family: Counting,
 }
 
 impl Price {
     /// What a block would cost with another content, by what it costs with this one.
     pub fn revised(&self, before: &Block, after: &Block) -> TokenCount {
-        let family = if self.new_family { &NEW } else { &OLD };
+        let family = self.family.0;
         let (was, is) = (family.block(before), family.block(after));
         let scale = if was > 0.0 && before.tokens.value > 0.0 { (before.tokens.value / was).clamp(0.5, 2.0) } else { 1.0 };
         TokenCount { value: is * scale, basis: before.tokens.basis.max(Basis::Calibrated) }
+    }
+}
+
+/// The family that a session's tokens are counted by.
+#[derive(Clone, Copy, Debug)]
+struct Counting(&'static Family);
+
+impl Default for Counting {
+    fn default() -> Self {
+        Counting(&OLD)
+    }
+}
+
+impl PartialEq for Counting {
+    fn eq(&self, other: &Counting) -> bool {
+        std::ptr::eq(self.0, other.0)
     }
 }
 
@@ -97,7 +113,7 @@ pub struct Accuracy {
 pub struct Bills {
     costs: Vec<TokenCount>,
     accuracy: Accuracy,
-    new_family: bool,
+    family: Counting,
 }
 
 /// Holds the estimates of all blocks against the bills of the session.
@@ -107,11 +123,13 @@ pub struct Bills {
 pub fn bills(session: &Session, model: &str) -> Bills {
     let mut costs = vec![TokenCount::ZERO; session.blocks.len()];
     let mut calls = calls(session);
-    let mut correction = Correction::new(model);
+    let mut correction = Correction::new(model, session.vocabulary);
     let mut accuracy = Accuracy::default();
     let mut turns: FxHashMap<u32, (f64, f64)> = FxHashMap::default();
     let mut thinking_of_turn = 0.0;
-    let mut reminder = Reminder::new(session.rows.iter().any(|row| row.flags.any(Flags::ATTACHMENT)));
+    let mut reminder = Reminder::new(
+        session.vocabulary != Vocabulary::Claude || session.rows.iter().any(|row| row.flags.any(Flags::ATTACHMENT)),
+    );
     let tail = calls.pop().unwrap_or_default();
     for index in 0..calls.len() {
         let (done, rest) = calls.split_at(index);
@@ -129,7 +147,7 @@ pub fn bills(session: &Session, model: &str) -> Bills {
         }
         let prompted = call.before.iter().any(|place| session.blocks[*place].role == Role::User);
         let mut guesses = [0.0; 2];
-        for (guess, family) in guesses.iter_mut().zip([&OLD, &NEW]) {
+        for (guess, family) in guesses.iter_mut().zip(correction.families()) {
             *guess = previous.map_or(0.0, |previous| response(session, previous, family)) + sent_with(session, call, family);
             if prompted && FORGETFUL_MODELS.iter().any(|name| call.model.starts_with(name)) {
                 *guess -= thinking_of_turn;
@@ -173,8 +191,7 @@ pub fn bills(session: &Session, model: &str) -> Bills {
     }
     accuracy.turn_errors =
         turns.values().filter(|(_, growth)| *growth > 0.0).map(|(guess, growth)| (guess - growth).abs() / growth).collect();
-    let new_family = std::ptr::eq(correction.family(), &NEW);
-    Bills { costs, accuracy, new_family }
+    Bills { costs, accuracy, family: Counting(correction.family()) }
 }
 
 /// Writes into every block of the session what it costs; returns what the window costs.
@@ -182,7 +199,7 @@ pub fn price(session: &mut Session, window: &Window, bills: Bills) -> Price {
     for (block, cost) in session.blocks.iter_mut().zip(bills.costs) {
         block.tokens = cost;
     }
-    Price { new_family: bills.new_family, ..finish(session, window, bills.accuracy) }
+    Price { family: bills.family, ..finish(session, window, bills.accuracy) }
 }
 
 /// Whether a block is not what it was when it was billed: shortened, or thinking that was taken out.

@@ -35,8 +35,8 @@ impl ProviderAdapter for ClaudeCode {
         places::locate(path)
     }
 
-    fn project_directory(&self, root: &Path, project: &Path) -> PathBuf {
-        root.join(slug(&project.to_string_lossy()))
+    fn project_directory(&self, root: &Path, project: &Path) -> Option<PathBuf> {
+        Some(root.join(slug(&project.to_string_lossy())))
     }
 
     fn registries(&self, places: &Places) -> Vec<PathBuf> {
@@ -54,6 +54,8 @@ impl ProviderAdapter for ClaudeCode {
     fn parse<'a>(&self, bytes: &'a [u8]) -> ParsedRow<'a> {
         parse::parse(bytes)
     }
+
+    fn link(&self, _: &mut Session) {}
 
     fn window(&self, session: &Session) -> Window {
         window::window(session)
@@ -105,6 +107,14 @@ impl ProviderAdapter for ClaudeCode {
 
     fn knows_stripping(&self, row: &[u8]) -> bool {
         write::strips_thinking(row)
+    }
+
+    fn binds_thinking(&self) -> bool {
+        true
+    }
+
+    fn branches(&self) -> bool {
+        true
     }
 
     fn is_only_thinking(&self, row: &[u8]) -> bool {

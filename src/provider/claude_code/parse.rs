@@ -1,6 +1,6 @@
 use super::{attachment, content};
 use crate::model::{Block, BlockKind, Event, Fault, Flags, Key, Role, Row, RowKind, ThinkingScope, Usage};
-use crate::provider::json::{elements, fields, is_true, member, number, text, text_of};
+use crate::provider::json::{elements, fault, fields, is_true, member, number, text, text_of};
 use crate::provider::{ParsedBlock, ParsedRow};
 use serde_json::value::RawValue;
 
@@ -115,15 +115,6 @@ fn broken<'a>(fault: Fault) -> ParsedRow<'a> {
     let mut row = Row::new(RowKind::Broken);
     row.event = Some(Box::new(Event::Fault(fault)));
     ParsedRow { row, blocks: Vec::new(), origin: Default::default() }
-}
-
-fn fault(line: &str) -> Fault {
-    let mut values = serde_json::Deserializer::from_str(line).into_iter::<&RawValue>();
-    match values.next() {
-        Some(Ok(first)) if !first.get().starts_with('{') => Fault::NotAnObject,
-        Some(Ok(_)) if matches!(values.next(), Some(Ok(_))) => Fault::Glued,
-        _ => Fault::NotJson,
-    }
 }
 
 /// What the client does with a row of this type.

@@ -1,11 +1,8 @@
 use crate::model::{Tool, ToolVerb};
+use crate::provider::command::{one_line, printed_file, scope as hash, unmarked};
 use crate::provider::json;
 use serde_json::value::RawValue;
 use std::borrow::Cow;
-use twox_hash::XxHash3_64;
-
-/// Longest target that is kept, in bytes.
-const TARGET_BYTES: usize = 400;
 
 /// The members that name what a tool is pointed at, the most telling first.
 const TARGET_KEYS: &[&str] = &[
@@ -65,8 +62,8 @@ pub(super) fn read(name: &str, input: Option<&RawValue>) -> ToolInput {
         }
         ToolVerb::Run => {
             scope = hash(&[target.trim()]);
-            if let Some(path) = printed_file(target) {
-                (verb, shown) = (ToolVerb::Read, path);
+            if let Some(printed) = printed_file(target) {
+                (verb, shown) = (ToolVerb::Read, printed.file);
             }
         }
         ToolVerb::Search | ToolVerb::Other => scope = hash(&[input.map_or("", RawValue::get)]),
@@ -90,14 +87,6 @@ pub(super) fn read(name: &str, input: Option<&RawValue>) -> ToolInput {
     }
 }
 
-/// A text without the line that says how it was shortened.
-fn unmarked(text: &str) -> &str {
-    match text.split_once("\n") {
-        Some((line, rest)) if line.starts_with("[#") && line.ends_with(")]") => rest,
-        _ => text,
-    }
-}
-
 fn verb(name: &str) -> ToolVerb {
     match name {
         "Read" | "NotebookRead" | "View" => ToolVerb::Read,
@@ -107,49 +96,6 @@ fn verb(name: &str) -> ToolVerb {
         "TodoWrite" | "TodoRead" | "TaskCreate" | "TaskUpdate" | "TaskList" => ToolVerb::Plan,
         _ => ToolVerb::Other,
     }
-}
-
-fn hash(parts: &[&str]) -> u64 {
-    XxHash3_64::oneshot(parts.join("\0").as_bytes())
-}
-
-fn one_line(text: &str) -> String {
-    let mut line = String::new();
-    for word in text.split_whitespace() {
-        if line.len() + word.len() > TARGET_BYTES {
-            line.push_str(word.get(..TARGET_BYTES.saturating_sub(line.len())).unwrap_or_default());
-            line.push('…');
-            break;
-        }
-        if !line.is_empty() {
-            line.push(' ');
-        }
-        line.push_str(word);
-    }
-    line
-}
-
-/// The file that a command prints and does nothing else with: `cat F`, `nl -ba F`, `sed -n '1,9p' F`, `head -n 5 F`, after an optional `cd D &&`.
-fn printed_file(command: &str) -> Option<&str> {
-    let mut words: Vec<&str> = command.split_whitespace().collect();
-    if words.len() > 3 && words[0] == "cd" && words[2] == "&&" {
-        words.drain(..3);
-    }
-    let (file, options) = words.split_last()?;
-    let plain = |text: &str| text.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"_./@-".contains(&byte));
-    let range = |text: &str| {
-        let inner = text.trim_matches(['\'', '"']);
-        inner.ends_with('p') && inner[..inner.len() - 1].bytes().all(|byte| byte.is_ascii_digit() || byte == b',')
-    };
-    let count = |text: &str| text.trim_start_matches("-n").trim_start_matches('-').bytes().all(|byte| byte.is_ascii_digit());
-    let prints = match options {
-        ["cat"] | ["nl", "-ba"] | ["head"] | ["tail"] => true,
-        ["sed", "-n", lines] => range(lines),
-        ["head" | "tail", "-n", lines] => count(lines),
-        ["head" | "tail", lines] => lines.starts_with('-') && count(lines),
-        _ => false,
-    };
-    (prints && plain(file) && !file.starts_with('-')).then_some(*file)
 }
 
 #[cfg(test)]
@@ -173,22 +119,6 @@ mod tests {
         let edit = input("Edit", r#"{"file_path":"/a","old_string":"old\nline","new_string":"fresh"}"#);
         assert_eq!(edit.refers, "file_path: /a\nold_string: old\nline\n");
         assert!(edit.readable.contains("fresh"));
-    }
-
-    #[test]
-    fn commands_that_print_a_file_are_reads() {
-        for (command, file) in [
-            ("cat src/a.rs", Some("src/a.rs")),
-            ("cd /w && sed -n '1,20p' a.py", Some("a.py")),
-            ("head -n 5 a", Some("a")),
-            ("tail -20 log.txt", Some("log.txt")),
-            ("cat a b", None),
-            ("cat a | wc", None),
-            ("cargo test", None),
-            ("", None),
-        ] {
-            assert_eq!(printed_file(command), file, "{command}");
-        }
     }
 
     #[test]

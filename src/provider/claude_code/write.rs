@@ -52,6 +52,7 @@ pub(super) fn locate(row: &[u8], slot: Slot) -> Option<Range<usize>> {
             Values::Elements(elements) => content(elements.get(index as usize).copied()?, slot)?,
             Values::Rendered(parts) => content(parts.get(index as usize).copied()?, slot)?,
         },
+        Slot::Input(_) => return None,
     };
     let start = value.get().as_ptr() as usize - row.as_ptr() as usize;
     Some(start..start + value.get().len())

@@ -56,8 +56,10 @@ impl Draft<'_> {
         // Of calls that are still open, the API of older models wants the thinking that led to them.
         let open = if thinking::leads_calls(&reading.model) { self.open_turn() } else { None };
         let spared = |block: &Block| open == Some(block.position.turn);
-        let timeline = thinking::Timeline::new(self.workspace, &self.addresses, &self.edits, &self.lines);
-        if let Some(first) = timeline.first_unfit(&revision, &window, &spared) {
+        let timeline = || thinking::Timeline::new(self.workspace, &self.addresses, &self.edits, &self.lines);
+        if provider.binds_thinking()
+            && let Some(first) = timeline().first_unfit(&revision, &window, &spared)
+        {
             self.strip(&revision, &window, first, &spared)?;
             revision = revise(&self, known)?;
             window = provider.window(&revision.session);

@@ -45,8 +45,11 @@ impl Draft<'_> {
             sidechain: self.session().rows[like as usize].sidechain,
         };
         let line = write(&new).ok_or(PlanError::NoWay)?;
-        let row = RowAddress { id: Key::of(&new.id), occurrence: 0 };
-        let identity = self.workspace.provider.identity(&line);
+        let provider = self.workspace.provider;
+        // Not every provider knows a row by the id that is written into it.
+        let id = provider.parse(&line).row.id.unwrap_or_else(|| Key::of(&new.id));
+        let row = RowAddress { id, occurrence: 0 };
+        let identity = provider.identity(&line);
         let after = Some(self.ended(line));
         self.lines.push(Edit { row, slot: Slot::Line, before: None, after, change: None });
         Ok(identity)

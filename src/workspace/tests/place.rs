@@ -1,9 +1,9 @@
 //! A session in a directory of its own, and the steps that a user can take there.
 
+use super::reading::provider;
 use super::*;
 use crate::fsio::RealDisk;
 use crate::model::{Level, Operation, OperationId, OperationKind};
-use crate::provider::claude_code::ClaudeCode;
 use crate::store::{SessionKey, Store};
 use std::cell::Cell;
 use std::collections::BTreeMap;
@@ -19,6 +19,7 @@ pub(super) const WRITTEN: u64 = 1_700_000_000;
 /// A session in a directory of its own, with a store beside it.
 pub(super) struct Place {
     pub directory: TempDir,
+    provider: &'static dyn ProviderAdapter,
     pub path: PathBuf,
     pub store: Store,
     clock: Cell<i64>,
@@ -42,7 +43,7 @@ impl Place {
         fs::write(&path, bytes).unwrap();
         File::options().write(true).open(&path).unwrap().set_modified(UNIX_EPOCH + Duration::from_secs(WRITTEN)).unwrap();
         let store = Store::open(directory.path()).unwrap();
-        Place { directory, path, store, clock: Cell::new(1_780_000_000_000) }
+        Place { directory, provider: provider(bytes), path, store, clock: Cell::new(1_780_000_000_000) }
     }
 
     pub fn bytes(&self) -> Vec<u8> {
@@ -50,12 +51,12 @@ impl Place {
     }
 
     pub fn key(&self) -> SessionKey {
-        self.store.register("claude-code", "s", &self.path, "p").unwrap()
+        self.store.register(self.provider.name(), "s", &self.path, "p").unwrap()
     }
 
     pub fn open<'a>(&self, disk: &'a dyn Disk) -> io::Result<Workspace<'a>> {
         let location = Location { id: "s".into(), project: "p".into(), parent: None, subagent: false };
-        let found = Found { provider: &ClaudeCode, path: self.path.clone(), location };
+        let found = Found { provider: self.provider, path: self.path.clone(), location };
         let (_, history) = history(&self.store, &self.path).unwrap();
         Workspace::open(disk, &Cache::none(), history, found, &ReadSettings::default())
     }

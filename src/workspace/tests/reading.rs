@@ -5,8 +5,8 @@ use super::*;
 use crate::fsio::failing::FailingDisk;
 use crate::fsio::{OpenFile, RealDisk};
 use crate::model::Session;
-use crate::provider::PROVIDERS;
 use crate::provider::claude_code::ClaudeCode;
+use crate::provider::{Format, PROVIDERS, sniff};
 use std::fs;
 use std::path::Path;
 
@@ -29,11 +29,17 @@ pub(super) fn fixtures() -> Vec<PathBuf> {
 }
 
 pub(super) fn fresh(path: &Path) -> Session {
-    load(&RealDisk, &Cache::none(), &ClaudeCode, path, "id".into()).unwrap()
+    load(&RealDisk, &Cache::none(), provider(&fs::read(path).unwrap()), path, "id".into()).unwrap()
 }
 
 fn cached(cache: &Cache, path: &Path) -> Session {
-    load(&RealDisk, cache, &ClaudeCode, path, "id".into()).unwrap()
+    load(&RealDisk, cache, provider(&fs::read(path).unwrap()), path, "id".into()).unwrap()
+}
+
+/// The provider that reads a file, told from its bytes; the first one where they do not say.
+pub(super) fn provider(bytes: &[u8]) -> &'static dyn ProviderAdapter {
+    let found = PROVIDERS.iter().find(|provider| sniff(bytes) == Format::Session(provider.name()));
+    found.copied().unwrap_or(PROVIDERS[0])
 }
 
 #[test]
@@ -189,9 +195,11 @@ fn a_file_that_is_replaced_while_it_is_read_is_read_again() {
 #[test]
 fn totals_agree_with_the_whole_reading() {
     for fixture in fixtures() {
-        let totals = scan(&RealDisk, PROVIDERS[0], &fixture, &mut Vec::new()).unwrap();
+        let provider = provider(&fs::read(&fixture).unwrap());
+        let totals = scan(&RealDisk, provider, &fixture, &mut Vec::new()).unwrap();
         let session = fresh(&fixture);
-        let window = ClaudeCode.window(&session);
+        let window = provider.window(&session);
+        assert_eq!(totals.capacity_tokens, session.capacity, "{}", fixture.display());
         let reading = engine::read(session, window, &ReadSettings::default());
         let main = reading.session.rows.iter().any(|row| !row.sidechain && row.usage.is_some());
         if main {
@@ -211,7 +219,7 @@ fn totals_agree_with_the_whole_reading() {
 fn blocks_of_the_window_are_numbers_of_the_file() {
     for fixture in fixtures() {
         let session = fresh(&fixture);
-        let window = ClaudeCode.window(&session);
+        let window = provider(&fs::read(&fixture).unwrap()).window(&session);
         for number in &window.blocks {
             assert!(*number >= 1 && *number as usize <= session.blocks.len(), "{}", fixture.display());
         }

@@ -1,0 +1,239 @@
+//! Blocks: what the model sees of each piece of an item.
+
+use super::item::{Piece, Sort};
+use super::tool;
+use crate::model::{Block, BlockKind, Image, Key, Role};
+use crate::provider::ParsedBlock;
+use crate::provider::json::{elements, member, text, text_of};
+use serde_json::value::RawValue;
+use std::borrow::Cow;
+
+/// Beginnings of texts that the client adds in the user's name. It looks for them itself, so that they must stay.
+const CLIENT_TEXTS: &[&str] = &[
+    "# AGENTS.md instructions",
+    "<INSTRUCTIONS>",
+    "<environment_context>",
+    "<user_instructions>",
+    "<user_shell_command>",
+    "<turn_aborted>",
+    "<subagent_notification>",
+    "<recommended_plugins>",
+    "<skill>",
+    "<system-reminder>",
+];
+/// Where the prompt begins in a text into which an editor put its own context before it.
+const REQUEST: &str = "## My request for Codex:";
+/// Beginnings of such texts.
+const EDITOR_TEXTS: &[&str] = &["# Context from my IDE setup:", "# Files mentioned by the user:"];
+/// Characters of a result in which the client says how a command ended.
+const STATUS_CHARACTERS: usize = 400;
+/// Longest label that is made of a tag.
+const LABEL_BYTES: usize = 40;
+
+/// Whether a text was added by the client in the user's name.
+pub(super) fn is_clients(text: &str) -> bool {
+    let text = text.trim_start();
+    CLIENT_TEXTS.iter().any(|beginning| text.starts_with(beginning))
+}
+
+/// The block of a piece.
+pub(super) fn block<'a>(piece: &Piece<'a>) -> ParsedBlock<'a> {
+    match piece.sort {
+        Sort::Text => spoken(piece),
+        Sort::Image => {
+            let mut block = Block::new(BlockKind::Image, Role::User);
+            block.images.extend(image(piece.element));
+            ParsedBlock::new(block, Cow::Borrowed("[image]"))
+        }
+        Sort::Thinking => {
+            let mut block = Block::new(BlockKind::Thinking, Role::Thinking);
+            block.signature_bytes = text_of(piece.item.encrypted).map_or(0, |sealed| sealed.len() as u32);
+            let parts = [piece.item.summary, piece.item.content].into_iter().flatten().flat_map(elements);
+            let texts: Vec<Cow<'a, str>> = parts.filter_map(|part| text_of(member(part, "text"))).collect();
+            ParsedBlock::new(block, joined(texts))
+        }
+        Sort::Call | Sort::TextCall | Sort::OwnCall => call(piece),
+        Sort::Output => {
+            let mut block = Block::new(BlockKind::ToolResult, Role::ToolResult);
+            block.call = text_of(piece.item.call).map(|call| Key::of(&call));
+            let content = piece.item.output.map(|output| result(output, &mut block.images)).unwrap_or_default();
+            block.error = failed(&content);
+            ParsedBlock::new(block, content)
+        }
+        Sort::Tools => {
+            let mut block = Block::new(BlockKind::ToolResult, Role::ToolResult);
+            block.call = text_of(piece.item.call).map(|call| Key::of(&call));
+            ParsedBlock::new(block, Cow::Borrowed(piece.item.tools.map_or("", RawValue::get)))
+        }
+        Sort::Other => {
+            let kind = text_of(member(piece.element, "type")).unwrap_or_default();
+            let mut block = Block::new(BlockKind::Other, role(piece));
+            block.label = if kind.is_empty() { "item".into() } else { (&*kind).into() };
+            // The summary of a compaction is sealed: what the model sees of it is not in the file.
+            let sealed = member(piece.element, "encrypted_content").and_then(text);
+            block.signature_bytes = sealed.as_ref().map_or(0, |sealed| sealed.len() as u32);
+            let content = match sealed {
+                Some(_) => Cow::Owned(format!("[{kind}]")),
+                None => Cow::Borrowed(piece.element.get()),
+            };
+            ParsedBlock::new(block, content)
+        }
+    }
+}
+
+fn role(piece: &Piece<'_>) -> Role {
+    match text_of(piece.item.role).as_deref() {
+        Some("assistant") => Role::Assistant,
+        Some("user") => Role::User,
+        _ => Role::System,
+    }
+}
+
+fn spoken<'a>(piece: &Piece<'a>) -> ParsedBlock<'a> {
+    let content = piece.text().and_then(text).unwrap_or_default();
+    let role = role(piece);
+    let added = role == Role::System || role == Role::User && is_clients(&content);
+    let mut block = Block::new(if added { BlockKind::Attachment } else { BlockKind::Text }, role);
+    if added {
+        block.label = label(&content).into();
+    } else if let Some(prompt) = prompt(&content).filter(|_| role == Role::User) {
+        block.preview = prompt.into();
+    }
+    ParsedBlock::new(block, content)
+}
+
+/// The prompt as it was typed, behind what an editor put before it.
+fn prompt(content: &str) -> Option<&str> {
+    let start = content.trim_start();
+    let (_, prompt) = start.split_once(REQUEST).filter(|_| EDITOR_TEXTS.iter().any(|known| start.starts_with(known)))?;
+    Some(prompt.trim()).filter(|prompt| !prompt.is_empty())
+}
+
+/// What a text that the client added is: the name of its first tag.
+fn label(content: &str) -> String {
+    let content = content.trim_start();
+    if content.starts_with(CLIENT_TEXTS[0]) {
+        return "agents_md".to_owned();
+    }
+    let tag = content.strip_prefix('<').and_then(|rest| rest.split_once('>')).map(|(tag, _)| tag.replace([' ', '-'], "_"));
+    let named = |tag: &String| {
+        tag.len() <= LABEL_BYTES && !tag.is_empty() && tag.bytes().all(|byte| byte == b'_' || byte.is_ascii_alphanumeric())
+    };
+    tag.filter(named).unwrap_or_else(|| "developer".to_owned())
+}
+
+fn call<'a>(piece: &Piece<'a>) -> ParsedBlock<'a> {
+    let mut block = Block::new(BlockKind::ToolUse, Role::ToolUse);
+    block.call = text_of(piece.item.call).map(|call| Key::of(&call));
+    let kind = text_of(piece.item.kind).unwrap_or_default();
+    let name = text_of(piece.item.name).unwrap_or_else(|| Cow::Owned(kind.trim_end_matches("_call").to_owned()));
+    let (content, read) = match piece.sort {
+        Sort::TextCall => {
+            let input = piece.item.input.map(|input| text(input).unwrap_or(Cow::Borrowed(input.get()))).unwrap_or_default();
+            let read = tool::of_text(&name, &input);
+            (input, read)
+        }
+        Sort::Call => {
+            let arguments = piece.item.arguments.map(|value| text(value).unwrap_or(Cow::Borrowed(value.get())));
+            let arguments = arguments.unwrap_or_default();
+            let read = tool::of_object(&name, &arguments);
+            (arguments, read)
+        }
+        _ => {
+            block.label = (&*kind).into();
+            let input = piece.item.action.or(piece.item.arguments).map_or("{}", RawValue::get);
+            (Cow::Borrowed(input), tool::of_object(&name, input))
+        }
+    };
+    block.tool = Some(Box::new(read.tool));
+    ParsedBlock { block, content, readable: read.readable, refers: read.refers }
+}
+
+/// The text of a result: a text, or its items on lines of their own; images go to `images`.
+pub(super) fn result<'a>(output: &'a RawValue, images: &mut Vec<Image>) -> Cow<'a, str> {
+    if let Some(text) = text(output) {
+        return text;
+    }
+    if !output.get().starts_with('[') {
+        return Cow::Borrowed(output.get());
+    }
+    let parts = elements(output).into_iter().map(|element| match text_of(member(element, "type")).as_deref() {
+        Some("input_text" | "output_text" | "text") => text_of(member(element, "text")).unwrap_or_default(),
+        Some("input_image") => {
+            images.extend(image(element));
+            Cow::Borrowed("[image]")
+        }
+        _ => Cow::Borrowed(element.get()),
+    });
+    joined(parts.collect())
+}
+
+fn joined(mut parts: Vec<Cow<'_, str>>) -> Cow<'_, str> {
+    if parts.len() == 1 { parts.remove(0) } else { Cow::Owned(parts.join("\n")) }
+}
+
+/// The size of an image, from the data in its URL; one that is not in the file has none.
+fn image(element: &RawValue) -> Option<Image> {
+    let url = text_of(member(element, "image_url"))?;
+    let data = url.split_once(";base64,").map_or("", |(_, data)| data);
+    Some(crate::provider::image::size(data.as_bytes()))
+}
+
+/// Whether the text of a result says that it failed.
+fn failed(content: &str) -> bool {
+    if content.starts_with("apply_patch verification failed") || content.starts_with("Script failed") {
+        return true;
+    }
+    if content.starts_with("{\"output\":")
+        && let Ok(value) = serde_json::from_str::<&RawValue>(content)
+    {
+        let code = member(value, "metadata").and_then(|metadata| member(metadata, "exit_code"));
+        return code.is_some_and(|code| code.get() != "0");
+    }
+    let end = content.char_indices().nth(STATUS_CHARACTERS).map_or(content.len(), |(place, _)| place);
+    let head = &content[..end];
+    let code = |before: &str| {
+        let place = head.find(before)?;
+        let digits = head[place + before.len()..].split(|c: char| !c.is_ascii_digit()).next()?;
+        (!digits.is_empty()).then_some((place, digits))
+    };
+    let first = [code("exited with code "), code("Exit code: ")].into_iter().flatten().min();
+    first.is_some_and(|(_, digits)| digits.bytes().any(|digit| digit != b'0'))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_result_says_how_a_command_ended() {
+        for (content, expected) in [
+            ("Exit code: 0\nOutput:\nok", false),
+            ("Exit code: 2\nOutput:\nno", true),
+            ("Chunk ID: a\nProcess exited with code 127\nOutput:\n", true),
+            ("Process exited with code 0\nOutput:\nExit code: 3", false),
+            ("Exit code: \n", false),
+            ("{\"output\":\"a\",\"metadata\":{\"exit_code\":1}}", true),
+            ("{\"output\":\"Exit code: 1\",\"metadata\":{\"exit_code\":0}}", false),
+            ("apply_patch verification failed: no such line", true),
+            ("", false),
+        ] {
+            assert_eq!(failed(content), expected, "{content}");
+        }
+        assert!(!failed(&format!("{}Exit code: 1", "é".repeat(STATUS_CHARACTERS))));
+    }
+
+    #[test]
+    fn a_text_of_the_client_is_named_by_its_tag() {
+        assert_eq!(label("<permissions instructions>\nx"), "permissions_instructions");
+        assert_eq!(label("# AGENTS.md instructions for /p"), "agents_md");
+        assert_eq!(label("plain"), "developer");
+        assert_eq!(label("<a b=\"c\">"), "developer");
+    }
+
+    #[test]
+    fn a_prompt_stands_behind_what_an_editor_says() {
+        assert_eq!(prompt("# Context from my IDE setup:\n## Open\n\n## My request for Codex:\nfix it\n"), Some("fix it"));
+        assert_eq!(prompt("fix ## My request for Codex: it"), None);
+    }
+}

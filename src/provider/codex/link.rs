@@ -1,0 +1,102 @@
+//! What follows from the order of the rows: which one follows which, which are one response, what it was billed, and by
+//! which model.
+
+use crate::model::{Event, Key, Origin, RowKind, Session, Vocabulary};
+use rustc_hash::FxHashSet;
+
+/// Fills in what no row says of itself. It changes nothing where it was done before.
+pub(super) fn link(session: &mut Session) {
+    session.vocabulary = Vocabulary::O200k;
+    let mut seen: FxHashSet<Key> = FxHashSet::with_capacity_and_hasher(session.rows.len(), Default::default());
+    let mut above: Option<Key> = None;
+    let mut model: Option<Box<str>> = None;
+    let mut response = Response::default();
+    let mut origin = Origin::default();
+    let mut place = 0;
+    let mut next = 0;
+    for index in 0..session.rows.len() {
+        let row = &mut session.rows[index];
+        if let Some(mut id) = row.id {
+            // Copies of a forked conversation can be alike to the byte.
+            while !seen.insert(id) {
+                id = Key::of_bytes(&id.0.to_le_bytes());
+            }
+            (row.id, row.parent) = (Some(id), above);
+            above = Some(id);
+        }
+        if merge(&mut origin, session.origins.get(row.origin as usize)) {
+            place = place_of(&mut session.origins, &origin);
+        }
+        row.origin = place;
+        for block in &mut session.blocks[next..next + row.blocks as usize] {
+            next += 1;
+            if let Some(tool) = block.tool.as_mut().filter(|tool| tool.verb.names_file() && !origin.directory.is_empty()) {
+                // The client runs its tools where the session is, and a patch says nothing else.
+                if !tool.target.is_empty() && !tool.target.starts_with(['/', '~']) && tool.target.get(1..3) != Some(":\\") {
+                    tool.target = format!("{}/{}", origin.directory.trim_end_matches('/'), tool.target).into();
+                }
+            }
+        }
+        match row.kind {
+            RowKind::Assistant => {
+                if !response.open {
+                    response.key = row.id;
+                }
+                (response.open, response.last) = (true, Some(index));
+                row.message = response.key;
+                row.model.clone_from(&model);
+                (row.usage, row.finished) = (None, false);
+            }
+            RowKind::User | RowKind::Attachment => response.open = false,
+            RowKind::Boundary => response = Response::default(),
+            RowKind::State if row.model.is_some() => model.clone_from(&row.model),
+            RowKind::Record => {
+                if let Some(Event::Capacity(tokens)) = row.event.as_deref() {
+                    session.capacity = Some(*tokens);
+                }
+                // A bill comes after the response, mostly behind what its tools gave back, and is told again now and then.
+                if let (Some(usage), Some(last)) = (row.usage.filter(|usage| usage.sent() > 0), response.last) {
+                    row.message = response.key;
+                    session.rows[last].usage = Some(usage);
+                    session.rows[last].finished = true;
+                }
+            }
+            _ => {}
+        }
+    }
+    if session.origins.is_empty() {
+        session.origins.push(origin);
+    }
+}
+
+/// A run of rows of the model: what follows one request, as far as the file tells.
+#[derive(Default)]
+struct Response {
+    key: Option<Key>,
+    last: Option<usize>,
+    open: bool,
+}
+
+/// Takes over what a row says of where it was written; the session's id is that of the first row that has one.
+fn merge(origin: &mut Origin, said: Option<&Origin>) -> bool {
+    let Some(said) = said else { return false };
+    let before = origin.clone();
+    if origin.session.is_empty() {
+        origin.session.clone_from(&said.session);
+    }
+    let values =
+        [(&mut origin.directory, &said.directory), (&mut origin.version, &said.version), (&mut origin.branch, &said.branch)];
+    for (known, said) in values {
+        if !said.is_empty() {
+            known.clone_from(said);
+        }
+    }
+    *origin != before
+}
+
+fn place_of(origins: &mut Vec<Origin>, origin: &Origin) -> u32 {
+    origins.iter().position(|known| known == origin).unwrap_or_else(|| {
+        origins.push(origin.clone());
+        origins.len() - 1
+    }) as u32
+}

@@ -1,0 +1,141 @@
+//! OpenAI Codex CLI, 0.45 to 0.152: one JSON object a line, `{timestamp, type, payload}`, in the order in which it happened.
+//!
+//! What the model sees are the `response_item` rows since the last `compacted` one. Most of it stands in the file once more, in
+//! `event_msg` rows for the screen; these are never sent. A row has no identity and does not name the one that it follows:
+//! both are made from what it says apart from its content (`parse::identity`) and from its place (`link`).
+
+mod content;
+mod item;
+mod link;
+mod messages;
+mod parse;
+mod places;
+mod scan;
+mod tool;
+mod window;
+mod write;
+
+use super::{Location, Message, NewRow, OpenSession, ParsedRow, Places, ProviderAdapter, Scanner, Stub};
+use crate::model::{BlockKind, Session, Slot, Window};
+use std::ops::Range;
+use std::path::{Path, PathBuf};
+
+/// The Codex client.
+pub struct Codex;
+
+impl ProviderAdapter for Codex {
+    fn name(&self) -> &'static str {
+        "codex"
+    }
+
+    fn roots(&self, places: &Places) -> Vec<PathBuf> {
+        places::roots(places)
+    }
+
+    fn locate(&self, path: &Path) -> Option<Location> {
+        places::locate(path)
+    }
+
+    fn project_directory(&self, _: &Path, _: &Path) -> Option<PathBuf> {
+        None
+    }
+
+    fn registries(&self, _: &Places) -> Vec<PathBuf> {
+        // A running client keeps its file open, which is seen when the file is to be replaced.
+        Vec::new()
+    }
+
+    fn registered(&self, _: &[u8]) -> Option<OpenSession> {
+        None
+    }
+
+    fn recognizes(&self, head: &[u8]) -> bool {
+        parse::recognizes(head)
+    }
+
+    fn parse<'a>(&self, bytes: &'a [u8]) -> ParsedRow<'a> {
+        parse::parse(bytes)
+    }
+
+    fn link(&self, session: &mut Session) {
+        link::link(session);
+    }
+
+    fn window(&self, session: &Session) -> Window {
+        window::window(session)
+    }
+
+    fn messages(&self, session: &Session, window: &Window) -> Vec<Message> {
+        messages::messages(session, window)
+    }
+
+    fn scanner(&self) -> Box<dyn Scanner> {
+        Box::new(scan::Scan::default())
+    }
+
+    fn slot(&self, row: &[u8], index: u32) -> Option<Slot> {
+        write::slot(row, index)
+    }
+
+    fn locate_slot(&self, row: &[u8], slot: Slot) -> Option<Range<usize>> {
+        write::locate(row, slot)
+    }
+
+    fn encode(&self, slot: Slot, kind: BlockKind, content: &str) -> Option<Vec<u8>> {
+        write::encode(slot, kind, content)
+    }
+
+    fn decode(&self, value: &[u8]) -> String {
+        write::decode(value)
+    }
+
+    fn usage(&self, value: &[u8], sent: u64) -> Option<Vec<u8>> {
+        write::usage(value, sent)
+    }
+
+    fn cache_milliseconds(&self, _: &[u8]) -> i64 {
+        // OpenAI keeps a prefix for five to ten minutes without use.
+        300_000
+    }
+
+    fn note(&self, new: &NewRow<'_>, _: &str, content: &str) -> Option<Vec<u8>> {
+        write::note(new, content)
+    }
+
+    fn strip_thinking(&self, _: &NewRow<'_>, _: &[u8], _: u32) -> Option<Vec<u8>> {
+        None
+    }
+
+    fn leaf(&self, _: &NewRow<'_>) -> Option<Vec<u8>> {
+        None
+    }
+
+    fn knows_stripping(&self, _: &[u8]) -> bool {
+        false
+    }
+
+    fn binds_thinking(&self) -> bool {
+        false
+    }
+
+    fn branches(&self) -> bool {
+        false
+    }
+
+    fn is_only_thinking(&self, _: &[u8]) -> bool {
+        false
+    }
+
+    fn identity(&self, row: &[u8]) -> Option<Vec<u8>> {
+        let id = parse::parse(row).row.id?;
+        Some(format!("\"{id:?}\"").into_bytes())
+    }
+
+    fn stub(&self, row: &[u8]) -> Option<Stub> {
+        write::stub(row)
+    }
+
+    fn api_base_url(&self) -> &'static str {
+        "https://api.openai.com/v1"
+    }
+}

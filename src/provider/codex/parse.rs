@@ -1,0 +1,247 @@
+//! Rows: one line, parsed by itself.
+
+use super::item::{self, Piece};
+use super::{content, write};
+use crate::model::{Block, BlockKind, Event, Fault, Flags, Key, Role, Row, RowKind, Usage};
+use crate::provider::json::{elements, fault, fields, member, number, text, text_of};
+use crate::provider::{ParsedBlock, ParsedRow};
+use serde_json::value::RawValue;
+use std::borrow::Cow;
+use twox_hash::XxHash3_128;
+
+fields! {
+    /// The keys of a row that matter.
+    RowFields {
+        timestamp = "timestamp",
+        kind = "type",
+        payload = "payload",
+    }
+}
+
+fields! {
+    /// The keys of what a row says beside the conversation.
+    PayloadFields {
+        kind = "type",
+        id = "id",
+        directory = "cwd",
+        version = "cli_version",
+        git = "git",
+        forked = "forked_from_id",
+        model = "model",
+        info = "info",
+        capacity = "model_context_window",
+        turns = "num_turns",
+        thread_name = "thread_name",
+        message = "message",
+        history = "replacement_history",
+    }
+}
+
+/// One line as a row; any bytes give one. A line of several values is passed over by the client, and so it is here.
+pub(super) fn parse(bytes: &[u8]) -> ParsedRow<'_> {
+    let Ok(line) = std::str::from_utf8(bytes) else { return broken(Fault::NotJson) };
+    let Ok(fields) = serde_json::from_str::<RowFields<'_>>(line) else { return broken(fault(line)) };
+    let mut parsed = whole(&fields);
+    for (index, parsed) in parsed.blocks.iter_mut().enumerate() {
+        parsed.block.index = index as u32;
+    }
+    parsed.row.blocks = parsed.blocks.len() as u32;
+    parsed.row.id = Some(identity(line, &fields));
+    let time = text_of(fields.timestamp).and_then(|time| time.parse::<jiff::Timestamp>().ok());
+    parsed.row.timestamp = time.map(|time| time.as_millisecond());
+    parsed
+}
+
+/// The values of a row, verbatim; none of a broken line.
+pub(super) fn fields(bytes: &[u8]) -> Option<RowFields<'_>> {
+    serde_json::from_slice(bytes).ok()
+}
+
+/// Whether one of the first complete lines is a row of a rollout.
+pub(super) fn recognizes(head: &[u8]) -> bool {
+    head.split(|byte| *byte == b'\n').filter(|line| !line.trim_ascii().is_empty()).take(20).any(|line| {
+        fields(line).is_some_and(|fields| {
+            let kind = text_of(fields.kind).unwrap_or_default();
+            let known =
+                matches!(&*kind, "session_meta" | "response_item" | "event_msg" | "turn_context" | "compacted" | "world_state");
+            known && fields.timestamp.is_some() && fields.payload.is_some_and(|payload| payload.get().starts_with('{'))
+        })
+    })
+}
+
+fn broken<'a>(fault: Fault) -> ParsedRow<'a> {
+    let mut row = Row::new(RowKind::Broken);
+    row.event = Some(Box::new(Event::Fault(fault)));
+    plain(row)
+}
+
+fn plain<'a>(row: Row) -> ParsedRow<'a> {
+    ParsedRow { row, blocks: Vec::new(), origin: Default::default() }
+}
+
+/// What a row is known by: the hash of all of it but the values that edits replace, so that it is the same row afterwards.
+fn identity(line: &str, fields: &RowFields<'_>) -> Key {
+    let Some(value) = write::replaceable(fields) else { return Key::of_bytes(line.as_bytes()) };
+    let start = value.get().as_ptr() as usize - line.as_ptr() as usize;
+    let mut hasher = XxHash3_128::new();
+    hasher.write(&line.as_bytes()[..start]);
+    hasher.write(&line.as_bytes()[start + value.get().len()..]);
+    Key(hasher.finish_128())
+}
+
+/// The pieces of a row that are blocks, in order.
+pub(super) fn pieces<'a>(fields: &RowFields<'a>) -> Vec<Piece<'a>> {
+    let Some(payload) = fields.payload else { return Vec::new() };
+    match text_of(fields.kind).as_deref() {
+        Some("response_item") => item::pieces(payload),
+        Some("compacted") => history(payload).map(elements).unwrap_or_default().into_iter().flat_map(item::pieces).collect(),
+        _ => Vec::new(),
+    }
+}
+
+/// The conversation that a compaction left, where it stands in its row.
+fn history(payload: &RawValue) -> Option<&RawValue> {
+    member(payload, "replacement_history").filter(|history| history.get().starts_with('['))
+}
+
+fn whole<'a>(fields: &RowFields<'a>) -> ParsedRow<'a> {
+    let kind = text_of(fields.kind).unwrap_or_default();
+    let payload = fields.payload.and_then(|payload| serde_json::from_str::<PayloadFields<'a>>(payload.get()).ok());
+    let Some(payload) = payload else { return plain(Row::new(RowKind::Foreign)) };
+    match &*kind {
+        "response_item" => item(fields),
+        "compacted" => compacted(fields, &payload),
+        "session_meta" => {
+            let mut row = Row::new(RowKind::State);
+            let from = text_of(payload.forked).filter(|id| !id.is_empty());
+            row.event = from.map(|session| Box::new(Event::ForkedFrom { session: session.into_owned() }));
+            let branch = payload.git.and_then(|git| member(git, "branch"));
+            let origin = [payload.id, payload.directory, payload.version, branch].map(text_of);
+            ParsedRow { row, blocks: Vec::new(), origin }
+        }
+        "turn_context" => {
+            let mut row = Row::new(RowKind::State);
+            row.model = text_of(payload.model).filter(|model| !model.is_empty()).map(|model| model.into());
+            ParsedRow { row, blocks: Vec::new(), origin: [None, text_of(payload.directory), None, None] }
+        }
+        "event_msg" => plain(event(&payload)),
+        "world_state" => plain(Row::new(RowKind::Record)),
+        _ => plain(Row::new(RowKind::Foreign)),
+    }
+}
+
+/// A piece of the conversation.
+fn item<'a>(fields: &RowFields<'a>) -> ParsedRow<'a> {
+    let pieces = pieces(fields);
+    let blocks: Vec<ParsedBlock<'a>> = pieces.iter().map(content::block).collect();
+    let Some(first) = pieces.first() else { return plain(Row::new(RowKind::Record)) };
+    let answers = matches!(first.sort, item::Sort::Output | item::Sort::Tools);
+    let developer = !answers && blocks.iter().all(|parsed| parsed.block.role == Role::System);
+    let mut row = Row::new(match () {
+        () if item::is_of_model(&first.item) => RowKind::Assistant,
+        () if developer => RowKind::Attachment,
+        () => RowKind::User,
+    });
+    row.flags.set(Flags::ATTACHMENT, developer);
+    if answers {
+        row.answers = text_of(first.item.call).map(|call| Key::of(&call)).or(Some(Key(0)));
+    }
+    row.prompt = row.kind == RowKind::User && !answers && blocks.iter().any(|parsed| parsed.block.kind != BlockKind::Attachment);
+    ParsedRow { row, blocks, origin: Default::default() }
+}
+
+/// The point at which the conversation begins anew: with what the row keeps of it, else with its summary.
+fn compacted<'a>(fields: &RowFields<'a>, payload: &PayloadFields<'a>) -> ParsedRow<'a> {
+    let kept = payload.history.is_some_and(|history| history.get().starts_with('['));
+    let mut blocks: Vec<ParsedBlock<'a>> = pieces(fields).iter().map(content::block).collect();
+    let summary = text_of(payload.message).filter(|message| !kept && !message.is_empty());
+    if let Some(summary) = summary {
+        let mut block = Block::new(BlockKind::Attachment, Role::User);
+        block.label = "compact_summary".into();
+        blocks.push(ParsedBlock::new(block, summary));
+    }
+    ParsedRow { row: Row::new(RowKind::Boundary), blocks, origin: Default::default() }
+}
+
+/// What the client tells its screen: bills, the size of the window, a step back, a name.
+fn event(payload: &PayloadFields<'_>) -> Row {
+    let mut row = Row::new(RowKind::Record);
+    match text_of(payload.kind).as_deref() {
+        Some("token_count") => {
+            row.usage = payload.info.and_then(|info| member(info, "last_token_usage")).map(usage);
+            let capacity = payload.info.and_then(|info| number(member(info, "model_context_window")));
+            row.event = capacity.map(|tokens| Box::new(Event::Capacity(tokens)));
+        }
+        Some("task_started") => {
+            row.event = number(payload.capacity).map(|tokens| Box::new(Event::Capacity(tokens)));
+        }
+        Some("thread_rolled_back") => {
+            row.event = number(payload.turns).map(|turns| Box::new(Event::RolledBack(turns as u32)));
+        }
+        Some("thread_name_updated") => {
+            let title = payload.thread_name.and_then(text).map(Cow::into_owned);
+            row.event = title.map(|text| Box::new(Event::Title { text, chosen: true }));
+        }
+        _ => {}
+    }
+    row
+}
+
+/// What the API billed for a call; unlike elsewhere its input includes what was read from the cache.
+fn usage(value: &RawValue) -> Usage {
+    let figure = |name| number(member(value, name)).unwrap_or_default();
+    let (input, cached) = (figure("input_tokens"), figure("cached_input_tokens"));
+    let cache_read = cached.min(input);
+    Usage { input: input - cache_read, cache_read, cache_creation: 0, output: figure("output_tokens") }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn row(payload: &str) -> Row {
+        parse(format!(r#"{{"timestamp":"2026-01-01T00:00:00.000Z",{payload}}}"#).as_bytes()).row
+    }
+
+    #[test]
+    fn rows_are_told_apart() {
+        let kind = |payload: &str| row(payload).kind;
+        let message = |role: &str, text: &str| {
+            kind(&format!(
+                r#""type":"response_item","payload":{{"type":"message","role":"{role}","content":[{{"type":"input_text","text":"{text}"}}]}}"#
+            ))
+        };
+        assert_eq!(message("user", "hi"), RowKind::User);
+        assert_eq!(message("user", "<environment_context>"), RowKind::User);
+        assert_eq!(message("developer", "hi"), RowKind::Attachment);
+        assert_eq!(message("assistant", "hi"), RowKind::Assistant);
+        assert_eq!(kind(r#""type":"event_msg","payload":{"type":"agent_message","message":"hi"}"#), RowKind::Record);
+        assert_eq!(kind(r#""type":"turn_context","payload":{}"#), RowKind::State);
+        assert_eq!(kind(r#""type":"response_item","payload":{"type":"ghost_snapshot"}"#), RowKind::Record);
+        assert_eq!(kind(r#""type":"compacted","payload":{"message":"m"}"#), RowKind::Boundary);
+        assert_eq!(kind(r#""type":"new","payload":{}"#), RowKind::Foreign);
+        assert_eq!(kind(r#""type":"event_msg","payload":3"#), RowKind::Foreign);
+        assert_eq!(parse(b"{\"type\":").row.kind, RowKind::Broken);
+        assert_eq!(parse(b"\xff").row.kind, RowKind::Broken);
+    }
+
+    #[test]
+    fn a_row_is_the_same_with_another_content() {
+        let output = |call: &str, text: &str| {
+            row(&format!(
+                r#""type":"response_item","payload":{{"type":"function_call_output","call_id":"{call}","output":"{text}"}}"#
+            ))
+        };
+        assert_eq!(output("a", "one").id, output("a", "two").id);
+        assert_ne!(output("a", "one").id, output("b", "one").id);
+    }
+
+    #[test]
+    fn what_was_cached_is_a_part_of_what_was_sent() {
+        let row = row(
+            r#""type":"event_msg","payload":{"type":"token_count","info":{"last_token_usage":{"input_tokens":90,"cached_input_tokens":60,"output_tokens":7},"model_context_window":258400}}"#,
+        );
+        assert_eq!(row.usage, Some(Usage { input: 30, cache_read: 60, cache_creation: 0, output: 7 }));
+        assert_eq!(row.event.as_deref(), Some(&Event::Capacity(258_400)));
+    }
+}

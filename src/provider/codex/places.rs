@@ -1,0 +1,44 @@
+//! Where Codex keeps its rollouts: `sessions/YYYY/MM/DD/rollout-<time>-<id>.jsonl`, and `archived_sessions/`.
+
+use crate::provider::{Location, Places};
+use std::path::{Path, PathBuf};
+
+/// Characters of a session's id.
+const ID_CHARACTERS: usize = 36;
+
+/// The directories of the client's own one: `CODEX_HOME`, else `~/.codex`.
+pub(super) fn roots(places: &Places) -> Vec<PathBuf> {
+    let home = places.codex_home.clone().unwrap_or_else(|| places.home.join(".codex"));
+    ["sessions", "archived_sessions"].iter().map(|name| home.join(name)).collect()
+}
+
+/// What the name of a rollout says; its project stands in the file alone.
+pub(super) fn locate(path: &Path) -> Option<Location> {
+    let name = path.file_name()?.to_str()?.strip_prefix("rollout-")?.strip_suffix(".jsonl")?;
+    let start = name.len().checked_sub(ID_CHARACTERS)?;
+    let id = name.get(start..).filter(|id| id.matches('-').count() == 4)?;
+    Some(Location { id: id.to_owned(), project: String::new(), parent: None, subagent: false })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_rollout_is_named_by_its_id() {
+        let id = |path: &str| locate(Path::new(path)).map(|location| location.id);
+        let uuid = "019d7d08-46c9-7f73-affe-4e6ca9852d56";
+        let path = format!("/h/.codex/sessions/2026/04/11/rollout-2026-04-11T14-53-51-{uuid}.jsonl");
+        assert_eq!(id(&path).as_deref(), Some(uuid));
+        assert_eq!(id("/h/.codex/history.jsonl"), None);
+        assert_eq!(id("/h/.codex/sessions/rollout-é.jsonl"), None);
+        assert_eq!(id("/h/.codex/sessions/rollout-2026-04-11T14-53-51-nothing-that-is-an-identifier-at-all.jsonl"), None);
+    }
+
+    #[test]
+    fn the_home_can_be_elsewhere() {
+        let places = Places { home: "/h".into(), codex_home: Some("/c".into()), ..Places::default() };
+        assert_eq!(roots(&places), [PathBuf::from("/c/sessions"), PathBuf::from("/c/archived_sessions")]);
+        assert_eq!(roots(&Places { codex_home: None, ..places })[0], PathBuf::from("/h/.codex/sessions"));
+    }
+}

@@ -1,0 +1,148 @@
+//! The totals of a file: rows that bear on them are parsed, of all others only what they are.
+
+use super::parse;
+use crate::model::{Event, RowKind};
+use crate::provider::json::{fields, member, number, text_of};
+use crate::provider::{Scanner, Totals};
+
+fields! {
+    /// What a row is.
+    Head {
+        kind = "type",
+        payload: HeadPayload = "payload",
+    }
+}
+
+fields! {
+    /// What the payload of a row is.
+    HeadPayload {
+        kind = "type",
+        role = "role",
+        info = "info",
+    }
+}
+
+/// The totals of a file.
+#[derive(Default)]
+pub(super) struct Scan {
+    totals: Totals,
+    /// The model of the turn.
+    model: Option<String>,
+    /// Whether the last row of the conversation was the model's.
+    answering: bool,
+    /// Whether a response came since the last compaction: what a bill is for.
+    answered: bool,
+    named: bool,
+    /// The first words of the client, before any prompt.
+    first: Option<String>,
+}
+
+impl Scanner for Scan {
+    fn line(&mut self, bytes: &[u8]) {
+        let Ok(head) = serde_json::from_slice::<Head<'_>>(bytes) else { return };
+        let kind = text_of(head.kind).unwrap_or_default();
+        let payload = head.payload.unwrap_or_default();
+        let item = text_of(payload.kind).unwrap_or_default();
+        match (&*kind, &*item) {
+            ("response_item", "message") if text_of(payload.role).is_some_and(|role| role == "assistant") => self.answer(),
+            ("response_item", "message") => self.whole(bytes),
+            ("response_item", kind) if kind == "reasoning" || kind.ends_with("_call") => self.answer(),
+            ("response_item", kind) if !kind.is_empty() && kind != "ghost_snapshot" => {
+                (self.answering, self.totals.moved_on) = (false, true);
+            }
+            ("event_msg", "token_count") => {
+                self.billed(&payload);
+                self.whole(bytes);
+            }
+            ("event_msg", "task_started" | "thread_name_updated") => self.whole(bytes),
+            ("session_meta" | "turn_context" | "compacted", _) => self.whole(bytes),
+            _ => {}
+        }
+    }
+
+    fn totals(&self) -> Totals {
+        self.totals.clone()
+    }
+}
+
+impl Scan {
+    /// A row of the model: a step, if it is the first one behind something else.
+    fn answer(&mut self) {
+        let totals = &mut self.totals;
+        if !self.answering {
+            totals.steps += 1;
+            if let Some(words) = self.first.take().filter(|_| totals.turns == 0) {
+                totals.turns += 1;
+                if totals.title.is_empty() {
+                    totals.title = words;
+                }
+            }
+        }
+        totals.model = self.model.clone().unwrap_or_default();
+        (self.answering, self.answered, totals.moved_on) = (true, true, true);
+    }
+
+    fn billed(&mut self, payload: &HeadPayload<'_>) {
+        let Some(info) = payload.info else { return };
+        let figure = |part: &str, name: &str| member(info, part).and_then(|usage| number(member(usage, name)));
+        let sent = figure("last_token_usage", "input_tokens").unwrap_or_default();
+        let output = figure("last_token_usage", "output_tokens").unwrap_or_default();
+        if sent > 0 && self.answered {
+            self.totals.window_tokens = sent + output;
+            self.totals.peak_tokens = self.totals.peak_tokens.max(sent);
+            self.totals.moved_on = false;
+        }
+        if let Some(output) = figure("total_token_usage", "output_tokens") {
+            self.totals.output_tokens = output;
+        }
+    }
+
+    fn whole(&mut self, bytes: &[u8]) {
+        let parsed = parse::parse(bytes);
+        let totals = &mut self.totals;
+        let [_, directory, version, _] = &parsed.origin;
+        if let Some(directory) = directory.as_deref().filter(|_| totals.directory.is_empty()) {
+            totals.directory = directory.to_owned();
+        }
+        if let Some(version) = version.as_deref().filter(|version| !version.is_empty()) {
+            totals.version = version.to_owned();
+        }
+        match (parsed.row.kind, parsed.row.event.as_deref()) {
+            (RowKind::Boundary, _) => {
+                totals.compactions += 1;
+                (self.answering, self.answered, totals.moved_on) = (false, false, true);
+            }
+            (_, Some(Event::Capacity(tokens))) => totals.capacity_tokens = Some(*tokens),
+            (_, Some(Event::Title { text, .. })) => {
+                self.named = true;
+                totals.title.clone_from(text);
+            }
+            (RowKind::State, _) => {
+                if let Some(model) = parsed.row.model.as_deref() {
+                    self.model = Some(model.to_owned());
+                    totals.model = model.to_owned();
+                }
+            }
+            (RowKind::User | RowKind::Attachment, _) => {
+                (self.answering, totals.moved_on) = (false, true);
+                let spoken = parsed.blocks.iter().find(|parsed| parsed.block.kind == crate::model::BlockKind::Text);
+                let first = spoken.or(parsed.blocks.first());
+                let words = || {
+                    first.map(|first| {
+                        let preview = &first.block.preview;
+                        crate::provider::one_line(if preview.is_empty() { &first.content } else { preview })
+                    })
+                };
+                if parsed.row.prompt {
+                    totals.turns += 1;
+                    if totals.title.is_empty() && !self.named {
+                        totals.title = words().unwrap_or_default();
+                    }
+                } else if parsed.row.kind == RowKind::User && parsed.row.answers.is_none() {
+                    self.first = self.first.take().or_else(words);
+                }
+            }
+            _ => {}
+        }
+    }
+}

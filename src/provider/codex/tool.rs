@@ -1,0 +1,203 @@
+//! Tool calls: what a tool does and what it is pointed at, from its input.
+
+use crate::model::{Tool, ToolVerb};
+use crate::provider::command::{one_line, printed_file, scope, unmarked};
+use crate::provider::json;
+use serde_json::value::RawValue;
+use std::borrow::Cow;
+
+/// The members that name what a tool is pointed at, the most telling first.
+const TARGET_KEYS: &[&str] = &[
+    "cmd",
+    "command",
+    "path",
+    "pattern",
+    "query",
+    "q",
+    "url",
+    "chars",
+    "session_id",
+    "target",
+    "targets",
+    "explanation",
+    "title",
+    "message",
+    "prompt",
+    "input",
+    "name",
+];
+/// Shells that run a script.
+const SHELLS: &[&str] = &["bash", "zsh", "sh", "/bin/bash", "/bin/zsh", "/bin/sh", "powershell", "pwsh"];
+/// How a patch begins.
+const PATCH: &str = "*** Begin Patch";
+
+/// A call, read: the tool, its input for people, and the part of it that refers to what was known.
+pub(super) struct Call {
+    pub tool: Tool,
+    pub readable: Option<String>,
+    pub refers: Option<String>,
+}
+
+/// Reads a call whose input is a JSON object.
+pub(super) fn of_object(name: &str, input: &str) -> Call {
+    let input: Option<&RawValue> = serde_json::from_str(input).ok();
+    let members = input.map(json::members).unwrap_or_default();
+    let texts: Vec<(&str, Cow<'_, str>)> = members.iter().map(|(key, value)| (key.as_ref(), words(value))).collect();
+    let get = |key: &str| texts.iter().rev().find(|(known, _)| *known == key).map(|(_, text)| text.as_ref());
+    let target = TARGET_KEYS
+        .iter()
+        .find_map(|key| get(key).filter(|text| !text.is_empty()))
+        .or_else(|| texts.iter().find(|(_, text)| !text.is_empty()).map(|(_, text)| text.as_ref()))
+        .unwrap_or_default();
+    let whole = input.map_or("", RawValue::get);
+    let mut tool = match name {
+        "exec_command" | "shell" | "shell_command" | "local_shell" | "container.exec" => {
+            let directory = get("workdir").or_else(|| get("working_directory"));
+            command(name, unmarked(target), directory.unwrap_or_default())
+        }
+        "apply_patch" => patch(name, target),
+        "view_image" | "read_file" => Tool { whole: name == "view_image", ..of(name, ToolVerb::Read, target, whole) },
+        "update_plan" => of(name, ToolVerb::Plan, target, ""),
+        "web_search" | "tool_search" | "grep_files" | "list_dir" => of(name, ToolVerb::Search, target, whole),
+        _ => of(name, ToolVerb::Other, target, whole),
+    };
+    tool.parameters = texts.len() as u32;
+    let readable: String = texts.iter().map(|(key, text)| format!("{key}: {text}\n")).collect();
+    let refers = (tool.verb == ToolVerb::Edit).then(|| without_added(&readable));
+    Call { tool, refers: Some(refers.unwrap_or_else(|| readable.clone())), readable: Some(readable) }
+}
+
+/// Reads a call whose input is a text: a patch, or a script that calls other tools.
+pub(super) fn of_text(name: &str, input: &str) -> Call {
+    let text = unmarked(input);
+    let tool = if text.contains(PATCH) {
+        patch(name, text)
+    } else {
+        match only_command(text) {
+            Some((cmd, directory)) => command(name, &cmd, &directory),
+            None if name == "exec" => of(name, ToolVerb::Run, text, text),
+            None => of(name, ToolVerb::Other, text, text),
+        }
+    };
+    let refers = if tool.verb == ToolVerb::Edit { without_added(input) } else { input.to_owned() };
+    Call { tool, readable: None, refers: Some(refers) }
+}
+
+fn of(name: &str, verb: ToolVerb, target: &str, means: &str) -> Tool {
+    let scope = if means.is_empty() { 0 } else { scope(&[means]) };
+    Tool { name: name.into(), verb, target: one_line(target).into(), scope, whole: false, parameters: 1 }
+}
+
+/// A command: a read where it prints a file, an edit where it applies a patch.
+fn command(name: &str, command: &str, directory: &str) -> Tool {
+    if command.contains(PATCH) {
+        return patch(name, command);
+    }
+    let Some(printed) = printed_file(command) else {
+        return Tool { scope: scope(&[command.trim(), directory]), ..of(name, ToolVerb::Run, command, "") };
+    };
+    let lines = command.replace(printed.file, "");
+    let lines = lines.rsplit("&&").next().unwrap_or_default().trim();
+    let path = [directory, printed.directory.unwrap_or_default(), printed.file].into_iter().fold(String::new(), joined);
+    Tool { scope: scope(&[lines]), whole: printed.whole, ..of(name, ToolVerb::Read, &path, "") }
+}
+
+/// A path as seen from a directory.
+fn joined(directory: String, path: &str) -> String {
+    let path = path.strip_prefix("./").unwrap_or(path);
+    match path {
+        "" => directory,
+        _ if directory.is_empty() || path.starts_with('/') => path.to_owned(),
+        _ => format!("{}/{path}", directory.trim_end_matches('/')),
+    }
+}
+
+/// A patch, pointed at the first file that it changes.
+fn patch(name: &str, text: &str) -> Tool {
+    let files = text.lines().filter_map(|line| line.strip_prefix("*** ")?.split_once(" File: "));
+    let file = files.map(|(_, file)| file.trim()).next().unwrap_or_default();
+    of(name, ToolVerb::Edit, file, "")
+}
+
+/// A patch without what it adds: all else of it refers to what was there.
+fn without_added(text: &str) -> String {
+    text.lines().filter(|line| !line.starts_with('+')).flat_map(|line| [line, "\n"]).collect()
+}
+
+/// The command that a script runs, and where, if that is all that it calls.
+fn only_command(script: &str) -> Option<(String, String)> {
+    let (before, call) = script.split_once("tools.exec_command(")?;
+    if before.contains("tools.") || call.contains("tools.") {
+        return None;
+    }
+    let argument = |name: &str| {
+        let rest = call.split_once(&format!("{name}:")).or_else(|| call.split_once(&format!("\"{name}\":")))?.1;
+        let mut values = serde_json::Deserializer::from_str(rest).into_iter::<String>();
+        values.next()?.ok()
+    };
+    Some((argument("cmd")?, argument("workdir").unwrap_or_default()))
+}
+
+/// A member for people; of a list of words that a shell is given, the script.
+fn words(value: &RawValue) -> Cow<'_, str> {
+    if let Some(text) = json::text(value) {
+        return text;
+    }
+    let Ok(list) = serde_json::from_str::<Vec<String>>(value.get()) else { return Cow::Borrowed(value.get()) };
+    match &list[..] {
+        [shell, option, script] if SHELLS.contains(&shell.as_str()) && option.starts_with('-') => Cow::Owned(script.clone()),
+        _ => Cow::Owned(list.join(" ")),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn check(tool: &Tool, verb: ToolVerb, target: &str) {
+        assert_eq!((tool.verb, &*tool.target), (verb, target), "{tool:?}");
+    }
+
+    #[test]
+    fn commands_of_every_tool_are_read() {
+        let object = |name, input: serde_json::Value| of_object(name, &input.to_string()).tool;
+        let json = |text: &str| serde_json::from_str(text).unwrap();
+        check(&object("exec_command", json(r#"{"cmd":"make test","workdir":"/w"}"#)), ToolVerb::Run, "make test");
+        let read = object("exec_command", json(r#"{"cmd":"sed -n '1,20p' ./src/a.rs","workdir":"/w"}"#));
+        check(&read, ToolVerb::Read, "/w/src/a.rs");
+        assert!(!read.whole);
+        let whole = object("shell", json(r#"{"command":["bash","-lc","cat src/a.rs"],"workdir":"/w/"}"#));
+        check(&whole, ToolVerb::Read, "/w/src/a.rs");
+        assert!(whole.whole);
+        check(&object("shell_command", json(r#"{"command":"cd /x && nl -ba b"}"#)), ToolVerb::Read, "/x/b");
+        check(&object("shell", json(r#"{"command":["git","status"]}"#)), ToolVerb::Run, "git status");
+        check(&object("update_plan", json(r#"{"plan":[],"explanation":"why"}"#)), ToolVerb::Plan, "why");
+        let heredoc = "apply_patch <<'EOF'\n*** Begin Patch\n*** Add File: b.rs\n+x\n*** End Patch\nEOF";
+        let edit = of_object("shell", &serde_json::json!({"command": ["bash", "-lc", heredoc]}).to_string());
+        check(&edit.tool, ToolVerb::Edit, "b.rs");
+        check(&of_object("x", "no object").tool, ToolVerb::Other, "");
+    }
+
+    #[test]
+    fn a_patch_refers_to_what_it_does_not_add() {
+        let call = of_text("apply_patch", "*** Begin Patch\n*** Update File: src/a.rs\n@@\n-old\n+new\n*** End Patch\n");
+        check(&call.tool, ToolVerb::Edit, "src/a.rs");
+        assert_eq!(call.refers.as_deref(), Some("*** Begin Patch\n*** Update File: src/a.rs\n@@\n-old\n*** End Patch\n"));
+    }
+
+    #[test]
+    fn a_script_that_runs_one_command_is_that_command() {
+        let script = r#"const r = await tools.exec_command({cmd:"cat a\u002ers","workdir":"/w"}); text(r.output)"#;
+        check(&of_text("exec", script).tool, ToolVerb::Read, "/w/a.rs");
+        let two = format!("{script}\nawait tools.write_stdin({{}})");
+        assert_eq!(of_text("exec", &two).tool.verb, ToolVerb::Run);
+        assert_eq!(of_text("other", "text").tool.verb, ToolVerb::Other);
+    }
+
+    #[test]
+    fn reads_of_the_same_lines_mean_the_same() {
+        let scope = |cmd: &str| command("shell", cmd, "/w").scope;
+        assert_eq!(scope("sed -n '1,9p' a.rs"), scope("cd /w && sed -n '1,9p' ./a.rs"));
+        assert_ne!(scope("sed -n '1,9p' a.rs"), scope("sed -n '1,8p' a.rs"));
+    }
+}

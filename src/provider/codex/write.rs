@@ -1,0 +1,238 @@
+//! Writing: where the values stand that an edit replaces, and the rows that are added.
+
+use super::content;
+use super::item::{ItemFields, Piece, Sort};
+use super::parse::{self, RowFields};
+use crate::model::{BlockKind, Key, Slot};
+use crate::provider::json::{member, number, text, text_of};
+use crate::provider::{NewRow, Stub};
+use serde_json::value::RawValue;
+use std::ops::Range;
+
+/// The slot through which a block is changed; none for what cannot be: thinking, which is sealed, calls whose input is no
+/// text, and texts by which the client knows its own messages.
+pub(super) fn slot(row: &[u8], index: u32) -> Option<Slot> {
+    let fields = parse::fields(row)?;
+    let piece = parse::pieces(&fields).into_iter().nth(index as usize)?;
+    let slot = match piece.sort {
+        Sort::Text => Slot::Content(index),
+        Sort::Image => Slot::Element(index),
+        Sort::Call => {
+            let input = text(value(&piece, Slot::Content(index))?)?;
+            is_object(&input).then_some(Slot::Content(index))?
+        }
+        Sort::TextCall => Slot::Input(index),
+        Sort::Output => Slot::Content(index),
+        Sort::Thinking | Sort::OwnCall | Sort::Tools | Sort::Other => return None,
+    };
+    let known = |text: &RawValue| text_of(piece.item.role).is_some_and(|role| role == "user") && clients(text);
+    value(&piece, slot).filter(|value| piece.sort != Sort::Text || !known(value)).map(|_| slot)
+}
+
+fn clients(value: &RawValue) -> bool {
+    text(value).is_some_and(|text| content::is_clients(&text))
+}
+
+fn is_object(content: &str) -> bool {
+    serde_json::from_str::<&RawValue>(content).is_ok_and(|value| value.get().starts_with('{'))
+}
+
+/// The value of a piece that a slot stands for.
+fn value<'a>(piece: &Piece<'a>, slot: Slot) -> Option<&'a RawValue> {
+    let value = match (slot, piece.sort) {
+        (Slot::Element(_), Sort::Text | Sort::Image | Sort::Other) => return Some(piece.element),
+        (Slot::Content(_), Sort::Text) => piece.text(),
+        (Slot::Content(_), Sort::Call) => piece.item.arguments,
+        (Slot::Content(_), Sort::Output) => return piece.item.output.filter(|value| value.get().starts_with(['"', '['])),
+        (Slot::Input(_), Sort::TextCall) => piece.item.input,
+        _ => None,
+    };
+    value.filter(|value| value.get().starts_with('"'))
+}
+
+/// Where the value of a slot stands in a row, in bytes.
+pub(super) fn locate(row: &[u8], slot: Slot) -> Option<Range<usize>> {
+    let fields = parse::fields(row)?;
+    let value = match slot {
+        Slot::Line => return Some(0..row.len()),
+        Slot::Usage => last_usage(&fields)?,
+        Slot::Content(index) | Slot::Element(index) | Slot::Input(index) => {
+            value(parse::pieces(&fields).get(index as usize)?, slot)?
+        }
+        Slot::Message | Slot::Parent | Slot::LogicalParent | Slot::Subtype => return None,
+    };
+    let start = value.get().as_ptr() as usize - row.as_ptr() as usize;
+    Some(start..start + value.get().len())
+}
+
+/// What the last response was billed, in the row of a bill.
+fn last_usage<'a>(fields: &RowFields<'a>) -> Option<&'a RawValue> {
+    let payload = fields.payload.filter(|_| text_of(fields.kind).is_some_and(|kind| kind == "event_msg"))?;
+    text_of(member(payload, "type")).filter(|kind| kind == "token_count")?;
+    member(member(payload, "info")?, "last_token_usage")
+}
+
+/// The value of a row in which all stands that edits can replace; the row without it is always the same.
+pub(super) fn replaceable<'a>(fields: &RowFields<'a>) -> Option<&'a RawValue> {
+    let kind = text_of(fields.kind).unwrap_or_default();
+    let payload = fields.payload?;
+    match &*kind {
+        "response_item" => {
+            let item = serde_json::from_str::<ItemFields<'a>>(payload.get()).unwrap_or_default();
+            match text_of(item.kind).as_deref() {
+                Some("message") => item.content,
+                Some("function_call") => item.arguments,
+                Some("custom_tool_call") => item.input,
+                Some("function_call_output" | "custom_tool_call_output") => item.output,
+                _ => None,
+            }
+        }
+        "compacted" => member(payload, "replacement_history"),
+        "event_msg" => last_usage(fields),
+        _ => None,
+    }
+}
+
+/// A text as the value of a slot.
+pub(super) fn encode(slot: Slot, kind: BlockKind, content: &str) -> Option<Vec<u8>> {
+    let json = || serde_json::to_string(content).ok();
+    match slot {
+        Slot::Content(_) if kind == BlockKind::ToolUse && !is_object(content) => None,
+        Slot::Content(_) | Slot::Input(_) => Some(json()?.into_bytes()),
+        Slot::Element(_) => Some(format!(r#"{{"type":"input_text","text":{}}}"#, json()?).into_bytes()),
+        _ => None,
+    }
+}
+
+/// The text of a value that stood in a slot.
+pub(super) fn decode(value: &[u8]) -> String {
+    let Some(value) = std::str::from_utf8(value).ok().and_then(|value| serde_json::from_str::<&RawValue>(value).ok()) else {
+        return String::new();
+    };
+    match text_of(member(value, "type")).as_deref() {
+        Some("input_image") => "[image]".to_owned(),
+        Some("input_text" | "output_text" | "text") => text_of(member(value, "text")).unwrap_or_default().into_owned(),
+        _ => content::result(value, &mut Vec::new()).into_owned(),
+    }
+}
+
+/// The figures of a bill with other input tokens, of which what was cached is a part.
+pub(super) fn usage(value: &[u8], sent: u64) -> Option<Vec<u8>> {
+    let usage: &RawValue = serde_json::from_slice(value).ok()?;
+    let figure = |name| number(member(usage, name));
+    let cached = figure("cached_input_tokens").map(|cached| cached.min(sent));
+    let total = figure("output_tokens").map(|output| sent + output);
+    let mut edits: Vec<(Range<usize>, u64)> =
+        [("input_tokens", figure("input_tokens").map(|_| sent)), ("cached_input_tokens", cached), ("total_tokens", total)]
+            .into_iter()
+            .filter_map(|(name, new)| {
+                let old = member(usage, name).filter(|old| number(Some(old)).is_some())?;
+                let start = old.get().as_ptr() as usize - value.as_ptr() as usize;
+                Some((start..start + old.get().len(), new?))
+            })
+            .collect();
+    edits.sort_by_key(|(range, _)| range.start);
+    let mut written = Vec::with_capacity(value.len() + 16);
+    let mut at = 0;
+    for (range, figure) in edits {
+        written.extend_from_slice(&value[at..range.start]);
+        written.extend_from_slice(figure.to_string().as_bytes());
+        at = range.end;
+    }
+    written.extend_from_slice(&value[at..]);
+    Some(written)
+}
+
+/// A message of the user at the end of the conversation. The client passes over a key of a row that it does not know, so that
+/// the row has an identity of its own.
+pub(super) fn note(new: &NewRow<'_>, content: &str) -> Option<Vec<u8>> {
+    let quoted = |text: &str| serde_json::to_string(text).ok();
+    let text = crate::provider::message::wrap(content);
+    let row = format!(
+        r#"{{"timestamp":{},"type":"response_item","payload":{{"type":"message","role":"user","content":[{{"type":"input_text","text":{}}}]}},"aperture":{}}}"#,
+        quoted(&new.timestamp)?,
+        quoted(&text)?,
+        quoted(&new.id)?
+    );
+    Some(row.into_bytes())
+}
+
+/// What stands in a row beside its content, which no edit may change.
+pub(super) fn stub(row: &[u8]) -> Option<Stub> {
+    let fields = parse::fields(row)?;
+    let parsed = parse::parse(row).row;
+    let thinking = parse::pieces(&fields).into_iter().filter(|piece| piece.sort == Sort::Thinking);
+    let thinking = thinking.map(|piece| Key::of_bytes(piece.element.get().as_bytes())).collect();
+    let (kind, id, answers) = (parsed.kind, parsed.id, parsed.answers);
+    Some(Stub { kind, id, parent: None, message: None, answers, thinking, scope: None })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const PATCH: &str = r#"{"timestamp":"t","type":"response_item","payload":{"type":"custom_tool_call","call_id":"c","name":"apply_patch","input":"*** x"}}"#;
+
+    fn value_of(row: &str, index: u32) -> Option<&str> {
+        let slot = slot(row.as_bytes(), index)?;
+        locate(row.as_bytes(), slot).map(|range| &row[range])
+    }
+
+    fn item(payload: &str) -> String {
+        format!(r#"{{"timestamp":"t","type":"response_item","payload":{payload}}}"#)
+    }
+
+    #[test]
+    fn the_value_of_each_kind_of_block_is_found() {
+        let check = |payload: &str, expected: &[Option<&str>]| {
+            let row = item(payload);
+            let found: Vec<Option<&str>> = (0..expected.len() as u32).map(|index| value_of(&row, index)).collect();
+            assert_eq!(found, expected, "{payload}");
+        };
+        check(r#"{"type":"function_call","arguments":"{\"a\":1}","call_id":"c"}"#, &[Some(r#""{\"a\":1}""#)]);
+        check(r#"{"type":"function_call","arguments":"broken","call_id":"c"}"#, &[None]);
+        check(r#"{"type":"function_call_output","call_id":"c","output":"x"}"#, &[Some(r#""x""#), None]);
+        check(
+            r#"{"type":"function_call_output","call_id":"c","output":[{"type":"input_text","text":"x"}]}"#,
+            &[Some(r#"[{"type":"input_text","text":"x"}]"#)],
+        );
+        check(r#"{"type":"reasoning","summary":[],"encrypted_content":"x"}"#, &[None]);
+        check(
+            r#"{"type":"message","role":"user","content":[{"type":"input_text","text":"<environment_context>"},{"type":"input_text","text":"b"},{"type":"input_image","image_url":"u"}]}"#,
+            &[None, Some(r#""b""#), Some(r#"{"type":"input_image","image_url":"u"}"#)],
+        );
+        assert_eq!(value_of(PATCH, 0), Some(r#""*** x""#));
+        assert_eq!(slot(PATCH.as_bytes(), 0), Some(Slot::Input(0)));
+    }
+
+    #[test]
+    fn the_input_of_a_function_stays_an_object() {
+        let content = Slot::Content(0);
+        assert_eq!(encode(content, BlockKind::ToolUse, "text"), None);
+        assert_eq!(encode(content, BlockKind::ToolUse, r#"{"a":"é"}"#).as_deref(), Some(r#""{\"a\":\"é\"}""#.as_bytes()));
+        assert_eq!(encode(Slot::Input(0), BlockKind::ToolUse, "text").as_deref(), Some(&b"\"text\""[..]));
+    }
+
+    #[test]
+    fn a_bill_says_what_is_sent_now() {
+        let value =
+            br#"{"input_tokens": 90,"cached_input_tokens":60,"output_tokens":7,"reasoning_output_tokens":3,"total_tokens":97}"#;
+        let lower = usage(value, 50).unwrap();
+        assert_eq!(
+            String::from_utf8(lower).unwrap(),
+            r#"{"input_tokens": 50,"cached_input_tokens":50,"output_tokens":7,"reasoning_output_tokens":3,"total_tokens":57}"#
+        );
+    }
+
+    #[test]
+    fn values_are_told_as_text() {
+        for (value, expected) in [
+            (r#""a\nb""#, "a\nb"),
+            (r#"[{"type":"input_text","text":"a"},{"type":"input_image","image_url":"u"}]"#, "a\n[image]"),
+            (r#"{"type":"input_image","image_url":"u"}"#, "[image]"),
+        ] {
+            assert_eq!(decode(value.as_bytes()), expected);
+        }
+        assert_eq!(decode(b"{"), "");
+    }
+}

@@ -1,0 +1,95 @@
+//! Commands of a shell, as far as they are told apart.
+
+use twox_hash::XxHash3_64;
+
+/// Longest target that is kept, in bytes.
+const TARGET_BYTES: usize = 400;
+
+/// A file that a command prints.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Printed<'a> {
+    /// The file as it is named.
+    pub file: &'a str,
+    /// The directory that the command goes to before.
+    pub directory: Option<&'a str>,
+    /// Whether all of it is printed.
+    pub whole: bool,
+}
+
+/// The file that a command prints and does nothing else with: `cat F`, `nl -ba F`, `sed -n '1,9p' F`, `head -n 5 F`, after an optional `cd D &&`.
+pub fn printed_file(command: &str) -> Option<Printed<'_>> {
+    let mut words: Vec<&str> = command.split_whitespace().collect();
+    let mut directory = None;
+    if words.len() > 3 && words[0] == "cd" && words[2] == "&&" {
+        directory = Some(words[1]);
+        words.drain(..3);
+    }
+    let (file, options) = words.split_last()?;
+    let plain = |text: &str| text.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"_./@-".contains(&byte));
+    let range = |text: &str| {
+        let inner = text.trim_matches(['\'', '"']);
+        inner.ends_with('p') && inner[..inner.len() - 1].bytes().all(|byte| byte.is_ascii_digit() || byte == b',')
+    };
+    let count = |text: &str| text.trim_start_matches("-n").trim_start_matches('-').bytes().all(|byte| byte.is_ascii_digit());
+    let prints = match options {
+        ["cat"] | ["nl", "-ba"] | ["head"] | ["tail"] => true,
+        ["sed", "-n", lines] => range(lines),
+        ["head" | "tail", "-n", lines] => count(lines),
+        ["head" | "tail", lines] => lines.starts_with('-') && count(lines),
+        _ => false,
+    };
+    let whole = matches!(options, ["cat"] | ["nl", "-ba"]);
+    (prints && plain(file) && !file.starts_with('-')).then_some(Printed { file, directory, whole })
+}
+
+/// XXH3-64 of what must be equal for two calls to mean the same.
+pub fn scope(parts: &[&str]) -> u64 {
+    XxHash3_64::oneshot(parts.join("\0").as_bytes())
+}
+
+/// A text on one line, cut where it gets long.
+pub fn one_line(text: &str) -> String {
+    let mut line = String::new();
+    for word in text.split_whitespace() {
+        if line.len() + word.len() > TARGET_BYTES {
+            line.push_str(word.get(..TARGET_BYTES.saturating_sub(line.len())).unwrap_or_default());
+            line.push('…');
+            break;
+        }
+        if !line.is_empty() {
+            line.push(' ');
+        }
+        line.push_str(word);
+    }
+    line
+}
+
+/// A text without the line that says how it was shortened.
+pub fn unmarked(text: &str) -> &str {
+    match text.split_once("\n") {
+        Some((line, rest)) if line.starts_with("[#") && line.ends_with(")]") => rest,
+        _ => text,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn commands_that_print_a_file_are_reads() {
+        for (command, file) in [
+            ("cat src/a.rs", Some("src/a.rs")),
+            ("cd /w && sed -n '1,20p' a.py", Some("a.py")),
+            ("head -n 5 a", Some("a")),
+            ("tail -20 log.txt", Some("log.txt")),
+            ("cat a b", None),
+            ("cat a | wc", None),
+            ("cargo test", None),
+            ("", None),
+        ] {
+            assert_eq!(printed_file(command).map(|printed| printed.file), file, "{command}");
+        }
+        assert_eq!(printed_file("cd /w && nl -ba a"), Some(Printed { file: "a", directory: Some("/w"), whole: true }));
+    }
+}

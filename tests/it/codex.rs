@@ -1,0 +1,161 @@
+//! Rollouts of Codex, as a user meets them.
+
+use crate::sandbox::Sandbox;
+use expect_test::{expect, expect_file};
+use serde_json::Value;
+use std::fs;
+
+/// What each command says, one after the other.
+fn screens(sandbox: &Sandbox, name: &str, lines: &[&str]) {
+    let mut text = String::new();
+    for line in lines {
+        let arguments: Vec<&str> = line.split(' ').collect();
+        text.push_str(&format!("$ aperture {line}\n{}\n", sandbox.run(&arguments).all()));
+    }
+    let file = crate::sandbox::repository().join("tests/it/snapshots").join(format!("codex-{name}.txt"));
+    expect_file![file].assert_eq(&text);
+}
+
+/// Everything that the model is sent, read as another program would, without what only this one knows.
+fn sent(rollout: &str) -> Vec<String> {
+    let mut texts = Vec::new();
+    for row in rollout.lines().filter_map(|line| serde_json::from_str::<Value>(line).ok()) {
+        if row["type"] == "compacted" {
+            texts.clear();
+        }
+        let item = &row["payload"];
+        if row["type"] != "response_item" {
+            continue;
+        }
+        for name in ["content", "output", "arguments", "input"] {
+            match &item[name] {
+                Value::String(text) => texts.push(text.clone()),
+                Value::Array(parts) => texts.extend(parts.iter().filter_map(|part| Some(part["text"].as_str()?.to_owned()))),
+                _ => {}
+            }
+        }
+    }
+    texts
+}
+
+#[test]
+fn a_transcript_is_what_the_model_sees() {
+    for home in ["codex-tools", "codex-fork"] {
+        let sandbox = Sandbox::of(home);
+        let texts = sent(&fs::read_to_string(&sandbox.rollouts()[0]).unwrap());
+        let transcript = sandbox.text(&["transcript", "--raw"]);
+        for text in &texts {
+            assert!(transcript.contains(text.as_str()), "{home}: {text}");
+        }
+        let length: usize = texts.iter().map(|text| text.len() + 1).sum();
+        assert!(transcript.len() < length + length / 20, "{home}: {} of {length}", transcript.len());
+    }
+}
+
+#[test]
+fn what_is_shortened_is_given_back() {
+    for home in ["codex-tools", "codex-fork", "codex-compaction"] {
+        let sandbox = Sandbox::of(home);
+        let path = &sandbox.rollouts()[0];
+        let state = || (fs::read(path).unwrap(), fs::metadata(path).unwrap().modified().unwrap());
+        let original = state();
+        for command in [&["archive", "all"][..], &["compress", "all", "--level", "minimal"], &["create", "a note"]] {
+            sandbox.text(command);
+            assert!(state().0 != original.0, "{home}: {command:?}");
+            assert!(sandbox.text(&["verify"]).contains("gives back the original, byte for byte"), "{home}: {command:?}");
+            for line in fs::read_to_string(path).unwrap().lines().filter(|line| !line.contains("}{")) {
+                let row: Value = serde_json::from_str(line).unwrap();
+                if let Some(arguments) = row["payload"]["arguments"].as_str() {
+                    assert!(serde_json::from_str::<Value>(arguments).unwrap().is_object(), "{home}: {arguments}");
+                }
+            }
+            sandbox.text(&["undo"]);
+            assert!(state() == original, "{home}: {command:?}");
+            sandbox.text(&["redo"]);
+            sandbox.text(&["undo"]);
+            assert!(state() == original, "{home}: {command:?} again");
+        }
+    }
+}
+
+#[test]
+fn a_call_is_kept_with_all_that_follows_it() {
+    let sandbox = Sandbox::of("codex-tools");
+    let original = sandbox.text(&["transcript", "--raw"]);
+    sandbox.text(&["compress", "all", "--level", "minimal", "--keep-from", "call_a6"]);
+    let transcript = sandbox.text(&["transcript", "--raw"]);
+    assert!(transcript.len() < original.len() / 2);
+    let tail = |text: &str| text[text.find("*** Update File: tests/discount.rs").unwrap()..].to_owned();
+    assert_eq!(tail(&transcript), tail(&original));
+}
+
+#[test]
+fn the_last_bill_says_what_is_sent_now() {
+    let sandbox = Sandbox::of("codex-tools");
+    let bill = || {
+        let text = fs::read_to_string(&sandbox.rollouts()[0]).unwrap();
+        let rows = text.lines().map(|line| serde_json::from_str::<Value>(line).unwrap());
+        let usage = rows.rev().find_map(|row| Some(row["payload"]["info"]["last_token_usage"].as_object()?.clone())).unwrap();
+        ["input_tokens", "output_tokens", "total_tokens"].map(|name| usage[name].as_u64().unwrap())
+    };
+    let [sent, output, total] = bill();
+    assert_eq!(total, sent + output);
+    sandbox.text(&["archive", "tool(exec_command)"]);
+    let [less, same, total] = bill();
+    assert!(less + 2000 < sent, "{less} of {sent}");
+    assert_eq!((same, total), (output, less + output));
+    let status = sandbox.json(&["status"], "aperture.status/1");
+    assert_eq!(status["tokens"]["value"].as_f64().unwrap().round() as u64, total);
+}
+
+#[test]
+fn changes_as_the_user_sees_them() {
+    let sandbox = Sandbox::of("codex-tools");
+    let lines = [
+        "archive 15|18",
+        "show 15",
+        "recall NEEDLE_LARGE",
+        "pin 11",
+        "compress 8..13",
+        "update 7 shorter",
+        "diff",
+        "log",
+        "expand 18",
+        "recall 15 --inject",
+        "blocks kind(attachment)",
+        "compact 1",
+        "uncompact",
+        "undo",
+        "status",
+    ];
+    screens(&sandbox, "changing", &lines);
+    screens(&Sandbox::of("codex-compaction"), "hidden", &["transcript", "recall 9", "compact 2", "uncompact"]);
+}
+
+#[test]
+fn a_session_is_found_by_its_id_and_by_its_project() {
+    let sandbox = Sandbox::of("codex-fork");
+    let id = |arguments: &[&str]| sandbox.json(arguments, "aperture.status/1")["session"].as_str().unwrap().to_owned();
+    let own = "88888888-0000-7000-8000-000000000001";
+    assert_eq!(id(&["status"]), own);
+    assert_eq!(id(&["status", "8888"]), own);
+    let listed = sandbox.json(&["sessions", "--project", "."], "aperture.sessions/1");
+    let session = &listed["sessions"][0];
+    assert_eq!(
+        (&session["id"], &session["provider"], &session["title"]),
+        (&own.into(), &"codex".into(), &"counting things".into())
+    );
+    assert_eq!(session["capacity_tokens"], 258_400);
+    // The client's own directory can be elsewhere.
+    let elsewhere = sandbox.project.join("elsewhere");
+    fs::rename(sandbox.home.join(".codex"), &elsewhere).unwrap();
+    let output = sandbox.command(&["status", "8888"]).env("CODEX_HOME", &elsewhere).output().unwrap();
+    assert!(output.status.success());
+    let outcome = sandbox.run(&["status", "8888"]);
+    assert_eq!(outcome.code, 1);
+    expect![[r#"
+        error: no sessions were found in HOME/.claude/projects, HOME/.codex/sessions, HOME/.codex/archived_sessions
+        hint: run Claude Code or Codex once, or name a file: aperture status FILE.jsonl
+    "#]]
+    .assert_eq(&outcome.stderr);
+}
