@@ -1,9 +1,10 @@
+use super::deferred::commands;
 use crate::commands::{
     archive, blocks, compact, completions, compress, create, diff, expand, focus, help, log, manifest, pin, preset, recall, redo,
     restore, sessions, show, snapshot, status, transcript, undo, update, util,
 };
 use crate::commands::{export, gc, import, verify};
-use clap::{Args, Parser, Subcommand, ValueEnum};
+use clap::{Args, Parser, ValueEnum};
 use std::path::PathBuf;
 
 /// See and shape what an AI coding agent remembers.
@@ -72,74 +73,75 @@ pub enum ColorChoice {
     Never,
 }
 
+commands! {
 /// What to do.
-#[derive(Debug, Subcommand)]
 pub enum Command {
     /// Show the context manifest: what the window holds, in a few hundred tokens
-    Manifest(manifest::Arguments),
+    Manifest(manifest::Arguments) = "manifest",
     /// List the sessions on this machine
-    Sessions(sessions::Arguments),
+    Sessions(sessions::Arguments) = "sessions",
     /// Show one screen about a session: fullness, shares, what is stale
-    Status(status::Arguments),
+    Status(status::Arguments) = "status",
     /// List blocks
-    Blocks(blocks::Arguments),
+    Blocks(blocks::Arguments) = "blocks",
     /// Show the content of blocks
-    Show(show::Arguments),
+    Show(show::Arguments) = "show",
     /// Write the conversation as the model would see it
-    Transcript(transcript::Arguments),
+    Transcript(transcript::Arguments) = "transcript",
     /// Shorten blocks: what is stale, what is named, or until a budget is met
-    Compress(compress::Arguments),
+    Compress(compress::Arguments) = "compress",
     /// Bring shortened blocks back
-    Expand(expand::Arguments),
+    Expand(expand::Arguments) = "expand",
     /// Move blocks to cold storage; a line stays in their place
-    Archive(archive::Arguments),
+    Archive(archive::Arguments) = "archive",
     /// Search what left the model's sight, and bring it back
-    Recall(recall::Arguments),
+    Recall(recall::Arguments) = "recall",
     /// Protect blocks from being shortened
-    Pin(pin::Arguments),
+    Pin(pin::Arguments) = "pin",
     /// No longer protect blocks
-    Unpin(pin::UnpinArguments),
+    Unpin(pin::UnpinArguments) = "unpin",
     /// Select the blocks that matter now
-    Focus(focus::Arguments),
+    Focus(focus::Arguments) = "focus",
     /// Let selected blocks go
-    Unfocus(focus::UnfocusArguments),
+    Unfocus(focus::UnfocusArguments) = "unfocus",
     /// Put another text in the place of a block
-    Update(update::Arguments),
+    Update(update::Arguments) = "update",
     /// Add a note at the end of a session
-    Create(create::Arguments),
+    Create(create::Arguments) = "create",
     /// Fold whole turns into one note
-    Compact(compact::Arguments),
+    Compact(compact::Arguments) = "compact",
     /// Show again what a compaction of the client hid
-    Uncompact(compact::UncompactArguments),
+    Uncompact(compact::UncompactArguments) = "uncompact",
     /// Show what the model sees differently
-    Diff(diff::Arguments),
+    Diff(diff::Arguments) = "diff",
     /// List what was done to a session
-    Log(log::Arguments),
+    Log(log::Arguments) = "log",
     /// Name points in the log
-    Snapshot(snapshot::Arguments),
+    Snapshot(snapshot::Arguments) = "snapshot",
     /// Bring a session back to a point in its log
-    Restore(restore::Arguments),
+    Restore(restore::Arguments) = "restore",
     /// List and choose how short stale blocks get
-    Preset(preset::Arguments),
+    Preset(preset::Arguments) = "preset",
     /// Take an operation back
-    Undo(undo::Arguments),
+    Undo(undo::Arguments) = "undo",
     /// Take an undo back
-    Redo(redo::Arguments),
+    Redo(redo::Arguments) = "redo",
     /// Hold the store and the sessions against each other
-    Verify(verify::Arguments),
+    Verify(verify::Arguments) = "verify",
     /// Forget what nobody needs any more, if asked twice
-    Gc(gc::Arguments),
+    Gc(gc::Arguments) = "gc",
     /// Write the originals and the log of a session into one file
-    Export(export::Arguments),
+    Export(export::Arguments) = "export",
     /// Take the originals and the log of a session from such a file
-    Import(import::Arguments),
+    Import(import::Arguments) = "import",
     /// Explain a command or a topic, such as `selectors`
-    Help(help::Arguments),
+    Help(help::Arguments) = "help",
     /// Print the completion script of a shell
-    Completions(completions::Arguments),
+    Completions(completions::Arguments) = "completions",
     /// Tools for developers of aperture
-    #[command(hide = true)]
-    Util(util::Arguments),
+    #[hidden]
+    Util(util::Arguments) = "util",
+}
 }
 
 /// A number of tokens as people write it: `200k`.

@@ -6,7 +6,7 @@ use super::{CommandError, ErrorKind, pager};
 use crate::engine::{Prices, ReadSettings, Rules};
 use crate::fsio::{Disk, RealDisk};
 use crate::model::History;
-use crate::output::{Report, Style};
+use crate::output::{Report, Style, session_name};
 use crate::provider::Places;
 use crate::store::{CACHE_FILE, Cache, STORE_FILE, Store, StoreError};
 use crate::workspace::{self, Found, Workspace};
@@ -227,13 +227,13 @@ impl Env {
         let name = blake3::hash(path.as_os_str().as_encoded_bytes()).to_hex();
         let file = self.store_directory()?.join("locks").join(&name.as_str()[..32]);
         for _ in 0..LOCK_STEPS {
-            let taken = self.disk.lock(&file).with_context(|| format!("cannot lock {}", path.display()));
+            let taken = self.disk.lock(&file).with_context(|| format!("cannot lock the session {}", session_name(path)));
             match taken.map_err(|error| CommandError::new(ErrorKind::Refused, error))? {
                 Some(lock) => return Ok(lock),
                 None => wait(LOCK_STEP),
             }
         }
-        let error = anyhow!("another aperture is changing {}", path.display());
+        let error = anyhow!("another aperture is changing the session {}", session_name(path));
         Err(CommandError::new(ErrorKind::Conflict, error).hint("try again when it is done"))
     }
 
@@ -298,7 +298,7 @@ impl Env {
         let large =
             io::stderr().is_terminal() && self.disk.identify(&found.path).is_ok_and(|file| file.bytes > LARGE_SESSION_BYTES);
         let progress = large.then(|| {
-            let spinner = indicatif::ProgressBar::new_spinner().with_message(format!("reading {}", found.path.display()));
+            let spinner = indicatif::ProgressBar::new_spinner().with_message(format!("reading {}", session_name(&found.path)));
             spinner.enable_steady_tick(Duration::from_millis(150));
             spinner
         });

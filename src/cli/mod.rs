@@ -1,6 +1,7 @@
 //! The command line: arguments, settings, errors, exit codes.
 
 mod args;
+mod deferred;
 mod env;
 mod error;
 mod pager;
@@ -68,5 +69,5 @@ fn print(error: &clap::Error) -> io::Result<()> {
 
 /// The definition of the command line, for man pages and completions.
 pub fn definition() -> clap::Command {
-    Cli::command()
+    Command::define_all(Cli::command())
 }

@@ -3,7 +3,7 @@
 use crate::cli::{CommandError, Env, ErrorKind, wait};
 use crate::engine::{self, EditFacts};
 use crate::model::{BlockNumber, Mark, OperationId, OperationKind};
-use crate::output::ChangeReport;
+use crate::output::{ChangeReport, session_name};
 use crate::store::Store;
 use crate::workspace::{self, ApplyError, Draft, Found, Kept, PlanError, Workspace};
 use anyhow::anyhow;
@@ -116,7 +116,7 @@ pub fn attempt(
             Err(error) => {
                 let what = if options.dry_run { "plan the change of" } else { "change" };
                 return Err(CommandError {
-                    source: error.source.context(format!("cannot {what} {}", found.path.display())),
+                    source: error.source.context(format!("cannot {what} the session {}", session_name(&found.path))),
                     ..error
                 });
             }
@@ -147,7 +147,7 @@ fn once(
     let drafted = draft.finish(said.kind, &env.command, said.inverts, &|hash| cache.count(hash), options.dry_run)?;
     let mut report = report(env, workspace, &said, &drafted, options);
     // What it would look like takes as much room as the session.
-    let plan = drafted.plan;
+    let plan = drafted.into_plan();
     if let (Some(store), false, false) = (&opened.store, options.dry_run, plan.is_empty()) {
         let path = real_path(env, found)?;
         let key = store.register(workspace.provider.name(), &workspace.location.id, &path, &workspace.location.project)?;

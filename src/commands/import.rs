@@ -3,7 +3,7 @@
 use crate::cli::{CommandError, Env, ErrorKind};
 use crate::fsio::read_range;
 use crate::model::Address;
-use crate::output::ImportReport;
+use crate::output::{ImportReport, plural, session_name};
 use crate::store::{Export, ExportError, Relation, StoreError, relation};
 use crate::workspace::{self, Beside, Departed, Found, Workspace};
 use anyhow::{Context, anyhow};
@@ -43,7 +43,7 @@ fn import(env: &Env, arguments: &Arguments, path: &Path) -> Result<(), CommandEr
     let (_, known) = workspace::history(&store, &path)?;
     let relation = relation(&known, &export.history);
     if relation == Relation::Other && !arguments.force {
-        let error = anyhow!("another log of {} is known here", path.display());
+        let error = anyhow!("another log of the session {} is known here", session_name(&path));
         let hint = "aperture export keeps that one; --force replaces it";
         return Err(CommandError::new(ErrorKind::Refused, error).hint(hint));
     }
@@ -137,7 +137,9 @@ fn departed(env: &Env, workspace: &Workspace<'_>, export: &Export, force: bool) 
     if departed == 0 || force {
         return Ok(departed);
     }
-    let error = anyhow!("{departed} of {} values of its log do not stand in {}", standing.values, workspace.path.display());
+    let (values, stand) = (plural(standing.values, "value"), if departed == 1 { "does" } else { "do" });
+    let name = session_name(&workspace.path);
+    let error = anyhow!("{departed} of {values} of its log {stand} not stand in the session {name}");
     let hint = "it belongs to another state of the session; --force takes it nevertheless";
     Err(CommandError::new(ErrorKind::Refused, error).hint(hint))
 }

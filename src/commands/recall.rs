@@ -24,7 +24,7 @@ const BEST: usize = 3;
   aperture recall 'retry policy' --inject      as a note at the end: what is cached stays cached
 
 It searches what is archived, what was shortened, and what the client hid. A selector names
-blocks; anything else is a query.")]
+blocks; anything else is a query. The exit code is 1 where nothing fits.")]
 pub struct Arguments {
     /// Blocks, by a selector, or a query
     query: String,
@@ -88,10 +88,15 @@ pub fn run(env: &Env, arguments: &Arguments) -> Result<(), CommandError> {
     let store = env.existing_store()?;
     let draft = Draft::new(&workspace, store.as_ref(), env.style.now.as_millisecond())?;
     let report = search(env, arguments, &draft, &workspace)?;
-    if report.blocks.is_empty() && !env.json {
+    if !report.blocks.is_empty() {
+        return env.print(&report);
+    }
+    // The report says it to a program, the error to a person; both are told by the exit code.
+    if !env.json {
         return Err(nothing(&arguments.query));
     }
-    env.print(&report)
+    env.print(&report)?;
+    Err(CommandError::silent())
 }
 
 fn nothing(query: &str) -> CommandError {
@@ -115,13 +120,14 @@ fn named(query: &str) -> Option<Selector> {
 
 fn search(env: &Env, arguments: &Arguments, draft: &Draft<'_>, workspace: &Workspace<'_>) -> Result<RecallReport, CommandError> {
     let budget = arguments.max_tokens as usize;
+    let session = workspace.location.id.clone();
     let mut documents = own(draft, workspace)?;
     let selector = named(&arguments.query);
     if let Some(selector) = &selector {
         let chosen: BTreeSet<BlockNumber> = selector.select(&workspace.reading)?.into_iter().collect();
         documents.retain(|document| chosen.contains(&document.number));
         let blocks = documents.into_iter().map(|document| recalled(&document, None, document.text.clone())).collect();
-        return Ok(RecallReport { query: arguments.query.clone(), blocks });
+        return Ok(RecallReport { query: arguments.query.clone(), blocks, session });
     }
     if arguments.all || arguments.project {
         documents.extend(others(env, arguments, workspace)?);
@@ -134,7 +140,7 @@ fn search(env: &Env, arguments: &Arguments, draft: &Draft<'_>, workspace: &Works
         let hit = hits.get(place)?;
         Some(recalled(&documents[hit.document], Some(hit.score), pieces))
     });
-    Ok(RecallReport { query: query.to_owned(), blocks: blocks.collect() })
+    Ok(RecallReport { query: query.to_owned(), blocks: blocks.collect(), session })
 }
 
 fn recalled(found: &Found, score: Option<f32>, pieces: String) -> RecalledBlock {

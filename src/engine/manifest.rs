@@ -219,7 +219,11 @@ pub fn stale_reason(block: &Block) -> Option<String> {
     }
     (block.state == crate::model::State::Stale).then(|| {
         let (turns, steps) = (block.usefulness.stale_turns, block.usefulness.stale_steps);
-        if turns > 1 { format!("unused for {turns} turns") } else { format!("unused for {steps} steps") }
+        match (turns, steps) {
+            (2.., _) => format!("unused for {turns} turns"),
+            (_, 1) => "unused for 1 step".to_owned(),
+            _ => format!("unused for {steps} steps"),
+        }
     })
 }
 

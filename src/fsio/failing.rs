@@ -1,7 +1,7 @@
 //! A disk that fails at its nth call, for tests.
 
-use super::{Disk, Entry, Identity, NewFile, RealDisk};
-use std::io::{self, Read, Write};
+use super::{Disk, Entry, Identity, NewFile, OpenFile, RealDisk};
+use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -90,7 +90,7 @@ impl Disk for FailingDisk {
         RealDisk.identify(path)
     }
 
-    fn open(&self, path: &Path, offset: u64) -> io::Result<Box<dyn Read + Send>> {
+    fn open(&self, path: &Path, offset: u64) -> io::Result<Box<dyn OpenFile>> {
         self.call()?;
         RealDisk.open(path, offset)
     }

@@ -8,7 +8,7 @@ pub(crate) mod failing;
 pub use real::RealDisk;
 
 use serde::{Deserialize, Serialize};
-use std::io::{self, Read, Write};
+use std::io::{self, Read, Seek, Write};
 use std::path::{Path, PathBuf};
 
 /// What aperture asks of a disk.
@@ -17,7 +17,7 @@ pub trait Disk: Sync {
     fn identify(&self, path: &Path) -> io::Result<Identity>;
 
     /// Opens a file to be read from `offset` on.
-    fn open(&self, path: &Path, offset: u64) -> io::Result<Box<dyn Read + Send>>;
+    fn open(&self, path: &Path, offset: u64) -> io::Result<Box<dyn OpenFile>>;
 
     /// The entries of a directory, in no order.
     fn list(&self, path: &Path) -> io::Result<Vec<Entry>>;
@@ -47,6 +47,11 @@ pub trait Disk: Sync {
     /// same user, elsewhere none.
     fn writers(&self, path: &Path, identity: &Identity) -> Vec<u32>;
 }
+
+/// A file that is open for reading: the one that was opened, whatever takes its name meanwhile.
+pub trait OpenFile: Read + Seek + Send {}
+
+impl<T: Read + Seek + Send> OpenFile for T {}
 
 /// A file that is being written.
 pub trait NewFile: Write + Send {

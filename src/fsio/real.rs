@@ -1,8 +1,8 @@
 #![expect(clippy::disallowed_methods, reason = "the one place that touches the file system")]
 
-use super::{Disk, Entry, Identity, NewFile};
+use super::{Disk, Entry, Identity, NewFile, OpenFile};
 use std::fs::{self, File, FileTimes, Metadata, OpenOptions, TryLockError};
-use std::io::{self, Read, Seek, SeekFrom, Write};
+use std::io::{self, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, UNIX_EPOCH};
 
@@ -21,7 +21,7 @@ impl Disk for RealDisk {
         identity(&metadata)
     }
 
-    fn open(&self, path: &Path, offset: u64) -> io::Result<Box<dyn Read + Send>> {
+    fn open(&self, path: &Path, offset: u64) -> io::Result<Box<dyn OpenFile>> {
         let mut file = File::open(path)?;
         if offset > 0 {
             file.seek(SeekFrom::Start(offset))?;

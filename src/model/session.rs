@@ -144,6 +144,13 @@ impl Session {
         session
     }
 
+    /// The blocks of a row, in order.
+    pub fn blocks_of(&self, row: u32) -> &[Block] {
+        let start = self.blocks.partition_point(|block| block.row < row);
+        let count = self.blocks[start..].iter().take_while(|block| block.row == row).count();
+        &self.blocks[start..start + count]
+    }
+
     /// The origin of the last row that names a working directory, if any.
     pub fn latest_origin(&self) -> Option<&Origin> {
         self.rows.iter().rev().filter_map(|row| self.origins.get(row.origin as usize)).find(|origin| !origin.directory.is_empty())

@@ -1,4 +1,4 @@
-use super::{Report, Style, amount, clip, percent};
+use super::{Report, Style, amount, clip, percent, plural};
 use crate::engine::Reading;
 use crate::engine::tokens::{Accuracy, quantiles};
 use serde::Serialize;
@@ -112,7 +112,7 @@ impl Report for AccuracyReport {
             ));
         }
         let steps: u32 = self.sessions.iter().map(|row| row.accuracy.steps).sum();
-        text.push_str(&format!("\n{} sessions, {steps} steps\n", self.sessions.len()));
+        text.push_str(&format!("\n{}, {}\n", plural(self.sessions.len(), "session"), plural(steps as usize, "step")));
         for (name, spread) in [
             ("all steps", self.steps),
             ("all turns", self.turns),

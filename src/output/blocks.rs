@@ -1,4 +1,4 @@
-use super::{Paint, Report, Style, age, clip, tokens};
+use super::{Paint, Report, Style, age, clip, plural, tokens, unit};
 use crate::engine::{Reading, label, stale_reason};
 use crate::model::{Block, BlockKind, BlockNumber, Image, Level, Pin, Role, State, TokenCount, Zone};
 use comfy_table::{CellAlignment, Table, presets};
@@ -187,7 +187,8 @@ impl Report for BlocksReport {
                 let cost: TokenCount = blocks.iter().map(|block| block.tokens).sum();
                 let prompt = (turn as usize).checked_sub(1).and_then(|place| self.prompts.get(place)).map_or("", String::as_str);
                 let title = if turn == 0 { "before the first prompt".to_owned() } else { format!("turn {turn}  \"{prompt}\"") };
-                let heading = format!("{}  {} blocks, {}", clip(&title, style.width.saturating_sub(26)), length, tokens(cost));
+                let heading =
+                    format!("{}  {}, {}", clip(&title, style.width.saturating_sub(26)), plural(length, "block"), tokens(cost));
                 text.push_str(&style.paint(Paint::Heading, &heading));
                 text.push('\n');
                 text.push_str(&table(style, blocks, false));
@@ -196,8 +197,7 @@ impl Report for BlocksReport {
         } else {
             text.push_str(&table(style, &self.blocks, true));
         }
-        let count = self.blocks.len();
-        let total = format!("{count} {}, {} tokens\n", if count == 1 { "block" } else { "blocks" }, tokens(self.tokens));
+        let total = format!("{}, {}\n", plural(self.blocks.len(), "block"), unit(&tokens(self.tokens), "token"));
         text.push_str(&style.paint(Paint::Dim, &total));
         text
     }

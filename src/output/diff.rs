@@ -1,4 +1,4 @@
-use super::{Paint, Report, Style, amount, clip, count, printable, tokens};
+use super::{Paint, Report, Style, amount, clip, count, plural, printable, tokens, unit};
 use crate::engine::diff::{BlockDifference, DiffKind, Fate, Piece, Shown, changes, shown};
 use crate::model::limits::DIFF_MILLISECONDS;
 use crate::model::{Basis, TokenCount};
@@ -83,8 +83,7 @@ impl DiffReport {
             match number {
                 0 => {}
                 _ if !parts.is_empty() => parts.push(format!("{number} {what}")),
-                1 => parts.push(format!("1 block {what}")),
-                _ => parts.push(format!("{number} blocks {what}")),
+                _ => parts.push(format!("{} {what}", plural(number, "block"))),
             }
         }
         let (before, after) = (tokens(self.tokens_before), tokens(self.tokens_after));
@@ -96,7 +95,7 @@ impl DiffReport {
             size => format!(" ({estimate}+{})", amount(size)),
         };
         let window = if before == after { before } else { format!("{before} → {after}") };
-        parts.push(format!("{window} tokens{change}"));
+        parts.push(format!("{}{change}", unit(&window, "token")));
         parts.join(", ")
     }
 }
@@ -106,11 +105,12 @@ fn header(style: &Style, block: &BlockDifference) -> String {
     let (before, after) = (tokens(block.tokens_before), tokens(block.tokens_after));
     let levels = format!("{} → {}   ", block.level_before.name(), block.level_after.name());
     let facts = match block.kind {
-        DiffKind::Added => format!("added   {after} tokens"),
-        DiffKind::Removed => format!("removed   {before} tokens"),
+        DiffKind::Added => format!("added   {}", unit(&after, "token")),
+        DiffKind::Removed => format!("removed   {}", unit(&before, "token")),
         DiffKind::Changed => {
             let levels = if block.level_before == block.level_after { "" } else { levels.as_str() };
-            if before == after { format!("{levels}{after} tokens") } else { format!("{levels}{before} → {after} tokens") }
+            let change = if before == after { after } else { format!("{before} → {after}") };
+            format!("{levels}{}", unit(&change, "token"))
         }
     };
     let number = format!("#{}", block.number);
@@ -143,11 +143,11 @@ fn painted(style: &Style, block: &BlockDifference, line: &Shown<'_>) -> String {
             let what = |cost: TokenCount, all: usize| {
                 let share = *bytes as f64 / all.max(1) as f64;
                 let cost = if *bytes == all { cost } else { TokenCount::estimated(cost.value * share) };
-                let price = if cost.round() > 0 { format!(" ({} tokens)", tokens(cost)) } else { String::new() };
-                format!("… {} {}{price}", count(*lines as u64), if *lines == 1 { "line" } else { "lines" })
+                let price = if cost.round() > 0 { format!(" ({})", unit(&tokens(cost), "token")) } else { String::new() };
+                format!("… {}{price}", unit(&count(*lines as u64), "line"))
             };
             let (paint, text) = match fate {
-                Fate::Kept => (Paint::Dim, format!("  … {} lines", count(*lines as u64))),
+                Fate::Kept => (Paint::Dim, format!("  … {}", unit(&count(*lines as u64), "line"))),
                 Fate::Removed => (Paint::Removed, format!("- {}", what(block.tokens_before, block.before.len()))),
                 Fate::Added => (Paint::Added, format!("+ {}", what(block.tokens_after, block.after.len()))),
             };

@@ -1,5 +1,4 @@
-use super::verify::counted;
-use super::{Paint, Report, Style, bytes};
+use super::{Paint, Report, Style, bytes, plural};
 use serde::Serialize;
 
 /// What was exported.
@@ -25,7 +24,7 @@ impl Report for ExportReport {
     }
 
     fn text(&self, style: &Style) -> String {
-        let (operations, values) = (counted(self.operations, "operation"), counted(self.values, "value"));
+        let (operations, values) = (plural(self.operations, "operation"), plural(self.values, "value"));
         let note = "it holds what was archived, secrets included; aperture import reads it";
         format!(
             "exported {operations} and {values} of {} to {} ({})\n{}\n",

@@ -1,6 +1,5 @@
 use super::sessions::short_id;
-use super::verify::counted;
-use super::{Paint, Report, Style, age, bytes, clip};
+use super::{Paint, Report, Style, age, bytes, clip, plural};
 use crate::engine::Forgettable;
 use serde::Serialize;
 
@@ -45,14 +44,14 @@ impl Report for GcReport {
         let mut text = String::new();
         for session in &self.sessions {
             let age = session.last.map_or_else(|| "never".to_owned(), |last| age(style.now, last));
-            let facts = format!("{:<6} {}: {}", age, counted(session.operations, "operation"), session.why.reason());
+            let facts = format!("{:<6} {}: {}", age, plural(session.operations, "operation"), session.why.reason());
             let id = style.paint(Paint::Name, &format!("{:<11}", short_id(&session.session)));
             text.push_str(&format!("{id} {}\n", clip(&facts, style.width.saturating_sub(12))));
         }
         let what = format!(
             "{}, {} ({})",
-            counted(self.sessions.len(), "session"),
-            counted(usize::try_from(self.originals).unwrap_or(usize::MAX), "original"),
+            plural(self.sessions.len(), "session"),
+            plural(usize::try_from(self.originals).unwrap_or(usize::MAX), "original"),
             bytes(self.original_bytes)
         );
         if self.sessions.is_empty() && self.originals == 0 {
@@ -64,7 +63,7 @@ impl Report for GcReport {
             text.push_str("nothing was deleted: this is a list; --yes deletes\n");
         }
         if self.gone_kept > 0 {
-            let kept = counted(self.gone_kept, "session");
+            let kept = plural(self.gone_kept, "session");
             text.push_str(&style.paint(Paint::Dim, &format!("kept: {kept} whose file is gone; --gone takes them too\n")));
         }
         text

@@ -1,5 +1,4 @@
-use super::verify::counted;
-use super::{Report, Style, printable};
+use super::{Report, Style, plural, printable};
 use serde::Serialize;
 
 /// What was imported.
@@ -27,7 +26,7 @@ impl Report for ImportReport {
     }
 
     fn text(&self, _: &Style) -> String {
-        let what = format!("{} and {}", counted(self.operations, "operation"), counted(self.values, "value"));
+        let what = format!("{} and {}", plural(self.operations, "operation"), plural(self.values, "value"));
         let path = printable(&self.path);
         let how = match self.relation {
             "same" => format!("the log of {path} was known already: its {what} are whole"),
@@ -38,7 +37,7 @@ impl Report for ImportReport {
         let next = match (self.departed, self.in_force) {
             (0, 0) => "nothing of it is in force".to_owned(),
             (0, _) => "aperture undo works there".to_owned(),
-            (departed, _) => format!("{} of it do not stand there: aperture verify says which", counted(departed, "value")),
+            (departed, _) => format!("{} of it do not stand there: aperture verify says which", plural(departed, "value")),
         };
         format!("{how}\n{next}\n")
     }

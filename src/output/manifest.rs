@@ -1,4 +1,4 @@
-use super::{Report, Style, clip, printable, tokens};
+use super::{Report, Style, clip, plural, printable, tokens, unit};
 use crate::engine::tokens::estimate;
 use crate::engine::{Entry, Manifest, ZoneSummary};
 use crate::model::limits::{DETAILED_TIER_TOKENS, SUMMARY_TIER_TOKENS};
@@ -83,13 +83,13 @@ impl ManifestReport {
     fn header(&self) -> Line {
         let manifest = &self.manifest;
         let capacity = super::amount(manifest.capacity.tokens);
-        let (blocks, used) = (manifest.blocks, tokens(manifest.tokens));
-        Line(0, format!("[CONTEXT MANIFEST — {blocks} blocks, {used}/{capacity} tokens, {:.0}% capacity]", manifest.percent))
+        let (blocks, used) = (plural(manifest.blocks as usize, "block"), tokens(manifest.tokens));
+        Line(0, format!("[CONTEXT MANIFEST — {blocks}, {used}/{capacity} tokens, {:.0}% capacity]", manifest.percent))
     }
 
     fn budget(&self) -> Line {
         let manifest = &self.manifest;
-        let mut text = format!("BUDGET: {} tokens remaining", super::amount(manifest.remaining));
+        let mut text = format!("BUDGET: {} remaining", unit(&super::amount(manifest.remaining), "token"));
         match manifest.stale_blocks {
             0 => text.push_str(" — nothing is stale"),
             1 => text.push_str(&format!(" — 1 stale block holds {}", tokens(manifest.stale_tokens))),
@@ -105,12 +105,12 @@ impl ManifestReport {
         if let Some(price) = manifest.stale_price.filter(|_| manifest.stale_blocks > 0) {
             let back = match price.pays_back_turns {
                 Some(turns) if turns < 0.5 => ", pays back at once".to_owned(),
-                Some(turns) => format!(", pays back in ~{}", super::plural(turns.ceil() as usize, "turn")),
+                Some(turns) => format!(", pays back in ~{}", plural(turns.ceil() as usize, "turn")),
                 None => String::new(),
             };
             let (count, saved) = (manifest.stale_blocks, super::amount(price.saved_tokens.max(0.0).round() as u64));
-            let blocks = if count == 1 { "block" } else { "blocks" };
-            lines.push(Line(3, format!("  - compress --stale: {count} {blocks}, −~{saved}{back}")));
+            let blocks = plural(count as usize, "block");
+            lines.push(Line(3, format!("  - compress --stale: {blocks}, −~{saved}{back}")));
         }
         if manifest.expandable > 0 {
             let blocks = if manifest.expandable == 1 { "block" } else { "blocks" };
@@ -135,8 +135,8 @@ impl ManifestReport {
         let tokens: f64 = manifest.archived.iter().map(|run| run.tokens).sum();
         let amount = |tokens: f64| super::amount(tokens.round() as u64);
         lines.push(Line(0, String::new()));
-        let plural = if blocks == 1 { "block" } else { "blocks" };
-        lines.push(Line(0, format!("ARCHIVED ({blocks} {plural}, {} tokens; @recall(N) brings one back):", amount(tokens))));
+        let (blocks, tokens) = (plural(blocks as usize, "block"), unit(&amount(tokens), "token"));
+        lines.push(Line(0, format!("ARCHIVED ({blocks}, {tokens}; @recall(N) brings one back):")));
         for (place, run) in manifest.archived.iter().take(listed).enumerate() {
             let range = if run.first == run.last { format!("#{}", run.first) } else { format!("#{}..{}", run.first, run.last) };
             let mut text = format!("  - {range}: {} archived, {}", run.blocks, amount(run.tokens));
@@ -144,8 +144,7 @@ impl ManifestReport {
                 text.push_str(&format!(" ({})", clip(&run.reasons.join("; "), 60)));
             }
             if run.thinking > 0 {
-                let plural = if run.thinking == 1 { "" } else { "s" };
-                text.push_str(&format!(", {} thinking signature{plural} kept", run.thinking));
+                text.push_str(&format!(", {} kept", plural(run.thinking as usize, "thinking signature")));
             }
             lines.push(Line(if place < 2 { 3 } else { 6 }, text));
         }
@@ -178,7 +177,7 @@ impl ManifestReport {
         }
         if !manifest.archived.is_empty() {
             let blocks: u32 = manifest.archived.iter().map(|run| run.blocks).sum();
-            lines.push(Line(3, format!("Archived: {}; @recall(N)", super::plural(blocks as usize, "block"))));
+            lines.push(Line(3, format!("Archived: {}; @recall(N)", plural(blocks as usize, "block"))));
         }
         lines.push(self.budget());
         lines.extend(self.suggestions().into_iter().take(1));
@@ -190,15 +189,13 @@ impl ManifestReport {
         let mut lines = vec![self.header()];
         for zone in &manifest.zones {
             let name = zone.zone.name().to_uppercase();
-            let plural = if zone.blocks == 1 { "block" } else { "blocks" };
+            let blocks = plural(zone.blocks as usize, "block");
             lines.push(Line(0, String::new()));
             match zone.zone {
                 Zone::Primacy => {
                     let pinned = if manifest.primacy.iter().any(|entry| entry.pin.is_some()) { ", pinned" } else { "" };
-                    lines.push(Line(
-                        0,
-                        format!("{name} ({} {plural}, {} tokens{pinned}):", zone.blocks, tokens(self.zone_tokens(zone))),
-                    ));
+                    lines
+                        .push(Line(0, format!("{name} ({blocks}, {}{pinned}):", unit(&tokens(self.zone_tokens(zone)), "token"))));
                     if manifest.outside.round() > 0 {
                         lines.push(Line(
                             1,
@@ -212,15 +209,13 @@ impl ManifestReport {
                     }
                 }
                 Zone::Middle => {
-                    lines.push(Line(0, format!("{name} ({} {plural}, {} tokens):", zone.blocks, tokens(zone.tokens))));
+                    lines.push(Line(0, format!("{name} ({blocks}, {}):", unit(&tokens(zone.tokens), "token"))));
                     lines.push(Line(2, format!("  - {}", spoken(zone))));
                     if !zone.compressed.is_empty() {
                         let levels: Vec<String> = zone
                             .compressed
                             .iter()
-                            .map(|(level, count)| {
-                                format!("{} compressed ({})", super::plural(*count as usize, "block"), level.name())
-                            })
+                            .map(|(level, count)| format!("{} compressed ({})", plural(*count as usize, "block"), level.name()))
                             .collect();
                         lines.push(Line(2, format!("  - {}", levels.join(", "))));
                     }
@@ -248,7 +243,7 @@ impl ManifestReport {
                     }
                 }
                 Zone::Recency => {
-                    lines.push(Line(0, format!("{name} ({} {plural}, {} tokens):", zone.blocks, tokens(zone.tokens))));
+                    lines.push(Line(0, format!("{name} ({blocks}, {}):", unit(&tokens(zone.tokens), "token"))));
                     if let Some(task) = &manifest.current_task {
                         lines.push(Line(1, format!("  - Current task: \"{}\"", clip(task, 100))));
                     }
@@ -263,7 +258,7 @@ impl ManifestReport {
                 }
                 Zone::Cold if zone.blocks > 0 => {
                     let where_to = super::format::hidden(&manifest.hidden);
-                    lines.push(Line(0, format!("COLD STORAGE ({} {plural} not in the window: {where_to})", zone.blocks)));
+                    lines.push(Line(0, format!("COLD STORAGE ({blocks} not in the window: {where_to})")));
                     if !manifest.cold_topics.is_empty() {
                         lines.push(Line(3, format!("  - Earlier conversation: {}", joined(&manifest.cold_topics, listed))));
                     }
@@ -321,11 +316,10 @@ fn pin(entry: &Entry) -> &'static str {
 }
 
 fn spoken(zone: &ZoneSummary) -> String {
-    let count = |number: u32, one: &str, many: &str| format!("{number} {}", if number == 1 { one } else { many });
     [
-        count(zone.user_messages, "user message", "user messages"),
-        count(zone.responses, "assistant response", "assistant responses"),
-        count(zone.tool_results, "tool result", "tool results"),
+        plural(zone.user_messages as usize, "user message"),
+        plural(zone.responses as usize, "assistant response"),
+        plural(zone.tool_results as usize, "tool result"),
     ]
     .join(", ")
 }

@@ -1,6 +1,6 @@
 //! What an edit costs, in words.
 
-use super::{age, amount};
+use super::{age, amount, unit};
 use crate::engine::EditPrice;
 use jiff::Timestamp;
 
@@ -10,30 +10,32 @@ pub fn lines(price: &EditPrice) -> Vec<String> {
     let (again, new) = (whole(price.rewritten_tokens), whole(price.added_tokens));
     let saved = whole(price.saved_tokens.abs());
     if saved == 0 && again == 0 {
-        return vec![format!("the window stays at {} tokens; nothing is paid twice", amount(before))];
+        return vec![format!("the window stays at {}; nothing is paid twice", unit(&amount(before), "token"))];
     }
     let windows = format!("({} → {})", amount(before), amount(after));
     let change = match (saved, price.saved_tokens < 0.0) {
         (0, _) => format!("no tokens fewer {windows}"),
-        (_, false) => format!("−{} tokens {windows}", amount(saved)),
-        (_, true) => format!("+{} tokens {windows}", amount(saved)),
+        (_, false) => format!("−{} {windows}", unit(&amount(saved), "token")),
+        (_, true) => format!("+{} {windows}", unit(&amount(saved), "token")),
     };
     if price.cache_is_cold {
         let cold = cold(price);
         let Some(once) = price.added_dollars.filter(|_| new > 0) else {
             return vec![change, format!("{cold}: nothing is paid twice, {}", effect(price))];
         };
-        let new = amount(new);
-        return vec![change, format!("{cold}: {new} are written with the rest: {}, once", dollars(once)), effect(price)];
+        let new = written(new);
+        return vec![change, format!("{cold}: {new} with the rest: {}, once", dollars(once)), effect(price)];
     }
     let change = match whole(price.unchanged_prefix_tokens) {
         0 => format!("{change}; none stay cached"),
+        1 => format!("{change}; the first one stays cached"),
         prefix => format!("{change}; the first {} stay cached", amount(prefix)),
     };
     let paid = match (new, again) {
         (0, 0) => return vec![change, format!("nothing is written again: {}", effect(price))],
-        (0, _) => format!("{} are written to the cache again", amount(again)),
-        (_, 0) => format!("{} are written to the cache", amount(new)),
+        (0, _) => format!("{} to the cache again", written(again)),
+        (_, 0) => format!("{} to the cache", written(new)),
+        (1, _) => format!("1 new is written to the cache and {} again", amount(again)),
         _ => format!("{} new are written to the cache and {} again", amount(new), amount(again)),
     };
     let once = price.rewritten_dollars.zip(price.added_dollars).map(|(again, new)| again + new);
@@ -45,6 +47,11 @@ pub fn lines(price: &EditPrice) -> Vec<String> {
         Some(turns) => format!("{effect}: pays back {}", after_turns(turns)),
     };
     vec![change, paid, outcome]
+}
+
+/// Tokens that are written: `1 is written`, `5k are written`.
+fn written(tokens: u64) -> String {
+    format!("{} {} written", amount(tokens), if tokens == 1 { "is" } else { "are" })
 }
 
 fn cold(price: &EditPrice) -> String {
@@ -66,8 +73,7 @@ fn effect(price: &EditPrice) -> String {
 fn after_turns(turns: f64) -> String {
     match whole(turns) {
         _ if turns < 1.0 => "within a turn".to_owned(),
-        1 => "after ~1 turn".to_owned(),
-        turns => format!("after ~{} turns", amount(turns)),
+        turns => format!("after ~{}", unit(&amount(turns), "turn")),
     }
 }
 
@@ -134,6 +140,29 @@ mod tests {
             facts(142_300.0, 111_100.0, 111_100.0),
             &["−31k tokens (142k → 111k); the first 111k stay cached", "nothing is written again: each turn saves ~$0.016"],
         );
+    }
+
+    #[test]
+    fn a_single_token() {
+        check(
+            facts(1_000.0, 1_001.0, 1_000.0),
+            &[
+                "+1 token (1k → 1k); the first 1k stay cached",
+                "1 is written to the cache: <$0.001, once",
+                "each turn costs <$0.001 more",
+            ],
+        );
+        check(
+            facts(1_001.0, 1_000.0, 999.0),
+            &[
+                "−1 token (1k → 1k); the first 999 stay cached",
+                "1 is written to the cache again: <$0.001, once",
+                "each turn saves <$0.001: pays back after ~12 turns",
+            ],
+        );
+        check(facts(1.0, 1.0, 1.0), &["the window stays at 1 token; nothing is paid twice"]);
+        let edit = cold(facts(1_000.0, 1_001.0, 1_000.0));
+        assert!(lines(&crate::engine::price(&edit, &Prices::default()))[1].contains("1 is written with the rest"));
     }
 
     #[test]

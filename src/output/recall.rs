@@ -1,4 +1,4 @@
-use super::{Paint, Report, Style, clip, printable};
+use super::{Paint, Report, Style, clip, printable, short_id};
 use crate::model::{BlockNumber, Level};
 use serde::Serialize;
 
@@ -26,16 +26,27 @@ pub struct RecallReport {
     pub query: String,
     /// The blocks: in file order where they were named, the best first else.
     pub blocks: Vec<RecalledBlock>,
+    /// The session at hand: a block of another one says where it is from.
+    #[serde(skip)]
+    pub session: String,
 }
 
 impl RecallReport {
     /// The text of a note for the model.
     pub fn note(&self) -> String {
-        let mut text = String::from("Recalled from earlier in this session, as it was then:\n");
+        let own = self.blocks.iter().all(|block| block.session == self.session);
+        let from = if own { "earlier in this session" } else { "earlier sessions" };
+        let mut text = format!("Recalled from {from}, as it was then:\n");
         for block in &self.blocks {
-            text.push_str(&format!("\n[#{} {}]\n{}\n", block.number, block.label, block.content.trim_end()));
+            let content = block.content.trim_end();
+            text.push_str(&format!("\n[#{} {}{}]\n{content}\n", block.number, block.label, self.origin(block)));
         }
         text.trim_end().to_owned()
+    }
+
+    /// Where a block of another session is from; nothing for one of the session at hand.
+    fn origin(&self, block: &RecalledBlock) -> String {
+        if block.session == self.session { String::new() } else { format!("  in {}", short_id(&block.session)) }
     }
 }
 
@@ -45,15 +56,14 @@ impl Report for RecallReport {
     }
 
     fn text(&self, style: &Style) -> String {
-        let sessions = self.blocks.first().is_some_and(|first| self.blocks.iter().any(|block| block.session != first.session));
         let mut text = String::new();
         for block in &self.blocks {
             if !text.is_empty() {
                 text.push('\n');
             }
-            let from = if sessions { format!("  {}", clip(&block.session, 8)) } else { String::new() };
-            let heading = format!("#{} {}{from}", block.number, block.label);
-            text.push_str(&style.paint(Paint::Heading, &clip(&heading, style.width)));
+            let origin = self.origin(block);
+            let heading = clip(&format!("#{} {}", block.number, block.label), style.width.saturating_sub(origin.len()));
+            text.push_str(&style.paint(Paint::Heading, &format!("{heading}{origin}")));
             text.push('\n');
             match printable(&block.content).trim_end() {
                 "" => text.push_str(&style.paint(Paint::Dim, "(no text)")),

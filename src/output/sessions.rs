@@ -1,6 +1,7 @@
 use super::{Paint, Report, Style, age, amount, bytes, clip};
 use comfy_table::{CellAlignment, Table, presets};
 use serde::Serialize;
+use std::path::Path;
 
 /// A session in the list.
 #[derive(Clone, Debug, Serialize)]
@@ -151,6 +152,16 @@ pub fn short_id(id: &str) -> String {
     format!("{prefix}{short}")
 }
 
+/// A session as messages name it: by its short id, or by the name of a file that is not named after an id.
+pub fn session_name(path: &Path) -> String {
+    let stem = path.file_stem().unwrap_or_default().to_string_lossy();
+    // Codex puts the time between its prefix and the id.
+    let stem = stem.strip_prefix("rollout-").and_then(|rest| rest.get(rest.len().checked_sub(36)?..)).unwrap_or(&stem);
+    let id = stem.strip_prefix("agent-").unwrap_or(stem);
+    let is_id = id.len() >= 8 && id.chars().all(|c| c.is_ascii_hexdigit() || c == '-');
+    if is_id { short_id(stem) } else { path.file_name().unwrap_or_default().to_string_lossy().into_owned() }
+}
+
 /// A model's name without its maker and its date.
 fn short_model(model: &str) -> &str {
     let name = model.trim_start_matches("claude-");
@@ -161,4 +172,23 @@ fn short_model(model: &str) -> &str {
 
 fn last_part(path: &str) -> &str {
     path.trim_end_matches(['/', '\\']).rsplit(['/', '\\']).next().unwrap_or(path)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_session_is_named_by_its_id_or_its_file() {
+        for (path, name) in [
+            ("/home/dev/66666666-0000-4000-8000-000000000000.jsonl", "66666666"),
+            ("/home/dev/subagents/agent-a1b2c3d4e5f6a7b8c.jsonl", "agent-a1b2c3d4"),
+            ("/h/rollout-2026-01-02T10-00-00-77777777-0000-7000-8000-000000000001.jsonl", "77777777"),
+            ("/h/rollout-notes.jsonl", "rollout-notes.jsonl"),
+            ("/home/dev/notes.jsonl", "notes.jsonl"),
+            ("/home/dev/agent-notes.jsonl", "agent-notes.jsonl"),
+        ] {
+            assert_eq!(session_name(Path::new(path)), name);
+        }
+    }
 }

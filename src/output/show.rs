@@ -1,4 +1,4 @@
-use super::{BlockRow, Paint, Report, Style, printable, time, tokens};
+use super::{BlockRow, Paint, Report, Style, printable, time, tokens, unit};
 use serde::Serialize;
 
 /// A block and its content.
@@ -46,7 +46,7 @@ impl Report for ShowReport {
                 (None, target) => format!("{} {target}", block.role.name()),
             };
             let mut facts =
-                vec![format!("{} tokens", tokens(block.tokens)), format!("turn {}", block.turn), block.zone.name().to_owned()];
+                vec![unit(&tokens(block.tokens), "token"), format!("turn {}", block.turn), block.zone.name().to_owned()];
             facts.push(block.stale_reason.clone().unwrap_or_else(|| block.state.name().to_owned()));
             if block.error {
                 facts.push("error".to_owned());

@@ -1,4 +1,4 @@
-use super::{Paint, Report, Style, age, amount, bytes, clip, count, percent, tokens};
+use super::{Paint, Report, Style, age, amount, bytes, clip, count, percent, plural, tokens, unit};
 use crate::engine::tokens::Accuracy;
 use crate::engine::{Capacity, CapacitySource, Entry};
 use crate::model::{Damage, Fault, Hidden, TokenCount, Zone};
@@ -108,7 +108,6 @@ impl StatusReport {
         if !self.model.is_empty() {
             facts.push(self.model.clone());
         }
-        let plural = |count: usize, one: &str| format!("{count} {one}{}", if count == 1 { "" } else { "s" });
         facts.push(format!("{}, {}", plural(self.turns, "turn"), plural(self.steps as usize, "step")));
         facts.extend(self.last_written.map(|moment| match age(style.now, moment).as_str() {
             "now" => "now".to_owned(),
@@ -175,11 +174,11 @@ impl StatusReport {
         };
         lines.push(style.paint(Paint::Heading, "by zone"));
         for zone in self.zones.iter().filter(|zone| zone.name != Zone::Cold.name()) {
-            let plural = if zone.blocks == 1 { "block" } else { "blocks" };
+            let blocks = plural(zone.blocks as usize, "block");
             let note = if zone.name == Zone::Primacy.name() && self.outside.round() > 0 {
-                format!("{} {plural}; {} not in file", zone.blocks, tokens(self.outside))
+                format!("{blocks}; {} not in file", tokens(self.outside))
             } else {
-                format!("{} {plural}", zone.blocks)
+                blocks
             };
             let line = row(zone, &zone.name);
             lines.push(format!("{line} {}", style.paint(Paint::Dim, &clip(&note, width.saturating_sub(33 + bar)))));
@@ -191,7 +190,7 @@ impl StatusReport {
             }
             lines.push(style.paint(Paint::Heading, title));
             for share in shares.iter().take(6) {
-                let note = format!("{} {}", share.blocks, if share.blocks == 1 { "block" } else { "blocks" });
+                let note = plural(share.blocks as usize, "block");
                 lines.push(format!(
                     "{} {}",
                     row(share, &share.name),
@@ -202,7 +201,7 @@ impl StatusReport {
         if !self.files.is_empty() {
             lines.push(style.paint(Paint::Heading, "heaviest files"));
             for file in self.files.iter().take(5) {
-                let note = format!("{} {}", file.blocks, if file.blocks == 1 { "block" } else { "blocks" });
+                let note = plural(file.blocks as usize, "block");
                 let inside = file.name.strip_prefix(&self.project).unwrap_or(&file.name).trim_start_matches('/');
                 let name = clip(inside, width.saturating_sub(24));
                 lines.push(format!("  {:>7}  {name}  {}", amount(file.tokens), style.paint(Paint::Dim, &note)));
@@ -216,12 +215,11 @@ impl StatusReport {
         if self.stale.blocks > 0 {
             let share = percent(self.stale.tokens as f64 / total);
             let text = format!(
-                "stale     {} {}, {} tokens ({share}); of these {} superseded, {} tokens",
-                self.stale.blocks,
-                if self.stale.blocks == 1 { "block" } else { "blocks" },
-                amount(self.stale.tokens),
+                "stale     {}, {} ({share}); of these {} superseded, {}",
+                plural(self.stale.blocks as usize, "block"),
+                unit(&amount(self.stale.tokens), "token"),
                 self.superseded.blocks,
-                amount(self.superseded.tokens)
+                unit(&amount(self.superseded.tokens), "token")
             );
             lines.push(style.paint(Paint::Warning, &clip(&text, width)));
             for entry in self.largest_stale.iter().take(3) {
@@ -236,13 +234,12 @@ impl StatusReport {
         let hidden = &self.hidden;
         let away = super::format::hidden(hidden);
         if !away.is_empty() {
-            let plural = if hidden.total() == 1 { "block" } else { "blocks" };
-            lines.push(clip(&format!("cold      {} {plural}: {away}", hidden.total()), width));
+            lines.push(clip(&format!("cold      {}: {away}", plural(hidden.total() as usize, "block")), width));
         }
         let file = format!(
-            "file      {}, {} rows; the window's content is {} of it, {}",
+            "file      {}, {}; the window's content is {} of it, {}",
             bytes(self.bytes),
-            count(self.rows as u64),
+            unit(&count(self.rows as u64), "row"),
             bytes(self.window_bytes),
             percent(self.window_bytes as f64 / self.bytes.max(1) as f64)
         );

@@ -1,5 +1,5 @@
 use super::sessions::short_id;
-use super::{Paint, Report, Style, bytes, clip, printable};
+use super::{Paint, Report, Style, bytes, clip, plural, printable};
 use crate::model::{BlockNumber, OperationId};
 use serde::Serialize;
 
@@ -188,8 +188,8 @@ impl Report for VerifyReport {
         };
         let facts = format!(
             "{}, {} ({}), {} on the disk",
-            counted(self.sessions_in_store, "session"),
-            counted(self.originals, "original"),
+            plural(self.sessions_in_store, "session"),
+            plural(self.originals, "original"),
             bytes(self.original_bytes),
             bytes(self.store_bytes)
         );
@@ -199,7 +199,7 @@ impl Report for VerifyReport {
         }
         for session in &self.sessions {
             let in_force = if session.in_force == 0 { String::new() } else { format!(", {} in force", session.in_force) };
-            let facts = format!("{}{in_force}; {}", counted(session.operations, "operation"), session.way_back.words());
+            let facts = format!("{}{in_force}; {}", plural(session.operations, "operation"), session.way_back.words());
             line(session.problems() == 0, &short_id(&session.session), &facts);
             for finding in session.findings.iter().take(LISTED) {
                 line(!finding.kind.is_problem(), "", &finding.line());
@@ -219,9 +219,4 @@ impl Report for VerifyReport {
         }
         text
     }
-}
-
-/// A number of things: `1 session`, `3 sessions`.
-pub(super) fn counted(count: usize, thing: &str) -> String {
-    format!("{count} {thing}{}", if count == 1 { "" } else { "s" })
 }

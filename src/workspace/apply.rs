@@ -1,14 +1,14 @@
 //! The only writer of sessions.
 
 use super::addresses::Addresses;
-use super::draft::hash;
-use super::splice::{Piece, content, splice};
+use super::base::Base;
+use super::splice::{Splice, splice};
 use super::{ApplyError, Workspace};
-use crate::fsio::{Disk, NewFile, read_range};
+use crate::fsio::{Disk, NewFile};
 use crate::model::{Address, History, Operation, OperationId, OperationState, Plan, RowKind, Slot};
 use crate::provider::ProviderAdapter;
 use crate::store::{SessionKey, Store, StoreError};
-use std::io::{self, BufWriter, Read, Write};
+use std::io::{self, BufRead, BufWriter, Read, Write};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -49,34 +49,27 @@ pub fn apply(
     let path = disk.resolve(&workspace.path)?;
     let identity = disk.identify(&path)?;
     refuse_writers(disk, &path, wait)?;
-    let mut old = disk.open(&path, 0)?;
-    let mut bytes = Vec::with_capacity(usize::try_from(identity.bytes).unwrap_or_default() + 1);
-    old.read_to_end(&mut bytes)?;
-    let base = usize::try_from(plan.base_bytes).unwrap_or(usize::MAX);
-    if bytes.len() < base || hash(&bytes[..base]) != plan.base_hash {
-        return Err(ApplyError::Changed);
-    }
-    finish_row(&mut *old, &mut bytes, base, wait)?;
-    let tail = bytes.split_off(base);
     // What follows must still follow the row that it names, and what is added must be the last one.
     let fixed_end = plan.edits.iter().any(|edit| edit.slot == Slot::Line);
-    if fixed_end && moves_on(provider, &tail) {
-        return Err(ApplyError::MovedOn);
-    }
     let session = &workspace.reading.session;
-    let pieces = splice(provider, session, &Addresses::new(session), &bytes, &plan.edits).map_err(|_| ApplyError::Changed)?;
-    let known = (identity.inode, base + tail.len());
+    let base = Base::open(disk, &path)?;
+    let splice = splice(provider, session, &Addresses::new(session), &base, plan.base_bytes, &plan.edits)?;
+    let mut old = base.into_reader()?;
     let temporary = temporary(&path);
-    let written = write(disk, &temporary, &path, &pieces, &bytes, &tail);
-    drop(pieces);
-    drop(bytes);
-    let (mut file, after) = written.inspect_err(|_| discard(disk, &temporary))?;
+    let written = write(disk, &temporary, &path, &splice, plan.base_hash, &mut old).and_then(|(writer, after)| {
+        let tail = tail(&mut old, wait)?;
+        if fixed_end && moves_on(provider, &tail) {
+            return Err(ApplyError::MovedOn);
+        }
+        Ok((finish(writer, &tail)?, after, plan.base_bytes + tail.len() as u64))
+    });
+    let (mut file, after, known_bytes) = written.inspect_err(|_| discard(disk, &temporary))?;
     let logged = file.set_modified(identity.modified).and_then(|()| file.sync()).map_err(ApplyError::from);
     let logged = logged.and_then(|()| Ok(store.prepare(key, plan, now, Some(after))?));
     let id = logged.inspect_err(|_| discard(disk, &temporary))?;
-    let replaced = late_rows(&mut *old).and_then(|late| {
+    let replaced = late_rows(&mut old).and_then(|late| {
         let now = disk.identify(&path)?;
-        if now.inode != known.0 || now.bytes < (known.1 + late.len()) as u64 {
+        if now.inode != identity.inode || now.bytes < known_bytes + late.len() as u64 {
             return Err(ApplyError::Changed);
         }
         if fixed_end && moves_on(provider, &late) {
@@ -93,7 +86,7 @@ pub fn apply(
         return Err(error);
     }
     // From here on the plan is done, whatever else fails: the log is settled by what the file says.
-    let carried = carry_over(disk, &path, &identity, &mut *old, wait);
+    let carried = carry_over(disk, &path, &identity, &mut old, wait);
     let synced = path.parent().map_or(Ok(()), |directory| disk.sync_directory(directory));
     store.settle(key, id, OperationState::Committed)?;
     carried.and(synced).map_err(ApplyError::Unsure)?;
@@ -120,11 +113,8 @@ pub fn settle(disk: &dyn Disk, store: &Store, path: &Path) -> Result<Option<Sess
 /// Whether a file begins with what an operation wrote.
 pub fn stands(disk: &dyn Disk, path: &Path, operation: &Operation) -> io::Result<bool> {
     let (Some(bytes), Some(expected)) = (operation.after_bytes, operation.after_hash) else { return Ok(true) };
-    if disk.identify(path)?.bytes < bytes {
-        return Ok(false);
-    }
-    let head = read_range(disk, path, 0, usize::try_from(bytes).unwrap_or(usize::MAX))?;
-    Ok(hash(&head) == expected)
+    let hash = Base::open(disk, path)?.hash(bytes)?;
+    Ok(hash.is_some_and(|(hash, _)| hash == expected))
 }
 
 /// Whether a row that an operation takes out still stands behind what it wrote. A file that loses its last row begins with
@@ -184,16 +174,18 @@ fn refuse_writers(disk: &dyn Disk, path: &Path, wait: &dyn Fn(Duration)) -> Resu
     if writers.is_empty() { Ok(()) } else { Err(ApplyError::HeldOpen(writers)) }
 }
 
-/// Waits until the last row is whole, if it was written after the plan was made: its writer is in the middle of it.
-fn finish_row(old: &mut dyn Read, bytes: &mut Vec<u8>, base: usize, wait: &dyn Fn(Duration)) -> io::Result<()> {
+/// What the old file holds behind what the plan is for. Its writer may be in the middle of the last row: it is waited for.
+fn tail(old: &mut dyn Read, wait: &dyn Fn(Duration)) -> io::Result<Vec<u8>> {
+    let mut tail = Vec::new();
+    old.read_to_end(&mut tail)?;
     for _ in 0..ROW_STEPS {
-        if bytes.len() == base || bytes.ends_with(b"\n") {
-            return Ok(());
+        if tail.is_empty() || tail.ends_with(b"\n") {
+            break;
         }
         wait(WATCH_STEP);
-        old.read_to_end(bytes)?;
+        old.read_to_end(&mut tail)?;
     }
-    Ok(())
+    Ok(tail)
 }
 
 /// Whether the client went on with the conversation in what it appended.
@@ -202,27 +194,40 @@ fn moves_on(provider: &dyn ProviderAdapter, tail: &[u8]) -> bool {
     rows.map(|line| provider.parse(line).row).any(|row| !matches!(row.kind, RowKind::State | RowKind::Record | RowKind::Foreign))
 }
 
-/// Writes the new file; returns it with the length and the hash of what the plan makes.
+/// A file that is being written, through a buffer.
+type Writer = BufWriter<Box<dyn NewFile>>;
+
+/// Writes the new file in one pass over the old one, which must be the one that the plan is for; returns it with the length
+/// and the hash of what the plan makes.
 fn write(
     disk: &dyn Disk,
     temporary: &Path,
     like: &Path,
-    pieces: &[Piece<'_>],
-    bytes: &[u8],
-    tail: &[u8],
-) -> io::Result<(Box<dyn NewFile>, (u64, Address))> {
+    splice: &Splice<'_>,
+    base_hash: Address,
+    old: &mut dyn BufRead,
+) -> Result<(Writer, (u64, Address)), ApplyError> {
     let mut writer = BufWriter::with_capacity(WRITE_BYTES, disk.create(temporary, like)?);
-    let mut hasher = blake3::Hasher::new();
+    let (mut before, mut after) = (blake3::Hasher::new(), blake3::Hasher::new());
     let mut length = 0;
-    for piece in pieces {
-        let content = content(piece, bytes);
-        hasher.update(content);
-        length += content.len() as u64;
-        writer.write_all(content)?;
+    let mut hash_old = |bytes: &[u8]| {
+        before.update(bytes);
+    };
+    splice.run(old, &mut hash_old, &mut |bytes| {
+        after.update(bytes);
+        length += bytes.len() as u64;
+        writer.write_all(bytes)
+    })?;
+    if *before.finalize().as_bytes() != base_hash {
+        return Err(ApplyError::Changed);
     }
+    Ok((writer, (length, *after.finalize().as_bytes())))
+}
+
+/// Writes the rest, and gives the file without its buffer.
+fn finish(mut writer: Writer, tail: &[u8]) -> io::Result<Box<dyn NewFile>> {
     writer.write_all(tail)?;
-    let file = writer.into_inner().map_err(io::IntoInnerError::into_error)?;
-    Ok((file, (length, *hasher.finalize().as_bytes())))
+    writer.into_inner().map_err(io::IntoInnerError::into_error)
 }
 
 /// What the old file received since it was read.

@@ -1,5 +1,5 @@
 use super::draft::Kept;
-use super::splice::Mismatch;
+use super::splice::SpliceError;
 use crate::model::{BlockNumber, OperationId};
 use crate::store::StoreError;
 use std::io;
@@ -83,9 +83,12 @@ pub enum PlanError {
     Io(#[from] io::Error),
 }
 
-impl From<Mismatch> for PlanError {
-    fn from(_: Mismatch) -> PlanError {
-        PlanError::Moved
+impl From<SpliceError> for PlanError {
+    fn from(error: SpliceError) -> PlanError {
+        match error {
+            SpliceError::Mismatch => PlanError::Moved,
+            SpliceError::Io(error) => PlanError::Io(error),
+        }
     }
 }
 
@@ -110,6 +113,15 @@ pub enum ApplyError {
     /// The disk fails.
     #[error(transparent)]
     Io(#[from] io::Error),
+}
+
+impl From<SpliceError> for ApplyError {
+    fn from(error: SpliceError) -> ApplyError {
+        match error {
+            SpliceError::Mismatch => ApplyError::Changed,
+            SpliceError::Io(error) => ApplyError::Io(error),
+        }
+    }
 }
 
 fn list(processes: &[u32]) -> String {

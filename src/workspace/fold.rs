@@ -142,8 +142,7 @@ impl Draft<'_> {
         let boundary = chain.iter().rposition(|row| session.rows[*row as usize].kind == RowKind::Boundary);
         let mut turn = 0;
         let rows = chain[boundary.map_or(0, |place| place + 1)..].iter().map(|row| {
-            let first = session.blocks.partition_point(|block| block.row < *row);
-            if let Some(block) = session.blocks.get(first).filter(|block| block.row == *row) {
+            if let Some(block) = session.blocks_of(*row).first() {
                 turn = block.position.turn;
             }
             (*row, turn)

@@ -1,26 +1,21 @@
 //! What must hold before a session is replaced. Each of these is kept by construction; the gate is there for our mistakes.
 
-use super::splice::range;
-use super::{PlanError, Workspace, revision::Revision};
+use super::draft::Draft;
+use super::revision::Revision;
+use super::{PlanError, Workspace};
 use crate::model::{Block, BlockKind, BlockNumber, Edit, Key, Level, Role, Slot, Window};
 use rustc_hash::FxHashSet;
 use std::ops::RangeInclusive;
 
 /// Refuses a revision that the client could not resume, or in which something changed that no edit names.
-pub fn check(
-    workspace: &Workspace<'_>,
-    bytes: &[u8],
-    revision: &Revision,
-    window: &Window,
-    edits: &[Edit],
-    folded: Option<&RangeInclusive<u32>>,
-) -> Result<(), PlanError> {
-    rows(workspace, bytes, revision, edits)?;
+pub fn check(draft: &Draft<'_>, revision: &Revision, window: &Window) -> Result<(), PlanError> {
+    let workspace = draft.workspace;
+    rows(draft, revision)?;
     pairs(workspace, revision, window)?;
-    if edits.iter().all(|edit| !matches!(edit.slot, Slot::Parent | Slot::Subtype | Slot::Line) || edit.before.is_none()) {
+    if draft.all_edits().all(|edit| !matches!(edit.slot, Slot::Parent | Slot::Subtype | Slot::Line) || edit.before.is_none()) {
         order(workspace, revision, window)?;
     }
-    if let Some(turns) = folded {
+    if let Some(turns) = &draft.folded {
         others(workspace, revision, window, turns)?;
     }
     notes(revision, window)
@@ -31,20 +26,20 @@ fn refuse(what: String) -> PlanError {
 }
 
 /// Edited rows are linked, paired and signed as before, and hold the same other blocks.
-fn rows(workspace: &Workspace<'_>, bytes: &[u8], revision: &Revision, edits: &[Edit]) -> Result<(), PlanError> {
-    let session = &workspace.reading.session;
-    let relinked: FxHashSet<Key> = edits.iter().filter(|edit| edit.slot == Slot::Parent).map(|edit| edit.row.id).collect();
-    let uncut: FxHashSet<Key> = edits.iter().filter(|edit| edit.slot == Slot::Subtype).map(|edit| edit.row.id).collect();
-    let emptied: FxHashSet<Key> = edits.iter().filter(|edit| edit.slot == Slot::Message).map(|edit| edit.row.id).collect();
+fn rows(draft: &Draft<'_>, revision: &Revision) -> Result<(), PlanError> {
+    let session = &draft.workspace.reading.session;
+    let edited =
+        |slot: Slot| -> FxHashSet<Key> { draft.all_edits().filter(|edit| edit.slot == slot).map(|edit| edit.row.id).collect() };
+    let (relinked, uncut, emptied) = (edited(Slot::Parent), edited(Slot::Subtype), edited(Slot::Message));
     let original = |edit: &&Edit| edit.change.as_ref().is_some_and(|change| change.level_after == Level::Original);
     let restored: FxHashSet<(Key, u32)> =
-        edits.iter().filter(original).filter_map(|edit| Some((edit.row.id, edit.slot.index()?))).collect();
-    let changed: FxHashSet<(Key, u32)> = edits.iter().filter_map(|edit| Some((edit.row.id, edit.slot.index()?))).collect();
-    for (row, line) in &revision.lines {
+        draft.all_edits().filter(original).filter_map(|edit| Some((edit.row.id, edit.slot.index()?))).collect();
+    let changed: FxHashSet<(Key, u32)> = draft.all_edits().filter_map(|edit| Some((edit.row.id, edit.slot.index()?))).collect();
+    for (row, stub) in &revision.edited {
         let Some(was) = revision.was[*row as usize] else { continue };
         let number = was + 1;
-        let before = workspace.provider.stub(&bytes[range(session, was, bytes)?]).ok_or(PlanError::Moved)?;
-        let mut after = workspace.provider.stub(line).ok_or_else(|| refuse(format!("row {number} would not be readable")))?;
+        let before = draft.workspace.provider.stub(&draft.line(was)?).ok_or(PlanError::Moved)?;
+        let mut after = stub.clone().ok_or_else(|| refuse(format!("row {number} would not be readable")))?;
         // As the session has it: a row can be known by more than what it says.
         let id = session.rows[was as usize].id.unwrap_or(Key(0));
         if relinked.contains(&id) {
@@ -59,10 +54,10 @@ fn rows(workspace: &Workspace<'_>, bytes: &[u8], revision: &Revision, edits: &[E
         if before != after {
             return Err(refuse(format!("row {number} would be another row")));
         }
-        let old = blocks(&session.blocks, was);
-        let new = blocks(&revision.session.blocks, *row);
+        let old = session.blocks_of(was);
+        let new = revision.session.blocks_of(*row);
         if old.len() != new.len() {
-            return Err(refuse(format!("row {number} would hold {} blocks in place of {}", new.len(), old.len())));
+            return Err(refuse(format!("row {number} would hold another number of blocks: {} for {}", new.len(), old.len())));
         }
         for (old, new) in old.iter().zip(new) {
             let named = changed.contains(&(id, old.index)) || emptied.contains(&id);
@@ -86,12 +81,6 @@ fn rows(workspace: &Workspace<'_>, bytes: &[u8], revision: &Revision, edits: &[E
     Ok(())
 }
 
-fn blocks(all: &[Block], row: u32) -> &[Block] {
-    let start = all.partition_point(|block| block.row < row);
-    let end = all.partition_point(|block| block.row <= row);
-    &all[start..end]
-}
-
 /// No tool use loses its result and no result its use.
 fn pairs(workspace: &Workspace<'_>, revision: &Revision, window: &Window) -> Result<(), PlanError> {
     let single = |blocks: &[Block], window: &[BlockNumber]| -> FxHashSet<Key> {
@@ -108,7 +97,7 @@ fn pairs(workspace: &Workspace<'_>, revision: &Revision, window: &Window) -> Res
     let after = single(&revision.session.blocks, &window.blocks);
     match after.difference(&before).count() {
         0 => Ok(()),
-        count => Err(refuse(format!("{count} tool calls would lose their other half"))),
+        count => Err(refuse(format!("tool calls would lose their other half: {count}"))),
     }
 }
 
@@ -117,7 +106,7 @@ fn order(workspace: &Workspace<'_>, revision: &Revision, window: &Window) -> Res
     let session = &workspace.reading.session;
     // Thinking that was taken out is a block that the client drops.
     let thought = |block: &Block| block.kind == BlockKind::Thinking || block.role == Role::Thinking;
-    let speaks = |row: &u32| !blocks(&session.blocks, *row).iter().all(thought);
+    let speaks = |row: &u32| !session.blocks_of(*row).iter().all(thought);
     let before = workspace.reading.window.rows.iter().copied().filter(speaks);
     let after = window.rows.iter().filter_map(|row| revision.was[*row as usize]).filter(speaks);
     if before.eq(after) { Ok(()) } else { Err(refuse("the client would send other rows".to_owned())) }

@@ -2,6 +2,7 @@
 
 mod addresses;
 mod apply;
+mod base;
 mod draft;
 mod error;
 mod find;
@@ -18,10 +19,6 @@ mod splice;
 mod standing;
 #[cfg(test)]
 mod tests;
-#[cfg(test)]
-mod tests_apply;
-#[cfg(test)]
-mod tests_laws;
 mod thinking;
 mod verify;
 

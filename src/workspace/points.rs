@@ -1,7 +1,7 @@
 //! A session at the points of its log: what stood where, and the way back.
 
+use super::PlanError;
 use super::draft::Draft;
-use super::{PlanError, splice};
 use crate::engine::diff::{BlockDifference, DiffKind};
 use crate::engine::{self};
 use crate::model::{
@@ -138,9 +138,8 @@ impl Draft<'_> {
             if before == after {
                 continue;
             }
-            let first = place.map(|row| reading.session.blocks.partition_point(|block| block.row < row));
-            let current = first.and_then(|first| reading.session.blocks.get(first + slot.index().unwrap_or_default() as usize));
-            let current = current.filter(|block| Some(block.row) == place);
+            let index = slot.index().unwrap_or_default() as usize;
+            let current = place.and_then(|row| reading.session.blocks_of(row).get(index));
             let text = |value: &Option<Vec<u8>>| self.text(place, slot, value.as_deref());
             let (old, new) = (then.first.change.as_ref(), later.and_then(|later| later.first.change.as_ref()));
             let standing = current.map_or(0.0, |block| block.tokens.value);
@@ -192,8 +191,7 @@ impl Draft<'_> {
         for edit in self.removed_lines() {
             let session = &self.workspace.reading.session;
             let row = self.addresses.row(edit.row).ok_or(PlanError::Gone)?;
-            let first = session.blocks.partition_point(|block| block.row < row);
-            let Some(block) = session.blocks.get(first).filter(|block| block.row == row) else { continue };
+            let Some(block) = session.blocks_of(row).first() else { continue };
             differences.push(BlockDifference {
                 number: block.number,
                 label: engine::label(block),
@@ -234,9 +232,8 @@ impl Draft<'_> {
             return Ok(parsed.blocks.iter().map(|block| block.text()).collect::<Vec<_>>().join("\n"));
         }
         let whole = row.and_then(|row| {
-            let session = &self.workspace.reading.session;
-            let line = &self.bytes[splice::range(session, row, &self.bytes).ok()?];
-            let at = provider.locate_slot(line, slot)?;
+            let line = self.line(row).ok()?;
+            let at = provider.locate_slot(&line, slot)?;
             let line = [&line[..at.start], value, &line[at.end..]].concat();
             let parsed = provider.parse(&line);
             parsed.blocks.get(slot.index()? as usize).map(|block| block.text().to_owned())

@@ -1,10 +1,10 @@
 //! A session as it would be after some edits, without writing it.
 
-use super::addresses::Addresses;
+use super::draft::Draft;
 use super::load::parse_chunk;
-use super::splice::{self, Mismatch};
+use super::splice::{SpliceError, row};
 use crate::model::{Block, Edit, Key, Origin, Row, Session, Slot};
-use crate::provider::ProviderAdapter;
+use crate::provider::{ProviderAdapter, Stub};
 use rustc_hash::{FxHashMap, FxHashSet};
 
 /// A session after some edits.
@@ -15,52 +15,48 @@ pub struct Revision {
     pub was: Vec<Option<u32>>,
     /// The block of the old session that each block was, as an index.
     pub block_was: Vec<Option<u32>>,
-    /// The rows that were edited or added: their bytes.
-    pub lines: FxHashMap<u32, Vec<u8>>,
+    /// The rows that were edited or added: what no edit may change of them, if they can be read.
+    pub edited: FxHashMap<u32, Option<Stub>>,
 }
 
 impl Revision {
-    /// Edits one more value of a row that keeps its blocks: by the row of the old session, and its line there.
+    /// Takes in one more edit of a row that keeps its blocks, by the row of the old session.
     ///
     /// # Errors
     ///
-    /// The row is not there any more, or the value is not what the edit says that it was.
-    pub fn amend(&mut self, provider: &dyn ProviderAdapter, was: u32, old: &[u8], edit: &Edit) -> Result<(), Mismatch> {
-        let row = self.was.iter().position(|row| *row == Some(was)).ok_or(Mismatch { row: was + 1 })? as u32;
-        let line = self.lines.remove(&row).unwrap_or_else(|| old.to_vec());
-        let line = revised_line(provider, &line, &[edit], was)?;
-        let place = &mut self.session.rows[row as usize];
+    /// The row is not there any more, or a value is not what an edit says that it was.
+    pub fn amend(&mut self, draft: &Draft<'_>, was: u32) -> Result<(), SpliceError> {
+        let row = self.was.iter().position(|row| *row == Some(was)).ok_or(SpliceError::Mismatch)?;
+        let edits: Vec<&Edit> = draft.edits.iter().filter(|((row, ..), _)| *row == was).map(|(_, edit)| edit).collect();
+        let line = revised_line(draft, was, &edits)?;
+        let provider = draft.workspace.provider;
+        let place = &mut self.session.rows[row];
         place.usage = provider.parse(&line).row.usage;
         place.length = line.len() as u32;
-        self.lines.insert(row, line);
+        self.edited.insert(row as u32, provider.stub(&line));
         provider.link(&mut self.session);
         Ok(())
     }
 }
 
-/// Only the rows that are edited are parsed again: all others are known.
+/// The session of a draft after its edits. Only the rows that are edited are parsed again: all others are known.
 ///
 /// # Errors
 ///
 /// A row is not there, or a value is not what an edit says that it was.
-pub fn revise(
-    provider: &dyn ProviderAdapter,
-    session: &Session,
-    addresses: &Addresses,
-    bytes: &[u8],
-    edits: &[Edit],
-    known: &(dyn Fn(Key) -> Option<u32> + Sync),
-) -> Result<Revision, Mismatch> {
+pub fn revise(draft: &Draft<'_>, known: &(dyn Fn(Key) -> Option<u32> + Sync)) -> Result<Revision, SpliceError> {
+    let session = &draft.workspace.reading.session;
+    let provider = draft.workspace.provider;
     let mut by_row: FxHashMap<u32, Vec<&Edit>> = FxHashMap::default();
     let mut removed: FxHashSet<u32> = FxHashSet::default();
     let mut added: Vec<&[u8]> = Vec::new();
-    for edit in edits {
+    for edit in draft.all_edits() {
         match (edit.slot, &edit.before, &edit.after) {
             (Slot::Line, None, Some(line)) => added.push(line.trim_ascii()),
             (Slot::Line, ..) => {
-                removed.insert(splice::row(session, addresses, edit.row)?);
+                removed.insert(row(session, &draft.addresses, edit.row)?);
             }
-            _ => by_row.entry(splice::row(session, addresses, edit.row)?).or_default().push(edit),
+            _ => by_row.entry(row(session, &draft.addresses, edit.row)?).or_default().push(edit),
         }
     }
     let subagent = session.rows.iter().any(|row| row.blocks > 0) && !session.rows.iter().any(|row| row.sidechain);
@@ -82,7 +78,7 @@ pub fn revise(
             },
             was: Vec::new(),
             block_was: Vec::new(),
-            lines: FxHashMap::default(),
+            edited: FxHashMap::default(),
         },
     };
     let mut next = 0u32;
@@ -98,14 +94,12 @@ pub fn revise(
                 builder.keep(place, first, row, blocks);
             }
             Some(edits) => {
-                let line = splice::range(session, place, bytes)?;
-                let line = revised_line(provider, &bytes[line], edits, place)?;
-                builder.parse(line, Some(place), Some(first));
+                builder.parse(&revised_line(draft, place, edits)?, Some(place), Some(first));
             }
         }
     }
     for line in added {
-        builder.parse(line.to_vec(), None, None);
+        builder.parse(line, None, None);
     }
     let mut revision = builder.revision;
     revision.session.bytes = builder.offset;
@@ -114,13 +108,13 @@ pub fn revise(
 }
 
 /// One row with its edits.
-fn revised_line(provider: &dyn ProviderAdapter, line: &[u8], edits: &[&Edit], row: u32) -> Result<Vec<u8>, Mismatch> {
-    let mismatch = || Mismatch { row: row + 1 };
+fn revised_line(draft: &Draft<'_>, row: u32, edits: &[&Edit]) -> Result<Vec<u8>, SpliceError> {
+    let line = draft.base.line(&draft.workspace.reading.session, row)?;
     let mut places = Vec::with_capacity(edits.len());
     for edit in edits {
-        let range = provider.locate_slot(line, edit.slot).ok_or_else(mismatch)?;
+        let range = draft.workspace.provider.locate_slot(&line, edit.slot).ok_or(SpliceError::Mismatch)?;
         if edit.before.as_deref() != Some(&line[range.clone()]) {
-            return Err(mismatch());
+            return Err(SpliceError::Mismatch);
         }
         places.push((range, edit.after.as_deref().unwrap_or_default()));
     }
@@ -128,7 +122,7 @@ fn revised_line(provider: &dyn ProviderAdapter, line: &[u8], edits: &[&Edit], ro
     let mut revised = Vec::with_capacity(line.len());
     let mut at = 0;
     for (range, after) in places {
-        revised.extend_from_slice(line.get(at..range.start).ok_or_else(mismatch)?);
+        revised.extend_from_slice(line.get(at..range.start).ok_or(SpliceError::Mismatch)?);
         revised.extend_from_slice(after);
         at = range.end;
     }
@@ -150,15 +144,15 @@ impl Builder<'_> {
         self.push(row.clone(), Some(place), blocks.iter().map(Block::without_terms).zip((first..).map(Some)).collect());
     }
 
-    fn parse(&mut self, line: Vec<u8>, was: Option<u32>, first: Option<u32>) {
-        let segment = parse_chunk(self.provider, self.known, &line, 0);
+    fn parse(&mut self, line: &[u8], was: Option<u32>, first: Option<u32>) {
+        let segment = parse_chunk(self.provider, self.known, line, 0);
         let Some(mut row) = segment.rows.into_iter().next() else { return };
         if self.subagent {
             row.sidechain = false;
         }
         let origin = segment.origins.into_iter().nth(row.origin as usize).unwrap_or_default();
         row.origin = self.origin(origin);
-        self.revision.lines.insert(self.revision.session.rows.len() as u32, line);
+        self.revision.edited.insert(self.revision.session.rows.len() as u32, self.provider.stub(line));
         let places = (0..).map(|index| first.map(|first| first + index));
         self.push(row, was, segment.blocks.into_iter().zip(places).collect());
     }

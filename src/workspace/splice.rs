@@ -1,136 +1,184 @@
-//! From edits to bytes: a file in pieces, most of them its own.
+//! From edits to bytes: a file of which most stays as it is.
 
 use super::addresses::Addresses;
+use super::base::{Base, pass};
 use crate::model::{Edit, RowAddress, Session, Slot};
 use crate::provider::ProviderAdapter;
 use std::borrow::Cow;
+use std::io::{self, BufRead, ErrorKind};
 use std::ops::Range;
 
-/// A value that is not what an edit says it is.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("what stands in row {row} is not what it was")]
-pub struct Mismatch {
-    /// The row, from 1 in file order; 0 when it is not in the file any more.
-    pub row: u32,
+/// Why edits do not lead to another file.
+#[derive(Debug, thiserror::Error)]
+pub enum SpliceError {
+    /// A row is not there, or a value is not what an edit says that it was.
+    #[error("what stands in the file is not what it was")]
+    Mismatch,
+    /// The old file cannot be read, or the new one cannot be written.
+    #[error(transparent)]
+    Io(io::Error),
 }
 
-/// A stretch of the new file.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Piece<'a> {
-    /// A range of the old one.
-    Kept(Range<usize>),
-    /// Other bytes.
-    New(Cow<'a, [u8]>),
+impl From<io::Error> for SpliceError {
+    fn from(error: io::Error) -> SpliceError {
+        // A file that became shorter is another one.
+        if error.kind() == ErrorKind::UnexpectedEof { SpliceError::Mismatch } else { SpliceError::Io(error) }
+    }
 }
 
-/// The file after the edits, in pieces: the values replaced, rows removed, and new rows at its end.
-///
-/// `bytes` are those that `session` was read from.
+/// A file after some edits: what is replaced in it, and the rows that come behind it.
+pub struct Splice<'a> {
+    length: u64,
+    /// In file order, and apart from each other.
+    replaced: Vec<Replaced<'a>>,
+    added: Vec<&'a [u8]>,
+}
+
+struct Replaced<'a> {
+    range: Range<u64>,
+    before: Cow<'a, [u8]>,
+    after: &'a [u8],
+}
+
+/// Finds the places of some edits in the first `length` bytes of a file: values are replaced, rows removed, and new rows
+/// put at its end.
 ///
 /// # Errors
 ///
-/// A row is not there, or a value is not what the edit says that it was.
+/// A row is not there, or a value is not what the edit says that it was; the file cannot be read.
 pub fn splice<'a>(
     provider: &dyn ProviderAdapter,
     session: &Session,
     addresses: &Addresses,
-    bytes: &[u8],
+    base: &Base<'_>,
+    length: u64,
     edits: &'a [Edit],
-) -> Result<Vec<Piece<'a>>, Mismatch> {
-    let mut replaced: Vec<(Range<usize>, &'a [u8])> = Vec::with_capacity(edits.len());
+) -> Result<Splice<'a>, SpliceError> {
+    let mut replaced: Vec<Replaced<'a>> = Vec::with_capacity(edits.len());
     let mut added: Vec<&'a [u8]> = Vec::new();
-    let mut leading: Vec<usize> = Vec::new();
+    let mut leading: Vec<u64> = Vec::new();
     for edit in edits {
         match (edit.slot, &edit.before, &edit.after) {
             (Slot::Line, None, Some(line)) => added.push(line),
             (Slot::Line, Some(line), None) => {
-                let place = removed(session, addresses, bytes, edit.row, line)?;
+                let removed = removed(session, addresses, base, length, edit.row, line)?;
                 if line.starts_with(b"\n") {
-                    leading.push(place.start);
+                    leading.push(removed.range.start);
                 }
-                replaced.push((place, &[]));
+                replaced.push(removed);
             }
             (slot, Some(before), Some(after)) => {
                 let row = row(session, addresses, edit.row)?;
-                let line = range(session, row, bytes)?;
-                let at = provider.locate_slot(&bytes[line.clone()], slot).ok_or(Mismatch { row: row + 1 })?;
-                let at = line.start + at.start..line.start + at.end;
-                if bytes[at.clone()] != **before {
-                    return Err(Mismatch { row: row + 1 });
+                let line = base.line(session, row)?;
+                let at = provider.locate_slot(&line, slot).ok_or(SpliceError::Mismatch)?;
+                if line[at.clone()] != **before {
+                    return Err(SpliceError::Mismatch);
                 }
-                replaced.push((at, after));
+                let start = session.rows[row as usize].offset + at.start as u64;
+                replaced.push(Replaced { range: start..start + at.len() as u64, before: before.into(), after });
             }
-            _ => return Err(Mismatch { row: 0 }),
+            _ => return Err(SpliceError::Mismatch),
         }
     }
-    replaced.sort_by_key(|(range, _)| (range.start, range.end));
-    // The line feed that came before a row goes with it where nothing is left behind it.
-    let (mut end, mut first) = (bytes.len(), None);
-    for (place, (range, after)) in replaced.iter().enumerate().rev().take_while(|_| added.is_empty()) {
-        if range.end != end || !after.is_empty() {
+    replaced.sort_by_key(|replaced| (replaced.range.start, replaced.range.end));
+    if added.is_empty() {
+        unlead(base, length, &mut replaced, &leading)?;
+    }
+    let follows = |pair: &[Replaced<'_>]| pair[0].range.end <= pair[1].range.start;
+    if !replaced.windows(2).all(follows) || replaced.last().is_some_and(|last| last.range.end > length) {
+        return Err(SpliceError::Mismatch);
+    }
+    Ok(Splice { length, replaced, added })
+}
+
+/// The line feed that came before a row goes with it where nothing is left behind it.
+fn unlead(base: &Base<'_>, length: u64, replaced: &mut [Replaced<'_>], leading: &[u64]) -> Result<(), SpliceError> {
+    let mut end = length;
+    let mut first = None;
+    for (place, last) in replaced.iter().enumerate().rev() {
+        if last.range.end != end || !last.after.is_empty() {
             break;
         }
-        (end, first) = (range.start, Some(place));
+        (end, first) = (last.range.start, Some(place));
     }
     if let Some(first) = first
+        && end > 0
         && leading.iter().any(|start| *start >= end)
-        && bytes[..end].ends_with(b"\n")
+        && base.range(end - 1..end)? == b"\n"
     {
-        replaced[first].0.start -= 1;
+        replaced[first].range.start -= 1;
+        replaced[first].before.to_mut().insert(0, b'\n');
     }
-    let mut pieces = Vec::with_capacity(2 * replaced.len() + 1 + added.len());
-    let mut at = 0;
-    for (range, after) in replaced {
-        if range.start < at {
-            return Err(Mismatch { row: 0 });
+    Ok(())
+}
+
+impl Splice<'_> {
+    /// Reads the old file from its beginning, and passes on what it holds and what it holds after the edits.
+    ///
+    /// # Errors
+    ///
+    /// A value that is replaced is not what it was when it was looked for; a file cannot be read or written.
+    pub fn run(
+        &self,
+        reader: &mut dyn BufRead,
+        old: &mut dyn FnMut(&[u8]),
+        new: &mut dyn FnMut(&[u8]) -> io::Result<()>,
+    ) -> Result<(), SpliceError> {
+        let mut at = 0;
+        for replaced in &self.replaced {
+            pass(reader, replaced.range.start - at, &mut |bytes| {
+                old(bytes);
+                new(bytes)
+            })?;
+            let mut before = &*replaced.before;
+            let mut same = true;
+            pass(reader, before.len() as u64, &mut |bytes| {
+                old(bytes);
+                let (expected, rest) = before.split_at(bytes.len());
+                same &= expected == bytes;
+                before = rest;
+                Ok(())
+            })?;
+            if !same {
+                return Err(SpliceError::Mismatch);
+            }
+            new(replaced.after)?;
+            at = replaced.range.end;
         }
-        pieces.push(Piece::Kept(at..range.start));
-        if !after.is_empty() {
-            pieces.push(Piece::New(Cow::Borrowed(after)));
+        pass(reader, self.length - at, &mut |bytes| {
+            old(bytes);
+            new(bytes)
+        })?;
+        for line in &self.added {
+            new(line)?;
         }
-        at = range.end;
+        Ok(())
     }
-    pieces.push(Piece::Kept(at..bytes.len()));
-    pieces.extend(added.into_iter().map(|line| Piece::New(Cow::Borrowed(line))));
-    pieces.retain(|piece| !matches!(piece, Piece::Kept(range) if range.is_empty()));
-    Ok(pieces)
 }
 
 /// The row with an address.
-pub fn row(session: &Session, addresses: &Addresses, address: RowAddress) -> Result<u32, Mismatch> {
-    addresses.row(address).filter(|row| (*row as usize) < session.rows.len()).ok_or(Mismatch { row: 0 })
+pub fn row(session: &Session, addresses: &Addresses, address: RowAddress) -> Result<u32, SpliceError> {
+    addresses.row(address).filter(|row| (*row as usize) < session.rows.len()).ok_or(SpliceError::Mismatch)
 }
 
-/// Where a row stands in the file.
-pub fn range(session: &Session, row: u32, bytes: &[u8]) -> Result<Range<usize>, Mismatch> {
-    let place = session.rows.get(row as usize).ok_or(Mismatch { row: row + 1 })?;
-    let start = usize::try_from(place.offset).unwrap_or(usize::MAX);
-    let end = start.saturating_add(place.length as usize);
-    if end <= bytes.len() { Ok(start..end) } else { Err(Mismatch { row: row + 1 }) }
-}
-
-/// The range of a row that was added, with the line feed that ends it.
+/// A row that was added, with the line feed that ends it.
 fn removed(
     session: &Session,
     addresses: &Addresses,
-    bytes: &[u8],
+    base: &Base<'_>,
+    length: u64,
     address: RowAddress,
     line: &[u8],
-) -> Result<Range<usize>, Mismatch> {
+) -> Result<Replaced<'static>, SpliceError> {
     let row = row(session, addresses, address)?;
-    let place = range(session, row, bytes)?;
-    let mismatch = Mismatch { row: row + 1 };
-    if bytes[place.clone()] != *line.trim_ascii() {
-        return Err(mismatch);
+    let mut before = base.line(session, row)?.to_vec();
+    if before != line.trim_ascii() {
+        return Err(SpliceError::Mismatch);
     }
-    let end = if bytes.get(place.end) == Some(&b'\n') { place.end + 1 } else { place.end };
-    Ok(place.start..end)
-}
-
-/// The bytes of a piece.
-pub fn content<'a>(piece: &'a Piece<'_>, bytes: &'a [u8]) -> &'a [u8] {
-    match piece {
-        Piece::Kept(range) => &bytes[range.clone()],
-        Piece::New(new) => new,
+    let start = session.rows[row as usize].offset;
+    let end = start + before.len() as u64;
+    if end < length && base.range(end..end + 1)? == b"\n" {
+        before.push(b'\n');
     }
+    Ok(Replaced { range: start..start + before.len() as u64, before: Cow::Owned(before), after: &[] })
 }

@@ -1,11 +1,13 @@
 //! What stands in a session file of what the log says, and the way back from there.
 
 use super::addresses::Addresses;
-use super::splice::{Piece, content, range, splice};
+use super::base::Base;
+use super::splice::splice;
 use crate::model::{Address, BlockNumber, Edit, LoggedEdit, Operation, OperationId, RowAddress, Session, Slot};
 use crate::provider::ProviderAdapter;
 use crate::store::StoreError;
 use std::collections::BTreeMap;
+use std::io::Cursor;
 
 /// Gives a value of the log by its address.
 pub type Values<'a> = dyn Fn(&Address) -> Result<Vec<u8>, StoreError> + 'a;
@@ -74,7 +76,9 @@ impl Beside<'_> {
 
     fn line(&self, addresses: &Addresses, row: RowAddress) -> Option<(u32, &[u8])> {
         let row = addresses.row(row)?;
-        Some((row, &self.bytes[range(self.session, row, self.bytes).ok()?]))
+        let place = self.session.rows.get(row as usize)?;
+        let start = usize::try_from(place.offset).ok()?;
+        Some((row, self.bytes.get(start..start + place.length as usize)?))
     }
 
     /// Looks whether the last value of each slot stands in the file.
@@ -137,10 +141,8 @@ impl Beside<'_> {
 
     fn departed(&self, addresses: &Addresses, operation: OperationId, edit: &LoggedEdit, how: Departure) -> Departed {
         let now = addresses.row(edit.row).and_then(|row| {
-            let blocks = &self.session.blocks;
-            let first = blocks.partition_point(|block| block.row < row);
             let index = if edit.slot == Slot::Line { 0 } else { edit.slot.index()? };
-            blocks.get(first + index as usize).filter(|block| block.row == row).map(|block| block.number)
+            self.session.blocks_of(row).get(index as usize).map(|block| block.number)
         });
         let change = edit.change.as_ref();
         Departed {
@@ -203,15 +205,17 @@ impl Beside<'_> {
     /// it is shorter.
     pub fn hash_after(&self, edits: &[Edit], length: Option<u64>) -> Option<Address> {
         let addresses = Addresses::new(self.session);
-        let pieces: Vec<Piece<'_>> = splice(self.provider, self.session, &addresses, self.bytes, edits).ok()?;
+        let base = Base::of(Box::new(Cursor::new(self.bytes)));
+        let splice = splice(self.provider, self.session, &addresses, &base, self.bytes.len() as u64, edits).ok()?;
         let mut left = length.unwrap_or(u64::MAX);
         let mut hasher = blake3::Hasher::new();
-        for piece in &pieces {
-            let content = content(piece, self.bytes);
-            let take = usize::try_from(left).unwrap_or(usize::MAX).min(content.len());
-            hasher.update(&content[..take]);
-            left -= take as u64;
-        }
+        let made = splice.run(&mut &*self.bytes, &mut |_| (), &mut |bytes| {
+            let taken = usize::try_from(left).unwrap_or(usize::MAX).min(bytes.len());
+            hasher.update(&bytes[..taken]);
+            left -= taken as u64;
+            Ok(())
+        });
+        made.ok()?;
         (length.is_none() || left == 0).then(|| *hasher.finalize().as_bytes())
     }
 }

@@ -485,10 +485,39 @@ fn every_report_is_json() {
         ("snapshot show a", "diff"),
         ("preset list", "presets"),
         ("recall 16", "recall"),
-        ("recall nothing-at-all", "recall"),
     ] {
         json(&sandbox, line, name);
     }
+}
+
+#[test]
+fn what_is_not_found_is_told_alike_to_people_and_programs() {
+    let sandbox = Sandbox::of("tools-and-spill");
+    let (said, reported) = (sandbox.run(&["recall", "nothing-at-all"]), sandbox.run(&["recall", "nothing-at-all", "--json"]));
+    assert_eq!((said.code, &*said.stdout), (1, ""));
+    assert!(said.stderr.starts_with("error: nothing that left"), "{}", said.stderr);
+    assert_eq!((reported.code, &*reported.stderr), (1, ""));
+    let report: serde_json::Value = serde_json::from_str(&reported.stdout).unwrap();
+    assert_eq!((&report["schema"], &report["blocks"]), (&"aperture.recall/1".into(), &serde_json::json!([])));
+}
+
+#[test]
+fn a_hit_in_another_session_says_which() {
+    let sandbox = Sandbox::of("tools-and-spill");
+    let first = "11111111-1111-4111-8111-111111111111";
+    sandbox.text(&["archive", "16|19", "-s", first]);
+    let rows = r#"{"type":"user","uuid":"a","parentUuid":null,"sessionId":"S","message":{"role":"user","content":"hello"}}"#;
+    sandbox.session("22222222-2222-4222-8222-222222222222", rows, 1_900_000_000);
+    let words = sandbox.text(&["show", "16", "--raw", "-s", first]);
+    let recalled = sandbox.text(&["recall", "16", "-s", first]);
+    let word = recalled.split_whitespace().rfind(|word| word.len() > 5).unwrap();
+    assert!(!words.is_empty());
+    let text = sandbox.text(&["recall", word, "--all"]);
+    assert!(text.lines().next().unwrap().ends_with("  in 11111111"), "{text}");
+    let text = sandbox.text(&["recall", word, "--all", "-s", first]);
+    assert!(!text.contains("  in 11111111"), "{text}");
+    let text = sandbox.text(&["recall", word, "--all", "--inject", "--dry-run"]);
+    assert!(text.contains("Recalled from earlier sessions") && text.contains("  in 11111111]"), "{text}");
 }
 
 #[test]

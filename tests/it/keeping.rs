@@ -416,7 +416,7 @@ fn an_export_makes_undo_work_on_another_machine() {
         &["import", "e"],
         expect![[r#"
             error: cannot import PROJECT/e
-            because: 7 of 9 values of its log do not stand in HOME/.claude/projects/SLUG/11111111-1111-4111-8111-111111111111.jsonl
+            because: 7 of 9 values of its log do not stand in the session 11111111
             hint: it belongs to another state of the session; --force takes it nevertheless
             exit code 1
         "#]],
@@ -426,11 +426,11 @@ fn an_export_makes_undo_work_on_another_machine() {
         &there,
         &["undo"],
         expect![[r#"
-        error: cannot change HOME/.claude/projects/SLUG/11111111-1111-4111-8111-111111111111.jsonl
-        because: there is nothing to undo
-        hint: aperture log lists the operations
-        exit code 1
-    "#]],
+            error: cannot change the session 11111111
+            because: there is nothing to undo
+            hint: aperture log lists the operations
+            exit code 1
+        "#]],
     );
     check(
         &there,
@@ -506,7 +506,7 @@ fn another_log_is_only_replaced_by_force() {
         &["import", "e"],
         expect![[r#"
             error: cannot import PROJECT/e
-            because: 4 of 6 values of its log do not stand in HOME/.claude/projects/SLUG/11111111-1111-4111-8111-111111111111.jsonl
+            because: 4 of 6 values of its log do not stand in the session 11111111
             hint: it belongs to another state of the session; --force takes it nevertheless
             exit code 1
         "#]],

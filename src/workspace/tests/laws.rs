@@ -1,8 +1,8 @@
 //! Laws of plans, over any sequence of them.
-#![expect(clippy::disallowed_methods, reason = "tests look at the files that they write")]
 
-use super::tests::{fixtures, fresh};
-use super::tests_apply::{Place, WRITTEN, odd};
+use super::place::{Place, WRITTEN};
+use super::reading::{fixtures, fresh};
+use super::sessions::{STATE, odd};
 use super::*;
 use crate::fsio::RealDisk;
 use crate::model::{Level, MarkKind, OperationKind, RowKind, Session};
@@ -37,8 +37,6 @@ fn act() -> impl Strategy<Value = Act> {
         1 => Just(Act::Grow),
     ]
 }
-
-const STATE: &str = r#"{"type":"mode","mode":"normal","sessionId":"s"}"#;
 
 /// What reading decides of a session from its bytes alone.
 fn essence(session: &Session) -> Vec<String> {
@@ -124,7 +122,7 @@ fn perform(place: &Place, act: &Act) -> anyhow::Result<()> {
                 .was
                 .iter()
                 .enumerate()
-                .filter(|(row, _)| !revision.lines.contains_key(&(*row as u32)))
+                .filter(|(row, _)| !revision.edited.contains_key(&(*row as u32)))
                 .filter_map(|(row, was)| Some((row, (*was)? as usize)))
                 .collect();
             predicted = Some((essence(&revision.session), drafted.window.clone(), kept));

@@ -1,9 +1,9 @@
-#![expect(clippy::disallowed_methods, reason = "tests write the files that they read")]
+//! What must hold of reading a session.
 
 use super::list::scan;
 use super::*;
-use crate::fsio::RealDisk;
 use crate::fsio::failing::FailingDisk;
+use crate::fsio::{OpenFile, RealDisk};
 use crate::model::Session;
 use crate::provider::claude_code::ClaudeCode;
 use crate::provider::{Format, PROVIDERS, sniff};
@@ -133,7 +133,7 @@ impl Disk for ReplacingDisk<'_> {
         RealDisk.identify(path)
     }
 
-    fn open(&self, path: &Path, offset: u64) -> io::Result<Box<dyn io::Read + Send>> {
+    fn open(&self, path: &Path, offset: u64) -> io::Result<Box<dyn OpenFile>> {
         let file = RealDisk.open(path, offset);
         if !self.once.swap(true, std::sync::atomic::Ordering::SeqCst) {
             let other = path.with_extension("new");

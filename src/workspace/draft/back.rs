@@ -1,0 +1,217 @@
+//! Operations taken back: what they did, the other way round, and what went along with it.
+
+use super::Draft;
+use crate::model::{Address, BlockChange, BlockNumber, Edit, Event, LoggedEdit, Mark, Operation, RowAddress, Slot};
+use crate::workspace::PlanError;
+use rustc_hash::FxHashSet;
+
+impl Draft<'_> {
+    /// Takes an operation back.
+    ///
+    /// # Errors
+    ///
+    /// A later operation changed the same block, or another program did.
+    pub fn invert(&mut self, operation: &Operation) -> Result<(), PlanError> {
+        self.refuse_changed_later(operation)?;
+        let store = self.store.ok_or(PlanError::Gone)?;
+        let value = |address: Option<Address>| address.map(|address| store.original(&address)).transpose();
+        let mut figures_differ = false;
+        let mut edits = Vec::with_capacity(operation.edits.len());
+        for edit in operation.edits.iter().rev() {
+            let (mut before, after) = (value(edit.after)?, value(edit.before)?);
+            if edit.slot == Slot::Usage {
+                // A later change may have lowered the same figure: then it is adjusted, not brought back.
+                let now = self.addresses.row(edit.row).and_then(|row| self.value(row, Slot::Usage));
+                if now != before {
+                    figures_differ = true;
+                    continue;
+                }
+            }
+            // A row that was added may have been linked anew since.
+            if edit.slot == Slot::Line && before.is_some() {
+                before = self.added_line(edit.row)?.or(before);
+            }
+            let change = edit.change.as_ref().map(|change| BlockChange {
+                level_before: change.level_after,
+                level_after: change.level_before,
+                tokens_before: change.tokens_after,
+                tokens_after: change.tokens_before,
+                ..change.clone()
+            });
+            edits.push(Edit { row: edit.row, slot: edit.slot, before, after, change });
+        }
+        self.take_along(&mut edits)?;
+        // Figures that another change lowered since are not what the log says, and have to be estimated.
+        self.logged_until = operation.last_row.filter(|_| !figures_differ);
+        let marks =
+            operation.marks.iter().map(|mark| Mark { before: mark.after.clone(), after: mark.before.clone(), ..mark.clone() });
+        self.revert(edits, marks.collect())
+    }
+
+    /// Refuses to take back what a later operation, still in force, built upon.
+    fn refuse_changed_later(&self, operation: &Operation) -> Result<(), PlanError> {
+        let history = &self.workspace.history;
+        let in_force = |later: &&Operation| {
+            history.undone_by(later.id).is_none() && later.inverts.is_none_or(|id| history.undone_by(id) != Some(later.id))
+        };
+        for later in history.operations.iter().filter(|later| later.id > operation.id).filter(in_force) {
+            let same = |edit: &&LoggedEdit| {
+                edit.change.is_some() && operation.edits.iter().any(|own| own.change.is_some() && own.overlaps(edit))
+            };
+            let edited = later.edits.iter().find(same).and_then(|edit| edit.change.as_ref()).map(|change| change.number);
+            let marked = |mark: &&Mark| operation.marks.iter().any(|own| (own.address, own.kind) == (mark.address, mark.kind));
+            if let Some(number) = edited.or_else(|| later.marks.iter().find(marked).map(|mark| mark.number)) {
+                return Err(PlanError::ChangedLater { number, operation: operation.id, by: later.id });
+            }
+            let added = |row| operation.edits.iter().any(|own| own.slot == Slot::Line && own.before.is_none() && own.row == row);
+            if later.edits.iter().any(|edit| edit.slot == Slot::Line && edit.after.is_none() && added(edit.row)) {
+                return Err(PlanError::RemovedLater { operation: operation.id, by: later.id });
+            }
+        }
+        Ok(())
+    }
+
+    /// A row that an operation added, as it stands now, with the line feeds that it came with.
+    pub(in crate::workspace) fn added_line(&self, row: RowAddress) -> Result<Option<Vec<u8>>, PlanError> {
+        let Some(place) = self.addresses.row(row) else { return Ok(None) };
+        let edits = self.workspace.history.operations.iter().rev().flat_map(|operation| &operation.edits);
+        let mut written = edits.filter(|edit| edit.row == row && edit.slot == Slot::Line).filter_map(|edit| edit.after);
+        let lead = match (written.next(), self.store) {
+            (Some(address), Some(store)) => store.original(&address)?.starts_with(b"\n"),
+            _ => false,
+        };
+        let lead: &[u8] = if lead { b"\n" } else { b"" };
+        Ok(Some([lead, &self.line(place)?, b"\n"].concat()))
+    }
+
+    /// Where no change is left in force, what only went with changes goes as well: thinking is sent again, and figures are
+    /// what they were.
+    fn take_along(&self, edits: &mut Vec<Edit>) -> Result<(), PlanError> {
+        let strips = |line: &[u8]| {
+            let row = self.workspace.provider.parse(line.trim_ascii()).row;
+            matches!(row.event.as_deref(), Some(Event::ThinkingStripped(_)))
+        };
+        let mut along = Vec::new();
+        for ((row, slot), then) in self.edited_after(0) {
+            let planned = edits.iter().find(|edit| edit.row == row && edit.slot == slot);
+            let (target, now) = (self.stored(then.first.before)?, self.standing(row, slot));
+            let after = planned.map_or(&now, |edit| &edit.after);
+            match slot {
+                Slot::Parent => {}
+                _ if after.is_some() == target.is_some() && (slot == Slot::Line || *after == target) => {}
+                Slot::Line if target.is_none() && after.as_deref().is_some_and(strips) => {
+                    if planned.is_some() {
+                        return Ok(());
+                    }
+                    let before = self.added_line(row)?;
+                    along.push(Edit { row, slot, before, after: None, change: None });
+                }
+                Slot::Usage | Slot::Message => {
+                    if now == self.stored(then.last.after)? {
+                        along.push(Edit { row, slot, before: now, after: target, change: None });
+                    }
+                }
+                _ => return Ok(()),
+            }
+        }
+        edits.retain(|edit| !along.iter().any(|along| along.row == edit.row && along.slot == edit.slot));
+        edits.extend(along);
+        Ok(())
+    }
+
+    /// Puts values of the log in the place of those that follow from them, oldest value last: what `undo` and `restore` do.
+    ///
+    /// # Errors
+    ///
+    /// A value is not what the log says.
+    pub fn revert(&mut self, edits: Vec<Edit>, marks: Vec<Mark>) -> Result<(), PlanError> {
+        let followed = self.followed(&edits);
+        let gone = edits.iter().filter(|edit| edit.slot == Slot::Line && edit.after.is_none());
+        let gone: FxHashSet<u32> = gone.filter_map(|edit| self.addresses.row(edit.row)).collect();
+        // Rows come and go when it is known which rows are linked anew.
+        let (lines, values): (Vec<Edit>, Vec<Edit>) = edits.into_iter().partition(|edit| edit.slot == Slot::Line);
+        for edit in values {
+            self.put_back(edit)?;
+        }
+        for mut edit in lines {
+            match &edit.after {
+                Some(line) if edit.before.is_none() => {
+                    // A row comes back at the end. Where others are linked to it again it keeps its place, else it is the last.
+                    let line = line.trim_ascii();
+                    let kept = self.workspace.provider.identity(line).is_some_and(|own| followed.contains(&own));
+                    let line = if kept { line.to_vec() } else { self.behind_last(line)? };
+                    edit.after = Some(self.ended(line));
+                }
+                _ => self.unlink(&edit, &gone)?,
+            }
+            self.lines.push(edit);
+        }
+        self.marks.extend(marks);
+        Ok(())
+    }
+
+    /// The identities of the rows that others are linked to by some edits, those of rows that come back included: what such
+    /// a row follows must stand where it stood, too.
+    fn followed(&self, edits: &[Edit]) -> Vec<Vec<u8>> {
+        let provider = self.workspace.provider;
+        let mut followed: Vec<Vec<u8>> =
+            edits.iter().filter(|edit| edit.slot == Slot::Parent).filter_map(|edit| edit.after.clone()).collect();
+        let added = edits.iter().filter(|edit| edit.slot == Slot::Line).filter_map(|edit| edit.after.as_deref());
+        let added: Vec<&[u8]> = added.map(<[u8]>::trim_ascii).collect();
+        for _ in &added {
+            for line in &added {
+                let own = provider.identity(line).filter(|own| followed.contains(own));
+                let parent = own.and_then(|_| provider.locate_slot(line, Slot::Parent)).map(|at| line[at].to_vec());
+                followed.extend(parent.filter(|parent| !followed.contains(parent)));
+            }
+        }
+        followed
+    }
+
+    /// Puts one value of the log back in its place.
+    fn put_back(&mut self, edit: Edit) -> Result<(), PlanError> {
+        let row = self.addresses.row(edit.row).ok_or(PlanError::Gone)?;
+        let line = self.line(row)?;
+        let at = self.workspace.provider.locate_slot(&line, edit.slot).ok_or(PlanError::Gone)?;
+        if edit.before.as_deref() != Some(&line[at]) {
+            return Err(PlanError::ChangedElsewhere(edit.change.as_ref().map_or(0, |change| change.number)));
+        }
+        if let Some(change) = &edit.change {
+            let number = self.number(row, edit.slot).unwrap_or(change.number);
+            self.known_tokens.insert(number, change.tokens_after);
+        }
+        self.edits.insert((row, edit.slot.index().unwrap_or_default(), edit.slot), edit);
+        Ok(())
+    }
+
+    /// Links what follows a row that is taken out behind what it follows, of all that is not `gone` with it.
+    fn unlink(&mut self, edit: &Edit, gone: &FxHashSet<u32>) -> Result<(), PlanError> {
+        let row = self.addresses.row(edit.row).ok_or(PlanError::Gone)?;
+        let own = self.identity(row)?;
+        let rows = &self.session().rows;
+        let mut top = row;
+        // Each of them is gone once, so that even a ring of rows ends.
+        for _ in gone {
+            let above = rows[top as usize].parent.and_then(|parent| self.addresses.row_of(parent));
+            match above.filter(|above| gone.contains(above)) {
+                Some(above) => top = above,
+                None => break,
+            }
+        }
+        let Some(parent) = self.value(top, Slot::Parent) else { return Ok(()) };
+        let id = rows[row as usize].id;
+        let children = (0u32..).zip(rows).filter(|(_, row)| row.parent.is_some() && row.parent == id);
+        let children: Vec<u32> = children.map(|(place, _)| place).filter(|place| !gone.contains(place)).collect();
+        for child in children {
+            let relinked = self.edits.get(&(child, 0, Slot::Parent)).is_some_and(|edit| edit.after.as_ref() != Some(&own));
+            if !relinked {
+                self.link(child, &parent)?;
+            }
+        }
+        Ok(())
+    }
+
+    fn number(&self, row: u32, slot: Slot) -> Option<BlockNumber> {
+        self.session().blocks_of(row).get(slot.index()? as usize).map(|block| block.number)
+    }
+}

@@ -1,0 +1,82 @@
+//! What the blocks cost after a plan, and the figure from which the client knows how full the window is.
+
+use super::Draft;
+use super::finish::blocks;
+use crate::model::{Block, Edit, RowKind, Slot, Window};
+use crate::workspace::PlanError;
+use crate::workspace::revision::Revision;
+
+impl Draft<'_> {
+    /// What each block of the revision costs.
+    pub(super) fn tokens(&self, revision: &Revision) -> Vec<f64> {
+        let reading = self.reading();
+        let price = |(block, was): (&Block, &Option<u32>)| {
+            let old = was.and_then(|was| reading.session.blocks.get(was as usize));
+            match old {
+                Some(old) if old.hash == block.hash && old.kind == block.kind => old.tokens.value,
+                Some(old) => match self.known_tokens.get(&old.number) {
+                    Some(tokens) => *tokens,
+                    None => reading.price.revised(old, block).value,
+                },
+                None => reading.price.revised(block, block).value,
+            }
+        };
+        revision.session.blocks.iter().zip(&revision.block_was).map(price).collect()
+    }
+
+    /// Puts into what the last response was billed what it would be billed after the plan, so that the client knows how full
+    /// the window is.
+    pub(super) fn lower_figures(&mut self, revision: &mut Revision, window: &Window, tokens: &[f64]) -> Result<(), PlanError> {
+        let (provider, reading) = (self.workspace.provider, self.reading());
+        let rows = &reading.session.rows;
+        let billed = |row: u32| rows[row as usize].usage.is_some_and(|usage| usage.sent() > 0);
+        let Some(last) = reading.window.rows.iter().copied().rfind(|row| billed(*row)) else { return Ok(()) };
+        let until = self.logged_until.and_then(|id| self.addresses.row_of(id));
+        if until.is_some_and(|until| last <= until) {
+            return Ok(());
+        }
+        let message = rows[last as usize].message;
+        let of_response = |row: u32| rows[row as usize].kind == RowKind::Assistant && rows[row as usize].message == message;
+        let before = reading.in_window().take_while(|block| !of_response(block.row));
+        let before: f64 = before.map(|block| block.tokens.value).sum();
+        let after = blocks(revision, window).take_while(|block| !revision.was[block.row as usize].is_some_and(of_response));
+        let after: f64 = after.map(|block| tokens[block.number as usize - 1]).sum();
+        let change = (after - before).round();
+        if change == 0.0 {
+            return Ok(());
+        }
+        // What was billed may stand in a row of its own.
+        let same = |row: &u32| rows[*row as usize].message == message && billed(*row);
+        for row in (0..rows.len() as u32).filter(same) {
+            let place = (row, 0, Slot::Usage);
+            let (Some(address), Some(value)) = (self.addresses.of(row), self.value(row, Slot::Usage)) else { continue };
+            let sent = rows[row as usize].usage.map_or(0, |usage| usage.sent());
+            let sent = (sent as f64 + change).max(1.0) as u64;
+            let written = provider.usage(&value, sent).filter(|written| *written != value);
+            let Some(written) = written.filter(|_| !self.edits.contains_key(&place)) else { continue };
+            let edit = Edit { row: address, slot: Slot::Usage, before: Some(value), after: Some(written), change: None };
+            self.edits.insert(place, edit);
+            revision.amend(self, row)?;
+        }
+        Ok(())
+    }
+
+    /// Writes into the changes what the blocks cost now.
+    pub(super) fn fill_in(&mut self, revision: &Revision, tokens: &[f64]) {
+        let session = &self.workspace.reading.session;
+        let mut costs = vec![0.0; session.blocks.len()];
+        for (was, tokens) in revision.block_was.iter().zip(tokens) {
+            if let Some(was) = was {
+                costs[*was as usize] = *tokens;
+            }
+        }
+        for ((row, _, slot), edit) in &mut self.edits {
+            let block = slot.index().and_then(|index| session.blocks_of(*row).get(index as usize));
+            if let (Some(change), Some(block)) = (&mut edit.change, block) {
+                change.number = block.number;
+                change.tokens_before = block.tokens.value;
+                change.tokens_after = costs[block.number as usize - 1];
+            }
+        }
+    }
+}

@@ -1,0 +1,118 @@
+//! What a command can want of a block or a row.
+
+use super::Draft;
+use crate::engine;
+use crate::model::{Block, BlockChange, BlockNumber, Edit, Level, Mark, MarkAddress, MarkKind, RowAddress, Slot};
+use crate::workspace::PlanError;
+
+impl Draft<'_> {
+    /// Puts another content in the place of a block.
+    ///
+    /// # Errors
+    ///
+    /// It cannot be changed, or the content cannot stand there.
+    pub fn replace(&mut self, number: BlockNumber, level: Level, content: &str, reason: &str) -> Result<(), PlanError> {
+        let block = self.block(number)?;
+        let (address, slot) = self.place(block)?;
+        let value = self.workspace.provider.encode(slot, block.kind, content).ok_or(PlanError::Immutable(number))?;
+        self.set(block, address, slot, value, level, reason)
+    }
+
+    /// Puts the original of a block back in its place.
+    ///
+    /// # Errors
+    ///
+    /// It is not in the store.
+    pub fn restore(&mut self, number: BlockNumber) -> Result<(), PlanError> {
+        let block = self.block(number)?;
+        let (address, _) = self.place(block)?;
+        let Some(edit) = self.first_edit(block) else {
+            return if block.level == Level::Original { Ok(()) } else { Err(PlanError::NoOriginal(number)) };
+        };
+        let value = self.replaced(number, edit)?;
+        if let Some(change) = &edit.change {
+            self.known_tokens.insert(number, change.tokens_before);
+        }
+        self.set(block, address, edit.slot, value, Level::Original, "")
+    }
+
+    fn set(
+        &mut self,
+        block: &Block,
+        row: RowAddress,
+        slot: Slot,
+        value: Vec<u8>,
+        level: Level,
+        reason: &str,
+    ) -> Result<(), PlanError> {
+        let before = self.value(block.row, slot).ok_or(PlanError::Immutable(block.number))?;
+        let place = (block.row, block.index, slot);
+        if before == value {
+            // An earlier step of this plan may have changed it.
+            self.edits.remove(&place);
+            return Ok(());
+        }
+        let change = BlockChange {
+            number: block.number,
+            label: engine::label(block),
+            level_before: block.level,
+            level_after: level,
+            tokens_before: block.tokens.value,
+            tokens_after: 0.0,
+            reason: reason.to_owned(),
+        };
+        self.edits.insert(place, Edit { row, slot, before: Some(before), after: Some(value), change: Some(change) });
+        Ok(())
+    }
+
+    /// Links a row behind another one, by the identity of that one.
+    ///
+    /// # Errors
+    ///
+    /// The row has no identity, or no place for it.
+    pub fn link(&mut self, row: u32, parent: &[u8]) -> Result<(), PlanError> {
+        self.set_value(row, Slot::Parent, parent)
+    }
+
+    /// Puts a value into a slot of a row that holds no block.
+    ///
+    /// # Errors
+    ///
+    /// The row has no identity, or no such slot.
+    pub(in crate::workspace) fn set_value(&mut self, row: u32, slot: Slot, after: &[u8]) -> Result<(), PlanError> {
+        let address = self.addresses.of(row).ok_or(PlanError::Moved)?;
+        let before = self.value(row, slot).ok_or(PlanError::NoWay)?;
+        let edit = Edit { row: address, slot, before: Some(before), after: Some(after.to_vec()), change: None };
+        self.edits.insert((row, 0, slot), edit);
+        Ok(())
+    }
+
+    /// Adds a note at the end of the session.
+    pub fn note(&mut self, label: &str, content: &str) {
+        self.notes.push((label.to_owned(), content.to_owned()));
+    }
+
+    /// Puts a mark on a block, or takes it off.
+    ///
+    /// # Errors
+    ///
+    /// The row has no identity by which the mark could be found again.
+    pub fn mark(&mut self, number: BlockNumber, kind: MarkKind, after: Option<String>) -> Result<(), PlanError> {
+        let block = self.block(number)?;
+        let row = self.addresses.of(block.row).ok_or(PlanError::Immutable(number))?;
+        let known = self.workspace.history.marks.iter().find(|(address, known, _)| {
+            *known == kind && ((address.row == row && address.index == block.index) || address.content == block.hash)
+        });
+        let (address, before) = match known {
+            Some((address, _, value)) => (*address, Some(value.clone())),
+            None => {
+                let content = self.original(number).map_or(block.hash, |original| original.block.hash);
+                (MarkAddress { row, index: block.index, content }, None)
+            }
+        };
+        if before != after {
+            self.marks.push(Mark { address, kind, before, after, number });
+        }
+        Ok(())
+    }
+}

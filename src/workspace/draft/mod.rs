@@ -1,0 +1,229 @@
+//! A plan in the making: what is to change, and everything that must change with it.
+
+mod back;
+mod figures;
+mod finish;
+mod intents;
+mod kept;
+mod rows;
+mod strip;
+
+pub use finish::Drafted;
+pub use kept::Kept;
+
+use super::addresses::Addresses;
+use super::base::Base;
+use super::{PlanError, Workspace};
+use crate::engine::{self, Reading};
+use crate::model::{
+    Address, Block, BlockKind, BlockNumber, Edit, Flags, Key, Level, LoggedEdit, Mark, Role, RowAddress, RowKind, Session, Slot,
+    Zone,
+};
+use crate::store::Store;
+use rustc_hash::FxHashMap;
+use std::collections::BTreeMap;
+use std::ops::RangeInclusive;
+use std::rc::Rc;
+
+/// The type of the attachments that aperture adds.
+pub const NOTE: &str = "aperture_note";
+
+/// What a block was before aperture first changed it.
+#[derive(Clone, Debug)]
+pub struct Original {
+    /// The block, measured.
+    pub block: Block,
+    /// The content as the model saw it.
+    pub content: String,
+    /// The same for people.
+    pub readable: String,
+    /// What it cost, in tokens.
+    pub tokens: f64,
+}
+
+/// A plan in the making.
+pub struct Draft<'a> {
+    pub(super) workspace: &'a Workspace<'a>,
+    pub(super) store: Option<&'a Store>,
+    pub(super) addresses: Addresses,
+    pub(super) base: Base<'static>,
+    base_hash: Address,
+    ends_with_newline: bool,
+    now: i64,
+    /// Values that are replaced, by row, block and slot.
+    pub(super) edits: BTreeMap<(u32, u32, Slot), Edit>,
+    /// Rows that come and go.
+    lines: Vec<Edit>,
+    notes: Vec<(String, String)>,
+    /// The last row that stood in the file before what is taken back was done: figures up to it are in the log.
+    pub(super) logged_until: Option<Key>,
+    /// Turns that are taken off the chain.
+    pub(super) folded: Option<RangeInclusive<u32>>,
+    pub(super) marks: Vec<Mark>,
+    /// What restored blocks cost, where that was measured.
+    known_tokens: FxHashMap<BlockNumber, f64>,
+}
+
+impl<'a> Draft<'a> {
+    /// Reads the file of a session to plan a change of it. `now` is in milliseconds since 1970, UTC.
+    ///
+    /// # Errors
+    ///
+    /// The file cannot be read, or is another one than the session was read from.
+    pub fn new(workspace: &'a Workspace<'a>, store: Option<&'a Store>, now: i64) -> Result<Draft<'a>, PlanError> {
+        let session = &workspace.reading.session;
+        let base = Base::open(workspace.disk, &workspace.path)?;
+        let (base_hash, last) = base.hash(session.bytes)?.ok_or(PlanError::Moved)?;
+        Ok(Draft {
+            workspace,
+            store,
+            addresses: Addresses::new(session),
+            base,
+            base_hash,
+            ends_with_newline: last.is_none_or(|last| last == b'\n'),
+            now,
+            edits: BTreeMap::new(),
+            lines: Vec::new(),
+            notes: Vec::new(),
+            logged_until: None,
+            folded: None,
+            marks: Vec::new(),
+            known_tokens: FxHashMap::default(),
+        })
+    }
+
+    fn reading(&self) -> &'a Reading {
+        &self.workspace.reading
+    }
+
+    fn session(&self) -> &'a Session {
+        &self.workspace.reading.session
+    }
+
+    fn block(&self, number: BlockNumber) -> Result<&'a Block, PlanError> {
+        self.reading().block(number).ok_or(PlanError::NoSuchBlock(number))
+    }
+
+    /// A row as it stands in the file.
+    pub(super) fn line(&self, row: u32) -> Result<Rc<[u8]>, PlanError> {
+        Ok(self.base.line(self.session(), row)?)
+    }
+
+    /// All edits so far.
+    pub(super) fn all_edits(&self) -> impl Iterator<Item = &Edit> {
+        self.edits.values().chain(&self.lines)
+    }
+
+    /// The identity of a row as it is written in it.
+    ///
+    /// # Errors
+    ///
+    /// It has none.
+    pub fn identity(&self, row: u32) -> Result<Vec<u8>, PlanError> {
+        self.workspace.provider.identity(&self.line(row)?).ok_or(PlanError::Moved)
+    }
+
+    /// The value of a slot of a row.
+    pub fn value(&self, row: u32, slot: Slot) -> Option<Vec<u8>> {
+        let line = self.line(row).ok()?;
+        self.workspace.provider.locate_slot(&line, slot).map(|range| line[range].to_vec())
+    }
+
+    /// Why a block cannot be changed, if so, whoever asks.
+    pub fn immutable(&self, number: BlockNumber) -> Result<Option<Kept>, PlanError> {
+        let block = self.block(number)?;
+        let row = &self.session().rows[block.row as usize];
+        if block.position.zone == Zone::Cold {
+            return Ok(Some(Kept::NotInWindow));
+        }
+        if block.kind == BlockKind::Thinking {
+            return Ok(Some(Kept::Signed));
+        }
+        if row.flags.any(Flags::REFERENCES | Flags::LOADS_TOOLS | Flags::TEMPLATE | Flags::NOTIFICATION) || row.id.is_none() {
+            return Ok(Some(Kept::Bound));
+        }
+        // The client looks for these when it resumes, and reports those that it misses.
+        if block.preview.starts_with("<task-notification>") {
+            return Ok(Some(Kept::Bound));
+        }
+        let first = self.session().rows.iter().position(|row| row.prompt && row.kind == RowKind::User && !row.sidechain);
+        if first == Some(block.row as usize) && block.role == Role::User {
+            return Ok(Some(Kept::FirstPrompt));
+        }
+        Ok(self.workspace.provider.slot(&self.line(block.row)?, block.index).is_none().then_some(Kept::Bound))
+    }
+
+    /// Where a block is kept in the log: its row, and the slot through which it was changed or would be.
+    fn place(&self, block: &Block) -> Result<(RowAddress, Slot), PlanError> {
+        let address = self.addresses.of(block.row).ok_or(PlanError::Immutable(block.number))?;
+        // A picture that became a text is still changed as a whole.
+        let logged = self.workspace.history.edits_of(address, block.index).last();
+        let slot = match logged {
+            Some((_, edit)) => Some(edit.slot),
+            None => self.workspace.provider.slot(&self.line(block.row)?, block.index),
+        };
+        Ok((address, slot.ok_or(PlanError::Immutable(block.number))?))
+    }
+
+    /// The first edit of a block in the log: its value before is the original.
+    fn first_edit(&self, block: &Block) -> Option<&'a LoggedEdit> {
+        let address = self.addresses.of(block.row)?;
+        self.workspace.history.edits_of(address, block.index).next().map(|(_, edit)| edit)
+    }
+
+    /// The value that a logged edit replaced.
+    fn replaced(&self, number: BlockNumber, edit: &LoggedEdit) -> Result<Vec<u8>, PlanError> {
+        let (store, address) = self.store.zip(edit.before).ok_or(PlanError::NoOriginal(number))?;
+        Ok(store.original(&address)?)
+    }
+
+    /// What a block was before aperture first changed it; for one that was not changed, what it is.
+    ///
+    /// # Errors
+    ///
+    /// Its original is not in the store, or it cannot be read.
+    pub fn original(&self, number: BlockNumber) -> Result<Original, PlanError> {
+        let block = self.block(number)?;
+        let provider = self.workspace.provider;
+        let line = self.line(block.row)?;
+        let (line, tokens) = match self.first_edit(block) {
+            None if block.level != Level::Original => return Err(PlanError::NoOriginal(number)),
+            None => (line, block.tokens.value),
+            Some(edit) => {
+                let value = self.replaced(number, edit)?;
+                let at = provider.locate_slot(&line, edit.slot).ok_or(PlanError::Moved)?;
+                let tokens = edit.change.as_ref().map_or(block.tokens.value, |change| change.tokens_before);
+                ([&line[..at.start], &value, &line[at.end..]].concat().into(), tokens)
+            }
+        };
+        let parsed = provider.parse(&line).blocks.into_iter().nth(block.index as usize).ok_or(PlanError::Moved)?;
+        let (content, readable) = (parsed.content.to_string(), parsed.text().to_owned());
+        let mut original = Block { number, position: block.position, ..parsed.block };
+        original.hash = Key::of_bytes(content.as_bytes());
+        let words = if original.preview.is_empty() { readable.as_str() } else { &*original.preview };
+        original.preview = engine::mask(&engine::preview(words)).into();
+        // A result knows its tool through its use, which only the whole session tells.
+        if original.tool.is_none() {
+            original.tool = block.tool.clone();
+        }
+        Ok(Original { block: original, content, readable, tokens })
+    }
+
+    /// The content of a block as it stands in the file.
+    ///
+    /// # Errors
+    ///
+    /// The file is another one by now.
+    pub fn content(&self, number: BlockNumber) -> Result<String, PlanError> {
+        let block = self.block(number)?;
+        let line = self.line(block.row)?;
+        let parsed = self.workspace.provider.parse(&line);
+        let parsed = parsed.blocks.get(block.index as usize).ok_or(PlanError::Moved)?;
+        Ok(parsed.content.to_string())
+    }
+}
+
+/// BLAKE3 of some bytes.
+pub(super) fn hash(bytes: &[u8]) -> Address {
+    *blake3::hash(bytes).as_bytes()
+}

@@ -1,0 +1,116 @@
+//! Rows that a plan adds at the end of the file, and what they follow.
+
+use super::{Draft, hash};
+use crate::model::{Address, Edit, Key, RowAddress, Slot};
+use crate::provider::NewRow;
+use crate::workspace::PlanError;
+
+impl Draft<'_> {
+    /// Adds a note behind a row, by its identity, and returns the identity of the note.
+    ///
+    /// # Errors
+    ///
+    /// The provider cannot write it.
+    pub fn note_behind(&mut self, parent: Vec<u8>, label: &str, content: &str) -> Result<Vec<u8>, PlanError> {
+        let provider = self.workspace.provider;
+        self.add_row(parent, |new| provider.note(new, label, content))?.ok_or(PlanError::NoWay)
+    }
+
+    /// Adds a row at the end of the live branch, so that the client does not go on from a row that was added elsewhere.
+    ///
+    /// # Errors
+    ///
+    /// The provider cannot write it.
+    pub(in crate::workspace) fn mark_leaf(&mut self) -> Result<(), PlanError> {
+        let provider = self.workspace.provider;
+        self.add_row(self.identity(self.last_linked())?, |new| provider.leaf(new)).map(drop)
+    }
+
+    /// Adds a row behind another one, as `write` makes it, and returns its identity, if it has one.
+    pub(super) fn add_row(
+        &mut self,
+        parent: Vec<u8>,
+        write: impl FnOnce(&NewRow<'_>) -> Option<Vec<u8>>,
+    ) -> Result<Option<Vec<u8>>, PlanError> {
+        let like = self.last_linked();
+        // Unique by what it is made of: this file, this moment, this place in the plan.
+        let seed = [&self.base_hash[..], &self.now.to_le_bytes(), &(self.lines.len() as u64).to_le_bytes()].concat();
+        let timestamp = jiff::Timestamp::from_millisecond(self.now).unwrap_or_default();
+        let like_line = self.line(like)?;
+        let new = NewRow {
+            like: &like_line,
+            parent,
+            id: uuid(&hash(&seed)),
+            timestamp: format!("{timestamp:.3}"),
+            sidechain: self.session().rows[like as usize].sidechain,
+        };
+        let line = write(&new).ok_or(PlanError::NoWay)?;
+        let provider = self.workspace.provider;
+        // Not every provider knows a row by the id that is written into it.
+        let id = provider.parse(&line).row.id.unwrap_or_else(|| Key::of(&new.id));
+        let row = RowAddress { id, occurrence: 0 };
+        let identity = provider.identity(&line);
+        let after = Some(self.ended(line));
+        self.lines.push(Edit { row, slot: Slot::Line, before: None, after, change: None });
+        Ok(identity)
+    }
+
+    /// A row with the line feed behind it, and before it where the file ends without one.
+    pub(super) fn ended(&self, mut line: Vec<u8>) -> Vec<u8> {
+        let first = self.added_lines().next().is_none();
+        if first && !self.ends_with_newline {
+            line.insert(0, b'\n');
+        }
+        line.push(b'\n');
+        line
+    }
+
+    /// A row that was written before, linked behind what is the last one now.
+    pub(super) fn behind_last(&self, line: &[u8]) -> Result<Vec<u8>, PlanError> {
+        let Some(at) = self.workspace.provider.locate_slot(line, Slot::Parent) else { return Ok(line.to_vec()) };
+        let parent = self.leaf_identity()?;
+        Ok([&line[..at.start], &parent, &line[at.end..]].concat())
+    }
+
+    /// The identity of the last row of the chain, notes of this plan included.
+    pub(super) fn leaf_identity(&self) -> Result<Vec<u8>, PlanError> {
+        let provider = self.workspace.provider;
+        // A row that others are linked to stands among them, not at the end.
+        let followed =
+            |own: &[u8]| self.edits.values().any(|edit| edit.slot == Slot::Parent && edit.after.as_deref() == Some(own));
+        for line in self.lines.iter().rev().filter(|edit| edit.before.is_none()).filter_map(|edit| edit.after.as_deref()) {
+            let line = line.trim_ascii();
+            let own = provider.identity(line);
+            if provider.locate_slot(line, Slot::Parent).is_some() && !own.as_ref().is_some_and(|own| followed(own)) {
+                return own.ok_or(PlanError::NoWay);
+            }
+        }
+        self.identity(self.last_linked())
+    }
+
+    /// The last row of the chain that this plan leaves in place.
+    pub(super) fn last_linked(&self) -> u32 {
+        let removed = |row: u32| self.removed_lines().any(|edit| self.addresses.row(edit.row) == Some(row));
+        self.reading().window.chain.iter().rev().copied().find(|row| !removed(*row)).unwrap_or_default()
+    }
+
+    /// The rows that are added so far.
+    pub(in crate::workspace) fn added_lines(&self) -> impl Iterator<Item = &Edit> {
+        self.lines.iter().filter(|edit| edit.before.is_none())
+    }
+
+    /// The rows that are taken out so far.
+    pub(in crate::workspace) fn removed_lines(&self) -> impl Iterator<Item = &Edit> {
+        self.lines.iter().filter(|edit| edit.after.is_none())
+    }
+}
+
+/// A UUID of version 4 from random bits: here the bits of a hash.
+fn uuid(bits: &Address) -> String {
+    let mut bytes = [0; 16];
+    bytes.copy_from_slice(&bits[..16]);
+    bytes[6] = bytes[6] & 0x0f | 0x40;
+    bytes[8] = bytes[8] & 0x3f | 0x80;
+    let digits = format!("{:032x}", u128::from_be_bytes(bytes));
+    [&digits[..8], &digits[8..12], &digits[12..16], &digits[16..20], &digits[20..]].join("-")
+}

@@ -1,0 +1,268 @@
+//! What must hold of a change while other programs are at work on the same session or the same store.
+
+use super::place::{Place, Step, append};
+use super::sessions::{STATE, odd, small};
+use super::*;
+use crate::fsio::{Entry, Identity, NewFile, OpenFile, RealDisk};
+use crate::model::{Level, OperationState};
+use crate::store::Store;
+use std::fs::{self, File, OpenOptions};
+use std::io::Write;
+use std::path::Path;
+use std::sync::Mutex;
+
+/// A disk on which a client is at work: what it does at each call is a function of the call.
+struct BusyDisk<'a> {
+    inner: &'a dyn Disk,
+    /// The rows that are appended when the temporary file is made, and just before it is renamed.
+    at_create: Mutex<Vec<String>>,
+    at_rename: Mutex<Vec<String>>,
+    /// What a program writes to the old file after that lost its name, a piece each time it is asked who writes.
+    after: Mutex<Vec<String>>,
+    /// Whether that program never lets go.
+    stays: bool,
+    old: Mutex<Option<File>>,
+    /// What another program puts in the place of the file while the temporary one is made.
+    replaced: Option<Vec<u8>>,
+}
+
+impl<'a> BusyDisk<'a> {
+    fn new(inner: &'a dyn Disk) -> BusyDisk<'a> {
+        BusyDisk {
+            inner,
+            at_create: Mutex::default(),
+            at_rename: Mutex::default(),
+            after: Mutex::default(),
+            stays: false,
+            old: Mutex::default(),
+            replaced: None,
+        }
+    }
+}
+
+fn take(rows: &Mutex<Vec<String>>) -> Option<String> {
+    let mut rows = rows.lock().unwrap();
+    (!rows.is_empty()).then(|| rows.remove(0))
+}
+
+impl Disk for BusyDisk<'_> {
+    fn identify(&self, path: &Path) -> io::Result<Identity> {
+        self.inner.identify(path)
+    }
+
+    fn open(&self, path: &Path, offset: u64) -> io::Result<Box<dyn OpenFile>> {
+        self.inner.open(path, offset)
+    }
+
+    fn list(&self, path: &Path) -> io::Result<Vec<Entry>> {
+        self.inner.list(path)
+    }
+
+    fn resolve(&self, path: &Path) -> io::Result<PathBuf> {
+        self.inner.resolve(path)
+    }
+
+    fn lock(&self, path: &Path) -> io::Result<Option<Box<dyn Send>>> {
+        self.inner.lock(path)
+    }
+
+    fn create(&self, path: &Path, like: &Path) -> io::Result<Box<dyn NewFile>> {
+        while let Some(row) = take(&self.at_create) {
+            append(like, &row);
+        }
+        let created = self.inner.create(path, like)?;
+        if let Some(content) = &self.replaced {
+            let other = like.with_extension("other");
+            fs::write(&other, content)?;
+            fs::rename(other, like)?;
+        }
+        Ok(created)
+    }
+
+    fn append(&self, path: &Path, bytes: &[u8]) -> io::Result<()> {
+        self.inner.append(path, bytes)
+    }
+
+    fn rename(&self, from: &Path, to: &Path) -> io::Result<()> {
+        while let Some(row) = take(&self.at_rename) {
+            append(to, &row);
+        }
+        *self.old.lock().unwrap() = Some(OpenOptions::new().append(true).open(to)?);
+        self.inner.rename(from, to)
+    }
+
+    fn sync_directory(&self, path: &Path) -> io::Result<()> {
+        self.inner.sync_directory(path)
+    }
+
+    fn remove(&self, path: &Path) -> io::Result<()> {
+        self.inner.remove(path)
+    }
+
+    fn writers(&self, _: &Path, _: &Identity) -> Vec<u32> {
+        let mut old = self.old.lock().unwrap();
+        let Some(file) = &mut *old else { return Vec::new() };
+        if let Some(piece) = take(&self.after) {
+            file.write_all(piece.as_bytes()).unwrap();
+        }
+        if self.stays || !self.after.lock().unwrap().is_empty() { vec![4242] } else { Vec::new() }
+    }
+}
+
+#[test]
+fn what_a_client_appends_meanwhile_is_carried_over_in_order() {
+    let bytes = small("2.1.330");
+    let expected = {
+        let place = Place::new(bytes.as_bytes());
+        place.step(&RealDisk, Step::Both).unwrap();
+        place.bytes()
+    };
+    let row = |number: u32| format!(r#"{{"type":"mode","mode":"m{number}","sessionId":"s"}}"#);
+    let place = Place::new(bytes.as_bytes());
+    let disk = BusyDisk::new(&RealDisk);
+    disk.at_create.lock().unwrap().push(row(1));
+    disk.at_rename.lock().unwrap().push(row(2));
+    disk.after.lock().unwrap().extend([row(3) + "\n", row(4) + "\n"]);
+    place.step(&disk, Step::Both).unwrap();
+    let rows: String = (1..=4).map(|number| row(number) + "\n").collect();
+    let now = String::from_utf8(place.bytes()).unwrap();
+    assert_eq!(now.strip_prefix(std::str::from_utf8(&expected).unwrap()), Some(&*rows));
+    place.undo_all().unwrap();
+    assert_eq!(String::from_utf8(place.bytes()).unwrap(), bytes + &rows);
+}
+
+#[test]
+fn a_row_that_is_half_written_when_the_file_is_replaced_is_carried_over_whole() {
+    let bytes = small("2.1.330");
+    let place = Place::new(bytes.as_bytes());
+    let disk = BusyDisk::new(&RealDisk);
+    let (first, second) = STATE.split_at(9);
+    disk.after.lock().unwrap().extend([first.to_owned(), second.to_owned(), "\n".to_owned()]);
+    place.step(&disk, Step::Shorten(Level::Archived)).unwrap();
+    let now = String::from_utf8(place.bytes()).unwrap();
+    assert!(now.ends_with(&format!("}}\n{STATE}\n")), "{}", &now[now.len() - 90..]);
+}
+
+#[test]
+fn a_program_that_does_not_let_go_of_the_old_file_is_told_of() {
+    let place = Place::new(small("2.1.330").as_bytes());
+    let disk = BusyDisk { stays: true, ..BusyDisk::new(&RealDisk) };
+    let error = place.step(&disk, Step::Both).unwrap_err();
+    assert!(matches!(error.downcast_ref(), Some(ApplyError::Unsure(_))), "{error:#}");
+    assert_eq!(place.settled().len(), 1);
+}
+
+#[test]
+fn a_file_that_another_program_replaces_meanwhile_is_left_alone() {
+    let place = Place::new(small("2.1.330").as_bytes());
+    let other = small("2.1.329").into_bytes();
+    let disk = BusyDisk { replaced: Some(other.clone()), ..BusyDisk::new(&RealDisk) };
+    let error = place.step(&disk, Step::Both).unwrap_err();
+    assert!(matches!(error.downcast_ref(), Some(ApplyError::Changed)), "{error:#}");
+    assert!(place.bytes() == other);
+    assert_eq!(place.settled(), []);
+}
+
+/// A row that goes on with the conversation behind `parent`.
+fn chained(id: &str, parent: &str) -> String {
+    format!(
+        r#"{{"parentUuid":"{parent}","isSidechain":false,"type":"attachment","attachment":{{"type":"date"}},"rendered":[{{"content":"<system-reminder>\n{id}\n</system-reminder>"}}],"renderedRole":"user","uuid":"{id}","timestamp":"2026-11-21T11:00:00.000Z","sessionId":"s","version":"2.1.330"}}"#
+    )
+}
+
+/// The identity of the last row of a file.
+fn last_row(bytes: &[u8]) -> String {
+    let text = String::from_utf8(bytes.to_vec()).unwrap();
+    let row: serde_json::Value = serde_json::from_str(text.lines().last().unwrap()).unwrap();
+    row["uuid"].as_str().unwrap().to_owned()
+}
+
+#[test]
+fn a_conversation_that_goes_on_meanwhile_is_never_cut() {
+    for early in [true, false] {
+        for (before, step) in [(vec![], Step::Note), (vec![Step::Note], Step::Undo)] {
+            let place = Place::new(small("2.1.330").as_bytes());
+            for step in &before {
+                place.step(&RealDisk, *step).unwrap();
+            }
+            let old = place.bytes();
+            let row = chained("x1", &last_row(&old));
+            let disk = BusyDisk::new(&RealDisk);
+            if !early {
+                disk.at_create.lock().unwrap().push(row.clone());
+            }
+            let outcome = place.step_then(&disk, step, |_| {
+                if early {
+                    append(&place.path, &row);
+                }
+            });
+            let error = outcome.unwrap_err();
+            assert!(matches!(error.downcast_ref(), Some(ApplyError::MovedOn)), "{step:?} early {early}: {error:#}");
+            assert!(place.bytes() == [&old[..], row.as_bytes(), b"\n"].concat(), "{step:?} early {early}");
+            assert_eq!(place.settled().len(), before.len());
+        }
+    }
+}
+
+#[test]
+fn a_conversation_that_went_on_behind_a_note_stays_whole_when_the_note_goes() {
+    for (name, bytes) in odd().into_iter().filter(|(name, _)| !name.contains("half")) {
+        let place = Place::new(&bytes);
+        place.step(&RealDisk, Step::Both).unwrap();
+        let window = place.open(&RealDisk).unwrap().reading.window.rows.len();
+        let leaf = last_row(&place.bytes());
+        place.append(&chained("x1", &leaf));
+        place.append(&chained("x2", "x1"));
+        let session = place.open(&RealDisk).unwrap();
+        assert_eq!(session.reading.window.rows.len(), window + 2, "{name}");
+        drop(session);
+        let longer = place.bytes();
+        place.step(&RealDisk, Step::Undo).unwrap_or_else(|error| panic!("{name}: {error:#}"));
+        let session = place.open(&RealDisk).unwrap();
+        let original = Place::new(&bytes).open(&RealDisk).unwrap().reading.window.rows.len();
+        assert_eq!(session.reading.window.rows.len(), original + 2, "{name}");
+        drop(session);
+        place.step(&RealDisk, Step::Redo).unwrap_or_else(|error| panic!("{name}: {error:#}"));
+        assert_eq!(place.open(&RealDisk).unwrap().reading.window.rows.len(), window + 2, "{name}");
+        place.undo_all().unwrap();
+        // The store is not the only thing that came through.
+        assert_eq!(
+            place.bytes().iter().filter(|byte| **byte == b'\n').count() + 1,
+            {
+                let notes = 1 + usize::from(longer.windows(17).any(|word| word == b"thinking_stripped"));
+                longer.iter().filter(|byte| **byte == b'\n').count() + 1 - notes
+            },
+            "{name}"
+        );
+    }
+}
+
+#[test]
+fn two_processes_log_at_once() {
+    let directory = tempfile::tempdir().unwrap();
+    let plan = {
+        let place = Place::new(small("2.1.330").as_bytes());
+        let mut plan = None;
+        place.step_then(&RealDisk, Step::Both, |drafted| plan = Some(drafted.plan.clone())).unwrap();
+        plan.unwrap()
+    };
+    std::thread::scope(|scope| {
+        for name in ["a", "b", "c"] {
+            let (directory, plan) = (directory.path(), &plan);
+            scope.spawn(move || {
+                let store = Store::open(directory).unwrap();
+                let key = store.register("claude-code", name, Path::new(name), "p").unwrap();
+                for round in 0..40 {
+                    let mut plan = plan.clone();
+                    plan.edits[0].after = Some(format!("{name}{round}").into_bytes());
+                    let id = store.prepare(key, &plan, round, Some((1, [0; 32]))).unwrap();
+                    store.settle(key, id, OperationState::Committed).unwrap();
+                }
+            });
+        }
+    });
+    let store = Store::open(directory.path()).unwrap();
+    for session in store.sessions().unwrap() {
+        assert_eq!(store.history(session.key).unwrap().operations.len(), 40);
+    }
+}

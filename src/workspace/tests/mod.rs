@@ -1,0 +1,12 @@
+//! Sessions read and changed while everything around them fails, goes on, or is odd.
+#![expect(clippy::disallowed_methods, reason = "tests write the files that they read")]
+
+mod faults;
+mod laws;
+mod meanwhile;
+mod place;
+mod plans;
+mod reading;
+mod sessions;
+
+use super::*;

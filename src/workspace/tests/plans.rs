@@ -1,0 +1,158 @@
+//! Plans and what they leave behind.
+
+use super::place::{Place, Step, WRITTEN, shorten_all};
+use super::sessions::{odd, small};
+use super::*;
+use crate::fsio::RealDisk;
+use crate::model::{BlockKind, Level, OperationKind};
+use crate::workspace::addresses::Addresses;
+use crate::workspace::base::Base;
+use crate::workspace::splice::{SpliceError, splice};
+use std::fs;
+use std::time::{Duration, UNIX_EPOCH};
+
+#[test]
+fn several_rows_that_were_added_are_taken_back_together() {
+    for (name, bytes) in odd() {
+        let place = Place::new(&bytes);
+        place
+            .change(&RealDisk, OperationKind::Change, None, |draft| {
+                draft.note(NOTE, "one");
+                draft.note(NOTE, "two");
+                shorten_all(draft, Level::Archived).map(drop)
+            })
+            .unwrap();
+        place.step(&RealDisk, Step::Undo).unwrap_or_else(|error| panic!("{name}: {error:#}"));
+        assert!(place.bytes() == bytes, "{name}");
+        place.step(&RealDisk, Step::Redo).unwrap_or_else(|error| panic!("{name}: {error:#}"));
+        place.step(&RealDisk, Step::Undo).unwrap_or_else(|error| panic!("{name}: {error:#}"));
+        assert!(place.bytes() == bytes, "{name}");
+    }
+}
+
+#[test]
+fn the_way_to_the_original_gives_back_every_byte() {
+    for (name, bytes) in odd() {
+        let place = Place::new(&bytes);
+        for step in [Step::Both, Step::Note, Step::Shorten(Level::Original), Step::Shorten(Level::Minimal), Step::Original] {
+            place.step(&RealDisk, step).unwrap_or_else(|error| panic!("{name}: {step:?}: {error:#}"));
+        }
+        assert!(place.bytes() == bytes, "{name}");
+        place.undo_all().unwrap_or_else(|error| panic!("{name}: {error:#}"));
+        assert!(place.bytes() == bytes, "{name}: undo");
+    }
+}
+
+#[test]
+fn an_empty_session_is_refused_a_note() {
+    for bytes in ["", "\n", "{\"type\":\"mode\",\"mode\":\"normal\",\"sessionId\":\"s\"}\n"] {
+        let place = Place::new(bytes.as_bytes());
+        assert!(place.step(&RealDisk, Step::Note).is_err());
+        assert!(place.bytes() == bytes.as_bytes());
+    }
+}
+
+fn is_temporary(entry: &io::Result<fs::DirEntry>) -> bool {
+    entry.as_ref().is_ok_and(|entry| entry.path().extension().is_some_and(|end| end == "aperture"))
+}
+
+#[test]
+fn a_value_that_changes_before_it_is_copied_is_not_lost() {
+    let bytes = small("2.1.330");
+    let place = Place::new(bytes.as_bytes());
+    let workspace = place.open(&RealDisk).unwrap();
+    let mut draft = Draft::new(&workspace, Some(&place.store), 1).unwrap();
+    shorten_all(&mut draft, Level::Archived).unwrap();
+    let plan = draft.finish(OperationKind::Change, "test", None, &|_| None, false).unwrap().into_plan();
+    let session = &workspace.reading.session;
+    let base = Base::of(Box::new(io::Cursor::new(bytes.as_bytes())));
+    let splice = splice(workspace.provider, session, &Addresses::new(session), &base, plan.base_bytes, &plan.edits).unwrap();
+    let run = |bytes: &str| {
+        let (mut old, mut new) = (Vec::new(), Vec::new());
+        let outcome = splice.run(&mut bytes.as_bytes(), &mut |bytes| old.extend_from_slice(bytes), &mut |bytes| {
+            new.extend_from_slice(bytes);
+            Ok(())
+        });
+        outcome.map(|()| (old == bytes.as_bytes(), new.len() < old.len()))
+    };
+    assert_eq!(run(&bytes).unwrap(), (true, true));
+    let other = bytes.replacen("result line 3", "RESULT line 3", 1);
+    assert_ne!(other, bytes);
+    assert!(matches!(run(&other), Err(SpliceError::Mismatch)));
+    assert!(matches!(run(&bytes[..bytes.len() - 1]), Err(SpliceError::Mismatch)));
+}
+
+#[test]
+fn a_plan_is_for_one_state_of_the_file() {
+    let bytes = small("2.1.330");
+    let place = Place::new(bytes.as_bytes());
+    let other = bytes.replacen("prompt line 3", "PROMPT line 3", 1);
+    let outcome = place.step_then(&RealDisk, Step::Both, |_| fs::write(&place.path, &other).unwrap());
+    assert!(matches!(outcome.unwrap_err().downcast_ref(), Some(ApplyError::Changed)));
+    assert!(place.bytes() == other.as_bytes());
+    assert_eq!(fs::read_dir(place.path.parent().unwrap()).unwrap().filter(is_temporary).count(), 0);
+    assert_eq!(place.settled(), []);
+}
+
+#[test]
+fn a_block_that_another_program_changed_is_not_taken_back() {
+    let place = Place::new(small("2.1.330").as_bytes());
+    place.step(&RealDisk, Step::Shorten(Level::Archived)).unwrap();
+    let text = String::from_utf8(place.bytes()).unwrap();
+    let other = text.replacen("| @recall(", "| @RECALL(", 3);
+    assert_ne!(text, other);
+    fs::write(&place.path, &other).unwrap();
+    let error = place.step(&RealDisk, Step::Undo).unwrap_err();
+    assert!(matches!(error.downcast_ref(), Some(PlanError::ChangedElsewhere(_))), "{error:#}");
+    assert!(place.bytes() == other.as_bytes());
+}
+
+#[test]
+fn a_change_that_is_taken_back_within_its_plan_is_none() {
+    let place = Place::new(small("2.1.330").as_bytes());
+    let number = {
+        let workspace = place.open(&RealDisk).unwrap();
+        workspace
+            .reading
+            .in_window()
+            .filter(|block| block.kind == BlockKind::ToolResult)
+            .map(|block| block.number)
+            .next()
+            .unwrap()
+    };
+    let outcome = place.change(&RealDisk, OperationKind::Change, None, |draft| {
+        let content = draft.content(number)?;
+        draft.replace(number, Level::Archived, "gone", "")?;
+        draft.replace(number, Level::Original, &content, "")
+    });
+    assert_eq!(outcome.unwrap(), None);
+}
+
+#[cfg(unix)]
+#[test]
+fn a_link_stays_a_link_and_modes_and_times_stay() {
+    use std::os::unix::fs::{PermissionsExt, symlink};
+    let mut place = Place::new(small("2.1.330").as_bytes());
+    let target = place.path.with_file_name("target.jsonl");
+    fs::rename(&place.path, &target).unwrap();
+    symlink(&target, &place.path).unwrap();
+    fs::set_permissions(&target, fs::Permissions::from_mode(0o640)).unwrap();
+    let link = place.path.clone();
+    let old = place.bytes();
+    {
+        let workspace = place.open(&RealDisk).unwrap();
+        let mut draft = Draft::new(&workspace, Some(&place.store), 1).unwrap();
+        draft.note(NOTE, "x");
+        let drafted = draft.finish(OperationKind::Change, "test", None, &|_| None, false).unwrap();
+        let key = place.store.register("claude-code", "s", &target, "p").unwrap();
+        apply(&workspace, &place.store, key, &drafted.plan, 1, &|_| ()).unwrap();
+    }
+    assert!(fs::symlink_metadata(&link).unwrap().is_symlink());
+    let metadata = fs::metadata(&target).unwrap();
+    assert_eq!(metadata.permissions().mode() & 0o777, 0o640);
+    assert_eq!(metadata.modified().unwrap(), UNIX_EPOCH + Duration::from_secs(WRITTEN));
+    assert!(fs::read(&target).unwrap() != old);
+    place.path = target;
+    place.undo_all().unwrap();
+    assert!(place.bytes() == old);
+}
