@@ -162,6 +162,8 @@ Register-ArgumentCompleter -Native -CommandName 'aperture' -ScriptBlock {
             [CompletionResult]::new('--directory', '--directory', [CompletionResultType]::ParameterName, 'Run as if started in this directory')
             [CompletionResult]::new('--headers', '--headers', [CompletionResultType]::ParameterName, 'Write the in-band header of each message and part')
             [CompletionResult]::new('--raw', '--raw', [CompletionResultType]::ParameterName, 'Write the content alone, exactly as it is sent')
+            [CompletionResult]::new('-a', '-a', [CompletionResultType]::ParameterName, 'Also what the client adds in the system''s name: reminders, lists of skills and agents')
+            [CompletionResult]::new('--all', '--all', [CompletionResultType]::ParameterName, 'Also what the client adds in the system''s name: reminders, lists of skills and agents')
             [CompletionResult]::new('--json', '--json', [CompletionResultType]::ParameterName, 'Write JSON')
             [CompletionResult]::new('--no-cache', '--no-cache', [CompletionResultType]::ParameterName, 'Read everything anew, and remember nothing')
             [CompletionResult]::new('--no-pager', '--no-pager', [CompletionResultType]::ParameterName, 'Do not use a pager')

@@ -1435,7 +1435,7 @@ _aperture() {
             return 0
             ;;
         aperture__subcmd__transcript)
-            opts="-s -C -h --headers --raw --session --json --window --color --directory --no-cache --no-pager --help"
+            opts="-a -s -C -h --headers --raw --all --session --json --window --color --directory --no-cache --no-pager --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0

@@ -153,6 +153,8 @@ set edit:completion:arg-completer[aperture] = {|@words|
             cand --directory 'Run as if started in this directory'
             cand --headers 'Write the in-band header of each message and part'
             cand --raw 'Write the content alone, exactly as it is sent'
+            cand -a 'Also what the client adds in the system''s name: reminders, lists of skills and agents'
+            cand --all 'Also what the client adds in the system''s name: reminders, lists of skills and agents'
             cand --json 'Write JSON'
             cand --no-cache 'Read everything anew, and remember nothing'
             cand --no-pager 'Do not use a pager'

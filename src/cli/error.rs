@@ -136,6 +136,9 @@ impl From<PlanError> for CommandError {
                     }
                     PlanError::Held(number, Kept::Pinned) => (ErrorKind::Refused, format!("aperture unpin {number} lets it go")),
                     PlanError::Held(number, _) => (ErrorKind::Refused, format!("aperture unfocus {number} lets it go")),
+                    PlanError::Budget { smallest, .. } => {
+                        (ErrorKind::Refused, format!("aperture compress --budget {smallest} does what can be done"))
+                    }
                     PlanError::NotCompacted => {
                         (ErrorKind::Refused, "turns that aperture compact folded come back by aperture undo".to_owned())
                     }

@@ -26,13 +26,14 @@ over both.
                                least ten steps,
   steps = 30                   or after so many steps: responses of the model
 
-  preset = \"balanced\"          how short stale blocks get: light, balanced or
-                               aggressive
+  preset = \"balanced\"          how much of what is old stays: lossless, light,
+                               balanced, aggressive or handoff
 
-  [levels]                     over the preset: steps without use from which
-  trimmed = 10                 on a stale block is trimmed, summarized or
-  summarized = 30              minimal; superseded = \"minimal\" is the level of
-  minimal = 90                 what a later block says as well
+  [keep]                       over the preset:
+  worth_millionths = 38        a byte stays if the chance that the agent needs
+                               what it shows is so many millionths
+  newest_percent = 25          the newest part of the window, which stays nearly
+                               as it is
 
   [protect]                    what is not shortened unless a selector names it:
   tools = [\"TodoWrite\"]        tools and files by globs, and whatever contains

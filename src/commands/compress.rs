@@ -94,7 +94,8 @@ pub fn run(env: &Env, arguments: &Arguments) -> Result<(), CommandError> {
         };
         if let Some(aim) = aim {
             let scope = Scope { end, only: picked.filter(|_| arguments.stale), level: arguments.level };
-            said.kept = shrink(draft, aim, &scope, &rules)?;
+            let cache = env.cache();
+            said.kept = shrink(draft, aim, &scope, &rules, &|hash| cache.count(hash))?;
         }
         if let Some(budget) = budget.filter(|budget| reading.price.total.value <= *budget as f64) {
             said.notes.push(format!("the window is within its budget of {}", amount(budget)));

@@ -251,14 +251,4 @@ impl Draft<'_> {
     pub fn marks(&self) -> usize {
         self.marks.len()
     }
-
-    /// About what the changes so far save, in tokens.
-    pub fn saved_so_far(&self) -> f64 {
-        let saved = self.edits.values().filter_map(|edit| {
-            let change = edit.change.as_ref()?;
-            let (before, after) = (edit.before.as_ref()?.len().max(1), edit.after.as_ref()?.len());
-            Some(change.tokens_before * (1.0 - after as f64 / before as f64))
-        });
-        saved.sum()
-    }
 }

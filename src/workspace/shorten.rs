@@ -3,7 +3,7 @@
 use super::draft::{Draft, Kept};
 use super::{Original, PlanError};
 use crate::engine::{self, Context, Need, Preset, Rules, Shortened, Subject};
-use crate::model::{Block, BlockKind, BlockNumber, Level, Role};
+use crate::model::{Block, BlockKind, BlockNumber, Key, Level, Role};
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::collections::BTreeMap;
 
@@ -74,42 +74,66 @@ pub struct Scope {
     pub level: Option<Level>,
 }
 
-/// Shortens what is old of a window, by what the agent will need of it.
+/// Shortens what is old of a window, by what the agent will need of it. `known` gives counts of contents.
 ///
 /// # Errors
 ///
 /// The session cannot be read, or a budget is smaller than what can be reached.
-pub fn shrink(draft: &mut Draft<'_>, aim: Aim, scope: &Scope, rules: &Rules) -> Result<KeptBlocks, PlanError> {
+pub fn shrink(
+    draft: &mut Draft<'_>,
+    aim: Aim,
+    scope: &Scope,
+    rules: &Rules,
+    known: &(dyn Fn(Key) -> Option<u32> + Sync),
+) -> Result<KeptBlocks, PlanError> {
     let reading = &draft.workspace.reading;
-    if matches!(aim, Aim::Tokens(budget) if reading.price.total.value <= budget as f64) {
+    let total = reading.price.total.value;
+    if matches!(aim, Aim::Tokens(budget) if total <= budget as f64) {
         return Ok(KeptBlocks::new());
     }
     let (sources, mut kept) = sources(draft, aim, scope, rules)?;
     let subjects: Vec<Subject<'_>> = sources.iter().map(Source::subject).collect();
     let planned = engine::plan(reading, &subjects);
-    let shortened = match aim {
-        Aim::Preset(preset) => planned.first(planned.worth_at_least(preset.worth_millionths)),
-        Aim::Tokens(budget) => planned.saving(reading.price.total.value - budget as f64).map_err(|most| PlanError::Budget {
-            budget,
-            smallest: (reading.price.total.value - most).max(0.0).ceil() as u64,
-        })?,
-    };
-    if let Some(level) = scope.level {
-        let wanted = shortened.iter().map(|shortened| (shortened.number, level)).collect();
-        kept.extend(shorten(draft, &wanted, "", Some(rules))?);
-        return Ok(kept);
-    }
     let by_number: FxHashMap<BlockNumber, &Source> =
         sources.iter().map(|source| (source.original.block.number, source)).collect();
+    let budget = match aim {
+        Aim::Preset(preset) => {
+            let shortened = planned.first(planned.worth_at_least(preset.worth_millionths));
+            if let Some(level) = scope.level {
+                let wanted = shortened.iter().map(|shortened| (shortened.number, level)).collect();
+                kept.extend(shorten(draft, &wanted, "", Some(rules))?);
+                return Ok(kept);
+            }
+            put(draft, shortened, &by_number)?;
+            return Ok(kept);
+        }
+        Aim::Tokens(budget) => budget,
+    };
+    let impossible = |smallest: f64| PlanError::Budget { budget, smallest: smallest.max(0.0).ceil() as u64 };
+    let mut wanted = total - budget as f64;
+    loop {
+        let enough = planned.saving(wanted);
+        let all = enough.is_err();
+        put(draft, enough.unwrap_or_else(|_| planned.first(0)), &by_number)?;
+        // What was expected is an estimate; what comes of it is counted.
+        match draft.window_tokens(known)? - budget as f64 {
+            over if over <= 0.0 => return Ok(kept),
+            over if all => return Err(impossible(budget as f64 + over)),
+            over => wanted += over * 1.1 + 1.0,
+        }
+    }
+}
+
+/// Puts what is left of blocks in their places.
+fn put(draft: &mut Draft<'_>, shortened: Vec<Shortened>, sources: &FxHashMap<BlockNumber, &Source>) -> Result<(), PlanError> {
     for Shortened { number, level, content } in shortened {
-        let (Some(block), Some(source)) = (reading.block(number), by_number.get(&number)) else { continue };
+        let (Some(block), Some(source)) = (draft.workspace.reading.block(number), sources.get(&number)) else { continue };
         // What is short already is changed again only where that saves something.
-        let shorter = block.level == Level::Original || content.len() + LEAST_SAVED_BYTES <= block.bytes as usize;
-        if shorter {
+        if block.level == Level::Original || content.len() + LEAST_SAVED_BYTES <= block.bytes as usize {
             draft.replace(number, level, &source.wrapped(content), &source.reason)?;
         }
     }
-    Ok(kept)
+    Ok(())
 }
 
 /// The originals of all blocks that may be shortened, and why others may not.
@@ -166,7 +190,15 @@ pub fn shorten(
     rules: Option<&Rules>,
 ) -> Result<KeptBlocks, PlanError> {
     let reading = &draft.workspace.reading;
-    let need = Need::new(reading);
+    // What a block brought once counts, not what was left of it: the way to a level makes no difference.
+    let mut need = Need::new(reading);
+    for number in wanted.keys() {
+        if let Some(block) = reading.block(*number).filter(|block| block.level != Level::Original)
+            && let Ok(original) = draft.original(*number)
+        {
+            need.replace(block, &engine::terms_of(&original.readable));
+        }
+    }
     let others = reading.in_window().filter(|block| block.role != Role::System && !wanted.contains_key(&block.number));
     let mut shown: FxHashSet<u32> = others.flat_map(|block| block.terms.iter().copied()).collect();
     let mut kept = KeptBlocks::new();

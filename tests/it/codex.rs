@@ -43,7 +43,7 @@ fn a_transcript_is_what_the_model_sees() {
     for home in ["codex-tools", "codex-fork"] {
         let sandbox = Sandbox::of(home);
         let texts = sent(&fs::read_to_string(&sandbox.rollouts()[0]).unwrap());
-        let transcript = sandbox.text(&["transcript", "--raw"]);
+        let transcript = sandbox.text(&["transcript", "--raw", "--all"]);
         for text in &texts {
             assert!(transcript.contains(text.as_str()), "{home}: {text}");
         }
@@ -81,9 +81,9 @@ fn what_is_shortened_is_given_back() {
 #[test]
 fn a_call_is_kept_with_all_that_follows_it() {
     let sandbox = Sandbox::of("codex-tools");
-    let original = sandbox.text(&["transcript", "--raw"]);
+    let original = sandbox.text(&["transcript", "--raw", "--all"]);
     sandbox.text(&["compress", "all", "--level", "minimal", "--keep-from", "call_a6"]);
-    let transcript = sandbox.text(&["transcript", "--raw"]);
+    let transcript = sandbox.text(&["transcript", "--raw", "--all"]);
     assert!(transcript.len() < original.len() / 2);
     let tail = |text: &str| text[text.find("*** Update File: tests/discount.rs").unwrap()..].to_owned();
     assert_eq!(tail(&transcript), tail(&original));

@@ -37,17 +37,7 @@ impl Need {
     pub fn new(reading: &Reading) -> Need {
         let mut need = Need { step: reading.steps, ..Need::default() };
         for block in reading.in_window() {
-            let agent = matches!(block.role, Role::Assistant | Role::ToolUse);
-            let step = block.position.step;
-            for term in &block.terms {
-                let known = need.uses.entry(*term).or_default();
-                known.blocks += 1;
-                known.step = known.step.max(step);
-                if agent && (known.agent_steps == 0 || known.agent_step != step) {
-                    known.agent_steps += 1;
-                    known.agent_step = step;
-                }
-            }
+            need.add(block, &block.terms);
             if let Some(tool) = block.tool.as_deref()
                 && tool.verb == ToolVerb::Edit
             {
@@ -55,6 +45,27 @@ impl Need {
             }
         }
         need
+    }
+
+    fn add(&mut self, block: &Block, terms: &[u32]) {
+        let agent = matches!(block.role, Role::Assistant | Role::ToolUse);
+        let step = block.position.step;
+        for term in terms {
+            let known = self.uses.entry(*term).or_default();
+            known.blocks += 1;
+            known.step = known.step.max(step);
+            if agent && (known.agent_steps == 0 || known.agent_step != step) {
+                known.agent_steps += 1;
+                known.agent_step = step;
+            }
+        }
+    }
+
+    /// Counts the names of a block's original in the place of those that were left of it.
+    pub fn replace(&mut self, block: &Block, original: &[u32]) {
+        let left: FxHashSet<u32> = block.terms.iter().copied().collect();
+        let gone: Vec<u32> = original.iter().copied().filter(|term| !left.contains(term)).collect();
+        self.add(block, &gone);
     }
 
     /// The chance that the agent uses a name soon.

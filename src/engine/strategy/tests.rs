@@ -105,7 +105,7 @@ fn check_outline(subject: &Subject<'_>) {
         let lines: usize = pieces.iter().map(|piece| piece.lines).sum();
         assert!(lines <= subject.content.len() + 1);
         let all = Kept { pieces: vec![true; pieces.len()], ..Kept::default() };
-        assert!(!rendered(pieces, &all).contains("[… "), "{}", rendered(pieces, &all));
+        assert!(subject.content.contains("[…") || !rendered(pieces, &all).contains("[…"), "{}", rendered(pieces, &all));
     }
     let hint = crate::engine::hint(&input);
     assert!(!hint.trim().is_empty() && hint.chars().count() <= 60, "{hint:?} of {:?}", subject.content);

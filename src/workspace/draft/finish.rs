@@ -92,6 +92,21 @@ impl Draft<'_> {
         Ok(Drafted { plan, window, revision, tokens, unchanged_prefix, thinking_dropped, differences })
     }
 
+    /// About what the window would cost with the changes so far, in tokens: thinking that no longer fits still counts.
+    ///
+    /// # Errors
+    ///
+    /// The file is another one by now.
+    pub fn window_tokens(&self, known: &(dyn Fn(Key) -> Option<u32> + Sync)) -> Result<f64, PlanError> {
+        let reading = self.reading();
+        let revision = revise(self, known)?;
+        let tokens = self.tokens(&revision);
+        let window = self.workspace.provider.window(&revision.session);
+        let before: f64 = reading.in_window().map(|block| block.tokens.value).sum();
+        let after: f64 = window.blocks.iter().map(|number| tokens[*number as usize - 1]).sum();
+        Ok((reading.price.total.value + after - before).max(0.0))
+    }
+
     /// The turn whose calls are still open when the session is resumed: what is sent last of the model is a call.
     fn open_turn(&self) -> Option<u32> {
         let reading = self.reading();
