@@ -11,7 +11,7 @@ use anyhow::anyhow;
 /// Arguments of `compress`.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:
-  aperture compress --stale                     what is stale, by how long it is unused
+  aperture compress --stale                     what the agent will hardly need again
   aperture compress --stale --preset aggressive --dry-run
   aperture compress 'tool(Read) & turn(1..3)' --level minimal
   aperture compress --budget 120k               until the window holds 120k tokens
@@ -25,10 +25,10 @@ pub struct Arguments {
     /// Blocks, by a selector
     #[arg(group = "what")]
     selector: Option<String>,
-    /// Every stale block, by how long it is unused
+    /// What is old and will hardly be needed again
     #[arg(long, group = "what")]
     stale: bool,
-    /// What is stale, then what is old, until the window fits its budget
+    /// What will be missed least, until the window fits its budget
     #[arg(long, group = "what")]
     over_budget: bool,
     /// The same, with this budget in tokens
@@ -37,7 +37,7 @@ pub struct Arguments {
     /// How much is left [default: by a rule, or summarized]
     #[arg(long, value_name = "LEVEL", value_parser = level)]
     level: Option<Level>,
-    /// How short stale blocks get: light, balanced or aggressive
+    /// How much of what is old stays: lossless, light, balanced, aggressive or handoff
     #[arg(long, value_name = "NAME", value_parser = preset)]
     preset: Option<&'static engine::Preset>,
     /// Leave everything from this block on as it is

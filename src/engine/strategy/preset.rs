@@ -43,7 +43,7 @@ pub static PRESETS: &[Preset] = &[
     },
     Preset {
         name: "handoff",
-        description: "a digest for a fresh start: the names and lines that matter most",
+        description: "only the names and lines that matter most, to hand the work over",
         worth_millionths: 150.0,
         newest_percent: 0.0,
     },
