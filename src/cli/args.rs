@@ -1,7 +1,7 @@
 use super::deferred::commands;
 use crate::commands::{
     archive, blocks, compact, completions, compress, create, diff, expand, focus, help, log, manifest, pin, preset, recall, redo,
-    restore, sessions, show, snapshot, status, transcript, undo, update, util,
+    restore, sessions, show, snapshot, status, summary, transcript, undo, update, util,
 };
 use crate::commands::{export, gc, import, verify};
 use clap::{Args, Parser, ValueEnum};
@@ -82,6 +82,8 @@ pub enum Command {
     Sessions(sessions::Arguments) = "sessions",
     /// Show one screen about a session: fullness, shares, what is stale
     Status(status::Arguments) = "status",
+    /// Show a session and its turns in short: goal, story, state, what is next
+    Summary(summary::Arguments) = "summary",
     /// List blocks
     Blocks(blocks::Arguments) = "blocks",
     /// Show the content of blocks
