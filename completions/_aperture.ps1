@@ -37,6 +37,7 @@ Register-ArgumentCompleter -Native -CommandName 'aperture' -ScriptBlock {
             [CompletionResult]::new('manifest', 'manifest', [CompletionResultType]::ParameterValue, 'Show the context manifest: what the window holds, in a few hundred tokens')
             [CompletionResult]::new('sessions', 'sessions', [CompletionResultType]::ParameterValue, 'List the sessions on this machine')
             [CompletionResult]::new('status', 'status', [CompletionResultType]::ParameterValue, 'Show one screen about a session: fullness, shares, what is stale')
+            [CompletionResult]::new('summary', 'summary', [CompletionResultType]::ParameterValue, 'Show a session and its turns in short: goal, story, state, what is next')
             [CompletionResult]::new('blocks', 'blocks', [CompletionResultType]::ParameterValue, 'List blocks')
             [CompletionResult]::new('show', 'show', [CompletionResultType]::ParameterValue, 'Show the content of blocks')
             [CompletionResult]::new('transcript', 'transcript', [CompletionResultType]::ParameterValue, 'Write the conversation as the model would see it')
@@ -121,6 +122,24 @@ Register-ArgumentCompleter -Native -CommandName 'aperture' -ScriptBlock {
             [CompletionResult]::new('--help', '--help', [CompletionResultType]::ParameterName, 'Print help (see more with ''--help'')')
             break
         }
+        'aperture;summary' {
+            [CompletionResult]::new('--turns', '--turns', [CompletionResultType]::ParameterName, 'Only these turns, such as 3..5, 3.. or ..5')
+            [CompletionResult]::new('--turn', '--turn', [CompletionResultType]::ParameterName, 'Only this turn')
+            [CompletionResult]::new('--format', '--format', [CompletionResultType]::ParameterName, 'How it is written')
+            [CompletionResult]::new('-s', '-s', [CompletionResultType]::ParameterName, 'Session: a path, an id or the beginning of one [default: the newest of this project]')
+            [CompletionResult]::new('--session', '--session', [CompletionResultType]::ParameterName, 'Session: a path, an id or the beginning of one [default: the newest of this project]')
+            [CompletionResult]::new('--window', '--window', [CompletionResultType]::ParameterName, 'Tokens that the model''s window holds, such as 200k [default: by model]')
+            [CompletionResult]::new('--color', '--color', [CompletionResultType]::ParameterName, 'When to use colours')
+            [CompletionResult]::new('-C', '-C ', [CompletionResultType]::ParameterName, 'Run as if started in this directory')
+            [CompletionResult]::new('--directory', '--directory', [CompletionResultType]::ParameterName, 'Run as if started in this directory')
+            [CompletionResult]::new('--full', '--full', [CompletionResultType]::ParameterName, 'Also all that was said and done in the turn')
+            [CompletionResult]::new('--json', '--json', [CompletionResultType]::ParameterName, 'Write JSON')
+            [CompletionResult]::new('--no-cache', '--no-cache', [CompletionResultType]::ParameterName, 'Read everything anew, and remember nothing')
+            [CompletionResult]::new('--no-pager', '--no-pager', [CompletionResultType]::ParameterName, 'Do not use a pager')
+            [CompletionResult]::new('-h', '-h', [CompletionResultType]::ParameterName, 'Print help (see more with ''--help'')')
+            [CompletionResult]::new('--help', '--help', [CompletionResultType]::ParameterName, 'Print help (see more with ''--help'')')
+            break
+        }
         'aperture;blocks' {
             [CompletionResult]::new('--sort', '--sort', [CompletionResultType]::ParameterName, 'What to sort by')
             [CompletionResult]::new('-s', '-s', [CompletionResultType]::ParameterName, 'Session: a path, an id or the beginning of one [default: the newest of this project]')
@@ -162,6 +181,8 @@ Register-ArgumentCompleter -Native -CommandName 'aperture' -ScriptBlock {
             [CompletionResult]::new('--directory', '--directory', [CompletionResultType]::ParameterName, 'Run as if started in this directory')
             [CompletionResult]::new('--headers', '--headers', [CompletionResultType]::ParameterName, 'Write the in-band header of each message and part')
             [CompletionResult]::new('--raw', '--raw', [CompletionResultType]::ParameterName, 'Write the content alone, exactly as it is sent')
+            [CompletionResult]::new('-a', '-a', [CompletionResultType]::ParameterName, 'Also what the client adds in the system''s name: reminders, lists of skills and agents')
+            [CompletionResult]::new('--all', '--all', [CompletionResultType]::ParameterName, 'Also what the client adds in the system''s name: reminders, lists of skills and agents')
             [CompletionResult]::new('--json', '--json', [CompletionResultType]::ParameterName, 'Write JSON')
             [CompletionResult]::new('--no-cache', '--no-cache', [CompletionResultType]::ParameterName, 'Read everything anew, and remember nothing')
             [CompletionResult]::new('--no-pager', '--no-pager', [CompletionResultType]::ParameterName, 'Do not use a pager')

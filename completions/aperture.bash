@@ -88,6 +88,9 @@ _aperture() {
             aperture,status)
                 cmd="aperture__subcmd__status"
                 ;;
+            aperture,summary)
+                cmd="aperture__subcmd__summary"
+                ;;
             aperture,transcript)
                 cmd="aperture__subcmd__transcript"
                 ;;
@@ -143,7 +146,7 @@ _aperture() {
 
     case "${cmd}" in
         aperture)
-            opts="-s -C -h -V --session --json --window --color --directory --no-cache --no-pager --help --version manifest sessions status blocks show transcript compress expand archive recall pin unpin focus unfocus update create compact uncompact diff log snapshot restore preset undo redo verify gc export import help completions util"
+            opts="-s -C -h -V --session --json --window --color --directory --no-cache --no-pager --help --version manifest sessions status summary blocks show transcript compress expand archive recall pin unpin focus unfocus update create compact uncompact diff log snapshot restore preset undo redo verify gc export import help completions util"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 1 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -1434,8 +1437,58 @@ _aperture() {
             COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
             return 0
             ;;
+        aperture__subcmd__summary)
+            opts="-s -C -h --turns --turn --full --format --session --json --window --color --directory --no-cache --no-pager --help"
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                --turns)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --turn)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --format)
+                    COMPREPLY=($(compgen -W "text markdown json" -- "${cur}"))
+                    return 0
+                    ;;
+                --session)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                -s)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --window)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --color)
+                    COMPREPLY=($(compgen -W "auto always never" -- "${cur}"))
+                    return 0
+                    ;;
+                --directory)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                -C)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
         aperture__subcmd__transcript)
-            opts="-s -C -h --headers --raw --session --json --window --color --directory --no-cache --no-pager --help"
+            opts="-a -s -C -h --headers --raw --all --session --json --window --color --directory --no-cache --no-pager --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0

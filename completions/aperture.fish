@@ -38,6 +38,7 @@ complete -c aperture -n "__fish_aperture_needs_command" -s V -l version -d 'Prin
 complete -c aperture -n "__fish_aperture_needs_command" -f -a "manifest" -d 'Show the context manifest: what the window holds, in a few hundred tokens'
 complete -c aperture -n "__fish_aperture_needs_command" -f -a "sessions" -d 'List the sessions on this machine'
 complete -c aperture -n "__fish_aperture_needs_command" -f -a "status" -d 'Show one screen about a session: fullness, shares, what is stale'
+complete -c aperture -n "__fish_aperture_needs_command" -f -a "summary" -d 'Show a session and its turns in short: goal, story, state, what is next'
 complete -c aperture -n "__fish_aperture_needs_command" -f -a "blocks" -d 'List blocks'
 complete -c aperture -n "__fish_aperture_needs_command" -f -a "show" -d 'Show the content of blocks'
 complete -c aperture -n "__fish_aperture_needs_command" -f -a "transcript" -d 'Write the conversation as the model would see it'
@@ -114,6 +115,22 @@ complete -c aperture -n "__fish_aperture_using_subcommand status" -l json -d 'Wr
 complete -c aperture -n "__fish_aperture_using_subcommand status" -l no-cache -d 'Read everything anew, and remember nothing'
 complete -c aperture -n "__fish_aperture_using_subcommand status" -l no-pager -d 'Do not use a pager'
 complete -c aperture -n "__fish_aperture_using_subcommand status" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c aperture -n "__fish_aperture_using_subcommand summary" -l turns -d 'Only these turns, such as 3..5, 3.. or ..5' -r
+complete -c aperture -n "__fish_aperture_using_subcommand summary" -l turn -d 'Only this turn' -r
+complete -c aperture -n "__fish_aperture_using_subcommand summary" -l format -d 'How it is written' -r -f -a "text\t'For a terminal'
+markdown\t'Markdown, to keep or to hand on'
+json\t'JSON, as with --json'"
+complete -c aperture -n "__fish_aperture_using_subcommand summary" -s s -l session -d 'Session: a path, an id or the beginning of one [default: the newest of this project]' -r
+complete -c aperture -n "__fish_aperture_using_subcommand summary" -l window -d 'Tokens that the model\'s window holds, such as 200k [default: by model]' -r
+complete -c aperture -n "__fish_aperture_using_subcommand summary" -l color -d 'When to use colours' -r -f -a "auto\t'On a terminal, unless `NO_COLOR` is set'
+always\t'Always'
+never\t'Never'"
+complete -c aperture -n "__fish_aperture_using_subcommand summary" -s C -l directory -d 'Run as if started in this directory' -r -F
+complete -c aperture -n "__fish_aperture_using_subcommand summary" -l full -d 'Also all that was said and done in the turn'
+complete -c aperture -n "__fish_aperture_using_subcommand summary" -l json -d 'Write JSON'
+complete -c aperture -n "__fish_aperture_using_subcommand summary" -l no-cache -d 'Read everything anew, and remember nothing'
+complete -c aperture -n "__fish_aperture_using_subcommand summary" -l no-pager -d 'Do not use a pager'
+complete -c aperture -n "__fish_aperture_using_subcommand summary" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c aperture -n "__fish_aperture_using_subcommand blocks" -l sort -d 'What to sort by' -r -f -a "number\t'File order'
 tokens\t'The most expensive first'
 age\t'The oldest first'
@@ -151,6 +168,7 @@ never\t'Never'"
 complete -c aperture -n "__fish_aperture_using_subcommand transcript" -s C -l directory -d 'Run as if started in this directory' -r -F
 complete -c aperture -n "__fish_aperture_using_subcommand transcript" -l headers -d 'Write the in-band header of each message and part'
 complete -c aperture -n "__fish_aperture_using_subcommand transcript" -l raw -d 'Write the content alone, exactly as it is sent'
+complete -c aperture -n "__fish_aperture_using_subcommand transcript" -s a -l all -d 'Also what the client adds in the system\'s name: reminders, lists of skills and agents'
 complete -c aperture -n "__fish_aperture_using_subcommand transcript" -l json -d 'Write JSON'
 complete -c aperture -n "__fish_aperture_using_subcommand transcript" -l no-cache -d 'Read everything anew, and remember nothing'
 complete -c aperture -n "__fish_aperture_using_subcommand transcript" -l no-pager -d 'Do not use a pager'

@@ -1,6 +1,6 @@
 use crate::commands::{
     archive, blocks, compact, completions, compress, create, diff, expand, focus, help, log, manifest, pin, preset, recall, redo,
-    restore, sessions, show, snapshot, status, transcript, undo, update, util,
+    restore, sessions, show, snapshot, status, summary, transcript, undo, update, util,
 };
 use crate::commands::{export, gc, import, verify};
 use clap::{Args, Parser, Subcommand, ValueEnum};
@@ -81,6 +81,8 @@ pub enum Command {
     Sessions(sessions::Arguments),
     /// Show one screen about a session: fullness, shares, what is stale
     Status(status::Arguments),
+    /// Show a session and its turns in short: goal, story, state, what is next
+    Summary(summary::Arguments),
     /// List blocks
     Blocks(blocks::Arguments),
     /// Show the content of blocks

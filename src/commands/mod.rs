@@ -26,6 +26,7 @@ pub mod show;
 pub mod snapshot;
 pub mod status;
 mod stored;
+pub mod summary;
 pub mod transcript;
 pub mod undo;
 pub mod update;
@@ -41,6 +42,7 @@ pub fn run(env: &Env, command: Option<Command>) -> Result<(), CommandError> {
         Some(Command::Manifest(arguments)) => manifest::run(env, &arguments),
         Some(Command::Sessions(arguments)) => sessions::run(env, &arguments),
         Some(Command::Status(arguments)) => status::run(env, &arguments),
+        Some(Command::Summary(arguments)) => summary::run(env, &arguments),
         Some(Command::Blocks(arguments)) => blocks::run(env, &arguments),
         Some(Command::Show(arguments)) => show::run(env, &arguments),
         Some(Command::Transcript(arguments)) => transcript::run(env, &arguments),

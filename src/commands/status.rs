@@ -92,7 +92,7 @@ fn report(workspace: &Workspace<'_>, open: bool) -> StatusReport {
 }
 
 /// The title that the user or a model gave, or the first prompt.
-fn title(reading: &Reading) -> String {
+pub(super) fn title(reading: &Reading) -> String {
     let mut title: Option<(&str, bool)> = None;
     for row in &reading.session.rows {
         if let Some(Event::Title { text, chosen }) = row.event.as_deref()

@@ -18,6 +18,7 @@ mod show;
 mod snapshot;
 mod status;
 mod style;
+mod summary;
 mod transcript;
 mod verify;
 
@@ -39,6 +40,7 @@ pub use show::{ShowReport, ShownBlock};
 pub use snapshot::{SnapshotReport, SnapshotRow};
 pub use status::{Share, StatusReport};
 pub use style::{Paint, Style};
+pub use summary::{SummaryFormat, SummaryReport};
 pub use transcript::{MessageText, PartText, TranscriptReport, TranscriptStyle};
 pub use verify::{Finding, FindingKind, VerifiedSession, VerifyReport, WayBackKind};
 

@@ -67,6 +67,7 @@ fn every_command_on_every_fixture() {
                     &format!("aperture manifest {id}"),
                     &format!("aperture manifest {id} --tier summary"),
                     &format!("aperture blocks all --session {id}"),
+                    &format!("aperture summary {id}"),
                 ],
             ));
         }
@@ -101,8 +102,56 @@ fn every_option_of_the_lists() {
 }
 
 #[test]
+fn a_session_in_short() {
+    let sandbox = Sandbox::new();
+    sandbox.session("abc1", format!("{SMALL}{TOOLS}"), 0);
+    let lines = [
+        "aperture summary",
+        "aperture summary --turns 2..",
+        "aperture summary --turn 2 --full",
+        "aperture summary --format markdown",
+        "aperture summary --turn 2 --format json",
+        "aperture summary --turns 9",
+        "aperture summary --turns 5..3",
+    ];
+    snapshot("summary", &screens(&sandbox, &lines));
+}
+
+/// The bounds and that nothing is made up, over all fixtures: each sentence stands in the block that it names.
+#[test]
+fn summaries_are_short_and_say_what_stands_there() {
+    let bare = |text: &str| text.chars().filter(|c| c.is_alphanumeric()).collect::<String>();
+    for home in homes() {
+        let sandbox = Sandbox::of(&home);
+        for id in ids(&sandbox) {
+            let summary = sandbox.json(&["summary", &id], "aperture.summary/1");
+            assert_eq!(summary, sandbox.json(&["summary", &id, "--format", "json"], "aperture.summary/1"));
+            let blocks = sandbox.json(&["show", "all|cold", "-s", &id], "aperture.show/1");
+            let contents: Vec<String> =
+                blocks["blocks"].as_array().unwrap().iter().map(|block| bare(&block.to_string())).collect();
+            let mut points: Vec<serde_json::Value> = summary["current"]["points"].as_array().unwrap().clone();
+            assert!(summary["current"]["tokens"].as_u64().unwrap() <= 300, "{home}");
+            for turn in summary["turns"].as_array().unwrap() {
+                assert!(turn["header"]["tokens"].as_u64().unwrap() <= 12, "{home}: {turn}");
+                assert!(turn["summary"]["tokens"].as_u64().unwrap() <= 120, "{home}: {turn}");
+                points.extend(turn["summary"]["points"].as_array().unwrap().iter().cloned());
+            }
+            for point in points.iter().filter(|point| point["kind"] != "tests" && point["kind"] != "state") {
+                for part in point["parts"].as_array().unwrap().iter().filter(|part| part["block"].is_u64()) {
+                    let text = part["text"].as_str().unwrap();
+                    let text = text.trim_start_matches("first: ").trim_start_matches("now: ");
+                    let text = text.rsplit_once(" (").filter(|(_, end)| end.ends_with(" edits)")).map_or(text, |(text, _)| text);
+                    let found = contents.iter().any(|content| content.contains(&bare(text)));
+                    assert!(found, "{home} {id}: {part} stands nowhere");
+                }
+            }
+        }
+    }
+}
+
+#[test]
 fn wide_and_narrow_terminals() {
-    let lines = ["aperture sessions", "aperture status", "aperture manifest", "aperture blocks"];
+    let lines = ["aperture sessions", "aperture status", "aperture manifest", "aperture blocks", "aperture summary"];
     snapshot("columns-140", &screens(&Sandbox::of("tools-and-spill").columns(140), &lines));
     snapshot("columns-40", &screens(&Sandbox::of("tools-and-spill").columns(40), &lines));
 }
@@ -116,7 +165,14 @@ fn no_table_is_wider_than_the_terminal() {
     for home in homes() {
         let sandbox = Sandbox::of(&home);
         for columns in WIDTHS {
-            for arguments in [&["sessions"][..], &["status"], &["blocks", "all"], &["blocks", "all", "--tree"]] {
+            for arguments in [
+                &["sessions"][..],
+                &["status"],
+                &["blocks", "all"],
+                &["blocks", "all", "--tree"],
+                &["summary"],
+                &["summary", "--turns", "1.."],
+            ] {
                 let text = sandbox.columns_text(arguments, columns);
                 let wide = text.lines().filter(|line| line.width() > columns);
                 faults.extend(wide.take(1).map(|line| format!("{arguments:?} of {home} at {columns} columns: {line}")));
@@ -137,6 +193,8 @@ fn every_report_is_json_with_its_schema() {
         (&["blocks", "all"], "aperture.blocks/1"),
         (&["show", "1"], "aperture.show/1"),
         (&["transcript"], "aperture.transcript/1"),
+        (&["summary"], "aperture.summary/1"),
+        (&["summary", "--turn", "1", "--full"], "aperture.summary/1"),
         (&["util", "accuracy"], "aperture.accuracy/1"),
     ] {
         sandbox.json(arguments, schema);
@@ -634,7 +692,7 @@ fn settings_are_read_and_checked() {
               |
             1 | windwos = 1
               | ^^^^^^^
-            unknown field `windwos`, expected one of `windows`, `stale`, `preset`, `protect`, `levels`, `budget`, `focus`, `prices`
+            unknown field `windwos`, expected one of `windows`, `stale`, `preset`, `protect`, `keep`, `budget`, `focus`, `prices`
             hint: aperture help settings lists what can be set
             exit code 2
         "#]],

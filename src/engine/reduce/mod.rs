@@ -23,6 +23,7 @@ mod text;
 
 pub use hint::hint;
 pub use piece::{Kept, Piece, names, rendered, whole_name};
+pub use telling::{Sign, Style, declaration, outcomes, sign};
 
 use crate::model::{BlockKind, Image, Tool};
 use std::ops::Range;

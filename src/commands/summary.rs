@@ -1,0 +1,131 @@
+//! `aperture summary`: a session and its turns in short.
+
+use super::status;
+use crate::cli::{CommandError, Env, ErrorKind};
+use crate::engine::summary::{Contents, PointKind, needed, summarize};
+use crate::engine::{Reading, mask};
+use crate::model::{BlockNumber, Role};
+use crate::output::{BlockRow, ShowReport, ShownBlock, SummaryFormat, SummaryReport};
+use crate::workspace::Workspace;
+use anyhow::anyhow;
+use std::ops::RangeInclusive;
+
+/// Arguments of `summary`.
+#[derive(Debug, clap::Args)]
+#[command(after_help = "Examples:
+  aperture summary                          the newest session here: goal, story, state, what is next
+  aperture summary 6666 --turns 3..         each turn from the third on, in a few lines
+  aperture summary --turn 4 --full          one turn, and all that was said in it
+  aperture summary --format markdown > notes.md
+  aperture summary --json | jq '.turns[].header.text'
+
+Nothing is made up: sentences are taken from the session as they stand in it, files, tests, commits and errors from what
+the tools did. At most 300 tokens for the session, 120 for a turn and 12 for its header, counted in o200k.")]
+pub struct Arguments {
+    /// Session: a path, an id or the beginning of one
+    #[arg(id = "named", value_name = "SESSION")]
+    session: Option<String>,
+    /// Only these turns, such as 3..5, 3.. or ..5
+    #[arg(long, value_name = "RANGE", value_parser = turns)]
+    turns: Option<RangeInclusive<u32>>,
+    /// Only this turn
+    #[arg(long, value_name = "N", conflicts_with = "turns")]
+    turn: Option<u32>,
+    /// Also all that was said and done in the turn
+    #[arg(long, requires = "turn")]
+    full: bool,
+    /// How it is written
+    #[arg(long, value_name = "FORMAT", default_value = "text")]
+    format: SummaryFormat,
+}
+
+/// A range of turns as people write it.
+fn turns(text: &str) -> Result<RangeInclusive<u32>, String> {
+    let number = |text: &str, default: u32| if text.is_empty() { Some(default) } else { text.parse().ok() };
+    let range = match text.split_once("..") {
+        Some((first, last)) if !(first.is_empty() && last.is_empty()) => number(first, 1).zip(number(last, u32::MAX)),
+        Some(_) => None,
+        None => text.parse().ok().map(|turn| (turn, turn)),
+    };
+    let range = range.filter(|(first, last)| first <= last).map(|(first, last)| first..=last);
+    range.ok_or_else(|| "a range of turns is written as 3..5, 3.., ..5 or 3".to_owned())
+}
+
+/// Shows the summary.
+pub fn run(env: &Env, arguments: &Arguments) -> Result<(), CommandError> {
+    let workspace = env.open(arguments.session.as_deref())?;
+    let reading = &workspace.reading;
+    let range = arguments.turns.clone().or_else(|| arguments.turn.map(|turn| turn..=turn));
+    let zone = (env.style.zone)();
+    let clock = |moment: i64| {
+        let time = jiff::Timestamp::from_millisecond(moment).map(|time| time.to_zoned(zone.clone()));
+        time.map(|time| time.strftime("%H:%M").to_string()).unwrap_or_default()
+    };
+    let (mut turns, current) = summarize(reading, &contents(&workspace)?, &clock);
+    let turn_count = turns.len();
+    let asked = turns.iter().flat_map(|turn| &turn.summary.points).find(|point| point.kind == PointKind::Asked);
+    let first = asked.map(|point| point.text());
+    if let Some(range) = &range {
+        turns.retain(|turn| range.contains(&turn.number));
+        if turns.is_empty() {
+            let what = if turn_count == 1 { "1 turn".to_owned() } else { format!("{turn_count} turns") };
+            let error = anyhow!("the session has no such turn: it has {what}");
+            return Err(CommandError::new(ErrorKind::Refused, error).hint("aperture summary lists the latest turns"));
+        }
+    }
+    let full = arguments.turn.filter(|_| arguments.full).map(|turn| full(&workspace, turn)).transpose()?;
+    // What a client wrote before the first prompt is no title.
+    let title = Some(status::title(reading)).filter(|title| !title.starts_with('<')).or(first).unwrap_or_default();
+    env.print(&SummaryReport {
+        session: reading.session.id.clone(),
+        title,
+        counted: "o200k",
+        turn_count,
+        steps: reading.steps,
+        last_written: reading.session.rows.iter().rev().find_map(|row| row.timestamp),
+        current: range.is_none().then_some(current),
+        turns,
+        full,
+        format: arguments.format,
+    })
+}
+
+/// What the summary is made from.
+fn contents(workspace: &Workspace<'_>) -> Result<Contents, CommandError> {
+    let reading: &Reading = &workspace.reading;
+    let numbers = needed(reading);
+    let texts = numbers.iter().zip(workspace.contents(&numbers)?).map(|(number, content)| {
+        let tool = reading.block(*number).is_some_and(|block| block.role == Role::ToolUse);
+        (*number, if tool { content.sent } else { content.readable })
+    });
+    Ok(texts.collect())
+}
+
+/// All blocks of a turn with their content.
+fn full(workspace: &Workspace<'_>, turn: u32) -> Result<ShowReport, CommandError> {
+    let reading = &workspace.reading;
+    let turn = reading.turns.iter().find(|known| known.number == turn);
+    let numbers: Vec<BlockNumber> = turn.map(|turn| turn.blocks.clone()).unwrap_or_default();
+    let contents = workspace.contents(&numbers)?;
+    let blocks = numbers.iter().zip(contents).filter_map(|(number, content)| {
+        let block = BlockRow::new(reading, reading.block(*number)?);
+        let masked = |text: &str| mask(text).into_owned();
+        Some(ShownBlock { block, content: masked(&content.sent), readable: masked(&content.readable) })
+    });
+    Ok(ShowReport { blocks: blocks.collect(), raw: false })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::turns;
+
+    #[test]
+    fn ranges_have_two_ends_or_one() {
+        for (text, expected) in [("3..5", Some(3..=5)), ("3", Some(3..=3)), ("2..", Some(2..=u32::MAX)), ("..4", Some(1..=4))] {
+            assert_eq!(turns(text).ok(), expected, "{text}");
+        }
+        for text in ["", "..", "5..3", "a", "1..b", "-1"] {
+            assert!(turns(text).is_err(), "{text}");
+        }
+    }
+}

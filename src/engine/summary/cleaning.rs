@@ -1,0 +1,233 @@
+//! What is left of a text when everything is taken out that is no prose: tags of clients, code, tables, logs.
+
+use std::borrow::Cow;
+
+/// Tags of clients whose content nobody wrote.
+const TAGS: &[&str] = &[
+    "system-reminder",
+    "command-message",
+    "command-name",
+    "command-args",
+    "command-contents",
+    "local-command-stdout",
+    "local-command-stderr",
+    "local-command-caveat",
+    "bash-input",
+    "bash-stdout",
+    "bash-stderr",
+    "ide_opened_file",
+    "ide_selection",
+    "ide_diagnostics",
+    "new-diagnostics",
+    "task-notification",
+    "environment_context",
+    "user_instructions",
+    "INSTRUCTIONS",
+    "permissions instructions",
+    "collaboration_mode",
+    "turn_aborted",
+    "persisted-output",
+    "user-prompt-submit-hook",
+    "skill",
+];
+
+/// How lines begin that a client wrote into the text of another.
+const RESIDUES: &[&str] = &[
+    "[Request interrupted",
+    "[Image",
+    "[image",
+    "[Pasted text",
+    "[Truncated",
+    "Caveat: The messages below",
+    "# AGENTS.md instructions",
+    "Base directory for this skill",
+    "ARGUMENTS:",
+    "Co-Authored-By:",
+    "This session is being continued from a previous conversation",
+];
+
+/// The text without the tags of clients and what stands in them.
+pub(super) fn without_tags(text: &str) -> Cow<'_, str> {
+    let mut text = Cow::Borrowed(text);
+    for tag in TAGS {
+        let (open, close) = (format!("<{tag}"), format!("</{}>", tag.split(' ').next().unwrap_or(tag)));
+        let close = if tag.contains(' ') { format!("</{tag}>") } else { close };
+        let mut from = 0;
+        while let Some(start) = text[from..].find(&open).map(|at| from + at) {
+            let after = &text[start + open.len()..];
+            if !after.starts_with(['>', ' ']) {
+                from = start + open.len();
+                continue;
+            }
+            // What is never closed is a word in a sentence.
+            let Some(length) = after.find(&close) else { break };
+            let end = start + open.len() + length + close.len();
+            text = Cow::Owned(format!("{}\n\n{}", &text[..start], &text[end..]));
+            from = start;
+        }
+    }
+    text
+}
+
+/// A line of prose as it stands in its text.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Line<'a> {
+    /// Part of a paragraph.
+    Plain(&'a str),
+    /// An item of a list, without its mark.
+    Item(&'a str),
+    /// A heading, without its marks.
+    Heading(&'a str),
+    /// Nothing to read: the paragraph ends.
+    Break,
+}
+
+/// The lines of a text, code and tables taken out.
+pub(super) fn lines(text: &str) -> Vec<Line<'_>> {
+    let mut found = Vec::new();
+    let mut fence: Option<&str> = None;
+    for line in text.lines() {
+        let trimmed = line.trim();
+        let mark = ["```", "~~~"].into_iter().find(|mark| trimmed.starts_with(mark));
+        match (fence, mark) {
+            (Some(open), Some(mark)) if open == mark => fence = None,
+            (None, Some(mark)) => fence = Some(mark),
+            (Some(_), _) => continue,
+            (None, None) => {
+                found.push(read(line));
+                continue;
+            }
+        }
+        found.push(Line::Break);
+    }
+    found
+}
+
+fn read(line: &str) -> Line<'_> {
+    let trimmed = line.trim().trim_start_matches("> ");
+    let heading = trimmed.trim_start_matches('#');
+    if heading.len() < trimmed.len() && heading.starts_with(' ') && !trimmed.starts_with("# AGENTS.md") {
+        return Line::Heading(heading.trim());
+    }
+    if is_noise(line, trimmed) {
+        return Line::Break;
+    }
+    match item(trimmed) {
+        Some(text) if is_noise(text, text) => Line::Break,
+        Some(text) => Line::Item(text),
+        None => Line::Plain(trimmed),
+    }
+}
+
+/// An item of a list without its mark: `- x`, `2. x`, `- [ ] x`.
+fn item(line: &str) -> Option<&str> {
+    let bullet = ["- ", "* ", "• ", "+ ", "⏺ ", "● "].iter().find_map(|mark| line.strip_prefix(mark));
+    let digits = line.bytes().take_while(u8::is_ascii_digit).count();
+    let numbered = || line[digits..].strip_prefix(". ").or_else(|| line[digits..].strip_prefix(") ")).filter(|_| digits > 0);
+    let text = bullet.or_else(numbered)?.trim_start();
+    let boxed = ["[ ] ", "[x] ", "[X] "].iter().find_map(|mark| text.strip_prefix(mark));
+    Some(boxed.unwrap_or(text).trim())
+}
+
+/// Whether a line is code, a row of a table, the output of a program, or what a client put there.
+fn is_noise(line: &str, trimmed: &str) -> bool {
+    let letters = trimmed.chars().filter(|c| c.is_alphabetic()).count();
+    let solid = trimmed.chars().filter(|c| !c.is_whitespace()).count();
+    let tag = trimmed.starts_with('<') && trimmed.ends_with('>');
+    let marker = trimmed.starts_with("[#") && trimmed.ends_with(")]");
+    letters == 0
+        // Names, numbers and signs outweigh words.
+        || letters * 100 < solid * 55
+        || tag
+        || marker
+        || trimmed.contains('\u{1b}')
+        || RESIDUES.iter().any(|start| trimmed.starts_with(start))
+        || is_code(line, trimmed)
+        || trimmed.split_whitespace().any(|word| word.len() > 120 && word.is_ascii())
+}
+
+fn is_code(line: &str, trimmed: &str) -> bool {
+    const STARTS: &[&str] = &[
+        "|",
+        "$ ",
+        "❯ ",
+        "➜ ",
+        "at ",
+        "File \"",
+        "diff --git",
+        "@@ ",
+        "+++ ",
+        "import ",
+        "from .",
+        "const ",
+        "let ",
+        "var ",
+        "def ",
+        "fn ",
+        "func ",
+        "return ",
+        "#include",
+        "//",
+        "/*",
+        "└",
+        "├",
+        "│",
+        "╭",
+        "╰",
+        "⎿",
+        "{",
+        "}",
+        "\"",
+    ];
+    const ENDS: &[&str] = &[";", "{", "}", "};", "=>", "\\", "|", "},", "],", "()", "\",", "',"];
+    const WITHIN: &[&str] = &[" := ", " => ", " == ", " && ", "::<", "</"];
+    // A quotation is prose, a line of JSON is not.
+    let starts = STARTS.iter().any(|start| trimmed.starts_with(start) && (*start != "\"" || trimmed.contains("\":")));
+    let ends = ENDS.iter().any(|end| trimmed.ends_with(end)) && !trimmed.ends_with(" …");
+    let deep = line.starts_with("        ") && !trimmed.ends_with(['.', '?', '!']) && item(trimmed).is_none();
+    starts || ends || deep || WITHIN.iter().any(|part| trimmed.contains(part) && !trimmed.contains('`'))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn tags_of_clients_go_with_their_content() {
+        for (text, left) in [
+            ("a<system-reminder>b</system-reminder>c", "a\n\nc"),
+            ("<command-message>x</command-message>go", "\n\ngo"),
+            ("the <system-reminder> tag", "the <system-reminder> tag"),
+            ("<skills> stay", "<skills> stay"),
+            ("<permissions instructions>no</permissions instructions>", "\n\n"),
+        ] {
+            assert_eq!(without_tags(text), left);
+        }
+    }
+
+    #[test]
+    fn code_and_output_are_no_prose() {
+        let noise = [
+            "let x = 3;",
+            "| a | b |",
+            "----------",
+            "    at Object.<anonymous> (a.js:1:2)",
+            "[Image #1]",
+            "{\"a\": 1}",
+            "\"name\": \"x\",",
+            "2026-11-22 10:00:01 12",
+            "if a == b",
+        ];
+        for line in noise {
+            assert_eq!(lines(line), [Line::Break], "{line}");
+        }
+        assert_eq!(lines("```rust\nlet x = plain words\n```\nafter it"), [Line::Break, Line::Break, Line::Plain("after it")]);
+    }
+
+    #[test]
+    fn lists_and_headings_lose_their_marks() {
+        let text = "## The plan\n- [ ] write it\n2. run it\nPlain words.";
+        let expected = [Line::Heading("The plan"), Line::Item("write it"), Line::Item("run it"), Line::Plain("Plain words.")];
+        assert_eq!(lines(text), expected);
+    }
+}

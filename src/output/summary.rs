@@ -1,0 +1,241 @@
+use super::{Paint, Report, ShowReport, Style, age, clip, padded, plural, printable};
+use crate::engine::summary::{Point, SessionSummary, TurnSummary};
+use jiff::tz::TimeZone;
+use serde::Serialize;
+use unicode_width::UnicodeWidthStr;
+
+/// How a summary is written.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, clap::ValueEnum)]
+pub enum SummaryFormat {
+    /// For a terminal.
+    #[default]
+    Text,
+    /// Markdown, to keep or to hand on.
+    Markdown,
+    /// JSON, as with --json.
+    Json,
+}
+
+/// A session and its turns in short.
+#[derive(Debug, Serialize)]
+pub struct SummaryReport {
+    /// The session's id.
+    pub session: String,
+    /// The title, or the first prompt.
+    pub title: String,
+    /// The vocabulary that bounds are counted in.
+    pub counted: &'static str,
+    /// Turns of the session.
+    pub turn_count: usize,
+    /// Responses of the model.
+    pub steps: u32,
+    /// When the last row was written, in milliseconds since 1970, UTC.
+    pub last_written: Option<i64>,
+    /// The session in short; none where turns were asked for.
+    pub current: Option<SessionSummary>,
+    /// The turns in short.
+    pub turns: Vec<TurnSummary>,
+    /// The content of the one turn that was asked for in full.
+    pub full: Option<ShowReport>,
+    /// How it is written.
+    #[serde(skip)]
+    pub format: SummaryFormat,
+}
+
+/// Headers of turns on the first screen.
+const SHOWN_TURNS: usize = 8;
+/// Columns of the labels.
+const LABEL: usize = 10;
+/// Columns of the header of a turn where the prompt stands behind it.
+const HEADER: usize = 46;
+/// Widest line of running text, in columns: longer lines are hard to read.
+const WIDEST: usize = 110;
+
+impl Report for SummaryReport {
+    fn schema(&self) -> &'static str {
+        "aperture.summary/1"
+    }
+
+    fn text(&self, style: &Style) -> String {
+        match self.format {
+            SummaryFormat::Text => self.screen(style),
+            SummaryFormat::Markdown => self.markdown(style),
+            SummaryFormat::Json => self.json(),
+        }
+    }
+}
+
+impl SummaryReport {
+    fn facts(&self, style: &Style) -> String {
+        let id: String = self.session.chars().take(8).collect();
+        let steps = plural(self.steps as usize, "step");
+        let age = self.last_written.map(|moment| match age(style.now, moment).as_str() {
+            "now" => " · now".to_owned(),
+            age => format!(" · {age} ago"),
+        });
+        format!("{} · {}, {steps}{}", printable(&id), plural(self.turn_count, "turn"), age.unwrap_or_default())
+    }
+
+    fn screen(&self, style: &Style) -> String {
+        let mut text = String::new();
+        let mut line = |paint: Option<Paint>, words: &str| {
+            text.push_str(&paint.map_or_else(|| words.to_owned(), |paint| style.paint(paint, words)));
+            text.push('\n');
+        };
+        line(Some(Paint::Heading), &clip(&self.title, style.width));
+        line(Some(Paint::Dim), &clip(&self.facts(style), style.width));
+        if let Some(current) = &self.current {
+            line(None, "");
+            points(style, &current.summary.points, 0).iter().for_each(|words| line(None, words));
+            let hidden = self.turns.len().saturating_sub(SHOWN_TURNS);
+            line(None, "");
+            let zone = (style.zone)();
+            let mut day = String::new();
+            for turn in self.turns.iter().skip(hidden) {
+                self.heading(style, &zone, turn, &mut day).iter().for_each(|words| line(None, words));
+            }
+            if hidden > 0 {
+                let earlier = plural(hidden, "earlier turn");
+                line(Some(Paint::Dim), &clip(&format!("{earlier}: aperture summary --turns 1..{hidden}"), style.width));
+            }
+        } else {
+            let zone = (style.zone)();
+            let mut day = String::new();
+            for turn in &self.turns {
+                line(None, "");
+                self.heading(style, &zone, turn, &mut day).iter().for_each(|words| line(None, words));
+                points(style, &turn.summary.points, 2).iter().for_each(|words| line(None, words));
+            }
+        }
+        if let Some(full) = &self.full {
+            line(None, "");
+            text.push_str(&full.text(style));
+        }
+        text
+    }
+
+    /// The line of a turn, behind a line with the date where a new day begins.
+    fn heading(&self, style: &Style, zone: &TimeZone, turn: &TurnSummary, day: &mut String) -> Vec<String> {
+        let mut lines = Vec::new();
+        let date = turn.timestamp.and_then(|moment| date(zone, moment)).unwrap_or_default();
+        if !date.is_empty() && date != *day {
+            lines.push(style.paint(Paint::Dim, &clip(&date, style.width)));
+            *day = date;
+        }
+        let digits = self.turn_count.max(1).to_string().len();
+        let number = format!("{:>digits$}", turn.number);
+        let room = style.width.saturating_sub(digits + 2);
+        let left = if turn.live { "" } else { " (left)" };
+        let header = clip(&format!("{}{left}", turn.header.text), room);
+        let asked = turn.summary.points.first().filter(|_| self.current.is_some() && room >= HEADER + 20);
+        let asked = asked.filter(|point| point.kind.label() == "asked");
+        let behind = asked.map_or_else(String::new, |point| {
+            let start = HEADER.max(header.width() + 2);
+            format!("{}{}", " ".repeat(start - header.width()), clip(&point.text(), room.saturating_sub(start)))
+        });
+        let header = if turn.live { header } else { style.paint(Paint::Dim, &header) };
+        lines.push(format!("{}  {header}{}", style.paint(Paint::Name, &number), style.paint(Paint::Dim, &behind)));
+        lines
+    }
+
+    fn markdown(&self, style: &Style) -> String {
+        let mut text = format!("# {}\n\n{}\n", escaped(&self.title), self.facts(style));
+        let list = |points: &[Point]| -> String {
+            points.iter().map(|point| format!("- **{}**: {}\n", point.kind.label(), escaped(&point.text()))).collect()
+        };
+        if let Some(current) = &self.current {
+            text.push_str(&format!("\n{}\n## Turns\n", list(&current.summary.points)));
+        }
+        let zone = (style.zone)();
+        for turn in &self.turns {
+            let date = turn.timestamp.and_then(|moment| date(&zone, moment)).map(|date| format!("{date} ")).unwrap_or_default();
+            let left = if turn.live { "" } else { " (left)" };
+            text.push_str(&format!("\n### {}. {date}{}{left}\n\n", turn.number, escaped(&turn.header.text)));
+            text.push_str(&list(&turn.summary.points));
+        }
+        if let Some(full) = &self.full {
+            let full = full.text(&Style { color: false, ..style.clone() });
+            // A fence that is longer than any in the text.
+            let longest = full.split(|c| c != '`').map(str::len).max().unwrap_or_default();
+            let fence = "`".repeat(longest.max(2) + 1);
+            text.push_str(&format!("\n{fence}text\n{}\n{fence}\n", full.trim_end()));
+        }
+        text
+    }
+}
+
+/// The date of a moment.
+fn date(zone: &TimeZone, milliseconds: i64) -> Option<String> {
+    let time = jiff::Timestamp::from_millisecond(milliseconds).ok()?;
+    Some(time.to_zoned(zone.clone()).strftime("%Y-%m-%d").to_string())
+}
+
+/// Foreign text that Markdown shows as it is, but for code in backticks.
+fn escaped(text: &str) -> String {
+    printable(text).replace('<', "&lt;").replace(['\n', '\t'], " ")
+}
+
+/// The lines of points: labels in a column, texts beside them.
+fn points(style: &Style, points: &[Point], indent: usize) -> Vec<String> {
+    let mut lines = Vec::new();
+    let width = style.width.min(WIDEST).saturating_sub(indent + LABEL).max(16);
+    for point in points {
+        let listed = matches!(point.kind.label(), "goal" | "story" | "next" | "open" | "done" | "fixed" | "committed");
+        let texts: Vec<String> =
+            if listed { point.parts.iter().map(|part| part.text.clone()).collect() } else { vec![point.text()] };
+        let mut label = point.kind.label();
+        for text in texts {
+            for line in wrapped(&printable(&text), width) {
+                let front = format!("{}{}", " ".repeat(indent), padded(std::mem::take(&mut label), LABEL));
+                lines.push(format!("{}{line}", style.paint(Paint::Dim, &front)));
+            }
+        }
+    }
+    lines
+}
+
+/// A text in lines of at most `width` columns.
+fn wrapped(text: &str, width: usize) -> Vec<String> {
+    let mut lines: Vec<String> = Vec::new();
+    let mut line = String::new();
+    for word in text.split_whitespace() {
+        if !line.is_empty() && line.width() + 1 + word.width() > width {
+            lines.push(std::mem::take(&mut line));
+        }
+        if !line.is_empty() {
+            line.push(' ');
+        }
+        line.push_str(word);
+        // A word without an end, such as a sentence of a script without spaces.
+        while line.width() > width {
+            let mut end = line.len();
+            while line[..end].width() > width {
+                end = line[..end].char_indices().next_back().map_or(0, |(at, _)| at);
+            }
+            let rest = line.split_off(end.max(line.chars().next().map_or(0, char::len_utf8)));
+            lines.push(std::mem::replace(&mut line, rest));
+        }
+    }
+    if !line.is_empty() {
+        lines.push(line);
+    }
+    lines
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn lines_are_no_wider_than_asked() {
+        for (text, width, expected) in [
+            ("one two three", 7, &["one two", "three"][..]),
+            ("abcdefgh", 3, &["abc", "def", "gh"]),
+            ("日本語", 4, &["日本", "語"]),
+            ("日", 1, &["日"]),
+            ("", 5, &[]),
+        ] {
+            assert_eq!(wrapped(text, width), expected);
+        }
+    }
+}
