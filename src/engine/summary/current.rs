@@ -206,7 +206,7 @@ fn declared(input: &str) -> Vec<String> {
                 match value {
                     Value::String(text) => texts.push(text.clone()),
                     Value::Array(edits) => {
-                        texts.extend(edits.iter().filter_map(|edit| edit["new_string"].as_str()).map(str::to_owned))
+                        texts.extend(edits.iter().filter_map(|edit| edit["new_string"].as_str()).map(str::to_owned));
                     }
                     _ => {}
                 }

@@ -206,7 +206,7 @@ mod tests {
     use super::*;
 
     fn point(kind: PointKind, parts: &[&str]) -> Point {
-        Point { kind, parts: parts.iter().map(|text| Part::counted(text)).collect() }
+        Point { kind, parts: parts.iter().map(Part::counted).collect() }
     }
 
     #[test]

@@ -171,7 +171,7 @@ pub fn needed(reading: &Reading) -> Vec<BlockNumber> {
 /// Each turn and the session in short. `clock` writes a moment as the time of day.
 pub fn summarize(reading: &Reading, contents: &Contents, clock: &dyn Fn(i64) -> String) -> (Vec<TurnSummary>, SessionSummary) {
     let live = Live::of(reading);
-    let told: Vec<turn::Told> =
+    let told: Vec<turn::Told<'_>> =
         reading.turns.iter().map(|turn| turn::told(reading, contents, turn, live.holds(reading, turn))).collect();
     let turns = told.iter().map(|told| turn::summary(reading, told, clock)).collect();
     (turns, current::summary(reading, contents, &told))
