@@ -1,6 +1,6 @@
 use crate::commands::{
-    archive, blocks, compact, completions, compress, create, diff, expand, focus, help, log, manifest, pin, preset, recall, redo,
-    restore, sessions, show, snapshot, status, transcript, undo, update, util,
+    archive, blocks, compact, completions, compress, create, diff, expand, explain, focus, help, log, manifest, pin, preset,
+    recall, redo, restore, sessions, show, snapshot, status, transcript, undo, update, util,
 };
 use crate::commands::{export, gc, import, verify};
 use clap::{Args, Parser, Subcommand, ValueEnum};
@@ -85,6 +85,8 @@ pub enum Command {
     Blocks(blocks::Arguments),
     /// Show the content of blocks
     Show(show::Arguments),
+    /// Explain a block: why it is stale or in use, what refers to it, what would be left of it
+    Explain(explain::Arguments),
     /// Write the conversation as the model would see it
     Transcript(transcript::Arguments),
     /// Shorten blocks: what is stale, what is named, or until a budget is met

@@ -1,11 +1,14 @@
 //! Texts of `aperture help TOPIC`.
 
 use crate::engine::selector::{FUNCTIONS, NAMES};
+use crate::engine::{TRANSITIONS, Transition};
+use crate::model::State;
 
 /// The text on a topic.
 pub fn topic(name: &str) -> Option<String> {
     match name {
         "selectors" => Some(selectors()),
+        "lifecycle" => Some(lifecycle()),
         "settings" => Some(SETTINGS.to_owned()),
         _ => None,
     }
@@ -26,13 +29,16 @@ over both.
                                least ten steps,
   steps = 30                   or after so many steps: responses of the model
 
-  preset = \"balanced\"          how short stale blocks get: light, balanced or
-                               aggressive
+  [stale.kinds]                the same by kind: tool_use, tool_result, image,
+  image = { turns = 1 }        document, attachment; what is left out is as
+  document = \"never\"          above, and an attachment then never goes stale
 
-  [levels]                     over the preset: steps without use from which
-  trimmed = 10                 on a stale block is trimmed, summarized or
-  summarized = 30              minimal; superseded = \"minimal\" is the level of
-  minimal = 90                 what a later block says as well
+  preset = \"balanced\"          how much of what is old stays: lossless, light,
+                               balanced, aggressive or handoff
+
+  [keep]                       over the preset: what a byte must be worth to
+  worth_millionths = 40        stay, and how much of the newest part stays
+  newest_percent = 25          nearly as it is, in percent of the window
 
   [protect]                    what is not shortened unless a selector names it:
   tools = [\"TodoWrite\"]        tools and files by globs, and whatever contains
@@ -83,6 +89,39 @@ Examples:
 ",
     );
     text
+}
+
+fn lifecycle() -> String {
+    let mut text = String::from(
+        "A block is in one of seven states. aperture blocks shows them, aperture explain
+says why a block is in its own.
+
+",
+    );
+    for state in State::ALL {
+        text.push_str(&wrapped(state.name(), state.meaning()));
+    }
+    text.push_str("\nWhat leads from one to another; at most one of these holds at a time:\n");
+    for transition in TRANSITIONS {
+        text.push_str(&format!("\n  {}: {} → {}\n", transition.name, sources(transition), transition.to.name()));
+        text.push_str(&wrapped("", transition.when));
+    }
+    text.push_str(
+        "
+Only tool uses, tool results, images and documents go stale, unless
+[stale.kinds] says otherwise: aperture help settings. What is pinned or focused
+goes stale as well, but is not shortened.
+",
+    );
+    text
+}
+
+/// The states that a transition leads out of; `any` for all but its own.
+fn sources(transition: &Transition) -> String {
+    if transition.from.len() + 1 == State::ALL.len() {
+        return "any".to_owned();
+    }
+    transition.from.iter().map(|state| state.name()).collect::<Vec<_>>().join(", ")
 }
 
 /// A name, and its meaning in a column of its own.
