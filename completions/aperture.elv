@@ -36,6 +36,7 @@ set edit:completion:arg-completer[aperture] = {|@words|
             cand status 'Show one screen about a session: fullness, shares, what is stale'
             cand blocks 'List blocks'
             cand show 'Show the content of blocks'
+            cand explain 'Explain a block: why it is stale or in use, what refers to it, what would be left of it'
             cand transcript 'Write the conversation as the model would see it'
             cand compress 'Shorten blocks: what is stale, what is named, or until a budget is met'
             cand expand 'Bring shortened blocks back'
@@ -144,6 +145,19 @@ set edit:completion:arg-completer[aperture] = {|@words|
             cand -h 'Print help (see more with ''--help'')'
             cand --help 'Print help (see more with ''--help'')'
         }
+        &'aperture;explain'= {
+            cand -s 'Session: a path, an id or the beginning of one [default: the newest of this project]'
+            cand --session 'Session: a path, an id or the beginning of one [default: the newest of this project]'
+            cand --window 'Tokens that the model''s window holds, such as 200k [default: by model]'
+            cand --color 'When to use colours'
+            cand -C 'Run as if started in this directory'
+            cand --directory 'Run as if started in this directory'
+            cand --json 'Write JSON'
+            cand --no-cache 'Read everything anew, and remember nothing'
+            cand --no-pager 'Do not use a pager'
+            cand -h 'Print help (see more with ''--help'')'
+            cand --help 'Print help (see more with ''--help'')'
+        }
         &'aperture;transcript'= {
             cand -s 'Session: a path, an id or the beginning of one [default: the newest of this project]'
             cand --session 'Session: a path, an id or the beginning of one [default: the newest of this project]'
@@ -153,6 +167,8 @@ set edit:completion:arg-completer[aperture] = {|@words|
             cand --directory 'Run as if started in this directory'
             cand --headers 'Write the in-band header of each message and part'
             cand --raw 'Write the content alone, exactly as it is sent'
+            cand -a 'Also what the client adds in the system''s name: reminders, lists of skills and agents'
+            cand --all 'Also what the client adds in the system''s name: reminders, lists of skills and agents'
             cand --json 'Write JSON'
             cand --no-cache 'Read everything anew, and remember nothing'
             cand --no-pager 'Do not use a pager'

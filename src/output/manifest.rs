@@ -103,8 +103,8 @@ impl ManifestReport {
         let manifest = &self.manifest;
         let mut lines = Vec::new();
         for (place, suggestion) in manifest.suggestions.iter().enumerate() {
-            let text = format!("  - {}: {}", printable(&suggestion.command), super::advice::effect(suggestion));
-            lines.push(Line(if place == 0 { 3 } else { 5 }, text));
+            let text = format!("  - {} ({})", printable(&suggestion.command), super::advice::effect(suggestion));
+            lines.push(Line(if place == 0 { 2 } else { 5 }, text));
         }
         if manifest.expandable > 0 {
             let blocks = if manifest.expandable == 1 { "block" } else { "blocks" };
