@@ -41,6 +41,7 @@ complete -c aperture -n "__fish_aperture_needs_command" -f -a "status" -d 'Show 
 complete -c aperture -n "__fish_aperture_needs_command" -f -a "summary" -d 'Show a session and its turns in short: goal, story, state, what is next'
 complete -c aperture -n "__fish_aperture_needs_command" -f -a "blocks" -d 'List blocks'
 complete -c aperture -n "__fish_aperture_needs_command" -f -a "show" -d 'Show the content of blocks'
+complete -c aperture -n "__fish_aperture_needs_command" -f -a "explain" -d 'Explain a block: why it is stale or in use, what refers to it, what would be left of it'
 complete -c aperture -n "__fish_aperture_needs_command" -f -a "transcript" -d 'Write the conversation as the model would see it'
 complete -c aperture -n "__fish_aperture_needs_command" -f -a "compress" -d 'Shorten blocks: what is stale, what is named, or until a budget is met'
 complete -c aperture -n "__fish_aperture_needs_command" -f -a "expand" -d 'Bring shortened blocks back'
@@ -160,6 +161,16 @@ complete -c aperture -n "__fish_aperture_using_subcommand show" -l json -d 'Writ
 complete -c aperture -n "__fish_aperture_using_subcommand show" -l no-cache -d 'Read everything anew, and remember nothing'
 complete -c aperture -n "__fish_aperture_using_subcommand show" -l no-pager -d 'Do not use a pager'
 complete -c aperture -n "__fish_aperture_using_subcommand show" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c aperture -n "__fish_aperture_using_subcommand explain" -s s -l session -d 'Session: a path, an id or the beginning of one [default: the newest of this project]' -r
+complete -c aperture -n "__fish_aperture_using_subcommand explain" -l window -d 'Tokens that the model\'s window holds, such as 200k [default: by model]' -r
+complete -c aperture -n "__fish_aperture_using_subcommand explain" -l color -d 'When to use colours' -r -f -a "auto\t'On a terminal, unless `NO_COLOR` is set'
+always\t'Always'
+never\t'Never'"
+complete -c aperture -n "__fish_aperture_using_subcommand explain" -s C -l directory -d 'Run as if started in this directory' -r -F
+complete -c aperture -n "__fish_aperture_using_subcommand explain" -l json -d 'Write JSON'
+complete -c aperture -n "__fish_aperture_using_subcommand explain" -l no-cache -d 'Read everything anew, and remember nothing'
+complete -c aperture -n "__fish_aperture_using_subcommand explain" -l no-pager -d 'Do not use a pager'
+complete -c aperture -n "__fish_aperture_using_subcommand explain" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c aperture -n "__fish_aperture_using_subcommand transcript" -s s -l session -d 'Session: a path, an id or the beginning of one [default: the newest of this project]' -r
 complete -c aperture -n "__fish_aperture_using_subcommand transcript" -l window -d 'Tokens that the model\'s window holds, such as 200k [default: by model]' -r
 complete -c aperture -n "__fish_aperture_using_subcommand transcript" -l color -d 'When to use colours' -r -f -a "auto\t'On a terminal, unless `NO_COLOR` is set'

@@ -1,7 +1,7 @@
 use super::deferred::commands;
 use crate::commands::{
-    archive, blocks, compact, completions, compress, create, diff, expand, focus, help, log, manifest, pin, preset, recall, redo,
-    restore, sessions, show, snapshot, status, summary, transcript, undo, update, util,
+    archive, blocks, compact, completions, compress, create, diff, expand, explain, focus, help, log, manifest, pin, preset,
+    recall, redo, restore, sessions, show, snapshot, status, summary, transcript, undo, update, util,
 };
 use crate::commands::{export, gc, import, verify};
 use clap::{Args, Parser, ValueEnum};
@@ -88,6 +88,8 @@ pub enum Command {
     Blocks(blocks::Arguments) = "blocks",
     /// Show the content of blocks
     Show(show::Arguments) = "show",
+    /// Explain a block: why it is stale or in use, what refers to it, what would be left of it
+    Explain(explain::Arguments) = "explain",
     /// Write the conversation as the model would see it
     Transcript(transcript::Arguments) = "transcript",
     /// Shorten blocks: what is stale, what is named, or until a budget is met

@@ -280,6 +280,15 @@ impl Env {
         Ok(workspace::find(self.disk, &self.places, &self.directory, named.or(self.session.as_deref()))?)
     }
 
+    /// The session with this id or path, whichever the user means.
+    ///
+    /// # Errors
+    ///
+    /// As [`Env::find`].
+    pub fn find_by(&self, name: &str) -> Result<Found, CommandError> {
+        Ok(workspace::find(self.disk, &self.places, &self.directory, Some(name))?)
+    }
+
     /// Opens the session that the user means.
     ///
     /// # Errors

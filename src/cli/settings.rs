@@ -1,8 +1,9 @@
 //! Settings: the user's `config.toml`, then the project's `aperture.toml`, then the command line.
 
 use super::{CommandError, ErrorKind};
-use crate::engine::{self, PriceSetting, Prices, ReadSettings, Rules, StalePolicy};
+use crate::engine::{self, Patience, PriceSetting, Prices, ReadSettings, Rules, StalePolicy};
 use crate::fsio::{Disk, read_head};
+use crate::model::BlockKind;
 use anyhow::{Context, anyhow};
 use serde::Deserialize;
 use std::collections::BTreeMap;
@@ -79,6 +80,78 @@ struct FocusSettings {
 struct StaleSettings {
     turns: Option<u32>,
     steps: Option<u32>,
+    #[serde(default)]
+    kinds: KindSettings,
+}
+
+/// The kinds that can go stale. What people and the model said is what the work is about, and is not among them.
+#[derive(Clone, Copy, Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct KindSettings {
+    tool_use: Option<PatienceSetting>,
+    tool_result: Option<PatienceSetting>,
+    image: Option<PatienceSetting>,
+    document: Option<PatienceSetting>,
+    attachment: Option<PatienceSetting>,
+}
+
+#[derive(Clone, Copy, Debug, Deserialize)]
+#[serde(untagged, expecting = "\"never\" or { turns = …, steps = … }")]
+enum PatienceSetting {
+    Never(Never),
+    Limits(LimitSettings),
+}
+
+#[derive(Clone, Copy, Debug, Deserialize)]
+#[serde(rename_all = "snake_case")]
+enum Never {
+    Never,
+}
+
+#[derive(Clone, Copy, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct LimitSettings {
+    turns: Option<u32>,
+    steps: Option<u32>,
+}
+
+impl StaleSettings {
+    /// These settings, and where they say nothing, those.
+    fn or(self, other: StaleSettings) -> StaleSettings {
+        let (near, far) = (self.kinds, other.kinds);
+        StaleSettings {
+            turns: self.turns.or(other.turns),
+            steps: self.steps.or(other.steps),
+            kinds: KindSettings {
+                tool_use: near.tool_use.or(far.tool_use),
+                tool_result: near.tool_result.or(far.tool_result),
+                image: near.image.or(far.image),
+                document: near.document.or(far.document),
+                attachment: near.attachment.or(far.attachment),
+            },
+        }
+    }
+
+    /// When blocks are stale, by kind.
+    fn policy(&self) -> StalePolicy {
+        let default = Patience::default();
+        let patience = Patience { turns: self.turns.unwrap_or(default.turns), steps: self.steps.unwrap_or(default.steps) };
+        let kinds = [
+            (BlockKind::ToolUse, self.kinds.tool_use),
+            (BlockKind::ToolResult, self.kinds.tool_result),
+            (BlockKind::Image, self.kinds.image),
+            (BlockKind::Document, self.kinds.document),
+            (BlockKind::Attachment, self.kinds.attachment),
+        ];
+        kinds.into_iter().fold(StalePolicy::of_all(patience), |policy, (kind, setting)| match setting {
+            None => policy,
+            Some(PatienceSetting::Never(Never::Never)) => policy.with(kind, None),
+            Some(PatienceSetting::Limits(limits)) => {
+                let (turns, steps) = (limits.turns.unwrap_or(patience.turns), limits.steps.unwrap_or(patience.steps));
+                policy.with(kind, Some(Patience { turns, steps }))
+            }
+        })
+    }
 }
 
 impl Settings {
@@ -109,7 +182,7 @@ impl Settings {
         Settings {
             windows,
             prices,
-            stale: StaleSettings { turns: self.stale.turns.or(other.stale.turns), steps: self.stale.steps.or(other.stale.steps) },
+            stale: self.stale.or(other.stale),
             preset: self.preset.or(other.preset),
             protect: ProtectSettings {
                 tools: both(self.protect.tools, other.protect.tools),
@@ -165,14 +238,10 @@ impl Settings {
 
     /// What they mean for reading a session.
     pub fn for_reading(&self, window_tokens: Option<u64>) -> ReadSettings {
-        let default = StalePolicy::default();
         ReadSettings {
             window_tokens,
             model_windows: self.windows.iter().map(|(model, tokens)| (model.clone(), *tokens)).collect(),
-            stale: StalePolicy {
-                turns: self.stale.turns.unwrap_or(default.turns),
-                steps: self.stale.steps.unwrap_or(default.steps),
-            },
+            stale: self.stale.policy(),
             focus_turns: self.focus.turns.unwrap_or(ReadSettings::default().focus_turns),
         }
     }
@@ -188,7 +257,27 @@ mod tests {
         let far: Settings = toml::from_str("windows.claude-opus = 9\nwindows.claude = 5\n[stale]\nturns = 7\nsteps = 8").unwrap();
         let read = near.or(far).for_reading(None);
         assert_eq!(read.model_windows, [("claude".to_owned(), 5), ("claude-opus".to_owned(), 2)]);
-        assert_eq!(read.stale, StalePolicy { turns: 1, steps: 8 });
+        assert_eq!(read.stale, StalePolicy::of_all(Patience { turns: 1, steps: 8 }));
+    }
+
+    #[test]
+    fn each_kind_goes_stale_by_its_own_rule() {
+        let near: Settings = toml::from_str("[stale.kinds]\nimage = { turns = 1 }\ndocument = 'never'").unwrap();
+        let far: Settings = toml::from_str("[stale]\nsteps = 8\n[stale.kinds]\nimage = 'never'\nattachment = {}").unwrap();
+        let policy = near.or(far).for_reading(None).stale;
+        let patience = |turns, steps| Some(Patience { turns, steps });
+        for (kind, expected) in [
+            (BlockKind::Image, patience(1, 8)),
+            (BlockKind::Document, None),
+            (BlockKind::Attachment, patience(3, 8)),
+            (BlockKind::ToolResult, patience(3, 8)),
+            (BlockKind::Text, None),
+        ] {
+            assert_eq!(policy.patience(kind), expected, "{kind:?}");
+        }
+        for wrong in ["text = { turns = 1 }", "image = 'always'", "image = { years = 1 }"] {
+            assert!(toml::from_str::<Settings>(&format!("[stale.kinds]\n{wrong}")).is_err(), "{wrong}");
+        }
     }
 
     #[test]

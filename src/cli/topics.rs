@@ -1,11 +1,14 @@
 //! Texts of `aperture help TOPIC`.
 
 use crate::engine::selector::{FUNCTIONS, NAMES};
+use crate::engine::{TRANSITIONS, Transition};
+use crate::model::State;
 
 /// The text on a topic.
 pub fn topic(name: &str) -> Option<String> {
     match name {
         "selectors" => Some(selectors()),
+        "lifecycle" => Some(lifecycle()),
         "settings" => Some(SETTINGS.to_owned()),
         _ => None,
     }
@@ -25,6 +28,10 @@ over both.
   turns = 3                    after so many turns without a reference, of at
                                least ten steps,
   steps = 30                   or after so many steps: responses of the model
+
+  [stale.kinds]                the same by kind: tool_use, tool_result, image,
+  image = { turns = 1 }        document, attachment; what is left out is as
+  document = \"never\"          above, and an attachment then never goes stale
 
   preset = \"balanced\"          how much of what is old stays: lossless, light,
                                balanced, aggressive or handoff
@@ -84,6 +91,39 @@ Examples:
 ",
     );
     text
+}
+
+fn lifecycle() -> String {
+    let mut text = String::from(
+        "A block is in one of seven states. aperture blocks shows them, aperture explain
+says why a block is in its own.
+
+",
+    );
+    for state in State::ALL {
+        text.push_str(&wrapped(state.name(), state.meaning()));
+    }
+    text.push_str("\nWhat leads from one to another; at most one of these holds at a time:\n");
+    for transition in TRANSITIONS {
+        text.push_str(&format!("\n  {}: {} → {}\n", transition.name, sources(transition), transition.to.name()));
+        text.push_str(&wrapped("", transition.when));
+    }
+    text.push_str(
+        "
+Only tool uses, tool results, images and documents go stale, unless
+[stale.kinds] says otherwise: aperture help settings. What is pinned or focused
+goes stale as well, but is not shortened.
+",
+    );
+    text
+}
+
+/// The states that a transition leads out of; `any` for all but its own.
+fn sources(transition: &Transition) -> String {
+    if transition.from.len() + 1 == State::ALL.len() {
+        return "any".to_owned();
+    }
+    transition.from.iter().map(|state| state.name()).collect::<Vec<_>>().join(", ")
 }
 
 /// A name, and its meaning in a column of its own.

@@ -8,9 +8,10 @@ use std::io::Write;
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:
   aperture help manifest
-  aperture help selectors")]
+  aperture help selectors
+  aperture help lifecycle")]
 pub struct Arguments {
-    /// A command, or one of the topics selectors and settings
+    /// A command, or one of the topics selectors, lifecycle and settings
     topic: Option<String>,
 }
 
@@ -26,7 +27,7 @@ pub fn run(arguments: &Arguments) -> Result<(), CommandError> {
                 let command = definition.find_subcommand_mut(name).ok_or_else(|| {
                     let error = anyhow!("there is no command and no topic '{name}'");
                     CommandError::new(ErrorKind::Usage, error)
-                        .hint("aperture help lists the commands; the topics are selectors and settings")
+                        .hint("aperture help lists the commands; the topics are selectors, lifecycle and settings")
                 })?;
                 command.render_long_help().to_string()
             }

@@ -2,8 +2,9 @@
 
 use super::diff;
 use crate::cli::{CommandError, Env, ErrorKind};
-use crate::engine;
+use crate::engine::{self, Advice, Suggestion};
 use crate::output::{ManifestReport, Tier};
+use crate::workspace::Workspace;
 use anyhow::anyhow;
 
 /// Arguments of `manifest`.
@@ -40,14 +41,34 @@ fn since(env: &Env, session: Option<&str>, point: &str) -> Result<(), CommandErr
     diff::since_turn(env, session, turn)
 }
 
+/// The name by which a session is found again: that of the user, or its id where that is shorter and means the same file.
+fn handy(env: &Env, workspace: &Workspace<'_>, named: &str) -> String {
+    let id = &workspace.location.id;
+    let same = || env.find_by(id).is_ok_and(|found| found.path == workspace.path);
+    if named.len() > id.len() && same() { id.clone() } else { named.to_owned() }
+}
+
+/// What could be done next about a session.
+pub fn suggestions(env: &Env, workspace: &Workspace<'_>, named: Option<&str>) -> Vec<Suggestion> {
+    let named = named.or(env.session()).map(|named| handy(env, workspace, named));
+    let advice = Advice {
+        rules: &env.rules,
+        prices: &env.prices,
+        now: env.style.now.as_millisecond(),
+        cache_lifetime_milliseconds: workspace.cache_milliseconds(),
+        binds_thinking: workspace.provider.binds_thinking(),
+        session: named.as_deref(),
+    };
+    advice.suggestions(&workspace.reading)
+}
+
 /// Shows the manifest.
 pub fn run(env: &Env, arguments: &Arguments) -> Result<(), CommandError> {
     if let Some(point) = &arguments.since {
         return since(env, arguments.session.as_deref(), point);
     }
     let workspace = env.open(arguments.session.as_deref())?;
-    let mut manifest = engine::manifest(&workspace.reading, arguments.tier.listed());
-    let (now, lifetime) = (env.style.now.as_millisecond(), workspace.cache_milliseconds());
-    manifest.stale_price = engine::price_of_stale(&workspace.reading, &env.prices, now, lifetime);
+    let manifest = engine::manifest(&workspace.reading, arguments.tier.listed());
+    let manifest = manifest.with(suggestions(env, &workspace, arguments.session.as_deref()));
     env.print(&ManifestReport { tier: arguments.tier, max_tokens: arguments.max_tokens, manifest })
 }

@@ -9,6 +9,7 @@ pub mod compress;
 pub mod create;
 pub mod diff;
 pub mod expand;
+pub mod explain;
 pub mod export;
 pub mod focus;
 pub mod gc;
@@ -45,6 +46,7 @@ pub fn run(env: &Env, command: Option<Command>) -> Result<(), CommandError> {
         Some(Command::Summary(arguments)) => summary::run(env, &arguments),
         Some(Command::Blocks(arguments)) => blocks::run(env, &arguments),
         Some(Command::Show(arguments)) => show::run(env, &arguments),
+        Some(Command::Explain(arguments)) => explain::run(env, &arguments),
         Some(Command::Transcript(arguments)) => transcript::run(env, &arguments),
         Some(Command::Compress(arguments)) => compress::run(env, &arguments),
         Some(Command::Expand(arguments)) => expand::run(env, &arguments),

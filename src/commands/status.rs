@@ -1,7 +1,8 @@
 //! `aperture status`: one screen about a session.
 
+use super::manifest;
 use crate::cli::{CommandError, Env};
-use crate::engine::{self, Reading};
+use crate::engine::{self, Reading, Suggestion};
 use crate::model::{Event, Zone};
 use crate::output::{Share, StatusReport};
 use crate::workspace::{self, Workspace};
@@ -25,10 +26,11 @@ pub fn run(env: &Env, arguments: &Arguments) -> Result<(), CommandError> {
     let workspace = env.open(arguments.session.as_deref())?;
     let open = workspace::open_sessions(env.disk, &env.places);
     let open = open.contains(&workspace.location.id);
-    env.print(&report(&workspace, open))
+    let suggestions = manifest::suggestions(env, &workspace, arguments.session.as_deref());
+    env.print(&report(&workspace, open, suggestions))
 }
 
-fn report(workspace: &Workspace<'_>, open: bool) -> StatusReport {
+fn report(workspace: &Workspace<'_>, open: bool, suggestions: Vec<Suggestion>) -> StatusReport {
     let reading = &workspace.reading;
     let session = &reading.session;
     let origin = session.latest_origin();
@@ -81,6 +83,7 @@ fn report(workspace: &Workspace<'_>, open: bool) -> StatusReport {
             tokens: superseded.iter().map(|block| block.tokens.round()).sum(),
         },
         largest_stale: stale.iter().take(10).map(|block| engine::entry(block)).collect(),
+        suggestions,
         hidden: reading.window.hidden,
         bytes: session.bytes,
         window_bytes: reading.in_window().map(|block| block.bytes).sum(),

@@ -1,8 +1,7 @@
 //! `aperture transcript`: the conversation as the model would see it.
 
 use crate::cli::{CommandError, Env};
-use crate::engine::{ReadSettings, StalePolicy};
-use crate::model::{Block, BlockKind, BlockNumber, Level, Role, State, TokenCount};
+use crate::model::{Block, BlockKind, BlockNumber, Level, Role, TokenCount};
 use crate::output::{MessageText, PartText, TranscriptReport, TranscriptStyle};
 use crate::provider::{Part, Source};
 use crate::workspace::{Content, Workspace};
@@ -39,7 +38,7 @@ pub fn run(env: &Env, arguments: &Arguments) -> Result<(), CommandError> {
         (_, true) => TranscriptStyle::Raw,
         _ => TranscriptStyle::Plain,
     };
-    let mut messages = messages(&workspace, &env.settings)?;
+    let mut messages = messages(&workspace)?;
     if !arguments.all {
         messages.iter_mut().for_each(|message| message.parts.retain(|part| part.role != Role::System));
         messages.retain(|message| !message.parts.is_empty());
@@ -47,7 +46,7 @@ pub fn run(env: &Env, arguments: &Arguments) -> Result<(), CommandError> {
     env.print(&TranscriptReport { messages, style })
 }
 
-fn messages(workspace: &Workspace<'_>, settings: &ReadSettings) -> Result<Vec<MessageText>, CommandError> {
+fn messages(workspace: &Workspace<'_>) -> Result<Vec<MessageText>, CommandError> {
     let reading = &workspace.reading;
     let messages = workspace.provider.messages(&reading.session, &reading.window);
     let mut numbers: Vec<BlockNumber> = messages.iter().flat_map(|message| message.parts.iter().flat_map(Part::blocks)).collect();
@@ -68,7 +67,7 @@ fn messages(workspace: &Workspace<'_>, settings: &ReadSettings) -> Result<Vec<Me
                     block.role
                 }),
             tokens: blocks.iter().map(|block| block.tokens).sum(),
-            turns_left: first.and_then(|block| turns_left(block, settings.stale)),
+            turns_left: first.and_then(|block| block.usefulness.turns_left),
             pin: first.and_then(|block| block.pin),
             level: first.map_or(Level::Original, |block| block.level),
             content: text(&|content| content.sent.clone()),
@@ -113,13 +112,4 @@ fn kind(block: Option<&Block>) -> String {
         (None, "") => block.kind.name().to_owned(),
         (None, label) => format!("{} {label}", block.kind.name()),
     }
-}
-
-/// Turns without a reference until a block counts as stale, 0 when it does; none for what never does.
-fn turns_left(block: &Block, policy: StalePolicy) -> Option<u32> {
-    let perishable = matches!(block.kind, BlockKind::ToolUse | BlockKind::ToolResult | BlockKind::Image | BlockKind::Document);
-    perishable.then(|| match block.state {
-        State::Stale => 0,
-        _ => policy.turns.saturating_sub(block.usefulness.stale_turns).max(1),
-    })
 }

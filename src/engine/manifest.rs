@@ -1,7 +1,7 @@
 //! The context manifest: what the window holds, in a few hundred tokens.
 
-use super::{Capacity, EditPrice, Reading, label};
-use crate::model::{Block, BlockKind, BlockNumber, Hidden, Level, Pin, Role, TokenCount, Zone};
+use super::{Capacity, EditPrice, Reading, Suggestion, SuggestionKind, expiring, label, stale_reason};
+use crate::model::{Block, BlockKind, BlockNumber, Hidden, Level, Pin, Role, State, TokenCount, Zone};
 use serde::Serialize;
 
 /// What the window holds.
@@ -55,8 +55,18 @@ pub struct Manifest {
     pub remaining: u64,
     /// How many shortened blocks could be expanded in half of what is free, the smallest first.
     pub expandable: u32,
-    /// What compressing the stale blocks would cost and save, if there are any.
+    /// What `aperture compress --stale` would cost and save, about, where it is suggested.
     pub stale_price: Option<EditPrice>,
+    /// How many blocks of the window are in each state.
+    pub states: Vec<(State, u32)>,
+    /// The blocks that go stale with the next turn unless they are used, the most expensive first.
+    pub expiring: Vec<Entry>,
+    /// How many they are.
+    pub expiring_blocks: u32,
+    /// What they cost together.
+    pub expiring_tokens: TokenCount,
+    /// What could be done next, each a command, with what it would cost and save, about.
+    pub suggestions: Vec<Suggestion>,
 }
 
 /// Blocks that follow each other in the file and are archived, with the thinking between them.
@@ -121,6 +131,7 @@ pub fn manifest(reading: &Reading, listed: usize) -> Manifest {
         blocks.into_iter().take(listed).map(entry).collect()
     };
     let (warm, cold) = topics(reading, listed);
+    let expiring = expiring(reading);
     Manifest {
         session: reading.session.id.clone(),
         model: reading.model.clone(),
@@ -147,6 +158,25 @@ pub fn manifest(reading: &Reading, listed: usize) -> Manifest {
         changed_elsewhere: numbers(reading, &|block| block.changed_elsewhere),
         expandable: expandable(reading),
         stale_price: None,
+        states: State::ALL
+            .into_iter()
+            .map(|state| (state, reading.in_window().filter(|block| block.state == state).count() as u32))
+            .filter(|(_, count)| *count > 0)
+            .collect(),
+        expiring_blocks: expiring.len() as u32,
+        expiring_tokens: expiring.iter().map(|block| block.tokens).sum(),
+        expiring: expiring.into_iter().take(listed).map(entry).collect(),
+        suggestions: Vec::new(),
+    }
+}
+
+impl Manifest {
+    /// The same with what could be done next.
+    pub fn with(mut self, suggestions: Vec<Suggestion>) -> Manifest {
+        let stale = suggestions.iter().find(|suggestion| suggestion.kind == SuggestionKind::Compress);
+        self.stale_price = stale.and_then(|suggestion| suggestion.price);
+        self.suggestions = suggestions;
+        self
     }
 }
 
@@ -210,21 +240,6 @@ pub fn entry(block: &Block) -> Entry {
         pin: block.pin,
         reason: stale_reason(block),
     }
-}
-
-/// Why a block is stale, in words: what superseded it, or for how long nobody came back to it.
-pub fn stale_reason(block: &Block) -> Option<String> {
-    if let Some((reason, by)) = block.usefulness.outdated.filter(|(reason, _)| reason.supersedes()) {
-        return Some(format!("{} in #{by}", reason.reason()));
-    }
-    (block.state == crate::model::State::Stale).then(|| {
-        let (turns, steps) = (block.usefulness.stale_turns, block.usefulness.stale_steps);
-        match (turns, steps) {
-            (2.., _) => format!("unused for {turns} turns"),
-            (_, 1) => "unused for 1 step".to_owned(),
-            _ => format!("unused for {steps} steps"),
-        }
-    })
 }
 
 fn summary(reading: &Reading, zone: Zone) -> ZoneSummary {

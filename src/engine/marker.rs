@@ -122,10 +122,7 @@ mod tests {
         ] {
             assert_eq!(parse(text), None, "{text}");
         }
-        assert_eq!(
-            find_in_input("path: a\ncontent: [@expand(7) | minimal from 3]\nx\n").map(|marker| marker.number),
-            Some(7)
-        );
+        assert_eq!(find_in_input("path: a\ncontent: [@expand(7) | minimal from 3]\nx\n").map(|marker| marker.number), Some(7));
     }
 
     proptest::proptest! {

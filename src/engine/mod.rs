@@ -2,9 +2,11 @@
 //!
 //! Everything here is a function of values: no file, no clock, no format.
 
+mod advice;
 mod calls;
 mod capacity;
 pub mod diff;
+mod explain;
 mod keywords;
 mod label;
 mod manifest;
@@ -12,6 +14,7 @@ pub mod marker;
 mod measure;
 mod numbers;
 mod outdated;
+mod patience;
 mod price;
 mod prices;
 mod reading;
@@ -32,12 +35,15 @@ mod topics;
 mod turns;
 mod zones;
 
+pub use advice::{Advice, Suggestion, SuggestionKind, expiring};
 pub use capacity::{Capacity, CapacitySource, capacity};
+pub use explain::{Explanation, LevelKept, Referred, explain, levels, stale_reason};
 pub use label::label;
-pub use manifest::{ArchivedRun, Entry, Manifest, ZoneSummary, entry, manifest, stale_reason};
+pub use manifest::{ArchivedRun, Entry, Manifest, ZoneSummary, entry, manifest};
 pub use measure::{load_vocabulary, measure, o200k, preview};
 pub use numbers::{amount, count};
-pub use price::{EditFacts, EditPrice, idle_milliseconds, price, price_of_stale, steps_per_turn};
+pub use patience::{PERISHABLE, Patience, StalePolicy};
+pub use price::{EditFacts, EditPrice, idle_milliseconds, price, steps_per_turn};
 pub use prices::{Dollars, LongPrompt, ModelPrice, PriceSetting, PriceTable, Prices};
 pub use reading::{ReadSettings, Reading, read, read_with};
 pub use reduce::{Reducible, hint};
@@ -45,7 +51,7 @@ pub use retention::{Forgettable, forgettable};
 pub use rules::Rules;
 pub use secrets::mask;
 pub use selector::{Selector, SelectorError};
-pub use states::StalePolicy;
+pub use states::{TRANSITIONS, Transition, lifecycle};
 pub use strategy::{
     Context, DEFAULT_PRESET, Need, PRESETS, Planned, Preset, Shortened, Subject, newest, plan, preset, reduce, why_old,
 };

@@ -9,7 +9,7 @@ const DUPLICATE_BYTES: u64 = 200;
 /// Steps within which a success makes up for a failure.
 const RETRY_STEPS: u32 = 10;
 
-/// Writes into each tool result of the window why it is outdated, and which block made it so.
+/// Writes into each tool result of the window every reason why it is outdated, and which block made it so.
 ///
 /// Looks from the end of the window to its beginning, so that each result knows what comes after it.
 pub fn mark(session: &mut Session, window: &Window) {
@@ -57,8 +57,12 @@ pub fn mark(session: &mut Session, window: &Window) {
                 ToolVerb::Edit if !block.error => {
                     edits.insert(file, number);
                 }
-                // A search that failed says nothing; a command that failed says how things are.
-                ToolVerb::Search if block.error => {}
+                // A search that failed says nothing, so that it outdates nothing; a command that failed says how things are.
+                ToolVerb::Search if block.error => {
+                    if let Some(later) = runs.get(&(tool.verb, tool.scope)) {
+                        found.push((Outdated::RunAgain, *later));
+                    }
+                }
                 ToolVerb::Run | ToolVerb::Search => {
                     if let Some(later) = runs.insert((tool.verb, tool.scope), number) {
                         found.push((Outdated::RunAgain, later));
@@ -83,11 +87,13 @@ pub fn mark(session: &mut Session, window: &Window) {
                 found.push((Outdated::Succeeded, *success));
             }
         }
-        let best = found.into_iter().min_by_key(|(reason, _)| rank(*reason));
-        outdated.push((number, best));
+        found.sort_by_key(|(reason, _)| rank(*reason));
+        outdated.push((number, found));
     }
-    for (number, best) in outdated {
-        session.blocks[number as usize - 1].usefulness.outdated = best;
+    for (number, reasons) in outdated {
+        let usefulness = &mut session.blocks[number as usize - 1].usefulness;
+        usefulness.outdated = reasons.first().copied();
+        usefulness.reasons = reasons;
     }
 }
 
@@ -171,6 +177,9 @@ mod tests {
         let outdated: Vec<Option<Outdated>> =
             session.blocks.iter().map(|block| block.usefulness.outdated.map(|(reason, _)| reason)).collect();
         assert_eq!(outdated, expected, "{results:?}");
+        for usefulness in session.blocks.iter().map(|block| &block.usefulness) {
+            assert_eq!(usefulness.outdated, usefulness.reasons.first().copied(), "{results:?}");
+        }
     }
 
     #[test]
@@ -193,6 +202,8 @@ mod tests {
     fn a_search_that_failed_outdates_nothing() {
         check(ToolVerb::Search, &[("x", 1, false), ("x", 1, true)], &[None, None]);
         check(ToolVerb::Search, &[("x", 1, false), ("x", 1, false)], &[Some(Outdated::RunAgain), None]);
+        check(ToolVerb::Search, &[("x", 1, true), ("x", 1, false)], &[Some(Outdated::RunAgain), None]);
+        check(ToolVerb::Search, &[("x", 1, true), ("x", 1, true)], &[None, None]);
     }
 
     #[test]

@@ -61,29 +61,6 @@ pub fn idle_milliseconds(reading: &super::Reading, now: i64) -> Option<i64> {
     answered.timestamp.map(|then| now.saturating_sub(then).max(0))
 }
 
-/// What compressing the stale blocks of a window to one line each would cost and save, about; none where nothing is stale.
-pub fn price_of_stale(reading: &super::Reading, prices: &Prices, now: i64, lifetime: i64) -> Option<EditPrice> {
-    /// Tokens that stay of each block.
-    const LINE: f64 = 45.0;
-    let stale = |block: &&crate::model::Block| block.state == crate::model::State::Stale && block.tokens.value > 2.0 * LINE;
-    let saved: f64 = reading.in_window().filter(stale).map(|block| block.tokens.value - LINE).sum();
-    if saved <= 0.0 {
-        return None;
-    }
-    let before = reading.in_window().take_while(|block| !stale(block)).map(|block| block.tokens.value);
-    let total = reading.price.total.value;
-    let facts = EditFacts {
-        window_before: total,
-        window_after: (total - saved).max(0.0),
-        unchanged_prefix: before.sum::<f64>() + reading.price.outside.value,
-        model: &reading.model,
-        idle_milliseconds: idle_milliseconds(reading, now),
-        cache_lifetime_milliseconds: lifetime,
-        steps_per_turn: steps_per_turn(reading),
-    };
-    Some(price(&facts, prices))
-}
-
 /// What an edit costs and saves. Dollars are estimates, and missing where no price of the model is known.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct EditPrice {

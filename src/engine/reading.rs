@@ -1,6 +1,6 @@
 //! A session, read: blocks with prices, uses and states, and what follows from them.
 
-use super::{StalePolicy, calls, capacity, outdated, references, states, tokens, topics, turns, zones};
+use super::{StalePolicy, calls, capacity, outdated, patience, references, states, tokens, topics, turns, zones};
 use crate::model::{Block, BlockNumber, Fault, Key, Level, Session, TokenCount, Topic, Turn, Window, Zone};
 use rustc_hash::{FxHashMap, FxHashSet};
 
@@ -42,6 +42,8 @@ pub struct Reading {
     pub capacity: capacity::Capacity,
     /// The model of the last response; empty when there was none.
     pub model: String,
+    /// When a block counts as stale.
+    pub stale_policy: StalePolicy,
 }
 
 /// Decides everything about a session. `window` is the provider's word on what would be sent.
@@ -82,15 +84,17 @@ pub fn read_with(mut session: Session, window: impl FnOnce(&Session) -> Window +
     }
     outdated::mark(&mut session, &window);
     zones::place(&mut session, &window, steps);
+    let steps_per_turn = f64::from(steps) / turns.len().max(1) as f64;
     for block in &mut session.blocks {
-        block.state = states::state(block, steps, settings.stale);
+        block.state = states::state(block, steps, &settings.stale);
+        block.usefulness.turns_left = patience::turns_left(block, steps, &settings.stale, steps_per_turn);
     }
     for turn in &mut turns {
         turn.topic = turn.blocks.iter().find_map(|number| session.blocks[*number as usize - 1].topic);
     }
     let peak = session.rows.iter().filter_map(|row| row.usage).map(|usage| usage.sent()).max().unwrap_or_default();
     let capacity = capacity(&model, peak.max(price.total.round()), session.capacity, settings);
-    Reading { session, window, turns, steps, topics, price, capacity, model }
+    Reading { session, window, turns, steps, topics, price, capacity, model, stale_policy: settings.stale }
 }
 
 /// Counts rows whose identity stands twice and rows whose parent is not there.

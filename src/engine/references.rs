@@ -6,7 +6,7 @@
 //! the weights of their shared terms reach [`REFERENCE_WEIGHT`].
 
 use crate::model::limits::COMMON_TERM_BLOCKS;
-use crate::model::{Session, Usefulness};
+use crate::model::{BlockNumber, Session, Usefulness};
 use rustc_hash::FxHashMap;
 
 /// What shared terms must weigh to be a reference: one term of three blocks, or several that are more common.
@@ -116,6 +116,52 @@ impl Sieve {
         let term = term % Self::BITS;
         self.0[term as usize / 64] >> (term % 64) & 1 == 1
     }
+}
+
+/// Steps without a reference after which a block of this heat is below that one.
+pub fn steps_until_below(heat: f32, limit: f32) -> u32 {
+    // The hottest that can be told from 1, so that no block stays hot for ever.
+    let warmth = |heat: f32| -(1.0 - heat.clamp(0.0, 1.0 - 1e-6)).ln();
+    let (now, limit) = (warmth(heat), warmth(limit));
+    if now < limit { 0 } else { (HALF_LIFE_STEPS * (now / limit).log2()).floor() as u32 + 1 }
+}
+
+/// A later block of the agent that came back to a block.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Referrer {
+    /// Which.
+    pub number: BlockNumber,
+    /// How surely it did, from 0.33 on: the weights of the terms that both hold, together.
+    pub weight: f32,
+    /// These terms, the rarest first.
+    pub terms: Vec<u32>,
+}
+
+/// The blocks that count as references of one block by [`trace`], in file order.
+pub fn referrers(session: &Session, number: BlockNumber) -> Vec<Referrer> {
+    let Some(place) = (number as usize).checked_sub(1) else { return Vec::new() };
+    let Some(block) = session.blocks.get(place) else { return Vec::new() };
+    let mut holders: FxHashMap<u32, usize> = block.terms.iter().map(|term| (*term, 0)).collect();
+    let mut found = Vec::new();
+    for (index, other) in session.blocks.iter().enumerate() {
+        if index > place {
+            let used = other.terms[..other.uses as usize].iter();
+            let used = used.filter_map(|term| Some((*term, *holders.get(term)?)));
+            let mut shared: Vec<(u32, usize)> = used.filter(|(_, count)| *count <= COMMON_TERM_BLOCKS).collect();
+            let weight: f32 = shared.iter().map(|(_, count)| 1.0 / *count as f32).sum();
+            if weight >= REFERENCE_WEIGHT {
+                shared.sort_by_key(|(_, count)| *count);
+                let terms = shared.into_iter().map(|(term, _)| term).collect();
+                found.push(Referrer { number: other.number, weight, terms });
+            }
+        }
+        for term in &other.terms {
+            if let Some(count) = holders.get_mut(term) {
+                *count += 1;
+            }
+        }
+    }
+    found
 }
 
 fn decay(now: u32, then: u32) -> f32 {

@@ -5,7 +5,7 @@
 //! XXH3 hash; with 100,000 distinct terms in a session a given one collides in 1 of 40,000 cases.
 
 use crate::model::limits::TERMS_PER_BLOCK;
-use rustc_hash::FxHashSet;
+use rustc_hash::{FxHashMap, FxHashSet};
 use twox_hash::XxHash3_64;
 
 /// Shortest identifier, quoted string and line that count, in bytes.
@@ -25,10 +25,29 @@ pub fn terms(text: &str) -> Vec<u32> {
             found.add(content);
         }
         names(content, |name| found.add(name));
-        quotes(content, &mut found);
+        quotes(content, |quoted| found.add(quoted));
     }
     found.terms.truncate(TERMS_PER_BLOCK);
     found.terms
+}
+
+/// The terms of a text by their hashes, as they are spelled; of a line that is a term the line.
+pub fn spelled(text: &str) -> FxHashMap<u32, &str> {
+    let mut found = FxHashMap::default();
+    for line in text.lines() {
+        let content = without_line_number(line).trim();
+        // Names first: what is a name and a whole line is called a name.
+        names(content, |name| {
+            found.entry(hash(name)).or_insert(name);
+        });
+        quotes(content, |quoted| {
+            found.entry(hash(quoted)).or_insert(quoted);
+        });
+        if is_quotable(content) {
+            found.entry(hash(content)).or_insert(content);
+        }
+    }
+    found
 }
 
 /// Whether a trimmed line is a term itself: an agent that edits a file quotes its lines.
@@ -148,13 +167,13 @@ fn is_identifier(word: &[u8]) -> bool {
             && word.iter().any(u8::is_ascii_digit))
 }
 
-fn quotes(line: &str, found: &mut Found) {
+fn quotes<'a>(line: &'a str, mut found: impl FnMut(&'a str)) {
     for mark in [b'"', b'`'] {
         let mut places = memchr::memchr_iter(mark, line.as_bytes());
         while let (Some(open), Some(close)) = (places.next(), places.next()) {
             let inner = line[open + 1..close].trim();
             if QUOTED_BYTES.contains(&inner.len()) {
-                found.add(inner);
+                found(inner);
             }
         }
     }
@@ -202,6 +221,15 @@ mod tests {
             check(line, &["let total = sum();"]);
         }
         assert_eq!(without_line_number("2024 was fine"), "2024 was fine");
+    }
+
+    #[test]
+    fn every_term_can_be_spelled() {
+        let text = "  12→    let total = sum(a_b_c);\nsee `go run it` in /x/lib.rs";
+        let spelled = spelled(text);
+        for term in terms(text) {
+            assert_eq!(spelled.get(&term).map(|name| hash(name)), Some(term));
+        }
     }
 
     #[test]

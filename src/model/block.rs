@@ -394,6 +394,10 @@ pub struct Usefulness {
     pub stale_steps: u32,
     /// Why it no longer says how things are, if so, and the block that says it now.
     pub outdated: Option<(Outdated, BlockNumber)>,
+    /// Every such reason with its block, the most telling first: `outdated` is the first of them.
+    pub reasons: Vec<(Outdated, BlockNumber)>,
+    /// Turns without a reference until it goes stale, about; 0 when it is, none when it never does.
+    pub turns_left: Option<u32>,
 }
 
 /// Why a block no longer says how things are.
@@ -493,6 +497,23 @@ pub enum State {
 }
 
 impl State {
+    /// Every state, in the order of a life.
+    pub const ALL: [State; 7] =
+        [State::Fresh, State::Active, State::Referenced, State::Stale, State::Compressed, State::Archived, State::Evicted];
+
+    /// What it means, in a few words.
+    pub fn meaning(self) -> &'static str {
+        match self {
+            State::Fresh => "just arrived: of the last responses",
+            State::Active => "recent, or of a kind that does not go stale",
+            State::Referenced => "older, and used since",
+            State::Stale => "a later block says the same or better, or nobody came back to it for long",
+            State::Compressed => "shortened: a part or one line of it is left",
+            State::Archived => "a line stands for it; recall and expand bring it back",
+            State::Evicted => "not in the window: before a compaction, or on a branch that was left",
+        }
+    }
+
     /// The word for it, as in selectors and JSON.
     pub fn name(self) -> &'static str {
         match self {

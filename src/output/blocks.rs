@@ -1,8 +1,17 @@
 use super::{Paint, Report, Style, age, clip, plural, tokens, unit};
-use crate::engine::{Reading, label, stale_reason};
-use crate::model::{Block, BlockKind, BlockNumber, Image, Level, Pin, Role, State, TokenCount, Zone};
+use crate::engine::{Reading, label, lifecycle, stale_reason};
+use crate::model::{Block, BlockKind, BlockNumber, Image, Level, Outdated, Pin, Role, State, TokenCount, Zone};
 use comfy_table::{CellAlignment, Table, presets};
 use serde::Serialize;
+
+/// A reason why a block no longer says how things are.
+#[derive(Clone, Copy, Debug, Serialize)]
+pub struct OutdatedReason {
+    /// The reason.
+    pub reason: Outdated,
+    /// The block that says it now.
+    pub by: BlockNumber,
+}
 
 /// A block with everything that is known of it but its content.
 #[derive(Clone, Debug, Serialize)]
@@ -52,9 +61,15 @@ pub struct BlockRow {
     /// Why it is stale.
     pub stale_reason: Option<String>,
     /// Why it no longer says how things are.
-    pub outdated: Option<crate::model::Outdated>,
+    pub outdated: Option<Outdated>,
     /// The block that says it now.
     pub outdated_by: Option<BlockNumber>,
+    /// Every reason why it no longer says how things are, the most telling first.
+    pub outdated_reasons: Vec<OutdatedReason>,
+    /// Turns without a reference until it goes stale, about: 0 when it is, none when it never does.
+    pub turns_left: Option<u32>,
+    /// The rule of the lifecycle that made its state.
+    pub state_rule: &'static str,
     /// Where it is pinned.
     pub pin: Option<Pin>,
     /// Whether the user selected it.
@@ -105,6 +120,14 @@ impl BlockRow {
             stale_reason: stale_reason(block),
             outdated: block.usefulness.outdated.map(|(reason, _)| reason),
             outdated_by: block.usefulness.outdated.map(|(_, by)| by),
+            outdated_reasons: block
+                .usefulness
+                .reasons
+                .iter()
+                .map(|(reason, by)| OutdatedReason { reason: *reason, by: *by })
+                .collect(),
+            turns_left: block.usefulness.turns_left,
+            state_rule: lifecycle(reading, block).last().map_or("arrived", |rule| rule.name),
             pin: block.pin,
             focused: block.focused,
             error: block.error,
@@ -212,12 +235,12 @@ fn table(style: &Style, blocks: &[BlockRow], heading: bool) -> String {
         names.extend(["TURN", "ZONE", "STATE", "HEAT", "REFS"]);
     }
     if wide {
-        names.extend(["AGE", "LEVEL", "TOPIC"]);
+        names.extend(["LEFT", "AGE", "LEVEL", "TOPIC"]);
     }
     let fixed = if narrow {
         21
     } else if wide {
-        94
+        99
     } else {
         54
     };
@@ -250,6 +273,7 @@ fn table(style: &Style, blocks: &[BlockRow], heading: bool) -> String {
             ]);
         }
         if wide {
+            cells.push(block.turns_left.map(|turns| turns.to_string()).unwrap_or_default());
             cells.push(block.timestamp.map(|time| age(style.now, time)).unwrap_or_default());
             cells.push(block.level.name().to_owned());
             cells.push(clip(&block.topic, 20));
@@ -258,7 +282,7 @@ fn table(style: &Style, blocks: &[BlockRow], heading: bool) -> String {
     }
     for (place, column) in table.column_iter_mut().enumerate() {
         column.set_padding((0, 1));
-        if matches!(place, 0 | 3 | 4 | 7 | 8) {
+        if matches!(place, 0 | 3 | 4 | 7 | 8 | 9) {
             column.set_cell_alignment(CellAlignment::Right);
         }
     }

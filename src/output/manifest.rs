@@ -102,15 +102,9 @@ impl ManifestReport {
     fn suggestions(&self) -> Vec<Line> {
         let manifest = &self.manifest;
         let mut lines = Vec::new();
-        if let Some(price) = manifest.stale_price.filter(|_| manifest.stale_blocks > 0) {
-            let back = match price.pays_back_turns {
-                Some(turns) if turns < 0.5 => ", pays back at once".to_owned(),
-                Some(turns) => format!(", pays back in ~{}", plural(turns.ceil() as usize, "turn")),
-                None => String::new(),
-            };
-            let (count, saved) = (manifest.stale_blocks, super::amount(price.saved_tokens.max(0.0).round() as u64));
-            let blocks = plural(count as usize, "block");
-            lines.push(Line(3, format!("  - compress --stale: {blocks}, −~{saved}{back}")));
+        for (place, suggestion) in manifest.suggestions.iter().enumerate() {
+            let text = format!("  - {} ({})", printable(&suggestion.command), super::advice::effect(suggestion));
+            lines.push(Line(if place == 0 { 2 } else { 5 }, text));
         }
         if manifest.expandable > 0 {
             let blocks = if manifest.expandable == 1 { "block" } else { "blocks" };
@@ -123,6 +117,25 @@ impl ManifestReport {
             lines.push(Line(2, format!("  - pinned, and not in the window: {}", numbers(&manifest.pinned_outside))));
         }
         lines
+    }
+
+    /// What goes stale with the next turn, so that the model can pin what it still needs.
+    fn expiring(&self, listed: usize, rank: u8) -> Option<Line> {
+        let manifest = &self.manifest;
+        let more = (manifest.expiring_blocks as usize).saturating_sub(listed);
+        if manifest.expiring.is_empty() {
+            return None;
+        }
+        let more =
+            if more > 0 { format!(" and {more} more, {} in all", tokens(manifest.expiring_tokens)) } else { String::new() };
+        let blocks = entries_with_tokens(&manifest.expiring, listed);
+        Some(Line(rank, format!("Expiring next turn: {blocks}{more} — pin to keep")))
+    }
+
+    /// How many blocks are in each state.
+    fn states(&self) -> Line {
+        let states = self.manifest.states.iter().map(|(state, count)| format!("{count} {}", state.name()));
+        Line(5, format!("States: {}", states.collect::<Vec<_>>().join(", ")))
     }
 
     fn archived(&self, listed: usize) -> Vec<Line> {
@@ -179,6 +192,7 @@ impl ManifestReport {
             let blocks: u32 = manifest.archived.iter().map(|run| run.blocks).sum();
             lines.push(Line(3, format!("Archived: {}; @recall(N)", plural(blocks as usize, "block"))));
         }
+        lines.extend(self.expiring(listed.min(2), 5));
         lines.push(self.budget());
         lines.extend(self.suggestions().into_iter().take(1));
         lines
@@ -269,6 +283,8 @@ impl ManifestReport {
         let cold = lines.iter().position(|Line(_, text)| text.starts_with("COLD STORAGE")).map_or(lines.len(), |place| place - 1);
         lines.splice(cold..cold, self.archived(listed));
         lines.push(Line(0, String::new()));
+        lines.push(self.states());
+        lines.extend(self.expiring(listed.min(4), 3));
         lines.push(self.budget());
         lines.extend(self.suggestions());
         lines

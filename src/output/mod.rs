@@ -1,9 +1,11 @@
 //! Reports: what a command has to say, as a value, as text for people and as JSON.
 
 mod accuracy;
+mod advice;
 mod blocks;
 mod change;
 mod diff;
+mod explain;
 mod export;
 mod format;
 mod gc;
@@ -23,9 +25,10 @@ mod transcript;
 mod verify;
 
 pub use accuracy::{AccuracyReport, AccuracyRow, Spread};
-pub use blocks::{BlockRow, BlocksReport, SortKey};
+pub use blocks::{BlockRow, BlocksReport, OutdatedReason, SortKey};
 pub use change::ChangeReport;
 pub use diff::DiffReport;
+pub use explain::{Decision, Deed, ExplainReport};
 pub use export::ExportReport;
 pub use format::{age, bytes, clip, numbered, padded, percent, plural, printable, time, tokens, unit};
 pub use gc::{ForgettableSession, GcReport};

@@ -48,6 +48,9 @@ impl Report for ShowReport {
             let mut facts =
                 vec![unit(&tokens(block.tokens), "token"), format!("turn {}", block.turn), block.zone.name().to_owned()];
             facts.push(block.stale_reason.clone().unwrap_or_else(|| block.state.name().to_owned()));
+            if let Some(turns) = block.turns_left.filter(|turns| *turns > 0) {
+                facts.push(format!("stale in ~{} unless used", super::plural(turns as usize, "turn")));
+            }
             if block.error {
                 facts.push("error".to_owned());
             }

@@ -1,6 +1,6 @@
 use super::{Paint, Report, Style, age, amount, bytes, clip, count, percent, plural, tokens, unit};
 use crate::engine::tokens::Accuracy;
-use crate::engine::{Capacity, CapacitySource, Entry};
+use crate::engine::{Capacity, CapacitySource, Entry, Suggestion};
 use crate::model::{Damage, Fault, Hidden, TokenCount, Zone};
 use serde::Serialize;
 
@@ -53,6 +53,8 @@ pub struct StatusReport {
     pub superseded: Share,
     /// The largest stale blocks.
     pub largest_stale: Vec<Entry>,
+    /// What could be done next, each a command, with what it would cost and save, about.
+    pub suggestions: Vec<Suggestion>,
     /// Blocks of the file that are not in the window, by reason.
     pub hidden: Hidden,
     /// Bytes of the file.
@@ -230,6 +232,19 @@ impl StatusReport {
             lines.push(style.paint(Paint::Dim, &clip("          aperture blocks stale --sort tokens lists them", width)));
         } else {
             lines.push("stale     nothing".to_owned());
+        }
+        let mut name = "next";
+        for suggestion in &self.suggestions {
+            // A command that is cut cannot be pasted: what it would do goes first, then the column of its own.
+            let command = super::printable(&suggestion.command);
+            let length = command.chars().count();
+            let indent = if 10 + length > width && name.is_empty() { 2.min(width.saturating_sub(length)) } else { 10 };
+            let line = style.paint(Paint::Name, &clip(&command, width.saturating_sub(indent)));
+            let line = format!("{name:<indent$}{line}");
+            let room = width.saturating_sub(indent + length + 3);
+            let effect = super::advice::short_effect(suggestion, room);
+            lines.push(if effect.is_empty() { line } else { format!("{line}   {}", style.paint(Paint::Dim, &effect)) });
+            name = "";
         }
         let hidden = &self.hidden;
         let away = super::format::hidden(hidden);

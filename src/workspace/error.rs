@@ -53,7 +53,9 @@ pub enum PlanError {
     #[error("block {0} is among them, and it is {what}", what = .1.reason())]
     Held(BlockNumber, Kept),
     /// Nothing that may be shortened is left, and the window is still larger.
-    #[error("{budget} tokens are asked for, and with what is protected, pinned or said by people it cannot hold less than about {smallest}")]
+    #[error(
+        "{budget} tokens are asked for, and with what is protected, pinned or said by people it cannot hold less than about {smallest}"
+    )]
     Budget {
         /// Tokens that were asked for.
         budget: u64,

@@ -165,7 +165,10 @@ fn sources(draft: &Draft<'_>, aim: Aim, scope: &Scope, rules: &Rules) -> Result<
 fn is_old(reading: &engine::Reading, block: &Block) -> bool {
     let row = &reading.session.rows[block.row as usize];
     let typed = row.prompt && block.role == Role::User && block.kind == BlockKind::Text && block.bytes < PASTED_BYTES;
-    block.level < Level::Minimal && block.kind != BlockKind::Thinking && !typed && (block.bytes >= LEAST_BYTES || !block.images.is_empty())
+    block.level < Level::Minimal
+        && block.kind != BlockKind::Thinking
+        && !typed
+        && (block.bytes >= LEAST_BYTES || !block.images.is_empty())
 }
 
 /// Why a block stays as it is, if so.

@@ -150,6 +150,43 @@ fn summaries_are_short_and_say_what_stands_there() {
 }
 
 #[test]
+fn explaining() {
+    let sandbox = Sandbox::of("tools-and-spill");
+    let lines = [
+        "aperture explain 1",
+        "aperture explain 15",
+        "aperture explain 16",
+        "aperture explain 19",
+        "aperture explain 45",
+        "aperture compress 16 --level minimal",
+        "aperture pin 19",
+        "aperture explain 16",
+        "aperture explain 19",
+        "aperture undo 1",
+        "aperture explain 16",
+        "aperture explain 1..3",
+        "aperture explain nonsense",
+        "aperture explain superseded",
+    ];
+    snapshot("explain", &screens(&sandbox, &lines));
+}
+
+/// What is explained is what `blocks` says, for each block of each fixture.
+#[test]
+fn explanations_agree_with_the_table_of_blocks() {
+    let sandbox = Sandbox::of("tools-and-spill");
+    let blocks = sandbox.json(&["blocks", "all"], "aperture.blocks/1");
+    for block in blocks["blocks"].as_array().unwrap() {
+        let explained = sandbox.json(&["explain", &block["number"].to_string()], "aperture.explain/1");
+        let explanation = &explained["explanation"];
+        assert_eq!(&explained["block"], block);
+        assert_eq!((&explanation["state"], &explanation["rule"]), (&block["state"], &block["state_rule"]));
+        assert_eq!(explanation["referred"].as_array().unwrap().len() as u64, block["references"].as_u64().unwrap());
+        assert!(explained["levels"].as_array().unwrap().is_empty() == (explained["decisions"][2]["what"] == "change"));
+    }
+}
+
+#[test]
 fn wide_and_narrow_terminals() {
     let lines = ["aperture sessions", "aperture status", "aperture manifest", "aperture blocks", "aperture summary"];
     snapshot("columns-140", &screens(&Sandbox::of("tools-and-spill").columns(140), &lines));
@@ -192,6 +229,7 @@ fn every_report_is_json_with_its_schema() {
         (&["manifest"], "aperture.manifest/1"),
         (&["blocks", "all"], "aperture.blocks/1"),
         (&["show", "1"], "aperture.show/1"),
+        (&["explain", "1"], "aperture.explain/1"),
         (&["transcript"], "aperture.transcript/1"),
         (&["summary"], "aperture.summary/1"),
         (&["summary", "--turn", "1", "--full"], "aperture.summary/1"),
@@ -202,6 +240,8 @@ fn every_report_is_json_with_its_schema() {
     let blocks = sandbox.json(&["blocks", "all"], "aperture.blocks/1");
     for (place, block) in blocks["blocks"].as_array().unwrap().iter().enumerate() {
         assert_eq!(block["number"], place + 1);
+        let first = &block["outdated_reasons"][0];
+        assert_eq!((&block["outdated"], &block["outdated_by"]), (&first["reason"], &first["by"]));
     }
 }
 
@@ -479,10 +519,10 @@ fn arguments_that_make_no_sense() {
         &sandbox,
         &["help", "nonsense"],
         expect![[r#"
-        error: there is no command and no topic 'nonsense'
-        hint: aperture help lists the commands; the topics are selectors and settings
-        exit code 2
-    "#]],
+            error: there is no command and no topic 'nonsense'
+            hint: aperture help lists the commands; the topics are selectors, lifecycle and settings
+            exit code 2
+        "#]],
     );
     check(
         &sandbox,
@@ -751,8 +791,20 @@ fn colours_are_for_terminals() {
 #[test]
 fn help_explains_every_command_and_topic() {
     let sandbox = Sandbox::new();
-    for name in ["manifest", "sessions", "status", "blocks", "show", "transcript", "help", "completions", "selectors", "settings"]
-    {
+    for name in [
+        "manifest",
+        "sessions",
+        "status",
+        "blocks",
+        "show",
+        "transcript",
+        "help",
+        "completions",
+        "selectors",
+        "lifecycle",
+        "settings",
+        "explain",
+    ] {
         let text = sandbox.text(&["help", name]);
         let wide = text.lines().find(|line| line.width() > 80);
         assert_eq!(wide, None, "aperture help {name}");

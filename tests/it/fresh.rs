@@ -90,7 +90,7 @@ fn the_command_reference_is_fresh() {
         text.push_str(&format!("\n## aperture {}\n", command.get_name()));
         text.push_str(&fenced(&command.clone().render_long_help().to_string()));
     }
-    for name in ["selectors", "settings"] {
+    for name in ["selectors", "lifecycle", "settings"] {
         text.push_str(&format!("\n## aperture help {name}\n"));
         text.push_str(&fenced(&topic(name).unwrap()));
     }

@@ -1,6 +1,6 @@
 //! A manifest keeps to its tokens, counted as the most expensive tokenizer would.
 
-use aperture::engine::{self, ReadSettings};
+use aperture::engine::{self, Advice, Prices, ReadSettings, Rules};
 use aperture::fsio::RealDisk;
 use aperture::output::{ManifestReport, Report, Style, Tier};
 use aperture::provider::{Format, PROVIDERS, sniff};
@@ -36,7 +36,18 @@ fn a_manifest_keeps_to_its_tokens() {
         let provider = PROVIDERS.iter().find(|provider| format == Format::Session(provider.name())).unwrap_or(&PROVIDERS[0]);
         let session = workspace::load(&RealDisk, &Cache::none(), *provider, &file, "id".into()).unwrap();
         let window = provider.window(&session);
-        let manifest = engine::manifest(&engine::read(session, window, &ReadSettings::default()), 12);
+        let reading = engine::read(session, window, &ReadSettings::default());
+        let advice = Advice {
+            rules: &Rules::default(),
+            prices: &Prices::default(),
+            now: 0,
+            cache_lifetime_milliseconds: 300_000,
+            binds_thinking: true,
+            session: Some("0d510331-7c2a-45ab-850a-088f3499b4cc"),
+        };
+        let suggestions = advice.suggestions(&reading);
+        assert!(suggestions.iter().all(|suggestion| suggestion.estimated && suggestion.price.is_some()));
+        let manifest = engine::manifest(&reading, 12).with(suggestions);
         for (place, (tier, max_tokens)) in
             [(Tier::Summary, None), (Tier::Detailed, None), (Tier::Full, Some(120))].into_iter().enumerate()
         {

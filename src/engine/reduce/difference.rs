@@ -26,7 +26,9 @@ impl Reducer for Difference {
         for line in lines(input.content) {
             // The first line about a file names it twice already.
             let named = file.is_some() && place.is_none();
-            if named && ["index ", "--- ", "+++ ", "new file mode", "deleted file mode"].iter().any(|start| line.starts_with(start)) {
+            if named
+                && ["index ", "--- ", "+++ ", "new file mode", "deleted file mode"].iter().any(|start| line.starts_with(start))
+            {
                 continue;
             }
             let (under, tells) = match line.as_bytes().first() {

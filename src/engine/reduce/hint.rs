@@ -1,10 +1,10 @@
 //! What a content holds, in one line, for placeholders.
 
 use super::lines::{count_lines, lines, without_number};
-use crate::engine::numbers::count;
 use super::telling::{Sign, Style, declaration, exit_code, heading, outcomes, sign};
 use super::{Reducible, input, media};
 use crate::engine::label::short_target;
+use crate::engine::numbers::count;
 use crate::model::BlockKind;
 
 /// Characters and words of a hint.

@@ -52,7 +52,11 @@ fn part<'a>(text: &Text<'_>, content: &str) -> Option<Part<'a>> {
     let mut pieces: Vec<Piece<'a>> = line_pieces(&whole, text.style()).into_iter().map(Piece::into_owned).collect();
     if matches!(&*name, "command" | "cmd") {
         let mut bytes = 0;
-        for piece in pieces.iter_mut().take_while(|piece| { let first = bytes < COMMAND_BYTES; bytes += piece.text.len(); first }) {
+        for piece in pieces.iter_mut().take_while(|piece| {
+            let first = bytes < COMMAND_BYTES;
+            bytes += piece.text.len();
+            first
+        }) {
             piece.tells = 1.0;
         }
     }
@@ -165,4 +169,3 @@ impl<'de: 'a, 'a> Deserialize<'de> for Members<'a> {
         deserializer.deserialize_map(Collect)
     }
 }
-

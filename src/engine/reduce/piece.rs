@@ -72,7 +72,12 @@ pub fn line_pieces(text: &str, style: Style) -> Vec<Piece<'_>> {
                 Cow::Owned(line) => Cow::Owned(line[part].to_owned()),
             };
             let first = place == 0;
-            pieces.push(Piece { tells: if first { tells } else { 0.0 }, lines: usize::from(first), inline: !first, ..Piece::line(text) });
+            pieces.push(Piece {
+                tells: if first { tells } else { 0.0 },
+                lines: usize::from(first),
+                inline: !first,
+                ..Piece::line(text)
+            });
         }
     }
     pieces
@@ -81,7 +86,7 @@ pub fn line_pieces(text: &str, style: Style) -> Vec<Piece<'_>> {
 /// The sentences of a line; of a short one all of it.
 pub fn sentences(line: &str) -> Vec<Range<usize>> {
     if line.len() <= SENTENCES_BYTES {
-        return vec![0..line.len()];
+        return std::iter::once(0..line.len()).collect();
     }
     let mut parts: Vec<Range<usize>> = Vec::new();
     let mut start = 0;
@@ -94,7 +99,7 @@ pub fn sentences(line: &str) -> Vec<Range<usize>> {
     parts.push(start..line.len());
     let long = |part: Range<usize>| {
         let whole = part.len() <= LONG_LINE_BYTES;
-        let inner = if whole { vec![0..part.len()] } else { parts_of_line(&line[part.clone()]) };
+        let inner = if whole { std::iter::once(0..part.len()).collect() } else { parts_of_line(&line[part.clone()]) };
         inner.into_iter().map(move |inner| part.start + inner.start..part.start + inner.end)
     };
     parts.into_iter().flat_map(long).collect()

@@ -31,7 +31,7 @@ pub fn reduce(input: &Reducible<'_>, level: Level, marker: &str, context: &Conte
     let rendered = |choices: usize, marker: &str| outline.rendered(input.content, &selection.first(choices), marker);
     let most = |fits: &dyn Fn(&str) -> bool| {
         let fits = |choices: usize| rendered(choices, "").is_none_or(|text| fits(&text));
-        let (mut fitting, mut beyond) = (0, selection.len() + 1);
+        let (mut fitting, mut beyond) = (0, selection.choices() + 1);
         while beyond - fitting > 1 {
             let middle = fitting + (beyond - fitting) / 2;
             if fits(middle) { fitting = middle } else { beyond = middle }

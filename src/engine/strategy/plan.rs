@@ -43,14 +43,25 @@ impl<'a> Subject<'a> {
     /// What a reducer is given of it.
     pub fn input(&self) -> Reducible<'a> {
         let block = self.block;
-        Reducible { kind: block.kind, tool: block.tool.as_deref(), error: block.error, images: &block.images, content: self.content }
+        Reducible {
+            kind: block.kind,
+            tool: block.tool.as_deref(),
+            error: block.error,
+            images: &block.images,
+            content: self.content,
+        }
     }
 
     /// The marker line at a level.
     pub fn marker(&self, level: Level) -> String {
         let hint = if self.block.kind == BlockKind::ToolUse { String::new() } else { hint(&self.input()) };
-        let line =
-            marker::Line { number: self.block.number, tokens: self.tokens, label: &self.label, reason: &self.reason, hint: &hint };
+        let line = marker::Line {
+            number: self.block.number,
+            tokens: self.tokens,
+            label: &self.label,
+            reason: &self.reason,
+            hint: &hint,
+        };
         marker::line(level, &line)
     }
 }
@@ -155,8 +166,8 @@ pub fn plan<'a>(reading: &Reading, subjects: &'a [Subject<'a>]) -> Planned<'a> {
 
 impl Planned<'_> {
     /// How many choices there are: pieces, and names of pieces.
-    pub fn len(&self) -> usize {
-        self.selection.len()
+    fn choices(&self) -> usize {
+        self.selection.choices()
     }
 
     /// How many of them are worth at least so much a byte, in millionths.
@@ -175,7 +186,7 @@ impl Planned<'_> {
         if saved < tokens {
             return Err(saved);
         }
-        let (mut fitting, mut beyond) = (0, self.len() + 1);
+        let (mut fitting, mut beyond) = (0, self.choices() + 1);
         let mut best = most;
         while beyond - fitting > 1 + fitting / PRECISION {
             let middle = fitting + (beyond - fitting) / 2;

@@ -221,7 +221,7 @@ impl Selection {
     }
 
     /// How many choices there are.
-    pub fn len(&self) -> usize {
+    pub fn choices(&self) -> usize {
         self.chosen.len()
     }
 

@@ -101,7 +101,11 @@ fn check_outline(subject: &Subject<'_>) {
         return;
     };
     for pieces in outline.texts() {
-        assert!(pieces.iter().enumerate().all(|(place, piece)| piece.under.is_none_or(|under| under < place)), "{}", outline.reducer);
+        assert!(
+            pieces.iter().enumerate().all(|(place, piece)| piece.under.is_none_or(|under| under < place)),
+            "{}",
+            outline.reducer
+        );
         let lines: usize = pieces.iter().map(|piece| piece.lines).sum();
         assert!(lines <= subject.content.len() + 1);
         let all = Kept { pieces: vec![true; pieces.len()], ..Kept::default() };

@@ -1,0 +1,203 @@
+use super::{BlockRow, Paint, Report, Style, age, amount, clip, padded, plural, printable, tokens};
+use crate::engine::{Explanation, LevelKept, Referred};
+use crate::model::OperationId;
+use serde::Serialize;
+
+/// References and operations that the text lists.
+const LISTED: usize = 5;
+/// Columns of the names on the left.
+const NAMES: usize = 12;
+
+/// Something that was decided about a block.
+#[derive(Clone, Debug, Serialize)]
+pub struct Decision {
+    /// What: `pin`, `focus`, `protection`, `change`.
+    pub what: &'static str,
+    /// Whether it keeps the block as it is.
+    pub keeps: bool,
+    /// Why, in words.
+    pub why: String,
+}
+
+/// Something that was done to a block.
+#[derive(Clone, Debug, Serialize)]
+pub struct Deed {
+    /// The operation in the log.
+    pub operation: OperationId,
+    /// When, in milliseconds since 1970, UTC.
+    pub time: i64,
+    /// The command as it was given.
+    pub command: String,
+    /// What it did, in words.
+    pub what: String,
+    /// The operation that took it back.
+    pub undone_by: Option<OperationId>,
+}
+
+/// Why a block is what it is, and what would be left of it.
+#[derive(Clone, Debug, Serialize)]
+pub struct ExplainReport {
+    /// The block.
+    pub block: BlockRow,
+    /// Why it is in its state, and what refers to it.
+    pub explanation: Explanation,
+    /// What each level would keep; empty where it cannot be changed.
+    pub levels: Vec<LevelKept>,
+    /// What was decided about it.
+    pub decisions: Vec<Decision>,
+    /// What was done to it, the oldest first.
+    pub deeds: Vec<Deed>,
+}
+
+impl Report for ExplainReport {
+    fn schema(&self) -> &'static str {
+        "aperture.explain/1"
+    }
+
+    fn text(&self, style: &Style) -> String {
+        let mut lines = Vec::new();
+        self.heading(style, &mut lines);
+        self.why(style, &mut lines);
+        self.references(style, &mut lines);
+        self.kept(style, &mut lines);
+        self.decided(style, &mut lines);
+        self.done(style, &mut lines);
+        lines.join("\n") + "\n"
+    }
+}
+
+/// A line with a name on the left, cut where the terminal ends.
+fn row(style: &Style, name: &str, text: &str) -> String {
+    format!("  {}{}", padded(name, NAMES), clip(text, style.width.saturating_sub(NAMES + 2)))
+}
+
+impl ExplainReport {
+    fn heading(&self, style: &Style, lines: &mut Vec<String>) {
+        let block = &self.block;
+        let heading = clip(&format!("#{} {}", block.number, block.label), style.width);
+        lines.push(style.paint(Paint::Heading, &heading));
+        let mut facts = vec![
+            block.kind.name().replace('_', " "),
+            format!("{} tokens", tokens(block.tokens)),
+            format!("turn {}, step {}", block.turn, block.step),
+            block.zone.name().to_owned(),
+            block.level.name().to_owned(),
+        ];
+        if !block.topic.is_empty() {
+            facts.push(block.topic.clone());
+        }
+        lines.push(style.paint(Paint::Dim, &clip(&facts.join(" · "), style.width)));
+    }
+
+    fn why(&self, style: &Style, lines: &mut Vec<String>) {
+        let explanation = &self.explanation;
+        section(style, lines, &format!("why it is {}", explanation.state.name()));
+        let mut name = explanation.rule;
+        for because in &explanation.because {
+            lines.push(row(style, name, because));
+            name = "";
+        }
+        if !name.is_empty() {
+            lines.push(row(style, name, explanation.when));
+        }
+        lines.push(row(style, "heat", &explanation.heat));
+        let left = match explanation.turns_left {
+            Some(0) | None => None,
+            Some(turns) => Some(format!("about {}, unless it is used or pinned", plural(turns as usize, "turn"))),
+        };
+        lines.extend(left.map(|left| row(style, "stale in", &left)));
+    }
+
+    fn references(&self, style: &Style, lines: &mut Vec<String>) {
+        let referred = &self.explanation.referred;
+        if referred.is_empty() {
+            return;
+        }
+        let count = plural(referred.len(), "later block");
+        let order = if referred.len() > 1 { ", the surest first" } else { "" };
+        section(style, lines, &format!("used by {count}{order}"));
+        for Referred { number, label, steps_ago, names, .. } in referred.iter().take(LISTED) {
+            let names: Vec<String> = names.iter().map(|name| clip(name, 32)).collect();
+            let ago =
+                if *steps_ago == 0 { "just now".to_owned() } else { format!("{} ago", plural(*steps_ago as usize, "step")) };
+            let by = if names.is_empty() { String::new() } else { format!(": {}", names.join(", ")) };
+            lines.push(row(style, &format!("#{number}"), &format!("{}, {ago}{by}", clip(label, 36))));
+        }
+        if referred.len() > LISTED {
+            lines.push(row(style, "", &format!("and {} more", referred.len() - LISTED)));
+        }
+    }
+
+    fn kept(&self, style: &Style, lines: &mut Vec<String>) {
+        if self.levels.is_empty() {
+            return;
+        }
+        section(style, lines, "what would be left of it");
+        if let Some(why) = self.levels.iter().map(|kept| kept.why).reduce(|one, other| one.filter(|_| one == other)).flatten() {
+            lines.push(row(style, "any level", &format!("as it is: {why}")));
+            return;
+        }
+        for kept in &self.levels {
+            let name = kept.preset.unwrap_or(kept.level.name());
+            let text = match (&kept.content, kept.preset) {
+                (None, _) => format!("as it is: {}", kept.why.unwrap_or_default()),
+                (Some(content), preset) => {
+                    let level = if preset.is_some() { format!(", {}", kept.level.name()) } else { String::new() };
+                    format!("~{} tokens{level}  {}", amount(kept.tokens.round() as u64), first_words(content))
+                }
+            };
+            lines.push(row(style, name, text.trim_end()));
+        }
+    }
+
+    fn decided(&self, style: &Style, lines: &mut Vec<String>) {
+        section(style, lines, "what was decided");
+        let keeps: Vec<&Decision> = self.decisions.iter().filter(|decision| decision.keeps).collect();
+        if keeps.is_empty() {
+            let mut why: Vec<&str> = self.decisions.iter().map(|decision| decision.why.as_str()).collect();
+            let free = why.pop().unwrap_or_default();
+            lines.push(row(style, "free", &format!("{free}: {}", why.join(", "))));
+        }
+        for decision in keeps {
+            lines.push(style.paint(Paint::Warning, &row(style, decision.what, &decision.why)));
+        }
+    }
+
+    fn done(&self, style: &Style, lines: &mut Vec<String>) {
+        if self.deeds.is_empty() {
+            return;
+        }
+        section(style, lines, "what was done to it");
+        let before = self.deeds.len().saturating_sub(LISTED);
+        if before > 0 {
+            lines.push(row(style, "", &format!("{} before", plural(before, "operation"))));
+        }
+        for deed in &self.deeds[before..] {
+            let undone = deed.undone_by.map(|by| format!(" (undone by {by})")).unwrap_or_default();
+            let text = format!("{}{undone}, {}: {}", deed.what, since(style, deed.time), deed.command);
+            lines.push(row(style, &format!("operation {}", deed.operation), &text));
+        }
+    }
+}
+
+fn section(style: &Style, lines: &mut Vec<String>, title: &str) {
+    lines.push(String::new());
+    lines.push(style.paint(Paint::Heading, title));
+}
+
+fn since(style: &Style, time: i64) -> String {
+    match age(style.now, time).as_str() {
+        "now" => "now".to_owned(),
+        age => format!("{age} ago"),
+    }
+}
+
+/// The first telling line of what is left; else the names that stand in for lines; else what the marker line says of it.
+fn first_words(content: &str) -> String {
+    let lines = || content.lines().map(str::trim).filter(|line| !line.starts_with("[#"));
+    let telling = |line: &&str| line.chars().filter(|character| character.is_alphanumeric()).count() >= 4;
+    let text = lines().find(|line| telling(line) && !line.starts_with("[…"));
+    let named = || lines().find(|line| line.starts_with("[…") && line.contains(':'));
+    let marked = || content.lines().next().map(|line| line.splitn(4, " | ").nth(3).unwrap_or_default().trim_end_matches(']'));
+    printable(text.or_else(named).or_else(marked).unwrap_or_default()).into_owned()
+}
