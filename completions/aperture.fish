@@ -186,7 +186,7 @@ complete -c aperture -n "__fish_aperture_using_subcommand transcript" -l no-page
 complete -c aperture -n "__fish_aperture_using_subcommand transcript" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c aperture -n "__fish_aperture_using_subcommand compress" -l budget -d 'The same, with this budget in tokens' -r
 complete -c aperture -n "__fish_aperture_using_subcommand compress" -l level -d 'How much is left [default: by a rule, or summarized]' -r
-complete -c aperture -n "__fish_aperture_using_subcommand compress" -l preset -d 'How short stale blocks get: light, balanced or aggressive' -r
+complete -c aperture -n "__fish_aperture_using_subcommand compress" -l preset -d 'How much of what is old stays: lossless, light, balanced, aggressive or handoff' -r
 complete -c aperture -n "__fish_aperture_using_subcommand compress" -l keep-from -d 'Leave everything from this block on as it is' -r
 complete -c aperture -n "__fish_aperture_using_subcommand compress" -s s -l session -d 'Session: a path, an id or the beginning of one [default: the newest of this project]' -r
 complete -c aperture -n "__fish_aperture_using_subcommand compress" -l window -d 'Tokens that the model\'s window holds, such as 200k [default: by model]' -r
@@ -194,8 +194,8 @@ complete -c aperture -n "__fish_aperture_using_subcommand compress" -l color -d 
 always\t'Always'
 never\t'Never'"
 complete -c aperture -n "__fish_aperture_using_subcommand compress" -s C -l directory -d 'Run as if started in this directory' -r -F
-complete -c aperture -n "__fish_aperture_using_subcommand compress" -l stale -d 'Every stale block, by how long it is unused'
-complete -c aperture -n "__fish_aperture_using_subcommand compress" -l over-budget -d 'What is stale, then what is old, until the window fits its budget'
+complete -c aperture -n "__fish_aperture_using_subcommand compress" -l stale -d 'What is old and will hardly be needed again'
+complete -c aperture -n "__fish_aperture_using_subcommand compress" -l over-budget -d 'What will be missed least, until the window fits its budget'
 complete -c aperture -n "__fish_aperture_using_subcommand compress" -s n -l dry-run -d 'Show what would change and what it costs; write nothing'
 complete -c aperture -n "__fish_aperture_using_subcommand compress" -l live -d 'Also change a session that a client has open; type /resume in the client afterwards'
 complete -c aperture -n "__fish_aperture_using_subcommand compress" -l json -d 'Write JSON'
