@@ -206,7 +206,7 @@ Register-ArgumentCompleter -Native -CommandName 'aperture' -ScriptBlock {
             break
         }
         'aperture;compress' {
-            [CompletionResult]::new('--budget', '--budget', [CompletionResultType]::ParameterName, 'The same, with this budget in tokens')
+            [CompletionResult]::new('--budget', '--budget', [CompletionResultType]::ParameterName, 'The same, with this budget: tokens, or a share of the window''s size such as 50%')
             [CompletionResult]::new('--level', '--level', [CompletionResultType]::ParameterName, 'How much is left [default: by a rule, or summarized]')
             [CompletionResult]::new('--preset', '--preset', [CompletionResultType]::ParameterName, 'How much of what is old stays: lossless, light, balanced, aggressive or handoff')
             [CompletionResult]::new('--keep-from', '--keep-from', [CompletionResultType]::ParameterName, 'Leave everything from this block on as it is')

@@ -194,7 +194,7 @@ set edit:completion:arg-completer[aperture] = {|@words|
             cand --help 'Print help (see more with ''--help'')'
         }
         &'aperture;compress'= {
-            cand --budget 'The same, with this budget in tokens'
+            cand --budget 'The same, with this budget: tokens, or a share of the window''s size such as 50%'
             cand --level 'How much is left [default: by a rule, or summarized]'
             cand --preset 'How much of what is old stays: lossless, light, balanced, aggressive or handoff'
             cand --keep-from 'Leave everything from this block on as it is'

@@ -184,7 +184,7 @@ complete -c aperture -n "__fish_aperture_using_subcommand transcript" -l json -d
 complete -c aperture -n "__fish_aperture_using_subcommand transcript" -l no-cache -d 'Read everything anew, and remember nothing'
 complete -c aperture -n "__fish_aperture_using_subcommand transcript" -l no-pager -d 'Do not use a pager'
 complete -c aperture -n "__fish_aperture_using_subcommand transcript" -s h -l help -d 'Print help (see more with \'--help\')'
-complete -c aperture -n "__fish_aperture_using_subcommand compress" -l budget -d 'The same, with this budget in tokens' -r
+complete -c aperture -n "__fish_aperture_using_subcommand compress" -l budget -d 'The same, with this budget: tokens, or a share of the window\'s size such as 50%' -r
 complete -c aperture -n "__fish_aperture_using_subcommand compress" -l level -d 'How much is left [default: by a rule, or summarized]' -r
 complete -c aperture -n "__fish_aperture_using_subcommand compress" -l preset -d 'How much of what is old stays: lossless, light, balanced, aggressive or handoff' -r
 complete -c aperture -n "__fish_aperture_using_subcommand compress" -l keep-from -d 'Leave everything from this block on as it is' -r

@@ -15,6 +15,7 @@ use anyhow::anyhow;
   aperture compress --stale --preset aggressive --dry-run
   aperture compress 'tool(Read) & turn(1..3)' --level minimal
   aperture compress --budget 120k               until the window holds 120k tokens
+  aperture compress --budget 50%                until it is half full
   aperture compress --stale --keep-from 240     nothing from block 240 on
 
 Each block is shortened from its original, and aperture expand brings it back. One
@@ -31,9 +32,9 @@ pub struct Arguments {
     /// What will be missed least, until the window fits its budget
     #[arg(long, group = "what")]
     over_budget: bool,
-    /// The same, with this budget in tokens
-    #[arg(long, value_name = "N", value_parser = crate::cli::tokens, group = "what")]
-    budget: Option<u64>,
+    /// The same, with this budget: tokens, or a share of the window's size such as 50%
+    #[arg(long, value_name = "N", value_parser = budget, group = "what")]
+    budget: Option<Budget>,
     /// How much is left [default: by a rule, or summarized]
     #[arg(long, value_name = "LEVEL", value_parser = level)]
     level: Option<Level>,
@@ -45,6 +46,30 @@ pub struct Arguments {
     keep_from: Option<String>,
     #[command(flatten)]
     options: ChangeOptions,
+}
+
+/// What a window may hold.
+#[derive(Clone, Copy, Debug)]
+enum Budget {
+    Tokens(u64),
+    Percent(f64),
+}
+
+impl Budget {
+    fn tokens(self, reading: &engine::Reading) -> u64 {
+        match self {
+            Budget::Tokens(tokens) => tokens,
+            Budget::Percent(percent) => (reading.capacity.tokens as f64 * percent / 100.0) as u64,
+        }
+    }
+}
+
+fn budget(text: &str) -> Result<Budget, String> {
+    match text.strip_suffix('%').map(str::parse) {
+        None => crate::cli::tokens(text).map(Budget::Tokens),
+        Some(Ok(percent)) if percent > 0.0 && percent <= 100.0 => Ok(Budget::Percent(percent)),
+        Some(_) => Err("a share of the window is written as 50%".to_owned()),
+    }
 }
 
 /// A level below the original, as it is typed.
@@ -87,7 +112,8 @@ pub fn run(env: &Env, arguments: &Arguments) -> Result<(), CommandError> {
             let wanted = named.filter(|number| arguments.level.is_some() || shorter(number)).map(|number| (*number, level));
             said.kept = shorten(draft, &wanted.collect(), "", None)?;
         }
-        let budget = arguments.budget.or_else(|| arguments.over_budget.then(|| rules.budget(reading)));
+        let named = arguments.budget.map(|budget| budget.tokens(reading));
+        let budget = named.or_else(|| arguments.over_budget.then(|| rules.budget(reading)));
         let aim = match budget {
             Some(tokens) => Some(Aim::Tokens(tokens)),
             None => arguments.stale.then_some(Aim::Preset(rules.preset)),

@@ -525,6 +525,15 @@ fn a_budget_is_met_where_it_can_be() {
     let sandbox = Sandbox::of("subagents-and-tasks");
     let text = done(&sandbox, "compress --budget 26050");
     assert!(!text.contains("over the budget"), "{text}");
+    // Of a window of a million tokens.
+    let sandbox = Sandbox::of("tools-and-spill");
+    let half = done(&sandbox, "compress --budget 1.8% --dry-run");
+    assert_eq!(half, done(&sandbox, "compress --budget 18k --dry-run"));
+    for wrong in ["0%", "101%", "x%", "0"] {
+        assert_eq!(run(&sandbox, &format!("compress --budget {wrong}")).code, 2, "{wrong}");
+    }
+    let impossible = run(&sandbox, "compress --budget 1k");
+    assert!(impossible.code == 1 && impossible.stderr.contains("does what can be done"), "{}", impossible.stderr);
 }
 
 #[test]
