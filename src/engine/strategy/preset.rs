@@ -19,7 +19,7 @@ pub struct Preset {
 pub static PRESETS: &[Preset] = &[
     Preset {
         name: "lossless",
-        description: "what stands again later goes; every name and every line stays once",
+        description: "what stands again goes; every name and each form of a line stays",
         worth_millionths: 0.0,
         newest_percent: 0.0,
     },
