@@ -1,11 +1,13 @@
 //! The file system behind a trait, so that tests can make any call of it fail.
 
 mod real;
+mod watch;
 
 #[cfg(test)]
 pub(crate) mod failing;
 
 pub use real::RealDisk;
+pub use watch::{Depth, Watcher};
 
 use serde::{Deserialize, Serialize};
 use std::io::{self, Read, Seek, Write};

@@ -1,0 +1,160 @@
+//! Says when something in some directories may have changed, so that nobody has to ask again and again.
+
+use super::Disk;
+use notify::{EventKind, RecommendedWatcher, RecursiveMode, Watcher as _};
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
+use std::thread::sleep;
+use std::time::Duration;
+
+/// How long a burst of changes may go on until it is told: a client writes several rows at a time.
+const SETTLE: Duration = Duration::from_millis(30);
+
+/// Watches directories.
+///
+/// It says that something happened, not what: events get lost, come twice, and name files that are others by now. Who is
+/// told looks.
+pub struct Watcher {
+    /// None where the system offers no such thing.
+    system: Option<RecommendedWatcher>,
+    /// Each directory that is watched, as it was when that began: another one may take its name.
+    watched: BTreeMap<PathBuf, (u64, u64)>,
+    changes: Receiver<()>,
+    /// Kept, so that waiting works where nothing is watched.
+    _changed: SyncSender<()>,
+}
+
+impl Default for Watcher {
+    fn default() -> Self {
+        Watcher::new()
+    }
+}
+
+impl Watcher {
+    /// A watcher of nothing yet.
+    pub fn new() -> Watcher {
+        // One change that waits says as much as a thousand.
+        let (changed, changes) = sync_channel(1);
+        let tell = changed.clone();
+        let system = notify::recommended_watcher(move |event: notify::Result<notify::Event>| {
+            // Reading is no change; it would wake the one who reads.
+            if !matches!(event, Ok(notify::Event { kind: EventKind::Access(_), .. })) {
+                let _ = tell.try_send(());
+            }
+        });
+        Watcher { system: system.ok(), watched: BTreeMap::new(), changes, _changed: changed }
+    }
+
+    /// Watches exactly these directories from now on, some with all below them; those that are not there are left out until
+    /// they are. Returns whether each that is there is watched: where not, only looking helps.
+    pub fn watch(&mut self, disk: &dyn Disk, directories: &BTreeMap<PathBuf, Depth>) -> bool {
+        let Some(system) = &mut self.system else { return false };
+        let gone: Vec<PathBuf> = self.watched.keys().filter(|path| !directories.contains_key(*path)).cloned().collect();
+        for path in gone {
+            self.watched.remove(&path);
+            let _ = system.unwatch(&path);
+        }
+        let mut all = true;
+        for (path, depth) in directories {
+            let Ok(identity) = disk.identify(path) else {
+                if self.watched.remove(path).is_some() {
+                    let _ = system.unwatch(path);
+                }
+                continue;
+            };
+            match self.watched.get(path) {
+                Some(inode) if *inode == identity.inode => continue,
+                Some(_) => drop(system.unwatch(path)),
+                None => {}
+            }
+            match system.watch(path, depth.mode()) {
+                Ok(()) => drop(self.watched.insert(path.clone(), identity.inode)),
+                Err(_) => all = false,
+            }
+        }
+        all
+    }
+
+    /// Whether a directory is watched.
+    pub fn watches(&self, path: &Path) -> bool {
+        self.watched.contains_key(path)
+    }
+
+    /// Waits until something changes, at most for a time, and then until the burst is over. Returns whether something did.
+    pub fn wait(&self, at_most: Duration) -> bool {
+        let happened = self.changes.recv_timeout(at_most).is_ok();
+        if happened {
+            sleep(SETTLE);
+            let _ = self.changes.try_recv();
+        }
+        happened
+    }
+}
+
+/// How far below a directory is watched.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Depth {
+    /// Its own entries.
+    Entries,
+    /// Everything below it.
+    All,
+}
+
+impl Depth {
+    fn mode(self) -> RecursiveMode {
+        match self {
+            Depth::Entries => RecursiveMode::NonRecursive,
+            Depth::All => RecursiveMode::Recursive,
+        }
+    }
+}
+
+#[cfg(test)]
+#[expect(clippy::disallowed_methods, reason = "tests change files")]
+mod tests {
+    use super::*;
+    use crate::fsio::RealDisk;
+    use std::fs;
+
+    const LONG: Duration = Duration::from_secs(5);
+    const SHORT: Duration = Duration::from_millis(150);
+
+    #[test]
+    fn what_changes_is_told_and_what_is_read_is_not() {
+        let directory = tempfile::tempdir().unwrap();
+        let file = directory.path().join("a");
+        fs::write(&file, "1").unwrap();
+        let mut watcher = Watcher::new();
+        assert!(watcher.watch(&RealDisk, &BTreeMap::from([(directory.path().to_owned(), Depth::Entries)])));
+        fs::read(&file).unwrap();
+        assert!(!watcher.wait(SHORT));
+        fs::write(&file, "2").unwrap();
+        assert!(watcher.wait(LONG));
+        fs::write(directory.path().join("b"), "3").unwrap();
+        fs::rename(directory.path().join("b"), &file).unwrap();
+        assert!(watcher.wait(LONG));
+        watcher.watch(&RealDisk, &BTreeMap::new());
+        watcher.wait(SHORT);
+        fs::write(&file, "4").unwrap();
+        assert!(!watcher.wait(SHORT));
+    }
+
+    #[test]
+    fn a_directory_that_is_made_again_is_watched_again() {
+        let above = tempfile::tempdir().unwrap();
+        let path = above.path().join("sessions");
+        let wanted = BTreeMap::from([(path.clone(), Depth::Entries)]);
+        let mut watcher = Watcher::new();
+        assert!(watcher.watch(&RealDisk, &wanted) && !watcher.watches(&path));
+        for _ in 0..2 {
+            fs::create_dir(&path).unwrap();
+            assert!(watcher.watch(&RealDisk, &wanted) && watcher.watches(&path));
+            fs::write(path.join("a"), "1").unwrap();
+            assert!(watcher.wait(LONG));
+            fs::remove_dir_all(&path).unwrap();
+            assert!(watcher.wait(LONG) && watcher.watch(&RealDisk, &wanted) && !watcher.watches(&path));
+            while watcher.wait(SHORT) {}
+        }
+    }
+}
