@@ -6,6 +6,7 @@ mod advice;
 mod calls;
 mod capacity;
 pub mod diff;
+mod events;
 mod explain;
 mod keywords;
 mod label;
@@ -37,6 +38,7 @@ mod zones;
 
 pub use advice::{Advice, Suggestion, SuggestionKind, expiring};
 pub use capacity::{Capacity, CapacitySource, capacity};
+pub use events::{BlockUpdate, Executed, Happening, Opened, OtherSession, Seen, SelectionChange, Update, opened};
 pub use explain::{Explanation, LevelKept, Referred, explain, levels, stale_reason};
 pub use label::label;
 pub use manifest::{ArchivedRun, Entry, Manifest, ZoneSummary, entry, manifest};

@@ -289,7 +289,8 @@ fn table(style: &Style, blocks: &[BlockRow], heading: bool) -> String {
     table.lines().map(|line| line.trim_end().to_owned() + "\n").collect()
 }
 
-fn short_role(role: Role) -> &'static str {
+/// Who speaks, in a word that fits into a column.
+pub(super) fn short_role(role: Role) -> &'static str {
     match role {
         Role::System => "system",
         Role::User => "user",
