@@ -3,7 +3,7 @@ use crate::commands::{
     archive, blocks, compact, completions, compress, create, diff, expand, explain, focus, help, log, manifest, pin, preset,
     recall, redo, restore, sessions, show, snapshot, status, summary, transcript, undo, update, util,
 };
-use crate::commands::{export, gc, import, verify};
+use crate::commands::{export, gc, import, verify, watch};
 use clap::{Args, Parser, ValueEnum};
 use std::path::PathBuf;
 
@@ -130,6 +130,8 @@ pub enum Command {
     Undo(undo::Arguments) = "undo",
     /// Take an undo back
     Redo(redo::Arguments) = "redo",
+    /// Show what happens in a session while it happens: a live screen, lines, or JSON
+    Watch(watch::Arguments) = "watch",
     /// Hold the store and the sessions against each other
     Verify(verify::Arguments) = "verify",
     /// Forget what nobody needs any more, if asked twice

@@ -15,7 +15,7 @@ use std::env::{self, var_os};
 use std::fs;
 use std::io::{self, IsTerminal, Read, Write};
 use std::path::{Path, PathBuf};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 /// Columns when no terminal says how many.
 const COLUMNS_WITHOUT_TERMINAL: usize = 140;
@@ -28,6 +28,7 @@ const LONGEST_INPUT: u64 = 16 << 20;
 const LARGE_SESSION_BYTES: u64 = 8 << 20;
 
 /// What a command is given: where things are, how to write, what the user asked of every command.
+#[derive(Clone)]
 pub struct Env {
     /// The file system.
     pub disk: &'static dyn Disk,
@@ -45,12 +46,15 @@ pub struct Env {
     pub preset: String,
     /// What the settings say about prices.
     pub prices: Prices,
+    /// How long a session is quiet until rules may act on it, in seconds.
+    pub idle_seconds: u64,
     /// The session that `-s` names.
     session: Option<String>,
     /// Whether reports are written as JSON.
     pub json: bool,
     /// The command as it was given, for the log.
     pub command: String,
+    started: Instant,
     paged: bool,
     cached: bool,
 }
@@ -76,21 +80,16 @@ impl Env {
         }
         let settings = settings(disk, &directory)?;
         let terminal = io::stdout().is_terminal();
-        let columns = var_os("COLUMNS").and_then(|columns| columns.to_str()?.parse().ok());
-        let width = columns
-            .or_else(|| terminal.then(terminal_size::terminal_size).flatten().map(|(width, _)| usize::from(width.0)))
-            .unwrap_or(COLUMNS_WITHOUT_TERMINAL);
         let plain =
             var_os("NO_COLOR").is_some_and(|value| !value.is_empty()) || var_os("TERM").is_some_and(|term| term == "dumb");
-        let now = var_os("APERTURE_NOW").and_then(|now| now.to_str()?.parse().ok()).unwrap_or_else(jiff::Timestamp::now);
         let style = Style {
             color: match globals.color {
                 ColorChoice::Always => true,
                 ColorChoice::Never => false,
                 ColorChoice::Auto => terminal && !plain,
             },
-            width: width.max(20),
-            now,
+            width: columns(),
+            now: now(),
             zone: jiff::tz::TimeZone::system,
         };
         Ok(Env {
@@ -105,13 +104,32 @@ impl Env {
             rules: settings.rules()?,
             preset: settings.preset().to_owned(),
             prices: settings.prices(),
+            idle_seconds: settings.idle_seconds(),
             settings: settings.for_reading(globals.window),
             session: globals.session.clone(),
             json: globals.json,
             command,
+            started: Instant::now(),
             paged: terminal && !globals.no_pager && !globals.json,
             cached: !globals.no_cache,
         })
+    }
+
+    /// Looks at the clock and at the terminal again, for a command that goes on for long.
+    pub fn refresh(&mut self) {
+        (self.style.now, self.style.width) = (now(), columns());
+    }
+
+    /// How long the command has been running.
+    pub fn elapsed(&self) -> Duration {
+        self.started.elapsed()
+    }
+
+    /// Lines of the terminal that a person looks at; none where what is written goes elsewhere.
+    pub fn screen_height(&self) -> Option<usize> {
+        let plain = self.json || !io::stdout().is_terminal() || var_os("TERM").is_some_and(|term| term == "dumb");
+        let (_, height) = if plain { None } else { terminal_size::terminal_size() }?;
+        Some(usize::from(height.0))
     }
 
     /// The cache of the user, or one that keeps nothing.
@@ -125,8 +143,12 @@ impl Env {
         }
     }
 
-    /// The directory of the store.
-    fn store_directory(&self) -> Result<PathBuf, CommandError> {
+    /// The directory of the store, which may not be there yet.
+    ///
+    /// # Errors
+    ///
+    /// There is no home directory.
+    pub fn store_directory(&self) -> Result<PathBuf, CommandError> {
         let home = var_os("APERTURE_HOME").filter(|path| !path.is_empty()).map(PathBuf::from);
         let directory =
             home.or_else(|| directories::ProjectDirs::from("", "", "aperture").map(|project| project.data_dir().to_owned()));
@@ -311,13 +333,22 @@ impl Env {
             spinner.enable_steady_tick(Duration::from_millis(150));
             spinner
         });
-        let path = found.path.clone();
         let history = self.history(&found);
-        let workspace = Workspace::open(self.disk, &self.cache(), history, found, &self.settings);
+        let workspace = self.read_with(found, history);
         if let Some(spinner) = progress {
             spinner.finish_and_clear();
         }
-        workspace.map_err(|error| {
+        workspace
+    }
+
+    /// Reads a session that was found and of which this was done; nothing is said beside the data.
+    ///
+    /// # Errors
+    ///
+    /// The file cannot be read.
+    pub fn read_with(&self, found: Found, history: History) -> Result<Workspace<'static>, CommandError> {
+        let path = found.path.clone();
+        Workspace::open(self.disk, &self.cache(), history, found, &self.settings).map_err(|error| {
             if error.kind() == io::ErrorKind::ResourceBusy {
                 return CommandError::from(error);
             }
@@ -337,6 +368,15 @@ impl Env {
         if self.paged && text.lines().count() >= rows && pager::page(&text, var_os("PAGER")) {
             return Ok(());
         }
+        self.write(&text)
+    }
+
+    /// Writes text to standard output, at once.
+    ///
+    /// # Errors
+    ///
+    /// Standard output cannot be written to.
+    pub fn write(&self, text: &str) -> Result<(), CommandError> {
         let mut stdout = io::stdout().lock();
         stdout.write_all(text.as_bytes())?;
         Ok(stdout.flush()?)
@@ -346,6 +386,18 @@ impl Env {
     pub fn note(&self, text: &str) {
         let _ = writeln!(io::stderr().lock(), "note: {}", crate::output::printable(text));
     }
+}
+
+/// The time, or the one that tests set.
+fn now() -> jiff::Timestamp {
+    var_os("APERTURE_NOW").and_then(|now| now.to_str()?.parse().ok()).unwrap_or_else(jiff::Timestamp::now)
+}
+
+/// Columns of text: those that the user sets, else those of the terminal.
+fn columns() -> usize {
+    let set = var_os("COLUMNS").and_then(|columns| columns.to_str()?.parse().ok());
+    let terminal = || io::stdout().is_terminal().then(terminal_size::terminal_size).flatten();
+    set.or_else(|| terminal().map(|(width, _)| usize::from(width.0))).unwrap_or(COLUMNS_WITHOUT_TERMINAL).max(20)
 }
 
 /// Waits.

@@ -12,6 +12,8 @@ use std::path::Path;
 
 /// The name of a project's settings file; it counts from the directory it is in downwards.
 pub const PROJECT_FILE: &str = "aperture.toml";
+/// How long a session is quiet until rules may act on it, in seconds, where nobody says so: who reads an answer is not gone.
+const IDLE_SECONDS: u64 = 60;
 /// Longest settings file that is read, in bytes.
 const LONGEST: usize = 1 << 20;
 
@@ -39,6 +41,9 @@ pub struct Settings {
     /// How long a selection holds.
     #[serde(default)]
     focus: FocusSettings,
+    /// When rules may act.
+    #[serde(default)]
+    watch: WatchSettings,
     /// Prices by the beginning of the model's name.
     #[serde(default)]
     prices: BTreeMap<String, PriceSetting>,
@@ -73,6 +78,12 @@ struct BudgetSettings {
 #[serde(deny_unknown_fields)]
 struct FocusSettings {
     turns: Option<u32>,
+}
+
+#[derive(Clone, Copy, Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct WatchSettings {
+    idle_seconds: Option<u64>,
 }
 
 #[derive(Clone, Copy, Debug, Default, Deserialize)]
@@ -198,6 +209,7 @@ impl Settings {
                 percent: self.budget.percent.or(other.budget.percent),
             },
             focus: FocusSettings { turns: self.focus.turns.or(other.focus.turns) },
+            watch: WatchSettings { idle_seconds: self.watch.idle_seconds.or(other.watch.idle_seconds) },
         }
     }
 
@@ -236,6 +248,11 @@ impl Settings {
         Prices::default().with(&self.prices)
     }
 
+    /// How long a session is quiet until rules may act on it, in seconds.
+    pub fn idle_seconds(&self) -> u64 {
+        self.watch.idle_seconds.unwrap_or(IDLE_SECONDS)
+    }
+
     /// What they mean for reading a session.
     pub fn for_reading(&self, window_tokens: Option<u64>) -> ReadSettings {
         ReadSettings {
@@ -254,8 +271,10 @@ mod tests {
     #[test]
     fn the_nearer_file_wins() {
         let near: Settings = toml::from_str("windows.claude-opus = 2\n[stale]\nturns = 1").unwrap();
-        let far: Settings = toml::from_str("windows.claude-opus = 9\nwindows.claude = 5\n[stale]\nturns = 7\nsteps = 8").unwrap();
-        let read = near.or(far).for_reading(None);
+        let far = "windows.claude-opus = 9\nwindows.claude = 5\n[stale]\nturns = 7\nsteps = 8\n[watch]\nidle_seconds = 9";
+        let near = near.or(toml::from_str(far).unwrap());
+        assert_eq!((near.idle_seconds(), Settings::default().idle_seconds()), (9, IDLE_SECONDS));
+        let read = near.for_reading(None);
         assert_eq!(read.model_windows, [("claude".to_owned(), 5), ("claude-opus".to_owned(), 2)]);
         assert_eq!(read.stale, StalePolicy::of_all(Patience { turns: 1, steps: 8 }));
     }

@@ -54,6 +54,9 @@ over both.
   [focus]
   turns = 5                    turns after which focused blocks are let go
 
+  [watch]                      for watch --apply-policy: seconds without a new
+  idle_seconds = 60            row after which the rules may act
+
   [prices]                     dollars per million input tokens, by the
   claude-opus-4-6 = 5.0        beginning of the model's name; the rest follows
                                by ratio

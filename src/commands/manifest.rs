@@ -6,6 +6,7 @@ use crate::engine::{self, Advice, Suggestion};
 use crate::output::{ManifestReport, Tier};
 use crate::workspace::Workspace;
 use anyhow::anyhow;
+use std::path::Path;
 
 /// Arguments of `manifest`.
 #[derive(Debug, clap::Args)]
@@ -42,22 +43,26 @@ fn since(env: &Env, session: Option<&str>, point: &str) -> Result<(), CommandErr
 }
 
 /// The name by which a session is found again: that of the user, or its id where that is shorter and means the same file.
-fn handy(env: &Env, workspace: &Workspace<'_>, named: &str) -> String {
-    let id = &workspace.location.id;
-    let same = || env.find_by(id).is_ok_and(|found| found.path == workspace.path);
-    if named.len() > id.len() && same() { id.clone() } else { named.to_owned() }
+pub(super) fn handy(env: &Env, id: &str, path: &Path, named: &str) -> String {
+    let same = || env.find_by(id).is_ok_and(|found| found.path == path);
+    if named.len() > id.len() && same() { id.to_owned() } else { named.to_owned() }
 }
 
 /// What could be done next about a session.
 pub fn suggestions(env: &Env, workspace: &Workspace<'_>, named: Option<&str>) -> Vec<Suggestion> {
-    let named = named.or(env.session()).map(|named| handy(env, workspace, named));
+    let named = named.or(env.session()).map(|named| handy(env, &workspace.location.id, &workspace.path, named));
+    advise(env, workspace, named.as_deref())
+}
+
+/// The same, by the name that the commands are to call the session.
+pub(super) fn advise(env: &Env, workspace: &Workspace<'_>, named: Option<&str>) -> Vec<Suggestion> {
     let advice = Advice {
         rules: &env.rules,
         prices: &env.prices,
         now: env.style.now.as_millisecond(),
         cache_lifetime_milliseconds: workspace.cache_milliseconds(),
         binds_thinking: workspace.provider.binds_thinking(),
-        session: named.as_deref(),
+        session: named,
     };
     advice.suggestions(&workspace.reading)
 }

@@ -33,6 +33,7 @@ pub mod undo;
 pub mod update;
 pub mod util;
 pub mod verify;
+pub mod watch;
 
 use crate::cli::{Command, CommandError, Env};
 
@@ -71,6 +72,7 @@ pub fn run(env: &Env, command: Option<Command>) -> Result<(), CommandError> {
         Some(Command::Gc(arguments)) => gc::run(env, &arguments),
         Some(Command::Export(arguments)) => export::run(env, &arguments),
         Some(Command::Import(arguments)) => import::run(env, &arguments),
+        Some(Command::Watch(arguments)) => watch::run(env, &arguments),
         Some(Command::Help(arguments)) => help::run(&arguments),
         Some(Command::Completions(arguments)) => completions::run(&arguments),
         Some(Command::Util(arguments)) => util::run(env, &arguments),

@@ -61,7 +61,7 @@ enum Sort {
 /// Lists the sessions.
 pub fn run(env: &Env, arguments: &Arguments) -> Result<(), CommandError> {
     let mut skipped = Vec::new();
-    let listed = workspace::list(env.disk, &env.cache(), &env.places, &mut |path, error| {
+    let listed = workspace::list(env.disk, &env.cache(), &env.places, &|_| true, &mut |path, error| {
         skipped.push(format!("{}: {error}", path.display()));
     });
     for problem in skipped {

@@ -2,7 +2,7 @@
 
 use super::{Reading, Suggestion, entry, mask};
 use crate::model::{
-    Block, BlockKind, BlockNumber, History, Key, Level, OperationId, OperationKind, Pin, Role, State, TokenCount, Zone,
+    Block, BlockKind, BlockNumber, History, Key, Level, Operation, OperationId, OperationKind, Pin, Role, State, TokenCount, Zone,
 };
 use serde::Serialize;
 use std::collections::BTreeSet;
@@ -184,6 +184,23 @@ pub struct Executed {
     pub tokens_after: f64,
 }
 
+impl Executed {
+    /// An operation, in short. What looks like a credential in the command is masked.
+    pub fn of(operation: &Operation) -> Executed {
+        let changed = operation.edits.iter().filter(|edit| edit.change.is_some()).count();
+        Executed {
+            operation: operation.id,
+            kind: operation.kind,
+            command: mask(&operation.command).into_owned(),
+            actor: operation.actor.clone(),
+            executed: operation.time,
+            blocks: changed + operation.marks.len(),
+            tokens_before: operation.tokens_before,
+            tokens_after: operation.tokens_after,
+        }
+    }
+}
+
 /// What is remembered of a reading, to hold the next one against it.
 #[derive(Clone, Debug, Default)]
 pub struct Seen {
@@ -247,23 +264,12 @@ impl Seen {
             return vec![Happening::SessionReplaced(opened(reading, title))];
         }
         let mut happenings = Vec::new();
-        happenings.extend(history.operations.iter().filter(|operation| operation.id > self.operation).map(|operation| {
-            let changed = operation.edits.iter().filter(|edit| edit.change.is_some()).count();
-            Happening::CommandExecuted(Executed {
-                operation: operation.id,
-                kind: operation.kind,
-                command: mask(&operation.command).into_owned(),
-                actor: operation.actor.clone(),
-                executed: operation.time,
-                blocks: changed + operation.marks.len(),
-                tokens_before: operation.tokens_before,
-                tokens_after: operation.tokens_after,
-            })
-        }));
+        let executed = history.operations.iter().filter(|operation| operation.id > self.operation);
+        happenings.extend(executed.map(|operation| Happening::CommandExecuted(Executed::of(operation))));
         let turns = reading.turns.iter().enumerate().skip(self.turns);
-        happenings.extend(turns.map(|(place, turn)| {
-            Happening::TurnStarted { turn: place + 1, prompt: mask(&turn.prompt).into_owned() }
-        }));
+        happenings.extend(
+            turns.map(|(place, turn)| Happening::TurnStarted { turn: place + 1, prompt: mask(&turn.prompt).into_owned() }),
+        );
         let blocks: Vec<BlockUpdate> = now
             .iter()
             .zip(&reading.session.blocks)
@@ -380,7 +386,7 @@ mod tests {
     }
 
     fn history(commands: &[&str]) -> History {
-        let operation = |(command, id): (&&str, OperationId)| crate::model::Operation {
+        let operation = |(command, id): (&&str, OperationId)| Operation {
             id,
             kind: OperationKind::Change,
             state: OperationState::Committed,

@@ -23,6 +23,7 @@ mod style;
 mod summary;
 mod transcript;
 mod verify;
+mod watch;
 
 pub use accuracy::{AccuracyReport, AccuracyRow, Spread};
 pub use blocks::{BlockRow, BlocksReport, OutdatedReason, SortKey};
@@ -46,6 +47,7 @@ pub use style::{Paint, Style};
 pub use summary::{SummaryFormat, SummaryReport};
 pub use transcript::{MessageText, PartText, TranscriptReport, TranscriptStyle};
 pub use verify::{Finding, FindingKind, VerifiedSession, VerifyReport, WayBackKind};
+pub use watch::{Arrived, Hot, WatchEvent, WatchScreen, WentStale};
 
 pub use crate::engine::{amount, count};
 use serde::Serialize;

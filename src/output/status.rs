@@ -126,19 +126,9 @@ impl StatusReport {
     }
 
     fn gauge(&self, style: &Style, width: usize, lines: &mut Vec<String>) {
-        let share = self.percent / 100.0;
-        let paint = if share >= 0.8 {
-            Paint::Bad
-        } else if share >= 0.6 {
-            Paint::Warning
-        } else {
-            Paint::Good
-        };
         let free = self.capacity.tokens.saturating_sub(self.tokens.round());
-        let figures = format!("{} of {} tokens, {:.0} %", tokens(self.tokens), amount(self.capacity.tokens), self.percent);
-        let bar = width.saturating_sub(figures.chars().count() + 14).min(40);
-        let gauge = if bar < 4 { String::new() } else { style.paint(paint, &format!("▕{}▏  ", style.bar(share, bar))) };
-        lines.push(format!("window    {gauge}{}", clip(&figures, width.saturating_sub(10))));
+        let gauge = gauge(style, width.saturating_sub(10), self.tokens, self.capacity.tokens, self.percent);
+        lines.push(format!("window    {gauge}"));
         let source = match self.capacity.source {
             CapacitySource::Setting => "window size as set",
             CapacitySource::Client => "window size as the client says",
@@ -265,6 +255,22 @@ impl StatusReport {
             lines.push(style.paint(Paint::Warning, &clip(&format!("damage    {}", faults.join(", ")), width)));
         }
     }
+}
+
+/// How full a window is: a bar where there is room for one, and the figures.
+pub(super) fn gauge(style: &Style, width: usize, held: TokenCount, capacity: u64, percent: f64) -> String {
+    let share = percent / 100.0;
+    let paint = if share >= 0.8 {
+        Paint::Bad
+    } else if share >= 0.6 {
+        Paint::Warning
+    } else {
+        Paint::Good
+    };
+    let figures = format!("{} of {} tokens, {percent:.0} %", tokens(held), amount(capacity));
+    let bar = width.saturating_sub(figures.chars().count() + 4).min(40);
+    let gauge = if bar < 4 { String::new() } else { style.paint(paint, &format!("▕{}▏  ", style.bar(share, bar))) };
+    format!("{gauge}{}", clip(&figures, width))
 }
 
 fn fault_name(fault: Fault, count: u32) -> &'static str {

@@ -23,7 +23,7 @@ pub struct Listed {
     pub totals: Totals,
 }
 
-/// All sessions with their totals, in no order. What cannot be read is passed to `skipped`.
+/// The sessions that are `wanted`, with their totals, in no order. What cannot be read is passed to `skipped`.
 ///
 /// # Errors
 ///
@@ -32,6 +32,7 @@ pub fn list(
     disk: &dyn Disk,
     cache: &Cache,
     places: &Places,
+    wanted: &dyn Fn(&Found) -> bool,
     skipped: &mut dyn FnMut(&Path, io::Error),
 ) -> Result<Vec<Listed>, FindError> {
     let mut problems = Vec::new();
@@ -45,7 +46,7 @@ pub fn list(
     }
     let mut listed = Vec::with_capacity(files.len());
     let mut unknown = Vec::new();
-    for (found, identity) in files {
+    for (found, identity) in files.into_iter().filter(|(found, _)| wanted(found)) {
         let seen = directory_and_name(&found.path).and_then(|(directory, name)| known.get_mut(directory)?.remove(name));
         match seen.filter(|(seen, _)| *seen == identity) {
             Some((_, totals)) => listed.push(Listed { found, identity, totals }),

@@ -1,0 +1,96 @@
+//! What there is beside the session that is watched: where files change that matter, and the other sessions of the project.
+
+use super::follow::{Shown, Watch};
+use crate::cli::{CommandError, Env};
+use crate::engine::{Happening, OtherSession, capacity};
+use crate::fsio::Depth;
+use crate::provider::PROVIDERS;
+use crate::workspace::{self, Listed};
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+
+/// Other sessions that are shown, the newest.
+const OTHERS: usize = 5;
+
+/// The directories in which something can happen that matters: to the session, to the log, and, for one who `follows`, to the
+/// sessions of the project. Of one that is not there, the nearest above it.
+pub(super) fn directories(env: &Env, session: Option<&Path>, follows: bool) -> BTreeMap<PathBuf, Depth> {
+    let mut wanted: Vec<(PathBuf, Depth)> = Vec::new();
+    if let Ok(store) = env.store_directory() {
+        wanted.push((store, Depth::Entries));
+    }
+    if let Some(session) = session {
+        // Behind a link, rows come to the file that it points at.
+        let real = env.disk.resolve(session).unwrap_or_else(|_| session.to_owned());
+        let parents = [session, &real].map(|path| path.parent().map(|parent| (parent.to_owned(), Depth::Entries)));
+        wanted.extend(parents.into_iter().flatten());
+    }
+    if follows {
+        let project = env.disk.resolve(&env.directory).unwrap_or_else(|_| env.directory.clone());
+        for provider in PROVIDERS {
+            for root in provider.roots(&env.places) {
+                match provider.project_directory(&root, &project) {
+                    Some(directory) => wanted.extend([(root, Depth::Entries), (directory, Depth::Entries)]),
+                    None => wanted.push((root, Depth::All)),
+                }
+            }
+        }
+    }
+    let mut directories = BTreeMap::new();
+    for (mut path, mut depth) in wanted {
+        while env.disk.identify(&path).is_err() && path.pop() {
+            depth = Depth::Entries;
+        }
+        if depth == Depth::All || !directories.contains_key(&path) {
+            directories.insert(path, depth);
+        }
+    }
+    directories
+}
+
+impl Watch<'_> {
+    /// Tells which other sessions of the project were written to.
+    pub(super) fn look_around(&mut self) -> Result<(), CommandError> {
+        let Some(shown) = &self.shown else { return Ok(()) };
+        let others = others(&self.env, shown);
+        let fresh: Vec<OtherSession> = others.iter().filter(|other| !self.others.contains(other)).cloned().collect();
+        self.others = others;
+        // The newest last, as in any log.
+        fresh.into_iter().rev().try_for_each(|other| self.tell(&Happening::SessionUpdated(other)))
+    }
+}
+
+/// The newest other sessions of the project that a session belongs to. What cannot be read is left out.
+fn others(env: &Env, shown: &Shown) -> Vec<OtherSession> {
+    let location = &shown.found.location;
+    // Where a path says nothing of the project, only the file does.
+    let near = |found: &workspace::Found| found.location.project == location.project || found.location.project.is_empty();
+    let listed = workspace::list(env.disk, &env.cache(), &env.places, &near, &mut |_, _| {}).unwrap_or_default();
+    let own = listed.iter().find(|listed| listed.found.location.id == location.id);
+    let directory = own.map(|own| own.totals.directory.clone()).filter(|directory| !directory.is_empty());
+    let belongs = |listed: &Listed| {
+        let named = !location.project.is_empty() && listed.found.location.project == location.project;
+        named || directory.as_ref() == Some(&listed.totals.directory)
+    };
+    let mut others: Vec<OtherSession> = listed
+        .into_iter()
+        .filter(|other| other.found.location.id != location.id && !other.found.location.subagent && belongs(other))
+        .filter(|other| other.totals.turns + other.totals.steps > 0)
+        .map(|other| row(env, other))
+        .collect();
+    others.sort_by(|a, b| (b.modified, &a.id).cmp(&(a.modified, &b.id)));
+    others.truncate(OTHERS);
+    others
+}
+
+fn row(env: &Env, listed: Listed) -> OtherSession {
+    let Listed { found, identity, totals } = listed;
+    let size = capacity(&totals.model, totals.peak_tokens, totals.capacity_tokens, &env.settings).tokens.max(1);
+    OtherSession {
+        id: found.location.id,
+        title: totals.title,
+        tokens: totals.window_tokens,
+        percent: totals.window_tokens as f64 / size as f64 * 100.0,
+        modified: (identity.modified / 1_000_000) as i64,
+    }
+}

@@ -1,0 +1,106 @@
+//! `--apply-policy`: what the settings say is done when nobody works.
+
+use super::follow::Shown;
+use crate::cli::{CommandError, Env};
+use crate::commands::changing::{ChangeOptions, Said, attempt};
+use crate::engine::{Happening, SuggestionKind};
+use crate::model::BlockNumber;
+use crate::workspace::{Aim, Found, Scope, open_sessions, shrink};
+use std::path::PathBuf;
+use std::time::Duration;
+
+/// What the rules did so far.
+#[derive(Default)]
+pub(super) struct Policy {
+    /// The state of a session for which they acted, or tried to: the file, and when the client last wrote.
+    done: Option<(PathBuf, i128)>,
+    /// The one for which they waited for the client.
+    waits: Option<(PathBuf, i128)>,
+}
+
+/// What the rules want.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Wanted {
+    /// The window within its budget.
+    Budget,
+    /// What is stale shorter.
+    Stale,
+}
+
+impl Wanted {
+    /// What is wanted, by what is suggested: that is worth its price.
+    fn by(suggested: &[SuggestionKind]) -> Option<Wanted> {
+        let wanted = [(SuggestionKind::Budget, Wanted::Budget), (SuggestionKind::Compress, Wanted::Stale)];
+        wanted.into_iter().find(|(kind, _)| suggested.contains(kind)).map(|(_, wanted)| wanted)
+    }
+
+    /// The command that does the same.
+    fn command(self) -> &'static str {
+        match self {
+            Wanted::Budget => "compress --over-budget",
+            Wanted::Stale => "compress --stale",
+        }
+    }
+}
+
+impl Policy {
+    /// Lets the rules act if they want to and may. Returns what is to be told, beside the operation in the log.
+    ///
+    /// They act once for each time that the client wrote: also when that is taken back, or is of no use.
+    pub fn act(&mut self, env: &Env, shown: &Shown, live: bool) -> Option<Happening> {
+        let written = shown.written()?;
+        let state = (shown.found.path.clone(), written);
+        let wanted = Wanted::by(&shown.suggested)?;
+        let answered = shown.changed.is_some_and(|changed| i128::from(changed) * 1_000_000 > written);
+        let quiet = shown.quiet(env)? >= Duration::from_secs(env.idle_seconds);
+        if !quiet || answered || self.done.as_ref() == Some(&state) {
+            return None;
+        }
+        if !live && open_sessions(env.disk, &env.places).contains(&shown.found.location.id) {
+            let told = self.waits.replace(state.clone()) == Some(state);
+            let reason = format!("a client has the session open: {} waits until it is closed", wanted.command());
+            return (!told).then_some(Happening::PolicyRefused { reason });
+        }
+        self.done = Some(state);
+        let refused = compress(env, &shown.found, wanted, live).err()?;
+        Some(Happening::PolicyRefused { reason: format!("{:#}", refused.source) })
+    }
+}
+
+/// Does what is wanted, as the command of the same name.
+fn compress(env: &Env, found: &Found, wanted: Wanted, live: bool) -> Result<(), CommandError> {
+    let mut env = env.clone();
+    env.command = format!("{} (watch --apply-policy)", wanted.command());
+    let options = ChangeOptions { dry_run: false, live };
+    let cache = env.cache();
+    attempt(&env, options, found, &|draft, opened| {
+        let rules = &env.rules;
+        let aim = match wanted {
+            Wanted::Budget => Aim::Tokens(rules.budget(&opened.workspace.reading)),
+            Wanted::Stale => Aim::Preset(rules.preset),
+        };
+        let scope = Scope { end: BlockNumber::MAX, only: None, level: None };
+        let mut said = Said::change("compressed");
+        said.kept = shrink(draft, aim, &scope, rules, &|hash| cache.count(hash))?;
+        Ok(said)
+    })?;
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_budget_comes_first() {
+        use SuggestionKind::{Archive, Budget, Compress, Expand};
+        for (suggested, wanted) in [
+            (&[][..], None),
+            (&[Archive, Expand], None),
+            (&[Compress, Archive], Some(Wanted::Stale)),
+            (&[Compress, Budget], Some(Wanted::Budget)),
+        ] {
+            assert_eq!(Wanted::by(suggested), wanted, "{suggested:?}");
+        }
+    }
+}

@@ -1,0 +1,48 @@
+//! What the screen shows of a reading.
+
+use crate::engine::{Executed, Suggestion, label};
+use crate::model::Block;
+use crate::output::{Arrived, Hot, WatchScreen};
+use crate::workspace::Workspace;
+
+/// Blocks that came last: more than a tall terminal has lines.
+const ARRIVED: usize = 100;
+/// Blocks that are hot, and commands.
+const FEW: usize = 5;
+
+/// The screen of a session, without what only goes with the time.
+pub(super) fn of(workspace: &Workspace<'_>, suggestions: Vec<Suggestion>, title: String) -> WatchScreen {
+    let reading = &workspace.reading;
+    let stale = reading.stale();
+    let used = |block: &&Block| block.usefulness.references > 0 && block.usefulness.heat > 0.0;
+    let mut hot: Vec<&Block> = reading.in_window().filter(used).collect();
+    hot.sort_by(|a, b| b.usefulness.heat.total_cmp(&a.usefulness.heat).then(b.number.cmp(&a.number)));
+    let hot = hot.into_iter().take(FEW).map(|block| Hot {
+        block: arrived(block),
+        heat: block.usefulness.heat,
+        references: block.usefulness.references,
+    });
+    WatchScreen {
+        session: workspace.location.id.clone(),
+        title,
+        model: reading.model.clone(),
+        turns: reading.turns.len(),
+        steps: reading.steps,
+        last_written: reading.session.rows.iter().rev().find_map(|row| row.timestamp),
+        tokens: Some(reading.price.total.0),
+        capacity: reading.capacity.tokens,
+        percent: reading.percent(),
+        stale: (!stale.is_empty()).then(|| (stale.len(), stale.iter().map(|block| block.tokens).sum())),
+        pinned: reading.session.blocks.iter().filter(|block| block.pin.is_some()).count(),
+        focused: reading.session.blocks.iter().filter(|block| block.focused).map(|block| block.number).collect(),
+        arrived: reading.session.blocks.iter().rev().take(ARRIVED).map(arrived).collect(),
+        hot: hot.collect(),
+        commands: workspace.history.operations.iter().rev().take(FEW).map(Executed::of).collect(),
+        suggestions,
+        ..WatchScreen::default()
+    }
+}
+
+fn arrived(block: &Block) -> Arrived {
+    Arrived { time: block.timestamp, number: block.number, role: block.role, label: label(block), tokens: block.tokens }
+}

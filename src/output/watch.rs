@@ -1,0 +1,370 @@
+use super::blocks::short_role;
+use super::status::gauge;
+use super::{Paint, Style, advice, age, amount, clip, numbered, padded, percent, plural, printable, short_id, tokens};
+use crate::engine::{BlockUpdate, Executed, Happening, Opened, OtherSession, SelectionChange, Suggestion, Update};
+use crate::model::{BlockNumber, Role, TokenCount};
+use serde::Serialize;
+
+/// Columns of the words at the left of the screen and of the lines.
+const MARGIN: usize = 10;
+/// Columns of a block on one line, beside its name and what is said about it.
+const COLUMNS: usize = 24;
+/// Columns that the name of a block has, at least and at most.
+const NAME: (usize, usize) = (12, 60);
+/// Blocks that one event names one by one.
+const LISTED: usize = 12;
+
+/// Something that happened, as a line: text for people, or one JSON object.
+#[derive(Clone, Debug, Serialize)]
+pub struct WatchEvent<'a> {
+    /// The name of its JSON form.
+    pub schema: &'static str,
+    /// When it was seen, in milliseconds since 1970, UTC.
+    pub time: i64,
+    /// The id of the session that is watched; empty while there is none.
+    pub session: &'a str,
+    /// What happened.
+    #[serde(flatten)]
+    pub happening: &'a Happening,
+}
+
+impl<'a> WatchEvent<'a> {
+    /// What happened to a session, seen at this time.
+    pub fn new(time: i64, session: &'a str, happening: &'a Happening) -> WatchEvent<'a> {
+        WatchEvent { schema: "aperture.watch/1", time, session, happening }
+    }
+
+    /// One JSON object on one line, with a line feed at its end.
+    pub fn json(&self) -> String {
+        serde_json::to_string(self).unwrap_or_default() + "\n"
+    }
+
+    /// Lines for people, each with the time and a word before it; nothing where only JSON has something to say.
+    pub fn text(&self, style: &Style) -> String {
+        let time = clock(style, self.time);
+        let room = style.width.saturating_sub(time.len() + 1 + MARGIN);
+        let line = |(word, paint, text): (&str, Paint, String)| {
+            format!("{} {}{}\n", style.paint(Paint::Dim, &time), style.paint(paint, &padded(word, MARGIN)), clip(&text, room))
+        };
+        said(self.happening, room).into_iter().map(line).collect()
+    }
+}
+
+/// What is said of an event: a word, how it is painted, and the rest of the line.
+type Said = (&'static str, Paint, String);
+
+fn said(happening: &Happening, room: usize) -> Vec<Said> {
+    match happening {
+        Happening::SessionOpened(opened) => vec![("watching", Paint::Heading, about(opened))],
+        Happening::SessionReplaced(opened) => vec![("replaced", Paint::Warning, about(opened))],
+        Happening::SessionUnavailable { reason } => vec![("waiting", Paint::Warning, reason.clone())],
+        Happening::SessionUpdated(other) => vec![("session", Paint::Dim, other_session(other, room))],
+        Happening::TurnStarted { turn, prompt } => vec![("turn", Paint::Heading, format!("{turn}: \"{prompt}\""))],
+        Happening::BlocksUpdated { blocks, removed } => updates(blocks, *removed, room),
+        Happening::TokenCountChanged { before, tokens: held, capacity, percent, .. } => {
+            let figures = format!("{} of {} tokens, {percent:.0} %", tokens(*held), amount(*capacity));
+            vec![("window", Paint::Name, format!("{figures} ({})", difference(held.value - before.value)))]
+        }
+        Happening::SelectionChanged(change) => selection(change),
+        Happening::CommandExecuted(executed) => vec![("command", Paint::Good, command(executed))],
+        Happening::SuggestionsChanged { suggestions } => {
+            let line = |suggestion| ("next", Paint::Dim, suggested(suggestion, room));
+            suggestions.iter().map(line).collect()
+        }
+        Happening::PolicyRefused { reason } => vec![("policy", Paint::Warning, reason.clone())],
+    }
+}
+
+fn about(opened: &Opened) -> String {
+    let figures = format!("{} of {} tokens, {:.0} %", tokens(opened.tokens), amount(opened.capacity), opened.percent);
+    format!("{figures} · {} · {}", plural(opened.turns, "turn"), opened.title)
+}
+
+/// The updates that people care about: what came and what became of what was there, the like of it together.
+fn updates(blocks: &[BlockUpdate], removed: usize, room: usize) -> Vec<Said> {
+    let words = [
+        (Update::Added, "came in", Paint::Added),
+        (Update::Shortened, "shortened", Paint::Good),
+        (Update::Expanded, "expanded", Paint::Good),
+        (Update::Rewritten, "rewritten", Paint::Warning),
+        (Update::WentStale, "stale", Paint::Warning),
+        (Update::Revived, "in use", Paint::Good),
+        (Update::Evicted, "left", Paint::Removed),
+        (Update::Returned, "back", Paint::Added),
+    ];
+    let mut said: Vec<Said> = Vec::new();
+    for (update, word, paint) in words {
+        let meant: Vec<&BlockUpdate> = blocks.iter().filter(|block| block.update == update).collect();
+        let sum: TokenCount = meant.iter().map(|block| block.tokens).sum();
+        // What leaves the window leaves in hundreds; which blocks they were says less than how many.
+        let listed = if matches!(update, Update::Evicted | Update::Returned) { 0 } else { LISTED };
+        let skipped = meant.len().saturating_sub(listed);
+        if skipped > 0 {
+            let more = if listed == 0 { String::new() } else { " more".to_owned() };
+            said.push((word, paint, format!("{}{more}, {} tokens in all", plural(skipped, "block"), tokens(sum))));
+        }
+        // The newest say most.
+        let shown = meant.into_iter().skip(if listed == 0 { usize::MAX } else { skipped });
+        said.extend(shown.map(|block| {
+            let note = block.reason.as_deref().filter(|_| update == Update::WentStale).unwrap_or_default();
+            (word, paint, row(block.number, block.role, &block.label, block.tokens, note, room))
+        }));
+    }
+    if removed > 0 {
+        said.push(("removed", Paint::Removed, format!("{} at the end of the file", plural(removed, "block"))));
+    }
+    said
+}
+
+fn selection(change: &SelectionChange) -> Vec<Said> {
+    let changes: [(&'static str, &[BlockNumber]); 4] = [
+        ("pinned", &change.pinned),
+        ("unpinned", &change.unpinned),
+        ("focused", &change.focused),
+        ("unfocused", &change.unfocused),
+    ];
+    let changes = changes.into_iter().filter(|(_, blocks)| !blocks.is_empty());
+    changes.map(|(word, blocks)| (word, Paint::Name, numbered(blocks, LISTED))).collect()
+}
+
+fn command(executed: &Executed) -> String {
+    let by = if executed.actor == "user" { String::new() } else { format!(" by {}", executed.actor) };
+    let tokens = executed.tokens_after - executed.tokens_before;
+    let tokens = if tokens.abs() < 0.5 { String::new() } else { format!("  {}", difference(tokens)) };
+    format!("{}{by}  operation {}{tokens}", executed.command, executed.operation)
+}
+
+fn suggested(suggestion: &Suggestion, room: usize) -> String {
+    let command = printable(&suggestion.command);
+    let effect = advice::short_effect(suggestion, room.saturating_sub(command.chars().count() + 3));
+    if effect.is_empty() { command.into_owned() } else { format!("{command}   {effect}") }
+}
+
+fn other_session(other: &OtherSession, room: usize) -> String {
+    let figures = format!("{}  {:>5} {:>5}", short_id(&other.id), amount(other.tokens), percent(other.percent / 100.0));
+    format!("{figures}  {}", clip(&other.title, room.saturating_sub(figures.chars().count() + 2)))
+}
+
+/// A block on one line: number, who speaks, name, tokens, and what is to be said about it.
+fn row(number: BlockNumber, role: Role, label: &str, cost: TokenCount, note: &str, room: usize) -> String {
+    let free = room.saturating_sub(COLUMNS);
+    let name = if note.is_empty() { free } else { free * 2 / 3 }.clamp(NAME.0, NAME.1);
+    let label = padded(&clip(label, name), name);
+    let text = format!("{:>6} {:<6} {label} {:>6}  {note}", format!("#{number}"), short_role(role), tokens(cost));
+    text.trim_end().to_owned()
+}
+
+/// A number of tokens that came or went: `+1.3k`.
+fn difference(tokens: f64) -> String {
+    format!("{}{}", if tokens < 0.0 { "−" } else { "+" }, amount(tokens.abs().round() as u64))
+}
+
+/// The time of day in the user's time zone.
+fn clock(style: &Style, milliseconds: i64) -> String {
+    let moment = jiff::Timestamp::from_millisecond(milliseconds).unwrap_or_default();
+    moment.to_zoned((style.zone)()).strftime("%H:%M:%S").to_string()
+}
+
+/// A block that came in.
+#[derive(Clone, Debug)]
+pub struct Arrived {
+    /// When its row was written, in milliseconds since 1970, UTC.
+    pub time: Option<i64>,
+    /// Its number.
+    pub number: BlockNumber,
+    /// Who speaks.
+    pub role: Role,
+    /// What it is, in a few words.
+    pub label: String,
+    /// What it costs.
+    pub tokens: TokenCount,
+}
+
+/// A block that went stale while somebody watched.
+#[derive(Clone, Debug)]
+pub struct WentStale {
+    /// When that was seen, in milliseconds since 1970, UTC.
+    pub time: i64,
+    /// The block, as it was then.
+    pub block: BlockUpdate,
+}
+
+/// A block that the agent comes back to.
+#[derive(Clone, Debug)]
+pub struct Hot {
+    /// The block.
+    pub block: Arrived,
+    /// How hot it is, from 0 to 1.
+    pub heat: f32,
+    /// Later blocks of the agent that use it.
+    pub references: u32,
+}
+
+/// A session while somebody works in it: one screen, drawn anew whenever something happens.
+#[derive(Clone, Debug, Default)]
+pub struct WatchScreen {
+    /// The session's id.
+    pub session: String,
+    /// The title, or the first prompt.
+    pub title: String,
+    /// The model of the last response.
+    pub model: String,
+    /// Turns.
+    pub turns: usize,
+    /// Responses of the model.
+    pub steps: u32,
+    /// When the file was last written, in milliseconds since 1970, UTC.
+    pub last_written: Option<i64>,
+    /// Whether a running client has it open.
+    pub open: bool,
+    /// What the window holds; none before the session could be read.
+    pub tokens: Option<TokenCount>,
+    /// Tokens that it can hold.
+    pub capacity: u64,
+    /// How full it is, in percent.
+    pub percent: f64,
+    /// How many blocks of the window are stale, and what they cost; none where nothing is.
+    pub stale: Option<(usize, TokenCount)>,
+    /// Blocks that are pinned.
+    pub pinned: usize,
+    /// Blocks that the user selected.
+    pub focused: Vec<BlockNumber>,
+    /// The last blocks, the newest first.
+    pub arrived: Vec<Arrived>,
+    /// What went stale since the watch began, the newest first.
+    pub went_stale: Vec<WentStale>,
+    /// The hottest blocks of the window.
+    pub hot: Vec<Hot>,
+    /// What aperture did, the newest first.
+    pub commands: Vec<Executed>,
+    /// What could be done next.
+    pub suggestions: Vec<Suggestion>,
+    /// Other sessions of the project, the newest first.
+    pub others: Vec<OtherSession>,
+    /// What there is to say beside it.
+    pub notices: Vec<String>,
+}
+
+/// A part of the screen: its name, its lines, and how many of them it may have.
+type Section = (&'static str, Vec<String>, usize);
+
+impl WatchScreen {
+    /// The screen, in at most so many lines, none wider than the terminal.
+    pub fn text(&self, style: &Style, height: usize) -> String {
+        // What fills the last column makes some terminals begin a new line.
+        let width = style.width.saturating_sub(1);
+        let mut lines: Vec<String> = Vec::new();
+        if let Some(held) = self.tokens {
+            lines.push(style.paint(Paint::Heading, &clip(&self.title, width)));
+            lines.push(style.paint(Paint::Dim, &clip(&self.subtitle(style), width)));
+            lines.push(String::new());
+            let gauge = gauge(style, width.saturating_sub(MARGIN), held, self.capacity, self.percent);
+            lines.push(format!("{}{gauge}", padded("window", MARGIN)));
+            lines.push(style.paint(Paint::Dim, &clip(&format!("{}{}", " ".repeat(MARGIN), self.figures(held)), width)));
+            lines.push(String::new());
+        }
+        let sections = self.sections(style, width.saturating_sub(MARGIN));
+        let room = height.saturating_sub(lines.len() + self.notices.len());
+        for ((name, rows, _), most) in sections.iter().zip(shares(&sections, room)) {
+            for (place, row) in rows.iter().take(most).enumerate() {
+                let name = if place == 0 { name } else { "" };
+                lines.push(format!("{}{row}", style.paint(Paint::Heading, &padded(name, MARGIN))));
+            }
+        }
+        lines.extend(self.notices.iter().map(|notice| style.paint(Paint::Warning, &clip(notice, width))));
+        lines.truncate(height);
+        lines.join("\n") + "\n"
+    }
+
+    fn subtitle(&self, style: &Style) -> String {
+        let mut facts = vec![short_id(&self.session)];
+        if !self.model.is_empty() {
+            facts.push(self.model.clone());
+        }
+        facts.push(format!("{}, {}", plural(self.turns, "turn"), plural(self.steps as usize, "step")));
+        facts.extend(self.last_written.map(|moment| match age(style.now, moment).as_str() {
+            "now" => "written just now".to_owned(),
+            other => format!("written {other} ago"),
+        }));
+        if self.open {
+            facts.push("open in a client".to_owned());
+        }
+        facts.join(" · ")
+    }
+
+    fn figures(&self, held: TokenCount) -> String {
+        let mut facts = vec![format!("{} free", amount(self.capacity.saturating_sub(held.round())))];
+        facts.push(match self.stale {
+            None => "nothing stale".to_owned(),
+            Some((blocks, cost)) => {
+                let share = percent(cost.value / held.value.max(1.0));
+                format!("{} stale, {} ({share})", plural(blocks, "block"), tokens(cost))
+            }
+        });
+        if self.pinned > 0 {
+            facts.push(format!("{} pinned", self.pinned));
+        }
+        if !self.focused.is_empty() {
+            facts.push(format!("focused {}", numbered(&self.focused, 3)));
+        }
+        facts.join(" · ")
+    }
+
+    fn sections(&self, style: &Style, width: usize) -> Vec<Section> {
+        let timed = |time: Option<i64>, text: &dyn Fn(usize) -> String| {
+            let clock = time.map_or_else(|| " ".repeat(8), |time| clock(style, time));
+            let text = clip(&text(width.saturating_sub(clock.len())), width.saturating_sub(clock.len()));
+            format!("{}{text}", style.paint(Paint::Dim, &clock))
+        };
+        let block = |block: &Arrived, note: &str, time: Option<i64>| {
+            timed(time, &|room| row(block.number, block.role, &block.label, block.tokens, note, room))
+        };
+        let arrived = self.arrived.iter().map(|arrived| block(arrived, "", arrived.time)).collect();
+        let stale = self.went_stale.iter().map(|stale| {
+            let reason = stale.block.reason.as_deref().unwrap_or_default();
+            timed(Some(stale.time), &|room| {
+                row(stale.block.number, stale.block.role, &stale.block.label, stale.block.tokens, reason, room)
+            })
+        });
+        let hot = self
+            .hot
+            .iter()
+            .map(|hot| block(&hot.block, &format!("{:.2}, used {}", hot.heat, times(hot.references)), hot.block.time));
+        let commands =
+            self.commands.iter().map(|executed| timed(Some(executed.executed), &|_| format!("  {}", command(executed))));
+        let next =
+            self.suggestions.iter().map(|suggestion| style.paint(Paint::Name, &clip(&suggested(suggestion, width), width)));
+        let others = self.others.iter().map(|other| clip(&other_session(other, width), width));
+        let sections = [
+            ("came in", arrived, usize::MAX),
+            ("stale", stale.collect(), 3),
+            ("hot", hot.collect(), 3),
+            ("commands", commands.collect(), 2),
+            ("next", next.collect(), 2),
+            ("sessions", others.collect(), 5),
+        ];
+        sections.into_iter().filter(|(_, rows, _): &Section| !rows.is_empty()).collect()
+    }
+}
+
+fn times(count: u32) -> String {
+    if count == 1 { "once".to_owned() } else { format!("{count} times") }
+}
+
+/// How many lines each section gets: one after the other, a line at a time, until there is no more room.
+fn shares(sections: &[Section], room: usize) -> Vec<usize> {
+    let mut shares = vec![0; sections.len()];
+    let mut left = room;
+    loop {
+        let before = left;
+        for (share, (_, rows, most)) in shares.iter_mut().zip(sections) {
+            if left > 0 && *share < rows.len().min(*most) {
+                *share += 1;
+                left -= 1;
+            }
+        }
+        if left == before {
+            return shares;
+        }
+    }
+}
