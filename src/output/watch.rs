@@ -95,17 +95,19 @@ fn updates(blocks: &[BlockUpdate], removed: usize, room: usize) -> Vec<Said> {
     let mut said: Vec<Said> = Vec::new();
     for (update, word, paint) in words {
         let meant: Vec<&BlockUpdate> = blocks.iter().filter(|block| block.update == update).collect();
-        let sum: TokenCount = meant.iter().map(|block| block.tokens).sum();
         // What leaves the window leaves in hundreds; which blocks they were says less than how many.
         let listed = if matches!(update, Update::Evicted | Update::Returned) { 0 } else { LISTED };
         let skipped = meant.len().saturating_sub(listed);
+        if skipped > 0 && listed == 0 {
+            said.push((word, paint, plural(skipped, "block")));
+            continue;
+        }
         if skipped > 0 {
-            let more = if listed == 0 { String::new() } else { " more".to_owned() };
-            said.push((word, paint, format!("{}{more}, {} tokens in all", plural(skipped, "block"), tokens(sum))));
+            let sum: TokenCount = meant.iter().take(skipped).map(|block| block.tokens).sum();
+            said.push((word, paint, format!("{}, {} tokens, and", plural(skipped, "block"), tokens(sum))));
         }
         // The newest say most.
-        let shown = meant.into_iter().skip(if listed == 0 { usize::MAX } else { skipped });
-        said.extend(shown.map(|block| {
+        said.extend(meant.into_iter().skip(skipped).map(|block| {
             let note = block.reason.as_deref().filter(|_| update == Update::WentStale).unwrap_or_default();
             (word, paint, row(block.number, block.role, &block.label, block.tokens, note, room))
         }));
@@ -326,10 +328,7 @@ impl WatchScreen {
                 row(stale.block.number, stale.block.role, &stale.block.label, stale.block.tokens, reason, room)
             })
         });
-        let hot = self
-            .hot
-            .iter()
-            .map(|hot| block(&hot.block, &format!("{:.2}, used {}", hot.heat, times(hot.references)), hot.block.time));
+        let hot = self.hot.iter().map(|hot| block(&hot.block, &format!("{:.2}, {}×", hot.heat, hot.references), hot.block.time));
         let commands =
             self.commands.iter().map(|executed| timed(Some(executed.executed), &|_| format!("  {}", command(executed))));
         let next =
@@ -345,10 +344,6 @@ impl WatchScreen {
         ];
         sections.into_iter().filter(|(_, rows, _): &Section| !rows.is_empty()).collect()
     }
-}
-
-fn times(count: u32) -> String {
-    if count == 1 { "once".to_owned() } else { format!("{count} times") }
 }
 
 /// How many lines each section gets: one after the other, a line at a time, until there is no more room.

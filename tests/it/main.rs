@@ -18,4 +18,5 @@ mod properties;
 mod reliability;
 mod sandbox;
 mod walls;
+mod watch;
 mod window;

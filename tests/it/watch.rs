@@ -1,0 +1,412 @@
+//! `aperture watch`: what is told while files change in every way that files change.
+
+use crate::sandbox::Sandbox;
+use expect_test::{Expect, expect};
+use std::fs::{self, OpenOptions};
+use std::io::{BufRead, BufReader, Read, Write};
+use std::path::{Path, PathBuf};
+use std::process::{Child, Stdio};
+use std::sync::mpsc::{Receiver, Sender, channel};
+use std::thread;
+use std::time::{Duration, Instant};
+
+/// How long anything may take, on a machine that has other things to do.
+const PATIENCE: Duration = Duration::from_secs(60);
+
+/// A watch that goes on, and what it told so far.
+struct Watching {
+    child: Child,
+    lines: Receiver<String>,
+    told: Vec<String>,
+}
+
+impl Watching {
+    fn new(sandbox: &Sandbox, arguments: &[&str]) -> Watching {
+        let mut command = sandbox.command(&[&["watch"], arguments].concat());
+        let mut child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+        let (told, lines) = channel();
+        pass_on(child.stdout.take().unwrap(), told.clone());
+        pass_on(child.stderr.take().unwrap(), told);
+        Watching { child, lines, told: Vec::new() }
+    }
+
+    /// Waits for a line with this in it, and returns it.
+    fn until(&mut self, part: &str) -> String {
+        let end = Instant::now() + PATIENCE;
+        loop {
+            match self.lines.recv_timeout(end.saturating_duration_since(Instant::now())) {
+                Ok(line) => {
+                    self.told.push(line.clone());
+                    if line.contains(part) {
+                        return line;
+                    }
+                }
+                Err(_) => panic!("nothing with '{part}':\n{}", self.told.join("\n")),
+            }
+        }
+    }
+
+    /// What it tells within a time in which nothing should happen.
+    fn meanwhile(&mut self, time: Duration) -> Vec<String> {
+        thread::sleep(time);
+        self.lines.try_iter().collect()
+    }
+
+    /// All that it told, with the path of the session as `FILE`.
+    fn text(&mut self, file: &Path) -> String {
+        self.told.extend(self.lines.try_iter());
+        let text = self.told.iter().map(|line| format!("{line}\n")).collect::<String>();
+        text.replace(&*file.to_string_lossy(), "FILE")
+    }
+}
+
+impl Drop for Watching {
+    fn drop(&mut self) {
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+fn pass_on(stream: impl Read + Send + 'static, told: Sender<String>) {
+    thread::spawn(move || {
+        for line in BufReader::new(stream).lines().map_while(Result::ok) {
+            let _ = told.send(line);
+        }
+    });
+}
+
+/// A prompt of the user that follows another row.
+fn prompt(id: &str, parent: &str, text: &str) -> String {
+    let parent = if parent.is_empty() { "null".to_owned() } else { format!("\"{parent}\"") };
+    format!(
+        "{{\"type\":\"user\",\"uuid\":\"{id}\",\"parentUuid\":{parent},\"sessionId\":\"S\",\
+         \"timestamp\":\"2026-11-21T21:00:00.000Z\",\"message\":{{\"role\":\"user\",\"content\":\"{text}\"}}}}\n"
+    )
+}
+
+fn append(file: &Path, text: &str) {
+    OpenOptions::new().append(true).open(file).unwrap().write_all(text.as_bytes()).unwrap();
+}
+
+/// A session of one prompt, and its file.
+fn one(sandbox: &Sandbox) -> PathBuf {
+    sandbox.session("abc1", prompt("a", "", "the first prompt"), 0)
+}
+
+fn check(watching: &mut Watching, file: &Path, expected: Expect) {
+    expected.assert_eq(&watching.text(file));
+}
+
+#[test]
+fn what_client_user_and_aperture_do_is_told() {
+    let sandbox = Sandbox::new();
+    let file = one(&sandbox);
+    let mut watching = Watching::new(&sandbox, &["abc1"]);
+    watching.until("watching");
+    append(&file, &prompt("b", "a", "and now the shipping costs, password=hunter2hunter2"));
+    watching.until("window");
+    sandbox.text(&["pin", "1"]);
+    watching.until("pinned");
+    sandbox.text(&["focus", "2"]);
+    watching.until("focused");
+    sandbox.text(&["create", "a note that stays"]);
+    watching.until("came in");
+    watching.until("window");
+    sandbox.text(&["undo"]);
+    watching.until("removed");
+    watching.until("window");
+    check(&mut watching, &file, expect![[r#"
+        00:00:00 watching  ~3 of 200k tokens, 0 % · 1 turn · the first prompt
+        00:00:00 turn      2: "and now the shipping costs, password=[secret]"
+        00:00:00 came in       #2 user   "and now the shipping costs, passwor…    ~13
+        00:00:00 window    ~15 of 200k tokens, 0 % (+13)
+        00:00:00 command   pin 1  operation 1
+        00:00:00 pinned    #1
+        00:00:00 command   focus 2  operation 2
+        00:00:00 focused   #2
+        00:00:00 command   create 'a note that stays'  operation 3  +30
+        00:00:00 came in       #3 user   aperture note                            ~30
+        00:00:00 window    ~45 of 200k tokens, 0 % (+30)
+        00:00:00 command   undo  operation 4  −30
+        00:00:00 removed   1 block at the end of the file
+        00:00:00 window    ~15 of 200k tokens, 0 % (−30)
+    "#]]);
+}
+
+#[test]
+fn every_event_is_one_object_on_one_line() {
+    let sandbox = Sandbox::new();
+    let file = one(&sandbox);
+    let mut watching = Watching::new(&sandbox, &["--json"]);
+    watching.until("session_opened");
+    append(&file, &prompt("b", "a", "the second, with key sk-ant-REDACTED"));
+    watching.until("token_count_changed");
+    sandbox.text(&["pin", "1"]);
+    watching.until("selection_changed");
+    fs::remove_file(&file).unwrap();
+    watching.until("session_unavailable");
+    let mut events = Vec::new();
+    for line in &watching.told {
+        let event: serde_json::Value = serde_json::from_str(line).unwrap();
+        assert_eq!(event["schema"], "aperture.watch/1");
+        assert_eq!((&event["session"], event["time"].is_i64()), (&"abc1".into(), true), "{line}");
+        assert!(!line.contains("abcdefghijklmnop"), "{line}");
+        events.push(event["event"].as_str().unwrap().to_owned());
+    }
+    let expected = [
+        "session_opened",
+        "turn_started",
+        "blocks_updated",
+        "token_count_changed",
+        "command_executed",
+        "selection_changed",
+        "session_unavailable",
+    ];
+    assert_eq!(events, expected);
+}
+
+#[test]
+fn whatever_becomes_of_the_file_is_survived() {
+    let sandbox = Sandbox::new();
+    let file = one(&sandbox);
+    let mut watching = Watching::new(&sandbox, &["abc1"]);
+    watching.until("watching");
+    // Half a row is no row yet.
+    let second = prompt("b", "a", "the second prompt");
+    let (begin, end) = second.split_at(60);
+    append(&file, begin);
+    thread::sleep(Duration::from_millis(300));
+    append(&file, end);
+    watching.until("#2");
+    // Cut back to its first row.
+    let first = prompt("a", "", "the first prompt");
+    OpenOptions::new().write(true).open(&file).unwrap().set_len(first.len() as u64).unwrap();
+    watching.until("removed");
+    watching.until("window");
+    // Replaced in one step, by itself with more, and then by another conversation.
+    let put = |text: &str| {
+        let temporary = file.with_extension("new");
+        fs::write(&temporary, text).unwrap();
+        fs::rename(&temporary, &file).unwrap();
+    };
+    put(&format!("{first}{}", prompt("c", "a", "the third prompt")));
+    watching.until("#2");
+    watching.until("window");
+    put(&prompt("x", "", "another conversation"));
+    watching.until("replaced");
+    // Emptied, and written anew.
+    fs::write(&file, "").unwrap();
+    watching.until("replaced");
+    fs::write(&file, &first).unwrap();
+    watching.until("#1");
+    watching.until("window");
+    // Deleted, and there again.
+    fs::remove_file(&file).unwrap();
+    watching.until("waiting");
+    fs::write(&file, &first).unwrap();
+    watching.until("watching");
+    // With all that is around it.
+    let directory = file.parent().unwrap();
+    fs::remove_dir_all(directory).unwrap();
+    watching.until("waiting");
+    fs::create_dir_all(directory).unwrap();
+    fs::write(&file, format!("{first}{second}")).unwrap();
+    watching.until("#2");
+    watching.until("window");
+    append(&file, &prompt("d", "b", "the last prompt"));
+    watching.until("the last prompt");
+    watching.until("#3");
+    watching.until("window");
+    check(
+        &mut watching,
+        &file,
+        expect![[r#"
+            00:00:00 watching  ~3 of 200k tokens, 0 % · 1 turn · the first prompt
+            00:00:00 turn      2: "the second prompt"
+            00:00:00 came in       #2 user   "the second prompt"                       ~3
+            00:00:00 window    ~6 of 200k tokens, 0 % (+3)
+            00:00:00 removed   1 block at the end of the file
+            00:00:00 window    ~3 of 200k tokens, 0 % (−3)
+            00:00:00 turn      2: "the third prompt"
+            00:00:00 came in       #2 user   "the third prompt"                        ~3
+            00:00:00 window    ~5 of 200k tokens, 0 % (+3)
+            00:00:00 replaced  ~2 of 200k tokens, 0 % · 1 turn · another conversation
+            00:00:00 replaced  ~0 of 200k tokens, 0 % · 0 turns · (no prompt yet)
+            00:00:00 turn      1: "the first prompt"
+            00:00:00 came in       #1 user   "the first prompt"                        ~3
+            00:00:00 window    ~3 of 200k tokens, 0 % (+3)
+            00:00:00 waiting   /tmp/.tmpqyO4qU/home/.claude/projects/-tmp--tmpqyO4qU-projec…
+            00:00:00 watching  ~3 of 200k tokens, 0 % · 1 turn · the first prompt
+            00:00:00 waiting   /tmp/.tmpqyO4qU/home/.claude/projects/-tmp--tmpqyO4qU-projec…
+            00:00:00 watching  ~6 of 200k tokens, 0 % · 2 turns · the first prompt
+            00:00:00 turn      2: "the second prompt"
+            00:00:00 came in       #2 user   "the second prompt"                       ~3
+            00:00:00 window    ~6 of 200k tokens, 0 % (+3)
+            00:00:00 turn      3: "the last prompt"
+            00:00:00 came in       #3 user   "the last prompt"                         ~3
+            00:00:00 window    ~8 of 200k tokens, 0 % (+3)
+        "#]],
+    );
+}
+
+#[cfg(unix)]
+#[test]
+fn a_file_that_may_not_be_read_is_waited_for() {
+    use std::os::unix::fs::PermissionsExt;
+    let sandbox = Sandbox::new();
+    let file = one(&sandbox);
+    let mode = |mode: u32| fs::set_permissions(&file, fs::Permissions::from_mode(mode)).unwrap();
+    let mut watching = Watching::new(&sandbox, &["abc1", "--no-cache"]);
+    watching.until("watching");
+    mode(0o000);
+    if fs::read(&file).is_ok() {
+        eprintln!("skipped: this user may read everything");
+        return;
+    }
+    watching.until("cannot be read");
+    mode(0o600);
+    watching.until("watching");
+}
+
+#[test]
+fn a_session_that_is_not_there_yet_is_waited_for() {
+    let sandbox = Sandbox::new();
+    let mut watching = Watching::new(&sandbox, &[]);
+    watching.until("waiting for a session");
+    let file = sandbox.session("abc1", "", 0);
+    append(&file, &prompt("a", "", "the first prompt"));
+    watching.until("watching");
+    for name in ["later.jsonl", "abc2"] {
+        let mut watching = Watching::new(&sandbox, &[name]);
+        watching.until("waiting for a session");
+        let path = if name == "abc2" { file.with_file_name("abc2.jsonl") } else { sandbox.project.join(name) };
+        fs::write(path, prompt("a", "", "another prompt")).unwrap();
+        watching.until("another prompt");
+    }
+}
+
+#[test]
+fn the_newest_session_is_followed() {
+    let sandbox = Sandbox::new();
+    one(&sandbox);
+    sandbox.session("abc0", prompt("z", "", "an older session"), 0);
+    one(&sandbox);
+    sandbox.session("abc1", prompt("a", "", "the first prompt"), 10);
+    let mut watching = Watching::new(&sandbox, &["--project"]);
+    watching.until("the first prompt");
+    watching.until("an older session");
+    sandbox.session("def2", prompt("b", "", "a new session"), 60);
+    assert!(watching.until("a new session").contains("watching"));
+    watching.until("the first prompt");
+    // Of two that are at work, the one that is shown stays.
+    let file = sandbox.session("abc1", prompt("a", "", "the first prompt"), 20);
+    append(&sandbox.home.join(".claude/projects").join(sandbox.slug()).join("def2.jsonl"), &prompt("c", "b", "goes on"));
+    watching.until("#2");
+    append(&file, &prompt("d", "a", "goes on elsewhere"));
+    assert!(watching.until("the first prompt").contains("session"));
+}
+
+#[test]
+fn three_thousand_sessions_do_not_hide_one() {
+    let sandbox = Sandbox::new();
+    for number in 0..3000 {
+        sandbox.session(&format!("old{number}"), prompt("a", "", "an old session"), 0);
+    }
+    let file = sandbox.session("abc1", prompt("a", "", "the first prompt"), 60);
+    let mut watching = Watching::new(&sandbox, &["--project"]);
+    watching.until("watching");
+    append(&file, &prompt("b", "a", "the second prompt"));
+    watching.until("#2");
+}
+
+/// The commands in the log, the oldest first.
+fn log(sandbox: &Sandbox) -> Vec<String> {
+    let log = sandbox.json(&["log", "11111111"], "aperture.log/1");
+    let mut commands: Vec<String> =
+        log["operations"].as_array().unwrap().iter().map(|operation| operation["command"].as_str().unwrap().to_owned()).collect();
+    commands.reverse();
+    commands
+}
+
+#[test]
+fn rules_act_once_when_nobody_works() {
+    let sandbox = Sandbox::of("tools-and-spill");
+    let original = fs::read(session_file(&sandbox)).unwrap();
+    let by_rule = "compress --stale (watch --apply-policy)";
+    let mut watching = Watching::new(&sandbox, &["11111111", "--apply-policy"]);
+    watching.until(by_rule);
+    watching.until("next");
+    assert_eq!(log(&sandbox), [by_rule]);
+    // What was taken back is not done again, neither by this watch nor by the next one.
+    sandbox.text(&["undo", "-s", "11111111"]);
+    watching.until("next");
+    assert_eq!(watching.meanwhile(Duration::from_secs(3)), [""; 0]);
+    drop(watching);
+    let mut watching = Watching::new(&sandbox, &["11111111", "--apply-policy"]);
+    watching.until("watching");
+    watching.meanwhile(Duration::from_secs(2));
+    assert_eq!(log(&sandbox).len(), 2);
+    assert!(fs::read(session_file(&sandbox)).unwrap() == original);
+}
+
+#[test]
+fn rules_keep_to_the_budget_and_wait_for_quiet() {
+    let sandbox = Sandbox::of("tools-and-spill");
+    sandbox.write("aperture.toml", "[budget]\ntokens = 24000\n[watch]\nidle_seconds = 100000000\n");
+    let mut watching = Watching::new(&sandbox, &["11111111", "--apply-policy", "--until-idle", "2"]);
+    watching.until("watching");
+    watching.meanwhile(Duration::from_secs(3));
+    assert_eq!(log(&sandbox), [""; 0]);
+    sandbox.write("aperture.toml", "[budget]\ntokens = 24000\n[watch]\nidle_seconds = 7000\n");
+    let mut watching = Watching::new(&sandbox, &["11111111", "--apply-policy"]);
+    watching.until("compress --over-budget (watch --apply-policy)");
+    let status = sandbox.json(&["status", "11111111"], "aperture.status/1");
+    assert!(status["tokens"]["value"].as_f64().unwrap() <= 24_000.0, "{}", status["tokens"]);
+}
+
+#[cfg(unix)]
+#[test]
+fn rules_leave_a_session_alone_that_a_client_has_open() {
+    let sandbox = Sandbox::of("tools-and-spill");
+    let id = session_file(&sandbox).file_stem().unwrap().to_string_lossy().into_owned();
+    let registry = sandbox.home.join(".claude/sessions");
+    fs::create_dir_all(&registry).unwrap();
+    let process = std::process::id();
+    fs::write(registry.join(format!("{process}.json")), format!("{{\"pid\":{process},\"sessionId\":\"{id}\"}}")).unwrap();
+    let mut watching = Watching::new(&sandbox, &["11111111", "--apply-policy"]);
+    watching.until("a client has the session open");
+    assert_eq!(watching.meanwhile(Duration::from_secs(3)), [""; 0]);
+    assert_eq!(log(&sandbox), [""; 0]);
+    drop(watching);
+    let mut watching = Watching::new(&sandbox, &["11111111", "--apply-policy", "--live"]);
+    watching.until("compress --stale");
+    assert_eq!(log(&sandbox).len(), 1);
+}
+
+fn session_file(sandbox: &Sandbox) -> PathBuf {
+    let directory = sandbox.home.join(".claude/projects").join(sandbox.slug());
+    let mut files: Vec<PathBuf> = fs::read_dir(directory).unwrap().map(|entry| entry.unwrap().path()).collect();
+    files.retain(|path| path.file_name().unwrap().to_string_lossy().starts_with("11111111"));
+    files.retain(|path| path.extension().is_some_and(|end| end == "jsonl"));
+    files.remove(0)
+}
+
+#[test]
+fn it_ends_when_it_is_told_to() {
+    let sandbox = Sandbox::new();
+    one(&sandbox);
+    for (arguments, code) in [
+        (&["watch", "--for", "0"][..], 0),
+        (&["watch", "--for", "0.3"], 0),
+        (&["watch", "--until-idle", "0.3"], 0),
+        (&["watch", "--for", "x"], 2),
+        (&["watch", "--for", "-1"], 2),
+        (&["watch", "--live"], 2),
+        (&["watch", "abc1", "-s", "other"], 2),
+    ] {
+        let outcome = sandbox.run(arguments);
+        assert_eq!(outcome.code, code, "{arguments:?}: {}", outcome.all());
+    }
+    sandbox.write("notes.md", "# Notes\n");
+    assert_eq!(sandbox.run(&["watch", "notes.md"]).code, 1);
+}
