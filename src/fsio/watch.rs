@@ -9,7 +9,7 @@ use std::thread::sleep;
 use std::time::Duration;
 
 /// How long a burst of changes may go on until it is told: a client writes several rows at a time.
-const SETTLE: Duration = Duration::from_millis(30);
+const SETTLE: Duration = Duration::from_millis(15);
 
 /// Watches directories.
 ///

@@ -247,9 +247,10 @@ impl<'a> Watch<'a> {
     /// Says that the session cannot be read, once for each reason.
     fn lose(&mut self, error: &io::Error) -> Result<(), CommandError> {
         let Some(shown) = &mut self.shown else { return Ok(()) };
+        let name = shown.found.path.file_name().unwrap_or_default().to_string_lossy();
         let reason = match error.kind() {
-            io::ErrorKind::NotFound | io::ErrorKind::NotADirectory => format!("{} is not there", shown.found.path.display()),
-            _ => format!("{} cannot be read: {error}", shown.found.path.display()),
+            io::ErrorKind::NotFound | io::ErrorKind::NotADirectory => format!("{name} is not there"),
+            _ => format!("{name} cannot be read: {error}"),
         };
         if shown.unavailable.as_ref() == Some(&reason) {
             return Ok(());
