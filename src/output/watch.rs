@@ -363,3 +363,150 @@ fn shares(sections: &[Section], room: usize) -> Vec<usize> {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::model::{BlockKind, Level, OperationKind, State, Zone};
+    use expect_test::expect;
+    use unicode_width::UnicodeWidthStr;
+
+    /// The 22nd of November 2026, at midnight.
+    const NOW: i64 = 1_795_305_600_000;
+
+    fn style(width: usize) -> Style {
+        let now = jiff::Timestamp::from_millisecond(NOW).unwrap();
+        Style { color: false, width, now, zone: || jiff::tz::TimeZone::UTC }
+    }
+
+    fn screen() -> WatchScreen {
+        let arrived = |number: BlockNumber| Arrived {
+            time: Some(NOW - i64::from(number) * 1_000),
+            number,
+            role: Role::ToolResult,
+            label: format!("Read src/日本語/a_rather_long_name_{number}.rs"),
+            tokens: TokenCount::measured(1_234),
+        };
+        let update = BlockUpdate {
+            number: 7,
+            update: Update::WentStale,
+            role: Role::ToolResult,
+            kind: BlockKind::ToolResult,
+            label: "Read src/tax.rs".to_owned(),
+            tokens: TokenCount::measured(9_800),
+            zone: Zone::Middle,
+            state: State::Stale,
+            state_before: Some(State::Active),
+            level: Level::Original,
+            reason: Some("read again in #12".to_owned()),
+        };
+        let executed = Executed {
+            operation: 4,
+            kind: OperationKind::Change,
+            command: "compress --stale (watch --apply-policy)".to_owned(),
+            actor: "user".to_owned(),
+            executed: NOW - 60_000,
+            blocks: 12,
+            tokens_before: 140_000.0,
+            tokens_after: 109_000.0,
+        };
+        let other = OtherSession {
+            id: "7777bbbb-1".to_owned(),
+            title: "another one".to_owned(),
+            tokens: 45_000,
+            percent: 22.5,
+            modified: NOW,
+        };
+        WatchScreen {
+            session: "6666aaaa-1".to_owned(),
+            title: "fix the tax\u{1b}[31m rounding".to_owned(),
+            model: "claude-opus-4-6".to_owned(),
+            turns: 12,
+            steps: 87,
+            last_written: Some(NOW - 180_000),
+            open: true,
+            tokens: Some(TokenCount::measured(142_000)),
+            capacity: 200_000,
+            percent: 71.0,
+            stale: Some((12, TokenCount::measured(31_000))),
+            pinned: 2,
+            focused: vec![3, 4],
+            arrived: (1..40).rev().map(arrived).collect(),
+            went_stale: vec![WentStale { time: NOW, block: update }],
+            hot: vec![Hot { block: arrived(5), heat: 0.93, references: 4 }],
+            commands: vec![executed],
+            suggestions: Vec::new(),
+            others: vec![other],
+            notices: vec!["the system does not tell what changes: aperture looks every second".to_owned()],
+        }
+    }
+
+    #[test]
+    fn a_screen_tells_all_at_a_glance() {
+        expect![[r#"
+            fix the tax␛[31m rounding
+            6666aaaa · claude-opus-4-6 · 12 turns, 87 steps · written 3 min ago · open in …
+
+            window    ▕████████████████████████████▍           ▏  142k of 200k tokens, 71 %
+                      58k free · 12 blocks stale, 31k (22 %) · 2 pinned · focused #3, #4
+
+            came in   23:59:21   #39 result Read src/日本語/a_rather_long_name_3…   1.2k
+                      23:59:22   #38 result Read src/日本語/a_rather_long_name_3…   1.2k
+                      23:59:23   #37 result Read src/日本語/a_rather_long_name_3…   1.2k
+                      23:59:24   #36 result Read src/日本語/a_rather_long_name_3…   1.2k
+                      23:59:25   #35 result Read src/日本語/a_rather_long_name_3…   1.2k
+                      23:59:26   #34 result Read src/日本語/a_rather_long_name_3…   1.2k
+                      23:59:27   #33 result Read src/日本語/a_rather_long_name_3…   1.2k
+                      23:59:28   #32 result Read src/日本語/a_rather_long_name_3…   1.2k
+                      23:59:29   #31 result Read src/日本語/a_rather_long_name_3…   1.2k
+            stale     00:00:00    #7 result Read src/tax.rs            9.8k  read again in…
+            hot       23:59:55    #5 result Read src/日本語/a_rathe…   1.2k  0.93, 4×
+            commands  23:59:00  compress --stale (watch --apply-policy)  operation 4  −31k
+            sessions  7777bbbb    45k  22 %  another one
+            the system does not tell what changes: aperture looks every second
+        "#]]
+        .assert_eq(&screen().text(&style(80), 20));
+    }
+
+    #[test]
+    fn a_screen_fits_the_terminal() {
+        for width in [20, 30, 40, 79, 80, 100, 140, 300] {
+            for height in [1, 5, 10, 23, 60] {
+                let text = screen().text(&style(width), height);
+                assert!(text.lines().count() <= height, "{width}×{height}:\n{text}");
+                for line in text.lines() {
+                    assert!(line.width() < width && !line.contains('\u{1b}'), "{width}×{height}: {line}");
+                }
+            }
+        }
+        assert_eq!(WatchScreen::default().text(&style(80), 23), "\n");
+    }
+
+    #[test]
+    fn like_updates_are_told_together() {
+        let update = |number, update| BlockUpdate {
+            number,
+            update,
+            role: Role::ToolResult,
+            kind: BlockKind::ToolResult,
+            label: "Read a.rs".to_owned(),
+            tokens: TokenCount::measured(10),
+            zone: Zone::Recency,
+            state: State::Fresh,
+            state_before: None,
+            level: Level::Original,
+            reason: None,
+        };
+        let blocks: Vec<BlockUpdate> = (1..=14)
+            .map(|number| update(number, Update::Added))
+            .chain((15..=400).map(|number| update(number, Update::Evicted)))
+            .chain((401..=500).map(|number| update(number, Update::Aged)))
+            .collect();
+        let happening = Happening::BlocksUpdated { blocks, removed: 0 };
+        let text = WatchEvent::new(NOW, "s", &happening).text(&style(60));
+        let lines: Vec<&str> = text.lines().collect();
+        assert_eq!(lines.len(), 14, "{text}");
+        assert_eq!(lines[0], "00:00:00 came in   2 blocks, 20 tokens, and");
+        assert_eq!(lines[13], "00:00:00 left      386 blocks");
+    }
+}
