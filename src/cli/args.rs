@@ -1,7 +1,7 @@
 use super::deferred::commands;
 use crate::commands::{
     archive, blocks, compact, completions, compress, create, diff, expand, explain, focus, help, log, manifest, pin, preset,
-    recall, redo, restore, sessions, show, snapshot, status, summary, transcript, undo, update, util,
+    recall, redact, redo, restore, sessions, show, snapshot, status, summary, transcript, undo, update, util,
 };
 use crate::commands::{export, gc, import, verify};
 use clap::{Args, Parser, ValueEnum};
@@ -112,6 +112,8 @@ pub enum Command {
     Update(update::Arguments) = "update",
     /// Add a note at the end of a session
     Create(create::Arguments) = "create",
+    /// Take credentials out of a session
+    Redact(redact::Arguments) = "redact",
     /// Fold whole turns into one note
     Compact(compact::Arguments) = "compact",
     /// Show again what a compaction of the client hid

@@ -20,6 +20,7 @@ pub mod manifest;
 pub mod pin;
 pub mod preset;
 pub mod recall;
+pub mod redact;
 pub mod redo;
 pub mod restore;
 pub mod sessions;
@@ -65,6 +66,7 @@ pub fn run(env: &Env, command: Option<Command>) -> Result<(), CommandError> {
         Some(Command::Unfocus(arguments)) => focus::run_unfocus(env, &arguments),
         Some(Command::Uncompact(arguments)) => compact::run_uncompact(env, &arguments),
         Some(Command::Archive(arguments)) => archive::run(env, &arguments),
+        Some(Command::Redact(arguments)) => redact::run(env, &arguments),
         Some(Command::Undo(arguments)) => undo::run(env, &arguments),
         Some(Command::Redo(arguments)) => redo::run(env, &arguments),
         Some(Command::Verify(arguments)) => verify::run(env, &arguments),

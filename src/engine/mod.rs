@@ -49,7 +49,7 @@ pub use reading::{ReadSettings, Reading, read, read_with};
 pub use reduce::{Reducible, hint};
 pub use retention::{Forgettable, forgettable};
 pub use rules::Rules;
-pub use secrets::mask;
+pub use secrets::{Secret, find as find_secrets, mask, mask_cut, masked};
 pub use selector::{Selector, SelectorError};
 pub use states::{TRANSITIONS, Transition, lifecycle};
 pub use strategy::{

@@ -23,7 +23,7 @@ mod thinking;
 mod verify;
 
 pub use apply::{apply, history, settle, stands};
-pub use draft::{Draft, Drafted, Kept, NOTE, Original};
+pub use draft::{Draft, Drafted, Kept, NOTE, Original, Redacted};
 pub use error::{ApplyError, PlanError};
 pub use find::{FindError, Found, find, find_all, looks_like};
 pub use list::{Listed, list};
