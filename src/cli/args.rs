@@ -1,9 +1,9 @@
 use super::deferred::commands;
 use crate::commands::{
-    archive, blocks, compact, completions, compress, create, diff, expand, explain, focus, help, log, manifest, pin, preset,
-    recall, redact, redo, restore, sessions, show, snapshot, status, summary, transcript, undo, update, util,
+    archive, blocks, check, compact, completions, compress, create, diff, expand, explain, focus, help, log, manifest, pin,
+    preset, recall, redact, redo, restore, sessions, show, snapshot, status, summary, transcript, undo, update, util,
 };
-use crate::commands::{export, gc, import, verify};
+use crate::commands::{export, gc, git_hook, import, install, verify};
 use clap::{Args, Parser, ValueEnum};
 use std::path::PathBuf;
 
@@ -132,6 +132,8 @@ pub enum Command {
     Undo(undo::Arguments) = "undo",
     /// Take an undo back
     Redo(redo::Arguments) = "redo",
+    /// Check sessions for scripts, git hooks and CI: credentials, damage, size
+    Check(check::Arguments) = "check",
     /// Hold the store and the sessions against each other
     Verify(verify::Arguments) = "verify",
     /// Forget what nobody needs any more, if asked twice
@@ -140,10 +142,17 @@ pub enum Command {
     Export(export::Arguments) = "export",
     /// Take the originals and the log of a session from such a file
     Import(import::Arguments) = "import",
+    /// Add aperture to other programs: hooks of git
+    Install(install::Arguments) = "install",
+    /// Take out again what install added
+    Uninstall(install::UninstallArguments) = "uninstall",
     /// Explain a command or a topic, such as `selectors`
     Help(help::Arguments) = "help",
     /// Print the completion script of a shell
     Completions(completions::Arguments) = "completions",
+    /// What the hooks of git run
+    #[hidden]
+    GitHook(git_hook::Arguments) = "git-hook",
     /// Tools for developers of aperture
     #[hidden]
     Util(util::Arguments) = "util",

@@ -4,6 +4,7 @@ mod args;
 mod deferred;
 mod env;
 mod error;
+mod git;
 mod pager;
 mod settings;
 mod topics;

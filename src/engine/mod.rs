@@ -5,8 +5,10 @@
 mod advice;
 mod calls;
 mod capacity;
+mod check;
 pub mod diff;
 mod explain;
+mod git_hook;
 mod keywords;
 mod label;
 mod manifest;
@@ -37,7 +39,9 @@ mod zones;
 
 pub use advice::{Advice, Suggestion, SuggestionKind, expiring};
 pub use capacity::{Capacity, CapacitySource, capacity};
+pub use check::{CHECKS, Check, CheckLimits, Checked, Sighting, Violation, violations};
 pub use explain::{Explanation, LevelKept, Referred, explain, levels, stale_reason};
+pub use git_hook::{GitHook, HookError, with_hook, without_hook};
 pub use label::label;
 pub use manifest::{ArchivedRun, Entry, Manifest, ZoneSummary, entry, manifest};
 pub use measure::{load_vocabulary, measure, o200k, preview};

@@ -15,6 +15,7 @@ mod memory;
 mod points;
 mod revision;
 mod shorten;
+mod sightings;
 mod splice;
 mod standing;
 #[cfg(test)]
@@ -30,6 +31,7 @@ pub use list::{Listed, list};
 pub use live::open_sessions;
 pub use load::{load, parse_chunk};
 pub use shorten::{Aim, KeptBlocks, Scope, shorten, shrink};
+pub use sightings::{Sighted, sighted, sighted_in};
 pub use standing::{Beside, Departed, Departure, Standing, Values};
 pub use verify::{FileState, Verified, WayBack, found, in_force, verify};
 

@@ -17,5 +17,6 @@ mod limits;
 mod properties;
 mod reliability;
 mod sandbox;
+mod secrets;
 mod walls;
 mod window;
