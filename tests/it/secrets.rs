@@ -12,7 +12,7 @@ const RANDOM: &str = "q7Rz2mWk9TxB4lNvC8dFq7Rz2mWk9TxB4lNv";
 
 /// One credential for each place in [`planted`]. They are put together here, so that no scanner takes this file for a leak.
 fn keys() -> Vec<String> {
-    let numbered = |number: usize| format!("{number}{}", &RANDOM[number..]);
+    let numbered = |number: usize| format!("{number}{}", &RANDOM[1..]);
     vec![
         format!("ghp_{}", numbered(1)),
         format!("sk-ant-api03-{}", numbered(2)),
@@ -202,9 +202,9 @@ fn redact_of_a_block_leaves_the_others() {
     let said = sandbox.text(&["redact", "1"]);
     expect![[r#"
         1 credential redacted
-          #1  use [secret:github-token] to fix the deploy of the shop  redacted  26 → 11
-        −15 tokens (11k → 11k)
-        the cache is cold (idle 3 h): nothing is paid twice, each turn saves ~$0.0001
+          #1  "use [secret:github-token] to fix the deploy of the sh…  redacted  42 → 14
+        −28 tokens (10k → 10k)
+        the cache is cold (idle 2 h): nothing is paid twice, each turn saves <$0.001
         1 github-token
         18 credentials elsewhere in the file: --all takes them out too
         credentials in 1 stored original: --forget --yes takes them out of those, for ever
@@ -228,7 +228,7 @@ fn stored(sandbox: &Sandbox) -> Vec<u8> {
 fn what_is_forgotten_is_gone() {
     let (sandbox, path) = sandbox();
     // Operations before it hold credentials as well.
-    sandbox.text(&["archive", "4"]);
+    sandbox.text(&["archive", "2"]);
     assert!(!shown(&stored(&sandbox)).is_empty());
     let before = fs::read(&path).unwrap();
     let asked = sandbox.text(&["redact", "--all", "--forget"]);
@@ -246,7 +246,7 @@ fn what_is_forgotten_is_gone() {
     // An earlier operation is still undone, to what is left.
     let undone = sandbox.run(&["undo", "1"]);
     assert_eq!(undone.code, 0, "{}", undone.all());
-    assert!(sandbox.text(&["show", "4"]).contains("[secret:"));
+    assert!(sandbox.text(&["show", "2"]).contains("[secret:"));
     assert_eq!(shown(&fs::read(&path).unwrap()), [""; 0]);
     assert_eq!(sandbox.run(&["verify"]).code, 0, "{}", sandbox.run(&["verify"]).all());
 }
@@ -278,16 +278,137 @@ fn thinking_and_broken_rows_are_left_alone_aloud() {
 fn checks_say_what_and_where() {
     let (sandbox, _) = sandbox();
     let screen = |words: &[&str]| sandbox.run(words).all();
-    expect![[r#""#]].assert_eq(&screen(&["check", "--max-tokens", "5k", "--max-percent", "2", "--max-stale", "0"]));
-    expect![[r#""#]].assert_eq(&screen(&["check", "--no-secrets"]));
-    expect![[r#""#]].assert_eq(&screen(&["check", "--no-damage", "--no-secrets", "--format", "junit"]));
-    expect![[r#""#]].assert_eq(&screen(&["check", "--max-tokens", "5k", "--no-secrets", "--format", "github"]));
+    expect![[r#"
+        HOME/.claude/projects/SLUG/abc1.jsonl
+          max-tokens  the window holds 10,370 tokens; 5k are allowed
+          max-percent the window is 5 % full; 2 % are allowed
+          aperture compress --budget 5k -s abc1
+          aperture compress --budget 2% -s abc1
+        1 session checked (max-tokens, max-percent, max-stale): 2 findings
+        exit code 1
+    "#]]
+    .assert_eq(&screen(&["check", "--max-tokens", "5k", "--max-percent", "2", "--max-stale", "0"]));
+    expect![[r#"
+        HOME/.claude/projects/SLUG/abc1.jsonl
+          no-secrets  line 1: a credential: huggingface-token
+          no-secrets  line 1, block 1: a credential: github-token
+          no-secrets  line 2, block 2: a credential: anthropic-key
+          no-secrets  line 2, block 2: a credential: stripe-key
+          no-secrets  line 3, block 3: a credential: slack-token
+          no-secrets  line 3, block 3: a credential: password-in-address
+          no-secrets  line 4, block 4: a credential: aws-key
+          no-secrets  line 4, block 4: a credential: password
+          no-secrets  line 4: a credential: aws-key
+          no-secrets  line 4: a credential: password
+          no-secrets  line 5, block 5: a credential: google-key
+          no-secrets  line 5, block 6: a credential: web-token
+          no-secrets  line 6, block 7: a credential: gitlab-token
+          no-secrets  line 7: a credential: npm-token
+          no-secrets  line 7, block 9: a credential: npm-token
+          no-secrets  line 8, block 10: a credential: gitlab-token
+          no-secrets  line 9: a credential: github-token
+          no-secrets  line 10: a credential: anthropic-key
+          no-secrets  line 11: a credential: github-token
+          aperture redact --all -s abc1
+        1 session checked (no-secrets): 19 findings
+        exit code 1
+    "#]]
+    .assert_eq(&screen(&["check", "--no-secrets"]));
+    expect![[r#"
+        <?xml version="1.0" encoding="UTF-8"?>
+        <testsuites>
+          <testsuite name="aperture check" tests="2" failures="1">
+            <testcase classname="HOME/.claude/projects/SLUG/abc1.jsonl" name="no-secrets">
+              <failure message="19 findings">line 1: a credential: huggingface-token
+        line 1, block 1: a credential: github-token
+        line 2, block 2: a credential: anthropic-key
+        line 2, block 2: a credential: stripe-key
+        line 3, block 3: a credential: slack-token
+        line 3, block 3: a credential: password-in-address
+        line 4, block 4: a credential: aws-key
+        line 4, block 4: a credential: password
+        line 4: a credential: aws-key
+        line 4: a credential: password
+        line 5, block 5: a credential: google-key
+        line 5, block 6: a credential: web-token
+        line 6, block 7: a credential: gitlab-token
+        line 7: a credential: npm-token
+        line 7, block 9: a credential: npm-token
+        line 8, block 10: a credential: gitlab-token
+        line 9: a credential: github-token
+        line 10: a credential: anthropic-key
+        line 11: a credential: github-token</failure>
+            </testcase>
+            <testcase classname="HOME/.claude/projects/SLUG/abc1.jsonl" name="no-damage"/>
+          </testsuite>
+        </testsuites>
+        exit code 1
+    "#]]
+    .assert_eq(&screen(&["check", "--no-damage", "--no-secrets", "--format", "junit"]));
+    expect![[r#"
+        ::error file=HOME/.claude/projects/SLUG/abc1.jsonl,title=aperture max-tokens::the window holds 10,370 tokens; 5k are allowed
+        ::error file=HOME/.claude/projects/SLUG/abc1.jsonl,line=1,title=aperture no-secrets::line 1: a credential: huggingface-token
+        ::error file=HOME/.claude/projects/SLUG/abc1.jsonl,line=1,title=aperture no-secrets::line 1, block 1: a credential: github-token
+        ::error file=HOME/.claude/projects/SLUG/abc1.jsonl,line=2,title=aperture no-secrets::line 2, block 2: a credential: anthropic-key
+        ::error file=HOME/.claude/projects/SLUG/abc1.jsonl,line=2,title=aperture no-secrets::line 2, block 2: a credential: stripe-key
+        ::error file=HOME/.claude/projects/SLUG/abc1.jsonl,line=3,title=aperture no-secrets::line 3, block 3: a credential: slack-token
+        ::error file=HOME/.claude/projects/SLUG/abc1.jsonl,line=3,title=aperture no-secrets::line 3, block 3: a credential: password-in-address
+        ::error file=HOME/.claude/projects/SLUG/abc1.jsonl,line=4,title=aperture no-secrets::line 4, block 4: a credential: aws-key
+        ::error file=HOME/.claude/projects/SLUG/abc1.jsonl,line=4,title=aperture no-secrets::line 4, block 4: a credential: password
+        ::error file=HOME/.claude/projects/SLUG/abc1.jsonl,line=4,title=aperture no-secrets::line 4: a credential: aws-key
+        ::error file=HOME/.claude/projects/SLUG/abc1.jsonl,line=4,title=aperture no-secrets::line 4: a credential: password
+        ::error file=HOME/.claude/projects/SLUG/abc1.jsonl,line=5,title=aperture no-secrets::line 5, block 5: a credential: google-key
+        ::error file=HOME/.claude/projects/SLUG/abc1.jsonl,line=5,title=aperture no-secrets::line 5, block 6: a credential: web-token
+        ::error file=HOME/.claude/projects/SLUG/abc1.jsonl,line=6,title=aperture no-secrets::line 6, block 7: a credential: gitlab-token
+        ::error file=HOME/.claude/projects/SLUG/abc1.jsonl,line=7,title=aperture no-secrets::line 7: a credential: npm-token
+        ::error file=HOME/.claude/projects/SLUG/abc1.jsonl,line=7,title=aperture no-secrets::line 7, block 9: a credential: npm-token
+        ::error file=HOME/.claude/projects/SLUG/abc1.jsonl,line=8,title=aperture no-secrets::line 8, block 10: a credential: gitlab-token
+        ::error file=HOME/.claude/projects/SLUG/abc1.jsonl,line=9,title=aperture no-secrets::line 9: a credential: github-token
+        ::error file=HOME/.claude/projects/SLUG/abc1.jsonl,line=10,title=aperture no-secrets::line 10: a credential: anthropic-key
+        ::error file=HOME/.claude/projects/SLUG/abc1.jsonl,line=11,title=aperture no-secrets::line 11: a credential: github-token
+        exit code 1
+    "#]].assert_eq(&screen(&["check", "--max-tokens", "5k", "--no-secrets", "--format", "github"]));
     sandbox.write("aperture.toml", "[check]\nmax_tokens = 5000\n");
-    expect![[r#""#]].assert_eq(&screen(&["check", "--json"]));
+    expect![[r#"
+        {
+          "schema": "aperture.check/1",
+          "rules": [
+            "max-tokens"
+          ],
+          "sessions": [
+            {
+              "session": "abc1",
+              "path": "HOME/.claude/projects/SLUG/abc1.jsonl",
+              "findings": [
+                {
+                  "rule": "max-tokens",
+                  "message": "the window holds 10,370 tokens; 5k are allowed",
+                  "measured": 10370.0,
+                  "limit": 5000.0,
+                  "line": null,
+                  "block": null,
+                  "hint": "aperture compress --budget 5k"
+                }
+              ]
+            }
+          ]
+        }
+        exit code 1
+    "#]]
+    .assert_eq(&screen(&["check", "--json"]));
     sandbox.write("aperture.toml", "[check]\nno_damage = true\n");
-    expect![[r#""#]].assert_eq(&screen(&["check", "--all"]));
+    expect![[r#"
+        1 session checked (no-damage): nothing found
+        exit code 0
+    "#]]
+    .assert_eq(&screen(&["check", "--all"]));
     sandbox.write("data.jsonl", "{\"a\":1}\n");
-    expect![[r#""#]].assert_eq(&screen(&["check", "data.jsonl"]));
+    expect![[r#"
+        0 sessions checked (no-damage): nothing found
+        note: passed over: PROJECT/data.jsonl is no session: none of its first lines is one of a known format
+        exit code 0
+    "#]]
+    .assert_eq(&screen(&["check", "data.jsonl"]));
     for (words, code) in [
         (&["check", "nowhere"][..], 1),
         (&["check", "--max-percent", "x"], 2),
@@ -352,16 +473,19 @@ fn a_commit_with_a_credential_is_refused() {
     expect![[r#"
         pre-commit  not installed: PROJECT/.git/hooks/pre-commit
         exit code 1
-    "#]].assert_eq(&screen(&["install", "git-hook", "--check"]));
+    "#]]
+    .assert_eq(&screen(&["install", "git-hook", "--check"]));
     expect![[r#"
         pre-commit  would be installed: PROJECT/.git/hooks/pre-commit
         nothing was written: this is a dry run
         exit code 0
-    "#]].assert_eq(&screen(&["install", "git-hook", "--dry-run"]));
+    "#]]
+    .assert_eq(&screen(&["install", "git-hook", "--dry-run"]));
     expect![[r#"
         pre-commit  installed: PROJECT/.git/hooks/pre-commit
         exit code 0
-    "#]].assert_eq(&screen(&["install", "git-hook"]));
+    "#]]
+    .assert_eq(&screen(&["install", "git-hook"]));
     assert_eq!(repository.aperture(&["install", "git-hook", "--check"]).code, 0);
     // What is no session is none of its business.
     sandbox.write("data.jsonl", format!("{{\"key\":\"{}\"}}\n", keys()[0]));
@@ -378,7 +502,13 @@ fn a_commit_with_a_credential_is_refused() {
     assert_eq!(repository.aperture(&["redact", "--all", "-s", "demo.jsonl"]).code, 0);
     repository.git(&["add", "."]);
     repository.git(&["commit", "-qm", "demo"]);
-    expect![[r#""#]].assert_eq(&screen(&["uninstall", "git-hook"]));
+    expect![[r#"
+        pre-commit  taken out: PROJECT/.git/hooks/pre-commit
+        post-commit not installed: PROJECT/.git/hooks/post-commit
+        pre-push    not installed: PROJECT/.git/hooks/pre-push
+        exit code 0
+    "#]]
+    .assert_eq(&screen(&["uninstall", "git-hook"]));
     assert!(!sandbox.project.join(".git/hooks/pre-commit").exists());
 }
 
@@ -421,7 +551,13 @@ fn a_commit_is_noted_with_its_session() {
     repository.git(&["commit", "-qm", "one"]);
     let note = repository.git(&["notes", "--ref=aperture", "show", "HEAD"]);
     assert_eq!(shown(note.as_bytes()), [""; 0]);
-    expect![[r#""#]].assert_eq(&note);
+    expect![[r#"
+        Session: abc1
+        goal: use [secret:github-token] to fix the deploy of the shop
+        story: It uses [secret:gitlab-token] now.
+        state: answered, plan: 0 of 1 done
+    "#]]
+    .assert_eq(&note);
 }
 
 #[test]
@@ -449,7 +585,32 @@ fn hooks_that_are_there_stay() {
         because: it is no script of a shell
         hint: add to it by hand: aperture git-hook pre-commit
         exit code 1
-    "#]].assert_eq(&refused.all());
+    "#]]
+    .assert_eq(&refused.all());
     assert_eq!(fs::read_to_string(&path).unwrap(), python);
     assert_eq!(repository.aperture(&["-C", "..", "install", "git-hook"]).code, 1);
+}
+
+#[test]
+fn the_recipes_of_the_readme_run() {
+    let Some(repository) = Repository::new() else { return };
+    let sandbox = &repository.sandbox;
+    let clean = masked(planted().as_bytes());
+    sandbox.session("abc1", &clean, 0);
+    sandbox.write("demo.jsonl", &clean);
+    repository.git(&["add", "."]);
+    repository.git(&["commit", "-qm", "demo"]);
+    let readme = fs::read_to_string(crate::sandbox::repository().join("README.md")).unwrap();
+    let section = readme.split("## In CI and git hooks").nth(1).unwrap().split("\n## ").next().unwrap();
+    let blocks = section.split("```sh\n").skip(1).map(|block| block.split("```").next().unwrap());
+    let lines: Vec<&str> = blocks.flat_map(str::lines).collect();
+    assert!(lines.len() > 8);
+    let run = |line: &str| repository.command(&["-c", &format!("alias.recipe=!{line}"), "recipe"]);
+    for line in &lines {
+        let output = run(line);
+        assert!(output.status.success(), "{line}: {}", String::from_utf8_lossy(&output.stderr));
+    }
+    // They can fail.
+    sandbox.write("demo.jsonl", planted());
+    assert!(lines.iter().filter(|line| line.starts_with("git ls-files")).all(|line| !run(line).status.success()));
 }
