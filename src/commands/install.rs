@@ -78,6 +78,8 @@ fn git_hooks(env: &Env, arguments: &GitHookArguments, install: bool) -> Result<(
     let mut writes: Vec<(PathBuf, Option<Vec<u8>>)> = Vec::new();
     for hook in meant(arguments, install) {
         let path = directory.join(hook.name());
+        // One that is a link stays a link.
+        let path = env.disk.resolve(&path).unwrap_or(path);
         let before = script(env, &path)?;
         let after =
             if install { with_hook(before.as_deref(), hook).map(Some) } else { before.as_deref().map_or(Ok(None), without_hook) };

@@ -125,7 +125,7 @@ fn no_list_shows_a_credential() {
     assert!(shown(sandbox.text(&["show", "all"]).as_bytes()).len() > 6);
     let look = |when: &str| {
         for line in READING {
-            for more in [&[][..], &["--json"], &["--no-cache"]] {
+            for more in [&[][..], &["--json"]] {
                 let words: Vec<&str> = line.split_whitespace().chain(more.iter().copied()).collect();
                 hidden(&sandbox.run(&words), &format!("{when}: {words:?}"));
             }
