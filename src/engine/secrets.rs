@@ -283,8 +283,7 @@ fn is_random(key: &[u8], different: usize) -> bool {
     let count = key.iter().filter(|byte| !std::mem::replace(&mut seen[usize::from(**byte)], true)).count();
     let lower = key.to_ascii_lowercase();
     let says = |word: &&str| memchr::memmem::find(&lower, word.as_bytes()).is_some();
-    count >= different
-        && !["example", "xxxx", "your", "placeholder", "redacted", "dummy", "changeme"].iter().any(|word| says(word))
+    count >= different && !["example", "xxxx", "your", "placeholder", "redacted", "dummy", "changeme"].iter().any(says)
 }
 
 /// Whether it holds digits, or letters of both cases.
