@@ -1,9 +1,9 @@
 use super::deferred::commands;
 use crate::commands::{
-    archive, blocks, compact, completions, compress, create, diff, expand, explain, focus, help, log, manifest, pin, preset,
-    recall, redo, restore, sessions, show, snapshot, status, summary, transcript, undo, update, util,
+    archive, blocks, check, compact, completions, compress, create, diff, expand, explain, focus, help, log, manifest, pin,
+    preset, recall, redact, redo, restore, sessions, show, snapshot, status, summary, transcript, undo, update, util,
 };
-use crate::commands::{export, gc, import, verify, watch};
+use crate::commands::{export, gc, git_hook, import, install, verify, watch};
 use clap::{Args, Parser, ValueEnum};
 use std::path::PathBuf;
 
@@ -112,6 +112,8 @@ pub enum Command {
     Update(update::Arguments) = "update",
     /// Add a note at the end of a session
     Create(create::Arguments) = "create",
+    /// Take credentials out of a session
+    Redact(redact::Arguments) = "redact",
     /// Fold whole turns into one note
     Compact(compact::Arguments) = "compact",
     /// Show again what a compaction of the client hid
@@ -132,6 +134,8 @@ pub enum Command {
     Redo(redo::Arguments) = "redo",
     /// Show what happens in a session while it happens: a live screen, lines, or JSON
     Watch(watch::Arguments) = "watch",
+    /// Check sessions for scripts, git hooks and CI: credentials, damage, size
+    Check(check::Arguments) = "check",
     /// Hold the store and the sessions against each other
     Verify(verify::Arguments) = "verify",
     /// Forget what nobody needs any more, if asked twice
@@ -140,10 +144,17 @@ pub enum Command {
     Export(export::Arguments) = "export",
     /// Take the originals and the log of a session from such a file
     Import(import::Arguments) = "import",
+    /// Add aperture to other programs: hooks of git
+    Install(install::Arguments) = "install",
+    /// Take out again what install added
+    Uninstall(install::UninstallArguments) = "uninstall",
     /// Explain a command or a topic, such as `selectors`
     Help(help::Arguments) = "help",
     /// Print the completion script of a shell
     Completions(completions::Arguments) = "completions",
+    /// What the hooks of git run
+    #[hidden]
+    GitHook(git_hook::Arguments) = "git-hook",
     /// Tools for developers of aperture
     #[hidden]
     Util(util::Arguments) = "util",

@@ -3,7 +3,7 @@
 use super::args::{ColorChoice, Globals};
 use super::settings::{PROJECT_FILE, Settings};
 use super::{CommandError, ErrorKind, pager};
-use crate::engine::{Prices, ReadSettings, Rules};
+use crate::engine::{CheckLimits, Prices, ReadSettings, Rules};
 use crate::fsio::{Disk, RealDisk};
 use crate::model::History;
 use crate::output::{Report, Style, session_name};
@@ -42,6 +42,8 @@ pub struct Env {
     pub settings: ReadSettings,
     /// What the settings say about shortening.
     pub rules: Rules,
+    /// What `check` checks when nothing is named.
+    pub check: CheckLimits,
     /// The name of the preset in use.
     pub preset: String,
     /// What the settings say about prices.
@@ -102,6 +104,7 @@ impl Env {
             directory,
             style,
             rules: settings.rules()?,
+            check: settings.check(),
             preset: settings.preset().to_owned(),
             prices: settings.prices(),
             idle_seconds: settings.idle_seconds(),

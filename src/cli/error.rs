@@ -131,6 +131,7 @@ impl From<PlanError> for CommandError {
                     PlanError::ChangedLater { by, .. } | PlanError::RemovedLater { by, .. } => {
                         (ErrorKind::Refused, format!("take that one back first: aperture undo {by}"))
                     }
+                    PlanError::Forgotten(_) => (ErrorKind::Refused, "aperture log lists what can still be undone".to_owned()),
                     PlanError::NoTurns | PlanError::LastTurn => {
                         (ErrorKind::Refused, "aperture blocks --tree shows the turns of the window".to_owned())
                     }

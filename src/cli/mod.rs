@@ -4,6 +4,7 @@ mod args;
 mod deferred;
 mod env;
 mod error;
+mod git;
 mod pager;
 mod settings;
 mod topics;
@@ -34,7 +35,10 @@ pub fn run(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
     let outcome = match cli.command {
         Some(Command::Help(arguments)) => crate::commands::help::run(&arguments),
         Some(Command::Completions(arguments)) => crate::commands::completions::run(&arguments),
-        command => Env::new(&cli.globals, given).and_then(|env| crate::commands::run(&env, command)),
+        // The log keeps the command, and is shown.
+        command => {
+            Env::new(&cli.globals, crate::engine::mask(&given).into_owned()).and_then(|env| crate::commands::run(&env, command))
+        }
     };
     match outcome {
         Ok(()) => ExitCode::SUCCESS,

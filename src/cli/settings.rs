@@ -1,7 +1,7 @@
 //! Settings: the user's `config.toml`, then the project's `aperture.toml`, then the command line.
 
 use super::{CommandError, ErrorKind};
-use crate::engine::{self, Patience, PriceSetting, Prices, ReadSettings, Rules, StalePolicy};
+use crate::engine::{self, CheckLimits, Patience, PriceSetting, Prices, ReadSettings, Rules, StalePolicy};
 use crate::fsio::{Disk, read_head};
 use crate::model::BlockKind;
 use anyhow::{Context, anyhow};
@@ -38,6 +38,8 @@ pub struct Settings {
     /// How full the window may be.
     #[serde(default)]
     budget: BudgetSettings,
+    /// What `check` checks when nothing is named.
+    check: Option<CheckSettings>,
     /// How long a selection holds.
     #[serde(default)]
     focus: FocusSettings,
@@ -72,6 +74,18 @@ struct KeepSettings {
 struct BudgetSettings {
     tokens: Option<u64>,
     percent: Option<f64>,
+}
+
+#[derive(Clone, Copy, Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct CheckSettings {
+    max_tokens: Option<u64>,
+    max_percent: Option<f64>,
+    max_stale: Option<u64>,
+    #[serde(default)]
+    no_secrets: bool,
+    #[serde(default)]
+    no_damage: bool,
 }
 
 #[derive(Clone, Copy, Debug, Default, Deserialize)]
@@ -208,6 +222,7 @@ impl Settings {
                 tokens: self.budget.tokens.or(other.budget.tokens),
                 percent: self.budget.percent.or(other.budget.percent),
             },
+            check: self.check.or(other.check),
             focus: FocusSettings { turns: self.focus.turns.or(other.focus.turns) },
             watch: WatchSettings { idle_seconds: self.watch.idle_seconds.or(other.watch.idle_seconds) },
         }
@@ -236,6 +251,13 @@ impl Settings {
         rules
             .protecting(&self.protect.tools, &self.protect.paths, &self.protect.patterns)
             .map_err(|glob| wrong(anyhow!("'{glob}' under [protect] is no glob")))
+    }
+
+    /// What `check` checks when nothing is named: what they say, else credentials, damage, and whether the window overflows.
+    pub fn check(&self) -> CheckLimits {
+        let full = CheckSettings { max_percent: Some(100.0), no_secrets: true, no_damage: true, ..CheckSettings::default() };
+        let CheckSettings { max_tokens, max_percent, max_stale, no_secrets, no_damage } = self.check.unwrap_or(full);
+        CheckLimits { max_tokens, max_percent, max_stale, no_secrets, no_damage }
     }
 
     /// The name of the preset that is in use.

@@ -51,6 +51,13 @@ over both.
   tokens = 120000              tokens that the window may hold, or
   percent = 60                 a share of its size
 
+  [check]                      what aperture check checks when nothing is named:
+  max_tokens = 150000          what the window may hold, as tokens or
+  max_percent = 80             as a share of its size
+  max_stale = 20000            what stale blocks may hold, in tokens
+  no_secrets = true            credentials in the file
+  no_damage = true             rows that cannot be read
+
   [focus]
   turns = 5                    turns after which focused blocks are let go
 

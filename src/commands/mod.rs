@@ -3,6 +3,7 @@
 pub mod archive;
 pub mod blocks;
 mod changing;
+pub mod check;
 pub mod compact;
 pub mod completions;
 pub mod compress;
@@ -13,13 +14,16 @@ pub mod explain;
 pub mod export;
 pub mod focus;
 pub mod gc;
+pub mod git_hook;
 pub mod help;
 pub mod import;
+pub mod install;
 pub mod log;
 pub mod manifest;
 pub mod pin;
 pub mod preset;
 pub mod recall;
+pub mod redact;
 pub mod redo;
 pub mod restore;
 pub mod sessions;
@@ -66,13 +70,18 @@ pub fn run(env: &Env, command: Option<Command>) -> Result<(), CommandError> {
         Some(Command::Unfocus(arguments)) => focus::run_unfocus(env, &arguments),
         Some(Command::Uncompact(arguments)) => compact::run_uncompact(env, &arguments),
         Some(Command::Archive(arguments)) => archive::run(env, &arguments),
+        Some(Command::Redact(arguments)) => redact::run(env, &arguments),
         Some(Command::Undo(arguments)) => undo::run(env, &arguments),
         Some(Command::Redo(arguments)) => redo::run(env, &arguments),
+        Some(Command::Check(arguments)) => check::run(env, &arguments),
         Some(Command::Verify(arguments)) => verify::run(env, &arguments),
         Some(Command::Gc(arguments)) => gc::run(env, &arguments),
         Some(Command::Export(arguments)) => export::run(env, &arguments),
         Some(Command::Import(arguments)) => import::run(env, &arguments),
         Some(Command::Watch(arguments)) => watch::run(env, &arguments),
+        Some(Command::Install(arguments)) => install::run(env, &arguments),
+        Some(Command::Uninstall(arguments)) => install::run_uninstall(env, &arguments),
+        Some(Command::GitHook(arguments)) => git_hook::run(env, &arguments),
         Some(Command::Help(arguments)) => help::run(&arguments),
         Some(Command::Completions(arguments)) => completions::run(&arguments),
         Some(Command::Util(arguments)) => util::run(env, &arguments),

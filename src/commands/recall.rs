@@ -3,7 +3,7 @@
 use super::changing::{ChangeOptions, Said, change};
 use crate::cli::{CommandError, Env, ErrorKind};
 use crate::engine::recall::{Document, answer, rank};
-use crate::engine::{Selector, label};
+use crate::engine::{Selector, label, mask};
 use crate::model::{Block, BlockNumber, History, Level, Zone};
 use crate::output::{RecallReport, RecalledBlock, plural};
 use crate::store::{Store, StoredSession};
@@ -160,7 +160,8 @@ fn own(draft: &Draft<'_>, workspace: &Workspace<'_>) -> Result<Vec<Found>, Comma
     let mut found = Vec::new();
     for block in workspace.reading.session.blocks.iter().filter(gone) {
         let text = match draft.original(block.number) {
-            Ok(original) => original.readable,
+            // Before pieces are cut from it.
+            Ok(original) => mask(&original.readable).into_owned(),
             Err(PlanError::NoOriginal(_)) => continue,
             Err(error) => return Err(error.into()),
         };
@@ -199,7 +200,7 @@ fn originals(store: &Store, session: &StoredSession) -> Result<Vec<Found>, Comma
             number: change.number,
             level: change.level_after,
             title: change.label.clone(),
-            text: provider.decode(&store.original(before)?),
+            text: mask(&provider.decode(&store.original(before)?)).into_owned(),
         });
     }
     Ok(found)

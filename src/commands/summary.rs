@@ -91,7 +91,7 @@ pub fn run(env: &Env, arguments: &Arguments) -> Result<(), CommandError> {
 }
 
 /// What the summary is made from.
-fn contents(workspace: &Workspace<'_>) -> Result<Contents, CommandError> {
+pub(super) fn contents(workspace: &Workspace<'_>) -> Result<Contents, CommandError> {
     let reading: &Reading = &workspace.reading;
     let numbers = needed(reading);
     let texts = numbers.iter().zip(workspace.contents(&numbers)?).map(|(number, content)| {

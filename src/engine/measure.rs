@@ -1,6 +1,6 @@
 //! What one look at the content of a block tells: sizes, counts, terms, keywords, a preview.
 
-use super::{keywords, marker, mask, terms};
+use super::{keywords, marker, mask, mask_cut, terms};
 use crate::model::limits::{COUNT_PIECE_BYTES, PREVIEW_CHARACTERS};
 use crate::model::{Block, BlockKind, Counts, Key, Role};
 
@@ -14,15 +14,14 @@ pub fn measure(block: &mut Block, content: &str, text: &str, refers: Option<&str
     block.bytes = content.len() as u64;
     block.counts = classes(text);
     block.counts.o200k = known(block.hash).unwrap_or_else(|| o200k(text));
+    // Before anything is cut: half a credential has no shape any more.
+    let shown = mask(text);
     // A provider may know better what a block says first.
-    let words = if block.preview.is_empty() { text } else { &block.preview };
-    block.preview = mask(&preview(words)).into();
-    if let Some(tool) = &mut block.tool
-        && let std::borrow::Cow::Owned(masked) = mask(&tool.target)
-    {
-        tool.target = masked.into();
+    block.preview = if block.preview.is_empty() { preview(&shown) } else { preview(&mask(&block.preview)) }.into();
+    if let Some(tool) = &mut block.tool {
+        tool.target = if tool.target.ends_with('…') { mask_cut(&tool.target) } else { mask(&tool.target).into_owned() }.into();
     }
-    block.keywords = keywords::of_block(block, text);
+    block.keywords = keywords::of_block(block, &shown);
     block.marker = match block.kind {
         BlockKind::ToolUse => marker::parse(content).map(|(marker, _)| marker).or_else(|| marker::find_in_input(text)),
         _ => marker::parse(content).map(|(marker, _)| marker),

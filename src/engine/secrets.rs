@@ -1,102 +1,428 @@
-//! Credentials in text, by their shape, so that no report prints one.
+//! Credentials in text, by their shape: what no report prints, no index keeps, and `redact` takes out.
+//!
+//! One pass of an automaton finds where a credential could begin; a few comparisons at each such place decide. All of it
+//! works on JSON as it is written as well as on plain text: a line feed may be `\n`, a quote may be `\"`.
 
+use aho_corasick::{AhoCorasick, AhoCorasickKind, Input, MatchKind};
 use std::borrow::Cow;
+use std::ops::Range;
+use std::sync::LazyLock;
 
-/// Beginnings of keys that services hand out, and how long such a key is at least, in bytes.
-const PREFIXES: &[(&str, usize)] = &[
-    ("sk-ant-", 20),
-    ("sk-proj-", 20),
-    ("sk-", 32),
-    ("sk_live_", 20),
-    ("sk_test_", 20),
-    ("rk_live_", 20),
-    ("ghp_", 30),
-    ("gho_", 30),
-    ("ghs_", 30),
-    ("ghu_", 30),
-    ("github_pat_", 30),
-    ("glpat-", 20),
-    ("xoxb-", 20),
-    ("xoxp-", 20),
-    ("xapp-", 20),
-    ("AKIA", 20),
-    ("ASIA", 20),
-    ("AIza", 35),
-    ("ya29.", 30),
-    ("npm_", 30),
-    ("pypi-", 30),
-    ("hf_", 30),
-    ("dop_v1_", 30),
-    ("eyJhbGciOi", 40),
+/// A credential in a text.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Secret {
+    /// Where it stands, in bytes.
+    pub range: Range<usize>,
+    /// What it is, such as `github-token`.
+    pub kind: &'static str,
+}
+
+/// Keys that services hand out: how they begin, and what follows.
+struct Shape {
+    kind: &'static str,
+    prefix: &'static str,
+    alphabet: Alphabet,
+    /// How many bytes follow the prefix: at least, and at most.
+    length: (usize, usize),
+}
+
+/// Which bytes a key is made of.
+#[derive(Clone, Copy)]
+enum Alphabet {
+    /// Letters and digits.
+    Plain,
+    /// These, `-` and `_`.
+    Url,
+    /// These and `.`.
+    Dotted,
+    /// These, `/`, `+` and `=`.
+    Base64,
+    /// Hexadecimal digits.
+    Hex,
+    /// Capital letters and digits.
+    Capital,
+}
+
+impl Alphabet {
+    fn has(self, byte: u8) -> bool {
+        match self {
+            Alphabet::Plain => byte.is_ascii_alphanumeric(),
+            Alphabet::Url => byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_'),
+            Alphabet::Dotted => byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_' | b'.'),
+            Alphabet::Base64 => byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_' | b'/' | b'+' | b'='),
+            Alphabet::Hex => byte.is_ascii_hexdigit(),
+            Alphabet::Capital => byte.is_ascii_uppercase() || byte.is_ascii_digit(),
+        }
+    }
+}
+
+/// Longest key that is looked for, in bytes.
+const LONGEST: usize = 4096;
+
+const fn shape(kind: &'static str, prefix: &'static str, alphabet: Alphabet, least: usize, most: usize) -> Shape {
+    Shape { kind, prefix, alphabet, length: (least, most) }
+}
+
+/// The shapes that are known, from what the services say about their keys.
+static SHAPES: &[Shape] = &[
+    shape("anthropic-key", "sk-ant-", Alphabet::Url, 16, LONGEST),
+    shape("openai-key", "sk-proj-", Alphabet::Url, 16, LONGEST),
+    shape("openai-key", "sk-svcacct-", Alphabet::Url, 16, LONGEST),
+    shape("openai-key", "sk-admin-", Alphabet::Url, 16, LONGEST),
+    shape("openrouter-key", "sk-or-v1-", Alphabet::Hex, 32, 64),
+    shape("openai-key", "sk-", Alphabet::Plain, 32, 64),
+    shape("stripe-key", "sk_live_", Alphabet::Plain, 16, 256),
+    shape("stripe-key", "sk_test_", Alphabet::Plain, 16, 256),
+    shape("stripe-key", "rk_live_", Alphabet::Plain, 16, 256),
+    shape("stripe-key", "rk_test_", Alphabet::Plain, 16, 256),
+    shape("webhook-secret", "whsec_", Alphabet::Base64, 24, 128),
+    shape("github-token", "ghp_", Alphabet::Plain, 30, 255),
+    shape("github-token", "gho_", Alphabet::Plain, 30, 255),
+    shape("github-token", "ghu_", Alphabet::Plain, 30, 255),
+    shape("github-token", "ghs_", Alphabet::Plain, 30, 255),
+    shape("github-token", "ghr_", Alphabet::Plain, 30, 255),
+    shape("github-token", "github_pat_", Alphabet::Url, 22, 255),
+    shape("gitlab-token", "glpat-", Alphabet::Dotted, 20, 255),
+    shape("gitlab-token", "glptt-", Alphabet::Url, 20, 255),
+    shape("gitlab-token", "gldt-", Alphabet::Url, 20, 255),
+    shape("gitlab-token", "glrt-", Alphabet::Dotted, 20, 255),
+    shape("slack-token", "xoxb-", Alphabet::Url, 20, 255),
+    shape("slack-token", "xoxp-", Alphabet::Url, 20, 255),
+    shape("slack-token", "xoxa-", Alphabet::Url, 20, 255),
+    shape("slack-token", "xoxr-", Alphabet::Url, 20, 255),
+    shape("slack-token", "xoxs-", Alphabet::Url, 20, 255),
+    shape("slack-token", "xapp-", Alphabet::Url, 20, 255),
+    shape("slack-webhook", "hooks.slack.com/services/", Alphabet::Base64, 30, 128),
+    shape("discord-webhook", "discord.com/api/webhooks/", Alphabet::Base64, 60, 128),
+    shape("aws-key", "AKIA", Alphabet::Capital, 16, 16),
+    shape("aws-key", "ASIA", Alphabet::Capital, 16, 16),
+    shape("google-key", "AIza", Alphabet::Url, 35, 35),
+    shape("google-token", "ya29.", Alphabet::Dotted, 30, LONGEST),
+    shape("google-secret", "GOCSPX-", Alphabet::Url, 28, 28),
+    shape("npm-token", "npm_", Alphabet::Plain, 30, 64),
+    shape("pypi-token", "pypi-", Alphabet::Url, 50, LONGEST),
+    shape("huggingface-token", "hf_", Alphabet::Plain, 30, 64),
+    shape("digitalocean-token", "dop_v1_", Alphabet::Hex, 64, 64),
+    shape("digitalocean-token", "doo_v1_", Alphabet::Hex, 64, 64),
+    shape("docker-token", "dckr_pat_", Alphabet::Url, 27, 64),
+    shape("shopify-token", "shpat_", Alphabet::Hex, 32, 32),
+    shape("shopify-token", "shpss_", Alphabet::Hex, 32, 32),
+    shape("sendgrid-key", "SG.", Alphabet::Dotted, 60, 72),
+    shape("linear-key", "lin_api_", Alphabet::Plain, 32, 64),
+    shape("figma-token", "figd_", Alphabet::Url, 36, 64),
+    shape("atlassian-token", "ATATT3", Alphabet::Base64, 60, 255),
+    shape("rubygems-key", "rubygems_", Alphabet::Hex, 48, 48),
+    shape("databricks-token", "dapi", Alphabet::Hex, 32, 32),
+    shape("newrelic-key", "NRAK-", Alphabet::Capital, 27, 27),
+    shape("grafana-token", "glsa_", Alphabet::Url, 36, 64),
+    shape("vault-token", "hvs.", Alphabet::Url, 24, 255),
+    shape("tailscale-key", "tskey-", Alphabet::Url, 20, 128),
+    shape("planetscale-token", "pscale_tkn_", Alphabet::Dotted, 32, 128),
+    shape("sentry-token", "sntrys_", Alphabet::Base64, 40, 512),
+    shape("sentry-token", "sntryu_", Alphabet::Hex, 64, 64),
+    shape("supabase-token", "sbp_", Alphabet::Hex, 40, 40),
+    shape("postman-key", "PMAK-", Alphabet::Url, 50, 80),
+    shape("age-key", "AGE-SECRET-KEY-1", Alphabet::Capital, 58, 58),
+    shape("xai-key", "xai-", Alphabet::Plain, 60, 128),
+    shape("groq-key", "gsk_", Alphabet::Plain, 40, 128),
+    shape("replicate-token", "r8_", Alphabet::Plain, 36, 64),
+    shape("perplexity-key", "pplx-", Alphabet::Plain, 40, 128),
+    shape("nvidia-key", "nvapi-", Alphabet::Url, 50, 128),
 ];
 
-/// Shortest value behind a word such as `password=` that is taken for a credential, in bytes.
-const SHORTEST: usize = 8;
-/// What stands in place of a credential.
-const MASK: &str = "[secret]";
+/// Names behind which a credential stands, and what that is.
+static NAMES: &[(&str, &str)] = &[
+    ("password", "password"),
+    ("passwd", "password"),
+    ("passphrase", "password"),
+    ("secret", "named-secret"),
+    ("token", "named-token"),
+    ("credential", "named-secret"),
+    ("api_key", "named-key"),
+    ("api-key", "named-key"),
+    ("apikey", "named-key"),
+    ("access_key", "named-key"),
+    ("access-key", "named-key"),
+    ("accesskey", "named-key"),
+    ("accountkey", "named-key"),
+    ("private_key", "named-key"),
+    ("privatekey", "named-key"),
+    ("authorization", "named-token"),
+    ("bearer", "named-token"),
+];
 
-/// The text with everything masked that has the shape of a credential.
+const WEB_TOKEN: &str = "eyJ";
+const PRIVATE_KEY: &str = "-----BEGIN ";
+const ADDRESS: &str = "://";
+
+/// Lengths of a value behind a name, in bytes.
+const NAMED_BYTES: std::ops::RangeInclusive<usize> = 8..=512;
+/// How often a value behind a name goes from letters to digits or back at least: words with a number do so once or twice.
+const NAMED_CHANGES: usize = 3;
+/// Longest private key, in bytes.
+const LONGEST_PRIVATE_KEY: usize = 16 << 10;
+
+/// What begins where the automaton stops.
+enum Anchor {
+    Shape(&'static Shape),
+    Name(&'static str, &'static str),
+    WebToken,
+    PrivateKey,
+    Address,
+}
+
+/// The automaton, and what each of its patterns means.
+static ANCHORS: LazyLock<Option<(AhoCorasick, Vec<Anchor>)>> = LazyLock::new(|| {
+    let shapes = SHAPES.iter().map(|shape| (shape.prefix, Anchor::Shape(shape)));
+    let names = NAMES.iter().map(|(name, kind)| (*name, Anchor::Name(name, kind)));
+    let others = [(WEB_TOKEN, Anchor::WebToken), (PRIVATE_KEY, Anchor::PrivateKey), (ADDRESS, Anchor::Address)];
+    let (patterns, anchors): (Vec<&str>, Vec<Anchor>) = shapes.chain(names).chain(others).unzip();
+    let mut builder = AhoCorasick::builder();
+    builder.ascii_case_insensitive(true).match_kind(MatchKind::LeftmostLongest).kind(Some(AhoCorasickKind::DFA));
+    Some((builder.build(patterns).ok()?, anchors))
+});
+
+/// The credentials in a text, in its order and apart from each other.
 ///
-/// Known are keys with the prefixes of large services, JSON web tokens, and values behind a word such as `password=`.
-pub fn mask(text: &str) -> Cow<'_, str> {
-    let mut masked: Option<String> = None;
-    let mut copied = 0;
-    let is_key = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '-' | '.' | '/' | '+' | '=' | '~');
+/// Known are the keys of large services, JSON web tokens, private keys, passwords in addresses, and values behind a name such
+/// as `password=` that look random. A credential without a known shape is not found.
+pub fn find(text: &[u8]) -> Vec<Secret> {
+    let mut found = Vec::new();
+    let Some((automaton, anchors)) = &*ANCHORS else { return found };
     let mut at = 0;
-    while at < text.len() {
-        let Some(start) = text[at..].find(is_key).map(|place| at + place) else { break };
-        let end = text[start..].find(|c| !is_key(c)).map_or(text.len(), |length| start + length);
-        at = end;
-        let word = &text[start..end];
-        let Some(from) = secret_in(word, &text[..start]) else { continue };
-        let masked = masked.get_or_insert_with(String::new);
-        masked.push_str(&text[copied..start + from]);
-        masked.push_str(MASK);
-        copied = end;
-    }
-    match masked {
-        Some(mut masked) => {
-            masked.push_str(&text[copied..]);
-            Cow::Owned(masked)
+    while let Some(hit) = automaton.find(Input::new(text).span(at..text.len())) {
+        let secret = match &anchors[hit.pattern().as_usize()] {
+            Anchor::Shape(shape) => shaped(text, hit.start(), shape),
+            Anchor::Name(name, kind) => named(text, hit.end(), name, kind),
+            Anchor::WebToken => web_token(text, hit.start()),
+            Anchor::PrivateKey => private_key(text, hit.start()),
+            Anchor::Address => password_in_address(text, hit.end()),
+        };
+        match secret {
+            Some(secret) => {
+                at = secret.range.end;
+                found.push(secret);
+            }
+            None => at = hit.start() + 1,
         }
+    }
+    found
+}
+
+/// The text with `[secret:KIND]` in place of each credential in it.
+pub fn mask(text: &str) -> Cow<'_, str> {
+    match masked(text.as_bytes(), &find(text.as_bytes())) {
+        // Credentials are ASCII, and so is what stands in their place.
+        Some(masked) => String::from_utf8(masked).map_or(Cow::Borrowed(text), Cow::Owned),
         None => Cow::Borrowed(text),
     }
 }
 
-/// Where in a word a credential begins, given what stands before the word.
-fn secret_in(word: &str, before: &str) -> Option<usize> {
-    let (from, value) =
-        word.rsplit_once('=').filter(|(_, value)| !value.is_empty()).map_or((0, word), |(name, value)| (name.len() + 1, value));
-    // Most words are too short to be any.
-    if value.len() < SHORTEST {
-        return None;
-    }
-    if PREFIXES.iter().any(|(prefix, length)| value.starts_with(prefix) && value.len() >= *length) {
-        return Some(from);
-    }
-    let plausible = (from > 0 || before.ends_with([':', '"', '\'']) || before.ends_with(": ") || before.ends_with("Bearer "))
-        && value.bytes().any(|byte| byte.is_ascii_digit())
-        && value.bytes().any(|byte| byte.is_ascii_alphabetic());
-    let name = if from > 0 { &word[..from - 1] } else { before.trim_end_matches([' ', ':', '"', '\'', '=']) };
-    (plausible && names_secret(name)).then_some(from)
+/// As [`mask`], for the beginning of a longer text: its last word can be half a credential, and goes.
+pub fn mask_cut(text: &str) -> String {
+    let whole = text.trim_end_matches('…').rsplit_once(char::is_whitespace).map_or(text, |(whole, _)| whole);
+    let ending = if whole.len() < text.len() { "…" } else { "" };
+    format!("{}{ending}", mask(whole))
 }
 
-fn names_secret(name: &str) -> bool {
-    const NAMES: &[&str] = &[
-        "password",
-        "passwd",
-        "secret",
-        "token",
-        "api_key",
-        "apikey",
-        "api-key",
-        "access_key",
-        "private_key",
-        "bearer",
-        "authorization",
-    ];
-    let tail: String = name.chars().rev().take(24).collect::<Vec<_>>().into_iter().rev().collect::<String>().to_lowercase();
-    NAMES.iter().any(|known| tail.ends_with(known))
+/// Some bytes with `[secret:KIND]` in place of each credential that was found in them; none where there is none.
+pub fn masked(text: &[u8], found: &[Secret]) -> Option<Vec<u8>> {
+    if found.is_empty() {
+        return None;
+    }
+    let mut masked = Vec::with_capacity(text.len());
+    let mut copied = 0;
+    for secret in found {
+        masked.extend_from_slice(&text[copied..secret.range.start]);
+        masked.extend_from_slice(format!("[secret:{}]", secret.kind).as_bytes());
+        copied = secret.range.end;
+    }
+    masked.extend_from_slice(&text[copied..]);
+    Some(masked)
+}
+
+/// How many bytes from `at` on pass a test.
+fn run(text: &[u8], at: usize, test: impl Fn(u8) -> bool) -> usize {
+    let rest = text.get(at..).unwrap_or_default();
+    rest.iter().position(|byte| !test(*byte)).unwrap_or(rest.len())
+}
+
+/// Whether a word can begin here: what stands before is no part of it. The letter of `\n` in JSON is none.
+fn begins(text: &[u8], at: usize) -> bool {
+    match text[..at] {
+        [.., b'\\', b'n' | b'r' | b't'] => true,
+        [.., byte] => !byte.is_ascii_alphanumeric() && byte != b'_',
+        [] => true,
+    }
+}
+
+/// A key of a service.
+fn shaped(text: &[u8], at: usize, shape: &Shape) -> Option<Secret> {
+    let prefix = shape.prefix.as_bytes();
+    // Web addresses are no keys by themselves: what follows them is, and a scheme or a host stands before.
+    let is_address = prefix.contains(&b'/');
+    if !text[at..].starts_with(prefix) || !(begins(text, at) || is_address) {
+        return None;
+    }
+    let from = at + prefix.len();
+    let length = run(text, from, |byte| shape.alphabet.has(byte));
+    let (least, most) = shape.length;
+    let fixed = least == most;
+    let next = text.get(from + length);
+    if !(least..=most).contains(&length) || fixed && next.is_some_and(|byte| byte.is_ascii_alphanumeric() || *byte == b'_') {
+        return None;
+    }
+    let key = &text[from..from + length];
+    let start = if is_address { from } else { at };
+    (is_random(key, 8) && (fixed || is_mixed(key))).then(|| Secret { range: start..from + length, kind: shape.kind })
+}
+
+/// Whether a key is no placeholder: enough different characters, and none of the words that stand in examples.
+fn is_random(key: &[u8], different: usize) -> bool {
+    let mut seen = [false; 256];
+    let count = key.iter().filter(|byte| !std::mem::replace(&mut seen[usize::from(**byte)], true)).count();
+    let lower = key.to_ascii_lowercase();
+    let says = |word: &&str| memchr::memmem::find(&lower, word.as_bytes()).is_some();
+    count >= different && !["example", "xxxx", "your", "placeholder", "redacted", "dummy", "changeme"].iter().any(says)
+}
+
+/// Whether it holds digits, or letters of both cases.
+fn is_mixed(key: &[u8]) -> bool {
+    let has = |test: fn(&u8) -> bool| key.iter().any(test);
+    has(u8::is_ascii_digit) || has(u8::is_ascii_uppercase) && has(u8::is_ascii_lowercase)
+}
+
+/// A JSON web token: three parts, of which the first two are objects.
+fn web_token(text: &[u8], at: usize) -> Option<Secret> {
+    let length = run(text, at, |byte| Alphabet::Dotted.has(byte));
+    let token = &text[at..at + length];
+    let mut parts = token.split(|byte| *byte == b'.');
+    let (header, payload, signature) = (parts.next()?, parts.next()?, parts.next()?);
+    let object = |part: &[u8]| part.len() >= 12 && part.starts_with(WEB_TOKEN.as_bytes());
+    let whole = begins(text, at) && object(header) && object(payload) && signature.len() >= 16 && is_random(signature, 8);
+    let end = at + header.len() + payload.len() + signature.len() + 2;
+    whole.then_some(Secret { range: at..end, kind: "web-token" })
+}
+
+/// A private key in its armour; one that was cut ends where its lines end.
+fn private_key(text: &[u8], at: usize) -> Option<Secret> {
+    const END: &[u8] = b"-----END ";
+    let title = at + PRIVATE_KEY.len();
+    let words = run(text, title, |byte| byte.is_ascii_uppercase() || byte.is_ascii_digit() || byte == b' ');
+    let name = &text[title..title + words];
+    let body = title + words + 5;
+    if text.get(title + words..body)? != b"-----" || memchr::memmem::find(name, b"PRIVATE KEY").is_none() {
+        return None;
+    }
+    let rest = &text[body..text.len().min(body + LONGEST_PRIVATE_KEY)];
+    // It does not leave the text that it stands in.
+    let quote = memchr::memchr_iter(b'"', rest).find(|place| !rest[..*place].ends_with(b"\\"));
+    let rest = &rest[..quote.unwrap_or(rest.len())];
+    let (length, lines) = match memchr::memmem::find(rest, END) {
+        Some(end) => (end + END.len() + name.len() + 5, &rest[..end]),
+        None => {
+            let length = cut_key(rest);
+            (length, &rest[..length])
+        }
+    };
+    let kept = lines.iter().filter(|byte| byte.is_ascii_alphanumeric()).count();
+    let end = (body + length).min(body + rest.len());
+    (kept >= 40 && is_random(lines, 16)).then_some(Secret { range: at..end, kind: "private-key" })
+}
+
+/// How long the lines of a key are that has no end.
+fn cut_key(text: &[u8]) -> usize {
+    let mut at = 0;
+    loop {
+        at += run(text, at, |byte| Alphabet::Base64.has(byte) || byte.is_ascii_whitespace());
+        match text.get(at..at + 2) {
+            Some([b'\\', b'n' | b'r' | b't']) => at += 2,
+            _ => return at,
+        }
+    }
+}
+
+/// The password in `scheme://user:password@host`.
+fn password_in_address(text: &[u8], at: usize) -> Option<Secret> {
+    let plain = |byte: u8| byte.is_ascii_graphic() && !b"/@:\"'\\`<>{}[]()$*,;|".contains(&byte);
+    let user = run(text, at, plain);
+    let from = at + user + 1;
+    let length = run(text, from, plain);
+    let is_host = |byte: &u8| byte.is_ascii_alphanumeric() || matches!(byte, b'[' | b'_');
+    if text.get(from - 1)? != &b':' || text.get(from + length)? != &b'@' || !text.get(from + length + 1).is_some_and(is_host) {
+        return None;
+    }
+    let (user, password) = (&text[at..at + user], &text[from..from + length]);
+    const COMMON: [&[u8]; 9] =
+        [b"password", b"passwd", b"secret", b"postgres", b"guest", b"admin", b"mysecretpassword", b"password123", b"token"];
+    let common = password == user || COMMON.iter().any(|word| password.eq_ignore_ascii_case(word));
+    let random = length >= 6 && !common && is_random(password, 4);
+    random.then_some(Secret { range: from..from + length, kind: "password-in-address" })
+}
+
+/// The value behind a name: `password=…`, `"token": "…"`, `Authorization: Bearer …`.
+fn named(text: &[u8], end: usize, name: &str, kind: &'static str) -> Option<Secret> {
+    let quotes = |mut at: usize| {
+        // Quotes, those of JSON in JSON included.
+        for _ in 0..4 {
+            match text.get(at..) {
+                Some([b'"' | b'\'' | b'`', ..]) => at += 1,
+                Some([b'\\', b'"' | b'\'' | b'\\', ..]) => at += 2,
+                _ => break,
+            }
+        }
+        at
+    };
+    let spaces = |at: usize| at + run(text, at, |byte| byte == b' ').min(3);
+    let mut at = end;
+    for more in ["_key", "-key", "key"] {
+        if text.get(at..at + more.len()).is_some_and(|here| here.eq_ignore_ascii_case(more.as_bytes())) {
+            at += more.len();
+            break;
+        }
+    }
+    let before = spaces(quotes(at));
+    let signs = run(text, before, |byte| matches!(byte, b'=' | b':' | b'>')).min(2);
+    if signs == 0 && !(name == "bearer" && before > at) {
+        return None;
+    }
+    let mut from = spaces(quotes(spaces(before + signs)));
+    let mut needed = NAMED_CHANGES;
+    for scheme in ["bearer ", "basic ", "token "] {
+        if text.get(from..from + scheme.len()).is_some_and(|here| here.eq_ignore_ascii_case(scheme.as_bytes())) {
+            from += scheme.len();
+            needed = 1;
+        }
+    }
+    if let Some(secret) = SHAPES
+        .iter()
+        .filter(|shape| from < text.len() && text[from..].starts_with(shape.prefix.as_bytes()))
+        .find_map(|shape| shaped(text, from, shape))
+    {
+        return Some(secret);
+    }
+    if let Some(secret) =
+        text.get(from..).filter(|rest| rest.starts_with(WEB_TOKEN.as_bytes())).and_then(|_| web_token(text, from))
+    {
+        return Some(secret);
+    }
+    let length = run(text, from, |byte| byte.is_ascii_alphanumeric() || b"_-./+=~!@#%^".contains(&byte));
+    let value = &text[from..from + length];
+    let value = &value[..value.iter().rposition(|byte| !matches!(byte, b'.' | b'!' | b'#')).map_or(0, |last| last + 1)];
+    // A call, a template or the place of something else is no value.
+    let goes_on = text.get(from + length).is_some_and(|next| b"([{$<*".contains(next));
+    let slashes = value.iter().filter(|byte| **byte == b'/').count();
+    let is_path = value.starts_with(b"/") || value.starts_with(b"./") || value.starts_with(b"..") || slashes > 2 && length < 80;
+    let plausible = NAMED_BYTES.contains(&value.len()) && changes(value) >= needed && is_random(value, 6);
+    (plausible && !goes_on && !is_path).then(|| Secret { range: from..from + value.len(), kind })
+}
+
+/// How often a text goes from letters to digits or back.
+fn changes(text: &[u8]) -> usize {
+    let differ = |pair: &&[u8]| {
+        pair[0].is_ascii_digit() && pair[1].is_ascii_alphabetic() || pair[0].is_ascii_alphabetic() && pair[1].is_ascii_digit()
+    };
+    text.windows(2).filter(differ).count()
 }
 
 #[cfg(test)]
@@ -105,25 +431,145 @@ mod tests {
 
     fn check(text: &str, expected: &str) {
         assert_eq!(mask(text), expected);
+        // What was masked is not masked again.
+        assert_eq!(mask(expected), expected);
+    }
+
+    /// A key of each shape. It is made here, so that no scanner takes this file for a leak.
+    fn key(shape: &Shape) -> String {
+        let letters = match shape.alphabet {
+            Alphabet::Hex => "7f3a9c2e1b8d4056",
+            Alphabet::Capital => "Q7RZ2MWK9TXB4LNV",
+            _ => "q7Rz2mWk9TxB4lNvC8dF",
+        };
+        let (least, most) = shape.length;
+        format!("{}{}", shape.prefix, letters.chars().cycle().take(least.max(24).min(most)).collect::<String>())
+    }
+
+    #[test]
+    fn a_key_of_each_shape_is_found_wherever_it_stands() {
+        for shape in SHAPES {
+            let key = key(shape);
+            let value = if shape.prefix.contains('/') { &key[shape.prefix.len()..] } else { &key };
+            for (before, after) in [
+                ("", ""),
+                ("use ", " now"),
+                ("\\n", "\\n"),
+                ("\"", "\""),
+                ("KEY=", ";"),
+                ("(", ")."),
+                ("é", "é"),
+                ("token: '", "'"),
+            ] {
+                let text = format!("{before}{key}{after}");
+                let found: Vec<(&str, &str)> =
+                    find(text.as_bytes()).iter().map(|secret| (&text[secret.range.clone()], secret.kind)).collect();
+                assert_eq!(found, [(value, shape.kind)], "{text}");
+            }
+            // In the middle of a word it is another word.
+            let inside = format!("a{key}");
+            assert!(shape.prefix.contains('/') || find(inside.as_bytes()).is_empty(), "{inside}");
+        }
+    }
+
+    #[test]
+    fn shorter_ones_and_placeholders_are_none() {
+        for shape in SHAPES {
+            let cut = &key(shape)[..shape.prefix.len() + shape.length.0 - 1];
+            assert!(find(cut.as_bytes()).is_empty(), "{cut}");
+            let same = format!("{}{}", shape.prefix, "x".repeat(shape.length.0));
+            assert!(find(same.as_bytes()).is_empty(), "{same}");
+        }
     }
 
     #[test]
     fn keys_of_services_are_masked() {
-        check("use sk-ant-api03-abcdefghijklmnop now", "use [secret] now");
-        check("GH=ghp_abcdefghijklmnopqrstuvwxyz0123456789", "GH=[secret]");
+        check("use sk-ant-api03-abcdefghijklmnop now", "use [secret:anthropic-key] now");
+        check("GH=ghp_abcdefghijklmnopqrstuvwxyz0123456789", "GH=[secret:github-token]");
     }
 
     #[test]
     fn named_values_are_masked() {
-        check("password=hunter2hunter2", "password=[secret]");
-        check(r#""api_key": "a1b2c3d4e5""#, r#""api_key": "[secret]""#);
-        check("Authorization: Bearer abc123def456", "Authorization: Bearer [secret]");
+        check("password=hunter2hunter2", "password=[secret:password]");
+        check(r#""api_key": "a1b2c3d4e5""#, r#""api_key": "[secret:named-key]""#);
+        check(r#"{\"api_key\": \"a1b2c3d4e5\"}"#, r#"{\"api_key\": \"[secret:named-key]\"}"#);
+        check("Authorization: Bearer abc123def456", "Authorization: Bearer [secret:named-token]");
+        check("DB_PASSWORD: 'a1b2c3d4!e5'", "DB_PASSWORD: '[secret:password]'");
+        check("AWS_SECRET_ACCESS_KEY=q7Rz2mWk9TxB4lNvC8dF", "AWS_SECRET_ACCESS_KEY=[secret:named-key]");
+        check("curl -H 'Authorization: Basic dXNlcjpwNHNzdzByZA=='", "curl -H 'Authorization: Basic [secret:named-token]'");
+    }
+
+    #[test]
+    fn passwords_in_addresses_are_masked() {
+        check("postgres://app:s3cr3tpw@db.internal:5432/x", "postgres://app:[secret:password-in-address]@db.internal:5432/x");
+        for text in [
+            "postgres://postgres:postgres@localhost/x",
+            "https://example.com:8080/a@b",
+            "redis://:$PASSWORD@host",
+            "https://user:<password>@host",
+            "see https://a.b/c: d@e",
+        ] {
+            check(text, text);
+        }
+    }
+
+    #[test]
+    fn tokens_and_private_keys_are_masked() {
+        let token = format!("eyJ{}.eyJ{}.{}", "hbGciOiJIUzI1NiJ9", "zdWIiOiIxMjM0NTY3ODkwIn0", "q7Rz2mWk9TxB4lNvC8dF");
+        check(&format!("a {token} b"), "a [secret:web-token] b");
+        let lines = "MIIEvq7Rz2mWk9TxB4lNvC8dFhGjPsYuEoIaDcXbZ1234567890+/".to_owned();
+        for feed in ["\n", "\\n", "\r\n", "\\r\\n"] {
+            let key = format!("-----BEGIN RSA PRIVATE KEY-----{feed}{lines}{feed}{lines}{feed}");
+            check(&format!("k {key}-----END RSA PRIVATE KEY-----{feed}z"), &format!("k [secret:private-key]{feed}z"));
+            check(&format!("{key}… cut"), "[secret:private-key]… cut");
+            check(&format!("\"{key}\",\"b\":1"), "\"[secret:private-key]\",\"b\":1");
+        }
+        let public = format!("-----BEGIN PUBLIC KEY-----\n{lines}\n-----END PUBLIC KEY-----");
+        check(&public, &public);
+        check(
+            "-----BEGIN PRIVATE KEY-----\n...\n-----END PRIVATE KEY-----",
+            "-----BEGIN PRIVATE KEY-----\n...\n-----END PRIVATE KEY-----",
+        );
+    }
+
+    #[test]
+    fn the_end_of_what_was_cut_is_not_shown() {
+        for (text, expected) in [("use ghp_q7Rz2mWk…", "use…"), ("use this and", "use this…"), ("oneword", "oneword"), ("", "")]
+        {
+            assert_eq!(mask_cut(text), expected);
+        }
     }
 
     #[test]
     fn ordinary_text_stays() {
-        for text in ["", "the token is invalid", "sk-short", "src/auth/password.rs:12", "é password", "secret: see below"] {
+        for text in [
+            "",
+            "the token is invalid",
+            "sk-short",
+            "src/auth/password.rs:12",
+            "é password",
+            "secret: see below",
+            r#""input_tokens":12345678,"cache":1"#,
+            "token = getToken2(store3, a1)",
+            "password: process.env.DB_PASSWORD",
+            "password=$DB_PASSWORD1",
+            "secretName: prod-db-secret-1",
+            "task-1234567890abcdef1234567890abcdef1234",
+            "AKIAIOSFODNN7EXAMPLE",
+            "toolu_01A2b3C4d5E6f7G8h9J0k1L2",
+            "550e8400-e29b-41d4-a716-446655440000",
+        ] {
             check(text, text);
+        }
+    }
+
+    proptest::proptest! {
+        #[test]
+        fn any_text_is_masked_once(text in "(\\PC|password=|\"token\": \"|://u:|@h|sk-ant-|eyJ|-----BEGIN PRIVATE KEY-----|\\\\n|a1b2c3|[a-zA-Z0-9]{20}){0,12}") {
+            let once = mask(&text).into_owned();
+            proptest::prop_assert_eq!(mask(&once), once.as_str());
+            let found = find(text.as_bytes());
+            proptest::prop_assert!(found.windows(2).all(|pair| pair[0].range.end <= pair[1].range.start));
         }
     }
 }

@@ -14,6 +14,8 @@ pub const TERMS_PER_BLOCK: usize = 4096;
 pub const KEYWORDS_PER_BLOCK: usize = 6;
 /// Characters of the one-line preview of a block.
 pub const PREVIEW_CHARACTERS: usize = 120;
+/// Characters of the title of a session in the list.
+pub const TITLE_CHARACTERS: usize = 200;
 /// A term that stands in more blocks than this says nothing about any of them.
 pub const COMMON_TERM_BLOCKS: usize = 12;
 /// Milliseconds by which Claude Code bridges a missing parent: it takes the newest row that is at most this much older.

@@ -37,6 +37,13 @@ pub enum Slot {
     Subtype,
     /// The whole line, with the line feeds that came with it.
     Line,
+    /// A string beside the blocks, wherever it stands.
+    String {
+        /// Where: a hash of the places on the way to it, each counted within what holds it.
+        path: u64,
+        /// Whether what the client makes of the row for the model changes with it.
+        sent: bool,
+    },
 }
 
 impl Slot {
@@ -55,15 +62,20 @@ impl Slot {
             Slot::LogicalParent => "logical-parent".to_owned(),
             Slot::Subtype => "subtype".to_owned(),
             Slot::Line => "line".to_owned(),
+            Slot::String { path, sent: false } => format!("string:{path:016x}"),
+            Slot::String { path, sent: true } => format!("sent-string:{path:016x}"),
         }
     }
 
     /// The slot with this name.
     pub fn from_name(name: &str) -> Option<Slot> {
+        let path = |path| u64::from_str_radix(path, 16).ok();
         match name.split_once(':') {
             Some(("content", index)) => index.parse().ok().map(Slot::Content),
             Some(("element", index)) => index.parse().ok().map(Slot::Element),
             Some(("input", index)) => index.parse().ok().map(Slot::Input),
+            Some(("string", at)) => path(at).map(|path| Slot::String { path, sent: false }),
+            Some(("sent-string", at)) => path(at).map(|path| Slot::String { path, sent: true }),
             _ => Slot::PLAIN.into_iter().find(|slot| slot.name() == name),
         }
     }
@@ -78,7 +90,7 @@ impl Slot {
 
     /// Whether the model sees what stands there, so that a change of it changes what is sent.
     pub fn is_sent(self) -> bool {
-        self != Slot::Usage
+        !matches!(self, Slot::Usage | Slot::String { sent: false, .. })
     }
 }
 
@@ -99,6 +111,9 @@ pub struct BlockChange {
     pub tokens_after: f64,
     /// Why, if the user said so.
     pub reason: String,
+    /// Whether credentials were taken out of it.
+    #[serde(default)]
+    pub redacted: bool,
 }
 
 /// One value of one row, replaced. The bytes are those of the file.
@@ -349,6 +364,14 @@ impl History {
         undos.map(|operation| operation.id).find(|id| self.undone_by(*id).is_none())
     }
 
+    /// Whether credentials were taken out of a block, and were not brought back.
+    pub fn is_redacted(&self, row: RowAddress, index: u32) -> bool {
+        let redacts = |edit: &LoggedEdit| edit.change.as_ref().is_some_and(|change| change.redacted);
+        let mut edits =
+            self.edits_of(row, index).filter(|(operation, edit)| operation.kind == OperationKind::Change && redacts(edit));
+        edits.any(|(operation, _)| self.undone_by(operation.id).is_none())
+    }
+
     /// Every edit of a block, oldest first, whatever slot it went through.
     pub fn edits_of(&self, row: RowAddress, index: u32) -> impl Iterator<Item = (&Operation, &LoggedEdit)> {
         let edits = self.operations.iter().flat_map(|operation| operation.edits.iter().map(move |edit| (operation, edit)));
@@ -422,7 +445,8 @@ mod tests {
 
     #[test]
     fn a_slot_is_read_as_it_is_written() {
-        for slot in [Slot::Content(3), Slot::Element(0), Slot::Input(1)].into_iter().chain(Slot::PLAIN) {
+        let strings = [true, false].map(|sent| Slot::String { path: 7, sent });
+        for slot in [Slot::Content(3), Slot::Element(0), Slot::Input(1)].into_iter().chain(strings).chain(Slot::PLAIN) {
             assert_eq!(Slot::from_name(&slot.name()), Some(slot));
         }
         assert_eq!(Slot::from_name("content:x"), None);

@@ -137,6 +137,7 @@ fn rows(changes: &[BlockChange], width: usize) -> Vec<String> {
         .take(LISTED)
         .map(|change| {
             let levels = match (change.level_before, change.level_after) {
+                _ if change.redacted => "redacted".to_owned(),
                 (Level::Original, Level::Original) => "other text".to_owned(),
                 (before, after) if before == after => after.name().to_owned(),
                 (before, after) => format!("{} → {}", before.name(), after.name()),

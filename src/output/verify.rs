@@ -70,7 +70,8 @@ impl Finding {
             (None, Some("usage")) => "what a response was billed".to_owned(),
             (None, Some("parent")) => "the row that a row follows".to_owned(),
             (None, Some("message")) => "the thinking of a message".to_owned(),
-            (None, _) => "a row that was added".to_owned(),
+            (None, Some("line") | None) => "a row that was added".to_owned(),
+            (None, Some(_)) => "a text beside the blocks".to_owned(),
         };
         match self.kind {
             FindingKind::Store => format!("its log cannot be read: {}", self.text),

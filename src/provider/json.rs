@@ -1,9 +1,11 @@
 //! Lenient views of JSON text: verbatim values, last key wins, any text decodes.
 
 use crate::model::Fault;
-use serde::de::{Deserialize, Deserializer, MapAccess, Visitor};
+use serde::de::{Deserialize, Deserializer, IgnoredAny, MapAccess, Visitor};
 use serde_json::value::RawValue;
 use std::borrow::Cow;
+use std::ops::Range;
+use twox_hash::XxHash3_64;
 
 /// The text of a JSON string; what is no string gives `None`, a lone surrogate becomes U+FFFD.
 pub fn text(value: &RawValue) -> Option<Cow<'_, str>> {
@@ -47,6 +49,63 @@ pub fn members(value: &RawValue) -> Vec<(Cow<'_, str>, &RawValue)> {
 /// The member `name` of an object; of equal names the last one, as JavaScript has it.
 pub fn member<'a>(value: &'a RawValue, name: &str) -> Option<&'a RawValue> {
     members(value).into_iter().rev().find(|(key, _)| key == name).map(|(_, value)| value)
+}
+
+/// The strings of a row that is valid JSON, names of members included: the path of each, and where it stands, quotes
+/// included. A path is a hash of the places on the way, each counted within what holds it.
+pub fn strings(row: &[u8]) -> Vec<(u64, Range<usize>)> {
+    if serde_json::from_slice::<IgnoredAny>(row).is_err() {
+        return Vec::new();
+    }
+    let mut found = Vec::new();
+    // What holds this place: its path, and how many places it had so far.
+    let mut holders: Vec<(u64, u64)> = vec![(0, 0)];
+    let mut at = 0;
+    while let Some(byte) = row.get(at) {
+        match byte {
+            b'{' | b'[' => {
+                let path = next_path(&mut holders);
+                holders.push((path, 0));
+            }
+            b'}' | b']' => {
+                holders.pop();
+            }
+            b'"' => {
+                let end = string_end(row, at);
+                found.push((next_path(&mut holders), at..end));
+                at = end;
+                continue;
+            }
+            _ => {}
+        }
+        at += 1;
+    }
+    found
+}
+
+/// Where the string with this path stands in a row, quotes included.
+pub fn string_at(row: &[u8], path: u64) -> Option<Range<usize>> {
+    strings(row).into_iter().find(|(found, _)| *found == path).map(|(_, range)| range)
+}
+
+/// The path of the next place in the innermost holder.
+fn next_path(holders: &mut [(u64, u64)]) -> u64 {
+    let Some((path, places)) = holders.last_mut() else { return 0 };
+    *places += 1;
+    XxHash3_64::oneshot_with_seed(*path, &places.to_le_bytes())
+}
+
+/// Where a string ends that begins here, behind its last quote.
+fn string_end(row: &[u8], start: usize) -> usize {
+    let mut at = start + 1;
+    while let Some(place) = memchr::memchr2(b'"', b'\\', row.get(at..).unwrap_or_default()) {
+        at += place;
+        if row[at] == b'"' {
+            return at + 1;
+        }
+        at += 2;
+    }
+    row.len()
 }
 
 /// What is wrong with a line that is no JSON object.
@@ -188,6 +247,21 @@ mod tests {
         fields!(Pair { a = "a", });
         let pair: Pair<'_> = serde_json::from_str(r#"{"a":1,"b":[{}],"a":2}"#).unwrap();
         assert_eq!(pair.a.unwrap().get(), "2");
+    }
+
+    #[test]
+    fn every_string_has_a_path_of_its_own() {
+        let row = br#"{"a":"x","b":["y",{"c":"z\\\""},1,"\u0041"],"a":"x"}"#;
+        let found = strings(row);
+        let texts: Vec<&str> = found.iter().map(|(_, range)| std::str::from_utf8(&row[range.clone()]).unwrap()).collect();
+        assert_eq!(texts, [r#""a""#, r#""x""#, r#""b""#, r#""y""#, r#""c""#, r#""z\\\"""#, r#""\u0041""#, r#""a""#, r#""x""#]);
+        for (path, range) in &found {
+            assert_eq!(string_at(row, *path).as_ref(), Some(range));
+        }
+        // Another text elsewhere moves no path.
+        let longer = br#"{"a":"longer","b":["y",{"c":"z\\\""},1,"\u0041"],"a":"x"}"#;
+        assert!(strings(longer).iter().map(|(path, _)| path).eq(found.iter().map(|(path, _)| path)));
+        assert!(strings(br#"{"a":"x""#).is_empty());
     }
 
     #[test]

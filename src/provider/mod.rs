@@ -12,11 +12,13 @@ mod json;
 mod message;
 mod sniff;
 
+use crate::model::limits::TITLE_CHARACTERS;
 use crate::model::{Block, BlockKind, Key, Row, RowKind, Session, Slot, Window};
 use std::borrow::Cow;
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 
+pub use json::strings;
 pub use message::{Addition, Change, Message, Part, Source};
 pub use sniff::{Format, sniff};
 
@@ -256,5 +258,5 @@ pub struct Totals {
 
 /// The first words of a text on one line, for titles.
 fn one_line(text: &str) -> String {
-    text.split_whitespace().flat_map(|word| [" ", word]).skip(1).collect::<String>().chars().take(200).collect()
+    text.split_whitespace().flat_map(|word| [" ", word]).skip(1).collect::<String>().chars().take(TITLE_CHARACTERS).collect()
 }

@@ -452,6 +452,7 @@ mod tests {
         let hash = |value: &[u8]| *blake3::hash(value).as_bytes();
         let row = RowAddress { id: Key(7), occurrence: 1 };
         let change = BlockChange {
+            redacted: false,
             number: 3,
             label: "Read a.rs".to_owned(),
             level_before: Level::Original,

@@ -337,6 +337,48 @@ impl Store {
         Ok(())
     }
 
+    /// Puts other bytes in the place of values of a session's log, and of its commands, so that the old ones are gone for good.
+    ///
+    /// `chosen` says which edits are meant, `rewrite` what a value becomes; none where it stays. Returns how many values were
+    /// rewritten, and how many of those are kept because the log of another session needs them.
+    pub fn rewrite(
+        &self,
+        key: SessionKey,
+        chosen: &dyn Fn(&LoggedEdit) -> bool,
+        rewrite: &dyn Fn(&[u8]) -> Option<Vec<u8>>,
+    ) -> Result<(usize, usize), StoreError> {
+        // What is deleted is overwritten on the disk as well.
+        self.connection.execute_batch("PRAGMA secure_delete = ON")?;
+        let transaction = self.writing()?;
+        let mut rewritten: BTreeMap<Address, Address> = BTreeMap::new();
+        for operation in self.operations(key)? {
+            for (edit, place) in operation.edits.iter().zip(0i64..).filter(|(edit, _)| chosen(edit)) {
+                for (column, address) in [("before", edit.before), ("after", edit.after)] {
+                    let Some(address) = address else { continue };
+                    let Some(value) = rewrite(&self.original(&address)?) else { continue };
+                    let new = keep(&transaction, &value)?;
+                    rewritten.insert(address, new);
+                    let sql = format!("UPDATE edits SET {column} = ?4 WHERE session = ?1 AND operation = ?2 AND place = ?3");
+                    transaction.execute(&sql, params![key.0, operation.id, place, new])?;
+                }
+            }
+            if let Some(command) = rewrite(operation.command.as_bytes()) {
+                let sql = "UPDATE operations SET command = ?3 WHERE session = ?1 AND number = ?2";
+                transaction.execute(sql, params![key.0, operation.id, String::from_utf8_lossy(&command)])?;
+            }
+        }
+        sweep(&transaction)?;
+        let mut kept = 0;
+        for address in rewritten.keys() {
+            let sql = "SELECT count(*) FROM originals WHERE address = ?1";
+            kept += transaction.query_row(sql, [address], |row| row.get::<_, i64>(0))? as usize;
+        }
+        transaction.commit()?;
+        // Neither free pages nor the journal keep them.
+        self.connection.execute_batch("VACUUM; PRAGMA wal_checkpoint(TRUNCATE)")?;
+        Ok((rewritten.len(), kept))
+    }
+
     /// How many values no log would need if some sessions were forgotten, and the bytes that they take.
     pub fn unneeded(&self, without: &[SessionKey]) -> Result<(u64, u64), StoreError> {
         let without = without.iter().map(|key| key.0.to_string()).collect::<Vec<_>>().join(",");

@@ -3,9 +3,12 @@
 use crate::model::{Key, RowAddress, Session};
 use rustc_hash::FxHashMap;
 
+/// The identity of rows that have none: they are told apart by their order, which no client changes.
+const NAMELESS: Key = Key(0);
+
 /// Which row has which address.
 pub struct Addresses {
-    by_row: Vec<Option<RowAddress>>,
+    by_row: Vec<RowAddress>,
     rows: FxHashMap<RowAddress, u32>,
 }
 
@@ -15,19 +18,24 @@ impl Addresses {
         let mut seen: FxHashMap<Key, u32> = FxHashMap::default();
         let mut rows = FxHashMap::default();
         let by_row = session.rows.iter().zip(0u32..).map(|(row, place)| {
-            let id = row.id?;
+            let id = row.id.unwrap_or(NAMELESS);
             let occurrence = seen.entry(id).or_default();
             let address = RowAddress { id, occurrence: *occurrence };
             *occurrence += 1;
             rows.insert(address, place);
-            Some(address)
+            address
         });
         Addresses { by_row: by_row.collect(), rows }
     }
 
-    /// The address of a row.
+    /// The address of a row that has an identity.
     pub fn of(&self, row: u32) -> Option<RowAddress> {
-        self.by_row.get(row as usize).copied().flatten()
+        self.any(row).filter(|address| address.id != NAMELESS)
+    }
+
+    /// The address of a row, whether it has an identity or only a place among those that have none.
+    pub fn any(&self, row: u32) -> Option<RowAddress> {
+        self.by_row.get(row as usize).copied()
     }
 
     /// The row with an address.

@@ -34,6 +34,9 @@ pub enum PlanError {
         /// The later one.
         by: OperationId,
     },
+    /// What it took out was forgotten.
+    #[error("the credentials that operation {0} took out were forgotten, and cannot be brought back")]
+    Forgotten(OperationId),
     /// A block is not as aperture left it.
     #[error("block {0} is not as aperture left it: another program changed it")]
     ChangedElsewhere(BlockNumber),

@@ -35,6 +35,9 @@ fn rows(draft: &Draft<'_>, revision: &Revision) -> Result<(), PlanError> {
     let restored: FxHashSet<(Key, u32)> =
         draft.all_edits().filter(original).filter_map(|edit| Some((edit.row.id, edit.slot.index()?))).collect();
     let changed: FxHashSet<(Key, u32)> = draft.all_edits().filter_map(|edit| Some((edit.row.id, edit.slot.index()?))).collect();
+    // A string beside the blocks that credentials were taken out of can be what the client makes a block of.
+    let restrung: FxHashSet<u32> =
+        draft.edits.keys().filter(|(.., slot)| matches!(slot, Slot::String { .. })).map(|(row, ..)| *row).collect();
     for (row, stub) in &revision.edited {
         let Some(was) = revision.was[*row as usize] else { continue };
         let number = was + 1;
@@ -60,7 +63,7 @@ fn rows(draft: &Draft<'_>, revision: &Revision) -> Result<(), PlanError> {
             return Err(refuse(format!("row {number} would hold another number of blocks: {} for {}", new.len(), old.len())));
         }
         for (old, new) in old.iter().zip(new) {
-            let named = changed.contains(&(id, old.index)) || emptied.contains(&id);
+            let named = changed.contains(&(id, old.index)) || emptied.contains(&id) || restrung.contains(&was);
             if !named && (old.hash, old.kind, old.call) != (new.hash, new.kind, new.call) {
                 return Err(refuse(format!("block {} would change, which nobody asked for", old.number)));
             }

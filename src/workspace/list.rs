@@ -3,6 +3,7 @@
 use super::find::{FindError, Found, find_all};
 use crate::engine;
 use crate::fsio::{Disk, Identity};
+use crate::model::limits::TITLE_CHARACTERS;
 use crate::provider::{PROVIDERS, Places, ProviderAdapter, Totals};
 use crate::store::{Cache, directory_and_name};
 use rayon::prelude::*;
@@ -58,8 +59,8 @@ pub fn list(
     let scanned: Vec<(Found, Identity, io::Result<Totals>)> = unknown
         .into_par_iter()
         .map_init(Vec::new, |buffer, (found, identity)| {
-            let totals = scan(disk, found.provider, &found.path, buffer)
-                .map(|totals| Totals { title: engine::mask(&totals.title).into_owned(), ..totals });
+            let totals =
+                scan(disk, found.provider, &found.path, buffer).map(|totals| Totals { title: title(&totals.title), ..totals });
             (found, identity, totals)
         })
         .collect();
@@ -77,6 +78,12 @@ pub fn list(
         }
     }
     Ok(listed)
+}
+
+/// A title without credentials.
+fn title(text: &str) -> String {
+    let cut = text.chars().count() >= TITLE_CHARACTERS;
+    if cut { engine::mask_cut(text) } else { engine::mask(text).into_owned() }
 }
 
 /// The totals of one file, read once through a buffer.

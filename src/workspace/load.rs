@@ -165,7 +165,7 @@ pub fn parse_chunk(
         // Rows in a row mostly say the same; a session has a handful of different origins.
         let place = *origins.entry(std::mem::take(&mut parsed.origin)).or_insert_with_key(|origin| {
             let [session, directory, version, branch] =
-                origin.each_ref().map(|text| text.as_deref().unwrap_or_default().to_owned());
+                origin.each_ref().map(|text| engine::mask(text.as_deref().unwrap_or_default()).into_owned());
             segment.origins.push(Origin { session, directory, version, branch });
             segment.origins.len() - 1
         });

@@ -15,6 +15,7 @@ mod memory;
 mod points;
 mod revision;
 mod shorten;
+mod sightings;
 mod splice;
 mod standing;
 #[cfg(test)]
@@ -23,13 +24,14 @@ mod thinking;
 mod verify;
 
 pub use apply::{apply, history, settle, stands};
-pub use draft::{Draft, Drafted, Kept, NOTE, Original};
+pub use draft::{Draft, Drafted, Kept, NOTE, Original, Redacted};
 pub use error::{ApplyError, PlanError};
 pub use find::{FindError, Found, find, find_all, looks_like};
 pub use list::{Listed, list};
 pub use live::open_sessions;
 pub use load::{load, parse_chunk};
 pub use shorten::{Aim, KeptBlocks, Scope, shorten, shrink};
+pub use sightings::{Sighted, sighted, sighted_in};
 pub use standing::{Beside, Departed, Departure, Standing, Values};
 pub use verify::{FileState, Verified, WayBack, found, in_force, verify};
 

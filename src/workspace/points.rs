@@ -188,6 +188,8 @@ impl Draft<'_> {
                 after: self.text(Some(*row), *slot, edit.after.as_deref())?,
             });
         }
+        // Where only credentials were taken out there is nothing that may be shown.
+        differences.retain(|difference| difference.before != difference.after);
         for edit in self.removed_lines() {
             let session = &self.workspace.reading.session;
             let row = self.addresses.row(edit.row).ok_or(PlanError::Gone)?;
@@ -223,8 +225,12 @@ impl Draft<'_> {
         Ok(differences)
     }
 
-    /// The text of a value for people.
+    /// The text of a value for people, without credentials.
     fn text(&self, row: Option<u32>, slot: Slot, value: Option<&[u8]>) -> Result<String, PlanError> {
+        self.plain(row, slot, value).map(|text| engine::mask(&text).into_owned())
+    }
+
+    fn plain(&self, row: Option<u32>, slot: Slot, value: Option<&[u8]>) -> Result<String, PlanError> {
         let provider = self.workspace.provider;
         let Some(value) = value else { return Ok(String::new()) };
         if slot == Slot::Line {

@@ -251,6 +251,7 @@ mod tests {
             tokens_before: 1.0,
             tokens_after: 1.0,
             reason: String::new(),
+            redacted: false,
         });
         LoggedEdit { row, slot, before: before.map(address), after: after.map(address), change }
     }

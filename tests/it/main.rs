@@ -17,6 +17,7 @@ mod limits;
 mod properties;
 mod reliability;
 mod sandbox;
+mod secrets;
 mod walls;
 mod watch;
 mod window;

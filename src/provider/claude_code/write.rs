@@ -42,6 +42,7 @@ pub(super) fn locate(row: &[u8], slot: Slot) -> Option<Range<usize>> {
     let fields = parse::fields(row)?;
     let value = match slot {
         Slot::Line => return Some(0..row.len()),
+        Slot::String { path, .. } => return crate::provider::json::string_at(row, path),
         Slot::Parent => fields.parent?,
         Slot::LogicalParent => fields.logical_parent?,
         Slot::Subtype => fields.subtype?,

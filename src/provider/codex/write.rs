@@ -59,6 +59,7 @@ pub(super) fn locate(row: &[u8], slot: Slot) -> Option<Range<usize>> {
         Slot::Content(index) | Slot::Element(index) | Slot::Input(index) => {
             value(parse::pieces(&fields).get(index as usize)?, slot)?
         }
+        Slot::String { path, .. } => return crate::provider::json::string_at(row, path),
         Slot::Message | Slot::Parent | Slot::LogicalParent | Slot::Subtype => return None,
     };
     let start = value.get().as_ptr() as usize - row.as_ptr() as usize;

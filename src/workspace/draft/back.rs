@@ -13,6 +13,10 @@ impl Draft<'_> {
     /// A later operation changed the same block, or another program did.
     pub fn invert(&mut self, operation: &Operation) -> Result<(), PlanError> {
         self.refuse_changed_later(operation)?;
+        // What was forgotten stands in the log as what was left of it.
+        if operation.edits.iter().any(|edit| edit.before.is_some() && edit.before == edit.after) {
+            return Err(PlanError::Forgotten(operation.id));
+        }
         let store = self.store.ok_or(PlanError::Gone)?;
         let value = |address: Option<Address>| address.map(|address| store.original(&address)).transpose();
         let mut figures_differ = false;

@@ -36,7 +36,7 @@ impl Draft<'_> {
         self.set(block, address, edit.slot, value, Level::Original, "")
     }
 
-    fn set(
+    pub(super) fn set(
         &mut self,
         block: &Block,
         row: RowAddress,
@@ -59,7 +59,8 @@ impl Draft<'_> {
             level_after: level,
             tokens_before: block.tokens.value,
             tokens_after: 0.0,
-            reason: reason.to_owned(),
+            reason: engine::mask(reason).into_owned(),
+            redacted: false,
         };
         self.edits.insert(place, Edit { row, slot, before: Some(before), after: Some(value), change: Some(change) });
         Ok(())

@@ -5,11 +5,13 @@ mod figures;
 mod finish;
 mod intents;
 mod kept;
+mod redact;
 mod rows;
 mod strip;
 
 pub use finish::Drafted;
 pub use kept::Kept;
+pub use redact::Redacted;
 
 use super::addresses::Addresses;
 use super::base::Base;
@@ -174,7 +176,11 @@ impl<'a> Draft<'a> {
     /// The value that a logged edit replaced.
     fn replaced(&self, number: BlockNumber, edit: &LoggedEdit) -> Result<Vec<u8>, PlanError> {
         let (store, address) = self.store.zip(edit.before).ok_or(PlanError::NoOriginal(number))?;
-        Ok(store.original(&address)?)
+        let value = store.original(&address)?;
+        // What credentials were taken out of stays so, whatever is made of it.
+        let redacted = self.workspace.history.is_redacted(edit.row, self.block(number)?.index);
+        let masked = if redacted { engine::masked(&value, &engine::find_secrets(&value)) } else { None };
+        Ok(masked.unwrap_or(value))
     }
 
     /// What a block was before aperture first changed it; for one that was not changed, what it is.
@@ -201,7 +207,7 @@ impl<'a> Draft<'a> {
         let mut original = Block { number, position: block.position, ..parsed.block };
         original.hash = Key::of_bytes(content.as_bytes());
         let words = if original.preview.is_empty() { readable.as_str() } else { &*original.preview };
-        original.preview = engine::mask(&engine::preview(words)).into();
+        original.preview = engine::preview(&engine::mask(words)).into();
         // A result knows its tool through its use, which only the whole session tells.
         if original.tool.is_none() {
             original.tool = block.tool.clone();

@@ -1,0 +1,139 @@
+//! `aperture check`: what scripts, git hooks and CI want to hold of sessions.
+
+use crate::cli::{CommandError, Env, ErrorKind};
+use crate::engine::{CHECKS, CheckLimits, Checked, Sighting, violations};
+use crate::output::{CheckFormat, CheckReport, CheckedSession};
+use crate::workspace::{self, FindError, Found, Sighted};
+use anyhow::anyhow;
+use std::path::Path;
+
+/// Arguments of `check`.
+#[derive(Debug, clap::Args)]
+#[command(after_help = "Examples:
+  aperture check                              the newest session of this project
+  aperture check --max-percent 80 --max-stale 20k
+  aperture check --no-secrets docs/demo.jsonl  any files; what is no session is passed over
+  aperture check --all --no-damage --format junit
+  aperture check --project --json | jq '.sessions[].findings[]'
+
+Without a rule, those under [check] in the settings; without these, --no-secrets --no-damage --max-percent 100.
+Credentials are looked for in every row of the file, also in what the model never sees, and are never printed: not here,
+nor in any list, preview or summary. aperture show and transcript print content as it is.
+
+Exit code 0 when nothing was found, 1 when something was or a session cannot be read, 2 for wrong usage.")]
+pub struct Arguments {
+    /// Sessions: paths, ids or beginnings of ids [default: the newest of this project]
+    sessions: Vec<String>,
+    /// Every session of this project
+    #[arg(long, conflicts_with = "sessions")]
+    project: bool,
+    /// Every session on this machine
+    #[arg(long, conflicts_with_all = ["sessions", "project"])]
+    all: bool,
+    /// The window holds at most so many tokens
+    #[arg(long, value_name = "TOKENS", value_parser = crate::cli::tokens)]
+    max_tokens: Option<u64>,
+    /// At most so much of the window is taken, in percent
+    #[arg(long, value_name = "PERCENT", value_parser = percent)]
+    max_percent: Option<f64>,
+    /// Stale blocks hold at most so many tokens
+    #[arg(long, value_name = "TOKENS", value_parser = tokens_or_none)]
+    max_stale: Option<u64>,
+    /// No credentials are in the file
+    #[arg(long)]
+    no_secrets: bool,
+    /// Every row can be read
+    #[arg(long)]
+    no_damage: bool,
+    /// How it is written
+    #[arg(long, value_name = "FORMAT", default_value = "text")]
+    format: CheckFormat,
+}
+
+/// Checks the sessions.
+pub fn run(env: &Env, arguments: &Arguments) -> Result<(), CommandError> {
+    let named = CheckLimits {
+        max_tokens: arguments.max_tokens,
+        max_percent: arguments.max_percent,
+        max_stale: arguments.max_stale,
+        no_secrets: arguments.no_secrets,
+        no_damage: arguments.no_damage,
+    };
+    let limits = if named == CheckLimits::default() { env.check } else { named };
+    let asked = CHECKS.iter().filter(|check| (check.limit)(&limits).is_some());
+    let mut report =
+        CheckReport { rules: asked.map(|check| check.name).collect(), sessions: Vec::new(), format: arguments.format };
+    for found in sessions(env, arguments)? {
+        report.sessions.push(look(env, found, &limits)?);
+    }
+    env.print(&report)?;
+    if report.findings() > 0 { Err(CommandError::silent()) } else { Ok(()) }
+}
+
+/// The sessions that are meant.
+fn sessions(env: &Env, arguments: &Arguments) -> Result<Vec<Found>, CommandError> {
+    if arguments.project || arguments.all {
+        let mut problems = Vec::new();
+        let listed = workspace::list(env.disk, &env.cache(), &env.places, &mut |path, error| {
+            problems.push(format!("{}: {error}", path.display()));
+        })?;
+        if let Some(problem) = problems.first() {
+            let error = anyhow!("not every session can be read: {problem}");
+            return Err(CommandError::new(ErrorKind::Refused, error).hint("check that you may read it: ls -l"));
+        }
+        let project = env.disk.resolve(&env.directory).unwrap_or_else(|_| env.directory.clone());
+        let mut sessions: Vec<Found> = listed
+            .into_iter()
+            .filter(|listed| {
+                let directory = listed.found.provider.project_directory(Path::new(""), &project);
+                arguments.all
+                    || Path::new(&listed.totals.directory) == project
+                    || directory.is_some_and(|directory| directory == Path::new(&listed.found.location.project))
+            })
+            .map(|listed| listed.found)
+            .collect();
+        sessions.sort_by(|a, b| a.path.cmp(&b.path));
+        return Ok(sessions);
+    }
+    if arguments.sessions.is_empty() {
+        return Ok(vec![env.find(None)?]);
+    }
+    let mut sessions = Vec::new();
+    for name in &arguments.sessions {
+        match workspace::find(env.disk, &env.places, &env.directory, Some(name)) {
+            Ok(found) => sessions.push(found),
+            // A list of files from a script may hold others.
+            Err(error @ FindError::NotASession { .. }) => env.note(&format!("passed over: {error}")),
+            Err(error) => return Err(error.into()),
+        }
+    }
+    Ok(sessions)
+}
+
+/// Looks at one session; it is only read as one where that is asked for, or says where something stands.
+fn look(env: &Env, found: Found, limits: &CheckLimits) -> Result<CheckedSession, CommandError> {
+    let session = found.location.id.clone();
+    let path = found.path.strip_prefix(&env.directory).unwrap_or(&found.path).display().to_string();
+    let sighted = if limits.no_secrets { workspace::sighted_in(env.disk, &found.path)? } else { Vec::new() };
+    let workspace = (limits.needs_reading() || !sighted.is_empty()).then(|| env.read(found)).transpose()?;
+    let secrets = match &workspace {
+        Some(workspace) => workspace.sightings(&sighted)?,
+        None => beside(&sighted),
+    };
+    let reading = workspace.as_ref().map(|workspace| &workspace.reading);
+    Ok(CheckedSession { session, path, findings: violations(&Checked { reading, secrets: &secrets }, limits) })
+}
+
+/// Credentials by their lines alone.
+pub(super) fn beside(sighted: &[Sighted]) -> Vec<Sighting> {
+    sighted.iter().map(|sighted| Sighting { kind: sighted.kind, line: sighted.line, block: None }).collect()
+}
+
+fn percent(text: &str) -> Result<f64, String> {
+    let value = text.strip_suffix('%').unwrap_or(text).parse().ok().filter(|value| (0.0..=1000.0).contains(value));
+    value.ok_or_else(|| "a share of the window is written as 80".to_owned())
+}
+
+fn tokens_or_none(text: &str) -> Result<u64, String> {
+    if text == "0" { Ok(0) } else { crate::cli::tokens(text) }
+}

@@ -1,0 +1,117 @@
+//! `aperture git-hook`: what the hooks of git run.
+
+use super::check::beside;
+use super::summary;
+use crate::cli::{CommandError, Env, ErrorKind};
+use crate::engine::summary::{PointKind, summarize};
+use crate::engine::{CheckLimits, Checked, Violation, violations};
+use crate::model::limits::SNIFF_BYTES;
+use crate::output::{CheckFormat, CheckReport, CheckedSession};
+use crate::provider::{Format, sniff};
+use crate::workspace;
+use anyhow::anyhow;
+use std::collections::BTreeSet;
+
+/// Arguments of `git-hook`.
+#[derive(Debug, clap::Args)]
+#[command(after_help = "Examples:
+  aperture git-hook pre-commit       what aperture install git-hook writes into the hook")]
+pub struct Arguments {
+    /// The hook
+    #[arg(value_parser = ["pre-commit", "post-commit", "pre-push"])]
+    hook: String,
+    /// What git says to the hook
+    rest: Vec<String>,
+}
+
+/// Runs a hook.
+pub fn run(env: &Env, arguments: &Arguments) -> Result<(), CommandError> {
+    match arguments.hook.as_str() {
+        "post-commit" => note(env),
+        "pre-push" => refuse(env, "git push", &pushed(env, arguments.rest.first())?),
+        _ => refuse(env, "git commit", &staged(env)?),
+    }
+}
+
+/// What a note says of a session.
+const NOTED: [PointKind; 3] = [PointKind::Objective, PointKind::Narrative, PointKind::State];
+
+/// A file as git keeps it: its path, and the name under which git gives its content.
+type Kept = (String, String);
+
+/// The session files that are staged, as they are staged.
+fn staged(env: &Env) -> Result<Vec<Kept>, CommandError> {
+    let names = env.git(&["diff", "--cached", "--name-only", "--no-renames", "--diff-filter=ACM", "-z", "--", "*.jsonl"])?;
+    let names = String::from_utf8_lossy(&names);
+    let names = names.split('\0').filter(|name| !name.is_empty());
+    Ok(names.map(|name| (name.to_owned(), format!(":{name}"))).collect())
+}
+
+/// The session files in commits that the remote does not have, by what git writes to the hook: one reference a line.
+fn pushed(env: &Env, remote: Option<&String>) -> Result<Vec<Kept>, CommandError> {
+    let gone = |hash: &str| hash.bytes().all(|byte| byte == b'0');
+    let mut objects = BTreeSet::new();
+    for line in env.text("-")?.lines() {
+        let words: Vec<&str> = line.split_whitespace().collect();
+        let [_, local, _, known] = words[..] else { continue };
+        if gone(local) {
+            continue;
+        }
+        let not = match (gone(known), remote) {
+            (false, _) => format!("^{known}"),
+            (true, Some(remote)) => format!("--remotes={remote}"),
+            (true, None) => "--remotes".to_owned(),
+        };
+        let mut command = vec!["rev-list", "--objects", local];
+        if gone(known) {
+            command.push("--not");
+        }
+        command.push(&not);
+        let listed = env.git(&command)?;
+        for line in String::from_utf8_lossy(&listed).lines() {
+            if let Some((hash, path)) = line.split_once(' ').filter(|(_, path)| path.ends_with(".jsonl")) {
+                objects.insert((path.to_owned(), hash.to_owned()));
+            }
+        }
+    }
+    Ok(objects.into_iter().collect())
+}
+
+/// Refuses when one of the files is a session with credentials.
+fn refuse(env: &Env, what: &str, files: &[Kept]) -> Result<(), CommandError> {
+    let limits = CheckLimits { no_secrets: true, ..CheckLimits::default() };
+    let mut report = CheckReport { rules: vec!["no-secrets"], sessions: Vec::new(), format: CheckFormat::Text };
+    for (path, name) in files {
+        let content = env.git(&["cat-file", "blob", name])?;
+        if !matches!(sniff(&content[..content.len().min(SNIFF_BYTES)]), Format::Session(_)) {
+            continue;
+        }
+        let secrets = beside(&workspace::sighted(&mut &*content)?);
+        let findings = violations(&Checked { reading: None, secrets: &secrets }, &limits);
+        let findings: Vec<_> = findings.into_iter().map(|finding| Violation { hint: String::new(), ..finding }).collect();
+        if !findings.is_empty() {
+            report.sessions.push(CheckedSession { session: path.clone(), path: path.clone(), findings });
+        }
+    }
+    if report.findings() == 0 {
+        return Ok(());
+    }
+    env.print(&report)?;
+    let error = anyhow!("{what} is refused: it holds sessions with credentials");
+    Err(CommandError::new(ErrorKind::Refused, error)
+        .hint("aperture redact --all -s FILE takes them out; then stage the file again")
+        .hint(format!("{what} --no-verify passes over this check once")))
+}
+
+/// Notes the newest session of the project at the last commit; where there is none, nothing is said.
+fn note(env: &Env) -> Result<(), CommandError> {
+    let Ok(found) = env.find(None) else { return Ok(()) };
+    let workspace = env.read(found)?;
+    let (_, short) = summarize(&workspace.reading, &summary::contents(&workspace)?, &|_| String::new());
+    let mut text = format!("Session: {}\n", workspace.location.id);
+    for point in short.summary.points.iter().filter(|point| NOTED.contains(&point.kind)) {
+        text.push_str(&format!("{}: {}\n", point.kind.label(), point.text()));
+    }
+    env.git(&["notes", "--ref=aperture", "add", "--force", "-m", &text, "HEAD"])?;
+    Ok(())
+}

@@ -1,0 +1,139 @@
+//! `aperture install` and `uninstall`: what aperture adds to other programs, and takes out again.
+
+use crate::cli::{CommandError, Env, ErrorKind};
+use crate::engine::{GitHook, with_hook, without_hook};
+use crate::fsio::read_head;
+use crate::output::{InstallReport, InstalledHook};
+use anyhow::{Context, anyhow};
+use std::io;
+use std::path::{Path, PathBuf};
+
+/// Longest hook script that is read, in bytes.
+const LONGEST: usize = 1 << 20;
+
+/// Arguments of `install`.
+#[derive(Debug, clap::Args)]
+#[command(after_help = "Examples:
+  aperture install git-hook                    pre-commit: no session with a credential is committed
+  aperture install git-hook --post-commit      each commit gets a note: the session, and what it was about
+  aperture install git-hook --check            exit code 1 where it is not installed
+
+A hook that is there stays: a marked part is added behind its first line, and aperture uninstall takes exactly that out.
+git commit --no-verify passes over the hook once. Show the notes with: git log --notes=aperture")]
+pub struct Arguments {
+    #[command(subcommand)]
+    what: What,
+}
+
+/// Arguments of `uninstall`.
+#[derive(Debug, clap::Args)]
+#[command(after_help = "Examples:
+  aperture uninstall git-hook               every hook of aperture
+  aperture uninstall git-hook --pre-push --dry-run")]
+pub struct UninstallArguments {
+    #[command(subcommand)]
+    what: What,
+}
+
+#[derive(Debug, clap::Subcommand)]
+enum What {
+    /// Hooks of git in this repository
+    GitHook(GitHookArguments),
+}
+
+#[derive(Debug, clap::Args)]
+struct GitHookArguments {
+    /// Before a commit: refuse staged sessions that hold credentials
+    #[arg(long)]
+    pre_commit: bool,
+    /// After a commit: note the session of this project and what it was about
+    #[arg(long)]
+    post_commit: bool,
+    /// Before a push: refuse commits with sessions that hold credentials
+    #[arg(long)]
+    pre_push: bool,
+    /// Show what would be done; write nothing
+    #[arg(short = 'n', long)]
+    dry_run: bool,
+    /// Only say whether it is done
+    #[arg(long, conflicts_with = "dry_run")]
+    check: bool,
+}
+
+/// Installs what is named.
+pub fn run(env: &Env, arguments: &Arguments) -> Result<(), CommandError> {
+    let What::GitHook(arguments) = &arguments.what;
+    git_hooks(env, arguments, true)
+}
+
+/// Takes out what is named.
+pub fn run_uninstall(env: &Env, arguments: &UninstallArguments) -> Result<(), CommandError> {
+    let What::GitHook(arguments) = &arguments.what;
+    git_hooks(env, arguments, false)
+}
+
+fn git_hooks(env: &Env, arguments: &GitHookArguments, install: bool) -> Result<(), CommandError> {
+    let directory = hooks_directory(env)?;
+    let mut report = InstallReport { hooks: Vec::new(), dry_run: arguments.dry_run, check: arguments.check };
+    let mut writes: Vec<(PathBuf, Option<Vec<u8>>)> = Vec::new();
+    for hook in meant(arguments, install) {
+        let path = directory.join(hook.name());
+        // One that is a link stays a link.
+        let path = env.disk.resolve(&path).unwrap_or(path);
+        let before = script(env, &path)?;
+        let after =
+            if install { with_hook(before.as_deref(), hook).map(Some) } else { before.as_deref().map_or(Ok(None), without_hook) };
+        let after = after.with_context(|| format!("cannot change the hook {}", path.display())).map_err(|error| {
+            CommandError::new(ErrorKind::Refused, error).hint(format!("add to it by hand: aperture git-hook {}", hook.name()))
+        })?;
+        let done = before == after;
+        report.hooks.push(InstalledHook { hook, path: path.display().to_string(), installed: install == done, changed: !done });
+        if !done {
+            writes.push((path, after));
+        }
+    }
+    let missing = !writes.is_empty();
+    if !arguments.dry_run && !arguments.check {
+        for (path, after) in writes {
+            let written = match after {
+                Some(script) => env.write_script(&path, &script),
+                None => env.disk.remove(&path),
+            };
+            written
+                .with_context(|| format!("cannot write the hook {}", path.display()))
+                .map_err(|error| CommandError::new(ErrorKind::Refused, error).hint("check that you may write it: ls -l"))?;
+        }
+        report.hooks.iter_mut().for_each(|hook| hook.installed = install);
+    }
+    env.print(&report)?;
+    if arguments.check && missing { Err(CommandError::silent()) } else { Ok(()) }
+}
+
+/// The hooks that are named; by default the first one to install, and all to take out.
+fn meant(arguments: &GitHookArguments, install: bool) -> Vec<GitHook> {
+    let named = [arguments.pre_commit, arguments.post_commit, arguments.pre_push];
+    let named: Vec<GitHook> = GitHook::ALL.into_iter().zip(named).filter(|(_, named)| *named).map(|(hook, _)| hook).collect();
+    match (named.is_empty(), install) {
+        (false, _) => named,
+        (true, true) => vec![GitHook::PreCommit],
+        (true, false) => GitHook::ALL.to_vec(),
+    }
+}
+
+/// Where git looks for the hooks of this repository, `core.hooksPath` and worktrees included.
+fn hooks_directory(env: &Env) -> Result<PathBuf, CommandError> {
+    let said = env.git(&["rev-parse", "--git-path", "hooks"])?;
+    let said = String::from_utf8(said).map_err(|error| CommandError::new(ErrorKind::Refused, anyhow!(error)))?;
+    Ok(env.directory.join(said.trim_end_matches('\n')))
+}
+
+fn script(env: &Env, path: &Path) -> Result<Option<Vec<u8>>, CommandError> {
+    match read_head(env.disk, path, LONGEST) {
+        Ok(bytes) => Ok(Some(bytes)),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
+        Err(error) => {
+            let error = anyhow::Error::new(error).context(format!("cannot read the hook {}", path.display()));
+            Err(CommandError::new(ErrorKind::Refused, error).hint("check that you may read it: ls -l"))
+        }
+    }
+}

@@ -1,0 +1,144 @@
+//! The hooks of git: what aperture writes into a hook script, and how it takes that out again.
+
+/// When git runs a hook.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum GitHook {
+    /// Before a commit: refuses staged sessions that hold credentials.
+    PreCommit,
+    /// After a commit: notes which session led to it.
+    PostCommit,
+    /// Before a push: refuses commits whose sessions hold credentials.
+    PrePush,
+}
+
+impl GitHook {
+    /// Every hook.
+    pub const ALL: [GitHook; 3] = [GitHook::PreCommit, GitHook::PostCommit, GitHook::PrePush];
+
+    /// The name of its script.
+    pub fn name(self) -> &'static str {
+        match self {
+            GitHook::PreCommit => "pre-commit",
+            GitHook::PostCommit => "post-commit",
+            GitHook::PrePush => "pre-push",
+        }
+    }
+}
+
+/// The line before what aperture wrote, and the line behind it.
+const BEGIN: &str = "# >>> aperture >>>";
+const END: &str = "# <<< aperture <<<";
+
+/// What a script begins with that aperture made.
+const HEAD: &str = "#!/bin/sh\n";
+
+/// Why a script is left alone.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum HookError {
+    /// It is no text.
+    #[error("it is no text: a program, it seems")]
+    Binary,
+    /// Another program runs it.
+    #[error("it is no script of a shell")]
+    OtherLanguage,
+    /// What aperture wrote has no end.
+    #[error("what aperture wrote into it has lost its end")]
+    Broken,
+}
+
+/// The script with aperture's part in it, given the script as it is; the same where that part is there already.
+///
+/// The part stands right behind the first line, because a script may end anywhere with `exit`.
+///
+/// # Errors
+///
+/// The script is none of a shell.
+pub fn with_hook(script: Option<&[u8]>, hook: GitHook) -> Result<Vec<u8>, HookError> {
+    let Some(script) = script else { return Ok([HEAD.as_bytes(), part(hook).as_bytes()].concat()) };
+    let without = without_hook(script)?.unwrap_or_default();
+    let (text, empty) = (text(&without)?, without.is_empty());
+    if empty {
+        return Ok([HEAD.as_bytes(), part(hook).as_bytes()].concat());
+    }
+    let end = text.find('\n').map(|end| end + 1);
+    let first = &text[..end.unwrap_or(text.len())];
+    let words: Vec<&str> = first.trim_start_matches("#!").split(['/', ' ', '\t', '\r', '\n']).collect();
+    let shell = first.starts_with("#!") && ["sh", "bash", "dash", "zsh", "ksh", "ash"].iter().any(|shell| words.contains(shell));
+    let Some(end) = end.filter(|_| shell) else { return Err(HookError::OtherLanguage) };
+    Ok([&text[..end], &part(hook), &text[end..]].concat().into_bytes())
+}
+
+/// The script without aperture's part; none where nothing is left of it but what aperture made.
+///
+/// # Errors
+///
+/// What aperture wrote has lost its end, or the script is no text.
+pub fn without_hook(script: &[u8]) -> Result<Option<Vec<u8>>, HookError> {
+    let text = text(script)?;
+    let Some(start) = text.find(BEGIN) else { return Ok(Some(script.to_vec())) };
+    let length = text[start..].find(END).ok_or(HookError::Broken)? + END.len();
+    let rest = &text[start + length..];
+    let rest = rest.strip_prefix('\n').unwrap_or(rest);
+    let left = [&text[..start], rest].concat();
+    Ok((left != HEAD).then_some(left.into_bytes()))
+}
+
+fn text(script: &[u8]) -> Result<&str, HookError> {
+    std::str::from_utf8(script).ok().filter(|text| !text.contains('\0')).ok_or(HookError::Binary)
+}
+
+/// What aperture writes. Where there is no aperture any more, the hook says nothing.
+fn part(hook: GitHook) -> String {
+    let name = hook.name();
+    let run = match hook {
+        GitHook::PreCommit => format!("aperture git-hook {name} || exit 1"),
+        GitHook::PostCommit => format!("aperture git-hook {name} || true"),
+        // Other parts of the script may read what git says as well.
+        GitHook::PrePush => format!(
+            "aperture_refs=$(cat)\n  printf '%s\\n' \"$aperture_refs\" | aperture git-hook {name} \"$@\" || exit 1\n  exec <<APERTURE_REFS\n$aperture_refs\nAPERTURE_REFS"
+        ),
+    };
+    format!(
+        "{BEGIN}\n# aperture uninstall git-hook --{name} takes this out.\nif command -v aperture >/dev/null 2>&1; then\n  {run}\nfi\n{END}\n"
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_was_put_in_is_taken_out_byte_for_byte() {
+        for script in ["#!/bin/sh\nexit 0\n", "#!/usr/bin/env bash\r\nset -e\r\nmake", "#!/bin/zsh\n", "#! /bin/dash -e\n\n\n"] {
+            for hook in GitHook::ALL {
+                let with = with_hook(Some(script.as_bytes()), hook).unwrap();
+                assert_ne!(with, script.as_bytes());
+                assert_eq!(with_hook(Some(&with), hook).unwrap(), with, "twice is once");
+                assert_eq!(without_hook(&with).unwrap().unwrap(), script.as_bytes());
+            }
+        }
+        assert_eq!(without_hook(b"#!/bin/sh\nexit 0\n").unwrap().unwrap(), b"#!/bin/sh\nexit 0\n");
+    }
+
+    #[test]
+    fn a_script_of_aperture_alone_goes_whole() {
+        for hook in GitHook::ALL {
+            let made = with_hook(None, hook).unwrap();
+            assert_eq!(with_hook(Some(&made), hook).unwrap(), made);
+            assert_eq!(with_hook(Some(b""), hook).unwrap(), made);
+            assert_eq!(without_hook(&made).unwrap(), None);
+        }
+    }
+
+    #[test]
+    fn what_is_no_shell_script_is_left_alone() {
+        let check = |script: &[u8], expected| assert_eq!(with_hook(Some(script), GitHook::PreCommit), Err(expected));
+        check(b"\x7fELF\x02\x01\0\0", HookError::Binary);
+        check(b"#!/usr/bin/env python3\nprint(1)\n", HookError::OtherLanguage);
+        check(b"echo no interpreter\n", HookError::OtherLanguage);
+        check(b"#!/bin/sh", HookError::OtherLanguage);
+        check(b"#!/bin/sh\n# >>> aperture >>>\nif\n", HookError::Broken);
+        assert_eq!(without_hook(b"# >>> aperture >>>\n"), Err(HookError::Broken));
+    }
+}

@@ -1,0 +1,148 @@
+//! Credentials taken out: only their own bytes change.
+
+use super::{Draft, Kept};
+use crate::engine::{self, Secret};
+use crate::model::{Block, BlockKind, BlockNumber, Edit, Key, Slot};
+use crate::provider::{Stub, strings};
+use crate::workspace::PlanError;
+use std::collections::{BTreeMap, BTreeSet};
+use std::ops::Range;
+
+/// What was found where credentials were taken out.
+#[derive(Clone, Debug, Default)]
+pub struct Redacted {
+    /// How many credentials of each kind are taken out.
+    pub kinds: BTreeMap<&'static str, usize>,
+    /// Strings beside the blocks that change.
+    pub beside: usize,
+    /// Blocks that hold some and stay as they are, and why.
+    pub kept: Vec<(Kept, BlockNumber)>,
+    /// Rows that hold some beside their blocks and stay as they are, by their place in the file.
+    pub kept_rows: Vec<u32>,
+    /// Credentials that stand elsewhere in the rows that were looked at, where nobody asked for them.
+    pub elsewhere: usize,
+}
+
+impl Draft<'_> {
+    /// Takes the credentials out of blocks and, with `beside`, out of everything else that the file says.
+    ///
+    /// Thinking is signed and stays. So does a row that would be another one without its credentials.
+    ///
+    /// # Errors
+    ///
+    /// The file is another one by now.
+    pub fn redact(&mut self, blocks: &BTreeSet<BlockNumber>, beside: bool) -> Result<Redacted, PlanError> {
+        let mut redacted = Redacted::default();
+        for row in 0..self.session().rows.len() as u32 {
+            let line = self.line(row)?;
+            let mut found = engine::find_secrets(&line);
+            if found.is_empty() {
+                continue;
+            }
+            for block in self.session().blocks_of(row) {
+                self.redact_block(&line, block, blocks.contains(&block.number), &mut found, &mut redacted)?;
+            }
+            if beside && !found.is_empty() {
+                self.redact_strings(row, &line, &found, &mut redacted)?;
+            } else {
+                redacted.elsewhere += found.len();
+            }
+        }
+        Ok(redacted)
+    }
+
+    /// Takes the credentials of one block out, and out of `found`.
+    fn redact_block(
+        &mut self,
+        line: &[u8],
+        block: &Block,
+        wanted: bool,
+        found: &mut Vec<Secret>,
+        redacted: &mut Redacted,
+    ) -> Result<(), PlanError> {
+        let provider = self.workspace.provider;
+        if block.kind == BlockKind::Thinking {
+            let element = provider.locate_slot(line, Slot::Element(block.index));
+            if !take(found, element.as_ref()).is_empty() && wanted {
+                redacted.kept.push((Kept::Signed, block.number));
+            }
+            return Ok(());
+        }
+        // One that cannot be named is a string like any other.
+        let Ok((address, slot)) = self.place(block) else { return Ok(()) };
+        let Some(range) = provider.locate_slot(line, slot) else { return Ok(()) };
+        let own = take(found, Some(&range));
+        let value = &line[range.clone()];
+        let Some(after) = engine::masked(value, &shifted(&own, range.start)) else { return Ok(()) };
+        if !wanted {
+            redacted.elsewhere += own.len();
+            return Ok(());
+        }
+        self.set(block, address, slot, after, block.level, "")?;
+        if let Some(change) = self.edits.get_mut(&(block.row, block.index, slot)).and_then(|edit| edit.change.as_mut()) {
+            change.redacted = true;
+        }
+        redacted.count(&own);
+        Ok(())
+    }
+
+    /// Takes credentials out of the strings of a row.
+    fn redact_strings(&mut self, row: u32, line: &[u8], found: &[Secret], redacted: &mut Redacted) -> Result<(), PlanError> {
+        let Some(address) = self.addresses.any(row) else { return Ok(()) };
+        let mut left = found.to_vec();
+        let changed: Vec<(u64, Range<usize>, Vec<u8>)> = strings(line)
+            .into_iter()
+            .filter_map(|(path, range)| {
+                let own = take(&mut left, Some(&range));
+                let after = engine::masked(&line[range.clone()], &shifted(&own, range.start))?;
+                Some((path, range, after))
+            })
+            .collect();
+        let mut edited = line.to_vec();
+        for (_, range, after) in changed.iter().rev() {
+            edited.splice(range.clone(), after.iter().copied());
+        }
+        // A row that is broken has no strings; one that would be another row is not found again.
+        let (before, after) = (self.looks(line), self.looks(&edited));
+        if !left.is_empty() || before.0 != after.0 {
+            redacted.kept_rows.push(row);
+            return Ok(());
+        }
+        let sent = before.1 != after.1;
+        for (path, range, after) in changed {
+            let slot = Slot::String { path, sent };
+            let before = Some(line[range].to_vec());
+            self.edits.insert((row, 0, slot), Edit { row: address, slot, before, after: Some(after), change: None });
+            redacted.beside += 1;
+        }
+        redacted.count(found);
+        Ok(())
+    }
+
+    /// What must stay of a row, and what its blocks say.
+    fn looks(&self, line: &[u8]) -> ((Option<Key>, Option<Stub>), Vec<Key>) {
+        let provider = self.workspace.provider;
+        let parsed = provider.parse(line);
+        let contents = parsed.blocks.iter().map(|block| Key::of_bytes(block.content.as_bytes()));
+        ((parsed.row.id, provider.stub(line)), contents.collect())
+    }
+}
+
+impl Redacted {
+    fn count(&mut self, found: &[Secret]) {
+        for secret in found {
+            *self.kinds.entry(secret.kind).or_default() += 1;
+        }
+    }
+}
+
+/// Those within a range, taken out of the list.
+fn take(found: &mut Vec<Secret>, range: Option<&Range<usize>>) -> Vec<Secret> {
+    let Some(range) = range else { return Vec::new() };
+    found.extract_if(.., |secret| range.start <= secret.range.start && secret.range.end <= range.end).collect()
+}
+
+/// The same, counted from `start` on.
+fn shifted(found: &[Secret], start: usize) -> Vec<Secret> {
+    found.iter().map(|secret| Secret { range: secret.range.start - start..secret.range.end - start, kind: secret.kind }).collect()
+}

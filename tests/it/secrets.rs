@@ -1,0 +1,616 @@
+//! Credentials: never shown, never kept in an index, found by `check`, taken out by `redact`, refused by the hooks of git.
+
+use crate::sandbox::{Outcome, Sandbox};
+use aperture::store::Store;
+use expect_test::expect;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output};
+
+/// The part of a key that looks random.
+const RANDOM: &str = "q7Rz2mWk9TxB4lNvC8dFq7Rz2mWk9TxB4lNv";
+
+/// One credential for each place in [`planted`]. They are put together here, so that no scanner takes this file for a leak.
+fn keys() -> Vec<String> {
+    let numbered = |number: usize| format!("{number}{}", &RANDOM[1..]);
+    vec![
+        format!("ghp_{}", numbered(1)),
+        format!("sk-ant-api03-{}", numbered(2)),
+        format!("xoxb-{}", numbered(3)),
+        format!("AKIA{}", "Q7RZ2MWK9TXB4LNV"),
+        format!("AIza{}", &numbered(4)[..35]),
+        format!("eyJ{}.eyJ{}.{}", "hbGciOiJIUzI1NiJ9", "zdWIiOiIxMjM0NTY3ODkwIn0", numbered(5)),
+        format!("glpat-{}", numbered(6)),
+        format!("npm_{}", numbered(7)),
+        format!("hf_{}", numbered(8)),
+        format!("sk_live_{}", numbered(9)),
+        "hunter2hunter2x".to_owned(),
+        "s3cr3tpw9".to_owned(),
+    ]
+}
+
+/// A session with a credential in each place: prompt, title, answer, tool input, path, results and their copies, to-dos,
+/// attachment, branch, last prompt, summary.
+fn planted() -> String {
+    let k = keys();
+    let padding = "word ".repeat(21);
+    let rows = [
+        format!(
+            r#"{{"type":"user","uuid":"a","parentUuid":null,"sessionId":"S","cwd":"/home/dev/shop","gitBranch":"feature-{}","version":"2.1.330","timestamp":"2026-11-21T21:00:00.000Z","message":{{"role":"user","content":"use {} to fix the deploy of the shop"}}}}"#,
+            k[8], k[0]
+        ),
+        format!(
+            r#"{{"type":"assistant","uuid":"b","parentUuid":"a","sessionId":"S","timestamp":"2026-11-21T21:00:05.000Z","message":{{"id":"m1","type":"message","role":"assistant","model":"claude-opus-4-5-20251101","content":[{{"type":"text","text":"I decided to use {} because the deploy needs it. {padding}{} is next."}}],"usage":{{"input_tokens":12,"cache_read_input_tokens":9000,"output_tokens":7}}}}}}"#,
+            k[1], k[9]
+        ),
+        format!(
+            r#"{{"type":"assistant","uuid":"c","parentUuid":"b","sessionId":"S","timestamp":"2026-11-21T21:00:06.000Z","message":{{"id":"m2","role":"assistant","model":"claude-opus-4-5-20251101","content":[{{"type":"tool_use","id":"toolu_01","name":"Bash","input":{{"command":"curl -H 'Authorization: Bearer {}' https://app:{}@db.internal/x","description":"deploy"}}}}],"usage":{{"input_tokens":9,"cache_read_input_tokens":10001,"output_tokens":60}}}}}}"#,
+            k[2], k[11]
+        ),
+        format!(
+            r#"{{"type":"user","uuid":"d","parentUuid":"c","sessionId":"S","timestamp":"2026-11-21T21:00:07.000Z","message":{{"role":"user","content":[{{"type":"tool_result","tool_use_id":"toolu_01","content":"AWS_KEY={}\nDB_PASSWORD={}\nError: failed"}}]}},"toolUseResult":{{"stdout":"AWS_KEY={}\nDB_PASSWORD={}","stderr":""}}}}"#,
+            k[3], k[10], k[3], k[10]
+        ),
+        format!(
+            r#"{{"type":"assistant","uuid":"e","parentUuid":"d","sessionId":"S","timestamp":"2026-11-21T21:00:08.000Z","message":{{"id":"m3","role":"assistant","model":"claude-opus-4-5-20251101","content":[{{"type":"tool_use","id":"toolu_02","name":"Read","input":{{"file_path":"/home/dev/shop/{}/a.rs"}}}},{{"type":"tool_use","id":"toolu_03","name":"TodoWrite","input":{{"todos":[{{"content":"rotate {}","status":"pending","activeForm":"rotating"}}]}}}}],"usage":{{"input_tokens":9,"cache_read_input_tokens":10101,"output_tokens":60}}}}}}"#,
+            k[4], k[5]
+        ),
+        format!(
+            r#"{{"type":"user","uuid":"f","parentUuid":"e","sessionId":"S","timestamp":"2026-11-21T21:00:09.000Z","message":{{"role":"user","content":[{{"type":"tool_result","tool_use_id":"toolu_02","content":[{{"type":"text","text":"1\tlet key = \"{}\";\n2\tdone"}}]}},{{"type":"tool_result","tool_use_id":"toolu_03","content":"ok"}}]}}}}"#,
+            k[6]
+        ),
+        format!(
+            r#"{{"type":"attachment","uuid":"g","parentUuid":"f","sessionId":"S","timestamp":"2026-11-21T21:00:10.000Z","attachment":{{"type":"note","token":"{}"}},"rendered":[{{"content":"<system-reminder>\n{}\n</system-reminder>"}}],"renderedRole":"user"}}"#,
+            k[7], k[7]
+        ),
+        format!(
+            r#"{{"type":"assistant","uuid":"h","parentUuid":"g","sessionId":"S","timestamp":"2026-11-21T21:00:11.000Z","message":{{"id":"m4","role":"assistant","model":"claude-opus-4-5-20251101","content":[{{"type":"text","text":"It uses {} now."}}],"usage":{{"input_tokens":9,"cache_read_input_tokens":10301,"output_tokens":60}}}}}}"#,
+            k[6]
+        ),
+        format!(r#"{{"type":"ai-title","aiTitle":"deploy with {}","sessionId":"S"}}"#, k[0]),
+        format!(r#"{{"type":"summary","summary":"shop deploy {}","leafUuid":"h"}}"#, k[1]),
+        format!(r#"{{"type":"last-prompt","lastPrompt":"use {} to fix","leafUuid":"h","sessionId":"S"}}"#, k[0]),
+    ];
+    rows.join("\n") + "\n"
+}
+
+fn sandbox() -> (Sandbox, PathBuf) {
+    let sandbox = Sandbox::new();
+    let path = sandbox.session("abc1", planted(), 0);
+    (sandbox, path)
+}
+
+/// Which of the credentials stand in some bytes: the whole, or more of it than its beginning.
+fn shown(bytes: &[u8]) -> Vec<String> {
+    let text = String::from_utf8_lossy(bytes);
+    keys().into_iter().filter(|key| text.contains(&key[..key.len().min(14)])).collect()
+}
+
+fn hidden(outcome: &Outcome, what: &str) {
+    let all = format!("{}{}", outcome.stdout, outcome.stderr);
+    assert_eq!(shown(all.as_bytes()), [""; 0], "{what}\n{all}");
+}
+
+const READING: &[&str] = &[
+    "",
+    "status",
+    "sessions",
+    "manifest",
+    "manifest --tier summary",
+    "manifest --tier detailed",
+    "manifest --tier full",
+    "blocks all",
+    "blocks --tree",
+    "summary",
+    "summary --full --turn 1",
+    "explain 1",
+    "explain 3",
+    "explain 4",
+    "explain 5",
+    "recall deploy",
+    "recall key",
+    "log",
+    "diff",
+    "check",
+    "verify",
+    "compress all --dry-run",
+    "redact --all --dry-run",
+    "archive 4 --dry-run",
+];
+
+#[test]
+fn no_list_shows_a_credential() {
+    let (sandbox, _) = sandbox();
+    // What is planted is there: the test can fail.
+    assert!(shown(sandbox.text(&["show", "all"]).as_bytes()).len() > 6);
+    let look = |when: &str| {
+        for line in READING {
+            for more in [&[][..], &["--json"]] {
+                let words: Vec<&str> = line.split_whitespace().chain(more.iter().copied()).collect();
+                hidden(&sandbox.run(&words), &format!("{when}: {words:?}"));
+            }
+        }
+    };
+    look("as it is");
+    let typed = format!("token={}", keys()[10]);
+    for words in [
+        &["update", "4", "gone"][..],
+        &["compress", "6", "--level", "minimal"],
+        &["create", &typed],
+        &["archive", "2", "--reason", &typed],
+    ] {
+        hidden(&sandbox.run(words), &format!("{words:?}"));
+    }
+    look("changed");
+    for step in ["diff original", "diff --from original --to 1", "log", "log --json"] {
+        hidden(&sandbox.run(&step.split(' ').collect::<Vec<_>>()), step);
+    }
+    hidden(&sandbox.run(&["undo"]), "undo");
+    // Neither does the cache: not in clear.
+    let cache = fs::read(sandbox.home.join(".aperture/cache/cache.db")).unwrap();
+    assert!(cache.len() > 1000);
+    assert_eq!(shown(&cache), [""; 0]);
+}
+
+/// What stands in the file once its credentials are masked, by the engine itself.
+fn masked(bytes: &[u8]) -> Vec<u8> {
+    let lines = bytes.split_inclusive(|byte| *byte == b'\n');
+    lines
+        .flat_map(|line| aperture::engine::masked(line, &aperture::engine::find_secrets(line)).unwrap_or(line.to_vec()))
+        .collect()
+}
+
+#[test]
+fn redact_changes_the_bytes_of_credentials_and_nothing_else() {
+    let (sandbox, path) = sandbox();
+    let before = fs::read(&path).unwrap();
+    assert_eq!(shown(&before).len(), keys().len());
+    sandbox.text(&["redact", "--all", "--dry-run"]);
+    assert_eq!(fs::read(&path).unwrap(), before);
+    let said = sandbox.run(&["redact", "--all"]);
+    assert_eq!(said.code, 0, "{}", said.all());
+    hidden(&said, "redact");
+    let after = fs::read(&path).unwrap();
+    assert_eq!(shown(&after), [""; 0]);
+    // The figures that the client reads follow what is sent; all else is as it was.
+    let figures = |bytes: &[u8]| {
+        let text = String::from_utf8(bytes.to_vec()).unwrap();
+        let parts: Vec<String> =
+            text.split("_tokens\":").map(|part| part.trim_start_matches(|c: char| c.is_ascii_digit()).to_owned()).collect();
+        parts.join("#")
+    };
+    assert_eq!(figures(&after), figures(&masked(&before)));
+    assert_eq!(sandbox.run(&["check", "--no-secrets"]).code, 0);
+    let again = sandbox.text(&["redact", "--all"]);
+    assert!(again.starts_with("nothing to do"), "{again}");
+    assert_eq!(sandbox.run(&["verify"]).code, 0);
+    // What is made of a redacted block stays redacted.
+    sandbox.run(&["archive", "4"]);
+    sandbox.run(&["expand", "4"]);
+    assert_eq!(shown(&fs::read(&path).unwrap()), [""; 0]);
+    while sandbox.run(&["undo"]).code == 0 {}
+    assert_eq!(fs::read(&path).unwrap(), before);
+    sandbox.text(&["redo"]);
+    sandbox.text(&["restore", "original"]);
+    assert_eq!(fs::read(&path).unwrap(), before);
+}
+
+#[test]
+fn redact_of_a_block_leaves_the_others() {
+    let (sandbox, path) = sandbox();
+    let before = fs::read(&path).unwrap();
+    let said = sandbox.text(&["redact", "1"]);
+    expect![[r#"
+        1 credential redacted
+          #1  "use [secret:github-token] to fix the deploy of the sh…  redacted  42 → 14
+        −28 tokens (10k → 10k)
+        the cache is cold (idle 2 h): nothing is paid twice, each turn saves <$0.001
+        1 github-token
+        18 credentials elsewhere in the file: --all takes them out too
+        credentials in 1 stored original: --forget --yes takes them out of those, for ever
+        operation 1; aperture undo takes it back
+    "#]]
+    .assert_eq(&said);
+    let after = String::from_utf8(fs::read(&path).unwrap()).unwrap();
+    assert!(after.lines().next().unwrap().contains("use [secret:github-token] to fix"));
+    assert_eq!(after.matches(&keys()[0]).count(), 2);
+    sandbox.text(&["undo"]);
+    assert_eq!(fs::read(&path).unwrap(), before);
+}
+
+/// Every value in the store.
+fn stored(sandbox: &Sandbox) -> Vec<u8> {
+    let store = Store::open_existing(&sandbox.home.join(".aperture")).unwrap().unwrap();
+    store.addresses().unwrap().iter().flat_map(|address| store.original(address).unwrap()).collect()
+}
+
+#[test]
+fn what_is_forgotten_is_gone() {
+    let (sandbox, path) = sandbox();
+    // Operations before it hold credentials as well.
+    sandbox.text(&["archive", "2"]);
+    assert!(!shown(&stored(&sandbox)).is_empty());
+    let before = fs::read(&path).unwrap();
+    let asked = sandbox.text(&["redact", "--all", "--forget"]);
+    assert!(asked.contains("--yes does it"), "{asked}");
+    assert_eq!(fs::read(&path).unwrap(), before);
+    let said = sandbox.text(&["redact", "--all", "--forget", "--yes"]);
+    assert!(said.contains("forgotten: nothing brings them back"), "{said}");
+    assert_eq!(shown(&stored(&sandbox)), [""; 0]);
+    for file in ["store.db", "store.db-wal"] {
+        assert_eq!(shown(&fs::read(sandbox.home.join(".aperture").join(file)).unwrap_or_default()), [""; 0], "{file}");
+    }
+    let refused = sandbox.run(&["undo"]);
+    assert_eq!(refused.code, 1);
+    assert!(refused.stderr.contains("were forgotten, and cannot be brought back"), "{}", refused.stderr);
+    // An earlier operation is still undone, to what is left.
+    let undone = sandbox.run(&["undo", "1"]);
+    assert_eq!(undone.code, 0, "{}", undone.all());
+    assert!(sandbox.text(&["show", "2"]).contains("[secret:"));
+    assert_eq!(shown(&fs::read(&path).unwrap()), [""; 0]);
+    assert_eq!(sandbox.run(&["verify"]).code, 0, "{}", sandbox.run(&["verify"]).all());
+}
+
+#[test]
+fn thinking_and_broken_rows_are_left_alone_aloud() {
+    let sandbox = Sandbox::new();
+    let key = &keys()[0];
+    let rows = format!(
+        "{}\n{}\n{{\"type\":\"user\",\"broken {key}\n",
+        r#"{"type":"user","uuid":"a","parentUuid":null,"sessionId":"S","version":"2.1.330","message":{"role":"user","content":"hi"}}"#,
+        format_args!(
+            r#"{{"type":"assistant","uuid":"b","parentUuid":"a","sessionId":"S","message":{{"id":"m","role":"assistant","model":"claude-opus-4-5","content":[{{"type":"thinking","thinking":"{key}","signature":"c2ln"}}],"usage":{{"input_tokens":3,"output_tokens":4}}}}}}"#
+        )
+    );
+    let path = sandbox.session("abc1", &rows, 0);
+    let said = sandbox.text(&["redact", "--all"]);
+    expect![[r#"
+        nothing to do
+          left alone: #2 (thinking is signed and stays whole)
+        left alone: 1 row (3): broken, or known by nothing but what they say
+    "#]]
+    .assert_eq(&said);
+    assert_eq!(fs::read_to_string(&path).unwrap(), rows);
+    assert_eq!(sandbox.run(&["check", "--no-secrets"]).code, 1);
+}
+
+#[test]
+fn checks_say_what_and_where() {
+    let (sandbox, _) = sandbox();
+    let screen = |words: &[&str]| sandbox.run(words).all();
+    expect![[r#"
+        HOME/.claude/projects/SLUG/abc1.jsonl
+          max-tokens  the window holds 10,370 tokens; 5k are allowed
+          max-percent the window is 5 % full; 2 % are allowed
+          aperture compress --budget 5k -s abc1
+          aperture compress --budget 2% -s abc1
+        1 session checked (max-tokens, max-percent, max-stale): 2 findings
+        exit code 1
+    "#]]
+    .assert_eq(&screen(&["check", "--max-tokens", "5k", "--max-percent", "2", "--max-stale", "0"]));
+    expect![[r#"
+        HOME/.claude/projects/SLUG/abc1.jsonl
+          no-secrets  line 1: a credential: huggingface-token
+          no-secrets  line 1, block 1: a credential: github-token
+          no-secrets  line 2, block 2: a credential: anthropic-key
+          no-secrets  line 2, block 2: a credential: stripe-key
+          no-secrets  line 3, block 3: a credential: slack-token
+          no-secrets  line 3, block 3: a credential: password-in-address
+          no-secrets  line 4, block 4: a credential: aws-key
+          no-secrets  line 4, block 4: a credential: password
+          no-secrets  line 4: a credential: aws-key
+          no-secrets  line 4: a credential: password
+          no-secrets  line 5, block 5: a credential: google-key
+          no-secrets  line 5, block 6: a credential: web-token
+          no-secrets  line 6, block 7: a credential: gitlab-token
+          no-secrets  line 7: a credential: npm-token
+          no-secrets  line 7, block 9: a credential: npm-token
+          no-secrets  line 8, block 10: a credential: gitlab-token
+          no-secrets  line 9: a credential: github-token
+          no-secrets  line 10: a credential: anthropic-key
+          no-secrets  line 11: a credential: github-token
+          aperture redact --all -s abc1
+        1 session checked (no-secrets): 19 findings
+        exit code 1
+    "#]]
+    .assert_eq(&screen(&["check", "--no-secrets"]));
+    expect![[r#"
+        <?xml version="1.0" encoding="UTF-8"?>
+        <testsuites>
+          <testsuite name="aperture check" tests="2" failures="1">
+            <testcase classname="HOME/.claude/projects/SLUG/abc1.jsonl" name="no-secrets">
+              <failure message="19 findings">line 1: a credential: huggingface-token
+        line 1, block 1: a credential: github-token
+        line 2, block 2: a credential: anthropic-key
+        line 2, block 2: a credential: stripe-key
+        line 3, block 3: a credential: slack-token
+        line 3, block 3: a credential: password-in-address
+        line 4, block 4: a credential: aws-key
+        line 4, block 4: a credential: password
+        line 4: a credential: aws-key
+        line 4: a credential: password
+        line 5, block 5: a credential: google-key
+        line 5, block 6: a credential: web-token
+        line 6, block 7: a credential: gitlab-token
+        line 7: a credential: npm-token
+        line 7, block 9: a credential: npm-token
+        line 8, block 10: a credential: gitlab-token
+        line 9: a credential: github-token
+        line 10: a credential: anthropic-key
+        line 11: a credential: github-token</failure>
+            </testcase>
+            <testcase classname="HOME/.claude/projects/SLUG/abc1.jsonl" name="no-damage"/>
+          </testsuite>
+        </testsuites>
+        exit code 1
+    "#]]
+    .assert_eq(&screen(&["check", "--no-damage", "--no-secrets", "--format", "junit"]));
+    expect![[r#"
+        ::error file=HOME/.claude/projects/SLUG/abc1.jsonl,title=aperture max-tokens::the window holds 10,370 tokens; 5k are allowed
+        ::error file=HOME/.claude/projects/SLUG/abc1.jsonl,line=1,title=aperture no-secrets::line 1: a credential: huggingface-token
+        ::error file=HOME/.claude/projects/SLUG/abc1.jsonl,line=1,title=aperture no-secrets::line 1, block 1: a credential: github-token
+        ::error file=HOME/.claude/projects/SLUG/abc1.jsonl,line=2,title=aperture no-secrets::line 2, block 2: a credential: anthropic-key
+        ::error file=HOME/.claude/projects/SLUG/abc1.jsonl,line=2,title=aperture no-secrets::line 2, block 2: a credential: stripe-key
+        ::error file=HOME/.claude/projects/SLUG/abc1.jsonl,line=3,title=aperture no-secrets::line 3, block 3: a credential: slack-token
+        ::error file=HOME/.claude/projects/SLUG/abc1.jsonl,line=3,title=aperture no-secrets::line 3, block 3: a credential: password-in-address
+        ::error file=HOME/.claude/projects/SLUG/abc1.jsonl,line=4,title=aperture no-secrets::line 4, block 4: a credential: aws-key
+        ::error file=HOME/.claude/projects/SLUG/abc1.jsonl,line=4,title=aperture no-secrets::line 4, block 4: a credential: password
+        ::error file=HOME/.claude/projects/SLUG/abc1.jsonl,line=4,title=aperture no-secrets::line 4: a credential: aws-key
+        ::error file=HOME/.claude/projects/SLUG/abc1.jsonl,line=4,title=aperture no-secrets::line 4: a credential: password
+        ::error file=HOME/.claude/projects/SLUG/abc1.jsonl,line=5,title=aperture no-secrets::line 5, block 5: a credential: google-key
+        ::error file=HOME/.claude/projects/SLUG/abc1.jsonl,line=5,title=aperture no-secrets::line 5, block 6: a credential: web-token
+        ::error file=HOME/.claude/projects/SLUG/abc1.jsonl,line=6,title=aperture no-secrets::line 6, block 7: a credential: gitlab-token
+        ::error file=HOME/.claude/projects/SLUG/abc1.jsonl,line=7,title=aperture no-secrets::line 7: a credential: npm-token
+        ::error file=HOME/.claude/projects/SLUG/abc1.jsonl,line=7,title=aperture no-secrets::line 7, block 9: a credential: npm-token
+        ::error file=HOME/.claude/projects/SLUG/abc1.jsonl,line=8,title=aperture no-secrets::line 8, block 10: a credential: gitlab-token
+        ::error file=HOME/.claude/projects/SLUG/abc1.jsonl,line=9,title=aperture no-secrets::line 9: a credential: github-token
+        ::error file=HOME/.claude/projects/SLUG/abc1.jsonl,line=10,title=aperture no-secrets::line 10: a credential: anthropic-key
+        ::error file=HOME/.claude/projects/SLUG/abc1.jsonl,line=11,title=aperture no-secrets::line 11: a credential: github-token
+        exit code 1
+    "#]].assert_eq(&screen(&["check", "--max-tokens", "5k", "--no-secrets", "--format", "github"]));
+    sandbox.write("aperture.toml", "[check]\nmax_tokens = 5000\n");
+    expect![[r#"
+        {
+          "schema": "aperture.check/1",
+          "rules": [
+            "max-tokens"
+          ],
+          "sessions": [
+            {
+              "session": "abc1",
+              "path": "HOME/.claude/projects/SLUG/abc1.jsonl",
+              "findings": [
+                {
+                  "rule": "max-tokens",
+                  "message": "the window holds 10,370 tokens; 5k are allowed",
+                  "measured": 10370.0,
+                  "limit": 5000.0,
+                  "line": null,
+                  "block": null,
+                  "hint": "aperture compress --budget 5k"
+                }
+              ]
+            }
+          ]
+        }
+        exit code 1
+    "#]]
+    .assert_eq(&screen(&["check", "--json"]));
+    sandbox.write("aperture.toml", "[check]\nno_damage = true\n");
+    expect![[r#"
+        1 session checked (no-damage): nothing found
+        exit code 0
+    "#]]
+    .assert_eq(&screen(&["check", "--all"]));
+    sandbox.write("data.jsonl", "{\"a\":1}\n");
+    expect![[r#"
+        0 sessions checked (no-damage): nothing found
+        note: passed over: PROJECT/data.jsonl is no session: none of its first lines is one of a known format
+        exit code 0
+    "#]]
+    .assert_eq(&screen(&["check", "data.jsonl"]));
+    for (words, code) in [
+        (&["check", "nowhere"][..], 1),
+        (&["check", "--max-percent", "x"], 2),
+        (&["check", "--project", "--all"], 2),
+        (&["check", "--format", "yaml"], 2),
+        (&["check", "--project"], 0),
+    ] {
+        assert_eq!(sandbox.run(words).code, code, "{words:?}");
+    }
+}
+
+/// A repository in the project, with the program on the path of its hooks.
+struct Repository {
+    sandbox: Sandbox,
+}
+
+impl Repository {
+    /// None, said aloud, where there is no git.
+    fn new() -> Option<Repository> {
+        if Command::new("git").arg("--version").output().is_err() {
+            eprintln!("skipped: there is no git");
+            return None;
+        }
+        let repository = Repository { sandbox: Sandbox::new() };
+        repository.git(&["init", "-q", "-b", "main"]);
+        repository.git(&["config", "user.email", "dev@example.com"]);
+        repository.git(&["config", "user.name", "Dev"]);
+        Some(repository)
+    }
+
+    fn command(&self, arguments: &[&str]) -> Output {
+        let program = Path::new(env!("CARGO_BIN_EXE_aperture")).parent().unwrap();
+        let path = std::env::join_paths(
+            std::iter::once(program.to_owned()).chain(std::env::split_paths(&std::env::var_os("PATH").unwrap())),
+        );
+        let mut like = self.sandbox.command(&[]);
+        let mut command = Command::new("git");
+        command.args(arguments).current_dir(&self.sandbox.project).env_clear().env("PATH", path.unwrap());
+        command.envs(like.env("GIT_CONFIG_NOSYSTEM", "1").get_envs().filter_map(|(name, value)| Some((name, value?))));
+        command.output().unwrap()
+    }
+
+    fn git(&self, arguments: &[&str]) -> String {
+        let output = self.command(arguments);
+        assert!(output.status.success(), "{arguments:?}: {}", String::from_utf8_lossy(&output.stderr));
+        String::from_utf8(output.stdout).unwrap()
+    }
+
+    fn aperture(&self, arguments: &[&str]) -> Outcome {
+        let path = std::env::var_os("PATH").unwrap();
+        let output = self.sandbox.command(arguments).env("PATH", path).output().unwrap();
+        let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).replace(&*self.sandbox.project.to_string_lossy(), "PROJECT");
+        Outcome { stdout: text(&output.stdout), stderr: text(&output.stderr), code: output.status.code().unwrap_or(-1) }
+    }
+}
+
+#[test]
+fn a_commit_with_a_credential_is_refused() {
+    let Some(repository) = Repository::new() else { return };
+    let sandbox = &repository.sandbox;
+    let screen = |words: &[&str]| repository.aperture(words).all();
+    expect![[r#"
+        pre-commit  not installed: PROJECT/.git/hooks/pre-commit
+        exit code 1
+    "#]]
+    .assert_eq(&screen(&["install", "git-hook", "--check"]));
+    expect![[r#"
+        pre-commit  would be installed: PROJECT/.git/hooks/pre-commit
+        nothing was written: this is a dry run
+        exit code 0
+    "#]]
+    .assert_eq(&screen(&["install", "git-hook", "--dry-run"]));
+    expect![[r#"
+        pre-commit  installed: PROJECT/.git/hooks/pre-commit
+        exit code 0
+    "#]]
+    .assert_eq(&screen(&["install", "git-hook"]));
+    assert_eq!(repository.aperture(&["install", "git-hook", "--check"]).code, 0);
+    // What is no session is none of its business.
+    sandbox.write("data.jsonl", format!("{{\"key\":\"{}\"}}\n", keys()[0]));
+    let path = sandbox.write("demo.jsonl", planted());
+    repository.git(&["add", "."]);
+    // What is staged counts, not what stands in the worktree.
+    sandbox.write("demo.jsonl", "");
+    let refused = repository.command(&["commit", "-qm", "demo"]);
+    assert!(!refused.status.success());
+    let said = format!("{}{}", String::from_utf8_lossy(&refused.stdout), String::from_utf8_lossy(&refused.stderr));
+    assert_eq!(shown(said.as_bytes()), [""; 0]);
+    assert!(said.contains("line 1: a credential: huggingface-token") && said.contains("--no-verify"), "{said}");
+    fs::write(&path, planted()).unwrap();
+    assert_eq!(repository.aperture(&["redact", "--all", "-s", "demo.jsonl"]).code, 0);
+    repository.git(&["add", "."]);
+    repository.git(&["commit", "-qm", "demo"]);
+    expect![[r#"
+        pre-commit  taken out: PROJECT/.git/hooks/pre-commit
+        post-commit not installed: PROJECT/.git/hooks/post-commit
+        pre-push    not installed: PROJECT/.git/hooks/pre-push
+        exit code 0
+    "#]]
+    .assert_eq(&screen(&["uninstall", "git-hook"]));
+    assert!(!sandbox.project.join(".git/hooks/pre-commit").exists());
+}
+
+#[test]
+fn a_push_with_a_credential_is_refused() {
+    let Some(repository) = Repository::new() else { return };
+    let sandbox = &repository.sandbox;
+    let remote = sandbox.home.join("remote.git");
+    repository.git(&["init", "-q", "--bare", &remote.to_string_lossy()]);
+    repository.git(&["remote", "add", "origin", &remote.to_string_lossy()]);
+    assert_eq!(repository.aperture(&["install", "git-hook", "--pre-push"]).code, 0);
+    sandbox.write("a.txt", "a");
+    repository.git(&["add", "."]);
+    repository.git(&["commit", "-qm", "one"]);
+    repository.git(&["push", "-q", "origin", "main"]);
+    sandbox.write("demo.jsonl", planted());
+    repository.git(&["add", "."]);
+    repository.git(&["commit", "-qm", "two"]);
+    // It was in a commit: that it is gone in the next one does not help.
+    repository.git(&["rm", "-q", "demo.jsonl"]);
+    repository.git(&["commit", "-qm", "three"]);
+    assert!(!repository.command(&["push", "-q", "origin", "main"]).status.success());
+    assert!(!repository.command(&["push", "-q", "origin", "main:other"]).status.success());
+    repository.git(&["reset", "-q", "--hard", "HEAD~2"]);
+    sandbox.write("b.txt", "b");
+    repository.git(&["add", "."]);
+    repository.git(&["commit", "-qm", "four"]);
+    repository.git(&["push", "-q", "origin", "main"]);
+    repository.git(&["push", "-q", "origin", ":main"]);
+}
+
+#[test]
+fn a_commit_is_noted_with_its_session() {
+    let Some(repository) = Repository::new() else { return };
+    let sandbox = &repository.sandbox;
+    sandbox.session("abc1", planted(), 0);
+    assert_eq!(repository.aperture(&["install", "git-hook", "--post-commit"]).code, 0);
+    sandbox.write("a.txt", "a");
+    repository.git(&["add", "."]);
+    repository.git(&["commit", "-qm", "one"]);
+    let note = repository.git(&["notes", "--ref=aperture", "show", "HEAD"]);
+    assert_eq!(shown(note.as_bytes()), [""; 0]);
+    expect![[r#"
+        Session: abc1
+        goal: use [secret:github-token] to fix the deploy of the shop
+        story: It uses [secret:gitlab-token] now.
+        state: answered, plan: 0 of 1 done
+    "#]]
+    .assert_eq(&note);
+}
+
+#[test]
+fn hooks_that_are_there_stay() {
+    let Some(repository) = Repository::new() else { return };
+    let sandbox = &repository.sandbox;
+    repository.git(&["config", "core.hooksPath", "my hooks"]);
+    let mine = "#!/bin/bash\necho mine >> ran\nexit 0\n";
+    let path = sandbox.write("my hooks/pre-commit", mine);
+    assert_eq!(repository.aperture(&["install", "git-hook"]).code, 0);
+    assert_eq!(repository.aperture(&["install", "git-hook"]).code, 0);
+    sandbox.write("a.txt", "a");
+    repository.git(&["add", "a.txt"]);
+    repository.git(&["commit", "-qm", "one"]);
+    assert_eq!(fs::read_to_string(sandbox.project.join("ran")).unwrap(), "mine\n");
+    // From a worktree and from below, it is the same hook.
+    repository.git(&["worktree", "add", "-q", "../other"]);
+    assert_eq!(repository.aperture(&["-C", "my hooks", "uninstall", "git-hook"]).code, 0);
+    assert_eq!(fs::read_to_string(&path).unwrap(), mine);
+    let python = "#!/usr/bin/env python3\n";
+    fs::write(&path, python).unwrap();
+    let refused = repository.aperture(&["install", "git-hook"]);
+    expect![[r#"
+        error: cannot change the hook PROJECT/my hooks/pre-commit
+        because: it is no script of a shell
+        hint: add to it by hand: aperture git-hook pre-commit
+        exit code 1
+    "#]]
+    .assert_eq(&refused.all());
+    assert_eq!(fs::read_to_string(&path).unwrap(), python);
+    assert_eq!(repository.aperture(&["-C", "..", "install", "git-hook"]).code, 1);
+}
+
+#[test]
+fn the_recipes_of_the_readme_run() {
+    let Some(repository) = Repository::new() else { return };
+    let sandbox = &repository.sandbox;
+    let clean = masked(planted().as_bytes());
+    sandbox.session("abc1", &clean, 0);
+    sandbox.write("demo.jsonl", &clean);
+    repository.git(&["add", "."]);
+    repository.git(&["commit", "-qm", "demo"]);
+    let readme = fs::read_to_string(crate::sandbox::repository().join("README.md")).unwrap();
+    let section = readme.split("## In CI and git hooks").nth(1).unwrap().split("\n## ").next().unwrap();
+    let blocks = section.split("```sh\n").skip(1).map(|block| block.split("```").next().unwrap());
+    let lines: Vec<&str> = blocks.flat_map(str::lines).collect();
+    assert!(lines.len() > 8);
+    let run = |line: &str| repository.command(&["-c", &format!("alias.recipe=!{line}"), "recipe"]);
+    for line in &lines {
+        let output = run(line);
+        assert!(output.status.success(), "{line}: {}", String::from_utf8_lossy(&output.stderr));
+    }
+    // They can fail.
+    sandbox.write("demo.jsonl", planted());
+    assert!(lines.iter().filter(|line| line.starts_with("git ls-files")).all(|line| !run(line).status.success()));
+}
