@@ -28,6 +28,7 @@ const LONGEST_INPUT: u64 = 16 << 20;
 const LARGE_SESSION_BYTES: u64 = 8 << 20;
 
 /// What a command is given: where things are, how to write, what the user asked of every command.
+#[derive(Clone)]
 pub struct Env {
     /// The file system.
     pub disk: &'static dyn Disk,
@@ -112,6 +113,11 @@ impl Env {
             paged: terminal && !globals.no_pager && !globals.json,
             cached: !globals.no_cache,
         })
+    }
+
+    /// The same for another session, named by its path, and another command, as the log is to show it.
+    pub fn on(&self, session: &Path, command: &str) -> Env {
+        Env { session: Some(session.to_string_lossy().into_owned()), command: command.to_owned(), ..self.clone() }
     }
 
     /// The cache of the user, or one that keeps nothing.

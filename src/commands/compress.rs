@@ -4,7 +4,7 @@ use super::changing::{ChangeOptions, Said, change};
 use crate::cli::{CommandError, Env, ErrorKind};
 use crate::engine::{self, Selector};
 use crate::model::{BlockNumber, Level};
-use crate::output::amount;
+use crate::output::{ChangeReport, amount};
 use crate::workspace::{Aim, Scope, shorten, shrink};
 use anyhow::anyhow;
 
@@ -86,7 +86,7 @@ fn preset(name: &str) -> Result<&'static engine::Preset, String> {
 }
 
 /// Shortens the blocks.
-pub fn run(env: &Env, arguments: &Arguments) -> Result<(), CommandError> {
+pub fn run(env: &Env, arguments: &Arguments) -> Result<ChangeReport, CommandError> {
     let selector = arguments.selector.as_deref().map(Selector::parse).transpose()?;
     let keep_from = arguments.keep_from.as_deref().map(Selector::parse).transpose()?;
     let mut rules = env.rules.clone();
