@@ -4,6 +4,7 @@ use crate::model::Fault;
 use serde::de::{Deserialize, Deserializer, MapAccess, Visitor};
 use serde_json::value::RawValue;
 use std::borrow::Cow;
+use std::ops::Range;
 
 /// The text of a JSON string; what is no string gives `None`, a lone surrogate becomes U+FFFD.
 pub fn text(value: &RawValue) -> Option<Cow<'_, str>> {
@@ -47,6 +48,20 @@ pub fn members(value: &RawValue) -> Vec<(Cow<'_, str>, &RawValue)> {
 /// The member `name` of an object; of equal names the last one, as JavaScript has it.
 pub fn member<'a>(value: &'a RawValue, name: &str) -> Option<&'a RawValue> {
     members(value).into_iter().rev().find(|(key, _)| key == name).map(|(_, value)| value)
+}
+
+/// A text with other numbers at these places, which do not overlap; every other byte stays.
+pub fn with_figures(whole: &[u8], mut figures: Vec<(Range<usize>, u64)>) -> Vec<u8> {
+    figures.sort_by_key(|(range, _)| range.start);
+    let mut written = Vec::with_capacity(whole.len() + 16);
+    let mut at = 0;
+    for (range, figure) in figures {
+        written.extend_from_slice(&whole[at..range.start]);
+        written.extend_from_slice(figure.to_string().as_bytes());
+        at = range.end;
+    }
+    written.extend_from_slice(&whole[at..]);
+    written
 }
 
 /// What is wrong with a line that is no JSON object.
