@@ -135,6 +135,11 @@ impl Env {
         Some(usize::from(height.0))
     }
 
+    /// The same for another session, named by its path, and another command, as the log is to show it.
+    pub fn on(&self, session: &Path, command: &str) -> Env {
+        Env { session: Some(session.to_string_lossy().into_owned()), command: command.to_owned(), ..self.clone() }
+    }
+
     /// The cache of the user, or one that keeps nothing.
     pub fn cache(&self) -> Cache {
         let directory = var_os("APERTURE_HOME").filter(|path| !path.is_empty()).map(|home| PathBuf::from(home).join("cache"));

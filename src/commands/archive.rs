@@ -4,6 +4,7 @@ use super::changing::{ChangeOptions, Said, change};
 use crate::cli::{CommandError, Env};
 use crate::engine::Selector;
 use crate::model::{BlockNumber, Level};
+use crate::output::ChangeReport;
 use crate::workspace::shorten;
 use std::collections::BTreeMap;
 
@@ -26,7 +27,7 @@ pub struct Arguments {
 }
 
 /// Moves the blocks to cold storage.
-pub fn run(env: &Env, arguments: &Arguments) -> Result<(), CommandError> {
+pub fn run(env: &Env, arguments: &Arguments) -> Result<ChangeReport, CommandError> {
     let selector = Selector::parse(&arguments.selector)?;
     change(env, arguments.options, &|draft, opened| {
         let wanted: BTreeMap<BlockNumber, Level> =

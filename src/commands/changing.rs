@@ -82,7 +82,8 @@ pub fn open(env: &Env, options: ChangeOptions, found: &Found) -> Result<Opened, 
     Ok(Opened { workspace: env.read(found.clone())?, store: Some(store), _lock: Some(lock) })
 }
 
-/// Plans a change of the session that the user means, applies it unless it is a look ahead, and reports it.
+/// Plans a change of the session that the user means, applies it unless it is a look ahead, and returns what
+/// there is to say.
 ///
 /// # Errors
 ///
@@ -91,21 +92,8 @@ pub fn change(
     env: &Env,
     options: ChangeOptions,
     plan: &dyn Fn(&mut Draft<'_>, &Opened) -> Result<Said, CommandError>,
-) -> Result<(), CommandError> {
-    env.print(&attempt(env, options, &env.find(None)?, plan)?)
-}
-
-/// As [`change`], without printing the report.
-///
-/// # Errors
-///
-/// As [`change`].
-pub fn attempt(
-    env: &Env,
-    options: ChangeOptions,
-    found: &Found,
-    plan: &dyn Fn(&mut Draft<'_>, &Opened) -> Result<Said, CommandError>,
 ) -> Result<ChangeReport, CommandError> {
+    let found = &env.find(None)?;
     let mut left = ATTEMPTS;
     loop {
         left -= 1;

@@ -2,6 +2,7 @@
 
 use super::changing::{ChangeOptions, Said, change};
 use crate::cli::{CommandError, Env, ErrorKind};
+use crate::output::ChangeReport;
 use anyhow::anyhow;
 use std::ops::RangeInclusive;
 
@@ -35,7 +36,7 @@ pub struct UncompactArguments {
 }
 
 /// Folds the turns.
-pub fn run(env: &Env, arguments: &Arguments) -> Result<(), CommandError> {
+pub fn run(env: &Env, arguments: &Arguments) -> Result<ChangeReport, CommandError> {
     let turns = range(&arguments.turns)?;
     let given = arguments.summary.as_deref().map(|text| env.text(text)).transpose()?;
     change(env, arguments.options, &|draft, _| {
@@ -53,7 +54,7 @@ pub fn run(env: &Env, arguments: &Arguments) -> Result<(), CommandError> {
 }
 
 /// Takes the last compaction of the client back.
-pub fn run_uncompact(env: &Env, arguments: &UncompactArguments) -> Result<(), CommandError> {
+pub fn run_uncompact(env: &Env, arguments: &UncompactArguments) -> Result<ChangeReport, CommandError> {
     change(env, arguments.options, &|draft, _| {
         draft.uncut()?;
         Ok(Said { what: Some("the last compaction".to_owned()), ..Said::change("taken back") })

@@ -4,12 +4,12 @@ use super::changing::{ChangeOptions, Said, change};
 use crate::cli::{CommandError, Env, ErrorKind};
 use crate::engine::{self, Selector};
 use crate::model::{BlockNumber, Level};
-use crate::output::amount;
+use crate::output::{ChangeReport, amount};
 use crate::workspace::{Aim, Scope, shorten, shrink};
 use anyhow::anyhow;
 
 /// Arguments of `compress`.
-#[derive(Debug, clap::Args)]
+#[derive(Debug, Default, clap::Args)]
 #[command(after_help = "Examples:
   aperture compress --stale                     what the agent will hardly need again
   aperture compress --stale --preset aggressive --dry-run
@@ -46,6 +46,18 @@ pub struct Arguments {
     keep_from: Option<String>,
     #[command(flatten)]
     options: ChangeOptions,
+}
+
+impl Arguments {
+    /// What is stale, by the settings.
+    pub fn stale(live: bool) -> Arguments {
+        Arguments { stale: true, options: ChangeOptions { dry_run: false, live }, ..Arguments::default() }
+    }
+
+    /// What is over the budget of the settings.
+    pub fn over_budget(live: bool) -> Arguments {
+        Arguments { over_budget: true, stale: false, ..Arguments::stale(live) }
+    }
 }
 
 /// What a window may hold.
@@ -86,7 +98,7 @@ fn preset(name: &str) -> Result<&'static engine::Preset, String> {
 }
 
 /// Shortens the blocks.
-pub fn run(env: &Env, arguments: &Arguments) -> Result<(), CommandError> {
+pub fn run(env: &Env, arguments: &Arguments) -> Result<ChangeReport, CommandError> {
     let selector = arguments.selector.as_deref().map(Selector::parse).transpose()?;
     let keep_from = arguments.keep_from.as_deref().map(Selector::parse).transpose()?;
     let mut rules = env.rules.clone();

@@ -2,6 +2,7 @@
 
 use super::changing::{ChangeOptions, Said, change};
 use crate::cli::{CommandError, Env, ErrorKind};
+use crate::output::ChangeReport;
 use crate::workspace::NOTE;
 use anyhow::anyhow;
 
@@ -20,7 +21,7 @@ pub struct Arguments {
 }
 
 /// Adds the note.
-pub fn run(env: &Env, arguments: &Arguments) -> Result<(), CommandError> {
+pub fn run(env: &Env, arguments: &Arguments) -> Result<ChangeReport, CommandError> {
     let text = env.text(&arguments.text)?;
     if text.trim().is_empty() {
         return Err(CommandError::new(ErrorKind::Usage, anyhow!("the note is empty")));

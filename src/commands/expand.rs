@@ -5,6 +5,7 @@ use super::compress::level;
 use crate::cli::{CommandError, Env};
 use crate::engine::Selector;
 use crate::model::{BlockNumber, Level};
+use crate::output::ChangeReport;
 use crate::workspace::shorten;
 use std::collections::BTreeMap;
 
@@ -28,7 +29,7 @@ pub struct Arguments {
 }
 
 /// Brings the blocks back.
-pub fn run(env: &Env, arguments: &Arguments) -> Result<(), CommandError> {
+pub fn run(env: &Env, arguments: &Arguments) -> Result<ChangeReport, CommandError> {
     let selector = Selector::parse(&arguments.selector)?;
     let level = arguments.level.unwrap_or(Level::Original);
     change(env, arguments.options, &|draft, opened| {

@@ -5,6 +5,7 @@ use super::pin::mark;
 use crate::cli::{CommandError, Env};
 use crate::engine::Selector;
 use crate::model::{BlockNumber, MarkKind};
+use crate::output::ChangeReport;
 
 /// Arguments of `focus`.
 #[derive(Debug, clap::Args)]
@@ -38,7 +39,7 @@ pub struct UnfocusArguments {
 }
 
 /// Selects the blocks.
-pub fn run(env: &Env, arguments: &Arguments) -> Result<(), CommandError> {
+pub fn run(env: &Env, arguments: &Arguments) -> Result<ChangeReport, CommandError> {
     let selector = Selector::parse(&arguments.selector)?;
     change(env, arguments.options, &|draft, opened| {
         let reading = &opened.workspace.reading;
@@ -60,7 +61,7 @@ pub fn run(env: &Env, arguments: &Arguments) -> Result<(), CommandError> {
 }
 
 /// Lets the blocks go.
-pub fn run_unfocus(env: &Env, arguments: &UnfocusArguments) -> Result<(), CommandError> {
+pub fn run_unfocus(env: &Env, arguments: &UnfocusArguments) -> Result<ChangeReport, CommandError> {
     let selector = Selector::parse(&arguments.selector)?;
     change(env, arguments.options, &|draft, opened| {
         let mut said = Said::change("unfocused");

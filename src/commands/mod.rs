@@ -40,50 +40,68 @@ pub mod verify;
 pub mod watch;
 
 use crate::cli::{Command, CommandError, Env};
+use crate::output::ChangeReport;
 
 /// Runs a command; without one, `status`.
+///
+/// # Errors
+///
+/// Those of the command.
 pub fn run(env: &Env, command: Option<Command>) -> Result<(), CommandError> {
-    match command {
-        None => status::run(env, &status::Arguments::default()),
-        Some(Command::Manifest(arguments)) => manifest::run(env, &arguments),
-        Some(Command::Sessions(arguments)) => sessions::run(env, &arguments),
-        Some(Command::Status(arguments)) => status::run(env, &arguments),
-        Some(Command::Summary(arguments)) => summary::run(env, &arguments),
-        Some(Command::Blocks(arguments)) => blocks::run(env, &arguments),
-        Some(Command::Show(arguments)) => show::run(env, &arguments),
-        Some(Command::Explain(arguments)) => explain::run(env, &arguments),
-        Some(Command::Transcript(arguments)) => transcript::run(env, &arguments),
-        Some(Command::Compress(arguments)) => compress::run(env, &arguments),
-        Some(Command::Expand(arguments)) => expand::run(env, &arguments),
-        Some(Command::Recall(arguments)) => recall::run(env, &arguments),
-        Some(Command::Pin(arguments)) => pin::run(env, &arguments),
-        Some(Command::Focus(arguments)) => focus::run(env, &arguments),
-        Some(Command::Update(arguments)) => update::run(env, &arguments),
-        Some(Command::Create(arguments)) => create::run(env, &arguments),
-        Some(Command::Compact(arguments)) => compact::run(env, &arguments),
-        Some(Command::Diff(arguments)) => diff::run(env, &arguments),
-        Some(Command::Log(arguments)) => log::run(env, &arguments),
-        Some(Command::Snapshot(arguments)) => snapshot::run(env, &arguments),
-        Some(Command::Restore(arguments)) => restore::run(env, &arguments),
-        Some(Command::Preset(arguments)) => preset::run(env, &arguments),
-        Some(Command::Unpin(arguments)) => pin::run_unpin(env, &arguments),
-        Some(Command::Unfocus(arguments)) => focus::run_unfocus(env, &arguments),
-        Some(Command::Uncompact(arguments)) => compact::run_uncompact(env, &arguments),
-        Some(Command::Archive(arguments)) => archive::run(env, &arguments),
-        Some(Command::Redact(arguments)) => redact::run(env, &arguments),
-        Some(Command::Undo(arguments)) => undo::run(env, &arguments),
-        Some(Command::Redo(arguments)) => redo::run(env, &arguments),
-        Some(Command::Check(arguments)) => check::run(env, &arguments),
-        Some(Command::Verify(arguments)) => verify::run(env, &arguments),
-        Some(Command::Gc(arguments)) => gc::run(env, &arguments),
-        Some(Command::Export(arguments)) => export::run(env, &arguments),
-        Some(Command::Import(arguments)) => import::run(env, &arguments),
-        Some(Command::Watch(arguments)) => watch::run(env, &arguments),
-        Some(Command::Install(arguments)) => install::run(env, &arguments),
-        Some(Command::Uninstall(arguments)) => install::run_uninstall(env, &arguments),
-        Some(Command::GitHook(arguments)) => git_hook::run(env, &arguments),
-        Some(Command::Help(arguments)) => help::run(&arguments),
-        Some(Command::Completions(arguments)) => completions::run(&arguments),
-        Some(Command::Util(arguments)) => util::run(env, &arguments),
+    let Some(command) = command else { return status::run(env, &status::Arguments::default()) };
+    if let Some(report) = change(env, &command) {
+        return env.print(&report?);
     }
+    match command {
+        Command::Manifest(arguments) => manifest::run(env, &arguments),
+        Command::Sessions(arguments) => sessions::run(env, &arguments),
+        Command::Status(arguments) => status::run(env, &arguments),
+        Command::Summary(arguments) => summary::run(env, &arguments),
+        Command::Blocks(arguments) => blocks::run(env, &arguments),
+        Command::Show(arguments) => show::run(env, &arguments),
+        Command::Explain(arguments) => explain::run(env, &arguments),
+        Command::Transcript(arguments) => transcript::run(env, &arguments),
+        Command::Recall(arguments) => recall::run(env, &arguments),
+        Command::Diff(arguments) => diff::run(env, &arguments),
+        Command::Log(arguments) => log::run(env, &arguments),
+        Command::Snapshot(arguments) => snapshot::run(env, &arguments),
+        Command::Preset(arguments) => preset::run(env, &arguments),
+        Command::Watch(arguments) => watch::run(env, &arguments),
+        Command::Check(arguments) => check::run(env, &arguments),
+        Command::Verify(arguments) => verify::run(env, &arguments),
+        Command::Gc(arguments) => gc::run(env, &arguments),
+        Command::Export(arguments) => export::run(env, &arguments),
+        Command::Import(arguments) => import::run(env, &arguments),
+        Command::Install(arguments) => install::run(env, &arguments),
+        Command::Uninstall(arguments) => install::run_uninstall(env, &arguments),
+        Command::GitHook(arguments) => git_hook::run(env, &arguments),
+        Command::Help(arguments) => help::run(&arguments),
+        Command::Completions(arguments) => completions::run(&arguments),
+        Command::Util(arguments) => util::run(env, &arguments),
+        // Those that change a session were carried out above.
+        _ => Ok(()),
+    }
+}
+
+/// Carries out a command that changes a session, and returns what that did; none for a command that only reads.
+pub fn change(env: &Env, command: &Command) -> Option<Result<ChangeReport, CommandError>> {
+    Some(match command {
+        Command::Compress(arguments) => compress::run(env, arguments),
+        Command::Expand(arguments) => expand::run(env, arguments),
+        Command::Archive(arguments) => archive::run(env, arguments),
+        Command::Recall(arguments) if arguments.changes() => recall::bring_back(env, arguments),
+        Command::Pin(arguments) => pin::run(env, arguments),
+        Command::Unpin(arguments) => pin::run_unpin(env, arguments),
+        Command::Focus(arguments) => focus::run(env, arguments),
+        Command::Unfocus(arguments) => focus::run_unfocus(env, arguments),
+        Command::Update(arguments) => update::run(env, arguments),
+        Command::Create(arguments) => create::run(env, arguments),
+        Command::Compact(arguments) => compact::run(env, arguments),
+        Command::Uncompact(arguments) => compact::run_uncompact(env, arguments),
+        Command::Restore(arguments) => restore::run(env, arguments),
+        Command::Redact(arguments) => redact::run(env, arguments),
+        Command::Undo(arguments) => undo::run(env, arguments),
+        Command::Redo(arguments) => redo::run(env, arguments),
+        _ => return None,
+    })
 }

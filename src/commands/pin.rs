@@ -4,6 +4,7 @@ use super::changing::{ChangeOptions, Said, change};
 use crate::cli::{CommandError, Env};
 use crate::engine::Selector;
 use crate::model::{BlockNumber, MarkKind, Pin};
+use crate::output::ChangeReport;
 use crate::workspace::{Draft, Kept, PlanError};
 
 /// Arguments of `pin`.
@@ -41,7 +42,7 @@ pub struct UnpinArguments {
 }
 
 /// Pins the blocks.
-pub fn run(env: &Env, arguments: &Arguments) -> Result<(), CommandError> {
+pub fn run(env: &Env, arguments: &Arguments) -> Result<ChangeReport, CommandError> {
     let pin = match (arguments.top, arguments.bottom) {
         (true, _) => Pin::Top,
         (_, true) => Pin::Bottom,
@@ -58,7 +59,7 @@ pub fn run(env: &Env, arguments: &Arguments) -> Result<(), CommandError> {
 }
 
 /// Unpins the blocks.
-pub fn run_unpin(env: &Env, arguments: &UnpinArguments) -> Result<(), CommandError> {
+pub fn run_unpin(env: &Env, arguments: &UnpinArguments) -> Result<ChangeReport, CommandError> {
     let selector = Selector::parse(&arguments.selector)?;
     change(env, arguments.options, &|draft, opened| {
         let mut said = Said::change("unpinned");

@@ -5,7 +5,7 @@ use crate::cli::{CommandError, Env, ErrorKind};
 use crate::engine::recall::{Document, answer, rank};
 use crate::engine::{Selector, label, mask};
 use crate::model::{Block, BlockNumber, History, Level, Zone};
-use crate::output::{RecallReport, RecalledBlock, plural};
+use crate::output::{ChangeReport, RecallReport, RecalledBlock, plural};
 use crate::store::{Store, StoredSession};
 use crate::workspace::{self, Draft, Kept, NOTE, PlanError, Workspace, shorten};
 use anyhow::anyhow;
@@ -56,8 +56,45 @@ struct Found {
     text: String,
 }
 
-/// Searches, and prints, restores or injects.
+impl Arguments {
+    /// Whether the session is changed.
+    pub fn changes(&self) -> bool {
+        self.restore || self.inject
+    }
+}
+
+/// Searches and prints.
 pub fn run(env: &Env, arguments: &Arguments) -> Result<(), CommandError> {
+    let report = search_only(env, arguments)?;
+    if !report.blocks.is_empty() {
+        return env.print(&report);
+    }
+    // The report says it to a program, the error to a person; both are told by the exit code.
+    if !env.json {
+        return Err(nothing(&arguments.query));
+    }
+    env.print(&report)?;
+    Err(CommandError::silent())
+}
+
+/// What fits the query, without a change of the session.
+///
+/// # Errors
+///
+/// The session or the store cannot be read.
+pub fn search_only(env: &Env, arguments: &Arguments) -> Result<RecallReport, CommandError> {
+    let workspace = env.open(None)?;
+    let store = env.existing_store()?;
+    let draft = Draft::new(&workspace, store.as_ref(), env.style.now.as_millisecond())?;
+    search(env, arguments, &draft, &workspace)
+}
+
+/// Puts what fits back in its place, or adds it as a note, and returns what that did.
+///
+/// # Errors
+///
+/// Nothing fits; the session cannot be changed.
+pub fn bring_back(env: &Env, arguments: &Arguments) -> Result<ChangeReport, CommandError> {
     if arguments.restore {
         return change(env, arguments.options, &|draft, opened| {
             let report = search(env, arguments, draft, &opened.workspace)?;
@@ -73,30 +110,15 @@ pub fn run(env: &Env, arguments: &Arguments) -> Result<(), CommandError> {
             Ok(said)
         });
     }
-    if arguments.inject {
-        return change(env, arguments.options, &|draft, opened| {
-            let report = search(env, arguments, draft, &opened.workspace)?;
-            if report.blocks.is_empty() {
-                return Err(nothing(&arguments.query));
-            }
-            draft.note(NOTE, &report.note());
-            let what = format!("a note with {}", plural(report.blocks.len(), "block"));
-            Ok(Said { what: Some(what), ..Said::change("added") })
-        });
-    }
-    let workspace = env.open(None)?;
-    let store = env.existing_store()?;
-    let draft = Draft::new(&workspace, store.as_ref(), env.style.now.as_millisecond())?;
-    let report = search(env, arguments, &draft, &workspace)?;
-    if !report.blocks.is_empty() {
-        return env.print(&report);
-    }
-    // The report says it to a program, the error to a person; both are told by the exit code.
-    if !env.json {
-        return Err(nothing(&arguments.query));
-    }
-    env.print(&report)?;
-    Err(CommandError::silent())
+    change(env, arguments.options, &|draft, opened| {
+        let report = search(env, arguments, draft, &opened.workspace)?;
+        if report.blocks.is_empty() {
+            return Err(nothing(&arguments.query));
+        }
+        draft.note(NOTE, &report.note());
+        let what = format!("a note with {}", plural(report.blocks.len(), "block"));
+        Ok(Said { what: Some(what), ..Said::change("added") })
+    })
 }
 
 fn nothing(query: &str) -> CommandError {

@@ -1,10 +1,10 @@
 //! `aperture redact`: takes credentials out of a session.
 
-use super::changing::{ChangeOptions, Said, attempt};
+use super::changing::{ChangeOptions, Said, change};
 use crate::cli::{CommandError, Env};
 use crate::engine::{self, Selector};
 use crate::model::{BlockNumber, LoggedEdit, Slot};
-use crate::output::plural;
+use crate::output::{ChangeReport, plural};
 use crate::workspace::Redacted;
 use std::cell::RefCell;
 use std::collections::BTreeSet;
@@ -38,13 +38,13 @@ pub struct Arguments {
 }
 
 /// Takes them out.
-pub fn run(env: &Env, arguments: &Arguments) -> Result<(), CommandError> {
+pub fn run(env: &Env, arguments: &Arguments) -> Result<ChangeReport, CommandError> {
     let selector = arguments.selector.as_deref().map(Selector::parse).transpose()?;
     let asks = arguments.forget && !arguments.yes;
     let options = ChangeOptions { dry_run: arguments.options.dry_run || asks, ..arguments.options };
     let found = env.find(None)?;
     let chosen: RefCell<BTreeSet<BlockNumber>> = RefCell::default();
-    let mut report = attempt(env, options, &found, &|draft, opened| {
+    let mut report = change(env, options, &|draft, opened| {
         let reading = &opened.workspace.reading;
         let blocks: BTreeSet<BlockNumber> = match &selector {
             Some(selector) => selector.select(reading)?.into_iter().collect(),
@@ -87,7 +87,7 @@ pub fn run(env: &Env, arguments: &Arguments) -> Result<(), CommandError> {
     if asks {
         report.notes.push("nothing was forgotten: it could never be undone; --yes does it".to_owned());
     }
-    env.print(&report)
+    Ok(report)
 }
 
 /// What was found, in words.

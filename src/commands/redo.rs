@@ -4,6 +4,7 @@ use super::changing::ChangeOptions;
 use super::undo::invert;
 use crate::cli::{CommandError, Env};
 use crate::model::OperationKind;
+use crate::output::ChangeReport;
 
 /// Arguments of `redo`.
 #[derive(Debug, clap::Args)]
@@ -15,6 +16,6 @@ pub struct Arguments {
 }
 
 /// Takes the last undo back.
-pub fn run(env: &Env, arguments: &Arguments) -> Result<(), CommandError> {
+pub fn run(env: &Env, arguments: &Arguments) -> Result<ChangeReport, CommandError> {
     invert(env, arguments.options, OperationKind::Redo, None)
 }

@@ -3,6 +3,7 @@
 use super::changing::{ChangeOptions, Said, change};
 use super::diff::point;
 use crate::cli::{CommandError, Env};
+use crate::output::ChangeReport;
 
 /// Arguments of `restore`.
 #[derive(Debug, clap::Args)]
@@ -20,7 +21,7 @@ pub struct Arguments {
 }
 
 /// Restores the session.
-pub fn run(env: &Env, arguments: &Arguments) -> Result<(), CommandError> {
+pub fn run(env: &Env, arguments: &Arguments) -> Result<ChangeReport, CommandError> {
     change(env, arguments.options, &|draft, opened| {
         draft.restore_to(point(&opened.workspace.history, &arguments.point)?)?;
         Ok(Said { what: Some(format!("the session as of '{}'", arguments.point)), ..Said::change("restored") })

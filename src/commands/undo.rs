@@ -3,6 +3,7 @@
 use super::changing::{ChangeOptions, Said, change};
 use crate::cli::{CommandError, Env, ErrorKind};
 use crate::model::{History, Operation, OperationId, OperationKind};
+use crate::output::ChangeReport;
 use anyhow::anyhow;
 
 /// Arguments of `undo`.
@@ -21,7 +22,7 @@ pub struct Arguments {
 }
 
 /// Takes the operation back.
-pub fn run(env: &Env, arguments: &Arguments) -> Result<(), CommandError> {
+pub fn run(env: &Env, arguments: &Arguments) -> Result<ChangeReport, CommandError> {
     invert(env, arguments.options, OperationKind::Undo, arguments.operation)
 }
 
@@ -31,7 +32,7 @@ pub fn invert(
     options: ChangeOptions,
     kind: OperationKind,
     operation: Option<OperationId>,
-) -> Result<(), CommandError> {
+) -> Result<ChangeReport, CommandError> {
     let (verb, word) = if kind == OperationKind::Redo { ("redone", "redo") } else { ("undone", "undo") };
     change(env, options, &|draft, opened| {
         let history = &opened.workspace.history;

@@ -4,6 +4,7 @@ use super::changing::{ChangeOptions, Said, change};
 use crate::cli::{CommandError, Env, ErrorKind};
 use crate::engine::Selector;
 use crate::model::{BlockKind, Level};
+use crate::output::ChangeReport;
 use anyhow::anyhow;
 
 /// Arguments of `update`.
@@ -23,7 +24,7 @@ pub struct Arguments {
 }
 
 /// Replaces the text.
-pub fn run(env: &Env, arguments: &Arguments) -> Result<(), CommandError> {
+pub fn run(env: &Env, arguments: &Arguments) -> Result<ChangeReport, CommandError> {
     let selector = Selector::parse(&arguments.selector)?;
     let text = env.text(&arguments.text)?;
     if text.trim().is_empty() {

@@ -108,6 +108,20 @@ fn string_end(row: &[u8], start: usize) -> usize {
     row.len()
 }
 
+/// A text with other numbers at these places, which do not overlap; every other byte stays.
+pub fn with_figures(whole: &[u8], mut figures: Vec<(Range<usize>, u64)>) -> Vec<u8> {
+    figures.sort_by_key(|(range, _)| range.start);
+    let mut written = Vec::with_capacity(whole.len() + 16);
+    let mut at = 0;
+    for (range, figure) in figures {
+        written.extend_from_slice(&whole[at..range.start]);
+        written.extend_from_slice(figure.to_string().as_bytes());
+        at = range.end;
+    }
+    written.extend_from_slice(&whole[at..]);
+    written
+}
+
 /// What is wrong with a line that is no JSON object.
 pub fn fault(line: &str) -> Fault {
     let mut values = serde_json::Deserializer::from_str(line).into_iter::<&RawValue>();

@@ -38,13 +38,19 @@ pub trait ProviderAdapter: Sync {
 
     /// The directory under one of the roots that holds the sessions of a project, by the project's real path; none where only
     /// the file of a session says which project it belongs to.
-    fn project_directory(&self, root: &Path, project: &Path) -> Option<PathBuf>;
+    fn project_directory(&self, _root: &Path, _project: &Path) -> Option<PathBuf> {
+        None
+    }
 
     /// The directories in which running clients say which session they have open.
-    fn registries(&self, places: &Places) -> Vec<PathBuf>;
+    fn registries(&self, _places: &Places) -> Vec<PathBuf> {
+        Vec::new()
+    }
 
     /// Which process has which session open, from one file of a registry.
-    fn registered(&self, content: &[u8]) -> Option<OpenSession>;
+    fn registered(&self, _content: &[u8]) -> Option<OpenSession> {
+        None
+    }
 
     /// Whether the beginning of a file looks like a session of this provider.
     fn recognizes(&self, head: &[u8]) -> bool;
@@ -54,7 +60,7 @@ pub trait ProviderAdapter: Sync {
 
     /// Fills in what follows from the order of all rows of a session and not from one of them; where that was done before it
     /// changes nothing.
-    fn link(&self, session: &mut Session);
+    fn link(&self, _session: &mut Session) {}
 
     /// What the client would send if it resumed the session now.
     fn window(&self, session: &Session) -> Window;
@@ -88,22 +94,34 @@ pub trait ProviderAdapter: Sync {
 
     /// A row after which its client no longer sends the thinking before it, from the message of the row `first` on, without
     /// the first `kept` thinking blocks of that message.
-    fn strip_thinking(&self, new: &NewRow<'_>, first: &[u8], kept: u32) -> Option<Vec<u8>>;
+    fn strip_thinking(&self, _new: &NewRow<'_>, _first: &[u8], _kept: u32) -> Option<Vec<u8>> {
+        None
+    }
 
     /// A row of which nothing is sent, and which says that a resume starts from the row that it follows.
-    fn leaf(&self, new: &NewRow<'_>) -> Option<Vec<u8>>;
+    fn leaf(&self, _new: &NewRow<'_>) -> Option<Vec<u8>> {
+        None
+    }
 
     /// Whether the version of the client that wrote a row understands [`ProviderAdapter::strip_thinking`].
-    fn knows_stripping(&self, row: &[u8]) -> bool;
+    fn knows_stripping(&self, _row: &[u8]) -> bool {
+        false
+    }
 
     /// Whether thinking is refused when what stands before it was changed.
-    fn binds_thinking(&self) -> bool;
+    fn binds_thinking(&self) -> bool {
+        false
+    }
 
     /// Whether rows name the one that they follow, so that some can be left out and put back.
-    fn branches(&self) -> bool;
+    fn branches(&self) -> bool {
+        false
+    }
 
     /// Whether a row holds one thinking block and nothing else, so that its content can be emptied.
-    fn is_only_thinking(&self, row: &[u8]) -> bool;
+    fn is_only_thinking(&self, _row: &[u8]) -> bool {
+        false
+    }
 
     /// The identity of a row as it is written in it.
     fn identity(&self, row: &[u8]) -> Option<Vec<u8>>;

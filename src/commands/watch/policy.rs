@@ -2,10 +2,9 @@
 
 use super::follow::Shown;
 use crate::cli::{CommandError, Env};
-use crate::commands::changing::{ChangeOptions, Said, attempt};
+use crate::commands::compress;
 use crate::engine::{Happening, SuggestionKind};
-use crate::model::BlockNumber;
-use crate::workspace::{Aim, Found, Scope, open_sessions, shrink};
+use crate::workspace::{Found, open_sessions};
 use std::path::PathBuf;
 use std::time::Duration;
 
@@ -62,29 +61,19 @@ impl Policy {
             return (!told).then_some(Happening::PolicyRefused { reason });
         }
         self.done = Some(state);
-        let refused = compress(env, &shown.found, wanted, live).err()?;
+        let refused = carry_out(env, &shown.found, wanted, live).err()?;
         Some(Happening::PolicyRefused { reason: format!("{:#}", refused.source) })
     }
 }
 
 /// Does what is wanted, as the command of the same name.
-fn compress(env: &Env, found: &Found, wanted: Wanted, live: bool) -> Result<(), CommandError> {
-    let mut env = env.clone();
-    env.command = format!("{} (watch --apply-policy)", wanted.command());
-    let options = ChangeOptions { dry_run: false, live };
-    let cache = env.cache();
-    attempt(&env, options, found, &|draft, opened| {
-        let rules = &env.rules;
-        let aim = match wanted {
-            Wanted::Budget => Aim::Tokens(rules.budget(&opened.workspace.reading)),
-            Wanted::Stale => Aim::Preset(rules.preset),
-        };
-        let scope = Scope { end: BlockNumber::MAX, only: None, level: None };
-        let mut said = Said::change("compressed");
-        said.kept = shrink(draft, aim, &scope, rules, &|hash| cache.count(hash))?;
-        Ok(said)
-    })?;
-    Ok(())
+fn carry_out(env: &Env, found: &Found, wanted: Wanted, live: bool) -> Result<(), CommandError> {
+    let env = env.on(&found.path, &format!("{} (watch --apply-policy)", wanted.command()));
+    let arguments = match wanted {
+        Wanted::Budget => compress::Arguments::over_budget(live),
+        Wanted::Stale => compress::Arguments::stale(live),
+    };
+    compress::run(&env, &arguments).map(drop)
 }
 
 #[cfg(test)]

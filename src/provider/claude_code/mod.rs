@@ -55,8 +55,6 @@ impl ProviderAdapter for ClaudeCode {
         parse::parse(bytes)
     }
 
-    fn link(&self, _: &mut Session) {}
-
     fn window(&self, session: &Session) -> Window {
         window::window(session)
     }

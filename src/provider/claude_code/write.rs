@@ -4,7 +4,7 @@
 
 use super::parse::{self, MessageFields, RowFields};
 use crate::model::{BlockKind, Event, Key, Slot, ThinkingScope};
-use crate::provider::json::{elements, member, members, number, text, text_of};
+use crate::provider::json::{elements, member, members, number, text, text_of, with_figures};
 use crate::provider::{NewRow, Stub};
 use serde_json::value::RawValue;
 use std::borrow::Cow;
@@ -105,16 +105,7 @@ pub(super) fn usage(value: &[u8], sent: u64) -> Option<Vec<u8>> {
     if let Some(last) = member(usage, "iterations").and_then(|iterations| elements(iterations).pop()) {
         edits.extend(figures(value, last, sent).unwrap_or_default());
     }
-    edits.sort_by_key(|(range, _)| range.start);
-    let mut written = Vec::with_capacity(value.len() + 16);
-    let mut at = 0;
-    for (range, figure) in edits {
-        written.extend_from_slice(&value[at..range.start]);
-        written.extend_from_slice(figure.to_string().as_bytes());
-        at = range.end;
-    }
-    written.extend_from_slice(&value[at..]);
-    Some(written)
+    Some(with_figures(value, edits))
 }
 
 /// How long the cache entries live that a response wrote, in milliseconds: five minutes, or an hour where it was billed so.

@@ -15,12 +15,12 @@ mod tool;
 mod window;
 mod write;
 
-use super::{Location, Message, NewRow, OpenSession, ParsedRow, Places, ProviderAdapter, Scanner, Stub};
+use super::{Location, Message, NewRow, ParsedRow, Places, ProviderAdapter, Scanner, Stub};
 use crate::model::{BlockKind, Session, Slot, Window};
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 
-/// The Codex client.
+/// The Codex client. A running one keeps its file open, which is seen when the file is to be replaced.
 pub struct Codex;
 
 impl ProviderAdapter for Codex {
@@ -34,19 +34,6 @@ impl ProviderAdapter for Codex {
 
     fn locate(&self, path: &Path) -> Option<Location> {
         places::locate(path)
-    }
-
-    fn project_directory(&self, _: &Path, _: &Path) -> Option<PathBuf> {
-        None
-    }
-
-    fn registries(&self, _: &Places) -> Vec<PathBuf> {
-        // A running client keeps its file open, which is seen when the file is to be replaced.
-        Vec::new()
-    }
-
-    fn registered(&self, _: &[u8]) -> Option<OpenSession> {
-        None
     }
 
     fn recognizes(&self, head: &[u8]) -> bool {
@@ -100,30 +87,6 @@ impl ProviderAdapter for Codex {
 
     fn note(&self, new: &NewRow<'_>, _: &str, content: &str) -> Option<Vec<u8>> {
         write::note(new, content)
-    }
-
-    fn strip_thinking(&self, _: &NewRow<'_>, _: &[u8], _: u32) -> Option<Vec<u8>> {
-        None
-    }
-
-    fn leaf(&self, _: &NewRow<'_>) -> Option<Vec<u8>> {
-        None
-    }
-
-    fn knows_stripping(&self, _: &[u8]) -> bool {
-        false
-    }
-
-    fn binds_thinking(&self) -> bool {
-        false
-    }
-
-    fn branches(&self) -> bool {
-        false
-    }
-
-    fn is_only_thinking(&self, _: &[u8]) -> bool {
-        false
     }
 
     fn identity(&self, row: &[u8]) -> Option<Vec<u8>> {

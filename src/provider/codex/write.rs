@@ -4,7 +4,7 @@ use super::content;
 use super::item::{ItemFields, Piece, Sort};
 use super::parse::{self, RowFields};
 use crate::model::{BlockKind, Key, Slot};
-use crate::provider::json::{member, number, text, text_of};
+use crate::provider::json::{member, number, text, text_of, with_figures};
 use crate::provider::{NewRow, Stub};
 use serde_json::value::RawValue;
 use std::ops::Range;
@@ -123,7 +123,7 @@ pub(super) fn usage(value: &[u8], sent: u64) -> Option<Vec<u8>> {
     let figure = |name| number(member(usage, name));
     let cached = figure("cached_input_tokens").map(|cached| cached.min(sent));
     let total = figure("output_tokens").map(|output| sent + output);
-    let mut edits: Vec<(Range<usize>, u64)> =
+    let edits: Vec<(Range<usize>, u64)> =
         [("input_tokens", figure("input_tokens").map(|_| sent)), ("cached_input_tokens", cached), ("total_tokens", total)]
             .into_iter()
             .filter_map(|(name, new)| {
@@ -132,16 +132,7 @@ pub(super) fn usage(value: &[u8], sent: u64) -> Option<Vec<u8>> {
                 Some((start..start + old.get().len(), new?))
             })
             .collect();
-    edits.sort_by_key(|(range, _)| range.start);
-    let mut written = Vec::with_capacity(value.len() + 16);
-    let mut at = 0;
-    for (range, figure) in edits {
-        written.extend_from_slice(&value[at..range.start]);
-        written.extend_from_slice(figure.to_string().as_bytes());
-        at = range.end;
-    }
-    written.extend_from_slice(&value[at..]);
-    Some(written)
+    Some(with_figures(value, edits))
 }
 
 /// A message of the user at the end of the conversation. The client passes over a key of a row that it does not know, so that
