@@ -28,6 +28,13 @@ pub struct Arguments {
     options: ChangeOptions,
 }
 
+impl Arguments {
+    /// The blocks, by a selector.
+    pub fn selector(&self) -> &str {
+        &self.selector
+    }
+}
+
 /// Brings the blocks back.
 pub fn run(env: &Env, arguments: &Arguments) -> Result<ChangeReport, CommandError> {
     let selector = Selector::parse(&arguments.selector)?;

@@ -18,8 +18,17 @@ pub struct Arguments {
 
 /// Lists the operations.
 pub fn run(env: &Env, arguments: &Arguments) -> Result<(), CommandError> {
+    env.print(&report(env, arguments)?)
+}
+
+/// The operations, the newest first.
+///
+/// # Errors
+///
+/// The store cannot be read.
+pub fn report(env: &Env, arguments: &Arguments) -> Result<LogReport, CommandError> {
     let history = env.history_of(&env.find(arguments.session.as_deref())?)?;
     let row = |operation: &crate::model::Operation| LogRow::new(operation, &history);
     let operations = history.operations.iter().rev().map(row).collect();
-    env.print(&LogReport { operations, snapshots: history.snapshots.clone() })
+    Ok(LogReport { operations, snapshots: history.snapshots.clone() })
 }

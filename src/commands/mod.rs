@@ -34,7 +34,7 @@ pub mod update;
 pub mod util;
 pub mod verify;
 
-use crate::cli::{Command, CommandError, Env};
+use crate::cli::{Answer, Command, CommandError, Env};
 use crate::output::ChangeReport;
 
 /// Runs a command; without one, `status`.
@@ -71,6 +71,24 @@ pub fn run(env: &Env, command: Option<Command>) -> Result<(), CommandError> {
         // Those that change a session were carried out above.
         _ => Ok(()),
     }
+}
+
+/// What a command that only reads has to say; none for any other command, and for those that are not about one session.
+pub fn read(env: &Env, command: &Command) -> Option<Result<Answer, CommandError>> {
+    Some(match command {
+        Command::Manifest(arguments) => match &arguments.since {
+            Some(point) => manifest::since(env, None, point).map(|report| env.answer(&report)),
+            None => manifest::report(env, arguments).map(|report| env.answer(&report)),
+        },
+        Command::Summary(arguments) => summary::report(env, arguments).map(|report| env.answer(&report)),
+        Command::Blocks(arguments) => blocks::report(env, arguments).map(|report| env.answer(&report)),
+        Command::Show(arguments) => show::report(env, arguments).map(|report| env.answer(&report)),
+        Command::Explain(arguments) => explain::report(env, arguments).map(|report| env.answer(&report)),
+        Command::Recall(arguments) if !arguments.changes() => recall::report(env, arguments).map(|report| env.answer(&report)),
+        Command::Diff(arguments) => diff::report(env, arguments).map(|report| env.answer(&report)),
+        Command::Log(arguments) => log::report(env, arguments).map(|report| env.answer(&report)),
+        _ => return None,
+    })
 }
 
 /// Carries out a command that changes a session, and returns what that did; none for a command that only reads.

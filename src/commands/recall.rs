@@ -77,6 +77,16 @@ pub fn run(env: &Env, arguments: &Arguments) -> Result<(), CommandError> {
     Err(CommandError::silent())
 }
 
+/// What fits the query, without a change of the session; the error says so where nothing does.
+///
+/// # Errors
+///
+/// Nothing fits; the session or the store cannot be read.
+pub fn report(env: &Env, arguments: &Arguments) -> Result<RecallReport, CommandError> {
+    let report = search_only(env, arguments)?;
+    if report.blocks.is_empty() { Err(nothing(&arguments.query)) } else { Ok(report) }
+}
+
 /// What fits the query, without a change of the session.
 ///
 /// # Errors

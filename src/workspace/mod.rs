@@ -27,7 +27,7 @@ pub use draft::{Draft, Drafted, Kept, NOTE, Original};
 pub use error::{ApplyError, PlanError};
 pub use find::{FindError, Found, find, find_all, looks_like};
 pub use list::{Listed, list};
-pub use live::open_sessions;
+pub use live::{open_sessions, session_of};
 pub use load::{load, parse_chunk};
 pub use shorten::{Aim, KeptBlocks, Scope, shorten, shrink};
 pub use standing::{Beside, Departed, Departure, Standing, Values};
