@@ -3,7 +3,7 @@ use crate::commands::{
     archive, blocks, compact, completions, compress, create, diff, expand, explain, focus, help, log, manifest, pin, preset,
     recall, redo, restore, sessions, show, snapshot, status, summary, transcript, undo, update, util,
 };
-use crate::commands::{export, gc, import, verify};
+use crate::commands::{export, gc, import, mcp, verify};
 use clap::{Args, Parser, ValueEnum};
 use std::path::PathBuf;
 
@@ -138,6 +138,8 @@ pub enum Command {
     Export(export::Arguments) = "export",
     /// Take the originals and the log of a session from such a file
     Import(import::Arguments) = "import",
+    /// Serve these commands to a model, over the Model Context Protocol
+    Mcp(mcp::Arguments) = "mcp",
     /// Explain a command or a topic, such as `selectors`
     Help(help::Arguments) = "help",
     /// Print the completion script of a shell

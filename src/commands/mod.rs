@@ -17,6 +17,7 @@ pub mod help;
 pub mod import;
 pub mod log;
 pub mod manifest;
+pub mod mcp;
 pub mod pin;
 pub mod preset;
 pub mod recall;
@@ -65,6 +66,7 @@ pub fn run(env: &Env, command: Option<Command>) -> Result<(), CommandError> {
         Command::Gc(arguments) => gc::run(env, &arguments),
         Command::Export(arguments) => export::run(env, &arguments),
         Command::Import(arguments) => import::run(env, &arguments),
+        Command::Mcp(arguments) => mcp::run(env, &arguments),
         Command::Help(arguments) => help::run(&arguments),
         Command::Completions(arguments) => completions::run(&arguments),
         Command::Util(arguments) => util::run(env, &arguments),
