@@ -1,5 +1,5 @@
 use super::{Paint, Report, Style, age, amount, clip, plural, printable};
-use crate::model::{BlockNumber, History, Operation, OperationId, OperationKind, Snapshot};
+use crate::model::{Actor, BlockNumber, History, Operation, OperationId, OperationKind, Snapshot};
 use comfy_table::{CellAlignment, Table, presets};
 use serde::Serialize;
 use unicode_width::UnicodeWidthStr;
@@ -21,7 +21,7 @@ pub struct LogRow {
     /// The command as it was given.
     pub command: String,
     /// Who gave it.
-    pub actor: String,
+    pub actor: Actor,
     /// The blocks that it changed or marked.
     pub blocks: Vec<BlockNumber>,
     /// Rows that it added.
@@ -53,7 +53,7 @@ impl LogRow {
             kind: operation.kind,
             time: operation.time,
             command: operation.command.clone(),
-            actor: operation.actor.clone(),
+            actor: operation.actor,
             blocks: changed.chain(operation.marks.iter().map(|mark| mark.number)).collect(),
             rows_added: operation.edits.iter().filter(|edit| edit.before.is_none()).count(),
             rows_removed: operation.edits.iter().filter(|edit| edit.after.is_none()).count(),
