@@ -1,7 +1,7 @@
 use super::deferred::commands;
 use crate::commands::{
-    archive, blocks, compact, completions, compress, create, diff, expand, explain, focus, help, log, manifest, pin, preset,
-    recall, redo, restore, sessions, show, snapshot, status, summary, transcript, undo, update, util,
+    archive, blocks, compact, completions, compress, create, diff, expand, explain, focus, help, log, manifest, obey, pin,
+    preset, recall, redo, restore, sessions, show, snapshot, status, summary, transcript, undo, update, util,
 };
 use crate::commands::{export, gc, import, verify};
 use clap::{Args, Parser, ValueEnum};
@@ -120,6 +120,8 @@ pub enum Command {
     Diff(diff::Arguments) = "diff",
     /// List what was done to a session
     Log(log::Arguments) = "log",
+    /// Carry out what the model asked for in its text
+    Obey(obey::Arguments) = "obey",
     /// Name points in the log
     Snapshot(snapshot::Arguments) = "snapshot",
     /// Bring a session back to a point in its log

@@ -17,8 +17,10 @@ pub mod help;
 pub mod import;
 pub mod log;
 pub mod manifest;
+pub mod obey;
 pub mod pin;
 pub mod preset;
+mod proposing;
 pub mod recall;
 pub mod redo;
 pub mod restore;
@@ -59,6 +61,7 @@ pub fn run(env: &Env, command: Option<Command>) -> Result<(), CommandError> {
         Command::Recall(arguments) => recall::run(env, &arguments),
         Command::Diff(arguments) => diff::run(env, &arguments),
         Command::Log(arguments) => log::run(env, &arguments),
+        Command::Obey(arguments) => obey::run(env, &arguments),
         Command::Snapshot(arguments) => snapshot::run(env, &arguments),
         Command::Preset(arguments) => preset::run(env, &arguments),
         Command::Verify(arguments) => verify::run(env, &arguments),
