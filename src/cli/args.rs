@@ -3,7 +3,7 @@ use crate::commands::{
     archive, blocks, compact, completions, compress, create, diff, expand, explain, focus, help, log, manifest, obey, pin,
     preset, recall, redo, restore, sessions, show, snapshot, status, summary, transcript, undo, update, util,
 };
-use crate::commands::{export, gc, import, verify};
+use crate::commands::{export, gc, import, inbox, verify};
 use clap::{Args, Parser, ValueEnum};
 use std::path::PathBuf;
 
@@ -122,6 +122,12 @@ pub enum Command {
     Log(log::Arguments) = "log",
     /// Carry out what the model asked for in its text
     Obey(obey::Arguments) = "obey",
+    /// List what the model asked for and waits for you
+    Inbox(inbox::Arguments) = "inbox",
+    /// Carry out what waits in the inbox
+    Approve(inbox::ApproveArguments) = "approve",
+    /// Say no to what waits in the inbox
+    Deny(inbox::DenyArguments) = "deny",
     /// Name points in the log
     Snapshot(snapshot::Arguments) = "snapshot",
     /// Bring a session back to a point in its log

@@ -15,6 +15,7 @@ pub mod focus;
 pub mod gc;
 pub mod help;
 pub mod import;
+pub mod inbox;
 pub mod log;
 pub mod manifest;
 pub mod obey;
@@ -60,6 +61,9 @@ pub fn run(env: &Env, command: Option<Command>) -> Result<(), CommandError> {
         Command::Transcript(arguments) => transcript::run(env, &arguments),
         Command::Recall(arguments) => recall::run(env, &arguments),
         Command::Diff(arguments) => diff::run(env, &arguments),
+        Command::Inbox(arguments) => inbox::run(env, &arguments),
+        Command::Approve(arguments) => inbox::run_approve(env, &arguments),
+        Command::Deny(arguments) => inbox::run_deny(env, &arguments),
         Command::Log(arguments) => log::run(env, &arguments),
         Command::Obey(arguments) => obey::run(env, &arguments),
         Command::Snapshot(arguments) => snapshot::run(env, &arguments),

@@ -49,6 +49,9 @@ pub fn run(env: &Env, arguments: &Arguments) -> Result<(), CommandError> {
 pub fn obey(env: &Env) -> Result<ObeyReport, CommandError> {
     let found = env.find(None)?;
     let path = env.disk.resolve(&found.path)?;
+    if let Some(report) = nothing(env, &path)? {
+        return Ok(report);
+    }
     let store = env.store()?;
     // A lock of its own: each change takes that of the session.
     let _lock = env.lock(&path.join("obey"))?;
@@ -72,6 +75,17 @@ pub fn obey(env: &Env) -> Result<ObeyReport, CommandError> {
     }
     store.obeyed(session, last)?;
     Ok(report(&workspace, false, commands))
+}
+
+/// The report of a session in which nothing was ever asked for, and nothing is asked for now: no store is made for it.
+fn nothing(env: &Env, path: &Path) -> Result<Option<ObeyReport>, CommandError> {
+    let known = env.existing_store()?.map_or(Ok(None), |store| store.find(path))?;
+    if known.is_some() {
+        return Ok(None);
+    }
+    let workspace = env.open(None)?;
+    let asked = written(&workspace, workspace.reading.turns.len() as u32)?;
+    Ok(asked.is_empty().then(|| report(&workspace, false, Vec::new())))
 }
 
 /// Follows a decision: the outcome, and what was done.

@@ -146,3 +146,10 @@ pub struct Proposal {
     /// When it was found, in milliseconds since 1970, UTC.
     pub time: i64,
 }
+
+impl Proposal {
+    /// What it asks for, if it is understood.
+    pub fn verb(&self) -> Option<Verb> {
+        self.command.strip_prefix('@')?.split_once('(').and_then(|(name, _)| Verb::from_name(name))
+    }
+}
