@@ -1,9 +1,9 @@
 use super::deferred::commands;
 use crate::commands::{
-    archive, blocks, compact, completions, compress, create, diff, expand, explain, focus, help, log, manifest, pin, preset,
-    recall, redo, restore, sessions, show, snapshot, status, summary, transcript, undo, update, util,
+    archive, blocks, compact, completions, compress, create, diff, expand, explain, focus, help, log, manifest, obey, pin,
+    preset, recall, redo, restore, sessions, show, snapshot, status, summary, transcript, undo, update, util,
 };
-use crate::commands::{export, gc, import, mcp, verify};
+use crate::commands::{export, gc, import, inbox, mcp, verify};
 use clap::{Args, Parser, ValueEnum};
 use std::path::PathBuf;
 
@@ -120,6 +120,14 @@ pub enum Command {
     Diff(diff::Arguments) = "diff",
     /// List what was done to a session
     Log(log::Arguments) = "log",
+    /// Carry out what the model asked for in its text
+    Obey(obey::Arguments) = "obey",
+    /// List what the model asked for and waits for you
+    Inbox(inbox::Arguments) = "inbox",
+    /// Carry out what waits in the inbox
+    Approve(inbox::ApproveArguments) = "approve",
+    /// Say no to what waits in the inbox
+    Deny(inbox::DenyArguments) = "deny",
     /// Name points in the log
     Snapshot(snapshot::Arguments) = "snapshot",
     /// Bring a session back to a point in its log

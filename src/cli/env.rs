@@ -3,9 +3,9 @@
 use super::args::{ColorChoice, Globals};
 use super::settings::{PROJECT_FILE, Settings};
 use super::{CommandError, ErrorKind, pager};
-use crate::engine::{Prices, ReadSettings, Rules};
+use crate::engine::{ModelPolicy, Prices, ReadSettings, Rules};
 use crate::fsio::{Disk, RealDisk};
-use crate::model::History;
+use crate::model::{Actor, History};
 use crate::output::{Report, Style, session_name};
 use crate::provider::Places;
 use crate::store::{CACHE_FILE, Cache, STORE_FILE, Store, StoreError};
@@ -54,6 +54,10 @@ pub struct Env {
     pub json: bool,
     /// The command as it was given, for the log.
     pub command: String,
+    /// Who gave it, for the log.
+    pub actor: Actor,
+    /// What the model may do.
+    pub model: ModelPolicy,
     paged: bool,
     cached: bool,
 }
@@ -133,6 +137,8 @@ impl Env {
             at: None,
             json: globals.json,
             command,
+            actor: Actor::User,
+            model: settings.model(),
             paged: terminal && !globals.no_pager && !globals.json,
             cached: !globals.no_cache,
         })

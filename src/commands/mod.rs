@@ -1,6 +1,7 @@
 //! The commands, one file each.
 
 pub mod archive;
+pub mod ask;
 pub mod blocks;
 mod changing;
 pub mod compact;
@@ -15,11 +16,14 @@ pub mod focus;
 pub mod gc;
 pub mod help;
 pub mod import;
+pub mod inbox;
 pub mod log;
 pub mod manifest;
 pub mod mcp;
+pub mod obey;
 pub mod pin;
 pub mod preset;
+mod proposing;
 pub mod recall;
 pub mod redo;
 pub mod restore;
@@ -59,7 +63,11 @@ pub fn run(env: &Env, command: Option<Command>) -> Result<(), CommandError> {
         Command::Transcript(arguments) => transcript::run(env, &arguments),
         Command::Recall(arguments) => recall::run(env, &arguments),
         Command::Diff(arguments) => diff::run(env, &arguments),
+        Command::Inbox(arguments) => inbox::run(env, &arguments),
+        Command::Approve(arguments) => inbox::run_approve(env, &arguments),
+        Command::Deny(arguments) => inbox::run_deny(env, &arguments),
         Command::Log(arguments) => log::run(env, &arguments),
+        Command::Obey(arguments) => obey::run(env, &arguments),
         Command::Snapshot(arguments) => snapshot::run(env, &arguments),
         Command::Preset(arguments) => preset::run(env, &arguments),
         Command::Verify(arguments) => verify::run(env, &arguments),

@@ -23,6 +23,8 @@ pub struct Call {
     pub max_tokens: usize,
     /// The line at which the answer begins, from 1 on.
     pub from_line: usize,
+    /// Whether nothing is to be changed, but only looked ahead.
+    pub dry_run: bool,
     /// Whether the answer is JSON.
     pub json: bool,
 }
@@ -87,6 +89,7 @@ pub fn read(tool: &Tool, arguments: &Map<String, Value>) -> Result<Call, Command
         session: given.get("session").cloned(),
         max_tokens: number("max_tokens").unwrap_or(DEFAULT_TOKENS).min(MOST_TOKENS),
         from_line: number("from_line").unwrap_or(1),
+        dry_run: given.get("dry_run").is_some_and(|text| text == "true"),
         json: given.get("json").is_some_and(|text| text == "true"),
     })
 }

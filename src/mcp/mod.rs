@@ -4,7 +4,6 @@
 
 mod answer;
 mod call;
-mod policy;
 mod resources;
 mod server;
 mod session;

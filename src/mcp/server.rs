@@ -2,9 +2,11 @@
 
 use super::call::{self, Call};
 use super::tools::{Effect, TOOLS, Tool};
-use super::{answer, policy, resources, session};
+use super::{answer, resources, session};
 use crate::cli::{Client, Command, CommandError, Env, ErrorKind};
 use crate::commands;
+use crate::commands::ask::{Asked, ask};
+use crate::model::Actor;
 use crate::output::Report;
 use anyhow::anyhow;
 use rmcp::ServerHandler;
@@ -64,38 +66,47 @@ impl Server {
     /// Carries out a call and returns its answer.
     fn call(&self, env: &Env, tool: &Tool, arguments: &Map<String, Value>) -> Result<CallToolResult, CommandError> {
         let call = call::read(tool, arguments)?;
-        let body = self.carry_out(env, tool, &call)?;
-        if call.json {
+        let (json, from_line, max_tokens) = (call.json, call.from_line, call.max_tokens);
+        let body = self.carry_out(env, tool, call)?;
+        if json && !body.json.is_empty() {
             let value: Value = serde_json::from_str(&body.json).unwrap_or_default();
             let value = answer::masked(value);
             let tokens = answer::tokens(&value.to_string());
-            if tokens > call.max_tokens {
-                let error = anyhow!("the JSON takes {tokens} tokens, and {} may be used", call.max_tokens);
+            if tokens > max_tokens {
+                let error = anyhow!("the JSON takes {tokens} tokens, and {} may be used", max_tokens);
                 return Err(CommandError::new(ErrorKind::Refused, error)
                     .hint("name fewer blocks, give a larger max_tokens, or leave out json: text can be read in parts"));
             }
             return Ok(CallToolResult::structured(value));
         }
         let rest = |line| format!("the same call with from_line {line}, or a larger max_tokens");
-        let text = answer::page(&body.text, call.from_line, call.max_tokens, &rest);
+        let text = answer::page(&body.text, from_line, max_tokens, &rest);
         Ok(CallToolResult::success(vec![ContentBlock::text(body.before + &text)]))
     }
 
-    fn carry_out(&self, env: &Env, tool: &Tool, call: &Call) -> Result<Body, CommandError> {
+    fn carry_out(&self, env: &Env, tool: &Tool, call: Call) -> Result<Body, CommandError> {
         let found = session::find(env, &self.client, call.session.as_deref())?;
-        let env = env.on(&found.path, &format!("mcp: {}", call.line));
+        let mut env = env.on(&found.path, &format!("mcp: {}", call.line));
+        env.actor = Actor::Model;
         if let Some(answer) = commands::read(&env, &call.command) {
             let answer = answer?;
             return Ok(Body { before: String::new(), text: answer.text, json: answer.json });
         }
-        policy::allowed(tool)?;
-        let change = commands::change(&env, &call.command).ok_or_else(|| {
+        let asked = if call.dry_run { Asked::CarryOut(call.command) } else { ask(&env, call.command)? };
+        let command = match asked {
+            Asked::CarryOut(command) => command,
+            Asked::Waits(number, why) => {
+                let text = format!("not done yet: {why}\nit waits for the user: aperture approve {number}\n");
+                return Ok(Body { before: String::new(), text, json: String::new() });
+            }
+        };
+        let change = commands::change(&env, &command).ok_or_else(|| {
             let error = anyhow!("{} neither reads nor changes a session", tool.name);
             CommandError::new(ErrorKind::Internal, error)
         })??;
         let (text, json) = (change.text(&env.style), change.json());
         // Who brings blocks back wants to read them, and sees the window as it was for now.
-        if let (Command::Expand(arguments), false) = (&call.command, change.dry_run) {
+        if let (Command::Expand(arguments), false) = (&command, change.dry_run) {
             let content = commands::show::content(&env, arguments.selector())?;
             return Ok(Body { before: text + "\n", text: content.text(&env.style), json });
         }
@@ -107,7 +118,7 @@ impl Server {
         let missing = |text: String| ErrorData::resource_not_found(text, None);
         let unknown = || missing(format!("nothing stands at {address}: aperture://manifest and aperture://block/12 are known"));
         let (tool, arguments) = resources::call(address).ok_or_else(unknown)?;
-        let body = call::read(tool, &arguments).and_then(|call| self.carry_out(env, tool, &call));
+        let body = call::read(tool, &arguments).and_then(|call| self.carry_out(env, tool, call));
         let body = body.map_err(|error| missing(answer::said(&error)))?;
         let rest = |line| format!("the tool {} with from_line {line}", tool.name);
         Ok(answer::page(&body.text, 1, RESOURCE_TOKENS, &rest))

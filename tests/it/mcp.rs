@@ -160,6 +160,7 @@ fn a_client_is_told_what_there_is() {
 #[test]
 fn every_tool_answers() {
     let sandbox = Sandbox::of("tools-and-spill");
+    permit(&sandbox);
     let mut server = Server::new(&sandbox, &[]);
     let mut screen = String::new();
     for (tool, arguments) in [
@@ -190,6 +191,39 @@ fn every_tool_answers() {
     // All of it is taken back by the program, too.
     while sandbox.run(&["undo"]).code == 0 {}
     assert_eq!(sandbox.text(&["diff", "--stat"]), "no difference\n");
+}
+
+/// The user's settings let the model do everything by itself.
+fn permit(sandbox: &Sandbox) {
+    let directory = sandbox.home.join(".aperture");
+    fs::create_dir_all(&directory).unwrap();
+    fs::write(directory.join("config.toml"), "[model]\narchive = 'auto'\ncompress = 'auto'\nupdate = 'auto'\n").unwrap();
+}
+
+#[test]
+fn what_removes_waits_for_the_user() {
+    let sandbox = Sandbox::of("tools-and-spill");
+    let mut server = Server::new(&sandbox, &[]);
+    let before = sandbox.text(&["transcript", "--json"]);
+    for arguments in [json!({"selector": "19|24", "reason": "the \"listing\" is done"}), json!({"selector": "99999"})] {
+        let result = server.call("archive", &arguments);
+        let waits = content(&result).contains("aperture approve 1");
+        assert_eq!(waits, arguments["selector"] != "99999", "{result}");
+    }
+    // Asked for twice, it waits once.
+    let again = server.text("archive", json!({"selector": "19|24", "reason": "the \"listing\" is done"}));
+    assert!(again.contains("aperture approve 1"), "{again}");
+    assert!(server.text("update", json!({"selector": "16", "text": "two\nlines"})).contains("aperture approve 2"));
+    assert!(server.text("archive", json!({"selector": "19", "dry_run": true})).contains("would be archived"));
+    assert!(server.error("compress", json!({"stale": true})).contains("name the blocks by a selector"));
+    assert_eq!(sandbox.text(&["transcript", "--json"]), before);
+    assert_eq!(sandbox.run(&["approve", "1", "2"]).code, 0);
+    assert_eq!(server.text("show", json!({"selector": "16"})).lines().nth(2), Some("two"));
+    // What the user did, the user takes back.
+    sandbox.text(&["pin", "13"]);
+    assert!(server.error("undo", json!({})).contains("is the user's"));
+    assert!(server.error("unpin", json!({"selector": "13"})).contains("who alone can unpin it"));
+    assert_eq!(server.end(), 0);
 }
 
 #[test]

@@ -15,7 +15,7 @@ const LAYERS: &[(&str, &[&str])] = &[
     ("workspace", &["model", "engine", "provider", "store", "fsio"]),
     ("output", &["model", "engine"]),
     ("commands", &["model", "engine", "provider", "store", "fsio", "workspace", "output", "cli", "mcp"]),
-    ("mcp", &["engine", "workspace", "output", "commands", "cli"]),
+    ("mcp", &["model", "engine", "workspace", "output", "commands", "cli"]),
     ("cli", &["model", "engine", "provider", "store", "fsio", "workspace", "output", "commands"]),
 ];
 
