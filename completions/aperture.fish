@@ -66,6 +66,7 @@ complete -c aperture -n "__fish_aperture_needs_command" -f -a "verify" -d 'Hold 
 complete -c aperture -n "__fish_aperture_needs_command" -f -a "gc" -d 'Forget what nobody needs any more, if asked twice'
 complete -c aperture -n "__fish_aperture_needs_command" -f -a "export" -d 'Write the originals and the log of a session into one file'
 complete -c aperture -n "__fish_aperture_needs_command" -f -a "import" -d 'Take the originals and the log of a session from such a file'
+complete -c aperture -n "__fish_aperture_needs_command" -f -a "mcp" -d 'Serve these commands to a model, over the Model Context Protocol'
 complete -c aperture -n "__fish_aperture_needs_command" -f -a "help" -d 'Explain a command or a topic, such as `selectors`'
 complete -c aperture -n "__fish_aperture_needs_command" -f -a "completions" -d 'Print the completion script of a shell'
 complete -c aperture -n "__fish_aperture_needs_command" -f -a "util" -d 'Tools for developers of aperture'
@@ -549,6 +550,16 @@ complete -c aperture -n "__fish_aperture_using_subcommand import" -l json -d 'Wr
 complete -c aperture -n "__fish_aperture_using_subcommand import" -l no-cache -d 'Read everything anew, and remember nothing'
 complete -c aperture -n "__fish_aperture_using_subcommand import" -l no-pager -d 'Do not use a pager'
 complete -c aperture -n "__fish_aperture_using_subcommand import" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c aperture -n "__fish_aperture_using_subcommand mcp" -s s -l session -d 'Session: a path, an id or the beginning of one [default: the newest of this project]' -r
+complete -c aperture -n "__fish_aperture_using_subcommand mcp" -l window -d 'Tokens that the model\'s window holds, such as 200k [default: by model]' -r
+complete -c aperture -n "__fish_aperture_using_subcommand mcp" -l color -d 'When to use colours' -r -f -a "auto\t'On a terminal, unless `NO_COLOR` is set'
+always\t'Always'
+never\t'Never'"
+complete -c aperture -n "__fish_aperture_using_subcommand mcp" -s C -l directory -d 'Run as if started in this directory' -r -F
+complete -c aperture -n "__fish_aperture_using_subcommand mcp" -l json -d 'Write JSON'
+complete -c aperture -n "__fish_aperture_using_subcommand mcp" -l no-cache -d 'Read everything anew, and remember nothing'
+complete -c aperture -n "__fish_aperture_using_subcommand mcp" -l no-pager -d 'Do not use a pager'
+complete -c aperture -n "__fish_aperture_using_subcommand mcp" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c aperture -n "__fish_aperture_using_subcommand help" -s s -l session -d 'Session: a path, an id or the beginning of one [default: the newest of this project]' -r
 complete -c aperture -n "__fish_aperture_using_subcommand help" -l window -d 'Tokens that the model\'s window holds, such as 200k [default: by model]' -r
 complete -c aperture -n "__fish_aperture_using_subcommand help" -l color -d 'When to use colours' -r -f -a "auto\t'On a terminal, unless `NO_COLOR` is set'

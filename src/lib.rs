@@ -4,6 +4,7 @@ pub mod cli;
 pub mod commands;
 pub mod engine;
 pub mod fsio;
+pub mod mcp;
 pub mod model;
 pub mod output;
 pub mod provider;

@@ -1,9 +1,9 @@
 use super::deferred::commands;
 use crate::commands::{
-    archive, blocks, check, compact, completions, compress, create, diff, expand, explain, focus, help, log, manifest, pin,
+    archive, blocks, check, compact, completions, compress, create, diff, expand, explain, focus, help, log, manifest, obey, pin,
     preset, recall, redact, redo, restore, sessions, show, snapshot, status, summary, transcript, undo, update, util,
 };
-use crate::commands::{export, gc, git_hook, import, install, verify, watch};
+use crate::commands::{export, gc, git_hook, import, inbox, install, mcp, verify, watch};
 use clap::{Args, Parser, ValueEnum};
 use std::path::PathBuf;
 
@@ -122,6 +122,14 @@ pub enum Command {
     Diff(diff::Arguments) = "diff",
     /// List what was done to a session
     Log(log::Arguments) = "log",
+    /// Carry out what the model asked for in its text
+    Obey(obey::Arguments) = "obey",
+    /// List what the model asked for and waits for you
+    Inbox(inbox::Arguments) = "inbox",
+    /// Carry out what waits in the inbox
+    Approve(inbox::ApproveArguments) = "approve",
+    /// Say no to what waits in the inbox
+    Deny(inbox::DenyArguments) = "deny",
     /// Name points in the log
     Snapshot(snapshot::Arguments) = "snapshot",
     /// Bring a session back to a point in its log
@@ -148,6 +156,8 @@ pub enum Command {
     Install(install::Arguments) = "install",
     /// Take out again what install added
     Uninstall(install::UninstallArguments) = "uninstall",
+    /// Serve these commands to a model, over the Model Context Protocol
+    Mcp(mcp::Arguments) = "mcp",
     /// Explain a command or a topic, such as `selectors`
     Help(help::Arguments) = "help",
     /// Print the completion script of a shell

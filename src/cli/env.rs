@@ -3,9 +3,9 @@
 use super::args::{ColorChoice, Globals};
 use super::settings::{PROJECT_FILE, Settings};
 use super::{CommandError, ErrorKind, pager};
-use crate::engine::{CheckLimits, Prices, ReadSettings, Rules};
+use crate::engine::{CheckLimits, ModelPolicy, Prices, ReadSettings, Rules};
 use crate::fsio::{Disk, RealDisk};
-use crate::model::History;
+use crate::model::{Actor, History};
 use crate::output::{Report, Style, session_name};
 use crate::provider::Places;
 use crate::store::{CACHE_FILE, Cache, STORE_FILE, Store, StoreError};
@@ -50,15 +50,41 @@ pub struct Env {
     pub prices: Prices,
     /// How long a session is quiet until rules may act on it, in seconds.
     pub idle_seconds: u64,
-    /// The session that `-s` names.
-    session: Option<String>,
+    /// What the user asked of every command.
+    globals: Globals,
+    /// The path of the session that it is all about, whatever `-s` says.
+    at: Option<String>,
     /// Whether reports are written as JSON.
     pub json: bool,
     /// The command as it was given, for the log.
     pub command: String,
     started: Instant,
+    /// Who gave it, for the log.
+    pub actor: Actor,
+    /// What the model may do.
+    pub model: ModelPolicy,
     paged: bool,
     cached: bool,
+}
+
+/// A report in both of its forms.
+#[derive(Clone, Debug)]
+pub struct Answer {
+    /// The text for people.
+    pub text: String,
+    /// The JSON form.
+    pub json: String,
+}
+
+/// A client that started this process, as a server of its own.
+#[derive(Clone, Debug, Default)]
+pub struct Client {
+    /// Its process; none where a process cannot be asked for its parent.
+    pub process: Option<u32>,
+    /// The directory of its project, or what `-C` says.
+    pub project: Option<PathBuf>,
+    /// The id of the session that it had open when it started this process.
+    pub session: Option<String>,
 }
 
 impl Env {
@@ -109,10 +135,13 @@ impl Env {
             prices: settings.prices(),
             idle_seconds: settings.idle_seconds(),
             settings: settings.for_reading(globals.window),
-            session: globals.session.clone(),
+            globals: globals.clone(),
+            at: None,
             json: globals.json,
             command,
             started: Instant::now(),
+            actor: Actor::User,
+            model: settings.model(),
             paged: terminal && !globals.no_pager && !globals.json,
             cached: !globals.no_cache,
         })
@@ -137,7 +166,33 @@ impl Env {
 
     /// The same for another session, named by its path, and another command, as the log is to show it.
     pub fn on(&self, session: &Path, command: &str) -> Env {
-        Env { session: Some(session.to_string_lossy().into_owned()), command: command.to_owned(), ..self.clone() }
+        Env { at: Some(session.to_string_lossy().into_owned()), command: command.to_owned(), ..self.clone() }
+    }
+
+    /// The same at this moment and in a directory: the settings are read again, and text is for nobody's terminal.
+    ///
+    /// # Errors
+    ///
+    /// As [`Env::new`].
+    pub fn renewed(&self, directory: &Path) -> Result<Env, CommandError> {
+        let directory = Some(directory.to_owned());
+        let globals = Globals { directory, json: false, color: ColorChoice::Never, no_pager: true, ..self.globals.clone() };
+        Env::new(&globals, self.command.clone())
+    }
+
+    /// What the client that started this process says of itself.
+    pub fn client(&self) -> Client {
+        let given = |name| var_os(name).filter(|value| !value.is_empty());
+        #[cfg(unix)]
+        let process = Some(std::os::unix::process::parent_id());
+        #[cfg(not(unix))]
+        let process = None;
+        let here = self.globals.directory.as_ref().map(|_| self.directory.clone());
+        Client {
+            process,
+            project: here.or_else(|| given("CLAUDE_PROJECT_DIR").map(PathBuf::from)),
+            session: given("CLAUDE_CODE_SESSION_ID").and_then(|id| id.into_string().ok()),
+        }
     }
 
     /// The cache of the user, or one that keeps nothing.
@@ -292,7 +347,7 @@ impl Env {
 
     /// The session that `-s` names.
     pub fn session(&self) -> Option<&str> {
-        self.session.as_deref()
+        self.globals.session.as_deref()
     }
 
     /// The session that the user means: the one named in the command, by `-s`, or the newest here.
@@ -301,13 +356,14 @@ impl Env {
     ///
     /// None, several, or a file that is no session.
     pub fn find(&self, named: Option<&str>) -> Result<Found, CommandError> {
-        if let (Some(positional), Some(option)) = (named, &self.session)
+        if let (Some(positional), Some(option)) = (named, &self.globals.session)
             && positional != option
+            && self.at.is_none()
         {
             let error = anyhow!("two sessions are named: '{positional}' and, by --session, '{option}'");
             return Err(CommandError::new(ErrorKind::Usage, error));
         }
-        Ok(workspace::find(self.disk, &self.places, &self.directory, named.or(self.session.as_deref()))?)
+        Ok(workspace::find(self.disk, &self.places, &self.directory, named.or(self.at.as_deref()).or(self.session()))?)
     }
 
     /// The session with this id or path, whichever the user means.
@@ -388,6 +444,11 @@ impl Env {
         let mut stdout = io::stdout().lock();
         stdout.write_all(text.as_bytes())?;
         Ok(stdout.flush()?)
+    }
+
+    /// A report in both of its forms, for who prints neither.
+    pub fn answer(&self, report: &impl Report) -> Answer {
+        Answer { text: report.text(&self.style), json: report.json() }
     }
 
     /// Says something to the person at the terminal, beside the data.

@@ -1,4 +1,5 @@
 use crate::engine::SelectorError;
+use crate::output::printable;
 use crate::store::StoreError;
 use crate::workspace::{ApplyError, FindError, Kept, PlanError};
 use std::io;
@@ -59,6 +60,19 @@ impl CommandError {
     pub fn hint(mut self, hint: impl Into<String>) -> CommandError {
         self.hints.push(hint.into());
         self
+    }
+
+    /// The text for people: what was tried, each cause, each hint, a line each.
+    pub fn text(&self) -> String {
+        let mut text = String::new();
+        for (place, cause) in self.source.chain().enumerate() {
+            let word = if place == 0 { "error" } else { "because" };
+            text.push_str(&format!("{word}: {}\n", printable(cause.to_string().trim_end())));
+        }
+        for hint in &self.hints {
+            text.push_str(&format!("hint: {}\n", printable(hint)));
+        }
+        text
     }
 
     /// Whether it only says that nobody reads the output any more.
@@ -185,14 +199,5 @@ impl From<io::Error> for CommandError {
 /// Writes a failure to standard error: what was tried, each cause, each hint.
 pub(super) fn print(error: &CommandError) {
     use std::io::Write;
-    let mut stderr = io::stderr().lock();
-    let mut causes = error.source.chain();
-    let first = causes.next().map(ToString::to_string).unwrap_or_default();
-    let _ = writeln!(stderr, "error: {}", crate::output::printable(&first));
-    for cause in causes {
-        let _ = writeln!(stderr, "because: {}", crate::output::printable(cause.to_string().trim_end()));
-    }
-    for hint in &error.hints {
-        let _ = writeln!(stderr, "hint: {}", crate::output::printable(hint));
-    }
+    let _ = io::stderr().lock().write_all(error.text().as_bytes());
 }

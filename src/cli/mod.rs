@@ -10,7 +10,7 @@ mod settings;
 mod topics;
 
 pub use args::{Cli, Command, tokens};
-pub use env::{Env, wait};
+pub use env::{Answer, Client, Env, wait};
 pub use error::{CommandError, ErrorKind};
 pub use topics::topic;
 
@@ -53,7 +53,7 @@ pub fn run(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
 }
 
 /// An argument as it would be typed.
-fn quoted(argument: &str) -> String {
+pub fn quoted(argument: &str) -> String {
     let plain = |c: char| c.is_alphanumeric() || "-_./=:,@%+#".contains(c);
     if !argument.is_empty() && argument.chars().all(plain) {
         return argument.to_owned();

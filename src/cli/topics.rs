@@ -64,6 +64,11 @@ over both.
   [watch]                      for watch --apply-policy: seconds without a new
   idle_seconds = 60            row after which the rules may act
 
+  [model]                      what the model may ask for, by command: auto,
+  archive = \"auto\"             approve (it waits in aperture inbox) or deny;
+  recall = \"deny\"              compress, archive and update wait unless set; a
+  commands_per_turn = 10       project can only allow less than the user
+
   [prices]                     dollars per million input tokens, by the
   claude-opus-4-6 = 5.0        beginning of the model's name; the rest follows
                                by ratio

@@ -31,6 +31,15 @@ pub struct Arguments {
 
 /// Lists the blocks.
 pub fn run(env: &Env, arguments: &Arguments) -> Result<(), CommandError> {
+    env.print(&report(env, arguments)?)
+}
+
+/// The blocks.
+///
+/// # Errors
+///
+/// The selector is none, or fits nothing that there is; the session cannot be read.
+pub fn report(env: &Env, arguments: &Arguments) -> Result<BlocksReport, CommandError> {
     let selector = Selector::parse(&arguments.selector)?;
     let workspace = env.open(None)?;
     let reading = &workspace.reading;
@@ -47,5 +56,5 @@ pub fn run(env: &Env, arguments: &Arguments) -> Result<(), CommandError> {
         prompts: reading.turns.iter().map(|turn| turn.prompt.clone()).collect(),
     };
     report.sort(arguments.sort, arguments.reverse);
-    env.print(&report)
+    Ok(report)
 }

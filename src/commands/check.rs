@@ -74,7 +74,7 @@ pub fn run(env: &Env, arguments: &Arguments) -> Result<(), CommandError> {
 fn sessions(env: &Env, arguments: &Arguments) -> Result<Vec<Found>, CommandError> {
     if arguments.project || arguments.all {
         let mut problems = Vec::new();
-        let listed = workspace::list(env.disk, &env.cache(), &env.places, &mut |path, error| {
+        let listed = workspace::list(env.disk, &env.cache(), &env.places, &|_| true, &mut |path, error| {
             problems.push(format!("{}: {error}", path.display()));
         })?;
         if let Some(problem) = problems.first() {

@@ -58,6 +58,18 @@ impl Arguments {
     pub fn over_budget(live: bool) -> Arguments {
         Arguments { over_budget: true, stale: false, ..Arguments::stale(live) }
     }
+
+    /// Those that bring some blocks to a level.
+    pub fn of(selector: String, level: Option<Level>, options: ChangeOptions) -> Arguments {
+        let selector = Some(selector);
+        Arguments { selector, stale: false, over_budget: false, budget: None, level, preset: None, keep_from: None, options }
+    }
+
+    /// The blocks and the level, where nothing else is asked for.
+    pub fn named(&self) -> Option<(&str, Option<Level>)> {
+        let more = self.stale || self.over_budget || self.budget.is_some() || self.preset.is_some() || self.keep_from.is_some();
+        self.selector.as_deref().filter(|_| !more).map(|selector| (selector, self.level))
+    }
 }
 
 /// What a window may hold.

@@ -34,29 +34,38 @@ pub struct Arguments {
 
 /// Shows the differences.
 pub fn run(env: &Env, arguments: &Arguments) -> Result<(), CommandError> {
-    let named = Named { session: None, from: arguments.from.as_deref(), to: arguments.to.as_deref() };
-    let different = report(env, &named, arguments.full, arguments.stat)?;
+    let different = report(env, arguments)?;
     let any = !different.blocks.is_empty();
     env.print(&different)?;
     if any && arguments.exit_code { Err(CommandError::silent()) } else { Ok(()) }
 }
 
-/// Prints the differences between a point and now, one line a block.
+/// The differences.
 ///
 /// # Errors
 ///
 /// There is no such point.
-pub fn since(env: &Env, session: Option<&str>, point: &str) -> Result<(), CommandError> {
-    let named = Named { session, from: Some(point), to: None };
-    env.print(&report(env, &named, false, true)?)
+pub fn report(env: &Env, arguments: &Arguments) -> Result<DiffReport, CommandError> {
+    let named = Named { session: None, from: arguments.from.as_deref(), to: arguments.to.as_deref() };
+    between(env, &named, arguments.full, arguments.stat)
 }
 
-/// Prints the blocks that came after a turn, and those that were changed since it ended, one line a block.
+/// The differences between a point and now, one line a block.
+///
+/// # Errors
+///
+/// There is no such point.
+pub fn since(env: &Env, session: Option<&str>, point: &str) -> Result<DiffReport, CommandError> {
+    let named = Named { session, from: Some(point), to: None };
+    between(env, &named, false, true)
+}
+
+/// The blocks that came after a turn, and those that were changed since it ended, one line a block.
 ///
 /// # Errors
 ///
 /// The session cannot be read.
-pub fn since_turn(env: &Env, session: Option<&str>, turn: u32) -> Result<(), CommandError> {
+pub fn since_turn(env: &Env, session: Option<&str>, turn: u32) -> Result<DiffReport, CommandError> {
     let workspace = env.open(session)?;
     let store = env.existing_store()?;
     let reading = &workspace.reading;
@@ -87,7 +96,7 @@ pub fn since_turn(env: &Env, session: Option<&str>, turn: u32) -> Result<(), Com
     let total = reading.price.total.0;
     let came: f64 = blocks.iter().map(|block| block.tokens_after.value - block.tokens_before.value).sum();
     let tokens_before = TokenCount { value: (total.value - came).max(0.0), basis: Basis::Estimated };
-    env.print(&DiffReport {
+    Ok(DiffReport {
         from: format!("turn {turn}"),
         to: "now".to_owned(),
         blocks,
@@ -105,7 +114,7 @@ struct Named<'a> {
     to: Option<&'a str>,
 }
 
-fn report(env: &Env, named: &Named<'_>, full: bool, stat: bool) -> Result<DiffReport, CommandError> {
+fn between(env: &Env, named: &Named<'_>, full: bool, stat: bool) -> Result<DiffReport, CommandError> {
     let workspace = env.open(named.session)?;
     let store = env.existing_store()?;
     let draft = Draft::new(&workspace, store.as_ref(), env.style.now.as_millisecond())?;

@@ -25,6 +25,15 @@ pub struct Arguments {
 
 /// Explains the block.
 pub fn run(env: &Env, arguments: &Arguments) -> Result<(), CommandError> {
+    env.print(&report(env, arguments)?)
+}
+
+/// The explanation.
+///
+/// # Errors
+///
+/// No block fits, or several; the session cannot be read.
+pub fn report(env: &Env, arguments: &Arguments) -> Result<ExplainReport, CommandError> {
     let selector = Selector::parse(&arguments.selector)?;
     let workspace = env.open(None)?;
     let reading = &workspace.reading;
@@ -54,7 +63,7 @@ pub fn run(env: &Env, arguments: &Arguments) -> Result<(), CommandError> {
             Err(error) => return Err(error.into()),
         },
     };
-    env.print(&ExplainReport {
+    Ok(ExplainReport {
         block: BlockRow::new(reading, block),
         explanation: engine::explain(reading, block, &content),
         levels,

@@ -3,7 +3,7 @@
 use super::diff;
 use crate::cli::{CommandError, Env, ErrorKind};
 use crate::engine::{self, Advice, Suggestion};
-use crate::output::{ManifestReport, Tier};
+use crate::output::{DiffReport, ManifestReport, Tier};
 use crate::workspace::Workspace;
 use anyhow::anyhow;
 use std::path::Path;
@@ -29,11 +29,15 @@ pub struct Arguments {
     max_tokens: Option<usize>,
     /// Only what is different since then: an operation, a snapshot, or a turn such as turn:12
     #[arg(long, value_name = "POINT", conflicts_with_all = ["tier", "max_tokens"])]
-    since: Option<String>,
+    pub since: Option<String>,
 }
 
-/// Shows what is different since a point: the blocks that came, and those that aperture changed.
-fn since(env: &Env, session: Option<&str>, point: &str) -> Result<(), CommandError> {
+/// What is different since a point: the blocks that came, and those that aperture changed.
+///
+/// # Errors
+///
+/// There is no such point; the session cannot be read.
+pub fn since(env: &Env, session: Option<&str>, point: &str) -> Result<DiffReport, CommandError> {
     let Some(turn) = point.strip_prefix("turn:") else { return diff::since(env, session, point) };
     let Ok(turn) = turn.parse::<u32>() else {
         let error = anyhow!("'{point}' is no turn");
@@ -69,11 +73,20 @@ pub(super) fn advise(env: &Env, workspace: &Workspace<'_>, named: Option<&str>) 
 
 /// Shows the manifest.
 pub fn run(env: &Env, arguments: &Arguments) -> Result<(), CommandError> {
-    if let Some(point) = &arguments.since {
-        return since(env, arguments.session.as_deref(), point);
+    match &arguments.since {
+        Some(point) => env.print(&since(env, arguments.session.as_deref(), point)?),
+        None => env.print(&report(env, arguments)?),
     }
+}
+
+/// The manifest.
+///
+/// # Errors
+///
+/// The session cannot be read.
+pub fn report(env: &Env, arguments: &Arguments) -> Result<ManifestReport, CommandError> {
     let workspace = env.open(arguments.session.as_deref())?;
     let manifest = engine::manifest(&workspace.reading, arguments.tier.listed());
     let manifest = manifest.with(suggestions(env, &workspace, arguments.session.as_deref()));
-    env.print(&ManifestReport { tier: arguments.tier, max_tokens: arguments.max_tokens, manifest })
+    Ok(ManifestReport { tier: arguments.tier, max_tokens: arguments.max_tokens, manifest })
 }

@@ -1,6 +1,7 @@
 //! The commands, one file each.
 
 pub mod archive;
+pub mod ask;
 pub mod blocks;
 mod changing;
 pub mod check;
@@ -17,11 +18,15 @@ pub mod gc;
 pub mod git_hook;
 pub mod help;
 pub mod import;
+pub mod inbox;
 pub mod install;
 pub mod log;
 pub mod manifest;
+pub mod mcp;
+pub mod obey;
 pub mod pin;
 pub mod preset;
+mod proposing;
 pub mod recall;
 pub mod redact;
 pub mod redo;
@@ -39,7 +44,7 @@ pub mod util;
 pub mod verify;
 pub mod watch;
 
-use crate::cli::{Command, CommandError, Env};
+use crate::cli::{Answer, Command, CommandError, Env};
 use crate::output::ChangeReport;
 
 /// Runs a command; without one, `status`.
@@ -63,7 +68,11 @@ pub fn run(env: &Env, command: Option<Command>) -> Result<(), CommandError> {
         Command::Transcript(arguments) => transcript::run(env, &arguments),
         Command::Recall(arguments) => recall::run(env, &arguments),
         Command::Diff(arguments) => diff::run(env, &arguments),
+        Command::Inbox(arguments) => inbox::run(env, &arguments),
+        Command::Approve(arguments) => inbox::run_approve(env, &arguments),
+        Command::Deny(arguments) => inbox::run_deny(env, &arguments),
         Command::Log(arguments) => log::run(env, &arguments),
+        Command::Obey(arguments) => obey::run(env, &arguments),
         Command::Snapshot(arguments) => snapshot::run(env, &arguments),
         Command::Preset(arguments) => preset::run(env, &arguments),
         Command::Watch(arguments) => watch::run(env, &arguments),
@@ -75,12 +84,31 @@ pub fn run(env: &Env, command: Option<Command>) -> Result<(), CommandError> {
         Command::Install(arguments) => install::run(env, &arguments),
         Command::Uninstall(arguments) => install::run_uninstall(env, &arguments),
         Command::GitHook(arguments) => git_hook::run(env, &arguments),
+        Command::Mcp(arguments) => mcp::run(env, &arguments),
         Command::Help(arguments) => help::run(&arguments),
         Command::Completions(arguments) => completions::run(&arguments),
         Command::Util(arguments) => util::run(env, &arguments),
         // Those that change a session were carried out above.
         _ => Ok(()),
     }
+}
+
+/// What a command that only reads has to say; none for any other command, and for those that are not about one session.
+pub fn read(env: &Env, command: &Command) -> Option<Result<Answer, CommandError>> {
+    Some(match command {
+        Command::Manifest(arguments) => match &arguments.since {
+            Some(point) => manifest::since(env, None, point).map(|report| env.answer(&report)),
+            None => manifest::report(env, arguments).map(|report| env.answer(&report)),
+        },
+        Command::Summary(arguments) => summary::report(env, arguments).map(|report| env.answer(&report)),
+        Command::Blocks(arguments) => blocks::report(env, arguments).map(|report| env.answer(&report)),
+        Command::Show(arguments) => show::report(env, arguments).map(|report| env.answer(&report)),
+        Command::Explain(arguments) => explain::report(env, arguments).map(|report| env.answer(&report)),
+        Command::Recall(arguments) if !arguments.changes() => recall::report(env, arguments).map(|report| env.answer(&report)),
+        Command::Diff(arguments) => diff::report(env, arguments).map(|report| env.answer(&report)),
+        Command::Log(arguments) => log::report(env, arguments).map(|report| env.answer(&report)),
+        _ => return None,
+    })
 }
 
 /// Carries out a command that changes a session, and returns what that did; none for a command that only reads.

@@ -24,11 +24,29 @@ pub struct Arguments {
 
 /// Shows the content.
 pub fn run(env: &Env, arguments: &Arguments) -> Result<(), CommandError> {
-    let selector = Selector::parse(&arguments.selector)?;
+    env.print(&report(env, arguments)?)
+}
+
+/// The content of the blocks.
+///
+/// # Errors
+///
+/// No block fits; the session cannot be read.
+pub fn report(env: &Env, arguments: &Arguments) -> Result<ShowReport, CommandError> {
+    Ok(ShowReport { raw: arguments.raw, ..content(env, &arguments.selector)? })
+}
+
+/// The content of the blocks that a selector names.
+///
+/// # Errors
+///
+/// As [`report`].
+pub fn content(env: &Env, selector: &str) -> Result<ShowReport, CommandError> {
+    let parsed = Selector::parse(selector)?;
     let workspace = env.open(None)?;
-    let numbers = selector.select(&workspace.reading)?;
+    let numbers = parsed.select(&workspace.reading)?;
     if numbers.is_empty() {
-        let error = anyhow!("no block fits '{}'", arguments.selector);
+        let error = anyhow!("no block fits '{selector}'");
         return Err(CommandError::new(ErrorKind::Refused, error).hint("aperture blocks all lists every block"));
     }
     let contents = workspace.contents(&numbers)?;
@@ -36,5 +54,5 @@ pub fn run(env: &Env, arguments: &Arguments) -> Result<(), CommandError> {
         let block = workspace.reading.block(*number)?;
         Some(ShownBlock { block: BlockRow::new(&workspace.reading, block), content: content.sent, readable: content.readable })
     });
-    env.print(&ShowReport { blocks: blocks.collect(), raw: arguments.raw })
+    Ok(ShowReport { blocks: blocks.collect(), raw: false })
 }

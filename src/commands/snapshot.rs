@@ -49,7 +49,7 @@ pub fn run(env: &Env, arguments: &Arguments) -> Result<(), CommandError> {
         Action::Show { name } => {
             let history = env.history_of(&found)?;
             let snapshot = named(&history, name)?.clone();
-            super::diff::since(env, None, &snapshot.name)
+            env.print(&super::diff::since(env, None, &snapshot.name)?)
         }
         Action::Save { name } => {
             if name.is_empty() || name.parse::<u32>().is_ok() || name == "original" {

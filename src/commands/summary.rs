@@ -53,6 +53,15 @@ fn turns(text: &str) -> Result<RangeInclusive<u32>, String> {
 
 /// Shows the summary.
 pub fn run(env: &Env, arguments: &Arguments) -> Result<(), CommandError> {
+    env.print(&report(env, arguments)?)
+}
+
+/// The summary.
+///
+/// # Errors
+///
+/// There is no such turn; the session cannot be read.
+pub fn report(env: &Env, arguments: &Arguments) -> Result<SummaryReport, CommandError> {
     let workspace = env.open(arguments.session.as_deref())?;
     let reading = &workspace.reading;
     let range = arguments.turns.clone().or_else(|| arguments.turn.map(|turn| turn..=turn));
@@ -76,7 +85,7 @@ pub fn run(env: &Env, arguments: &Arguments) -> Result<(), CommandError> {
     let full = arguments.turn.filter(|_| arguments.full).map(|turn| full(&workspace, turn)).transpose()?;
     // What a client wrote before the first prompt is no title.
     let title = Some(status::title(reading)).filter(|title| !title.starts_with('<')).or(first).unwrap_or_default();
-    env.print(&SummaryReport {
+    Ok(SummaryReport {
         session: reading.session.id.clone(),
         title,
         counted: "o200k",

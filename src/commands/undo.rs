@@ -21,6 +21,13 @@ pub struct Arguments {
     options: ChangeOptions,
 }
 
+impl Arguments {
+    /// The operation that is named.
+    pub fn operation(&self) -> Option<OperationId> {
+        self.operation
+    }
+}
+
 /// Takes the operation back.
 pub fn run(env: &Env, arguments: &Arguments) -> Result<ChangeReport, CommandError> {
     invert(env, arguments.options, OperationKind::Undo, arguments.operation)

@@ -173,7 +173,7 @@ pub struct Executed {
     /// The command as it was given.
     pub command: String,
     /// Who gave it.
-    pub actor: String,
+    pub actor: &'static str,
     /// When, in milliseconds since 1970, UTC.
     pub executed: i64,
     /// How many blocks it changed or marked.
@@ -192,7 +192,7 @@ impl Executed {
             operation: operation.id,
             kind: operation.kind,
             command: mask(&operation.command).into_owned(),
-            actor: operation.actor.clone(),
+            actor: operation.actor.name(),
             executed: operation.time,
             blocks: changed + operation.marks.len(),
             tokens_before: operation.tokens_before,
@@ -392,7 +392,7 @@ mod tests {
             state: OperationState::Committed,
             time: 0,
             command: (*command).to_owned(),
-            actor: "user".to_owned(),
+            actor: crate::model::Actor::User,
             inverts: None,
             edits: Vec::new(),
             marks: Vec::new(),

@@ -404,7 +404,7 @@ mod tests {
             operation: 4,
             kind: OperationKind::Change,
             command: "compress --stale (watch --apply-policy)".to_owned(),
-            actor: "user".to_owned(),
+            actor: "user",
             executed: NOW - 60_000,
             blocks: 12,
             tokens_before: 140_000.0,

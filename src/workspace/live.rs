@@ -1,7 +1,7 @@
 //! Which sessions a running client has open.
 
 use crate::fsio::{Disk, read_head};
-use crate::provider::{PROVIDERS, Places};
+use crate::provider::{OpenSession, PROVIDERS, Places};
 use std::collections::BTreeSet;
 
 /// Longest entry of a registry, in bytes.
@@ -9,16 +9,22 @@ const LONGEST_ENTRY: usize = 64 << 10;
 
 /// The ids of the sessions that running clients say they have open; entries of processes that are gone do not count.
 pub fn open_sessions(disk: &dyn Disk, places: &Places) -> BTreeSet<String> {
-    let mut open = BTreeSet::new();
+    registered(disk, places).into_iter().filter(|open| is_alive(open.process)).map(|open| open.session).collect()
+}
+
+/// The id of the session that a client's process says it has open now.
+pub fn session_of(disk: &dyn Disk, places: &Places, process: u32) -> Option<String> {
+    registered(disk, places).into_iter().find(|open| open.process == process).map(|open| open.session)
+}
+
+/// What all registries say.
+fn registered(disk: &dyn Disk, places: &Places) -> Vec<OpenSession> {
+    let mut open = Vec::new();
     for provider in PROVIDERS {
         for registry in provider.registries(places) {
             for entry in disk.list(&registry).unwrap_or_default() {
                 let content = read_head(disk, &entry.path, LONGEST_ENTRY).unwrap_or_default();
-                if let Some(session) = provider.registered(&content)
-                    && is_alive(session.process)
-                {
-                    open.insert(session.session);
-                }
+                open.extend(provider.registered(&content));
             }
         }
     }

@@ -28,7 +28,7 @@ pub use draft::{Draft, Drafted, Kept, NOTE, Original, Redacted};
 pub use error::{ApplyError, PlanError};
 pub use find::{FindError, Found, find, find_all, looks_like};
 pub use list::{Listed, list};
-pub use live::open_sessions;
+pub use live::{open_sessions, session_of};
 pub use load::{load, parse_chunk};
 pub use shorten::{Aim, KeptBlocks, Scope, shorten, shrink};
 pub use sightings::{Sighted, sighted, sighted_in};

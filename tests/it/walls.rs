@@ -14,7 +14,8 @@ const LAYERS: &[(&str, &[&str])] = &[
     ("store", &["model", "provider", "fsio"]),
     ("workspace", &["model", "engine", "provider", "store", "fsio"]),
     ("output", &["model", "engine"]),
-    ("commands", &["model", "engine", "provider", "store", "fsio", "workspace", "output", "cli"]),
+    ("commands", &["model", "engine", "provider", "store", "fsio", "workspace", "output", "cli", "mcp"]),
+    ("mcp", &["model", "engine", "workspace", "output", "commands", "cli"]),
     ("cli", &["model", "engine", "provider", "store", "fsio", "workspace", "output", "commands"]),
 ];
 

@@ -4,6 +4,7 @@ use super::follow::Shown;
 use crate::cli::{CommandError, Env};
 use crate::commands::compress;
 use crate::engine::{Happening, SuggestionKind};
+use crate::model::Actor;
 use crate::workspace::{Found, open_sessions};
 use std::path::PathBuf;
 use std::time::Duration;
@@ -68,7 +69,8 @@ impl Policy {
 
 /// Does what is wanted, as the command of the same name.
 fn carry_out(env: &Env, found: &Found, wanted: Wanted, live: bool) -> Result<(), CommandError> {
-    let env = env.on(&found.path, &format!("{} (watch --apply-policy)", wanted.command()));
+    let mut env = env.on(&found.path, &format!("{} (watch --apply-policy)", wanted.command()));
+    env.actor = Actor::Policy;
     let arguments = match wanted {
         Wanted::Budget => compress::Arguments::over_budget(live),
         Wanted::Stale => compress::Arguments::stale(live),

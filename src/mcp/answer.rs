@@ -1,0 +1,113 @@
+//! An answer within a budget of tokens.
+
+use crate::cli::CommandError;
+use crate::engine::{amount, mask, o200k};
+use serde_json::Value;
+
+/// Characters of a line above which it counts as several.
+const LONGEST_LINE: usize = 1000;
+/// Bytes of a token, for what is not counted.
+const BYTES_PER_TOKEN: usize = 4;
+
+/// The lines of a text from one on, in tokens of o200k not more than may be, but at least one; and how the rest is got, in
+/// `rest`'s words for the next line. Credentials are masked.
+pub fn page(text: &str, from_line: usize, max_tokens: usize, rest: &dyn Fn(usize) -> String) -> String {
+    let masked = mask(text);
+    let lines: Vec<&str> = masked.split_inclusive('\n').flat_map(pieces).collect();
+    if from_line > lines.len() && from_line > 1 {
+        return format!("nothing: the answer ends with line {}\n", lines.len());
+    }
+    let mut shown = String::new();
+    let mut used = 0;
+    let mut next = from_line - 1;
+    for line in &lines[next..] {
+        used += tokens(line);
+        if used > max_tokens && !shown.is_empty() {
+            break;
+        }
+        shown.push_str(line);
+        next += 1;
+    }
+    if next < lines.len() {
+        if !shown.ends_with('\n') {
+            shown.push('\n');
+        }
+        let left: usize = lines[next..].iter().map(|line| line.len()).sum();
+        let left = amount((left / BYTES_PER_TOKEN).max(1) as u64);
+        shown.push_str(&format!("… cut at line {} of {}, ~{left} tokens are left: {}\n", next, lines.len(), rest(next + 1)));
+    }
+    shown
+}
+
+/// Tokens of o200k that a text takes.
+pub fn tokens(text: &str) -> usize {
+    o200k(text) as usize
+}
+
+/// A failure as a model reads it.
+pub fn said(error: &CommandError) -> String {
+    mask(&error.text()).into_owned()
+}
+
+/// A line in pieces of bounded length.
+fn pieces(line: &str) -> Vec<&str> {
+    let mut pieces = Vec::new();
+    let mut rest = line;
+    while let Some((place, _)) = rest.char_indices().nth(LONGEST_LINE) {
+        let (piece, behind) = rest.split_at(place);
+        pieces.push(piece);
+        rest = behind;
+    }
+    pieces.push(rest);
+    pieces
+}
+
+/// The same value with the credentials in its texts masked.
+pub fn masked(value: Value) -> Value {
+    match value {
+        Value::String(text) => Value::String(mask(&text).into_owned()),
+        Value::Array(values) => values.into_iter().map(masked).collect(),
+        Value::Object(members) => members.into_iter().map(|(name, value)| (name, masked(value))).collect(),
+        other => other,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    fn check(text: &str, from_line: usize, max_tokens: usize, expected: &str) {
+        assert_eq!(page(text, from_line, max_tokens, &|line| format!("from {line}")), expected);
+    }
+
+    #[test]
+    fn an_answer_is_cut_at_a_line() {
+        check("one\ntwo\n", 1, 100, "one\ntwo\n");
+        check("one\ntwo\nthree\n", 1, 4, "one\ntwo\n… cut at line 2 of 3, ~1 tokens are left: from 3\n");
+        check("one\ntwo\nthree\n", 3, 4, "three\n");
+        check("one\n", 2, 4, "nothing: the answer ends with line 1\n");
+        check("", 1, 4, "");
+    }
+
+    #[test]
+    fn reading_on_gets_every_character_once() {
+        let text = format!("{}é\nshort\n{}", "wide ".repeat(999), "é".repeat(3500));
+        let (mut all, mut line) = (String::new(), 1);
+        for _ in 0..100 {
+            let page = page(&text, line, 300, &|line| format!("from {line}"));
+            let (shown, rest) = page.rsplit_once("… cut").unwrap_or((&page, ""));
+            all.push_str(shown);
+            let Some((_, next)) = rest.rsplit_once("from ") else { break };
+            line = next.trim().parse().unwrap();
+        }
+        assert_eq!(all.replace('\n', ""), text.replace('\n', ""));
+    }
+
+    #[test]
+    fn credentials_are_masked() {
+        let key = format!("sk-ant-{}", "a1".repeat(20));
+        check(&format!("key {key}\n"), 1, 100, "key [secret]\n");
+        assert_eq!(masked(json!({"a": [key, 1]})), json!({"a": ["[secret]", 1]}));
+    }
+}

@@ -1,0 +1,81 @@
+//! What a client can attach by its address: the manifest of a session, and blocks.
+
+use super::tools::Tool;
+use crate::cli::{Client, Env};
+use crate::workspace;
+use rmcp::model::{Resource, ResourceTemplate};
+use serde_json::{Map, Value, json};
+
+/// Sessions of the project that are listed, at most: the newest.
+const LISTED: usize = 20;
+/// The address of the manifest of the session at hand.
+const MANIFEST: &str = "aperture://manifest";
+
+/// The addresses that have something in place of which a value is put.
+pub fn templates() -> Vec<ResourceTemplate> {
+    let template = |address: &str, name: &str, about: &str| {
+        ResourceTemplate::new(address, name).with_description(about).with_mime_type("text/plain")
+    };
+    vec![
+        template("aperture://session/{id}/manifest", "manifest of a session", "What the window of a session holds, by its id"),
+        template("aperture://block/{number}", "block", "The content of a block of this session, by its number"),
+    ]
+}
+
+/// The manifest, then those of the newest sessions of the project.
+pub fn list(env: &Env, client: &Client) -> Vec<Resource> {
+    let manifest = |address: String, name: &str, about: &str| {
+        Resource::new(address, name).with_description(about).with_mime_type("text/plain")
+    };
+    let mut resources = vec![manifest(
+        MANIFEST.to_owned(),
+        "manifest",
+        "What the window of this session holds: costs, what is stale, suggestions",
+    )];
+    let Ok(current) = super::session::find(env, client, None).or_else(|_| env.find(None)) else { return resources };
+    let mut sessions = workspace::find_all(env.disk, &env.places, &mut |_, _| {});
+    sessions
+        .retain(|(found, file)| !found.location.subagent && file.bytes > 0 && found.location.project == current.location.project);
+    sessions.sort_by_key(|(_, file)| std::cmp::Reverse(file.modified));
+    resources.extend(sessions.iter().take(LISTED).map(|(found, _)| {
+        let id = &found.location.id;
+        manifest(
+            format!("aperture://session/{id}/manifest"),
+            &format!("manifest of {id}"),
+            "What the window of that session holds",
+        )
+    }));
+    resources
+}
+
+/// The call that gives what stands at an address; none where nothing can stand there.
+pub fn call(address: &str) -> Option<(&'static Tool, Map<String, Value>)> {
+    let path = address.strip_prefix("aperture://")?;
+    let (tool, arguments) = match path.split('/').collect::<Vec<_>>()[..] {
+        ["manifest"] => ("manifest", json!({})),
+        ["session", id, "manifest"] => ("manifest", json!({ "session": id })),
+        ["block", number] => ("show", json!({ "selector": number.parse::<u32>().ok()?.to_string() })),
+        _ => return None,
+    };
+    Some((Tool::named(tool)?, arguments.as_object()?.clone()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::call;
+    use serde_json::Value;
+
+    #[test]
+    fn an_address_is_a_call() {
+        let check = |address: &str, expected: Option<&str>| {
+            let found = call(address).map(|(tool, arguments)| format!("{} {}", tool.name, Value::Object(arguments)));
+            assert_eq!(found.as_deref(), expected, "{address}");
+        };
+        check("aperture://manifest", Some("manifest {}"));
+        check("aperture://session/66/manifest", Some(r#"manifest {"session":"66"}"#));
+        check("aperture://block/12", Some(r#"show {"selector":"12"}"#));
+        for wrong in ["", "aperture://", "aperture://block/all", "aperture://block/", "file:///etc/passwd", "aperture://x/y"] {
+            check(wrong, None);
+        }
+    }
+}

@@ -1,0 +1,211 @@
+//! The server: what the protocol asks, answered.
+
+use super::call::{self, Call};
+use super::tools::{Effect, TOOLS, Tool};
+use super::{answer, resources, session};
+use crate::cli::{Client, Command, CommandError, Env, ErrorKind};
+use crate::commands;
+use crate::commands::ask::{Asked, ask};
+use crate::model::Actor;
+use crate::output::Report;
+use anyhow::anyhow;
+use rmcp::ServerHandler;
+use rmcp::model::{
+    CallToolRequestParams, CallToolResponse, CallToolResult, ContentBlock, ErrorData, Implementation,
+    ListResourceTemplatesResult, ListResourcesResult, ListToolsResult, PaginatedRequestParams, ReadResourceRequestParams,
+    ReadResourceResponse, ReadResourceResult, ResourceContents, ServerCapabilities, ServerConfig, ToolAnnotations,
+};
+use rmcp::service::{RequestContext, RoleServer};
+use serde_json::{Map, Value};
+use std::path::PathBuf;
+use std::sync::OnceLock;
+
+/// Columns of the answers.
+const COLUMNS: usize = 100;
+/// Tokens that a resource may take: a person attached it.
+const RESOURCE_TOKENS: usize = 10_000;
+
+/// What a model is told of aperture before it asks.
+const INSTRUCTIONS: &str = "aperture shows and shapes your own context window: the session of this conversation, block by \
+block. Call manifest to see what it holds. Blocks are named by selectors: 12, 3..9, tool(Read), stale & larger(2k), \"auth \
+flow\". recall gives back at once what was archived or compacted away. archive and compress make room; undo takes back. They \
+change the session's file: the client sends the smaller window after the user types /resume. A hint such as `aperture blocks \
+all` names the tool blocks with the selector all.";
+
+/// A server for one client.
+pub struct Server {
+    env: Env,
+    client: Client,
+    /// The first root of the client, once it was asked.
+    root: OnceLock<Option<PathBuf>>,
+}
+
+impl Server {
+    /// A server for the client that started this process.
+    pub fn new(env: Env) -> Server {
+        let client = env.client();
+        Server { env, client, root: OnceLock::new() }
+    }
+
+    /// What a call is given: the settings and the time as they are now, in the directory of the client's project.
+    async fn env(&self, context: &RequestContext<RoleServer>) -> Result<Env, CommandError> {
+        let directory = match (&self.client.project, self.root.get()) {
+            (Some(project), _) => Some(project),
+            (None, Some(root)) => root.as_ref(),
+            (None, None) => {
+                let root = session::root(context).await;
+                self.root.get_or_init(|| root).as_ref()
+            }
+        };
+        let directory = directory.filter(|path| self.env.disk.identify(path).is_ok()).unwrap_or(&self.env.directory);
+        let mut env = self.env.renewed(directory)?;
+        env.style.width = COLUMNS;
+        Ok(env)
+    }
+
+    /// Carries out a call and returns its answer.
+    fn call(&self, env: &Env, tool: &Tool, arguments: &Map<String, Value>) -> Result<CallToolResult, CommandError> {
+        let call = call::read(tool, arguments)?;
+        let (json, from_line, max_tokens) = (call.json, call.from_line, call.max_tokens);
+        let body = self.carry_out(env, tool, call)?;
+        if json && !body.json.is_empty() {
+            let value: Value = serde_json::from_str(&body.json).unwrap_or_default();
+            let value = answer::masked(value);
+            let tokens = answer::tokens(&value.to_string());
+            if tokens > max_tokens {
+                let error = anyhow!("the JSON takes {tokens} tokens, and {} may be used", max_tokens);
+                return Err(CommandError::new(ErrorKind::Refused, error)
+                    .hint("name fewer blocks, give a larger max_tokens, or leave out json: text can be read in parts"));
+            }
+            return Ok(CallToolResult::structured(value));
+        }
+        let rest = |line| format!("the same call with from_line {line}, or a larger max_tokens");
+        let text = answer::page(&body.text, from_line, max_tokens, &rest);
+        Ok(CallToolResult::success(vec![ContentBlock::text(body.before + &text)]))
+    }
+
+    fn carry_out(&self, env: &Env, tool: &Tool, call: Call) -> Result<Body, CommandError> {
+        let found = session::find(env, &self.client, call.session.as_deref())?;
+        let mut env = env.on(&found.path, &format!("mcp: {}", call.line));
+        env.actor = Actor::Model;
+        if let Some(answer) = commands::read(&env, &call.command) {
+            let answer = answer?;
+            return Ok(Body { before: String::new(), text: answer.text, json: answer.json });
+        }
+        let asked = if call.dry_run { Asked::CarryOut(call.command) } else { ask(&env, call.command)? };
+        let command = match asked {
+            Asked::CarryOut(command) => command,
+            Asked::Waits(number, why) => {
+                let text = format!("not done yet: {why}\nit waits for the user: aperture approve {number}\n");
+                return Ok(Body { before: String::new(), text, json: String::new() });
+            }
+        };
+        let change = commands::change(&env, &command).ok_or_else(|| {
+            let error = anyhow!("{} neither reads nor changes a session", tool.name);
+            CommandError::new(ErrorKind::Internal, error)
+        })??;
+        let (text, json) = (change.text(&env.style), change.json());
+        // Who brings blocks back wants to read them, and sees the window as it was for now.
+        if let (Command::Expand(arguments), false) = (&command, change.dry_run) {
+            let content = commands::show::content(&env, arguments.selector())?;
+            return Ok(Body { before: text + "\n", text: content.text(&env.style), json });
+        }
+        Ok(Body { before: String::new(), text, json })
+    }
+
+    /// What stands at an address.
+    fn resource(&self, env: &Env, address: &str) -> Result<String, ErrorData> {
+        let missing = |text: String| ErrorData::resource_not_found(text, None);
+        let unknown = || missing(format!("nothing stands at {address}: aperture://manifest and aperture://block/12 are known"));
+        let (tool, arguments) = resources::call(address).ok_or_else(unknown)?;
+        let body = call::read(tool, &arguments).and_then(|call| self.carry_out(env, tool, call));
+        let body = body.map_err(|error| missing(answer::said(&error)))?;
+        let rest = |line| format!("the tool {} with from_line {line}", tool.name);
+        Ok(answer::page(&body.text, 1, RESOURCE_TOKENS, &rest))
+    }
+}
+
+/// What there is to say of a call.
+struct Body {
+    /// What stands before each part of the text.
+    before: String,
+    /// The text, which may be long.
+    text: String,
+    json: String,
+}
+
+/// The settings cannot be used.
+fn unusable(error: CommandError) -> ErrorData {
+    ErrorData::internal_error(answer::said(&error), None)
+}
+
+/// A tool as the protocol describes it.
+fn described(tool: &Tool) -> rmcp::model::Tool {
+    let removes = tool.effect == Effect::Removes;
+    let annotations = ToolAnnotations::new()
+        .read_only(tool.effect == Effect::Reads)
+        .destructive(removes)
+        .idempotent(tool.idempotent)
+        .open_world(false);
+    rmcp::model::Tool::new(tool.name, tool.about, tool.schema()).with_annotations(annotations)
+}
+
+impl ServerHandler for Server {
+    fn get_info(&self) -> ServerConfig {
+        let capabilities = ServerCapabilities::builder().enable_tools().enable_resources().build();
+        let implementation = Implementation::new(env!("CARGO_PKG_NAME"), env!("CARGO_PKG_VERSION"));
+        ServerConfig::new(capabilities).with_server_info(implementation).with_instructions(INSTRUCTIONS)
+    }
+
+    async fn list_tools(
+        &self,
+        _: Option<PaginatedRequestParams>,
+        _: RequestContext<RoleServer>,
+    ) -> Result<ListToolsResult, ErrorData> {
+        Ok(ListToolsResult::with_all_items(TOOLS.iter().map(described).collect()))
+    }
+
+    async fn call_tool(
+        &self,
+        request: CallToolRequestParams,
+        context: RequestContext<RoleServer>,
+    ) -> Result<CallToolResponse, ErrorData> {
+        let Some(tool) = Tool::named(&request.name) else {
+            let names: Vec<&str> = TOOLS.iter().map(|tool| tool.name).collect();
+            let text = format!("there is no tool '{}': there are {}", request.name, names.join(", "));
+            return Err(ErrorData::invalid_params(text, None));
+        };
+        let arguments = request.arguments.unwrap_or_default();
+        let result = self.env(&context).await.and_then(|env| self.call(&env, tool, &arguments));
+        // The model reads it, and can do better.
+        let result = result.unwrap_or_else(|error| CallToolResult::error(vec![ContentBlock::text(answer::said(&error))]));
+        Ok(result.into())
+    }
+
+    async fn list_resources(
+        &self,
+        _: Option<PaginatedRequestParams>,
+        context: RequestContext<RoleServer>,
+    ) -> Result<ListResourcesResult, ErrorData> {
+        let env = self.env(&context).await.map_err(unusable)?;
+        Ok(ListResourcesResult::with_all_items(resources::list(&env, &self.client)))
+    }
+
+    async fn list_resource_templates(
+        &self,
+        _: Option<PaginatedRequestParams>,
+        _: RequestContext<RoleServer>,
+    ) -> Result<ListResourceTemplatesResult, ErrorData> {
+        Ok(ListResourceTemplatesResult::with_all_items(resources::templates()))
+    }
+
+    async fn read_resource(
+        &self,
+        request: ReadResourceRequestParams,
+        context: RequestContext<RoleServer>,
+    ) -> Result<ReadResourceResponse, ErrorData> {
+        let env = self.env(&context).await.map_err(unusable)?;
+        let text = self.resource(&env, &request.uri)?;
+        Ok(ReadResourceResult::new(vec![ResourceContents::text(text, request.uri)]).into())
+    }
+}

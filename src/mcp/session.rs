@@ -1,0 +1,81 @@
+//! Which session a call is about.
+
+use crate::cli::{Client, CommandError, Env};
+use crate::workspace::{self, Found};
+use rmcp::service::{RequestContext, RoleServer};
+use std::path::PathBuf;
+use std::time::Duration;
+
+/// How long a client may take to say its roots.
+const PATIENCE: Duration = Duration::from_secs(2);
+
+/// The session that a call names, or that the server was started for, or that the client has open, or the newest of the
+/// project.
+///
+/// A client that says which session it has open means that one, also where its file is not there yet: another one would be
+/// the wrong one.
+///
+/// # Errors
+///
+/// There is none, or several fit the name.
+pub fn find(env: &Env, client: &Client, named: Option<&str>) -> Result<Found, CommandError> {
+    if let Some(name) = named {
+        return env.find_by(name);
+    }
+    if env.session().is_some() {
+        return env.find(None);
+    }
+    // The registry knows when the user went on to another session; the environment is as it was at the start.
+    let open = client.process.and_then(|process| workspace::session_of(env.disk, &env.places, process));
+    match open.or_else(|| client.session.clone()) {
+        Some(id) => {
+            env.find_by(&id).map_err(|error| error.hint("a new session is written with its first answer: then try again"))
+        }
+        None => env.find(None),
+    }
+}
+
+/// The first directory that the client says it works in, if it says any.
+#[expect(deprecated, reason = "clients of today have roots, whatever those of tomorrow have")]
+pub async fn root(context: &RequestContext<RoleServer>) -> Option<PathBuf> {
+    context.client_capabilities()?.roots.as_ref()?;
+    let listed = tokio::time::timeout(PATIENCE, context.peer.list_roots()).await.ok()?.ok()?;
+    listed.roots.iter().find_map(|root| path(&root.uri))
+}
+
+/// The path of a file's address.
+fn path(address: &str) -> Option<PathBuf> {
+    let encoded = address.strip_prefix("file://")?.as_bytes();
+    let digit = |byte: Option<&u8>| char::from(*byte?).to_digit(16);
+    let mut bytes = Vec::with_capacity(encoded.len());
+    let mut at = 0;
+    while let Some(byte) = encoded.get(at) {
+        match digit(encoded.get(at + 1)).zip(digit(encoded.get(at + 2))).filter(|_| *byte == b'%') {
+            Some((high, low)) => {
+                bytes.push((high * 16 + low) as u8);
+                at += 3;
+            }
+            None => {
+                bytes.push(*byte);
+                at += 1;
+            }
+        }
+    }
+    String::from_utf8(bytes).ok().filter(|path| path.starts_with('/')).map(PathBuf::from)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::path;
+
+    #[test]
+    fn an_address_of_a_file_is_a_path() {
+        let check = |address: &str, expected: Option<&str>| {
+            assert_eq!(path(address).as_deref(), expected.map(std::path::Path::new), "{address}");
+        };
+        check("file:///home/a%20b/%C3%A9%2", Some("/home/a b/é%2"));
+        check("file://host/x", None);
+        check("file:///%ff", None);
+        check("https://x/", None);
+    }
+}

@@ -1,0 +1,409 @@
+//! The table of tools: what a model is told of each, and how its arguments become the words of a command line.
+
+use serde_json::{Map, Value, json};
+
+/// What a call does to the session.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Effect {
+    /// It only reads.
+    Reads,
+    /// It adds, brings back or marks: nothing leaves the window.
+    Adds,
+    /// Something leaves the window, or is replaced in it.
+    Removes,
+}
+
+/// What an argument may be.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Kind {
+    /// A text; a number is taken as its digits.
+    Text,
+    /// A whole number from 1 on.
+    Number,
+    /// True or false.
+    Flag,
+    /// One of these.
+    OneOf(&'static [&'static str]),
+}
+
+/// Where an argument stands in a command line.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Place {
+    /// Behind the options, in the order of the table.
+    Position,
+    /// As an option with this name.
+    Option(&'static str),
+    /// Its value is the name of a flag; the first value is for none.
+    Switch,
+    /// It is not in it.
+    Outside,
+}
+
+/// An argument of a tool.
+#[derive(Debug)]
+pub struct Parameter {
+    /// Its name.
+    pub name: &'static str,
+    /// What it is, for a model.
+    pub about: &'static str,
+    /// What it may be.
+    pub kind: Kind,
+    /// Where it stands in the command line.
+    pub place: Place,
+    /// Whether a call needs it.
+    pub required: bool,
+    /// A value, as JSON.
+    pub example: &'static str,
+}
+
+/// A tool: a command for a model.
+#[derive(Debug)]
+pub struct Tool {
+    /// The name of the command.
+    pub name: &'static str,
+    /// What it does, for a model that never saw aperture.
+    pub about: &'static str,
+    /// What it does to the session.
+    pub effect: Effect,
+    /// Whether calling it twice is the same as calling it once.
+    pub idempotent: bool,
+    /// Its own arguments.
+    pub parameters: &'static [Parameter],
+}
+
+/// Tokens of an answer, at most, where the call does not say.
+pub const DEFAULT_TOKENS: usize = 2000;
+/// The most tokens of an answer that a call may ask for.
+pub const MOST_TOKENS: usize = 20_000;
+
+const SELECTOR: Parameter = Parameter {
+    name: "selector",
+    about: "Which blocks: 12, 3..9, stale, archived, tool(Read), path(\"src/**\"), turn(3), larger(2k), \"a topic\"; joined by \
+            & | ~ ( )",
+    kind: Kind::Text,
+    place: Place::Position,
+    required: true,
+    example: r#""stale & larger(2k)""#,
+};
+
+const fn optional(parameter: Parameter) -> Parameter {
+    Parameter { required: false, ..parameter }
+}
+
+const fn option(name: &'static str, kind: Kind, example: &'static str, about: &'static str) -> Parameter {
+    Parameter { name, about, kind, place: Place::Option(name), required: false, example }
+}
+
+const DRY_RUN: Parameter = Parameter {
+    place: Place::Option("dry-run"),
+    ..option("dry_run", Kind::Flag, "true", "Only say what would change and what it would save")
+};
+
+const LEVEL: Parameter = option(
+    "level",
+    Kind::OneOf(&["trimmed", "summarized", "minimal"]),
+    r#""summarized""#,
+    "How much is left: the essential lines, a few of them, or one line",
+);
+
+/// What every tool takes beside its own arguments.
+pub const COMMON: &[Parameter] = &[
+    Parameter {
+        place: Place::Outside,
+        ..option("session", Kind::Text, r#""6666aaaa""#, "Another session than this one: its id or path")
+    },
+    Parameter {
+        place: Place::Outside,
+        ..option("max_tokens", Kind::Number, "4000", "Of the answer, up to 20000 (default 2000)")
+    },
+    Parameter { place: Place::Outside, ..option("from_line", Kind::Number, "120", "Where to go on with a cut answer") },
+    Parameter { place: Place::Outside, ..option("json", Kind::Flag, "false", "JSON in place of text") },
+];
+
+/// All tools.
+pub const TOOLS: &[Tool] = &[
+    Tool {
+        name: "manifest",
+        about: "Show what your context window holds, in a few hundred tokens: how full it is, its parts with their costs, \
+                what is stale, pinned or archived, and what is suggested next. Start here.",
+        effect: Effect::Reads,
+        idempotent: true,
+        parameters: &[
+            option("tier", Kind::OneOf(&["summary", "detailed", "full"]), r#""summary""#, "How much it says (default detailed)"),
+            option(
+                "since",
+                Kind::Text,
+                r#""turn:12""#,
+                "Only what is different since then: a turn, an operation or a snapshot; without tier",
+            ),
+        ],
+    },
+    Tool {
+        name: "blocks",
+        about: "List blocks of your context window with number, kind, tool, tokens and state. A block is one tool result, tool \
+                use, text or image; its number never changes.",
+        effect: Effect::Reads,
+        idempotent: true,
+        parameters: &[
+            Parameter { about: "Which blocks (default: window)", ..optional(SELECTOR) },
+            option("sort", Kind::OneOf(&["number", "tokens", "heat", "age"]), r#""tokens""#, "What to sort by (default number)"),
+        ],
+    },
+    Tool {
+        name: "show",
+        about: "Show the content of blocks as it stands in the session now.",
+        effect: Effect::Reads,
+        idempotent: true,
+        parameters: &[SELECTOR],
+    },
+    Tool {
+        name: "recall",
+        about: "Get back what you no longer see: archived or shortened blocks, and what compaction hid. Takes block numbers (then \
+                you get the full original text at once) or a question (then the passages that answer it). Changes nothing.",
+        effect: Effect::Reads,
+        idempotent: true,
+        parameters: &[
+            Parameter {
+                name: "query",
+                about: "A question or keywords, or block numbers",
+                example: r#""how are tokens refreshed""#,
+                ..SELECTOR
+            },
+            Parameter {
+                place: Place::Switch,
+                ..option(
+                    "scope",
+                    Kind::OneOf(&["session", "project", "all"]),
+                    r#""project""#,
+                    "Where to search: this session (default), the project's, or all",
+                )
+            },
+        ],
+    },
+    Tool {
+        name: "expand",
+        about: "Bring shortened or archived blocks back into the session as they were, and answer with their content at once.",
+        effect: Effect::Adds,
+        idempotent: true,
+        parameters: &[Parameter { example: "412", ..SELECTOR }, DRY_RUN],
+    },
+    Tool {
+        name: "compress",
+        about: "Make room: shorten blocks. Say which by selector, or stale (what you will hardly need again), or budget (until the \
+                window fits). Originals are kept: expand brings them back. One call for many blocks is cheaper than many calls.",
+        effect: Effect::Removes,
+        idempotent: true,
+        parameters: &[
+            optional(SELECTOR),
+            option("stale", Kind::Flag, "true", "What is old and will hardly be needed again"),
+            option(
+                "budget",
+                Kind::Text,
+                r#""120k""#,
+                "Until the window holds so many tokens, or such a share of its size as 50%",
+            ),
+            LEVEL,
+            option(
+                "preset",
+                Kind::OneOf(&["lossless", "light", "balanced", "aggressive", "handoff"]),
+                r#""balanced""#,
+                "How much of what is old stays",
+            ),
+            DRY_RUN,
+        ],
+    },
+    Tool {
+        name: "archive",
+        about: "Make room: move blocks that are done with to cold storage. One line stays in the place of each; recall gives it \
+                back at once.",
+        effect: Effect::Removes,
+        idempotent: true,
+        parameters: &[
+            Parameter { example: r#""3..9""#, ..SELECTOR },
+            option("reason", Kind::Text, r#""auth is done""#, "Why, in a few words: it is shown in the line that stays"),
+            DRY_RUN,
+        ],
+    },
+    Tool {
+        name: "pin",
+        about: "Protect blocks that must stay word for word: they are not shortened and survive compaction.",
+        effect: Effect::Adds,
+        idempotent: true,
+        parameters: &[
+            Parameter { example: "12", ..SELECTOR },
+            Parameter {
+                place: Place::Switch,
+                ..option(
+                    "at",
+                    Kind::OneOf(&["here", "top", "bottom"]),
+                    r#""top""#,
+                    "Where it belongs if it has to be brought back (default here)",
+                )
+            },
+        ],
+    },
+    Tool {
+        name: "unpin",
+        about: "No longer protect blocks.",
+        effect: Effect::Adds,
+        idempotent: true,
+        parameters: &[Parameter { example: r#""pinned""#, ..SELECTOR }],
+    },
+    Tool {
+        name: "focus",
+        about: "Select the blocks that matter for what you do now: they are shown first and not shortened for some turns. Replaces \
+                the last selection.",
+        effect: Effect::Adds,
+        idempotent: true,
+        parameters: &[
+            Parameter { example: r#""\"auth flow\"""#, ..SELECTOR },
+            option("add", Kind::Flag, "true", "Keep what is selected already"),
+        ],
+    },
+    Tool {
+        name: "unfocus",
+        about: "Let selected blocks go.",
+        effect: Effect::Adds,
+        idempotent: true,
+        parameters: &[Parameter { about: "Which blocks (default: all that are selected)", ..optional(SELECTOR) }],
+    },
+    Tool {
+        name: "update",
+        about: "Put another text in the place of one block, such as a plan that has changed. The original is kept.",
+        effect: Effect::Removes,
+        idempotent: true,
+        parameters: &[
+            Parameter { about: "One block: its number", example: "12", ..SELECTOR },
+            Parameter {
+                name: "text",
+                about: "The new text; for a tool use its input, a JSON object",
+                example: r#""the plan, as it stands now""#,
+                ..SELECTOR
+            },
+            DRY_RUN,
+        ],
+    },
+    Tool {
+        name: "create",
+        about: "Add a note at the end of the session: a decision, a finding, a state to remember.",
+        effect: Effect::Adds,
+        idempotent: false,
+        parameters: &[
+            Parameter {
+                name: "text",
+                about: "The note",
+                example: r#""the tests need a database: start it with make db""#,
+                ..SELECTOR
+            },
+            DRY_RUN,
+        ],
+    },
+    Tool {
+        name: "diff",
+        about: "Show what aperture changed in the session, as lines removed and added.",
+        effect: Effect::Reads,
+        idempotent: true,
+        parameters: &[
+            Parameter {
+                name: "from",
+                about: "Since when: an operation as log numbers it, a snapshot, or original (default)",
+                example: "1",
+                ..optional(SELECTOR)
+            },
+            Parameter {
+                name: "to",
+                about: "Until when: an operation or a snapshot (default now); needs from",
+                example: "2",
+                ..optional(SELECTOR)
+            },
+            option("stat", Kind::Flag, "true", "One line a block"),
+        ],
+    },
+    Tool {
+        name: "log",
+        about: "List what was done to the session, by whom, with the number of each operation for undo and diff.",
+        effect: Effect::Reads,
+        idempotent: true,
+        parameters: &[],
+    },
+    Tool {
+        name: "undo",
+        about: "Take an operation back: the last one, or one by its number in the log.",
+        effect: Effect::Removes,
+        idempotent: false,
+        parameters: &[
+            Parameter {
+                name: "operation",
+                about: "Its number (default: the last one)",
+                kind: Kind::Number,
+                example: "3",
+                ..optional(SELECTOR)
+            },
+            DRY_RUN,
+        ],
+    },
+    Tool {
+        name: "summary",
+        about: "Tell the session in short: goal, story, state, what is next. Or turns of it, each in a few lines.",
+        effect: Effect::Reads,
+        idempotent: true,
+        parameters: &[option("turns", Kind::Text, r#""3..5""#, "Only these turns, such as 3..5, 3.. or 4")],
+    },
+    Tool {
+        name: "explain",
+        about: "Explain one block: why it is stale or in use, what refers to it, what shortening would leave of it.",
+        effect: Effect::Reads,
+        idempotent: true,
+        parameters: &[Parameter { about: "One block: its number", example: "12", ..SELECTOR }],
+    },
+];
+
+impl Tool {
+    /// The tool with this name.
+    pub fn named(name: &str) -> Option<&'static Tool> {
+        TOOLS.iter().find(|tool| tool.name == name)
+    }
+
+    /// All its arguments, the common ones last.
+    pub fn parameters(&self) -> impl Iterator<Item = &'static Parameter> + use<> {
+        self.parameters.iter().chain(COMMON)
+    }
+
+    /// The JSON Schema of its arguments.
+    pub fn schema(&self) -> Map<String, Value> {
+        let properties: Map<String, Value> =
+            self.parameters().map(|parameter| (parameter.name.to_owned(), parameter.schema())).collect();
+        let required: Vec<&str> =
+            self.parameters().filter(|parameter| parameter.required).map(|parameter| parameter.name).collect();
+        let mut schema = Map::new();
+        schema.insert("type".to_owned(), json!("object"));
+        schema.insert("properties".to_owned(), Value::Object(properties));
+        if !required.is_empty() {
+            schema.insert("required".to_owned(), json!(required));
+        }
+        schema.insert("additionalProperties".to_owned(), json!(false));
+        schema
+    }
+}
+
+impl Parameter {
+    /// The value of the example.
+    pub fn example(&self) -> Value {
+        serde_json::from_str(self.example).unwrap_or_default()
+    }
+
+    fn schema(&self) -> Value {
+        let mut schema = match self.kind {
+            Kind::Text => json!({ "type": "string" }),
+            Kind::Number => json!({ "type": "integer", "minimum": 1 }),
+            Kind::Flag => json!({ "type": "boolean" }),
+            Kind::OneOf(values) => json!({ "type": "string", "enum": values }),
+        };
+        schema["description"] = json!(self.about);
+        if self.kind == Kind::Text {
+            let example = self.example();
+            schema["examples"] = json!([example.as_str().map_or_else(|| example.to_string(), str::to_owned)]);
+        }
+        schema
+    }
+}

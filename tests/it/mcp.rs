@@ -1,0 +1,473 @@
+//! `aperture mcp`: the protocol, the tools and the resources, as a client gets them.
+
+use crate::sandbox::Sandbox;
+use expect_test::{expect, expect_file};
+use serde_json::{Value, json};
+use std::fs;
+use std::io::{BufRead, BufReader, Write};
+use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
+use std::time::{Duration, Instant};
+
+/// How long a server may take to end.
+const PATIENCE: Duration = Duration::from_secs(20);
+
+/// A server and a client of it that writes its own lines.
+struct Server<'a> {
+    sandbox: &'a Sandbox,
+    process: Child,
+    input: Option<ChildStdin>,
+    output: BufReader<ChildStdout>,
+    requests: u64,
+}
+
+impl<'a> Server<'a> {
+    /// Starts the program in the project and says hello.
+    fn new(sandbox: &'a Sandbox, environment: &[(&str, &str)]) -> Server<'a> {
+        let mut command = sandbox.command(&["mcp"]);
+        command.envs(environment.iter().copied());
+        Server::start(sandbox, command).greeted()
+    }
+
+    /// Starts the program.
+    fn start(sandbox: &'a Sandbox, mut command: Command) -> Server<'a> {
+        let mut process = command.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
+        let input = process.stdin.take();
+        let output = BufReader::new(process.stdout.take().unwrap());
+        Server { sandbox, process, input, output, requests: 0 }
+    }
+
+    /// Says hello.
+    fn greeted(mut self) -> Server<'a> {
+        let client = json!({"name": "test", "version": "1"});
+        let hello = json!({"protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": client});
+        let answer = self.request("initialize", hello);
+        assert_eq!(answer["result"]["serverInfo"]["name"], "aperture", "{answer}");
+        self.line(r#"{"jsonrpc":"2.0","method":"notifications/initialized"}"#);
+        self
+    }
+
+    /// Writes a line.
+    fn line(&mut self, text: &str) {
+        let input = self.input.as_mut().unwrap();
+        input.write_all(format!("{text}\n").as_bytes()).unwrap();
+        input.flush().unwrap();
+    }
+
+    /// The next message; nothing but messages is ever written.
+    fn next(&mut self) -> Value {
+        let mut line = String::new();
+        self.output.read_line(&mut line).unwrap();
+        serde_json::from_str(&line).unwrap_or_else(|error| panic!("{error}: {line:?}"))
+    }
+
+    /// Sends a request and returns its response.
+    fn request(&mut self, method: &str, parameters: Value) -> Value {
+        self.requests += 1;
+        let id = self.requests;
+        self.line(&json!({"jsonrpc": "2.0", "id": id, "method": method, "params": parameters}).to_string());
+        loop {
+            let message = self.next();
+            if message["id"] == id {
+                return message;
+            }
+        }
+    }
+
+    /// The result of a call.
+    fn call(&mut self, tool: &str, arguments: &Value) -> Value {
+        let answer = self.request("tools/call", json!({"name": tool, "arguments": arguments}));
+        assert!(answer["error"].is_null(), "{tool} {arguments}: {answer}");
+        answer["result"].clone()
+    }
+
+    /// The text of a call that goes well.
+    fn text(&mut self, tool: &str, arguments: Value) -> String {
+        let result = self.call(tool, &arguments);
+        assert_ne!(result["isError"], true, "{tool} {arguments}: {result}");
+        content(&result)
+    }
+
+    /// The text of a call that does not.
+    fn error(&mut self, tool: &str, arguments: Value) -> String {
+        let result = self.call(tool, &arguments);
+        assert_eq!(result["isError"], true, "{tool} {arguments}: {result}");
+        self.tidy(&content(&result))
+    }
+
+    fn tidy(&self, text: &str) -> String {
+        let text = text.replace(&*self.sandbox.home.to_string_lossy(), "HOME");
+        text.replace(&*self.sandbox.project.to_string_lossy(), "PROJECT")
+    }
+
+    /// Closes the connection and returns the exit code.
+    fn end(mut self) -> i32 {
+        drop(self.input.take());
+        let begun = Instant::now();
+        loop {
+            if let Some(status) = self.process.try_wait().unwrap() {
+                return status.code().unwrap_or(-1);
+            }
+            assert!(begun.elapsed() < PATIENCE, "the server does not end");
+            std::thread::sleep(Duration::from_millis(10));
+        }
+    }
+}
+
+impl Drop for Server<'_> {
+    fn drop(&mut self) {
+        let _ = self.process.kill();
+        let _ = self.process.wait();
+    }
+}
+
+fn content(result: &Value) -> String {
+    let blocks = result["content"].as_array().unwrap();
+    blocks.iter().map(|block| block["text"].as_str().unwrap()).collect()
+}
+
+#[test]
+fn a_client_is_told_what_there_is() {
+    let sandbox = Sandbox::of("tools-and-spill");
+    let mut server = Server::new(&sandbox, &[]);
+    let tools = server.request("tools/list", json!({}));
+    let tools = tools["result"]["tools"].as_array().unwrap();
+    let mut text = String::new();
+    for tool in tools {
+        let hints = &tool["annotations"];
+        let kind = match (&hints["readOnlyHint"], &hints["destructiveHint"]) {
+            (Value::Bool(true), Value::Bool(false)) => "reads",
+            (Value::Bool(false), Value::Bool(true)) => "removes",
+            (Value::Bool(false), Value::Bool(false)) => "adds",
+            other => panic!("{other:?}"),
+        };
+        let again = if hints["idempotentHint"] == true { ", idempotent" } else { "" };
+        text.push_str(&format!(
+            "{} ({kind}{again})\n{}\n",
+            tool["name"].as_str().unwrap(),
+            tool["description"].as_str().unwrap()
+        ));
+        text.push_str(&format!("{}\n\n", tool["inputSchema"]));
+        assert_eq!(tool["inputSchema"]["type"], "object");
+    }
+    expect_file!["snapshots/mcp-tools.txt"].assert_eq(&text);
+    let templates = server.request("resources/templates/list", json!({}));
+    let templates = templates["result"]["resourceTemplates"].as_array().unwrap();
+    let templates: Vec<&str> = templates.iter().map(|template| template["uriTemplate"].as_str().unwrap()).collect();
+    assert_eq!(templates, ["aperture://session/{id}/manifest", "aperture://block/{number}"]);
+    assert_eq!(server.end(), 0);
+}
+
+#[test]
+fn every_tool_answers() {
+    let sandbox = Sandbox::of("tools-and-spill");
+    permit(&sandbox);
+    let mut server = Server::new(&sandbox, &[]);
+    let mut screen = String::new();
+    for (tool, arguments) in [
+        ("manifest", json!({"tier": "summary"})),
+        ("blocks", json!({"selector": "tool(Read)", "sort": "tokens"})),
+        ("show", json!({"selector": 19, "max_tokens": 150})),
+        ("summary", json!({"turns": "1", "max_tokens": 200})),
+        ("explain", json!({"selector": "19"})),
+        ("pin", json!({"selector": "13", "at": "top"})),
+        ("focus", json!({"selector": "14"})),
+        ("unfocus", json!({})),
+        ("unpin", json!({"selector": "pinned"})),
+        ("archive", json!({"selector": "19|24", "reason": "listing is done"})),
+        ("recall", json!({"query": "19", "max_tokens": 150})),
+        ("expand", json!({"selector": "19", "dry_run": true})),
+        ("expand", json!({"selector": "19", "max_tokens": 150})),
+        ("compress", json!({"selector": "16", "level": "minimal"})),
+        ("create", json!({"text": "the tests need a database"})),
+        ("update", json!({"selector": "16", "text": "as it stands now"})),
+        ("diff", json!({"from": "5", "stat": true})),
+        ("undo", json!({})),
+        ("log", json!({})),
+    ] {
+        screen.push_str(&format!("> {tool} {arguments}\n{}\n", server.text(tool, arguments.clone())));
+    }
+    expect_file!["snapshots/mcp-answers.txt"].assert_eq(&server.tidy(&screen));
+    assert_eq!(server.end(), 0);
+    // All of it is taken back by the program, too.
+    while sandbox.run(&["undo"]).code == 0 {}
+    assert_eq!(sandbox.text(&["diff", "--stat"]), "no difference\n");
+}
+
+/// The user's settings let the model do everything by itself.
+fn permit(sandbox: &Sandbox) {
+    let directory = sandbox.home.join(".aperture");
+    fs::create_dir_all(&directory).unwrap();
+    fs::write(directory.join("config.toml"), "[model]\narchive = 'auto'\ncompress = 'auto'\nupdate = 'auto'\n").unwrap();
+}
+
+#[test]
+fn what_removes_waits_for_the_user() {
+    let sandbox = Sandbox::of("tools-and-spill");
+    let mut server = Server::new(&sandbox, &[]);
+    let before = sandbox.text(&["transcript", "--json"]);
+    for arguments in [json!({"selector": "19|24", "reason": "the \"listing\" is done"}), json!({"selector": "99999"})] {
+        let result = server.call("archive", &arguments);
+        let waits = content(&result).contains("aperture approve 1");
+        assert_eq!(waits, arguments["selector"] != "99999", "{result}");
+    }
+    // Asked for twice, it waits once.
+    let again = server.text("archive", json!({"selector": "19|24", "reason": "the \"listing\" is done"}));
+    assert!(again.contains("aperture approve 1"), "{again}");
+    assert!(server.text("update", json!({"selector": "16", "text": "two\nlines"})).contains("aperture approve 2"));
+    assert!(server.text("archive", json!({"selector": "19", "dry_run": true})).contains("would be archived"));
+    assert!(server.error("compress", json!({"stale": true})).contains("name the blocks by a selector"));
+    assert_eq!(sandbox.text(&["transcript", "--json"]), before);
+    assert_eq!(sandbox.run(&["approve", "1", "2"]).code, 0);
+    assert_eq!(server.text("show", json!({"selector": "16"})).lines().nth(2), Some("two"));
+    // What the user did, the user takes back.
+    sandbox.text(&["pin", "13"]);
+    assert!(server.error("undo", json!({})).contains("is the user's"));
+    assert!(server.error("unpin", json!({"selector": "13"})).contains("who alone can unpin it"));
+    assert_eq!(server.end(), 0);
+}
+
+#[test]
+fn an_answer_fits_its_budget_and_is_read_on() {
+    let sandbox = Sandbox::of("tools-and-spill");
+    let mut server = Server::new(&sandbox, &[]);
+    let whole = server.text("show", json!({"selector": "all", "max_tokens": 20000}));
+    let (mut read, mut line, mut parts) = (String::new(), 1, 0);
+    loop {
+        let part = server.text("show", json!({"selector": "all", "max_tokens": 300, "from_line": line}));
+        parts += 1;
+        let (shown, rest) = part.rsplit_once("… cut at line ").unwrap_or((&part, ""));
+        read.push_str(shown);
+        let Some((_, next)) = rest.rsplit_once("from_line ") else { break };
+        line = next.split(',').next().unwrap().parse().unwrap();
+    }
+    assert!(parts > 3);
+    let plain = |text: &str| text.split("… cut at line ").next().unwrap().replace('\n', "");
+    assert!(plain(&read).starts_with(&plain(&whole)));
+    assert_eq!(server.end(), 0);
+}
+
+#[test]
+fn json_comes_in_place_of_text_when_it_fits() {
+    let sandbox = Sandbox::of("tools-and-spill");
+    let mut server = Server::new(&sandbox, &[]);
+    let result = server.call("blocks", &json!({"selector": "19", "json": true}));
+    assert_eq!(result["structuredContent"]["schema"], "aperture.blocks/1");
+    assert_eq!(result["structuredContent"]["blocks"][0]["number"], 19);
+    assert!(server.call("blocks", &json!({"selector": "19"}))["structuredContent"].is_null());
+    let error = server.error("blocks", json!({"json": true, "max_tokens": 100}));
+    assert!(error.contains("and 100 may be used"), "{error}");
+    assert_eq!(server.end(), 0);
+}
+
+#[test]
+fn the_session_is_the_one_that_the_client_has_open() {
+    let sandbox = Sandbox::of("tools-and-spill");
+    let path = fs::read_dir(sandbox.home.join(".claude/projects").join(sandbox.slug()))
+        .unwrap()
+        .map(|entry| entry.unwrap().path())
+        .find(|path| path.extension().is_some_and(|end| end == "jsonl"))
+        .unwrap();
+    let (own, other) = (path.file_stem().unwrap().to_string_lossy().into_owned(), "99999999-9999-4999-8999-999999999999");
+    sandbox.session(other, fs::read(&path).unwrap(), 60);
+    let asked = |server: &mut Server<'_>, arguments: Value| {
+        let result = server.call("pin", &arguments);
+        (content(&result), result["isError"] == true)
+    };
+    let operations = |id: &str| sandbox.json(&["log", id], "aperture.log/1")["operations"].as_array().unwrap().len();
+    // The newest, where nothing says more.
+    let mut server = Server::new(&sandbox, &[]);
+    asked(&mut server, json!({"selector": "13"}));
+    assert_eq!((operations(&own), operations(other)), (0, 1));
+    // The one that a call names.
+    asked(&mut server, json!({"selector": "13", "session": own}));
+    assert_eq!((operations(&own), operations(other)), (1, 1));
+    assert_eq!(server.end(), 0);
+    // The one that the client had open when it started the server.
+    let environment = [("CLAUDE_CODE_SESSION_ID", own.as_str())];
+    let mut server = Server::new(&sandbox, &environment);
+    asked(&mut server, json!({"selector": "14"}));
+    assert_eq!((operations(&own), operations(other)), (2, 1));
+    // The one that it has open now: this process is the client.
+    let registry = sandbox.home.join(".claude/sessions");
+    fs::create_dir_all(&registry).unwrap();
+    let entry = |id: &str| json!({"pid": std::process::id(), "sessionId": id, "cwd": "/", "version": "2"}).to_string();
+    fs::write(registry.join("1.json"), entry(other)).unwrap();
+    let (text, _) = asked(&mut server, json!({"selector": "14"}));
+    if cfg!(unix) {
+        assert_eq!((operations(&own), operations(other)), (2, 2));
+        assert!(text.contains(&format!("type /resume {other}")), "{text}");
+        // One that is not written yet is not another one.
+        fs::write(registry.join("1.json"), entry("77777777-7777-4777-8777-777777777777")).unwrap();
+        let (text, failed) = asked(&mut server, json!({"selector": "15"}));
+        assert!(failed && text.contains("a new session is written"), "{text}");
+        assert_eq!((operations(&own), operations(other)), (2, 2));
+    }
+    assert_eq!(server.end(), 0);
+    // The project that the client says, wherever the server is started.
+    let project = sandbox.project.to_string_lossy().into_owned();
+    fs::remove_dir_all(&registry).unwrap();
+    let mut command = sandbox.command(&["mcp"]);
+    command.current_dir(&sandbox.home).env("CLAUDE_PROJECT_DIR", &project);
+    let mut server = Server::start(&sandbox, command).greeted();
+    let (text, failed) = asked(&mut server, json!({"selector": "16"}));
+    assert!(!failed, "{text}");
+    assert_eq!(operations(other), if cfg!(unix) { 3 } else { 2 }, "{text}");
+    assert_eq!(server.end(), 0);
+}
+
+#[test]
+fn a_client_is_asked_for_its_roots() {
+    let sandbox = Sandbox::of("tools-and-spill");
+    let mut command = sandbox.command(&["mcp"]);
+    command.current_dir(&sandbox.home);
+    let mut server = Server::start(&sandbox, command);
+    let hello =
+        json!({"protocolVersion": "2025-11-25", "capabilities": {"roots": {}}, "clientInfo": {"name": "t", "version": "1"}});
+    server.request("initialize", hello);
+    server.line(r#"{"jsonrpc":"2.0","method":"notifications/initialized"}"#);
+    server.line(r#"{"jsonrpc":"2.0","id":70,"method":"tools/call","params":{"name":"manifest"}}"#);
+    let asked = server.next();
+    assert_eq!(asked["method"], "roots/list");
+    let root = format!("file://{}", sandbox.project.to_string_lossy());
+    server.line(&json!({"jsonrpc": "2.0", "id": asked["id"], "result": {"roots": [{"uri": root}]}}).to_string());
+    let answer = server.next();
+    assert_eq!(answer["id"], 70);
+    assert!(content(&answer["result"]).starts_with("[CONTEXT MANIFEST"), "{answer}");
+    // It is asked once.
+    server.text("log", json!({}));
+    assert_eq!(server.end(), 0);
+}
+
+#[test]
+fn resources_are_listed_and_read() {
+    let sandbox = Sandbox::of("tools-and-spill");
+    let mut server = Server::new(&sandbox, &[]);
+    let listed = server.request("resources/list", json!({}));
+    let addresses: Vec<String> = listed["result"]["resources"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|resource| resource["uri"].as_str().unwrap().to_owned())
+        .collect();
+    assert_eq!(addresses[0], "aperture://manifest");
+    assert!(addresses.len() > 1, "{addresses:?}");
+    for address in &addresses {
+        let answer = server.request("resources/read", json!({"uri": address}));
+        let text = answer["result"]["contents"][0]["text"].as_str().unwrap();
+        assert!(text.starts_with("[CONTEXT MANIFEST"), "{address}: {text}");
+    }
+    let answer = server.request("resources/read", json!({"uri": "aperture://block/19"}));
+    assert!(answer["result"]["contents"][0]["text"].as_str().unwrap().starts_with("#19 "), "{answer}");
+    for wrong in ["aperture://block/x", "aperture://block/99999", "aperture://session/zz/manifest", "file:///etc/passwd", ""] {
+        let answer = server.request("resources/read", json!({"uri": wrong}));
+        assert_eq!(answer["error"]["code"], -32002, "{wrong}: {answer}");
+    }
+    assert_eq!(server.end(), 0);
+}
+
+#[test]
+fn credentials_do_not_leave() {
+    let sandbox = Sandbox::of("tools-and-spill");
+    let mut server = Server::new(&sandbox, &[]);
+    let key = format!("sk-ant-{}", "a1".repeat(20));
+    server.text("create", json!({"text": format!("the key is {key}")}));
+    let recent = server.call("blocks", &json!({"selector": "recency", "json": true, "max_tokens": 20000}));
+    let number = recent["structuredContent"]["blocks"].as_array().unwrap().last().unwrap()["number"].clone();
+    for (tool, arguments) in [
+        ("show", json!({"selector": number})),
+        ("show", json!({"selector": number, "json": true})),
+        ("show", json!({"selector": key})),
+        ("log", json!({})),
+        ("manifest", json!({"tier": "full"})),
+    ] {
+        let result = server.call(tool, &arguments).to_string();
+        assert!(!result.contains(&key), "{tool} {arguments}: {result}");
+    }
+    assert!(server.text("show", json!({"selector": number})).contains("the key is [secret]"));
+    assert_eq!(server.end(), 0);
+}
+
+#[test]
+fn what_makes_no_sense_is_answered_and_nothing_breaks() {
+    let sandbox = Sandbox::of("tools-and-spill");
+    let before = sandbox.text(&["blocks", "all", "--json"]);
+    let mut server = Server::new(&sandbox, &[]);
+    expect![[r#"
+        error: cannot call archive
+        because: the argument 'selector' is missing
+        hint: its arguments are selector, reason, dry_run, session, max_tokens, from_line, json
+    "#]]
+    .assert_eq(&server.error("archive", json!({})));
+    expect![[r#"
+        error: x 11111111
+        because: there is no block 99999: the session has blocks 1 to 47
+        hint: aperture blocks lists them
+    "#]]
+    .assert_eq(&server.error("archive", json!({"selector": "99999"})).replace("cannot change the session", "x"));
+    for (tool, arguments) in [
+        ("archive", json!({"selector": {"a": 1}})),
+        ("archive", json!({"selector": "12", "surprise": 1})),
+        ("archive", json!({"selector": "&&"})),
+        ("archive", json!({"selector": ""})),
+        ("archive", json!({"selector": "--help"})),
+        ("archive", json!({"selector": "12", "session": "no-such-session"})),
+        ("archive", json!({"selector": "12", "session": "/etc/passwd"})),
+        ("create", json!({"text": "-"})),
+        ("create", json!({"text": " "})),
+        ("create", json!({"text": "x".repeat(2 << 20)})),
+        ("compress", json!({"level": "minimal"})),
+        ("compress", json!({"budget": "much"})),
+        ("show", json!({"selector": "12", "max_tokens": 0})),
+        ("show", json!({"selector": "12", "from_line": 1.5})),
+        ("undo", json!({"operation": 7})),
+        ("recall", json!({"query": "xyzzy plugh"})),
+    ] {
+        let error = server.error(tool, arguments.clone());
+        assert!(error.starts_with("error: "), "{tool}: {error}");
+    }
+    for (method, parameters, code) in [
+        ("tools/call", json!({"name": "rm", "arguments": {}}), -32602),
+        ("tools/call", json!({"name": "show", "arguments": [1]}), 0),
+        ("nonsense", json!({}), -32601),
+    ] {
+        // Parameters of another shape have no id that the library could answer to.
+        if code != 0 {
+            assert_eq!(server.request(method, parameters)["error"]["code"], code, "{method}");
+        } else {
+            server.line(&json!({"jsonrpc": "2.0", "id": 0, "method": method, "params": parameters}).to_string());
+        }
+    }
+    for line in ["garbage", "{", "{}", "[]", "null", "\u{0}", "{\"jsonrpc\":\"2.0\"}", &"x".repeat(17 << 20)] {
+        server.line(line);
+    }
+    assert_eq!(server.request("ping", json!({}))["result"], json!({}));
+    assert_eq!(server.end(), 0);
+    assert_eq!(sandbox.text(&["blocks", "all", "--json"]), before);
+}
+
+#[test]
+fn it_ends_when_the_client_is_gone() {
+    let sandbox = Sandbox::of("tools-and-spill");
+    // Before a word, in the middle of a line, and before the answer is read.
+    assert_eq!(Server::start(&sandbox, sandbox.command(&["mcp"])).end(), 0);
+    let mut server = Server::new(&sandbox, &[]);
+    server.input.as_mut().unwrap().write_all(b"{\"jsonrpc\":").unwrap();
+    assert_eq!(server.end(), 0);
+    let mut server = Server::new(&sandbox, &[]);
+    server.line(r#"{"jsonrpc":"2.0","id":9,"method":"tools/call","params":{"name":"pin","arguments":{"selector":"13"}}}"#);
+    assert_eq!(server.end(), 0);
+    // What was asked for is done whole or not at all.
+    let log = sandbox.json(&["log"], "aperture.log/1");
+    assert!(log["operations"].as_array().unwrap().len() <= 1);
+    assert_eq!(sandbox.run(&["verify"]).code, 0);
+}
+
+#[test]
+fn a_home_without_sessions_says_so() {
+    let sandbox = Sandbox::new();
+    let mut server = Server::new(&sandbox, &[]);
+    let error = server.error("manifest", json!({}));
+    assert!(error.contains("hint: run Claude Code"), "{error}");
+    assert_eq!(server.request("resources/list", json!({}))["result"]["resources"].as_array().unwrap().len(), 1);
+    assert_eq!(server.end(), 0);
+}
