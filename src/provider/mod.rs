@@ -9,6 +9,7 @@ pub mod codex;
 mod command;
 mod image;
 mod json;
+mod json_edit;
 mod message;
 mod sniff;
 
@@ -17,6 +18,7 @@ use std::borrow::Cow;
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 
+pub use json_edit::EditError;
 pub use message::{Addition, Change, Message, Part, Source};
 pub use sniff::{Format, sniff};
 

@@ -7,6 +7,7 @@ mod messages;
 mod parse;
 mod places;
 mod scan;
+pub mod settings;
 mod templates;
 mod tool;
 mod window;
