@@ -1,7 +1,7 @@
 use super::deferred::commands;
 use crate::commands::{
-    archive, blocks, compact, completions, compress, create, diff, expand, explain, focus, help, log, manifest, pin, preset,
-    recall, redo, restore, sessions, show, snapshot, status, summary, transcript, undo, update, util,
+    archive, blocks, compact, completions, compress, create, diff, expand, explain, focus, help, hook, install, log, manifest,
+    pin, preset, recall, redo, restore, sessions, show, snapshot, status, statusline, summary, transcript, undo, update, util,
 };
 use crate::commands::{export, gc, import, verify};
 use clap::{Args, Parser, ValueEnum};
@@ -138,6 +138,14 @@ pub enum Command {
     Export(export::Arguments) = "export",
     /// Take the originals and the log of a session from such a file
     Import(import::Arguments) = "import",
+    /// Put aperture into another program: hooks, status line, server, slash commands
+    Install(install::Arguments) = "install",
+    /// Take out what install added, and nothing else
+    Uninstall(install::UninstallArguments) = "uninstall",
+    /// Answer an event of a client, whose description is on standard input
+    Hook(hook::Arguments) = "hook",
+    /// Print the status line of a client, whose description is on standard input
+    Statusline(statusline::Arguments) = "statusline",
     /// Explain a command or a topic, such as `selectors`
     Help(help::Arguments) = "help",
     /// Print the completion script of a shell

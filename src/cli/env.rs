@@ -1,7 +1,7 @@
 #![expect(clippy::disallowed_methods, reason = "the one place that asks the environment, the clock and the terminal")]
 
 use super::args::{ColorChoice, Globals};
-use super::settings::{PROJECT_FILE, Settings};
+use super::settings::{Hooks, PROJECT_FILE, Settings};
 use super::{CommandError, ErrorKind, pager};
 use crate::engine::{Prices, ReadSettings, Rules};
 use crate::fsio::{Disk, RealDisk};
@@ -46,12 +46,18 @@ pub struct Env {
     pub preset: String,
     /// What the settings say about prices.
     pub prices: Prices,
+    /// What the settings say about hooks.
+    pub hooks: Hooks,
+    /// Whether what a client shows may have colours, which is no terminal to this program.
+    pub client_colors: bool,
     /// The session that `-s` names.
     session: Option<String>,
     /// Whether reports are written as JSON.
     pub json: bool,
     /// The command as it was given, for the log.
     pub command: String,
+    /// The session of the client in which this runs, by its id.
+    surrounding: Option<String>,
     paged: bool,
     cached: bool,
 }
@@ -106,10 +112,13 @@ impl Env {
             rules: settings.rules()?,
             preset: settings.preset().to_owned(),
             prices: settings.prices(),
+            hooks: settings.hooks(),
+            client_colors: globals.color != ColorChoice::Never && !plain,
             settings: settings.for_reading(globals.window),
             session: globals.session.clone(),
             json: globals.json,
             command,
+            surrounding: var_os("CLAUDE_CODE_SESSION_ID").and_then(|id| id.into_string().ok()),
             paged: terminal && !globals.no_pager && !globals.json,
             cached: !globals.no_cache,
         })
@@ -118,6 +127,16 @@ impl Env {
     /// The same for another session, named by its path, and another command, as the log is to show it.
     pub fn on(&self, session: &Path, command: &str) -> Env {
         Env { session: Some(session.to_string_lossy().into_owned()), command: command.to_owned(), ..self.clone() }
+    }
+
+    /// The file of this program.
+    ///
+    /// # Errors
+    ///
+    /// The platform does not tell.
+    pub fn program(&self) -> Result<PathBuf, CommandError> {
+        let program = env::current_exe().context("cannot tell where aperture is");
+        program.map_err(|error| CommandError::new(ErrorKind::Internal, error))
     }
 
     /// The cache of the user, or one that keeps nothing.
@@ -271,7 +290,8 @@ impl Env {
         self.session.as_deref()
     }
 
-    /// The session that the user means: the one named in the command, by `-s`, or the newest here.
+    /// The session that the user means: the one named in the command, by `-s`, the one of the client in which this runs, or the
+    /// newest here.
     ///
     /// # Errors
     ///
@@ -283,7 +303,21 @@ impl Env {
             let error = anyhow!("two sessions are named: '{positional}' and, by --session, '{option}'");
             return Err(CommandError::new(ErrorKind::Usage, error));
         }
+        if let (None, None, Some(id)) = (named, &self.session, &self.surrounding)
+            && let Ok(found) = self.find_by(id)
+        {
+            return Ok(found);
+        }
         Ok(workspace::find(self.disk, &self.places, &self.directory, named.or(self.session.as_deref()))?)
+    }
+
+    /// The newest session of the project.
+    ///
+    /// # Errors
+    ///
+    /// There is none.
+    pub fn newest(&self) -> Result<Found, CommandError> {
+        Ok(workspace::find(self.disk, &self.places, &self.directory, None)?)
     }
 
     /// The session with this id or path, whichever the user means.

@@ -15,6 +15,9 @@ pub const PROJECT_FILE: &str = "aperture.toml";
 /// Longest settings file that is read, in bytes.
 const LONGEST: usize = 1 << 20;
 
+/// From how many tokens on a tool result is shortened before the model sees it, where that is wanted.
+const REDUCE_OVER_TOKENS: u64 = 4000;
+
 /// What a settings file may say.
 #[derive(Clone, Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -36,6 +39,9 @@ pub struct Settings {
     /// How full the window may be.
     #[serde(default)]
     budget: BudgetSettings,
+    /// What the hooks of a client do.
+    #[serde(default)]
+    hooks: HookSettings,
     /// How long a selection holds.
     #[serde(default)]
     focus: FocusSettings,
@@ -67,6 +73,25 @@ struct KeepSettings {
 struct BudgetSettings {
     tokens: Option<u64>,
     percent: Option<f64>,
+}
+
+#[derive(Clone, Copy, Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct HookSettings {
+    handoff: Option<bool>,
+    reduce_results: Option<bool>,
+    reduce_over_tokens: Option<u64>,
+}
+
+/// What the hooks of a client do beyond what they always do.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Hooks {
+    /// Whether a new session is told what the last one of the project was about.
+    pub handoff: bool,
+    /// Whether long tool results are shortened before the model sees them.
+    pub reduce_results: bool,
+    /// From how many tokens on.
+    pub reduce_over_tokens: u64,
 }
 
 #[derive(Clone, Copy, Debug, Default, Deserialize)]
@@ -197,6 +222,11 @@ impl Settings {
                 tokens: self.budget.tokens.or(other.budget.tokens),
                 percent: self.budget.percent.or(other.budget.percent),
             },
+            hooks: HookSettings {
+                handoff: self.hooks.handoff.or(other.hooks.handoff),
+                reduce_results: self.hooks.reduce_results.or(other.hooks.reduce_results),
+                reduce_over_tokens: self.hooks.reduce_over_tokens.or(other.hooks.reduce_over_tokens),
+            },
             focus: FocusSettings { turns: self.focus.turns.or(other.focus.turns) },
         }
     }
@@ -229,6 +259,15 @@ impl Settings {
     /// The name of the preset that is in use.
     pub fn preset(&self) -> &str {
         self.preset.as_deref().unwrap_or(engine::DEFAULT_PRESET)
+    }
+
+    /// What they mean for hooks.
+    pub fn hooks(&self) -> Hooks {
+        Hooks {
+            handoff: self.hooks.handoff.unwrap_or(false),
+            reduce_results: self.hooks.reduce_results.unwrap_or(false),
+            reduce_over_tokens: self.hooks.reduce_over_tokens.unwrap_or(REDUCE_OVER_TOKENS),
+        }
     }
 
     /// The table of prices with what they say over it.

@@ -68,7 +68,21 @@ pub fn run(env: &Env, arguments: &Arguments) -> Result<(), CommandError> {
         return since(env, arguments.session.as_deref(), point);
     }
     let workspace = env.open(arguments.session.as_deref())?;
-    let manifest = engine::manifest(&workspace.reading, arguments.tier.listed());
-    let manifest = manifest.with(suggestions(env, &workspace, arguments.session.as_deref()));
-    env.print(&ManifestReport { tier: arguments.tier, max_tokens: arguments.max_tokens, manifest })
+    let report = report(env, &workspace, arguments.session.as_deref(), arguments.tier);
+    env.print(&ManifestReport { max_tokens: arguments.max_tokens, ..report })
+}
+
+/// The manifest of a session by its id, in at most 500 tokens.
+pub fn detailed(env: &Env, workspace: &Workspace<'_>) -> ManifestReport {
+    report(env, workspace, Some(&workspace.location.id), Tier::Detailed)
+}
+
+/// The manifest of a session by its id, in at most 200 tokens.
+pub fn short(env: &Env, workspace: &Workspace<'_>) -> ManifestReport {
+    report(env, workspace, Some(&workspace.location.id), Tier::Summary)
+}
+
+fn report(env: &Env, workspace: &Workspace<'_>, named: Option<&str>, tier: Tier) -> ManifestReport {
+    let manifest = engine::manifest(&workspace.reading, tier.listed()).with(suggestions(env, workspace, named));
+    ManifestReport { tier, max_tokens: None, manifest }
 }

@@ -14,7 +14,9 @@ pub mod export;
 pub mod focus;
 pub mod gc;
 pub mod help;
+pub mod hook;
 pub mod import;
+pub mod install;
 pub mod log;
 pub mod manifest;
 pub mod pin;
@@ -26,6 +28,7 @@ pub mod sessions;
 pub mod show;
 pub mod snapshot;
 pub mod status;
+pub mod statusline;
 mod stored;
 pub mod summary;
 pub mod transcript;
@@ -65,6 +68,10 @@ pub fn run(env: &Env, command: Option<Command>) -> Result<(), CommandError> {
         Command::Gc(arguments) => gc::run(env, &arguments),
         Command::Export(arguments) => export::run(env, &arguments),
         Command::Import(arguments) => import::run(env, &arguments),
+        Command::Install(arguments) => install::run(env, &arguments),
+        Command::Uninstall(arguments) => install::run_uninstall(env, &arguments),
+        Command::Hook(arguments) => hook::run(env, &arguments),
+        Command::Statusline(arguments) => statusline::run(env, &arguments),
         Command::Help(arguments) => help::run(&arguments),
         Command::Completions(arguments) => completions::run(&arguments),
         Command::Util(arguments) => util::run(env, &arguments),

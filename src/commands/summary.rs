@@ -11,7 +11,7 @@ use anyhow::anyhow;
 use std::ops::RangeInclusive;
 
 /// Arguments of `summary`.
-#[derive(Debug, clap::Args)]
+#[derive(Debug, Default, clap::Args)]
 #[command(after_help = "Examples:
   aperture summary                          the newest session here: goal, story, state, what is next
   aperture summary 6666 --turns 3..         each turn from the third on, in a few lines
@@ -54,6 +54,19 @@ fn turns(text: &str) -> Result<RangeInclusive<u32>, String> {
 /// Shows the summary.
 pub fn run(env: &Env, arguments: &Arguments) -> Result<(), CommandError> {
     let workspace = env.open(arguments.session.as_deref())?;
+    env.print(&report(env, &workspace, arguments)?)
+}
+
+/// A session in short, without its turns.
+///
+/// # Errors
+///
+/// The session cannot be read any more.
+pub fn current(env: &Env, workspace: &Workspace<'_>) -> Result<SummaryReport, CommandError> {
+    Ok(SummaryReport { turns: Vec::new(), ..report(env, workspace, &Arguments::default())? })
+}
+
+fn report(env: &Env, workspace: &Workspace<'_>, arguments: &Arguments) -> Result<SummaryReport, CommandError> {
     let reading = &workspace.reading;
     let range = arguments.turns.clone().or_else(|| arguments.turn.map(|turn| turn..=turn));
     let zone = (env.style.zone)();
@@ -61,7 +74,7 @@ pub fn run(env: &Env, arguments: &Arguments) -> Result<(), CommandError> {
         let time = jiff::Timestamp::from_millisecond(moment).map(|time| time.to_zoned(zone.clone()));
         time.map(|time| time.strftime("%H:%M").to_string()).unwrap_or_default()
     };
-    let (mut turns, current) = summarize(reading, &contents(&workspace)?, &clock);
+    let (mut turns, current) = summarize(reading, &contents(workspace)?, &clock);
     let turn_count = turns.len();
     let asked = turns.iter().flat_map(|turn| &turn.summary.points).find(|point| point.kind == PointKind::Asked);
     let first = asked.map(|point| point.text());
@@ -73,10 +86,10 @@ pub fn run(env: &Env, arguments: &Arguments) -> Result<(), CommandError> {
             return Err(CommandError::new(ErrorKind::Refused, error).hint("aperture summary lists the latest turns"));
         }
     }
-    let full = arguments.turn.filter(|_| arguments.full).map(|turn| full(&workspace, turn)).transpose()?;
+    let full = arguments.turn.filter(|_| arguments.full).map(|turn| full(workspace, turn)).transpose()?;
     // What a client wrote before the first prompt is no title.
     let title = Some(status::title(reading)).filter(|title| !title.starts_with('<')).or(first).unwrap_or_default();
-    env.print(&SummaryReport {
+    Ok(SummaryReport {
         session: reading.session.id.clone(),
         title,
         counted: "o200k",

@@ -37,15 +37,14 @@ struct Member {
 
 /// The document with a value at the end of a container: behind the other elements of an array, or under `name` in an object.
 ///
-/// `path` names the container from the root; what is missing of it is made, and a document without any value is taken for a
-/// missing one.
+/// `path` names the container from the root; what is missing of it is made, in a blank document also the root.
 ///
 /// # Errors
 ///
 /// The document is no JSON, or something on the way is no container of the right kind.
 pub fn add(text: &str, path: &[&str], name: Option<&str>, value: &Value) -> Result<String, EditError> {
-    if text.trim_start_matches('\u{feff}').trim().is_empty() {
-        return Ok(format!("{text}{}\n", pretty(&wrapped(path, name, value), "  ", 0)));
+    if is_blank(text) {
+        return Ok(format!("{}{text}", pretty(&wrapped(path, name, value), "  ", 0)));
     }
     let root = root(text)?;
     let unit = indentation(text, &root);
@@ -70,7 +69,7 @@ pub fn add(text: &str, path: &[&str], name: Option<&str>, value: &Value) -> Resu
 /// The document is no JSON. A container that is missing or of another kind holds nothing of ours.
 pub fn remove(text: &str, path: &[&str], ours: &dyn Fn(&str, &Value) -> bool) -> Result<String, EditError> {
     let mut text = text.to_owned();
-    if text.trim_start_matches('\u{feff}').trim().is_empty() {
+    if is_blank(&text) {
         return Ok(text);
     }
     'again: loop {
@@ -88,7 +87,7 @@ pub fn remove(text: &str, path: &[&str], ours: &dyn Fn(&str, &Value) -> bool) ->
             if ours(&member.name, &value) {
                 way.push((container, place));
                 text = without(&text, way);
-                if text.is_empty() {
+                if is_blank(&text) {
                     return Ok(text);
                 }
                 continue 'again;
@@ -117,7 +116,12 @@ fn without(text: &str, mut way: Vec<(Range<usize>, usize)>) -> String {
         };
         return format!("{}{}", &text[..gone.start], &text[gone.end..]);
     }
-    String::new()
+    // The root was made, behind nothing and before the space that was there.
+    text[text.trim_ascii_end().len()..].to_owned()
+}
+
+fn is_blank(text: &str) -> bool {
+    text.trim_ascii().is_empty()
 }
 
 /// The value inside the objects of a path, or, without a name, in an array at its end.

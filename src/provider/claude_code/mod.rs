@@ -2,6 +2,7 @@
 
 mod attachment;
 mod content;
+pub mod extension;
 mod lists;
 mod messages;
 mod parse;

@@ -15,10 +15,13 @@ pub struct Calls {
     pub events: Vec<&'static str>,
 }
 
+/// What stands for a file that is not there: an empty one can be told from it afterwards.
+pub const NO_FILE: &str = "\n";
+
 /// A document as it would be, and what of it was left alone.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Edited {
-    /// The document; empty where the file is to go.
+    /// The document.
     pub text: String,
     /// The names that somebody else uses, so that nothing was put there.
     pub taken: Vec<&'static str>,
@@ -195,7 +198,7 @@ mod tests {
               }
             }
         "#]]
-        .assert_eq(&installed_in(""));
+        .assert_eq(&installed_in("\n"));
     }
 
     #[test]
@@ -237,6 +240,8 @@ mod tests {
     fn removing_is_the_inverse_of_adding() {
         for settings in [
             "",
+            "\n",
+            " \r\n",
             "{}",
             "{ }\n",
             "{\n}\n",
@@ -316,13 +321,15 @@ mod tests {
         let plain = prop::sample::select(vec!["1", "null", "\"x, ]}\"", "-0.5e3", "\"\\\\\"", "\"aperture hook\"", "{}", "[]"]);
         let value = plain.prop_map(str::to_owned).prop_recursive(5, 24, 4, move |inner| {
             let listed = |items: Vec<(String, String, String)>, brackets: [&str; 2], inside: String| {
-                let items: Vec<String> = items.into_iter().map(|(before, item, after)| format!("{before}{item}{after}")).collect();
+                let items: Vec<String> =
+                    items.into_iter().map(|(before, item, after)| format!("{before}{item}{after}")).collect();
                 let inside = if items.is_empty() { inside } else { items.join(",") };
                 format!("{}{inside}{}", brackets[0], brackets[1])
             };
             let array = (prop::collection::vec((space(), inner.clone(), space()), 0..4), space());
             let member = (space(), name.clone(), space(), space(), inner, space());
-            let member = member.prop_map(|(before, name, a, b, value, after)| (before, format!("\"{name}\"{a}:{b}{value}"), after));
+            let member =
+                member.prop_map(|(before, name, a, b, value, after)| (before, format!("\"{name}\"{a}:{b}{value}"), after));
             let object = (prop::collection::vec(member, 0..4), space());
             prop_oneof![
                 1 => array.prop_map(move |(items, inside)| listed(items, ["[", "]"], inside)),
