@@ -285,6 +285,27 @@ impl Env {
         written.inspect_err(|_| drop(fs::remove_file(&temporary)))
     }
 
+    /// The file in which the whole of a tool's answer is kept that was shortened before the model saw it.
+    ///
+    /// # Errors
+    ///
+    /// There is no directory for it.
+    pub fn result_path(&self, name: &str) -> Result<PathBuf, CommandError> {
+        // The name comes from a client: it must not lead elsewhere.
+        let name: String = name.chars().filter(|c| c.is_ascii_alphanumeric() || matches!(c, '_' | '-')).take(100).collect();
+        Ok(self.store_directory()?.join("results").join(format!("{name}.txt")))
+    }
+
+    /// Keeps a text in such a file, which only the user can read.
+    ///
+    /// # Errors
+    ///
+    /// The disk fails.
+    pub fn keep_result(&self, path: &Path, text: &str) -> io::Result<()> {
+        make_private(path.parent().unwrap_or(Path::new(".")), &path.file_name().unwrap_or_default().to_string_lossy())?;
+        self.write_private(path, text.as_bytes())
+    }
+
     /// The session that `-s` names.
     pub fn session(&self) -> Option<&str> {
         self.session.as_deref()

@@ -51,6 +51,9 @@ pub fn run(env: &Env, _: &Arguments) -> Result<(), CommandError> {
         stale_tokens: stale.map_or(TokenCount::ZERO, |stale| stale.iter().map(|block| block.tokens).sum()),
         waiting: 0,
     };
+    if report.used == 0 && report.capacity == 0 {
+        return Ok(());
+    }
     let style = Style { color: env.client_colors, ..env.style.clone() };
     let mut env = env.clone();
     env.style = style;

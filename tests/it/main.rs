@@ -12,6 +12,7 @@ mod changing;
 mod codex;
 mod commands;
 mod fresh;
+mod hooks;
 mod keeping;
 mod limits;
 mod properties;

@@ -12,11 +12,14 @@ pub(super) fn answer(env: &Env, payload: &Payload) -> Result<Option<HookReport>,
         return Ok(None);
     }
     let time = env.style.now.strftime("%Y-%m-%d-%H%M%S");
-    // What is pinned matters more than the name of a point.
-    if let Err(error) = snapshot::save(env, &env.find(None)?, &format!("before-compaction-{time}")) {
-        env.note(&format!("no snapshot: {:#}", error.source));
-    }
-    let workspace = env.open(None)?;
+    let workspace = match snapshot::save(env, &env.find(None)?, &format!("before-compaction-{time}")) {
+        Ok((_, workspace)) => workspace,
+        // What is pinned matters more than the name of a point.
+        Err(error) => {
+            env.note(&format!("no snapshot: {:#}", error.source));
+            env.open(None)?
+        }
+    };
     let kept = super::pinned(&workspace, &|block| block.position.zone != Zone::Cold)?;
     if kept.is_empty() {
         return Ok(None);

@@ -3,7 +3,8 @@
 use super::Payload;
 use crate::cli::{CommandError, Env};
 use crate::commands::{manifest, summary};
-use crate::model::Zone;
+use crate::engine::Reading;
+use crate::model::{RowKind, Zone};
 use crate::output::{HookReport, Report};
 
 /// The manifest, if there is anything to say one about, and how the model can shape its memory.
@@ -12,21 +13,31 @@ use crate::output::{HookReport, Report};
 /// of the project was about.
 pub(super) fn answer(env: &Env, payload: &Payload) -> Result<Option<HookReport>, CommandError> {
     let mut parts = Vec::new();
-    let source = payload.source.as_deref().unwrap_or_default();
     if payload.has_session(env) {
         let workspace = env.open(None)?;
-        parts.push(manifest::detailed(env, &workspace).text(&env.style));
-        if source == "compact" {
-            let back = super::pinned(&workspace, &|block| block.position.zone == Zone::Cold)?;
+        // The client asks before it writes the compaction: what the file holds then is what was, and all of it may be gone.
+        let behind = payload.source.as_deref() == Some("compact") && !is_cut(&workspace.reading);
+        if !behind {
+            parts.push(manifest::detailed(env, &workspace).text(&env.style));
+        }
+        if payload.source.as_deref() == Some("compact") {
+            let back = super::pinned(&workspace, &|block| behind || block.position.zone == Zone::Cold)?;
             if !back.is_empty() {
-                parts.push(format!("Pinned blocks that the compaction dropped:\n\n{}", back.join("\n\n")));
+                parts.push(format!("Blocks that the user pinned, as they were before the compaction:\n\n{}", back.join("\n\n")));
             }
         }
     } else if env.hooks.handoff {
         parts.extend(handoff(env)?);
     }
-    parts.insert(1.min(parts.len()), COMMANDS.to_owned());
+    // What may be cut off stands last.
+    parts.insert(0, COMMANDS.to_owned());
     Ok(Some(HookReport::context("SessionStart", &parts.join("\n"))))
+}
+
+/// Whether a compaction is the last thing that happened.
+fn is_cut(reading: &Reading) -> bool {
+    let kinds = reading.session.rows.iter().rev().map(|row| row.kind);
+    kinds.take_while(|kind| *kind != RowKind::Assistant).any(|kind| kind == RowKind::Boundary)
 }
 
 /// How the model can shape its memory.
