@@ -1,9 +1,10 @@
 use super::deferred::commands;
 use crate::commands::{
     archive, blocks, compact, completions, compress, create, diff, expand, explain, focus, help, hook, install, log, manifest,
-    pin, preset, recall, redo, restore, sessions, show, snapshot, status, statusline, summary, transcript, undo, update, util,
+    obey, pin, preset, recall, redo, restore, sessions, show, snapshot, status, statusline, summary, transcript, undo, update,
+    util,
 };
-use crate::commands::{export, gc, import, verify};
+use crate::commands::{export, gc, import, inbox, verify};
 use clap::{Args, Parser, ValueEnum};
 use std::path::PathBuf;
 
@@ -120,6 +121,14 @@ pub enum Command {
     Diff(diff::Arguments) = "diff",
     /// List what was done to a session
     Log(log::Arguments) = "log",
+    /// Carry out what the model asked for in its text
+    Obey(obey::Arguments) = "obey",
+    /// List what the model asked for and waits for you
+    Inbox(inbox::Arguments) = "inbox",
+    /// Carry out what waits in the inbox
+    Approve(inbox::ApproveArguments) = "approve",
+    /// Say no to what waits in the inbox
+    Deny(inbox::DenyArguments) = "deny",
     /// Name points in the log
     Snapshot(snapshot::Arguments) = "snapshot",
     /// Bring a session back to a point in its log

@@ -3,9 +3,9 @@
 use super::args::{ColorChoice, Globals};
 use super::settings::{Hooks, PROJECT_FILE, Settings};
 use super::{CommandError, ErrorKind, pager};
-use crate::engine::{Prices, ReadSettings, Rules};
+use crate::engine::{ModelPolicy, Prices, ReadSettings, Rules};
 use crate::fsio::{Disk, RealDisk};
-use crate::model::History;
+use crate::model::{Actor, History};
 use crate::output::{Report, Style, session_name};
 use crate::provider::Places;
 use crate::store::{CACHE_FILE, Cache, STORE_FILE, Store, StoreError};
@@ -58,6 +58,10 @@ pub struct Env {
     pub command: String,
     /// The session of the client in which this runs, by its id.
     surrounding: Option<String>,
+    /// Who gave it, for the log.
+    pub actor: Actor,
+    /// What the model may do.
+    pub model: ModelPolicy,
     paged: bool,
     cached: bool,
 }
@@ -119,6 +123,8 @@ impl Env {
             json: globals.json,
             command,
             surrounding: var_os("CLAUDE_CODE_SESSION_ID").and_then(|id| id.into_string().ok()),
+            actor: Actor::User,
+            model: settings.model(),
             paged: terminal && !globals.no_pager && !globals.json,
             cached: !globals.no_cache,
         })

@@ -1,9 +1,9 @@
 //! Settings: the user's `config.toml`, then the project's `aperture.toml`, then the command line.
 
 use super::{CommandError, ErrorKind};
-use crate::engine::{self, Patience, PriceSetting, Prices, ReadSettings, Rules, StalePolicy};
+use crate::engine::{self, ModelPolicy, Patience, Permission, PriceSetting, Prices, ReadSettings, Rules, StalePolicy};
 use crate::fsio::{Disk, read_head};
-use crate::model::BlockKind;
+use crate::model::{BlockKind, Verb};
 use anyhow::{Context, anyhow};
 use serde::Deserialize;
 use std::collections::BTreeMap;
@@ -48,6 +48,55 @@ pub struct Settings {
     /// Prices by the beginning of the model's name.
     #[serde(default)]
     prices: BTreeMap<String, PriceSetting>,
+    /// What the model may do.
+    #[serde(default)]
+    model: ModelSettings,
+    /// The same, where the settings of a project stand over these.
+    #[serde(skip)]
+    model_in_project: ModelSettings,
+}
+
+/// What becomes of the model's commands, by command.
+#[derive(Clone, Copy, Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct ModelSettings {
+    commands_per_turn: Option<u32>,
+    expand: Option<Permission>,
+    recall: Option<Permission>,
+    compress: Option<Permission>,
+    archive: Option<Permission>,
+    pin: Option<Permission>,
+    unpin: Option<Permission>,
+    focus: Option<Permission>,
+    update: Option<Permission>,
+    create: Option<Permission>,
+}
+
+impl ModelSettings {
+    /// What they say of a command.
+    fn of(&self, verb: Verb) -> Option<Permission> {
+        match verb {
+            Verb::Expand => self.expand,
+            Verb::Recall => self.recall,
+            Verb::Compress => self.compress,
+            Verb::Archive => self.archive,
+            Verb::Pin => self.pin,
+            Verb::Unpin => self.unpin,
+            Verb::Focus => self.focus,
+            Verb::Update => self.update,
+            Verb::Create => self.create,
+        }
+    }
+
+    /// A policy with these settings over it.
+    fn over(&self, policy: ModelPolicy) -> ModelPolicy {
+        let mut policy = Verb::ALL.into_iter().fold(policy, |policy, verb| match self.of(verb) {
+            Some(permission) => policy.with(verb, permission),
+            None => policy,
+        });
+        policy.commands_per_turn = self.commands_per_turn.unwrap_or(policy.commands_per_turn);
+        policy
+    }
 }
 
 #[derive(Clone, Debug, Default, Deserialize)]
@@ -228,7 +277,15 @@ impl Settings {
                 reduce_over_tokens: self.hooks.reduce_over_tokens.or(other.hooks.reduce_over_tokens),
             },
             focus: FocusSettings { turns: self.focus.turns.or(other.focus.turns) },
+            model: other.model,
+            model_in_project: self.model,
         }
+    }
+
+    /// What the model may do. A project can only allow less than the user: the model can write there.
+    pub fn model(&self) -> ModelPolicy {
+        let user = self.model.over(ModelPolicy::default());
+        self.model_in_project.over(user.clone()).and(&user)
     }
 
     /// What they mean for shortening.

@@ -51,8 +51,19 @@ over both.
   tokens = 120000              tokens that the window may hold, or
   percent = 60                 a share of its size
 
+  [hooks]                      within a client: aperture install claude-code
+  handoff = true               a new session is told what the last one of the
+                               project was about
+  reduce_results = true        long answers of tools (Bash, MCP) are trimmed
+  reduce_over_tokens = 4000    before the model sees them; install once more
+
   [focus]
   turns = 5                    turns after which focused blocks are let go
+
+  [model]                      what the model may ask for, by command: auto,
+  archive = \"auto\"             approve (it waits in aperture inbox) or deny;
+  recall = \"deny\"              compress, archive and update wait unless set; a
+  commands_per_turn = 10       project can only allow less than the user
 
   [prices]                     dollars per million input tokens, by the
   claude-opus-4-6 = 5.0        beginning of the model's name; the rest follows

@@ -18,12 +18,12 @@ A line stays in the place of each block; aperture recall brings it back.
 aperture help selectors explains how blocks are named.")]
 pub struct Arguments {
     /// Blocks, by a selector
-    selector: String,
+    pub(super) selector: String,
     /// Why, for the line that stays and for the log
     #[arg(long, value_name = "TEXT", default_value = "")]
-    reason: String,
+    pub(super) reason: String,
     #[command(flatten)]
-    options: ChangeOptions,
+    pub(super) options: ChangeOptions,
 }
 
 /// Moves the blocks to cold storage.

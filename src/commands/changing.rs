@@ -2,7 +2,7 @@
 
 use crate::cli::{CommandError, Env, ErrorKind, wait};
 use crate::engine::{self, EditFacts};
-use crate::model::{BlockNumber, Mark, OperationId, OperationKind};
+use crate::model::{BlockNumber, Mark, OperationId, OperationKind, Plan};
 use crate::output::{ChangeReport, session_name};
 use crate::store::Store;
 use crate::workspace::{self, ApplyError, Draft, Found, Kept, PlanError, Workspace};
@@ -135,7 +135,7 @@ fn once(
     let drafted = draft.finish(said.kind, &env.command, said.inverts, &|hash| cache.count(hash), options.dry_run)?;
     let mut report = report(env, workspace, &said, &drafted, options);
     // What it would look like takes as much room as the session.
-    let plan = drafted.into_plan();
+    let plan = Plan { actor: env.actor, ..drafted.into_plan() };
     if let (Some(store), false, false) = (&opened.store, options.dry_run, plan.is_empty()) {
         let path = real_path(env, found)?;
         let key = store.register(workspace.provider.name(), &workspace.location.id, &path, &workspace.location.project)?;
@@ -195,7 +195,7 @@ fn real_path(env: &Env, found: &Found) -> Result<PathBuf, CommandError> {
     Ok(env.disk.resolve(&found.path)?)
 }
 
-fn is_live(env: &Env, found: &Found) -> bool {
+pub(super) fn is_live(env: &Env, found: &Found) -> bool {
     let open = workspace::open_sessions(env.disk, &env.places);
     open.contains(&found.location.id) || found.location.parent.as_ref().is_some_and(|parent| open.contains(parent))
 }

@@ -48,6 +48,14 @@ pub struct Arguments {
     options: ChangeOptions,
 }
 
+impl Arguments {
+    /// Those that bring some blocks to a level.
+    pub fn of(selector: String, level: Option<Level>, options: ChangeOptions) -> Arguments {
+        let selector = Some(selector);
+        Arguments { selector, stale: false, over_budget: false, budget: None, level, preset: None, keep_from: None, options }
+    }
+}
+
 /// What a window may hold.
 #[derive(Clone, Copy, Debug)]
 enum Budget {

@@ -15,9 +15,9 @@ use anyhow::anyhow;
 The model reads the note with the next prompt; what is cached stays cached.")]
 pub struct Arguments {
     /// The note; - reads standard input
-    text: String,
+    pub(super) text: String,
     #[command(flatten)]
-    options: ChangeOptions,
+    pub(super) options: ChangeOptions,
 }
 
 /// Adds the note.

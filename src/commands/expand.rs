@@ -20,12 +20,12 @@ use std::collections::BTreeMap;
 aperture help selectors explains how blocks are named.")]
 pub struct Arguments {
     /// Blocks, by a selector
-    selector: String,
+    pub(super) selector: String,
     /// How much is left: trimmed or summarized [default: all of it]
     #[arg(long, value_name = "LEVEL", value_parser = level)]
-    level: Option<Level>,
+    pub(super) level: Option<Level>,
     #[command(flatten)]
-    options: ChangeOptions,
+    pub(super) options: ChangeOptions,
 }
 
 /// Brings the blocks back.

@@ -17,12 +17,12 @@ The blocks are shown in the manifest and are not shortened. The next focus repla
 and after five turns (setting focus.turns) they are let go.")]
 pub struct Arguments {
     /// Blocks, by a selector
-    selector: String,
+    pub(super) selector: String,
     /// Keep what is selected already
     #[arg(long)]
-    add: bool,
+    pub(super) add: bool,
     #[command(flatten)]
-    options: ChangeOptions,
+    pub(super) options: ChangeOptions,
 }
 
 /// Arguments of `unfocus`.

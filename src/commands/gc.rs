@@ -2,7 +2,7 @@
 
 use crate::cli::{CommandError, Env};
 use crate::engine::{Forgettable, forgettable};
-use crate::model::History;
+use crate::model::{History, Proposal, ProposalStatus};
 use crate::output::{ForgettableSession, GcReport};
 use crate::store::{SessionKey, Store, StoreError, StoredSession};
 use crate::workspace;
@@ -100,6 +100,12 @@ fn decide(
     let history = store.history(stored.key)?;
     let interrupted = !store.prepared(stored.key)?.is_empty();
     let now = env.style.now.as_millisecond();
+    // What the model asked for is obeyed once, as long as it is remembered.
+    let asked = store.proposals(stored.key)?;
+    let recent = |proposal: &Proposal| now.saturating_sub(proposal.time) < arguments.older_than;
+    if asked.iter().any(|proposal| recent(proposal) || (proposal.status == ProposalStatus::Waiting && !gone)) {
+        return Ok(None);
+    }
     // Of one that was moved, nothing tells what is in force.
     let why = forgettable(&history, gone, interrupted || (missing && !gone), now, arguments.older_than);
     Ok(why.map(|why| (why, history)))

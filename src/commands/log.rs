@@ -1,7 +1,7 @@
 //! `aperture log`: what was done to a session.
 
 use crate::cli::{CommandError, Env};
-use crate::output::{LogReport, LogRow};
+use crate::output::{LogReport, LogRow, TurnDeeds};
 
 /// Arguments of `log`.
 #[derive(Debug, clap::Args)]
@@ -18,8 +18,16 @@ pub struct Arguments {
 
 /// Lists the operations.
 pub fn run(env: &Env, arguments: &Arguments) -> Result<(), CommandError> {
-    let history = env.history_of(&env.find(arguments.session.as_deref())?)?;
+    let found = env.find(arguments.session.as_deref())?;
+    let history = env.history_of(&found)?;
+    let mut proposals = Vec::new();
+    if let Some(store) = env.existing_store()?
+        && let Some(session) = store.find(&env.disk.resolve(&found.path)?)?
+    {
+        proposals = store.proposals(session.key)?;
+    }
     let row = |operation: &crate::model::Operation| LogRow::new(operation, &history);
     let operations = history.operations.iter().rev().map(row).collect();
-    env.print(&LogReport { operations, snapshots: history.snapshots.clone() })
+    let turns = TurnDeeds::of(found.provider.agent(), &proposals, &history);
+    env.print(&LogReport { operations, snapshots: history.snapshots.clone(), turns })
 }

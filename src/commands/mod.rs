@@ -16,11 +16,14 @@ pub mod gc;
 pub mod help;
 pub mod hook;
 pub mod import;
+pub mod inbox;
 pub mod install;
 pub mod log;
 pub mod manifest;
+pub mod obey;
 pub mod pin;
 pub mod preset;
+mod proposing;
 pub mod recall;
 pub mod redo;
 pub mod restore;
@@ -61,7 +64,11 @@ pub fn run(env: &Env, command: Option<Command>) -> Result<(), CommandError> {
         Command::Transcript(arguments) => transcript::run(env, &arguments),
         Command::Recall(arguments) => recall::run(env, &arguments),
         Command::Diff(arguments) => diff::run(env, &arguments),
+        Command::Inbox(arguments) => inbox::run(env, &arguments),
+        Command::Approve(arguments) => inbox::run_approve(env, &arguments),
+        Command::Deny(arguments) => inbox::run_deny(env, &arguments),
         Command::Log(arguments) => log::run(env, &arguments),
+        Command::Obey(arguments) => obey::run(env, &arguments),
         Command::Snapshot(arguments) => snapshot::run(env, &arguments),
         Command::Preset(arguments) => preset::run(env, &arguments),
         Command::Verify(arguments) => verify::run(env, &arguments),

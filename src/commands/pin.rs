@@ -18,15 +18,15 @@ content. --top and --bottom say at which end of the window it belongs when it ha
 brought back.")]
 pub struct Arguments {
     /// Blocks, by a selector
-    selector: String,
+    pub(super) selector: String,
     /// It belongs at the beginning
     #[arg(long, conflicts_with = "bottom")]
-    top: bool,
+    pub(super) top: bool,
     /// It belongs at the end
     #[arg(long)]
-    bottom: bool,
+    pub(super) bottom: bool,
     #[command(flatten)]
-    options: ChangeOptions,
+    pub(super) options: ChangeOptions,
 }
 
 /// Arguments of `unpin`.
@@ -36,9 +36,9 @@ pub struct Arguments {
   aperture unpin pinned      all of them")]
 pub struct UnpinArguments {
     /// Blocks, by a selector
-    selector: String,
+    pub(super) selector: String,
     #[command(flatten)]
-    options: ChangeOptions,
+    pub(super) options: ChangeOptions,
 }
 
 /// Pins the blocks.

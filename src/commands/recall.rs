@@ -29,7 +29,7 @@ pub struct Arguments {
     /// Blocks, by a selector, or a query
     query: String,
     /// Tokens that are printed, at most
-    #[arg(long, value_name = "TOKENS", value_parser = crate::cli::tokens, default_value = "2k")]
+    #[arg(long, value_name = "TOKENS", value_parser = crate::cli::tokens, default_value = MOST_TOKENS)]
     max_tokens: u64,
     /// In every session of this project, also those whose file is gone
     #[arg(long, conflicts_with_all = ["all", "restore"])]
@@ -39,10 +39,10 @@ pub struct Arguments {
     all: bool,
     /// Put the blocks back in their place
     #[arg(long, conflicts_with = "inject")]
-    restore: bool,
+    pub(super) restore: bool,
     /// Add what is found as a note at the end of the session
     #[arg(long)]
-    inject: bool,
+    pub(super) inject: bool,
     #[command(flatten)]
     options: ChangeOptions,
 }
@@ -56,7 +56,16 @@ struct Found {
     text: String,
 }
 
+/// Tokens that are printed, unless the user says how many.
+const MOST_TOKENS: &str = "2k";
+
 impl Arguments {
+    /// Those that look for blocks or words in this session.
+    pub fn of(query: String, options: ChangeOptions) -> Arguments {
+        let max_tokens = crate::cli::tokens(MOST_TOKENS).unwrap_or_default();
+        Arguments { query, max_tokens, project: false, all: false, restore: false, inject: false, options }
+    }
+
     /// Whether the session is changed.
     pub fn changes(&self) -> bool {
         self.restore || self.inject

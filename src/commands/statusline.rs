@@ -1,6 +1,7 @@
 //! `aperture statusline`: one line about a session, for the client that has it open.
 
 use crate::cli::{CommandError, Env};
+use crate::commands::inbox;
 use crate::model::TokenCount;
 use crate::output::{StatusLineReport, Style};
 use serde::Deserialize;
@@ -40,7 +41,8 @@ pub fn run(env: &Env, _: &Arguments) -> Result<(), CommandError> {
     let window = payload.context_window.unwrap_or_default();
     let path = payload.transcript_path.unwrap_or_default();
     let readable = env.disk.identify(&path).is_ok_and(|file| (1..LONGEST).contains(&file.bytes));
-    let workspace = if readable { env.on(&path, "statusline").open(None).ok() } else { None };
+    let session = env.on(&path, "statusline");
+    let workspace = if readable { session.open(None).ok() } else { None };
     let reading = workspace.as_ref().map(|workspace| &workspace.reading);
     let stale = reading.map(|reading| reading.stale());
     let known = window.total_input_tokens.filter(|used| *used > 0);
@@ -49,7 +51,7 @@ pub fn run(env: &Env, _: &Arguments) -> Result<(), CommandError> {
         capacity: window.context_window_size.or(reading.map(|reading| reading.capacity.tokens)).unwrap_or_default(),
         stale_blocks: stale.as_ref().map(Vec::len),
         stale_tokens: stale.map_or(TokenCount::ZERO, |stale| stale.iter().map(|block| block.tokens).sum()),
-        waiting: 0,
+        waiting: if readable { inbox::count(&session) } else { 0 },
     };
     if report.used == 0 && report.capacity == 0 {
         return Ok(());

@@ -16,11 +16,11 @@ use anyhow::anyhow;
 The input of a tool use is a JSON object.")]
 pub struct Arguments {
     /// Block, by a selector that fits one
-    selector: String,
+    pub(super) selector: String,
     /// What the model sees there from now on; - reads standard input
-    text: String,
+    pub(super) text: String,
     #[command(flatten)]
-    options: ChangeOptions,
+    pub(super) options: ChangeOptions,
 }
 
 /// Replaces the text.

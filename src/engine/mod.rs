@@ -12,6 +12,7 @@ mod label;
 mod manifest;
 pub mod marker;
 mod measure;
+pub mod model_commands;
 mod numbers;
 mod outdated;
 mod patience;
@@ -41,6 +42,7 @@ pub use explain::{Explanation, LevelKept, Referred, explain, levels, stale_reaso
 pub use label::label;
 pub use manifest::{ArchivedRun, Entry, Manifest, ZoneSummary, entry, manifest};
 pub use measure::{load_vocabulary, measure, o200k, preview};
+pub use model_commands::{ModelPolicy, Permission};
 pub use numbers::{amount, count};
 pub use patience::{PERISHABLE, Patience, StalePolicy};
 pub use price::{EditFacts, EditPrice, idle_milliseconds, price, steps_per_turn};

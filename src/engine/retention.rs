@@ -40,7 +40,7 @@ pub fn forgettable(history: &History, gone: bool, interrupted: bool, now: i64, r
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::model::{Operation, OperationKind, OperationState};
+    use crate::model::{Actor, Operation, OperationKind, OperationState};
 
     fn history(undone: bool) -> History {
         let operation = |id, kind, inverts| Operation {
@@ -49,7 +49,7 @@ mod tests {
             state: OperationState::Committed,
             time: 1000,
             command: String::new(),
-            actor: String::new(),
+            actor: Actor::User,
             inverts,
             edits: Vec::new(),
             marks: Vec::new(),

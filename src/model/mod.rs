@@ -8,6 +8,7 @@ mod key;
 mod keywords;
 pub mod limits;
 mod operation;
+mod proposal;
 mod row;
 mod session;
 mod tokens;
@@ -21,9 +22,10 @@ pub use flags::Flags;
 pub use key::Key;
 pub use keywords::Keywords;
 pub use operation::{
-    Address, BlockChange, Edit, History, LoggedEdit, Mark, MarkAddress, MarkKind, Operation, OperationId, OperationKind,
+    Actor, Address, BlockChange, Edit, History, LoggedEdit, Mark, MarkAddress, MarkKind, Operation, OperationId, OperationKind,
     OperationState, Plan, RowAddress, Slot, Snapshot,
 };
+pub use proposal::{CommandPlace, Proposal, ProposalNumber, ProposalStatus, Verb};
 pub use row::{Damage, Event, Fault, Origin, Row, RowKind, ThinkingScope, Usage};
 pub use session::{Segment, Session, Vocabulary};
 pub use tokens::{Basis, Counts, TokenCount};

@@ -185,6 +185,33 @@ impl OperationKind {
     }
 }
 
+/// Who gave a command.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Actor {
+    /// The user.
+    #[default]
+    User,
+    /// The model, in its text.
+    Model,
+    /// A rule of the settings.
+    Policy,
+}
+
+impl Actor {
+    /// Every actor.
+    pub const ALL: [Actor; 3] = [Actor::User, Actor::Model, Actor::Policy];
+
+    /// The word for it in the store.
+    pub fn name(self) -> &'static str {
+        match self {
+            Actor::User => "user",
+            Actor::Model => "model",
+            Actor::Policy => "policy",
+        }
+    }
+}
+
 /// Which edits, and for which bytes: a pure value. Only `workspace` applies it.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Plan {
@@ -192,8 +219,8 @@ pub struct Plan {
     pub kind: OperationKind,
     /// The command as it was given, for the log.
     pub command: String,
-    /// Who gave it: `user`, or the model.
-    pub actor: String,
+    /// Who gave it.
+    pub actor: Actor,
     /// The operation that it takes back.
     pub inverts: Option<OperationId>,
     /// The edits in file order; rows that are added stand last, in their order.
@@ -279,7 +306,7 @@ pub struct Operation {
     /// The command as it was given.
     pub command: String,
     /// Who gave it.
-    pub actor: String,
+    pub actor: Actor,
     /// The operation that it takes back.
     pub inverts: Option<OperationId>,
     /// The edits in the order of the plan.
@@ -388,7 +415,7 @@ mod tests {
             state: OperationState::Committed,
             time: 0,
             command: String::new(),
-            actor: String::new(),
+            actor: Actor::User,
             inverts: *inverts,
             edits: Vec::new(),
             marks: Vec::new(),

@@ -1,4 +1,4 @@
-use super::{DiffReport, Paint, Report, Style, amount, clip, numbered, padded, plural, price_lines};
+use super::{DiffReport, Paint, Report, Style, amount, clip, numbered, padded, plural, price_lines, unit};
 use crate::engine::EditPrice;
 use crate::engine::diff::BlockDifference;
 use crate::model::{Basis, BlockChange, BlockNumber, Level, OperationId, OperationKind, TokenCount};
@@ -60,6 +60,31 @@ impl ChangeReport {
     pub fn saved(&self) -> f64 {
         self.tokens_before - self.tokens_after
     }
+
+    /// Whether nothing is changed.
+    pub fn is_nothing(&self) -> bool {
+        self.edits == 0 && self.marks.is_empty() && self.unmarked.is_empty()
+    }
+
+    /// What it did or would do, on one line: `3 blocks archived, −4.2k tokens; left alone: #12 (pinned)`.
+    pub fn in_short(&self) -> String {
+        let mut text = if self.is_nothing() { "nothing to do".to_owned() } else { format!("{} {}", self.object(), self.verb) };
+        let saved = self.saved().round();
+        if saved != 0.0 {
+            let sign = if saved > 0.0 { '−' } else { '+' };
+            text.push_str(&format!(", {sign}{}", unit(&amount(saved.abs() as u64), "token")));
+        }
+        for (why, blocks) in &self.kept {
+            text.push_str(&format!("; left alone: {} ({why})", numbered(blocks, FEW)));
+        }
+        text
+    }
+
+    /// What is changed: blocks by how many they are, or what else it is.
+    fn object(&self) -> String {
+        let marked = if self.marks.is_empty() { &self.unmarked } else { &self.marks };
+        self.what.clone().unwrap_or_else(|| plural(self.changes.len().max(marked.len()), "block"))
+    }
 }
 
 impl Report for ChangeReport {
@@ -73,15 +98,12 @@ impl Report for ChangeReport {
             text.push_str(line);
             text.push('\n');
         };
-        let nothing = self.edits == 0 && self.marks.is_empty() && self.unmarked.is_empty();
+        let nothing = self.is_nothing();
         if nothing {
             line("nothing to do");
         } else {
             let would = if self.dry_run { "would be " } else { "" };
-            let marked = if self.marks.is_empty() { &self.unmarked } else { &self.marks };
-            let blocks = self.changes.len().max(marked.len());
-            let what = self.what.clone().unwrap_or_else(|| plural(blocks, "block"));
-            let heading = format!("{what} {would}{}", self.verb);
+            let heading = format!("{} {would}{}", self.object(), self.verb);
             line(&style.paint(Paint::Heading, &clip(&heading, style.width)));
         }
         rows(&self.changes, style.width).iter().for_each(|row| line(row));

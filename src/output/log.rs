@@ -1,5 +1,7 @@
 use super::{Paint, Report, Style, age, amount, clip, plural, printable};
-use crate::model::{BlockNumber, History, Operation, OperationId, OperationKind, Snapshot};
+use crate::model::{
+    Actor, BlockNumber, History, Operation, OperationId, OperationKind, Proposal, ProposalStatus, Snapshot, Verb,
+};
 use comfy_table::{CellAlignment, Table, presets};
 use serde::Serialize;
 use unicode_width::UnicodeWidthStr;
@@ -21,7 +23,7 @@ pub struct LogRow {
     /// The command as it was given.
     pub command: String,
     /// Who gave it.
-    pub actor: String,
+    pub actor: Actor,
     /// The blocks that it changed or marked.
     pub blocks: Vec<BlockNumber>,
     /// Rows that it added.
@@ -53,7 +55,7 @@ impl LogRow {
             kind: operation.kind,
             time: operation.time,
             command: operation.command.clone(),
-            actor: operation.actor.clone(),
+            actor: operation.actor,
             blocks: changed.chain(operation.marks.iter().map(|mark| mark.number)).collect(),
             rows_added: operation.edits.iter().filter(|edit| edit.before.is_none()).count(),
             rows_removed: operation.edits.iter().filter(|edit| edit.after.is_none()).count(),
@@ -66,6 +68,68 @@ impl LogRow {
     }
 }
 
+/// What the model did in one of its turns.
+#[derive(Clone, Debug, Serialize)]
+pub struct TurnDeeds {
+    /// The turn.
+    pub turn: u32,
+    /// Who it is, such as `Claude`.
+    pub agent: &'static str,
+    /// What is in force of it, in words: `Claude archived 3 blocks and expanded 1`; empty where nothing is.
+    pub text: String,
+    /// Commands that wait for the user.
+    pub waiting: usize,
+}
+
+impl TurnDeeds {
+    /// What was done by each turn, the newest first. Proposals that were refused or undone do not count.
+    pub fn of(agent: &'static str, proposals: &[Proposal], history: &History) -> Vec<TurnDeeds> {
+        let mut turns: Vec<u32> = proposals.iter().map(|proposal| proposal.turn).collect();
+        turns.sort_unstable();
+        turns.dedup();
+        let of_turn = |turn: u32| {
+            let own = proposals.iter().filter(move |proposal| proposal.turn == turn);
+            let waiting = own.clone().filter(|proposal| proposal.status == ProposalStatus::Waiting).count();
+            let in_force = |proposal: &&Proposal| {
+                proposal.status == ProposalStatus::Done
+                    && proposal.operation.is_none_or(|operation| history.undone_by(operation).is_none())
+            };
+            let mut deeds: Vec<(Verb, usize)> = Vec::new();
+            for proposal in own.filter(in_force) {
+                let Some(verb) = proposal.verb() else { continue };
+                match deeds.iter_mut().find(|(known, _)| *known == verb) {
+                    Some((_, count)) => *count += proposal.count.max(1) as usize,
+                    None => deeds.push((verb, proposal.count.max(1) as usize)),
+                }
+            }
+            TurnDeeds { turn, agent, text: in_words(agent, &deeds), waiting }
+        };
+        let turns = turns.into_iter().rev().map(of_turn);
+        turns.filter(|deeds| !deeds.text.is_empty() || deeds.waiting > 0).collect()
+    }
+}
+
+/// `Claude archived 3 blocks and expanded 1`.
+fn in_words(agent: &str, deeds: &[(Verb, usize)]) -> String {
+    let mut text = String::new();
+    let mut counted = false;
+    for (place, (verb, count)) in deeds.iter().enumerate() {
+        text.push_str(match place {
+            0 => agent,
+            _ if place + 1 == deeds.len() => " and",
+            _ => ",",
+        });
+        let things = match verb {
+            Verb::Create => plural(*count, "note"),
+            _ if counted => count.to_string(),
+            _ => plural(*count, "block"),
+        };
+        counted |= *verb != Verb::Create;
+        text.push_str(&format!(" {} {things}", verb.past()));
+    }
+    text
+}
+
 /// What was done to a session.
 #[derive(Clone, Debug, Serialize)]
 pub struct LogReport {
@@ -73,6 +137,8 @@ pub struct LogReport {
     pub operations: Vec<LogRow>,
     /// Named points, the oldest first.
     pub snapshots: Vec<Snapshot>,
+    /// What the model asked for, by turn, the newest first.
+    pub turns: Vec<TurnDeeds>,
 }
 
 impl Report for LogReport {
@@ -81,8 +147,9 @@ impl Report for LogReport {
     }
 
     fn text(&self, style: &Style) -> String {
+        let asked = asked(&self.turns);
         if self.operations.is_empty() {
-            return "nothing was done to this session\n".to_owned();
+            return if asked.is_empty() { "nothing was done to this session\n".to_owned() } else { asked };
         }
         let mut table = Table::new();
         table.load_preset(presets::NOTHING);
@@ -121,8 +188,20 @@ impl Report for LogReport {
                 column.set_cell_alignment(CellAlignment::Right);
             }
         }
-        table.lines().map(|line| line.trim_end().to_owned() + "\n").collect()
+        table.lines().map(|line| line.trim_end().to_owned() + "\n").collect::<String>() + &asked
     }
+}
+
+/// A line a turn.
+fn asked(turns: &[TurnDeeds]) -> String {
+    let line = |deeds: &TurnDeeds| {
+        let waiting = if deeds.waiting == 1 { "waits" } else { "wait" };
+        let waiting = (deeds.waiting > 0).then(|| format!("{} {waiting} in aperture inbox", deeds.waiting));
+        let parts: Vec<&str> = [Some(deeds.text.as_str()), waiting.as_deref()].into_iter().flatten().collect();
+        let parts: Vec<&str> = parts.into_iter().filter(|part| !part.is_empty()).collect();
+        format!("turn {}: {}\n", deeds.turn, parts.join("; "))
+    };
+    turns.iter().map(line).collect()
 }
 
 /// What an operation changed: blocks, else rows that came or went, else how rows follow each other.

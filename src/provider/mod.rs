@@ -30,6 +30,9 @@ pub trait ProviderAdapter: Sync {
     /// The name in reports, settings and `--json`, such as `claude-code`.
     fn name(&self) -> &'static str;
 
+    /// The name of the agent that it is, for people.
+    fn agent(&self) -> &'static str;
+
     /// The directories below which its client keeps sessions, given the user's home and the client's own variable.
     fn roots(&self, places: &Places) -> Vec<PathBuf>;
 

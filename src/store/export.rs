@@ -2,7 +2,7 @@
 
 use super::history::{SessionKey, Store, StoreError, StoredSession, hexadecimal};
 use crate::model::{
-    Address, BlockChange, History, Key, LoggedEdit, Mark, MarkAddress, MarkKind, Operation, OperationId, OperationKind,
+    Actor, Address, BlockChange, History, Key, LoggedEdit, Mark, MarkAddress, MarkKind, Operation, OperationId, OperationKind,
     OperationState, RowAddress, Slot, Snapshot,
 };
 use base64::Engine;
@@ -98,7 +98,7 @@ struct OperationLine {
     kind: OperationKind,
     time: i64,
     command: String,
-    actor: String,
+    actor: Actor,
     inverts: Option<OperationId>,
     tokens_before: f64,
     tokens_after: f64,
@@ -381,7 +381,7 @@ fn written(operation: &Operation) -> OperationLine {
         kind: operation.kind,
         time: operation.time,
         command: operation.command.clone(),
-        actor: operation.actor.clone(),
+        actor: operation.actor,
         inverts: operation.inverts,
         tokens_before: operation.tokens_before,
         tokens_after: operation.tokens_after,
@@ -480,7 +480,7 @@ mod tests {
             state: OperationState::Committed,
             time: 5,
             command: "archive 3".to_owned(),
-            actor: "user".to_owned(),
+            actor: Actor::User,
             inverts: None,
             edits: vec![edit],
             marks: vec![mark],

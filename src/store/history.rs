@@ -1,5 +1,5 @@
 use crate::model::{
-    Address, BlockChange, History, Key, LoggedEdit, Mark, MarkAddress, MarkKind, Operation, OperationId, OperationKind,
+    Actor, Address, BlockChange, History, Key, LoggedEdit, Mark, MarkAddress, MarkKind, Operation, OperationId, OperationKind,
     OperationState, Plan, RowAddress, Slot, Snapshot,
 };
 use rusqlite::{Connection, ErrorCode, OpenFlags, OptionalExtension, Row, Transaction, TransactionBehavior, params};
@@ -11,7 +11,7 @@ use std::time::Duration;
 pub const STORE_FILE: &str = "store.db";
 
 /// The steps from an empty database to the present form. A step that was released is never edited.
-const MIGRATIONS: &[&str] = &[include_str!("migrations/0001_history.sql")];
+const MIGRATIONS: &[&str] = &[include_str!("migrations/0001_history.sql"), include_str!("migrations/0002_proposals.sql")];
 
 /// How hard values are compressed: zstd's default, beyond which little is won.
 const ZSTD_LEVEL: i32 = 3;
@@ -49,12 +49,12 @@ impl StoreError {
 
 /// The originals and the operations of one user.
 pub struct Store {
-    connection: Connection,
+    pub(super) connection: Connection,
 }
 
 /// A session in the store.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub struct SessionKey(i64);
+pub struct SessionKey(pub(super) i64);
 
 /// A session file as the store knows it.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -133,7 +133,7 @@ impl Store {
 
     /// A transaction that waits for other writers at its beginning: one that begins by reading would fail at its first write
     /// if another process wrote meanwhile.
-    fn writing(&self) -> rusqlite::Result<Transaction<'_>> {
+    pub(super) fn writing(&self) -> rusqlite::Result<Transaction<'_>> {
         Transaction::new_unchecked(&self.connection, TransactionBehavior::Immediate)
     }
 
@@ -322,7 +322,7 @@ impl Store {
     /// Forgets a session: its log, its snapshots, and every value that no other one needs. What was done cannot be undone.
     pub fn forget(&self, key: SessionKey) -> Result<(), StoreError> {
         let transaction = self.writing()?;
-        for table in ["edits", "marks", "operations", "snapshots"] {
+        for table in ["edits", "marks", "operations", "snapshots", "proposals", "obeyed"] {
             transaction.execute(&format!("DELETE FROM {table} WHERE session = ?1"), [key.0])?;
         }
         transaction.execute("DELETE FROM sessions WHERE id = ?1", [key.0])?;
@@ -419,7 +419,7 @@ fn insert(connection: &Connection, key: SessionKey, operation: &Operation) -> ru
             operation.state.name(),
             operation.time,
             operation.command,
-            operation.actor,
+            operation.actor.name(),
             operation.inverts,
             operation.tokens_before,
             operation.tokens_after,
@@ -485,7 +485,7 @@ fn decompressed_bytes(content: &[u8]) -> usize {
     said.and_then(|bytes| usize::try_from(bytes).ok()).unwrap_or_default().min(LONGEST_ORIGINAL)
 }
 
-fn stored(row: &Row<'_>) -> rusqlite::Result<StoredSession> {
+pub(super) fn stored(row: &Row<'_>) -> rusqlite::Result<StoredSession> {
     Ok(StoredSession {
         key: SessionKey(row.get(0)?),
         provider: row.get(1)?,
@@ -495,12 +495,12 @@ fn stored(row: &Row<'_>) -> rusqlite::Result<StoredSession> {
     })
 }
 
-fn key(row: &Row<'_>, column: usize) -> rusqlite::Result<Key> {
+pub(super) fn key(row: &Row<'_>, column: usize) -> rusqlite::Result<Key> {
     Ok(Key(u128::from_le_bytes(row.get(column)?)))
 }
 
 /// A word of the store as a value; an unknown one is damage.
-fn word<T: Copy>(row: &Row<'_>, column: usize, known: &[T], name: fn(T) -> &'static str) -> rusqlite::Result<T> {
+pub(super) fn word<T: Copy>(row: &Row<'_>, column: usize, known: &[T], name: fn(T) -> &'static str) -> rusqlite::Result<T> {
     let text: String = row.get(column)?;
     let unknown = || rusqlite::Error::FromSqlConversionFailure(column, rusqlite::types::Type::Text, text.clone().into());
     known.iter().copied().find(|value| name(*value) == text).ok_or_else(unknown)
@@ -515,7 +515,7 @@ fn operation(row: &Row<'_>) -> rusqlite::Result<Operation> {
         state: word(row, 2, &[Prepared, Committed, Aborted], OperationState::name)?,
         time: row.get(3)?,
         command: row.get(4)?,
-        actor: row.get(5)?,
+        actor: word(row, 5, &Actor::ALL, Actor::name)?,
         inverts: row.get(6)?,
         edits: Vec::new(),
         marks: Vec::new(),

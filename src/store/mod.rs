@@ -8,7 +8,9 @@ mod cache;
 mod export;
 mod history;
 mod packed;
+mod proposals;
 
 pub use cache::{CACHE_FILE, Cache, CachedFile, KnownTotals, directory_and_name};
 pub use export::{Export, ExportError, Relation, relation};
 pub use history::{STORE_FILE, SessionKey, Store, StoreError, StoredSession, hexadecimal};
+pub use proposals::Outcome;

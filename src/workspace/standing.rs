@@ -225,7 +225,7 @@ impl Beside<'_> {
 mod tests {
     use super::*;
     use crate::fsio::RealDisk;
-    use crate::model::{BlockChange, Level, OperationKind, OperationState};
+    use crate::model::{Actor, BlockChange, Level, OperationKind, OperationState};
     use crate::provider::claude_code::ClaudeCode;
     use crate::store::Cache;
     use crate::workspace::load;
@@ -262,7 +262,7 @@ mod tests {
             state: OperationState::Committed,
             time: 0,
             command: String::new(),
-            actor: String::new(),
+            actor: Actor::User,
             inverts: None,
             edits: vec![edit.clone()],
             marks: Vec::new(),

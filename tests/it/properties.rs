@@ -2,7 +2,7 @@
 
 use aperture::engine::{ReadSettings, Selector, read};
 use aperture::fsio::RealDisk;
-use aperture::model::{BlockKind, BlockNumber, Edit, Fault, Key, OperationKind, Plan, RowAddress, Segment, Session, Slot};
+use aperture::model::{Actor, BlockKind, BlockNumber, Edit, Fault, Key, OperationKind, Plan, RowAddress, Segment, Session, Slot};
 use aperture::provider::{PROVIDERS, ProviderAdapter};
 use aperture::store::Store;
 use aperture::workspace::parse_chunk;
@@ -101,7 +101,7 @@ fn settle(after: &[u8], file: &[u8], removed: Option<&str>) {
     let plan = Plan {
         kind: OperationKind::Undo,
         command: String::new(),
-        actor: String::new(),
+        actor: Actor::User,
         inverts: None,
         edits: edits.into_iter().collect(),
         marks: Vec::new(),

@@ -10,8 +10,10 @@ mod start;
 mod stop;
 
 use crate::cli::{CommandError, Env, ErrorKind};
+use crate::engine::label;
+use crate::model::{Block, Pin};
 use crate::output::HookReport;
-use crate::workspace::Workspace;
+use crate::workspace::{Content, Workspace};
 use anyhow::{Context, anyhow};
 use serde::Deserialize;
 use serde_json::Value;
@@ -36,7 +38,6 @@ pub struct Arguments {
 struct Payload {
     transcript_path: Option<PathBuf>,
     source: Option<String>,
-    prompt: Option<String>,
     tool_name: Option<String>,
     tool_use_id: Option<String>,
     tool_response: Value,
@@ -82,17 +83,16 @@ impl Payload {
 }
 
 /// Pinned blocks with their contents, those at the top first and then the most used; `wanted` says which.
-fn pinned(workspace: &Workspace<'_>, wanted: &dyn Fn(&crate::model::Block) -> bool) -> Result<Vec<String>, CommandError> {
+fn pinned(workspace: &Workspace<'_>, wanted: &dyn Fn(&Block) -> bool) -> Result<Vec<String>, CommandError> {
     let mut blocks: Vec<_> =
         workspace.reading.session.blocks.iter().filter(|block| block.pin.is_some() && wanted(block)).collect();
     blocks.sort_by(|a, b| {
-        let top = |block: &crate::model::Block| block.pin == Some(crate::model::Pin::Top);
+        let top = |block: &Block| block.pin == Some(Pin::Top);
         top(b).cmp(&top(a)).then(b.usefulness.heat.total_cmp(&a.usefulness.heat)).then(a.number.cmp(&b.number))
     });
     let numbers: Vec<_> = blocks.iter().map(|block| block.number).collect();
     let contents = workspace.contents(&numbers)?;
-    let text = |(block, content): (&&crate::model::Block, crate::workspace::Content)| {
-        format!("#{} {}:\n{}", block.number, crate::engine::label(block), content.readable.trim_end())
-    };
+    let text =
+        |(block, content): (&&Block, Content)| format!("#{} {}:\n{}", block.number, label(block), content.readable.trim_end());
     Ok(blocks.iter().zip(contents).map(text).collect())
 }

@@ -2,9 +2,9 @@
 
 use super::Payload;
 use crate::cli::{CommandError, Env};
-use crate::commands::manifest;
+use crate::commands::{manifest, obey};
 use crate::engine::{Reading, label};
-use crate::model::{MarkKind, Operation, Role};
+use crate::model::{Actor, MarkKind, Operation, Role};
 use crate::output::{HookReport, Report, changes_of};
 
 /// What the model does not know yet: the answers to its commands, a first manifest, what the user selected and changed since
@@ -13,7 +13,7 @@ pub(super) fn answer(env: &Env, payload: &Payload) -> Result<Option<HookReport>,
     if !payload.has_session(env) {
         return Ok(None);
     }
-    let mut parts: Vec<String> = super::stop::answers(env).into_iter().collect();
+    let mut parts: Vec<String> = obey::answers(env).into_iter().collect();
     let workspace = env.open(None)?;
     let reading = &workspace.reading;
     let Some(since) = last_turn(reading) else { return Ok(joined(&parts)) };
@@ -30,7 +30,8 @@ pub(super) fn answer(env: &Env, payload: &Payload) -> Result<Option<HookReport>,
         });
     }
     // What the model asked for is in the answers.
-    let lines: Vec<String> = new.iter().filter(|operation| operation.actor == "user").filter_map(|one| changes_of(one)).collect();
+    let lines: Vec<String> =
+        new.iter().filter(|operation| operation.actor == Actor::User).filter_map(|one| changes_of(one)).collect();
     if !lines.is_empty() {
         parts.push(format!("Since your last turn, the user changed your memory of this session:\n{}", lines.join("\n")));
     }

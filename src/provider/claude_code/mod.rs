@@ -29,6 +29,10 @@ impl ProviderAdapter for ClaudeCode {
         "claude-code"
     }
 
+    fn agent(&self) -> &'static str {
+        "Claude"
+    }
+
     fn roots(&self, places: &Places) -> Vec<PathBuf> {
         vec![places::config(places).join("projects")]
     }

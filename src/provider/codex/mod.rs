@@ -28,6 +28,10 @@ impl ProviderAdapter for Codex {
         "codex"
     }
 
+    fn agent(&self) -> &'static str {
+        "Codex"
+    }
+
     fn roots(&self, places: &Places) -> Vec<PathBuf> {
         places::roots(places)
     }

@@ -2,7 +2,7 @@
 
 use super::Draft;
 use crate::engine::diff::BlockDifference;
-use crate::model::{Block, BlockKind, BlockNumber, Key, OperationId, OperationKind, Plan, Window};
+use crate::model::{Actor, Block, BlockKind, BlockNumber, Key, OperationId, OperationKind, Plan, Window};
 use crate::provider::Source;
 use crate::workspace::revision::{Revision, revise};
 use crate::workspace::{PlanError, gate, thinking};
@@ -79,7 +79,7 @@ impl Draft<'_> {
         let plan = Plan {
             kind,
             command: command.to_owned(),
-            actor: "user".to_owned(),
+            actor: Actor::User,
             inverts,
             edits: self.edits.into_values().chain(self.lines).collect(),
             marks: self.marks,

@@ -1,0 +1,205 @@
+//! `aperture inbox`, `approve` and `deny`: what the model asked for and the user decides.
+
+use super::obey::failed;
+use super::proposing::{carry_out, shown};
+use crate::cli::{CommandError, Env, ErrorKind};
+use crate::engine::model_commands::{ModelCommand, find};
+use crate::model::{Proposal, ProposalNumber, ProposalStatus};
+use crate::output::{ChangeReport, InboxReport, InboxRow, ObeyReport, ObeyedCommand};
+use crate::store::{Outcome, Store, StoredSession};
+use crate::workspace;
+use anyhow::anyhow;
+
+/// Arguments of `inbox`.
+#[derive(Debug, clap::Args)]
+#[command(after_help = "Examples:
+  aperture inbox           what waits, and what it would do
+  aperture inbox --all     in every session
+  aperture approve 3 4     carry them out
+  aperture deny --all --reason 'still needed'
+
+Which commands of the model wait is set under [model]: aperture help settings.")]
+pub struct Arguments {
+    /// In every session
+    #[arg(long)]
+    all: bool,
+}
+
+/// Which proposals are meant.
+#[derive(Debug, clap::Args)]
+#[group(id = "which", required = true, multiple = false)]
+struct Which {
+    /// Numbers, as aperture inbox shows them
+    #[arg(group = "which", value_name = "NUMBER")]
+    numbers: Vec<ProposalNumber>,
+    /// All that wait in this session
+    #[arg(long, group = "which")]
+    all: bool,
+}
+
+/// Arguments of `approve`.
+#[derive(Debug, clap::Args)]
+#[command(after_help = "Examples:
+  aperture approve 3 --dry-run
+  aperture approve 3 4
+  aperture approve --all
+
+Each is one operation in aperture log, which aperture undo takes back. The exit code is 1
+where one could not be carried out; the model is told at its next prompt.")]
+pub struct ApproveArguments {
+    #[command(flatten)]
+    which: Which,
+    /// Show what would be done; write nothing
+    #[arg(short = 'n', long)]
+    dry_run: bool,
+}
+
+/// Arguments of `deny`.
+#[derive(Debug, clap::Args)]
+#[command(after_help = "Examples:
+  aperture deny 3 --reason 'the tests still need it'
+  aperture deny --all
+
+The model is told at its next prompt.")]
+pub struct DenyArguments {
+    #[command(flatten)]
+    which: Which,
+    /// Why, for the model
+    #[arg(long, value_name = "TEXT", default_value = "the user said no")]
+    reason: String,
+}
+
+/// Lists what waits.
+pub fn run(env: &Env, arguments: &Arguments) -> Result<(), CommandError> {
+    let mut proposals = Vec::new();
+    if let Some(store) = env.existing_store()? {
+        let sessions = if arguments.all { store.sessions()? } else { here(env, &store)?.into_iter().collect() };
+        for session in sessions {
+            for proposal in waiting(&store, &session)? {
+                proposals.push(row(env, &session, &proposal));
+            }
+        }
+    }
+    env.print(&InboxReport { proposals })
+}
+
+/// How much waits in the session that the user means; nothing where that cannot be told.
+pub fn count(env: &Env) -> usize {
+    let waits = || {
+        let Some(store) = env.existing_store()? else { return Ok(0) };
+        let session = here(env, &store)?;
+        session.map_or(Ok(0), |session| waiting(&store, &session).map(|proposals| proposals.len()))
+    };
+    waits().unwrap_or_else(|_: CommandError| 0)
+}
+
+/// Carries out what waits.
+pub fn run_approve(env: &Env, arguments: &ApproveArguments) -> Result<(), CommandError> {
+    decide(env, &arguments.which, arguments.dry_run, &|store, session, proposal| {
+        if arguments.dry_run {
+            let done = again(proposal)
+                .and_then(|command| carry_out(env, &session.path, &command, &proposal.command, &proposal.blocks, true));
+            let outcome = done.as_ref().map_or_else(failed, |done| done.outcome());
+            return Ok((outcome, done.ok().and_then(|done| done.change)));
+        }
+        // While it is carried out, nobody must take it for one that was interrupted.
+        let _lock = env.lock(&session.path.join("obey"))?;
+        if !store.begin(proposal.number)? {
+            return Err(decided(proposal.number));
+        }
+        let done = again(proposal)
+            .and_then(|command| carry_out(env, &session.path, &command, &proposal.command, &proposal.blocks, false));
+        let outcome = done.as_ref().map_or_else(failed, |done| done.outcome());
+        store.conclude(proposal.number, &outcome)?;
+        Ok((outcome, done.ok().and_then(|done| done.change)))
+    })
+}
+
+/// Says no to what waits.
+pub fn run_deny(env: &Env, arguments: &DenyArguments) -> Result<(), CommandError> {
+    decide(env, &arguments.which, false, &|store, _, proposal| {
+        if !store.begin(proposal.number)? {
+            return Err(decided(proposal.number));
+        }
+        let answer = arguments.reason.clone();
+        let outcome = Outcome { status: ProposalStatus::Denied, answer, operation: None, count: 0 };
+        store.conclude(proposal.number, &outcome)?;
+        Ok((outcome, None))
+    })
+}
+
+/// What one decision about a proposal does.
+type Deciding<'a> = &'a dyn Fn(&Store, &StoredSession, &Proposal) -> Result<(Outcome, Option<ChangeReport>), CommandError>;
+
+/// Decides about each of the proposals that are meant, once all of them are known to wait.
+fn decide(env: &Env, which: &Which, dry_run: bool, one: Deciding<'_>) -> Result<(), CommandError> {
+    let store = env.existing_store()?.ok_or_else(|| CommandError::new(ErrorKind::Refused, anyhow!("nothing waits")))?;
+    let mut meant: Vec<(StoredSession, Proposal)> = Vec::new();
+    if which.all {
+        if let Some(session) = here(env, &store)? {
+            meant.extend(waiting(&store, &session)?.into_iter().map(|proposal| (session.clone(), proposal)));
+        }
+    }
+    for number in &which.numbers {
+        let (session, proposal) = store.proposal(*number)?.ok_or_else(|| {
+            let error = anyhow!("there is no proposal {number}");
+            CommandError::new(ErrorKind::Refused, error).hint("aperture inbox lists what waits")
+        })?;
+        if proposal.status != ProposalStatus::Waiting {
+            return Err(decided(*number));
+        }
+        meant.push((session, proposal));
+    }
+    let mut report = ObeyReport { session: String::new(), agent: "", dry_run, commands: Vec::new() };
+    for (session, proposal) in meant {
+        let (Outcome { status, answer, .. }, change) = one(&store, &session, &proposal)?;
+        report.agent = workspace::found(&session).provider.agent();
+        report.session = session.session;
+        let (number, turn, command) = (Some(proposal.number), proposal.turn, shown(&proposal.command));
+        report.commands.push(ObeyedCommand { number, turn, command, status, answer, change });
+    }
+    let failed =
+        report.commands.iter().any(|command| matches!(command.status, ProposalStatus::Refused | ProposalStatus::Waiting));
+    env.print(&report)?;
+    if failed { Err(CommandError::silent()) } else { Ok(()) }
+}
+
+fn decided(number: ProposalNumber) -> CommandError {
+    let error = anyhow!("proposal {number} does not wait any more");
+    CommandError::new(ErrorKind::Refused, error).hint("aperture log shows what was done")
+}
+
+/// The session at hand, if the store knows it.
+fn here(env: &Env, store: &Store) -> Result<Option<StoredSession>, CommandError> {
+    Ok(store.find(&env.disk.resolve(&env.find(None)?.path)?)?)
+}
+
+fn waiting(store: &Store, session: &StoredSession) -> Result<Vec<Proposal>, CommandError> {
+    let mut proposals = store.proposals(session.key)?;
+    proposals.retain(|proposal| proposal.status == ProposalStatus::Waiting);
+    Ok(proposals)
+}
+
+/// The command of a proposal, read again.
+fn again(proposal: &Proposal) -> Result<ModelCommand, CommandError> {
+    let read = find(&proposal.command).into_iter().next().and_then(|said| said.command.ok());
+    read.ok_or_else(|| CommandError::new(ErrorKind::Refused, anyhow!("this version cannot read it")))
+}
+
+fn row(env: &Env, session: &StoredSession, proposal: &Proposal) -> InboxRow {
+    let looked =
+        again(proposal).and_then(|command| carry_out(env, &session.path, &command, &proposal.command, &proposal.blocks, true));
+    InboxRow {
+        number: proposal.number,
+        session: session.session.clone(),
+        turn: proposal.turn,
+        time: proposal.time,
+        command: shown(&proposal.command),
+        why: proposal.answer.clone(),
+        effect: match &looked {
+            Ok(done) => done.answer.clone(),
+            Err(error) => format!("can no longer be done: {}", error.source.root_cause()),
+        },
+        change: looked.ok().and_then(|done| done.change),
+    }
+}

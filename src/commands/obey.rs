@@ -1,0 +1,208 @@
+//! `aperture obey`: what the model asked for in its own text.
+
+use super::proposing::{CarriedOut, Decision, Written, carry_out, decide, shown, written};
+use crate::cli::{CommandError, Env, ErrorKind};
+use crate::model::{Proposal, ProposalNumber, ProposalStatus};
+use crate::output::{ChangeReport, ObeyReport, ObeyedCommand, TellReport};
+use crate::store::{Outcome, SessionKey, Store};
+use crate::workspace::Workspace;
+use std::path::Path;
+
+/// Bytes of what the model is told at one prompt: a client that is given more by a hook keeps it in a file instead.
+const MOST_TOLD: usize = 8_000;
+
+/// Arguments of `obey`.
+#[derive(Debug, clap::Args)]
+#[command(after_help = "Examples:
+  aperture obey --dry-run      what the model asked for, and what would come of it
+  aperture obey                do it, as far as the settings allow
+  aperture obey --tell         what the model is to be told, once
+
+The model writes @archive(3..9) or @pin(12) in its answer. Each command counts once, and
+only from the turn on in which it was first looked. What removes something waits in
+aperture inbox: aperture help settings, [model]. All of it is in aperture log, and
+aperture undo takes it back.")]
+pub struct Arguments {
+    /// Show what would be done; write nothing
+    #[arg(short = 'n', long)]
+    dry_run: bool,
+    /// Print what the model has not been told yet, and nothing twice
+    #[arg(long, conflicts_with = "dry_run")]
+    tell: bool,
+}
+
+/// Obeys, looks ahead, or tells.
+pub fn run(env: &Env, arguments: &Arguments) -> Result<(), CommandError> {
+    if arguments.tell {
+        return env.print(&TellReport { text: told(env)? });
+    }
+    let report = if arguments.dry_run { look(env)? } else { obey(env)? };
+    env.print(&report)
+}
+
+/// Carries out what the model asked for since it was last looked, each command once, whoever looks and however often; what
+/// needs the user's approval waits. A client may have the session open.
+///
+/// # Errors
+///
+/// The session cannot be read, or the store not be written: then nothing more is carried out.
+pub fn obey(env: &Env) -> Result<ObeyReport, CommandError> {
+    let found = env.find(None)?;
+    let path = env.disk.resolve(&found.path)?;
+    if let Some(report) = nothing(env, &path)? {
+        return Ok(report);
+    }
+    let store = env.store()?;
+    // A lock of its own: each change takes that of the session.
+    let _lock = env.lock(&path.join("obey"))?;
+    let mut workspace = env.read(found.clone())?;
+    let location = &workspace.location;
+    let session = store.register(workspace.provider.name(), &location.id, &path, &location.project)?;
+    take_up(&store, session)?;
+    let last = workspace.reading.turns.len() as u32;
+    let mut commands = Vec::new();
+    for written in written(&workspace, store.obeyed_until(session)?.unwrap_or(last))? {
+        let now = env.style.now.as_millisecond();
+        let Some(number) = store.propose(session, written.place, written.turn, &written.text, now)? else { continue };
+        let decision = decide(env, &workspace, &written, carried_out(&store, session, written.turn)?);
+        let (outcome, done) = follow(env, &store, &path, number, &written, decision)?;
+        store.conclude(number, &outcome)?;
+        let change = done.and_then(|done| done.change);
+        if change.is_some() {
+            workspace = env.read(found.clone())?;
+        }
+        commands.push(obeyed(Some(number), &written, outcome, change));
+    }
+    store.obeyed(session, last)?;
+    Ok(report(&workspace, false, commands))
+}
+
+/// The report of a session in which nothing was ever asked for, and nothing is asked for now: no store is made for it.
+fn nothing(env: &Env, path: &Path) -> Result<Option<ObeyReport>, CommandError> {
+    let known = env.existing_store()?.map_or(Ok(None), |store| store.find(path))?;
+    if known.is_some() {
+        return Ok(None);
+    }
+    let workspace = env.open(None)?;
+    let asked = written(&workspace, workspace.reading.turns.len() as u32)?;
+    Ok(asked.is_empty().then(|| report(&workspace, false, Vec::new())))
+}
+
+/// Follows a decision: the outcome, and what was done.
+fn follow(
+    env: &Env,
+    store: &Store,
+    path: &Path,
+    number: ProposalNumber,
+    written: &Written,
+    decision: Decision,
+) -> Result<(Outcome, Option<CarriedOut>), CommandError> {
+    let outcome = |status, answer| Outcome { status, answer, operation: None, count: 0 };
+    let (command, blocks, why) = match decision {
+        Decision::No(status, why) => return Ok((outcome(status, why), None)),
+        Decision::CarryOut(command, blocks) => (command, blocks, None),
+        Decision::Wait(command, blocks, why) => (command, blocks, Some(why)),
+    };
+    store.names(number, &blocks)?;
+    // What would change nothing need not wait.
+    let done = carry_out(env, path, &command, &written.text, &blocks, why.is_some());
+    Ok(match (done, why) {
+        (Ok(done), None) => (done.outcome(), Some(done)),
+        (Ok(_), Some(why)) => (outcome(ProposalStatus::Waiting, why), None),
+        (Err(error), _) => (failed(&error), None),
+    })
+}
+
+/// What became of a command that could not be carried out: it may go later where another program was in the way.
+pub fn failed(error: &CommandError) -> Outcome {
+    let status = if error.kind == ErrorKind::Conflict { ProposalStatus::Waiting } else { ProposalStatus::Refused };
+    Outcome { status, answer: error.source.root_cause().to_string(), operation: None, count: 0 }
+}
+
+/// What an interrupted run left: whether it was done is not known, so the user decides.
+fn take_up(store: &Store, session: SessionKey) -> Result<(), CommandError> {
+    for left in store.proposals(session)?.into_iter().filter(|proposal| proposal.status == ProposalStatus::Begun) {
+        let answer = "aperture was interrupted while it did this: aperture log shows whether it is done".to_owned();
+        store.conclude(left.number, &Outcome { status: ProposalStatus::Waiting, answer, operation: None, count: 0 })?;
+    }
+    Ok(())
+}
+
+/// How many commands of a turn were carried out.
+fn carried_out(store: &Store, session: SessionKey, turn: u32) -> Result<usize, CommandError> {
+    let done = |proposal: &&Proposal| proposal.turn == turn && proposal.status == ProposalStatus::Done;
+    Ok(store.proposals(session)?.iter().filter(done).count())
+}
+
+/// What [`obey`] would do; nothing is written.
+fn look(env: &Env) -> Result<ObeyReport, CommandError> {
+    let workspace = env.open(None)?;
+    let path = env.disk.resolve(&workspace.path)?;
+    let store = env.existing_store()?;
+    let mut since = workspace.reading.turns.len() as u32;
+    let mut commands = Vec::new();
+    if let Some(store) = &store
+        && let Some(session) = store.find(&path)?
+    {
+        since = store.obeyed_until(session.key)?.unwrap_or(since);
+    }
+    for written in written(&workspace, since)? {
+        if store.as_ref().map_or(Ok(false), |store| store.is_proposed(written.place))? {
+            continue;
+        }
+        let before = commands.iter().filter(|command: &&ObeyedCommand| command.status == ProposalStatus::Done).count();
+        let outcome = |status, answer| Outcome { status, answer, operation: None, count: 0 };
+        let (command, blocks, why) = match decide(env, &workspace, &written, before) {
+            Decision::No(status, answer) => {
+                commands.push(obeyed(None, &written, outcome(status, answer), None));
+                continue;
+            }
+            Decision::CarryOut(command, blocks) => (command, blocks, None),
+            Decision::Wait(command, blocks, why) => (command, blocks, Some(why)),
+        };
+        let (outcome, change) = match (carry_out(env, &path, &command, &written.text, &blocks, true), why) {
+            (Ok(done), None) => (done.outcome(), done.change),
+            (Ok(done), Some(why)) => (outcome(ProposalStatus::Waiting, why), done.change),
+            (Err(error), _) => (failed(&error), None),
+        };
+        commands.push(obeyed(None, &written, outcome, change));
+    }
+    Ok(report(&workspace, true, commands))
+}
+
+fn obeyed(number: Option<ProposalNumber>, written: &Written, outcome: Outcome, change: Option<ChangeReport>) -> ObeyedCommand {
+    let Outcome { status, answer, .. } = outcome;
+    ObeyedCommand { number, turn: written.turn, command: shown(&written.text), status, answer, change }
+}
+
+fn report(workspace: &Workspace<'_>, dry_run: bool, commands: Vec<ObeyedCommand>) -> ObeyReport {
+    ObeyReport { session: workspace.location.id.clone(), agent: workspace.provider.agent(), dry_run, commands }
+}
+
+/// What the model is to be told at its next prompt about what it asked for, each answer once; none where there is nothing.
+/// A store that cannot be used is said on standard error.
+pub fn answers(env: &Env) -> Option<String> {
+    let told = told(env).unwrap_or_else(|error| {
+        env.note(&format!("the model is not told what came of its commands: {:#}", error.source));
+        String::new()
+    });
+    Some(told).filter(|told| !told.is_empty())
+}
+
+fn told(env: &Env) -> Result<String, CommandError> {
+    let path = env.disk.resolve(&env.find(None)?.path)?;
+    let Some(store) = env.existing_store()? else { return Ok(String::new()) };
+    let Some(session) = store.find(&path)? else { return Ok(String::new()) };
+    let answers = store.take_answers(session.key, MOST_TOLD)?;
+    let line = |proposal: &Proposal| {
+        let command = crate::output::clip(&shown(&proposal.command), 80);
+        let became = match proposal.status {
+            ProposalStatus::Begun | ProposalStatus::Done => "",
+            ProposalStatus::Waiting => " waits for the user's approval",
+            ProposalStatus::Denied => " is denied",
+            ProposalStatus::Refused => " was not carried out",
+        };
+        format!("aperture: {command}{became}: {}\n", proposal.answer.trim_end())
+    };
+    Ok(answers.iter().map(line).collect())
+}

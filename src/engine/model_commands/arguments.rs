@@ -1,0 +1,189 @@
+//! What stands between the parentheses of a command.
+
+use super::{Malformed, ModelCommand, Named};
+use crate::engine::{Selector, SelectorError};
+use crate::model::{Level, Pin, Verb};
+use std::ops::Range;
+
+/// Bytes of arguments without their texts: a selector is short.
+const LONGEST_ARGUMENTS: usize = 1_000;
+/// Bytes of a text.
+const LONGEST_TEXT: usize = 64 << 10;
+
+/// The arguments of a command as they stand in the text.
+pub struct Pieces<'a> {
+    text: &'a str,
+    pieces: Vec<Range<usize>>,
+    /// Bytes up to and with the closing parenthesis.
+    pub length: usize,
+}
+
+impl<'a> Pieces<'a> {
+    fn get(&self, place: usize) -> &'a str {
+        self.pieces.get(place).map_or("", |range| self.text[range.clone()].trim())
+    }
+
+    /// Everything from a piece on.
+    fn from(&self, place: usize) -> &'a str {
+        let (first, last) = (self.pieces.get(place), self.pieces.last());
+        first.zip(last).map_or("", |(first, last)| self.text[first.start..last.end].trim())
+    }
+
+    /// Whether nothing is asked for: the command is only named, without arguments or with a gap in the place of one.
+    pub fn is_mention(&self) -> bool {
+        let gap = |piece: &str| {
+            let bare = piece.trim_matches('"');
+            !bare.is_empty() && bare.chars().all(|c| matches!(c, '.' | '…'))
+                || bare.starts_with(['<', '{', '$']) && !piece.starts_with('"')
+        };
+        let pieces: Vec<&str> = (0..self.pieces.len()).map(|place| self.get(place)).collect();
+        matches!(pieces[..], [""]) || pieces.into_iter().any(gap)
+    }
+}
+
+/// Takes the arguments apart at their commas, up to the closing parenthesis.
+///
+/// # Errors
+///
+/// It, or the end of a text, is missing.
+pub fn split(text: &str) -> Result<Pieces<'_>, Malformed> {
+    let (mut at, mut start, mut depth, mut bare) = (0, 0, 0usize, 0);
+    let mut pieces = Vec::new();
+    while let Some(next) = text[at..].chars().next() {
+        let here = at;
+        at += next.len_utf8();
+        match next {
+            '"' => at += quoted(&text[at..]).ok_or(Malformed::UnclosedText)?,
+            '(' => depth += 1,
+            ')' if depth > 0 => depth -= 1,
+            ')' => {
+                pieces.push(start..here);
+                return Ok(Pieces { text, pieces, length: at });
+            }
+            ',' if depth == 0 => {
+                pieces.push(start..here);
+                start = at;
+            }
+            '\n' if text[at..].starts_with('\n') => return Err(Malformed::Unclosed),
+            _ => {}
+        }
+        bare += if next == '"' { 0 } else { next.len_utf8() };
+        if bare > LONGEST_ARGUMENTS {
+            return Err(Malformed::Unclosed);
+        }
+    }
+    Err(Malformed::Unclosed)
+}
+
+/// Bytes of a text behind its opening quotation mark, with the closing one.
+fn quoted(rest: &str) -> Option<usize> {
+    let mut escaped = false;
+    for (at, byte) in rest.bytes().enumerate().take(LONGEST_TEXT) {
+        match byte {
+            _ if escaped => escaped = false,
+            b'\\' => escaped = true,
+            b'"' => return Some(at + 1),
+            _ => {}
+        }
+    }
+    None
+}
+
+/// What the arguments say.
+///
+/// # Errors
+///
+/// Something is missing, or cannot be read.
+pub fn interpret(verb: Verb, pieces: &Pieces<'_>) -> Result<ModelCommand, Malformed> {
+    let mut command =
+        ModelCommand { verb, blocks: Vec::new(), level: None, pin: Pin::Here, text: String::new(), reason: String::new() };
+    if verb == Verb::Create {
+        command.text = text(pieces.from(0)).ok_or(Malformed::NoText(verb))?;
+        return Ok(command);
+    }
+    if verb == Verb::Recall {
+        let all: Vec<Result<Named, Malformed>> = (0..pieces.pieces.len()).map(|place| named(pieces.get(place))).collect();
+        let selectors = all.iter().all(|named| matches!(named, Ok(Named::Selector(_)))) && !pieces.get(0).starts_with('"');
+        // What is no selector is what is looked for.
+        command.blocks = if selectors { all.into_iter().collect::<Result<_, _>>()? } else { vec![query(pieces.from(0))] };
+        return Ok(command);
+    }
+    for place in 0..pieces.pieces.len() {
+        let piece = pieces.get(place);
+        if let Some(reason) = piece.strip_prefix("reason").and_then(|rest| rest.trim_start().strip_prefix([':', '='])) {
+            let rest = &pieces.from(place)[piece.len() - reason.len()..];
+            command.reason = text(rest.trim()).unwrap_or_else(|| rest.trim().to_owned());
+            break;
+        }
+        let last = place > 0 && place + 1 == pieces.pieces.len();
+        match (verb, Level::from_name(piece), piece) {
+            (Verb::Expand | Verb::Compress, Some(level), _) => command.level = Some(wanted(verb, level, piece)?),
+            (Verb::Pin, _, "top") => command.pin = Pin::Top,
+            (Verb::Pin, _, "bottom") => command.pin = Pin::Bottom,
+            (Verb::Archive, ..) if last && text(piece).is_some() => command.reason = text(piece).unwrap_or_default(),
+            (Verb::Update, ..) if last => command.text = text(piece).ok_or(Malformed::NoText(verb))?,
+            _ if piece.is_empty() => return Err(Malformed::NoBlocks(verb)),
+            _ => command.blocks.push(named(piece)?),
+        }
+    }
+    if command.blocks.is_empty() {
+        return Err(Malformed::NoBlocks(verb));
+    }
+    if verb == Verb::Update && command.text.is_empty() {
+        return Err(Malformed::NoText(verb));
+    }
+    Ok(command)
+}
+
+/// A level that a command can bring blocks to.
+fn wanted(verb: Verb, level: Level, piece: &str) -> Result<Level, Malformed> {
+    let fits = match level {
+        Level::Original => verb == Verb::Expand,
+        Level::Trimmed | Level::Summarized => true,
+        Level::Minimal => verb == Verb::Compress,
+        Level::Archived => false,
+    };
+    if fits { Ok(level) } else { Err(Malformed::Unexpected { verb, argument: piece.to_owned() }) }
+}
+
+/// Blocks as they are named: by a selector, or by words.
+fn named(piece: &str) -> Result<Named, Malformed> {
+    let error = match Selector::parse(piece) {
+        Ok(_) => return Ok(Named::Selector(piece.to_owned())),
+        Err(error) => error,
+    };
+    // What has neither parentheses nor signs can be what something is about.
+    let word = |c: char| c.is_alphanumeric() || c.is_whitespace() || "-_'’./:+".contains(c);
+    let words = piece.chars().all(word) && piece.chars().any(char::is_alphabetic);
+    match error {
+        SelectorError::UnknownName { .. } | SelectorError::Syntax { .. } if words => Ok(Named::Words(piece.to_owned())),
+        error => Err(Malformed::Selector { error }),
+    }
+}
+
+/// What is looked for.
+fn query(words: &str) -> Named {
+    Named::Words(text(words).unwrap_or_else(|| words.to_owned()))
+}
+
+/// The text that stands in quotation marks; none where there is no text in it, or something beside it.
+fn text(piece: &str) -> Option<String> {
+    let inner = piece.strip_prefix('"')?;
+    let length = quoted(inner)?;
+    let mut text = String::with_capacity(length);
+    let mut characters = inner[..length - 1].chars();
+    while let Some(character) = characters.next() {
+        match (character, character == '\\') {
+            (_, false) => text.push(character),
+            _ => match characters.next() {
+                Some('n') => text.push('\n'),
+                Some('t') => text.push('\t'),
+                Some(other @ ('"' | '\\')) => text.push(other),
+                Some(other) => text.extend(['\\', other]),
+                None => text.push('\\'),
+            },
+        }
+    }
+    // To the commands of the user, a dash alone is standard input.
+    (length == inner.len() && !text.trim().is_empty() && text != "-").then_some(text)
+}

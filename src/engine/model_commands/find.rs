@@ -1,0 +1,205 @@
+//! Where in a text commands stand: not in code, not in quotations, not in what only looks like one.
+
+use super::arguments::{interpret, split};
+use super::{Malformed, ModelCommand};
+use crate::model::Verb;
+use std::ops::Range;
+
+/// Bytes that are looked through for the end of a quotation or of code: a mark without one is none.
+const LONGEST_QUOTATION: usize = 2_000;
+/// Letters of a name from which on one that is nearly a command's is taken for a slip.
+const SLIP_LETTERS: usize = 5;
+
+/// A command as it stands in a text.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Said {
+    /// Where it stands, in bytes.
+    pub place: Range<usize>,
+    /// What it says.
+    pub command: Result<ModelCommand, Malformed>,
+}
+
+/// The commands in a text of the model, in their order.
+///
+/// What stands in a code block, in code or quotation marks, in a quoted line, in brackets (as in the line that stands for a
+/// shortened block), within a word or behind a backslash is talk about a command and none. So is one that only names what it
+/// takes: `@archive()`, `@update(…, "…")`.
+pub fn find(text: &str) -> Vec<Said> {
+    let mut said = Vec::new();
+    let mut at = 0;
+    while at < text.len() {
+        if at == 0 || text.as_bytes()[at - 1] == b'\n' {
+            let line = line(text, at);
+            if line.skipped > 0 {
+                at += line.skipped;
+                continue;
+            }
+        }
+        let (next, found) = inline(text, at);
+        said.extend(found);
+        at = next;
+    }
+    said
+}
+
+/// What a line is, by how it begins.
+struct Line {
+    /// Bytes of it, and of what belongs to it, that are no talk of the model's own.
+    skipped: usize,
+}
+
+fn line(text: &str, at: usize) -> Line {
+    let rest = &text[at..];
+    let whole = rest.split_inclusive('\n').next().unwrap_or_default();
+    let skipped = |bytes| Line { skipped: bytes };
+    let bare = without_list_marks(whole.trim_start());
+    if bare.starts_with('>') {
+        return skipped(whole.len());
+    }
+    for mark in ['`', '~'] {
+        let width = bare.len() - bare.trim_start_matches(mark).len();
+        // With a backtick behind it, it is code within a line.
+        if width >= 3 && !(mark == '`' && bare[width..].contains('`')) {
+            return skipped(whole.len() + fenced(&rest[whole.len()..], mark, width));
+        }
+    }
+    // Code without a fence cannot follow the line of a paragraph.
+    let after_blank = text[..at].trim_end_matches([' ', '\t', '\r']).ends_with("\n\n") || text[..at].trim().is_empty();
+    let after_code = text[..at].lines().next_back().is_some_and(is_indented);
+    skipped(if is_indented(whole) && (after_blank || after_code) { whole.len() } else { 0 })
+}
+
+fn is_indented(line: &str) -> bool {
+    line.starts_with("    ") || line.starts_with('\t')
+}
+
+/// The line without the marks of the lists that it begins.
+fn without_list_marks(mut line: &str) -> &str {
+    loop {
+        let digits = line.trim_start_matches(|c: char| c.is_ascii_digit());
+        let numbered = if digits.len() < line.len() { digits.strip_prefix(['.', ')']) } else { None };
+        match line.strip_prefix(['-', '*', '+']).or(numbered).filter(|rest| rest.starts_with([' ', '\t'])) {
+            Some(rest) => line = rest.trim_start(),
+            None => return line,
+        }
+    }
+}
+
+/// Bytes up to and with the line that closes a fence, or all.
+fn fenced(rest: &str, mark: char, width: usize) -> usize {
+    let mut bytes = 0;
+    for line in rest.split_inclusive('\n') {
+        bytes += line.len();
+        let line = line.trim();
+        if line.len() >= width && line.chars().all(|c| c == mark) {
+            break;
+        }
+    }
+    bytes
+}
+
+/// What stands at a place within a line: where to go on, and the command, if it is one.
+fn inline(text: &str, at: usize) -> (usize, Option<Said>) {
+    let rest = &text[at..];
+    let before = text[..at].chars().next_back();
+    let Some(first) = rest.chars().next() else { return (text.len(), None) };
+    let over = |bytes: Option<usize>| (at + bytes.unwrap_or(first.len_utf8()), None);
+    match first {
+        '\\' => {
+            let escaped = rest[1..].chars().next().filter(char::is_ascii_punctuation);
+            over(Some(1 + escaped.map_or(0, char::len_utf8)))
+        }
+        '`' => {
+            let width = rest.len() - rest.trim_start_matches('`').len();
+            over(Some(code(rest, width).unwrap_or(width)))
+        }
+        '"' if before.is_none_or(opens) => over(quotation(rest, '"', '"')),
+        '“' | '„' => over(quotation(rest, '“', '”').or_else(|| quotation(rest, '„', '“'))),
+        '«' => over(quotation(rest, '«', '»')),
+        '[' if rest.starts_with("[@") => over(paragraph(rest).lines().next().and_then(|line| line.find(']')).map(|end| end + 1)),
+        '<' => over(["!--", "code", "pre"].iter().zip(["-->", "</code>", "</pre>"]).find_map(|(open, close)| {
+            rest[1..].starts_with(open).then(|| rest.find(close).map_or(rest.len(), |end| end + close.len()))
+        })),
+        '@' if before.is_none_or(may_precede) => command(text, at).unwrap_or((at + 1, None)),
+        _ => over(None),
+    }
+}
+
+/// Whether a quotation mark behind this character opens a quotation.
+fn opens(before: char) -> bool {
+    before.is_whitespace() || "([{—–-:".contains(before)
+}
+
+/// Whether a command can stand behind this character: neither within a word nor in a path, an address or brackets.
+fn may_precede(before: char) -> bool {
+    before.is_whitespace() || "()*—–:;,".contains(before)
+}
+
+/// Bytes of a piece of code in as many backticks, if it is closed in its paragraph.
+fn code(rest: &str, width: usize) -> Option<usize> {
+    let mut at = width;
+    let paragraph = paragraph(rest);
+    loop {
+        at += paragraph[at..].find('`')?;
+        let run = paragraph[at..].len() - paragraph[at..].trim_start_matches('`').len();
+        at += run;
+        if run == width {
+            return Some(at);
+        }
+    }
+}
+
+/// Bytes of a quotation, if it is closed in its paragraph.
+fn quotation(rest: &str, open: char, close: char) -> Option<usize> {
+    let inner = paragraph(rest.strip_prefix(open)?);
+    if inner.starts_with(char::is_whitespace) {
+        return None;
+    }
+    inner.match_indices(close).find_map(|(at, mark)| {
+        let end = at + mark.len();
+        let ends = !inner[end..].starts_with(char::is_alphanumeric) && !inner[..at].ends_with([' ', '(', ',']);
+        (ends || open != close).then_some(open.len_utf8() + end)
+    })
+}
+
+/// The text up to the next blank line, as far as it is looked at.
+fn paragraph(rest: &str) -> &str {
+    let rest = &rest[..rest.floor_char_boundary(LONGEST_QUOTATION)];
+    rest.find("\n\n").map_or(rest, |end| &rest[..end])
+}
+
+/// The command that stands at an `@`, if it is one, and where to go on.
+fn command(text: &str, at: usize) -> Option<(usize, Option<Said>)> {
+    let rest = &text[at + 1..];
+    let letters = rest.bytes().take_while(u8::is_ascii_lowercase).count();
+    let (name, rest) = (&rest[..letters], rest[letters..].strip_prefix('(')?);
+    let inside = at + 1 + letters + 1;
+    let verb = Verb::from_name(name);
+    if verb.is_none() && slip(name).is_none() {
+        return None;
+    }
+    let said = |end: usize, command| Some((end, Some(Said { place: at..end, command })));
+    let pieces = match split(rest) {
+        Ok(pieces) => pieces,
+        // Whatever follows may be a part of the text that was to be kept.
+        Err(Malformed::UnclosedText) => return said(text.len(), Err(Malformed::UnclosedText)),
+        Err(malformed) => return said(inside, Err(malformed)),
+    };
+    let end = inside + pieces.length;
+    let behind = &text[end..];
+    let goes_on = behind.starts_with(|c: char| c.is_alphanumeric() || "_([{".contains(c))
+        || behind.strip_prefix('.').is_some_and(|more| more.starts_with(char::is_alphanumeric));
+    if goes_on || pieces.is_mention() {
+        return Some((end, None));
+    }
+    match (verb, slip(name)) {
+        (Some(verb), _) => said(end, interpret(verb, &pieces)),
+        (None, Some(nearest)) => said(end, Err(Malformed::UnknownVerb { name: name.to_owned(), nearest })),
+        (None, None) => None,
+    }
+}
+
+/// The verb that a name is one slip away from.
+fn slip(name: &str) -> Option<Verb> {
+    Verb::ALL.into_iter().find(|verb| verb.name().len() >= SLIP_LETTERS && strsim::osa_distance(name, verb.name()) == 1)
+}

@@ -1,0 +1,145 @@
+//! From what the model names to blocks of the session.
+
+use super::{ModelCommand, Named};
+use crate::engine::{self, Reading, Selector, SelectorError};
+use crate::model::{BlockNumber, Zone};
+use std::collections::BTreeSet;
+
+/// How alike each word must be to one of a topic, from 0 to 1.
+const ALIKE: f64 = 0.86;
+/// How alike a topic must be to be suggested.
+const NEAR: f64 = 0.7;
+/// Characters of what a suggested block is.
+const LABEL_CHARACTERS: usize = 40;
+/// Blocks or topics that are suggested.
+const SUGGESTED: usize = 2;
+
+/// Why a command names no blocks.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum Unresolved {
+    /// There is no such block.
+    #[error("no block {number}{}", suggestion(nearest))]
+    NoBlock {
+        /// The number.
+        number: BlockNumber,
+        /// Blocks that are near, each with what it is.
+        nearest: Vec<String>,
+    },
+    /// Nothing is about that.
+    #[error("nothing is about '{words}'{}", suggestion(nearest))]
+    NoTopic {
+        /// The words.
+        words: String,
+        /// Topics, or selectors, that are near.
+        nearest: Vec<String>,
+    },
+    /// The selector cannot be used.
+    #[error(transparent)]
+    Selector(#[from] SelectorError),
+    /// No block fits.
+    #[error("no block fits")]
+    Nothing,
+}
+
+fn suggestion(nearest: &[String]) -> String {
+    if nearest.is_empty() { String::new() } else { format!("; nearest: {}", nearest.join(", ")) }
+}
+
+/// The blocks that a command names, in file order, without those from `before` on: the model means what it saw, not what it
+/// is saying.
+///
+/// # Errors
+///
+/// It names none that the session has.
+pub fn resolve(command: &ModelCommand, reading: &Reading, before: BlockNumber) -> Result<Vec<BlockNumber>, Unresolved> {
+    let mut blocks: BTreeSet<BlockNumber> = BTreeSet::new();
+    for named in &command.blocks {
+        match named {
+            Named::Selector(text) => blocks.extend(selected(text, reading, before)?),
+            Named::Words(words) => blocks.extend(about(words, reading)?),
+        }
+    }
+    let blocks: Vec<BlockNumber> = blocks.into_iter().filter(|number| *number < before).collect();
+    if blocks.is_empty() && !command.blocks.is_empty() { Err(Unresolved::Nothing) } else { Ok(blocks) }
+}
+
+fn selected(text: &str, reading: &Reading, before: BlockNumber) -> Result<Vec<BlockNumber>, Unresolved> {
+    let found = match Selector::parse(text)?.select(reading) {
+        Err(SelectorError::NoSuchBlock { number, .. }) => {
+            // Numbers have no gaps: there is none because it is beyond the last one.
+            let seen: BTreeSet<BlockNumber> = reading.window.blocks.iter().copied().filter(|near| *near < before).collect();
+            let near = seen.iter().rev().take(SUGGESTED).filter_map(|near| reading.block(*near));
+            let nearest = near.map(|block| format!("{} ({})", block.number, short(&engine::label(block)))).collect();
+            return Err(Unresolved::NoBlock { number, nearest });
+        }
+        found => found?,
+    };
+    // A topic in quotation marks is looked for as it stands first.
+    let topic = text.strip_prefix('"').and_then(|rest| rest.strip_suffix('"')).filter(|words| !words.contains('"'));
+    match topic {
+        Some(words) if found.is_empty() => about(words, reading),
+        _ => Ok(found),
+    }
+}
+
+fn short(label: &str) -> String {
+    let cut: String = label.chars().take(LABEL_CHARACTERS).collect();
+    if cut.len() < label.len() { cut + "…" } else { cut }
+}
+
+/// The blocks of the topic, or of the turn, whose words are most like these.
+fn about(words: &str, reading: &Reading) -> Result<Vec<BlockNumber>, Unresolved> {
+    let query: Vec<String> = split(words).collect();
+    let of_topic = |place: usize| {
+        let blocks = reading.session.blocks.iter().filter(move |block| block.topic == Some(place as u32));
+        blocks.map(|block| block.number).collect::<Vec<_>>()
+    };
+    let topics = reading.topics.iter().enumerate().map(|(place, topic)| {
+        let words: Vec<String> = split(&topic.label).chain(topic.keywords.iter().flat_map(|word| split(word))).collect();
+        (alike(&query, &words), format!("\"{}\"", topic.label), of_topic(place))
+    });
+    let turns = reading.turns.iter().map(|turn| {
+        let words: Vec<String> = split(&turn.prompt).collect();
+        (alike(&query, &words), format!("turn({})", turn.number), turn.blocks.clone())
+    });
+    let mut near: Vec<(f64, String, Vec<BlockNumber>)> = topics.chain(turns).collect();
+    near.sort_by(|a, b| b.0.total_cmp(&a.0));
+    let in_window = |number: &BlockNumber| reading.block(*number).is_some_and(|block| block.position.zone != Zone::Cold);
+    match near.first() {
+        Some((likeness, _, blocks)) if *likeness >= ALIKE => Ok(blocks.iter().copied().filter(in_window).collect()),
+        _ => {
+            let mut nearest = match Selector::parse(words) {
+                Err(SelectorError::UnknownName { nearest: Some(name), .. }) => vec![name.to_owned()],
+                _ => Vec::new(),
+            };
+            nearest.extend(near.into_iter().filter(|near| near.0 >= NEAR).map(|(_, name, _)| name));
+            nearest.truncate(SUGGESTED);
+            Err(Unresolved::NoTopic { words: words.to_owned(), nearest })
+        }
+    }
+}
+
+fn split(text: &str) -> impl Iterator<Item = String> {
+    let words = text.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty());
+    words.map(str::to_lowercase)
+}
+
+/// How alike the least alike of these words is to one of those, from 0 to 1.
+fn alike(query: &[String], words: &[String]) -> f64 {
+    let best = |wanted: &String| words.iter().map(|word| strsim::jaro_winkler(wanted, word)).fold(0.0, f64::max);
+    query.iter().map(best).reduce(f64::min).unwrap_or_default()
+}
+
+/// Blocks as a selector of their numbers: `3..9|12`.
+pub fn ranges(blocks: &[BlockNumber]) -> String {
+    let mut ranges: Vec<(BlockNumber, BlockNumber)> = Vec::new();
+    for number in blocks {
+        match ranges.last_mut() {
+            Some((_, last)) if *last + 1 == *number => *last = *number,
+            _ => ranges.push((*number, *number)),
+        }
+    }
+    let range =
+        |(first, last): (BlockNumber, BlockNumber)| if first == last { first.to_string() } else { format!("{first}..{last}") };
+    ranges.into_iter().map(range).collect::<Vec<_>>().join("|")
+}

@@ -1,0 +1,242 @@
+use super::*;
+use crate::engine::Reading;
+use crate::model::{Block, BlockKind, Role, Topic, Turn, Zone};
+
+/// What a text asks for, one line a command: as it was read, or what is wrong.
+fn read(text: &str) -> Vec<String> {
+    find(text)
+        .into_iter()
+        .map(|said| {
+            assert!(text[said.place.clone()].starts_with('@'), "{text}");
+            match said.command {
+                Ok(command) => written(&command),
+                Err(malformed) => malformed.to_string(),
+            }
+        })
+        .collect()
+}
+
+fn written(command: &ModelCommand) -> String {
+    let blocks = command.blocks.iter().map(|named| match named {
+        Named::Selector(selector) => selector.clone(),
+        Named::Words(words) => format!("about {words}"),
+    });
+    let mut parts: Vec<String> = blocks.collect();
+    parts.extend(command.level.map(|level| level.name().to_owned()));
+    if command.pin != Pin::Here {
+        parts.push(command.pin.name().to_owned());
+    }
+    if !command.text.is_empty() {
+        parts.push(format!("{:?}", command.text));
+    }
+    if !command.reason.is_empty() {
+        parts.push(format!("because {}", command.reason));
+    }
+    format!("{} {}", command.verb.name(), parts.join(", "))
+}
+
+#[test]
+fn what_is_a_command() {
+    for (text, expected) in [
+        ("@pin(12)", &["pin 12"][..]),
+        ("@pin(block-12, top)", &["pin block-12, top"]),
+        ("@unpin(#12)", &["unpin #12"]),
+        ("I archive those: @archive(3..9).", &["archive 3..9"]),
+        ("@archive(3..9, reason: auth is done, and tested)", &["archive 3..9, because auth is done, and tested"]),
+        ("@archive(3..9, \"auth is done\")", &["archive 3..9, because auth is done"]),
+        ("@archive(tool(Read) & stale)", &["archive tool(Read) & stale"]),
+        ("@archive((1 | 5) & path(\"src/**\"), reason: \"old\")", &["archive (1 | 5) & path(\"src/**\"), because old"]),
+        ("@archive(3, 5..9, 12)", &["archive 3, 5..9, 12"]),
+        ("@archive(auth flow)", &["archive about auth flow"]),
+        ("@archive(\"auth flow\")", &["archive \"auth flow\""]),
+        ("@compress(7, minimal) and @pin(3)", &["compress 7, minimal", "pin 3"]),
+        ("@compress(stael)", &["compress about stael"]),
+        ("@expand(31)@expand(32)", &["expand 31", "expand 32"]),
+        ("@expand(31); @expand(32, trimmed)", &["expand 31", "expand 32, trimmed"]),
+        ("@recall(7)", &["recall 7"]),
+        ("@recall(how are tokens refreshed, and when?)", &["recall about how are tokens refreshed, and when?"]),
+        ("@recall(\"retry policy\")", &["recall about retry policy"]),
+        ("@focus(\"retry\" | 12)", &["focus \"retry\" | 12"]),
+        ("@update(12, \"the plan, as it \\\"stands\\\"\\nnow\")", &["update 12, \"the plan, as it \\\"stands\\\"\\nnow\""]),
+        (
+            "@create(\"run `make` first\n\n```sh\nmake db\n```\n> and so on :)\")",
+            &["create \"run `make` first\\n\\n```sh\\nmake db\\n```\\n> and so on :)\""],
+        ),
+        ("**@pin(3)**", &["pin 3"]),
+        ("(@pin(3))", &["pin 3"]),
+        ("- @pin(3)\n2. @pin(4)", &["pin 3", "pin 4"]),
+        ("text\n    @pin(3)", &["pin 3"]),
+        ("@pin(\n  12\n)", &["pin 12"]),
+        ("a 5\" disk @pin(3) and 3\" more", &["pin 3"]),
+        ("a lone ` and @pin(3)", &["pin 3"]),
+        ("> a quoted line\n\n@pin(3)", &["pin 3"]),
+        ("```\n@pin(1)\n```\n@pin(2)", &["pin 2"]),
+    ] {
+        assert_eq!(read(text), expected, "{text}");
+    }
+}
+
+#[test]
+fn what_is_none() {
+    for text in [
+        "",
+        "@",
+        "@archive",
+        "@archive (3)",
+        "@Archive(3)",
+        "me@archive(3..9)",
+        "npm i @scope/pin(3)",
+        "\\@pin(3)",
+        "`@pin(3)`",
+        "``a ` @pin(3)``",
+        "```\n@pin(3)\n```",
+        "```\n@pin(3)",
+        "~~~text\n```\n@pin(3)\n~~~",
+        "- ```\n  @pin(3)\n  ```",
+        "it says:\n\n    @pin(3)\n    @pin(4)\n",
+        "\t@pin(3)",
+        "> @pin(3)",
+        "- > @pin(3)",
+        "the manual says \"write @pin(3) to keep it\"",
+        "the manual says “write @pin(3) to keep it”",
+        "«@pin(3)»",
+        "'@pin(3)'",
+        "[@expand(31) | trimmed from 3.2k]",
+        "it stands there: [@recall(7) | archived from 3.2k | Bash echo @archive(3) | done]",
+        "[@pin(3)](https://example.org)",
+        "<!-- @pin(3) -->",
+        "<code>@pin(3)</code>",
+        "@archive() moves blocks, @update(…, \"…\") replaces them, @compress(..., minimal) too",
+        "@archive(<blocks>)",
+        "@pin(3).then(done)",
+        "@pin(3)(4)",
+        "@app.route(\"/\")",
+        "@decorator(3)",
+        "@media(3)",
+        "@pytest.mark.parametrize(\"a\", [1])",
+        "{@pin(3)}",
+        "/@pin(3)",
+    ] {
+        assert_eq!(read(text), [""; 0], "{text}");
+    }
+}
+
+#[test]
+fn what_is_wrong_is_said() {
+    for (text, expected) in [
+        ("@achive(3)", "there is no command @achive; did you mean @archive?"),
+        ("@archives(3)", "there is no command @archives; did you mean @archive?"),
+        ("@archive(3..9", "the closing ')' is missing"),
+        ("@archive(3\n\nand so on)", "the closing ')' is missing"),
+        ("@create(\"no end", "the closing '\"' of the text is missing"),
+        ("@create(\"\")", "it needs a text in double quotes, as in @create(\"the note\")"),
+        ("@create(\"-\")", "it needs a text in double quotes, as in @create(\"the note\")"),
+        ("@create(a note)", "it needs a text in double quotes, as in @create(\"the note\")"),
+        ("@update(12)", "it needs a text in double quotes, as in @update(12, \"the text\")"),
+        ("@update(12, plain)", "it needs a text in double quotes, as in @update(12, \"the text\")"),
+        ("@update(\"text\")", "it needs a text in double quotes, as in @update(12, \"the text\")"),
+        ("@compress(minimal)", "it names no blocks, as in @compress(12)"),
+        ("@pin(3,)", "it names no blocks, as in @pin(12)"),
+        ("@compress(3, archived)", "'archived' is nothing that @compress takes"),
+        ("@archive(kind(imag))", "kind() does not know 'imag'; did you mean 'image'?"),
+        ("@archive(3 & )", "a selector is missing at column 4; aperture help selectors explains the language"),
+        (
+            "@archive(9..3)",
+            "'9..3' is no number and no range like 10..20 at column 5; aperture help selectors explains the language",
+        ),
+    ] {
+        assert_eq!(read(text), [expected], "{text}");
+    }
+}
+
+fn reading() -> Reading {
+    let mut reading = Reading::default();
+    for number in 1..=8 {
+        let mut block = Block::new(BlockKind::Text, Role::User);
+        (block.number, block.preview) = (number, format!("words {number}").into());
+        block.position.zone = if number == 8 { Zone::Cold } else { Zone::Middle };
+        block.topic = Some(u32::from(number > 4));
+        reading.session.blocks.push(block);
+        reading.window.blocks.extend((number < 8).then_some(number));
+    }
+    let topic = |label: &str| Topic { label: label.to_owned(), keywords: vec!["tokens".to_owned()], turns: Vec::new() };
+    reading.topics = vec![topic("auth flow"), topic("retry policy")];
+    reading.turns = vec![Turn { number: 1, prompt: "Fix the invoice".to_owned(), blocks: vec![2, 3], ..Turn::default() }];
+    reading
+}
+
+#[test]
+fn blocks_are_found_by_number_and_by_words() {
+    let check = |text: &str, expected: &str| {
+        let said = find(text);
+        let command = said[0].command.as_ref().unwrap();
+        let found = resolve(command, &reading(), 8).map_or_else(|error| error.to_string(), |blocks| ranges(&blocks));
+        assert_eq!(found, expected, "{text}");
+    };
+    check("@pin(3)", "3");
+    check("@pin(3, 5..6, 4)", "3..6");
+    check("@pin(1 | 3)", "1|3");
+    check("@pin(auth flow)", "1..4");
+    check("@pin(auht flow)", "1..4");
+    check("@pin(\"auth  flow\")", "1..4");
+    check("@pin(Retry Policies)", "5..7");
+    check("@pin(the invoice)", "2..3");
+    check("@pin(all)", "1..7");
+    check("@pin(412)", "no block 412; nearest: 7 (\"words 7\"), 6 (\"words 6\")");
+    check("@pin(2..3, 90..)", "no block 90; nearest: 7 (\"words 7\"), 6 (\"words 6\")");
+    check("@pin(stael)", "nothing is about 'stael'; nearest: stale");
+    check("@pin(authority flux)", "nothing is about 'authority flux'; nearest: \"auth flow\"");
+    check("@pin(zebra)", "nothing is about 'zebra'");
+    check("@pin(error)", "no block fits");
+    check("@create(\"x\")", "");
+}
+
+#[test]
+fn what_removes_waits_unless_it_is_allowed() {
+    let policy = ModelPolicy::default();
+    let waiting: Vec<&str> =
+        Verb::ALL.into_iter().filter(|verb| policy.of(*verb) == Permission::Approve).map(Verb::name).collect();
+    assert_eq!(waiting, ["compress", "archive", "update"]);
+    let loose = policy.clone().with(Verb::Archive, Permission::Auto);
+    let strict = policy.with(Verb::Pin, Permission::Deny);
+    let both = loose.and(&strict);
+    assert_eq!((both.of(Verb::Archive), both.of(Verb::Pin)), (Permission::Approve, Permission::Deny));
+}
+
+#[test]
+fn long_texts_take_no_long_time() {
+    for piece in ["@create(\"", "@archive(((", " \"a", "`", "``` ", "“", "<!--", "[@", "\\", "@pin(3", "> ", "@recall(\"a\\"] {
+        find(&piece.repeat(20_000));
+    }
+}
+
+proptest::proptest! {
+    #[test]
+    fn any_text_is_read(text in "[\\PC\n]{0,60}") {
+        find(&text);
+    }
+
+    #[test]
+    fn any_mixture_is_read(
+        pieces in proptest::collection::vec(
+            proptest::sample::select(vec![
+                "@pin(", "@archive(", "@create(\"", "3..9", ")", "\"", "`", "```", "\n", " ", "[@", "]", "\\", "reason: ", ",", "é",
+                "stale", "(", "> ", "    ", "“", "<!--", "@update(12, ",
+            ]),
+            0..24,
+        )
+    ) {
+        let text = pieces.concat();
+        let mut end = 0;
+        for said in find(&text) {
+            proptest::prop_assert!(said.place.start >= end && said.place.end > said.place.start);
+            end = said.place.end;
+            proptest::prop_assert!(text[said.place.clone()].starts_with('@'));
+            // What stands alone is read as it is in the text: a proposal is read again when it is approved.
+            if let Ok(command) = &said.command {
+                let again = find(&text[said.place]);
+                proptest::prop_assert_eq!(again.first().map(|said| &said.command), Some(&Ok(command.clone())));
+            }
+        }
+    }
+}

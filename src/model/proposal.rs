@@ -1,0 +1,155 @@
+use super::{Key, OperationId};
+use serde::{Deserialize, Serialize};
+
+/// The number of a proposal in its store, from 1; never given twice.
+pub type ProposalNumber = i64;
+
+/// What the model can ask for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Verb {
+    /// To see all of a shortened block again, in its place.
+    Expand,
+    /// To read again what left its sight.
+    Recall,
+    /// That blocks get shorter.
+    Compress,
+    /// That blocks stay as they are.
+    Pin,
+    /// That what it pinned is let go.
+    Unpin,
+    /// That blocks matter now.
+    Focus,
+    /// That blocks go to cold storage.
+    Archive,
+    /// That a block says something else.
+    Update,
+    /// That a note is kept.
+    Create,
+}
+
+impl Verb {
+    /// Every verb, in the order of help texts.
+    pub const ALL: [Verb; 9] = [
+        Verb::Expand,
+        Verb::Recall,
+        Verb::Compress,
+        Verb::Archive,
+        Verb::Pin,
+        Verb::Unpin,
+        Verb::Focus,
+        Verb::Update,
+        Verb::Create,
+    ];
+
+    /// The word for it, as the model writes it behind `@`.
+    pub fn name(self) -> &'static str {
+        match self {
+            Verb::Expand => "expand",
+            Verb::Recall => "recall",
+            Verb::Compress => "compress",
+            Verb::Pin => "pin",
+            Verb::Unpin => "unpin",
+            Verb::Focus => "focus",
+            Verb::Archive => "archive",
+            Verb::Update => "update",
+            Verb::Create => "create",
+        }
+    }
+
+    /// The verb with this name.
+    pub fn from_name(name: &str) -> Option<Verb> {
+        Verb::ALL.into_iter().find(|verb| verb.name() == name)
+    }
+
+    /// What was done, in a word such as `archived`.
+    pub fn past(self) -> &'static str {
+        match self {
+            Verb::Expand => "expanded",
+            Verb::Recall => "recalled",
+            Verb::Compress => "compressed",
+            Verb::Pin => "pinned",
+            Verb::Unpin => "unpinned",
+            Verb::Focus => "focused",
+            Verb::Archive => "archived",
+            Verb::Update => "updated",
+            Verb::Create => "created",
+        }
+    }
+}
+
+/// Where a command stands in a session. Forks of a session keep it, and so it is obeyed once in all of them.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct CommandPlace {
+    /// The identity of the row.
+    pub row: Key,
+    /// The index of the block in it.
+    pub block: u32,
+    /// Bytes of text before it.
+    pub offset: u32,
+}
+
+/// What became of a command of the model.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum ProposalStatus {
+    /// It is being carried out.
+    Begun,
+    /// The user has not decided yet.
+    Waiting,
+    /// It was carried out.
+    Done,
+    /// The user, or a setting of the user, said no.
+    Denied,
+    /// It cannot be carried out.
+    Refused,
+}
+
+impl ProposalStatus {
+    /// Every status.
+    pub const ALL: [ProposalStatus; 5] =
+        [ProposalStatus::Begun, ProposalStatus::Waiting, ProposalStatus::Done, ProposalStatus::Denied, ProposalStatus::Refused];
+
+    /// The word for it, as in the store and in JSON.
+    pub fn name(self) -> &'static str {
+        match self {
+            ProposalStatus::Begun => "begun",
+            ProposalStatus::Waiting => "waiting",
+            ProposalStatus::Done => "done",
+            ProposalStatus::Denied => "denied",
+            ProposalStatus::Refused => "refused",
+        }
+    }
+}
+
+/// A command that the model wrote, and what became of it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Proposal {
+    /// Its number.
+    pub number: ProposalNumber,
+    /// Where it was written.
+    pub place: CommandPlace,
+    /// The turn in which it was written.
+    pub turn: u32,
+    /// The command as it was written.
+    pub command: String,
+    /// The blocks that it names, as a selector of numbers; empty where it names none.
+    pub blocks: String,
+    /// What became of it.
+    pub status: ProposalStatus,
+    /// What the model is told about that.
+    pub answer: String,
+    /// The operation that carried it out, where the session was changed.
+    pub operation: Option<OperationId>,
+    /// How many blocks that concerned.
+    pub count: u32,
+    /// When it was found, in milliseconds since 1970, UTC.
+    pub time: i64,
+}
+
+impl Proposal {
+    /// What it asks for, if it is understood.
+    pub fn verb(&self) -> Option<Verb> {
+        self.command.strip_prefix('@')?.split_once('(').and_then(|(name, _)| Verb::from_name(name))
+    }
+}

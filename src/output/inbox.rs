@@ -1,0 +1,73 @@
+use super::{ChangeReport, Paint, Report, Style, age, amount, clip, padded};
+use crate::model::ProposalNumber;
+use serde::Serialize;
+
+/// Blocks that are named of one proposal.
+const NAMED: usize = 3;
+/// Columns before what a proposal is.
+const MARGIN: usize = 14;
+
+/// A command of the model that waits.
+#[derive(Clone, Debug, Serialize)]
+pub struct InboxRow {
+    /// Its number.
+    pub number: ProposalNumber,
+    /// The session's id.
+    pub session: String,
+    /// The turn in which it was written.
+    pub turn: u32,
+    /// When it was found, in milliseconds since 1970, UTC.
+    pub time: i64,
+    /// As it was written, on one line, without credentials.
+    pub command: String,
+    /// Why it waits.
+    pub why: String,
+    /// What it would do now, on one line.
+    pub effect: String,
+    /// The same in full; none where it can no longer be done.
+    pub change: Option<ChangeReport>,
+}
+
+/// What the model asked for and the user decides.
+#[derive(Clone, Debug, Serialize)]
+pub struct InboxReport {
+    /// What waits, the oldest first.
+    pub proposals: Vec<InboxRow>,
+}
+
+impl Report for InboxReport {
+    fn schema(&self) -> &'static str {
+        "aperture.inbox/1"
+    }
+
+    fn text(&self, style: &Style) -> String {
+        if self.proposals.is_empty() {
+            return "nothing waits\n".to_owned();
+        }
+        let room = style.width.saturating_sub(MARGIN).max(MARGIN);
+        let margin = " ".repeat(MARGIN);
+        let mut text = String::new();
+        for row in &self.proposals {
+            let number = style.paint(Paint::Name, &format!("{:>4}", row.number));
+            let when = padded(&age(style.now, row.time), 6);
+            text.push_str(&format!("{number}  {when}  {}\n", clip(&row.command, room)));
+            text.push_str(&format!("{margin}{}\n", clip(&row.effect, room)));
+            let changes = row.change.iter().flat_map(|change| &change.changes);
+            for change in changes.clone().take(NAMED) {
+                let tokens = |value: f64| amount(value.round() as u64);
+                let (before, after) = (tokens(change.tokens_before), tokens(change.tokens_after));
+                let name = clip(&change.label, room.saturating_sub(28).max(MARGIN));
+                text.push_str(&format!("{margin}  #{} {name}  {before} → {after}\n", change.number));
+            }
+            let more = changes.count().saturating_sub(NAMED);
+            if more > 0 {
+                text.push_str(&format!("{margin}  … and {more} more\n"));
+            }
+            text.push_str(&style.paint(Paint::Dim, &format!("{margin}waits: {}", clip(&row.why, room.saturating_sub(7)))));
+            text.push('\n');
+        }
+        text.push_str(&style.paint(Paint::Dim, "aperture approve NUMBER carries it out; aperture deny NUMBER says no"));
+        text.push('\n');
+        text
+    }
+}

@@ -1,0 +1,79 @@
+use super::{ChangeReport, Paint, Report, Style, clip, padded, plural};
+use crate::model::{ProposalNumber, ProposalStatus};
+use serde::Serialize;
+use unicode_width::UnicodeWidthStr;
+
+/// Columns that a command has at most in a list.
+const COMMAND_COLUMNS: usize = 40;
+
+/// A command of the model, and what became of it.
+#[derive(Clone, Debug, Serialize)]
+pub struct ObeyedCommand {
+    /// Its number among the proposals; none for a look ahead.
+    pub number: Option<ProposalNumber>,
+    /// The turn in which it was written.
+    pub turn: u32,
+    /// As it was written, on one line, without credentials.
+    pub command: String,
+    /// What became of it.
+    pub status: ProposalStatus,
+    /// What the model is told about that.
+    pub answer: String,
+    /// What it did to the session, or would do; none where it was not carried out, or changed nothing.
+    pub change: Option<ChangeReport>,
+}
+
+/// What became of the commands that the model wrote since it was last looked.
+#[derive(Clone, Debug, Serialize)]
+pub struct ObeyReport {
+    /// The session's id.
+    pub session: String,
+    /// Who wrote them, such as `Claude`.
+    pub agent: &'static str,
+    /// Whether it is a look ahead.
+    pub dry_run: bool,
+    /// The commands in the order in which they were written.
+    pub commands: Vec<ObeyedCommand>,
+}
+
+impl Report for ObeyReport {
+    fn schema(&self) -> &'static str {
+        "aperture.obey/1"
+    }
+
+    fn text(&self, style: &Style) -> String {
+        if self.commands.is_empty() {
+            return "nothing was asked for\n".to_owned();
+        }
+        let heading = format!("{} asked for {}", self.agent, plural(self.commands.len(), "thing"));
+        let mut text = style.paint(Paint::Heading, &heading) + "\n";
+        let widest = self.commands.iter().map(|command| clip(&command.command, COMMAND_COLUMNS).width()).max();
+        let widest = widest.unwrap_or_default();
+        for command in &self.commands {
+            let (paint, word) = match command.status {
+                ProposalStatus::Done if self.dry_run => (Paint::Good, "would do"),
+                ProposalStatus::Begun | ProposalStatus::Done => (Paint::Good, "done"),
+                ProposalStatus::Waiting => (Paint::Warning, "waits"),
+                ProposalStatus::Denied => (Paint::Bad, "denied"),
+                ProposalStatus::Refused => (Paint::Bad, "refused"),
+            };
+            let number = command.number.map(|number| number.to_string()).unwrap_or_default();
+            let name = padded(&clip(&command.command, COMMAND_COLUMNS), widest);
+            let answer = command.answer.lines().next().unwrap_or_default();
+            let room = style.width.saturating_sub(widest + 18).max(COMMAND_COLUMNS);
+            let state = style.paint(paint, &padded(word, 8));
+            text.push_str(&format!("{number:>4}  {state}  {name}  {}\n", clip(answer, room)));
+        }
+        let mut notes: Vec<&String> =
+            self.commands.iter().filter_map(|command| command.change.as_ref()).flat_map(|change| &change.notes).collect();
+        notes.dedup();
+        for note in notes {
+            text.push_str(&format!("{note}\n"));
+        }
+        if self.commands.iter().any(|command| command.status == ProposalStatus::Waiting) {
+            text.push_str(&style.paint(Paint::Dim, "aperture inbox shows what waits; aperture approve NUMBER carries it out"));
+            text.push('\n');
+        }
+        text
+    }
+}

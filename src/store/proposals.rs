@@ -1,0 +1,132 @@
+//! What the model asked for, each once.
+
+use super::history::{SessionKey, Store, StoreError, StoredSession, key, stored, word};
+use crate::model::{CommandPlace, OperationId, Proposal, ProposalNumber, ProposalStatus};
+use rusqlite::{OptionalExtension, Row, params};
+
+/// What became of a proposal.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Outcome {
+    /// What became of it.
+    pub status: ProposalStatus,
+    /// What the model is told about that; nothing where it is empty.
+    pub answer: String,
+    /// The operation that carried it out.
+    pub operation: Option<OperationId>,
+    /// How many blocks that concerned.
+    pub count: u32,
+}
+
+const COLUMNS: &str = "number, row, block, place, turn, command, blocks, status, answer, operation, count, time";
+
+impl Store {
+    /// The first turn of a session of which not every command was looked at; none where nobody ever looked.
+    pub fn obeyed_until(&self, session: SessionKey) -> Result<Option<u32>, StoreError> {
+        let mut statement = self.connection.prepare_cached("SELECT turn FROM obeyed WHERE session = ?1")?;
+        Ok(statement.query_row([session.0], |row| row.get(0)).optional()?)
+    }
+
+    /// Says that every command before a turn was looked at.
+    pub fn obeyed(&self, session: SessionKey, turn: u32) -> Result<(), StoreError> {
+        self.connection.execute("INSERT OR REPLACE INTO obeyed VALUES (?1, ?2)", params![session.0, turn])?;
+        Ok(())
+    }
+
+    /// Keeps a command as begun, and returns its number; none where it is known already, in this session or in one that it
+    /// was forked from. What it returns is on the disk.
+    pub fn propose(
+        &self,
+        session: SessionKey,
+        place: CommandPlace,
+        turn: u32,
+        command: &str,
+        time: i64,
+    ) -> Result<Option<ProposalNumber>, StoreError> {
+        let sql = "INSERT OR IGNORE INTO proposals
+                   (session, row, block, place, turn, command, blocks, status, answer, told, count, time)
+                   VALUES (?1, ?2, ?3, ?4, ?5, ?6, '', 'begun', '', 1, 0, ?7)";
+        let row = place.row.0.to_le_bytes();
+        let added = self.connection.execute(sql, params![session.0, row, place.block, place.offset, turn, command, time])?;
+        Ok((added > 0).then(|| self.connection.last_insert_rowid()))
+    }
+
+    /// Whether a command at a place is known.
+    pub fn is_proposed(&self, place: CommandPlace) -> Result<bool, StoreError> {
+        let sql = "SELECT 1 FROM proposals WHERE row = ?1 AND block = ?2 AND place = ?3";
+        let mut statement = self.connection.prepare_cached(sql)?;
+        Ok(statement.exists(params![place.row.0.to_le_bytes(), place.block, place.offset])?)
+    }
+
+    /// Keeps which blocks a proposal names.
+    pub fn names(&self, number: ProposalNumber, blocks: &str) -> Result<(), StoreError> {
+        self.connection.execute("UPDATE proposals SET blocks = ?2 WHERE number = ?1", params![number, blocks])?;
+        Ok(())
+    }
+
+    /// Takes a proposal that waits, to carry it out; whether it still waited.
+    pub fn begin(&self, number: ProposalNumber) -> Result<bool, StoreError> {
+        let sql = "UPDATE proposals SET status = 'begun' WHERE number = ?1 AND status = 'waiting'";
+        Ok(self.connection.execute(sql, [number])? > 0)
+    }
+
+    /// Says what became of a proposal; the model has not been told that yet.
+    pub fn conclude(&self, number: ProposalNumber, outcome: &Outcome) -> Result<(), StoreError> {
+        let sql = "UPDATE proposals SET status = ?2, answer = ?3, told = ?4, operation = ?5, count = ?6 WHERE number = ?1";
+        let Outcome { status, answer, operation, count } = outcome;
+        self.connection.execute(sql, params![number, status.name(), answer, answer.is_empty(), operation, count])?;
+        Ok(())
+    }
+
+    /// What was asked for in a session, the oldest first.
+    pub fn proposals(&self, session: SessionKey) -> Result<Vec<Proposal>, StoreError> {
+        let sql = format!("SELECT {COLUMNS} FROM proposals WHERE session = ?1 ORDER BY number");
+        Ok(self.connection.prepare_cached(&sql)?.query_map([session.0], proposal)?.collect::<Result<_, _>>()?)
+    }
+
+    /// A proposal by its number, and the session that it belongs to.
+    pub fn proposal(&self, number: ProposalNumber) -> Result<Option<(StoredSession, Proposal)>, StoreError> {
+        let sql = format!("SELECT {COLUMNS} FROM proposals WHERE number = ?1");
+        let Some(found) = self.connection.prepare_cached(&sql)?.query_row([number], proposal).optional()? else {
+            return Ok(None);
+        };
+        let sql = "SELECT id, provider, session, path, project FROM sessions
+                   WHERE id = (SELECT session FROM proposals WHERE number = ?1)";
+        let session = self.connection.prepare_cached(sql)?.query_row([number], stored).optional()?;
+        Ok(session.map(|session| (session, found)))
+    }
+
+    /// Takes what the model has not been told yet, the oldest first, as long as all of it together has at most so many bytes;
+    /// the first is taken in any case. Nobody gets the same twice.
+    pub fn take_answers(&self, session: SessionKey, most_bytes: usize) -> Result<Vec<Proposal>, StoreError> {
+        let transaction = self.writing()?;
+        let sql = format!("SELECT {COLUMNS} FROM proposals WHERE session = ?1 AND told = 0 ORDER BY number");
+        let mut answers: Vec<Proposal> = Vec::new();
+        let mut bytes = 0;
+        for answer in transaction.prepare_cached(&sql)?.query_map([session.0], proposal)? {
+            let answer = answer?;
+            bytes += answer.answer.len();
+            if bytes > most_bytes && !answers.is_empty() {
+                break;
+            }
+            transaction.execute("UPDATE proposals SET told = 1 WHERE number = ?1", [answer.number])?;
+            answers.push(answer);
+        }
+        transaction.commit()?;
+        Ok(answers)
+    }
+}
+
+fn proposal(row: &Row<'_>) -> rusqlite::Result<Proposal> {
+    Ok(Proposal {
+        number: row.get(0)?,
+        place: CommandPlace { row: key(row, 1)?, block: row.get(2)?, offset: row.get(3)? },
+        turn: row.get(4)?,
+        command: row.get(5)?,
+        blocks: row.get(6)?,
+        status: word(row, 7, &ProposalStatus::ALL, ProposalStatus::name)?,
+        answer: row.get(8)?,
+        operation: row.get(9)?,
+        count: row.get(10)?,
+        time: row.get(11)?,
+    })
+}
