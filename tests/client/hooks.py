@@ -217,16 +217,24 @@ def printed(run):
 
 def obeyed(run):
     """The model's own commands."""
-    first = run.ask("READ-THE-FILE again")
+    run.ask("READ-THE-FILE", "--continue")
+    run.ask("READ-THE-FILE", "--continue")
     session = str(run.session())
-    number = json.loads(run.aperture("blocks", "tool(Read)", "--json", "-s", session).stdout)["blocks"][-1]["number"]
-    run.ask(f"SAY I pin it.;@pin(block-{number});@archive(1..{number - 1})", "--continue")
+    results = [block["number"] for block in json.loads(run.aperture("blocks", "tool(Read)", "--json", "-s", session).stdout)["blocks"]]
+    first, last = results[-4], results[-1]
+    run.ask(f"SAY I keep the newer one.;@pin(block-{last});@archive({first}..{first + 1})", "--continue")
     log = run.aperture("log", "-s", session).stdout
-    run.check("a command of the model is carried out at Stop", "pin" in log, log)
+    run.check("@pin of the model is carried out at Stop", f"@pin(block-{last})" in log, log)
+    inbox = run.aperture("inbox", "-s", session).stdout
+    run.check("@archive waits for the user", f"@archive({first}..{first + 1})" in inbox, inbox)
     answered = run.ask("what happened?", "--continue")
-    run.check("and it is told with the next prompt", "pin" in said(answered), said(answered)[-800:])
-    print("       " + " | ".join(log.splitlines()))
-    del first
+    run.check("the model is told so with the next prompt", "waits for the user's approval" in said(answered), said(answered)[-800:])
+    (run.root / "aperture" / "config.toml").write_text('[model]\narchive = "auto"\n')
+    run.ask(f"SAY I still do.;@archive({first}..{first + 1})", "--continue")
+    archived = run.ask("and now?", "--continue")
+    sent = json.dumps(archived[-1]["messages"])
+    run.check("@archive is carried out where the settings allow it, and the next request is without it", "| archived from" in sent or "archived from" in sent, sent[-900:])
+    print("       " + " | ".join(run.aperture("log", "-s", session).stdout.splitlines()[:8]))
 
 
 class Screen:

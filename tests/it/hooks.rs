@@ -70,6 +70,8 @@ fn install_shows_what_it_writes_and_uninstall_takes_it_back() {
         assert_eq!((tree(&sandbox.home), tree(&sandbox.project)), before, "a look ahead writes nothing");
         assert!(!look.contains("abcdefghijklm"), "{look}");
         assert_eq!(sandbox.run(&["install", "claude-code", scope, "--check"]).code, 1);
+        let files = sandbox.json(&["install", "claude-code", scope, "--dry-run"], "aperture.install/1");
+        assert_eq!(files["files"][0]["action"], "change");
         sandbox.text(&["install", "claude-code", scope]);
         let after = (tree(&sandbox.home), tree(&sandbox.project));
         assert_ne!(after, before);
