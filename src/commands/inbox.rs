@@ -125,10 +125,10 @@ type Deciding<'a> = &'a dyn Fn(&Store, &StoredSession, &Proposal) -> Result<(Out
 fn decide(env: &Env, which: &Which, dry_run: bool, one: Deciding<'_>) -> Result<(), CommandError> {
     let store = env.existing_store()?.ok_or_else(|| CommandError::new(ErrorKind::Refused, anyhow!("nothing waits")))?;
     let mut meant: Vec<(StoredSession, Proposal)> = Vec::new();
-    if which.all {
-        if let Some(session) = here(env, &store)? {
-            meant.extend(waiting(&store, &session)?.into_iter().map(|proposal| (session.clone(), proposal)));
-        }
+    if which.all
+        && let Some(session) = here(env, &store)?
+    {
+        meant.extend(waiting(&store, &session)?.into_iter().map(|proposal| (session.clone(), proposal)));
     }
     for number in &which.numbers {
         let (session, proposal) = store.proposal(*number)?.ok_or_else(|| {

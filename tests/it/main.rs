@@ -14,6 +14,7 @@ mod commands;
 mod fresh;
 mod keeping;
 mod limits;
+mod obeying;
 mod properties;
 mod reliability;
 mod sandbox;
