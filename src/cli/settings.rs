@@ -377,6 +377,22 @@ mod tests {
     }
 
     #[test]
+    fn a_project_allows_the_model_less_and_never_more() {
+        use Permission::{Approve, Auto, Deny};
+        let user: Settings = toml::from_str("[model]\narchive = 'auto'\npin = 'approve'").unwrap();
+        let project: Settings =
+            toml::from_str("[model]\narchive = 'approve'\npin = 'auto'\nupdate = 'auto'\nfocus = 'deny'").unwrap();
+        let policy = project.clone().or(user).model();
+        let expected =
+            [(Verb::Archive, Approve), (Verb::Pin, Approve), (Verb::Update, Approve), (Verb::Focus, Deny), (Verb::Recall, Auto)];
+        for (verb, permission) in expected {
+            assert_eq!(policy.of(verb), permission, "{}", verb.name());
+        }
+        let alone = project.or(Settings::default()).model();
+        assert_eq!((alone.of(Verb::Update), alone.of(Verb::Archive), alone.commands_per_turn), (Approve, Approve, 10));
+    }
+
+    #[test]
     fn an_unknown_name_is_an_error() {
         assert!(toml::from_str::<Settings>("windwos = 1").is_err());
     }

@@ -15,6 +15,7 @@ mod fresh;
 mod hooks;
 mod keeping;
 mod limits;
+mod obeying;
 mod properties;
 mod reliability;
 mod sandbox;
