@@ -71,7 +71,7 @@ fn install_shows_what_it_writes_and_uninstall_takes_it_back() {
         assert!(!look.contains("abcdefghijklm"), "{look}");
         assert_eq!(sandbox.run(&["install", "claude-code", scope, "--check"]).code, 1);
         let files = sandbox.json(&["install", "claude-code", scope, "--dry-run"], "aperture.install/1");
-        assert_eq!(files["files"][0]["action"], "change");
+        assert_eq!(files["files"][0]["action"], if scope == "--local" { "create" } else { "change" });
         sandbox.text(&["install", "claude-code", scope]);
         let after = (tree(&sandbox.home), tree(&sandbox.project));
         assert_ne!(after, before);
@@ -192,6 +192,7 @@ fn a_prompt_brings_what_the_user_changed() {
     sandbox.text(&["pin", "24"]);
     let second = told(&sandbox, "UserPromptSubmit", &payload);
     expect![[r#"
+
         User has highlighted the following blocks as relevant: #16 (Read shop/big.py)
 
         Since your last turn, the user changed your memory of this session:

@@ -13,8 +13,8 @@ pub(super) fn answer(env: &Env, payload: &Payload) -> Result<Option<HookReport>,
     if !payload.has_session(env) {
         return Ok(None);
     }
-    let mut parts: Vec<String> = obey::answers(env).into_iter().collect();
     let workspace = env.open(None)?;
+    let mut parts: Vec<String> = obey::answers(env).into_iter().collect();
     let reading = &workspace.reading;
     let Some(since) = last_turn(reading) else { return Ok(joined(&parts)) };
     if !reading.in_window().any(|block| block.preview.contains(MANIFEST)) {
