@@ -22,7 +22,7 @@ const RESULTS: &str = "PostToolUse";
   aperture install claude-code --check     exit 1 unless all of it is there")]
 pub struct Arguments {
     #[command(subcommand)]
-    into: Into,
+    into: InstallInto,
 }
 
 /// Arguments of `uninstall`.
@@ -32,11 +32,11 @@ pub struct Arguments {
   aperture uninstall claude-code             take out what install added, and nothing else")]
 pub struct UninstallArguments {
     #[command(subcommand)]
-    from: From,
+    from: UninstallFrom,
 }
 
 #[derive(Debug, clap::Subcommand)]
-enum Into {
+enum InstallInto {
     /// Hooks, status line, MCP server and slash commands of Claude Code
     ClaudeCode {
         #[command(flatten)]
@@ -48,7 +48,7 @@ enum Into {
 }
 
 #[derive(Debug, clap::Subcommand)]
-enum From {
+enum UninstallFrom {
     /// Hooks, status line, MCP server and slash commands of Claude Code
     ClaudeCode {
         #[command(flatten)]
@@ -90,7 +90,7 @@ enum Kind {
 
 /// Installs, or says what is missing.
 pub fn run(env: &Env, arguments: &Arguments) -> Result<(), CommandError> {
-    let Into::ClaudeCode { options, check } = &arguments.into;
+    let InstallInto::ClaudeCode { options, check } = &arguments.into;
     let (pieces, stop) = pieces(env, options)?;
     let mut report = report(env, "install", options, *check);
     let mut missing = false;
@@ -116,7 +116,7 @@ pub fn run(env: &Env, arguments: &Arguments) -> Result<(), CommandError> {
 
 /// Takes out what was installed.
 pub fn run_uninstall(env: &Env, arguments: &UninstallArguments) -> Result<(), CommandError> {
-    let From::ClaudeCode { options } = &arguments.from;
+    let UninstallFrom::ClaudeCode { options } = &arguments.from;
     let (pieces, stop) = pieces(env, options)?;
     let mut report = report(env, "uninstall", options, false);
     for Piece { path, kind } in &pieces {
