@@ -67,7 +67,7 @@ pub fn plugin(program: &str) -> String {
 
 /// Whether a file is as aperture wrote it.
 pub fn is_sealed(text: &str) -> bool {
-    text.contains(SEAL) && sealed(text) == text
+    text.split_once(SEAL).is_some_and(|(_, rest)| rest.get(..SEAL_LENGTH).is_some()) && sealed(text) == text
 }
 
 /// The text with the seal that fits it.
