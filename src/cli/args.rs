@@ -1,9 +1,9 @@
 use super::deferred::commands;
 use crate::commands::{
     archive, blocks, check, compact, completions, compress, create, diff, expand, explain, focus, help, log, manifest, obey, pin,
-    preset, recall, redact, redo, restore, sessions, show, snapshot, status, summary, transcript, undo, update, util,
+    preset, recall, redact, redo, restore, sessions, show, snapshot, status, statusline, summary, transcript, undo, update, util,
 };
-use crate::commands::{export, gc, git_hook, import, inbox, install, mcp, verify, watch};
+use crate::commands::{export, gc, git_hook, hook, import, inbox, install, mcp, verify, watch};
 use clap::{Args, Parser, ValueEnum};
 use std::path::PathBuf;
 
@@ -152,12 +152,16 @@ pub enum Command {
     Export(export::Arguments) = "export",
     /// Take the originals and the log of a session from such a file
     Import(import::Arguments) = "import",
-    /// Add aperture to other programs: hooks of git
-    Install(install::Arguments) = "install",
-    /// Take out again what install added
-    Uninstall(install::UninstallArguments) = "uninstall",
     /// Serve these commands to a model, over the Model Context Protocol
     Mcp(mcp::Arguments) = "mcp",
+    /// Put aperture into another program: Claude Code, or the hooks of git
+    Install(install::Arguments) = "install",
+    /// Take out what install added, and nothing else
+    Uninstall(install::UninstallArguments) = "uninstall",
+    /// Answer an event of a client, whose description is on standard input
+    Hook(hook::Arguments) = "hook",
+    /// Print the status line of a client, whose description is on standard input
+    Statusline(statusline::Arguments) = "statusline",
     /// Explain a command or a topic, such as `selectors`
     Help(help::Arguments) = "help",
     /// Print the completion script of a shell

@@ -1,7 +1,7 @@
 #![expect(clippy::disallowed_methods, reason = "the one place that asks the environment, the clock and the terminal")]
 
 use super::args::{ColorChoice, Globals};
-use super::settings::{PROJECT_FILE, Settings};
+use super::settings::{Hooks, PROJECT_FILE, Settings};
 use super::{CommandError, ErrorKind, pager};
 use crate::engine::{CheckLimits, ModelPolicy, Prices, ReadSettings, Rules};
 use crate::fsio::{Disk, RealDisk};
@@ -54,11 +54,17 @@ pub struct Env {
     globals: Globals,
     /// The path of the session that it is all about, whatever `-s` says.
     at: Option<String>,
+    /// What the settings say about hooks.
+    pub hooks: Hooks,
+    /// Whether what a client shows may have colours, which is no terminal to this program.
+    pub client_colors: bool,
     /// Whether reports are written as JSON.
     pub json: bool,
     /// The command as it was given, for the log.
     pub command: String,
     started: Instant,
+    /// The session of the client in which this runs, by its id.
+    surrounding: Option<String>,
     /// Who gave it, for the log.
     pub actor: Actor,
     /// What the model may do.
@@ -134,12 +140,15 @@ impl Env {
             preset: settings.preset().to_owned(),
             prices: settings.prices(),
             idle_seconds: settings.idle_seconds(),
+            hooks: settings.hooks(),
+            client_colors: globals.color != ColorChoice::Never && !plain,
             settings: settings.for_reading(globals.window),
             globals: globals.clone(),
             at: None,
             json: globals.json,
             command,
             started: Instant::now(),
+            surrounding: var_os("CLAUDE_CODE_SESSION_ID").and_then(|id| id.into_string().ok()),
             actor: Actor::User,
             model: settings.model(),
             paged: terminal && !globals.no_pager && !globals.json,
@@ -193,6 +202,16 @@ impl Env {
             project: here.or_else(|| given("CLAUDE_PROJECT_DIR").map(PathBuf::from)),
             session: given("CLAUDE_CODE_SESSION_ID").and_then(|id| id.into_string().ok()),
         }
+    }
+
+    /// The file of this program.
+    ///
+    /// # Errors
+    ///
+    /// The platform does not tell.
+    pub fn program(&self) -> Result<PathBuf, CommandError> {
+        let program = env::current_exe().context("cannot tell where aperture is");
+        program.map_err(|error| CommandError::new(ErrorKind::Internal, error))
     }
 
     /// The cache of the user, or one that keeps nothing.
@@ -345,12 +364,34 @@ impl Env {
         written.inspect_err(|_| drop(fs::remove_file(&temporary)))
     }
 
+    /// The file in which the whole of a tool's answer is kept that was shortened before the model saw it.
+    ///
+    /// # Errors
+    ///
+    /// There is no directory for it.
+    pub fn result_path(&self, name: &str) -> Result<PathBuf, CommandError> {
+        // The name comes from a client: it must not lead elsewhere.
+        let name: String = name.chars().filter(|c| c.is_ascii_alphanumeric() || matches!(c, '_' | '-')).take(100).collect();
+        Ok(self.store_directory()?.join("results").join(format!("{name}.txt")))
+    }
+
+    /// Keeps a text in such a file, which only the user can read.
+    ///
+    /// # Errors
+    ///
+    /// The disk fails.
+    pub fn keep_result(&self, path: &Path, text: &str) -> io::Result<()> {
+        make_private(path.parent().unwrap_or(Path::new(".")), &path.file_name().unwrap_or_default().to_string_lossy())?;
+        self.write_private(path, text.as_bytes())
+    }
+
     /// The session that `-s` names.
     pub fn session(&self) -> Option<&str> {
         self.globals.session.as_deref()
     }
 
-    /// The session that the user means: the one named in the command, by `-s`, or the newest here.
+    /// The session that the user means: the one named in the command, by `-s`, the one of the client in which this runs, or the
+    /// newest here.
     ///
     /// # Errors
     ///
@@ -363,7 +404,22 @@ impl Env {
             let error = anyhow!("two sessions are named: '{positional}' and, by --session, '{option}'");
             return Err(CommandError::new(ErrorKind::Usage, error));
         }
-        Ok(workspace::find(self.disk, &self.places, &self.directory, named.or(self.at.as_deref()).or(self.session()))?)
+        let named = named.or(self.at.as_deref()).or(self.session());
+        if let (None, Some(id)) = (named, &self.surrounding)
+            && let Ok(found) = self.find_by(id)
+        {
+            return Ok(found);
+        }
+        Ok(workspace::find(self.disk, &self.places, &self.directory, named)?)
+    }
+
+    /// The newest session of the project.
+    ///
+    /// # Errors
+    ///
+    /// There is none.
+    pub fn newest(&self) -> Result<Found, CommandError> {
+        Ok(workspace::find(self.disk, &self.places, &self.directory, None)?)
     }
 
     /// The session with this id or path, whichever the user means.

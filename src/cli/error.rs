@@ -201,3 +201,11 @@ pub(super) fn print(error: &CommandError) {
     use std::io::Write;
     let _ = io::stderr().lock().write_all(error.text().as_bytes());
 }
+
+/// Writes a failure to standard error in one line.
+pub(super) fn print_line(text: &str) {
+    use std::io::Write;
+    let text = text.lines().map(str::trim).filter(|line| !line.is_empty()).collect::<Vec<_>>().join("; ");
+    let text = text.strip_prefix("error: ").unwrap_or(&text);
+    let _ = writeln!(io::stderr().lock(), "aperture: {}", printable(text));
+}

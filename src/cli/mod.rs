@@ -4,6 +4,7 @@ mod args;
 mod deferred;
 mod env;
 mod error;
+pub mod files;
 mod git;
 mod pager;
 mod settings;
@@ -12,6 +13,7 @@ mod topics;
 pub use args::{Cli, Command, tokens};
 pub use env::{Answer, Client, Env, wait};
 pub use error::{CommandError, ErrorKind};
+pub use settings::Hooks;
 pub use topics::topic;
 
 use clap::{CommandFactory, Parser};
@@ -23,8 +25,14 @@ use std::process::ExitCode;
 pub fn run(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
     let arguments: Vec<OsString> = arguments.into_iter().collect();
     let given = arguments.iter().skip(1).map(|argument| quoted(&argument.to_string_lossy())).collect::<Vec<_>>().join(" ");
+    // A client takes other exit codes of these for an order to stop.
+    let mut harmless = arguments.get(1).is_some_and(|command| command == "hook" || command == "statusline");
     let cli = match Cli::try_parse_from(arguments) {
         Ok(cli) => cli,
+        Err(error) if harmless && error.use_stderr() => {
+            error::print_line(&error.to_string());
+            return ExitCode::SUCCESS;
+        }
         Err(error) => {
             // A closed pipe is no reason to complain.
             let _ = print(&error);
@@ -35,14 +43,19 @@ pub fn run(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
     let outcome = match cli.command {
         Some(Command::Help(arguments)) => crate::commands::help::run(&arguments),
         Some(Command::Completions(arguments)) => crate::commands::completions::run(&arguments),
-        // The log keeps the command, and is shown.
         command => {
+            harmless |= matches!(command, Some(Command::Hook(_) | Command::Statusline(_)));
+            // The log keeps the command, and is shown.
             Env::new(&cli.globals, crate::engine::mask(&given).into_owned()).and_then(|env| crate::commands::run(&env, command))
         }
     };
     match outcome {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) if error.is_closed_pipe() => ExitCode::SUCCESS,
+        Err(error) if harmless => {
+            error::print_line(&format!("{:#}", error.source));
+            ExitCode::SUCCESS
+        }
         Err(error) => {
             if !error.is_silent() {
                 error::print(&error);

@@ -19,6 +19,9 @@ const IDLE_SECONDS: u64 = 60;
 /// Longest settings file that is read, in bytes.
 const LONGEST: usize = 1 << 20;
 
+/// From how many tokens on a tool result is shortened before the model sees it, where that is wanted.
+const REDUCE_OVER_TOKENS: u64 = 4000;
+
 /// What a settings file may say.
 #[derive(Clone, Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -42,6 +45,9 @@ pub struct Settings {
     budget: BudgetSettings,
     /// What `check` checks when nothing is named.
     check: Option<CheckSettings>,
+    /// What the hooks of a client do.
+    #[serde(default)]
+    hooks: HookSettings,
     /// How long a selection holds.
     #[serde(default)]
     focus: FocusSettings,
@@ -137,6 +143,25 @@ struct CheckSettings {
     no_secrets: bool,
     #[serde(default)]
     no_damage: bool,
+}
+
+#[derive(Clone, Copy, Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct HookSettings {
+    handoff: Option<bool>,
+    reduce_results: Option<bool>,
+    reduce_over_tokens: Option<u64>,
+}
+
+/// What the hooks of a client do beyond what they always do.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Hooks {
+    /// Whether a new session is told what the last one of the project was about.
+    pub handoff: bool,
+    /// Whether long tool results are shortened before the model sees them.
+    pub reduce_results: bool,
+    /// From how many tokens on.
+    pub reduce_over_tokens: u64,
 }
 
 #[derive(Clone, Copy, Debug, Default, Deserialize)]
@@ -274,6 +299,11 @@ impl Settings {
                 percent: self.budget.percent.or(other.budget.percent),
             },
             check: self.check.or(other.check),
+            hooks: HookSettings {
+                handoff: self.hooks.handoff.or(other.hooks.handoff),
+                reduce_results: self.hooks.reduce_results.or(other.hooks.reduce_results),
+                reduce_over_tokens: self.hooks.reduce_over_tokens.or(other.hooks.reduce_over_tokens),
+            },
             focus: FocusSettings { turns: self.focus.turns.or(other.focus.turns) },
             watch: WatchSettings { idle_seconds: self.watch.idle_seconds.or(other.watch.idle_seconds) },
             model: other.model,
@@ -322,6 +352,15 @@ impl Settings {
     /// The name of the preset that is in use.
     pub fn preset(&self) -> &str {
         self.preset.as_deref().unwrap_or(engine::DEFAULT_PRESET)
+    }
+
+    /// What they mean for hooks.
+    pub fn hooks(&self) -> Hooks {
+        Hooks {
+            handoff: self.hooks.handoff.unwrap_or(false),
+            reduce_results: self.hooks.reduce_results.unwrap_or(false),
+            reduce_over_tokens: self.hooks.reduce_over_tokens.unwrap_or(REDUCE_OVER_TOKENS),
+        }
     }
 
     /// The table of prices with what they say over it.
@@ -378,6 +417,22 @@ mod tests {
         for wrong in ["text = { turns = 1 }", "image = 'always'", "image = { years = 1 }"] {
             assert!(toml::from_str::<Settings>(&format!("[stale.kinds]\n{wrong}")).is_err(), "{wrong}");
         }
+    }
+
+    #[test]
+    fn a_project_allows_the_model_less_and_never_more() {
+        use Permission::{Approve, Auto, Deny};
+        let user: Settings = toml::from_str("[model]\narchive = 'auto'\npin = 'approve'").unwrap();
+        let project: Settings =
+            toml::from_str("[model]\narchive = 'approve'\npin = 'auto'\nupdate = 'auto'\nfocus = 'deny'").unwrap();
+        let policy = project.clone().or(user).model();
+        let expected =
+            [(Verb::Archive, Approve), (Verb::Pin, Approve), (Verb::Update, Approve), (Verb::Focus, Deny), (Verb::Recall, Auto)];
+        for (verb, permission) in expected {
+            assert_eq!(policy.of(verb), permission, "{}", verb.name());
+        }
+        let alone = project.or(Settings::default()).model();
+        assert_eq!((alone.of(Verb::Update), alone.of(Verb::Archive), alone.commands_per_turn), (Approve, Approve, 10));
     }
 
     #[test]

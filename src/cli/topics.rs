@@ -58,6 +58,12 @@ over both.
   no_secrets = true            credentials in the file
   no_damage = true             rows that cannot be read
 
+  [hooks]                      within a client: aperture install claude-code
+  handoff = true               a new session is told what the last one of the
+                               project was about
+  reduce_results = true        long answers of tools (Bash, MCP) are trimmed
+  reduce_over_tokens = 4000    before the model sees them; install once more
+
   [focus]
   turns = 5                    turns after which focused blocks are let go
 

@@ -83,6 +83,16 @@ pub fn run(env: &Env, arguments: &Arguments) -> Result<(), CommandError> {
     env.print(&InboxReport { proposals })
 }
 
+/// How much waits in the session that the user means; nothing where that cannot be told.
+pub fn count(env: &Env) -> usize {
+    let waits = || -> Result<usize, CommandError> {
+        let Some(store) = env.existing_store()? else { return Ok(0) };
+        let session = here(env, &store)?;
+        session.map_or(Ok(0), |session| waiting(&store, &session).map(|proposals| proposals.len()))
+    };
+    waits().unwrap_or(0)
+}
+
 /// Carries out what waits.
 pub fn run_approve(env: &Env, arguments: &ApproveArguments) -> Result<(), CommandError> {
     decide(env, &arguments.which, arguments.dry_run, &|store, session, proposal| {
@@ -125,10 +135,10 @@ type Deciding<'a> = &'a dyn Fn(&Store, &StoredSession, &Proposal) -> Result<(Out
 fn decide(env: &Env, which: &Which, dry_run: bool, one: Deciding<'_>) -> Result<(), CommandError> {
     let store = env.existing_store()?.ok_or_else(|| CommandError::new(ErrorKind::Refused, anyhow!("nothing waits")))?;
     let mut meant: Vec<(StoredSession, Proposal)> = Vec::new();
-    if which.all {
-        if let Some(session) = here(env, &store)? {
-            meant.extend(waiting(&store, &session)?.into_iter().map(|proposal| (session.clone(), proposal)));
-        }
+    if which.all
+        && let Some(session) = here(env, &store)?
+    {
+        meant.extend(waiting(&store, &session)?.into_iter().map(|proposal| (session.clone(), proposal)));
     }
     for number in &which.numbers {
         let (session, proposal) = store.proposal(*number)?.ok_or_else(|| {

@@ -86,7 +86,21 @@ pub fn run(env: &Env, arguments: &Arguments) -> Result<(), CommandError> {
 /// The session cannot be read.
 pub fn report(env: &Env, arguments: &Arguments) -> Result<ManifestReport, CommandError> {
     let workspace = env.open(arguments.session.as_deref())?;
-    let manifest = engine::manifest(&workspace.reading, arguments.tier.listed());
-    let manifest = manifest.with(suggestions(env, &workspace, arguments.session.as_deref()));
-    Ok(ManifestReport { tier: arguments.tier, max_tokens: arguments.max_tokens, manifest })
+    let report = of(env, &workspace, arguments.session.as_deref(), arguments.tier);
+    Ok(ManifestReport { max_tokens: arguments.max_tokens, ..report })
+}
+
+/// The manifest of a session by its id, in at most 500 tokens.
+pub fn detailed(env: &Env, workspace: &Workspace<'_>) -> ManifestReport {
+    of(env, workspace, Some(&workspace.location.id), Tier::Detailed)
+}
+
+/// The manifest of a session by its id, in at most 200 tokens.
+pub fn short(env: &Env, workspace: &Workspace<'_>) -> ManifestReport {
+    of(env, workspace, Some(&workspace.location.id), Tier::Summary)
+}
+
+fn of(env: &Env, workspace: &Workspace<'_>, named: Option<&str>, tier: Tier) -> ManifestReport {
+    let manifest = engine::manifest(&workspace.reading, tier.listed()).with(suggestions(env, workspace, named));
+    ManifestReport { tier, max_tokens: None, manifest }
 }

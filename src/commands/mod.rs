@@ -17,6 +17,7 @@ pub mod focus;
 pub mod gc;
 pub mod git_hook;
 pub mod help;
+pub mod hook;
 pub mod import;
 pub mod inbox;
 pub mod install;
@@ -35,6 +36,7 @@ pub mod sessions;
 pub mod show;
 pub mod snapshot;
 pub mod status;
+pub mod statusline;
 mod stored;
 pub mod summary;
 pub mod transcript;
@@ -85,6 +87,8 @@ pub fn run(env: &Env, command: Option<Command>) -> Result<(), CommandError> {
         Command::Uninstall(arguments) => install::run_uninstall(env, &arguments),
         Command::GitHook(arguments) => git_hook::run(env, &arguments),
         Command::Mcp(arguments) => mcp::run(env, &arguments),
+        Command::Hook(arguments) => hook::run(env, &arguments),
+        Command::Statusline(arguments) => statusline::run(env, &arguments),
         Command::Help(arguments) => help::run(&arguments),
         Command::Completions(arguments) => completions::run(&arguments),
         Command::Util(arguments) => util::run(env, &arguments),

@@ -4,6 +4,7 @@ use super::changing::{ChangeOptions, open};
 use crate::cli::{CommandError, Env, ErrorKind};
 use crate::model::{History, Snapshot};
 use crate::output::{SnapshotReport, SnapshotRow};
+use crate::workspace::{Found, Workspace};
 use anyhow::anyhow;
 
 /// Arguments of `snapshot`.
@@ -56,14 +57,7 @@ pub fn run(env: &Env, arguments: &Arguments) -> Result<(), CommandError> {
                 let error = anyhow!("'{name}' would be taken for a point in the log");
                 return Err(CommandError::new(ErrorKind::Usage, error).hint("use a word"));
             }
-            let opened = open(env, ChangeOptions { live: true, ..ChangeOptions::default() }, &found)?;
-            let Some(store) = &opened.store else { return Ok(()) };
-            let path = env.disk.resolve(&found.path)?;
-            let workspace = &opened.workspace;
-            let key = store.register(workspace.provider.name(), &workspace.location.id, &path, &workspace.location.project)?;
-            let time = env.style.now.as_millisecond();
-            let snapshot = Snapshot { name: name.clone(), operation: workspace.history.last(), time };
-            store.save_snapshot(key, &snapshot)?;
+            let (snapshot, workspace) = save(env, &found, name)?;
             let done = Some(format!("'{name}' saved: aperture restore {name} comes back here"));
             env.print(&SnapshotReport { done, snapshots: rows(&workspace.history, &[snapshot]) })
         }
@@ -79,6 +73,23 @@ pub fn run(env: &Env, arguments: &Arguments) -> Result<(), CommandError> {
             env.print(&SnapshotReport { done, snapshots: rows(&history, &history.snapshots) })
         }
     }
+}
+
+/// Names the point where a session is now; returns the name, and the session as it was read.
+///
+/// # Errors
+///
+/// The session is locked, or the store cannot be written.
+pub fn save(env: &Env, found: &Found, name: &str) -> Result<(Snapshot, Workspace<'static>), CommandError> {
+    let opened = open(env, ChangeOptions { live: true, ..ChangeOptions::default() }, found)?;
+    let store = env.store()?;
+    let path = env.disk.resolve(&found.path)?;
+    let workspace = opened.workspace;
+    let key = store.register(workspace.provider.name(), &workspace.location.id, &path, &workspace.location.project)?;
+    let time = env.style.now.as_millisecond();
+    let snapshot = Snapshot { name: name.to_owned(), operation: workspace.history.last(), time };
+    store.save_snapshot(key, &snapshot)?;
+    Ok((snapshot, workspace))
 }
 
 fn rows(history: &History, snapshots: &[Snapshot]) -> Vec<SnapshotRow> {

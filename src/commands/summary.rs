@@ -11,7 +11,7 @@ use anyhow::anyhow;
 use std::ops::RangeInclusive;
 
 /// Arguments of `summary`.
-#[derive(Debug, clap::Args)]
+#[derive(Debug, Default, clap::Args)]
 #[command(after_help = "Examples:
   aperture summary                          the newest session here: goal, story, state, what is next
   aperture summary 6666 --turns 3..         each turn from the third on, in a few lines
@@ -63,6 +63,19 @@ pub fn run(env: &Env, arguments: &Arguments) -> Result<(), CommandError> {
 /// There is no such turn; the session cannot be read.
 pub fn report(env: &Env, arguments: &Arguments) -> Result<SummaryReport, CommandError> {
     let workspace = env.open(arguments.session.as_deref())?;
+    of(env, &workspace, arguments)
+}
+
+/// A session in short, without its turns.
+///
+/// # Errors
+///
+/// The session cannot be read any more.
+pub fn current(env: &Env, workspace: &Workspace<'_>) -> Result<SummaryReport, CommandError> {
+    Ok(SummaryReport { turns: Vec::new(), ..of(env, workspace, &Arguments::default())? })
+}
+
+fn of(env: &Env, workspace: &Workspace<'_>, arguments: &Arguments) -> Result<SummaryReport, CommandError> {
     let reading = &workspace.reading;
     let range = arguments.turns.clone().or_else(|| arguments.turn.map(|turn| turn..=turn));
     let zone = (env.style.zone)();
@@ -70,7 +83,7 @@ pub fn report(env: &Env, arguments: &Arguments) -> Result<SummaryReport, Command
         let time = jiff::Timestamp::from_millisecond(moment).map(|time| time.to_zoned(zone.clone()));
         time.map(|time| time.strftime("%H:%M").to_string()).unwrap_or_default()
     };
-    let (mut turns, current) = summarize(reading, &contents(&workspace)?, &clock);
+    let (mut turns, current) = summarize(reading, &contents(workspace)?, &clock);
     let turn_count = turns.len();
     let asked = turns.iter().flat_map(|turn| &turn.summary.points).find(|point| point.kind == PointKind::Asked);
     let first = asked.map(|point| point.text());
@@ -82,7 +95,7 @@ pub fn report(env: &Env, arguments: &Arguments) -> Result<SummaryReport, Command
             return Err(CommandError::new(ErrorKind::Refused, error).hint("aperture summary lists the latest turns"));
         }
     }
-    let full = arguments.turn.filter(|_| arguments.full).map(|turn| full(&workspace, turn)).transpose()?;
+    let full = arguments.turn.filter(|_| arguments.full).map(|turn| full(workspace, turn)).transpose()?;
     // What a client wrote before the first prompt is no title.
     let title = Some(status::title(reading)).filter(|title| !title.starts_with('<')).or(first).unwrap_or_default();
     Ok(SummaryReport {

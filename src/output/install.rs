@@ -1,29 +1,61 @@
-use super::{Paint, Report, Style};
-use crate::engine::GitHook;
+use super::{Paint, Report, Style, printable};
+use crate::engine::mask;
 use serde::Serialize;
+use similar::TextDiff;
+use std::path::{Path, PathBuf};
 
-/// A hook of git.
+/// What happens to a file.
 #[derive(Clone, Debug, Serialize)]
-pub struct InstalledHook {
-    /// Which hook.
-    pub hook: GitHook,
-    /// Its script.
-    pub path: String,
-    /// Whether it is installed now.
-    pub installed: bool,
-    /// Whether that had to be changed.
-    pub changed: bool,
+pub struct FileChange {
+    /// The file.
+    pub path: PathBuf,
+    /// What is done to it: `create`, `change`, `delete` or `keep`.
+    pub action: &'static str,
+    /// What somebody else has there, so that it was left alone.
+    pub taken: Vec<&'static str>,
+    /// The unified difference, with credentials masked.
+    pub difference: String,
+    /// What it says before; none where there is no file.
+    #[serde(skip)]
+    pub before: Option<String>,
+    /// What it says after; none where there is no file.
+    #[serde(skip)]
+    pub after: Option<String>,
 }
 
-/// What was installed, or taken out.
+impl FileChange {
+    /// A change, by what the file says before and after it.
+    pub fn new(path: &Path, before: Option<String>, after: Option<String>, taken: Vec<&'static str>) -> FileChange {
+        let action = match (&before, &after) {
+            (None, Some(_)) => "create",
+            (Some(_), None) => "delete",
+            (before, after) if before != after => "change",
+            _ => "keep",
+        };
+        let (old, new) = (before.as_deref().unwrap_or_default(), after.as_deref().unwrap_or_default());
+        let difference = TextDiff::from_lines(old, new).unified_diff().context_radius(2).to_string();
+        FileChange { path: path.to_owned(), action, taken, difference: mask(&difference).into_owned(), before, after }
+    }
+}
+
+/// What was installed into another program, or taken out.
 #[derive(Clone, Debug, Serialize)]
 pub struct InstallReport {
-    /// The hooks of git.
-    pub hooks: Vec<InstalledHook>,
-    /// Whether it is a look ahead.
+    /// `install` or `uninstall`.
+    pub verb: &'static str,
+    /// The other program.
+    pub into: &'static str,
+    /// For whom: `user`, `project` or `local`.
+    pub scope: &'static str,
+    /// Whether nothing was written.
     pub dry_run: bool,
-    /// Whether it was only asked for.
+    /// Whether it was only asked what is missing.
     pub check: bool,
+    /// The files.
+    pub files: Vec<FileChange>,
+    /// The home directory, which is shown as `~`.
+    #[serde(skip)]
+    pub home: String,
 }
 
 impl Report for InstallReport {
@@ -33,20 +65,60 @@ impl Report for InstallReport {
 
     fn text(&self, style: &Style) -> String {
         let mut text = String::new();
-        for hook in &self.hooks {
-            let pending = hook.changed && (self.dry_run || self.check);
-            let word = match (pending, hook.installed, hook.changed) {
-                (true, false, _) if self.dry_run => "would be installed",
-                (true, true, _) if self.dry_run => "would be taken out",
-                (_, true, _) => "installed",
-                (_, false, true) if !self.check => "taken out",
-                (_, false, _) => "not installed",
-            };
-            text.push_str(&format!("{:<11} {word}: {}\n", hook.hook.name(), hook.path));
+        let mut line = |paint: Option<Paint>, words: &str| {
+            let words = printable(words);
+            text.push_str(&paint.map_or_else(|| words.to_string(), |paint| style.paint(paint, &words)));
+            text.push('\n');
+        };
+        let name = |file: &FileChange| {
+            let path = file.path.display().to_string();
+            path.strip_prefix(&self.home).filter(|rest| rest.starts_with('/')).map_or(path.clone(), |rest| format!("~{rest}"))
+        };
+        for file in self.files.iter().filter(|file| file.action != "keep" && !self.check) {
+            line(Some(Paint::Heading), &format!("{} {}", file.action, name(file)));
+            for changed in file.difference.lines() {
+                let paint = match changed.as_bytes().first() {
+                    Some(b'+') => Some(Paint::Added),
+                    Some(b'-') => Some(Paint::Removed),
+                    _ => Some(Paint::Dim),
+                };
+                line(paint, changed);
+            }
+            line(None, "");
         }
-        if self.dry_run && self.hooks.iter().any(|hook| hook.changed) {
-            text.push_str(&style.paint(Paint::Dim, "nothing was written: this is a dry run\n"));
+        if self.check {
+            for file in &self.files {
+                let (paint, state) = match file.action {
+                    "create" => (Paint::Bad, "missing"),
+                    "keep" => (Paint::Good, "there"),
+                    _ => (Paint::Warning, "different"),
+                };
+                line(Some(paint), &format!("{state:<10}{}", name(file)));
+            }
         }
+        for file in self.files.iter().filter(|file| !file.taken.is_empty()) {
+            let what = file.taken.join(", ");
+            line(Some(Paint::Warning), &format!("left alone: {what} in {} is somebody else's", name(file)));
+        }
+        line(None, &self.conclusion());
         text
+    }
+}
+
+impl InstallReport {
+    fn conclusion(&self) -> String {
+        let changed = self.files.iter().filter(|file| file.action != "keep").count();
+        let scope = if self.scope == "user" { String::new() } else { format!(" --{}", self.scope) };
+        let command = format!("aperture {} {}{scope}", self.verb, self.into);
+        match (self.verb, changed) {
+            ("install", 0) => "all of it is there".to_owned(),
+            (_, 0) => "there is nothing to take out".to_owned(),
+            _ if self.check => format!("{command} adds what is missing"),
+            _ if self.dry_run => format!("nothing was written: {command} does it"),
+            ("install", _) => {
+                format!("done: the next session of the client has it; aperture uninstall {}{scope} takes it out", self.into)
+            }
+            _ => "done: what aperture added is gone".to_owned(),
+        }
     }
 }

@@ -6,6 +6,9 @@ use unicode_width::UnicodeWidthStr;
 /// Columns that a command has at most in a list.
 const COMMAND_COLUMNS: usize = 40;
 
+/// Columns before a command.
+const MARGIN: usize = 16;
+
 /// A command of the model, and what became of it.
 #[derive(Clone, Debug, Serialize)]
 pub struct ObeyedCommand {
@@ -60,9 +63,12 @@ impl Report for ObeyReport {
             let number = command.number.map(|number| number.to_string()).unwrap_or_default();
             let name = padded(&clip(&command.command, COMMAND_COLUMNS), widest);
             let answer = command.answer.lines().next().unwrap_or_default();
-            let room = style.width.saturating_sub(widest + 18).max(COMMAND_COLUMNS);
             let state = style.paint(paint, &padded(word, 8));
-            text.push_str(&format!("{number:>4}  {state}  {name}  {}\n", clip(answer, room)));
+            let room = style.width.saturating_sub(widest + MARGIN + 2);
+            let gap = if answer.width() <= room { "  ".to_owned() } else { format!("\n{}", " ".repeat(MARGIN + 2)) };
+            let name = if answer.width() <= room { name } else { name.trim_end().to_owned() };
+            let answer = clip(answer, room.max(style.width.saturating_sub(MARGIN + 2)));
+            text.push_str(&format!("{number:>4}  {state}  {name}{gap}{answer}\n"));
         }
         let mut notes: Vec<&String> =
             self.commands.iter().filter_map(|command| command.change.as_ref()).flat_map(|change| &change.notes).collect();

@@ -9,6 +9,7 @@ pub mod codex;
 mod command;
 mod image;
 mod json;
+mod json_edit;
 mod message;
 mod sniff;
 
@@ -19,6 +20,7 @@ use std::ops::Range;
 use std::path::{Path, PathBuf};
 
 pub use json::strings;
+pub use json_edit::EditError;
 pub use message::{Addition, Change, Message, Part, Source};
 pub use sniff::{Format, sniff};
 

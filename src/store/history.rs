@@ -244,7 +244,7 @@ impl Store {
             state: if after.is_some() { OperationState::Prepared } else { OperationState::Committed },
             time,
             command: plan.command.clone(),
-            actor: plan.actor.clone(),
+            actor: plan.actor,
             inverts: plan.inverts,
             edits,
             marks: plan.marks.clone(),

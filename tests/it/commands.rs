@@ -528,15 +528,15 @@ fn arguments_that_make_no_sense() {
         &sandbox,
         &["statsu"],
         expect![[r#"
-        error: unrecognized subcommand 'statsu'
+            error: unrecognized subcommand 'statsu'
 
-          tip: a similar subcommand exists: 'status'
+              tip: some similar subcommands exist: 'statusline', 'status'
 
-        Usage: aperture [OPTIONS] [COMMAND]
+            Usage: aperture [OPTIONS] [COMMAND]
 
-        For more information, try '--help'.
-        exit code 2
-    "#]],
+            For more information, try '--help'.
+            exit code 2
+        "#]],
     );
     check(
         &sandbox,
@@ -732,7 +732,7 @@ fn settings_are_read_and_checked() {
               |
             1 | windwos = 1
               | ^^^^^^^
-            unknown field `windwos`, expected one of `windows`, `stale`, `preset`, `protect`, `keep`, `budget`, `focus`, `watch`, `prices`
+            unknown field `windwos`, expected one of `windows`, `stale`, `preset`, `protect`, `keep`, `budget`, `hooks`, `focus`, `prices`, `model`
             hint: aperture help settings lists what can be set
             exit code 2
         "#]],

@@ -115,7 +115,7 @@ fn words(line: &str) -> Vec<String> {
                 quote = Some(character);
                 word.get_or_insert_default();
             }
-            (None, '|' | '>' | ';') => break,
+            (None, '|' | '<' | '>' | ';') => break,
             (None, '#') if word.is_none() => break,
             (None, c) if c.is_whitespace() => words.extend(word.take()),
             (None, c) => word.get_or_insert_default().push(c),

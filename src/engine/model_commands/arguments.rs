@@ -148,10 +148,7 @@ fn wanted(verb: Verb, level: Level, piece: &str) -> Result<Level, Malformed> {
 
 /// Blocks as they are named: by a selector, or by words.
 fn named(piece: &str) -> Result<Named, Malformed> {
-    let error = match Selector::parse(piece) {
-        Ok(_) => return Ok(Named::Selector(piece.to_owned())),
-        Err(error) => error,
-    };
+    let Err(error) = Selector::parse(piece) else { return Ok(Named::Selector(piece.to_owned())) };
     // What has neither parentheses nor signs can be what something is about.
     let word = |c: char| c.is_alphanumeric() || c.is_whitespace() || "-_'’./:+".contains(c);
     let words = piece.chars().all(word) && piece.chars().any(char::is_alphabetic);

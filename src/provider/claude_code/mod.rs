@@ -2,11 +2,13 @@
 
 mod attachment;
 mod content;
+pub mod extension;
 mod lists;
 mod messages;
 mod parse;
 mod places;
 mod scan;
+pub mod settings;
 mod templates;
 mod tool;
 mod window;

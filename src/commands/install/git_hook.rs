@@ -1,9 +1,9 @@
-//! `aperture install` and `uninstall`: what aperture adds to other programs, and takes out again.
+//! `aperture install git-hook` and `uninstall git-hook`: aperture within the hooks of git.
 
 use crate::cli::{CommandError, Env, ErrorKind};
 use crate::engine::{GitHook, with_hook, without_hook};
 use crate::fsio::read_head;
-use crate::output::{InstallReport, InstalledHook};
+use crate::output::{GitHooksReport, InstalledHook};
 use anyhow::{Context, anyhow};
 use std::io;
 use std::path::{Path, PathBuf};
@@ -11,38 +11,9 @@ use std::path::{Path, PathBuf};
 /// Longest hook script that is read, in bytes.
 const LONGEST: usize = 1 << 20;
 
-/// Arguments of `install`.
+/// Arguments of `install git-hook` and `uninstall git-hook`.
 #[derive(Debug, clap::Args)]
-#[command(after_help = "Examples:
-  aperture install git-hook                    pre-commit: no session with a credential is committed
-  aperture install git-hook --post-commit      each commit gets a note: the session, and what it was about
-  aperture install git-hook --check            exit code 1 where it is not installed
-
-A hook that is there stays: a marked part is added behind its first line, and aperture uninstall takes exactly that out.
-git commit --no-verify passes over the hook once. Show the notes with: git log --notes=aperture")]
 pub struct Arguments {
-    #[command(subcommand)]
-    what: What,
-}
-
-/// Arguments of `uninstall`.
-#[derive(Debug, clap::Args)]
-#[command(after_help = "Examples:
-  aperture uninstall git-hook               every hook of aperture
-  aperture uninstall git-hook --pre-push --dry-run")]
-pub struct UninstallArguments {
-    #[command(subcommand)]
-    what: What,
-}
-
-#[derive(Debug, clap::Subcommand)]
-enum What {
-    /// Hooks of git in this repository
-    GitHook(GitHookArguments),
-}
-
-#[derive(Debug, clap::Args)]
-struct GitHookArguments {
     /// Before a commit: refuse staged sessions that hold credentials
     #[arg(long)]
     pre_commit: bool,
@@ -60,21 +31,10 @@ struct GitHookArguments {
     check: bool,
 }
 
-/// Installs what is named.
-pub fn run(env: &Env, arguments: &Arguments) -> Result<(), CommandError> {
-    let What::GitHook(arguments) = &arguments.what;
-    git_hooks(env, arguments, true)
-}
-
-/// Takes out what is named.
-pub fn run_uninstall(env: &Env, arguments: &UninstallArguments) -> Result<(), CommandError> {
-    let What::GitHook(arguments) = &arguments.what;
-    git_hooks(env, arguments, false)
-}
-
-fn git_hooks(env: &Env, arguments: &GitHookArguments, install: bool) -> Result<(), CommandError> {
+/// Adds aperture to hooks, or takes it out of them.
+pub fn run(env: &Env, arguments: &Arguments, install: bool) -> Result<(), CommandError> {
     let directory = hooks_directory(env)?;
-    let mut report = InstallReport { hooks: Vec::new(), dry_run: arguments.dry_run, check: arguments.check };
+    let mut report = GitHooksReport { hooks: Vec::new(), dry_run: arguments.dry_run, check: arguments.check };
     let mut writes: Vec<(PathBuf, Option<Vec<u8>>)> = Vec::new();
     for hook in meant(arguments, install) {
         let path = directory.join(hook.name());
@@ -110,7 +70,7 @@ fn git_hooks(env: &Env, arguments: &GitHookArguments, install: bool) -> Result<(
 }
 
 /// The hooks that are named; by default the first one to install, and all to take out.
-fn meant(arguments: &GitHookArguments, install: bool) -> Vec<GitHook> {
+fn meant(arguments: &Arguments, install: bool) -> Vec<GitHook> {
     let named = [arguments.pre_commit, arguments.post_commit, arguments.pre_push];
     let named: Vec<GitHook> = GitHook::ALL.into_iter().zip(named).filter(|(_, named)| *named).map(|(hook, _)| hook).collect();
     match (named.is_empty(), install) {

@@ -1,0 +1,29 @@
+//! The client is about to put a summary in the place of the conversation.
+
+use super::Payload;
+use crate::cli::{CommandError, Env};
+use crate::commands::snapshot;
+use crate::model::Zone;
+use crate::output::HookReport;
+
+/// Names the point in the log, and asks the summary to keep what is pinned.
+pub(super) fn answer(env: &Env, payload: &Payload) -> Result<Option<HookReport>, CommandError> {
+    if !payload.has_session(env) {
+        return Ok(None);
+    }
+    let time = env.style.now.strftime("%Y-%m-%d-%H%M%S");
+    let workspace = match snapshot::save(env, &env.find(None)?, &format!("before-compaction-{time}")) {
+        Ok((_, workspace)) => workspace,
+        // What is pinned matters more than the name of a point.
+        Err(error) => {
+            env.note(&format!("no snapshot: {:#}", error.source));
+            env.open(None)?
+        }
+    };
+    let kept = super::pinned(&workspace, &|block| block.position.zone != Zone::Cold)?;
+    if kept.is_empty() {
+        return Ok(None);
+    }
+    let text = format!("The user pinned these blocks. Keep them in the summary, word for word:\n\n{}", kept.join("\n\n"));
+    Ok(Some(HookReport::plain("PreCompact", &text)))
+}

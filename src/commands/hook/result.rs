@@ -1,0 +1,60 @@
+//! A tool has answered, and the model has not seen it yet.
+
+use super::Payload;
+use crate::cli::{CommandError, Env};
+use crate::engine::tokens::estimate;
+use crate::engine::{self, Context, Need, Reducible};
+use crate::model::{Basis, Block, BlockKind, Level, Role, TokenCount, Tool, ToolVerb};
+use crate::output::{HookReport, tokens};
+use rustc_hash::FxHashSet;
+use serde_json::Value;
+
+/// The answer of a tool, each long text of it trimmed, if the settings want that. The whole text is kept in a file first, which
+/// the model can read.
+pub(super) fn answer(env: &Env, payload: &Payload) -> Result<Option<HookReport>, CommandError> {
+    let (Some(name), Some(id), true) = (&payload.tool_name, &payload.tool_use_id, env.hooks.reduce_results) else {
+        return Ok(None);
+    };
+    let mut output = payload.tool_response.clone();
+    let mut block = Block::new(BlockKind::ToolResult, Role::ToolResult);
+    let tool =
+        Tool { name: name.as_str().into(), verb: ToolVerb::Other, target: "".into(), scope: 0, whole: false, parameters: 0 };
+    block.tool = Some(Box::new(tool));
+    let mut shortened = false;
+    for (place, text) in texts(name, &mut output).into_iter().enumerate() {
+        let whole = estimate(text);
+        if whole <= env.hooks.reduce_over_tokens as f64 || env.rules.protect(&block, text) {
+            continue;
+        }
+        let need = if payload.has_session(env) { Need::new(&env.open(None)?.reading) } else { Need::default() };
+        let (of_name, nothing) = (|term| need.of_name(term), FxHashSet::default());
+        let context = Context { name: &of_name, line: need.of_line(&block), shown: &nothing };
+        let input = Reducible { kind: block.kind, tool: None, error: false, images: &[], content: text };
+        let cost = tokens(TokenCount { value: whole, basis: Basis::Estimated });
+        let path = env.result_path(&format!("{id}-{place}"))?;
+        let marker = format!("[trimmed from {cost} by aperture; the whole is in {}]", path.display());
+        let Some(short) = engine::reduce(&input, Level::Trimmed, &marker, &context) else { continue };
+        env.keep_result(&path, text)?;
+        *text = short;
+        shortened = true;
+    }
+    Ok(shortened.then(|| HookReport::output("PostToolUse", output)))
+}
+
+/// The texts of an answer that can be shortened without harm, where the tool has them. A file that was read is none of them:
+/// the client numbers its lines.
+fn texts<'a>(tool: &str, output: &'a mut Value) -> Vec<&'a mut String> {
+    let text = |value: &'a mut Value| match value {
+        Value::String(text) => Some(text),
+        _ => None,
+    };
+    match output {
+        Value::Object(members) if tool == "Bash" => members.get_mut("stdout").and_then(text).into_iter().collect(),
+        Value::Array(parts) if tool.starts_with("mcp__") => parts
+            .iter_mut()
+            .filter(|part| part["type"] == "text")
+            .filter_map(|part| part.get_mut("text").and_then(text))
+            .collect(),
+        _ => Vec::new(),
+    }
+}

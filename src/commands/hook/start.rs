@@ -1,0 +1,58 @@
+//! A session begins, is resumed, or goes on after a compaction.
+
+use super::Payload;
+use crate::cli::{CommandError, Env};
+use crate::commands::{manifest, summary};
+use crate::engine::Reading;
+use crate::model::{RowKind, Zone};
+use crate::output::{HookReport, Report};
+
+/// The manifest, if there is anything to say one about, and how the model can shape its memory.
+///
+/// After a compaction also the pinned blocks that it dropped; for a new session, if the settings want that, what the last one
+/// of the project was about.
+pub(super) fn answer(env: &Env, payload: &Payload) -> Result<Option<HookReport>, CommandError> {
+    let mut parts = Vec::new();
+    if payload.has_session(env) {
+        let workspace = env.open(None)?;
+        // The client asks before it writes the compaction: what the file holds then is what was, and all of it may be gone.
+        let behind = payload.source.as_deref() == Some("compact") && !is_cut(&workspace.reading);
+        if !behind {
+            parts.push(manifest::detailed(env, &workspace).text(&env.style));
+        }
+        if payload.source.as_deref() == Some("compact") {
+            let back = super::pinned(&workspace, &|block| behind || block.position.zone == Zone::Cold)?;
+            if !back.is_empty() {
+                parts.push(format!("Blocks that the user pinned, as they were before the compaction:\n\n{}", back.join("\n\n")));
+            }
+        }
+    } else if env.hooks.handoff {
+        parts.extend(handoff(env)?);
+    }
+    // What may be cut off stands last.
+    parts.insert(0, COMMANDS.to_owned());
+    Ok(Some(HookReport::context("SessionStart", &parts.join("\n"))))
+}
+
+/// Whether a compaction is the last thing that happened.
+fn is_cut(reading: &Reading) -> bool {
+    let kinds = reading.session.rows.iter().rev().map(|row| row.kind);
+    kinds.take_while(|kind| *kind != RowKind::Assistant).any(|kind| kind == RowKind::Boundary)
+}
+
+/// How the model can shape its memory.
+const COMMANDS: &str = "\
+aperture keeps the memory of this session. Blocks of it are named by numbers (#12), ranges (3..9) and words such as stale or
+tool(Read). You may write, each on a line of its own: @expand(12) @recall(12) @recall(\"query\") @compress(3..9, minimal)
+@archive(3..9) @pin(12) @unpin(12) @focus(12) @update(12, \"text\") @create(\"note\"). It is done when you stop, and the answer
+comes with the next prompt.
+";
+
+/// What the last session of the project was about.
+fn handoff(env: &Env) -> Result<Option<String>, CommandError> {
+    // Without a session named: the newest of the project, for this one has no file yet.
+    let Ok(found) = env.newest() else { return Ok(None) };
+    let workspace = env.read(found)?;
+    let report = summary::current(env, &workspace)?;
+    Ok(Some(format!("The last session here ({}):\n{}", workspace.location.id, report.text(&env.style))))
+}

@@ -1,0 +1,14 @@
+//! The model is done, or the session ends.
+
+use super::Payload;
+use crate::cli::{CommandError, Env};
+use crate::commands::obey;
+use crate::output::HookReport;
+
+/// Carries out what the model asked for. It is told with the next prompt: an answer now would start it again.
+pub(super) fn answer(env: &Env, payload: &Payload) -> Result<Option<HookReport>, CommandError> {
+    if payload.has_session(env) {
+        obey::obey(env)?;
+    }
+    Ok(None)
+}

@@ -1,0 +1,75 @@
+//! `aperture install` and `uninstall`: aperture within other programs.
+
+mod claude_code;
+mod git_hook;
+
+use crate::cli::{CommandError, Env};
+
+/// Arguments of `install`.
+#[derive(Debug, clap::Args)]
+#[command(after_help = "Examples:
+  aperture install claude-code --dry-run   show what would be written
+  aperture install claude-code             for all projects of the user
+  aperture install claude-code --project   for everybody who works on this project
+  aperture install claude-code --check     exit 1 unless all of it is there
+  aperture install git-hook                pre-commit: no session with a credential is committed
+  aperture install git-hook --post-commit  each commit gets a note: the session, and what it was about
+
+A git hook that is there stays: a marked part is added behind its first line. git commit --no-verify passes over
+it once; git log --notes=aperture shows the notes. aperture uninstall takes out exactly what was added.")]
+pub struct Arguments {
+    #[command(subcommand)]
+    into: Into,
+}
+
+/// Arguments of `uninstall`.
+#[derive(Debug, clap::Args)]
+#[command(after_help = "Examples:
+  aperture uninstall claude-code --dry-run   show what would be taken out
+  aperture uninstall claude-code             take out what install added, and nothing else
+  aperture uninstall git-hook                every hook of aperture
+  aperture uninstall git-hook --pre-push --dry-run")]
+pub struct UninstallArguments {
+    #[command(subcommand)]
+    from: From,
+}
+
+#[derive(Debug, clap::Subcommand)]
+enum Into {
+    /// Hooks, status line, MCP server and slash commands of Claude Code
+    ClaudeCode(claude_code::Arguments),
+    /// Hooks of git in this repository
+    GitHook(git_hook::Arguments),
+}
+
+#[derive(Debug, clap::Subcommand)]
+enum From {
+    /// Hooks, status line, MCP server and slash commands of Claude Code
+    ClaudeCode(claude_code::UninstallArguments),
+    /// Hooks of git in this repository
+    GitHook(git_hook::Arguments),
+}
+
+/// Installs, or says what is missing.
+///
+/// # Errors
+///
+/// What is there cannot be read, changed or written.
+pub fn run(env: &Env, arguments: &Arguments) -> Result<(), CommandError> {
+    match &arguments.into {
+        Into::ClaudeCode(arguments) => claude_code::run(env, arguments),
+        Into::GitHook(arguments) => git_hook::run(env, arguments, true),
+    }
+}
+
+/// Takes out what was installed.
+///
+/// # Errors
+///
+/// As [`run`].
+pub fn run_uninstall(env: &Env, arguments: &UninstallArguments) -> Result<(), CommandError> {
+    match &arguments.from {
+        From::ClaudeCode(arguments) => claude_code::run_uninstall(env, arguments),
+        From::GitHook(arguments) => git_hook::run(env, arguments, false),
+    }
+}

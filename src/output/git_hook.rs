@@ -1,0 +1,52 @@
+use super::{Paint, Report, Style};
+use crate::engine::GitHook;
+use serde::Serialize;
+
+/// A hook of git.
+#[derive(Clone, Debug, Serialize)]
+pub struct InstalledHook {
+    /// Which hook.
+    pub hook: GitHook,
+    /// Its script.
+    pub path: String,
+    /// Whether it is installed now.
+    pub installed: bool,
+    /// Whether that had to be changed.
+    pub changed: bool,
+}
+
+/// What was installed, or taken out.
+#[derive(Clone, Debug, Serialize)]
+pub struct GitHooksReport {
+    /// The hooks of git.
+    pub hooks: Vec<InstalledHook>,
+    /// Whether it is a look ahead.
+    pub dry_run: bool,
+    /// Whether it was only asked for.
+    pub check: bool,
+}
+
+impl Report for GitHooksReport {
+    fn schema(&self) -> &'static str {
+        "aperture.install/1"
+    }
+
+    fn text(&self, style: &Style) -> String {
+        let mut text = String::new();
+        for hook in &self.hooks {
+            let pending = hook.changed && (self.dry_run || self.check);
+            let word = match (pending, hook.installed, hook.changed) {
+                (true, false, _) if self.dry_run => "would be installed",
+                (true, true, _) if self.dry_run => "would be taken out",
+                (_, true, _) => "installed",
+                (_, false, true) if !self.check => "taken out",
+                (_, false, _) => "not installed",
+            };
+            text.push_str(&format!("{:<11} {word}: {}\n", hook.hook.name(), hook.path));
+        }
+        if self.dry_run && self.hooks.iter().any(|hook| hook.changed) {
+            text.push_str(&style.paint(Paint::Dim, "nothing was written: this is a dry run\n"));
+        }
+        text
+    }
+}

@@ -1,0 +1,152 @@
+use super::{Report, Style, count, plural, tokens};
+use crate::engine::mask;
+use crate::model::{Basis, Level, MarkKind, Operation, TokenCount};
+use serde::Serialize;
+use serde_json::{Value, json};
+
+/// Longest answer that the client takes whole, in characters as it counts them (UTF-16).
+const LONGEST: usize = 9_900;
+/// What stands where an answer was cut.
+const CUT: &str = "\n[cut here: aperture manifest and aperture show have the rest]";
+
+/// What a client is told about an event.
+#[derive(Clone, Debug, Serialize)]
+pub struct HookReport {
+    /// The event.
+    pub event: &'static str,
+    /// What the model is told.
+    pub context: Option<String>,
+    /// What the client is to take as the answer of the tool.
+    pub output: Option<Value>,
+    /// Whether the client takes the text as it is.
+    #[serde(skip)]
+    plain: bool,
+}
+
+impl HookReport {
+    /// A text that the model gets as additional context.
+    pub fn context(event: &'static str, text: &str) -> HookReport {
+        HookReport { event, context: Some(limited(text)), output: None, plain: false }
+    }
+
+    /// A text that the client takes as it is.
+    pub fn plain(event: &'static str, text: &str) -> HookReport {
+        HookReport { event, context: Some(limited(text)), output: None, plain: true }
+    }
+
+    /// Another answer in the place of that of a tool.
+    pub fn output(event: &'static str, output: Value) -> HookReport {
+        HookReport { event, context: None, output: Some(output), plain: false }
+    }
+}
+
+impl Report for HookReport {
+    fn schema(&self) -> &'static str {
+        "aperture.hook/1"
+    }
+
+    fn text(&self, _: &Style) -> String {
+        let text = self.context.clone().unwrap_or_default();
+        if self.plain {
+            return format!("{text}\n");
+        }
+        let mut answer = json!({"hookEventName": self.event});
+        if let Some(context) = &self.context {
+            answer["additionalContext"] = Value::from(&**context);
+        }
+        if let Some(output) = &self.output {
+            answer["updatedToolOutput"] = output.clone();
+        }
+        format!("{}\n", json!({"hookSpecificOutput": answer}))
+    }
+}
+
+/// The text without credentials, and no longer than the client takes: whole lines as far as they fit.
+fn limited(text: &str) -> String {
+    let text = mask(text.trim_end());
+    let room = LONGEST - CUT.len();
+    let mut length = 0;
+    let mut line_end = 0;
+    for (at, character) in text.char_indices() {
+        if character == '\n' && length <= room {
+            line_end = at;
+        }
+        length += character.len_utf16();
+        if length > LONGEST {
+            // A line that is far too long is cut within.
+            let hard = text.char_indices().nth(room / 2).map_or(0, |(at, _)| at);
+            return format!("{}{CUT}", &text[..line_end.max(hard)]);
+        }
+    }
+    text.into_owned()
+}
+
+/// An operation in a line, for the model; none where it changed nothing that the model sees.
+pub fn changes_of(operation: &Operation) -> Option<String> {
+    let changes: Vec<_> = operation.edits.iter().filter_map(|edit| edit.change.as_ref()).collect();
+    let mut said: Vec<String> = Vec::new();
+    for level in [Level::Original, Level::Trimmed, Level::Summarized, Level::Minimal, Level::Archived] {
+        let of_level: Vec<_> = changes.iter().filter(|change| change.level_after == level).collect();
+        if !of_level.is_empty() {
+            let blocks = of_level.iter().take(LISTED).map(|change| format!("#{} {}", change.number, change.label));
+            let more = of_level.len().saturating_sub(LISTED);
+            let more = if more == 0 { String::new() } else { format!(" and {} more", count(more as u64)) };
+            said.push(format!("{} {}{more}", verb(level), blocks.collect::<Vec<_>>().join(", ")));
+        }
+    }
+    let pins = operation.marks.iter().filter(|mark| mark.kind == MarkKind::Pin);
+    for (verb, put) in [("pinned", true), ("unpinned", false)] {
+        let numbers: Vec<String> =
+            pins.clone().filter(|mark| mark.after.is_some() == put).map(|mark| format!("#{}", mark.number)).collect();
+        if !numbers.is_empty() {
+            said.push(format!("{verb} {}", numbers.join(", ")));
+        }
+    }
+    let added = operation.edits.iter().filter(|edit| edit.before.is_none()).count();
+    if added > 0 && changes.is_empty() {
+        said.push(format!("added {}", plural(added, "note")));
+    }
+    let saved = TokenCount { value: operation.tokens_before - operation.tokens_after, basis: Basis::Estimated };
+    let saved = if saved.value >= 1.0 { format!(" (saves {})", tokens(saved)) } else { String::new() };
+    (!said.is_empty()).then(|| format!("- {}{saved}", said.join("; ")))
+}
+
+/// Blocks that a line names at most.
+const LISTED: usize = 6;
+
+fn verb(level: Level) -> &'static str {
+    match level {
+        Level::Original => "brought back",
+        Level::Trimmed => "trimmed",
+        Level::Summarized => "summarized",
+        Level::Minimal => "reduced to a line",
+        Level::Archived => "archived",
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn no_answer_is_longer_than_the_client_takes() {
+        for text in [
+            "x".repeat(30_000),
+            "日本語\n".repeat(9_000),
+            "🦀".repeat(9_000),
+            format!("{}\n{}", "a".repeat(9_800), "b".repeat(500)),
+        ] {
+            let cut = limited(&text);
+            assert!(cut.encode_utf16().count() < 10_000 && cut.ends_with(CUT), "{}", cut.len());
+        }
+        let short = "a line\n".repeat(1_000);
+        assert_eq!(limited(&short), short.trim_end());
+        let cut = limited(&"a line\n".repeat(2_000));
+        assert!(cut.strip_suffix(CUT).unwrap().ends_with("\na line"), "whole lines");
+    }
+
+    #[test]
+    fn no_credential_is_said() {
+        assert!(!limited("key sk-ant-api03-abcdefghijklmnopqrstuvwxyz").contains("abcdefghijkl"));
+    }
+}

@@ -1,0 +1,95 @@
+//! Files of Claude Code that are wholly aperture's: slash commands, and the plugin that brings them and the server to every
+//! project of a user.
+//!
+//! Each carries a seal: a hash of its other bytes. One whose seal holds is ours to replace or delete, whatever version of
+//! aperture wrote it; one that somebody changed is not.
+
+use serde_json::{Value, json};
+
+/// What stands before the seal.
+const SEAL: &str = "aperture-seal:";
+/// Characters of the seal.
+const SEAL_LENGTH: usize = 16;
+
+/// The slash commands: the name of each file and what it says. `program` is how aperture is called.
+pub fn slash_commands(program: &str) -> [(&'static str, String); 3] {
+    let file = |about: &str, allowed: &str, words: &str| {
+        sealed(&format!(
+            "---\ndescription: {about}\nallowed-tools: Bash({program} {allowed}:*)\n---\n{words}\n\n<!-- {SEAL}{} -->\n",
+            "0".repeat(SEAL_LENGTH)
+        ))
+    };
+    [
+        (
+            "manifest.md",
+            file(
+                "Show what the context window holds",
+                "manifest",
+                &format!("This is the context manifest of this session. Show it to the user as it is.\n\n!`{program} manifest`"),
+            ),
+        ),
+        (
+            "recall.md",
+            file(
+                "Search what left the context window",
+                "recall",
+                &format!(
+                    "Find what answers this in the parts of the session that are no longer in view, with `{program} recall 'QUERY'` in \
+                     the Bash tool, and tell the user what it says: $ARGUMENTS"
+                ),
+            ),
+        ),
+        (
+            "tidy.md",
+            file(
+                "Shorten what is stale in the context window",
+                "compress",
+                &format!(
+                    "Run `{program} compress --stale --live` in the Bash tool. Tell the user what it saved, that `{program} undo --live` \
+                     takes it back, and that /resume with the id of this session shows the result."
+                ),
+            ),
+        ),
+    ]
+}
+
+/// The description of the plugin that holds the server and the slash commands.
+pub fn plugin(program: &str) -> String {
+    let description = format!("The context of a session: visible, queryable, changeable. ({SEAL}{})", "0".repeat(SEAL_LENGTH));
+    let manifest: Value = json!({
+        "name": "aperture",
+        "version": env!("CARGO_PKG_VERSION"),
+        "description": description,
+        "mcpServers": {"aperture": {"command": program, "args": ["mcp"]}},
+    });
+    sealed(&format!("{manifest:#}\n"))
+}
+
+/// Whether a file is as aperture wrote it.
+pub fn is_sealed(text: &str) -> bool {
+    text.split_once(SEAL).is_some_and(|(_, rest)| rest.get(..SEAL_LENGTH).is_some()) && sealed(text) == text
+}
+
+/// The text with the seal that fits it.
+fn sealed(text: &str) -> String {
+    let Some((before, rest)) = text.split_once(SEAL) else { return text.to_owned() };
+    let Some(after) = rest.get(SEAL_LENGTH..) else { return text.to_owned() };
+    let hash = blake3::hash(format!("{before}{after}").as_bytes()).to_hex();
+    format!("{before}{SEAL}{}{after}", &hash[..SEAL_LENGTH])
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_seal_holds_until_a_byte_is_changed() {
+        let mut files: Vec<String> = slash_commands("aperture").into_iter().map(|(_, text)| text).collect();
+        files.push(plugin("/opt/aperture"));
+        for text in files {
+            assert!(is_sealed(&text), "{text}");
+            assert!(!is_sealed(&format!("{text} ")) && !is_sealed(&text.replacen("description", "Description", 1)), "{text}");
+        }
+        assert!(!is_sealed("mine") && !is_sealed("aperture-seal:12"));
+    }
+}

@@ -1,0 +1,360 @@
+//! What aperture adds to the files of Claude Code, and how that is told from what others put there.
+
+use crate::provider::json_edit::{EditError, add, names, remove};
+use serde_json::{Value, json};
+
+/// Seconds after which the client gives up on a hook.
+const HOOK_SECONDS: u32 = 10;
+
+/// What the settings of a client are to call.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Calls {
+    /// The program: a name that is looked for, or a path.
+    pub program: String,
+    /// The events of which it wants to hear.
+    pub events: Vec<&'static str>,
+}
+
+/// What stands for a file that is not there: an empty one can be told from it afterwards.
+pub const NO_FILE: &str = "\n";
+
+/// A document as it would be, and what of it was left alone.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Edited {
+    /// The document.
+    pub text: String,
+    /// The names that somebody else uses, so that nothing was put there.
+    pub taken: Vec<&'static str>,
+}
+
+/// The settings with hooks and, unless there is another one, the status line.
+///
+/// Where all of it is there already, in whatever form, it is the same text.
+///
+/// # Errors
+///
+/// They are no JSON, or hooks are kept in another form.
+pub fn install(settings: &str, calls: &Calls) -> Result<Edited, EditError> {
+    let clean = uninstall(settings)?;
+    let foreign = names(&clean, &[]).iter().any(|name| name == STATUS_LINE);
+    let taken = if foreign { vec![STATUS_LINE] } else { Vec::new() };
+    if installed(settings, calls, foreign) {
+        return Ok(Edited { text: settings.to_owned(), taken });
+    }
+    let mut text = clean;
+    for event in &calls.events {
+        text = add(&text, &["hooks", event], None, &hook(&calls.program, event))?;
+    }
+    if !foreign {
+        text = add(&text, &[], Some(STATUS_LINE), &status_line(&calls.program))?;
+    }
+    Ok(Edited { text, taken })
+}
+
+/// The settings without what [`install`] adds.
+///
+/// # Errors
+///
+/// They are no JSON.
+pub fn uninstall(settings: &str) -> Result<String, EditError> {
+    let mut text = remove(settings, &[], &|name, value| name == STATUS_LINE && calls_us(value, "statusline"))?;
+    for event in names(&text, &["hooks"]) {
+        text = remove(&text, &["hooks", &event], &|_, entry| is_our_hook(entry))?;
+    }
+    Ok(text)
+}
+
+/// The project's list of servers with ours, unless its name is taken.
+///
+/// # Errors
+///
+/// It is no JSON, or has another form.
+pub fn install_server(list: &str, program: &str) -> Result<Edited, EditError> {
+    let clean = uninstall_server(list)?;
+    if names(&clean, &[SERVERS]).iter().any(|name| name == SERVER) {
+        return Ok(Edited { text: list.to_owned(), taken: vec![SERVER] });
+    }
+    let there = serde_json::from_str::<Value>(list).is_ok_and(|list| list[SERVERS][SERVER] == server(program));
+    let text = if there { list.to_owned() } else { add(&clean, &[SERVERS], Some(SERVER), &server(program))? };
+    Ok(Edited { text, taken: Vec::new() })
+}
+
+/// The list without our server.
+///
+/// # Errors
+///
+/// It is no JSON.
+pub fn uninstall_server(list: &str) -> Result<String, EditError> {
+    let ours = |name: &str, value: &Value| {
+        name == SERVER && is_us(value["command"].as_str().unwrap_or_default()) && value["args"] == json!(["mcp"])
+    };
+    remove(list, &[SERVERS], &ours)
+}
+
+const STATUS_LINE: &str = "statusLine";
+const SERVERS: &str = "mcpServers";
+const SERVER: &str = "aperture";
+
+/// Whether all of it is there, and nothing of ours beside it.
+fn installed(settings: &str, calls: &Calls, foreign_status_line: bool) -> bool {
+    let Ok(settings) = serde_json::from_str::<Value>(settings.trim_start_matches('\u{feff}')) else { return false };
+    let none = serde_json::Map::new();
+    let hooks = settings["hooks"].as_object().unwrap_or(&none);
+    let ours = hooks.iter().flat_map(|(event, entries)| {
+        let entries = entries.as_array().into_iter().flatten().filter(|entry| is_our_hook(entry));
+        entries.map(move |entry| (event.as_str(), entry.clone()))
+    });
+    let mut found: Vec<(&str, Value)> = ours.collect();
+    let mut wanted: Vec<(&str, Value)> = calls.events.iter().map(|event| (*event, hook(&calls.program, event))).collect();
+    found.sort_by_key(|(event, _)| *event);
+    wanted.sort_by_key(|(event, _)| *event);
+    found == wanted && (foreign_status_line || settings[STATUS_LINE] == status_line(&calls.program))
+}
+
+fn hook(program: &str, event: &str) -> Value {
+    json!({"hooks": [{"type": "command", "command": command(program, &format!("hook {event}")), "timeout": HOOK_SECONDS}]})
+}
+
+fn status_line(program: &str) -> Value {
+    json!({"type": "command", "command": command(program, "statusline")})
+}
+
+fn server(program: &str) -> Value {
+    json!({"command": program, "args": ["mcp"]})
+}
+
+/// A command for a shell.
+fn command(program: &str, words: &str) -> String {
+    let plain = program.chars().all(|c| c.is_alphanumeric() || "-_./:+@".contains(c));
+    if plain { format!("{program} {words}") } else { format!("'{}' {words}", program.replace('\'', r"'\''")) }
+}
+
+fn is_our_hook(entry: &Value) -> bool {
+    let hooks = entry["hooks"].as_array().map_or(&[][..], Vec::as_slice);
+    !hooks.is_empty() && hooks.iter().all(|hook| calls_us(hook, "hook"))
+}
+
+/// Whether a command of the client is a call of aperture with this word.
+fn calls_us(value: &Value, word: &str) -> bool {
+    let command = value["command"].as_str().unwrap_or_default();
+    let (program, words) = match command.strip_prefix('\'').and_then(|rest| rest.rsplit_once("' ")) {
+        Some(quoted) => quoted,
+        None => command.split_once(' ').unwrap_or_default(),
+    };
+    words.split(' ').next() == Some(word) && is_us(program)
+}
+
+/// Whether a program is aperture, by its name.
+fn is_us(program: &str) -> bool {
+    let name = program.rsplit(['/', '\\']).next().unwrap_or_default();
+    name.strip_suffix(".exe").unwrap_or(name) == "aperture"
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use expect_test::expect;
+    use proptest::prelude::*;
+
+    fn calls() -> Calls {
+        Calls { program: "aperture".to_owned(), events: vec!["SessionStart", "Stop"] }
+    }
+
+    fn installed_in(settings: &str) -> String {
+        install(settings, &calls()).unwrap().text
+    }
+
+    #[test]
+    fn a_new_file_is_laid_out_as_the_client_does() {
+        expect![[r#"
+            {
+              "hooks": {
+                "SessionStart": [
+                  {
+                    "hooks": [
+                      {
+                        "type": "command",
+                        "command": "aperture hook SessionStart",
+                        "timeout": 10
+                      }
+                    ]
+                  }
+                ],
+                "Stop": [
+                  {
+                    "hooks": [
+                      {
+                        "type": "command",
+                        "command": "aperture hook Stop",
+                        "timeout": 10
+                      }
+                    ]
+                  }
+                ]
+              },
+              "statusLine": {
+                "type": "command",
+                "command": "aperture statusline"
+              }
+            }
+        "#]]
+        .assert_eq(&installed_in("\n"));
+    }
+
+    #[test]
+    fn what_is_there_stays_as_it_is() {
+        let settings = "{\n\t\"model\":   \"opus\",\n\t\"hooks\": {\"Stop\": [{\"hooks\": [{\"command\": \"say done\"}]}] }\n}";
+        expect![[r#"
+            {
+            	"model":   "opus",
+            	"hooks": {"Stop": [{"hooks": [{"command": "say done"}]},
+            			{
+            				"hooks": [
+            					{
+            						"type": "command",
+            						"command": "aperture hook Stop",
+            						"timeout": 10
+            					}
+            				]
+            			}],
+            		"SessionStart": [
+            			{
+            				"hooks": [
+            					{
+            						"type": "command",
+            						"command": "aperture hook SessionStart",
+            						"timeout": 10
+            					}
+            				]
+            			}
+            		] },
+            	"statusLine": {
+            		"type": "command",
+            		"command": "aperture statusline"
+            	}
+            }"#]]
+        .assert_eq(&installed_in(settings));
+    }
+
+    #[test]
+    fn removing_is_the_inverse_of_adding() {
+        for settings in [
+            "",
+            "\n",
+            " \r\n",
+            "{}",
+            "{ }\n",
+            "{\n}\n",
+            "{\"hooks\":{}}",
+            "{\"hooks\": {\"Stop\": [ ]}}",
+            "{\"hooks\": { \"Stop\" :[\n]\n} , \"a\\\"}\": \"]}\" }",
+            "\u{feff}{\"statusLine\": {\"command\": \"mine\"}}\r\n",
+            "{\"hooks\": {\"Stop\": [{\"hooks\": [{\"command\": \"other hook Stop\"}]}]}, \"hooks\": {}}",
+        ] {
+            let once = installed_in(settings);
+            assert_ne!(once, settings);
+            assert_eq!(installed_in(&once), once, "twice is once: {settings}");
+            assert_eq!(uninstall(&once).unwrap(), settings);
+        }
+    }
+
+    #[test]
+    fn another_version_of_ours_is_replaced() {
+        let old = Calls { program: "/opt/my tools/aperture".to_owned(), events: vec!["Stop", "PostToolUse"] };
+        let before = "{\n  \"model\": \"opus\"\n}\n";
+        let once = install(before, &old).unwrap().text;
+        assert!(once.contains("'/opt/my tools/aperture' hook Stop"), "{once}");
+        assert_eq!(installed_in(&once), installed_in(before));
+        assert_eq!(uninstall(&once).unwrap(), before);
+    }
+
+    #[test]
+    fn what_was_laid_out_anew_is_still_known() {
+        let compact = serde_json::from_str::<Value>(&installed_in("")).unwrap().to_string();
+        assert_eq!(installed_in(&compact), compact);
+        assert_eq!(uninstall(&compact).unwrap(), "{\"hooks\":{\"SessionStart\":[],\"Stop\":[]}}");
+    }
+
+    #[test]
+    fn what_others_added_since_stays() {
+        let later = installed_in("{}").replacen("[", "[{\"hooks\": []}, ", 1).replacen("{", "{\"a\": 1, ", 1);
+        assert_eq!(uninstall(&later).unwrap(), "{\"a\": 1, \"hooks\": {\n    \"SessionStart\": [{\"hooks\": []}\n    ]\n  }}");
+    }
+
+    #[test]
+    fn the_status_line_of_another_program_stays() {
+        let edited = install("{\"statusLine\": {\"command\": \"mine\"}}", &calls()).unwrap();
+        assert_eq!(edited.taken, ["statusLine"]);
+        assert!(!edited.text.contains("aperture statusline"));
+    }
+
+    #[test]
+    fn what_is_no_json_is_refused_with_its_place() {
+        let refused = |settings: &str| install(settings, &calls()).unwrap_err().to_string();
+        expect!["line 2, column 1: key must be a string"].assert_eq(&refused("{\"a\": 1,\n}"));
+        expect!["line 1, column 1: expected value"].assert_eq(&refused("// mine\n{}"));
+        expect!["line 1, column 1: EOF while parsing an object"].assert_eq(&refused("{"));
+        expect!["'the document' holds something else than is expected there"].assert_eq(&refused("[]"));
+        expect!["'hooks' holds something else than is expected there"].assert_eq(&refused("{\"hooks\": null}"));
+        expect!["'Stop' holds something else than is expected there"].assert_eq(&refused("{\"hooks\": {\"Stop\": 7}}"));
+    }
+
+    #[test]
+    fn a_server_is_added_and_taken_back() {
+        let list = "{\"mcpServers\": {\"db\": {\"command\": \"db\"}}}";
+        let once = install_server(list, "aperture").unwrap();
+        assert_eq!(serde_json::from_str::<Value>(&once.text).unwrap()["mcpServers"]["aperture"]["args"], json!(["mcp"]));
+        assert_eq!(install_server(&once.text, "aperture").unwrap().text, once.text);
+        assert_eq!(uninstall_server(&once.text).unwrap(), list);
+        let foreign = "{\"mcpServers\": {\"aperture\": {\"command\": \"camera\"}}}";
+        assert_eq!(install_server(foreign, "aperture").unwrap().taken, ["aperture"]);
+        assert_eq!(uninstall_server(foreign).unwrap(), foreign);
+    }
+
+    fn space() -> impl Strategy<Value = String> {
+        prop::sample::select(vec!["", " ", "\n", "\n  ", "\t", "\r\n\r\n"]).prop_map(str::to_owned)
+    }
+
+    /// Any JSON text with any spacing; names that matter are frequent in it.
+    fn document() -> impl Strategy<Value = String> {
+        let name = prop::sample::select(vec!["hooks", "Stop", "SessionStart", "statusLine", "a", "}\\\"{", "command"]);
+        let plain = prop::sample::select(vec!["1", "null", "\"x, ]}\"", "-0.5e3", "\"\\\\\"", "\"aperture hook\"", "{}", "[]"]);
+        let value = plain.prop_map(str::to_owned).prop_recursive(5, 24, 4, move |inner| {
+            let listed = |items: Vec<(String, String, String)>, brackets: [&str; 2], inside: String| {
+                let items: Vec<String> =
+                    items.into_iter().map(|(before, item, after)| format!("{before}{item}{after}")).collect();
+                let inside = if items.is_empty() { inside } else { items.join(",") };
+                format!("{}{inside}{}", brackets[0], brackets[1])
+            };
+            let array = (prop::collection::vec((space(), inner.clone(), space()), 0..4), space());
+            let member = (space(), name.clone(), space(), space(), inner, space());
+            let member =
+                member.prop_map(|(before, name, a, b, value, after)| (before, format!("\"{name}\"{a}:{b}{value}"), after));
+            let object = (prop::collection::vec(member, 0..4), space());
+            prop_oneof![
+                1 => array.prop_map(move |(items, inside)| listed(items, ["[", "]"], inside)),
+                3 => object.prop_map(move |(items, inside)| listed(items, ["{", "}"], inside)),
+            ]
+        });
+        (space(), value, space()).prop_map(|(before, value, after)| format!("{before}{value}{after}"))
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(2000))]
+
+        #[test]
+        fn any_settings_come_back_byte_for_byte(settings in document()) {
+            let Ok(once) = install(&settings, &calls()) else { return Ok(()) };
+            prop_assert_eq!(uninstall(&once.text).unwrap(), settings);
+            prop_assert_eq!(&install(&once.text, &calls()).unwrap(), &once);
+        }
+
+        #[test]
+        fn any_text_is_refused_or_kept(text in "[\\[\\]{}\",:a1 \\\\\n]{0,40}") {
+            let _ = install(&text, &calls());
+            if let Ok(clean) = uninstall(&text) {
+                prop_assert_eq!(clean, text);
+            }
+        }
+    }
+}

@@ -1,0 +1,254 @@
+//! JSON documents of people, changed by splicing: what is not added or removed keeps every byte, its order and its spacing.
+//!
+//! Removing is the exact inverse of adding. What was there before needs no record, for the text says it: a container that was
+//! made begins with a line feed, and one that was there and empty gets its first member directly behind its bracket.
+
+use serde::de::IgnoredAny;
+use serde_json::Value;
+use std::ops::Range;
+
+/// Why a document is left alone.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum EditError {
+    /// It is no JSON.
+    #[error("line {line}, column {column}: {why}")]
+    NotJson {
+        /// The line, from 1.
+        line: usize,
+        /// The column, from 1.
+        column: usize,
+        /// What is wrong there.
+        why: String,
+    },
+    /// What something is to be added to is of another kind.
+    #[error("'{0}' holds something else than is expected there")]
+    Unexpected(String),
+}
+
+/// A member of an object or an element of an array, by its place in the text.
+struct Member {
+    /// Its name; empty for an element.
+    name: String,
+    /// Where it begins: its name, or for an element its value.
+    start: usize,
+    /// Its value.
+    value: Range<usize>,
+}
+
+/// The document with a value at the end of a container: behind the other elements of an array, or under `name` in an object.
+///
+/// `path` names the container from the root; what is missing of it is made, in a blank document also the root.
+///
+/// # Errors
+///
+/// The document is no JSON, or something on the way is no container of the right kind.
+pub fn add(text: &str, path: &[&str], name: Option<&str>, value: &Value) -> Result<String, EditError> {
+    if is_blank(text) {
+        return Ok(format!("{}{text}", pretty(&wrapped(path, name, value), "  ", 0)));
+    }
+    let root = root(text)?;
+    let unit = indentation(text, &root);
+    let (mut container, mut depth) = (root, 0);
+    expect(text, &container, b'{', "the document")?;
+    for (place, step) in path.iter().enumerate() {
+        let Some(next) = find(text, &container, step) else {
+            let made = wrapped(&path[place + 1..], name, value);
+            return Ok(insert(text, &container, Some(step), &made, &unit, depth));
+        };
+        let last = place + 1 == path.len();
+        expect(text, &next, if last && name.is_none() { b'[' } else { b'{' }, step)?;
+        (container, depth) = (next, depth + 1);
+    }
+    Ok(insert(text, &container, name, value, &unit, depth))
+}
+
+/// The document without the members of a container that are `ours`; and without what was made to hold them.
+///
+/// # Errors
+///
+/// The document is no JSON. A container that is missing or of another kind holds nothing of ours.
+pub fn remove(text: &str, path: &[&str], ours: &dyn Fn(&str, &Value) -> bool) -> Result<String, EditError> {
+    let mut text = text.to_owned();
+    if is_blank(&text) {
+        return Ok(text);
+    }
+    'again: loop {
+        // Every container on the way, with the place of the next one in it.
+        let mut container = root(&text)?;
+        let mut way: Vec<(Range<usize>, usize)> = Vec::new();
+        for step in path {
+            let members = members(&text, &container);
+            let Some(place) = members.iter().rposition(|member| member.name == *step) else { return Ok(text) };
+            way.push((container, place));
+            container = members[place].value.clone();
+        }
+        for (place, member) in members(&text, &container).iter().enumerate().rev() {
+            let value = serde_json::from_str(&text[member.value.clone()]).unwrap_or_default();
+            if ours(&member.name, &value) {
+                way.push((container, place));
+                text = without(&text, way);
+                if is_blank(&text) {
+                    return Ok(text);
+                }
+                continue 'again;
+            }
+        }
+        return Ok(text);
+    }
+}
+
+/// The names in an object of the document; none where there is no such object.
+pub fn names(text: &str, path: &[&str]) -> Vec<String> {
+    let container = root(text).ok().and_then(|root| path.iter().try_fold(root, |container, step| find(text, &container, step)));
+    container.map(|container| members(text, &container).into_iter().map(|member| member.name).collect()).unwrap_or_default()
+}
+
+/// Takes the last place of the way out, and then each container that was made for what is gone.
+fn without(text: &str, mut way: Vec<(Range<usize>, usize)>) -> String {
+    while let Some((container, place)) = way.pop() {
+        let members = members(text, &container);
+        let member = &members[place];
+        let gone = match (place.checked_sub(1).map(|before| &members[before]), members.get(place + 1)) {
+            (Some(before), _) => before.value.end..member.value.end,
+            (None, Some(after)) => member.start..after.start,
+            (None, None) if member.start == container.start + 1 => member.start..member.value.end,
+            (None, None) => continue,
+        };
+        return format!("{}{}", &text[..gone.start], &text[gone.end..]);
+    }
+    // The root was made, behind nothing and before the space that was there.
+    text[text.trim_ascii_end().len()..].to_owned()
+}
+
+fn is_blank(text: &str) -> bool {
+    text.trim_ascii().is_empty()
+}
+
+/// The value inside the objects of a path, or, without a name, in an array at its end.
+fn wrapped(path: &[&str], name: Option<&str>, value: &Value) -> Value {
+    let object = |name: &str, value: Value| Value::Object([(name.to_owned(), value)].into_iter().collect());
+    let inner = name.map_or_else(|| Value::Array(vec![value.clone()]), |name| object(name, value.clone()));
+    path.iter().rev().fold(inner, |inner, step| object(step, inner))
+}
+
+fn insert(text: &str, container: &Range<usize>, name: Option<&str>, value: &Value, unit: &str, depth: usize) -> String {
+    let name = name.map(|name| format!("{}: ", Value::from(name))).unwrap_or_default();
+    let value = pretty(value, unit, depth + 1);
+    let (at, before) = match members(text, container).last() {
+        Some(last) => (last.value.end, format!(",\n{}", unit.repeat(depth + 1))),
+        None => (container.start + 1, String::new()),
+    };
+    format!("{}{before}{name}{value}{}", &text[..at], &text[at..])
+}
+
+/// A value as text, its inner lines indented below `depth`.
+fn pretty(value: &Value, unit: &str, depth: usize) -> String {
+    let (inner, outer) = (unit.repeat(depth + 1), unit.repeat(depth));
+    let lines = |brackets: [char; 2], lines: Vec<String>| {
+        format!("{}\n{inner}{}\n{outer}{}", brackets[0], lines.join(&format!(",\n{inner}")), brackets[1])
+    };
+    match value {
+        Value::Object(members) if !members.is_empty() => {
+            let line = |(name, value): (&String, &Value)| format!("{}: {}", Value::from(&**name), pretty(value, unit, depth + 1));
+            lines(['{', '}'], members.iter().map(line).collect())
+        }
+        Value::Array(elements) if elements.iter().any(|element| element.is_object() || element.is_array()) => {
+            lines(['[', ']'], elements.iter().map(|element| pretty(element, unit, depth + 1)).collect())
+        }
+        Value::Array(elements) => format!("[{}]", elements.iter().map(Value::to_string).collect::<Vec<_>>().join(", ")),
+        _ => value.to_string(),
+    }
+}
+
+/// Where the value of a document stands, if it is JSON.
+fn root(text: &str) -> Result<Range<usize>, EditError> {
+    let mark = if text.starts_with('\u{feff}') { '\u{feff}'.len_utf8() } else { 0 };
+    let parsed = serde_json::from_str::<IgnoredAny>(&text[mark..]);
+    parsed.map_err(|error| EditError::NotJson { line: error.line(), column: error.column(), why: cause(&error) })?;
+    let start = after_space(text, mark);
+    Ok(start..value_end(text, start))
+}
+
+/// What is wrong, without the place.
+fn cause(error: &serde_json::Error) -> String {
+    let text = error.to_string();
+    text.rsplit_once(" at line ").map_or(text.clone(), |(cause, _)| cause.to_owned())
+}
+
+fn expect(text: &str, value: &Range<usize>, bracket: u8, name: &str) -> Result<(), EditError> {
+    if text.as_bytes()[value.start] == bracket { Ok(()) } else { Err(EditError::Unexpected(name.to_owned())) }
+}
+
+/// The value of the member with a name; of equal names the last one, as the client reads it.
+fn find(text: &str, container: &Range<usize>, name: &str) -> Option<Range<usize>> {
+    let mut members = members(text, container);
+    members.iter().rposition(|member| member.name == name).map(|place| members.swap_remove(place).value)
+}
+
+/// The members of an object or the elements of an array; a plain value has none. The text is known to be JSON.
+fn members(text: &str, container: &Range<usize>) -> Vec<Member> {
+    let bytes = text.as_bytes();
+    let object = bytes[container.start] == b'{';
+    let mut members = Vec::new();
+    if !object && bytes[container.start] != b'[' {
+        return members;
+    }
+    let mut at = after_space(text, container.start + 1);
+    while at + 1 < container.end {
+        let start = at;
+        let mut name = String::new();
+        if object {
+            let end = value_end(text, at);
+            name = serde_json::from_str(&text[at..end]).unwrap_or_default();
+            at = after_space(text, after_space(text, end) + 1);
+        }
+        let value = at..value_end(text, at);
+        // Behind the comma, if one follows.
+        at = after_space(text, value.end);
+        if bytes[at] == b',' {
+            at = after_space(text, at + 1);
+        }
+        members.push(Member { name, start, value });
+    }
+    members
+}
+
+fn after_space(text: &str, at: usize) -> usize {
+    let rest = &text.as_bytes()[at.min(text.len())..];
+    at + rest.iter().take_while(|byte| byte.is_ascii_whitespace()).count()
+}
+
+/// Where the value that begins at `start` ends.
+fn value_end(text: &str, start: usize) -> usize {
+    let bytes = text.as_bytes();
+    let (mut at, mut depth) = (start, 0);
+    while let Some(byte) = bytes.get(at) {
+        match byte {
+            b'"' => {
+                at += 1;
+                while bytes.get(at).is_some_and(|byte| *byte != b'"') {
+                    at += if bytes[at] == b'\\' { 2 } else { 1 };
+                }
+            }
+            b'{' | b'[' => depth += 1,
+            b'}' | b']' if depth == 0 => return at,
+            b'}' | b']' => depth -= 1,
+            b',' | b':' if depth == 0 => return at,
+            byte if depth == 0 && byte.is_ascii_whitespace() => return at,
+            _ => {}
+        }
+        at += 1;
+        if depth == 0 && matches!(byte, b'"' | b'}' | b']') {
+            return at;
+        }
+    }
+    bytes.len()
+}
+
+/// What one level is indented by: as the first line in the document is, or two spaces.
+fn indentation(text: &str, root: &Range<usize>) -> String {
+    let inside = &text[root.start + 1..root.end];
+    let line = inside.split_once('\n').map(|(_, rest)| rest).filter(|_| inside.trim_start().len() > 1);
+    let indent = line.map(|line| line.chars().take_while(|c| matches!(c, ' ' | '\t')).collect::<String>());
+    indent.filter(|indent| !indent.is_empty()).unwrap_or_else(|| "  ".to_owned())
+}

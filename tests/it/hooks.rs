@@ -1,0 +1,307 @@
+//! aperture within a client: what is installed, what hooks answer, the status line.
+
+use crate::sandbox::{Outcome, Sandbox};
+use expect_test::expect;
+use serde_json::{Value, json};
+use std::collections::BTreeMap;
+use std::fs;
+use std::io::Write;
+use std::path::{Path, PathBuf};
+use std::process::Stdio;
+
+/// Runs the program with something on its standard input.
+fn given(sandbox: &Sandbox, arguments: &[&str], input: &str) -> Outcome {
+    let mut command = sandbox.command(arguments);
+    let mut child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+    // A program that does not want all of it may be gone already.
+    let _ = child.stdin.take().unwrap().write_all(input.as_bytes());
+    let output = child.wait_with_output().unwrap();
+    let text = |bytes: Vec<u8>| String::from_utf8(bytes).unwrap();
+    Outcome { stdout: text(output.stdout), stderr: text(output.stderr), code: output.status.code().unwrap_or(-1) }
+}
+
+/// What the model is told about an event; nothing when nothing is said.
+fn told(sandbox: &Sandbox, event: &str, payload: &Value) -> String {
+    let outcome = given(sandbox, &["hook", event], &payload.to_string());
+    assert_eq!((outcome.code, &*outcome.stderr), (0, ""), "{event}");
+    assert!(outcome.stdout.encode_utf16().count() < 12_000, "{event}");
+    match serde_json::from_str::<Value>(&outcome.stdout) {
+        Ok(answer) => {
+            assert_eq!(answer["hookSpecificOutput"]["hookEventName"], event);
+            answer["hookSpecificOutput"]["additionalContext"].as_str().unwrap().to_owned()
+        }
+        Err(_) => outcome.stdout,
+    }
+}
+
+/// The session of a fixture's home.
+fn session(sandbox: &Sandbox, start: &str) -> PathBuf {
+    let directory = sandbox.home.join(".claude/projects").join(sandbox.slug());
+    let mut files = fs::read_dir(directory).unwrap().map(|entry| entry.unwrap().path());
+    files.find(|path| path.file_name().unwrap().to_string_lossy().starts_with(start)).unwrap()
+}
+
+/// Every file below a directory with its bytes.
+fn tree(directory: &Path) -> BTreeMap<PathBuf, Vec<u8>> {
+    let mut found = BTreeMap::new();
+    for entry in fs::read_dir(directory).unwrap() {
+        let path = entry.unwrap().path();
+        if path.is_dir() {
+            found.insert(path.clone(), Vec::new());
+            found.extend(tree(&path));
+        } else {
+            found.insert(path.clone(), fs::read(&path).unwrap());
+        }
+    }
+    found
+}
+
+#[test]
+fn install_shows_what_it_writes_and_uninstall_takes_it_back() {
+    for scope in ["--user", "--project", "--local"] {
+        let sandbox = Sandbox::new();
+        let settings = "{\n\t\"env\": {\"KEY\": \"sk-ant-api03-abcdefghijklmnopqrstuvwxyz\"},\n\t\"hooks\": {}\n}";
+        for path in [sandbox.home.join(".claude/settings.json"), sandbox.project.join(".claude/settings.json")] {
+            fs::create_dir_all(path.parent().unwrap()).unwrap();
+            fs::write(path, settings).unwrap();
+        }
+        let before = (tree(&sandbox.home), tree(&sandbox.project));
+        let look = sandbox.text(&["install", "claude-code", scope, "--dry-run"]);
+        assert_eq!((tree(&sandbox.home), tree(&sandbox.project)), before, "a look ahead writes nothing");
+        assert!(!look.contains("abcdefghijklm"), "{look}");
+        assert_eq!(sandbox.run(&["install", "claude-code", scope, "--check"]).code, 1);
+        let files = sandbox.json(&["install", "claude-code", scope, "--dry-run"], "aperture.install/1");
+        assert_eq!(files["files"][0]["action"], if scope == "--local" { "create" } else { "change" });
+        sandbox.text(&["install", "claude-code", scope]);
+        let after = (tree(&sandbox.home), tree(&sandbox.project));
+        assert_ne!(after, before);
+        assert_eq!(sandbox.text(&["install", "claude-code", scope]), "all of it is there\n");
+        sandbox.text(&["install", "claude-code", scope, "--check"]);
+        assert_eq!((tree(&sandbox.home), tree(&sandbox.project)), after, "twice is once");
+        sandbox.text(&["uninstall", "claude-code", scope]);
+        assert_eq!((tree(&sandbox.home), tree(&sandbox.project)), before, "{scope}");
+        assert_eq!(sandbox.text(&["uninstall", "claude-code", scope]), "there is nothing to take out\n");
+    }
+}
+
+#[test]
+fn install_in_a_project() {
+    let sandbox = Sandbox::new();
+    fs::write(sandbox.project.join(".mcp.json"), "{\"mcpServers\": {\"aperture\": {\"command\": \"camera\"}}}\n").unwrap();
+    fs::create_dir_all(sandbox.project.join(".claude")).unwrap();
+    fs::write(sandbox.project.join(".claude/settings.json"), "{\"statusLine\": {\"command\": \"mine\"}}\n").unwrap();
+    sandbox.text(&["install", "claude-code", "--project"]);
+    fs::remove_file(sandbox.project.join(".claude/commands/aperture/recall.md")).unwrap();
+    let tidy = sandbox.project.join(".claude/commands/aperture/tidy.md");
+    fs::write(&tidy, fs::read_to_string(&tidy).unwrap() + "mine\n").unwrap();
+    expect![[r#"
+        there     PROJECT/.claude/settings.json
+        there     PROJECT/.mcp.json
+        there     PROJECT/.claude/commands/aperture/manifest.md
+        missing   PROJECT/.claude/commands/aperture/recall.md
+        there     PROJECT/.claude/commands/aperture/tidy.md
+        left alone: statusLine in PROJECT/.claude/settings.json is somebody else's
+        left alone: aperture in PROJECT/.mcp.json is somebody else's
+        left alone: the file in PROJECT/.claude/commands/aperture/tidy.md is somebody else's
+        aperture install claude-code --project adds what is missing
+        exit code 1
+    "#]]
+    .assert_eq(&sandbox.run(&["install", "claude-code", "--project", "--check"]).all());
+    sandbox.text(&["uninstall", "claude-code", "--project"]);
+    let left: Vec<PathBuf> = tree(&sandbox.project).into_keys().filter(|path| path.is_file()).collect();
+    assert_eq!(
+        left,
+        [".claude/commands/aperture/tidy.md", ".claude/settings.json", ".mcp.json"].map(|name| sandbox.project.join(name))
+    );
+}
+
+#[test]
+fn settings_that_are_no_json_are_not_touched() {
+    let sandbox = Sandbox::new();
+    fs::create_dir_all(sandbox.project.join(".claude")).unwrap();
+    let path = sandbox.project.join(".claude/settings.json");
+    for (settings, because) in [
+        ("{\n  \"a\": 1,\n}", "because: line 3, column 1: key must be a string\n"),
+        ("// mine\n{}", "because: line 1, column 1: expected value\n"),
+        ("{\"hooks\": []}", "because: 'hooks' holds something else than is expected there\n"),
+        ("[]", "because: 'the document' holds something else than is expected there\n"),
+    ] {
+        fs::write(&path, settings).unwrap();
+        let outcome = sandbox.run(&["install", "claude-code", "--project"]);
+        assert_eq!(outcome.code, 1);
+        assert!(outcome.stderr.contains(because) && outcome.stderr.contains("nothing was written"), "{}", outcome.stderr);
+        assert_eq!(tree(&sandbox.project).len(), 2, "nothing else was written");
+        assert_eq!(fs::read_to_string(&path).unwrap(), settings);
+    }
+    fs::write(&path, [0xff, 0xfe]).unwrap();
+    assert_eq!(sandbox.run(&["install", "claude-code", "--project"]).code, 1);
+}
+
+#[cfg(unix)]
+#[test]
+fn a_link_stays_a_link_and_a_mode_stays() {
+    use std::os::unix::fs::{PermissionsExt, symlink};
+    let sandbox = Sandbox::new();
+    let real = sandbox.write("dotfiles/settings.json", "{}\n");
+    fs::set_permissions(&real, fs::Permissions::from_mode(0o640)).unwrap();
+    let link = sandbox.home.join(".claude/settings.json");
+    fs::create_dir_all(link.parent().unwrap()).unwrap();
+    symlink(&real, &link).unwrap();
+    sandbox.text(&["install", "claude-code"]);
+    assert!(link.is_symlink() && fs::read_to_string(&real).unwrap().contains("hook Stop"));
+    assert_eq!(real.metadata().unwrap().permissions().mode() & 0o777, 0o640);
+    sandbox.text(&["uninstall", "claude-code"]);
+    assert!(link.is_symlink() && fs::read_to_string(&real).unwrap() == "{}\n");
+    fs::remove_file(&real).unwrap();
+    let outcome = sandbox.run(&["install", "claude-code"]);
+    assert_eq!(outcome.code, 1, "a link to nothing is not replaced");
+    assert!(link.is_symlink());
+}
+
+#[test]
+fn a_resumed_session_gets_the_manifest() {
+    let sandbox = Sandbox::of("tools-and-spill");
+    let path = session(&sandbox, "11");
+    let text = told(&sandbox, "SessionStart", &json!({"source": "resume", "transcript_path": path}));
+    assert!(text.starts_with("aperture keeps the memory of this session."), "{text}");
+    assert!(text.contains("[CONTEXT MANIFEST — 47 blocks, 29k/1M tokens, 3% capacity]"), "{text}");
+}
+
+#[test]
+fn a_new_session_is_told_of_the_last_one_where_that_is_wanted() {
+    let sandbox = Sandbox::of("tools-and-spill");
+    let new = session(&sandbox, "11").with_file_name("99999999-0000-4000-8000-000000000000.jsonl");
+    let payload = json!({"source": "startup", "transcript_path": new});
+    assert!(!told(&sandbox, "SessionStart", &payload).contains("The last session here"));
+    sandbox.write("aperture.toml", "[hooks]\nhandoff = true\n");
+    let text = told(&sandbox, "SessionStart", &payload);
+    assert!(text.contains("The last session here (11111111-1111-4111-8111-111111111111):"), "{text}");
+    assert!(text.contains("goal      Please do the big job ALPHA"), "{text}");
+    assert_eq!(told(&sandbox, "UserPromptSubmit", &payload), "");
+    assert_eq!(told(&sandbox, "PreCompact", &payload), "");
+}
+
+#[test]
+fn a_prompt_brings_what_the_user_changed() {
+    let sandbox = Sandbox::of("tools-and-spill");
+    let payload = json!({"prompt": "go on", "transcript_path": session(&sandbox, "11")});
+    let first = told(&sandbox, "UserPromptSubmit", &payload);
+    assert!(first.starts_with("[CONTEXT MANIFEST") && !first.contains("User has"), "{first}");
+    sandbox.text(&["focus", "16"]);
+    sandbox.text(&["compress", "19", "--level", "minimal"]);
+    sandbox.text(&["pin", "24"]);
+    let second = told(&sandbox, "UserPromptSubmit", &payload);
+    expect![[r#"
+
+        User has highlighted the following blocks as relevant: #16 (Read shop/big.py)
+
+        Since your last turn, the user changed your memory of this session:
+        - reduced to a line #19 Bash for i in $(seq 1 9000); do echo "line $i of long output"; done (saves ~675)
+        - pinned #24
+    "#]]
+    .assert_eq(&format!("{}\n", second.split_once("\n\n").unwrap().1));
+}
+
+#[test]
+fn what_is_pinned_outlives_a_compaction() {
+    let sandbox = Sandbox::of("tools-and-spill");
+    let path = session(&sandbox, "11");
+    sandbox.text(&["pin", "24"]);
+    let before = told(&sandbox, "PreCompact", &json!({"trigger": "auto", "transcript_path": path}));
+    assert!(before.starts_with("The user pinned these blocks.") && before.contains("#24 Bash grep -n NEEDLE"), "{before}");
+    assert!(sandbox.text(&["snapshot", "list"]).contains("before-compaction-2026-11-22-000000"));
+    let after = told(&sandbox, "SessionStart", &json!({"source": "compact", "transcript_path": path}));
+    assert!(after.contains("as they were before the compaction:\n\n#24 Bash grep"), "{after}");
+    assert!(!after.contains("[CONTEXT MANIFEST"), "the client asks before it has written the compaction");
+}
+
+#[test]
+fn an_answer_is_cut_where_the_client_would_cut_it() {
+    let sandbox = Sandbox::of("tools-and-spill");
+    sandbox.text(&["pin", "16"]);
+    let text = told(&sandbox, "PreCompact", &json!({"transcript_path": session(&sandbox, "11")}));
+    assert!(text.encode_utf16().count() < 10_000, "{}", text.len());
+    assert!(text.ends_with("have the rest]\n"), "{text}");
+}
+
+#[test]
+fn a_long_result_is_trimmed_where_that_is_wanted() {
+    let sandbox = Sandbox::new();
+    let long: String = (0..3000).map(|line| format!("{line}: nothing of note in item_{line}\n")).collect();
+    let bash = json!({"tool_name": "Bash", "tool_use_id": "toolu_1/../x", "tool_response": {"stdout": long, "stderr": "", "interrupted": false}});
+    assert_eq!(given(&sandbox, &["hook", "PostToolUse"], &bash.to_string()).stdout, "", "off by default");
+    sandbox.write("aperture.toml", "[hooks]\nreduce_results = true\n[protect]\ntools = ['mcp__keep__*']\n");
+    let answer = |payload: &Value| {
+        let outcome = given(&sandbox, &["hook", "PostToolUse"], &payload.to_string());
+        assert_eq!((outcome.code, &*outcome.stderr), (0, ""));
+        serde_json::from_str::<Value>(&outcome.stdout)
+            .ok()
+            .map(|answer| answer["hookSpecificOutput"]["updatedToolOutput"].clone())
+    };
+    let shortened = answer(&bash).unwrap();
+    let text = shortened["stdout"].as_str().unwrap();
+    assert!(text.len() < long.len() / 2 && shortened["interrupted"] == false, "{text}");
+    let path = text.split_once("the whole is in ").unwrap().1.split_once(']').unwrap().0;
+    assert_eq!(fs::read_to_string(path).unwrap(), long, "the whole is kept");
+    assert!(Path::new(path).starts_with(sandbox.home.join(".aperture")), "{path}");
+    let mcp =
+        |tool: &str| json!({"tool_name": tool, "tool_use_id": "toolu_2", "tool_response": [{"type": "text", "text": long}]});
+    assert!(answer(&mcp("mcp__a__b")).unwrap()[0]["text"].as_str().unwrap().contains("trimmed from"));
+    assert_eq!(answer(&mcp("mcp__keep__b")), None, "what is protected stays");
+    let read =
+        json!({"tool_name": "Read", "tool_use_id": "toolu_3", "tool_response": {"type": "text", "file": {"content": long}}});
+    assert_eq!(answer(&read), None, "the client numbers the lines of a file");
+}
+
+#[test]
+fn no_hook_ever_fails() {
+    let sandbox = Sandbox::of("tools-and-spill");
+    let huge = format!("{{\"prompt\": \"{}\"}}", "x".repeat(17 << 20));
+    let missing = json!({"transcript_path": sandbox.home.join("none.jsonl")}).to_string();
+    let foreign = json!({"transcript_path": sandbox.write("notes.txt", "no session\n")}).to_string();
+    let inputs = ["", "{}", "[]", "null", "no json", "{\"transcript_path\": 7}", &huge, &missing, &foreign];
+    let events = [
+        "SessionStart",
+        "UserPromptSubmit",
+        "PreCompact",
+        "PostToolUse",
+        "PostCompact",
+        "Stop",
+        "SessionEnd",
+        "Nonsense",
+        "--what",
+    ];
+    for event in events {
+        for input in inputs {
+            let outcome = given(&sandbox, &["hook", event], input);
+            assert_eq!(outcome.code, 0, "{event} {}", &input[..input.len().min(40)]);
+            assert!(outcome.stderr.lines().count() <= 1, "{event}: {}", outcome.stderr);
+        }
+    }
+    assert_eq!(given(&sandbox, &["hook"], "").code, 0);
+    assert_eq!(given(&sandbox, &["statusline", "too much"], "").code, 0);
+    // Neither settings that make no sense nor a store that cannot be made stand in the way.
+    let resumed = json!({"source": "resume", "transcript_path": session(&sandbox, "11")}).to_string();
+    fs::write(sandbox.home.join("taken"), "").unwrap();
+    let mut command = sandbox.command(&["hook", "PreCompact"]);
+    let mut child = command.env("APERTURE_HOME", sandbox.home.join("taken")).stdin(Stdio::piped()).spawn().unwrap();
+    child.stdin.take().unwrap().write_all(resumed.as_bytes()).unwrap();
+    assert_eq!(child.wait().unwrap().code(), Some(0));
+    sandbox.write("aperture.toml", "nonsense = [");
+    assert_eq!(given(&sandbox, &["--json", "hook", "SessionStart"], &resumed).code, 0);
+}
+
+#[test]
+fn the_status_line() {
+    let sandbox = Sandbox::of("tools-and-spill");
+    let path = session(&sandbox, "11");
+    let line = |payload: &Value| given(&sandbox, &["statusline"], &payload.to_string()).all();
+    let window = json!({"total_input_tokens": 142_000, "context_window_size": 200_000});
+    expect!["▓▓▓▓▓▓░░ 142k/200k 71 %\nexit code 0\n"]
+        .assert_eq(&line(&json!({"context_window": window, "transcript_path": path})));
+    expect!["▓░░░░░░░ 29k/1M 3 %\nexit code 0\n"].assert_eq(&line(&json!({"transcript_path": path})));
+    expect!["░░░░░░░░ 0/200k 0 %\nexit code 0\n"].assert_eq(&line(&json!({"context_window": {"context_window_size": 200_000}})));
+    expect!["exit code 0\n"].assert_eq(&line(&json!(null)));
+    let colored = sandbox.command(&["statusline"]).env_remove("NO_COLOR").stdin(Stdio::null()).output().unwrap();
+    assert!(colored.status.success());
+}

@@ -1,0 +1,404 @@
+//! The model's own commands: what is obeyed, what waits, and that each counts once.
+
+use crate::sandbox::{Outcome, Sandbox, repository};
+use expect_test::expect_file;
+use serde_json::{Value, json};
+use std::fs;
+use std::path::{Path, PathBuf};
+
+const ID: &str = "11111111-1111-4111-8111-111111111111";
+
+fn sandbox() -> Sandbox {
+    let sandbox = Sandbox::of("tools-and-spill");
+    fs::remove_dir_all(session(&sandbox).with_extension("")).unwrap();
+    sandbox
+}
+
+fn session(sandbox: &Sandbox) -> PathBuf {
+    sandbox.home.join(".claude/projects").join(sandbox.slug()).join(format!("{ID}.jsonl"))
+}
+
+/// Sets something in the user's settings.
+fn set(sandbox: &Sandbox, text: &str) {
+    fs::create_dir_all(sandbox.home.join(".aperture")).unwrap();
+    fs::write(sandbox.home.join(".aperture/config.toml"), text).unwrap();
+}
+
+/// Appends a turn, in which the model says something.
+fn say(sandbox: &Sandbox, text: &str) {
+    let path = session(sandbox);
+    let rows = fs::read_to_string(&path).unwrap();
+    let rows: Vec<Value> = rows.lines().filter_map(|row| serde_json::from_str(row).ok()).collect();
+    let last = rows.iter().rev().find(|row| row["type"] == "assistant" && row["isSidechain"] == false).unwrap();
+    let (number, parent) = (rows.len(), &last["uuid"]);
+    let [prompt, answer] = ["aaaaaaaa", "bbbbbbbb"].map(|start| format!("{start}-0000-4000-8000-{number:012}"));
+    let common = |kind: &str, id: &str, parent: &Value, second: u32| {
+        json!({
+            "parentUuid": parent, "isSidechain": false, "type": kind, "uuid": id, "sessionId": ID,
+            "cwd": "/home/dev/shop", "version": "2.1.330", "timestamp": format!("2026-11-21T23:50:{second:02}.000Z"),
+        })
+    };
+    let mut user = common("user", &prompt, parent, 0);
+    user["message"] = json!({"role": "user", "content": "go on"});
+    let mut assistant = common("assistant", &answer, &json!(prompt), 5);
+    assistant["message"] = last["message"].clone();
+    assistant["message"]["id"] = json!(format!("msg_{number}"));
+    assistant["message"]["content"] = json!([{"type": "text", "text": text}]);
+    append(&path, &[user, assistant]);
+}
+
+fn append(path: &Path, rows: &[Value]) {
+    let mut text = fs::read_to_string(path).unwrap();
+    if !text.ends_with('\n') {
+        text.push('\n');
+    }
+    rows.iter().for_each(|row| text.push_str(&format!("{row}\n")));
+    fs::write(path, text).unwrap();
+}
+
+/// Words of a command line; quotes are single ones.
+fn run(sandbox: &Sandbox, line: &str) -> Outcome {
+    let parts = line.split('\'').enumerate().flat_map(|(place, part)| match place % 2 {
+        0 => part.split(' ').filter(|word| !word.is_empty()).collect(),
+        _ => vec![part],
+    });
+    sandbox.run(&parts.collect::<Vec<_>>())
+}
+
+fn done(sandbox: &Sandbox, line: &str) -> String {
+    let outcome = run(sandbox, line);
+    assert_eq!((outcome.code, &*outcome.stderr), (0, ""), "{line}: {}", outcome.all());
+    outcome.stdout
+}
+
+fn screens(sandbox: &Sandbox, name: &str, lines: &[&str]) {
+    let mut text = String::new();
+    for line in lines {
+        text.push_str(&format!("$ aperture {line}\n{}\n", run(sandbox, line).all()));
+    }
+    expect_file![repository().join("tests/it/snapshots").join(format!("obeying-{name}.txt"))].assert_eq(&text);
+}
+
+/// What became of each command: its status and what the model is told.
+fn obeyed(sandbox: &Sandbox) -> Vec<(String, String)> {
+    let report = sandbox.json(&["obey"], "aperture.obey/1");
+    let text = |value: &Value| value.as_str().unwrap().to_owned();
+    report["commands"].as_array().unwrap().iter().map(|command| (text(&command["status"]), text(&command["answer"]))).collect()
+}
+
+fn statuses(sandbox: &Sandbox) -> Vec<String> {
+    obeyed(sandbox).into_iter().map(|(status, _)| status).collect()
+}
+
+/// The commands in the log, the newest first, each with who gave it.
+fn log(sandbox: &Sandbox) -> Vec<String> {
+    let log = sandbox.json(&["log"], "aperture.log/1");
+    let operations = log["operations"].as_array().unwrap().iter();
+    operations.map(|row| format!("{} {}", row["actor"].as_str().unwrap(), row["command"].as_str().unwrap())).collect()
+}
+
+#[test]
+fn what_the_user_sees() {
+    let sandbox = sandbox();
+    let before = fs::read(session(&sandbox)).unwrap();
+    say(
+        &sandbox,
+        "I tidy up: @archive(16|19, reason: read) and @compress(24, minimal).\n\n- @pin(38) @pin(20)\n- @expand(412), \
+         @achive(3), `@pin(1)`\n\n> @pin(2)\n\n@recall(nothing at all)\n@create(\"the tests need make db\")",
+    );
+    let lines = [
+        "obey --dry-run",
+        "log",
+        "inbox",
+        "obey",
+        "obey",
+        "inbox",
+        "approve 1 --dry-run",
+        "approve 1",
+        "approve 1",
+        "approve 99",
+        "approve",
+        "deny 2 --reason 'still needed'",
+        "inbox --all",
+        "log",
+        "obey --tell",
+        "obey --tell",
+        "undo",
+        "log",
+        "obey",
+    ];
+    screens(&sandbox, "screens", &lines);
+    done(&sandbox, "restore original");
+    assert!(fs::read(session(&sandbox)).unwrap().starts_with(&before), "all of it can be taken back");
+}
+
+#[test]
+fn reports_are_json() {
+    let sandbox = sandbox();
+    say(&sandbox, "@archive(16) @pin(19)");
+    let looked = sandbox.json(&["obey", "--dry-run"], "aperture.obey/1");
+    assert_eq!(
+        (&looked["agent"], &looked["dry_run"], &looked["commands"][0]["number"]),
+        (&"Claude".into(), &true.into(), &Value::Null)
+    );
+    let report = sandbox.json(&["obey"], "aperture.obey/1");
+    assert_eq!(report["commands"][1]["change"]["marks"], json!([19]));
+    let inbox = sandbox.json(&["inbox"], "aperture.inbox/1");
+    assert_eq!((&inbox["proposals"][0]["number"], &inbox["proposals"][0]["change"]["dry_run"]), (&1.into(), &true.into()));
+    assert_eq!(sandbox.json(&["approve", "1"], "aperture.obey/1")["commands"][0]["status"], "done");
+    let log = sandbox.json(&["log"], "aperture.log/1");
+    assert_eq!(log["turns"][0]["text"], "Claude archived 1 block and pinned 1");
+    let told = sandbox.json(&["obey", "--tell"], "aperture.tell/1");
+    assert!(told["text"].as_str().unwrap().starts_with("aperture: @archive(16): 1 block archived, −"), "{told}");
+}
+
+#[test]
+fn each_command_counts_once() {
+    let sandbox = sandbox();
+    say(&sandbox, "@pin(16) @create(\"one\") @pin(19)");
+    let runs: Vec<_> = (0..4).map(|_| sandbox.command(&["obey"]).spawn().unwrap()).collect();
+    for run in runs {
+        assert!(run.wait_with_output().unwrap().status.success());
+    }
+    let once = ["model @pin(19)", "model @create(\"one\")", "model @pin(16)"];
+    assert_eq!(log(&sandbox), once);
+    assert_eq!(statuses(&sandbox), [""; 0]);
+    // A fork keeps the identities of the rows.
+    let fork = sandbox.session("22222222-2222-4222-8222-222222222222", fs::read(session(&sandbox)).unwrap(), 9);
+    let report = sandbox.json(&["obey", "-s", "2222"], "aperture.obey/1");
+    assert_eq!((&report["session"], &report["commands"]), (&"22222222-2222-4222-8222-222222222222".into(), &json!([])));
+    assert_eq!(done(&sandbox, "log -s 2222"), "nothing was done to this session\n");
+    fs::remove_file(fork).unwrap();
+    // What is taken back is not done again.
+    done(&sandbox, "undo");
+    assert_eq!(statuses(&sandbox), [""; 0]);
+    say(&sandbox, "@pin(19)");
+    assert_eq!(statuses(&sandbox), ["done"]);
+}
+
+#[test]
+fn what_was_written_before_does_not_count() {
+    let sandbox = sandbox();
+    say(&sandbox, "@pin(16)");
+    say(&sandbox, "@pin(19)");
+    done(&sandbox, "obey");
+    assert_eq!(log(&sandbox), ["model @pin(19)"]);
+    // From then on every turn counts, also one in which nobody looked.
+    say(&sandbox, "@pin(20)");
+    say(&sandbox, "@pin(22)");
+    done(&sandbox, "obey");
+    assert_eq!(log(&sandbox)[..2], ["model @pin(22)", "model @pin(20)"]);
+}
+
+#[test]
+fn only_the_model_itself_counts() {
+    let sandbox = sandbox();
+    say(&sandbox, "nothing");
+    let path = session(&sandbox);
+    let rows = fs::read_to_string(&path).unwrap();
+    let last: Value = serde_json::from_str(rows.lines().next_back().unwrap()).unwrap();
+    let id = "cccccccc-0000-4000-8000-000000000001";
+    let mut subagent = last.clone();
+    subagent["isSidechain"] = json!(true);
+    subagent["uuid"] = json!(id);
+    subagent["message"]["id"] = json!("msg_sub");
+    subagent["message"]["content"][0]["text"] = json!("@pin(16)");
+    let mut user = last;
+    user["type"] = json!("user");
+    user["uuid"] = json!("cccccccc-0000-4000-8000-000000000002");
+    user["message"] = json!({"role": "user", "content": "@pin(16)"});
+    append(&path, &[subagent, user]);
+    assert_eq!(statuses(&sandbox), [""; 0]);
+    assert!(!sandbox.home.join(".aperture/store.db").exists(), "nothing was asked for, so nothing is kept");
+}
+
+#[test]
+fn a_text_that_was_changed_is_not_what_the_model_wrote() {
+    let sandbox = sandbox();
+    say(&sandbox, "nothing");
+    let blocks = sandbox.json(&["blocks", "all"], "aperture.blocks/1");
+    let last = blocks["blocks"].as_array().unwrap().len().to_string();
+    done(&sandbox, &format!("update {last} '@pin(16)'"));
+    assert_eq!(statuses(&sandbox), [""; 0]);
+}
+
+#[test]
+fn what_the_user_holds_is_not_dropped() {
+    let sandbox = sandbox();
+    set(&sandbox, "[model]\narchive = 'auto'\ncompress = 'auto'\nupdate = 'auto'\n");
+    done(&sandbox, "pin 16");
+    done(&sandbox, "focus 19");
+    say(
+        &sandbox,
+        "@unpin(16) @archive(16) @compress(19, minimal) @update(16, \"x\") @update(19, \"x\") @focus(24) @archive(19|20..23)",
+    );
+    let before = fs::read(session(&sandbox)).unwrap();
+    let answers = obeyed(&sandbox);
+    let expected = [
+        ("refused", "block 16 was pinned by the user, who alone can unpin it"),
+        ("refused", "nothing to do; left alone: #16 (pinned)"),
+        ("refused", "nothing to do; left alone: #19 (focused)"),
+        ("refused", "block 16 is pinned"),
+        ("refused", "block 19 is selected by the user"),
+        ("done", "1 block focused"),
+    ];
+    for ((status, answer), expected) in answers.iter().zip(expected) {
+        assert_eq!((status.as_str(), answer.as_str()), expected);
+    }
+    assert!(answers[6].1.contains("left alone: #19 (focused)"), "{answers:?}");
+    done(&sandbox, "undo");
+    done(&sandbox, "undo");
+    assert!(fs::read(session(&sandbox)).unwrap() == before);
+    // What it pinned itself it may let go.
+    say(&sandbox, "@pin(24)");
+    say(&sandbox, "@unpin(24) @archive(24)");
+    assert_eq!(statuses(&sandbox), ["done", "done", "done"]);
+}
+
+#[test]
+fn the_settings_say_what_it_may_do() {
+    let sandbox = sandbox();
+    set(&sandbox, "[model]\ncommands_per_turn = 2\npin = 'deny'\narchive = 'auto'\n");
+    say(&sandbox, "@pin(16) @focus(16) @archive(19) @focus(24) @focus(20)");
+    assert_eq!(statuses(&sandbox), ["denied", "done", "done", "waiting", "waiting"]);
+    let told = done(&sandbox, "obey --tell");
+    assert!(told.contains("@pin(16) is denied: the user's settings deny @pin"), "{told}");
+    assert!(told.contains("@focus(24) waits for the user's approval: more than 2 commands in one turn"), "{told}");
+    // The model can write in the project.
+    sandbox.write("aperture.toml", "[model]\npin = 'auto'\nupdate = 'auto'\nfocus = 'approve'\ncommands_per_turn = 99\n");
+    say(&sandbox, "@pin(16) @update(24, \"x\") @focus(38)");
+    assert_eq!(statuses(&sandbox), ["denied", "waiting", "waiting"]);
+    sandbox.write("aperture.toml", "[model]\npin = 'perhaps'\n");
+    assert_eq!(run(&sandbox, "obey").code, 2);
+}
+
+#[test]
+fn a_client_that_runs_is_told_instead() {
+    let sandbox = sandbox();
+    done(&sandbox, "archive 16");
+    done(&sandbox, "compress 19 --level minimal");
+    say(&sandbox, "@recall(16) @expand(19) @create(\"make db first\") @pin(24)");
+    let registry = sandbox.home.join(".claude/sessions");
+    fs::create_dir_all(&registry).unwrap();
+    let process = std::process::id();
+    let entry = format!(r#"{{"pid":{process},"sessionId":"{ID}","status":"idle"}}"#);
+    fs::write(registry.join(format!("{process}.json")), entry).unwrap();
+    assert_eq!(statuses(&sandbox), ["done"; 4]);
+    assert_eq!(log(&sandbox)[..2], ["model @pin(24)", "model @expand(19)"]);
+    // What does not fit comes with the prompt after the next.
+    let told = [done(&sandbox, "obey --tell"), done(&sandbox, "obey --tell")];
+    assert!(told.iter().all(|told| (1..9_000).contains(&told.len())));
+    let told = told.concat();
+    let expected =
+        ["Recalled from earlier in this session", "[#16 Read", "NEEDLE", "[#19 Bash", "make db first", "at the next resume"];
+    for words in expected {
+        assert!(told.contains(words), "{words}: {told}");
+    }
+    let text = done(&sandbox, "log");
+    assert!(text.ends_with("Claude recalled 1 block, expanded 1, created 1 note and pinned 1\n"), "{text}");
+}
+
+#[test]
+fn what_nobody_has_open_is_brought_back_in_the_file() {
+    let sandbox = sandbox();
+    done(&sandbox, "archive 16|19");
+    // Two hours after the last answer the cache is cold; in the file's last minute it is warm.
+    say(&sandbox, "@recall(16)");
+    let look = |now: &str| {
+        let output = sandbox.command(&["obey", "--dry-run"]).env("APERTURE_NOW", now).output().unwrap();
+        String::from_utf8(output.stdout).unwrap()
+    };
+    assert!(look("2026-11-22T02:00:00Z").contains("1 block restored"));
+    assert!(look("2026-11-21T23:50:30Z").contains("a note with 1 block added"));
+}
+
+#[test]
+fn what_is_gone_meanwhile_is_answered() {
+    let sandbox = sandbox();
+    say(&sandbox, "@archive(16) @update(24, \"other\") @archive(19)");
+    assert_eq!(statuses(&sandbox), ["waiting"; 3]);
+    done(&sandbox, "archive 16");
+    done(&sandbox, "pin 24");
+    let outcome = run(&sandbox, "approve 1");
+    assert_eq!((outcome.code, outcome.stdout.contains("left alone: #16 (already so)")), (1, true), "{}", outcome.all());
+    assert!(done(&sandbox, "obey --tell").contains("@archive(16) was not carried out"));
+    let rows = fs::read_to_string(session(&sandbox)).unwrap();
+    fs::remove_file(session(&sandbox)).unwrap();
+    let outcome = run(&sandbox, "approve 3");
+    assert_eq!((outcome.code, outcome.stdout.contains("refused")), (1, true), "{}", outcome.all());
+    fs::write(session(&sandbox), rows).unwrap();
+    assert_eq!(run(&sandbox, "approve 3").code, 1, "it was refused");
+}
+
+#[test]
+fn an_interrupted_command_waits_for_the_user() {
+    let sandbox = sandbox();
+    say(&sandbox, "@create(\"one\")");
+    done(&sandbox, "obey");
+    let store = rusqlite::Connection::open(sandbox.home.join(".aperture/store.db")).unwrap();
+    store.execute("UPDATE proposals SET status = 'begun'", []).unwrap();
+    drop(store);
+    assert_eq!(statuses(&sandbox), [""; 0]);
+    let inbox = done(&sandbox, "inbox");
+    assert!(inbox.contains("waits: aperture was interrupted"), "{inbox}");
+    assert_eq!(log(&sandbox).len(), 1);
+}
+
+#[test]
+fn without_a_store_nothing_is_done() {
+    let sandbox = sandbox();
+    done(&sandbox, "pin 20");
+    say(&sandbox, "@pin(16) @create(\"one\")");
+    let before = fs::read(session(&sandbox)).unwrap();
+    let store = rusqlite::Connection::open(sandbox.home.join(".aperture/store.db")).unwrap();
+    let refuse =
+        "CREATE TRIGGER t BEFORE INSERT ON proposals BEGIN SELECT RAISE(ABORT, 'attempt to write a readonly database'); END";
+    store.execute(refuse, []).unwrap();
+    let outcome = run(&sandbox, "obey");
+    assert_eq!((outcome.code, &*outcome.stdout), (1, ""));
+    assert!(outcome.stderr.contains("readonly"), "{}", outcome.stderr);
+    assert!(fs::read(session(&sandbox)).unwrap() == before);
+    assert_eq!(log(&sandbox), ["user pin 20"]);
+    store.execute("DROP TRIGGER t", []).unwrap();
+    assert_eq!(statuses(&sandbox), ["done", "done"], "it was not lost");
+}
+
+#[test]
+fn an_older_store_is_brought_up_to_date() {
+    let sandbox = sandbox();
+    done(&sandbox, "pin 20");
+    let store = rusqlite::Connection::open(sandbox.home.join(".aperture/store.db")).unwrap();
+    store.execute_batch("DROP TABLE proposals; DROP TABLE obeyed; PRAGMA user_version = 1").unwrap();
+    drop(store);
+    assert_eq!(log(&sandbox), ["user pin 20"]);
+    say(&sandbox, "@pin(16)");
+    assert_eq!(statuses(&sandbox), ["done"]);
+}
+
+/// Run by hand: what the models of real sessions would have asked for without knowing of it.
+#[test]
+fn real_sessions_ask_for_nothing() {
+    let Some(corpus) = std::env::var_os("APERTURE_CORPUS").map(PathBuf::from) else {
+        eprintln!("skipped: APERTURE_CORPUS names no directory");
+        return;
+    };
+    let mut files = Vec::new();
+    crate::window::files(&corpus, &mut files);
+    let (mut texts, mut found) = (0, Vec::new());
+    for file in files.iter().filter(|file| file.extension().is_some_and(|end| end == "jsonl")) {
+        for row in fs::read(file).unwrap().split(|byte| *byte == b'\n') {
+            for provider in aperture::provider::PROVIDERS {
+                for block in provider.parse(row).blocks {
+                    let own = block.block.role == aperture::model::Role::Assistant;
+                    if own && block.block.kind == aperture::model::BlockKind::Text {
+                        texts += 1;
+                        let said = aperture::engine::model_commands::find(&block.content);
+                        found.extend(said.into_iter().map(|said| block.content[said.place].to_owned()));
+                    }
+                }
+            }
+        }
+    }
+    eprintln!("{texts} texts, {} commands: {found:?}", found.len());
+    assert!(found.len() * 10_000 <= texts, "{found:?}");
+}
