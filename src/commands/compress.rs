@@ -4,8 +4,8 @@ use super::changing::{ChangeOptions, Said, change};
 use crate::cli::{CommandError, Env, ErrorKind};
 use crate::engine::{self, Selector};
 use crate::model::{BlockNumber, Level};
-use crate::output::{ChangeReport, amount};
-use crate::workspace::{Aim, Scope, shorten, shrink};
+use crate::output::{ChangeReport, amount, plural};
+use crate::workspace::{Aim, Scope, hand_over, shorten, shrink};
 use anyhow::anyhow;
 
 /// Arguments of `compress`.
@@ -142,7 +142,17 @@ pub fn run(env: &Env, arguments: &Arguments) -> Result<ChangeReport, CommandErro
             Some(tokens) => Some(Aim::Tokens(tokens)),
             None => arguments.stale.then_some(Aim::Preset(rules.preset)),
         };
-        if let Some(aim) = aim {
+        let whole = picked.is_none() && arguments.level.is_none();
+        if let (Some(Aim::Preset(preset)), true) = (aim, whole)
+            && preset.folds
+        {
+            let scope = Scope { end, only: None, level: None };
+            let folded = hand_over(draft, &preset, &scope, &rules)?;
+            if !folded.is_empty() {
+                said =
+                    Said { what: Some(format!("{} into one digest", plural(folded.len(), "block"))), ..Said::change("folded") };
+            }
+        } else if let Some(aim) = aim {
             let scope = Scope { end, only: picked.filter(|_| arguments.stale), level: arguments.level };
             let cache = env.cache();
             said.kept = shrink(draft, aim, &scope, &rules, &|hash| cache.count(hash))?;

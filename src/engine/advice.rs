@@ -80,7 +80,7 @@ static SHARES: &[Shares] = &[
     Shares { preset: "light", results: 0.55, uses: 0.40, newest: 0.35 },
     Shares { preset: "balanced", results: 0.78, uses: 0.44, newest: 0.57 },
     Shares { preset: "aggressive", results: 0.82, uses: 0.56, newest: 0.92 },
-    Shares { preset: "handoff", results: 0.85, uses: 0.69, newest: 0.95 },
+    Shares { preset: "handoff", results: 0.97, uses: 0.95, newest: 0.97 },
 ];
 /// The share of the middle, for a preset that is not in the table.
 const USUAL: Shares = Shares { preset: "", results: 0.78, uses: 0.44, newest: 0.57 };

@@ -61,6 +61,7 @@ pub use secrets::{Secret, find as find_secrets, mask, mask_cut, masked};
 pub use selector::{Selector, SelectorError};
 pub use states::{TRANSITIONS, Transition, lifecycle};
 pub use strategy::{
-    Context, DEFAULT_PRESET, Need, PRESETS, Planned, Preset, Shortened, Subject, newest, plan, preset, reduce, why_old,
+    Context, DEFAULT_PRESET, Need, Old, PRESETS, Planned, Preset, Shortened, Subject, digest, newest, plan, preset, reduce,
+    why_old,
 };
 pub use terms::terms as terms_of;

@@ -1,6 +1,6 @@
 //! The terms of a text: what later words of the agent can refer back to.
 //!
-//! Terms are code identifiers (`snake_case`, `camelCase`, with digits), file names and the last parts of paths, quoted
+//! Terms are code identifiers (`snake_case`, `camelCase`, with digits), file names, paths that do not end in one, quoted
 //! strings, and whole lines of some length. Plain words are none: everybody uses them. A term is kept as 32 bits of its
 //! XXH3 hash; with 100,000 distinct terms in a session a given one collides in 1 of 40,000 cases.
 
@@ -107,7 +107,8 @@ static CLASSES: [Class; 256] = {
     classes
 };
 
-/// Passes on the identifiers and the names of files that stand in a line, in order; paths by their last part.
+/// Passes on the identifiers and the names of files that stand in a line, in order; a path to a file by its last part, any other
+/// one whole.
 pub fn names<'a>(line: &'a str, mut found: impl FnMut(&'a str)) {
     let class = |byte: &u8| CLASSES[*byte as usize];
     let mut rest = line;
@@ -124,6 +125,11 @@ pub fn names<'a>(line: &'a str, mut found: impl FnMut(&'a str)) {
         let name = slash.map_or(run, |slash| &run[slash + 1..]);
         if is_file_name(name) {
             found(name);
+        } else if slash.is_some() {
+            let path = run.trim_matches(['.', '/']);
+            if path.len() >= IDENTIFIER_BYTES && path.contains('/') {
+                found(path);
+            }
         }
         let mut rest = run;
         while !rest.is_empty() {
@@ -205,6 +211,7 @@ mod tests {
     fn a_path_counts_by_its_file_name() {
         check("/a/b/main.rs", &["main.rs"]);
         check("./x/lib.rs.", &["lib.rs"]);
+        check("ls ~/src/engine/", &["ls ~/src/engine/", "src/engine"]);
     }
 
     #[test]

@@ -18,6 +18,7 @@ use crate::model::{Block, BlockKind, Key, Row, RowKind, Session, Slot, Window};
 use std::borrow::Cow;
 use std::ops::Range;
 use std::path::{Path, PathBuf};
+use std::rc::Rc;
 
 pub use json::strings;
 pub use json_edit::EditError;
@@ -105,6 +106,12 @@ pub trait ProviderAdapter: Sync {
 
     /// A row of which nothing is sent, and which says that a resume starts from the row that it follows.
     fn leaf(&self, _new: &NewRow<'_>) -> Option<Vec<u8>> {
+        None
+    }
+
+    /// A row from which on only what it holds and what follows it is sent: the rows of `first`, a text, and the rows of `last`. None
+    /// where rows are linked, so that some can be left out.
+    fn restart(&self, _new: &NewRow<'_>, _first: &[Rc<[u8]>], _text: &str, _last: &[Rc<[u8]>]) -> Option<Vec<u8>> {
         None
     }
 

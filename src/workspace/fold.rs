@@ -1,6 +1,6 @@
 //! Whole turns off the chain, and back onto it. No row is deleted: what changes is which row follows which.
 
-use super::draft::Draft;
+use super::draft::{Draft, Folded};
 use super::{Kept, PlanError};
 use crate::engine;
 use crate::model::{BlockKind, Event, Key, Role, RowKind, Session, Slot};
@@ -26,40 +26,47 @@ impl Draft<'_> {
         if !self.workspace.provider.branches() {
             return Err(PlanError::NoBranches);
         }
-        let reading = &self.workspace.reading;
-        let session = &reading.session;
         let chain = self.chain_turns();
-        let first_prompt = session.rows.iter().position(|row| row.prompt && row.kind == RowKind::User && !row.sidechain);
-        let inside = |place: usize| turns.contains(&chain[place].1);
-        let boundary = chain_boundary(session, &reading.window.chain);
-        let begins = |row: u32| {
-            let row = &session.rows[row as usize];
-            row.prompt || row.kind == RowKind::Assistant
-        };
-        let start = (0..chain.len()).find(|place| {
-            let row = chain[*place].0;
-            // The summary of a compaction stays, with what it kept and what the client attached to it.
-            if Some(row) < boundary || !begins(row) {
-                return false;
-            }
-            // What the client attaches to the first prompt belongs to it.
-            let opening = *turns.start() <= 1 && Some(row as usize) >= first_prompt;
-            inside(*place) && (*turns.start() > 1 || opening && session.rows[row as usize].kind == RowKind::Assistant)
-        });
-        let start = start.ok_or(PlanError::NoTurns)?;
+        let start = self.fold_start(&turns, &chain)?;
         let next = (start..chain.len()).find(|place| chain[*place].1 > *turns.end()).ok_or(PlanError::LastTurn)?;
-        let pinned = reading.in_window().find(|block| {
+        let pinned = self.workspace.reading.in_window().find(|block| {
             (block.pin.is_some() || block.focused) && turns.contains(&block.position.turn) && block.row >= chain[start].0
         });
         if let Some(block) = pinned {
             return Err(PlanError::Held(block.number, if block.pin.is_some() { Kept::Pinned } else { Kept::Focused }));
         }
-        let parent = self.value(chain[start].0, Slot::Parent).ok_or(PlanError::NoWay)?;
-        let note = self.note_behind(parent, SUMMARY, summary)?;
-        self.link(chain[next].0, &note)?;
-        self.mark_leaf()?;
-        self.folded = Some(turns);
+        self.bridge(chain[start].0, chain[next].0, summary)?;
+        self.folded = Some(Folded::Turns(turns));
         Ok(())
+    }
+
+    /// The place in the chain of the first row that goes when turns are folded; from turn 0 on all that follows the first message.
+    pub(super) fn fold_start(&self, turns: &RangeInclusive<u32>, chain: &[(u32, u32)]) -> Result<usize, PlanError> {
+        let session = &self.workspace.reading.session;
+        let is_user = |(row, _): &&(u32, u32)| session.rows[*row as usize].kind == RowKind::User;
+        let first_prompt = chain.iter().find(is_user).map(|(row, _)| *row);
+        let boundary = chain_boundary(session, &self.workspace.reading.window.chain);
+        let start = chain.iter().position(|(row, turn)| {
+            let (kind, prompt) = (session.rows[*row as usize].kind, session.rows[*row as usize].prompt);
+            // The summary of a compaction stays, with what it kept and what the client attached to it.
+            let behind = Some(*row) >= boundary && Some(*row) > first_prompt;
+            turns.contains(turn)
+                && match *turns.start() {
+                    0 => behind && matches!(kind, RowKind::User | RowKind::Assistant),
+                    // What the client attaches to the first prompt belongs to it.
+                    1 => behind && kind == RowKind::Assistant,
+                    _ => Some(*row) >= boundary && (prompt || kind == RowKind::Assistant),
+                }
+        });
+        start.ok_or(PlanError::NoTurns)
+    }
+
+    /// Puts one note in the place of the rows of the chain from one row to before another one.
+    pub(super) fn bridge(&mut self, start: u32, next: u32, note: &str) -> Result<(), PlanError> {
+        let parent = self.value(start, Slot::Parent).ok_or(PlanError::NoWay)?;
+        let note = self.note_behind(parent, SUMMARY, note)?;
+        self.link(next, &note)?;
+        self.mark_leaf()
     }
 
     /// A summary of turns: what was asked, what was touched, how it ended. Nothing in it is made up.
@@ -136,7 +143,7 @@ impl Draft<'_> {
     }
 
     /// The rows of the chain since the last compaction, each with its turn.
-    fn chain_turns(&self) -> Vec<(u32, u32)> {
+    pub(super) fn chain_turns(&self) -> Vec<(u32, u32)> {
         let session = &self.workspace.reading.session;
         let chain = &self.workspace.reading.window.chain;
         let boundary = chain.iter().rposition(|row| session.rows[*row as usize].kind == RowKind::Boundary);

@@ -1,22 +1,23 @@
 //! What must hold before a session is replaced. Each of these is kept by construction; the gate is there for our mistakes.
 
-use super::draft::Draft;
+use super::draft::{Draft, Folded};
 use super::revision::Revision;
 use super::{PlanError, Workspace};
 use crate::model::{Block, BlockKind, BlockNumber, Edit, Key, Level, Role, Slot, Window};
 use rustc_hash::FxHashSet;
-use std::ops::RangeInclusive;
 
 /// Refuses a revision that the client could not resume, or in which something changed that no edit names.
 pub fn check(draft: &Draft<'_>, revision: &Revision, window: &Window) -> Result<(), PlanError> {
     let workspace = draft.workspace;
     rows(draft, revision)?;
     pairs(workspace, revision, window)?;
-    if draft.all_edits().all(|edit| !matches!(edit.slot, Slot::Parent | Slot::Subtype | Slot::Line) || edit.before.is_none()) {
+    if draft.folded.is_none()
+        && draft.all_edits().all(|edit| !matches!(edit.slot, Slot::Parent | Slot::Subtype | Slot::Line) || edit.before.is_none())
+    {
         order(workspace, revision, window)?;
     }
-    if let Some(turns) = &draft.folded {
-        others(workspace, revision, window, turns)?;
+    if let Some(folded) = &draft.folded {
+        others(workspace, revision, window, folded)?;
     }
     notes(revision, window)
 }
@@ -115,12 +116,17 @@ fn order(workspace: &Workspace<'_>, revision: &Revision, window: &Window) -> Res
     if before.eq(after) { Ok(()) } else { Err(refuse("the client would send other rows".to_owned())) }
 }
 
-/// Nothing but the folded turns leaves the window, thinking apart.
-fn others(workspace: &Workspace<'_>, revision: &Revision, window: &Window, turns: &RangeInclusive<u32>) -> Result<(), PlanError> {
-    let sent: FxHashSet<u32> = window.blocks.iter().filter_map(|number| revision.block_was[*number as usize - 1]).collect();
+/// Nothing but what was folded leaves the window, thinking apart.
+fn others(workspace: &Workspace<'_>, revision: &Revision, window: &Window, folded: &Folded) -> Result<(), PlanError> {
+    let blocks = || window.blocks.iter().map(|number| *number as usize - 1);
+    let sent: FxHashSet<u32> = blocks().filter_map(|block| revision.block_was[block]).collect();
+    let again: FxHashSet<Key> = blocks().map(|block| revision.session.blocks[block].hash).collect();
     let lost = workspace.reading.in_window().find(|block| {
-        let stays = block.kind != BlockKind::Thinking && !turns.contains(&block.position.turn);
-        stays && !sent.contains(&(block.number - 1))
+        let is_folded = match folded {
+            Folded::Turns(turns) => turns.contains(&block.position.turn),
+            Folded::Blocks(blocks) => blocks.contains(&block.number) || again.contains(&block.hash),
+        };
+        block.kind != BlockKind::Thinking && !is_folded && !sent.contains(&(block.number - 1))
     });
     match lost {
         None => Ok(()),

@@ -596,6 +596,39 @@ fn turns_fold_and_unfold_as_often_as_one_likes() {
 }
 
 #[test]
+fn one_digest_takes_the_place_of_all_that_is_old() {
+    for fixture in ["tools-and-spill", "older-model", "subagents-and-tasks"] {
+        let sandbox = Sandbox::of(fixture);
+        let original = bytes(&sandbox);
+        let before = done(&sandbox, "transcript --raw");
+        let said = done(&sandbox, "compress --stale --preset handoff");
+        assert!(said.contains("into one digest folded"), "{fixture}: {said}");
+        let after = done(&sandbox, "transcript --raw");
+        assert!(after.len() * 10 < before.len() * 9, "{fixture}");
+        assert_eq!(after.matches("[handed over: ").count(), 1, "{fixture}");
+        // The newest calls stay, with what was said since.
+        let newest = |text: &str| -> Vec<String> {
+            text.lines().rev().filter(|line| !line.is_empty()).take(4).map(str::to_owned).collect()
+        };
+        assert_eq!(newest(&after), newest(&before), "{fixture}");
+        // A second time there is nothing left to fold.
+        assert!(done(&sandbox, "compress --stale --preset handoff --dry-run").contains("nothing to do"), "{fixture}");
+        done(&sandbox, "undo");
+        assert!(bytes(&sandbox) == original, "{fixture}");
+    }
+}
+
+#[test]
+fn what_is_pinned_stands_in_a_digest_word_for_word() {
+    let sandbox = Sandbox::of("tools-and-spill");
+    let result = json(&sandbox, "blocks 'tool(Read) & larger(500)'", "blocks")["blocks"][0]["number"].as_u64().unwrap();
+    let content = done(&sandbox, &format!("show {result} --raw"));
+    done(&sandbox, &format!("pin {result}"));
+    done(&sandbox, "compress --stale --preset handoff");
+    assert!(done(&sandbox, "transcript --raw").contains(content.trim()));
+}
+
+#[test]
 fn several_notes_are_taken_out_at_once() {
     let sandbox = Sandbox::of("older-model");
     let original = bytes(&sandbox);

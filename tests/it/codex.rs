@@ -79,6 +79,29 @@ fn what_is_shortened_is_given_back() {
 }
 
 #[test]
+fn a_digest_is_a_compaction_of_the_client() {
+    let sandbox = Sandbox::of("codex-tools");
+    let path = &sandbox.rollouts()[0];
+    let original = fs::read_to_string(path).unwrap();
+    sandbox.text(&["compress", "--stale", "--preset", "handoff"]);
+    let folded = fs::read_to_string(path).unwrap();
+    let row: Value = serde_json::from_str(folded.strip_prefix(&original).unwrap().lines().next().unwrap()).unwrap();
+    assert_eq!(row["type"], "compacted");
+    let history = row["payload"]["replacement_history"].as_array().unwrap();
+    let digest = |item: &Value| item["content"][0]["text"].as_str().is_some_and(|text| text.contains("[handed over: "));
+    assert_eq!(history.iter().filter(|item| digest(item)).count(), 1);
+    // Every call that stays has its output, and all of both is as it was.
+    let calls = |name: &str| history.iter().filter(|item| item[name].is_string() || !item[name].is_null()).count();
+    assert_eq!(calls("call_id"), 2 * calls("output"));
+    for item in history.iter().filter(|item| !digest(item)) {
+        assert!(original.contains(&item.to_string()), "{item}");
+    }
+    assert!(sandbox.text(&["compress", "--stale", "--preset", "handoff"]).contains("nothing to do"));
+    sandbox.text(&["undo"]);
+    assert_eq!(fs::read_to_string(path).unwrap(), original);
+}
+
+#[test]
 fn a_call_is_kept_with_all_that_follows_it() {
     let sandbox = Sandbox::of("codex-tools");
     let original = sandbox.text(&["transcript", "--raw", "--all"]);

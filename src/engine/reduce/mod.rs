@@ -20,7 +20,8 @@ mod table;
 mod telling;
 
 pub use hint::hint;
-pub use piece::{Kept, Piece, names, rendered, whole_name};
+pub use lines::without_number;
+pub use piece::{Kept, Piece, line_pieces, names, rendered, whole_name};
 pub use telling::{Sign, Style, declaration, outcomes, sign};
 
 use crate::model::{BlockKind, Image, Tool};

@@ -14,7 +14,7 @@ const LONG_LINE_PIECE_BYTES: usize = 160;
 const SENTENCES_BYTES: usize = 200;
 const LEAST_SENTENCE_BYTES: usize = 24;
 /// Bytes around a name that are shown with it, so that `id.CheckpointID` and `main.rs:12` stay whole.
-const NAME_BYTES: usize = 48;
+const NAME_BYTES: usize = 80;
 /// Bytes of a gap's mark without its names.
 const MARK_BYTES: usize = 16;
 
@@ -168,6 +168,7 @@ pub fn whole_name(text: &str, name: Range<usize>) -> Range<usize> {
     let end = after.map_or(name.end, |(place, c)| name.end + place + c.len_utf8());
     let trimmed = text[start..end].trim_end_matches(['.', ':', '-', '/', '@']);
     let end = (start + trimmed.len()).max(name.end);
+    let end = if text[end..].starts_with("()") { end + 2 } else { end };
     let lead = text[start..end].len() - text[start..end].trim_start_matches([':', '-', '.']).len();
     let whole = (start + lead).min(name.start)..end;
     if whole.len() <= NAME_BYTES { whole } else { name }

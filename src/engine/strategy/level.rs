@@ -1,6 +1,6 @@
 //! One content at a level that somebody asked for.
 
-use super::select::{Text, select};
+use super::select::{IN_PLACE, Text, select};
 use crate::engine::reduce::{Reducible, SUMMARIZED_TOKENS, outline};
 use crate::engine::tokens::estimate;
 use crate::model::Level;
@@ -27,7 +27,7 @@ pub struct Context<'a> {
 pub fn reduce(input: &Reducible<'_>, level: Level, marker: &str, context: &Context<'_>) -> Option<String> {
     let outline = outline(input)?;
     let texts: Vec<Text<'_>> = outline.texts().map(|pieces| Text { pieces, line: context.line, weight: 1.0 }).collect();
-    let selection = select(&texts, context.name, context.shown);
+    let selection = select(&texts, context.name, context.shown, &IN_PLACE);
     let rendered = |choices: usize, marker: &str| outline.rendered(input.content, &selection.first(choices), marker);
     let most = |fits: &dyn Fn(&str) -> bool| {
         let fits = |choices: usize| rendered(choices, "").is_none_or(|text| fits(&text));

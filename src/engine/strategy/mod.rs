@@ -1,5 +1,6 @@
 //! Strategies: what is shortened, and how far.
 
+mod digest;
 mod level;
 mod need;
 mod plan;
@@ -8,6 +9,7 @@ mod select;
 #[cfg(test)]
 mod tests;
 
+pub use digest::{Old, digest};
 pub use level::{Context, reduce};
 pub use need::Need;
 pub use plan::{Planned, Shortened, Subject, newest, plan, why_old};

@@ -2,7 +2,7 @@
 
 use super::level::{Context, reduce};
 use super::need::Need;
-use super::select::{Selection, Text, select};
+use super::select::{IN_PLACE, Selection, Text, select};
 use crate::engine::reduce::{Outline, Reducible, SUMMARIZED_TOKENS, outline};
 use crate::engine::tokens::estimate;
 use crate::engine::{Reading, hint, marker};
@@ -160,7 +160,7 @@ pub fn plan<'a>(reading: &Reading, subjects: &'a [Subject<'a>]) -> Planned<'a> {
             outline.texts().map(move |pieces| Text { pieces, line, weight })
         })
         .collect();
-    let selection = select(&texts, &|term| need.of_name(term), &shown);
+    let selection = select(&texts, &|term| need.of_name(term), &shown, &IN_PLACE);
     Planned { subjects, outlines, places, selection }
 }
 

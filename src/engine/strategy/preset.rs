@@ -13,6 +13,8 @@ pub struct Preset {
     pub worth_millionths: f32,
     /// The newest part of the window that stays nearly as it is, in percent of its tokens.
     pub newest_percent: f64,
+    /// Whether one digest takes the place of all that is old.
+    pub folds: bool,
 }
 
 /// The presets, the mildest first.
@@ -22,30 +24,35 @@ pub static PRESETS: &[Preset] = &[
         description: "what stands again goes; every name and each form of a line stays",
         worth_millionths: 0.0,
         newest_percent: 0.0,
+        folds: false,
     },
     Preset {
         name: "light",
         description: "what the agent will hardly come back to goes",
         worth_millionths: 10.0,
         newest_percent: 25.0,
+        folds: false,
     },
     Preset {
         name: "balanced",
         description: "what the agent may come back to stays, the newest quarter nearly as it is",
         worth_millionths: 38.0,
         newest_percent: 25.0,
+        folds: false,
     },
     Preset {
         name: "aggressive",
         description: "what the agent is likely to come back to stays",
         worth_millionths: 100.0,
         newest_percent: 12.0,
+        folds: false,
     },
     Preset {
         name: "handoff",
-        description: "only the names and lines that matter most, to hand the work over",
-        worth_millionths: 150.0,
+        description: "one digest stands for all that is old, to hand the work over: names and lines that matter most",
+        worth_millionths: 262.0,
         newest_percent: 0.0,
+        folds: true,
     },
 ];
 

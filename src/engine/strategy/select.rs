@@ -12,14 +12,24 @@ use std::cmp::Ordering;
 use std::collections::BinaryHeap;
 use std::ops::Range;
 
-/// Bytes that a kept piece costs beside its own: its line end, and its share of the mark of a gap.
-const PIECE_BYTES: f32 = 12.0;
-/// Bytes that a name costs beside its own.
-const NAME_BYTES: f32 = 2.0;
-/// What a name alone is worth of what it is worth in its line: a line can be understood.
-const NAME_SHARE: f32 = 0.35;
 /// What any line is worth that can be read.
 const READABLE: f32 = 1e-7;
+
+/// What it costs to keep something beside its own bytes, and what a name is worth alone.
+#[derive(Clone, Copy)]
+pub struct Costs {
+    /// Bytes that a piece costs beside its own.
+    pub piece_bytes: f32,
+    /// Bytes that a name costs beside its own.
+    pub name_bytes: f32,
+    /// What a name alone is worth of what it is worth in its line.
+    pub name_share: f32,
+    /// Whether a name is shown as it stands where it is longest, as in a whole path, and not where it stands last.
+    pub longest_names: bool,
+}
+
+/// What is kept stays in its place: a piece has its line end and its share of the mark of a gap, and a line can be understood.
+pub const IN_PLACE: Costs = Costs { piece_bytes: 12.0, name_bytes: 2.0, name_share: 0.35, longest_names: false };
 
 /// The pieces of one text, and what they are worth.
 pub struct Text<'a> {
@@ -83,6 +93,14 @@ struct Item {
     chosen: bool,
 }
 
+/// Where a name stands that may be shown alone, and how many bytes it has there with what belongs to it.
+struct Place {
+    text: u32,
+    piece: u32,
+    range: Range<usize>,
+    bytes: usize,
+}
+
 /// All items, and the terms that they show.
 struct Items<'a> {
     texts: &'a [Text<'a>],
@@ -90,13 +108,14 @@ struct Items<'a> {
     terms: Vec<u32>,
     chances: Vec<f32>,
     shown: Vec<bool>,
+    name_share: f32,
     /// Where the pieces of each text begin among the items.
     starts: Vec<u32>,
 }
 
 /// Chooses among the pieces of texts. `chance` gives the chance that a name is needed; what is `shown` anyway is worth nothing.
-pub fn select(texts: &[Text<'_>], chance: &(dyn Fn(u32) -> f32 + Sync), shown: &FxHashSet<u32>) -> Selection {
-    let mut items = Items::new(texts, chance, shown);
+pub fn select(texts: &[Text<'_>], chance: &(dyn Fn(u32) -> f32 + Sync), shown: &FxHashSet<u32>, costs: &Costs) -> Selection {
+    let mut items = Items::new(texts, chance, shown, costs);
     let mut queue: BinaryHeap<Candidate> =
         (0..items.items.len() as u32).map(|item| Candidate { worth: items.worth(item), item }).collect();
     let mut chosen = Vec::new();
@@ -120,13 +139,20 @@ pub fn select(texts: &[Text<'_>], chance: &(dyn Fn(u32) -> f32 + Sync), shown: &
 }
 
 impl<'a> Items<'a> {
-    fn new(texts: &'a [Text<'a>], chance: &(dyn Fn(u32) -> f32 + Sync), shown: &FxHashSet<u32>) -> Items<'a> {
+    fn new(texts: &'a [Text<'a>], chance: &(dyn Fn(u32) -> f32 + Sync), shown: &FxHashSet<u32>, costs: &Costs) -> Items<'a> {
         let named = texts.par_iter().map(|text| text.pieces.iter().map(|piece| names(&piece.text)).collect::<Vec<_>>());
         let named: Vec<Vec<_>> = named.collect();
-        let mut all =
-            Items { texts, items: Vec::new(), terms: Vec::new(), chances: Vec::new(), shown: Vec::new(), starts: Vec::new() };
+        let mut all = Items {
+            texts,
+            items: Vec::new(),
+            terms: Vec::new(),
+            chances: Vec::new(),
+            shown: Vec::new(),
+            name_share: costs.name_share,
+            starts: Vec::new(),
+        };
         let mut ids: FxHashMap<u32, u32> = FxHashMap::default();
-        let mut lasts: Vec<Option<(u32, u32, Range<usize>)>> = Vec::new();
+        let mut places: Vec<Option<Place>> = Vec::new();
         for (text, found) in named.into_iter().enumerate() {
             all.starts.push(all.items.len() as u32);
             for (piece, (names, line)) in found.into_iter().enumerate() {
@@ -138,7 +164,7 @@ impl<'a> Items<'a> {
                     let id = *ids.entry(term).or_insert_with(|| {
                         all.chances.push(worth);
                         all.shown.push(shown.contains(&term));
-                        lasts.push(None);
+                        places.push(None);
                         all.chances.len() as u32 - 1
                     });
                     all.chances[id as usize] = all.chances[id as usize].max(worth);
@@ -146,7 +172,11 @@ impl<'a> Items<'a> {
                         all.terms.push(id);
                     }
                     if let Some(range) = range {
-                        lasts[id as usize] = Some((text as u32, piece as u32, range));
+                        let bytes = whole_name(&texts[text].pieces[piece].text, range.clone()).len();
+                        let known = &mut places[id as usize];
+                        if !costs.longest_names || known.as_ref().is_none_or(|known| known.bytes <= bytes) {
+                            *known = Some(Place { text: text as u32, piece: piece as u32, range, bytes });
+                        }
                     }
                 }
                 let Piece { text: words, tells, .. } = &texts[text].pieces[piece];
@@ -154,20 +184,24 @@ impl<'a> Items<'a> {
                     text: text as u32,
                     piece: piece as u32,
                     name: None,
-                    cost: words.len() as f32 + PIECE_BYTES,
+                    cost: words.len() as f32 + costs.piece_bytes,
                     tells: if words.trim().is_empty() { 0.0 } else { tells + READABLE },
                     terms: from..all.terms.len() as u32,
                     chosen: false,
                 });
             }
         }
-        for (id, last) in lasts.into_iter().enumerate() {
-            let Some((text, piece, range)) = last.filter(|_| !all.shown[id]) else { continue };
-            let words = &texts[text as usize].pieces[piece as usize].text;
-            let cost = whole_name(words, range.clone()).len() as f32 + NAME_BYTES;
+        for (id, place) in places.into_iter().enumerate() {
+            let Some(Place { text, piece, range, bytes }) = place.filter(|_| !all.shown[id]) else { continue };
+            let cost = bytes as f32 + costs.name_bytes;
             let from = all.terms.len() as u32;
             all.terms.push(id as u32);
-            all.items.push(Item { text, piece, name: Some(range), cost, tells: 0.0, terms: from..from + 1, chosen: false });
+            // A path shows the names that it is made of.
+            let words = &texts[text as usize].pieces[piece as usize].text;
+            let (within, _) = names(&words[whole_name(words, range.clone())]);
+            all.terms.extend(within.iter().filter_map(|name| ids.get(&name.term)).filter(|other| **other != id as u32));
+            let terms = from..all.terms.len() as u32;
+            all.items.push(Item { text, piece, name: Some(range), cost, tells: 0.0, terms, chosen: false });
         }
         all
     }
@@ -182,8 +216,11 @@ impl<'a> Items<'a> {
     /// What an item shows that nothing chosen shows, by the byte.
     fn worth(&self, item: u32) -> f32 {
         let item = &self.items[item as usize];
+        if item.name.is_some() && self.shown[self.terms[item.terms.start as usize] as usize] {
+            return 0.0;
+        }
         let news: f32 = self.news(item).map(|id| self.chances[id as usize]).sum();
-        let share = if item.name.is_some() { NAME_SHARE } else { 1.0 };
+        let share = if item.name.is_some() { self.name_share } else { 1.0 };
         let cost = item.cost + self.under(item).map_or(0.0, |under| self.items[under as usize].cost);
         // A line of names that all stand elsewhere tells nothing by itself either.
         let tells = if news > 0.0 || item.terms.is_empty() { item.tells } else { 0.0 };

@@ -19,6 +19,7 @@ use super::{Location, Message, NewRow, ParsedRow, Places, ProviderAdapter, Scann
 use crate::model::{BlockKind, Session, Slot, Window};
 use std::ops::Range;
 use std::path::{Path, PathBuf};
+use std::rc::Rc;
 
 /// The Codex client. A running one keeps its file open, which is seen when the file is to be replaced.
 pub struct Codex;
@@ -91,6 +92,10 @@ impl ProviderAdapter for Codex {
 
     fn note(&self, new: &NewRow<'_>, _: &str, content: &str) -> Option<Vec<u8>> {
         write::note(new, content)
+    }
+
+    fn restart(&self, new: &NewRow<'_>, first: &[Rc<[u8]>], text: &str, last: &[Rc<[u8]>]) -> Option<Vec<u8>> {
+        write::restart(new, first, text, last)
     }
 
     fn identity(&self, row: &[u8]) -> Option<Vec<u8>> {

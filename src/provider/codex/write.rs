@@ -8,6 +8,7 @@ use crate::provider::json::{member, number, text, text_of, with_figures};
 use crate::provider::{NewRow, Stub};
 use serde_json::value::RawValue;
 use std::ops::Range;
+use std::rc::Rc;
 
 /// The slot through which a block is changed; none for what cannot be: thinking, which is sealed, calls whose input is no
 /// text, and texts by which the client knows its own messages.
@@ -144,6 +145,29 @@ pub(super) fn note(new: &NewRow<'_>, content: &str) -> Option<Vec<u8>> {
         r#"{{"timestamp":{},"type":"response_item","payload":{{"type":"message","role":"user","content":[{{"type":"input_text","text":{}}}]}},"aperture":{}}}"#,
         quoted(&new.timestamp)?,
         quoted(&text)?,
+        quoted(&new.id)?
+    );
+    Some(row.into_bytes())
+}
+
+/// A compaction as the client writes it: the items from which the conversation goes on. Versions that do not know the items
+/// (before 0.60 or so) take the text as their summary.
+pub(super) fn restart(new: &NewRow<'_>, first: &[Rc<[u8]>], text: &str, last: &[Rc<[u8]>]) -> Option<Vec<u8>> {
+    let quoted = |text: &str| serde_json::to_string(text).ok();
+    let item = |row: &Rc<[u8]>| {
+        let fields = parse::fields(row)?;
+        (text_of(fields.kind).as_deref() == Some("response_item"))
+            .then(|| fields.payload.map(|payload| payload.get().to_owned()))?
+    };
+    let text = crate::provider::message::wrap(text);
+    let mut items: Vec<String> = first.iter().map(item).collect::<Option<_>>()?;
+    items.push(format!(r#"{{"type":"message","role":"user","content":[{{"type":"input_text","text":{}}}]}}"#, quoted(&text)?));
+    items.extend(last.iter().map(item).collect::<Option<Vec<_>>>()?);
+    let row = format!(
+        r#"{{"timestamp":{},"type":"compacted","payload":{{"message":{},"replacement_history":[{}]}},"aperture":{}}}"#,
+        quoted(&new.timestamp)?,
+        quoted(&text)?,
+        items.join(","),
         quoted(&new.id)?
     );
     Some(row.into_bytes())

@@ -22,7 +22,7 @@ use crate::model::{
     Zone,
 };
 use crate::store::Store;
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 use std::collections::BTreeMap;
 use std::ops::RangeInclusive;
 use std::rc::Rc;
@@ -43,6 +43,15 @@ pub struct Original {
     pub tokens: f64,
 }
 
+/// What one note takes the place of.
+#[derive(Clone, Debug)]
+pub enum Folded {
+    /// Turns that are taken off the chain.
+    Turns(RangeInclusive<u32>),
+    /// Blocks; a provider without a chain writes the others again.
+    Blocks(FxHashSet<BlockNumber>),
+}
+
 /// A plan in the making.
 pub struct Draft<'a> {
     pub(super) workspace: &'a Workspace<'a>,
@@ -59,8 +68,8 @@ pub struct Draft<'a> {
     notes: Vec<(String, String)>,
     /// The last row that stood in the file before what is taken back was done: figures up to it are in the log.
     pub(super) logged_until: Option<Key>,
-    /// Turns that are taken off the chain.
-    pub(super) folded: Option<RangeInclusive<u32>>,
+    /// What one note takes the place of.
+    pub(super) folded: Option<Folded>,
     pub(super) marks: Vec<Mark>,
     /// What restored blocks cost, where that was measured.
     known_tokens: FxHashMap<BlockNumber, f64>,

@@ -16,6 +16,18 @@ impl Draft<'_> {
         self.add_row(parent, |new| provider.note(new, label, content))?.ok_or(PlanError::NoWay)
     }
 
+    /// Adds a row from which on only the rows of `first`, a text and the rows of `last` are sent.
+    ///
+    /// # Errors
+    ///
+    /// The provider cannot write it.
+    pub(in crate::workspace) fn restart(&mut self, first: &[u32], text: &str, last: &[u32]) -> Result<(), PlanError> {
+        let provider = self.workspace.provider;
+        let lines = |rows: &[u32]| rows.iter().map(|row| self.line(*row)).collect::<Result<Vec<_>, _>>();
+        let (first, last) = (lines(first)?, lines(last)?);
+        self.add_row(self.identity(self.last_linked())?, |new| provider.restart(new, &first, text, &last)).map(drop)
+    }
+
     /// Adds a row at the end of the live branch, so that the client does not go on from a row that was added elsewhere.
     ///
     /// # Errors
