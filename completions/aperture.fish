@@ -53,22 +53,34 @@ complete -c aperture -n "__fish_aperture_needs_command" -f -a "focus" -d 'Select
 complete -c aperture -n "__fish_aperture_needs_command" -f -a "unfocus" -d 'Let selected blocks go'
 complete -c aperture -n "__fish_aperture_needs_command" -f -a "update" -d 'Put another text in the place of a block'
 complete -c aperture -n "__fish_aperture_needs_command" -f -a "create" -d 'Add a note at the end of a session'
+complete -c aperture -n "__fish_aperture_needs_command" -f -a "redact" -d 'Take credentials out of a session'
 complete -c aperture -n "__fish_aperture_needs_command" -f -a "compact" -d 'Fold whole turns into one note'
 complete -c aperture -n "__fish_aperture_needs_command" -f -a "uncompact" -d 'Show again what a compaction of the client hid'
 complete -c aperture -n "__fish_aperture_needs_command" -f -a "diff" -d 'Show what the model sees differently'
 complete -c aperture -n "__fish_aperture_needs_command" -f -a "log" -d 'List what was done to a session'
+complete -c aperture -n "__fish_aperture_needs_command" -f -a "obey" -d 'Carry out what the model asked for in its text'
+complete -c aperture -n "__fish_aperture_needs_command" -f -a "inbox" -d 'List what the model asked for and waits for you'
+complete -c aperture -n "__fish_aperture_needs_command" -f -a "approve" -d 'Carry out what waits in the inbox'
+complete -c aperture -n "__fish_aperture_needs_command" -f -a "deny" -d 'Say no to what waits in the inbox'
 complete -c aperture -n "__fish_aperture_needs_command" -f -a "snapshot" -d 'Name points in the log'
 complete -c aperture -n "__fish_aperture_needs_command" -f -a "restore" -d 'Bring a session back to a point in its log'
 complete -c aperture -n "__fish_aperture_needs_command" -f -a "preset" -d 'List and choose how short stale blocks get'
 complete -c aperture -n "__fish_aperture_needs_command" -f -a "undo" -d 'Take an operation back'
 complete -c aperture -n "__fish_aperture_needs_command" -f -a "redo" -d 'Take an undo back'
+complete -c aperture -n "__fish_aperture_needs_command" -f -a "watch" -d 'Show what happens in a session while it happens: a live screen, lines, or JSON'
+complete -c aperture -n "__fish_aperture_needs_command" -f -a "check" -d 'Check sessions for scripts, git hooks and CI: credentials, damage, size'
 complete -c aperture -n "__fish_aperture_needs_command" -f -a "verify" -d 'Hold the store and the sessions against each other'
 complete -c aperture -n "__fish_aperture_needs_command" -f -a "gc" -d 'Forget what nobody needs any more, if asked twice'
 complete -c aperture -n "__fish_aperture_needs_command" -f -a "export" -d 'Write the originals and the log of a session into one file'
 complete -c aperture -n "__fish_aperture_needs_command" -f -a "import" -d 'Take the originals and the log of a session from such a file'
 complete -c aperture -n "__fish_aperture_needs_command" -f -a "mcp" -d 'Serve these commands to a model, over the Model Context Protocol'
+complete -c aperture -n "__fish_aperture_needs_command" -f -a "install" -d 'Put aperture into another program: Claude Code, or the hooks of git'
+complete -c aperture -n "__fish_aperture_needs_command" -f -a "uninstall" -d 'Take out what install added, and nothing else'
+complete -c aperture -n "__fish_aperture_needs_command" -f -a "hook" -d 'Answer an event of a client, whose description is on standard input'
+complete -c aperture -n "__fish_aperture_needs_command" -f -a "statusline" -d 'Print the status line of a client, whose description is on standard input'
 complete -c aperture -n "__fish_aperture_needs_command" -f -a "help" -d 'Explain a command or a topic, such as `selectors`'
 complete -c aperture -n "__fish_aperture_needs_command" -f -a "completions" -d 'Print the completion script of a shell'
+complete -c aperture -n "__fish_aperture_needs_command" -f -a "git-hook" -d 'What the hooks of git run'
 complete -c aperture -n "__fish_aperture_needs_command" -f -a "util" -d 'Tools for developers of aperture'
 complete -c aperture -n "__fish_aperture_using_subcommand manifest" -l tier -d 'How much it says: summary (at most 200 tokens), detailed (at most 500), full' -r -f -a "summary\t'At most 200 tokens: what is full, what is going on, what could go'
 detailed\t'At most 500 tokens: zones, topics, the largest stale blocks'
@@ -321,6 +333,21 @@ complete -c aperture -n "__fish_aperture_using_subcommand create" -l json -d 'Wr
 complete -c aperture -n "__fish_aperture_using_subcommand create" -l no-cache -d 'Read everything anew, and remember nothing'
 complete -c aperture -n "__fish_aperture_using_subcommand create" -l no-pager -d 'Do not use a pager'
 complete -c aperture -n "__fish_aperture_using_subcommand create" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c aperture -n "__fish_aperture_using_subcommand redact" -s s -l session -d 'Session: a path, an id or the beginning of one [default: the newest of this project]' -r
+complete -c aperture -n "__fish_aperture_using_subcommand redact" -l window -d 'Tokens that the model\'s window holds, such as 200k [default: by model]' -r
+complete -c aperture -n "__fish_aperture_using_subcommand redact" -l color -d 'When to use colours' -r -f -a "auto\t'On a terminal, unless `NO_COLOR` is set'
+always\t'Always'
+never\t'Never'"
+complete -c aperture -n "__fish_aperture_using_subcommand redact" -s C -l directory -d 'Run as if started in this directory' -r -F
+complete -c aperture -n "__fish_aperture_using_subcommand redact" -l all -d 'Everything that the file says, also beside the blocks'
+complete -c aperture -n "__fish_aperture_using_subcommand redact" -l forget -d 'Also take them out of the stored originals: they can never be brought back'
+complete -c aperture -n "__fish_aperture_using_subcommand redact" -l yes -d 'Do what --forget says, which is otherwise only looked at'
+complete -c aperture -n "__fish_aperture_using_subcommand redact" -s n -l dry-run -d 'Show what would change and what it costs; write nothing'
+complete -c aperture -n "__fish_aperture_using_subcommand redact" -l live -d 'Also change a session that a client has open; type /resume in the client afterwards'
+complete -c aperture -n "__fish_aperture_using_subcommand redact" -l json -d 'Write JSON'
+complete -c aperture -n "__fish_aperture_using_subcommand redact" -l no-cache -d 'Read everything anew, and remember nothing'
+complete -c aperture -n "__fish_aperture_using_subcommand redact" -l no-pager -d 'Do not use a pager'
+complete -c aperture -n "__fish_aperture_using_subcommand redact" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c aperture -n "__fish_aperture_using_subcommand compact" -l summary -d 'What the note says [default: prompts, tools and answers of the turns]; - reads standard input' -r
 complete -c aperture -n "__fish_aperture_using_subcommand compact" -s s -l session -d 'Session: a path, an id or the beginning of one [default: the newest of this project]' -r
 complete -c aperture -n "__fish_aperture_using_subcommand compact" -l window -d 'Tokens that the model\'s window holds, such as 200k [default: by model]' -r
@@ -369,6 +396,53 @@ complete -c aperture -n "__fish_aperture_using_subcommand log" -l json -d 'Write
 complete -c aperture -n "__fish_aperture_using_subcommand log" -l no-cache -d 'Read everything anew, and remember nothing'
 complete -c aperture -n "__fish_aperture_using_subcommand log" -l no-pager -d 'Do not use a pager'
 complete -c aperture -n "__fish_aperture_using_subcommand log" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c aperture -n "__fish_aperture_using_subcommand obey" -s s -l session -d 'Session: a path, an id or the beginning of one [default: the newest of this project]' -r
+complete -c aperture -n "__fish_aperture_using_subcommand obey" -l window -d 'Tokens that the model\'s window holds, such as 200k [default: by model]' -r
+complete -c aperture -n "__fish_aperture_using_subcommand obey" -l color -d 'When to use colours' -r -f -a "auto\t'On a terminal, unless `NO_COLOR` is set'
+always\t'Always'
+never\t'Never'"
+complete -c aperture -n "__fish_aperture_using_subcommand obey" -s C -l directory -d 'Run as if started in this directory' -r -F
+complete -c aperture -n "__fish_aperture_using_subcommand obey" -s n -l dry-run -d 'Show what would be done; write nothing'
+complete -c aperture -n "__fish_aperture_using_subcommand obey" -l tell -d 'Print what the model has not been told yet, and nothing twice'
+complete -c aperture -n "__fish_aperture_using_subcommand obey" -l json -d 'Write JSON'
+complete -c aperture -n "__fish_aperture_using_subcommand obey" -l no-cache -d 'Read everything anew, and remember nothing'
+complete -c aperture -n "__fish_aperture_using_subcommand obey" -l no-pager -d 'Do not use a pager'
+complete -c aperture -n "__fish_aperture_using_subcommand obey" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c aperture -n "__fish_aperture_using_subcommand inbox" -s s -l session -d 'Session: a path, an id or the beginning of one [default: the newest of this project]' -r
+complete -c aperture -n "__fish_aperture_using_subcommand inbox" -l window -d 'Tokens that the model\'s window holds, such as 200k [default: by model]' -r
+complete -c aperture -n "__fish_aperture_using_subcommand inbox" -l color -d 'When to use colours' -r -f -a "auto\t'On a terminal, unless `NO_COLOR` is set'
+always\t'Always'
+never\t'Never'"
+complete -c aperture -n "__fish_aperture_using_subcommand inbox" -s C -l directory -d 'Run as if started in this directory' -r -F
+complete -c aperture -n "__fish_aperture_using_subcommand inbox" -l all -d 'In every session'
+complete -c aperture -n "__fish_aperture_using_subcommand inbox" -l json -d 'Write JSON'
+complete -c aperture -n "__fish_aperture_using_subcommand inbox" -l no-cache -d 'Read everything anew, and remember nothing'
+complete -c aperture -n "__fish_aperture_using_subcommand inbox" -l no-pager -d 'Do not use a pager'
+complete -c aperture -n "__fish_aperture_using_subcommand inbox" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c aperture -n "__fish_aperture_using_subcommand approve" -s s -l session -d 'Session: a path, an id or the beginning of one [default: the newest of this project]' -r
+complete -c aperture -n "__fish_aperture_using_subcommand approve" -l window -d 'Tokens that the model\'s window holds, such as 200k [default: by model]' -r
+complete -c aperture -n "__fish_aperture_using_subcommand approve" -l color -d 'When to use colours' -r -f -a "auto\t'On a terminal, unless `NO_COLOR` is set'
+always\t'Always'
+never\t'Never'"
+complete -c aperture -n "__fish_aperture_using_subcommand approve" -s C -l directory -d 'Run as if started in this directory' -r -F
+complete -c aperture -n "__fish_aperture_using_subcommand approve" -l all -d 'All that wait in this session'
+complete -c aperture -n "__fish_aperture_using_subcommand approve" -s n -l dry-run -d 'Show what would be done; write nothing'
+complete -c aperture -n "__fish_aperture_using_subcommand approve" -l json -d 'Write JSON'
+complete -c aperture -n "__fish_aperture_using_subcommand approve" -l no-cache -d 'Read everything anew, and remember nothing'
+complete -c aperture -n "__fish_aperture_using_subcommand approve" -l no-pager -d 'Do not use a pager'
+complete -c aperture -n "__fish_aperture_using_subcommand approve" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c aperture -n "__fish_aperture_using_subcommand deny" -l reason -d 'Why, for the model' -r
+complete -c aperture -n "__fish_aperture_using_subcommand deny" -s s -l session -d 'Session: a path, an id or the beginning of one [default: the newest of this project]' -r
+complete -c aperture -n "__fish_aperture_using_subcommand deny" -l window -d 'Tokens that the model\'s window holds, such as 200k [default: by model]' -r
+complete -c aperture -n "__fish_aperture_using_subcommand deny" -l color -d 'When to use colours' -r -f -a "auto\t'On a terminal, unless `NO_COLOR` is set'
+always\t'Always'
+never\t'Never'"
+complete -c aperture -n "__fish_aperture_using_subcommand deny" -s C -l directory -d 'Run as if started in this directory' -r -F
+complete -c aperture -n "__fish_aperture_using_subcommand deny" -l all -d 'All that wait in this session'
+complete -c aperture -n "__fish_aperture_using_subcommand deny" -l json -d 'Write JSON'
+complete -c aperture -n "__fish_aperture_using_subcommand deny" -l no-cache -d 'Read everything anew, and remember nothing'
+complete -c aperture -n "__fish_aperture_using_subcommand deny" -l no-pager -d 'Do not use a pager'
+complete -c aperture -n "__fish_aperture_using_subcommand deny" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c aperture -n "__fish_aperture_using_subcommand snapshot; and not __fish_seen_subcommand_from save list show delete" -s s -l session -d 'Session: a path, an id or the beginning of one [default: the newest of this project]' -r
 complete -c aperture -n "__fish_aperture_using_subcommand snapshot; and not __fish_seen_subcommand_from save list show delete" -l window -d 'Tokens that the model\'s window holds, such as 200k [default: by model]' -r
 complete -c aperture -n "__fish_aperture_using_subcommand snapshot; and not __fish_seen_subcommand_from save list show delete" -l color -d 'When to use colours' -r -f -a "auto\t'On a terminal, unless `NO_COLOR` is set'
@@ -502,6 +576,43 @@ complete -c aperture -n "__fish_aperture_using_subcommand redo" -l json -d 'Writ
 complete -c aperture -n "__fish_aperture_using_subcommand redo" -l no-cache -d 'Read everything anew, and remember nothing'
 complete -c aperture -n "__fish_aperture_using_subcommand redo" -l no-pager -d 'Do not use a pager'
 complete -c aperture -n "__fish_aperture_using_subcommand redo" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c aperture -n "__fish_aperture_using_subcommand watch" -l for -d 'End after so many seconds' -r
+complete -c aperture -n "__fish_aperture_using_subcommand watch" -l until-idle -d 'End when nothing happened for so many seconds' -r
+complete -c aperture -n "__fish_aperture_using_subcommand watch" -s s -l session -d 'Session: a path, an id or the beginning of one [default: the newest of this project]' -r
+complete -c aperture -n "__fish_aperture_using_subcommand watch" -l window -d 'Tokens that the model\'s window holds, such as 200k [default: by model]' -r
+complete -c aperture -n "__fish_aperture_using_subcommand watch" -l color -d 'When to use colours' -r -f -a "auto\t'On a terminal, unless `NO_COLOR` is set'
+always\t'Always'
+never\t'Never'"
+complete -c aperture -n "__fish_aperture_using_subcommand watch" -s C -l directory -d 'Run as if started in this directory' -r -F
+complete -c aperture -n "__fish_aperture_using_subcommand watch" -l project -d 'Also show the other sessions of the project, a line each'
+complete -c aperture -n "__fish_aperture_using_subcommand watch" -l apply-policy -d 'Let the rules of the settings act when the session is quiet'
+complete -c aperture -n "__fish_aperture_using_subcommand watch" -l live -d 'Let them also act on a session that a client has open; type /resume in the client afterwards'
+complete -c aperture -n "__fish_aperture_using_subcommand watch" -l lines -d 'Write lines, also on a terminal'
+complete -c aperture -n "__fish_aperture_using_subcommand watch" -l json -d 'Write JSON'
+complete -c aperture -n "__fish_aperture_using_subcommand watch" -l no-cache -d 'Read everything anew, and remember nothing'
+complete -c aperture -n "__fish_aperture_using_subcommand watch" -l no-pager -d 'Do not use a pager'
+complete -c aperture -n "__fish_aperture_using_subcommand watch" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c aperture -n "__fish_aperture_using_subcommand check" -l max-tokens -d 'The window holds at most so many tokens' -r
+complete -c aperture -n "__fish_aperture_using_subcommand check" -l max-percent -d 'At most so much of the window is taken, in percent' -r
+complete -c aperture -n "__fish_aperture_using_subcommand check" -l max-stale -d 'Stale blocks hold at most so many tokens' -r
+complete -c aperture -n "__fish_aperture_using_subcommand check" -l format -d 'How it is written' -r -f -a "text\t'For people'
+json\t'As JSON'
+junit\t'As JUnit XML'
+github\t'As annotations of GitHub Actions'"
+complete -c aperture -n "__fish_aperture_using_subcommand check" -s s -l session -d 'Session: a path, an id or the beginning of one [default: the newest of this project]' -r
+complete -c aperture -n "__fish_aperture_using_subcommand check" -l window -d 'Tokens that the model\'s window holds, such as 200k [default: by model]' -r
+complete -c aperture -n "__fish_aperture_using_subcommand check" -l color -d 'When to use colours' -r -f -a "auto\t'On a terminal, unless `NO_COLOR` is set'
+always\t'Always'
+never\t'Never'"
+complete -c aperture -n "__fish_aperture_using_subcommand check" -s C -l directory -d 'Run as if started in this directory' -r -F
+complete -c aperture -n "__fish_aperture_using_subcommand check" -l project -d 'Every session of this project'
+complete -c aperture -n "__fish_aperture_using_subcommand check" -l all -d 'Every session on this machine'
+complete -c aperture -n "__fish_aperture_using_subcommand check" -l no-secrets -d 'No credentials are in the file'
+complete -c aperture -n "__fish_aperture_using_subcommand check" -l no-damage -d 'Every row can be read'
+complete -c aperture -n "__fish_aperture_using_subcommand check" -l json -d 'Write JSON'
+complete -c aperture -n "__fish_aperture_using_subcommand check" -l no-cache -d 'Read everything anew, and remember nothing'
+complete -c aperture -n "__fish_aperture_using_subcommand check" -l no-pager -d 'Do not use a pager'
+complete -c aperture -n "__fish_aperture_using_subcommand check" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c aperture -n "__fish_aperture_using_subcommand verify" -s s -l session -d 'Session: a path, an id or the beginning of one [default: the newest of this project]' -r
 complete -c aperture -n "__fish_aperture_using_subcommand verify" -l window -d 'Tokens that the model\'s window holds, such as 200k [default: by model]' -r
 complete -c aperture -n "__fish_aperture_using_subcommand verify" -l color -d 'When to use colours' -r -f -a "auto\t'On a terminal, unless `NO_COLOR` is set'
@@ -560,6 +671,109 @@ complete -c aperture -n "__fish_aperture_using_subcommand mcp" -l json -d 'Write
 complete -c aperture -n "__fish_aperture_using_subcommand mcp" -l no-cache -d 'Read everything anew, and remember nothing'
 complete -c aperture -n "__fish_aperture_using_subcommand mcp" -l no-pager -d 'Do not use a pager'
 complete -c aperture -n "__fish_aperture_using_subcommand mcp" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c aperture -n "__fish_aperture_using_subcommand install; and not __fish_seen_subcommand_from claude-code git-hook" -s s -l session -d 'Session: a path, an id or the beginning of one [default: the newest of this project]' -r
+complete -c aperture -n "__fish_aperture_using_subcommand install; and not __fish_seen_subcommand_from claude-code git-hook" -l window -d 'Tokens that the model\'s window holds, such as 200k [default: by model]' -r
+complete -c aperture -n "__fish_aperture_using_subcommand install; and not __fish_seen_subcommand_from claude-code git-hook" -l color -d 'When to use colours' -r -f -a "auto\t'On a terminal, unless `NO_COLOR` is set'
+always\t'Always'
+never\t'Never'"
+complete -c aperture -n "__fish_aperture_using_subcommand install; and not __fish_seen_subcommand_from claude-code git-hook" -s C -l directory -d 'Run as if started in this directory' -r -F
+complete -c aperture -n "__fish_aperture_using_subcommand install; and not __fish_seen_subcommand_from claude-code git-hook" -l json -d 'Write JSON'
+complete -c aperture -n "__fish_aperture_using_subcommand install; and not __fish_seen_subcommand_from claude-code git-hook" -l no-cache -d 'Read everything anew, and remember nothing'
+complete -c aperture -n "__fish_aperture_using_subcommand install; and not __fish_seen_subcommand_from claude-code git-hook" -l no-pager -d 'Do not use a pager'
+complete -c aperture -n "__fish_aperture_using_subcommand install; and not __fish_seen_subcommand_from claude-code git-hook" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c aperture -n "__fish_aperture_using_subcommand install; and not __fish_seen_subcommand_from claude-code git-hook" -f -a "claude-code" -d 'Hooks, status line, MCP server and slash commands of Claude Code'
+complete -c aperture -n "__fish_aperture_using_subcommand install; and not __fish_seen_subcommand_from claude-code git-hook" -f -a "git-hook" -d 'Hooks of git in this repository'
+complete -c aperture -n "__fish_aperture_using_subcommand install; and __fish_seen_subcommand_from claude-code" -s s -l session -d 'Session: a path, an id or the beginning of one [default: the newest of this project]' -r
+complete -c aperture -n "__fish_aperture_using_subcommand install; and __fish_seen_subcommand_from claude-code" -l window -d 'Tokens that the model\'s window holds, such as 200k [default: by model]' -r
+complete -c aperture -n "__fish_aperture_using_subcommand install; and __fish_seen_subcommand_from claude-code" -l color -d 'When to use colours' -r -f -a "auto\t'On a terminal, unless `NO_COLOR` is set'
+always\t'Always'
+never\t'Never'"
+complete -c aperture -n "__fish_aperture_using_subcommand install; and __fish_seen_subcommand_from claude-code" -s C -l directory -d 'Run as if started in this directory' -r -F
+complete -c aperture -n "__fish_aperture_using_subcommand install; and __fish_seen_subcommand_from claude-code" -l user -d 'For all projects of the user: in ~/.claude [default]'
+complete -c aperture -n "__fish_aperture_using_subcommand install; and __fish_seen_subcommand_from claude-code" -l project -d 'For everybody who works on this project: in .claude and .mcp.json'
+complete -c aperture -n "__fish_aperture_using_subcommand install; and __fish_seen_subcommand_from claude-code" -l local -d 'For the user in this project: hooks and status line in .claude/settings.local.json'
+complete -c aperture -n "__fish_aperture_using_subcommand install; and __fish_seen_subcommand_from claude-code" -s n -l dry-run -d 'Show the difference; write nothing'
+complete -c aperture -n "__fish_aperture_using_subcommand install; and __fish_seen_subcommand_from claude-code" -l check -d 'Write nothing; exit with 1 unless all of it is there'
+complete -c aperture -n "__fish_aperture_using_subcommand install; and __fish_seen_subcommand_from claude-code" -l json -d 'Write JSON'
+complete -c aperture -n "__fish_aperture_using_subcommand install; and __fish_seen_subcommand_from claude-code" -l no-cache -d 'Read everything anew, and remember nothing'
+complete -c aperture -n "__fish_aperture_using_subcommand install; and __fish_seen_subcommand_from claude-code" -l no-pager -d 'Do not use a pager'
+complete -c aperture -n "__fish_aperture_using_subcommand install; and __fish_seen_subcommand_from claude-code" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c aperture -n "__fish_aperture_using_subcommand install; and __fish_seen_subcommand_from git-hook" -s s -l session -d 'Session: a path, an id or the beginning of one [default: the newest of this project]' -r
+complete -c aperture -n "__fish_aperture_using_subcommand install; and __fish_seen_subcommand_from git-hook" -l window -d 'Tokens that the model\'s window holds, such as 200k [default: by model]' -r
+complete -c aperture -n "__fish_aperture_using_subcommand install; and __fish_seen_subcommand_from git-hook" -l color -d 'When to use colours' -r -f -a "auto\t'On a terminal, unless `NO_COLOR` is set'
+always\t'Always'
+never\t'Never'"
+complete -c aperture -n "__fish_aperture_using_subcommand install; and __fish_seen_subcommand_from git-hook" -s C -l directory -d 'Run as if started in this directory' -r -F
+complete -c aperture -n "__fish_aperture_using_subcommand install; and __fish_seen_subcommand_from git-hook" -l pre-commit -d 'Before a commit: refuse staged sessions that hold credentials'
+complete -c aperture -n "__fish_aperture_using_subcommand install; and __fish_seen_subcommand_from git-hook" -l post-commit -d 'After a commit: note the session of this project and what it was about'
+complete -c aperture -n "__fish_aperture_using_subcommand install; and __fish_seen_subcommand_from git-hook" -l pre-push -d 'Before a push: refuse commits with sessions that hold credentials'
+complete -c aperture -n "__fish_aperture_using_subcommand install; and __fish_seen_subcommand_from git-hook" -s n -l dry-run -d 'Show what would be done; write nothing'
+complete -c aperture -n "__fish_aperture_using_subcommand install; and __fish_seen_subcommand_from git-hook" -l check -d 'Only say whether it is done'
+complete -c aperture -n "__fish_aperture_using_subcommand install; and __fish_seen_subcommand_from git-hook" -l json -d 'Write JSON'
+complete -c aperture -n "__fish_aperture_using_subcommand install; and __fish_seen_subcommand_from git-hook" -l no-cache -d 'Read everything anew, and remember nothing'
+complete -c aperture -n "__fish_aperture_using_subcommand install; and __fish_seen_subcommand_from git-hook" -l no-pager -d 'Do not use a pager'
+complete -c aperture -n "__fish_aperture_using_subcommand install; and __fish_seen_subcommand_from git-hook" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c aperture -n "__fish_aperture_using_subcommand uninstall; and not __fish_seen_subcommand_from claude-code git-hook" -s s -l session -d 'Session: a path, an id or the beginning of one [default: the newest of this project]' -r
+complete -c aperture -n "__fish_aperture_using_subcommand uninstall; and not __fish_seen_subcommand_from claude-code git-hook" -l window -d 'Tokens that the model\'s window holds, such as 200k [default: by model]' -r
+complete -c aperture -n "__fish_aperture_using_subcommand uninstall; and not __fish_seen_subcommand_from claude-code git-hook" -l color -d 'When to use colours' -r -f -a "auto\t'On a terminal, unless `NO_COLOR` is set'
+always\t'Always'
+never\t'Never'"
+complete -c aperture -n "__fish_aperture_using_subcommand uninstall; and not __fish_seen_subcommand_from claude-code git-hook" -s C -l directory -d 'Run as if started in this directory' -r -F
+complete -c aperture -n "__fish_aperture_using_subcommand uninstall; and not __fish_seen_subcommand_from claude-code git-hook" -l json -d 'Write JSON'
+complete -c aperture -n "__fish_aperture_using_subcommand uninstall; and not __fish_seen_subcommand_from claude-code git-hook" -l no-cache -d 'Read everything anew, and remember nothing'
+complete -c aperture -n "__fish_aperture_using_subcommand uninstall; and not __fish_seen_subcommand_from claude-code git-hook" -l no-pager -d 'Do not use a pager'
+complete -c aperture -n "__fish_aperture_using_subcommand uninstall; and not __fish_seen_subcommand_from claude-code git-hook" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c aperture -n "__fish_aperture_using_subcommand uninstall; and not __fish_seen_subcommand_from claude-code git-hook" -f -a "claude-code" -d 'Hooks, status line, MCP server and slash commands of Claude Code'
+complete -c aperture -n "__fish_aperture_using_subcommand uninstall; and not __fish_seen_subcommand_from claude-code git-hook" -f -a "git-hook" -d 'Hooks of git in this repository'
+complete -c aperture -n "__fish_aperture_using_subcommand uninstall; and __fish_seen_subcommand_from claude-code" -s s -l session -d 'Session: a path, an id or the beginning of one [default: the newest of this project]' -r
+complete -c aperture -n "__fish_aperture_using_subcommand uninstall; and __fish_seen_subcommand_from claude-code" -l window -d 'Tokens that the model\'s window holds, such as 200k [default: by model]' -r
+complete -c aperture -n "__fish_aperture_using_subcommand uninstall; and __fish_seen_subcommand_from claude-code" -l color -d 'When to use colours' -r -f -a "auto\t'On a terminal, unless `NO_COLOR` is set'
+always\t'Always'
+never\t'Never'"
+complete -c aperture -n "__fish_aperture_using_subcommand uninstall; and __fish_seen_subcommand_from claude-code" -s C -l directory -d 'Run as if started in this directory' -r -F
+complete -c aperture -n "__fish_aperture_using_subcommand uninstall; and __fish_seen_subcommand_from claude-code" -l user -d 'For all projects of the user: in ~/.claude [default]'
+complete -c aperture -n "__fish_aperture_using_subcommand uninstall; and __fish_seen_subcommand_from claude-code" -l project -d 'For everybody who works on this project: in .claude and .mcp.json'
+complete -c aperture -n "__fish_aperture_using_subcommand uninstall; and __fish_seen_subcommand_from claude-code" -l local -d 'For the user in this project: hooks and status line in .claude/settings.local.json'
+complete -c aperture -n "__fish_aperture_using_subcommand uninstall; and __fish_seen_subcommand_from claude-code" -s n -l dry-run -d 'Show the difference; write nothing'
+complete -c aperture -n "__fish_aperture_using_subcommand uninstall; and __fish_seen_subcommand_from claude-code" -l json -d 'Write JSON'
+complete -c aperture -n "__fish_aperture_using_subcommand uninstall; and __fish_seen_subcommand_from claude-code" -l no-cache -d 'Read everything anew, and remember nothing'
+complete -c aperture -n "__fish_aperture_using_subcommand uninstall; and __fish_seen_subcommand_from claude-code" -l no-pager -d 'Do not use a pager'
+complete -c aperture -n "__fish_aperture_using_subcommand uninstall; and __fish_seen_subcommand_from claude-code" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c aperture -n "__fish_aperture_using_subcommand uninstall; and __fish_seen_subcommand_from git-hook" -s s -l session -d 'Session: a path, an id or the beginning of one [default: the newest of this project]' -r
+complete -c aperture -n "__fish_aperture_using_subcommand uninstall; and __fish_seen_subcommand_from git-hook" -l window -d 'Tokens that the model\'s window holds, such as 200k [default: by model]' -r
+complete -c aperture -n "__fish_aperture_using_subcommand uninstall; and __fish_seen_subcommand_from git-hook" -l color -d 'When to use colours' -r -f -a "auto\t'On a terminal, unless `NO_COLOR` is set'
+always\t'Always'
+never\t'Never'"
+complete -c aperture -n "__fish_aperture_using_subcommand uninstall; and __fish_seen_subcommand_from git-hook" -s C -l directory -d 'Run as if started in this directory' -r -F
+complete -c aperture -n "__fish_aperture_using_subcommand uninstall; and __fish_seen_subcommand_from git-hook" -l pre-commit -d 'Before a commit: refuse staged sessions that hold credentials'
+complete -c aperture -n "__fish_aperture_using_subcommand uninstall; and __fish_seen_subcommand_from git-hook" -l post-commit -d 'After a commit: note the session of this project and what it was about'
+complete -c aperture -n "__fish_aperture_using_subcommand uninstall; and __fish_seen_subcommand_from git-hook" -l pre-push -d 'Before a push: refuse commits with sessions that hold credentials'
+complete -c aperture -n "__fish_aperture_using_subcommand uninstall; and __fish_seen_subcommand_from git-hook" -s n -l dry-run -d 'Show what would be done; write nothing'
+complete -c aperture -n "__fish_aperture_using_subcommand uninstall; and __fish_seen_subcommand_from git-hook" -l check -d 'Only say whether it is done'
+complete -c aperture -n "__fish_aperture_using_subcommand uninstall; and __fish_seen_subcommand_from git-hook" -l json -d 'Write JSON'
+complete -c aperture -n "__fish_aperture_using_subcommand uninstall; and __fish_seen_subcommand_from git-hook" -l no-cache -d 'Read everything anew, and remember nothing'
+complete -c aperture -n "__fish_aperture_using_subcommand uninstall; and __fish_seen_subcommand_from git-hook" -l no-pager -d 'Do not use a pager'
+complete -c aperture -n "__fish_aperture_using_subcommand uninstall; and __fish_seen_subcommand_from git-hook" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c aperture -n "__fish_aperture_using_subcommand hook" -s s -l session -d 'Session: a path, an id or the beginning of one [default: the newest of this project]' -r
+complete -c aperture -n "__fish_aperture_using_subcommand hook" -l window -d 'Tokens that the model\'s window holds, such as 200k [default: by model]' -r
+complete -c aperture -n "__fish_aperture_using_subcommand hook" -l color -d 'When to use colours' -r -f -a "auto\t'On a terminal, unless `NO_COLOR` is set'
+always\t'Always'
+never\t'Never'"
+complete -c aperture -n "__fish_aperture_using_subcommand hook" -s C -l directory -d 'Run as if started in this directory' -r -F
+complete -c aperture -n "__fish_aperture_using_subcommand hook" -l json -d 'Write JSON'
+complete -c aperture -n "__fish_aperture_using_subcommand hook" -l no-cache -d 'Read everything anew, and remember nothing'
+complete -c aperture -n "__fish_aperture_using_subcommand hook" -l no-pager -d 'Do not use a pager'
+complete -c aperture -n "__fish_aperture_using_subcommand hook" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c aperture -n "__fish_aperture_using_subcommand statusline" -s s -l session -d 'Session: a path, an id or the beginning of one [default: the newest of this project]' -r
+complete -c aperture -n "__fish_aperture_using_subcommand statusline" -l window -d 'Tokens that the model\'s window holds, such as 200k [default: by model]' -r
+complete -c aperture -n "__fish_aperture_using_subcommand statusline" -l color -d 'When to use colours' -r -f -a "auto\t'On a terminal, unless `NO_COLOR` is set'
+always\t'Always'
+never\t'Never'"
+complete -c aperture -n "__fish_aperture_using_subcommand statusline" -s C -l directory -d 'Run as if started in this directory' -r -F
+complete -c aperture -n "__fish_aperture_using_subcommand statusline" -l json -d 'Write JSON'
+complete -c aperture -n "__fish_aperture_using_subcommand statusline" -l no-cache -d 'Read everything anew, and remember nothing'
+complete -c aperture -n "__fish_aperture_using_subcommand statusline" -l no-pager -d 'Do not use a pager'
+complete -c aperture -n "__fish_aperture_using_subcommand statusline" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c aperture -n "__fish_aperture_using_subcommand help" -s s -l session -d 'Session: a path, an id or the beginning of one [default: the newest of this project]' -r
 complete -c aperture -n "__fish_aperture_using_subcommand help" -l window -d 'Tokens that the model\'s window holds, such as 200k [default: by model]' -r
 complete -c aperture -n "__fish_aperture_using_subcommand help" -l color -d 'When to use colours' -r -f -a "auto\t'On a terminal, unless `NO_COLOR` is set'
@@ -580,6 +794,16 @@ complete -c aperture -n "__fish_aperture_using_subcommand completions" -l json -
 complete -c aperture -n "__fish_aperture_using_subcommand completions" -l no-cache -d 'Read everything anew, and remember nothing'
 complete -c aperture -n "__fish_aperture_using_subcommand completions" -l no-pager -d 'Do not use a pager'
 complete -c aperture -n "__fish_aperture_using_subcommand completions" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c aperture -n "__fish_aperture_using_subcommand git-hook" -s s -l session -d 'Session: a path, an id or the beginning of one [default: the newest of this project]' -r
+complete -c aperture -n "__fish_aperture_using_subcommand git-hook" -l window -d 'Tokens that the model\'s window holds, such as 200k [default: by model]' -r
+complete -c aperture -n "__fish_aperture_using_subcommand git-hook" -l color -d 'When to use colours' -r -f -a "auto\t'On a terminal, unless `NO_COLOR` is set'
+always\t'Always'
+never\t'Never'"
+complete -c aperture -n "__fish_aperture_using_subcommand git-hook" -s C -l directory -d 'Run as if started in this directory' -r -F
+complete -c aperture -n "__fish_aperture_using_subcommand git-hook" -l json -d 'Write JSON'
+complete -c aperture -n "__fish_aperture_using_subcommand git-hook" -l no-cache -d 'Read everything anew, and remember nothing'
+complete -c aperture -n "__fish_aperture_using_subcommand git-hook" -l no-pager -d 'Do not use a pager'
+complete -c aperture -n "__fish_aperture_using_subcommand git-hook" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c aperture -n "__fish_aperture_using_subcommand util; and not __fish_seen_subcommand_from accuracy" -s s -l session -d 'Session: a path, an id or the beginning of one [default: the newest of this project]' -r
 complete -c aperture -n "__fish_aperture_using_subcommand util; and not __fish_seen_subcommand_from accuracy" -l window -d 'Tokens that the model\'s window holds, such as 200k [default: by model]' -r
 complete -c aperture -n "__fish_aperture_using_subcommand util; and not __fish_seen_subcommand_from accuracy" -l color -d 'When to use colours' -r -f -a "auto\t'On a terminal, unless `NO_COLOR` is set'

@@ -499,7 +499,10 @@ mod tests {
         let seen = Seen::of(&before, &history(&["pin 1"]), &[]);
         let log = history(&["pin 1", "create password=hunter2hunter2"]);
         let told = seen.until(&after, &log, std::slice::from_ref(&suggestion), "");
-        assert_eq!(lines(&told[..3]), ["2 create password=[secret]", "turn 1: password=[secret]", "100 → 140 of 1000"]);
+        assert_eq!(
+            lines(&told[..3]),
+            ["2 create password=[secret:password]", "turn 1: password=[secret:password]", "100 → 140 of 1000"]
+        );
         assert!(matches!(&told[3..], [Happening::SuggestionsChanged { suggestions }] if suggestions.len() == 1));
         let seen = Seen::of(&after, &log, std::slice::from_ref(&suggestion));
         assert!(seen.until(&after, &log, &[suggestion], "").is_empty());

@@ -387,11 +387,11 @@ fn named(text: &[u8], end: usize, name: &str, kind: &'static str) -> Option<Secr
         return None;
     }
     let mut from = spaces(quotes(spaces(before + signs)));
-    let mut needed = NAMED_CHANGES;
+    let mut has_scheme = false;
     for scheme in ["bearer ", "basic ", "token "] {
         if text.get(from..from + scheme.len()).is_some_and(|here| here.eq_ignore_ascii_case(scheme.as_bytes())) {
             from += scheme.len();
-            needed = 1;
+            has_scheme = true;
         }
     }
     if let Some(secret) = SHAPES
@@ -413,7 +413,9 @@ fn named(text: &[u8], end: usize, name: &str, kind: &'static str) -> Option<Secr
     let goes_on = text.get(from + length).is_some_and(|next| b"([{$<*".contains(next));
     let slashes = value.iter().filter(|byte| **byte == b'/').count();
     let is_path = value.starts_with(b"/") || value.starts_with(b"./") || value.starts_with(b"..") || slashes > 2 && length < 80;
-    let plausible = NAMED_BYTES.contains(&value.len()) && changes(value) >= needed && is_random(value, 6);
+    // What stands behind a scheme is a credential by its place.
+    let looks = if has_scheme { is_mixed(value) } else { changes(value) >= NAMED_CHANGES };
+    let plausible = NAMED_BYTES.contains(&value.len()) && looks && is_random(value, 6);
     (plausible && !goes_on && !is_path).then(|| Secret { range: from..from + value.len(), kind })
 }
 

@@ -106,8 +106,8 @@ mod tests {
 
     #[test]
     fn credentials_are_masked() {
-        let key = format!("sk-ant-{}", "a1".repeat(20));
-        check(&format!("key {key}\n"), 1, 100, "key [secret]\n");
-        assert_eq!(masked(json!({"a": [key, 1]})), json!({"a": ["[secret]", 1]}));
+        let key = format!("sk-ant-{}", "q7Rz2mWk9TxB4lNvC8dF".repeat(2));
+        check(&format!("key {key}\n"), 1, 100, "key [secret:anthropic-key]\n");
+        assert_eq!(masked(json!({"a": [key, 1]})), json!({"a": ["[secret:anthropic-key]", 1]}));
     }
 }

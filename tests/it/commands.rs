@@ -732,7 +732,7 @@ fn settings_are_read_and_checked() {
               |
             1 | windwos = 1
               | ^^^^^^^
-            unknown field `windwos`, expected one of `windows`, `stale`, `preset`, `protect`, `keep`, `budget`, `hooks`, `focus`, `prices`, `model`
+            unknown field `windwos`, expected one of `windows`, `stale`, `preset`, `protect`, `keep`, `budget`, `check`, `hooks`, `focus`, `watch`, `prices`, `model`
             hint: aperture help settings lists what can be set
             exit code 2
         "#]],

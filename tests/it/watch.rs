@@ -117,21 +117,21 @@ fn what_client_user_and_aperture_do_is_told() {
     check(
         &mut watching,
         expect![[r#"
-        00:00:00 watching  ~3 of 200k tokens, 0 % · 1 turn · the first prompt
-        00:00:00 turn      2: "and now the shipping costs, password=[secret]"
-        00:00:00 came in       #2 user   "and now the shipping costs, passwor…    ~13
-        00:00:00 window    ~15 of 200k tokens, 0 % (+13)
-        00:00:00 command   pin 1  operation 1
-        00:00:00 pinned    #1
-        00:00:00 command   focus 2  operation 2
-        00:00:00 focused   #2
-        00:00:00 command   create 'a note that stays'  operation 3  +30
-        00:00:00 came in       #3 user   aperture note                            ~30
-        00:00:00 window    ~45 of 200k tokens, 0 % (+30)
-        00:00:00 command   undo  operation 4  −30
-        00:00:00 removed   1 block at the end of the file
-        00:00:00 window    ~15 of 200k tokens, 0 % (−30)
-    "#]],
+            00:00:00 watching  ~3 of 200k tokens, 0 % · 1 turn · the first prompt
+            00:00:00 turn      2: "and now the shipping costs, password=[secret:password]"
+            00:00:00 came in       #2 user   "and now the shipping costs, passwor…    ~13
+            00:00:00 window    ~15 of 200k tokens, 0 % (+13)
+            00:00:00 command   pin 1  operation 1
+            00:00:00 pinned    #1
+            00:00:00 command   focus 2  operation 2
+            00:00:00 focused   #2
+            00:00:00 command   create 'a note that stays'  operation 3  +30
+            00:00:00 came in       #3 user   aperture note                            ~30
+            00:00:00 window    ~45 of 200k tokens, 0 % (+30)
+            00:00:00 command   undo  operation 4  −30
+            00:00:00 removed   1 block at the end of the file
+            00:00:00 window    ~15 of 200k tokens, 0 % (−30)
+        "#]],
     );
 }
 
@@ -340,8 +340,9 @@ fn rules_act_once_when_nobody_works() {
     assert_eq!(log(&sandbox), [by_rule]);
     // What was taken back is not done again, neither by this watch nor by the next one.
     sandbox.text(&["undo", "-s", "11111111"]);
-    watching.until("next");
-    assert_eq!(watching.meanwhile(Duration::from_secs(3)), [""; 0]);
+    watching.until("undo");
+    let after = watching.meanwhile(Duration::from_secs(3));
+    assert!(after.iter().all(|line| !line.contains(by_rule)), "{after:?}");
     drop(watching);
     let mut watching = Watching::new(&sandbox, &["11111111", "--apply-policy"]);
     watching.until("watching");

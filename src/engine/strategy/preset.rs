@@ -49,7 +49,7 @@ pub static PRESETS: &[Preset] = &[
     },
     Preset {
         name: "handoff",
-        description: "one digest stands for all that is old, to hand the work over: names and lines that matter most",
+        description: "one digest stands for all that is old, to go on afresh",
         worth_millionths: 262.0,
         newest_percent: 0.0,
         folds: true,

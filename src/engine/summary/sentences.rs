@@ -258,7 +258,7 @@ mod tests {
     fn marks_of_emphasis_and_pictures_go() {
         check(
             "✅ **All** tests pass\n- one thing\n- password=hunter2hunter2 is it",
-            &["All tests pass", "one thing", "password=[secret] is it"],
+            &["All tests pass", "one thing", "password=[secret:password] is it"],
         );
     }
 
