@@ -109,7 +109,8 @@ fn about(words: &str, reading: &Reading) -> Result<Vec<BlockNumber>, Unresolved>
         Some((likeness, _, blocks)) if *likeness >= ALIKE => Ok(blocks.iter().copied().filter(in_window).collect()),
         _ => {
             let mut nearest = match Selector::parse(words) {
-                Err(SelectorError::UnknownName { nearest: Some(name), .. }) => vec![name.to_owned()],
+                // Several words were never meant as the name of a selector.
+                Err(SelectorError::UnknownName { nearest: Some(name), .. }) if query.len() == 1 => vec![name.to_owned()],
                 _ => Vec::new(),
             };
             nearest.extend(near.into_iter().filter(|near| near.0 >= NEAR).map(|(_, name, _)| name));

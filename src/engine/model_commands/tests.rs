@@ -185,7 +185,7 @@ fn blocks_are_found_by_number_and_by_words() {
     check("@pin(412)", "no block 412; nearest: 7 (\"words 7\"), 6 (\"words 6\")");
     check("@pin(2..3, 90..)", "no block 90; nearest: 7 (\"words 7\"), 6 (\"words 6\")");
     check("@pin(stael)", "nothing is about 'stael'; nearest: stale");
-    check("@pin(auth stream)", "nothing is about 'auth stream'; nearest: \"auth flow\"");
+    check("@pin(auth fla)", "nothing is about 'auth fla'; nearest: \"auth flow\"");
     check("@pin(zebra)", "nothing is about 'zebra'");
     check("@pin(error)", "no block fits");
     check("@create(\"x\")", "");
