@@ -22,6 +22,19 @@ const TABLES: &str = "
     CREATE TABLE totals (directory TEXT PRIMARY KEY, files BLOB NOT NULL);
 ";
 
+/// Keeps the counts of the contents of segments.
+fn insert_counts(db: &Connection, segments: &[Segment]) -> rusqlite::Result<()> {
+    let mut insert = db.prepare("INSERT OR IGNORE INTO counts VALUES (?1, ?2)")?;
+    let blocks = segments.iter().flat_map(|segment| &segment.blocks);
+    let mut counts: Vec<([u8; 16], u32)> = blocks.map(|block| (block.hash.0.to_le_bytes(), block.counts.o200k)).collect();
+    // In the order of the table, so that each of its pages is touched once.
+    counts.sort_unstable();
+    for (hash, o200k) in counts {
+        insert.execute(params![hash, o200k])?;
+    }
+    Ok(())
+}
+
 /// Totals of session files by directory and name, each with the state in which the file was read.
 pub type KnownTotals = FxHashMap<String, FxHashMap<String, (Identity, Totals)>>;
 
@@ -121,20 +134,19 @@ impl Cache {
                     )?;
                 }
             }
-            {
-                let mut insert = transaction.prepare("INSERT OR IGNORE INTO counts VALUES (?1, ?2)")?;
-                let blocks = all[all.len() - fresh..].iter().flat_map(|segment| &segment.blocks);
-                let mut counts: Vec<([u8; 16], u32)> =
-                    blocks.map(|block| (block.hash.0.to_le_bytes(), block.counts.o200k)).collect();
-                // In the order of the table, so that each of its pages is touched once.
-                counts.sort_unstable();
-                for (hash, o200k) in counts {
-                    insert.execute(params![hash, o200k])?;
-                }
-            }
+            insert_counts(&transaction, &all[all.len() - fresh..])?;
             let identity = postcard::to_stdvec(identity).unwrap_or_default();
             transaction
                 .execute("INSERT OR REPLACE INTO files VALUES (?1, ?2, ?3)", params![name, identity, probe.to_le_bytes()])?;
+            transaction.commit()
+        });
+    }
+
+    /// Remembers the counts of contents that are not kept otherwise: those of a row that may still go on.
+    pub fn remember_counts(&self, segment: &Segment) {
+        self.with(|db| {
+            let transaction = db.unchecked_transaction()?;
+            insert_counts(&transaction, std::slice::from_ref(segment))?;
             transaction.commit()
         });
     }

@@ -41,6 +41,9 @@ class Trial:
         self.home.mkdir()
         (self.project / "notes.txt").write_text(NOTES)
         self.environment = {"HOME": str(self.home), "APERTURE_HOME": str(self.home / "aperture")}
+        # What removes something waits for the user unless the user allows it.
+        (self.home / "aperture").mkdir()
+        (self.home / "aperture" / "config.toml").write_text('[model]\narchive = "auto"\n')
         server = {"command": self.aperture, "args": ["mcp"], "env": {"APERTURE_HOME": self.environment["APERTURE_HOME"]}}
         (directory / "mcp.json").write_text(json.dumps({"mcpServers": {"aperture": server}}))
 

@@ -32,7 +32,7 @@ pub struct UninstallArguments {
 
 #[derive(Debug, clap::Args)]
 struct Options {
-    /// For all projects of the user: in ~/.claude [default]
+    /// For all projects of the user: in ~/.claude, unless another is named
     #[arg(long, conflicts_with_all = ["project", "local"])]
     user: bool,
     /// For everybody who works on this project: in .claude and .mcp.json

@@ -1,6 +1,6 @@
 //! What the model asks for in its own text: `@archive(3..9, reason: done)`.
 //!
-//! [`find`] reads the commands of a text, [`resolve`] finds the blocks that one names, [`ModelPolicy`] says which of them wait
+//! [`find()`] reads the commands of a text, [`resolve()`] finds the blocks that one names, [`ModelPolicy`] says which of them wait
 //! for the user. What they do is what the commands of the same names do for the user.
 
 mod arguments;

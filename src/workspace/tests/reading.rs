@@ -86,6 +86,18 @@ fn a_content_that_was_counted_is_not_counted_again() {
 }
 
 #[test]
+fn a_last_row_without_a_line_feed_is_counted_once() {
+    let bytes = fs::read(&fixtures()[0]).unwrap();
+    let directory = tempfile::tempdir().unwrap();
+    let cache = Cache::open(directory.path());
+    let file = directory.path().join("s.jsonl");
+    fs::write(&file, bytes.trim_ascii_end()).unwrap();
+    let session = cached(&cache, &file);
+    assert!(!session.ends_with_newline);
+    assert!(session.blocks.iter().all(|block| cache.count(block.hash).is_some()));
+}
+
+#[test]
 fn a_cache_that_cannot_be_used_is_as_none() {
     let directory = tempfile::tempdir().unwrap();
     fs::write(directory.path().join("cache.db"), b"this is no database, however long it may be").unwrap();
