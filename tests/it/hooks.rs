@@ -85,6 +85,19 @@ fn install_shows_what_it_writes_and_uninstall_takes_it_back() {
 }
 
 #[test]
+fn a_program_of_another_name_adds_nothing() {
+    let sandbox = Sandbox::new();
+    let program = sandbox.project.join("ap");
+    fs::copy(env!("CARGO_BIN_EXE_aperture"), &program).unwrap();
+    let mut command = std::process::Command::new(&program);
+    command.args(["install", "claude-code"]).env("HOME", &sandbox.home).env("APERTURE_HOME", sandbox.home.join("aperture"));
+    let output = command.env_remove("CLAUDE_CONFIG_DIR").current_dir(&sandbox.project).output().unwrap();
+    assert_eq!(output.status.code(), Some(1));
+    assert!(String::from_utf8(output.stderr).unwrap().contains("rename it to aperture"));
+    assert!(!sandbox.home.join(".claude").exists());
+}
+
+#[test]
 fn install_in_a_project() {
     let sandbox = Sandbox::new();
     fs::write(sandbox.project.join(".mcp.json"), "{\"mcpServers\": {\"aperture\": {\"command\": \"camera\"}}}\n").unwrap();

@@ -5,9 +5,11 @@ use crate::output::{FileChange, InstallReport};
 use crate::provider::EditError;
 use crate::provider::claude_code::extension::{is_sealed, plugin, slash_commands};
 use crate::provider::claude_code::settings::{self, Calls, Edited, NO_FILE};
-use anyhow::Context;
+use anyhow::{Context, anyhow};
 use std::path::{Path, PathBuf};
 
+/// The name of this program.
+const NAME: &str = "aperture";
 /// The events that aperture hears of, in the order in which a session has them.
 const EVENTS: [&str; 5] = ["SessionStart", "UserPromptSubmit", "PreCompact", "Stop", "SessionEnd"];
 /// The one more that is heard of where tool results are to be shortened at once.
@@ -155,7 +157,17 @@ fn pieces(env: &Env, options: &Options) -> Result<(Vec<Piece>, PathBuf), Command
 
 /// How the client is to call aperture: in a project, which others share, by its name; else by its path.
 fn program(env: &Env, options: &Options) -> Result<String, CommandError> {
-    if options.project { Ok("aperture".to_owned()) } else { Ok(env.program()?.to_string_lossy().into_owned()) }
+    if options.project {
+        return Ok(NAME.to_owned());
+    }
+    let program = env.program()?;
+    // By its name it knows what is its own when it takes that out.
+    if program.file_stem().is_none_or(|name| name != NAME) {
+        let error = anyhow!("this program is called {}, not {NAME}", program.display());
+        let hint = "rename it to aperture: by that name it knows what it added";
+        return Err(CommandError::new(ErrorKind::Refused, error).hint(hint));
+    }
+    Ok(program.to_string_lossy().into_owned())
 }
 
 fn calls(env: &Env, options: &Options) -> Result<Calls, CommandError> {
