@@ -61,6 +61,10 @@ fn check(reading: &Reading, contents: &Contents) {
     for point in points.filter(|point| !matches!(point.kind, PointKind::Tests | PointKind::State)) {
         for part in &point.parts {
             let Some(block) = part.block.and_then(|number| reading.block(number)) else { continue };
+            // Of a very long word nothing is left but what stands before it.
+            if matches!(part.text.as_str(), "first…" | "now…") {
+                continue;
+            }
             let text = part.text.strip_prefix("first: ").or_else(|| part.text.strip_prefix("now: ")).unwrap_or(&part.text);
             let text = text.rsplit_once(" (").filter(|(_, end)| end.ends_with(" edits)")).map_or(text, |(text, _)| text);
             let content = contents.get(&block.number).map_or("", String::as_str);
