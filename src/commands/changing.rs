@@ -66,14 +66,11 @@ pub struct Opened {
 ///
 /// # Errors
 ///
-/// It is open in a client, locked, or cannot be read; the store cannot be used.
+/// It is locked, or cannot be read; the store cannot be used.
 pub fn open(env: &Env, options: ChangeOptions, found: &Found) -> Result<Opened, CommandError> {
     if options.dry_run {
         let store = env.existing_store()?;
         return Ok(Opened { workspace: env.read(found.clone())?, store, _lock: None });
-    }
-    if !options.live {
-        refuse_live(env, found)?;
     }
     let path = real_path(env, found)?;
     let store = env.store()?;
@@ -126,6 +123,11 @@ fn once(
     found: &Found,
     plan: &dyn Fn(&mut Draft<'_>, &Opened) -> Result<Said, CommandError>,
 ) -> Result<ChangeReport, CommandError> {
+    let live = !options.dry_run && is_live(env, found);
+    // What only the store knows, a client need not read. Nothing is opened for writing before that is known.
+    if live && !options.live && once(env, ChangeOptions { dry_run: true, ..options }, found, plan)?.edits > 0 {
+        return Err(open_in_client(found));
+    }
     let opened = open(env, options, found)?;
     let workspace = &opened.workspace;
     let now = env.style.now.as_millisecond();
@@ -140,7 +142,7 @@ fn once(
         let path = real_path(env, found)?;
         let key = store.register(workspace.provider.name(), &workspace.location.id, &path, &workspace.location.project)?;
         report.operation = workspace::apply(workspace, store, key, &plan, now, &wait)?;
-        if options.live && is_live(env, found) {
+        if live && report.edits > 0 {
             report.notes.push(format!("a client has it open: type /resume {} in it", workspace.location.id));
         }
     }
@@ -200,12 +202,9 @@ pub(super) fn is_live(env: &Env, found: &Found) -> bool {
     open.contains(&found.location.id) || found.location.parent.as_ref().is_some_and(|parent| open.contains(parent))
 }
 
-fn refuse_live(env: &Env, found: &Found) -> Result<(), CommandError> {
-    if !is_live(env, found) {
-        return Ok(());
-    }
+fn open_in_client(found: &Found) -> CommandError {
     let id = &found.location.id;
     let error = anyhow!("a client has the session {id} open, and does not read it again by itself");
     let hint = format!("close the client, or use --live and then type /resume {id} in it");
-    Err(CommandError::new(ErrorKind::Conflict, error).hint(hint))
+    CommandError::new(ErrorKind::Conflict, error).hint(hint)
 }

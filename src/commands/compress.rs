@@ -5,7 +5,7 @@ use crate::cli::{CommandError, Env, ErrorKind};
 use crate::engine::{self, Selector};
 use crate::model::{BlockNumber, Level};
 use crate::output::{ChangeReport, amount, plural};
-use crate::workspace::{Aim, Scope, hand_over, shorten, shrink};
+use crate::workspace::{Aim, Handover, Scope, hand_over, shorten, shrink};
 use anyhow::anyhow;
 
 /// Arguments of `compress`.
@@ -147,10 +147,11 @@ pub fn run(env: &Env, arguments: &Arguments) -> Result<ChangeReport, CommandErro
             && preset.folds
         {
             let scope = Scope { end, only: None, level: None };
-            let folded = hand_over(draft, &preset, &scope, &rules)?;
-            if !folded.is_empty() {
-                said =
-                    Said { what: Some(format!("{} into one digest", plural(folded.len(), "block"))), ..Said::change("folded") };
+            match hand_over(draft, &preset, &scope, &rules)? {
+                Handover::Folded(blocks) => {
+                    said = Said { what: Some(plural(blocks.len(), "block")), ..Said::change("folded into one digest") };
+                }
+                Handover::Nothing(why) => said.notes.push(why.to_owned()),
             }
         } else if let Some(aim) = aim {
             let scope = Scope { end, only: picked.filter(|_| arguments.stale), level: arguments.level };

@@ -5,7 +5,7 @@ use crate::engine::{self, LevelKept, Selector, Subject};
 use crate::model::{Block, BlockNumber, History, Level, OperationKind};
 use crate::output::{BlockRow, Decision, Deed, ExplainReport};
 use crate::store::Store;
-use crate::workspace::{Aim, Draft, Kept, PlanError, Scope, Workspace, shrink};
+use crate::workspace::{Aim, Draft, Handover, Kept, PlanError, Scope, Workspace, hand_over, shrink};
 use anyhow::anyhow;
 
 /// Arguments of `explain`.
@@ -91,6 +91,20 @@ fn by_preset(env: &Env, workspace: &Workspace<'_>, store: Option<&Store>, block:
     let preset = env.rules.preset;
     let mut draft = Draft::new(workspace, store, env.style.now.as_millisecond())?;
     let scope = Scope { end: BlockNumber::MAX, only: None, level: None };
+    let stays = |why: &'static str| LevelKept {
+        level: block.level,
+        preset: Some(preset.name),
+        tokens: block.tokens.value,
+        content: None,
+        why: Some(why),
+    };
+    if preset.folds {
+        return Ok(match hand_over(&mut draft, &preset, &scope, &env.rules)? {
+            Handover::Folded(blocks) if blocks.contains(&block.number) => stays("only what the digest has of it"),
+            Handover::Folded(_) => stays("stands behind the digest"),
+            Handover::Nothing(why) => stays(why),
+        });
+    }
     let cache = env.cache();
     let kept = shrink(&mut draft, Aim::Preset(preset), &scope, &env.rules, &|hash| cache.count(hash))?;
     let cache = env.cache();
@@ -98,15 +112,16 @@ fn by_preset(env: &Env, workspace: &Workspace<'_>, store: Option<&Store>, block:
     let left = drafted.differences.into_iter().find(|difference| difference.number == block.number);
     let kept = kept.iter().find(|(_, blocks)| blocks.contains(&block.number)).map(|(why, _)| why.reason());
     let why = kept.or((block.level > Level::Original).then_some("short already")).unwrap_or("would not be shorter");
-    let stays =
-        LevelKept { level: block.level, preset: Some(preset.name), tokens: block.tokens.value, content: None, why: Some(why) };
-    Ok(left.map_or(stays, |left| LevelKept {
-        level: left.level_after,
-        preset: Some(preset.name),
-        tokens: left.tokens_after.value,
-        content: Some(left.after),
-        why: None,
-    }))
+    Ok(left.map_or_else(
+        || stays(why),
+        |left| LevelKept {
+            level: left.level_after,
+            preset: Some(preset.name),
+            tokens: left.tokens_after.value,
+            content: Some(left.after),
+            why: None,
+        },
+    ))
 }
 
 /// What was decided about a block: what keeps it as it is, and what does not.

@@ -62,7 +62,7 @@ pub fn run(env: &Env, arguments: &Arguments) -> Result<(), CommandError> {
             env.print(&SnapshotReport { done, snapshots: rows(&workspace.history, &[snapshot]) })
         }
         Action::Delete { name } => {
-            let opened = open(env, ChangeOptions { live: true, ..ChangeOptions::default() }, &found)?;
+            let opened = open(env, ChangeOptions::default(), &found)?;
             named(&opened.workspace.history, name)?;
             let Some(store) = &opened.store else { return Ok(()) };
             if let Some(session) = store.find(&env.disk.resolve(&found.path)?)? {
@@ -81,7 +81,7 @@ pub fn run(env: &Env, arguments: &Arguments) -> Result<(), CommandError> {
 ///
 /// The session is locked, or the store cannot be written.
 pub fn save(env: &Env, found: &Found, name: &str) -> Result<(Snapshot, Workspace<'static>), CommandError> {
-    let opened = open(env, ChangeOptions { live: true, ..ChangeOptions::default() }, found)?;
+    let opened = open(env, ChangeOptions::default(), found)?;
     let store = env.store()?;
     let path = env.disk.resolve(&found.path)?;
     let workspace = opened.workspace;

@@ -63,10 +63,23 @@ impl Draft<'_> {
 
     /// Puts one note in the place of the rows of the chain from one row to before another one.
     pub(super) fn bridge(&mut self, start: u32, next: u32, note: &str) -> Result<(), PlanError> {
-        let parent = self.value(start, Slot::Parent).ok_or(PlanError::NoWay)?;
+        let parent = self.last_sent_before(start)?;
         let note = self.note_behind(parent, SUMMARY, note)?;
         self.link(next, &note)?;
         self.mark_leaf()
+    }
+
+    /// What a note in the place of a row follows. A result without its call is not sent, and would take the note with it.
+    fn last_sent_before(&self, row: u32) -> Result<Vec<u8>, PlanError> {
+        let (session, window) = (&self.workspace.reading.session, &self.workspace.reading.window);
+        let is_result = |row: u32| session.blocks_of(row).iter().any(|block| block.kind == BlockKind::ToolResult);
+        let lost = |row: u32| is_result(row) && !window.rows.contains(&row);
+        let speaks = |row: &u32| matches!(session.rows[*row as usize].kind, RowKind::User | RowKind::Assistant);
+        let mut before = window.chain.iter().rev().skip_while(|other| **other != row).skip(1).copied().filter(speaks).peekable();
+        if !before.peek().is_some_and(|row| lost(*row)) {
+            return self.value(row, Slot::Parent).ok_or(PlanError::NoWay);
+        }
+        before.find(|row| !lost(*row)).map_or(Ok(b"null".to_vec()), |row| self.identity(row))
     }
 
     /// A summary of turns: what was asked, what was touched, how it ended. Nothing in it is made up.

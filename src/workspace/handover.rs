@@ -9,22 +9,37 @@ use rustc_hash::FxHashSet;
 /// Calls of tools that stay as they are, with all that was said since.
 const CALLS: usize = 3;
 
-/// Puts one digest in the place of all that is old, and returns the blocks that it stands for: none where that would save nothing.
-/// What is pinned, focused or protected stands in the digest word for word.
+/// What came of handing a window over.
+#[derive(Clone, Debug)]
+pub enum Handover {
+    /// The blocks that the digest stands for.
+    Folded(Vec<BlockNumber>),
+    /// Why there is no digest.
+    Nothing(&'static str),
+}
+
+/// Puts one digest in the place of all that is old, where that saves half of it at least. What is pinned, focused or protected
+/// stands in the digest word for word.
 ///
 /// # Errors
 ///
 /// The session cannot be read, or the provider cannot write a digest.
-pub fn hand_over(draft: &mut Draft<'_>, preset: &Preset, scope: &Scope, rules: &Rules) -> Result<Vec<BlockNumber>, PlanError> {
+pub fn hand_over(draft: &mut Draft<'_>, preset: &Preset, scope: &Scope, rules: &Rules) -> Result<Handover, PlanError> {
     let reading = &draft.workspace.reading;
-    let Some(kept) = first_kept(reading, scope.end) else { return Ok(Vec::new()) };
+    let Some(kept) = first_kept(reading, scope.end) else {
+        return Ok(Handover::Nothing("the newest 3 tool calls stay, and there are no more"));
+    };
     let chain = draft.chain_turns();
     let linked = draft.workspace.provider.branches();
     let first_row = reading.block(kept).map_or(0, |block| block.row);
+    // A part of what a compaction of the client left cannot stay by itself.
+    if !linked && reading.session.rows[first_row as usize].kind == RowKind::Boundary {
+        return Ok(Handover::Nothing("nothing is old but a part of what the last compaction left"));
+    }
     let start = match linked {
         true => match draft.fold_start(&(0..=u32::MAX), &chain) {
             Ok(start) if chain[start].0 < first_row => start,
-            _ => return Ok(Vec::new()),
+            _ => return Ok(Handover::Nothing("nothing stands between the first prompt and the newest 3 tool calls")),
         },
         false => 0,
     };
@@ -32,7 +47,7 @@ pub fn hand_over(draft: &mut Draft<'_>, preset: &Preset, scope: &Scope, rules: &
     let stays: FxHashSet<u32> = if linked { chain[..start].iter().map(|(row, _)| *row).collect() } else { FxHashSet::default() };
     let from = if linked { chain[start].0 } else { 0 };
     let before = reading.window.blocks.iter().take_while(|number| **number != kept).filter_map(|number| reading.block(*number));
-    let goes = |block: &&Block| block.row >= from && !stays.contains(&block.row) && (linked || block.role != Role::System);
+    let goes = |block: &&Block| block.row >= from && !stays.contains(&block.row) && (linked || !of_client(block));
     let old: Vec<&Block> = before.filter(goes).collect();
     let contents = old.iter().map(|block| content(draft, block)).collect::<Result<Vec<String>, _>>()?;
     let said = old.iter().zip(&contents).filter(|(block, _)| !matches!(block.role, Role::System | Role::Thinking));
@@ -40,20 +55,24 @@ pub fn hand_over(draft: &mut Draft<'_>, preset: &Preset, scope: &Scope, rules: &
     let said: Vec<Old<'_>> = said.map(|(block, content)| Old { block, content, whole: held(block, content) }).collect();
     let digest = engine::digest(reading, &said, preset.worth_millionths);
     if digest.len() as u64 * 2 > old.iter().map(|block| block.bytes).sum() {
-        return Ok(Vec::new());
+        return Ok(Handover::Nothing("a digest would save less than half of what is old"));
     }
     let folded: Vec<BlockNumber> = old.iter().map(|block| block.number).collect();
     if linked {
         let next = chain[start..].iter().map(|(row, _)| *row).find(|row| *row == first_row).ok_or(PlanError::NoWay)?;
         draft.bridge(chain[start].0, next, &digest)?;
     } else {
-        let gone: FxHashSet<u32> = old.iter().map(|block| block.row).collect();
-        let (first, last): (Vec<u32>, Vec<u32>) =
-            reading.window.rows.iter().filter(|row| !gone.contains(row)).partition(|row| **row < first_row);
-        draft.restart(&first, &digest, &last)?;
+        let (first, last): (Vec<u32>, Vec<u32>) = reading.window.rows.iter().partition(|row| **row < first_row);
+        let lasts = |row: &u32| reading.session.blocks_of(*row).iter().any(of_client);
+        draft.restart(&first.into_iter().filter(lasts).collect::<Vec<_>>(), &digest, &last)?;
     }
     draft.folded = Some(Folded::Blocks(folded.iter().copied().collect()));
-    Ok(folded)
+    Ok(Handover::Folded(folded))
+}
+
+/// Whether the client itself put a block there, for all of the conversation: its instructions, those of the project, where it runs.
+fn of_client(block: &Block) -> bool {
+    block.role == Role::System || block.kind == BlockKind::Attachment && &*block.label != "compact_summary"
 }
 
 /// What a block said to people before aperture first changed it, or what it says where that is not known.

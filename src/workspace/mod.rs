@@ -28,7 +28,7 @@ pub use apply::{apply, history, settle, stands};
 pub use draft::{Draft, Drafted, Kept, NOTE, Original, Redacted};
 pub use error::{ApplyError, PlanError};
 pub use find::{FindError, Found, find, find_all, looks_like};
-pub use handover::hand_over;
+pub use handover::{Handover, hand_over};
 pub use list::{Listed, list};
 pub use live::{open_sessions, session_of};
 pub use load::{load, parse_chunk};

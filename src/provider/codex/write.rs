@@ -154,15 +154,10 @@ pub(super) fn note(new: &NewRow<'_>, content: &str) -> Option<Vec<u8>> {
 /// (before 0.60 or so) take the text as their summary.
 pub(super) fn restart(new: &NewRow<'_>, first: &[Rc<[u8]>], text: &str, last: &[Rc<[u8]>]) -> Option<Vec<u8>> {
     let quoted = |text: &str| serde_json::to_string(text).ok();
-    let item = |row: &Rc<[u8]>| {
-        let fields = parse::fields(row)?;
-        (text_of(fields.kind).as_deref() == Some("response_item"))
-            .then(|| fields.payload.map(|payload| payload.get().to_owned()))?
-    };
     let text = crate::provider::message::wrap(text);
-    let mut items: Vec<String> = first.iter().map(item).collect::<Option<_>>()?;
-    items.push(format!(r#"{{"type":"message","role":"user","content":[{{"type":"input_text","text":{}}}]}}"#, quoted(&text)?));
-    items.extend(last.iter().map(item).collect::<Option<Vec<_>>>()?);
+    let items_of = |rows: &[Rc<[u8]>]| rows.iter().map(|row| parse::lasting(row)).collect::<Option<Vec<_>>>();
+    let digest = format!(r#"{{"type":"message","role":"user","content":[{{"type":"input_text","text":{}}}]}}"#, quoted(&text)?);
+    let items = [items_of(first)?.concat(), vec![digest], items_of(last)?.concat()].concat();
     let row = format!(
         r#"{{"timestamp":{},"type":"compacted","payload":{{"message":{},"replacement_history":[{}]}},"aperture":{}}}"#,
         quoted(&new.timestamp)?,
