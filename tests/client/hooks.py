@@ -282,8 +282,19 @@ def on_screen(run):
         screen.ask("READ-THE-FILE", 2)
         session = str(run.session())
         number = json.loads(run.aperture("blocks", "tool(Read)", "--json", "-s", session).stdout)["blocks"][-1]["number"]
-        run.aperture("pin", str(number), "-s", session, "--live")
+        run.aperture("pin", str(number), "-s", session)
+        watch = subprocess.Popen([run.bin / "aperture", "watch", session, "--json"], env=run.environment, cwd=Run.project,
+                                 stdout=subprocess.PIPE, text=True)
+        wanted = {"session_opened", "turn_started", "blocks_updated", "token_count_changed"}
+        told = {json.loads(watch.stdout.readline())["event"]}
         second = screen.ask("second prompt")
+        late = threading.Timer(PATIENCE, watch.kill)
+        late.start()
+        while not wanted <= told and (line := watch.stdout.readline()):
+            told.add(json.loads(line)["event"])
+        late.cancel()
+        watch.kill()
+        run.check("watch tells of the prompt, the blocks and the window while the client goes on", wanted <= told, told)
         run.check("the model hears of the pin", f"pinned #{number}" in said(second), said(second)[-600:])
         summaries = screen.ask("/compact")
         asked = "\n".join(text for message in summaries[-1]["messages"] for text in texts(message))
@@ -293,7 +304,7 @@ def on_screen(run):
         after = screen.ask("third prompt")
         text = said(after)
         run.check("what was pinned comes back", "Blocks that the user pinned, as they were" in text and "line 3:" in text, text[-900:])
-        run.aperture("unpin", str(number), "-s", session, "--live")
+        run.aperture("unpin", str(number), "-s", session)
         later = run.aperture("blocks", "kind(text) & window", "--json", "-s", session)
         prompts = [block for block in json.loads(later.stdout)["blocks"] if block["role"] == "assistant"]
         run.aperture("update", str(prompts[-1]["number"]), "A-NEW-MEMORY", "-s", session, "--live")
