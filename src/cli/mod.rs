@@ -13,7 +13,7 @@ mod topics;
 pub use args::{Cli, Command, tokens};
 pub use env::{Answer, Client, Env, wait};
 pub use error::{CommandError, ErrorKind};
-pub use settings::Hooks;
+pub use settings::{Hooks, PROJECT_FILE};
 pub use topics::topic;
 
 use clap::{CommandFactory, Parser};

@@ -190,8 +190,11 @@ fn refused(error: EditError, path: &Path) -> CommandError {
 fn write(env: &Env, changes: &[FileChange], stop: &Path) -> Result<(), CommandError> {
     for change in changes.iter().filter(|change| change.before != change.after) {
         let done = match (&change.before, &change.after) {
-            (before, Some(after)) => files::replace(env.disk, &change.path, before.as_deref(), after),
-            (Some(before), None) => files::delete(env.disk, &change.path, before, stop),
+            (before, Some(after)) => {
+                let before = before.as_deref().map(str::as_bytes);
+                files::replace(env.disk, &change.path, before, after.as_bytes(), files::Mode::Plain)
+            }
+            (Some(before), None) => files::delete(env.disk, &change.path, before.as_bytes(), stop),
             (None, None) => Ok(()),
         };
         done.with_context(|| format!("cannot write {}", change.path.display())).map_err(|error| {
