@@ -85,6 +85,21 @@ fn install_shows_what_it_writes_and_uninstall_takes_it_back() {
 }
 
 #[test]
+fn what_the_client_keeps_elsewhere_is_as_before() {
+    let sandbox = Sandbox::new();
+    let place = sandbox.project.join("client");
+    fs::create_dir_all(&place).unwrap();
+    let run = |verb: &str| {
+        let output = sandbox.command(&[verb, "claude-code"]).env("CLAUDE_CONFIG_DIR", &place).output().unwrap();
+        assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    };
+    run("install");
+    assert!(place.join("skills/aperture/commands/tidy.md").is_file());
+    run("uninstall");
+    assert_eq!((tree(&place).len(), place.is_dir()), (0, true));
+}
+
+#[test]
 fn a_program_of_another_name_adds_nothing() {
     let sandbox = Sandbox::new();
     let program = sandbox.project.join("ap");

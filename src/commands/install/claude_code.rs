@@ -152,7 +152,7 @@ fn pieces(env: &Env, options: &Options) -> Result<(Vec<Piece>, PathBuf), Command
     let manifest = Piece { path: directory.join(".claude-plugin").join("plugin.json"), kind: Kind::Whole(plugin(&program)) };
     let mut pieces = vec![Piece { path: config.join("settings.json"), kind: Kind::Settings }, manifest];
     pieces.extend(whole(directory.join("commands")));
-    Ok((pieces, env.places.home.clone()))
+    Ok((pieces, config))
 }
 
 /// How the client is to call aperture: in a project, which others share, by its name; else by its path.
