@@ -341,10 +341,8 @@ impl Env {
             return Err(CommandError::new(ErrorKind::Usage, error));
         }
         let named = named.or(self.at.as_deref()).or(self.session());
-        if let (None, Some(id)) = (named, &self.surrounding)
-            && let Ok(found) = self.find_by(id)
-        {
-            return Ok(found);
+        if let (None, Some(id)) = (named, &self.surrounding) {
+            return self.find_open(id);
         }
         Ok(workspace::find(self.disk, &self.places, &self.directory, named)?)
     }
@@ -365,6 +363,16 @@ impl Env {
     /// As [`Env::find`].
     pub fn find_by(&self, name: &str) -> Result<Found, CommandError> {
         Ok(workspace::find(self.disk, &self.places, &self.directory, Some(name))?)
+    }
+
+    /// The session that a client says it has open. It means that one, also where its file is not there yet: another one would be
+    /// the wrong one.
+    ///
+    /// # Errors
+    ///
+    /// There is none with this id.
+    pub fn find_open(&self, id: &str) -> Result<Found, CommandError> {
+        self.find_by(id).map_err(|error| error.hint("a new session is written with its first answer: then try again"))
     }
 
     /// Opens the session that the user means.
