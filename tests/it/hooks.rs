@@ -191,8 +191,52 @@ fn a_resumed_session_gets_the_manifest() {
     let sandbox = Sandbox::of("tools-and-spill");
     let path = session(&sandbox, "11");
     let text = told(&sandbox, "SessionStart", &json!({"source": "resume", "transcript_path": path}));
-    assert!(text.starts_with("aperture keeps the memory of this session."), "{text}");
-    assert!(text.contains("[CONTEXT MANIFEST — 47 blocks, 29k/1M tokens, 3% capacity]"), "{text}");
+    assert!(text.starts_with("[CONTEXT MANIFEST — 47 blocks, 29k/1M tokens, 3% capacity]"), "{text}");
+    assert!(text.contains("\naperture keeps the memory of this session."), "{text}");
+}
+
+/// A row of the client with what it was told about an event.
+fn noted(number: u32, parent: &str, event: &str, text: &str) -> Value {
+    let content = format!("<system-reminder>\n{event} hook additional context: {text}\n</system-reminder>");
+    json!({
+        "type": "attachment", "uuid": format!("cccccccc-0000-4000-8000-{number:012}"), "parentUuid": parent, "isSidechain": false,
+        "attachment": {"type": "hook_additional_context", "content": [text], "hookName": event, "hookEvent": event},
+        "rendered": [{"content": content}], "renderedRole": "system", "timestamp": "2026-11-21T23:51:00.000Z",
+    })
+}
+
+/// A row of the client with an answer of the model.
+fn said(number: u32, parent: &str, text: &str) -> Value {
+    let message = json!({"id": format!("m{number}"), "type": "message", "role": "assistant", "model": "claude-opus-4-8",
+        "content": [{"type": "text", "text": text}], "stop_reason": "end_turn"});
+    json!({"type": "assistant", "uuid": format!("cccccccc-0000-4000-8000-{number:012}"), "parentUuid": parent,
+        "isSidechain": false, "message": message, "timestamp": "2026-11-21T23:52:00.000Z"})
+}
+
+#[test]
+fn the_manifest_is_told_once() {
+    for first in ["SessionStart", "UserPromptSubmit"] {
+        let sandbox = Sandbox::of("tools-and-spill");
+        let path = session(&sandbox, "11");
+        let text = fs::read_to_string(&path).unwrap();
+        let rows = text.lines().map(|row| serde_json::from_str::<Value>(row).unwrap());
+        let last = rows.filter(|row| row["type"] == "assistant").last().unwrap()["uuid"].as_str().unwrap().to_owned();
+        let append = |row: Value| {
+            let mut file = fs::File::options().append(true).open(&path).unwrap();
+            file.write_all(format!("{row}\n").as_bytes()).unwrap();
+            row["uuid"].as_str().unwrap().to_owned()
+        };
+        // An answer to the model's commands is told with it.
+        let last = append(said(1, &last, "@pin(12)"));
+        told(&sandbox, "Stop", &json!({"transcript_path": path}));
+        let payload = json!({"source": "resume", "transcript_path": path});
+        let begin = told(&sandbox, first, &payload);
+        assert!(begin.contains("[CONTEXT MANIFEST"), "{first}: {begin}");
+        let last = append(noted(2, &last, first, &begin));
+        append(said(3, &last, "well"));
+        let then = told(&sandbox, "UserPromptSubmit", &payload);
+        assert!(!then.contains("[CONTEXT MANIFEST"), "{first}: {then}");
+    }
 }
 
 #[test]
