@@ -538,6 +538,14 @@ fn a_push_with_a_credential_is_refused() {
     repository.git(&["commit", "-qm", "four"]);
     repository.git(&["push", "-q", "origin", "main"]);
     repository.git(&["push", "-q", "origin", ":main"]);
+    // What somebody else pushed is not known here, and may be pushed over.
+    let other = sandbox.home.join("other").to_string_lossy().into_owned();
+    repository.git(&["push", "-q", "origin", "main"]);
+    repository.git(&["clone", "-q", "-b", "main", &remote.to_string_lossy(), &other]);
+    let theirs = ["-C", &other, "-c", "user.name=A", "-c", "user.email=a@example.com"];
+    repository.git(&[&theirs[..], &["commit", "-q", "--allow-empty", "-m", "theirs"]].concat());
+    repository.git(&[&theirs[..], &["push", "-q", "origin", "main"]].concat());
+    repository.git(&["push", "-q", "--force", "origin", "main"]);
 }
 
 #[test]
