@@ -1,6 +1,7 @@
 #![expect(clippy::disallowed_methods, reason = "the one place that asks the environment, the clock and the terminal")]
 
 use super::args::{ColorChoice, Globals};
+use super::files::make_private;
 use super::settings::{Hooks, PROJECT_FILE, Settings};
 use super::{CommandError, ErrorKind, pager};
 use crate::engine::{CheckLimits, ModelPolicy, Prices, ReadSettings, Rules};
@@ -273,27 +274,6 @@ impl Env {
         Ok(workspace::history(&store, &self.disk.resolve(&found.path)?)?.1)
     }
 
-    /// Names a preset in the settings of the project: in the `aperture.toml` of the directory to work from, or the nearest one
-    /// above it. Returns the file.
-    ///
-    /// # Errors
-    ///
-    /// It cannot be read or written.
-    pub fn set_preset(&self, name: &str) -> Result<PathBuf, CommandError> {
-        let known = self.directory.ancestors().map(|directory| directory.join(PROJECT_FILE)).find(|path| path.is_file());
-        let path = known.unwrap_or_else(|| self.directory.join(PROJECT_FILE));
-        let set = || -> anyhow::Result<()> {
-            let text = if path.is_file() { fs::read_to_string(&path)? } else { String::new() };
-            let mut document: toml_edit::DocumentMut = text.parse()?;
-            document["preset"] = toml_edit::value(name);
-            Ok(fs::write(&path, document.to_string())?)
-        };
-        set()
-            .with_context(|| format!("cannot set the preset in {}", path.display()))
-            .map_err(|error| CommandError::new(ErrorKind::Refused, error).hint("check that you may write it: ls -l"))?;
-        Ok(path)
-    }
-
     /// A text as it was given; `-` stands for standard input.
     ///
     /// # Errors
@@ -341,50 +321,6 @@ impl Env {
         Err(CommandError::new(ErrorKind::Conflict, error).hint("try again when it is done"))
     }
 
-    /// Writes a file that only its owner can read, in one step: it is there whole, or as it was.
-    ///
-    /// # Errors
-    ///
-    /// The disk fails.
-    pub fn write_private(&self, path: &Path, bytes: &[u8]) -> io::Result<()> {
-        let directory = path.parent().unwrap_or(Path::new("."));
-        let name = format!(".{}.aperture", path.file_name().unwrap_or_default().to_string_lossy());
-        let temporary = directory.join(name);
-        // What an interrupted run left may have another mode.
-        let _ = fs::remove_file(&temporary);
-        let mut options = fs::OpenOptions::new();
-        options.write(true).create_new(true);
-        #[cfg(unix)]
-        std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
-        let written = options.open(&temporary).and_then(|mut file| {
-            file.write_all(bytes)?;
-            file.sync_all()
-        });
-        let written = written.and_then(|()| fs::rename(&temporary, path)).and_then(|()| self.disk.sync_directory(directory));
-        written.inspect_err(|_| drop(fs::remove_file(&temporary)))
-    }
-
-    /// The file in which the whole of a tool's answer is kept that was shortened before the model saw it.
-    ///
-    /// # Errors
-    ///
-    /// There is no directory for it.
-    pub fn result_path(&self, name: &str) -> Result<PathBuf, CommandError> {
-        // The name comes from a client: it must not lead elsewhere.
-        let name: String = name.chars().filter(|c| c.is_ascii_alphanumeric() || matches!(c, '_' | '-')).take(100).collect();
-        Ok(self.store_directory()?.join("results").join(format!("{name}.txt")))
-    }
-
-    /// Keeps a text in such a file, which only the user can read.
-    ///
-    /// # Errors
-    ///
-    /// The disk fails.
-    pub fn keep_result(&self, path: &Path, text: &str) -> io::Result<()> {
-        make_private(path.parent().unwrap_or(Path::new(".")), &path.file_name().unwrap_or_default().to_string_lossy())?;
-        self.write_private(path, text.as_bytes())
-    }
-
     /// The session that `-s` names.
     pub fn session(&self) -> Option<&str> {
         self.globals.session.as_deref()
@@ -405,10 +341,8 @@ impl Env {
             return Err(CommandError::new(ErrorKind::Usage, error));
         }
         let named = named.or(self.at.as_deref()).or(self.session());
-        if let (None, Some(id)) = (named, &self.surrounding)
-            && let Ok(found) = self.find_by(id)
-        {
-            return Ok(found);
+        if let (None, Some(id)) = (named, &self.surrounding) {
+            return self.find_open(id);
         }
         Ok(workspace::find(self.disk, &self.places, &self.directory, named)?)
     }
@@ -429,6 +363,16 @@ impl Env {
     /// As [`Env::find`].
     pub fn find_by(&self, name: &str) -> Result<Found, CommandError> {
         Ok(workspace::find(self.disk, &self.places, &self.directory, Some(name))?)
+    }
+
+    /// The session that a client says it has open. It means that one, also where its file is not there yet: another one would be
+    /// the wrong one.
+    ///
+    /// # Errors
+    ///
+    /// There is none with this id.
+    pub fn find_open(&self, id: &str) -> Result<Found, CommandError> {
+        self.find_by(id).map_err(|error| error.hint("a new session is written with its first answer: then try again"))
     }
 
     /// Opens the session that the user means.
@@ -565,18 +509,4 @@ fn settings(disk: &dyn Disk, directory: &Path) -> Result<Settings, CommandError>
         Some(path) => Ok(Settings::read(disk, &path)?.or(user)),
         None => Ok(user),
     }
-}
-
-/// Makes a directory and a file in it, so that only their owner can read them.
-fn make_private(path: &Path, file: &str) -> io::Result<()> {
-    let mut builder = fs::DirBuilder::new();
-    builder.recursive(true);
-    #[cfg(unix)]
-    std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
-    builder.create(path)?;
-    let mut options = fs::OpenOptions::new();
-    options.append(true).create(true);
-    #[cfg(unix)]
-    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
-    options.open(path.join(file)).map(drop)
 }

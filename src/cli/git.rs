@@ -3,7 +3,6 @@
 use super::{CommandError, Env, ErrorKind};
 use anyhow::anyhow;
 use std::ffi::OsStr;
-use std::path::Path;
 use std::process::{Command, Stdio};
 
 impl Env {
@@ -23,25 +22,5 @@ impl Env {
         let said = String::from_utf8_lossy(&output.stderr);
         let error = anyhow!("{}", said.trim()).context("git could not do what was asked");
         Err(CommandError::new(ErrorKind::Refused, error).hint("run it in a repository: -C DIRECTORY"))
-    }
-
-    /// Writes a script that can be run, in one step; one that is there keeps its mode, and may be run as well.
-    ///
-    /// # Errors
-    ///
-    /// The disk fails.
-    pub fn write_script(&self, path: &Path, bytes: &[u8]) -> std::io::Result<()> {
-        use std::fs;
-        let directory = path.parent().unwrap_or(Path::new("."));
-        fs::create_dir_all(directory)?;
-        let temporary = directory.join(format!(".{}.aperture", path.file_name().unwrap_or_default().to_string_lossy()));
-        fs::write(&temporary, bytes)?;
-        #[cfg(unix)]
-        {
-            use std::os::unix::fs::PermissionsExt;
-            let known = fs::metadata(path).map(|known| known.permissions().mode());
-            fs::set_permissions(&temporary, PermissionsExt::from_mode(known.unwrap_or(0o755) | 0o111))?;
-        }
-        fs::rename(&temporary, path)
     }
 }

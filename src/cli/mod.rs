@@ -13,9 +13,10 @@ mod topics;
 pub use args::{Cli, Command, tokens};
 pub use env::{Answer, Client, Env, wait};
 pub use error::{CommandError, ErrorKind};
-pub use settings::Hooks;
+pub use settings::{Hooks, PROJECT_FILE};
 pub use topics::topic;
 
+use crate::model::quoted;
 use clap::{CommandFactory, Parser};
 use std::ffi::OsString;
 use std::io::{self, IsTerminal, Write};
@@ -63,15 +64,6 @@ pub fn run(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
             ExitCode::from(error.kind.code())
         }
     }
-}
-
-/// An argument as it would be typed.
-pub fn quoted(argument: &str) -> String {
-    let plain = |c: char| c.is_alphanumeric() || "-_./=:,@%+#".contains(c);
-    if !argument.is_empty() && argument.chars().all(plain) {
-        return argument.to_owned();
-    }
-    format!("'{}'", argument.replace('\'', r"'\''"))
 }
 
 /// Writes what clap has to say: help to standard output, in one piece, errors to standard error.

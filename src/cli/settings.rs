@@ -1,24 +1,21 @@
 //! Settings: the user's `config.toml`, then the project's `aperture.toml`, then the command line.
 
+use super::files;
 use super::{CommandError, ErrorKind};
 use crate::engine::{
     self, CheckLimits, ModelPolicy, Patience, Permission, PriceSetting, Prices, ReadSettings, Rules, StalePolicy,
 };
-use crate::fsio::{Disk, read_head};
+use crate::fsio::Disk;
 use crate::model::{BlockKind, Verb};
 use anyhow::{Context, anyhow};
 use serde::Deserialize;
 use std::collections::BTreeMap;
-use std::io;
 use std::path::Path;
 
 /// The name of a project's settings file; it counts from the directory it is in downwards.
 pub const PROJECT_FILE: &str = "aperture.toml";
 /// How long a session is quiet until rules may act on it, in seconds, where nobody says so: who reads an answer is not gone.
 const IDLE_SECONDS: u64 = 60;
-/// Longest settings file that is read, in bytes.
-const LONGEST: usize = 1 << 20;
-
 /// From how many tokens on a tool result is shortened before the model sees it, where that is wanted.
 const REDUCE_OVER_TOKENS: u64 = 4000;
 
@@ -258,17 +255,9 @@ impl StaleSettings {
 impl Settings {
     /// Reads a settings file; one that is not there says nothing.
     pub fn read(disk: &dyn Disk, path: &Path) -> Result<Settings, CommandError> {
-        let bytes = match read_head(disk, path, LONGEST) {
-            Ok(bytes) => bytes,
-            Err(error) if matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory) => {
-                return Ok(Settings::default());
-            }
-            Err(error) => {
-                let error = anyhow::Error::new(error).context(format!("cannot read the settings in {}", path.display()));
-                return Err(CommandError::new(ErrorKind::Refused, error));
-            }
-        };
-        toml::from_slice(&bytes)
+        let read = files::whole(disk, path).with_context(|| format!("cannot read the settings in {}", path.display()));
+        let read = read.map_err(|error| CommandError::new(ErrorKind::Refused, error))?;
+        toml::from_slice(&read.unwrap_or_default())
             .with_context(|| format!("cannot use the settings in {}", path.display()))
             .map_err(|error| CommandError::new(ErrorKind::Usage, error).hint("aperture help settings lists what can be set"))
     }

@@ -1,7 +1,7 @@
 //! `aperture export`: the originals and the log of a session as one file.
 
 use super::stored::stored;
-use crate::cli::{CommandError, Env, ErrorKind};
+use crate::cli::{CommandError, Env, ErrorKind, files};
 use crate::output::ExportReport;
 use crate::workspace;
 use anyhow::{Context, anyhow};
@@ -52,7 +52,7 @@ pub fn run(env: &Env, arguments: &Arguments) -> Result<(), CommandError> {
         return Err(nothing());
     }
     let file = export.pack()?;
-    let written = env.write_private(&path, &file).with_context(|| format!("cannot write {}", path.display()));
+    let written = files::write_private(env.disk, &path, &file).with_context(|| format!("cannot write {}", path.display()));
     written.map_err(|error| CommandError::new(ErrorKind::Refused, error))?;
     env.print(&ExportReport {
         session: export.session,

@@ -50,6 +50,7 @@ fn staged(env: &Env) -> Result<Vec<Kept>, CommandError> {
 /// The session files in commits that the remote does not have, by what git writes to the hook: one reference a line.
 fn pushed(env: &Env, remote: Option<&String>) -> Result<Vec<Kept>, CommandError> {
     let gone = |hash: &str| hash.bytes().all(|byte| byte == b'0');
+    let remotes = format!("--remotes={}", remote.map_or("*", String::as_str));
     let mut objects = BTreeSet::new();
     for line in env.text("-")?.lines() {
         let words: Vec<&str> = line.split_whitespace().collect();
@@ -57,17 +58,8 @@ fn pushed(env: &Env, remote: Option<&String>) -> Result<Vec<Kept>, CommandError>
         if gone(local) {
             continue;
         }
-        let not = match (gone(known), remote) {
-            (false, _) => format!("^{known}"),
-            (true, Some(remote)) => format!("--remotes={remote}"),
-            (true, None) => "--remotes".to_owned(),
-        };
-        let mut command = vec!["rev-list", "--objects", local];
-        if gone(known) {
-            command.push("--not");
-        }
-        command.push(&not);
-        let listed = env.git(&command)?;
+        // What the remote has there now need not be in this repository.
+        let listed = env.git(&["rev-list", "--objects", "--ignore-missing", local, "--not", known, &remotes])?;
         for line in String::from_utf8_lossy(&listed).lines() {
             if let Some((hash, path)) = line.split_once(' ').filter(|(_, path)| path.ends_with(".jsonl")) {
                 objects.insert((path.to_owned(), hash.to_owned()));

@@ -1,9 +1,10 @@
 //! `aperture preset`: how much of what is old stays.
 
-use crate::cli::{CommandError, Env, ErrorKind};
+use crate::cli::{CommandError, Env, ErrorKind, PROJECT_FILE, files};
 use crate::engine::{self, PRESETS};
 use crate::output::{PresetReport, PresetRow};
-use anyhow::anyhow;
+use anyhow::{Context, anyhow};
+use std::path::{Path, PathBuf};
 
 /// Arguments of `preset`.
 #[derive(Debug, clap::Args)]
@@ -49,12 +50,30 @@ pub fn run(env: &Env, arguments: &Arguments) -> Result<(), CommandError> {
         }
         Action::Use { name } => {
             let preset = named(name)?;
-            let path = env.set_preset(preset.name)?;
+            let path = set(env, preset.name)?;
             env.note(&format!("wrote preset = \"{}\" to {}", preset.name, path.display()));
             vec![PresetRow { used: true, ..row(preset) }]
         }
     };
     env.print(&PresetReport { presets })
+}
+
+/// Names a preset in the settings of the project: in the `aperture.toml` of the directory to work from, or the nearest one above
+/// it. Returns the file.
+fn set(env: &Env, name: &str) -> Result<PathBuf, CommandError> {
+    let mut paths = env.directory.ancestors().map(|directory| directory.join(PROJECT_FILE));
+    let path = paths.find(|path| env.disk.identify(path).is_ok()).unwrap_or_else(|| env.directory.join(PROJECT_FILE));
+    let write = |path: &Path| -> anyhow::Result<()> {
+        let before = files::text(env.disk, path)?;
+        let mut document: toml_edit::DocumentMut = before.as_deref().unwrap_or_default().parse()?;
+        document["preset"] = toml_edit::value(name);
+        let (before, after) = (before.as_deref().map(str::as_bytes), document.to_string());
+        Ok(files::replace(env.disk, path, before, after.as_bytes(), files::Mode::Plain)?)
+    };
+    write(&path)
+        .with_context(|| format!("cannot set the preset in {}", path.display()))
+        .map_err(|error| CommandError::new(ErrorKind::Refused, error).hint("check that you may write it: ls -l"))?;
+    Ok(path)
 }
 
 fn named(name: &str) -> Result<&'static engine::Preset, CommandError> {

@@ -4,7 +4,7 @@
 
 use super::patience::is_perishable;
 use super::{EditFacts, EditPrice, Preset, Prices, Reading, Rules, idle_milliseconds, newest, price, steps_per_turn};
-use crate::model::{Block, BlockKind, BlockNumber, Level, State};
+use crate::model::{Block, BlockKind, BlockNumber, Level, State, quoted};
 use rustc_hash::FxHashSet;
 use serde::Serialize;
 
@@ -116,11 +116,8 @@ impl Advice<'_> {
     }
 
     fn command(&self, command: &str) -> String {
-        let session = self.session.map(|session| {
-            let plain = session.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"-_./".contains(&byte));
-            if plain { format!(" -s {session}") } else { format!(" -s '{}'", session.replace('\'', r"'\''")) }
-        });
-        format!("aperture {command}{}", session.unwrap_or_default())
+        let session = self.session.map(|session| format!(" -s {}", quoted(session))).unwrap_or_default();
+        format!("aperture {command}{session}")
     }
 
     /// The window holds more than it should.

@@ -57,7 +57,7 @@ impl Alphabet {
 }
 
 /// Longest key that is looked for, in bytes.
-const LONGEST: usize = 4096;
+const LONGEST: usize = 2048;
 
 const fn shape(kind: &'static str, prefix: &'static str, alphabet: Alphabet, least: usize, most: usize) -> Shape {
     Shape { kind, prefix, alphabet, length: (least, most) }
@@ -151,7 +151,9 @@ static NAMES: &[(&str, &str)] = &[
     ("bearer", "named-token"),
 ];
 
-const WEB_TOKEN: &str = "eyJ";
+/// What a part of a web token begins with that is an object, and, behind a point, its second part.
+const OBJECT: &[u8] = b"eyJ";
+const WEB_TOKEN: &str = ".eyJ";
 const PRIVATE_KEY: &str = "-----BEGIN ";
 const ADDRESS: &str = "://";
 
@@ -194,7 +196,7 @@ pub fn find(text: &[u8]) -> Vec<Secret> {
         let secret = match &anchors[hit.pattern().as_usize()] {
             Anchor::Shape(shape) => shaped(text, hit.start(), shape),
             Anchor::Name(name, kind) => named(text, hit.end(), name, kind),
-            Anchor::WebToken => web_token(text, hit.start()),
+            Anchor::WebToken => web_token_at(text, at, hit.start()),
             Anchor::PrivateKey => private_key(text, hit.start()),
             Anchor::Address => password_in_address(text, hit.end()),
         };
@@ -241,10 +243,25 @@ pub fn masked(text: &[u8], found: &[Secret]) -> Option<Vec<u8>> {
     Some(masked)
 }
 
-/// How many bytes from `at` on pass a test.
-fn run(text: &[u8], at: usize, test: impl Fn(u8) -> bool) -> usize {
+/// How many bytes from `at` on pass a test; no more than `most` are looked at, so that a text of nothing but beginnings is
+/// looked through in time that grows with its length.
+fn run(text: &[u8], at: usize, most: usize, test: impl Fn(u8) -> bool) -> usize {
     let rest = text.get(at..).unwrap_or_default();
-    rest.iter().position(|byte| !test(*byte)).unwrap_or(rest.len())
+    let rest = &rest[..rest.len().min(most)];
+    let length = rest.iter().position(|byte| !test(*byte)).unwrap_or(rest.len());
+    looked_at(length);
+    length
+}
+
+#[cfg(test)]
+thread_local! {
+    static LOOKED_AT: std::cell::Cell<usize> = const { std::cell::Cell::new(0) };
+}
+
+/// Counts bytes that are looked at, for the tests.
+fn looked_at(_bytes: usize) {
+    #[cfg(test)]
+    LOOKED_AT.with(|count| count.set(count.get() + _bytes));
 }
 
 /// Whether a word can begin here: what stands before is no part of it. The letter of `\n` in JSON is none.
@@ -265,8 +282,8 @@ fn shaped(text: &[u8], at: usize, shape: &Shape) -> Option<Secret> {
         return None;
     }
     let from = at + prefix.len();
-    let length = run(text, from, |byte| shape.alphabet.has(byte));
     let (least, most) = shape.length;
+    let length = run(text, from, most + 1, |byte| shape.alphabet.has(byte));
     let fixed = least == most;
     let next = text.get(from + length);
     if !(least..=most).contains(&length) || fixed && next.is_some_and(|byte| byte.is_ascii_alphanumeric() || *byte == b'_') {
@@ -274,11 +291,12 @@ fn shaped(text: &[u8], at: usize, shape: &Shape) -> Option<Secret> {
     }
     let key = &text[from..from + length];
     let start = if is_address { from } else { at };
-    (is_random(key, 8) && (fixed || is_mixed(key))).then(|| Secret { range: start..from + length, kind: shape.kind })
+    ((fixed || is_mixed(key)) && is_random(key, 8)).then(|| Secret { range: start..from + length, kind: shape.kind })
 }
 
 /// Whether a key is no placeholder: enough different characters, and none of the words that stand in examples.
 fn is_random(key: &[u8], different: usize) -> bool {
+    looked_at(key.len());
     let mut seen = [false; 256];
     let count = key.iter().filter(|byte| !std::mem::replace(&mut seen[usize::from(**byte)], true)).count();
     let lower = key.to_ascii_lowercase();
@@ -294,28 +312,41 @@ fn is_mixed(key: &[u8]) -> bool {
 
 /// A JSON web token: three parts, of which the first two are objects.
 fn web_token(text: &[u8], at: usize) -> Option<Secret> {
-    let length = run(text, at, |byte| Alphabet::Dotted.has(byte));
-    let token = &text[at..at + length];
-    let mut parts = token.split(|byte| *byte == b'.');
-    let (header, payload, signature) = (parts.next()?, parts.next()?, parts.next()?);
-    let object = |part: &[u8]| part.len() >= 12 && part.starts_with(WEB_TOKEN.as_bytes());
-    let whole = begins(text, at) && object(header) && object(payload) && signature.len() >= 16 && is_random(signature, 8);
-    let end = at + header.len() + payload.len() + signature.len() + 2;
-    whole.then_some(Secret { range: at..end, kind: "web-token" })
+    let part = |at| &text[at..at + run(text, at, usize::MAX, |byte| Alphabet::Url.has(byte))];
+    let object = |at| Some(part(at)).filter(|part| part.len() >= 12 && part.starts_with(OBJECT));
+    let point = |at| (text.get(at) == Some(&b'.')).then_some(at + 1);
+    let payload = point(at + object(at)?.len())?;
+    let signature = point(payload + object(payload)?.len())?;
+    let bytes = part(signature);
+    let end = signature + bytes.len();
+    (begins(text, at) && bytes.len() >= 16 && is_random(bytes, 8)).then_some(Secret { range: at..end, kind: "web-token" })
+}
+
+/// The one whose second part stands behind this point. It is looked for from there because no part holds a point: each is
+/// looked at no more often than there are parts.
+fn web_token_at(text: &[u8], from: usize, point: usize) -> Option<Secret> {
+    let before = &text[from..point];
+    let header = before.iter().rev().take_while(|byte| Alphabet::Url.has(**byte)).count();
+    looked_at(header);
+    let header = point - header;
+    let start = memchr::memmem::find_iter(&text[header..point], OBJECT).map(|place| header + place);
+    web_token(text, start.into_iter().find(|start| begins(text, *start))?)
 }
 
 /// A private key in its armour; one that was cut ends where its lines end.
 fn private_key(text: &[u8], at: usize) -> Option<Secret> {
     const END: &[u8] = b"-----END ";
     let title = at + PRIVATE_KEY.len();
-    let words = run(text, title, |byte| byte.is_ascii_uppercase() || byte.is_ascii_digit() || byte == b' ');
+    let words = run(text, title, LONGEST, |byte| byte.is_ascii_uppercase() || byte.is_ascii_digit() || byte == b' ');
     let name = &text[title..title + words];
     let body = title + words + 5;
-    if text.get(title + words..body)? != b"-----" || memchr::memmem::find(name, b"PRIVATE KEY").is_none() {
+    let armour = text[at..].starts_with(PRIVATE_KEY.as_bytes()) && text.get(title + words..body)? == b"-----";
+    if !armour || memchr::memmem::find(name, b"PRIVATE KEY").is_none() {
         return None;
     }
     let rest = &text[body..text.len().min(body + LONGEST_PRIVATE_KEY)];
-    // It does not leave the text that it stands in.
+    // It holds no other one, and does not leave the text that it stands in.
+    let rest = &rest[..memchr::memmem::find(rest, PRIVATE_KEY.as_bytes()).unwrap_or(rest.len())];
     let quote = memchr::memchr_iter(b'"', rest).find(|place| !rest[..*place].ends_with(b"\\"));
     let rest = &rest[..quote.unwrap_or(rest.len())];
     let (length, lines) = match memchr::memmem::find(rest, END) {
@@ -334,7 +365,7 @@ fn private_key(text: &[u8], at: usize) -> Option<Secret> {
 fn cut_key(text: &[u8]) -> usize {
     let mut at = 0;
     loop {
-        at += run(text, at, |byte| Alphabet::Base64.has(byte) || byte.is_ascii_whitespace());
+        at += run(text, at, usize::MAX, |byte| Alphabet::Base64.has(byte) || byte.is_ascii_whitespace());
         match text.get(at..at + 2) {
             Some([b'\\', b'n' | b'r' | b't']) => at += 2,
             _ => return at,
@@ -345,9 +376,9 @@ fn cut_key(text: &[u8]) -> usize {
 /// The password in `scheme://user:password@host`.
 fn password_in_address(text: &[u8], at: usize) -> Option<Secret> {
     let plain = |byte: u8| byte.is_ascii_graphic() && !b"/@:\"'\\`<>{}[]()$*,;|".contains(&byte);
-    let user = run(text, at, plain);
+    let user = run(text, at, usize::MAX, plain);
     let from = at + user + 1;
-    let length = run(text, from, plain);
+    let length = run(text, from, usize::MAX, plain);
     let is_host = |byte: &u8| byte.is_ascii_alphanumeric() || matches!(byte, b'[' | b'_');
     if text.get(from - 1)? != &b':' || text.get(from + length)? != &b'@' || !text.get(from + length + 1).is_some_and(is_host) {
         return None;
@@ -373,7 +404,7 @@ fn named(text: &[u8], end: usize, name: &str, kind: &'static str) -> Option<Secr
         }
         at
     };
-    let spaces = |at: usize| at + run(text, at, |byte| byte == b' ').min(3);
+    let spaces = |at: usize| at + run(text, at, 3, |byte| byte == b' ');
     let mut at = end;
     for more in ["_key", "-key", "key"] {
         if text.get(at..at + more.len()).is_some_and(|here| here.eq_ignore_ascii_case(more.as_bytes())) {
@@ -382,7 +413,7 @@ fn named(text: &[u8], end: usize, name: &str, kind: &'static str) -> Option<Secr
         }
     }
     let before = spaces(quotes(at));
-    let signs = run(text, before, |byte| matches!(byte, b'=' | b':' | b'>')).min(2);
+    let signs = run(text, before, 2, |byte| matches!(byte, b'=' | b':' | b'>'));
     if signs == 0 && !(name == "bearer" && before > at) {
         return None;
     }
@@ -401,12 +432,12 @@ fn named(text: &[u8], end: usize, name: &str, kind: &'static str) -> Option<Secr
     {
         return Some(secret);
     }
-    if let Some(secret) =
-        text.get(from..).filter(|rest| rest.starts_with(WEB_TOKEN.as_bytes())).and_then(|_| web_token(text, from))
-    {
+    if let Some(secret) = text.get(from..).filter(|rest| rest.starts_with(OBJECT)).and_then(|_| web_token(text, from)) {
         return Some(secret);
     }
-    let length = run(text, from, |byte| byte.is_ascii_alphanumeric() || b"_-./+=~!@#%^".contains(&byte));
+    // The longest value, and as many signs behind it that are no part of it.
+    let most = NAMED_BYTES.end() * 2;
+    let length = run(text, from, most, |byte| byte.is_ascii_alphanumeric() || b"_-./+=~!@#%^".contains(&byte));
     let value = &text[from..from + length];
     let value = &value[..value.iter().rposition(|byte| !matches!(byte, b'.' | b'!' | b'#')).map_or(0, |last| last + 1)];
     // A call, a template or the place of something else is no value.
@@ -562,6 +593,24 @@ mod tests {
             "550e8400-e29b-41d4-a716-446655440000",
         ] {
             check(text, text);
+        }
+    }
+
+    #[test]
+    fn the_work_grows_with_the_text_and_no_faster() {
+        let patterns = SHAPES.iter().map(|shape| shape.prefix).chain(NAMES.iter().map(|(name, _)| *name));
+        let patterns = patterns.chain(["eyJ", "eyJaaaaaaaaa.", PRIVATE_KEY, "-----BEGIN PRIVATE KEY-----", ADDRESS]);
+        for pattern in patterns {
+            for between in ["", "-", ".", "=", ":", ": ", "=x1x2x3", "\\n"] {
+                let unit = format!("{pattern}{between}");
+                let work = |bytes: usize| {
+                    LOOKED_AT.set(0);
+                    find(unit.repeat(bytes / unit.len()).as_bytes());
+                    LOOKED_AT.get()
+                };
+                let (once, twice) = (work(8 << 10), work(16 << 10));
+                assert!(twice <= once * 5 / 2 + LONGEST_PRIVATE_KEY, "{unit}: {once} bytes are looked at, then {twice}");
+            }
         }
     }
 

@@ -1,7 +1,8 @@
 //! A call of a tool, read from its arguments: a command, and how its answer is to be given.
 
 use super::tools::{DEFAULT_TOKENS, Effect, Kind, MOST_TOKENS, Parameter, Place, Tool};
-use crate::cli::{Cli, Command, CommandError, ErrorKind, quoted};
+use crate::cli::{Cli, Command, CommandError, ErrorKind};
+use crate::model::quoted;
 use anyhow::{Context, anyhow};
 use clap::Parser;
 use serde_json::{Map, Value};

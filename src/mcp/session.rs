@@ -12,9 +12,6 @@ const PATIENCE: Duration = Duration::from_secs(2);
 /// The session that a call names, or that the server was started for, or that the client has open, or the newest of the
 /// project.
 ///
-/// A client that says which session it has open means that one, also where its file is not there yet: another one would be
-/// the wrong one.
-///
 /// # Errors
 ///
 /// There is none, or several fit the name.
@@ -28,9 +25,7 @@ pub fn find(env: &Env, client: &Client, named: Option<&str>) -> Result<Found, Co
     // The registry knows when the user went on to another session; the environment is as it was at the start.
     let open = client.process.and_then(|process| workspace::session_of(env.disk, &env.places, process));
     match open.or_else(|| client.session.clone()) {
-        Some(id) => {
-            env.find_by(&id).map_err(|error| error.hint("a new session is written with its first answer: then try again"))
-        }
+        Some(id) => env.find_open(&id),
         None => env.find(None),
     }
 }

@@ -11,6 +11,7 @@ mod operation;
 mod proposal;
 mod row;
 mod session;
+mod shell;
 mod tokens;
 mod window;
 
@@ -28,5 +29,6 @@ pub use operation::{
 pub use proposal::{CommandPlace, Proposal, ProposalNumber, ProposalStatus, Verb};
 pub use row::{Damage, Event, Fault, Origin, Row, RowKind, ThinkingScope, Usage};
 pub use session::{Segment, Session, Vocabulary};
+pub use shell::quoted;
 pub use tokens::{Basis, Counts, TokenCount};
 pub use window::{Hidden, Turn, Window};

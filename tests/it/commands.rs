@@ -737,6 +737,26 @@ fn settings_are_read_and_checked() {
             exit code 2
         "#]],
     );
+    sandbox.write("aperture.toml", format!("{}nonsense = 1\n", "# nothing of note\n".repeat(1 << 20)));
+    check(
+        &sandbox,
+        &["status"],
+        expect![[r#"
+            error: cannot read the settings in PROJECT/aperture.toml
+            because: it is too long for such a file
+            exit code 1
+        "#]],
+    );
+}
+
+#[test]
+fn within_a_client_another_session_is_not_meant() {
+    let sandbox = Sandbox::of("tools-and-spill");
+    let new = "99999999-0000-4000-8000-000000000000";
+    let output = sandbox.command(&["pin", "16"]).env("CLAUDE_CODE_SESSION_ID", new).output().unwrap();
+    let said = String::from_utf8(output.stderr).unwrap();
+    assert!(output.status.code() == Some(1) && said.contains("a new session is written with its first answer"), "{said}");
+    assert_eq!(sandbox.json(&["log"], "aperture.log/1")["operations"].as_array().unwrap().len(), 0);
 }
 
 #[test]

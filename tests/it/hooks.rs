@@ -85,6 +85,21 @@ fn install_shows_what_it_writes_and_uninstall_takes_it_back() {
 }
 
 #[test]
+fn what_the_client_keeps_elsewhere_is_as_before() {
+    let sandbox = Sandbox::new();
+    let place = sandbox.project.join("client");
+    fs::create_dir_all(&place).unwrap();
+    let run = |verb: &str| {
+        let output = sandbox.command(&[verb, "claude-code"]).env("CLAUDE_CONFIG_DIR", &place).output().unwrap();
+        assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    };
+    run("install");
+    assert!(place.join("skills/aperture/commands/tidy.md").is_file());
+    run("uninstall");
+    assert_eq!((tree(&place).len(), place.is_dir()), (0, true));
+}
+
+#[test]
 fn a_program_of_another_name_adds_nothing() {
     let sandbox = Sandbox::new();
     let program = sandbox.project.join("ap");
@@ -176,8 +191,52 @@ fn a_resumed_session_gets_the_manifest() {
     let sandbox = Sandbox::of("tools-and-spill");
     let path = session(&sandbox, "11");
     let text = told(&sandbox, "SessionStart", &json!({"source": "resume", "transcript_path": path}));
-    assert!(text.starts_with("aperture keeps the memory of this session."), "{text}");
-    assert!(text.contains("[CONTEXT MANIFEST — 47 blocks, 29k/1M tokens, 3% capacity]"), "{text}");
+    assert!(text.starts_with("[CONTEXT MANIFEST — 47 blocks, 29k/1M tokens, 3% capacity]"), "{text}");
+    assert!(text.contains("\naperture keeps the memory of this session."), "{text}");
+}
+
+/// A row of the client with what it was told about an event.
+fn noted(number: u32, parent: &str, event: &str, text: &str) -> Value {
+    let content = format!("<system-reminder>\n{event} hook additional context: {text}\n</system-reminder>");
+    json!({
+        "type": "attachment", "uuid": format!("cccccccc-0000-4000-8000-{number:012}"), "parentUuid": parent, "isSidechain": false,
+        "attachment": {"type": "hook_additional_context", "content": [text], "hookName": event, "hookEvent": event},
+        "rendered": [{"content": content}], "renderedRole": "system", "timestamp": "2026-11-21T23:51:00.000Z",
+    })
+}
+
+/// A row of the client with an answer of the model.
+fn said(number: u32, parent: &str, text: &str) -> Value {
+    let message = json!({"id": format!("m{number}"), "type": "message", "role": "assistant", "model": "claude-opus-4-8",
+        "content": [{"type": "text", "text": text}], "stop_reason": "end_turn"});
+    json!({"type": "assistant", "uuid": format!("cccccccc-0000-4000-8000-{number:012}"), "parentUuid": parent,
+        "isSidechain": false, "message": message, "timestamp": "2026-11-21T23:52:00.000Z"})
+}
+
+#[test]
+fn the_manifest_is_told_once() {
+    for first in ["SessionStart", "UserPromptSubmit"] {
+        let sandbox = Sandbox::of("tools-and-spill");
+        let path = session(&sandbox, "11");
+        let text = fs::read_to_string(&path).unwrap();
+        let rows = text.lines().map(|row| serde_json::from_str::<Value>(row).unwrap());
+        let last = rows.filter(|row| row["type"] == "assistant").last().unwrap()["uuid"].as_str().unwrap().to_owned();
+        let append = |row: Value| {
+            let mut file = fs::File::options().append(true).open(&path).unwrap();
+            file.write_all(format!("{row}\n").as_bytes()).unwrap();
+            row["uuid"].as_str().unwrap().to_owned()
+        };
+        // An answer to the model's commands is told with it.
+        let last = append(said(1, &last, "@pin(12)"));
+        told(&sandbox, "Stop", &json!({"transcript_path": path}));
+        let payload = json!({"source": "resume", "transcript_path": path});
+        let begin = told(&sandbox, first, &payload);
+        assert!(begin.contains("[CONTEXT MANIFEST"), "{first}: {begin}");
+        let last = append(noted(2, &last, first, &begin));
+        append(said(3, &last, "well"));
+        let then = told(&sandbox, "UserPromptSubmit", &payload);
+        assert!(!then.contains("[CONTEXT MANIFEST"), "{first}: {then}");
+    }
 }
 
 #[test]
@@ -315,6 +374,22 @@ fn the_status_line() {
     expect!["▓░░░░░░░ 29k/1M 3 %\nexit code 0\n"].assert_eq(&line(&json!({"transcript_path": path})));
     expect!["░░░░░░░░ 0/200k 0 %\nexit code 0\n"].assert_eq(&line(&json!({"context_window": {"context_window_size": 200_000}})));
     expect!["exit code 0\n"].assert_eq(&line(&json!(null)));
-    let colored = sandbox.command(&["statusline"]).env_remove("NO_COLOR").stdin(Stdio::null()).output().unwrap();
-    assert!(colored.status.success());
+    // What the client shows may have colours, though it is no terminal.
+    let mut command = sandbox.command(&["statusline"]);
+    let mut child = command.env_remove("NO_COLOR").stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
+    child.stdin.take().unwrap().write_all(json!({"context_window": window}).to_string().as_bytes()).unwrap();
+    let colored = String::from_utf8(child.wait_with_output().unwrap().stdout).unwrap();
+    assert!(colored.starts_with("\u{1b}[") && colored.contains("142k/200k"), "{colored:?}");
+    // What waits is counted in the longest session too.
+    sandbox.write("aperture.toml", "[model]\narchive = 'approve'\n");
+    let text = fs::read_to_string(&path).unwrap();
+    let rows = text.lines().map(|row| serde_json::from_str::<Value>(row).unwrap());
+    let last = rows.filter(|row| row["type"] == "assistant").last().unwrap();
+    let asks = said(1, last["uuid"].as_str().unwrap(), "@archive(16)");
+    fs::write(&path, format!("{text}{asks}\n")).unwrap();
+    told(&sandbox, "Stop", &json!({"transcript_path": path}));
+    let progress = json!({"type": "progress", "data": "x".repeat(13 << 20)});
+    fs::write(&path, format!("{text}{asks}\n{progress}\n")).unwrap();
+    expect!["▓▓▓▓▓▓░░ 142k/200k 71 % · 1 waiting\nexit code 0\n"]
+        .assert_eq(&line(&json!({"context_window": window, "transcript_path": path})));
 }

@@ -5,6 +5,7 @@ use expect_test::{expect, expect_file};
 use serde_json::{Value, json};
 use std::fs;
 use std::io::{BufRead, BufReader, Write};
+use std::path::PathBuf;
 use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
 use std::time::{Duration, Instant};
 
@@ -338,6 +339,26 @@ fn a_client_is_asked_for_its_roots() {
     assert_eq!(server.end(), 0);
 }
 
+/// A rollout of another project beside those of this one.
+pub fn foreign_rollout(sandbox: &Sandbox) -> PathBuf {
+    let own = sandbox.rollouts().remove(0);
+    let text = fs::read_to_string(&own).unwrap().replace(&*sandbox.project.to_string_lossy(), "/elsewhere");
+    let name = own.file_name().unwrap().to_string_lossy().replace("88888888", "77777777");
+    fs::write(own.with_file_name(&name), text).unwrap();
+    own.with_file_name(name)
+}
+
+#[test]
+fn resources_are_those_of_the_project() {
+    let sandbox = Sandbox::of("codex-fork");
+    foreign_rollout(&sandbox);
+    let environment = [("CLAUDE_CODE_SESSION_ID", "88888888-0000-7000-8000-000000000001")];
+    let mut server = Server::new(&sandbox, &environment);
+    let listed = server.request("resources/list", json!({}))["result"]["resources"].to_string();
+    assert!(listed.contains("session/88888888-") && !listed.contains("session/77777777-"), "{listed}");
+    assert_eq!(server.end(), 0);
+}
+
 #[test]
 fn resources_are_listed_and_read() {
     let sandbox = Sandbox::of("tools-and-spill");
@@ -402,7 +423,7 @@ fn what_makes_no_sense_is_answered_and_nothing_breaks() {
         error: a model may not do that by itself
         because: no block 99999; nearest: 47 ("All done. The answer is 42."), 46 ((withheld))
     "#]]
-    .assert_eq(&server.error("archive", json!({"selector": "99999"})).replace("cannot change the session", "x"));
+    .assert_eq(&server.error("archive", json!({"selector": "99999"})));
     for (tool, arguments) in [
         ("archive", json!({"selector": {"a": 1}})),
         ("archive", json!({"selector": "12", "surprise": 1})),

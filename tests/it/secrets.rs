@@ -538,6 +538,14 @@ fn a_push_with_a_credential_is_refused() {
     repository.git(&["commit", "-qm", "four"]);
     repository.git(&["push", "-q", "origin", "main"]);
     repository.git(&["push", "-q", "origin", ":main"]);
+    // What somebody else pushed is not known here, and may be pushed over.
+    let other = sandbox.home.join("other").to_string_lossy().into_owned();
+    repository.git(&["push", "-q", "origin", "main"]);
+    repository.git(&["clone", "-q", "-b", "main", &remote.to_string_lossy(), &other]);
+    let theirs = ["-C", &other, "-c", "user.name=A", "-c", "user.email=a@example.com"];
+    repository.git(&[&theirs[..], &["commit", "-q", "--allow-empty", "-m", "theirs"]].concat());
+    repository.git(&[&theirs[..], &["push", "-q", "origin", "main"]].concat());
+    repository.git(&["push", "-q", "--force", "origin", "main"]);
 }
 
 #[test]
@@ -577,6 +585,12 @@ fn hooks_that_are_there_stay() {
     repository.git(&["worktree", "add", "-q", "../other"]);
     assert_eq!(repository.aperture(&["-C", "my hooks", "uninstall", "git-hook"]).code, 0);
     assert_eq!(fs::read_to_string(&path).unwrap(), mine);
+    let long = mine.replace("exit", &format!("{}exit", "# nothing of note\n".repeat(60_000)));
+    fs::write(&path, &long).unwrap();
+    assert_eq!(repository.aperture(&["install", "git-hook"]).code, 0);
+    assert!(fs::read_to_string(&path).unwrap().ends_with("exit 0\n"), "however long it is");
+    assert_eq!(repository.aperture(&["uninstall", "git-hook"]).code, 0);
+    assert_eq!(fs::read_to_string(&path).unwrap(), long);
     let python = "#!/usr/bin/env python3\n";
     fs::write(&path, python).unwrap();
     let refused = repository.aperture(&["install", "git-hook"]);

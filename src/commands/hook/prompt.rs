@@ -18,7 +18,8 @@ pub(super) fn answer(env: &Env, payload: &Payload) -> Result<Option<HookReport>,
     let reading = &workspace.reading;
     let Some(since) = last_turn(reading) else { return Ok(joined(&parts)) };
     if !reading.in_window().any(|block| block.preview.contains(MANIFEST)) {
-        parts.push(manifest::short(env, &workspace).text(&env.style));
+        // First: the next prompt knows it by its beginning.
+        parts.insert(0, manifest::short(env, &workspace).text(&env.style));
     }
     let new: Vec<&Operation> = workspace.history.operations.iter().filter(|operation| operation.time > since).collect();
     if new.iter().flat_map(|operation| &operation.marks).any(|mark| mark.kind == MarkKind::Focus) {

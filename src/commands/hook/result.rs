@@ -1,13 +1,15 @@
 //! A tool has answered, and the model has not seen it yet.
 
 use super::Payload;
-use crate::cli::{CommandError, Env};
+use crate::cli::{CommandError, Env, files};
 use crate::engine::tokens::estimate;
 use crate::engine::{self, Context, Need, Reducible};
 use crate::model::{Basis, Block, BlockKind, Level, Role, TokenCount, Tool, ToolVerb};
 use crate::output::{HookReport, tokens};
 use rustc_hash::FxHashSet;
 use serde_json::Value;
+use std::io;
+use std::path::{Path, PathBuf};
 
 /// The answer of a tool, each long text of it trimmed, if the settings want that. The whole text is kept in a file first, which
 /// the model can read.
@@ -31,14 +33,27 @@ pub(super) fn answer(env: &Env, payload: &Payload) -> Result<Option<HookReport>,
         let context = Context { name: &of_name, line: need.of_line(&block), shown: &nothing };
         let input = Reducible { kind: block.kind, tool: None, error: false, images: &[], content: text };
         let cost = tokens(TokenCount { value: whole, basis: Basis::Estimated });
-        let path = env.result_path(&format!("{id}-{place}"))?;
+        let path = result_path(env, &format!("{id}-{place}"))?;
         let marker = format!("[trimmed from {cost} by aperture; the whole is in {}]", path.display());
         let Some(short) = engine::reduce(&input, Level::Trimmed, &marker, &context) else { continue };
-        env.keep_result(&path, text)?;
+        keep(env, &path, text)?;
         *text = short;
         shortened = true;
     }
     Ok(shortened.then(|| HookReport::output("PostToolUse", output)))
+}
+
+/// The file in which the whole of a tool's answer is kept that was shortened before the model saw it.
+fn result_path(env: &Env, name: &str) -> Result<PathBuf, CommandError> {
+    // The name comes from a client: it must not lead elsewhere.
+    let name: String = name.chars().filter(|c| c.is_ascii_alphanumeric() || matches!(c, '_' | '-')).take(100).collect();
+    Ok(env.store_directory()?.join("results").join(format!("{name}.txt")))
+}
+
+/// Keeps a text in such a file, which only the user can read.
+fn keep(env: &Env, path: &Path, text: &str) -> io::Result<()> {
+    files::make_private(path.parent().unwrap_or(Path::new(".")), &path.file_name().unwrap_or_default().to_string_lossy())?;
+    files::write_private(env.disk, path, text.as_bytes())
 }
 
 /// The texts of an answer that can be shortened without harm, where the tool has them. A file that was read is none of them:

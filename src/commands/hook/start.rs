@@ -18,19 +18,23 @@ pub(super) fn answer(env: &Env, payload: &Payload) -> Result<Option<HookReport>,
         // The client asks before it writes the compaction: what the file holds then is what was, and all of it may be gone.
         let behind = payload.source.as_deref() == Some("compact") && !is_cut(&workspace.reading);
         if !behind {
+            // First: at each prompt it is known by its beginning.
             parts.push(manifest::detailed(env, &workspace).text(&env.style));
         }
+        parts.push(COMMANDS.to_owned());
+        // What may be cut off stands last.
         if payload.source.as_deref() == Some("compact") {
             let back = super::pinned(&workspace, &|block| behind || block.position.zone == Zone::Cold)?;
             if !back.is_empty() {
                 parts.push(format!("Blocks that the user pinned, as they were before the compaction:\n\n{}", back.join("\n\n")));
             }
         }
-    } else if env.hooks.handoff {
-        parts.extend(handoff(env)?);
+    } else {
+        parts.push(COMMANDS.to_owned());
+        if env.hooks.handoff {
+            parts.extend(handoff(env)?);
+        }
     }
-    // What may be cut off stands last.
-    parts.insert(0, COMMANDS.to_owned());
     Ok(Some(HookReport::context("SessionStart", &parts.join("\n"))))
 }
 

@@ -152,7 +152,7 @@ fn pieces(env: &Env, options: &Options) -> Result<(Vec<Piece>, PathBuf), Command
     let manifest = Piece { path: directory.join(".claude-plugin").join("plugin.json"), kind: Kind::Whole(plugin(&program)) };
     let mut pieces = vec![Piece { path: config.join("settings.json"), kind: Kind::Settings }, manifest];
     pieces.extend(whole(directory.join("commands")));
-    Ok((pieces, env.places.home.clone()))
+    Ok((pieces, config))
 }
 
 /// How the client is to call aperture: in a project, which others share, by its name; else by its path.
@@ -190,8 +190,11 @@ fn refused(error: EditError, path: &Path) -> CommandError {
 fn write(env: &Env, changes: &[FileChange], stop: &Path) -> Result<(), CommandError> {
     for change in changes.iter().filter(|change| change.before != change.after) {
         let done = match (&change.before, &change.after) {
-            (before, Some(after)) => files::replace(env.disk, &change.path, before.as_deref(), after),
-            (Some(before), None) => files::delete(env.disk, &change.path, before, stop),
+            (before, Some(after)) => {
+                let before = before.as_deref().map(str::as_bytes);
+                files::replace(env.disk, &change.path, before, after.as_bytes(), files::Mode::Plain)
+            }
+            (Some(before), None) => files::delete(env.disk, &change.path, before.as_bytes(), stop),
             (None, None) => Ok(()),
         };
         done.with_context(|| format!("cannot write {}", change.path.display())).map_err(|error| {

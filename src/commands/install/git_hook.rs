@@ -1,15 +1,10 @@
 //! `aperture install git-hook` and `uninstall git-hook`: aperture within the hooks of git.
 
-use crate::cli::{CommandError, Env, ErrorKind};
+use crate::cli::{CommandError, Env, ErrorKind, files};
 use crate::engine::{GitHook, with_hook, without_hook};
-use crate::fsio::read_head;
 use crate::output::{GitHooksReport, InstalledHook};
 use anyhow::{Context, anyhow};
-use std::io;
-use std::path::{Path, PathBuf};
-
-/// Longest hook script that is read, in bytes.
-const LONGEST: usize = 1 << 20;
+use std::path::PathBuf;
 
 /// Arguments of `install git-hook` and `uninstall git-hook`.
 #[derive(Debug, clap::Args)]
@@ -35,12 +30,14 @@ pub struct Arguments {
 pub fn run(env: &Env, arguments: &Arguments, install: bool) -> Result<(), CommandError> {
     let directory = hooks_directory(env)?;
     let mut report = GitHooksReport { hooks: Vec::new(), dry_run: arguments.dry_run, check: arguments.check };
-    let mut writes: Vec<(PathBuf, Option<Vec<u8>>)> = Vec::new();
+    let mut writes = Vec::new();
     for hook in meant(arguments, install) {
         let path = directory.join(hook.name());
         // One that is a link stays a link.
         let path = env.disk.resolve(&path).unwrap_or(path);
-        let before = script(env, &path)?;
+        let before = files::whole(env.disk, &path).with_context(|| format!("cannot read the hook {}", path.display()));
+        let before =
+            before.map_err(|error| CommandError::new(ErrorKind::Refused, error).hint("check that you may read it: ls -l"))?;
         let after =
             if install { with_hook(before.as_deref(), hook).map(Some) } else { before.as_deref().map_or(Ok(None), without_hook) };
         let after = after.with_context(|| format!("cannot change the hook {}", path.display())).map_err(|error| {
@@ -49,15 +46,16 @@ pub fn run(env: &Env, arguments: &Arguments, install: bool) -> Result<(), Comman
         let done = before == after;
         report.hooks.push(InstalledHook { hook, path: path.display().to_string(), installed: install == done, changed: !done });
         if !done {
-            writes.push((path, after));
+            writes.push((path, before, after));
         }
     }
     let missing = !writes.is_empty();
     if !arguments.dry_run && !arguments.check {
-        for (path, after) in writes {
-            let written = match after {
-                Some(script) => env.write_script(&path, &script),
-                None => env.disk.remove(&path),
+        for (path, before, after) in writes {
+            let written = match (&before, after) {
+                (before, Some(script)) => files::replace(env.disk, &path, before.as_deref(), &script, files::Mode::Script),
+                (Some(before), None) => files::delete(env.disk, &path, before, &directory),
+                (None, None) => Ok(()),
             };
             written
                 .with_context(|| format!("cannot write the hook {}", path.display()))
@@ -85,15 +83,4 @@ fn hooks_directory(env: &Env) -> Result<PathBuf, CommandError> {
     let said = env.git(&["rev-parse", "--git-path", "hooks"])?;
     let said = String::from_utf8(said).map_err(|error| CommandError::new(ErrorKind::Refused, anyhow!(error)))?;
     Ok(env.directory.join(said.trim_end_matches('\n')))
-}
-
-fn script(env: &Env, path: &Path) -> Result<Option<Vec<u8>>, CommandError> {
-    match read_head(env.disk, path, LONGEST) {
-        Ok(bytes) => Ok(Some(bytes)),
-        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
-        Err(error) => {
-            let error = anyhow::Error::new(error).context(format!("cannot read the hook {}", path.display()));
-            Err(CommandError::new(ErrorKind::Refused, error).hint("check that you may read it: ls -l"))
-        }
-    }
 }

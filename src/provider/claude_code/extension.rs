@@ -4,6 +4,7 @@
 //! Each carries a seal: a hash of its other bytes. One whose seal holds is ours to replace or delete, whatever version of
 //! aperture wrote it; one that somebody changed is not.
 
+use crate::model::quoted;
 use serde_json::{Value, json};
 
 /// What stands before the seal.
@@ -13,6 +14,7 @@ const SEAL_LENGTH: usize = 16;
 
 /// The slash commands: the name of each file and what it says. `program` is how aperture is called.
 pub fn slash_commands(program: &str) -> [(&'static str, String); 3] {
+    let program = quoted(program);
     let file = |about: &str, allowed: &str, words: &str| {
         sealed(&format!(
             "---\ndescription: {about}\nallowed-tools: Bash({program} {allowed}:*)\n---\n{words}\n\n<!-- {SEAL}{} -->\n",
@@ -81,6 +83,13 @@ fn sealed(text: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_shell_finds_the_program_wherever_it_is() {
+        for (_, text) in slash_commands("/my tools/aperture") {
+            assert_eq!(text.matches("/my tools/aperture").count(), text.matches("'/my tools/aperture' ").count(), "{text}");
+        }
+    }
 
     #[test]
     fn a_seal_holds_until_a_byte_is_changed() {

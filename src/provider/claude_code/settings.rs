@@ -1,5 +1,6 @@
 //! What aperture adds to the files of Claude Code, and how that is told from what others put there.
 
+use crate::model::quoted;
 use crate::provider::json_edit::{EditError, add, names, remove};
 use serde_json::{Value, json};
 
@@ -125,8 +126,7 @@ fn server(program: &str) -> Value {
 
 /// A command for a shell.
 fn command(program: &str, words: &str) -> String {
-    let plain = program.chars().all(|c| c.is_alphanumeric() || "-_./:+@".contains(c));
-    if plain { format!("{program} {words}") } else { format!("'{}' {words}", program.replace('\'', r"'\''")) }
+    format!("{} {words}", quoted(program))
 }
 
 fn is_our_hook(entry: &Value) -> bool {
