@@ -28,6 +28,9 @@ const TARGET_KEYS: &[&str] = &[
 ];
 /// Shells that run a script.
 const SHELLS: &[&str] = &["bash", "zsh", "sh", "/bin/bash", "/bin/zsh", "/bin/sh", "powershell", "pwsh"];
+/// What a script calls to run a command, and to hear what a command that runs says next.
+const EXEC: &str = "tools.exec_command";
+const GO_ON: &str = "tools.write_stdin";
 /// How a patch begins.
 const PATCH: &str = "*** Begin Patch";
 
@@ -75,7 +78,8 @@ pub(super) fn of_text(name: &str, input: &str) -> Call {
     } else {
         match only_command(text) {
             Some((cmd, directory)) => command(name, &cmd, &directory),
-            None if name == "exec" => of(name, ToolVerb::Run, text, text),
+            // What goes on reading a running program gets its next part, not the same again.
+            None if name == "exec" && (text.contains(EXEC) || !text.contains(GO_ON)) => of(name, ToolVerb::Run, text, text),
             None => of(name, ToolVerb::Other, text, text),
         }
     };
@@ -191,6 +195,8 @@ mod tests {
         check(&of_text("exec", script).tool, ToolVerb::Read, "/w/a.rs");
         let two = format!("{script}\nawait tools.write_stdin({{}})");
         assert_eq!(of_text("exec", &two).tool.verb, ToolVerb::Run);
+        let poll = r#"const r = await tools.write_stdin({session_id:7,chars:""}); text(r.output)"#;
+        assert_eq!(of_text("exec", poll).tool.verb, ToolVerb::Other);
         assert_eq!(of_text("other", "text").tool.verb, ToolVerb::Other);
     }
 
