@@ -60,7 +60,7 @@ pub struct Env {
     pub client_colors: bool,
     /// Whether reports are written as JSON.
     pub json: bool,
-    /// The command as it was given, for the log.
+    /// The command as it was given, credentials included.
     pub command: String,
     started: Instant,
     /// The session of the client in which this runs, by its id.

@@ -132,7 +132,9 @@ fn once(
     let mut draft = Draft::new(workspace, opened.store.as_ref(), now)?;
     let said = plan(&mut draft, &opened)?;
     let cache = env.cache();
-    let drafted = draft.finish(said.kind, &env.command, said.inverts, &|hash| cache.count(hash), options.dry_run)?;
+    // The log keeps the command, and is shown.
+    let command = engine::mask(&env.command);
+    let drafted = draft.finish(said.kind, &command, said.inverts, &|hash| cache.count(hash), options.dry_run)?;
     let mut report = report(env, workspace, &said, &drafted, options);
     // What it would look like takes as much room as the session.
     let plan = Plan { actor: env.actor, ..drafted.into_plan() };

@@ -3,7 +3,6 @@
 use super::tools::{DEFAULT_TOKENS, Effect, Kind, MOST_TOKENS, Parameter, Place, Tool};
 use crate::cli::{Cli, Command, CommandError, ErrorKind, quoted};
 use anyhow::{Context, anyhow};
-use clap::Parser;
 use serde_json::{Map, Value};
 use std::collections::BTreeMap;
 
