@@ -2,7 +2,7 @@
 
 use crate::cli::{CommandError, Env, ErrorKind, wait};
 use crate::engine::{self, EditFacts};
-use crate::model::{BlockNumber, Mark, OperationId, OperationKind, Plan};
+use crate::model::{BlockNumber, Mark, OperationId, OperationKind, Plan, Session};
 use crate::output::{ChangeReport, session_name};
 use crate::store::Store;
 use crate::workspace::{self, ApplyError, Draft, Found, Kept, PlanError, Workspace};
@@ -68,9 +68,23 @@ pub struct Opened {
 ///
 /// It is open in a client, locked, or cannot be read; the store cannot be used.
 pub fn open(env: &Env, options: ChangeOptions, found: &Found) -> Result<Opened, CommandError> {
+    open_as_wanted(env, options, found, &|_| true)
+}
+
+/// As [`open`], where what was read decides how much is decided about it, as [`Env::read_as_wanted`] has it.
+///
+/// # Errors
+///
+/// As [`open`].
+pub fn open_as_wanted(
+    env: &Env,
+    options: ChangeOptions,
+    found: &Found,
+    whole: &dyn Fn(&Session) -> bool,
+) -> Result<Opened, CommandError> {
     if options.dry_run {
         let store = env.existing_store()?;
-        return Ok(Opened { workspace: env.read(found.clone())?, store, _lock: None });
+        return Ok(Opened { workspace: env.read_as_wanted(found.clone(), whole)?, store, _lock: None });
     }
     if !options.live {
         refuse_live(env, found)?;
@@ -79,7 +93,7 @@ pub fn open(env: &Env, options: ChangeOptions, found: &Found) -> Result<Opened, 
     let store = env.store()?;
     let lock = env.lock(&path)?;
     workspace::settle(env.disk, &store, &path)?;
-    Ok(Opened { workspace: env.read(found.clone())?, store: Some(store), _lock: Some(lock) })
+    Ok(Opened { workspace: env.read_as_wanted(found.clone(), whole)?, store: Some(store), _lock: Some(lock) })
 }
 
 /// Plans a change of the session that the user means, applies it unless it is a look ahead, and returns what
