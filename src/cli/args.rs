@@ -4,14 +4,15 @@ use crate::commands::{
     preset, recall, redact, redo, restore, sessions, show, snapshot, status, statusline, summary, transcript, undo, update, util,
 };
 use crate::commands::{export, gc, git_hook, hook, import, inbox, install, mcp, verify, watch};
-use clap::{Args, Parser, ValueEnum};
+use clap::{Args, CommandFactory, FromArgMatches, Parser, Subcommand, ValueEnum};
+use std::ffi::OsString;
 use std::path::PathBuf;
 
 /// See and shape what an AI coding agent remembers.
 ///
 /// aperture reads the session files of Claude Code and Codex and shows what the model's window holds: block by block, with what each
 /// costs, what is stale, and what could go. Without a command it shows the status of the newest session of the project.
-#[derive(Debug, Parser)]
+#[derive(Parser)]
 #[command(
     name = "aperture",
     version,
@@ -25,13 +26,50 @@ use std::path::PathBuf;
 
 Exit codes: 0 done; 1 the request cannot be met; 2 usage; 3 conflict; 70 a bug or a broken machine."
 )]
+struct Line {
+    #[command(flatten)]
+    globals: Globals,
+}
+
+/// What a command line says.
+#[derive(Debug)]
 pub struct Cli {
     /// What every command takes.
-    #[command(flatten)]
     pub globals: Globals,
     /// The command; `status` if there is none.
-    #[command(subcommand)]
     pub command: Option<Command>,
+}
+
+impl Cli {
+    /// The definition of the command line, with all commands.
+    pub fn command() -> clap::Command {
+        Command::augment_subcommands(Line::command())
+    }
+
+    /// Reads a command line, whose first word is the name of the program.
+    ///
+    /// # Errors
+    ///
+    /// It is none, or asks for help.
+    pub fn try_parse_from(words: impl IntoIterator<Item = impl Into<OsString>>) -> Result<Cli, clap::Error> {
+        let words: Vec<OsString> = words.into_iter().map(Into::into).collect();
+        let mut definition = Cli::command_for(&words);
+        let matches = definition.try_get_matches_from_mut(words)?;
+        let command = matches.subcommand_name().map(|_| Command::from_arg_matches(&matches)).transpose();
+        let cli = command.and_then(|command| Ok(Cli { globals: Globals::from_arg_matches(&matches)?, command }));
+        cli.map_err(|error| error.format(&mut definition))
+    }
+
+    /// As much of the definition as these words can need. Every command is given its own copy of the options of all, which takes
+    /// longer than all else that a short command does: that is left to the commands that are named.
+    fn command_for(words: &[OsString]) -> clap::Command {
+        let named = |word: &OsString| word.to_str().is_some_and(Command::has_subcommand);
+        match words.get(1) {
+            Some(first) if named(first) => Command::define(Line::command(), |name| first == name),
+            _ if words.iter().skip(1).any(named) => Cli::command(),
+            _ => Cli::command().mut_args(|option| option.global(false)),
+        }
+    }
 }
 
 /// Options of every command.
@@ -180,5 +218,30 @@ pub fn tokens(text: &str) -> Result<u64, String> {
     match crate::engine::selector::amount(text) {
         Some(value) if value >= 1.0 => Ok(value as u64),
         _ => Err("a number of tokens is written as 200000, 200k or 1M".to_owned()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn options_of_every_command_stand_anywhere() {
+        let parse = |line: &str| Cli::try_parse_from(line.split(' ')).unwrap();
+        for line in ["aperture sessions --json", "aperture --json sessions", "aperture --json -s blocks sessions"] {
+            let cli = parse(line);
+            assert!(cli.globals.json && matches!(cli.command, Some(Command::Sessions(_))), "{line}");
+        }
+        let cli = parse("aperture --json -s 66");
+        assert!(cli.globals.json && cli.globals.session.as_deref() == Some("66") && cli.command.is_none());
+    }
+
+    #[test]
+    fn errors_know_all_commands_and_options() {
+        let error = |line: &str| Cli::try_parse_from(line.split(' ')).unwrap_err().to_string();
+        assert!(error("aperture sesions").contains("'sessions'"));
+        assert!(error("aperture --opn sessions").contains("'sessions --open'"));
+        assert!(error("aperture --help sessions").contains("statusline"));
+        assert!(error("aperture sessions --jsn").contains("'--json'"));
     }
 }

@@ -18,11 +18,7 @@ macro_rules! commands {
 
         impl clap::Subcommand for $commands {
             fn augment_subcommands(command: clap::Command) -> clap::Command {
-                command $( .subcommand(
-                    $crate::cli::deferred::named($name, $about)
-                        $(.hide(stringify!($hidden) == "hidden"))?
-                        .defer($crate::cli::deferred::define::<$arguments>)
-                ) )*
+                $commands::define(command, |_| true)
             }
 
             fn augment_subcommands_for_update(command: clap::Command) -> clap::Command {
@@ -49,6 +45,15 @@ macro_rules! commands {
         }
 
         impl $commands {
+            /// The command line with those commands whose names are wanted.
+            fn define(mut command: clap::Command, wanted: impl Fn(&str) -> bool) -> clap::Command {
+                $( if wanted($name) {
+                    let named = $crate::cli::deferred::named($name, $about)$(.hide(stringify!($hidden) == "hidden"))?;
+                    command = command.subcommand(named.defer($crate::cli::deferred::define::<$arguments>));
+                } )*
+                command
+            }
+
             /// The command line with the arguments of all commands.
             pub fn define_all(command: clap::Command) -> clap::Command {
                 command $( .mut_subcommand($name, |named| {

@@ -6,7 +6,7 @@ use super::settings::{Hooks, PROJECT_FILE, Settings};
 use super::{CommandError, ErrorKind, pager};
 use crate::engine::{CheckLimits, ModelPolicy, Prices, ReadSettings, Rules};
 use crate::fsio::{Disk, RealDisk};
-use crate::model::{Actor, History};
+use crate::model::{Actor, History, Session};
 use crate::output::{Report, Style, session_name};
 use crate::provider::Places;
 use crate::store::{CACHE_FILE, Cache, STORE_FILE, Store, StoreError};
@@ -61,7 +61,7 @@ pub struct Env {
     pub client_colors: bool,
     /// Whether reports are written as JSON.
     pub json: bool,
-    /// The command as it was given, for the log.
+    /// The command as it was given, credentials included.
     pub command: String,
     started: Instant,
     /// The session of the client in which this runs, by its id.
@@ -390,6 +390,16 @@ impl Env {
     ///
     /// The file cannot be read.
     pub fn read(&self, found: Found) -> Result<Workspace<'static>, CommandError> {
+        self.read_as_wanted(found, &|_| true)
+    }
+
+    /// The same, where what was read decides whether all is decided about it, or only what [`crate::engine::outline`] does: for a
+    /// hook, which everybody waits for.
+    ///
+    /// # Errors
+    ///
+    /// The file cannot be read.
+    pub fn read_as_wanted(&self, found: Found, whole: &dyn Fn(&Session) -> bool) -> Result<Workspace<'static>, CommandError> {
         let large =
             io::stderr().is_terminal() && self.disk.identify(&found.path).is_ok_and(|file| file.bytes > LARGE_SESSION_BYTES);
         let progress = large.then(|| {
@@ -398,7 +408,7 @@ impl Env {
             spinner
         });
         let history = self.history(&found);
-        let workspace = self.read_with(found, history);
+        let workspace = self.read_with_history(found, history, whole);
         if let Some(spinner) = progress {
             spinner.finish_and_clear();
         }
@@ -411,8 +421,17 @@ impl Env {
     ///
     /// The file cannot be read.
     pub fn read_with(&self, found: Found, history: History) -> Result<Workspace<'static>, CommandError> {
+        self.read_with_history(found, history, &|_| true)
+    }
+
+    fn read_with_history(
+        &self,
+        found: Found,
+        history: History,
+        whole: &dyn Fn(&Session) -> bool,
+    ) -> Result<Workspace<'static>, CommandError> {
         let path = found.path.clone();
-        Workspace::open(self.disk, &self.cache(), history, found, &self.settings).map_err(|error| {
+        Workspace::open_as_wanted(self.disk, &self.cache(), history, found, &self.settings, whole).map_err(|error| {
             if error.kind() == io::ErrorKind::ResourceBusy {
                 return CommandError::from(error);
             }

@@ -17,7 +17,6 @@ pub use settings::{Hooks, PROJECT_FILE};
 pub use topics::topic;
 
 use crate::model::quoted;
-use clap::{CommandFactory, Parser};
 use std::ffi::OsString;
 use std::io::{self, IsTerminal, Write};
 use std::process::ExitCode;
@@ -46,8 +45,7 @@ pub fn run(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
         Some(Command::Completions(arguments)) => crate::commands::completions::run(&arguments),
         command => {
             harmless |= matches!(command, Some(Command::Hook(_) | Command::Statusline(_)));
-            // The log keeps the command, and is shown.
-            Env::new(&cli.globals, crate::engine::mask(&given).into_owned()).and_then(|env| crate::commands::run(&env, command))
+            Env::new(&cli.globals, given).and_then(|env| crate::commands::run(&env, command))
         }
     };
     match outcome {

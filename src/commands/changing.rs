@@ -2,7 +2,7 @@
 
 use crate::cli::{CommandError, Env, ErrorKind, wait};
 use crate::engine::{self, EditFacts};
-use crate::model::{BlockNumber, Mark, OperationId, OperationKind, Plan};
+use crate::model::{BlockNumber, Mark, OperationId, OperationKind, Plan, Session};
 use crate::output::{ChangeReport, session_name};
 use crate::store::Store;
 use crate::workspace::{self, ApplyError, Draft, Found, Kept, PlanError, Workspace};
@@ -68,15 +68,29 @@ pub struct Opened {
 ///
 /// It is locked, or cannot be read; the store cannot be used.
 pub fn open(env: &Env, options: ChangeOptions, found: &Found) -> Result<Opened, CommandError> {
+    open_as_wanted(env, options, found, &|_| true)
+}
+
+/// As [`open`], where what was read decides how much is decided about it, as [`Env::read_as_wanted`] has it.
+///
+/// # Errors
+///
+/// As [`open`].
+pub fn open_as_wanted(
+    env: &Env,
+    options: ChangeOptions,
+    found: &Found,
+    whole: &dyn Fn(&Session) -> bool,
+) -> Result<Opened, CommandError> {
     if options.dry_run {
         let store = env.existing_store()?;
-        return Ok(Opened { workspace: env.read(found.clone())?, store, _lock: None });
+        return Ok(Opened { workspace: env.read_as_wanted(found.clone(), whole)?, store, _lock: None });
     }
     let path = real_path(env, found)?;
     let store = env.store()?;
     let lock = env.lock(&path)?;
     workspace::settle(env.disk, &store, &path)?;
-    Ok(Opened { workspace: env.read(found.clone())?, store: Some(store), _lock: Some(lock) })
+    Ok(Opened { workspace: env.read_as_wanted(found.clone(), whole)?, store: Some(store), _lock: Some(lock) })
 }
 
 /// Plans a change of the session that the user means, applies it unless it is a look ahead, and returns what
@@ -134,7 +148,9 @@ fn once(
     let mut draft = Draft::new(workspace, opened.store.as_ref(), now)?;
     let said = plan(&mut draft, &opened)?;
     let cache = env.cache();
-    let drafted = draft.finish(said.kind, &env.command, said.inverts, &|hash| cache.count(hash), options.dry_run)?;
+    // The log keeps the command, and is shown.
+    let command = engine::mask(&env.command);
+    let drafted = draft.finish(said.kind, &command, said.inverts, &|hash| cache.count(hash), options.dry_run)?;
     let mut report = report(env, workspace, &said, &drafted, options);
     // What it would look like takes as much room as the session.
     let plan = Plan { actor: env.actor, ..drafted.into_plan() };

@@ -55,13 +55,18 @@ pub fn obey(env: &Env) -> Result<ObeyReport, CommandError> {
     let store = env.store()?;
     // A lock of its own: each change takes that of the session.
     let _lock = env.lock(&path.join("obey"))?;
-    let mut workspace = env.read(found.clone())?;
+    // All that can be decided is only needed to decide about a command.
+    let mut workspace = env.read_as_wanted(found.clone(), &|_| false)?;
     let location = &workspace.location;
     let session = store.register(workspace.provider.name(), &location.id, &path, &location.project)?;
     take_up(&store, session)?;
     let last = workspace.reading.turns.len() as u32;
     let mut commands = Vec::new();
-    for written in written(&workspace, store.obeyed_until(session)?.unwrap_or(last))? {
+    let asked = written(&workspace, store.obeyed_until(session)?.unwrap_or(last))?;
+    if !asked.is_empty() {
+        workspace = env.read(found.clone())?;
+    }
+    for written in asked {
         let now = env.style.now.as_millisecond();
         let Some(number) = store.propose(session, written.place, written.turn, &written.text, now)? else { continue };
         let decision = decide(env, &workspace, &written, carried_out(&store, session, written.turn)?);
@@ -83,7 +88,7 @@ fn nothing(env: &Env, path: &Path) -> Result<Option<ObeyReport>, CommandError> {
     if known.is_some() {
         return Ok(None);
     }
-    let workspace = env.open(None)?;
+    let workspace = env.read_as_wanted(env.find(None)?, &|_| false)?;
     let asked = written(&workspace, workspace.reading.turns.len() as u32)?;
     Ok(asked.is_empty().then(|| report(&workspace, false, Vec::new())))
 }

@@ -70,13 +70,13 @@ pub fn run(env: &Env, arguments: &Arguments) -> Result<(), CommandError> {
     }
     let listed = listed?;
     let open = workspace::open_sessions(env.disk, &env.places);
-    let mut sessions: Vec<Listed> = listed;
-    sessions.retain(|session| {
+    let wanted = |session: &&Listed| {
         (arguments.subagents || !session.found.location.subagent)
             && (arguments.all || session.totals.turns + session.totals.steps > 0)
             && (!arguments.open || open.contains(&session.found.location.id))
             && arguments.model.as_ref().is_none_or(|model| session.totals.model.contains(model.as_str()))
-    });
+    };
+    let mut sessions: Vec<&Listed> = listed.iter().filter(wanted).collect();
     sessions.sort_by(|a, b| (b.identity.modified, &a.found.location.id).cmp(&(a.identity.modified, &b.found.location.id)));
     match arguments.sort {
         Sort::Age => {}
@@ -93,11 +93,10 @@ pub fn run(env: &Env, arguments: &Arguments) -> Result<(), CommandError> {
     }
     let limit = arguments.limit.unwrap_or(if env.json { 0 } else { LISTED });
     let limit = if limit == 0 { sessions.len() } else { limit.min(sessions.len()) };
-    let rest = sessions.split_off(limit);
-    let left_out = rest.len();
+    let left_out = sessions.len() - limit;
+    let sessions = sessions[..limit].iter().map(|session| row(env, session, &open)).collect();
     // Nothing waits for what is not shown to be freed.
-    rayon::spawn(move || drop(rest));
-    let sessions = sessions.into_iter().map(|session| row(env, session, &open)).collect();
+    rayon::spawn(move || drop(listed));
     env.print(&SessionsReport { sessions, left_out })
 }
 
@@ -106,18 +105,18 @@ fn capacity(env: &Env, listed: &Listed) -> u64 {
     engine::capacity(&listed.totals.model, listed.totals.peak_tokens, listed.totals.capacity_tokens, &env.settings).tokens.max(1)
 }
 
-fn row(env: &Env, listed: Listed, open: &std::collections::BTreeSet<String>) -> SessionRow {
-    let capacity = capacity(env, &listed);
+fn row(env: &Env, listed: &Listed, open: &std::collections::BTreeSet<String>) -> SessionRow {
+    let capacity = capacity(env, listed);
     let Listed { found, identity, totals } = listed;
     SessionRow {
         provider: found.provider.name(),
         open: open.contains(&found.location.id),
         subagent: found.location.subagent,
-        id: found.location.id,
+        id: found.location.id.clone(),
         path: found.path.display().to_string(),
-        project: if totals.directory.is_empty() { found.location.project } else { totals.directory },
-        title: totals.title,
-        model: totals.model,
+        project: if totals.directory.is_empty() { &found.location.project } else { &totals.directory }.clone(),
+        title: totals.title.clone(),
+        model: totals.model.clone(),
         modified: (identity.modified / 1_000_000) as i64,
         window_tokens: totals.window_tokens,
         estimated: totals.moved_on,

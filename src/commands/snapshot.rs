@@ -1,6 +1,6 @@
 //! `aperture snapshot`: named points in the log.
 
-use super::changing::{ChangeOptions, open};
+use super::changing::{ChangeOptions, open, open_as_wanted};
 use crate::cli::{CommandError, Env, ErrorKind};
 use crate::model::{History, Snapshot};
 use crate::output::{SnapshotReport, SnapshotRow};
@@ -75,13 +75,13 @@ pub fn run(env: &Env, arguments: &Arguments) -> Result<(), CommandError> {
     }
 }
 
-/// Names the point where a session is now; returns the name, and the session as it was read.
+/// Names the point where a session is now; returns the name, and an outline of the session.
 ///
 /// # Errors
 ///
 /// The session is locked, or the store cannot be written.
 pub fn save(env: &Env, found: &Found, name: &str) -> Result<(Snapshot, Workspace<'static>), CommandError> {
-    let opened = open(env, ChangeOptions::default(), found)?;
+    let opened = open_as_wanted(env, ChangeOptions::default(), found, &|_| false)?;
     let store = env.store()?;
     let path = env.disk.resolve(&found.path)?;
     let workspace = opened.workspace;

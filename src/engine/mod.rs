@@ -53,7 +53,7 @@ pub use numbers::{amount, count};
 pub use patience::{PERISHABLE, Patience, StalePolicy};
 pub use price::{EditFacts, EditPrice, idle_milliseconds, price, steps_per_turn};
 pub use prices::{Dollars, LongPrompt, ModelPrice, PriceSetting, PriceTable, Prices};
-pub use reading::{ReadSettings, Reading, read, read_with};
+pub use reading::{ReadSettings, Reading, outline, read, read_with};
 pub use reduce::{Reducible, hint};
 pub use retention::{Forgettable, forgettable};
 pub use rules::Rules;

@@ -51,12 +51,28 @@ pub fn read(session: Session, window: Window, settings: &ReadSettings) -> Readin
     read_with(session, |_| window, settings)
 }
 
-/// As [`read`], with a window that is found while the other core looks at what does not depend on it.
-pub fn read_with(mut session: Session, window: impl FnOnce(&Session) -> Window + Send, settings: &ReadSettings) -> Reading {
+/// Decides no more of a session than its turns and where its blocks stand: nothing has a price, a use, a state or a topic, and of
+/// the zones only cold storage is sure.
+pub fn outline(mut session: Session, window: impl FnOnce(&Session) -> Window, settings: &ReadSettings) -> Reading {
+    levels(&mut session);
+    let (turns, steps) = turns::number(&mut session);
+    calls::pair(&mut session);
+    let window = window(&session);
+    zones::place(&mut session, &window, steps);
+    Reading { session, window, turns, steps, stale_policy: settings.stale, ..Reading::default() }
+}
+
+/// Writes into every block how much is left of it.
+fn levels(session: &mut Session) {
     for block in &mut session.blocks {
         // A line that names another block is a quotation.
         block.level = block.marker.filter(|marker| marker.number == block.number).map_or(Level::Original, |marker| marker.level);
     }
+}
+
+/// As [`read`], with a window that is found while the other core looks at what does not depend on it.
+pub fn read_with(mut session: Session, window: impl FnOnce(&Session) -> Window + Send, settings: &ReadSettings) -> Reading {
+    levels(&mut session);
     let (mut turns, steps) = turns::number(&mut session);
     calls::pair(&mut session);
     let model = session.rows.iter().rev().find_map(|row| row.model.as_deref()).unwrap_or_default().to_owned();

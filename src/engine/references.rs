@@ -20,23 +20,32 @@ pub fn trace(session: &Session, turn: u32, step: u32) -> Vec<Usefulness> {
     // Only what some block of the agent uses can be referred to: everything else need not be remembered.
     let used = session.blocks.iter().flat_map(|block| &block.terms[..block.uses as usize]).copied();
     let mut holders = Holders::new(used);
-    let sieve = Sieve::new(holders.places.keys().copied());
+    let sieve = Sieve::new(holders.chains.keys().copied());
     let mut heat = vec![0.0f32; session.blocks.len()];
-    let mut shared: FxHashMap<u32, f32> = FxHashMap::default();
+    // What the terms weigh that a block shares with each earlier one, and which these are.
+    let mut weights = vec![0.0f32; session.blocks.len()];
+    let mut shared: Vec<u32> = Vec::new();
     for index in 0..session.blocks.len() {
         let (position, uses) = (session.blocks[index].position, session.blocks[index].uses as usize);
         if uses > 0 {
-            shared.clear();
             for term in &session.blocks[index].terms[..uses] {
                 let blocks = holders.of(*term);
                 let count = blocks.len();
                 if count <= COMMON_TERM_BLOCKS {
                     for holder in blocks {
-                        *shared.entry(holder).or_default() += 1.0 / count as f32;
+                        let weight = &mut weights[holder as usize];
+                        if *weight == 0.0 {
+                            shared.push(holder);
+                        }
+                        *weight += 1.0 / count as f32;
                     }
                 }
             }
-            for (&holder, &weight) in shared.iter().filter(|(_, weight)| **weight >= REFERENCE_WEIGHT) {
+            for holder in shared.drain(..) {
+                let weight = std::mem::take(&mut weights[holder as usize]);
+                if weight < REFERENCE_WEIGHT {
+                    continue;
+                }
                 let usefulness = &mut used_by[holder as usize];
                 usefulness.references += 1;
                 usefulness.last_turn = Some(position.turn);
@@ -59,28 +68,19 @@ pub fn trace(session: &Session, turn: u32, step: u32) -> Vec<Usefulness> {
 /// Which blocks hold which term. The blocks of one term are a chain from the last one back, all chains in one piece.
 #[derive(Default)]
 struct Holders {
-    places: FxHashMap<u32, u32>,
     /// For each term how many blocks hold it, and the last link of its chain.
-    chains: Vec<(u32, u32)>,
+    chains: FxHashMap<u32, (u32, u32)>,
     /// A block and the link before.
     links: Vec<(u32, u32)>,
 }
 
 impl Holders {
     fn new(terms: impl Iterator<Item = u32>) -> Holders {
-        let mut holders = Holders::default();
-        for term in terms {
-            let next = holders.chains.len() as u32;
-            if *holders.places.entry(term).or_insert(next) == next {
-                holders.chains.push((0, 0));
-            }
-        }
-        holders
+        Holders { chains: terms.map(|term| (term, (0, 0))).collect(), links: Vec::new() }
     }
 
     fn add(&mut self, term: u32, block: u32) {
-        let Some(place) = self.places.get(&term) else { return };
-        let (count, last) = &mut self.chains[*place as usize];
+        let Some((count, last)) = self.chains.get_mut(&term) else { return };
         // One more than common is enough to know that it is.
         if *count as usize <= COMMON_TERM_BLOCKS {
             self.links.push((block, *last));
@@ -89,7 +89,7 @@ impl Holders {
     }
 
     fn of(&self, term: u32) -> impl ExactSizeIterator<Item = u32> {
-        let (count, mut link) = self.places.get(&term).map_or((0, 0), |place| self.chains[*place as usize]);
+        let (count, mut link) = self.chains.get(&term).copied().unwrap_or_default();
         (0..count).map(move |_| {
             let (block, before) = self.links[link as usize];
             link = before;

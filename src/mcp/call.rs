@@ -4,7 +4,6 @@ use super::tools::{DEFAULT_TOKENS, Effect, Kind, MOST_TOKENS, Parameter, Place, 
 use crate::cli::{Cli, Command, CommandError, ErrorKind};
 use crate::model::quoted;
 use anyhow::{Context, anyhow};
-use clap::Parser;
 use serde_json::{Map, Value};
 use std::collections::BTreeMap;
 

@@ -87,7 +87,7 @@ impl Cache {
     /// What is known of a session file.
     pub fn file(&self, path: &Path) -> Option<CachedFile> {
         let path = path.to_str()?;
-        let (identity, probe, contents) = self.with(|db| {
+        let (identity, probe, pieces) = self.with(|db| {
             let (identity, probe): (Vec<u8>, Vec<u8>) = db
                 .prepare_cached("SELECT identity, probe FROM files WHERE path = ?1")?
                 .query_row([path], |row| Ok((row.get(0)?, row.get(1)?)))?;
@@ -95,20 +95,22 @@ impl Cache {
                 .prepare_cached("SELECT rowid FROM segments WHERE path = ?1 ORDER BY start")?
                 .query_map([path], |row| row.get(0))?
                 .collect::<rusqlite::Result<_>>()?;
-            // Read in place: as a column, each would be copied twice.
-            let read = |piece: &i64| {
-                let blob = db.blob_open("main", "segments", "content", *piece, true)?;
-                let mut content = vec![0; blob.len()];
-                blob.read_at_exact(&mut content, 0)?;
-                Ok(content)
-            };
-            let contents: Vec<Vec<u8>> = pieces.iter().map(read).collect::<rusqlite::Result<_>>()?;
-            Ok((identity, probe, contents))
+            Ok((identity, probe, pieces))
         })?;
+        let mut segment = Segment::default();
+        let read = |place: usize| pieces.get(place).map(|piece| self.with(|db| read_segment(db, *piece)));
+        let mut content = read(0);
+        // While one piece is unpacked the next is read: memory is only needed for these two.
+        for next in 1..=pieces.len() {
+            let packed = content.flatten()?;
+            let (unpacked, read) = rayon::join(|| packed::unpack(&packed, &mut segment), || read(next));
+            unpacked?;
+            content = read;
+        }
         Some(CachedFile {
             identity: postcard::from_bytes(&identity).ok()?,
             probe: u128::from_le_bytes(probe.try_into().ok()?),
-            segment: packed::unpack(&contents)?,
+            segment,
         })
     }
 
@@ -171,13 +173,13 @@ impl Cache {
 
     /// The totals of all session files that were read before, by directory and name, with the state in which they were read.
     pub fn totals(&self) -> KnownTotals {
-        let directories: Vec<(String, Vec<u8>)> = self
-            .with(|db| {
-                let mut select = db.prepare("SELECT directory, files FROM totals")?;
-                select.query_map([], |row| Ok((row.get(0)?, row.get(1)?)))?.collect()
-            })
-            .unwrap_or_default();
-        directories.into_par_iter().map(|(directory, files)| (directory, unpack_totals(&files))).collect()
+        // Read where they stand: a list of as many sessions as there are takes most of its time for memory.
+        let known = self.with(|db| {
+            let mut select = db.prepare("SELECT directory, files FROM totals")?;
+            let read = |row: &rusqlite::Row<'_>| Ok((row.get(0)?, unpack_totals(row.get_ref(1)?.as_blob()?)));
+            select.query_map([], read)?.collect()
+        });
+        known.unwrap_or_default()
     }
 
     /// Remembers the totals of session files.
@@ -207,6 +209,14 @@ impl Cache {
     }
 }
 
+/// A segment as it is packed, read in place: as a column it would be copied twice.
+fn read_segment(db: &Connection, rowid: i64) -> rusqlite::Result<Vec<u8>> {
+    let blob = db.blob_open("main", "segments", "content", rowid, true)?;
+    let mut content = vec![0; blob.len()];
+    blob.read_at_exact(&mut content, 0)?;
+    Ok(content)
+}
+
 /// The directory of a file and its name, as the cache knows them.
 pub fn directory_and_name(path: &Path) -> Option<(&str, &str)> {
     Some((path.parent()?.to_str()?, path.file_name()?.to_str()?))
@@ -214,8 +224,7 @@ pub fn directory_and_name(path: &Path) -> Option<(&str, &str)> {
 
 /// The files of one directory; none when they cannot be read.
 fn unpack_totals(packed: &[u8]) -> FxHashMap<String, (Identity, Totals)> {
-    let files: Vec<(String, (Identity, Totals))> = postcard::from_bytes(packed).unwrap_or_default();
-    files.into_iter().collect()
+    postcard::from_bytes(packed).unwrap_or_default()
 }
 
 fn connect(file: &Path) -> rusqlite::Result<Connection> {

@@ -18,9 +18,6 @@ struct Head {
     blocks: Vec<u32>,
 }
 
-/// A row or block that is still packed, and what its index is moved by in the whole.
-type Packed<'a> = (&'a [u8], u32);
-
 /// One segment as bytes.
 pub(super) fn pack(segment: &Segment) -> Option<Vec<u8>> {
     let mut content = Vec::new();
@@ -43,42 +40,34 @@ fn append<T: Serialize>(content: &mut Vec<u8>, values: &[T]) -> Option<Vec<u32>>
     Some(lengths)
 }
 
-/// One segment out of the packed ones of a file; nothing when there is a gap between them or one is damaged.
-pub(super) fn unpack(contents: &[Vec<u8>]) -> Option<Segment> {
-    let mut whole = Segment::default();
-    let (mut rows, mut blocks): (Vec<Packed<'_>>, Vec<Packed<'_>>) = Default::default();
-    for content in contents {
-        let (head, mut rest): (Head, _) = postcard::take_from_bytes(content).ok()?;
-        if head.start != whole.end {
-            return None;
-        }
-        whole.end = head.end;
-        let (first_row, first_origin) = (rows.len() as u32, whole.origins.len() as u32);
-        whole.origins.extend(head.origins);
-        split(&mut rest, &head.rows, first_origin, &mut rows)?;
-        split(&mut rest, &head.blocks, first_row, &mut blocks)?;
+/// Puts a packed segment behind what was unpacked of a file before; nothing when there is a gap between them or it is damaged.
+pub(super) fn unpack(content: &[u8], whole: &mut Segment) -> Option<()> {
+    let (head, mut rest): (Head, _) = postcard::take_from_bytes(content).ok()?;
+    if head.start != whole.end {
+        return None;
     }
+    whole.end = head.end;
+    let (first_row, first_origin) = (whole.rows.len() as u32, whole.origins.len() as u32);
+    whole.origins.extend(head.origins);
+    let rows = split(&mut rest, &head.rows)?;
+    let blocks = split(&mut rest, &head.blocks)?;
     let damaged = AtomicBool::new(false);
-    whole.rows.par_extend(rows.into_par_iter().map(|(bytes, first)| {
+    whole.rows.par_extend(rows.into_par_iter().map(|bytes| {
         let mut row: Row = decode(bytes, &damaged).unwrap_or_else(|| Row::new(RowKind::Broken));
-        row.origin = row.origin.wrapping_add(first);
+        row.origin = row.origin.wrapping_add(first_origin);
         row
     }));
-    whole.blocks.par_extend(blocks.into_par_iter().map(|(bytes, first)| {
+    whole.blocks.par_extend(blocks.into_par_iter().map(|bytes| {
         let mut block: Block = decode(bytes, &damaged).unwrap_or_else(|| Block::new(BlockKind::Other, Role::User));
-        block.row = block.row.wrapping_add(first);
+        block.row = block.row.wrapping_add(first_row);
         block
     }));
-    (!damaged.into_inner()).then_some(whole)
+    (!damaged.into_inner()).then_some(())
 }
 
 /// Cuts values of these lengths off the beginning of `rest`.
-fn split<'a>(rest: &mut &'a [u8], lengths: &[u32], first: u32, values: &mut Vec<Packed<'a>>) -> Option<()> {
-    values.reserve(lengths.len());
-    for length in lengths {
-        values.push((rest.split_off(..*length as usize)?, first));
-    }
-    Some(())
+fn split<'a>(rest: &mut &'a [u8], lengths: &[u32]) -> Option<Vec<&'a [u8]>> {
+    lengths.iter().map(|length| rest.split_off(..*length as usize)).collect()
 }
 
 fn decode<T: DeserializeOwned>(bytes: &[u8], damaged: &AtomicBool) -> Option<T> {
@@ -109,20 +98,25 @@ mod tests {
         (0..3).map(segment).collect()
     }
 
+    fn unpacked(contents: &[Vec<u8>]) -> Option<Segment> {
+        let mut whole = Segment::default();
+        contents.iter().try_for_each(|content| unpack(content, &mut whole)).map(|()| whole)
+    }
+
     #[test]
     fn what_was_packed_comes_out_as_one() {
         let packed: Vec<Vec<u8>> = segments().iter().filter_map(pack).collect();
         assert_eq!(packed.len(), 3);
-        assert_eq!(unpack(&packed), Some(Segment::merge(segments())));
+        assert_eq!(unpacked(&packed), Some(Segment::merge(segments())));
     }
 
     #[test]
     fn what_is_damaged_or_missing_is_nothing() {
         let packed: Vec<Vec<u8>> = segments().iter().filter_map(pack).collect();
-        assert_eq!(unpack(&packed[1..]), None);
-        assert_eq!(unpack(&[packed[0].clone(), packed[2].clone()]), None);
+        assert_eq!(unpacked(&packed[1..]), None);
+        assert_eq!(unpacked(&[packed[0].clone(), packed[2].clone()]), None);
         for length in 0..packed[0].len() {
-            assert_eq!(unpack(&[packed[0][..length].to_vec()]), None);
+            assert_eq!(unpacked(&[packed[0][..length].to_vec()]), None);
         }
     }
 }

@@ -78,17 +78,21 @@ type Listing = io::Result<Vec<(Entry, Option<Location>)>>;
 ///
 /// Directories that cannot be read are passed to `skipped`; one that is missing has no sessions.
 pub fn find_all(disk: &dyn Disk, places: &Places, skipped: &mut dyn FnMut(&Path, io::Error)) -> Vec<(Found, Identity)> {
-    PROVIDERS.iter().flat_map(|provider| find_in(disk, *provider, provider.roots(places), skipped)).collect()
+    let mut all = Vec::new();
+    for provider in PROVIDERS {
+        find_in(disk, *provider, provider.roots(places), skipped, &mut all);
+    }
+    all
 }
 
-/// The sessions of a provider below some directories.
+/// Adds the sessions of a provider below some directories.
 fn find_in(
     disk: &dyn Disk,
     provider: &'static dyn ProviderAdapter,
     mut directories: Vec<PathBuf>,
     skipped: &mut dyn FnMut(&Path, io::Error),
-) -> Vec<(Found, Identity)> {
-    let mut all = Vec::new();
+    all: &mut Vec<(Found, Identity)>,
+) {
     // Level by level, the directories of a level on all cores.
     while !directories.is_empty() {
         let located = |entry: Entry| {
@@ -123,7 +127,6 @@ fn find_in(
             }
         }
     }
-    all
 }
 
 /// The session that the user means: a path, an id, the unique beginning of one, or by default the newest of the project
@@ -153,7 +156,8 @@ pub fn find(disk: &dyn Disk, places: &Places, directory: &Path, name: Option<&st
 fn scattered(disk: &dyn Disk, places: &Places) -> BTreeMap<PathBuf, (Found, i128)> {
     let mut newest: BTreeMap<PathBuf, (Found, i128)> = BTreeMap::new();
     for provider in PROVIDERS.iter().filter(|provider| provider.project_directory(Path::new(""), Path::new("")).is_none()) {
-        let files = find_in(disk, *provider, provider.roots(places), &mut |_, _| {});
+        let mut files = Vec::new();
+        find_in(disk, *provider, provider.roots(places), &mut |_, _| {}, &mut files);
         let directory = |(found, identity): (Found, Identity)| Some((stated(disk, &found)?, (found, identity.modified)));
         let files: Vec<_> = files.into_par_iter().filter_map(directory).collect();
         for (directory, session) in files {

@@ -41,7 +41,7 @@ pub use verify::{FileState, Verified, WayBack, found, in_force, verify};
 
 use crate::engine::{self, ReadSettings, Reading};
 use crate::fsio::{Disk, read_range};
-use crate::model::{BlockNumber, History, Key, Slot};
+use crate::model::{BlockNumber, History, Key, Session, Slot};
 use crate::provider::{Location, ProviderAdapter};
 use crate::store::Cache;
 use std::io;
@@ -92,9 +92,30 @@ impl<'a> Workspace<'a> {
         found: Found,
         settings: &ReadSettings,
     ) -> io::Result<Workspace<'a>> {
+        Workspace::open_as_wanted(disk, cache, history, found, settings, &|_| true)
+    }
+
+    /// As [`Workspace::open`], where what was read decides whether all is decided about it, or only what
+    /// [`engine::outline`] does.
+    ///
+    /// # Errors
+    ///
+    /// The file cannot be read.
+    pub fn open_as_wanted(
+        disk: &'a dyn Disk,
+        cache: &Cache,
+        history: History,
+        found: Found,
+        settings: &ReadSettings,
+        whole: &dyn Fn(&Session) -> bool,
+    ) -> io::Result<Workspace<'a>> {
         let Found { provider, path, location } = found;
         let session = load(disk, cache, provider, &path, location.id.clone())?;
-        let mut reading = engine::read_with(session, |session| provider.window(session), settings);
+        let window = |session: &Session| provider.window(session);
+        let mut reading = match whole(&session) {
+            true => engine::read_with(session, window, settings),
+            false => engine::outline(session, window, settings),
+        };
         let turn = reading.turns.len() as u32;
         memory::apply(&mut reading.session, &history, turn, settings.focus_turns);
         Ok(Workspace { disk, provider, path, location, reading, history })

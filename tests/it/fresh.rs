@@ -4,7 +4,7 @@
 use crate::sandbox::{Sandbox, repository};
 use aperture::cli::{Cli, definition, topic};
 use clap::error::ErrorKind;
-use clap::{Command, CommandFactory, Parser, ValueEnum};
+use clap::{Command, ValueEnum};
 use clap_complete::{Generator, Shell};
 use std::collections::BTreeSet;
 use std::fs;

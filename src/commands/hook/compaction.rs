@@ -12,14 +12,18 @@ pub(super) fn answer(env: &Env, payload: &Payload) -> Result<Option<HookReport>,
         return Ok(None);
     }
     let time = env.style.now.strftime("%Y-%m-%d-%H%M%S");
-    let workspace = match snapshot::save(env, &env.find(None)?, &format!("before-compaction-{time}")) {
+    let mut workspace = match snapshot::save(env, &env.find(None)?, &format!("before-compaction-{time}")) {
         Ok((_, workspace)) => workspace,
         // What is pinned matters more than the name of a point.
         Err(error) => {
             env.note(&format!("no snapshot: {:#}", error.source));
-            env.open(None)?
+            env.read_as_wanted(env.find(None)?, &|_| false)?
         }
     };
+    if workspace.reading.session.blocks.iter().any(|block| block.pin.is_some()) {
+        // Which of them are used most is to be known.
+        workspace = env.open(None)?;
+    }
     let kept = super::pinned(&workspace, &|block| block.position.zone != Zone::Cold)?;
     if kept.is_empty() {
         return Ok(None);

@@ -4,7 +4,7 @@ use super::Payload;
 use crate::cli::{CommandError, Env};
 use crate::commands::{manifest, obey};
 use crate::engine::{Reading, label};
-use crate::model::{Actor, MarkKind, Operation, Role};
+use crate::model::{Actor, Block, MarkKind, Operation, Role};
 use crate::output::{HookReport, Report, changes_of};
 
 /// What the model does not know yet: the answers to its commands, a first manifest, what the user selected and changed since
@@ -13,14 +13,20 @@ pub(super) fn answer(env: &Env, payload: &Payload) -> Result<Option<HookReport>,
     if !payload.has_session(env) {
         return Ok(None);
     }
-    let workspace = env.open(None)?;
+    let told = |block: &Block| block.preview.contains(MANIFEST);
+    // All that can be decided is only needed for a manifest, which is told once.
+    let found = env.find(None)?;
+    let mut workspace = env.read_as_wanted(found.clone(), &|session| !session.blocks.iter().any(told))?;
     let mut parts: Vec<String> = obey::answers(env).into_iter().collect();
-    let reading = &workspace.reading;
-    let Some(since) = last_turn(reading) else { return Ok(joined(&parts)) };
-    if !reading.in_window().any(|block| block.preview.contains(MANIFEST)) {
+    let Some(since) = last_turn(&workspace.reading) else { return Ok(joined(&parts)) };
+    if !workspace.reading.in_window().any(told) {
+        if workspace.reading.session.blocks.iter().any(told) {
+            workspace = env.read(found)?;
+        }
         // First: the next prompt knows it by its beginning.
         parts.insert(0, manifest::short(env, &workspace).text(&env.style));
     }
+    let reading = &workspace.reading;
     let new: Vec<&Operation> = workspace.history.operations.iter().filter(|operation| operation.time > since).collect();
     if new.iter().flat_map(|operation| &operation.marks).any(|mark| mark.kind == MarkKind::Focus) {
         let selected = reading.in_window().filter(|block| block.focused);

@@ -4,7 +4,7 @@ use super::list::scan;
 use super::*;
 use crate::fsio::failing::FailingDisk;
 use crate::fsio::{OpenFile, RealDisk};
-use crate::model::Session;
+use crate::model::{Block, Session, Zone};
 use crate::provider::claude_code::ClaudeCode;
 use crate::provider::{Format, PROVIDERS, sniff};
 use std::fs;
@@ -54,6 +54,27 @@ fn a_growing_file_reads_the_same_from_the_cache() {
             fs::write(&file, &bytes[..bytes.len() * part / 6]).unwrap();
             assert!(cached(&cache, &file) == fresh(&file), "{} part {part}", fixture.display());
             assert!(cached(&cache, &file) == fresh(&file), "{} part {part} again", fixture.display());
+        }
+    }
+}
+
+#[test]
+fn an_outline_says_what_a_reading_says() {
+    for fixture in fixtures() {
+        let provider = provider(&fs::read(&fixture).unwrap());
+        let settings = ReadSettings::default();
+        let window = |session: &Session| provider.window(session);
+        let outline = engine::outline(fresh(&fixture), window, &settings);
+        let reading = engine::read_with(fresh(&fixture), window, &settings);
+        let fixture = fixture.display();
+        assert_eq!(outline.window, reading.window, "{fixture}");
+        assert_eq!(outline.turns.len(), reading.turns.len(), "{fixture}");
+        for (outlined, read) in outline.session.blocks.iter().zip(&reading.session.blocks) {
+            let facts = |block: &Block| {
+                let cold = block.position.zone == Zone::Cold;
+                (block.number, block.level, block.position.turn, cold, engine::label(block))
+            };
+            assert_eq!(facts(outlined), facts(read), "{fixture}");
         }
     }
 }
