@@ -51,7 +51,7 @@ pub fn run(env: &Env, _: &Arguments) -> Result<(), CommandError> {
         capacity: window.context_window_size.or(reading.map(|reading| reading.capacity.tokens)).unwrap_or_default(),
         stale_blocks: stale.as_ref().map(Vec::len),
         stale_tokens: stale.map_or(TokenCount::ZERO, |stale| stale.iter().map(|block| block.tokens).sum()),
-        waiting: if readable { inbox::count(&session) } else { 0 },
+        waiting: inbox::count(&session),
     };
     if report.used == 0 && report.capacity == 0 {
         return Ok(());

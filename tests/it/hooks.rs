@@ -219,8 +219,8 @@ fn the_manifest_is_told_once() {
         let sandbox = Sandbox::of("tools-and-spill");
         let path = session(&sandbox, "11");
         let text = fs::read_to_string(&path).unwrap();
-        let rows = text.lines().map(|row| serde_json::from_str::<Value>(row).unwrap());
-        let last = rows.filter(|row| row["type"] == "assistant").last().unwrap()["uuid"].as_str().unwrap().to_owned();
+        let mut rows = text.lines().map(|row| serde_json::from_str::<Value>(row).unwrap());
+        let last = rows.rfind(|row| row["type"] == "assistant").unwrap()["uuid"].as_str().unwrap().to_owned();
         let append = |row: Value| {
             let mut file = fs::File::options().append(true).open(&path).unwrap();
             file.write_all(format!("{row}\n").as_bytes()).unwrap();
@@ -374,6 +374,22 @@ fn the_status_line() {
     expect!["▓░░░░░░░ 29k/1M 3 %\nexit code 0\n"].assert_eq(&line(&json!({"transcript_path": path})));
     expect!["░░░░░░░░ 0/200k 0 %\nexit code 0\n"].assert_eq(&line(&json!({"context_window": {"context_window_size": 200_000}})));
     expect!["exit code 0\n"].assert_eq(&line(&json!(null)));
-    let colored = sandbox.command(&["statusline"]).env_remove("NO_COLOR").stdin(Stdio::null()).output().unwrap();
-    assert!(colored.status.success());
+    // What the client shows may have colours, though it is no terminal.
+    let mut command = sandbox.command(&["statusline"]);
+    let mut child = command.env_remove("NO_COLOR").stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
+    child.stdin.take().unwrap().write_all(json!({"context_window": window}).to_string().as_bytes()).unwrap();
+    let colored = String::from_utf8(child.wait_with_output().unwrap().stdout).unwrap();
+    assert!(colored.starts_with("\u{1b}[") && colored.contains("142k/200k"), "{colored:?}");
+    // What waits is counted in the longest session too.
+    sandbox.write("aperture.toml", "[model]\narchive = 'approve'\n");
+    let text = fs::read_to_string(&path).unwrap();
+    let mut rows = text.lines().map(|row| serde_json::from_str::<Value>(row).unwrap());
+    let last = rows.rfind(|row| row["type"] == "assistant").unwrap();
+    let asks = said(1, last["uuid"].as_str().unwrap(), "@archive(16)");
+    fs::write(&path, format!("{text}{asks}\n")).unwrap();
+    told(&sandbox, "Stop", &json!({"transcript_path": path}));
+    let progress = json!({"type": "progress", "data": "x".repeat(13 << 20)});
+    fs::write(&path, format!("{text}{asks}\n{progress}\n")).unwrap();
+    expect!["▓▓▓▓▓▓░░ 142k/200k 71 % · 1 waiting\nexit code 0\n"]
+        .assert_eq(&line(&json!({"context_window": window, "transcript_path": path})));
 }
