@@ -585,6 +585,12 @@ fn hooks_that_are_there_stay() {
     repository.git(&["worktree", "add", "-q", "../other"]);
     assert_eq!(repository.aperture(&["-C", "my hooks", "uninstall", "git-hook"]).code, 0);
     assert_eq!(fs::read_to_string(&path).unwrap(), mine);
+    let long = mine.replace("exit", &format!("{}exit", "# nothing of note\n".repeat(60_000)));
+    fs::write(&path, &long).unwrap();
+    assert_eq!(repository.aperture(&["install", "git-hook"]).code, 0);
+    assert!(fs::read_to_string(&path).unwrap().ends_with("exit 0\n"), "however long it is");
+    assert_eq!(repository.aperture(&["uninstall", "git-hook"]).code, 0);
+    assert_eq!(fs::read_to_string(&path).unwrap(), long);
     let python = "#!/usr/bin/env python3\n";
     fs::write(&path, python).unwrap();
     let refused = repository.aperture(&["install", "git-hook"]);
@@ -593,12 +599,6 @@ fn hooks_that_are_there_stay() {
         because: it is no script of a shell
         hint: add to it by hand: aperture git-hook pre-commit
         exit code 1
-    let long = mine.replace("exit", &format!("{}exit", "# nothing of note\n".repeat(60_000)));
-    fs::write(&path, &long).unwrap();
-    assert_eq!(repository.aperture(&["install", "git-hook"]).code, 0);
-    assert!(fs::read_to_string(&path).unwrap().ends_with("exit 0\n"), "however long it is");
-    assert_eq!(repository.aperture(&["uninstall", "git-hook"]).code, 0);
-    assert_eq!(fs::read_to_string(&path).unwrap(), long);
     "#]]
     .assert_eq(&refused.all());
     assert_eq!(fs::read_to_string(&path).unwrap(), python);

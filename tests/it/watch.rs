@@ -151,7 +151,7 @@ fn every_event_is_one_object_on_one_line() {
     let file = one(&sandbox);
     let mut watching = Watching::new(&sandbox, &["--json"]);
     watching.until("session_opened");
-    append(&file, &prompt("b", "a", "the second, with key sk-ant-REDACTED"));
+    append(&file, &prompt("b", "a", "the second, with key sk-ant-api03-abcdefghijklmnop"));
     watching.until("token_count_changed");
     sandbox.text(&["pin", "1"]);
     watching.until("selection_changed");
