@@ -219,8 +219,8 @@ fn the_manifest_is_told_once() {
         let sandbox = Sandbox::of("tools-and-spill");
         let path = session(&sandbox, "11");
         let text = fs::read_to_string(&path).unwrap();
-        let rows = text.lines().map(|row| serde_json::from_str::<Value>(row).unwrap());
-        let last = rows.filter(|row| row["type"] == "assistant").last().unwrap()["uuid"].as_str().unwrap().to_owned();
+        let mut rows = text.lines().map(|row| serde_json::from_str::<Value>(row).unwrap());
+        let last = rows.rfind(|row| row["type"] == "assistant").unwrap()["uuid"].as_str().unwrap().to_owned();
         let append = |row: Value| {
             let mut file = fs::File::options().append(true).open(&path).unwrap();
             file.write_all(format!("{row}\n").as_bytes()).unwrap();
@@ -383,8 +383,8 @@ fn the_status_line() {
     // What waits is counted in the longest session too.
     sandbox.write("aperture.toml", "[model]\narchive = 'approve'\n");
     let text = fs::read_to_string(&path).unwrap();
-    let rows = text.lines().map(|row| serde_json::from_str::<Value>(row).unwrap());
-    let last = rows.filter(|row| row["type"] == "assistant").last().unwrap();
+    let mut rows = text.lines().map(|row| serde_json::from_str::<Value>(row).unwrap());
+    let last = rows.rfind(|row| row["type"] == "assistant").unwrap();
     let asks = said(1, last["uuid"].as_str().unwrap(), "@archive(16)");
     fs::write(&path, format!("{text}{asks}\n")).unwrap();
     told(&sandbox, "Stop", &json!({"transcript_path": path}));
