@@ -56,8 +56,10 @@ impl Alphabet {
     }
 }
 
-/// Longest key that is looked for, in bytes.
-const LONGEST: usize = 4096;
+/// Longest key that is looked for, in bytes. A text can begin one every few bytes, and each is looked at as far as that.
+const LONGEST: usize = 2048;
+/// Longest middle part of a web token, in bytes.
+const LONGEST_PAYLOAD: usize = 8 << 10;
 
 const fn shape(kind: &'static str, prefix: &'static str, alphabet: Alphabet, least: usize, most: usize) -> Shape {
     Shape { kind, prefix, alphabet, length: (least, most) }
@@ -65,10 +67,10 @@ const fn shape(kind: &'static str, prefix: &'static str, alphabet: Alphabet, lea
 
 /// The shapes that are known, from what the services say about their keys.
 static SHAPES: &[Shape] = &[
-    shape("anthropic-key", "sk-ant-", Alphabet::Url, 16, LONGEST),
-    shape("openai-key", "sk-proj-", Alphabet::Url, 16, LONGEST),
-    shape("openai-key", "sk-svcacct-", Alphabet::Url, 16, LONGEST),
-    shape("openai-key", "sk-admin-", Alphabet::Url, 16, LONGEST),
+    shape("anthropic-key", "sk-ant-", Alphabet::Url, 16, 512),
+    shape("openai-key", "sk-proj-", Alphabet::Url, 16, 512),
+    shape("openai-key", "sk-svcacct-", Alphabet::Url, 16, 512),
+    shape("openai-key", "sk-admin-", Alphabet::Url, 16, 512),
     shape("openrouter-key", "sk-or-v1-", Alphabet::Hex, 32, 64),
     shape("openai-key", "sk-", Alphabet::Plain, 32, 64),
     shape("stripe-key", "sk_live_", Alphabet::Plain, 16, 256),
@@ -159,6 +161,8 @@ const ADDRESS: &str = "://";
 const NAMED_BYTES: std::ops::RangeInclusive<usize> = 8..=512;
 /// How often a value behind a name goes from letters to digits or back at least: words with a number do so once or twice.
 const NAMED_CHANGES: usize = 3;
+/// Longest name or password in an address, in bytes.
+const LONGEST_PASSWORD: usize = 512;
 /// Longest private key, in bytes.
 const LONGEST_PRIVATE_KEY: usize = 16 << 10;
 
@@ -241,10 +245,14 @@ pub fn masked(text: &[u8], found: &[Secret]) -> Option<Vec<u8>> {
     Some(masked)
 }
 
-/// How many bytes from `at` on pass a test.
-fn run(text: &[u8], at: usize, test: impl Fn(u8) -> bool) -> usize {
+/// How many bytes from `at` on pass a test; not more than `most` are looked at.
+fn run(text: &[u8], at: usize, most: usize, test: impl Fn(u8) -> bool) -> usize {
     let rest = text.get(at..).unwrap_or_default();
-    rest.iter().position(|byte| !test(*byte)).unwrap_or(rest.len())
+    let rest = &rest[..rest.len().min(most)];
+    let length = rest.iter().position(|byte| !test(*byte)).unwrap_or(rest.len());
+    #[cfg(test)]
+    tests::STEPS.with(|steps| steps.set(steps.get() + length + 1));
+    length
 }
 
 /// Whether a word can begin here: what stands before is no part of it. The letter of `\n` in JSON is none.
@@ -265,8 +273,8 @@ fn shaped(text: &[u8], at: usize, shape: &Shape) -> Option<Secret> {
         return None;
     }
     let from = at + prefix.len();
-    let length = run(text, from, |byte| shape.alphabet.has(byte));
     let (least, most) = shape.length;
+    let length = run(text, from, most + 1, |byte| shape.alphabet.has(byte));
     let fixed = least == most;
     let next = text.get(from + length);
     if !(least..=most).contains(&length) || fixed && next.is_some_and(|byte| byte.is_ascii_alphanumeric() || *byte == b'_') {
@@ -294,21 +302,27 @@ fn is_mixed(key: &[u8]) -> bool {
 
 /// A JSON web token: three parts, of which the first two are objects.
 fn web_token(text: &[u8], at: usize) -> Option<Secret> {
-    let length = run(text, at, |byte| Alphabet::Dotted.has(byte));
-    let token = &text[at..at + length];
-    let mut parts = token.split(|byte| *byte == b'.');
-    let (header, payload, signature) = (parts.next()?, parts.next()?, parts.next()?);
-    let object = |part: &[u8]| part.len() >= 12 && part.starts_with(WEB_TOKEN.as_bytes());
-    let whole = begins(text, at) && object(header) && object(payload) && signature.len() >= 16 && is_random(signature, 8);
-    let end = at + header.len() + payload.len() + signature.len() + 2;
-    whole.then_some(Secret { range: at..end, kind: "web-token" })
+    if !begins(text, at) {
+        return None;
+    }
+    let part = |from, most| {
+        let length = run(text, from, most, |byte| Alphabet::Url.has(byte));
+        (&text[from..from + length], from + length)
+    };
+    let object = |from, most| {
+        let (object, end) = part(from, most);
+        let fits = object.len() >= 12 && object.starts_with(WEB_TOKEN.as_bytes()) && text.get(end) == Some(&b'.');
+        fits.then_some(end + 1)
+    };
+    let (signature, end) = part(object(object(at, LONGEST)?, LONGEST_PAYLOAD)?, LONGEST);
+    (signature.len() >= 16 && is_random(signature, 8)).then_some(Secret { range: at..end, kind: "web-token" })
 }
 
 /// A private key in its armour; one that was cut ends where its lines end.
 fn private_key(text: &[u8], at: usize) -> Option<Secret> {
     const END: &[u8] = b"-----END ";
     let title = at + PRIVATE_KEY.len();
-    let words = run(text, title, |byte| byte.is_ascii_uppercase() || byte.is_ascii_digit() || byte == b' ');
+    let words = run(text, title, 64, |byte| byte.is_ascii_uppercase() || byte.is_ascii_digit() || byte == b' ');
     let name = &text[title..title + words];
     let body = title + words + 5;
     if text.get(title + words..body)? != b"-----" || memchr::memmem::find(name, b"PRIVATE KEY").is_none() {
@@ -334,7 +348,7 @@ fn private_key(text: &[u8], at: usize) -> Option<Secret> {
 fn cut_key(text: &[u8]) -> usize {
     let mut at = 0;
     loop {
-        at += run(text, at, |byte| Alphabet::Base64.has(byte) || byte.is_ascii_whitespace());
+        at += run(text, at, LONGEST_PRIVATE_KEY, |byte| Alphabet::Base64.has(byte) || byte.is_ascii_whitespace());
         match text.get(at..at + 2) {
             Some([b'\\', b'n' | b'r' | b't']) => at += 2,
             _ => return at,
@@ -345,9 +359,9 @@ fn cut_key(text: &[u8]) -> usize {
 /// The password in `scheme://user:password@host`.
 fn password_in_address(text: &[u8], at: usize) -> Option<Secret> {
     let plain = |byte: u8| byte.is_ascii_graphic() && !b"/@:\"'\\`<>{}[]()$*,;|".contains(&byte);
-    let user = run(text, at, plain);
+    let user = run(text, at, LONGEST_PASSWORD, plain);
     let from = at + user + 1;
-    let length = run(text, from, plain);
+    let length = run(text, from, LONGEST_PASSWORD, plain);
     let is_host = |byte: &u8| byte.is_ascii_alphanumeric() || matches!(byte, b'[' | b'_');
     if text.get(from - 1)? != &b':' || text.get(from + length)? != &b'@' || !text.get(from + length + 1).is_some_and(is_host) {
         return None;
@@ -373,7 +387,7 @@ fn named(text: &[u8], end: usize, name: &str, kind: &'static str) -> Option<Secr
         }
         at
     };
-    let spaces = |at: usize| at + run(text, at, |byte| byte == b' ').min(3);
+    let spaces = |at: usize| at + run(text, at, 3, |byte| byte == b' ');
     let mut at = end;
     for more in ["_key", "-key", "key"] {
         if text.get(at..at + more.len()).is_some_and(|here| here.eq_ignore_ascii_case(more.as_bytes())) {
@@ -382,7 +396,7 @@ fn named(text: &[u8], end: usize, name: &str, kind: &'static str) -> Option<Secr
         }
     }
     let before = spaces(quotes(at));
-    let signs = run(text, before, |byte| matches!(byte, b'=' | b':' | b'>')).min(2);
+    let signs = run(text, before, 2, |byte| matches!(byte, b'=' | b':' | b'>'));
     if signs == 0 && !(name == "bearer" && before > at) {
         return None;
     }
@@ -406,7 +420,7 @@ fn named(text: &[u8], end: usize, name: &str, kind: &'static str) -> Option<Secr
     {
         return Some(secret);
     }
-    let length = run(text, from, |byte| byte.is_ascii_alphanumeric() || b"_-./+=~!@#%^".contains(&byte));
+    let length = run(text, from, 2 * NAMED_BYTES.end(), |byte| byte.is_ascii_alphanumeric() || b"_-./+=~!@#%^".contains(&byte));
     let value = &text[from..from + length];
     let value = &value[..value.iter().rposition(|byte| !matches!(byte, b'.' | b'!' | b'#')).map_or(0, |last| last + 1)];
     // A call, a template or the place of something else is no value.
@@ -481,6 +495,28 @@ mod tests {
             assert!(find(cut.as_bytes()).is_empty(), "{cut}");
             let same = format!("{}{}", shape.prefix, "x".repeat(shape.length.0));
             assert!(find(same.as_bytes()).is_empty(), "{same}");
+        }
+    }
+
+    thread_local! {
+        /// Bytes that were looked at one by one.
+        pub static STEPS: std::cell::Cell<usize> = const { std::cell::Cell::new(0) };
+    }
+
+    #[test]
+    fn the_work_grows_with_the_text_whatever_it_repeats() {
+        let steps = |text: &str| {
+            STEPS.with(|steps| steps.set(0));
+            find(text.as_bytes());
+            STEPS.with(std::cell::Cell::get)
+        };
+        let anchors = SHAPES.iter().map(|shape| shape.prefix).chain(NAMES.iter().map(|(name, _)| *name));
+        for anchor in anchors.chain([WEB_TOKEN, PRIVATE_KEY, ADDRESS, "-----BEGIN PRIVATE KEY-----"]) {
+            for behind in ["", "=", "-", ".", ": ", "a1"] {
+                let text = |bytes: usize| format!("{anchor}{behind}").repeat(bytes / (anchor.len() + behind.len()));
+                let (some, twice) = (steps(&text(8 << 10)), steps(&text(16 << 10)));
+                assert!(twice < 3 * some + 1000, "{anchor}{behind}: {some} steps, and {twice} for twice the text");
+            }
         }
     }
 
