@@ -197,8 +197,8 @@ fn what_removes_waits_unless_it_is_allowed() {
     let waiting: Vec<&str> =
         Verb::ALL.into_iter().filter(|verb| policy.of(*verb) == Permission::Approve).map(Verb::name).collect();
     assert_eq!(waiting, ["compress", "archive", "update"]);
-    let loose = policy.clone().with(Verb::Archive, Permission::Auto);
-    let strict = policy.with(Verb::Pin, Permission::Deny);
+    let loose = policy.clone().with([(Verb::Archive, Permission::Auto)]);
+    let strict = policy.with([(Verb::Pin, Permission::Deny)]);
     let both = loose.and(&strict);
     assert_eq!((both.of(Verb::Archive), both.of(Verb::Pin)), (Permission::Approve, Permission::Deny));
 }
