@@ -21,7 +21,7 @@ fn given(sandbox: &Sandbox, arguments: &[&str], input: &str) -> Outcome {
 }
 
 /// What the model is told about an event; nothing when nothing is said.
-fn told(sandbox: &Sandbox, event: &str, payload: &Value) -> String {
+pub fn told(sandbox: &Sandbox, event: &str, payload: &Value) -> String {
     let outcome = given(sandbox, &["hook", event], &payload.to_string());
     assert_eq!((outcome.code, &*outcome.stderr), (0, ""), "{event}");
     assert!(outcome.stdout.encode_utf16().count() < 12_000, "{event}");
