@@ -62,44 +62,18 @@ pub struct Settings {
     model_in_project: ModelSettings,
 }
 
-/// What becomes of the model's commands, by command.
-#[derive(Clone, Copy, Debug, Default, Deserialize)]
-#[serde(deny_unknown_fields)]
+/// What becomes of the model's commands, by command. Whatever else stands there is none of those, and an error.
+#[derive(Clone, Debug, Default, Deserialize)]
 struct ModelSettings {
     commands_per_turn: Option<u32>,
-    expand: Option<Permission>,
-    recall: Option<Permission>,
-    compress: Option<Permission>,
-    archive: Option<Permission>,
-    pin: Option<Permission>,
-    unpin: Option<Permission>,
-    focus: Option<Permission>,
-    update: Option<Permission>,
-    create: Option<Permission>,
+    #[serde(flatten)]
+    permissions: BTreeMap<Verb, Permission>,
 }
 
 impl ModelSettings {
-    /// What they say of a command.
-    fn of(&self, verb: Verb) -> Option<Permission> {
-        match verb {
-            Verb::Expand => self.expand,
-            Verb::Recall => self.recall,
-            Verb::Compress => self.compress,
-            Verb::Archive => self.archive,
-            Verb::Pin => self.pin,
-            Verb::Unpin => self.unpin,
-            Verb::Focus => self.focus,
-            Verb::Update => self.update,
-            Verb::Create => self.create,
-        }
-    }
-
     /// A policy with these settings over it.
     fn over(&self, policy: ModelPolicy) -> ModelPolicy {
-        let mut policy = Verb::ALL.into_iter().fold(policy, |policy, verb| match self.of(verb) {
-            Some(permission) => policy.with(verb, permission),
-            None => policy,
-        });
+        let mut policy = policy.with(self.permissions.iter().map(|(verb, permission)| (*verb, *permission)));
         policy.commands_per_turn = self.commands_per_turn.unwrap_or(policy.commands_per_turn);
         policy
     }
@@ -426,6 +400,10 @@ mod tests {
 
     #[test]
     fn an_unknown_name_is_an_error() {
-        assert!(toml::from_str::<Settings>("windwos = 1").is_err());
+        for wrong in
+            ["windwos = 1", "[model]\nsurprise = 'auto'", "[model]\npin = 'perhaps'", "[model]\ncommands_per_turn = 'two'"]
+        {
+            assert!(toml::from_str::<Settings>(wrong).is_err(), "{wrong}");
+        }
     }
 }

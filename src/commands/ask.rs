@@ -1,77 +1,99 @@
 //! What the model asks for by calling a tool, in place of writing it in its text: the same policy, the same inbox.
 
-use super::proposing::{Decision, Written, carry_out, decide};
-use super::{pin, undo};
+use super::proposing::{Decision, carry_out, decide, neither, outcome};
+use super::undo;
 use crate::cli::{Command, CommandError, Env, ErrorKind};
 use crate::engine::Permission;
-use crate::engine::model_commands::find;
-use crate::model::{Actor, BlockNumber, CommandPlace, Key, Level, ProposalNumber, ProposalStatus, Verb};
+use crate::engine::model_commands::{Malformed, ModelCommand, Named};
+use crate::model::{Actor, BlockNumber, CommandPlace, Key, ProposalNumber, ProposalStatus, Verb};
+use crate::output::ChangeReport;
 use crate::store::Outcome;
+use crate::workspace::Workspace;
 use anyhow::anyhow;
+use std::path::Path;
 
-/// What the user's policy says of a command that the model asks for.
+/// What came of a call.
 pub enum Asked {
-    /// It is to be carried out, as it stands here.
-    CarryOut(Command),
+    /// It was carried out, or there was nothing to do.
+    Done(Box<ChangeReport>),
+    /// It is a note in a session that a client has open: the next prompt brings it.
+    Told,
     /// It waits for the user, under this number in the inbox, and why.
     Waits(ProposalNumber, String),
 }
 
-/// Decides about a command by the user's policy. One that has to wait is put into the inbox, once a turn.
+/// Carries out a command as far as the user's policy lets it. One that has to wait is put into the inbox, once a turn. A look
+/// ahead is free.
 ///
 /// # Errors
 ///
-/// The settings deny it, it would be of no use, or it cannot be put into the inbox.
-pub fn ask(env: &Env, command: Command) -> Result<Asked, CommandError> {
-    if let Command::Undo(arguments) = &command {
-        own(env, arguments)?;
+/// The settings deny it, it would be of no use, or it cannot be carried out or put into the inbox.
+pub fn ask(env: &Env, command: &Command, dry_run: bool) -> Result<Asked, CommandError> {
+    if dry_run {
+        return changed(env, command);
     }
-    let Some((verb, text)) = written(&command) else { return Ok(Asked::CarryOut(command)) };
-    let Some(text) = text else { return unwritten(env, verb, command) };
-    let found = env.find(None)?;
-    let path = env.disk.resolve(&found.path)?;
-    let workspace = env.read(found)?;
-    let turn = workspace.reading.turns.len() as u32;
-    let said = find(&text).into_iter().next().ok_or_else(|| refused(anyhow!("{text} cannot be asked for")))?;
-    let row = Key::of_bytes(format!("{} {turn} {text}", workspace.location.id).as_bytes());
-    let place = CommandPlace { row, block: 0, offset: 0 };
-    let asked = Written { place, turn, block: BlockNumber::MAX, text, command: said.command };
-    let (meant, blocks, why) = match decide(env, &workspace, &asked, 0) {
+    let Some(asked) = asked(command) else { return unwritten(env, command) };
+    let workspace = env.open(None)?;
+    let path = env.disk.resolve(&workspace.path)?;
+    let (asked, why) = match decide(env, &workspace, &asked, BlockNumber::MAX, 0) {
         Decision::No(_, why) => return Err(refused(anyhow!("{why}"))),
-        Decision::CarryOut(_, blocks) => return Ok(Asked::CarryOut(only(command, blocks))),
-        Decision::Wait(meant, blocks, why) => (meant, blocks, why),
+        Decision::CarryOut(asked) => (asked, None),
+        Decision::Wait(asked, why) => (asked, Some(why)),
     };
-    // What would change nothing need not wait.
-    carry_out(env, &path, &meant, &asked.text, &blocks, true)?;
-    let store = env.store()?;
-    let _lock = env.lock(&path.join("obey"))?;
-    let location = &workspace.location;
-    let session = store.register(workspace.provider.name(), &location.id, &path, &location.project)?;
-    let known = store.proposals(session)?.into_iter().find(|proposal| proposal.place == place);
-    if let Some(known) = known {
-        return match known.status {
-            ProposalStatus::Waiting => Ok(Asked::Waits(known.number, known.answer)),
-            status => Err(refused(anyhow!("it was asked for in this turn already, and is {}", status.name()))),
-        };
+    let done = carry_out(env, &path, &asked, &env.command, why.is_some())?;
+    let outcome = why.as_ref().map_or_else(|| done.outcome(), |why| outcome(ProposalStatus::Waiting, why));
+    match (done.change, why) {
+        (Some(change), None) => Ok(Asked::Done(Box::new(change))),
+        // What would change nothing need not wait.
+        (Some(change), Some(_)) if change.is_nothing() => Ok(Asked::Done(Box::new(change))),
+        (_, Some(why)) => Ok(Asked::Waits(keep(env, &workspace, &path, &asked, &outcome)?, why)),
+        (None, None) => keep(env, &workspace, &path, &asked, &outcome).map(|_| Asked::Told),
     }
-    let now = env.style.now.as_millisecond();
-    let number = store.propose(session, place, turn, &asked.text, now)?;
-    let number = number.ok_or_else(|| refused(anyhow!("it was asked for already")))?;
-    store.names(number, &blocks)?;
-    store.conclude(number, &Outcome { status: ProposalStatus::Waiting, answer: why.clone(), operation: None, count: 0 })?;
-    Ok(Asked::Waits(number, why))
 }
 
-/// Decides about what the model could not write: there is nothing that could wait.
-fn unwritten(env: &Env, verb: Verb, command: Command) -> Result<Asked, CommandError> {
-    match env.model.of(verb) {
-        Permission::Auto => Ok(Asked::CarryOut(command)),
-        Permission::Deny => Err(refused(anyhow!("the user's settings deny @{}", verb.name()))),
-        Permission::Approve => {
-            let error = anyhow!("the user approves it first, and only what a selector names can wait for that");
-            Err(refused(error).hint("name the blocks by a selector, such as stale"))
-        }
+/// Keeps a command and what became of it, once a turn; returns its number.
+fn keep(
+    env: &Env,
+    workspace: &Workspace<'_>,
+    path: &Path,
+    asked: &ModelCommand,
+    outcome: &Outcome,
+) -> Result<ProposalNumber, CommandError> {
+    let (location, text) = (&workspace.location, asked.to_string());
+    let turn = workspace.reading.turns.len() as u32;
+    let row = Key::of_bytes(format!("{} {turn} {text}", location.id).as_bytes());
+    let place = CommandPlace { row, block: 0, offset: 0 };
+    let store = env.store()?;
+    let _lock = env.lock(&path.join("obey"))?;
+    let session = store.register(workspace.provider.name(), &location.id, path, &location.project)?;
+    let known = store.proposals(session)?.into_iter().find(|proposal| proposal.place == place);
+    match known.map(|proposal| (proposal.number, proposal.status)) {
+        Some((number, ProposalStatus::Waiting)) => return Ok(number),
+        Some((_, status)) => return Err(refused(anyhow!("it was asked for in this turn already, and is {}", status.name()))),
+        None => {}
     }
+    let number = store.propose(session, place, turn, &text, &asked.selector(), env.style.now.as_millisecond())?;
+    let number = number.ok_or_else(|| refused(anyhow!("it was asked for already")))?;
+    store.conclude(number, outcome)?;
+    Ok(number)
+}
+
+/// Carries out what the model cannot write: there is nothing that could wait.
+fn unwritten(env: &Env, command: &Command) -> Result<Asked, CommandError> {
+    match (command, env.model.of(Verb::Compress)) {
+        (Command::Undo(arguments), _) => own(env, arguments)?,
+        (Command::Compress(_), Permission::Deny) => return Err(refused(anyhow!("the user's settings deny @compress"))),
+        (Command::Compress(_), Permission::Approve) => {
+            let error = anyhow!("the user approves it first, and only what a selector names can wait for that");
+            return Err(refused(error).hint("name the blocks by a selector, such as stale"));
+        }
+        _ => {}
+    }
+    changed(env, command)
+}
+
+fn changed(env: &Env, command: &Command) -> Result<Asked, CommandError> {
+    super::change(env, command).ok_or_else(neither)?.map(|change| Asked::Done(Box::new(change)))
 }
 
 /// Refuses to undo what the user did.
@@ -87,41 +109,25 @@ fn own(env: &Env, arguments: &undo::Arguments) -> Result<(), CommandError> {
     }
 }
 
-/// A command as the model would write it, where it is one of the model's; the text is missing where it cannot say that.
-fn written(command: &Command) -> Option<(Verb, Option<String>)> {
-    let level = |level: Option<Level>| level.map(|level| format!(", {}", level.name())).unwrap_or_default();
-    let quoted = |text: &str| serde_json::to_string(text).unwrap_or_default();
-    Some(match command {
-        Command::Expand(asked) => (Verb::Expand, Some(format!("@expand({}{})", asked.selector, level(asked.level)))),
+/// A command as one of the model's; none where it has none for that.
+fn asked(command: &Command) -> Option<Result<ModelCommand, Malformed>> {
+    let new = |verb| ModelCommand::new(verb, Vec::new());
+    let (selector, command) = match command {
+        Command::Expand(asked) => (&*asked.selector, ModelCommand { level: asked.level, ..new(Verb::Expand) }),
         Command::Compress(asked) => {
-            (Verb::Compress, asked.named().map(|(blocks, asked)| format!("@compress({blocks}{})", level(asked))))
+            let (selector, level) = asked.named()?;
+            (selector, ModelCommand { level, ..new(Verb::Compress) })
         }
-        Command::Archive(asked) if asked.reason.is_empty() => (Verb::Archive, Some(format!("@archive({})", asked.selector))),
-        Command::Archive(asked) => {
-            (Verb::Archive, Some(format!("@archive({}, reason: {})", asked.selector, quoted(&asked.reason))))
-        }
-        Command::Pin(asked) => {
-            let place = match (asked.top, asked.bottom) {
-                (true, _) => ", top",
-                (_, true) => ", bottom",
-                _ => "",
-            };
-            (Verb::Pin, Some(format!("@pin({}{place})", asked.selector)))
-        }
-        Command::Unpin(asked) => (Verb::Unpin, Some(format!("@unpin({})", asked.selector))),
-        Command::Focus(asked) => (Verb::Focus, Some(format!("@focus({})", asked.selector))),
-        Command::Update(asked) => (Verb::Update, Some(format!("@update({}, {})", asked.selector, quoted(&asked.text)))),
-        Command::Create(asked) => (Verb::Create, Some(format!("@create({})", quoted(&asked.text)))),
+        Command::Archive(asked) => (&*asked.selector, ModelCommand { reason: asked.reason.clone(), ..new(Verb::Archive) }),
+        Command::Pin(asked) => (&*asked.selector, ModelCommand { pin: asked.place(), ..new(Verb::Pin) }),
+        Command::Unpin(asked) => (&*asked.selector, new(Verb::Unpin)),
+        Command::Focus(asked) => (&*asked.selector, new(Verb::Focus)),
+        Command::Unfocus(asked) => (&*asked.selector, new(Verb::Unfocus)),
+        Command::Update(asked) => (&*asked.selector, ModelCommand { text: asked.text.clone(), ..new(Verb::Update) }),
+        Command::Create(asked) => return Some(Ok(ModelCommand { text: asked.text.clone(), ..new(Verb::Create) })),
         _ => return None,
-    })
-}
-
-/// The same command without the blocks that the user holds.
-fn only(command: Command, blocks: String) -> Command {
-    match command {
-        Command::Unpin(asked) => Command::Unpin(pin::UnpinArguments { selector: blocks, ..asked }),
-        other => other,
-    }
+    };
+    Some(Named::read(selector).map(|named| ModelCommand { blocks: vec![named], ..command }))
 }
 
 fn refused(error: anyhow::Error) -> CommandError {

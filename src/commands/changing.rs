@@ -218,6 +218,14 @@ pub(super) fn is_live(env: &Env, found: &Found) -> bool {
     open.contains(&found.location.id) || found.location.parent.as_ref().is_some_and(|parent| open.contains(parent))
 }
 
+/// What is to be known of a note at the end of a session that a client has open.
+pub(super) fn of_note(env: &Env) -> Vec<String> {
+    let live = env.find(None).is_ok_and(|found| is_live(env, &found));
+    live.then(|| "the client goes on from what it knows: a prompt before the next /resume leaves the note behind".to_owned())
+        .into_iter()
+        .collect()
+}
+
 fn open_in_client(found: &Found) -> CommandError {
     let id = &found.location.id;
     let error = anyhow!("a client has the session {id} open, and does not read it again by itself");

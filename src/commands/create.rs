@@ -1,6 +1,6 @@
 //! `aperture create`: a note at the end of a session.
 
-use super::changing::{ChangeOptions, Said, change};
+use super::changing::{ChangeOptions, Said, change, of_note};
 use crate::cli::{CommandError, Env, ErrorKind};
 use crate::output::ChangeReport;
 use crate::workspace::NOTE;
@@ -28,6 +28,6 @@ pub fn run(env: &Env, arguments: &Arguments) -> Result<ChangeReport, CommandErro
     }
     change(env, arguments.options, &|draft, _| {
         draft.note(NOTE, &text);
-        Ok(Said { what: Some("a note".to_owned()), ..Said::change("created") })
+        Ok(Said { what: Some("a note".to_owned()), notes: of_note(env), ..Said::change("created") })
     })
 }

@@ -33,9 +33,9 @@ pub struct Arguments {
 pub struct UnfocusArguments {
     /// Blocks, by a selector
     #[arg(default_value = "focused")]
-    selector: String,
+    pub(super) selector: String,
     #[command(flatten)]
-    options: ChangeOptions,
+    pub(super) options: ChangeOptions,
 }
 
 /// Selects the blocks.

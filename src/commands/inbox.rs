@@ -1,9 +1,8 @@
 //! `aperture inbox`, `approve` and `deny`: what the model asked for and the user decides.
 
-use super::obey::failed;
-use super::proposing::{carry_out, shown};
+use super::proposing::{Decision, follow, outcome, shown};
 use crate::cli::{CommandError, Env, ErrorKind};
-use crate::engine::model_commands::{ModelCommand, find};
+use crate::engine::model_commands::{ModelCommand, Named, read};
 use crate::model::{Proposal, ProposalNumber, ProposalStatus};
 use crate::output::{ChangeReport, InboxReport, InboxRow, ObeyReport, ObeyedCommand};
 use crate::store::{Outcome, Store, StoredSession};
@@ -97,21 +96,16 @@ pub fn count(env: &Env) -> usize {
 pub fn run_approve(env: &Env, arguments: &ApproveArguments) -> Result<(), CommandError> {
     decide(env, &arguments.which, arguments.dry_run, &|store, session, proposal| {
         if arguments.dry_run {
-            let done = again(proposal)
-                .and_then(|command| carry_out(env, &session.path, &command, &proposal.command, &proposal.blocks, true));
-            let outcome = done.as_ref().map_or_else(failed, |done| done.outcome());
-            return Ok((outcome, done.ok().and_then(|done| done.change)));
+            return Ok(follow(env, &session.path, &again(proposal), &proposal.command, true));
         }
         // While it is carried out, nobody must take it for one that was interrupted.
         let _lock = env.lock(&session.path.join("obey"))?;
         if !store.begin(proposal.number)? {
             return Err(decided(proposal.number));
         }
-        let done = again(proposal)
-            .and_then(|command| carry_out(env, &session.path, &command, &proposal.command, &proposal.blocks, false));
-        let outcome = done.as_ref().map_or_else(failed, |done| done.outcome());
+        let (outcome, change) = follow(env, &session.path, &again(proposal), &proposal.command, false);
         store.conclude(proposal.number, &outcome)?;
-        Ok((outcome, done.ok().and_then(|done| done.change)))
+        Ok((outcome, change))
     })
 }
 
@@ -121,8 +115,7 @@ pub fn run_deny(env: &Env, arguments: &DenyArguments) -> Result<(), CommandError
         if !store.begin(proposal.number)? {
             return Err(decided(proposal.number));
         }
-        let answer = arguments.reason.clone();
-        let outcome = Outcome { status: ProposalStatus::Denied, answer, operation: None, count: 0 };
+        let outcome = outcome(ProposalStatus::Denied, &arguments.reason);
         store.conclude(proposal.number, &outcome)?;
         Ok((outcome, None))
     })
@@ -133,7 +126,8 @@ type Deciding<'a> = &'a dyn Fn(&Store, &StoredSession, &Proposal) -> Result<(Out
 
 /// Decides about each of the proposals that are meant, once all of them are known to wait.
 fn decide(env: &Env, which: &Which, dry_run: bool, one: Deciding<'_>) -> Result<(), CommandError> {
-    let store = env.existing_store()?.ok_or_else(|| CommandError::new(ErrorKind::Refused, anyhow!("nothing waits")))?;
+    let nothing = || CommandError::new(ErrorKind::Refused, anyhow!("nothing waits"));
+    let store = env.existing_store()?.ok_or_else(nothing)?;
     let mut meant: Vec<(StoredSession, Proposal)> = Vec::new();
     if which.all
         && let Some(session) = here(env, &store)?
@@ -149,6 +143,9 @@ fn decide(env: &Env, which: &Which, dry_run: bool, one: Deciding<'_>) -> Result<
             return Err(decided(*number));
         }
         meant.push((session, proposal));
+    }
+    if meant.is_empty() {
+        return Err(nothing());
     }
     let mut report = ObeyReport { session: String::new(), agent: "", dry_run, commands: Vec::new() };
     for (session, proposal) in meant {
@@ -180,15 +177,17 @@ fn waiting(store: &Store, session: &StoredSession) -> Result<Vec<Proposal>, Comm
     Ok(proposals)
 }
 
-/// The command of a proposal, read again.
-fn again(proposal: &Proposal) -> Result<ModelCommand, CommandError> {
-    let read = find(&proposal.command).into_iter().next().and_then(|said| said.command.ok());
-    read.ok_or_else(|| CommandError::new(ErrorKind::Refused, anyhow!("this version cannot read it")))
+/// What the user decides by approving: the command of a proposal, read again, on the blocks that were named then.
+fn again(proposal: &Proposal) -> Decision {
+    match read(&proposal.command) {
+        None => Decision::No(ProposalStatus::Refused, "this version cannot read it".to_owned()),
+        Some(command) if proposal.blocks.is_empty() => Decision::CarryOut(command),
+        Some(command) => Decision::CarryOut(ModelCommand { blocks: vec![Named::Selector(proposal.blocks.clone())], ..command }),
+    }
 }
 
 fn row(env: &Env, session: &StoredSession, proposal: &Proposal) -> InboxRow {
-    let looked =
-        again(proposal).and_then(|command| carry_out(env, &session.path, &command, &proposal.command, &proposal.blocks, true));
+    let (Outcome { status, answer, .. }, change) = follow(env, &session.path, &again(proposal), &proposal.command, true);
     InboxRow {
         number: proposal.number,
         session: session.session.clone(),
@@ -196,10 +195,7 @@ fn row(env: &Env, session: &StoredSession, proposal: &Proposal) -> InboxRow {
         time: proposal.time,
         command: shown(&proposal.command),
         why: proposal.answer.clone(),
-        effect: match &looked {
-            Ok(done) => done.answer.clone(),
-            Err(error) => format!("can no longer be done: {}", error.source.root_cause()),
-        },
-        change: looked.ok().and_then(|done| done.change),
+        effect: if status == ProposalStatus::Done { answer } else { format!("can no longer be done: {answer}") },
+        change,
     }
 }

@@ -1,7 +1,7 @@
 //! `aperture obey`: what the model asked for in its own text.
 
-use super::proposing::{CarriedOut, Decision, Written, carry_out, decide, shown, written};
-use crate::cli::{CommandError, Env, ErrorKind};
+use super::proposing::{Written, decide, follow, outcome, shown, written};
+use crate::cli::{CommandError, Env};
 use crate::model::{Proposal, ProposalNumber, ProposalStatus};
 use crate::output::{ChangeReport, ObeyReport, ObeyedCommand, TellReport};
 use crate::store::{Outcome, SessionKey, Store};
@@ -67,12 +67,15 @@ pub fn obey(env: &Env) -> Result<ObeyReport, CommandError> {
         workspace = env.read(found.clone())?;
     }
     for written in asked {
-        let now = env.style.now.as_millisecond();
-        let Some(number) = store.propose(session, written.place, written.turn, &written.text, now)? else { continue };
-        let decision = decide(env, &workspace, &written, carried_out(&store, session, written.turn)?);
-        let (outcome, done) = follow(env, &store, &path, number, &written, decision)?;
+        if store.is_proposed(written.place)? {
+            continue;
+        }
+        let before = carried_out(&store, session, written.turn)?;
+        let decision = decide(env, &workspace, &written.command, written.block, before);
+        let (Written { place, turn, text, .. }, now) = (&written, env.style.now.as_millisecond());
+        let Some(number) = store.propose(session, *place, *turn, text, &decision.blocks(), now)? else { continue };
+        let (outcome, change) = follow(env, &path, &decision, text, false);
         store.conclude(number, &outcome)?;
-        let change = done.and_then(|done| done.change);
         if change.is_some() {
             workspace = env.read(found.clone())?;
         }
@@ -93,42 +96,11 @@ fn nothing(env: &Env, path: &Path) -> Result<Option<ObeyReport>, CommandError> {
     Ok(asked.is_empty().then(|| report(&workspace, false, Vec::new())))
 }
 
-/// Follows a decision: the outcome, and what was done.
-fn follow(
-    env: &Env,
-    store: &Store,
-    path: &Path,
-    number: ProposalNumber,
-    written: &Written,
-    decision: Decision,
-) -> Result<(Outcome, Option<CarriedOut>), CommandError> {
-    let outcome = |status, answer| Outcome { status, answer, operation: None, count: 0 };
-    let (command, blocks, why) = match decision {
-        Decision::No(status, why) => return Ok((outcome(status, why), None)),
-        Decision::CarryOut(command, blocks) => (command, blocks, None),
-        Decision::Wait(command, blocks, why) => (command, blocks, Some(why)),
-    };
-    store.names(number, &blocks)?;
-    // What would change nothing need not wait.
-    let done = carry_out(env, path, &command, &written.text, &blocks, why.is_some());
-    Ok(match (done, why) {
-        (Ok(done), None) => (done.outcome(), Some(done)),
-        (Ok(_), Some(why)) => (outcome(ProposalStatus::Waiting, why), None),
-        (Err(error), _) => (failed(&error), None),
-    })
-}
-
-/// What became of a command that could not be carried out: it may go later where another program was in the way.
-pub fn failed(error: &CommandError) -> Outcome {
-    let status = if error.kind == ErrorKind::Conflict { ProposalStatus::Waiting } else { ProposalStatus::Refused };
-    Outcome { status, answer: error.source.root_cause().to_string(), operation: None, count: 0 }
-}
-
 /// What an interrupted run left: whether it was done is not known, so the user decides.
 fn take_up(store: &Store, session: SessionKey) -> Result<(), CommandError> {
     for left in store.proposals(session)?.into_iter().filter(|proposal| proposal.status == ProposalStatus::Begun) {
-        let answer = "aperture was interrupted while it did this: aperture log shows whether it is done".to_owned();
-        store.conclude(left.number, &Outcome { status: ProposalStatus::Waiting, answer, operation: None, count: 0 })?;
+        let answer = "aperture was interrupted while it did this: aperture log shows whether it is done";
+        store.conclude(left.number, &outcome(ProposalStatus::Waiting, answer))?;
     }
     Ok(())
 }
@@ -156,20 +128,8 @@ fn look(env: &Env) -> Result<ObeyReport, CommandError> {
             continue;
         }
         let before = commands.iter().filter(|command: &&ObeyedCommand| command.status == ProposalStatus::Done).count();
-        let outcome = |status, answer| Outcome { status, answer, operation: None, count: 0 };
-        let (command, blocks, why) = match decide(env, &workspace, &written, before) {
-            Decision::No(status, answer) => {
-                commands.push(obeyed(None, &written, outcome(status, answer), None));
-                continue;
-            }
-            Decision::CarryOut(command, blocks) => (command, blocks, None),
-            Decision::Wait(command, blocks, why) => (command, blocks, Some(why)),
-        };
-        let (outcome, change) = match (carry_out(env, &path, &command, &written.text, &blocks, true), why) {
-            (Ok(done), None) => (done.outcome(), done.change),
-            (Ok(done), Some(why)) => (outcome(ProposalStatus::Waiting, why), done.change),
-            (Err(error), _) => (failed(&error), None),
-        };
+        let decision = decide(env, &workspace, &written.command, written.block, before);
+        let (outcome, change) = follow(env, &path, &decision, &written.text, true);
         commands.push(obeyed(None, &written, outcome, change));
     }
     Ok(report(&workspace, true, commands))
@@ -198,7 +158,6 @@ fn told(env: &Env) -> Result<String, CommandError> {
     let path = env.disk.resolve(&env.find(None)?.path)?;
     let Some(store) = env.existing_store()? else { return Ok(String::new()) };
     let Some(session) = store.find(&path)? else { return Ok(String::new()) };
-    let answers = store.take_answers(session.key, MOST_TOLD)?;
     let line = |proposal: &Proposal| {
         let command = crate::output::clip(&shown(&proposal.command), 80);
         let became = match proposal.status {
@@ -209,5 +168,5 @@ fn told(env: &Env) -> Result<String, CommandError> {
         };
         format!("aperture: {command}{became}: {}\n", proposal.answer.trim_end())
     };
-    Ok(answers.iter().map(line).collect())
+    Ok(store.take_answers(session.key, MOST_TOLD, &line)?)
 }

@@ -41,13 +41,20 @@ pub struct UnpinArguments {
     pub(super) options: ChangeOptions,
 }
 
+impl Arguments {
+    /// Where the blocks belong.
+    pub fn place(&self) -> Pin {
+        match (self.top, self.bottom) {
+            (true, _) => Pin::Top,
+            (_, true) => Pin::Bottom,
+            _ => Pin::Here,
+        }
+    }
+}
+
 /// Pins the blocks.
 pub fn run(env: &Env, arguments: &Arguments) -> Result<ChangeReport, CommandError> {
-    let pin = match (arguments.top, arguments.bottom) {
-        (true, _) => Pin::Top,
-        (_, true) => Pin::Bottom,
-        _ => Pin::Here,
-    };
+    let pin = arguments.place();
     let selector = Selector::parse(&arguments.selector)?;
     change(env, arguments.options, &|draft, opened| {
         let mut said = Said::change("pinned");

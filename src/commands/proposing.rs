@@ -73,20 +73,36 @@ pub fn written(workspace: &Workspace<'_>, since: u32) -> Result<Vec<Written>, Co
     Ok(written)
 }
 
-/// What is to become of a command.
+/// What is to become of a command. The blocks that it names are numbers by then, without those that the user holds.
 pub enum Decision {
-    /// It is carried out, on these blocks.
-    CarryOut(ModelCommand, String),
-    /// It waits for the user, who is told why; on these blocks.
-    Wait(ModelCommand, String, String),
+    /// It is carried out.
+    CarryOut(ModelCommand),
+    /// It waits for the user, who is told why.
+    Wait(ModelCommand, String),
     /// It is not carried out, and why.
     No(ProposalStatus, String),
 }
 
-/// Decides about a command. `carried_out` is how many of its turn were carried out already.
-pub fn decide(env: &Env, workspace: &Workspace<'_>, written: &Written, carried_out: usize) -> Decision {
+impl Decision {
+    /// The blocks that it is about, as a selector; empty where there are none.
+    pub fn blocks(&self) -> String {
+        match self {
+            Decision::CarryOut(command) | Decision::Wait(command, _) => command.selector(),
+            Decision::No(..) => String::new(),
+        }
+    }
+}
+
+/// Decides about a command. It means no block from `before` on; `carried_out` is how many of its turn were carried out already.
+pub fn decide(
+    env: &Env,
+    workspace: &Workspace<'_>,
+    command: &Result<ModelCommand, Malformed>,
+    before: BlockNumber,
+    carried_out: usize,
+) -> Decision {
     let refused = |why: String| Decision::No(ProposalStatus::Refused, why);
-    let command = match &written.command {
+    let mut command = match command {
         Ok(command) => command.clone(),
         Err(malformed) => return refused(malformed.to_string()),
     };
@@ -96,36 +112,39 @@ pub fn decide(env: &Env, workspace: &Workspace<'_>, written: &Written, carried_o
         return Decision::No(ProposalStatus::Denied, format!("the user's settings deny @{}", verb.name()));
     }
     let searched = verb == Verb::Recall && matches!(command.blocks[..], [Named::Words(_)]);
-    let blocks = if searched { Ok(Vec::new()) } else { resolve(&command, &workspace.reading, written.block) };
-    let blocks = match blocks {
-        Ok(blocks) => blocks,
-        Err(unresolved) => return refused(unresolved.to_string()),
-    };
-    let blocks = match allowed(verb, blocks, workspace) {
-        Ok(blocks) => ranges(&blocks),
-        Err(why) => return refused(why),
-    };
+    if !searched && !command.blocks.is_empty() {
+        let named = resolve(&command, &workspace.reading, before).map_err(|unresolved| unresolved.to_string());
+        match named.and_then(|blocks| allowed(verb, blocks, workspace)) {
+            Ok(blocks) => command.blocks = vec![Named::Selector(ranges(&blocks))],
+            Err(why) => return refused(why),
+        }
+    }
     if permission == Permission::Approve {
-        return Decision::Wait(command, blocks, format!("@{} asks first", verb.name()));
+        return Decision::Wait(command, format!("@{} asks first", verb.name()));
     }
     if carried_out >= env.model.commands_per_turn as usize {
         let limit = plural(env.model.commands_per_turn as usize, "command");
-        return Decision::Wait(command, blocks, format!("more than {limit} in one turn"));
+        return Decision::Wait(command, format!("more than {limit} in one turn"));
     }
-    Decision::CarryOut(command, blocks)
+    Decision::CarryOut(command)
 }
 
-/// The blocks without those that the user holds: what the user pinned only the user unpins, and what is pinned or selected
-/// is not replaced. That it is not shortened either holds for everyone.
+/// The blocks without those that the user holds: what the user pinned or selected only the user lets go, and it is not
+/// replaced. That it is not shortened either holds for everyone.
 fn allowed(verb: Verb, blocks: Vec<BlockNumber>, workspace: &Workspace<'_>) -> Result<Vec<BlockNumber>, String> {
     let reading = &workspace.reading;
-    let held = |number: &BlockNumber| match (verb, reading.block(*number)) {
-        (Verb::Unpin, Some(block)) if block.pin.is_some() && !pinned_by_model(&workspace.history, *number) => {
-            Some("was pinned by the user, who alone can unpin it")
+    let held = |number: &BlockNumber| {
+        let block = reading.block(*number)?;
+        let by_user = |kind| marked_by_user(&workspace.history, *number, kind);
+        match verb {
+            Verb::Unpin if block.pin.is_some() && by_user(MarkKind::Pin) => {
+                Some("was pinned by the user, who alone can unpin it")
+            }
+            Verb::Unfocus if block.focused && by_user(MarkKind::Focus) => Some("was selected by the user, who alone lets it go"),
+            Verb::Update if block.pin.is_some() => Some("is pinned"),
+            Verb::Update if block.focused => Some("is selected by the user"),
+            _ => None,
         }
-        (Verb::Update, Some(block)) if block.pin.is_some() => Some("is pinned"),
-        (Verb::Update, Some(block)) if block.focused => Some("is selected by the user"),
-        _ => None,
     };
     let why = blocks.iter().find_map(|number| held(number).map(|why| format!("block {number} {why}")));
     let free: Vec<BlockNumber> = blocks.into_iter().filter(|number| held(number).is_none()).collect();
@@ -135,15 +154,17 @@ fn allowed(verb: Verb, blocks: Vec<BlockNumber>, workspace: &Workspace<'_>) -> R
     }
 }
 
-/// Whether the last pin on a block is the model's.
-fn pinned_by_model(history: &History, number: BlockNumber) -> bool {
+/// Whether the user put a mark on a block since it last had none: it is the user's, whoever moved it since.
+fn marked_by_user(history: &History, number: BlockNumber, kind: MarkKind) -> bool {
     let marks = history
         .operations
         .iter()
         .rev()
         .flat_map(|operation| operation.marks.iter().rev().map(move |mark| (operation.actor, mark)));
-    let mut pins = marks.filter(|(_, mark)| mark.kind == MarkKind::Pin && mark.number == number);
-    pins.next().is_some_and(|(actor, _)| actor == Actor::Model)
+    let marks = marks.filter(|(_, mark)| mark.kind == kind && mark.number == number);
+    let mut actors = marks.take_while(|(_, mark)| mark.after.is_some()).map(|(actor, _)| actor).peekable();
+    // A mark that no log tells of is not the model's.
+    actors.peek().is_none() || actors.any(|actor| actor != Actor::Model)
 }
 
 /// What came of a command that was carried out.
@@ -153,18 +174,51 @@ pub struct CarriedOut {
     /// What was changed in the session; none where its next prompt brings it all.
     pub change: Option<ChangeReport>,
     /// How many blocks that concerned.
-    pub count: u32,
+    count: u32,
 }
 
 impl CarriedOut {
-    /// How it is kept.
+    /// How it is kept: what would change nothing was refused.
     pub fn outcome(&self) -> Outcome {
+        let nothing = self.change.as_ref().is_some_and(ChangeReport::is_nothing);
+        let status = if nothing { ProposalStatus::Refused } else { ProposalStatus::Done };
         let operation = self.change.as_ref().and_then(|change| change.operation);
-        Outcome { status: ProposalStatus::Done, answer: self.answer.clone(), operation, count: self.count }
+        Outcome { operation, count: self.count, ..outcome(status, &self.answer) }
     }
 }
 
-/// Carries out a command on the session at a path, or looks ahead. `text` is what the log shows, `blocks` a selector.
+/// What became of a command, by a word and by what the model is told: without credentials, and no more than fits.
+pub fn outcome(status: ProposalStatus, answer: &str) -> Outcome {
+    Outcome { status, answer: cut(answer), operation: None, count: 0 }
+}
+
+/// Does what was decided about a command on the session at a path, or looks ahead. `text` is what the log shows. Returns what
+/// became of it, and what it did, or would do.
+pub fn follow(env: &Env, path: &Path, decision: &Decision, text: &str, dry_run: bool) -> (Outcome, Option<ChangeReport>) {
+    let (command, why) = match decision {
+        Decision::No(status, why) => return (outcome(*status, why), None),
+        Decision::CarryOut(command) => (command, None),
+        Decision::Wait(command, why) => (command, Some(why)),
+    };
+    let done = match carry_out(env, path, command, text, dry_run || why.is_some()) {
+        Ok(done) => done,
+        Err(error) => {
+            // It may go later where another program was in the way.
+            let later = error.kind == ErrorKind::Conflict;
+            let status = if later { ProposalStatus::Waiting } else { ProposalStatus::Refused };
+            return (outcome(status, &error.source.root_cause().to_string()), None);
+        }
+    };
+    let became = done.outcome();
+    match why {
+        // What would change nothing need not wait.
+        _ if became.status == ProposalStatus::Refused => (became, None),
+        Some(why) => (outcome(ProposalStatus::Waiting, why), done.change.filter(|_| dry_run)),
+        None => (became, done.change),
+    }
+}
+
+/// Carries out a command on the session at a path, or looks ahead. `text` is what the log shows.
 ///
 /// A client that has the session open does not read it again. So what the model wants to read comes with its next prompt:
 /// the client itself keeps that, behind everything that is cached, where a note of ours would stand on a branch that it
@@ -172,58 +226,52 @@ impl CarriedOut {
 ///
 /// # Errors
 ///
-/// It cannot be carried out, or nothing would come of it.
-pub fn carry_out(
-    env: &Env,
-    path: &Path,
-    command: &ModelCommand,
-    text: &str,
-    blocks: &str,
-    dry_run: bool,
-) -> Result<CarriedOut, CommandError> {
+/// It cannot be carried out, or finds nothing.
+pub fn carry_out(env: &Env, path: &Path, command: &ModelCommand, text: &str, dry_run: bool) -> Result<CarriedOut, CommandError> {
     let mut env = env.on(path, &shown(text));
     env.actor = Actor::Model;
     let found = env.find(None)?;
     let live = is_live(&env, &found);
     let options = ChangeOptions { dry_run, live: true };
-    if live && command.verb == Verb::Create {
+    if live && command.verb == Verb::Create && !command.text.trim().is_empty() {
         return Ok(CarriedOut { answer: command.text.clone(), change: None, count: 0 });
     }
     let mut brought = None;
     if live && matches!(command.verb, Verb::Recall | Verb::Expand) {
-        let report = recall::search_only(&env, &recalled(command, blocks, options))?;
+        let report = recall::search_only(&env, &recalled(command, options))?;
         let count = report.blocks.len() as u32;
         if command.verb == Verb::Recall {
             if count == 0 {
-                return Err(refusal("nothing that left your sight fits"));
+                return Err(CommandError::new(ErrorKind::Refused, anyhow!("nothing that left your sight fits")));
             }
-            return Ok(CarriedOut { answer: cut(&report.note()), change: None, count });
+            return Ok(CarriedOut { answer: report.note(), change: None, count });
         }
         brought = (count > 0).then(|| report.note());
     }
-    let in_place = command.verb == Verb::Recall && !blocks.is_empty() && belongs_in_place(&env, found, blocks)?;
-    let asked = as_asked(command, blocks, options, in_place);
-    let change = match super::change(&env, &asked) {
-        Some(change) => change?,
-        None => return Err(refusal("nothing to do")),
-    };
-    if change.is_nothing() {
-        return Err(refusal(&change.in_short()));
-    }
+    let in_place = command.verb == Verb::Recall && belongs_in_place(&env, found, &command.selector())?;
+    let change = super::change(&env, &as_asked(command, options, in_place)).ok_or_else(neither)??;
     let mut answer = change.in_short();
     if live && change.edits > 0 {
         answer.push_str(" (in the session file, which is read again at the next resume)");
     }
     if let Some(brought) = brought {
-        answer = cut(&format!("{answer}\n{brought}"));
+        answer = format!("{answer}\n{brought}");
     }
     let count = change.changes.len().max(change.marks.len()).max(change.unmarked.len()) as u32;
     Ok(CarriedOut { answer, change: Some(change), count })
 }
 
+/// A command that is none of those that change a session.
+pub fn neither() -> CommandError {
+    CommandError::new(ErrorKind::Internal, anyhow!("it neither reads nor changes a session"))
+}
+
 /// Whether blocks are best brought back in their place: each still has one, and the cache has forgotten what stands behind
 /// it. As long as it has not, a note at the end costs the note alone, and the place everything behind it.
 fn belongs_in_place(env: &Env, found: Found, blocks: &str) -> Result<bool, CommandError> {
+    if blocks.is_empty() {
+        return Ok(false);
+    }
     let workspace = env.read(found)?;
     let reading = &workspace.reading;
     let idle = engine::idle_milliseconds(reading, env.style.now.as_millisecond());
@@ -233,15 +281,15 @@ fn belongs_in_place(env: &Env, found: Found, blocks: &str) -> Result<bool, Comma
 }
 
 /// The command of the user that does the same.
-fn as_asked(command: &ModelCommand, blocks: &str, options: ChangeOptions, in_place: bool) -> Command {
-    let selector = blocks.to_owned();
+fn as_asked(command: &ModelCommand, options: ChangeOptions, in_place: bool) -> Command {
+    let selector = command.selector();
     match command.verb {
         Verb::Expand => {
             let level = command.level.filter(|level| *level != Level::Original);
             Command::Expand(expand::Arguments { selector, level, options })
         }
         Verb::Recall => {
-            let mut arguments = recalled(command, blocks, options);
+            let mut arguments = recalled(command, options);
             (arguments.restore, arguments.inject) = (in_place, !in_place);
             Command::Recall(arguments)
         }
@@ -254,22 +302,19 @@ fn as_asked(command: &ModelCommand, blocks: &str, options: ChangeOptions, in_pla
         Verb::Unpin => Command::Unpin(pin::UnpinArguments { selector, options }),
         // What the user selected stays selected.
         Verb::Focus => Command::Focus(focus::Arguments { selector, add: true, options }),
+        Verb::Unfocus => Command::Unfocus(focus::UnfocusArguments { selector, options }),
         Verb::Update => Command::Update(update::Arguments { selector, text: command.text.clone(), options }),
         Verb::Create => Command::Create(create::Arguments { text: command.text.clone(), options }),
     }
 }
 
 /// What a recall looks for: the blocks, or the words.
-fn recalled(command: &ModelCommand, blocks: &str, options: ChangeOptions) -> recall::Arguments {
+fn recalled(command: &ModelCommand, options: ChangeOptions) -> recall::Arguments {
     let words = command.blocks.iter().find_map(|named| match named {
-        Named::Words(words) if command.verb == Verb::Recall => Some(words.clone()),
-        _ => None,
+        Named::Words(words) => Some(words.clone()),
+        Named::Selector(_) => None,
     });
-    recall::Arguments::of(words.unwrap_or_else(|| blocks.to_owned()), options)
-}
-
-fn refusal(why: &str) -> CommandError {
-    CommandError::new(ErrorKind::Refused, anyhow!("{why}"))
+    recall::Arguments::of(words.unwrap_or_else(|| command.selector()), options)
 }
 
 /// What is shown of a command: on one line, without credentials.

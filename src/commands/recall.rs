@@ -1,6 +1,6 @@
 //! `aperture recall`: what left the model's sight, searched and brought back.
 
-use super::changing::{ChangeOptions, Said, change};
+use super::changing::{ChangeOptions, Said, change, of_note};
 use crate::cli::{CommandError, Env, ErrorKind};
 use crate::engine::recall::{Document, answer, rank};
 use crate::engine::{Selector, label, mask};
@@ -136,7 +136,7 @@ pub fn bring_back(env: &Env, arguments: &Arguments) -> Result<ChangeReport, Comm
         }
         draft.note(NOTE, &report.note());
         let what = format!("a note with {}", plural(report.blocks.len(), "block"));
-        Ok(Said { what: Some(what), ..Said::change("added") })
+        Ok(Said { what: Some(what), notes: of_note(env), ..Said::change("added") })
     })
 }
 

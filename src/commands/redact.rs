@@ -66,6 +66,8 @@ pub fn run(env: &Env, arguments: &Arguments) -> Result<ChangeReport, CommandErro
         if arguments.forget && !options.dry_run {
             let _lock = env.lock(&path)?;
             let (rewritten, kept) = store.rewrite(session.key, &meant, &masked)?;
+            // It is in the log, but cannot be taken back.
+            report.operation = None;
             report.notes.push(format!("{} forgotten: nothing brings them back", plural(rewritten, "stored original")));
             if kept > 0 {
                 report.notes.push(format!("{} stay: the log of another session needs them too", plural(kept, "stored original")));

@@ -2,6 +2,7 @@
 
 use super::changing::{ChangeOptions, open, open_as_wanted};
 use crate::cli::{CommandError, Env, ErrorKind};
+use crate::engine;
 use crate::model::{History, Snapshot};
 use crate::output::{SnapshotReport, SnapshotRow};
 use crate::workspace::{Found, Workspace};
@@ -55,6 +56,10 @@ pub fn run(env: &Env, arguments: &Arguments) -> Result<(), CommandError> {
         Action::Save { name } => {
             if name.is_empty() || name.parse::<u32>().is_ok() || name == "original" {
                 let error = anyhow!("'{name}' would be taken for a point in the log");
+                return Err(CommandError::new(ErrorKind::Usage, error).hint("use a word"));
+            }
+            if engine::mask(name) != *name {
+                let error = anyhow!("the name holds a credential, and names are shown");
                 return Err(CommandError::new(ErrorKind::Usage, error).hint("use a word"));
             }
             let (snapshot, workspace) = save(env, &found, name)?;

@@ -6,6 +6,7 @@ use super::{answer, resources, session};
 use crate::cli::{Client, Command, CommandError, Env, ErrorKind};
 use crate::commands;
 use crate::commands::ask::{Asked, ask};
+use crate::engine::mask;
 use crate::model::Actor;
 use crate::output::Report;
 use anyhow::anyhow;
@@ -28,8 +29,8 @@ const RESOURCE_TOKENS: usize = 10_000;
 /// What a model is told of aperture before it asks.
 const INSTRUCTIONS: &str = "aperture shows and shapes your own context window: the session of this conversation, block by \
 block. Call manifest to see what it holds. Blocks are named by selectors: 12, 3..9, tool(Read), stale & larger(2k), \"auth \
-flow\". recall gives back at once what was archived or compacted away. archive and compress make room; undo takes back. They \
-change the session's file: the client sends the smaller window after the user types /resume. A hint such as `aperture blocks \
+flow\". recall gives back at once what was archived or compacted away. archive and compress make room, when the user \
+approves it; undo takes back. They change the session's file: the client sends the smaller window after the user types /resume. A hint such as `aperture blocks \
 all` names the tool blocks with the selector all.";
 
 /// A server for one client.
@@ -67,7 +68,7 @@ impl Server {
     fn call(&self, env: &Env, tool: &Tool, arguments: &Map<String, Value>) -> Result<CallToolResult, CommandError> {
         let call = call::read(tool, arguments)?;
         let (json, from_line, max_tokens) = (call.json, call.from_line, call.max_tokens);
-        let body = self.carry_out(env, tool, call)?;
+        let body = self.carry_out(env, call)?;
         if json && !body.json.is_empty() {
             let value: Value = serde_json::from_str(&body.json).unwrap_or_default();
             let value = answer::masked(value);
@@ -84,29 +85,30 @@ impl Server {
         Ok(CallToolResult::success(vec![ContentBlock::text(body.before + &text)]))
     }
 
-    fn carry_out(&self, env: &Env, tool: &Tool, call: Call) -> Result<Body, CommandError> {
+    fn carry_out(&self, env: &Env, call: Call) -> Result<Body, CommandError> {
         let found = session::find(env, &self.client, call.session.as_deref())?;
-        let mut env = env.on(&found.path, &format!("mcp: {}", call.line));
+        // The log keeps the command, and is shown.
+        let mut env = env.on(&found.path, &format!("mcp: {}", mask(&call.line)));
         env.actor = Actor::Model;
         if let Some(answer) = commands::read(&env, &call.command) {
             let answer = answer?;
             return Ok(Body { before: String::new(), text: answer.text, json: answer.json });
         }
-        let asked = if call.dry_run { Asked::CarryOut(call.command) } else { ask(&env, call.command)? };
-        let command = match asked {
-            Asked::CarryOut(command) => command,
+        let only_said = |text: String| Ok(Body { before: String::new(), text, json: String::new() });
+        let change = match ask(&env, &call.command, call.dry_run)? {
+            Asked::Done(change) => change,
+            Asked::Told => {
+                return only_said(
+                    "the note comes with the next prompt, by the hooks of aperture install claude-code\n".to_owned(),
+                );
+            }
             Asked::Waits(number, why) => {
-                let text = format!("not done yet: {why}\nit waits for the user: aperture approve {number}\n");
-                return Ok(Body { before: String::new(), text, json: String::new() });
+                return only_said(format!("not done yet: {why}\nit waits for the user: aperture approve {number}\n"));
             }
         };
-        let change = commands::change(&env, &command).ok_or_else(|| {
-            let error = anyhow!("{} neither reads nor changes a session", tool.name);
-            CommandError::new(ErrorKind::Internal, error)
-        })??;
         let (text, json) = (change.text(&env.style), change.json());
         // Who brings blocks back wants to read them, and sees the window as it was for now.
-        if let (Command::Expand(arguments), false) = (&command, change.dry_run) {
+        if let (Command::Expand(arguments), false) = (&call.command, change.dry_run) {
             let content = commands::show::content(&env, arguments.selector())?;
             return Ok(Body { before: text + "\n", text: content.text(&env.style), json });
         }
@@ -118,7 +120,7 @@ impl Server {
         let missing = |text: String| ErrorData::resource_not_found(text, None);
         let unknown = || missing(format!("nothing stands at {address}: aperture://manifest and aperture://block/12 are known"));
         let (tool, arguments) = resources::call(address).ok_or_else(unknown)?;
-        let body = call::read(tool, &arguments).and_then(|call| self.carry_out(env, tool, call));
+        let body = call::read(tool, &arguments).and_then(|call| self.carry_out(env, call));
         let body = body.map_err(|error| missing(answer::said(&error)))?;
         let rest = |line| format!("the tool {} with from_line {line}", tool.name);
         Ok(answer::page(&body.text, 1, RESOURCE_TOKENS, &rest))

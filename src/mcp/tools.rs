@@ -190,7 +190,9 @@ pub const TOOLS: &[Tool] = &[
     Tool {
         name: "compress",
         about: "Make room: shorten blocks. Say which by selector, or stale (what you will hardly need again), or budget (until the \
-                window fits). Originals are kept: expand brings them back. One call for many blocks is cheaper than many calls.",
+                window fits). Originals are kept: expand brings them back. One call for many blocks is cheaper than many calls. Unless the \
+                settings say otherwise, the user approves it first: what a selector names waits for that, stale and budget are \
+                refused.",
         effect: Effect::Removes,
         idempotent: true,
         parameters: &[
@@ -215,7 +217,7 @@ pub const TOOLS: &[Tool] = &[
     Tool {
         name: "archive",
         about: "Make room: move blocks that are done with to cold storage. One line stays in the place of each; recall gives it \
-                back at once.",
+                back at once. It waits for the user, unless the settings say otherwise.",
         effect: Effect::Removes,
         idempotent: true,
         parameters: &[
@@ -244,32 +246,30 @@ pub const TOOLS: &[Tool] = &[
     },
     Tool {
         name: "unpin",
-        about: "No longer protect blocks.",
+        about: "No longer protect blocks that you pinned.",
         effect: Effect::Adds,
         idempotent: true,
         parameters: &[Parameter { example: r#""pinned""#, ..SELECTOR }],
     },
     Tool {
         name: "focus",
-        about: "Select the blocks that matter for what you do now: they are shown first and not shortened for some turns. Replaces \
-                the last selection.",
+        about: "Select the blocks that matter for what you do now: they are shown first and not shortened for some turns. What is \
+                selected already stays.",
         effect: Effect::Adds,
         idempotent: true,
-        parameters: &[
-            Parameter { example: r#""\"auth flow\"""#, ..SELECTOR },
-            option("add", Kind::Flag, "true", "Keep what is selected already"),
-        ],
+        parameters: &[Parameter { example: r#""\"auth flow\"""#, ..SELECTOR }],
     },
     Tool {
         name: "unfocus",
-        about: "Let selected blocks go.",
+        about: "Let blocks go that you selected.",
         effect: Effect::Adds,
         idempotent: true,
-        parameters: &[Parameter { about: "Which blocks (default: all that are selected)", ..optional(SELECTOR) }],
+        parameters: &[Parameter { about: "Which blocks (default: all that you selected)", ..optional(SELECTOR) }],
     },
     Tool {
         name: "update",
-        about: "Put another text in the place of one block, such as a plan that has changed. The original is kept.",
+        about: "Put another text in the place of one block, such as a plan that has changed. The original is kept. It waits for \
+                the user, unless the settings say otherwise.",
         effect: Effect::Removes,
         idempotent: true,
         parameters: &[
@@ -285,7 +285,7 @@ pub const TOOLS: &[Tool] = &[
     },
     Tool {
         name: "create",
-        about: "Add a note at the end of the session: a decision, a finding, a state to remember.",
+        about: "Add a note to the session: a decision, a finding, a state to remember. It comes with the next prompt.",
         effect: Effect::Adds,
         idempotent: false,
         parameters: &[

@@ -20,6 +20,8 @@ pub enum Verb {
     Unpin,
     /// That blocks matter now.
     Focus,
+    /// That what it selected is let go.
+    Unfocus,
     /// That blocks go to cold storage.
     Archive,
     /// That a block says something else.
@@ -30,7 +32,7 @@ pub enum Verb {
 
 impl Verb {
     /// Every verb, in the order of help texts.
-    pub const ALL: [Verb; 9] = [
+    pub const ALL: [Verb; 10] = [
         Verb::Expand,
         Verb::Recall,
         Verb::Compress,
@@ -38,6 +40,7 @@ impl Verb {
         Verb::Pin,
         Verb::Unpin,
         Verb::Focus,
+        Verb::Unfocus,
         Verb::Update,
         Verb::Create,
     ];
@@ -51,6 +54,7 @@ impl Verb {
             Verb::Pin => "pin",
             Verb::Unpin => "unpin",
             Verb::Focus => "focus",
+            Verb::Unfocus => "unfocus",
             Verb::Archive => "archive",
             Verb::Update => "update",
             Verb::Create => "create",
@@ -71,6 +75,7 @@ impl Verb {
             Verb::Pin => "pinned",
             Verb::Unpin => "unpinned",
             Verb::Focus => "focused",
+            Verb::Unfocus => "unfocused",
             Verb::Archive => "archived",
             Verb::Update => "updated",
             Verb::Create => "created",

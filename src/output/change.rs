@@ -17,7 +17,7 @@ const NARROWEST: usize = 12;
 pub struct ChangeReport {
     /// The session's id.
     pub session: String,
-    /// The operation in its log; none when nothing was written.
+    /// The operation in its log; none when nothing was written, or nothing can take it back.
     pub operation: Option<OperationId>,
     /// What it is.
     pub kind: OperationKind,

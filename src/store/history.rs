@@ -337,7 +337,8 @@ impl Store {
         Ok(())
     }
 
-    /// Puts other bytes in the place of values of a session's log, and of its commands, so that the old ones are gone for good.
+    /// Puts other bytes in the place of values of a session's log, of its commands, and of what the model asked for, so that the
+    /// old ones are gone for good.
     ///
     /// `chosen` says which edits are meant, `rewrite` what a value becomes; none where it stays. Returns how many values were
     /// rewritten, and how many of those are kept because the log of another session needs them.
@@ -365,6 +366,13 @@ impl Store {
             if let Some(command) = rewrite(operation.command.as_bytes()) {
                 let sql = "UPDATE operations SET command = ?3 WHERE session = ?1 AND number = ?2";
                 transaction.execute(sql, params![key.0, operation.id, String::from_utf8_lossy(&command)])?;
+            }
+        }
+        for proposal in self.proposals(key)? {
+            for (column, text) in [("command", &proposal.command), ("answer", &proposal.answer)] {
+                let Some(text) = rewrite(text.as_bytes()) else { continue };
+                let sql = format!("UPDATE proposals SET {column} = ?2 WHERE number = ?1");
+                transaction.execute(&sql, params![proposal.number, String::from_utf8_lossy(&text)])?;
             }
         }
         sweep(&transaction)?;

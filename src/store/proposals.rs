@@ -32,7 +32,7 @@ impl Store {
         Ok(())
     }
 
-    /// Keeps a command as begun, and returns its number; none where it is known already, in this session or in one that it
+    /// Keeps a command and the blocks that it names, as a selector, as begun, and returns its number; none where it is known already, in this session or in one that it
     /// was forked from. What it returns is on the disk.
     pub fn propose(
         &self,
@@ -40,13 +40,15 @@ impl Store {
         place: CommandPlace,
         turn: u32,
         command: &str,
+        blocks: &str,
         time: i64,
     ) -> Result<Option<ProposalNumber>, StoreError> {
         let sql = "INSERT OR IGNORE INTO proposals
                    (session, row, block, place, turn, command, blocks, status, answer, told, count, time)
-                   VALUES (?1, ?2, ?3, ?4, ?5, ?6, '', 'begun', '', 1, 0, ?7)";
+                   VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, 'begun', '', 1, 0, ?8)";
         let row = place.row.0.to_le_bytes();
-        let added = self.connection.execute(sql, params![session.0, row, place.block, place.offset, turn, command, time])?;
+        let values = params![session.0, row, place.block, place.offset, turn, command, blocks, time];
+        let added = self.connection.execute(sql, values)?;
         Ok((added > 0).then(|| self.connection.last_insert_rowid()))
     }
 
@@ -55,12 +57,6 @@ impl Store {
         let sql = "SELECT 1 FROM proposals WHERE row = ?1 AND block = ?2 AND place = ?3";
         let mut statement = self.connection.prepare_cached(sql)?;
         Ok(statement.exists(params![place.row.0.to_le_bytes(), place.block, place.offset])?)
-    }
-
-    /// Keeps which blocks a proposal names.
-    pub fn names(&self, number: ProposalNumber, blocks: &str) -> Result<(), StoreError> {
-        self.connection.execute("UPDATE proposals SET blocks = ?2 WHERE number = ?1", params![number, blocks])?;
-        Ok(())
     }
 
     /// Takes a proposal that waits, to carry it out; whether it still waited.
@@ -95,24 +91,28 @@ impl Store {
         Ok(session.map(|session| (session, found)))
     }
 
-    /// Takes what the model has not been told yet, the oldest first, as long as all of it together has at most so many bytes;
-    /// the first is taken in any case. Nobody gets the same twice.
-    pub fn take_answers(&self, session: SessionKey, most_bytes: usize) -> Result<Vec<Proposal>, StoreError> {
+    /// Takes what the model has not been told yet, the oldest first and each as `line` puts it, as long as all of it together
+    /// has at most so many bytes; the first is taken in any case. Nobody gets the same twice.
+    pub fn take_answers(
+        &self,
+        session: SessionKey,
+        most_bytes: usize,
+        line: &dyn Fn(&Proposal) -> String,
+    ) -> Result<String, StoreError> {
         let transaction = self.writing()?;
         let sql = format!("SELECT {COLUMNS} FROM proposals WHERE session = ?1 AND told = 0 ORDER BY number");
-        let mut answers: Vec<Proposal> = Vec::new();
-        let mut bytes = 0;
+        let mut text = String::new();
         for answer in transaction.prepare_cached(&sql)?.query_map([session.0], proposal)? {
             let answer = answer?;
-            bytes += answer.answer.len();
-            if bytes > most_bytes && !answers.is_empty() {
+            let line = line(&answer);
+            if text.len() + line.len() > most_bytes && !text.is_empty() {
                 break;
             }
             transaction.execute("UPDATE proposals SET told = 1 WHERE number = ?1", [answer.number])?;
-            answers.push(answer);
+            text.push_str(&line);
         }
         transaction.commit()?;
-        Ok(answers)
+        Ok(text)
     }
 }
 

@@ -21,7 +21,7 @@ fn given(sandbox: &Sandbox, arguments: &[&str], input: &str) -> Outcome {
 }
 
 /// What the model is told about an event; nothing when nothing is said.
-fn told(sandbox: &Sandbox, event: &str, payload: &Value) -> String {
+pub fn told(sandbox: &Sandbox, event: &str, payload: &Value) -> String {
     let outcome = given(sandbox, &["hook", event], &payload.to_string());
     assert_eq!((outcome.code, &*outcome.stderr), (0, ""), "{event}");
     assert!(outcome.stdout.encode_utf16().count() < 12_000, "{event}");
@@ -315,6 +315,10 @@ fn a_long_result_is_trimmed_where_that_is_wanted() {
     assert!(text.len() < long.len() / 2 && shortened["interrupted"] == false, "{text}");
     let path = text.split_once("the whole is in ").unwrap().1.split_once(']').unwrap().0;
     assert_eq!(fs::read_to_string(path).unwrap(), long, "the whole is kept");
+    let secret = format!("{long}export KEY=sk-ant-api03-{}\n", "q7Rz2mWk9TxB4lNvC8dF".repeat(2));
+    answer(&json!({"tool_name": "Bash", "tool_use_id": "toolu_4", "tool_response": {"stdout": secret}})).unwrap();
+    let kept = fs::read_to_string(sandbox.home.join(".aperture/results/toolu_4-0.txt")).unwrap();
+    assert_eq!(kept.strip_prefix(&long), Some("export KEY=[secret:anthropic-key]\n"), "but no credential");
     assert!(Path::new(path).starts_with(sandbox.home.join(".aperture")), "{path}");
     let mcp =
         |tool: &str| json!({"tool_name": tool, "tool_use_id": "toolu_2", "tool_response": [{"type": "text", "text": long}]});

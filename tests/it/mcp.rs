@@ -228,6 +228,123 @@ fn what_removes_waits_for_the_user() {
 }
 
 #[test]
+fn what_waits_is_what_was_asked_for() {
+    let sandbox = Sandbox::of("tools-and-spill");
+    let mut server = Server::new(&sandbox, &[]);
+    // A selector that another grammar would end elsewhere.
+    let error = server.error("archive", json!({"selector": r#""\" | ", ...) @pin(13) | " | 99999"#}));
+    assert!(error.contains("no block 99999"), "{error}");
+    let text = server.text("archive", json!({"selector": r#""\" | ", ...) @pin(13) | " | 19"#}));
+    assert!(text.contains("aperture approve 1"), "{text}");
+    // Any text is written as it was given.
+    let texts = ["a\r\nb\tc \u{1}\u{8}\u{c} \\n \"d\"".to_owned(), "...".to_owned(), "long ".repeat(20_000)];
+    for (place, text) in texts.iter().enumerate() {
+        let answer = server.text("update", json!({"selector": "16", "text": text}));
+        assert!(answer.contains("waits for the user"), "{answer}");
+        assert_eq!(sandbox.run(&["approve", &(place + 2).to_string()]).code, 0);
+        let content = sandbox.json(&["show", "16"], "aperture.show/1")["blocks"][0]["content"].clone();
+        assert!(content == json!(text), "{content}");
+    }
+    assert_eq!(server.end(), 0);
+}
+
+/// A client, which is this process, has the session open.
+fn open_in_client(sandbox: &Sandbox) -> PathBuf {
+    let files = fs::read_dir(sandbox.home.join(".claude/projects").join(sandbox.slug())).unwrap();
+    let path = files.map(|file| file.unwrap().path()).find(|path| path.extension().is_some_and(|end| end == "jsonl")).unwrap();
+    let registry = sandbox.home.join(".claude/sessions");
+    fs::create_dir_all(&registry).unwrap();
+    let id = path.file_stem().unwrap().to_string_lossy();
+    let entry = json!({"pid": std::process::id(), "sessionId": id, "status": "idle"});
+    fs::write(registry.join("1.json"), entry.to_string()).unwrap();
+    path
+}
+
+#[test]
+fn a_note_in_an_open_session_comes_with_the_next_prompt() {
+    let sandbox = Sandbox::of("tools-and-spill");
+    let path = open_in_client(&sandbox);
+    let before = fs::read(&path).unwrap();
+    let mut server = Server::new(&sandbox, &[]);
+    let text = server.text("create", json!({"text": "the tests need make db"}));
+    assert!(text.contains("comes with the next prompt"), "{text}");
+    // The client goes on from the row that it knows: a row of ours would be left behind.
+    assert!(fs::read(&path).unwrap() == before);
+    assert!(server.error("create", json!({"text": "the tests need make db"})).contains("is done"));
+    assert!(server.error("create", json!({"text": " "})).contains("the note is empty"));
+    let told = sandbox.text(&["obey", "--tell"]);
+    assert_eq!(told, "aperture: @create(\"the tests need make db\"): the tests need make db\n");
+    assert_eq!(sandbox.text(&["obey", "--tell"]), "");
+    assert!(sandbox.text(&["log"]).contains("Claude created 1 note"));
+    assert_eq!(server.end(), 0);
+}
+
+#[test]
+fn what_the_user_holds_a_model_does_not_let_go() {
+    let sandbox = Sandbox::of("tools-and-spill");
+    sandbox.text(&["pin", "16"]);
+    sandbox.text(&["focus", "19"]);
+    let mut server = Server::new(&sandbox, &[]);
+    server.text("pin", json!({"selector": "16", "at": "top"}));
+    assert!(server.error("unpin", json!({"selector": "16"})).contains("who alone can unpin it"));
+    server.text("focus", json!({"selector": "24"}));
+    server.text("focus", json!({"selector": "19|24"}));
+    let selected = |server: &mut Server<'_>| {
+        let blocks = server.call("blocks", &json!({"selector": "focused", "json": true}))["structuredContent"]["blocks"].clone();
+        blocks.as_array().unwrap().iter().map(|block| block["number"].as_u64().unwrap()).collect::<Vec<_>>()
+    };
+    assert_eq!(selected(&mut server), [19, 24]);
+    server.text("unfocus", json!({}));
+    assert_eq!(selected(&mut server), [19]);
+    assert!(server.error("unfocus", json!({})).contains("who alone lets it go"));
+    assert_eq!(server.end(), 0);
+}
+
+/// What the policy says of each verb, in the text of the model and as a tool.
+#[test]
+fn both_ways_are_decided_alike() {
+    let calls = [
+        ("expand", "@expand(19)", json!({"selector": "19"})),
+        ("compress", "@compress(16, minimal)", json!({"selector": "16", "level": "minimal"})),
+        ("archive", "@archive(24)", json!({"selector": "24"})),
+        ("pin", "@pin(14)", json!({"selector": "14"})),
+        ("unpin", "@unpin(13)", json!({"selector": "13"})),
+        ("focus", "@focus(14)", json!({"selector": "14"})),
+        ("unfocus", "@unfocus(20)", json!({"selector": "20"})),
+        ("update", "@update(16, \"x\")", json!({"selector": "16", "text": "x"})),
+        ("create", "@create(\"x\")", json!({"text": "x"})),
+    ];
+    for (permission, expected) in [("auto", "done"), ("approve", "waiting"), ("deny", "denied")] {
+        let sandbox = Sandbox::of("tools-and-spill");
+        let mut server = Server::new(&sandbox, &[]);
+        permit(&sandbox);
+        server.text("archive", json!({"selector": "19"}));
+        server.text("pin", json!({"selector": "13"}));
+        server.text("focus", json!({"selector": "20"}));
+        let settings: String = calls.iter().map(|(tool, ..)| format!("{tool} = '{permission}'\n")).collect();
+        fs::write(sandbox.home.join(".aperture/config.toml"), format!("[model]\n{settings}")).unwrap();
+        let all: Vec<&str> = calls.iter().map(|(_, said, _)| *said).collect();
+        crate::obeying::say(&sandbox, &all.join(" "));
+        let looked = sandbox.json(&["obey", "--dry-run"], "aperture.obey/1");
+        for (place, (tool, _, arguments)) in calls.iter().enumerate() {
+            let result = server.call(tool, arguments);
+            let text = content(&result);
+            let became = match result["isError"] == true {
+                true if text.contains("the user's settings deny") => "denied",
+                true => "refused",
+                false if text.contains("it waits for the user") => "waiting",
+                false => "done",
+            };
+            assert_eq!(
+                (became, &looked["commands"][place]["status"]),
+                (expected, &json!(expected)),
+                "{permission} {tool}: {text}"
+            );
+        }
+    }
+}
+
+#[test]
 fn an_answer_fits_its_budget_and_is_read_on() {
     let sandbox = Sandbox::of("tools-and-spill");
     let mut server = Server::new(&sandbox, &[]);
@@ -405,6 +522,14 @@ fn credentials_do_not_leave() {
         assert!(!result.contains(&key), "{tool} {arguments}: {result}");
     }
     assert!(server.text("show", json!({"selector": number})).contains("the key is [secret:anthropic-key]"));
+    // Neither does what is kept of the calls, whatever becomes of them.
+    server.text("archive", json!({"selector": "19", "reason": format!("the key is {key}")}));
+    server.error("undo", json!({"operation": 99, "session": key}));
+    for arguments in [&["log"][..], &["log", "--json"], &["inbox"], &["inbox", "--json"], &["approve", "1"], &["obey", "--tell"]]
+    {
+        let said = sandbox.run(arguments).all();
+        assert!(!said.contains(&key), "{arguments:?}: {said}");
+    }
     assert_eq!(server.end(), 0);
 }
 

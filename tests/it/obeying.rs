@@ -25,7 +25,7 @@ fn set(sandbox: &Sandbox, text: &str) {
 }
 
 /// Appends a turn, in which the model says something.
-fn say(sandbox: &Sandbox, text: &str) {
+pub fn say(sandbox: &Sandbox, text: &str) {
     let path = session(sandbox);
     let rows = fs::read_to_string(&path).unwrap();
     let rows: Vec<Value> = rows.lines().filter_map(|row| serde_json::from_str(row).ok()).collect();
@@ -249,10 +249,17 @@ fn what_the_user_holds_is_not_dropped() {
     done(&sandbox, "undo");
     done(&sandbox, "undo");
     assert!(fs::read(session(&sandbox)).unwrap() == before);
-    // What it pinned itself it may let go.
-    say(&sandbox, "@pin(24)");
-    say(&sandbox, "@unpin(24) @archive(24)");
-    assert_eq!(statuses(&sandbox), ["done", "done", "done"]);
+    // What it pinned or selected itself it may let go, and only that.
+    done(&sandbox, "focus 19");
+    say(&sandbox, "@pin(24) @focus(20)");
+    say(&sandbox, "@unpin(24) @archive(24) @unfocus(focused)");
+    assert_eq!(statuses(&sandbox), ["done"; 5]);
+    say(&sandbox, "@pin(16, top) @unpin(16) @focus(19) @unfocus(19)");
+    assert_eq!(statuses(&sandbox), ["done", "refused", "done", "refused"]);
+    // What the user has let go, and it pins again, is its own.
+    done(&sandbox, "unpin 16");
+    say(&sandbox, "@pin(16) @unpin(16)");
+    assert_eq!(statuses(&sandbox), ["done", "done"]);
 }
 
 #[test]
@@ -272,17 +279,22 @@ fn the_settings_say_what_it_may_do() {
     assert_eq!(run(&sandbox, "obey").code, 2);
 }
 
+/// A client, which is this process, has the session open.
+fn open_in_client(sandbox: &Sandbox) {
+    let registry = sandbox.home.join(".claude/sessions");
+    fs::create_dir_all(&registry).unwrap();
+    let process = std::process::id();
+    let entry = format!(r#"{{"pid":{process},"sessionId":"{ID}","status":"idle"}}"#);
+    fs::write(registry.join(format!("{process}.json")), entry).unwrap();
+}
+
 #[test]
 fn a_client_that_runs_is_told_instead() {
     let sandbox = sandbox();
     done(&sandbox, "archive 16");
     done(&sandbox, "compress 19 --level minimal");
     say(&sandbox, "@recall(16) @expand(19) @create(\"make db first\") @pin(24)");
-    let registry = sandbox.home.join(".claude/sessions");
-    fs::create_dir_all(&registry).unwrap();
-    let process = std::process::id();
-    let entry = format!(r#"{{"pid":{process},"sessionId":"{ID}","status":"idle"}}"#);
-    fs::write(registry.join(format!("{process}.json")), entry).unwrap();
+    open_in_client(&sandbox);
     assert_eq!(statuses(&sandbox), ["done"; 4]);
     assert_eq!(log(&sandbox)[..2], ["model @pin(24)", "model @expand(19)"]);
     // What does not fit comes with the prompt after the next.
@@ -293,6 +305,11 @@ fn a_client_that_runs_is_told_instead() {
         ["Recalled from earlier in this session", "[#16 Read", "NEEDLE", "[#19 Bash", "make db first", "at the next resume"];
     for words in expected {
         assert!(told.contains(words), "{words}: {told}");
+    }
+    for line in ["create --live 'x'", "recall --inject --live 16"] {
+        let said = done(&sandbox, line);
+        assert!(said.contains("a prompt before the next /resume leaves the note behind"), "{said}");
+        done(&sandbox, "undo --live");
     }
     let text = done(&sandbox, "log");
     assert!(text.ends_with("Claude recalled 1 block, expanded 1, created 1 note and pinned 1\n"), "{text}");
@@ -313,6 +330,34 @@ fn what_nobody_has_open_is_brought_back_in_the_file() {
 }
 
 #[test]
+fn every_answer_reaches_the_model() {
+    let sandbox = sandbox();
+    let commands: Vec<String> =
+        (1..95).map(|number| format!("@pin({number}, nonsense words of {number} that are nowhere at all in here)")).collect();
+    say(&sandbox, &commands.join(" "));
+    assert_eq!(statuses(&sandbox).len(), 94);
+    let payload = json!({"transcript_path": session(&sandbox)});
+    let mut told = 0;
+    for _ in 0..9 {
+        let answer = crate::hooks::told(&sandbox, "UserPromptSubmit", &payload);
+        assert!(!answer.contains("cut here"), "{answer}");
+        told += answer.matches("aperture: @pin").count();
+    }
+    assert_eq!(told, 94);
+}
+
+#[test]
+fn what_waits_nowhere_is_said_alike() {
+    let sandbox = sandbox();
+    let outcome =
+        || ["approve --all", "deny --all"].map(|line| run(&sandbox, line)).map(|outcome| (outcome.code, outcome.stderr));
+    let without = outcome();
+    assert!(without[0].1.contains("nothing waits"), "{without:?}");
+    done(&sandbox, "pin 16");
+    assert_eq!(outcome(), without);
+}
+
+#[test]
 fn what_is_gone_meanwhile_is_answered() {
     let sandbox = sandbox();
     say(&sandbox, "@archive(16) @update(24, \"other\") @archive(19)");
@@ -328,6 +373,34 @@ fn what_is_gone_meanwhile_is_answered() {
     assert_eq!((outcome.code, outcome.stdout.contains("refused")), (1, true), "{}", outcome.all());
     fs::write(session(&sandbox), rows).unwrap();
     assert_eq!(run(&sandbox, "approve 3").code, 1, "it was refused");
+}
+
+#[test]
+fn credentials_are_not_said() {
+    let key = format!("sk-ant-api03-{}", "q7Rz2mWk9TxB4lNvC8dF".repeat(2));
+    let text = [
+        format!("@create(\"the key is {key}\")"),
+        format!("@pin(12, {key})"),
+        format!("@archive({key})"),
+        format!("@update(16, \"now {key}\")"),
+        format!("@archive(16, reason: {key})"),
+        format!("@compress(16, {key}, minimal)"),
+        format!("@compress(path(\"{key}\") & )"),
+    ];
+    for live in [false, true] {
+        let sandbox = sandbox();
+        say(&sandbox, &text.join("\n\n"));
+        if live {
+            open_in_client(&sandbox);
+        }
+        for line in
+            ["obey --dry-run", "obey --dry-run --json", "obey --json", "inbox", "log", "obey --tell", "deny 4 --reason KEY"]
+        {
+            let said = run(&sandbox, &line.replace("KEY", &key)).all();
+            assert!(!said.contains(&key), "{line}: {said}");
+        }
+        assert!(!done(&sandbox, "obey --tell").contains(&key));
+    }
 }
 
 #[test]

@@ -235,7 +235,7 @@ fn what_is_forgotten_is_gone() {
     assert!(asked.contains("--yes does it"), "{asked}");
     assert_eq!(fs::read(&path).unwrap(), before);
     let said = sandbox.text(&["redact", "--all", "--forget", "--yes"]);
-    assert!(said.contains("forgotten: nothing brings them back"), "{said}");
+    assert!(said.contains("forgotten: nothing brings them back") && !said.contains("aperture undo"), "{said}");
     assert_eq!(shown(&stored(&sandbox)), [""; 0]);
     for file in ["store.db", "store.db-wal"] {
         assert_eq!(shown(&fs::read(sandbox.home.join(".aperture").join(file)).unwrap_or_default()), [""; 0], "{file}");
@@ -249,6 +249,25 @@ fn what_is_forgotten_is_gone() {
     assert!(sandbox.text(&["show", "2"]).contains("[secret:"));
     assert_eq!(shown(&fs::read(&path).unwrap()), [""; 0]);
     assert_eq!(sandbox.run(&["verify"]).code, 0, "{}", sandbox.run(&["verify"]).all());
+}
+
+#[test]
+fn what_the_model_asked_for_is_forgotten_with_it() {
+    let sandbox = Sandbox::of("tools-and-spill");
+    let key = &keys()[1];
+    crate::obeying::say(&sandbox, &format!("@create(\"the key is {key}\") @archive(16, reason: {key}) @pin(no such {key})"));
+    let store = |sandbox: &Sandbox| {
+        let files =
+            ["store.db", "store.db-wal"].map(|file| fs::read(sandbox.home.join(".aperture").join(file)).unwrap_or_default());
+        String::from_utf8_lossy(&files.concat()).contains(key)
+    };
+    sandbox.text(&["obey"]);
+    assert!(store(&sandbox));
+    let refused = sandbox.run(&["snapshot", "save", key]);
+    assert_eq!((refused.code, refused.stderr.contains(key)), (2, false), "{}", refused.stderr);
+    sandbox.text(&["redact", "--all", "--forget", "--yes"]);
+    assert!(!store(&sandbox));
+    assert_eq!(sandbox.run(&["approve", "2"]).code, 0);
 }
 
 #[test]

@@ -12,7 +12,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 /// The answer of a tool, each long text of it trimmed, if the settings want that. The whole text is kept in a file first, which
-/// the model can read.
+/// the model can read; no credential is.
 pub(super) fn answer(env: &Env, payload: &Payload) -> Result<Option<HookReport>, CommandError> {
     let (Some(name), Some(id), true) = (&payload.tool_name, &payload.tool_use_id, env.hooks.reduce_results) else {
         return Ok(None);
@@ -36,7 +36,7 @@ pub(super) fn answer(env: &Env, payload: &Payload) -> Result<Option<HookReport>,
         let path = result_path(env, &format!("{id}-{place}"))?;
         let marker = format!("[trimmed from {cost} by aperture; the whole is in {}]", path.display());
         let Some(short) = engine::reduce(&input, Level::Trimmed, &marker, &context) else { continue };
-        keep(env, &path, text)?;
+        keep(env, &path, &engine::mask(text))?;
         *text = short;
         shortened = true;
     }

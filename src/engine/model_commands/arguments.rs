@@ -3,12 +3,24 @@
 use super::{Malformed, ModelCommand, Named};
 use crate::engine::{Selector, SelectorError};
 use crate::model::{Level, Pin, Verb};
+use std::fmt;
 use std::ops::Range;
 
-/// Bytes of arguments without their texts: a selector is short.
-const LONGEST_ARGUMENTS: usize = 1_000;
-/// Bytes of a text.
-const LONGEST_TEXT: usize = 64 << 10;
+/// How much is looked through for the end of a command, in bytes.
+#[derive(Clone, Copy)]
+pub struct Bounds {
+    /// Of arguments without their texts.
+    pub arguments: usize,
+    /// Of a text.
+    pub text: usize,
+}
+
+impl Bounds {
+    /// What a model writes within a text: a selector is short, and what has no end soon has none.
+    pub const SAID: Bounds = Bounds { arguments: 1_000, text: 64 << 10 };
+    /// What is known to be a command.
+    pub const NONE: Bounds = Bounds { arguments: usize::MAX, text: usize::MAX };
+}
 
 /// The arguments of a command as they stand in the text.
 pub struct Pieces<'a> {
@@ -46,14 +58,14 @@ impl<'a> Pieces<'a> {
 /// # Errors
 ///
 /// It, or the end of a text, is missing.
-pub fn split(text: &str) -> Result<Pieces<'_>, Malformed> {
+pub fn split(text: &str, bounds: Bounds) -> Result<Pieces<'_>, Malformed> {
     let (mut at, mut start, mut depth, mut bare) = (0, 0, 0usize, 0);
     let mut pieces = Vec::new();
     while let Some(next) = text[at..].chars().next() {
         let here = at;
         at += next.len_utf8();
         match next {
-            '"' => at += quoted(&text[at..]).ok_or(Malformed::UnclosedText)?,
+            '"' => at += quoted(&text[at..], bounds.text).ok_or(Malformed::UnclosedText)?,
             '(' => depth += 1,
             ')' if depth > 0 => depth -= 1,
             ')' => {
@@ -68,7 +80,7 @@ pub fn split(text: &str) -> Result<Pieces<'_>, Malformed> {
             _ => {}
         }
         bare += if next == '"' { 0 } else { next.len_utf8() };
-        if bare > LONGEST_ARGUMENTS {
+        if bare > bounds.arguments {
             return Err(Malformed::Unclosed);
         }
     }
@@ -76,9 +88,9 @@ pub fn split(text: &str) -> Result<Pieces<'_>, Malformed> {
 }
 
 /// Bytes of a text behind its opening quotation mark, with the closing one.
-fn quoted(rest: &str) -> Option<usize> {
+fn quoted(rest: &str, longest: usize) -> Option<usize> {
     let mut escaped = false;
-    for (at, byte) in rest.bytes().enumerate().take(LONGEST_TEXT) {
+    for (at, byte) in rest.bytes().enumerate().take(longest) {
         match byte {
             _ if escaped => escaped = false,
             b'\\' => escaped = true,
@@ -95,14 +107,13 @@ fn quoted(rest: &str) -> Option<usize> {
 ///
 /// Something is missing, or cannot be read.
 pub fn interpret(verb: Verb, pieces: &Pieces<'_>) -> Result<ModelCommand, Malformed> {
-    let mut command =
-        ModelCommand { verb, blocks: Vec::new(), level: None, pin: Pin::Here, text: String::new(), reason: String::new() };
+    let mut command = ModelCommand::new(verb, Vec::new());
     if verb == Verb::Create {
-        command.text = text(pieces.from(0)).ok_or(Malformed::NoText(verb))?;
+        command.text = content(verb, pieces.from(0))?;
         return Ok(command);
     }
     if verb == Verb::Recall {
-        let all: Vec<Result<Named, Malformed>> = (0..pieces.pieces.len()).map(|place| named(pieces.get(place))).collect();
+        let all: Vec<Result<Named, Malformed>> = (0..pieces.pieces.len()).map(|place| Named::read(pieces.get(place))).collect();
         let selectors = all.iter().all(|named| matches!(named, Ok(Named::Selector(_)))) && !pieces.get(0).starts_with('"');
         // What is no selector is what is looked for.
         command.blocks = if selectors { all.into_iter().collect::<Result<_, _>>()? } else { vec![query(pieces.from(0))] };
@@ -121,9 +132,9 @@ pub fn interpret(verb: Verb, pieces: &Pieces<'_>) -> Result<ModelCommand, Malfor
             (Verb::Pin, _, "top") => command.pin = Pin::Top,
             (Verb::Pin, _, "bottom") => command.pin = Pin::Bottom,
             (Verb::Archive, ..) if last && text(piece).is_some() => command.reason = text(piece).unwrap_or_default(),
-            (Verb::Update, ..) if last => command.text = text(piece).ok_or(Malformed::NoText(verb))?,
+            (Verb::Update, ..) if last => command.text = content(verb, piece)?,
             _ if piece.is_empty() => return Err(Malformed::NoBlocks(verb)),
-            _ => command.blocks.push(named(piece)?),
+            _ => command.blocks.push(Named::read(piece)?),
         }
     }
     if command.blocks.is_empty() {
@@ -146,15 +157,21 @@ fn wanted(verb: Verb, level: Level, piece: &str) -> Result<Level, Malformed> {
     if fits { Ok(level) } else { Err(Malformed::Unexpected { verb, argument: piece.to_owned() }) }
 }
 
-/// Blocks as they are named: by a selector, or by words.
-fn named(piece: &str) -> Result<Named, Malformed> {
-    let Err(error) = Selector::parse(piece) else { return Ok(Named::Selector(piece.to_owned())) };
-    // What has neither parentheses nor signs can be what something is about.
-    let word = |c: char| c.is_alphanumeric() || c.is_whitespace() || "-_'’./:+".contains(c);
-    let words = piece.chars().all(word) && piece.chars().any(char::is_alphabetic);
-    match error {
-        SelectorError::UnknownName { .. } | SelectorError::Syntax { .. } if words => Ok(Named::Words(piece.to_owned())),
-        error => Err(Malformed::Selector { error }),
+impl Named {
+    /// Blocks as they are named: by a selector, or by words.
+    ///
+    /// # Errors
+    ///
+    /// It can be neither.
+    pub fn read(piece: &str) -> Result<Named, Malformed> {
+        let Err(error) = Selector::parse(piece) else { return Ok(Named::Selector(piece.to_owned())) };
+        // What has neither parentheses nor signs can be what something is about.
+        let word = |c: char| c.is_alphanumeric() || c.is_whitespace() || "-_'’./:+".contains(c);
+        let words = piece.chars().all(word) && piece.chars().any(char::is_alphabetic);
+        match error {
+            SelectorError::UnknownName { .. } | SelectorError::Syntax { .. } if words => Ok(Named::Words(piece.to_owned())),
+            error => Err(Malformed::Selector { error }),
+        }
     }
 }
 
@@ -163,10 +180,16 @@ fn query(words: &str) -> Named {
     Named::Words(text(words).unwrap_or_else(|| words.to_owned()))
 }
 
-/// The text that stands in quotation marks; none where there is no text in it, or something beside it.
+/// The text that a block or a note is to have.
+fn content(verb: Verb, piece: &str) -> Result<String, Malformed> {
+    // To the commands of the user, a dash alone is standard input.
+    text(piece).filter(|text| !text.trim().is_empty() && text != "-").ok_or(Malformed::NoText(verb))
+}
+
+/// The text that stands in quotation marks; none where something stands beside it.
 fn text(piece: &str) -> Option<String> {
     let inner = piece.strip_prefix('"')?;
-    let length = quoted(inner)?;
+    let length = quoted(inner, usize::MAX).filter(|length| *length == inner.len())?;
     let mut text = String::with_capacity(length);
     let mut characters = inner[..length - 1].chars();
     while let Some(character) = characters.next() {
@@ -181,6 +204,25 @@ fn text(piece: &str) -> Option<String> {
             },
         }
     }
-    // To the commands of the user, a dash alone is standard input.
-    (length == inner.len() && !text.trim().is_empty() && text != "-").then_some(text)
+    Some(text)
+}
+
+/// A command as [`interpret`] reads it, where its blocks are named by numbers, or are words that are looked for.
+impl fmt::Display for ModelCommand {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let quoted = |text: &str| {
+            let text = text.replace('\\', r"\\").replace('"', r#"\""#);
+            format!("\"{}\"", text.replace('\n', r"\n").replace('\t', r"\t"))
+        };
+        let blocks = self.blocks.iter().map(|named| match named {
+            Named::Selector(selector) => selector.clone(),
+            Named::Words(words) => quoted(words),
+        });
+        let level = self.level.map(|level| level.name().to_owned());
+        let pin = (self.pin != Pin::Here).then(|| self.pin.name().to_owned());
+        let text = (!self.text.is_empty()).then(|| quoted(&self.text));
+        let reason = (!self.reason.is_empty()).then(|| format!("reason: {}", quoted(&self.reason)));
+        let arguments: Vec<String> = blocks.chain(level).chain(pin).chain(text).chain(reason).collect();
+        write!(out, "@{}({})", self.verb.name(), arguments.join(", "))
+    }
 }

@@ -1,6 +1,6 @@
 //! Where in a text commands stand: not in code, not in quotations, not in what only looks like one.
 
-use super::arguments::{interpret, split};
+use super::arguments::{Bounds, interpret, split};
 use super::{Malformed, ModelCommand};
 use crate::model::Verb;
 use std::ops::Range;
@@ -40,6 +40,13 @@ pub fn find(text: &str) -> Vec<Said> {
         at = next;
     }
     said
+}
+
+/// The command that a text is, which was found or made before; of any length, and also one that a text would only mention.
+pub fn read(text: &str) -> Option<ModelCommand> {
+    let (name, rest) = text.strip_prefix('@')?.split_once('(')?;
+    let pieces = split(rest, Bounds::NONE).ok().filter(|pieces| pieces.length == rest.len())?;
+    interpret(Verb::from_name(name)?, &pieces).ok()
 }
 
 /// What a line is, by how it begins.
@@ -179,7 +186,7 @@ fn command(text: &str, at: usize) -> Option<(usize, Option<Said>)> {
         return None;
     }
     let said = |end: usize, command| Some((end, Some(Said { place: at..end, command })));
-    let pieces = match split(rest) {
+    let pieces = match split(rest, Bounds::SAID) {
         Ok(pieces) => pieces,
         // Whatever follows may be a part of the text that was to be kept.
         Err(Malformed::UnclosedText) => return said(text.len(), Err(Malformed::UnclosedText)),

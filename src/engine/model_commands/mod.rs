@@ -1,6 +1,6 @@
 //! What the model asks for in its own text: `@archive(3..9, reason: done)`.
 //!
-//! [`find()`] reads the commands of a text, [`resolve()`] finds the blocks that one names, [`ModelPolicy`] says which of them wait
+//! [`find()`] reads the commands of a text, [`read()`] one that is kept, [`resolve()`] finds the blocks that one names, [`ModelPolicy`] says which of them wait
 //! for the user. What they do is what the commands of the same names do for the user.
 
 mod arguments;
@@ -10,7 +10,7 @@ mod resolve;
 #[cfg(test)]
 mod tests;
 
-pub use find::{Said, find};
+pub use find::{Said, find, read};
 pub use policy::{ModelPolicy, Permission};
 pub use resolve::{Unresolved, ranges, resolve};
 
@@ -32,6 +32,22 @@ pub struct ModelCommand {
     pub text: String,
     /// Why.
     pub reason: String,
+}
+
+impl ModelCommand {
+    /// One that says no more than what it asks for, and of which blocks.
+    pub fn new(verb: Verb, blocks: Vec<Named>) -> ModelCommand {
+        ModelCommand { verb, blocks, level: None, pin: Pin::Here, text: String::new(), reason: String::new() }
+    }
+
+    /// The blocks as one selector; empty where it names none by one.
+    pub fn selector(&self) -> String {
+        let selectors = self.blocks.iter().filter_map(|named| match named {
+            Named::Selector(selector) => Some(selector.as_str()),
+            Named::Words(_) => None,
+        });
+        selectors.collect::<Vec<_>>().join("|")
+    }
 }
 
 /// Blocks as the model names them.

@@ -1,9 +1,9 @@
 use super::*;
 use crate::engine::Reading;
-use crate::model::{Block, BlockKind, Role, Topic, Turn, Zone};
+use crate::model::{Block, BlockKind, BlockNumber, Role, Topic, Turn, Zone};
 
 /// What a text asks for, one line a command: as it was read, or what is wrong.
-fn read(text: &str) -> Vec<String> {
+fn found(text: &str) -> Vec<String> {
     find(text)
         .into_iter()
         .map(|said| {
@@ -72,7 +72,7 @@ fn what_is_a_command() {
         ("> a quoted line\n\n@pin(3)", &["pin 3"]),
         ("```\n@pin(1)\n```\n@pin(2)", &["pin 2"]),
     ] {
-        assert_eq!(read(text), expected, "{text}");
+        assert_eq!(found(text), expected, "{text}");
     }
 }
 
@@ -117,7 +117,7 @@ fn what_is_none() {
         "{@pin(3)}",
         "/@pin(3)",
     ] {
-        assert_eq!(read(text), [""; 0], "{text}");
+        assert_eq!(found(text), [""; 0], "{text}");
     }
 }
 
@@ -145,7 +145,7 @@ fn what_is_wrong_is_said() {
             "'9..3' is no number and no range like 10..20 at column 5; aperture help selectors explains the language",
         ),
     ] {
-        assert_eq!(read(text), [expected], "{text}");
+        assert_eq!(found(text), [expected], "{text}");
     }
 }
 
@@ -197,10 +197,21 @@ fn what_removes_waits_unless_it_is_allowed() {
     let waiting: Vec<&str> =
         Verb::ALL.into_iter().filter(|verb| policy.of(*verb) == Permission::Approve).map(Verb::name).collect();
     assert_eq!(waiting, ["compress", "archive", "update"]);
-    let loose = policy.clone().with(Verb::Archive, Permission::Auto);
-    let strict = policy.with(Verb::Pin, Permission::Deny);
+    let loose = policy.clone().with([(Verb::Archive, Permission::Auto)]);
+    let strict = policy.with([(Verb::Pin, Permission::Deny)]);
     let both = loose.and(&strict);
     assert_eq!((both.of(Verb::Archive), both.of(Verb::Pin)), (Permission::Approve, Permission::Deny));
+}
+
+#[test]
+fn what_is_kept_is_read_at_any_length() {
+    for text in ["...".to_owned(), "a \"word\"\r\n".repeat(20_000)] {
+        let command = ModelCommand { text, ..ModelCommand::new(Verb::Create, Vec::new()) };
+        assert!(read(&command.to_string()) == Some(command));
+    }
+    for none in ["", "@pin", "@pin(3) and more", "@pni(3)", "pin(3)", "@pin(3", "@create(\"no end)"] {
+        assert_eq!(read(none), None, "{none}");
+    }
 }
 
 #[test]
@@ -233,10 +244,35 @@ proptest::proptest! {
             end = said.place.end;
             proptest::prop_assert!(text[said.place.clone()].starts_with('@'));
             // What stands alone is read as it is in the text: a proposal is read again when it is approved.
-            if let Ok(command) = &said.command {
-                let again = find(&text[said.place]);
-                proptest::prop_assert_eq!(again.first().map(|said| &said.command), Some(&Ok(command.clone())));
+            if let Ok(command) = said.command {
+                proptest::prop_assert_eq!(read(&text[said.place]), Some(command));
             }
         }
+    }
+
+    #[test]
+    fn what_is_written_is_read_as_it_was(
+        verb in proptest::sample::select(Verb::ALL.to_vec()),
+        text in "(\\PC|[\"\\\\\n\r\t\u{8}(),@…]){1,40}",
+        numbers in proptest::collection::btree_set(1u32..60, 1..9),
+        at in 0usize..9,
+    ) {
+        let numbers: Vec<BlockNumber> = numbers.into_iter().collect();
+        let blocks = vec![Named::Selector(ranges(&numbers))];
+        let command = match verb {
+            Verb::Create => ModelCommand { text, ..ModelCommand::new(verb, Vec::new()) },
+            Verb::Update => ModelCommand { text, ..ModelCommand::new(verb, blocks) },
+            Verb::Archive => ModelCommand { reason: text, ..ModelCommand::new(verb, blocks) },
+            Verb::Recall => ModelCommand::new(verb, vec![Named::Words(text)]),
+            Verb::Pin => ModelCommand { pin: [Pin::Here, Pin::Top, Pin::Bottom][at % 3], ..ModelCommand::new(verb, blocks) },
+            Verb::Expand | Verb::Compress => {
+                let level = [None, Some(Level::Trimmed), Some(Level::Summarized)][at % 3];
+                ModelCommand { level, ..ModelCommand::new(verb, blocks) }
+            }
+            _ => ModelCommand::new(verb, blocks),
+        };
+        // A text that says nothing is refused before it is written.
+        let says = !matches!(verb, Verb::Create | Verb::Update) || !command.text.trim().is_empty() && command.text != "-";
+        proptest::prop_assert_eq!(read(&command.to_string()), says.then_some(command));
     }
 }
