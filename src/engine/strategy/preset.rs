@@ -29,7 +29,7 @@ pub static PRESETS: &[Preset] = &[
     Preset {
         name: "light",
         description: "what the agent will hardly come back to goes",
-        worth_millionths: 10.0,
+        worth_millionths: 13.0,
         newest_percent: 25.0,
         folds: false,
     },
@@ -50,7 +50,7 @@ pub static PRESETS: &[Preset] = &[
     Preset {
         name: "handoff",
         description: "one digest stands for all that is old, to go on afresh",
-        worth_millionths: 262.0,
+        worth_millionths: 305.0,
         newest_percent: 0.0,
         folds: true,
     },
