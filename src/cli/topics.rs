@@ -38,7 +38,7 @@ both.
                                balanced, aggressive or handoff
 
   [keep]                       over the preset:
-  worth_millionths = 38        a byte stays if the chance that the agent needs
+  worth_millionths = 30        a byte stays if the chance that the agent needs
                                what it shows is so many millionths
   newest_percent = 25          the newest part of the window, which stays nearly
                                as it is

@@ -175,12 +175,17 @@ fn is_identifier(word: &[u8]) -> bool {
 
 fn quotes<'a>(line: &'a str, mut found: impl FnMut(&'a str)) {
     for mark in [b'"', b'`'] {
-        let mut places = memchr::memchr_iter(mark, line.as_bytes());
-        while let (Some(open), Some(close)) = (places.next(), places.next()) {
-            let inner = line[open + 1..close].trim();
-            if QUOTED_BYTES.contains(&inner.len()) {
-                found(inner);
-            }
+        quoted(line, mark, &mut found);
+    }
+}
+
+/// Passes on what stands between two marks in a line, without the blanks at its ends, if it is of a length to be a term.
+pub fn quoted<'a>(line: &'a str, mark: u8, mut found: impl FnMut(&'a str)) {
+    let mut places = memchr::memchr_iter(mark, line.as_bytes());
+    while let (Some(open), Some(close)) = (places.next(), places.next()) {
+        let inner = line[open + 1..close].trim();
+        if QUOTED_BYTES.contains(&inner.len()) {
+            found(inner);
         }
     }
 }

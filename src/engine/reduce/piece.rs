@@ -146,21 +146,27 @@ pub struct Line {
     pub quotable: bool,
 }
 
-/// The names of a piece, and the piece as a whole unless it is blank.
+/// The names of a piece, what it has between backticks among them, and the piece as a whole unless it is blank.
 pub fn names(text: &str) -> (Vec<Name>, Option<Line>) {
     let content = without_number(text).trim();
     let start = content.as_ptr() as usize - text.as_ptr() as usize;
     let mut found = Vec::new();
-    terms::names(content, |name| {
+    let mut add = |name: &str| {
         let at = start + (name.as_ptr() as usize - content.as_ptr() as usize);
         found.push(Name { term: terms::hash(name), range: at..at + name.len() });
-    });
+    };
+    terms::names(content, &mut add);
+    terms::quoted(content, b'`', &mut add);
     let line = Line { term: terms::hash(content), quotable: terms::is_quotable(content) };
     (found, content.contains(char::is_alphanumeric).then_some(line))
 }
 
-/// A name together with what stands around it without a blank, such as its path, its owner or its line number.
+/// A name together with what stands around it without a blank, such as its path, its owner or its line number. What stands
+/// between backticks is whole; words keep the marks.
 pub fn whole_name(text: &str, name: Range<usize>) -> Range<usize> {
+    if text[..name.start].ends_with('`') && text[name.end..].starts_with('`') {
+        return if text[name.clone()].contains(' ') { name.start - 1..name.end + 1 } else { name };
+    }
     let is_part = |c: char| c.is_alphanumeric() || matches!(c, '_' | '.' | '/' | '-' | ':' | '@');
     let before = text[..name.start].char_indices().rev().take_while(|(_, c)| is_part(*c)).last();
     let start = before.map_or(name.start, |(place, _)| place);
@@ -274,5 +280,17 @@ impl Kept {
     /// Whether nothing is kept.
     pub fn is_none(&self) -> bool {
         !self.pieces.contains(&true) && self.names.is_empty()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_stands_between_backticks_is_a_name() {
+        let text = "  12→run `mise run lint` or `go vet`, see `json.Indent()`";
+        let whole = names(text).0.into_iter().map(|name| &text[whole_name(text, name.range)]).collect::<Vec<_>>();
+        assert_eq!(whole, ["`mise run lint`", "json.Indent()"]);
     }
 }

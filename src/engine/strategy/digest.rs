@@ -8,15 +8,14 @@ use super::need::Need;
 use super::select::{Costs, Text, select};
 use crate::engine::reduce::{Kept, Piece, Style, line_pieces, whole_name, without_number};
 use crate::engine::{Reading, amount, label};
-use crate::model::{Block, BlockKind, BlockNumber, Level, Role};
+use crate::model::{Block, BlockKind, BlockNumber, Level, Role, ToolVerb};
 use rustc_hash::FxHashSet;
 use std::borrow::Cow;
 use std::fmt::Write;
+use std::ops::Range;
 
 /// In a digest a name has a space behind it and a line its line end; nothing stands in its place anyway.
-const COSTS: Costs = Costs { piece_bytes: 1.0, name_bytes: 1.0, name_share: 1.0, longest_names: true };
-/// How many times more a line is worth than the chance that it is quoted: it says what its names are about.
-const LINE: f32 = 2.0;
+const COSTS: Costs = Costs { piece_bytes: 1.0, name_bytes: 1.0, name_share: 1.0 };
 /// Bytes up to which what the user typed stands in a digest whole.
 const PROMPT_BYTES: usize = 300;
 
@@ -40,11 +39,9 @@ pub fn digest(reading: &Reading, old: &[Old<'_>], millionths: f32) -> String {
     let numbers: FxHashSet<BlockNumber> = old.iter().map(|old| old.block.number).collect();
     let stays = |block: &&Block| block.role != Role::System && !numbers.contains(&block.number);
     let shown: FxHashSet<u32> = reading.in_window().filter(stays).flat_map(|block| block.terms.iter().copied()).collect();
-    let pieces: Vec<Vec<Piece<'_>>> =
-        old.iter().map(|old| if is_whole(old) { Vec::new() } else { pieces(old.content) }).collect();
+    let pieces: Vec<Vec<Piece<'_>>> = old.iter().map(|old| if is_whole(old) { Vec::new() } else { pieces(old) }).collect();
     let texts = pieces.iter().zip(old);
-    let texts: Vec<Text<'_>> =
-        texts.map(|(pieces, old)| Text { pieces, line: LINE * need.of_line(old.block), weight: 1.0 }).collect();
+    let texts: Vec<Text<'_>> = texts.map(|(pieces, old)| Text { pieces, line: need.of_line(old.block), weight: 1.0 }).collect();
     let selection = select(&texts, &|term| need.of_name(term), &shown, &COSTS);
     let kept = selection.first(selection.worth_at_least(millionths * 1e-6));
     written(old, &pieces, &kept)
@@ -56,16 +53,40 @@ fn is_whole(old: &Old<'_>) -> bool {
     old.whole || typed
 }
 
-/// The lines of a content, without their numbers and indents.
-fn pieces(content: &str) -> Vec<Piece<'_>> {
-    let lines = line_pieces(content, Style::Output).into_iter();
-    lines.map(|piece| Piece { text: trimmed(piece.text), ..piece }).collect()
+/// The lines of a content, without their numbers and indents; of an edit those that it wrote.
+fn pieces<'a>(old: &Old<'a>) -> Vec<Piece<'a>> {
+    let lines = line_pieces(old.content, Style::Output).into_iter();
+    let mut lines: Vec<Piece<'_>> = lines.map(|piece| Piece { text: trimmed(piece.text, ""), ..piece }).collect();
+    let tool = old.block.tool.as_deref().filter(|_| old.block.role == Role::ToolUse);
+    if !tool.is_some_and(|tool| tool.verb == ToolVerb::Edit) {
+        return lines;
+    }
+    let is_patch = old.content.contains("*** Begin Patch");
+    let mut is_old = false;
+    lines.retain(|piece| {
+        is_old = match &*piece.text {
+            text if is_patch => text.starts_with('-'),
+            text if text.starts_with("old_string: ") => true,
+            text if text.starts_with("new_string: ") => false,
+            _ => is_old,
+        };
+        !is_old
+    });
+    let mark = if is_patch { "+" } else { "new_string: " };
+    lines.into_iter().map(|piece| Piece { text: trimmed(piece.text, mark), ..piece }).collect()
 }
 
-fn trimmed(text: Cow<'_, str>) -> Cow<'_, str> {
+/// A line without its number, its indent, and a mark at its beginning.
+fn trimmed<'a>(text: Cow<'a, str>, mark: &str) -> Cow<'a, str> {
+    let trim = |text: &str| -> Range<usize> {
+        let inner = without_number(text).trim();
+        let inner = inner.strip_prefix(mark).unwrap_or(inner).trim();
+        let start = inner.as_ptr() as usize - text.as_ptr() as usize;
+        start..start + inner.len()
+    };
     match text {
-        Cow::Borrowed(text) => Cow::Borrowed(without_number(text).trim()),
-        Cow::Owned(text) => Cow::Owned(without_number(&text).trim().to_owned()),
+        Cow::Borrowed(text) => Cow::Borrowed(&text[trim(text)]),
+        Cow::Owned(text) => Cow::Owned(text[trim(&text)].to_owned()),
     }
 }
 
@@ -118,5 +139,34 @@ fn subject(block: &Block) -> String {
         (Role::User, _) => "user".to_owned(),
         (_, Some(tool)) if tool.verb.names_file() => label(block),
         _ => String::new(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::model::Tool;
+
+    fn check(content: &str, expected: &[&str]) {
+        let mut block = Block::new(BlockKind::ToolUse, Role::ToolUse);
+        let (name, target) = ("Edit".into(), "/w/a.rs".into());
+        block.tool = Some(Box::new(Tool { name, verb: ToolVerb::Edit, target, scope: 0, whole: true, parameters: 3 }));
+        let found = pieces(&Old { block: &block, content, whole: false });
+        assert_eq!(found.iter().map(|piece| &*piece.text).collect::<Vec<_>>(), expected);
+    }
+
+    #[test]
+    fn of_an_edit_the_lines_that_it_wrote_count() {
+        check(
+            "file_path: /w/a.rs\nold_string: let a = 1;\n  b();\nnew_string:     let a = 2;\n  c();\n",
+            &["file_path: /w/a.rs", "let a = 2;", "c();"],
+        );
+        check("file_path: /w/a.rs\ncontent: x\n", &["file_path: /w/a.rs", "content: x"]);
+    }
+
+    #[test]
+    fn of_a_patch_the_lines_count_that_it_left_or_put() {
+        let patch = "*** Begin Patch\n*** Update File: a.rs\n@@\n fn a() {\n-    one();\n+    two();\n }\n*** End Patch";
+        check(patch, &["*** Begin Patch", "*** Update File: a.rs", "@@", "fn a() {", "two();", "}", "*** End Patch"]);
     }
 }

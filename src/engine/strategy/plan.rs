@@ -15,6 +15,8 @@ use std::ops::Range;
 const DIALOGUE: f32 = 3.0;
 /// The same of the input of a tool: where a line stands in a result as well, that one has its number and no escapes.
 const INPUT: f32 = 0.8;
+/// What a line is worth of the chance that it is quoted: in place it costs names that stand in results only.
+const LINE: f32 = 0.5;
 /// How many times more the newest part is worth than the rest: little but what is said again goes.
 const NEWEST: f32 = 12.0;
 /// Bytes that must go for a change to be worth its marker line: about twenty tokens.
@@ -150,7 +152,7 @@ pub fn plan<'a>(reading: &Reading, subjects: &'a [Subject<'a>]) -> Planned<'a> {
         .zip(&places)
         .flat_map(|((outline, _), place)| {
             let subject = &subjects[*place];
-            let line = need.of_line(subject.block);
+            let line = LINE * need.of_line(subject.block);
             let weight = match subject.block.role {
                 Role::User | Role::Assistant => DIALOGUE,
                 Role::ToolUse => INPUT,

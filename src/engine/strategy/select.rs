@@ -24,12 +24,10 @@ pub struct Costs {
     pub name_bytes: f32,
     /// What a name alone is worth of what it is worth in its line.
     pub name_share: f32,
-    /// Whether a name is shown as it stands where it is longest, as in a whole path, and not where it stands last.
-    pub longest_names: bool,
 }
 
 /// What is kept stays in its place: a piece has its line end and its share of the mark of a gap, and a line can be understood.
-pub const IN_PLACE: Costs = Costs { piece_bytes: 12.0, name_bytes: 2.0, name_share: 0.35, longest_names: false };
+pub const IN_PLACE: Costs = Costs { piece_bytes: 12.0, name_bytes: 2.0, name_share: 0.35 };
 
 /// The pieces of one text, and what they are worth.
 pub struct Text<'a> {
@@ -93,12 +91,11 @@ struct Item {
     chosen: bool,
 }
 
-/// Where a name stands that may be shown alone, and how many bytes it has there with what belongs to it.
+/// Where a name stands last, to be shown alone.
 struct Place {
     text: u32,
     piece: u32,
     range: Range<usize>,
-    bytes: usize,
 }
 
 /// All items, and the terms that they show.
@@ -172,11 +169,7 @@ impl<'a> Items<'a> {
                         all.terms.push(id);
                     }
                     if let Some(range) = range {
-                        let bytes = whole_name(&texts[text].pieces[piece].text, range.clone()).len();
-                        let known = &mut places[id as usize];
-                        if !costs.longest_names || known.as_ref().is_none_or(|known| known.bytes <= bytes) {
-                            *known = Some(Place { text: text as u32, piece: piece as u32, range, bytes });
-                        }
+                        places[id as usize] = Some(Place { text: text as u32, piece: piece as u32, range });
                     }
                 }
                 let Piece { text: words, tells, .. } = &texts[text].pieces[piece];
@@ -192,13 +185,14 @@ impl<'a> Items<'a> {
             }
         }
         for (id, place) in places.into_iter().enumerate() {
-            let Some(Place { text, piece, range, bytes }) = place.filter(|_| !all.shown[id]) else { continue };
-            let cost = bytes as f32 + costs.name_bytes;
+            let Some(Place { text, piece, range }) = place.filter(|_| !all.shown[id]) else { continue };
             let from = all.terms.len() as u32;
             all.terms.push(id as u32);
             // A path shows the names that it is made of.
             let words = &texts[text as usize].pieces[piece as usize].text;
-            let (within, _) = names(&words[whole_name(words, range.clone())]);
+            let whole = whole_name(words, range.clone());
+            let cost = whole.len() as f32 + costs.name_bytes;
+            let (within, _) = names(&words[whole]);
             all.terms.extend(within.iter().filter_map(|name| ids.get(&name.term)).filter(|other| **other != id as u32));
             let terms = from..all.terms.len() as u32;
             all.items.push(Item { text, piece, name: Some(range), cost, tells: 0.0, terms, chosen: false });
