@@ -18,14 +18,16 @@
 mod generate;
 mod measure;
 
-use aperture::engine;
+use aperture::engine::{self, Context, Need, PRESETS, ReadSettings, Reading, Subject};
 use aperture::fsio::RealDisk;
+use aperture::model::{Block, BlockKind, Level};
 use aperture::provider::claude_code::ClaudeCode;
 use aperture::provider::{Format, ProviderAdapter, sniff};
 use aperture::store::Cache;
 use aperture::workspace;
 use generate::Generator;
-use measure::{Round, Target, command, hello_world, peak_bytes, timed};
+use measure::{Round, Target, command, hello_world, peak_bytes, seconds, timed};
+use rayon::prelude::*;
 use serde_json::value::RawValue;
 use std::fs::{self, File, OpenOptions};
 use std::io::{BufWriter, Write};
@@ -63,6 +65,7 @@ fn main() {
         one_session(directory.path(), &generator, megabytes, if brief { 1 } else { 5 }, &mut targets);
     }
     change(directory.path(), &generator, if brief { 1 } else { 20 }, if brief { 1 } else { 5 }, &mut targets);
+    planning(directory.path(), &generator, if brief { 1 } else { 20 }, if brief { 1 } else { 5 }, &mut targets);
     home(directory.path(), &generator, home_megabytes, if brief { 1 } else { 7 }, &mut targets);
     match std::env::var_os("APERTURE_CORPUS") {
         Some(corpus) => match largest_session(Path::new(&corpus)) {
@@ -300,6 +303,68 @@ fn change(directory: &Path, generator: &Generator, megabytes: u64, rounds: usize
         targets.push(Target::new(&format!("change of {megabytes} MB: memory, of the file"), "2 x", peak, "x", peak <= 2.0));
     }
     fs::remove_file(&path).expect("a session is removed");
+}
+
+/// Every block of a session at every level, and the whole of it at every preset, against counting its tokens.
+fn planning(directory: &Path, generator: &Generator, megabytes: u64, rounds: usize, targets: &mut Vec<Target>) {
+    let path = directory.join("planned.jsonl");
+    let mut out = BufWriter::new(File::create(&path).expect("a session is created"));
+    generator.session(megabytes, megabytes * MEGABYTE, &mut out).expect("a session is written");
+    out.flush().expect("a session is written");
+    let (reading, contents) = whole(&path);
+    let subjects: Vec<Subject<'_>> = reading.session.blocks.iter().zip(&contents).filter_map(subject).collect();
+    println!("\nplanning of {megabytes} MB: {} of {} blocks, {rounds} rounds", subjects.len(), contents.len());
+    let mut round = Round::new(&["count, one core", "count", "each level of each block", "plan, at each preset"]);
+    let count = |content: &String| u64::from(engine::o200k(content));
+    for _ in 0..rounds {
+        let levels = || {
+            let (need, shown) = (Need::new(&reading), Default::default());
+            let level = |(subject, level): (&Subject<'_>, Level)| {
+                let context = Context { name: &|term| need.of_name(term), line: need.of_line(subject.block), shown: &shown };
+                subject.at_level(level, &context).map_or(0, |left| left.len())
+            };
+            let levels = [Level::Trimmed, Level::Summarized, Level::Minimal];
+            subjects.par_iter().flat_map_iter(|subject| levels.map(|level| (subject, level))).map(level).sum::<usize>()
+        };
+        let presets = || {
+            let planned = engine::plan(&reading, &subjects);
+            let left = |millionths| planned.first(planned.worth_at_least(millionths));
+            PRESETS.iter().map(|preset| left(preset.worth_millionths).len()).sum::<usize>()
+        };
+        round.add(&[
+            seconds(|| contents.iter().map(count).sum::<u64>()),
+            seconds(|| contents.par_iter().map(count).sum::<u64>()),
+            seconds(levels),
+            seconds(presets),
+        ]);
+    }
+    round.print(1);
+    for (name, job) in [("each level of each block", 2), ("plan at each preset", 3)] {
+        let ratio = round.ratio(job, 1);
+        targets.push(Target::new(&format!("{name} of {megabytes} MB, of counting"), "3 x", ratio, "x", ratio <= 3.0));
+    }
+    fs::remove_file(&path).expect("a session is removed");
+}
+
+/// A session as if nothing of it had ever left the window, and the content of each block.
+fn whole(path: &Path) -> (Reading, Vec<String>) {
+    let session = workspace::load(&RealDisk, &Cache::none(), &ClaudeCode, path, "session".into()).expect("the session is read");
+    let window = ClaudeCode.window(&session);
+    let mut reading = engine::read(session, window, &ReadSettings::default());
+    reading.window.blocks = reading.session.blocks.iter().map(|block| block.number).collect();
+    let bytes = fs::read(path).expect("the session is read");
+    let rows = bytes.split(|byte| *byte == b'\n');
+    let blocks = rows.flat_map(|row| ClaudeCode.parse(row).blocks.into_iter().map(|block| block.content.into_owned()));
+    let contents: Vec<String> = blocks.collect();
+    assert_eq!(contents.len(), reading.session.blocks.len(), "each block has its content");
+    (reading, contents)
+}
+
+/// A block that can be shortened.
+fn subject<'a>((block, content): (&'a Block, &'a String)) -> Option<Subject<'a>> {
+    let (label, reason) = (engine::label(block), engine::why_old(block));
+    let subject = Subject { block, content, tokens: block.tokens.value, label, reason, newest: false };
+    (block.kind != BlockKind::Thinking).then_some(subject)
 }
 
 /// `sessions` over a home of many files.

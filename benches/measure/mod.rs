@@ -27,6 +27,13 @@ pub fn timed(command: &mut Command) -> f64 {
     start.elapsed().as_secs_f64()
 }
 
+/// Runs a part of this program; the seconds that it took.
+pub fn seconds<T>(run: impl FnOnce() -> T) -> f64 {
+    let start = Instant::now();
+    std::hint::black_box(run());
+    start.elapsed().as_secs_f64()
+}
+
 /// Runs a program; the most memory that it held, where the platform tells.
 pub fn peak_bytes(command: &mut Command) -> Option<f64> {
     let mut child = command.spawn().ok()?;

@@ -355,8 +355,7 @@ impl<'a> Parser<'a> {
             "changed" => Node::Changed,
             _ => match Zone::ALL.into_iter().find(|zone| zone.name() == word) {
                 Some(zone) => Node::Zone(zone),
-                // Tool-use ids have a prefix, an underscore and digits: toolu_01…, call_…, tooluse_….
-                None if word.contains('_') && word.bytes().any(|byte| byte.is_ascii_digit()) => Node::Call(word.to_owned()),
+                None if is_call(word) => Node::Call(word.to_owned()),
                 None => return Err(SelectorError::UnknownName { name: word.to_owned(), nearest: nearest_name(word) }),
             },
         })
@@ -428,6 +427,12 @@ pub fn amount(text: &str) -> Option<f64> {
         None => text.strip_suffix(['m', 'M']).map_or((text, 1.0), |number| (number, 1e6)),
     };
     number.parse::<f64>().ok().filter(|value| value.is_finite() && *value >= 0.0).map(|value| value * factor)
+}
+
+/// Whether a word is a tool-use id: a prefix, an underscore, and letters and digits by chance, so that few have no digit.
+fn is_call(word: &str) -> bool {
+    let chance = word.bytes().any(|byte| byte.is_ascii_digit());
+    word.contains('_') && (chance || ["call_", "toolu_"].iter().any(|prefix| word.starts_with(prefix)))
 }
 
 fn nearest_name(word: &str) -> Option<&'static str> {
@@ -537,6 +542,7 @@ mod tests {
     fn a_tool_use_id_names_its_blocks() {
         check("toolu_01abc", &[2]);
         fails("toolu_01xyz", "no block has the tool-use id 'toolu_01xyz'");
+        fails("call_uJcaVsyvxMhuwPCU", "no block has the tool-use id 'call_uJcaVsyvxMhuwPCU'");
     }
 
     #[test]

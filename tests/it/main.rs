@@ -20,6 +20,7 @@ mod obeying;
 mod properties;
 mod reliability;
 mod sandbox;
+mod score;
 mod secrets;
 mod walls;
 mod watch;
