@@ -770,7 +770,7 @@ Register-ArgumentCompleter -Native -CommandName 'aperture' -ScriptBlock {
             [CompletionResult]::new('--color', '--color', [CompletionResultType]::ParameterName, 'When to use colours')
             [CompletionResult]::new('-C', '-C ', [CompletionResultType]::ParameterName, 'Run as if started in this directory')
             [CompletionResult]::new('--directory', '--directory', [CompletionResultType]::ParameterName, 'Run as if started in this directory')
-            [CompletionResult]::new('--project', '--project', [CompletionResultType]::ParameterName, 'Every session of this project')
+            [CompletionResult]::new('--project', '--project', [CompletionResultType]::ParameterName, 'Every session of this project, those of subagents too')
             [CompletionResult]::new('--all', '--all', [CompletionResultType]::ParameterName, 'Every session on this machine')
             [CompletionResult]::new('--no-secrets', '--no-secrets', [CompletionResultType]::ParameterName, 'No credentials are in the file')
             [CompletionResult]::new('--no-damage', '--no-damage', [CompletionResultType]::ParameterName, 'Every row can be read')

@@ -726,7 +726,7 @@ set edit:completion:arg-completer[aperture] = {|@words|
             cand --color 'When to use colours'
             cand -C 'Run as if started in this directory'
             cand --directory 'Run as if started in this directory'
-            cand --project 'Every session of this project'
+            cand --project 'Every session of this project, those of subagents too'
             cand --all 'Every session on this machine'
             cand --no-secrets 'No credentials are in the file'
             cand --no-damage 'Every row can be read'

@@ -605,7 +605,7 @@ complete -c aperture -n "__fish_aperture_using_subcommand check" -l color -d 'Wh
 always\t'Always'
 never\t'Never'"
 complete -c aperture -n "__fish_aperture_using_subcommand check" -s C -l directory -d 'Run as if started in this directory' -r -F
-complete -c aperture -n "__fish_aperture_using_subcommand check" -l project -d 'Every session of this project'
+complete -c aperture -n "__fish_aperture_using_subcommand check" -l project -d 'Every session of this project, those of subagents too'
 complete -c aperture -n "__fish_aperture_using_subcommand check" -l all -d 'Every session on this machine'
 complete -c aperture -n "__fish_aperture_using_subcommand check" -l no-secrets -d 'No credentials are in the file'
 complete -c aperture -n "__fish_aperture_using_subcommand check" -l no-damage -d 'Every row can be read'

@@ -3,9 +3,8 @@
 use crate::cli::{CommandError, Env, ErrorKind};
 use crate::engine::{CHECKS, CheckLimits, Checked, Sighting, violations};
 use crate::output::{CheckFormat, CheckReport, CheckedSession};
-use crate::workspace::{self, FindError, Found, Sighted};
+use crate::workspace::{self, FindError, Found, Project, Sighted};
 use anyhow::anyhow;
-use std::path::Path;
 
 /// Arguments of `check`.
 #[derive(Debug, clap::Args)]
@@ -24,7 +23,7 @@ Exit code 0 when nothing was found, 1 when something was or a session cannot be 
 pub struct Arguments {
     /// Sessions: paths, ids or beginnings of ids [default: the newest of this project]
     sessions: Vec<String>,
-    /// Every session of this project
+    /// Every session of this project, those of subagents too
     #[arg(long, conflicts_with = "sessions")]
     project: bool,
     /// Every session on this machine
@@ -74,24 +73,15 @@ pub fn run(env: &Env, arguments: &Arguments) -> Result<(), CommandError> {
 fn sessions(env: &Env, arguments: &Arguments) -> Result<Vec<Found>, CommandError> {
     if arguments.project || arguments.all {
         let mut problems = Vec::new();
-        let listed = workspace::list(env.disk, &env.cache(), &env.places, &|_| true, &mut |path, error| {
+        let project = arguments.project.then(|| Project::at(env.disk, &env.directory));
+        let listed = workspace::list(env.disk, &env.cache(), &env.places, project.as_ref(), &mut |path, error| {
             problems.push(format!("{}: {error}", path.display()));
         })?;
         if let Some(problem) = problems.first() {
             let error = anyhow!("not every session can be read: {problem}");
             return Err(CommandError::new(ErrorKind::Refused, error).hint("check that you may read it: ls -l"));
         }
-        let project = env.disk.resolve(&env.directory).unwrap_or_else(|_| env.directory.clone());
-        let mut sessions: Vec<Found> = listed
-            .into_iter()
-            .filter(|listed| {
-                let directory = listed.found.provider.project_directory(Path::new(""), &project);
-                arguments.all
-                    || Path::new(&listed.totals.directory) == project
-                    || directory.is_some_and(|directory| directory == Path::new(&listed.found.location.project))
-            })
-            .map(|listed| listed.found)
-            .collect();
+        let mut sessions: Vec<Found> = listed.into_iter().map(|listed| listed.found).collect();
         sessions.sort_by(|a, b| a.path.cmp(&b.path));
         return Ok(sessions);
     }

@@ -7,7 +7,7 @@ use crate::engine::{Selector, label, mask};
 use crate::model::{Block, BlockNumber, History, Level, Zone};
 use crate::output::{ChangeReport, RecallReport, RecalledBlock, plural};
 use crate::store::{Store, StoredSession};
-use crate::workspace::{self, Draft, Kept, NOTE, PlanError, Workspace, shorten};
+use crate::workspace::{self, Draft, Kept, NOTE, PlanError, Project, Workspace, shorten};
 use anyhow::anyhow;
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -217,9 +217,12 @@ fn others(env: &Env, arguments: &Arguments, workspace: &Workspace<'_>) -> Result
     let Some(store) = env.existing_store()? else { return Ok(Vec::new()) };
     let own = env.disk.resolve(&workspace.path)?;
     let mut found = Vec::new();
+    let (provider, location) = (workspace.provider, workspace.location.clone());
+    let project = Project::of(env.disk, &workspace::Found { provider, path: workspace.path.clone(), location });
     for session in store.sessions()? {
-        let project = arguments.all || session.project == workspace.location.project;
-        if project && session.path != own {
+        let other = workspace::found(&session);
+        let belongs = arguments.all || project.holds(&other, || workspace::stated(env.disk, &other));
+        if belongs && session.path != own {
             found.extend(originals(&store, &session)?);
         }
     }

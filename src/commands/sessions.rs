@@ -3,8 +3,8 @@
 use crate::cli::{CommandError, Env};
 use crate::engine;
 use crate::output::{SessionRow, SessionsReport};
-use crate::workspace::{self, Listed};
-use std::path::{Path, PathBuf};
+use crate::workspace::{self, Listed, Project};
+use std::path::PathBuf;
 
 /// Sessions that people are shown unless they ask for more.
 const LISTED: usize = 50;
@@ -61,7 +61,8 @@ enum Sort {
 /// Lists the sessions.
 pub fn run(env: &Env, arguments: &Arguments) -> Result<(), CommandError> {
     let mut skipped = Vec::new();
-    let listed = workspace::list(env.disk, &env.cache(), &env.places, &|_| true, &mut |path, error| {
+    let project = arguments.project.as_ref().map(|project| Project::at(env.disk, &env.directory.join(project)));
+    let listed = workspace::list(env.disk, &env.cache(), &env.places, project.as_ref(), &mut |path, error| {
         skipped.push(format!("{}: {error}", path.display()));
     });
     for problem in skipped {
@@ -69,24 +70,12 @@ pub fn run(env: &Env, arguments: &Arguments) -> Result<(), CommandError> {
     }
     let listed = listed?;
     let open = workspace::open_sessions(env.disk, &env.places);
-    let project = arguments.project.as_ref().map(|project| {
-        let path = env.directory.join(project);
-        env.disk.resolve(&path).unwrap_or(path)
-    });
-    let belongs = |listed: &Listed| {
-        project.as_ref().is_none_or(|project| {
-            let directory = listed.found.provider.project_directory(Path::new(""), project);
-            Path::new(&listed.totals.directory) == project
-                || directory.is_some_and(|directory| directory == Path::new(&listed.found.location.project))
-        })
-    };
     let mut sessions: Vec<Listed> = listed;
     sessions.retain(|session| {
         (arguments.subagents || !session.found.location.subagent)
             && (arguments.all || session.totals.turns + session.totals.steps > 0)
             && (!arguments.open || open.contains(&session.found.location.id))
             && arguments.model.as_ref().is_none_or(|model| session.totals.model.contains(model.as_str()))
-            && belongs(session)
     });
     sessions.sort_by(|a, b| (b.identity.modified, &a.found.location.id).cmp(&(a.identity.modified, &b.found.location.id)));
     match arguments.sort {

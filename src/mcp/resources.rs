@@ -2,7 +2,7 @@
 
 use super::tools::Tool;
 use crate::cli::{Client, Env};
-use crate::workspace;
+use crate::workspace::{self, Project};
 use rmcp::model::{Resource, ResourceTemplate};
 use serde_json::{Map, Value, json};
 
@@ -32,13 +32,13 @@ pub fn list(env: &Env, client: &Client) -> Vec<Resource> {
         "manifest",
         "What the window of this session holds: costs, what is stale, suggestions",
     )];
-    let Ok(current) = super::session::find(env, client, None).or_else(|_| env.find(None)) else { return resources };
-    let mut sessions = workspace::find_all(env.disk, &env.places, &mut |_, _| {});
-    sessions
-        .retain(|(found, file)| !found.location.subagent && file.bytes > 0 && found.location.project == current.location.project);
-    sessions.sort_by_key(|(_, file)| std::cmp::Reverse(file.modified));
-    resources.extend(sessions.iter().take(LISTED).map(|(found, _)| {
-        let id = &found.location.id;
+    let Ok(current) = super::session::find(env, client, None).or_else(|_| env.newest()) else { return resources };
+    let project = Project::of(env.disk, &current);
+    let mut sessions = workspace::list(env.disk, &env.cache(), &env.places, Some(&project), &mut |_, _| {}).unwrap_or_default();
+    sessions.retain(|listed| !listed.found.location.subagent && listed.identity.bytes > 0);
+    sessions.sort_by_key(|listed| std::cmp::Reverse(listed.identity.modified));
+    resources.extend(sessions.iter().take(LISTED).map(|listed| {
+        let id = &listed.found.location.id;
         manifest(
             format!("aperture://session/{id}/manifest"),
             &format!("manifest of {id}"),

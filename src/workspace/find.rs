@@ -1,5 +1,6 @@
 //! Finding sessions: by path, id, unique prefix, or the newest of the project.
 
+use super::project::stated;
 use crate::fsio::{Disk, Entry, Identity, read_head};
 use crate::model::limits::{SNIFF_BYTES, SNIFF_LONGEST_BYTES};
 use crate::provider::{Format, Location, PROVIDERS, Places, ProviderAdapter, sniff};
@@ -7,9 +8,6 @@ use rayon::prelude::*;
 use std::collections::BTreeMap;
 use std::io;
 use std::path::{Path, PathBuf};
-
-/// Rows at the beginning of a session of which one names its project.
-const PROJECT_ROWS: usize = 20;
 
 /// A session file and the provider that reads it.
 #[derive(Clone)]
@@ -156,12 +154,7 @@ fn scattered(disk: &dyn Disk, places: &Places) -> BTreeMap<PathBuf, (Found, i128
     let mut newest: BTreeMap<PathBuf, (Found, i128)> = BTreeMap::new();
     for provider in PROVIDERS.iter().filter(|provider| provider.project_directory(Path::new(""), Path::new("")).is_none()) {
         let files = find_in(disk, *provider, provider.roots(places), &mut |_, _| {});
-        let directory = |(found, identity): (Found, Identity)| {
-            let head = read_head(disk, &found.path, SNIFF_BYTES).ok()?;
-            let rows = head.split(|byte| *byte == b'\n').take(PROJECT_ROWS);
-            let directory = rows.filter_map(|row| provider.parse(row).origin[1].as_deref().map(PathBuf::from)).next()?;
-            Some((directory, (found, identity.modified)))
-        };
+        let directory = |(found, identity): (Found, Identity)| Some((stated(disk, &found)?, (found, identity.modified)));
         let files: Vec<_> = files.into_par_iter().filter_map(directory).collect();
         for (directory, session) in files {
             if newest.get(&directory).is_none_or(|(_, modified)| session.1 > *modified) {

@@ -1,6 +1,7 @@
 //! The totals of all sessions, scanned once and remembered.
 
 use super::find::{FindError, Found, find_all};
+use super::project::Project;
 use crate::engine;
 use crate::fsio::{Disk, Identity};
 use crate::model::limits::TITLE_CHARACTERS;
@@ -8,7 +9,7 @@ use crate::provider::{PROVIDERS, Places, ProviderAdapter, Totals};
 use crate::store::{Cache, directory_and_name};
 use rayon::prelude::*;
 use std::io::{self, Read};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 /// Bytes of the buffer through which a file is scanned; a longer row makes it grow.
 const BUFFER_BYTES: usize = 1 << 20;
@@ -24,7 +25,7 @@ pub struct Listed {
     pub totals: Totals,
 }
 
-/// The sessions that are `wanted`, with their totals, in no order. What cannot be read is passed to `skipped`.
+/// The sessions of a project, or all, with their totals, in no order. What cannot be read is passed to `skipped`.
 ///
 /// # Errors
 ///
@@ -33,7 +34,7 @@ pub fn list(
     disk: &dyn Disk,
     cache: &Cache,
     places: &Places,
-    wanted: &dyn Fn(&Found) -> bool,
+    project: Option<&Project>,
     skipped: &mut dyn FnMut(&Path, io::Error),
 ) -> Result<Vec<Listed>, FindError> {
     let mut problems = Vec::new();
@@ -47,7 +48,9 @@ pub fn list(
     }
     let mut listed = Vec::with_capacity(files.len());
     let mut unknown = Vec::new();
-    for (found, identity) in files.into_iter().filter(|(found, _)| wanted(found)) {
+    // Where a path says nothing, its totals do.
+    let near = |found: &Found| project.is_none_or(|project| found.location.project.is_empty() || project.holds(found, || None));
+    for (found, identity) in files.into_iter().filter(|(found, _)| near(found)) {
         let seen = directory_and_name(&found.path).and_then(|(directory, name)| known.get_mut(directory)?.remove(name));
         match seen.filter(|(seen, _)| *seen == identity) {
             Some((_, totals)) => listed.push(Listed { found, identity, totals }),
@@ -77,6 +80,8 @@ pub fn list(
             Err(error) => skipped(&found.path, error),
         }
     }
+    let stated = |listed: &Listed| Some(PathBuf::from(&listed.totals.directory));
+    listed.retain(|listed| project.is_none_or(|project| project.holds(&listed.found, || stated(listed))));
     Ok(listed)
 }
 

@@ -156,6 +156,26 @@ fn changes_as_the_user_sees_them() {
 }
 
 #[test]
+fn a_rollout_belongs_to_the_project_that_it_names() {
+    let sandbox = Sandbox::of("codex-fork");
+    let other = crate::mcp::foreign_rollout(&sandbox);
+    let other = other.to_string_lossy();
+    sandbox.text(&["archive", "kind(tool_result)", "-s", &other]);
+    let hits = |place: &str| {
+        let outcome = sandbox.run(&["recall", "orders", place, "--json"]);
+        let report: Value = serde_json::from_str(&outcome.stdout).unwrap();
+        report["blocks"].as_array().unwrap().len()
+    };
+    assert!(hits("--all") > 0);
+    assert_eq!(hits("--project"), 0);
+    let listed = sandbox.json(&["sessions", "--project", "."], "aperture.sessions/1");
+    assert_eq!(listed["sessions"].as_array().unwrap().len(), 1);
+    let checked = |arguments: &[&str]| sandbox.json(arguments, "aperture.check/1")["sessions"].as_array().unwrap().len();
+    assert_eq!(checked(&["check", "--no-damage", "--project"]), 1);
+    assert_eq!(checked(&["check", "--no-damage", "--all"]), 2);
+}
+
+#[test]
 fn a_session_is_found_by_its_id_and_by_its_project() {
     let sandbox = Sandbox::of("codex-fork");
     let id = |arguments: &[&str]| sandbox.json(arguments, "aperture.status/1")["session"].as_str().unwrap().to_owned();

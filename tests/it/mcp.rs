@@ -5,6 +5,7 @@ use expect_test::{expect, expect_file};
 use serde_json::{Value, json};
 use std::fs;
 use std::io::{BufRead, BufReader, Write};
+use std::path::PathBuf;
 use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
 use std::time::{Duration, Instant};
 
@@ -335,6 +336,26 @@ fn a_client_is_asked_for_its_roots() {
     assert!(content(&answer["result"]).starts_with("[CONTEXT MANIFEST"), "{answer}");
     // It is asked once.
     server.text("log", json!({}));
+    assert_eq!(server.end(), 0);
+}
+
+/// A rollout of another project beside those of this one.
+pub fn foreign_rollout(sandbox: &Sandbox) -> PathBuf {
+    let own = sandbox.rollouts().remove(0);
+    let text = fs::read_to_string(&own).unwrap().replace(&*sandbox.project.to_string_lossy(), "/elsewhere");
+    let name = own.file_name().unwrap().to_string_lossy().replace("88888888", "77777777");
+    fs::write(own.with_file_name(&name), text).unwrap();
+    own.with_file_name(name)
+}
+
+#[test]
+fn resources_are_those_of_the_project() {
+    let sandbox = Sandbox::of("codex-fork");
+    foreign_rollout(&sandbox);
+    let environment = [("CLAUDE_CODE_SESSION_ID", "88888888-0000-7000-8000-000000000001")];
+    let mut server = Server::new(&sandbox, &environment);
+    let listed = server.request("resources/list", json!({}))["result"]["resources"].to_string();
+    assert!(listed.contains("session/88888888-") && !listed.contains("session/77777777-"), "{listed}");
     assert_eq!(server.end(), 0);
 }
 

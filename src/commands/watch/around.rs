@@ -5,7 +5,7 @@ use crate::cli::{CommandError, Env};
 use crate::engine::{Happening, OtherSession, capacity};
 use crate::fsio::Depth;
 use crate::provider::PROVIDERS;
-use crate::workspace::{self, Listed};
+use crate::workspace::{self, Listed, Project};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
@@ -63,18 +63,11 @@ impl Watch<'_> {
 /// The newest other sessions of the project that a session belongs to. What cannot be read is left out.
 fn others(env: &Env, shown: &Shown) -> Vec<OtherSession> {
     let location = &shown.found.location;
-    // Where a path says nothing of the project, only the file does.
-    let near = |found: &workspace::Found| found.location.project == location.project || found.location.project.is_empty();
-    let listed = workspace::list(env.disk, &env.cache(), &env.places, &near, &mut |_, _| {}).unwrap_or_default();
-    let own = listed.iter().find(|listed| listed.found.location.id == location.id);
-    let directory = own.map(|own| own.totals.directory.clone()).filter(|directory| !directory.is_empty());
-    let belongs = |listed: &Listed| {
-        let named = !location.project.is_empty() && listed.found.location.project == location.project;
-        named || directory.as_ref() == Some(&listed.totals.directory)
-    };
+    let project = Project::of(env.disk, &shown.found);
+    let listed = workspace::list(env.disk, &env.cache(), &env.places, Some(&project), &mut |_, _| {}).unwrap_or_default();
     let mut others: Vec<OtherSession> = listed
         .into_iter()
-        .filter(|other| other.found.location.id != location.id && !other.found.location.subagent && belongs(other))
+        .filter(|other| other.found.location.id != location.id && !other.found.location.subagent)
         .filter(|other| other.totals.turns + other.totals.steps > 0)
         .map(|other| row(env, other))
         .collect();

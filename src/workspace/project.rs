@@ -1,0 +1,48 @@
+//! Which sessions belong to a project.
+
+use super::find::Found;
+use crate::fsio::{Disk, read_head};
+use crate::model::limits::SNIFF_BYTES;
+use std::path::{Path, PathBuf};
+
+/// Rows at the beginning of a session of which one names its project.
+const PROJECT_ROWS: usize = 20;
+
+/// A project: what the paths of its sessions call it, and its directory. What is not known is empty.
+#[derive(Clone, Debug)]
+pub struct Project {
+    name: String,
+    directory: PathBuf,
+}
+
+impl Project {
+    /// The one in a directory.
+    pub fn at(disk: &dyn Disk, directory: &Path) -> Project {
+        Project { name: String::new(), directory: disk.resolve(directory).unwrap_or_else(|_| directory.to_owned()) }
+    }
+
+    /// The one that a session belongs to.
+    pub fn of(disk: &dyn Disk, found: &Found) -> Project {
+        Project { name: found.location.project.clone(), directory: stated(disk, found).unwrap_or_default() }
+    }
+
+    /// Whether a session belongs to it: its path says so, or, where that says nothing, the directory that is `stated` in its
+    /// file. One of a subagent belongs where the session does that started it.
+    pub fn holds(&self, found: &Found, stated: impl FnOnce() -> Option<PathBuf>) -> bool {
+        let name = &found.location.project;
+        if name.is_empty() {
+            return !self.directory.as_os_str().is_empty() && stated().as_ref() == Some(&self.directory);
+        }
+        if !self.name.is_empty() {
+            return *name == self.name;
+        }
+        found.provider.project_directory(Path::new(""), &self.directory).is_some_and(|own| own == Path::new(name))
+    }
+}
+
+/// The directory that one of the first rows of a session names; none where the file is gone.
+pub fn stated(disk: &dyn Disk, found: &Found) -> Option<PathBuf> {
+    let head = read_head(disk, &found.path, SNIFF_BYTES).ok()?;
+    let rows = head.split(|byte| *byte == b'\n').take(PROJECT_ROWS);
+    rows.filter_map(|row| found.provider.parse(row).origin[1].as_deref().map(PathBuf::from)).next()
+}
