@@ -44,13 +44,13 @@ pub fn run(env: &Env, _: &Arguments) -> Result<(), CommandError> {
     let session = env.on(&path, "statusline");
     let workspace = if readable { session.open(None).ok() } else { None };
     let reading = workspace.as_ref().map(|workspace| &workspace.reading);
-    let stale = reading.map(|reading| reading.stale());
+    let stale = reading.map(|reading| reading.stale_total());
     let known = window.total_input_tokens.filter(|used| *used > 0);
     let report = StatusLineReport {
         used: known.or(reading.map(|reading| reading.price.total.round())).unwrap_or_default(),
         capacity: window.context_window_size.or(reading.map(|reading| reading.capacity.tokens)).unwrap_or_default(),
-        stale_blocks: stale.as_ref().map(Vec::len),
-        stale_tokens: stale.map_or(TokenCount::ZERO, |stale| stale.iter().map(|block| block.tokens).sum()),
+        stale_blocks: stale.map(|(blocks, _)| blocks),
+        stale_tokens: stale.map_or(TokenCount::ZERO, |(_, tokens)| tokens),
         waiting: inbox::count(&session),
     };
     if report.used == 0 && report.capacity == 0 {

@@ -3,7 +3,7 @@
 use super::status;
 use crate::cli::{CommandError, Env, ErrorKind};
 use crate::engine::summary::{Contents, PointKind, needed, summarize};
-use crate::engine::{Reading, mask};
+use crate::engine::{Reading, mask, plural};
 use crate::model::{BlockNumber, Role};
 use crate::output::{BlockRow, ShowReport, ShownBlock, SummaryFormat, SummaryReport};
 use crate::workspace::Workspace;
@@ -90,8 +90,7 @@ fn of(env: &Env, workspace: &Workspace<'_>, arguments: &Arguments) -> Result<Sum
     if let Some(range) = &range {
         turns.retain(|turn| range.contains(&turn.number));
         if turns.is_empty() {
-            let what = if turn_count == 1 { "1 turn".to_owned() } else { format!("{turn_count} turns") };
-            let error = anyhow!("the session has no such turn: it has {what}");
+            let error = anyhow!("the session has no such turn: it has {}", plural(turn_count, "turn"));
             return Err(CommandError::new(ErrorKind::Refused, error).hint("aperture summary lists the latest turns"));
         }
     }

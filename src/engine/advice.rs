@@ -3,7 +3,7 @@
 //! Everything here is told from the reading alone, without a look at a content, so the figures are estimates.
 
 use super::patience::is_perishable;
-use super::{EditFacts, EditPrice, Preset, Prices, Reading, Rules, idle_milliseconds, newest, price, steps_per_turn};
+use super::{EditFacts, EditPrice, Preset, Prices, Reading, Rules, idle_milliseconds, newest, plural, price, steps_per_turn};
 use crate::model::{Block, BlockKind, BlockNumber, Level, State, quoted};
 use rustc_hash::FxHashSet;
 use serde::Serialize;
@@ -158,7 +158,7 @@ impl Advice<'_> {
         }
         let blocks = gone.blocks;
         let price = self.worth_saying(reading, gone)?;
-        let why = format!("later results say the same as {blocks} {}", if blocks == 1 { "block" } else { "blocks" });
+        let why = format!("later results say the same as {}", plural(blocks, "block"));
         Some(suggestion(SuggestionKind::Archive, self.command("archive 'stale & superseded'"), why, &price))
     }
 

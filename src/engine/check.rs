@@ -1,6 +1,6 @@
 //! Checks: what a script, a git hook or a CI run wants to hold of a session. Each rule is an entry of [`CHECKS`].
 
-use super::{Reading, amount, count};
+use super::{Reading, amount, count, plural};
 use crate::model::{BlockNumber, Fault};
 use serde::Serialize;
 
@@ -47,7 +47,7 @@ pub struct Checked<'a> {
 }
 
 /// Something that does not hold.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct Violation {
     /// The rule, by its option.
     pub rule: &'static str,
@@ -69,21 +69,10 @@ pub struct Violation {
 pub struct Check {
     /// Its name: the option that asks for it.
     pub name: &'static str,
-    /// What it measures.
-    pub measures: &'static str,
     /// What may be measured at most; none where nobody asks.
     pub limit: fn(&CheckLimits) -> Option<f64>,
-    /// What does not hold.
-    look: fn(&Checked<'_>, f64) -> Vec<Found>,
-}
-
-/// What a rule found.
-struct Found {
-    message: String,
-    measured: f64,
-    line: Option<u64>,
-    block: Option<BlockNumber>,
-    hint: String,
+    /// What does not hold, but for the name of the rule and the limit.
+    look: fn(&Checked<'_>, f64) -> Vec<Violation>,
 }
 
 const NO_SECRETS: &str = "no-secrets";
@@ -92,7 +81,6 @@ const NO_SECRETS: &str = "no-secrets";
 pub static CHECKS: &[Check] = &[
     Check {
         name: "max-tokens",
-        measures: "tokens of the window",
         limit: |limits| limits.max_tokens.map(|tokens| tokens as f64),
         look: |subject, limit| {
             let Some(reading) = subject.reading else { return Vec::new() };
@@ -108,7 +96,6 @@ pub static CHECKS: &[Check] = &[
     },
     Check {
         name: "max-percent",
-        measures: "share of the window that is taken, in percent",
         limit: |limits| limits.max_percent,
         look: |subject, limit| {
             let Some(reading) = subject.reading else { return Vec::new() };
@@ -123,15 +110,13 @@ pub static CHECKS: &[Check] = &[
     },
     Check {
         name: "max-stale",
-        measures: "tokens of stale blocks in the window",
         limit: |limits| limits.max_stale.map(|tokens| tokens as f64),
         look: |subject, limit| {
             let Some(reading) = subject.reading else { return Vec::new() };
-            let stale = reading.stale();
-            let tokens: f64 = stale.iter().map(|block| block.tokens.value).sum();
-            let (blocks, held, most) = (stale.len(), amount(tokens.round() as u64), amount(limit as u64));
+            let (blocks, tokens) = reading.stale_total();
+            let (held, most) = (amount(tokens.round()), amount(limit as u64));
             over(
-                tokens,
+                tokens.value,
                 limit,
                 || format!("{blocks} stale blocks hold {held} tokens; {most} are allowed"),
                 || "aperture compress --stale".to_owned(),
@@ -140,10 +125,9 @@ pub static CHECKS: &[Check] = &[
     },
     Check {
         name: NO_SECRETS,
-        measures: "credentials in the file",
         limit: |limits| limits.no_secrets.then_some(0.0),
         look: |subject, _| {
-            let found = |sighting: &Sighting| Found {
+            let found = |sighting: &Sighting| Violation {
                 message: format!("a credential: {}", sighting.kind),
                 measured: 1.0,
                 line: Some(sighting.line),
@@ -152,26 +136,21 @@ pub static CHECKS: &[Check] = &[
                     Some(block) => format!("aperture redact {block}"),
                     None => "aperture redact --all".to_owned(),
                 },
+                ..Violation::default()
             };
             subject.secrets.iter().map(found).collect()
         },
     },
     Check {
         name: "no-damage",
-        measures: "rows that cannot be read",
         limit: |limits| limits.no_damage.then_some(0.0),
         look: |subject, _| {
             let Some(reading) = subject.reading else { return Vec::new() };
-            let found = |(fault, count): (&Fault, &u32)| Found {
-                message: format!(
-                    "{count} row{} cannot be read: {}",
-                    if *count == 1 { "" } else { "s" },
-                    broken(*fault).unwrap_or_default()
-                ),
+            let found = |(fault, count): (&Fault, &u32)| Violation {
+                message: format!("{} cannot be read: {}", plural(count, "row"), broken(*fault).unwrap_or_default()),
                 measured: f64::from(*count),
-                line: None,
-                block: None,
                 hint: "aperture status".to_owned(),
+                ..Violation::default()
             };
             reading.session.damage.iter().filter(|(fault, count)| **count > 0 && broken(**fault).is_some()).map(found).collect()
         },
@@ -189,29 +168,21 @@ fn broken(fault: Fault) -> Option<&'static str> {
     }
 }
 
-fn over(measured: f64, limit: f64, message: impl Fn() -> String, hint: impl Fn() -> String) -> Vec<Found> {
+fn over(measured: f64, limit: f64, message: impl Fn() -> String, hint: impl Fn() -> String) -> Vec<Violation> {
     if measured <= limit {
         return Vec::new();
     }
-    vec![Found { message: message(), measured, line: None, block: None, hint: hint() }]
+    vec![Violation { message: message(), measured, hint: hint(), ..Violation::default() }]
 }
 
 /// What does not hold of a session, rule by rule.
 pub fn violations(subject: &Checked<'_>, limits: &CheckLimits) -> Vec<Violation> {
     let asked = CHECKS.iter().filter_map(|check| Some((check, (check.limit)(limits)?)));
-    asked
-        .flat_map(|(check, limit)| {
-            (check.look)(subject, limit).into_iter().map(move |found| Violation {
-                rule: check.name,
-                message: found.message,
-                measured: found.measured,
-                limit,
-                line: found.line,
-                block: found.block,
-                hint: found.hint,
-            })
-        })
-        .collect()
+    let found = |(check, limit): (&'static Check, f64)| {
+        let found = (check.look)(subject, limit).into_iter();
+        found.map(move |violation| Violation { rule: check.name, limit, ..violation })
+    };
+    asked.flat_map(found).collect()
 }
 
 #[cfg(test)]

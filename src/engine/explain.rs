@@ -6,7 +6,7 @@ use super::states::{ACTIVE_STEPS, FRESH_STEPS, Facts, HOT, lifecycle};
 use super::strategy::{Context, Need, Subject};
 use super::terms::spelled;
 use super::tokens::estimate;
-use super::{Reading, label};
+use super::{Reading, label, plural};
 use crate::model::{Block, BlockNumber, Level, Role, State};
 use rustc_hash::FxHashSet;
 use serde::Serialize;
@@ -96,10 +96,6 @@ pub fn explain(reading: &Reading, block: &Block, content: &str) -> Explanation {
         referred: found.into_iter().filter_map(referred).collect(),
         turns_left: block.usefulness.turns_left,
     }
-}
-
-fn plural(count: u32, name: &str) -> String {
-    format!("{count} {name}{}", if count == 1 { "" } else { "s" })
 }
 
 fn ago(now: u32, then: u32) -> String {

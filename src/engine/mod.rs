@@ -49,7 +49,7 @@ pub use label::label;
 pub use manifest::{ArchivedRun, Entry, Manifest, ZoneSummary, entry, manifest};
 pub use measure::{load_vocabulary, measure, o200k, preview};
 pub use model_commands::{ModelPolicy, Permission};
-pub use numbers::{amount, count};
+pub use numbers::{amount, count, plural, unit};
 pub use patience::{PERISHABLE, Patience, StalePolicy};
 pub use price::{EditFacts, EditPrice, idle_milliseconds, price, steps_per_turn};
 pub use prices::{Dollars, LongPrompt, ModelPrice, PriceSetting, PriceTable, Prices};

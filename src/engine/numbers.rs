@@ -28,6 +28,17 @@ pub fn count(value: u64) -> String {
     text
 }
 
+/// A number of things by their name: `1 block`, `5 blocks`.
+pub fn plural(count: impl std::fmt::Display, name: &str) -> String {
+    unit(&count.to_string(), name)
+}
+
+/// A figure with what it counts: `1 token`, `~1 token`, `31k tokens`. Of several figures the last one decides.
+pub fn unit(figure: &str, name: &str) -> String {
+    let one = figure.rsplit(' ').next().is_some_and(|last| last.trim_start_matches(['~', '−', '+']) == "1");
+    format!("{figure} {name}{}", if one { "" } else { "s" })
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -48,6 +59,22 @@ mod tests {
             let read = crate::engine::selector::amount(text).unwrap_or_default();
             assert!((read - value as f64).abs() <= value as f64 * 0.05, "{text}");
         }
+    }
+
+    #[test]
+    fn one_is_singular() {
+        for (figure, text) in [
+            ("1", "1 token"),
+            ("~1", "~1 token"),
+            ("5 → 1", "5 → 1 token"),
+            ("1 → 0", "1 → 0 tokens"),
+            ("0", "0 tokens"),
+            ("31k", "31k tokens"),
+            ("1k", "1k tokens"),
+        ] {
+            assert_eq!(unit(figure, "token"), text);
+        }
+        assert_eq!((plural(1, "block"), plural(2, "block")), ("1 block".to_owned(), "2 blocks".to_owned()));
     }
 
     #[test]

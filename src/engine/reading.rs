@@ -149,6 +149,12 @@ impl Reading {
         stale
     }
 
+    /// How many blocks of the window are stale, and what they cost together.
+    pub fn stale_total(&self) -> (usize, TokenCount) {
+        let stale = self.stale();
+        (stale.len(), stale.iter().map(|block| block.tokens).sum())
+    }
+
     /// Tokens by key over the blocks of the window, the most expensive first.
     pub fn tokens_by<K: std::hash::Hash + Eq + Ord + Clone>(
         &self,

@@ -1,7 +1,7 @@
 //! An answer within a budget of tokens.
 
 use crate::cli::CommandError;
-use crate::engine::{amount, mask, o200k};
+use crate::engine::{amount, mask, o200k, unit};
 use serde_json::Value;
 
 /// Characters of a line above which it counts as several.
@@ -33,8 +33,9 @@ pub fn page(text: &str, from_line: usize, max_tokens: usize, rest: &dyn Fn(usize
             shown.push('\n');
         }
         let left: usize = lines[next..].iter().map(|line| line.len()).sum();
-        let left = amount((left / BYTES_PER_TOKEN).max(1) as u64);
-        shown.push_str(&format!("… cut at line {} of {}, ~{left} tokens are left: {}\n", next, lines.len(), rest(next + 1)));
+        let left = unit(&format!("~{}", amount((left / BYTES_PER_TOKEN).max(1) as u64)), "token");
+        let are = if left.ends_with('s') { "are" } else { "is" };
+        shown.push_str(&format!("… cut at line {} of {}, {left} {are} left: {}\n", next, lines.len(), rest(next + 1)));
     }
     shown
 }

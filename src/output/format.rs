@@ -19,17 +19,6 @@ pub fn bytes(value: u64) -> String {
     }
 }
 
-/// A number of things by their name: `1 block`, `5 blocks`.
-pub fn plural(count: usize, name: &str) -> String {
-    unit(&count.to_string(), name)
-}
-
-/// A figure with what it counts: `1 token`, `~1 token`, `31k tokens`. Of several figures the last one decides.
-pub fn unit(figure: &str, name: &str) -> String {
-    let one = figure.rsplit(' ').next().is_some_and(|last| last.trim_start_matches(['~', '−', '+']) == "1");
-    format!("{figure} {name}{}", if one { "" } else { "s" })
-}
-
 /// Blocks by their numbers, the first `most` of them: `#3, #4 and 5 more`.
 pub fn numbered(blocks: &[u32], most: usize) -> String {
     let names = blocks.iter().take(most).map(|number| format!("#{number}"));
@@ -131,22 +120,6 @@ mod tests {
     fn estimates_are_marked() {
         assert_eq!(tokens(TokenCount::estimated(31_200.0)), "~31k");
         assert_eq!(tokens(TokenCount::measured(31_200)), "31k");
-    }
-
-    #[test]
-    fn one_is_singular() {
-        for (figure, text) in [
-            ("1", "1 token"),
-            ("~1", "~1 token"),
-            ("5 → 1", "5 → 1 token"),
-            ("1 → 0", "1 → 0 tokens"),
-            ("0", "0 tokens"),
-            ("31k", "31k tokens"),
-            ("1k", "1k tokens"),
-        ] {
-            assert_eq!(unit(figure, "token"), text);
-        }
-        assert_eq!((plural(1, "block"), plural(2, "block")), ("1 block".to_owned(), "2 blocks".to_owned()));
     }
 
     #[test]

@@ -33,6 +33,7 @@ mod transcript;
 mod verify;
 mod watch;
 
+pub use crate::engine::{plural, unit};
 pub use accuracy::{AccuracyReport, AccuracyRow, Spread};
 pub use blocks::{BlockRow, BlocksReport, OutdatedReason, SortKey};
 pub use change::ChangeReport;
@@ -40,7 +41,7 @@ pub use check::{CheckFormat, CheckReport, CheckedSession};
 pub use diff::DiffReport;
 pub use explain::{Decision, Deed, ExplainReport};
 pub use export::ExportReport;
-pub use format::{age, bytes, clip, numbered, padded, percent, plural, printable, time, tokens, unit};
+pub use format::{age, bytes, clip, numbered, padded, percent, printable, time, tokens};
 pub use gc::{ForgettableSession, GcReport};
 pub use git_hook::{GitHooksReport, InstalledHook};
 pub use hook::{HookReport, changes_of};

@@ -13,7 +13,6 @@ const FEW: usize = 5;
 /// The screen of a session, without what only goes with the time.
 pub(super) fn of(workspace: &Workspace<'_>, suggestions: Vec<Suggestion>, title: String) -> WatchScreen {
     let reading = &workspace.reading;
-    let stale = reading.stale();
     let used = |block: &&Block| block.usefulness.references > 0 && block.usefulness.heat > 0.0;
     let mut hot: Vec<&Block> = reading.in_window().filter(used).collect();
     hot.sort_by(|a, b| b.usefulness.heat.total_cmp(&a.usefulness.heat).then(b.number.cmp(&a.number)));
@@ -32,7 +31,7 @@ pub(super) fn of(workspace: &Workspace<'_>, suggestions: Vec<Suggestion>, title:
         tokens: Some(reading.price.total.0),
         capacity: reading.capacity.tokens,
         percent: reading.percent(),
-        stale: (!stale.is_empty()).then(|| (stale.len(), stale.iter().map(|block| block.tokens).sum())),
+        stale: Some(reading.stale_total()).filter(|(blocks, _)| *blocks > 0),
         pinned: reading.session.blocks.iter().filter(|block| block.pin.is_some()).count(),
         focused: reading.session.blocks.iter().filter(|block| block.focused).map(|block| block.number).collect(),
         arrived: reading.session.blocks.iter().rev().take(ARRIVED).map(arrived).collect(),

@@ -1,6 +1,6 @@
 //! Lines as a person would see them, and how they are cut.
 
-use crate::engine::numbers::count;
+use crate::engine::numbers::{count, unit};
 use std::borrow::Cow;
 
 const ESCAPE: char = '\u{1b}';
@@ -93,7 +93,7 @@ pub fn is_numbered(text: &str) -> bool {
 
 /// How many lines: `1 line`, `3,400 lines`.
 pub fn count_lines(lines: usize) -> String {
-    format!("{} line{}", count(lines as u64), if lines == 1 { "" } else { "s" })
+    unit(&count(lines as u64), "line")
 }
 
 #[cfg(test)]

@@ -5,8 +5,8 @@ use super::plan::{Item, Status, plan};
 use super::sentences::telling;
 use super::turn::{Told, directory, short_path};
 use super::{Contents, Fillable, Part, Point, PointKind, SESSION_TOKENS, SessionSummary, is_prompt};
-use crate::engine::Reading;
 use crate::engine::reduce::declaration;
+use crate::engine::{Reading, plural};
 use crate::model::{Block, BlockKind, BlockNumber, Role, ToolVerb};
 use serde_json::Value;
 use std::collections::BTreeMap;
@@ -150,9 +150,8 @@ fn achieved(live: &[&Told<'_>], items: &[Item]) -> Vec<Part> {
     files.sort_unstable();
     files.dedup();
     let fixed = live.iter().map(|told| told.facts.fixed.len()).sum();
-    let count = |number: usize, name: &str, what: &str| {
-        (number > 0).then(|| Part::counted(format!("{number} {name}{} {what}", if number == 1 { "" } else { "s" })))
-    };
+    let count =
+        |number: usize, name: &str, what: &str| (number > 0).then(|| Part::counted(format!("{} {what}", plural(number, name))));
     let counts = [count(files.len(), "file", "edited"), count(fixed, "error", "made good")];
     subjects.into_iter().chain(done.take(3)).chain(counts.into_iter().flatten()).collect()
 }

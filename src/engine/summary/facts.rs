@@ -2,8 +2,8 @@
 
 use super::Contents;
 use super::cleaning::without_tags;
-use crate::engine::Reading;
 use crate::engine::reduce::{Sign, Style, outcomes, sign};
+use crate::engine::{Reading, plural};
 use crate::model::{Block, BlockKind, BlockNumber, Flags, Outdated, Role, ToolVerb, Turn};
 use serde::Serialize;
 
@@ -51,7 +51,6 @@ pub enum Outcome {
 impl Outcome {
     /// The outcome in two or three words.
     pub fn words(self) -> String {
-        let count = |number: u32, name: &str| format!("{number} {name}{}", if number == 1 { "" } else { "s" });
         match self {
             Outcome::Interrupted => "interrupted".to_owned(),
             Outcome::Tests { passed: 0, failed } => format!("{failed} failed"),
@@ -59,9 +58,9 @@ impl Outcome {
             Outcome::Tests { passed, failed } => format!("{failed} failed of {}", passed.saturating_add(failed)),
             Outcome::Committed { commits: 1 } => "committed".to_owned(),
             Outcome::Committed { commits } => format!("{commits} commits"),
-            Outcome::Fixed { errors } => format!("{} fixed", count(errors, "error")),
-            Outcome::Edited { files } => format!("edited {}", count(files, "file")),
-            Outcome::Errors { errors } => count(errors, "error"),
+            Outcome::Fixed { errors } => format!("{} fixed", plural(errors, "error")),
+            Outcome::Edited { files } => format!("edited {}", plural(files, "file")),
+            Outcome::Errors { errors } => plural(errors, "error"),
             Outcome::Asks => "asks".to_owned(),
             Outcome::Answered => "answered".to_owned(),
             Outcome::Open => "open".to_owned(),
