@@ -46,8 +46,9 @@ pub mod util;
 pub mod verify;
 pub mod watch;
 
-use crate::cli::{Answer, Command, CommandError, Env};
+use crate::cli::{Answer, Command, CommandError, Env, ErrorKind};
 use crate::output::ChangeReport;
+use anyhow::anyhow;
 
 /// Runs a command; without one, `status`.
 ///
@@ -56,44 +57,59 @@ use crate::output::ChangeReport;
 /// Those of the command.
 pub fn run(env: &Env, command: Option<Command>) -> Result<(), CommandError> {
     let Some(command) = command else { return status::run(env, &status::Arguments::default()) };
-    if let Some(report) = change(env, &command) {
-        return env.print(&report?);
-    }
-    match command {
-        Command::Manifest(arguments) => manifest::run(env, &arguments),
-        Command::Sessions(arguments) => sessions::run(env, &arguments),
-        Command::Status(arguments) => status::run(env, &arguments),
-        Command::Summary(arguments) => summary::run(env, &arguments),
-        Command::Blocks(arguments) => blocks::run(env, &arguments),
-        Command::Show(arguments) => show::run(env, &arguments),
-        Command::Explain(arguments) => explain::run(env, &arguments),
-        Command::Transcript(arguments) => transcript::run(env, &arguments),
-        Command::Recall(arguments) => recall::run(env, &arguments),
-        Command::Diff(arguments) => diff::run(env, &arguments),
-        Command::Inbox(arguments) => inbox::run(env, &arguments),
-        Command::Approve(arguments) => inbox::run_approve(env, &arguments),
-        Command::Deny(arguments) => inbox::run_deny(env, &arguments),
-        Command::Log(arguments) => log::run(env, &arguments),
-        Command::Obey(arguments) => obey::run(env, &arguments),
-        Command::Snapshot(arguments) => snapshot::run(env, &arguments),
-        Command::Preset(arguments) => preset::run(env, &arguments),
-        Command::Watch(arguments) => watch::run(env, &arguments),
-        Command::Check(arguments) => check::run(env, &arguments),
-        Command::Verify(arguments) => verify::run(env, &arguments),
-        Command::Gc(arguments) => gc::run(env, &arguments),
-        Command::Export(arguments) => export::run(env, &arguments),
-        Command::Import(arguments) => import::run(env, &arguments),
-        Command::Install(arguments) => install::run(env, &arguments),
-        Command::Uninstall(arguments) => install::run_uninstall(env, &arguments),
-        Command::GitHook(arguments) => git_hook::run(env, &arguments),
-        Command::Mcp(arguments) => mcp::run(env, &arguments),
-        Command::Hook(arguments) => hook::run(env, &arguments),
-        Command::Statusline(arguments) => statusline::run(env, &arguments),
-        Command::Help(arguments) => help::run(&arguments),
-        Command::Completions(arguments) => completions::run(&arguments),
-        Command::Util(arguments) => util::run(env, &arguments),
-        // Those that change a session were carried out above.
-        _ => Ok(()),
+    match &command {
+        Command::Manifest(arguments) => manifest::run(env, arguments),
+        Command::Sessions(arguments) => sessions::run(env, arguments),
+        Command::Status(arguments) => status::run(env, arguments),
+        Command::Summary(arguments) => summary::run(env, arguments),
+        Command::Blocks(arguments) => blocks::run(env, arguments),
+        Command::Show(arguments) => show::run(env, arguments),
+        Command::Explain(arguments) => explain::run(env, arguments),
+        Command::Transcript(arguments) => transcript::run(env, arguments),
+        Command::Recall(arguments) if !arguments.changes() => recall::run(env, arguments),
+        Command::Diff(arguments) => diff::run(env, arguments),
+        Command::Inbox(arguments) => inbox::run(env, arguments),
+        Command::Approve(arguments) => inbox::run_approve(env, arguments),
+        Command::Deny(arguments) => inbox::run_deny(env, arguments),
+        Command::Log(arguments) => log::run(env, arguments),
+        Command::Obey(arguments) => obey::run(env, arguments),
+        Command::Snapshot(arguments) => snapshot::run(env, arguments),
+        Command::Preset(arguments) => preset::run(env, arguments),
+        Command::Watch(arguments) => watch::run(env, arguments),
+        Command::Check(arguments) => check::run(env, arguments),
+        Command::Verify(arguments) => verify::run(env, arguments),
+        Command::Gc(arguments) => gc::run(env, arguments),
+        Command::Export(arguments) => export::run(env, arguments),
+        Command::Import(arguments) => import::run(env, arguments),
+        Command::Install(arguments) => install::run(env, arguments),
+        Command::Uninstall(arguments) => install::run_uninstall(env, arguments),
+        Command::GitHook(arguments) => git_hook::run(env, arguments),
+        Command::Mcp(arguments) => mcp::run(env, arguments),
+        Command::Hook(arguments) => hook::run(env, arguments),
+        Command::Statusline(arguments) => statusline::run(env, arguments),
+        Command::Help(arguments) => help::run(arguments),
+        Command::Completions(arguments) => completions::run(arguments),
+        Command::Util(arguments) => util::run(env, arguments),
+        // Each by its name, so that a new one is forgotten nowhere.
+        Command::Compress(_)
+        | Command::Expand(_)
+        | Command::Archive(_)
+        | Command::Recall(_)
+        | Command::Pin(_)
+        | Command::Unpin(_)
+        | Command::Focus(_)
+        | Command::Unfocus(_)
+        | Command::Update(_)
+        | Command::Create(_)
+        | Command::Compact(_)
+        | Command::Uncompact(_)
+        | Command::Restore(_)
+        | Command::Redact(_)
+        | Command::Undo(_)
+        | Command::Redo(_) => {
+            let forgotten = || CommandError::new(ErrorKind::Internal, anyhow!("nobody carries this command out"));
+            env.print(&change(env, &command).ok_or_else(forgotten)??)
+        }
     }
 }
 
