@@ -964,7 +964,6 @@ Register-ArgumentCompleter -Native -CommandName 'aperture' -ScriptBlock {
             [CompletionResult]::new('--pre-push', '--pre-push', [CompletionResultType]::ParameterName, 'Before a push: refuse commits with sessions that hold credentials')
             [CompletionResult]::new('-n', '-n', [CompletionResultType]::ParameterName, 'Show what would be done; write nothing')
             [CompletionResult]::new('--dry-run', '--dry-run', [CompletionResultType]::ParameterName, 'Show what would be done; write nothing')
-            [CompletionResult]::new('--check', '--check', [CompletionResultType]::ParameterName, 'Only say whether it is done')
             [CompletionResult]::new('--json', '--json', [CompletionResultType]::ParameterName, 'Write JSON')
             [CompletionResult]::new('--no-cache', '--no-cache', [CompletionResultType]::ParameterName, 'Read everything anew, and remember nothing')
             [CompletionResult]::new('--no-pager', '--no-pager', [CompletionResultType]::ParameterName, 'Do not use a pager')

@@ -909,7 +909,6 @@ set edit:completion:arg-completer[aperture] = {|@words|
             cand --pre-push 'Before a push: refuse commits with sessions that hold credentials'
             cand -n 'Show what would be done; write nothing'
             cand --dry-run 'Show what would be done; write nothing'
-            cand --check 'Only say whether it is done'
             cand --json 'Write JSON'
             cand --no-cache 'Read everything anew, and remember nothing'
             cand --no-pager 'Do not use a pager'

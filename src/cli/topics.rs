@@ -17,8 +17,9 @@ pub fn topic(name: &str) -> Option<String> {
 const SETTINGS: &str = "\
 Settings stand in config.toml in the user's configuration directory
 (~/.config/aperture on Linux; APERTURE_HOME moves it) and in aperture.toml in
-the project or a directory above it. The project's win, the command line wins
-over both.
+the project or a directory above it. The project's win, but under [protect] both
+hold, and under [model] a project only allows less. The command line wins over
+both.
 
   [windows]                    tokens that windows hold, by the beginning of
   claude-opus-4-6 = 1000000    the model's name

@@ -4,12 +4,13 @@ use super::check::beside;
 use super::summary;
 use crate::cli::{CommandError, Env, ErrorKind};
 use crate::engine::summary::{PointKind, summarize};
-use crate::engine::{CheckLimits, Checked, Violation, violations};
+use crate::engine::{CheckLimits, Checked, GitHook, Violation, violations};
 use crate::model::limits::SNIFF_BYTES;
 use crate::output::{CheckFormat, CheckReport, CheckedSession};
 use crate::provider::{Format, sniff};
 use crate::workspace;
 use anyhow::anyhow;
+use clap::builder::{PossibleValuesParser, TypedValueParser};
 use std::collections::BTreeSet;
 
 /// Arguments of `git-hook`.
@@ -18,19 +19,23 @@ use std::collections::BTreeSet;
   aperture git-hook pre-commit       what aperture install git-hook writes into the hook")]
 pub struct Arguments {
     /// The hook
-    #[arg(value_parser = ["pre-commit", "post-commit", "pre-push"])]
-    hook: String,
+    #[arg(value_parser = PossibleValuesParser::new(GitHook::ALL.map(GitHook::name)).try_map(|name| named(&name)))]
+    hook: GitHook,
     /// What git says to the hook
     rest: Vec<String>,
 }
 
 /// Runs a hook.
 pub fn run(env: &Env, arguments: &Arguments) -> Result<(), CommandError> {
-    match arguments.hook.as_str() {
-        "post-commit" => note(env),
-        "pre-push" => refuse(env, "git push", &pushed(env, arguments.rest.first())?),
-        _ => refuse(env, "git commit", &staged(env)?),
+    match arguments.hook {
+        GitHook::PreCommit => refuse(env, "git commit", &staged(env)?),
+        GitHook::PostCommit => note(env),
+        GitHook::PrePush => refuse(env, "git push", &pushed(env, arguments.rest.first())?),
     }
+}
+
+fn named(name: &str) -> Result<GitHook, String> {
+    GitHook::ALL.into_iter().find(|hook| hook.name() == name).ok_or_else(|| "there is no such hook".to_owned())
 }
 
 /// What a note says of a session.

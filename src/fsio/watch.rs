@@ -3,7 +3,7 @@
 use super::Disk;
 use notify::{EventKind, RecommendedWatcher, RecursiveMode, Watcher as _};
 use std::collections::BTreeMap;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 use std::thread::sleep;
 use std::time::Duration;
@@ -76,11 +76,6 @@ impl Watcher {
         all
     }
 
-    /// Whether a directory is watched.
-    pub fn watches(&self, path: &Path) -> bool {
-        self.watched.contains_key(path)
-    }
-
     /// Waits until something changes, at most for a time, and then until the burst is over. Returns whether something did.
     pub fn wait(&self, at_most: Duration) -> bool {
         let happened = self.changes.recv_timeout(at_most).is_ok();
@@ -146,14 +141,14 @@ mod tests {
         let path = above.path().join("sessions");
         let wanted = BTreeMap::from([(path.clone(), Depth::Entries)]);
         let mut watcher = Watcher::new();
-        assert!(watcher.watch(&RealDisk, &wanted) && !watcher.watches(&path));
+        assert!(watcher.watch(&RealDisk, &wanted) && !watcher.watched.contains_key(&path));
         for _ in 0..2 {
             fs::create_dir(&path).unwrap();
-            assert!(watcher.watch(&RealDisk, &wanted) && watcher.watches(&path));
+            assert!(watcher.watch(&RealDisk, &wanted) && watcher.watched.contains_key(&path));
             fs::write(path.join("a"), "1").unwrap();
             assert!(watcher.wait(LONG));
             fs::remove_dir_all(&path).unwrap();
-            assert!(watcher.wait(LONG) && watcher.watch(&RealDisk, &wanted) && !watcher.watches(&path));
+            assert!(watcher.wait(LONG) && watcher.watch(&RealDisk, &wanted) && !watcher.watched.contains_key(&path));
             while watcher.wait(SHORT) {}
         }
     }

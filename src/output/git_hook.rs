@@ -28,7 +28,7 @@ pub struct GitHooksReport {
 
 impl Report for GitHooksReport {
     fn schema(&self) -> &'static str {
-        "aperture.install/1"
+        "aperture.install-git-hook/1"
     }
 
     fn text(&self, style: &Style) -> String {

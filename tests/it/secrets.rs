@@ -487,6 +487,8 @@ fn a_commit_with_a_credential_is_refused() {
     "#]]
     .assert_eq(&screen(&["install", "git-hook"]));
     assert_eq!(repository.aperture(&["install", "git-hook", "--check"]).code, 0);
+    let report = repository.aperture(&["install", "git-hook", "--check", "--json"]).stdout;
+    assert!(report.contains("\"aperture.install-git-hook/1\""), "{report}");
     // What is no session is none of its business.
     sandbox.write("data.jsonl", format!("{{\"key\":\"{}\"}}\n", keys()[0]));
     let path = sandbox.write("demo.jsonl", planted());

@@ -49,14 +49,24 @@ struct Event {
     answer: fn(&Env, &Payload) -> Result<Option<HookReport>, CommandError>,
 }
 
+/// The event of a tool that has answered.
+const RESULTS: &str = "PostToolUse";
+
+/// In the order in which a session has them.
 static EVENTS: &[Event] = &[
     Event { name: "SessionStart", answer: start::answer },
     Event { name: "UserPromptSubmit", answer: prompt::answer },
     Event { name: "PreCompact", answer: compaction::answer },
-    Event { name: "PostToolUse", answer: result::answer },
+    Event { name: RESULTS, answer: result::answer },
     Event { name: "Stop", answer: stop::answer },
     Event { name: "SessionEnd", answer: stop::answer },
 ];
+
+/// The events of which aperture wants to hear; of results of tools only where they are to be shortened.
+pub(super) fn wanted(env: &Env) -> Vec<&'static str> {
+    let wanted = EVENTS.iter().filter(|event| event.name != RESULTS || env.hooks.reduce_results);
+    wanted.map(|event| event.name).collect()
+}
 
 /// Answers an event; what there is nothing to say about is answered with silence.
 pub fn run(env: &Env, arguments: &Arguments) -> Result<(), CommandError> {
@@ -95,4 +105,15 @@ fn pinned(workspace: &Workspace<'_>, wanted: &dyn Fn(&Block) -> bool) -> Result<
     let text =
         |(block, content): (&&Block, Content)| format!("#{} {}:\n{}", block.number, label(block), content.readable.trim_end());
     Ok(blocks.iter().zip(contents).map(text).collect())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn help_names_every_event() {
+        let help = <Arguments as clap::Args>::augment_args(clap::Command::new("hook")).get_after_help().unwrap().to_string();
+        assert!(EVENTS.iter().all(|event| help.contains(event.name)), "{help}");
+    }
 }

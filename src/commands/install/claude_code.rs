@@ -1,6 +1,7 @@
 //! `aperture install claude-code` and `uninstall claude-code`: aperture within Claude Code.
 
 use crate::cli::{CommandError, Env, ErrorKind, files};
+use crate::commands::hook;
 use crate::output::{FileChange, InstallReport};
 use crate::provider::EditError;
 use crate::provider::claude_code::extension::{is_sealed, plugin, slash_commands};
@@ -10,10 +11,6 @@ use std::path::{Path, PathBuf};
 
 /// The name of this program.
 const NAME: &str = "aperture";
-/// The events that aperture hears of, in the order in which a session has them.
-const EVENTS: [&str; 5] = ["SessionStart", "UserPromptSubmit", "PreCompact", "Stop", "SessionEnd"];
-/// The one more that is heard of where tool results are to be shortened at once.
-const RESULTS: &str = "PostToolUse";
 
 /// Arguments of `install claude-code`.
 #[derive(Debug, clap::Args)]
@@ -171,8 +168,7 @@ fn program(env: &Env, options: &Options) -> Result<String, CommandError> {
 }
 
 fn calls(env: &Env, options: &Options) -> Result<Calls, CommandError> {
-    let results = env.hooks.reduce_results.then_some(RESULTS);
-    Ok(Calls { program: program(env, options)?, events: EVENTS.into_iter().chain(results).collect() })
+    Ok(Calls { program: program(env, options)?, events: hook::wanted(env) })
 }
 
 fn read(env: &Env, path: &Path) -> Result<Option<String>, CommandError> {

@@ -6,9 +6,25 @@ use crate::output::{GitHooksReport, InstalledHook};
 use anyhow::{Context, anyhow};
 use std::path::PathBuf;
 
-/// Arguments of `install git-hook` and `uninstall git-hook`.
+/// Arguments of `install git-hook`.
 #[derive(Debug, clap::Args)]
 pub struct Arguments {
+    #[command(flatten)]
+    options: Options,
+    /// Only say whether it is done
+    #[arg(long, conflicts_with = "dry_run")]
+    check: bool,
+}
+
+/// Arguments of `uninstall git-hook`.
+#[derive(Debug, clap::Args)]
+pub struct UninstallArguments {
+    #[command(flatten)]
+    options: Options,
+}
+
+#[derive(Debug, clap::Args)]
+struct Options {
     /// Before a commit: refuse staged sessions that hold credentials
     #[arg(long)]
     pre_commit: bool,
@@ -21,17 +37,23 @@ pub struct Arguments {
     /// Show what would be done; write nothing
     #[arg(short = 'n', long)]
     dry_run: bool,
-    /// Only say whether it is done
-    #[arg(long, conflicts_with = "dry_run")]
-    check: bool,
 }
 
-/// Adds aperture to hooks, or takes it out of them.
-pub fn run(env: &Env, arguments: &Arguments, install: bool) -> Result<(), CommandError> {
+/// Adds aperture to hooks.
+pub fn run(env: &Env, arguments: &Arguments) -> Result<(), CommandError> {
+    change(env, &arguments.options, true, arguments.check)
+}
+
+/// Takes it out of them.
+pub fn run_uninstall(env: &Env, arguments: &UninstallArguments) -> Result<(), CommandError> {
+    change(env, &arguments.options, false, false)
+}
+
+fn change(env: &Env, options: &Options, install: bool, check: bool) -> Result<(), CommandError> {
     let directory = hooks_directory(env)?;
-    let mut report = GitHooksReport { hooks: Vec::new(), dry_run: arguments.dry_run, check: arguments.check };
+    let mut report = GitHooksReport { hooks: Vec::new(), dry_run: options.dry_run, check };
     let mut writes = Vec::new();
-    for hook in meant(arguments, install) {
+    for hook in meant(options, install) {
         let path = directory.join(hook.name());
         // One that is a link stays a link.
         let path = env.disk.resolve(&path).unwrap_or(path);
@@ -50,7 +72,7 @@ pub fn run(env: &Env, arguments: &Arguments, install: bool) -> Result<(), Comman
         }
     }
     let missing = !writes.is_empty();
-    if !arguments.dry_run && !arguments.check {
+    if !options.dry_run && !check {
         for (path, before, after) in writes {
             let written = match (&before, after) {
                 (before, Some(script)) => files::replace(env.disk, &path, before.as_deref(), &script, files::Mode::Script),
@@ -64,12 +86,12 @@ pub fn run(env: &Env, arguments: &Arguments, install: bool) -> Result<(), Comman
         report.hooks.iter_mut().for_each(|hook| hook.installed = install);
     }
     env.print(&report)?;
-    if arguments.check && missing { Err(CommandError::silent()) } else { Ok(()) }
+    if check && missing { Err(CommandError::silent()) } else { Ok(()) }
 }
 
 /// The hooks that are named; by default the first one to install, and all to take out.
-fn meant(arguments: &Arguments, install: bool) -> Vec<GitHook> {
-    let named = [arguments.pre_commit, arguments.post_commit, arguments.pre_push];
+fn meant(options: &Options, install: bool) -> Vec<GitHook> {
+    let named = [options.pre_commit, options.post_commit, options.pre_push];
     let named: Vec<GitHook> = GitHook::ALL.into_iter().zip(named).filter(|(_, named)| *named).map(|(hook, _)| hook).collect();
     match (named.is_empty(), install) {
         (false, _) => named,

@@ -47,7 +47,7 @@ enum From {
     /// Hooks, status line, MCP server and slash commands of Claude Code
     ClaudeCode(claude_code::UninstallArguments),
     /// Hooks of git in this repository
-    GitHook(git_hook::Arguments),
+    GitHook(git_hook::UninstallArguments),
 }
 
 /// Installs, or says what is missing.
@@ -58,7 +58,7 @@ enum From {
 pub fn run(env: &Env, arguments: &Arguments) -> Result<(), CommandError> {
     match &arguments.into {
         Into::ClaudeCode(arguments) => claude_code::run(env, arguments),
-        Into::GitHook(arguments) => git_hook::run(env, arguments, true),
+        Into::GitHook(arguments) => git_hook::run(env, arguments),
     }
 }
 
@@ -70,6 +70,6 @@ pub fn run(env: &Env, arguments: &Arguments) -> Result<(), CommandError> {
 pub fn run_uninstall(env: &Env, arguments: &UninstallArguments) -> Result<(), CommandError> {
     match &arguments.from {
         From::ClaudeCode(arguments) => claude_code::run_uninstall(env, arguments),
-        From::GitHook(arguments) => git_hook::run(env, arguments, false),
+        From::GitHook(arguments) => git_hook::run_uninstall(env, arguments),
     }
 }
