@@ -2322,7 +2322,7 @@ _aperture() {
             return 0
             ;;
         aperture__subcmd__uninstall__subcmd__git__subcmd__hook)
-            opts="-n -s -C -h --pre-commit --post-commit --pre-push --dry-run --check --session --json --window --color --directory --no-cache --no-pager --help"
+            opts="-n -s -C -h --pre-commit --post-commit --pre-push --dry-run --session --json --window --color --directory --no-cache --no-pager --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0

@@ -605,7 +605,7 @@ complete -c aperture -n "__fish_aperture_using_subcommand check" -l color -d 'Wh
 always\t'Always'
 never\t'Never'"
 complete -c aperture -n "__fish_aperture_using_subcommand check" -s C -l directory -d 'Run as if started in this directory' -r -F
-complete -c aperture -n "__fish_aperture_using_subcommand check" -l project -d 'Every session of this project'
+complete -c aperture -n "__fish_aperture_using_subcommand check" -l project -d 'Every session of this project, those of subagents too'
 complete -c aperture -n "__fish_aperture_using_subcommand check" -l all -d 'Every session on this machine'
 complete -c aperture -n "__fish_aperture_using_subcommand check" -l no-secrets -d 'No credentials are in the file'
 complete -c aperture -n "__fish_aperture_using_subcommand check" -l no-damage -d 'Every row can be read'
@@ -749,7 +749,6 @@ complete -c aperture -n "__fish_aperture_using_subcommand uninstall; and __fish_
 complete -c aperture -n "__fish_aperture_using_subcommand uninstall; and __fish_seen_subcommand_from git-hook" -l post-commit -d 'After a commit: note the session of this project and what it was about'
 complete -c aperture -n "__fish_aperture_using_subcommand uninstall; and __fish_seen_subcommand_from git-hook" -l pre-push -d 'Before a push: refuse commits with sessions that hold credentials'
 complete -c aperture -n "__fish_aperture_using_subcommand uninstall; and __fish_seen_subcommand_from git-hook" -s n -l dry-run -d 'Show what would be done; write nothing'
-complete -c aperture -n "__fish_aperture_using_subcommand uninstall; and __fish_seen_subcommand_from git-hook" -l check -d 'Only say whether it is done'
 complete -c aperture -n "__fish_aperture_using_subcommand uninstall; and __fish_seen_subcommand_from git-hook" -l json -d 'Write JSON'
 complete -c aperture -n "__fish_aperture_using_subcommand uninstall; and __fish_seen_subcommand_from git-hook" -l no-cache -d 'Read everything anew, and remember nothing'
 complete -c aperture -n "__fish_aperture_using_subcommand uninstall; and __fish_seen_subcommand_from git-hook" -l no-pager -d 'Do not use a pager'

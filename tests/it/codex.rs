@@ -189,7 +189,7 @@ fn a_rollout_belongs_to_the_project_that_it_names() {
     let other = other.to_string_lossy();
     sandbox.text(&["archive", "kind(tool_result)", "-s", &other]);
     let hits = |place: &str| {
-        let outcome = sandbox.run(&["recall", "customers", place, "--json"]);
+        let outcome = sandbox.run(&["recall", "orders", place, "--json"]);
         let report: Value = serde_json::from_str(&outcome.stdout).unwrap();
         report["blocks"].as_array().unwrap().len()
     };
