@@ -85,7 +85,7 @@ mod tests {
     #[test]
     fn an_answer_is_cut_at_a_line() {
         check("one\ntwo\n", 1, 100, "one\ntwo\n");
-        check("one\ntwo\nthree\n", 1, 4, "one\ntwo\n… cut at line 2 of 3, ~1 tokens are left: from 3\n");
+        check("one\ntwo\nthree\n", 1, 4, "one\ntwo\n… cut at line 2 of 3, ~1 token is left: from 3\n");
         check("one\ntwo\nthree\n", 3, 4, "three\n");
         check("one\n", 2, 4, "nothing: the answer ends with line 1\n");
         check("", 1, 4, "");

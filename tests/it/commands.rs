@@ -501,9 +501,9 @@ fn arguments_that_make_no_sense() {
         &sandbox,
         &["show", "toolu_nothing"],
         expect![[r#"
-            error: 'toolu_nothing' is no selector
-            hint: did you mean 'tool(Read)'?
-            exit code 2
+            error: no block has the tool-use id 'toolu_nothing'
+            hint: aperture help selectors explains the language
+            exit code 1
         "#]],
     );
     check(

@@ -31,6 +31,9 @@ impl Draft<'_> {
                     continue;
                 }
             }
+            if edit.slot == Slot::Line && after.is_none() && self.took_out(edit.row) {
+                continue;
+            }
             // A row that was added may have been linked anew since.
             if edit.slot == Slot::Line && before.is_some() {
                 before = self.added_line(edit.row)?.or(before);
@@ -50,6 +53,13 @@ impl Draft<'_> {
         let marks =
             operation.marks.iter().map(|mark| Mark { before: mark.after.clone(), after: mark.before.clone(), ..mark.clone() });
         self.revert(edits, marks.collect())
+    }
+
+    /// Whether a row that was added is gone already, along with another operation that was taken back ([`Draft::take_along`]).
+    fn took_out(&self, row: RowAddress) -> bool {
+        let mut edits = self.workspace.history.operations.iter().flat_map(|operation| &operation.edits).rev();
+        let last = edits.find(|edit| edit.row == row && edit.slot == Slot::Line);
+        self.addresses.row(row).is_none() && last.is_some_and(|edit| edit.after.is_none())
     }
 
     /// Refuses to take back what a later operation, still in force, built upon.

@@ -201,6 +201,18 @@ proptest! {
 }
 
 #[test]
+fn what_went_along_with_another_undo_is_not_looked_for() {
+    let acts = [
+        Act::Shorten { first: 13, count: 1, level: 1 },
+        Act::Shorten { first: 28, count: 8, level: 0 },
+        Act::Shorten { first: 0, count: 2, level: 1 },
+    ];
+    for (name, bytes) in odd() {
+        check(name, &bytes, &acts);
+    }
+}
+
+#[test]
 fn plans_on_fixtures_are_taken_back() {
     let acts = [
         Act::Shorten { first: 2, count: 9, level: 4 },
