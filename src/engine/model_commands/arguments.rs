@@ -207,7 +207,7 @@ fn text(piece: &str) -> Option<String> {
     Some(text)
 }
 
-/// A command as [`interpret`] reads it, where its blocks are named by numbers, or are words that are looked for.
+/// A command as `interpret` reads it, where its blocks are named by numbers, or are words that are looked for.
 impl fmt::Display for ModelCommand {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         let quoted = |text: &str| {
