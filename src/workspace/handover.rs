@@ -70,9 +70,9 @@ pub fn hand_over(draft: &mut Draft<'_>, preset: &Preset, scope: &Scope, rules: &
     Ok(Handover::Folded(folded))
 }
 
-/// Whether the client itself put a block there, for all of the conversation: its instructions, those of the project, where it runs.
+/// Whether a block holds instructions of the client itself.
 fn of_client(block: &Block) -> bool {
-    block.role == Role::System || block.kind == BlockKind::Attachment && &*block.label != "compact_summary"
+    block.role == Role::System
 }
 
 /// What a block said to people before aperture first changed it, or what it says where that is not known.

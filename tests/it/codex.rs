@@ -101,7 +101,7 @@ fn a_digest_is_a_compaction_of_the_client() {
     assert_eq!(fs::read_to_string(path).unwrap(), original);
 }
 
-/// Of an earlier compaction what the client itself had put there stays, and only that.
+/// Of an earlier compaction the instructions of the client stay, and only these.
 #[test]
 fn a_digest_after_a_compaction_keeps_what_is_the_clients() {
     let sandbox = Sandbox::of("codex-tools");
@@ -110,8 +110,8 @@ fn a_digest_after_a_compaction_keeps_what_is_the_clients() {
         let content = serde_json::json!([{"type": "input_text", "text": text}]);
         serde_json::json!({"type": "message", "role": role, "content": content})
     };
-    let instructions = [says("developer", "Ask before you delete."), says("user", "# AGENTS.md instructions\n\nUse tabs.")];
-    let kept = [&instructions[..], &[says("user", "What was summed up. ".repeat(200).trim())]].concat();
+    let instructions = says("developer", "Ask before you delete.");
+    let kept = [instructions.clone(), says("user", "What was summed up. ".repeat(200).trim())];
     let compacted = serde_json::json!({"timestamp": "2026-01-01T10:00:00.000Z", "type": "compacted",
         "payload": {"message": "", "replacement_history": kept}});
     let rows = fs::read_to_string(path).unwrap();
@@ -122,8 +122,8 @@ fn a_digest_after_a_compaction_keeps_what_is_the_clients() {
     let folded = fs::read_to_string(path).unwrap();
     let row: Value = serde_json::from_str(folded.lines().last().unwrap()).unwrap();
     let history = row["payload"]["replacement_history"].as_array().unwrap();
-    assert_eq!(history[..2], instructions);
-    assert!(!history.contains(&kept[2]));
+    assert_eq!(history[0], instructions);
+    assert!(!history.contains(&kept[1]));
     sandbox.text(&["undo"]);
     assert_eq!(fs::read_to_string(path).unwrap(), original);
 }

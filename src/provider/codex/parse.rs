@@ -100,13 +100,10 @@ pub(super) fn pieces<'a>(fields: &RowFields<'a>) -> Vec<Piece<'a>> {
 }
 
 /// The items of a row that a new beginning of the conversation keeps, verbatim: what it says itself, and of an earlier
-/// compaction what the client put there for all of the conversation. None of a row that is no part of a conversation.
+/// compaction the instructions of the client. None of a row that is no part of a conversation.
 pub(super) fn lasting(bytes: &[u8]) -> Option<Vec<String>> {
     let fields = fields(bytes)?;
-    let of_client = |item: &&RawValue| {
-        let blocks = item::pieces(item).iter().map(|piece| content::block(piece).block).collect::<Vec<_>>();
-        blocks.iter().any(|block| block.role == Role::System || block.kind == BlockKind::Attachment)
-    };
+    let of_client = |item: &&RawValue| item::pieces(item).iter().any(|piece| content::block(piece).block.role == Role::System);
     let payload = fields.payload?;
     let items: Vec<&RawValue> = match text_of(fields.kind).as_deref() {
         Some("response_item") => vec![payload],
