@@ -193,6 +193,9 @@ _aperture() {
             aperture__subcmd__util,accuracy)
                 cmd="aperture__subcmd__util__subcmd__accuracy"
                 ;;
+            aperture__subcmd__util,placeholders)
+                cmd="aperture__subcmd__util__subcmd__placeholders"
+                ;;
             *)
                 ;;
         esac
@@ -2436,7 +2439,7 @@ _aperture() {
             return 0
             ;;
         aperture__subcmd__util)
-            opts="-s -C -h --session --json --window --color --directory --no-cache --no-pager --help accuracy"
+            opts="-s -C -h --session --json --window --color --directory --no-cache --no-pager --help accuracy placeholders"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -2474,6 +2477,44 @@ _aperture() {
             return 0
             ;;
         aperture__subcmd__util__subcmd__accuracy)
+            opts="-s -C -h --session --json --window --color --directory --no-cache --no-pager --help"
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                --session)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                -s)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --window)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --color)
+                    COMPREPLY=($(compgen -W "auto always never" -- "${cur}"))
+                    return 0
+                    ;;
+                --directory)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                -C)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        aperture__subcmd__util__subcmd__placeholders)
             opts="-s -C -h --session --json --window --color --directory --no-cache --no-pager --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )

@@ -993,8 +993,22 @@ set edit:completion:arg-completer[aperture] = {|@words|
             cand -h 'Print help (see more with ''--help'')'
             cand --help 'Print help (see more with ''--help'')'
             cand accuracy 'Compare token estimates with the bills of sessions'
+            cand placeholders 'Count the tokens of the lines that stand for archived blocks'
         }
         &'aperture;util;accuracy'= {
+            cand -s 'Session: a path, an id or the beginning of one [default: the newest of this project]'
+            cand --session 'Session: a path, an id or the beginning of one [default: the newest of this project]'
+            cand --window 'Tokens that the model''s window holds, such as 200k [default: by model]'
+            cand --color 'When to use colours'
+            cand -C 'Run as if started in this directory'
+            cand --directory 'Run as if started in this directory'
+            cand --json 'Write JSON'
+            cand --no-cache 'Read everything anew, and remember nothing'
+            cand --no-pager 'Do not use a pager'
+            cand -h 'Print help (see more with ''--help'')'
+            cand --help 'Print help (see more with ''--help'')'
+        }
+        &'aperture;util;placeholders'= {
             cand -s 'Session: a path, an id or the beginning of one [default: the newest of this project]'
             cand --session 'Session: a path, an id or the beginning of one [default: the newest of this project]'
             cand --window 'Tokens that the model''s window holds, such as 200k [default: by model]'

@@ -803,17 +803,18 @@ complete -c aperture -n "__fish_aperture_using_subcommand git-hook" -l json -d '
 complete -c aperture -n "__fish_aperture_using_subcommand git-hook" -l no-cache -d 'Read everything anew, and remember nothing'
 complete -c aperture -n "__fish_aperture_using_subcommand git-hook" -l no-pager -d 'Do not use a pager'
 complete -c aperture -n "__fish_aperture_using_subcommand git-hook" -s h -l help -d 'Print help (see more with \'--help\')'
-complete -c aperture -n "__fish_aperture_using_subcommand util; and not __fish_seen_subcommand_from accuracy" -s s -l session -d 'Session: a path, an id or the beginning of one [default: the newest of this project]' -r
-complete -c aperture -n "__fish_aperture_using_subcommand util; and not __fish_seen_subcommand_from accuracy" -l window -d 'Tokens that the model\'s window holds, such as 200k [default: by model]' -r
-complete -c aperture -n "__fish_aperture_using_subcommand util; and not __fish_seen_subcommand_from accuracy" -l color -d 'When to use colours' -r -f -a "auto\t'On a terminal, unless `NO_COLOR` is set'
+complete -c aperture -n "__fish_aperture_using_subcommand util; and not __fish_seen_subcommand_from accuracy placeholders" -s s -l session -d 'Session: a path, an id or the beginning of one [default: the newest of this project]' -r
+complete -c aperture -n "__fish_aperture_using_subcommand util; and not __fish_seen_subcommand_from accuracy placeholders" -l window -d 'Tokens that the model\'s window holds, such as 200k [default: by model]' -r
+complete -c aperture -n "__fish_aperture_using_subcommand util; and not __fish_seen_subcommand_from accuracy placeholders" -l color -d 'When to use colours' -r -f -a "auto\t'On a terminal, unless `NO_COLOR` is set'
 always\t'Always'
 never\t'Never'"
-complete -c aperture -n "__fish_aperture_using_subcommand util; and not __fish_seen_subcommand_from accuracy" -s C -l directory -d 'Run as if started in this directory' -r -F
-complete -c aperture -n "__fish_aperture_using_subcommand util; and not __fish_seen_subcommand_from accuracy" -l json -d 'Write JSON'
-complete -c aperture -n "__fish_aperture_using_subcommand util; and not __fish_seen_subcommand_from accuracy" -l no-cache -d 'Read everything anew, and remember nothing'
-complete -c aperture -n "__fish_aperture_using_subcommand util; and not __fish_seen_subcommand_from accuracy" -l no-pager -d 'Do not use a pager'
-complete -c aperture -n "__fish_aperture_using_subcommand util; and not __fish_seen_subcommand_from accuracy" -s h -l help -d 'Print help (see more with \'--help\')'
-complete -c aperture -n "__fish_aperture_using_subcommand util; and not __fish_seen_subcommand_from accuracy" -f -a "accuracy" -d 'Compare token estimates with the bills of sessions'
+complete -c aperture -n "__fish_aperture_using_subcommand util; and not __fish_seen_subcommand_from accuracy placeholders" -s C -l directory -d 'Run as if started in this directory' -r -F
+complete -c aperture -n "__fish_aperture_using_subcommand util; and not __fish_seen_subcommand_from accuracy placeholders" -l json -d 'Write JSON'
+complete -c aperture -n "__fish_aperture_using_subcommand util; and not __fish_seen_subcommand_from accuracy placeholders" -l no-cache -d 'Read everything anew, and remember nothing'
+complete -c aperture -n "__fish_aperture_using_subcommand util; and not __fish_seen_subcommand_from accuracy placeholders" -l no-pager -d 'Do not use a pager'
+complete -c aperture -n "__fish_aperture_using_subcommand util; and not __fish_seen_subcommand_from accuracy placeholders" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c aperture -n "__fish_aperture_using_subcommand util; and not __fish_seen_subcommand_from accuracy placeholders" -f -a "accuracy" -d 'Compare token estimates with the bills of sessions'
+complete -c aperture -n "__fish_aperture_using_subcommand util; and not __fish_seen_subcommand_from accuracy placeholders" -f -a "placeholders" -d 'Count the tokens of the lines that stand for archived blocks'
 complete -c aperture -n "__fish_aperture_using_subcommand util; and __fish_seen_subcommand_from accuracy" -s s -l session -d 'Session: a path, an id or the beginning of one [default: the newest of this project]' -r
 complete -c aperture -n "__fish_aperture_using_subcommand util; and __fish_seen_subcommand_from accuracy" -l window -d 'Tokens that the model\'s window holds, such as 200k [default: by model]' -r
 complete -c aperture -n "__fish_aperture_using_subcommand util; and __fish_seen_subcommand_from accuracy" -l color -d 'When to use colours' -r -f -a "auto\t'On a terminal, unless `NO_COLOR` is set'
@@ -824,3 +825,13 @@ complete -c aperture -n "__fish_aperture_using_subcommand util; and __fish_seen_
 complete -c aperture -n "__fish_aperture_using_subcommand util; and __fish_seen_subcommand_from accuracy" -l no-cache -d 'Read everything anew, and remember nothing'
 complete -c aperture -n "__fish_aperture_using_subcommand util; and __fish_seen_subcommand_from accuracy" -l no-pager -d 'Do not use a pager'
 complete -c aperture -n "__fish_aperture_using_subcommand util; and __fish_seen_subcommand_from accuracy" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c aperture -n "__fish_aperture_using_subcommand util; and __fish_seen_subcommand_from placeholders" -s s -l session -d 'Session: a path, an id or the beginning of one [default: the newest of this project]' -r
+complete -c aperture -n "__fish_aperture_using_subcommand util; and __fish_seen_subcommand_from placeholders" -l window -d 'Tokens that the model\'s window holds, such as 200k [default: by model]' -r
+complete -c aperture -n "__fish_aperture_using_subcommand util; and __fish_seen_subcommand_from placeholders" -l color -d 'When to use colours' -r -f -a "auto\t'On a terminal, unless `NO_COLOR` is set'
+always\t'Always'
+never\t'Never'"
+complete -c aperture -n "__fish_aperture_using_subcommand util; and __fish_seen_subcommand_from placeholders" -s C -l directory -d 'Run as if started in this directory' -r -F
+complete -c aperture -n "__fish_aperture_using_subcommand util; and __fish_seen_subcommand_from placeholders" -l json -d 'Write JSON'
+complete -c aperture -n "__fish_aperture_using_subcommand util; and __fish_seen_subcommand_from placeholders" -l no-cache -d 'Read everything anew, and remember nothing'
+complete -c aperture -n "__fish_aperture_using_subcommand util; and __fish_seen_subcommand_from placeholders" -l no-pager -d 'Do not use a pager'
+complete -c aperture -n "__fish_aperture_using_subcommand util; and __fish_seen_subcommand_from placeholders" -s h -l help -d 'Print help (see more with \'--help\')'

@@ -23,6 +23,22 @@ pub fn label(block: &Block) -> String {
     }
 }
 
+/// The same for the line in the place of a result or an attachment: of a path only its last part. What was said is known by its own
+/// words, and what a tool was called with stays in the call.
+pub fn placeholder_label(block: &Block) -> String {
+    match (block.kind, block.tool.as_deref()) {
+        (BlockKind::ToolResult, Some(tool)) => {
+            let target = short_target(without_directory(&tool.target));
+            // The input of a tool that is pointed at nothing says little by its beginning.
+            let target = if target.starts_with(['{', '[']) { String::new() } else { target };
+            let last = if target.contains(' ') { &*target } else { target.rsplit(['/', '\\']).next().unwrap_or(&target) };
+            format!("{} {last}", tool.name)
+        }
+        (BlockKind::Attachment, _) => label(block),
+        _ => String::new(),
+    }
+}
+
 /// A command without the change of directory before it.
 fn without_directory(command: &str) -> &str {
     let rest = command.strip_prefix("cd ").and_then(|rest| rest.split_once(" && "));

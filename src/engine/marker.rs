@@ -10,12 +10,14 @@ use crate::model::{BlockNumber, Level, Marker};
 /// What stands before the line where the client itself added the content.
 const REMINDER: &str = "<system-reminder>\n";
 
-/// Characters of each free part of a line: with all of them it stays under 30 tokens.
-const PART_CHARACTERS: usize = 40;
+/// Characters of what a block is.
+pub const LABEL_CHARACTERS: usize = 24;
+/// Characters of what it held; with all of both half of all lines stay under 25 tokens.
+pub const HINT_CHARACTERS: usize = 40;
 /// Characters of the reason.
 const REASON_CHARACTERS: usize = 60;
 
-/// What a line says beside the level.
+/// What a line says beside the level; parts that are empty are left out.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Line<'a> {
     /// The number of the block.
@@ -30,17 +32,12 @@ pub struct Line<'a> {
     pub hint: &'a str,
 }
 
-/// The line for a block at a level. Where the content is left in part, that tells what it is; else the label and the hint do.
+/// The line for a block at a level. What is left of a content tells what it is; where that is nothing, `label` and `hint` do.
 pub fn line(level: Level, line: &Line<'_>) -> String {
     let size = amount(line.tokens.max(0.0).round() as u64);
     let command = if level == Level::Archived { "recall" } else { "expand" };
     let mut text = format!("[@{command}({}) | {} from {size}", line.number, level.name());
-    let whole = matches!(level, Level::Minimal | Level::Archived);
-    for (part, limit) in [
-        (if whole { line.label } else { "" }, PART_CHARACTERS),
-        (line.reason, REASON_CHARACTERS),
-        (if whole { line.hint } else { "" }, PART_CHARACTERS),
-    ] {
+    for (part, limit) in [(line.label, LABEL_CHARACTERS), (line.reason, REASON_CHARACTERS), (line.hint, HINT_CHARACTERS)] {
         let part = clean(part, limit);
         if !part.is_empty() {
             text.push_str(" | ");
@@ -70,7 +67,7 @@ pub fn find_in_input(readable: &str) -> Option<Marker> {
     readable.match_indices(": [@").find_map(|(at, _)| parse(&readable[at + 2..])).map(|(marker, _)| marker)
 }
 
-/// A part on one line, without what the grammar needs, cut with `…`.
+/// A part on one line, without what the grammar needs, cut with `…`, between words where that is no great loss.
 fn clean(text: &str, limit: usize) -> String {
     let text = super::mask(text);
     let mut clean: String = text
@@ -82,6 +79,7 @@ fn clean(text: &str, limit: usize) -> String {
         .collect();
     if clean.chars().count() > limit {
         clean = clean.chars().take(limit - 1).collect();
+        clean.truncate(clean.rfind(' ').filter(|end| end * 2 > limit).unwrap_or(clean.len()));
         clean.truncate(clean.trim_end().len());
         clean.push('…');
     }
@@ -107,6 +105,7 @@ mod tests {
     fn a_line_says_what_it_was_and_how_to_get_it_back() {
         let fields = Line { number: 7, tokens: 812.0, label: "Bash cargo test", reason: "done", hint: "2 errors" };
         assert_eq!(line(Level::Archived, &fields), "[@recall(7) | archived from 812 | Bash cargo test | done | 2 errors]");
+        let fields = Line { label: "", hint: "", ..fields };
         assert_eq!(line(Level::Trimmed, &fields), "[@expand(7) | trimmed from 812 | done]");
     }
 

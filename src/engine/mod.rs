@@ -45,7 +45,7 @@ pub use check::{CHECKS, Check, CheckLimits, Checked, Sighting, Violation, violat
 pub use events::{BlockUpdate, Executed, Happening, Opened, OtherSession, Seen, SelectionChange, Update, opened};
 pub use explain::{Explanation, LevelKept, Referred, explain, levels, stale_reason};
 pub use git_hook::{GitHook, HookError, with_hook, without_hook};
-pub use label::label;
+pub use label::{label, placeholder_label};
 pub use manifest::{ArchivedRun, Entry, Manifest, ZoneSummary, entry, manifest};
 pub use measure::{load_vocabulary, measure, o200k, preview};
 pub use model_commands::{ModelPolicy, Permission};

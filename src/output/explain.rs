@@ -194,10 +194,10 @@ fn since(style: &Style, time: i64) -> String {
 
 /// The first telling line of what is left; else the names that stand in for lines; else what the marker line says of it.
 fn first_words(content: &str) -> String {
-    let lines = || content.lines().map(str::trim).filter(|line| !line.starts_with("[#"));
+    let lines = || content.lines().map(str::trim).filter(|line| !line.starts_with("[@"));
     let telling = |line: &&str| line.chars().filter(|character| character.is_alphanumeric()).count() >= 4;
     let text = lines().find(|line| telling(line) && !line.starts_with("[…"));
     let named = || lines().find(|line| line.starts_with("[…") && line.contains(':'));
-    let marked = || content.lines().next().map(|line| line.splitn(4, " | ").nth(3).unwrap_or_default().trim_end_matches(']'));
+    let marked = || content.lines().next().map(|line| line.split(" | ").skip(2).last().unwrap_or_default().trim_end_matches(']'));
     printable(text.or_else(named).or_else(marked).unwrap_or_default()).into_owned()
 }

@@ -9,6 +9,8 @@ use std::collections::BTreeMap;
 
 /// Bytes from which on a block can get shorter by more than its marker line.
 const LEAST_BYTES: u64 = 150;
+/// Bytes of a text of the model from which on it gets shorter: what it concluded in a sentence or two is the thread of the work.
+const SAID_BYTES: u64 = 300;
 /// Bytes of a prompt from which on it holds more than what the user typed.
 const PASTED_BYTES: u64 = 2_000;
 /// Bytes by which a block that is short already must get shorter still to be changed again.
@@ -51,7 +53,7 @@ impl Source {
             block: &self.original.block,
             content: self.inner.as_deref().unwrap_or(&self.original.content),
             tokens: self.original.tokens,
-            label: engine::label(&self.original.block),
+            label: engine::placeholder_label(&self.original.block),
             reason: self.reason.clone(),
             newest: self.newest,
         }
@@ -165,7 +167,9 @@ fn sources(draft: &Draft<'_>, aim: Aim, scope: &Scope, rules: &Rules) -> Result<
 fn is_old(reading: &engine::Reading, block: &Block) -> bool {
     let row = &reading.session.rows[block.row as usize];
     let typed = row.prompt && block.role == Role::User && block.kind == BlockKind::Text && block.bytes < PASTED_BYTES;
+    let said = block.role == Role::Assistant && block.kind == BlockKind::Text && block.bytes < SAID_BYTES;
     block.level < Level::Minimal
+        && !said
         && block.kind != BlockKind::Thinking
         && !typed
         && (block.bytes >= LEAST_BYTES || !block.images.is_empty())

@@ -234,6 +234,7 @@ fn every_report_is_json_with_its_schema() {
         (&["summary"], "aperture.summary/1"),
         (&["summary", "--turn", "1", "--full"], "aperture.summary/1"),
         (&["util", "accuracy"], "aperture.accuracy/1"),
+        (&["util", "placeholders"], "aperture.placeholders/1"),
     ] {
         sandbox.json(arguments, schema);
     }

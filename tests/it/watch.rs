@@ -346,7 +346,7 @@ fn rules_act_once_when_nobody_works() {
     let by_rule = "compress --stale (watch --apply-policy)";
     let mut watching = Watching::new(&sandbox, &["11111111", "--apply-policy"]);
     watching.until(by_rule);
-    watching.until("next");
+    watching.until("window");
     assert_eq!(log(&sandbox), [by_rule]);
     // What was taken back is not done again, neither by this watch nor by the next one.
     sandbox.text(&["undo", "-s", "11111111"]);

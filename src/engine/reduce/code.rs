@@ -1,5 +1,6 @@
 //! Files of code, and every text that no other reducer knows: by lines, of which declarations tell most.
 
+use super::nesting::nest;
 use super::piece::line_pieces;
 use super::telling::Style;
 use super::{Piece, Reducer, Reducible};
@@ -17,7 +18,9 @@ impl Reducer for Code {
     }
 
     fn pieces<'a>(&self, input: &Reducible<'a>) -> Vec<Piece<'a>> {
-        line_pieces(input.content, Style::of(input))
+        let mut pieces = line_pieces(input.content, Style::of(input));
+        nest(&mut pieces);
+        pieces
     }
 }
 

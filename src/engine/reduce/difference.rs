@@ -40,8 +40,8 @@ impl Reducer for Difference {
                     place = Some(pieces.len());
                     (file, 0.0)
                 }
-                Some(b'+' | b'-') if place.is_some() => (place, CHANGED),
-                Some(b' ') | None if place.is_some() => (place, 0.0),
+                Some(b'+' | b'-') if place.is_some() && line.contains(char::is_alphanumeric) => (place, CHANGED),
+                Some(b' ' | b'+' | b'-') | None if place.is_some() => (place, 0.0),
                 _ => {
                     (file, place) = (None, None);
                     (None, 0.0)
@@ -67,5 +67,13 @@ mod tests {
             "commit 12\n\ndiff --git a/x.rs b/x.rs\nindex 1..2 100644\n--- a/x.rs\n+++ b/x.rs\n@@ -1,2 +1,2 @@\n-a\n+b\n c",
             "commit 12\n\ndiff --git a/x.rs b/x.rs\n@@ -1,2 +1,2 @@\n-a\n+b\n c",
         );
+    }
+
+    #[test]
+    fn a_changed_line_without_words_tells_nothing() {
+        let content = "--- a/x.rs\n+++ b/x.rs\n@@ -1,2 +1,2 @@\n-\n+}\n+b";
+        let input = Reducible { kind: BlockKind::ToolResult, tool: None, error: false, images: &[], content };
+        let tells: Vec<bool> = Difference.pieces(&input).iter().map(|piece| piece.tells > 0.0).collect();
+        assert_eq!(tells, [false, false, false, false, true]);
     }
 }

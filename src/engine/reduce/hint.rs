@@ -1,24 +1,33 @@
 //! What a content holds, in one line, for placeholders.
 
 use super::lines::{count_lines, lines, without_number};
+use super::output::is_envelope;
+use super::paths::is_path;
+use super::search::hit;
 use super::telling::{Sign, Style, declaration, exit_code, heading, outcomes, sign};
 use super::{Reducible, input, media};
-use crate::engine::label::short_target;
 use crate::engine::numbers::count;
 use crate::model::BlockKind;
 
-/// Characters and words of a hint.
-const HINT: (usize, usize) = (60, 8);
+/// Words of a hint.
+const WORDS: usize = 8;
+/// Paths or hits worth the name, and the share of the lines that they must be, in percent.
+const LISTED: usize = 3;
+const LISTED_PERCENT: usize = 60;
 /// Names that a line is made of at most.
 const ITEMS: usize = 12;
+/// Bytes that are too little of a text: rather a word is cut.
+const LEAST_CUT: usize = 8;
+/// Characters that must be left for an item to be cut.
+const LEAST_ROOM: usize = 12;
 /// Characters of a name or a text that are looked at.
 const ITEM_CHARACTERS: usize = 400;
 
 /// One short hint of what a content holds, for placeholders: `120 lines: fn login, fn logout`, `image 800×600`.
 ///
-/// At most 60 characters and eight words on one line, without brackets.
-pub fn hint(input: &Reducible<'_>) -> String {
-    Parts::of(input).line(HINT)
+/// At most so many characters and eight words on one line, without brackets.
+pub fn hint(input: &Reducible<'_>, characters: usize) -> String {
+    Parts::of(input).line((characters, WORDS))
 }
 
 /// What a line says: what stands before, as `120 lines`, and the names or texts that follow, most telling first.
@@ -31,12 +40,9 @@ struct Parts {
 impl Parts {
     fn of(input: &Reducible<'_>) -> Parts {
         if input.kind == BlockKind::ToolUse {
-            let target = input.tool.map(|tool| tidy(&short_target(&tool.target))).filter(|target| !target.is_empty());
-            let (text, style) = input::longest_text(input.content).unwrap_or_else(|| (input.content.to_owned(), Style::Prose));
-            return match target.filter(|_| !text.trim().contains('\n')) {
-                Some(target) => Parts { items: vec![target], ..Parts::default() },
-                None => Parts::of_text(&text, style, false, ""),
-            };
+            // What the tool was pointed at stays in the input.
+            let (text, style) = input::longest_text(input.content).unwrap_or_else(|| (input.content.to_owned(), Style::Code));
+            return Parts::of_text(&text, style, false, "");
         }
         if input.kind == BlockKind::Thinking && input.content.is_empty() {
             return Parts { before: "withheld".to_owned(), ..Parts::default() };
@@ -55,8 +61,17 @@ impl Parts {
     fn of_text(text: &str, style: Style, error: bool, before: &str) -> Parts {
         let lines = lines(text);
         let lines: Vec<&str> = lines.iter().map(|line| &**line).filter(|line| !line.trim().is_empty()).collect();
-        let lines = lines.as_slice();
-        let Some(first) = lines.iter().find(|line| line.contains(char::is_alphanumeric)).or(lines.first()) else {
+        if style == Style::Output
+            && let Some((what, items)) = listed(&lines)
+        {
+            return Parts { before: format!("{before}{what}"), items };
+        }
+        let inner: Vec<&str> = lines.iter().copied().filter(|line| !is_envelope(line)).collect();
+        let (lines, all) = match inner.is_empty() {
+            true => (lines.as_slice(), text.lines().count()),
+            false => (inner.as_slice(), text.lines().count() - (lines.len() - inner.len())),
+        };
+        let Some(first) = lines.iter().find(|line| without_number(line).contains(char::is_alphabetic)).or(lines.first()) else {
             let before = format!("{before}{}", if text.is_empty() { "empty" } else { "blank" });
             return Parts { before, ..Parts::default() };
         };
@@ -71,7 +86,6 @@ impl Parts {
             items.push((*first).to_owned());
         }
         let items: Vec<String> = items.iter().map(|item| tidy(item)).filter(|item| !item.is_empty()).collect();
-        let all = text.lines().count();
         let lines = if all > 1 { count_lines(all) } else { String::new() };
         Parts { before: format!("{before}{lines}"), items }
     }
@@ -79,6 +93,31 @@ impl Parts {
     fn line(&self, limits: (usize, usize)) -> String {
         joined(&self.before, &self.items, limits)
     }
+}
+
+/// Of a list of paths or of hits how many there are, and the names of their files.
+fn listed(lines: &[&str]) -> Option<(String, Vec<String>)> {
+    let most = |found: usize| found >= LISTED && found * 100 >= lines.len() * LISTED_PERCENT;
+    let mut files: Vec<&str> = Vec::new();
+    let mut add = |path| {
+        if files.last() != Some(&path) && !files.contains(&path) {
+            files.push(path);
+        }
+    };
+    let hits = lines.iter().filter_map(|line| hit(line)).map(|(path, ..)| add(path)).count();
+    let what = if most(hits) {
+        let hits = count(hits as u64);
+        format!("{hits} hits in {} file{}", count(files.len() as u64), if files.len() == 1 { "" } else { "s" })
+    } else {
+        files.clear();
+        files.extend(lines.iter().copied().filter(|line| is_path(line)));
+        if !most(files.len()) {
+            return None;
+        }
+        format!("{} paths", count(files.len() as u64))
+    };
+    let names = files.iter().take(ITEMS).map(|path| tidy(path.trim_end_matches('/').rsplit('/').next().unwrap_or_default()));
+    Some((what, names.filter(|name| !name.is_empty()).collect()))
 }
 
 /// What a program says of its own results: totals, failures, the exit code, the first failure.
@@ -103,6 +142,15 @@ fn results(lines: &[&str], error: bool) -> Vec<String> {
     items
 }
 
+/// How many lines say `ok` or the opposite of a test or a package, as those of Go and of TAP do.
+fn verdicts(lines: &[&str]) -> Vec<(u64, &'static str)> {
+    let starting =
+        |starts: &[&str]| lines.iter().filter(|line| starts.iter().any(|start| line.starts_with(start))).count() as u64;
+    let (ok, failed) = (starting(&["ok "]), starting(&["FAIL\t", "not ok "]));
+    let verdicts = [(ok, "ok"), (failed, "failed")];
+    if ok + failed > 1 { verdicts.into_iter().filter(|(number, _)| *number > 0).collect() } else { Vec::new() }
+}
+
 /// The last totals of an output, or the sum of those of several test programs; counts of nothing only when all are.
 fn totals(lines: &[&str]) -> Vec<(u64, &'static str)> {
     let mut totals: Vec<(u64, &'static str)> = Vec::new();
@@ -113,6 +161,9 @@ fn totals(lines: &[&str]) -> Vec<(u64, &'static str)> {
                 None => totals.push((number, word)),
             }
         }
+    }
+    if totals.is_empty() {
+        totals = verdicts(lines);
     }
     if totals.is_empty() {
         totals = lines.iter().rev().map(|line| outcomes(line)).find(|outcomes| !outcomes.is_empty()).unwrap_or_default();
@@ -155,8 +206,8 @@ fn joined(before: &str, items: &[String], (characters, words): (usize, usize)) -
             let start = format!("{text}{mark}");
             let used = start.chars().count();
             let room = characters.saturating_sub(used + 1);
-            // An item of which little would be seen is left out, unless there is no other.
-            if place == 0 || room >= 16 {
+            // An item of which little would be seen is left out, unless there is nothing else.
+            if text.is_empty() || room >= LEAST_ROOM {
                 let words_left = words.saturating_sub(text.split_whitespace().count());
                 let cut = cut_words(item, room, words_left);
                 text = if cut.is_empty() { text } else { format!("{start}{cut}…") };
@@ -177,9 +228,9 @@ fn cut_words(text: &str, characters: usize, words: usize) -> &str {
         }
         end = next;
     }
-    if end == 0 && words > 0 {
-        let first = text.split(' ').next().unwrap_or_default();
-        end = first.char_indices().nth(characters).map_or(first.len(), |(place, _)| place);
+    if end < LEAST_CUT && words > 1 || end == 0 && words > 0 {
+        let words = text.match_indices(' ').nth(1).map_or(text, |(second, _)| &text[..second]);
+        end = words.char_indices().nth(characters).map_or(words.len(), |(place, _)| place);
     }
     text[..end].trim_end_matches([' ', ',', ':'])
 }
@@ -207,11 +258,15 @@ mod tests {
                 "running\ntest result: ok. 12 passed; 0 failed\ntest result: FAILED. 3 passed; 1 failed; 0 ignored",
                 "3 lines: 15 passed, 1 failed",
             ),
+            ("ok  \ta/b\t0.1s\nok  \ta/c\t0.2s\nFAIL\ta/d [build failed]", "3 lines: 2 ok, 1 failed, FAIL a/d…"),
             ("Exit code 1\nerror: no such thing\nerror: other", "3 lines: 2 error lines, exit code 1"),
+            ("Chunk ID: a1b2c3\nWall time: 0.1 seconds\nOutput:\n3 files", "3 files"),
+            ("src/a.rs:1:x\nsrc/a.rs:2:y\nsrc/b.rs:7:z", "3 hits in 2 files: a.rs, b.rs"),
+            ("/home/me/a.rs\n/home/me/b.rs\n/home/me/c.rs", "3 paths: a.rs, b.rs, c.rs"),
             ("a\tb\u{1b}[31m [x] <y>", "a b x y"),
             ("a very long line of words that goes on and on without any end in sight", "a very long line of words that goes…"),
         ] {
-            assert_eq!(hint(&input(content)), expected, "{content}");
+            assert_eq!(hint(&input(content), 38), expected, "{content}");
         }
     }
 
@@ -219,29 +274,29 @@ mod tests {
     fn a_failure_is_named() {
         for (content, expected) in [
             ("Permission was not given", "error, Permission was not given"),
-            ("Exit code 2\nls: cannot access", "2 lines: exit code 2, ls: cannot access"),
+            ("Exit code 2\nls: no access", "2 lines: exit code 2, ls: no access"),
         ] {
-            assert_eq!(hint(&Reducible { error: true, ..input(content) }), expected);
+            assert_eq!(hint(&Reducible { error: true, ..input(content) }, 38), expected);
         }
     }
 
     #[test]
     fn images_come_first() {
         let images = [Image { width: 800, height: 600 }];
-        assert_eq!(hint(&Reducible { images: &images, ..input("[image]") }), "image 800×600");
-        assert_eq!(hint(&Reducible { images: &images, ..input("a plot\n[image]") }), "image 800×600, a plot");
+        assert_eq!(hint(&Reducible { images: &images, ..input("[image]") }, 38), "image 800×600");
+        assert_eq!(hint(&Reducible { images: &images, ..input("a plot\n[image]") }, 38), "image 800×600, a plot");
     }
 
     #[test]
-    fn a_tool_use_is_known_by_its_text_or_its_target() {
+    fn a_tool_use_is_known_by_its_text() {
         let (name, target) = ("Write".into(), "/home/me/shop/src/a.rs".into());
         let tool = Tool { name, verb: ToolVerb::Edit, target, scope: 0, whole: true, parameters: 2 };
         for (content, expected) in [
             (r#"{"file_path":"/home/me/shop/src/a.rs","content":"fn a() {\n}\nfn b() {}"}"#, "3 lines: fn a, fn b"),
-            (r#"{"file_path":"/home/me/shop/src/a.rs"}"#, "src/a.rs"),
-            ("no object", "src/a.rs"),
+            (r#"{"url":"https://a.b","prompt":"What does it say?"}"#, "What does it say?"),
+            ("fn a();\nb()", "2 lines: fn a"),
         ] {
-            assert_eq!(hint(&Reducible { kind: BlockKind::ToolUse, tool: Some(&tool), ..input(content) }), expected);
+            assert_eq!(hint(&Reducible { kind: BlockKind::ToolUse, tool: Some(&tool), ..input(content) }, 38), expected);
         }
     }
 }

@@ -1,8 +1,9 @@
 //! Inputs of tools: JSON objects in which only long texts are replaced; every other byte stays as it is.
 
+use super::nesting::nest;
 use super::piece::line_pieces;
 use super::telling::Style;
-use super::{Outline, Part, Piece};
+use super::{ALWAYS, Outline, Part, Piece};
 use serde::de::{Deserialize, Deserializer, MapAccess, Visitor};
 use serde_json::value::RawValue;
 use std::ops::Range;
@@ -12,7 +13,7 @@ const LONG_BYTES: usize = 160;
 /// Bytes that a text must get shorter by.
 const SAVED_BYTES: usize = 40;
 /// How the lines of a patch begin that name its files.
-const FILES: &str = "*** ";
+const FILES: &[&str] = &["*** Add File: ", "*** Update File: ", "*** Delete File: ", "*** Move to: "];
 /// Bytes of a command that stay.
 const COMMAND_BYTES: usize = 200;
 /// How deep texts are looked for in objects and lists.
@@ -20,6 +21,8 @@ const DEPTH: usize = 8;
 /// Ends of the names of members that stay whole: they say what the tool was pointed at.
 const WHOLE: &[&str] =
     &["path", "pattern", "glob", "file", "directory", "cwd", "url", "uri", "id", "name", "type", "query", "description"];
+/// Names of members that hold what stood in a file before an edit.
+const BEFORE: &[&str] = &["old_string", "old_str"];
 /// Names of members that hold code.
 const CODE: &[&str] = &["content", "old_string", "new_string", "old_str", "new_str", "new_source", "file_text", "code"];
 
@@ -37,9 +40,16 @@ pub fn text_outline<'a>(content: &'a str) -> Option<Outline<'a>> {
         return None;
     }
     let mut pieces = line_pieces(content, Style::Code);
-    for piece in pieces.iter_mut().filter(|piece| piece.text.starts_with(FILES)) {
-        piece.tells = 1.0;
+    let mut file = None;
+    for (place, piece) in pieces.iter_mut().enumerate() {
+        if FILES.iter().any(|start| piece.text.starts_with(start)) {
+            piece.tells = ALWAYS;
+            file = Some(place);
+        } else {
+            piece.under = file;
+        }
     }
+    nest(&mut pieces);
     Some(Outline { reducer: "input", parts: vec![Part { pieces, place: None }] })
 }
 
@@ -50,6 +60,12 @@ fn part<'a>(text: &Text<'_>, content: &str) -> Option<Part<'a>> {
     }
     let whole = decoded(text)?;
     let mut pieces: Vec<Piece<'a>> = line_pieces(&whole, text.style()).into_iter().map(Piece::into_owned).collect();
+    if text.style() == Style::Code {
+        nest(&mut pieces);
+    }
+    if BEFORE.contains(&&*name) {
+        pieces.iter_mut().for_each(|piece| piece.again = true);
+    }
     if matches!(&*name, "command" | "cmd") {
         let mut bytes = 0;
         for piece in pieces.iter_mut().take_while(|piece| {
@@ -57,7 +73,7 @@ fn part<'a>(text: &Text<'_>, content: &str) -> Option<Part<'a>> {
             bytes += piece.text.len();
             first
         }) {
-            piece.tells = 1.0;
+            piece.tells = ALWAYS;
         }
     }
     // The text is a part of the content, so that the difference of their addresses is its place.
@@ -72,7 +88,11 @@ pub fn assembled(content: &str, marker: &str, texts: impl Iterator<Item = (Range
     let mut assembled = String::new();
     let mut copied = 0;
     for (place, text) in texts {
-        let short = if copied == 0 && !marker.is_empty() { format!("{marker}\n{text}") } else { text };
+        let short = match (copied == 0 && !marker.is_empty(), text.is_empty()) {
+            (true, true) => marker.to_owned(),
+            (true, false) => format!("{marker}\n{text}"),
+            (false, _) => text,
+        };
         let written = serde_json::to_string(&short).ok()?;
         if written.len() + SAVED_BYTES > place.len() {
             continue;
@@ -167,5 +187,27 @@ impl<'de: 'a, 'a> Deserialize<'de> for Members<'a> {
             }
         }
         deserializer.deserialize_map(Collect)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_lines_of_a_patch_stand_under_their_file() {
+        let outline = text_outline("*** Begin Patch\n*** Update File: a.rs\n-a\n+b\n*** End Patch").unwrap();
+        let pieces = outline.texts().next().unwrap();
+        let found: Vec<_> = pieces.iter().map(|piece| (piece.tells >= ALWAYS, piece.under)).collect();
+        assert_eq!(found[..4], [(false, None), (true, None), (false, Some(1)), (false, Some(1))]);
+    }
+
+    #[test]
+    fn what_stood_in_a_file_before_counts_less_than_what_stands_there_now() {
+        let (old, new) = ("let x = 1;\n".repeat(20), "let x = 2;\n".repeat(20));
+        let input = serde_json::json!({"old_string": old, "new_string": new}).to_string();
+        let outline = outline(&input).unwrap();
+        let again: Vec<bool> = outline.texts().map(|pieces| pieces[0].again).collect();
+        assert_eq!(again, [true, false]);
     }
 }

@@ -1,5 +1,6 @@
 //! JSON: its shape and its values as indented lines, without quotes and brackets.
 
+use super::piece::parts_of_line;
 use super::{Piece, Reducer, Reducible};
 use crate::model::BlockKind;
 use serde_json::Value;
@@ -11,8 +12,8 @@ const LEAST_BYTES: usize = 300;
 const ELEMENTS: usize = 3;
 /// How deep values are taken apart.
 const DEPTH: usize = 16;
-/// Characters of a long string that stand in one piece.
-const STRING_CHARACTERS: usize = 200;
+/// Bytes of an object that stands in one line.
+const OBJECT_BYTES: usize = 200;
 
 /// One JSON value.
 pub(super) struct Json;
@@ -40,10 +41,14 @@ impl Reducer for Json {
     }
 }
 
-fn collect(value: &Value, name: &str, under: Option<usize>, depth: usize, again: bool, pieces: &mut Vec<Piece<'_>>) {
+pub(super) fn collect(value: &Value, name: &str, under: Option<usize>, depth: usize, again: bool, pieces: &mut Vec<Piece<'_>>) {
     let indent = " ".repeat(depth.saturating_sub(1));
     let mut push = |text: String| pieces.push(Piece { under, again, ..Piece::line(Cow::Owned(format!("{indent}{text}"))) });
     match value {
+        Value::Object(members) if depth > 0 && is_short(members) => {
+            let members: Vec<String> = members.iter().map(|(name, value)| format!("{name}: {}", plain(value))).collect();
+            push(format!("- {}", members.join(", ")));
+        }
         Value::Object(members) if depth < DEPTH && !members.is_empty() => {
             let heading = heading(name, under, pieces, &indent, again);
             for (name, value) in members {
@@ -57,15 +62,29 @@ fn collect(value: &Value, name: &str, under: Option<usize>, depth: usize, again:
             }
         }
         Value::String(text) => {
-            let short: String = text.chars().take(STRING_CHARACTERS).collect();
-            push(format!("{name}: {}", short.replace('\n', "⏎")));
-            let rest: Vec<char> = text.chars().skip(STRING_CHARACTERS).collect();
-            for part in rest.chunks(STRING_CHARACTERS) {
-                let text = part.iter().collect::<String>().replace('\n', "⏎");
-                pieces.push(Piece { under, again, lines: 0, inline: true, ..Piece::line(Cow::Owned(text)) });
+            let text = text.replace('\n', "⏎");
+            let mut parts = parts_of_line(&text).into_iter();
+            push(format!("{name}: {}", &text[parts.next().unwrap_or_default()]));
+            for part in parts {
+                let text = Cow::Owned(text[part].to_owned());
+                pieces.push(Piece { under, again, lines: 0, inline: true, ..Piece::line(text) });
             }
         }
         other => push(format!("{name}: {other}")),
+    }
+}
+
+/// Whether an object is so small that it reads best in one line.
+fn is_short(members: &serde_json::Map<String, Value>) -> bool {
+    let bytes: usize = members.iter().map(|(name, value)| name.len() + plain(value).len() + 4).sum();
+    !members.is_empty() && bytes <= OBJECT_BYTES && members.values().all(|value| !value.is_object() && !value.is_array())
+}
+
+/// A value as a person would write it.
+fn plain(value: &Value) -> Cow<'_, str> {
+    match value {
+        Value::String(text) if !text.contains('\n') => Cow::Borrowed(text),
+        other => Cow::Owned(other.to_string()),
     }
 }
 

@@ -11,6 +11,7 @@ mod input;
 mod json;
 mod lines;
 mod media;
+mod nesting;
 mod output;
 mod paths;
 mod piece;
@@ -21,7 +22,7 @@ mod telling;
 
 pub use hint::hint;
 pub use lines::without_number;
-pub use piece::{Kept, Piece, line_pieces, names, rendered, whole_name};
+pub use piece::{ALWAYS, Kept, Line, Piece, line_pieces, names, rendered, whole_name};
 pub use telling::{Sign, Style, declaration, outcomes, sign};
 
 use crate::model::{BlockKind, Image, Tool};
@@ -29,6 +30,9 @@ use std::ops::Range;
 
 /// Tokens that a summarized content may take, as the estimate has them.
 pub const SUMMARIZED_TOKENS: f64 = 120.0;
+
+/// Lines at the beginning of a result among which are those that the client adds.
+const ENVELOPE_LINES: usize = 6;
 
 /// What a reducer is given.
 #[derive(Clone, Copy)]
@@ -90,7 +94,10 @@ pub fn outline<'a>(input: &Reducible<'a>) -> Option<Outline<'a>> {
         BlockKind::ToolUse => input::outline(input.content).or_else(|| input::text_outline(input.content)),
         _ => {
             let reducer = REDUCERS.iter().find(|reducer| reducer.fits(input))?;
-            let pieces = reducer.pieces(input);
+            let mut pieces = reducer.pieces(input);
+            for piece in pieces.iter_mut().take(ENVELOPE_LINES).filter(|piece| output::is_envelope(&piece.text)) {
+                (piece.nameless, piece.tells) = (true, 0.0);
+            }
             Some(Outline { reducer: reducer.name(), parts: vec![Part { pieces, place: None }] })
         }
     }
@@ -107,17 +114,27 @@ impl<'a> Outline<'a> {
     /// `kept` has one element for each of [`Outline::texts`]. Of a text of which nothing is kept the marker line is all.
     pub fn rendered(&self, content: &str, kept: &[Kept], marker: &str) -> Option<String> {
         let [Part { pieces, place: None }] = &*self.parts else {
-            let texts = self.parts.iter().zip(kept);
-            let texts = texts.filter_map(|(part, kept)| Some((part.place.clone()?, rendered(&part.pieces, kept))));
+            let texts = self.parts.iter().zip(kept).enumerate();
+            let texts = texts.filter_map(|(place, (part, kept))| {
+                // Of the first one the marker line tells what it was.
+                let told = place == 0 && kept.is_none() && !marker.is_empty();
+                Some((part.place.clone()?, if told { String::new() } else { rendered(&part.pieces, kept) }))
+            });
             return input::assembled(content, marker, texts);
         };
         let kept = kept.first()?;
         match (marker, kept.is_none()) {
-            ("", _) => Some(rendered(pieces, kept)),
+            ("", true) => Some(String::new()),
+            ("", false) => Some(rendered(pieces, kept)),
             (marker, true) => Some(marker.to_owned()),
             (marker, false) => Some(format!("{marker}\n{}", rendered(pieces, kept))),
         }
     }
+}
+
+/// Whether of no text of a content a line is left, but names at most.
+pub fn bare(kept: &[Kept]) -> bool {
+    !kept.iter().any(|kept| kept.pieces.contains(&true))
 }
 
 /// Whether the content is no text but stands for a picture or a document.

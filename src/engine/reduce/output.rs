@@ -1,16 +1,49 @@
 //! What commands print: builds, tests, logs, stack traces. Lines that only repeat a form count once, frames of libraries little.
 
-use super::piece::line_pieces;
+use super::lines::lines;
+use super::nesting::nest;
+use super::piece::pieces_of_line;
 use super::telling::Style;
-use super::{Piece, Reducer, Reducible};
+use super::{Piece, Reducer, Reducible, json};
 use crate::model::BlockKind;
 use rustc_hash::FxHashSet;
+use serde_json::Value;
+use std::borrow::Cow;
 
 /// Parts of the paths of code that is not the user's own.
-const LIBRARIES: &[&str] =
-    &["node_modules/", "site-packages/", "/rustc/", ".cargo/registry", "/usr/lib/", "node:internal", "java.base/", "go/pkg/mod/"];
+const LIBRARIES: &[&str] = &[
+    "node_modules/",
+    "site-packages/",
+    "/rustc/",
+    ".cargo/registry",
+    "/usr/lib/",
+    "/usr/lib64/",
+    "/lib/python3",
+    "node:internal",
+    "java.base/",
+    "go/pkg/mod/",
+];
 /// How the line of a frame begins.
 const FRAMES: &[&str] = &["at ", "File \"", "in ", "from "];
+/// How lines begin that clients put before an output.
+const ENVELOPE: &[&str] = &["Chunk ID: ", "Wall time: ", "Original token count: ", "Process exited with code 0", "Exit code: 0"];
+/// How lines begin by which tools show that they go on.
+const PROGRESS: &[&str] = &[
+    "Compiling ",
+    "Checking ",
+    "Downloading ",
+    "Downloaded ",
+    "Unpacking ",
+    "Fetching ",
+    "Installing ",
+    "Collecting ",
+    "Using cached ",
+    "Get:",
+    "Preparing to unpack ",
+    "Selecting previously ",
+];
+/// Bytes of a line from which on JSON in it is taken apart.
+const JSON_BYTES: usize = 400;
 
 /// Any output of a command.
 pub(super) struct Output;
@@ -25,18 +58,45 @@ impl Reducer for Output {
     }
 
     fn pieces<'a>(&self, input: &Reducible<'a>) -> Vec<Piece<'a>> {
-        let mut pieces = line_pieces(input.content, Style::Output);
+        let mut pieces: Vec<Piece<'a>> = Vec::new();
         let mut forms: FxHashSet<String> = FxHashSet::default();
-        for piece in &mut pieces {
-            let line = piece.text.trim();
-            let frame = FRAMES.iter().any(|start| line.starts_with(start));
-            piece.again = frame && LIBRARIES.iter().any(|part| line.contains(part)) || !forms.insert(form(line));
-            if piece.again {
-                piece.tells /= 4.0;
+        let mut library = false;
+        for line in lines(input.content) {
+            if let Some((before, value)) = value_in(&line) {
+                let heading = (!before.is_empty()).then(|| pieces.len());
+                pieces.extend(heading.map(|_| Piece::line(Cow::Owned(before.to_owned()))));
+                json::collect(&value, "", heading, 1, false, &mut pieces);
+                continue;
             }
+            let text = line.trim();
+            let frame = FRAMES.iter().any(|start| text.starts_with(start));
+            // The line of the source that a frame is at follows it.
+            let source = library && !frame && line.starts_with("    ");
+            library = frame && LIBRARIES.iter().any(|part| text.contains(part));
+            let again = library || source || !forms.insert(form(text));
+            let nameless = PROGRESS.iter().any(|start| text.starts_with(start));
+            pieces.extend(pieces_of_line(line, Style::Output).into_iter().map(|piece| Piece {
+                tells: if again { piece.tells / 4.0 } else { piece.tells },
+                again,
+                nameless,
+                ..piece
+            }));
         }
+        nest(&mut pieces);
         pieces
     }
+}
+
+/// Whether a line says how a call went and not what it brought.
+pub(super) fn is_envelope(line: &str) -> bool {
+    ENVELOPE.iter().any(|start| line.starts_with(start)) || line == "Output:"
+}
+
+/// The object or the list that a long line ends in, and what stands before it.
+fn value_in(line: &str) -> Option<(&str, Value)> {
+    let start = line.find(['{', '[']).filter(|_| line.len() >= JSON_BYTES && line.ends_with(['}', ']']))?;
+    let value: Value = serde_json::from_str(&line[start..]).ok()?;
+    (value.is_object() || value.is_array()).then(|| (line[..start].trim(), value))
 }
 
 /// A line without what differs between lines of one form: its numbers, and the digits of its hashes.
@@ -54,6 +114,7 @@ fn form(line: &str) -> String {
 
 #[cfg(test)]
 mod tests {
+    use super::super::outline;
     use super::*;
     use crate::model::{Tool, ToolVerb};
 
@@ -65,5 +126,35 @@ mod tests {
         let input = Reducible { kind: BlockKind::ToolResult, tool: Some(&tool), error: false, images: &[], content };
         let again: Vec<bool> = Output.pieces(&input).iter().map(|piece| piece.again).collect();
         assert_eq!(again, [false, true, false, true, false]);
+    }
+
+    fn pieces(content: &str) -> Vec<Piece<'_>> {
+        Output.pieces(&Reducible { kind: BlockKind::ToolResult, tool: None, error: false, images: &[], content })
+    }
+
+    #[test]
+    fn what_a_client_or_a_tool_says_of_its_progress_has_no_names() {
+        let content =
+            "Chunk ID: a1b2c3\nWall time: 0.2 seconds\nProcess exited with code 1\nOutput:\n   Compiling a_b v1.0.0\nab_cd";
+        let input = Reducible { kind: BlockKind::ToolResult, tool: None, error: false, images: &[], content };
+        let outline = outline(&input).unwrap();
+        let nameless: Vec<bool> = outline.texts().flatten().map(|piece| piece.nameless).collect();
+        assert_eq!(nameless, [true, true, false, true, true, false]);
+    }
+
+    #[test]
+    fn the_source_of_a_frame_of_a_library_goes_with_it() {
+        let content = "  File \"/usr/lib64/python3/a.py\", line 3, in load\n    return parse(x)\n  File \"b.py\", line 1, in <module>\n    main()";
+        let again: Vec<bool> = pieces(content).iter().map(|piece| piece.again).collect();
+        assert_eq!(again, [true, true, false, false]);
+    }
+
+    #[test]
+    fn json_in_a_long_line_is_taken_apart() {
+        let link = |name: &str| format!(r#"{{"title":"{name}","url":"https://a.b/{}"}}"#, name.repeat(30));
+        let content = format!("found\nLinks: [{},{},{}]\nthe end", link("aaaaa"), link("bbbbb"), link("ccccc"));
+        let pieces = pieces(&content);
+        assert_eq!((pieces.len(), &*pieces[1].text, pieces[3].under), (7, "Links:", Some(2)));
+        assert!(pieces[3].text.trim().starts_with("- title: aaaaa, url: https://a.b/aaaaa"), "{}", pieces[3].text);
     }
 }

@@ -56,7 +56,7 @@ impl Reducer for Paths {
 }
 
 /// Whether a line is a path and nothing else.
-fn is_path(line: &str) -> bool {
+pub(super) fn is_path(line: &str) -> bool {
     let line = line.trim_end();
     line.contains('/') && !line.contains([' ', '\t', '"', '(', '{', ';', '=']) && !line.contains("://") && line.len() <= 300
 }

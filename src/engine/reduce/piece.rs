@@ -13,8 +13,12 @@ const LONG_LINE_PIECE_BYTES: usize = 160;
 /// Bytes of a paragraph from which on its sentences are pieces, and of a sentence worth the name.
 const SENTENCES_BYTES: usize = 200;
 const LEAST_SENTENCE_BYTES: usize = 24;
+/// Bytes of what is taken for a hash.
+const HASH_BYTES: usize = 8;
 /// Bytes around a name that are shown with it, so that `id.CheckpointID` and `main.rs:12` stay whole.
 const NAME_BYTES: usize = 80;
+/// Lines from which on those that are left out are counted.
+const FEW_LINES: usize = 5;
 /// Bytes of a gap's mark without its names.
 const MARK_BYTES: usize = 16;
 
@@ -31,14 +35,19 @@ pub struct Piece<'a> {
     pub lines: usize,
     /// Whether it goes on on the line of the piece before.
     pub inline: bool,
-    /// Whether it only repeats the form of one before: its names count, the line itself does not.
+    /// Whether it only repeats the form of one before: its names count, the line itself hardly does.
     pub again: bool,
+    /// Whether its names say nothing without it, such as the id that a client gives an output.
+    pub nameless: bool,
 }
+
+/// What a piece tells that stays in any case, whatever else shows its names.
+pub const ALWAYS: f32 = 1.0;
 
 impl<'a> Piece<'a> {
     /// A line that tells no more than its names.
     pub fn line(text: Cow<'a, str>) -> Piece<'a> {
-        Piece { text, tells: 0.0, under: None, lines: 1, inline: false, again: false }
+        Piece { text, tells: 0.0, under: None, lines: 1, inline: false, again: false, nameless: false }
     }
 
     /// The same, independent of the content that it was cut from.
@@ -59,28 +68,30 @@ pub fn tells(line: &str, style: Style) -> f32 {
 
 /// The lines of a text as pieces, very long ones in several.
 pub fn line_pieces(text: &str, style: Style) -> Vec<Piece<'_>> {
-    let mut pieces = Vec::new();
-    for line in lines(text) {
-        let tells = tells(&line, style);
-        if line.len() <= LONG_LINE_BYTES {
-            pieces.push(Piece { tells, ..Piece::line(line) });
-            continue;
-        }
-        for (place, part) in parts_of_line(&line).into_iter().enumerate() {
-            let text = match &line {
-                Cow::Borrowed(line) => Cow::Borrowed(&line[part]),
-                Cow::Owned(line) => Cow::Owned(line[part].to_owned()),
-            };
-            let first = place == 0;
-            pieces.push(Piece {
-                tells: if first { tells } else { 0.0 },
-                lines: usize::from(first),
-                inline: !first,
-                ..Piece::line(text)
-            });
-        }
+    lines(text).into_iter().flat_map(|line| pieces_of_line(line, style)).collect()
+}
+
+/// The pieces of one line: one, or several of a very long one.
+pub fn pieces_of_line(line: Cow<'_, str>, style: Style) -> Vec<Piece<'_>> {
+    let tells = tells(&line, style);
+    if line.len() <= LONG_LINE_BYTES {
+        return vec![Piece { tells, ..Piece::line(line) }];
     }
-    pieces
+    let parts = parts_of_line(&line).into_iter().enumerate();
+    let pieces = parts.map(|(place, part)| {
+        let first = place == 0;
+        let tells = if first { tells } else { 0.0 };
+        Piece { tells, lines: usize::from(first), inline: !first, ..Piece::line(part_of(&line, part)) }
+    });
+    pieces.collect()
+}
+
+/// A part of a line.
+pub fn part_of<'a>(line: &Cow<'a, str>, part: Range<usize>) -> Cow<'a, str> {
+    match line {
+        Cow::Borrowed(line) => Cow::Borrowed(&line[part]),
+        Cow::Owned(line) => Cow::Owned(line[part].to_owned()),
+    }
 }
 
 /// The sentences of a line; of a short one all of it.
@@ -91,7 +102,7 @@ pub fn sentences(line: &str) -> Vec<Range<usize>> {
     let mut parts: Vec<Range<usize>> = Vec::new();
     let mut start = 0;
     for (at, _) in line.match_indices([' ', '\t']) {
-        if line[..at].ends_with(['.', '!', '?', ';', ':', '。']) && at - start >= LEAST_SENTENCE_BYTES {
+        if line[..at].ends_with(['.', '!', '?', '。']) && at - start >= LEAST_SENTENCE_BYTES {
             parts.push(start..at + 1);
             start = at + 1;
         }
@@ -106,14 +117,16 @@ pub fn sentences(line: &str) -> Vec<Range<usize>> {
 }
 
 /// About equal parts of a very long line, cut where it can be.
-fn parts_of_line(line: &str) -> Vec<Range<usize>> {
+pub fn parts_of_line(line: &str) -> Vec<Range<usize>> {
     let mut parts = Vec::new();
     let mut start = 0;
     while line.len() - start > LONG_LINE_PIECE_BYTES * 2 {
         let window = ceiling(line, start + LONG_LINE_PIECE_BYTES / 2)..ceiling(line, start + LONG_LINE_PIECE_BYTES * 3 / 2);
         let text = &line[window.clone()];
-        let end = [". ", "; ", ", ", " "].iter().find_map(|mark| text.find(mark).map(|at| window.start + at + mark.len()));
-        let end = end.unwrap_or(window.end);
+        let end = [". ", "; ", ", ", " ", "},", "\",", ","].iter().find_map(|mark| text.find(mark).map(|at| at + mark.len()));
+        // Not within a name, if it ends anywhere.
+        let end = end.or_else(|| text.find(|c| !is_part_of_name(c)));
+        let end = end.filter(|end| *end > 0).map_or(window.end, |end| window.start + end);
         parts.push(start..end);
         start = end;
     }
@@ -134,6 +147,8 @@ fn ceiling(text: &str, mut place: usize) -> usize {
 pub struct Name {
     /// The hash under which it is known.
     pub term: u32,
+    /// Whether it says anything without its line; `and/or` and the hash at the end of an address do not.
+    pub alone: bool,
     /// Where it stands in the text of the piece.
     pub range: Range<usize>,
 }
@@ -153,12 +168,37 @@ pub fn names(text: &str) -> (Vec<Name>, Option<Line>) {
     let mut found = Vec::new();
     let mut add = |name: &str| {
         let at = start + (name.as_ptr() as usize - content.as_ptr() as usize);
-        found.push(Name { term: terms::hash(name), range: at..at + name.len() });
+        if is_escape(&text[..at], name) {
+            return;
+        }
+        let range = at..at + name.len();
+        found.push(Name { term: terms::hash(name), alone: says_something(text, &range), range });
     };
     terms::names(content, &mut add);
     terms::quoted(content, b'`', &mut add);
     let line = Line { term: terms::hash(content), quotable: terms::is_quotable(content) };
     (found, content.contains(char::is_alphanumeric).then_some(line))
+}
+
+/// Whether what looks like a name is how JSON writes a character: `\u2014`, or what follows it at once.
+fn is_escape(before: &str, name: &str) -> bool {
+    let code = name.strip_prefix('u').and_then(|rest| rest.get(..4));
+    before.ends_with('\\') && code.is_some_and(|code| code.bytes().all(|byte| byte.is_ascii_hexdigit()))
+}
+
+/// Whether a name is more than two plain words with a slash between them, or a hash that ends the words of an address.
+fn says_something(text: &str, name: &Range<usize>) -> bool {
+    let (before, name, after) = (&text[..name.start], &text[name.clone()], &text[name.end..]);
+    let word = |word: &str| !word.is_empty() && word.bytes().all(|byte| byte.is_ascii_alphabetic());
+    let words = name.split('/').all(word) && name.contains('/');
+    let among_words = (before.is_empty() || before.ends_with([' ', '(']))
+        && (after.is_empty() || after.starts_with([' ', ',', '.', ')', ':', ';', '?', '!']));
+    let hash = before.ends_with('-') && name.len() >= HASH_BYTES && name.bytes().all(|byte| byte.is_ascii_hexdigit());
+    !(words && among_words || hash)
+}
+
+fn is_part_of_name(c: char) -> bool {
+    c.is_alphanumeric() || matches!(c, '_' | '.' | '/' | '-' | ':' | '@')
 }
 
 /// A name together with what stands around it without a blank, such as its path, its owner or its line number. What stands
@@ -167,10 +207,13 @@ pub fn whole_name(text: &str, name: Range<usize>) -> Range<usize> {
     if text[..name.start].ends_with('`') && text[name.end..].starts_with('`') {
         return if text[name.clone()].contains(' ') { name.start - 1..name.end + 1 } else { name };
     }
-    let is_part = |c: char| c.is_alphanumeric() || matches!(c, '_' | '.' | '/' | '-' | ':' | '@');
-    let before = text[..name.start].char_indices().rev().take_while(|(_, c)| is_part(*c)).last();
+    let before = text[..name.start].char_indices().rev().take_while(|(_, c)| is_part_of_name(*c)).last();
     let start = before.map_or(name.start, |(place, _)| place);
-    let after = text[name.end..].char_indices().take_while(|(_, c)| is_part(*c)).last();
+    // The letter of an escape, as in `\nOS/Arch`, is no part of the name behind it.
+    let escape = name.end - start > 3 && text[..start].ends_with('\\') && text[start..].starts_with(['n', 't', 'r']);
+    let start = start + usize::from(escape);
+    let name = name.start.max(start)..name.end;
+    let after = text[name.end..].char_indices().take_while(|(_, c)| is_part_of_name(*c)).last();
     let end = after.map_or(name.end, |(place, c)| name.end + place + c.len_utf8());
     let trimmed = text[start..end].trim_end_matches(['.', ':', '-', '/', '@']);
     let end = (start + trimmed.len()).max(name.end);
@@ -190,40 +233,47 @@ pub struct Kept {
 }
 
 /// How a text reads of which only some pieces are kept. What is left out is counted where it stood, with the names that are
-/// still worth a place: `[… 43 lines: parse_row, main.rs]`. A gap that is shorter than its mark stays.
+/// still worth a place: `[… 43 lines: parse_row, main.rs]`; a few lines without a name are a mere `…`, and nothing is said of
+/// what line numbers tell. A gap that is hardly longer than its mark stays.
 pub fn rendered(pieces: &[Piece<'_>], kept: &Kept) -> String {
     let mut text = String::new();
-    let mut gap: Option<usize> = None;
-    let push = |text: &mut String, part: &str, inline: bool| {
-        if !text.is_empty() {
-            text.push(if inline { ' ' } else { '\n' });
-        }
-        text.push_str(part);
-    };
     let mut place = 0;
-    while place <= pieces.len() {
-        let is_kept = place == pieces.len() || kept.pieces[place];
-        match (gap, is_kept) {
-            (None, false) => gap = Some(place),
-            (Some(from), true) => {
-                let mark = mark(pieces, kept, from..place);
-                let bytes: usize = pieces[from..place].iter().map(|piece| piece.text.len() + 1).sum();
-                if pieces[from..place].iter().all(|piece| piece.text.trim().is_empty()) {
-                    // Blank lines need no mark, and more than one says no more.
-                    push_piece(&mut text, &pieces[from]);
-                } else if bytes > mark.len() + 1 {
-                    push(&mut text, &mark, pieces[from].inline);
-                } else {
-                    pieces[from..place].iter().for_each(|piece| push_piece(&mut text, piece));
-                }
-                gap = None;
-            }
-            _ => {}
-        }
-        if place < pieces.len() && is_kept {
+    while place < pieces.len() {
+        if kept.pieces[place] {
             push_piece(&mut text, &pieces[place]);
+            place += 1;
+            continue;
         }
-        place += 1;
+        let from = place;
+        place += pieces[from..].iter().zip(&kept.pieces[from..]).take_while(|(_, kept)| !**kept).count();
+        let gap = &pieces[from..place];
+        if gap.iter().all(|piece| piece.text.trim().is_empty()) {
+            // Blank lines need no mark, and more than one says no more.
+            push_piece(&mut text, &gap[0]);
+            continue;
+        }
+        let mark = mark(pieces, kept, from..place);
+        let bytes: usize = gap.iter().map(|piece| piece.text.len() + 1).sum();
+        if bytes <= mark.len() + 1 {
+            gap.iter().for_each(|piece| push_piece(&mut text, piece));
+            continue;
+        }
+        if mark.is_empty() {
+            continue;
+        }
+        // What stands under a heading alone goes on in its line.
+        let headed = from > 0 && kept.pieces[from - 1] && gap.iter().all(|piece| piece.under == Some(from - 1));
+        if !text.is_empty() {
+            let inline = gap[0].inline || headed;
+            text.push_str(if !inline {
+                "\n"
+            } else if text.ends_with(' ') {
+                ""
+            } else {
+                " "
+            });
+        }
+        text.push_str(&mark);
     }
     text
 }
@@ -233,15 +283,15 @@ fn push_piece(text: &mut String, piece: &Piece<'_>) {
         // The parts of a line follow each other as they did, unless a mark stands between.
         if !piece.inline {
             text.push('\n');
-        } else if text.ends_with(']') {
+        } else if text.ends_with([']', '…']) && !piece.text.starts_with(' ') {
             text.push(' ');
         }
     }
     text.push_str(&piece.text);
 }
 
+/// What stands in the place of a gap; nothing where the number of the first line that is shown says it.
 fn mark(pieces: &[Piece<'_>], kept: &Kept, gap: Range<usize>) -> String {
-    let lines: usize = pieces[gap.clone()].iter().map(|piece| piece.lines).sum();
     let mut names: Vec<&str> = Vec::new();
     for (place, ranges) in kept.names.range(gap.clone()) {
         for range in ranges {
@@ -251,12 +301,19 @@ fn mark(pieces: &[Piece<'_>], kept: &Kept, gap: Range<usize>) -> String {
             }
         }
     }
-    // Lines with numbers tell by themselves how many are missing between them.
-    let numbered = pieces.get(gap.end).or(pieces.get(gap.start)).is_some_and(|piece| is_numbered_line(&piece.text));
+    // Lines with numbers tell by themselves how many are missing before them.
+    let numbered = pieces.get(gap.end).is_some_and(|piece| is_numbered_line(&piece.text));
     if numbered && names.is_empty() {
+        return if gap.start == 0 { String::new() } else { "…".to_owned() };
+    }
+    // Of a line of which a part is shown no more than that is missing.
+    let lines: usize = pieces[gap.clone()].iter().map(|piece| piece.lines).sum();
+    let lines = lines - usize::from(lines > 0 && pieces.get(gap.end).is_some_and(|piece| piece.inline));
+    let whole = gap.len() == pieces.len();
+    if names.is_empty() && !whole && (1..FEW_LINES).contains(&lines) {
         return "…".to_owned();
     }
-    let lines = if numbered { 0 } else { lines };
+    let lines = if numbered || whole && !names.is_empty() { 0 } else { lines };
     let mut mark = String::with_capacity(MARK_BYTES);
     mark.push_str("[…");
     if lines > 0 {
@@ -292,5 +349,73 @@ mod tests {
         let text = "  12→run `mise run lint` or `go vet`, see `json.Indent()`";
         let whole = names(text).0.into_iter().map(|name| &text[whole_name(text, name.range)]).collect::<Vec<_>>();
         assert_eq!(whole, ["`mise run lint`", "json.Indent()"]);
+    }
+
+    /// How lines read of which some are kept, by their places.
+    fn check(lines: &[&str], kept: &[usize], expected: &str) {
+        let pieces: Vec<Piece<'_>> = lines.iter().map(|line| Piece::line(Cow::Borrowed(*line))).collect();
+        let kept = (0..lines.len()).map(|place| kept.contains(&place)).collect();
+        assert_eq!(rendered(&pieces, &Kept { pieces: kept, ..Kept::default() }), expected);
+    }
+
+    #[test]
+    fn few_lines_are_a_mark_and_many_are_counted() {
+        let lines: Vec<String> = (0..12).map(|line| format!("this is line {line}")).collect();
+        let lines: Vec<&str> = lines.iter().map(String::as_str).collect();
+        check(&lines, &[0, 4, 11], "this is line 0\n…\nthis is line 4\n[… 6 lines]\nthis is line 11");
+        check(&lines, &[3], "…\nthis is line 3\n[… 8 lines]");
+        check(&["a line that is long", "}", "another such line"], &[0, 2], "a line that is long\n}\nanother such line");
+    }
+
+    #[test]
+    fn numbers_tell_what_is_missing_before_them_and_a_mark_what_is_behind() {
+        let lines: Vec<String> = (1..=20).map(|line| format!("{line}\tthe text of it")).collect();
+        let lines: Vec<&str> = lines.iter().map(String::as_str).collect();
+        check(&lines, &[4, 8], "5\tthe text of it\n…\n9\tthe text of it\n[… 11 lines]");
+    }
+
+    #[test]
+    fn what_is_missing_of_a_line_or_under_a_heading_is_marked_in_its_line() {
+        let line = "The first sentence is here and has many words. ".repeat(5);
+        let pieces: Vec<Piece<'_>> = sentences(&line)
+            .into_iter()
+            .enumerate()
+            .map(|(place, part)| Piece {
+                inline: place > 0,
+                lines: usize::from(place == 0),
+                ..Piece::line(Cow::Borrowed(&line[part]))
+            })
+            .collect();
+        let only = |place: usize| Kept { pieces: (0..pieces.len()).map(|other| other == place).collect(), ..Kept::default() };
+        assert_eq!(rendered(&pieces, &only(0)), "The first sentence is here and has many words. […]");
+        assert!(rendered(&pieces, &only(2)).starts_with("[…] The first"), "{}", rendered(&pieces, &only(2)));
+        let hit = |text| Piece { under: Some(0), ..Piece::line(Cow::Borrowed(text)) };
+        let hits = [Piece { lines: 0, ..Piece::line(Cow::Borrowed("src/a.rs")) }, hit("12: let x = y;"), hit("13: let z = x;")];
+        let kept = Kept { pieces: vec![true, false, false], ..Kept::default() };
+        assert_eq!(rendered(&hits, &kept), "src/a.rs …");
+    }
+
+    #[test]
+    fn a_name_ends_where_it_ends() {
+        let whole = |text: &str, name: &str| {
+            let start = text.find(name).unwrap();
+            text[whole_name(text, start..start + name.len())].to_owned()
+        };
+        assert_eq!(whole("see src/main.rs:12, please", "main.rs"), "src/main.rs:12");
+        assert_eq!(whole(r#""\nOS/Arch: x""#, "nOS/Arch"), "OS/Arch");
+        let long = format!("{}\"deb.debian.org\",", "{\"name\":\"value_of_it\",".repeat(30));
+        for part in parts_of_line(&long) {
+            assert!(long[part.clone()].ends_with(['"', ',']), "{}", &long[part]);
+        }
+    }
+
+    #[test]
+    fn words_with_a_slash_and_escapes_say_nothing_alone() {
+        let alone = |text: &str| {
+            names(text).0.iter().filter(|name| name.alone).map(|name| text[name.range.clone()].to_owned()).collect::<Vec<_>>()
+        };
+        assert_eq!(alone("what is right/wrong, or src/engine/x1"), ["src/engine/x1"]);
+        assert_eq!(alone("in `src/engine`"), ["src/engine"; 2], "as a path and as what is quoted");
+        assert_eq!(alone(r"a \u2014 b the-title-8f195ae98890"), Vec::<String>::new());
     }
 }

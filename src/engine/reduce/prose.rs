@@ -1,10 +1,9 @@
 //! Prose: what people and the model wrote, web pages, documents, reports of subagents; by sentence where paragraphs are long.
 
-use super::lines::lines;
-use super::piece::{sentences, tells};
-use super::telling::Style;
+use super::lines::{lines, without_number};
+use super::piece::{part_of, sentences, tells};
+use super::telling::{self, Style};
 use super::{Piece, Reducer, Reducible};
-use std::borrow::Cow;
 
 /// What the first sentence of a paragraph tells: it says what the paragraph is about.
 const FIRST: f32 = 0.000_3;
@@ -23,16 +22,25 @@ impl Reducer for Prose {
 
     fn pieces<'a>(&self, input: &Reducible<'a>) -> Vec<Piece<'a>> {
         let mut pieces: Vec<Piece<'a>> = Vec::new();
+        let mut heading = None;
+        let mut before: Option<usize> = None;
         for line in lines(input.content) {
+            let text = without_number(&line).trim();
+            let heads = text.starts_with('#') && telling::heading(text).is_some();
+            // A sentence that goes on in the next line is understood from its beginning.
+            let begun = before.filter(|_| text.starts_with(char::is_lowercase));
+            let under = if heads { None } else { begun.or(heading) };
+            let first = pieces.len();
+            (heading, before) = match text {
+                _ if heads => (Some(first), None),
+                "" => (heading, None),
+                text if text.ends_with(['.', '!', '?', ':', ';', '|', '`', '}']) => (heading, None),
+                _ => (heading, Some(first)),
+            };
             let tells = tells(&line, Style::Prose) + FIRST;
             for (place, part) in sentences(&line).into_iter().enumerate() {
-                let text = match &line {
-                    Cow::Borrowed(line) => Cow::Borrowed(&line[part]),
-                    Cow::Owned(line) => Cow::Owned(line[part].to_owned()),
-                };
-                let first = place == 0;
-                let tells = if first { tells } else { 0.0 };
-                pieces.push(Piece { tells, lines: usize::from(first), inline: !first, ..Piece::line(text) });
+                let (tells, lines) = if place == 0 { (tells, 1) } else { (0.0, 0) };
+                pieces.push(Piece { tells, under, lines, inline: place > 0, ..Piece::line(part_of(&line, part)) });
             }
         }
         pieces
@@ -50,5 +58,13 @@ mod tests {
         let input = Reducible { kind: BlockKind::Text, tool: None, error: false, images: &[], content: &content };
         let pieces = Prose.pieces(&input);
         assert_eq!((pieces.len(), pieces[2].inline, &*pieces[2].text), (11, true, "This is a sentence of some length. "));
+    }
+
+    #[test]
+    fn text_stands_under_its_heading_and_the_rest_of_a_sentence_under_its_beginning() {
+        let content = "# Title\nA sentence that goes on\nin the next line.\nanother\n\n## Part\nText";
+        let input = Reducible { kind: BlockKind::Text, tool: None, error: false, images: &[], content };
+        let under: Vec<Option<usize>> = Prose.pieces(&input).iter().map(|piece| piece.under).collect();
+        assert_eq!(under, [None, Some(0), Some(1), Some(0), Some(0), None, Some(5)]);
     }
 }

@@ -56,7 +56,7 @@ impl Reducer for Search {
 }
 
 /// The path, the line number and the text of a hit or of a line beside one.
-fn hit(line: &str) -> Option<(&str, u32, &str)> {
+pub(super) fn hit(line: &str) -> Option<(&str, u32, &str)> {
     for mark in [':', '-'] {
         let mut start = 0;
         while let Some(at) = line[start..].find(mark).map(|at| start + at) {

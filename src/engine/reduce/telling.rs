@@ -148,7 +148,9 @@ pub fn outcomes(line: &str) -> Vec<(u64, &'static str)> {
     let pairs = words.windows(2).filter_map(|pair| {
         let word = pair[1].split(is_mark).next()?;
         let word = OUTCOMES.iter().find(|known| **known == word)?;
-        Some((pair[0].trim_start_matches(is_mark).parse().ok()?, *word))
+        // `#12 failed` is an issue.
+        let number = pair[0].trim_start_matches(|c| is_mark(c) && c != '#');
+        Some((number.parse().ok()?, *word))
     });
     pairs.collect()
 }

@@ -1,7 +1,7 @@
 //! One content at a level that somebody asked for.
 
 use super::select::{IN_PLACE, Text, select};
-use crate::engine::reduce::{Reducible, SUMMARIZED_TOKENS, outline};
+use crate::engine::reduce::{Reducible, SUMMARIZED_TOKENS, bare, outline};
 use crate::engine::tokens::estimate;
 use crate::model::Level;
 use rustc_hash::FxHashSet;
@@ -24,13 +24,14 @@ pub struct Context<'a> {
 ///
 /// A trimmed content keeps about a third, a summarized one at most 120 estimated tokens, and a minimal one nothing: its marker line says
 /// what it was. A shorter level keeps nothing that a milder one does not.
-pub fn reduce(input: &Reducible<'_>, level: Level, marker: &str, context: &Context<'_>) -> Option<String> {
+/// `marker` gives the marker line, by whether no line of the content is left.
+pub fn reduce(input: &Reducible<'_>, level: Level, marker: &dyn Fn(bool) -> String, context: &Context<'_>) -> Option<String> {
     let outline = outline(input)?;
     let texts: Vec<Text<'_>> = outline.texts().map(|pieces| Text { pieces, line: context.line, weight: 1.0 }).collect();
     let selection = select(&texts, context.name, context.shown, &IN_PLACE);
-    let rendered = |choices: usize, marker: &str| outline.rendered(input.content, &selection.first(choices), marker);
+    let rendered = |choices: usize| outline.rendered(input.content, &selection.first(choices), "");
     let most = |fits: &dyn Fn(&str) -> bool| {
-        let fits = |choices: usize| rendered(choices, "").is_none_or(|text| fits(&text));
+        let fits = |choices: usize| rendered(choices).is_none_or(|text| fits(&text));
         let (mut fitting, mut beyond) = (0, selection.choices() + 1);
         while beyond - fitting > 1 {
             let middle = fitting + (beyond - fitting) / 2;
@@ -46,5 +47,6 @@ pub fn reduce(input: &Reducible<'_>, level: Level, marker: &str, context: &Conte
         // Of tokens and bytes one may allow more: what is summarized is never more.
         Level::Trimmed => most(&|text| text.len() <= (input.content.len() / TRIMMED_SHARE).max(TRIMMED_BYTES)).max(summarized()),
     };
-    rendered(choices, marker)
+    let kept = selection.first(choices);
+    outline.rendered(input.content, &kept, &marker(bare(&kept)))
 }

@@ -3,10 +3,10 @@
 use super::level::{Context, reduce};
 use super::need::Need;
 use super::select::{IN_PLACE, Selection, Text, select};
-use crate::engine::reduce::{Outline, Reducible, SUMMARIZED_TOKENS, outline};
+use crate::engine::reduce::{Outline, Reducible, SUMMARIZED_TOKENS, bare, outline};
 use crate::engine::tokens::estimate;
 use crate::engine::{Reading, hint, marker};
-use crate::model::{Block, BlockKind, BlockNumber, Level, Outdated, Role};
+use crate::model::{Block, BlockNumber, Level, Outdated, Role};
 use rayon::prelude::*;
 use rustc_hash::FxHashSet;
 use std::ops::Range;
@@ -14,7 +14,7 @@ use std::ops::Range;
 /// How many times more what people and the model said is worth than what tools printed.
 const DIALOGUE: f32 = 3.0;
 /// The same of the input of a tool: where a line stands in a result as well, that one has its number and no escapes.
-const INPUT: f32 = 0.8;
+const INPUT: f32 = 0.3;
 /// What a line is worth of the chance that it is quoted: in place it costs names that stand in results only.
 const LINE: f32 = 0.5;
 /// How many times more the newest part is worth than the rest: little but what is said again goes.
@@ -22,6 +22,8 @@ const NEWEST: f32 = 12.0;
 /// Bytes that must go for a change to be worth its marker line: about twenty tokens.
 const SAVED_BYTES: usize = 80;
 
+/// How the reason begins for what stands again elsewhere.
+const SAME: &str = "same as";
 /// Parts of the choices that a budget is met by.
 const PRECISION: usize = 200;
 
@@ -33,7 +35,7 @@ pub struct Subject<'a> {
     pub content: &'a str,
     /// What it costs, in tokens.
     pub tokens: f64,
-    /// What it is, in a few words.
+    /// What it is, in a few words, where what stands before it in the window does not say so.
     pub label: String,
     /// Why it is shortened, if there is more to say than that it is old.
     pub reason: String,
@@ -54,13 +56,16 @@ impl<'a> Subject<'a> {
         }
     }
 
-    /// The marker line at a level.
-    pub fn marker(&self, level: Level) -> String {
-        let hint = if self.block.kind == BlockKind::ToolUse { String::new() } else { hint(&self.input()) };
+    /// The marker line at a level. Where no line of the content is left, it says what the content was.
+    pub fn marker(&self, level: Level, bare: bool) -> String {
+        let bare = bare || matches!(level, Level::Minimal | Level::Archived);
+        // What stands again elsewhere needs no description.
+        let characters = marker::HINT_CHARACTERS - self.label.chars().count().min(marker::LABEL_CHARACTERS);
+        let hint = if bare && !self.reason.starts_with(SAME) { hint(&self.input(), characters) } else { String::new() };
         let line = marker::Line {
             number: self.block.number,
             tokens: self.tokens,
-            label: &self.label,
+            label: if bare { &self.label } else { "" },
             reason: &self.reason,
             hint: &hint,
         };
@@ -71,7 +76,7 @@ impl<'a> Subject<'a> {
 impl Subject<'_> {
     /// What is left of it at a level; none where that would hardly be shorter.
     pub fn at_level(&self, level: Level, context: &Context<'_>) -> Option<String> {
-        reduce(&self.input(), level, &self.marker(level), context).filter(|content| self.is_worth(content))
+        reduce(&self.input(), level, &|bare| self.marker(level, bare), context).filter(|content| self.is_worth(content))
     }
 
     /// Whether a content is so much shorter that it is worth standing in its place.
@@ -99,7 +104,7 @@ pub fn newest(reading: &Reading, percent: f64) -> FxHashSet<BlockNumber> {
 pub fn why_old(block: &Block) -> String {
     let Some((reason, by)) = block.usefulness.outdated else { return String::new() };
     let words = match reason {
-        Outdated::Duplicate => "same as",
+        Outdated::Duplicate => SAME,
         Outdated::ReadAgain => "read again in",
         Outdated::RunAgain => "run again in",
         Outdated::Replaced => "replaced by",
@@ -225,7 +230,7 @@ impl Planned<'_> {
                 () if estimate(&left) <= SUMMARIZED_TOKENS => Level::Summarized,
                 () => Level::Trimmed,
             };
-            let content = outline.rendered(subject.content, kept, &subject.marker(level))?;
+            let content = outline.rendered(subject.content, kept, &subject.marker(level, bare(kept)))?;
             subject.is_worth(&content).then_some(Shortened { number: subject.block.number, level, content })
         });
         shortened.collect()

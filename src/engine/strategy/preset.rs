@@ -21,7 +21,7 @@ pub struct Preset {
 pub static PRESETS: &[Preset] = &[
     Preset {
         name: "lossless",
-        description: "what stands again goes; every name and each form of a line stays",
+        description: "what stands again goes; every name and every other line stays",
         worth_millionths: 0.0,
         newest_percent: 0.0,
         folds: false,
@@ -29,21 +29,21 @@ pub static PRESETS: &[Preset] = &[
     Preset {
         name: "light",
         description: "what the agent will hardly come back to goes",
-        worth_millionths: 8.0,
+        worth_millionths: 5.5,
         newest_percent: 25.0,
         folds: false,
     },
     Preset {
         name: "balanced",
         description: "what the agent may come back to stays, the newest quarter nearly as it is",
-        worth_millionths: 30.0,
+        worth_millionths: 26.0,
         newest_percent: 25.0,
         folds: false,
     },
     Preset {
         name: "aggressive",
         description: "what the agent is likely to come back to stays",
-        worth_millionths: 103.0,
+        worth_millionths: 92.0,
         newest_percent: 12.0,
         folds: false,
     },

@@ -5,7 +5,7 @@
 //! 1 − 1/√e of the best (Khuller, Moss and Naor 1999; for summaries Lin and Bilmes 2010). Worths only fall as more is shown, so that the
 //! piece at the head of the queue need only be looked at again when it comes up (Minoux 1978).
 
-use crate::engine::reduce::{Kept, Piece, names, whole_name};
+use crate::engine::reduce::{ALWAYS, Kept, Line, Piece, names, whole_name};
 use rayon::prelude::*;
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::cmp::Ordering;
@@ -154,9 +154,11 @@ impl<'a> Items<'a> {
             all.starts.push(all.items.len() as u32);
             for (piece, (names, line)) in found.into_iter().enumerate() {
                 let from = all.terms.len() as u32;
-                let line = line.filter(|_| !texts[text].pieces[piece].again);
-                let line = line.map(|line| (line.term, None, if line.quotable { texts[text].line } else { READABLE }));
-                let names = names.into_iter().map(|name| (name.term, Some(name.range), chance(name.term)));
+                let Piece { again, nameless, .. } = texts[text].pieces[piece];
+                let quotable = |line: &Line| line.quotable && !again && !nameless;
+                let line = line.map(|line| (line.term, None, if quotable(&line) { texts[text].line } else { READABLE }));
+                let names = if nameless { Vec::new() } else { names };
+                let names = names.into_iter().map(|name| (name.term, Some(name.range).filter(|_| name.alone), chance(name.term)));
                 for (term, range, worth) in names.chain(line) {
                     let id = *ids.entry(term).or_insert_with(|| {
                         all.chances.push(worth);
@@ -217,7 +219,7 @@ impl<'a> Items<'a> {
         let share = if item.name.is_some() { self.name_share } else { 1.0 };
         let cost = item.cost + self.under(item).map_or(0.0, |under| self.items[under as usize].cost);
         // A line of names that all stand elsewhere tells nothing by itself either.
-        let tells = if news > 0.0 || item.terms.is_empty() { item.tells } else { 0.0 };
+        let tells = if news > 0.0 || item.terms.is_empty() || item.tells >= ALWAYS { item.tells } else { 0.0 };
         (tells + news) * share * self.texts[item.text as usize].weight / cost
     }
 
@@ -276,5 +278,31 @@ impl Selection {
             }
         }
         kept
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The places of the lines that are kept of a content when all stay that are worth anything.
+    fn kept(pieces: &[Piece<'_>], chance: f32) -> Vec<usize> {
+        let texts = [Text { pieces, line: 0.001, weight: 1.0 }];
+        let selection = select(&texts, &|_| chance, &FxHashSet::default(), &IN_PLACE);
+        let kept = selection.first(selection.worth_at_least(0.0));
+        (0..pieces.len()).filter(|place| kept[0].pieces[*place]).collect()
+    }
+
+    #[test]
+    fn lines_that_differ_in_a_figure_stay_where_anything_does() {
+        let line = |text, again| Piece { again, ..Piece::line(std::borrow::Cow::Borrowed(text)) };
+        let pieces = [line("took 12 ms in all", false), line("took 13 ms in all", true), line("took 12 ms in all", true)];
+        assert_eq!(kept(&pieces, 0.01).len(), 2);
+    }
+
+    #[test]
+    fn what_always_stays_needs_no_news() {
+        let line = |tells| Piece { tells, ..Piece::line(std::borrow::Cow::Borrowed("*** Update File: a_b.rs")) };
+        assert_eq!(kept(&[line(ALWAYS), line(0.1), line(ALWAYS)], 0.01), [0, 2]);
     }
 }

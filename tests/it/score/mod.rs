@@ -41,10 +41,10 @@ use std::path::{Path, PathBuf};
 /// What each preset reaches at least on the shipped sessions, in percent: reduction, FRR and FRR-T.
 const FLOORS: [(&str, [f64; 3]); 5] = [
     ("lossless", [14.0, 99.0, 98.5]),
-    ("light", [34.0, 95.0, 93.0]),
-    ("balanced", [51.0, 90.5, 88.5]),
-    ("aggressive", [66.5, 69.5, 61.0]),
-    ("handoff", [94.5, 43.5, 26.0]),
+    ("light", [42.5, 94.5, 92.5]),
+    ("balanced", [52.0, 90.5, 88.0]),
+    ("aggressive", [67.5, 74.5, 68.5]),
+    ("handoff", [94.5, 48.0, 30.0]),
 ];
 
 /// A cut of a session in a file.

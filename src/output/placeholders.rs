@@ -1,0 +1,79 @@
+//! `aperture util placeholders`.
+
+use super::{Report, Style, count, plural};
+use serde::Serialize;
+use std::collections::BTreeMap;
+
+/// Tokens of the lines that stand for archived blocks, over sessions.
+#[derive(Clone, Debug, Default, Serialize)]
+pub struct PlaceholdersReport {
+    /// Sessions that were looked at.
+    pub sessions: usize,
+    /// Over all blocks.
+    pub all: Placeholders,
+    /// By the kind of the block.
+    pub kinds: BTreeMap<&'static str, Placeholders>,
+}
+
+/// How long lines are, in tokens of o200k.
+#[derive(Clone, Debug, Default, Serialize)]
+pub struct Placeholders {
+    /// How many lines.
+    pub lines: usize,
+    /// Half of them are no longer.
+    pub median: u32,
+    /// Nine in ten of them are no longer.
+    pub p90: u32,
+    /// The longest.
+    pub longest: u32,
+    /// Tokens of each line.
+    #[serde(skip)]
+    tokens: Vec<u32>,
+}
+
+impl Placeholders {
+    fn finish(&mut self) {
+        self.tokens.sort_unstable();
+        let at = |percent: usize| self.tokens.get((self.tokens.len() * percent / 100).min(self.tokens.len().max(1) - 1));
+        (self.median, self.p90) = (at(50).copied().unwrap_or(0), at(90).copied().unwrap_or(0));
+        self.longest = self.tokens.last().copied().unwrap_or(0);
+        self.lines = self.tokens.len();
+    }
+
+    fn text(&self, name: &str) -> String {
+        let lines = count(self.lines as u64);
+        format!(
+            "{name:<14} {lines:>7}   median {:>3}   90th percentile {:>3}   longest {:>3}\n",
+            self.median, self.p90, self.longest
+        )
+    }
+}
+
+impl PlaceholdersReport {
+    /// Takes the line of one block.
+    pub fn add(&mut self, kind: &'static str, tokens: u32) {
+        self.all.tokens.push(tokens);
+        self.kinds.entry(kind).or_default().tokens.push(tokens);
+    }
+
+    /// Sums up.
+    pub fn finish(&mut self) {
+        self.all.finish();
+        self.kinds.values_mut().for_each(Placeholders::finish);
+    }
+}
+
+impl Report for PlaceholdersReport {
+    fn schema(&self) -> &'static str {
+        "aperture.placeholders/1"
+    }
+
+    fn text(&self, _: &Style) -> String {
+        let kinds: String = self.kinds.iter().map(|(kind, placeholders)| placeholders.text(kind)).collect();
+        format!(
+            "{}: lines of archived blocks, in tokens of o200k\n{kinds}{}",
+            plural(self.sessions, "session"),
+            self.all.text("all")
+        )
+    }
+}
