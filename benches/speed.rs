@@ -2,7 +2,8 @@
 //!
 //! `cargo bench --bench speed` builds sessions of 4, 10 and 100 MB and a home of 200 MB; `cargo bench --bench speed -- 4 500`
 //! sessions of other sizes, in MB. `APERTURE_BENCH_LARGE=1` makes the home 1 GB, `APERTURE_CORPUS` names a directory of real
-//! sessions whose largest one is measured too; `-- --write FILE MB` keeps a session, to profile with. Every figure is a
+//! sessions whose largest one is measured too; `-- --write FILE MB` keeps a session, to profile with, and
+//! `-- --planning FILE` measures planning on a session alone. Every figure is a
 //! median, every ratio the median of the ratios of each round.
 #![allow(
     clippy::disallowed_methods,
@@ -18,7 +19,7 @@
 mod generate;
 mod measure;
 
-use aperture::engine::{self, Context, Need, PRESETS, ReadSettings, Reading, Subject};
+use aperture::engine::{self, Context, Need, Outlined, PRESETS, ReadSettings, Reading, Subject};
 use aperture::fsio::RealDisk;
 use aperture::model::{Block, BlockKind, Level};
 use aperture::provider::claude_code::ClaudeCode;
@@ -65,7 +66,11 @@ fn main() {
         one_session(directory.path(), &generator, megabytes, if brief { 1 } else { 5 }, &mut targets);
     }
     change(directory.path(), &generator, if brief { 1 } else { 20 }, if brief { 1 } else { 5 }, &mut targets);
-    planning(directory.path(), &generator, if brief { 1 } else { 20 }, if brief { 1 } else { 5 }, &mut targets);
+    let megabytes = if brief { 1 } else { 20 };
+    let planned = directory.path().join("planned.jsonl");
+    write_session(&generator, &planned, megabytes);
+    planning(&planned, if brief { 1 } else { 5 }, &mut targets);
+    fs::remove_file(&planned).expect("a session is removed");
     home(directory.path(), &generator, home_megabytes, if brief { 1 } else { 7 }, &mut targets);
     match std::env::var_os("APERTURE_CORPUS") {
         Some(corpus) => match largest_session(Path::new(&corpus)) {
@@ -109,10 +114,9 @@ fn child(job: &str, file: &Path, rest: &[String]) {
         }
         "--write" => {
             let megabytes: u64 = rest.first().and_then(|size| size.parse().ok()).expect("a size in MB");
-            let mut out = BufWriter::new(File::create(file).expect("a session is created"));
-            Generator::new().session(megabytes, megabytes * MEGABYTE, &mut out).expect("a session is written");
-            out.flush().expect("a session is written");
+            write_session(&Generator::new(), file, megabytes);
         }
+        "--planning" => planning(file, 5, &mut Vec::new()),
         _ => panic!("unknown job {job}"),
     }
 }
@@ -306,12 +310,9 @@ fn change(directory: &Path, generator: &Generator, megabytes: u64, rounds: usize
 }
 
 /// Every block of a session at every level, and the whole of it at every preset, against counting its tokens.
-fn planning(directory: &Path, generator: &Generator, megabytes: u64, rounds: usize, targets: &mut Vec<Target>) {
-    let path = directory.join("planned.jsonl");
-    let mut out = BufWriter::new(File::create(&path).expect("a session is created"));
-    generator.session(megabytes, megabytes * MEGABYTE, &mut out).expect("a session is written");
-    out.flush().expect("a session is written");
-    let (reading, contents) = whole(&path);
+fn planning(path: &Path, rounds: usize, targets: &mut Vec<Target>) {
+    let (reading, contents) = whole(path);
+    let megabytes = fs::metadata(path).expect("the session is there").len() / MEGABYTE;
     let subjects: Vec<Subject<'_>> = reading.session.blocks.iter().zip(&contents).filter_map(subject).collect();
     println!("\nplanning of {megabytes} MB: {} of {} blocks, {rounds} rounds", subjects.len(), contents.len());
     let mut round = Round::new(&["count, one core", "count", "each level of each block", "plan, at each preset"]);
@@ -319,17 +320,17 @@ fn planning(directory: &Path, generator: &Generator, megabytes: u64, rounds: usi
     for _ in 0..rounds {
         let levels = || {
             let (need, shown) = (Need::new(&reading), Default::default());
-            let level = |(subject, level): (&Subject<'_>, Level)| {
+            let left = |subject: &Subject<'_>| {
                 let context = Context { name: &|term| need.of_name(term), line: need.of_line(subject.block), shown: &shown };
-                subject.at_level(level, &context).map_or(0, |left| left.len())
+                subject.at_levels([Level::Trimmed, Level::Summarized, Level::Minimal], &context)
             };
-            let levels = [Level::Trimmed, Level::Summarized, Level::Minimal];
-            subjects.par_iter().flat_map_iter(|subject| levels.map(|level| (subject, level))).map(level).sum::<usize>()
+            subjects.par_iter().flat_map_iter(left).map(|left| left.map_or(0, |left| left.len())).sum::<usize>()
         };
         let presets = || {
-            let planned = engine::plan(&reading, &subjects);
-            let left = |millionths| planned.first(planned.worth_at_least(millionths));
-            PRESETS.iter().map(|preset| left(preset.worth_millionths).len()).sum::<usize>()
+            let outlined = Outlined::new(&subjects);
+            let selection = outlined.weigh(&reading);
+            let left = |worth| outlined.shortened(&selection.first(selection.worth_at_least(worth)));
+            PRESETS.iter().map(|preset| left(preset.worth()).len()).sum::<usize>()
         };
         round.add(&[
             seconds(|| contents.iter().map(count).sum::<u64>()),
@@ -338,12 +339,18 @@ fn planning(directory: &Path, generator: &Generator, megabytes: u64, rounds: usi
             seconds(presets),
         ]);
     }
-    round.print(1);
+    round.print(0);
     for (name, job) in [("each level of each block", 2), ("plan at each preset", 3)] {
-        let ratio = round.ratio(job, 1);
-        targets.push(Target::new(&format!("{name} of {megabytes} MB, of counting"), "3 x", ratio, "x", ratio <= 3.0));
+        let ratio = round.ratio(job, 0);
+        targets.push(Target::new(&format!("{name} of {megabytes} MB, of counting on one core"), "3 x", ratio, "x", ratio <= 3.0));
     }
-    fs::remove_file(&path).expect("a session is removed");
+}
+
+/// A session of so many MB.
+fn write_session(generator: &Generator, file: &Path, megabytes: u64) {
+    let mut out = BufWriter::new(File::create(file).expect("a session is created"));
+    generator.session(megabytes, megabytes * MEGABYTE, &mut out).expect("a session is written");
+    out.flush().expect("a session is written");
 }
 
 /// A session as if nothing of it had ever left the window, and the content of each block.
@@ -362,7 +369,7 @@ fn whole(path: &Path) -> (Reading, Vec<String>) {
 
 /// A block that can be shortened.
 fn subject<'a>((block, content): (&'a Block, &'a String)) -> Option<Subject<'a>> {
-    let (label, reason) = (engine::label(block), engine::why_old(block));
+    let (label, reason) = (engine::placeholder_label(block), engine::why_old(block));
     let subject = Subject { block, content, tokens: block.tokens.value, label, reason, newest: false };
     (block.kind != BlockKind::Thinking).then_some(subject)
 }

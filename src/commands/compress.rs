@@ -156,7 +156,7 @@ pub fn run(env: &Env, arguments: &Arguments) -> Result<ChangeReport, CommandErro
         } else if let Some(aim) = aim {
             let scope = Scope { end, only: picked.filter(|_| arguments.stale), level: arguments.level };
             let cache = env.cache();
-            said.kept = shrink(draft, aim, &scope, &rules, &|hash| cache.count(hash))?;
+            said.kept = shrink(draft, aim, &scope, &rules, &cache)?;
         }
         if let Some(budget) = budget.filter(|budget| reading.price.total.value <= *budget as f64) {
             said.notes.push(format!("the window is within its budget of {}", amount(budget)));

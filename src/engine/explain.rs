@@ -176,8 +176,7 @@ pub fn levels(reading: &Reading, subject: &Subject<'_>) -> Vec<LevelKept> {
     let shown: FxHashSet<u32> = others.flat_map(|other| other.terms.iter().copied()).collect();
     let context = Context { name: &|term| need.of_name(term), line: need.of_line(subject.block), shown: &shown };
     let whole = estimate(subject.content).max(1.0);
-    let kept = |level| {
-        let content = subject.at_level(level, &context);
+    let kept = |(level, content): (Level, Option<String>)| {
         // A picture costs what it costs, whatever stands for it in the file.
         let tokens = content.as_deref().map(|content| match subject.block.images.is_empty() {
             true => subject.tokens * estimate(content) / whole,
@@ -186,7 +185,8 @@ pub fn levels(reading: &Reading, subject: &Subject<'_>) -> Vec<LevelKept> {
         let why = content.is_none().then_some("would not be shorter");
         LevelKept { level, preset: None, tokens: tokens.unwrap_or(subject.tokens), content, why }
     };
-    [Level::Trimmed, Level::Summarized, Level::Minimal].into_iter().map(kept).collect()
+    let levels = [Level::Trimmed, Level::Summarized, Level::Minimal];
+    levels.into_iter().zip(subject.at_levels(levels, &context)).map(kept).collect()
 }
 
 /// Why a block is stale, in words: what superseded it, or for how long nobody came back to it.

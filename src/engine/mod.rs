@@ -54,14 +54,14 @@ pub use patience::{PERISHABLE, Patience, StalePolicy};
 pub use price::{EditFacts, EditPrice, idle_milliseconds, price, steps_per_turn};
 pub use prices::{Dollars, LongPrompt, ModelPrice, PriceSetting, PriceTable, Prices};
 pub use reading::{ReadSettings, Reading, outline, read, read_with};
-pub use reduce::{Reducible, hint};
+pub use reduce::{KeptPieces, Reducible, hint};
 pub use retention::{Forgettable, forgettable};
 pub use rules::Rules;
 pub use secrets::{Secret, find as find_secrets, mask, mask_cut, masked};
 pub use selector::{Selector, SelectorError};
 pub use states::{TRANSITIONS, Transition, lifecycle};
 pub use strategy::{
-    Context, DEFAULT_PRESET, Need, Old, PRESETS, Planned, Preset, Shortened, Subject, digest, newest, plan, preset, reduce,
-    why_old,
+    Context, DEFAULT_PRESET, Need, Old, Outlined, PRESETS, Preset, Selection, Shortened, Subject, digest, newest, plan_key,
+    preset, reduce, why_old,
 };
 pub use terms::terms as terms_of;

@@ -28,6 +28,8 @@ pub const DETAILED_TIER_TOKENS: usize = 500;
 pub const CACHE_SEGMENT_BYTES: u64 = 8 << 20;
 /// More segments of one session in the cache than its length asks for, before they are put together.
 pub const CACHE_SEGMENTS: u64 = 12;
+/// Plans that the cache keeps: those of a preview are used again by what follows it.
+pub const CACHE_PLANS: u32 = 16;
 /// Milliseconds that finding the changed lines of all blocks of one difference may take; what is not found then counts as replaced.
 pub const DIFF_MILLISECONDS: u64 = 500;
 /// Lines that are shown of one block that differs, unless all are asked for.

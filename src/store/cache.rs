@@ -1,6 +1,6 @@
 use super::packed;
 use crate::fsio::Identity;
-use crate::model::limits::{CACHE_SEGMENT_BYTES, CACHE_SEGMENTS};
+use crate::model::limits::{CACHE_PLANS, CACHE_SEGMENT_BYTES, CACHE_SEGMENTS};
 use crate::model::{Key, Segment};
 use crate::provider::Totals;
 use rayon::prelude::*;
@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Mutex;
 
 /// Goes up when anything that is cached changes its meaning; a cache of another format is emptied.
-const FORMAT: i32 = 11;
+const FORMAT: i32 = 12;
 
 /// The name of the cache in its directory.
 pub const CACHE_FILE: &str = "cache.db";
@@ -20,6 +20,7 @@ const TABLES: &str = "
     CREATE TABLE segments (path TEXT NOT NULL, start INTEGER NOT NULL, content BLOB NOT NULL, PRIMARY KEY (path, start));
     CREATE TABLE counts (hash BLOB PRIMARY KEY, o200k INTEGER NOT NULL) WITHOUT ROWID;
     CREATE TABLE totals (directory TEXT PRIMARY KEY, files BLOB NOT NULL);
+    CREATE TABLE plans (id INTEGER PRIMARY KEY, key BLOB NOT NULL UNIQUE, plan BLOB NOT NULL);
 ";
 
 /// Keeps the counts of the contents of segments.
@@ -171,6 +172,23 @@ impl Cache {
         })
     }
 
+    /// What was decided before, by the address of what it was decided for.
+    pub fn plan(&self, key: Key) -> Option<Vec<u8>> {
+        let select = "SELECT plan FROM plans WHERE key = ?1";
+        self.with(|db| db.query_row(select, [key.0.to_le_bytes()], |row| row.get(0)).optional()).flatten()
+    }
+
+    /// Remembers what was decided, in the place of the oldest such plan.
+    pub fn remember_plan(&self, key: Key, plan: &[u8]) {
+        self.with(|db| {
+            let transaction = db.unchecked_transaction()?;
+            transaction
+                .execute("INSERT OR REPLACE INTO plans (key, plan) VALUES (?1, ?2)", params![key.0.to_le_bytes(), plan])?;
+            transaction.execute("DELETE FROM plans WHERE id <= (SELECT max(id) FROM plans) - ?1", [CACHE_PLANS])?;
+            transaction.commit()
+        });
+    }
+
     /// The totals of all session files that were read before, by directory and name, with the state in which they were read.
     pub fn totals(&self) -> KnownTotals {
         // Read where they stand: a list of as many sessions as there are takes most of its time for memory.
@@ -238,7 +256,7 @@ fn connect(file: &Path) -> rusqlite::Result<Connection> {
     let format: i32 = db.query_row("PRAGMA user_version", [], |row| row.get(0))?;
     if format != FORMAT {
         let transaction = db.transaction_with_behavior(TransactionBehavior::Immediate)?;
-        for table in ["files", "segments", "counts", "totals"] {
+        for table in ["files", "segments", "counts", "totals", "plans"] {
             transaction.execute_batch(&format!("DROP TABLE IF EXISTS {table};"))?;
         }
         transaction.execute_batch(TABLES)?;

@@ -53,7 +53,7 @@ pub fn hand_over(draft: &mut Draft<'_>, preset: &Preset, scope: &Scope, rules: &
     let said = old.iter().zip(&contents).filter(|(block, _)| !matches!(block.role, Role::System | Role::Thinking));
     let held = |block: &Block, content: &str| block.pin.is_some() || block.focused || rules.protect(block, content);
     let said: Vec<Old<'_>> = said.map(|(block, content)| Old { block, content, whole: held(block, content) }).collect();
-    let digest = engine::digest(reading, &said, preset.worth_millionths);
+    let digest = engine::digest(reading, &said, preset.worth());
     if digest.len() as u64 * 2 > old.iter().map(|block| block.bytes).sum() {
         return Ok(Handover::Nothing("a digest would save less than half of what is old"));
     }

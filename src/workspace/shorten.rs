@@ -2,9 +2,12 @@
 
 use super::draft::{Draft, Kept};
 use super::{Original, PlanError};
-use crate::engine::{self, Context, Need, Preset, Rules, Shortened, Subject};
+use crate::engine::{self, Context, KeptPieces, Need, Outlined, Preset, Rules, Selection, Shortened, Subject};
 use crate::model::{Block, BlockKind, BlockNumber, Key, Level, Role};
+use crate::store::Cache;
 use rustc_hash::{FxHashMap, FxHashSet};
+use serde::Serialize;
+use std::cell::OnceCell;
 use std::collections::BTreeMap;
 
 /// Bytes from which on a block can get shorter by more than its marker line.
@@ -23,7 +26,7 @@ const REMINDER: (&str, &str) = ("<system-reminder>\n", "\n</system-reminder>");
 pub type KeptBlocks = BTreeMap<Kept, Vec<BlockNumber>>;
 
 /// How far a window is shortened.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Serialize)]
 pub enum Aim {
     /// As far as a preset says.
     Preset(Preset),
@@ -76,18 +79,14 @@ pub struct Scope {
     pub level: Option<Level>,
 }
 
-/// Shortens what is old of a window, by what the agent will need of it. `known` gives counts of contents.
+/// Shortens what is old of a window, by what the agent will need of it.
+///
+/// What was decided for the same contents and the same aim is taken from `cache`.
 ///
 /// # Errors
 ///
 /// The session cannot be read, or a budget is smaller than what can be reached.
-pub fn shrink(
-    draft: &mut Draft<'_>,
-    aim: Aim,
-    scope: &Scope,
-    rules: &Rules,
-    known: &(dyn Fn(Key) -> Option<u32> + Sync),
-) -> Result<KeptBlocks, PlanError> {
+pub fn shrink(draft: &mut Draft<'_>, aim: Aim, scope: &Scope, rules: &Rules, cache: &Cache) -> Result<KeptBlocks, PlanError> {
     let reading = &draft.workspace.reading;
     let total = reading.price.total.value;
     if matches!(aim, Aim::Tokens(budget) if total <= budget as f64) {
@@ -95,12 +94,16 @@ pub fn shrink(
     }
     let (sources, mut kept) = sources(draft, aim, scope, rules)?;
     let subjects: Vec<Subject<'_>> = sources.iter().map(Source::subject).collect();
-    let planned = engine::plan(reading, &subjects);
     let by_number: FxHashMap<BlockNumber, &Source> =
         sources.iter().map(|source| (source.original.block.number, source)).collect();
+    let plan = Plan::new(reading, &subjects, aim, cache);
     let budget = match aim {
         Aim::Preset(preset) => {
-            let shortened = planned.first(planned.worth_at_least(preset.worth_millionths));
+            let pieces = plan.known().unwrap_or_else(|| {
+                let selection = plan.selection();
+                plan.remember(selection.first(selection.worth_at_least(preset.worth())))
+            });
+            let shortened = plan.outlined.shortened(&pieces);
             if let Some(level) = scope.level {
                 let wanted = shortened.iter().map(|shortened| (shortened.number, level)).collect();
                 kept.extend(shorten(draft, &wanted, "", Some(rules))?);
@@ -109,20 +112,60 @@ pub fn shrink(
             put(draft, shortened, &by_number)?;
             return Ok(kept);
         }
-        Aim::Tokens(budget) => budget,
+        Aim::Tokens(budget) => budget as f64,
     };
-    let impossible = |smallest: f64| PlanError::Budget { budget, smallest: smallest.max(0.0).ceil() as u64 };
-    let mut wanted = total - budget as f64;
+    let mut known = plan.known();
+    let mut wanted = total - budget;
     loop {
-        let enough = planned.saving(wanted);
+        let enough = known.take().map_or_else(|| plan.outlined.saving(plan.selection(), wanted), Ok);
         let all = enough.is_err();
-        put(draft, enough.unwrap_or_else(|_| planned.first(0)), &by_number)?;
+        let pieces = enough.unwrap_or_else(|least| least);
+        put(draft, plan.outlined.shortened(&pieces), &by_number)?;
         // What was expected is an estimate; what comes of it is counted.
-        match draft.window_tokens(known)? - budget as f64 {
-            over if over <= 0.0 => return Ok(kept),
-            over if all => return Err(impossible(budget as f64 + over)),
+        match draft.window_tokens(&|hash| cache.count(hash))? - budget {
+            over if over <= 0.0 => {
+                plan.remember(pieces);
+                return Ok(kept);
+            }
+            over if all => {
+                let smallest = (budget + over).max(0.0).ceil() as u64;
+                return Err(PlanError::Budget { budget: budget as u64, smallest });
+            }
             over => wanted += over * 1.1 + 1.0,
         }
+    }
+}
+
+/// What is decided for a window, and what the cache knows of it.
+struct Plan<'a> {
+    reading: &'a engine::Reading,
+    outlined: Outlined<'a>,
+    selection: OnceCell<Selection>,
+    key: Option<Key>,
+    cache: &'a Cache,
+}
+
+impl<'a> Plan<'a> {
+    fn new(reading: &'a engine::Reading, subjects: &'a [Subject<'a>], aim: Aim, cache: &'a Cache) -> Plan<'a> {
+        let key = engine::plan_key(reading, subjects, &aim);
+        Plan { reading, outlined: Outlined::new(subjects), selection: OnceCell::new(), key, cache }
+    }
+
+    fn selection(&self) -> &Selection {
+        self.selection.get_or_init(|| self.outlined.weigh(self.reading))
+    }
+
+    /// What was kept when the same was planned before.
+    fn known(&self) -> Option<Vec<KeptPieces>> {
+        let pieces: Vec<KeptPieces> = postcard::from_bytes(&self.cache.plan(self.key?)?).ok()?;
+        self.outlined.fits(&pieces).then_some(pieces)
+    }
+
+    fn remember(&self, pieces: Vec<KeptPieces>) -> Vec<KeptPieces> {
+        if let (Some(key), Ok(packed)) = (self.key, postcard::to_stdvec(&pieces)) {
+            self.cache.remember_plan(key, &packed);
+        }
+        pieces
     }
 }
 

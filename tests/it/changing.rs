@@ -746,6 +746,25 @@ fn lines_that_stay_are_short_and_say_what_was_there() {
     }
 }
 
+#[test]
+fn a_plan_that_is_known_is_the_same_plan() {
+    let sandbox = Sandbox::of("tools-and-spill");
+    let lines = ["compress --stale --dry-run", "compress --stale --preset light --dry-run", "compress --budget 24k --dry-run"];
+    let plans = || lines.map(|line| json(&sandbox, line, "change")["differences"].clone());
+    let first = plans();
+    assert!(first.iter().all(|differences| !differences.as_array().unwrap().is_empty()));
+    let cache = rusqlite::Connection::open(sandbox.home.join(".aperture/cache/cache.db")).unwrap();
+    let known = |sql: &str| cache.execute(sql, []).unwrap();
+    assert_eq!(known("UPDATE plans SET key = key"), lines.len());
+    assert_eq!(plans(), first);
+    // What is damaged, or was decided for something else, is not used.
+    for plan in ["x'0102'", "x''", "(SELECT plan FROM plans ORDER BY length(plan) LIMIT 1)"] {
+        known(&format!("UPDATE plans SET plan = {plan}"));
+        known("UPDATE plans SET plan = substr(plan, 1, length(plan) - 1)");
+        assert_eq!(plans(), first, "{plan}");
+    }
+}
+
 /// Run by hand: every session under `APERTURE_CORPUS`, compressed and archived, and each time taken back to the byte.
 #[test]
 fn every_session_of_the_corpus_is_given_back() {

@@ -14,6 +14,8 @@ const WORDS: usize = 8;
 /// Paths or hits worth the name, and the share of the lines that they must be, in percent.
 const LISTED: usize = 3;
 const LISTED_PERCENT: usize = 60;
+/// Lines at the beginning of which one must be a path or a hit in a list of them.
+const BEGINNING_LINES: usize = 20;
 /// Names that a line is made of at most.
 const ITEMS: usize = 12;
 /// Bytes that are too little of a text: rather a word is cut.
@@ -59,8 +61,8 @@ impl Parts {
     }
 
     fn of_text(text: &str, style: Style, error: bool, before: &str) -> Parts {
-        let lines = lines(text);
-        let lines: Vec<&str> = lines.iter().map(|line| &**line).filter(|line| !line.trim().is_empty()).collect();
+        let all_lines = lines(text);
+        let lines: Vec<&str> = all_lines.iter().map(|line| &**line).filter(|line| !line.trim().is_empty()).collect();
         if style == Style::Output
             && let Some((what, items)) = listed(&lines)
         {
@@ -68,8 +70,8 @@ impl Parts {
         }
         let inner: Vec<&str> = lines.iter().copied().filter(|line| !is_envelope(line)).collect();
         let (lines, all) = match inner.is_empty() {
-            true => (lines.as_slice(), text.lines().count()),
-            false => (inner.as_slice(), text.lines().count() - (lines.len() - inner.len())),
+            true => (lines.as_slice(), all_lines.len()),
+            false => (inner.as_slice(), all_lines.len() - (lines.len() - inner.len())),
         };
         let Some(first) = lines.iter().find(|line| without_number(line).contains(char::is_alphabetic)).or(lines.first()) else {
             let before = format!("{before}{}", if text.is_empty() { "empty" } else { "blank" });
@@ -98,6 +100,10 @@ impl Parts {
 /// Of a list of paths or of hits how many there are, and the names of their files.
 fn listed(lines: &[&str]) -> Option<(String, Vec<String>)> {
     let most = |found: usize| found >= LISTED && found * 100 >= lines.len() * LISTED_PERCENT;
+    // A list is one from its beginning on.
+    if !lines.iter().take(BEGINNING_LINES).any(|line| is_path(line) || hit(line).is_some()) {
+        return None;
+    }
     let mut files: Vec<&str> = Vec::new();
     let mut add = |path| {
         if files.last() != Some(&path) && !files.contains(&path) {
@@ -124,8 +130,9 @@ fn listed(lines: &[&str]) -> Option<(String, Vec<String>)> {
 fn results(lines: &[&str], error: bool) -> Vec<String> {
     let mut items: Vec<String> = totals(lines).into_iter().map(|(number, word)| format!("{} {word}", count(number))).collect();
     let is_error = |line: &&&str| sign(line, Style::Output) == Some(Sign::Error) && !line.starts_with("Exit code ");
-    let first = lines.iter().find(is_error);
-    match lines.iter().filter(is_error).count() {
+    let errors: Vec<&&str> = lines.iter().filter(is_error).collect();
+    let first = errors.first();
+    match errors.len() {
         errors @ 2.. if items.is_empty() => items.push(format!("{} error lines", count(errors as u64))),
         _ => {}
     }
@@ -134,7 +141,7 @@ fn results(lines: &[&str], error: bool) -> Vec<String> {
         None if error && items.is_empty() && first.is_none() => items.push("error".to_owned()),
         None => {}
     }
-    items.extend(first.map(|line| (*line).to_owned()));
+    items.extend(first.map(|line| (**line).to_owned()));
     if first.is_none() && error {
         let others = lines.iter().find(|line| line.contains(char::is_alphanumeric) && !line.starts_with("Exit code "));
         items.extend(others.map(|line| (*line).to_owned()));

@@ -14,8 +14,8 @@ pub fn lines(text: &str) -> Vec<Cow<'_, str>> {
     }
     text.lines()
         .map(|line| {
-            let shown = line.rsplit('\r').find(|part| !part.trim().is_empty());
-            visible(shown.unwrap_or_default())
+            let states = line.contains('\r').then(|| line.rsplit('\r').find(|part| !part.trim().is_empty()));
+            visible(states.map_or(line, Option::unwrap_or_default))
         })
         .collect()
 }
@@ -24,7 +24,9 @@ pub fn lines(text: &str) -> Vec<Cow<'_, str>> {
 fn visible(line: &str) -> Cow<'_, str> {
     let line = line.trim_end();
     let is_hidden = |c: char| c.is_control() && c != '\t';
-    if !line.contains(is_hidden) {
+    // Beyond ASCII control characters begin with the byte C2.
+    let may_hide = |byte: u8| byte.is_ascii_control() && byte != b'\t' || byte == 0xC2;
+    if !line.bytes().any(may_hide) || !line.contains(is_hidden) {
         return Cow::Borrowed(line);
     }
     let mut shown = String::new();

@@ -22,7 +22,7 @@ mod telling;
 
 pub use hint::hint;
 pub use lines::without_number;
-pub use piece::{ALWAYS, Kept, Line, Piece, line_pieces, names, rendered, whole_name};
+pub use piece::{ALWAYS, KeptPieces, Line, Piece, line_pieces, names, rendered, whole_name};
 pub use telling::{Sign, Style, declaration, outcomes, sign};
 
 use crate::model::{BlockKind, Image, Tool};
@@ -112,28 +112,49 @@ impl<'a> Outline<'a> {
     /// How the content reads with what is kept of each text, behind a marker line; none when it cannot be written.
     ///
     /// `kept` has one element for each of [`Outline::texts`]. Of a text of which nothing is kept the marker line is all.
-    pub fn rendered(&self, content: &str, kept: &[Kept], marker: &str) -> Option<String> {
-        let [Part { pieces, place: None }] = &*self.parts else {
-            let texts = self.parts.iter().zip(kept).enumerate();
-            let texts = texts.filter_map(|(place, (part, kept))| {
-                // Of the first one the marker line tells what it was.
-                let told = place == 0 && kept.is_none() && !marker.is_empty();
-                Some((part.place.clone()?, if told { String::new() } else { rendered(&part.pieces, kept) }))
-            });
-            return input::assembled(content, marker, texts);
-        };
-        let kept = kept.first()?;
-        match (marker, kept.is_none()) {
-            ("", true) => Some(String::new()),
-            ("", false) => Some(rendered(pieces, kept)),
-            (marker, true) => Some(marker.to_owned()),
-            (marker, false) => Some(format!("{marker}\n{}", rendered(pieces, kept))),
+    pub fn rendered(&self, content: &str, kept: &[KeptPieces], marker: &str) -> Option<String> {
+        self.marked(content, kept, self.left(content, kept)?, marker)
+    }
+
+    /// The same without a marker line.
+    pub fn left(&self, content: &str, kept: &[KeptPieces]) -> Option<String> {
+        match (self.text(), kept) {
+            (None, kept) => self.assembled(content, kept, ""),
+            (Some(_), [kept]) if kept.is_none() => Some(String::new()),
+            (Some(pieces), [kept]) => Some(rendered(pieces, kept)),
+            (Some(_), _) => None,
         }
+    }
+
+    /// What is `left`, behind a marker line.
+    pub fn marked(&self, content: &str, kept: &[KeptPieces], left: String, marker: &str) -> Option<String> {
+        Some(match () {
+            () if marker.is_empty() => left,
+            () if self.text().is_none() => return self.assembled(content, kept, marker),
+            () if left.is_empty() => marker.to_owned(),
+            () => format!("{marker}\n{left}"),
+        })
+    }
+
+    /// The pieces of a content that is one text.
+    fn text(&self) -> Option<&[Piece<'a>]> {
+        if let [Part { pieces, place: None }] = &*self.parts { Some(pieces) } else { None }
+    }
+
+    /// The input of a tool with what is kept of its texts.
+    fn assembled(&self, content: &str, kept: &[KeptPieces], marker: &str) -> Option<String> {
+        let texts = self.parts.iter().zip(kept).enumerate();
+        let texts = texts.filter_map(|(place, (part, kept))| {
+            // Of the first one the marker line tells what it was.
+            let told = place == 0 && kept.is_none() && !marker.is_empty();
+            Some((part.place.clone()?, if told { String::new() } else { rendered(&part.pieces, kept) }))
+        });
+        input::assembled(content, marker, texts)
     }
 }
 
 /// Whether of no text of a content a line is left, but names at most.
-pub fn bare(kept: &[Kept]) -> bool {
+pub fn bare(kept: &[KeptPieces]) -> bool {
     !kept.iter().any(|kept| kept.pieces.contains(&true))
 }
 
@@ -153,6 +174,6 @@ fn check_pieces(reducer: &dyn Reducer, verb: crate::model::ToolVerb, content: &s
     let input = Reducible { kind: BlockKind::ToolResult, tool: Some(&tool), error: false, images: &[], content };
     assert!(reducer.fits(&input));
     let pieces = reducer.pieces(&input);
-    let kept = Kept { pieces: vec![true; pieces.len()], ..Kept::default() };
+    let kept = KeptPieces { pieces: vec![true; pieces.len()], ..KeptPieces::default() };
     assert_eq!(rendered(&pieces, &kept), expected);
 }

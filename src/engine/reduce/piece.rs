@@ -3,6 +3,7 @@
 use super::lines::{count_lines, is_numbered_line, lines, without_number};
 use super::telling::{Sign, Style, sign};
 use crate::engine::terms;
+use serde::{Deserialize, Serialize};
 use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::ops::Range;
@@ -224,8 +225,8 @@ pub fn whole_name(text: &str, name: Range<usize>) -> Range<usize> {
 }
 
 /// What is kept of the pieces of one text.
-#[derive(Clone, Debug, Default)]
-pub struct Kept {
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+pub struct KeptPieces {
     /// Whether each piece is kept.
     pub pieces: Vec<bool>,
     /// Names that are shown of pieces that are not.
@@ -235,7 +236,7 @@ pub struct Kept {
 /// How a text reads of which only some pieces are kept. What is left out is counted where it stood, with the names that are
 /// still worth a place: `[… 43 lines: parse_row, main.rs]`; a few lines without a name are a mere `…`, and nothing is said of
 /// what line numbers tell. A gap that is hardly longer than its mark stays.
-pub fn rendered(pieces: &[Piece<'_>], kept: &Kept) -> String {
+pub fn rendered(pieces: &[Piece<'_>], kept: &KeptPieces) -> String {
     let mut text = String::new();
     let mut place = 0;
     while place < pieces.len() {
@@ -291,7 +292,7 @@ fn push_piece(text: &mut String, piece: &Piece<'_>) {
 }
 
 /// What stands in the place of a gap; nothing where the number of the first line that is shown says it.
-fn mark(pieces: &[Piece<'_>], kept: &Kept, gap: Range<usize>) -> String {
+fn mark(pieces: &[Piece<'_>], kept: &KeptPieces, gap: Range<usize>) -> String {
     let mut names: Vec<&str> = Vec::new();
     for (place, ranges) in kept.names.range(gap.clone()) {
         for range in ranges {
@@ -328,10 +329,19 @@ fn mark(pieces: &[Piece<'_>], kept: &Kept, gap: Range<usize>) -> String {
     mark
 }
 
-impl Kept {
+impl KeptPieces {
     /// Nothing of so many pieces.
-    pub fn none(pieces: usize) -> Kept {
-        Kept { pieces: vec![false; pieces], names: BTreeMap::new() }
+    pub fn none(pieces: usize) -> KeptPieces {
+        KeptPieces { pieces: vec![false; pieces], names: BTreeMap::new() }
+    }
+
+    /// Whether it can be of these pieces.
+    pub fn fits(&self, pieces: &[Piece<'_>]) -> bool {
+        let named = |(place, names): (&usize, &Vec<Range<usize>>)| {
+            let text = pieces.get(*place).map(|piece| &*piece.text);
+            text.is_some_and(|text| names.iter().all(|name| text.get(name.clone()).is_some()))
+        };
+        self.pieces.len() == pieces.len() && self.names.iter().all(named)
     }
 
     /// Whether nothing is kept.
@@ -355,7 +365,7 @@ mod tests {
     fn check(lines: &[&str], kept: &[usize], expected: &str) {
         let pieces: Vec<Piece<'_>> = lines.iter().map(|line| Piece::line(Cow::Borrowed(*line))).collect();
         let kept = (0..lines.len()).map(|place| kept.contains(&place)).collect();
-        assert_eq!(rendered(&pieces, &Kept { pieces: kept, ..Kept::default() }), expected);
+        assert_eq!(rendered(&pieces, &KeptPieces { pieces: kept, ..KeptPieces::default() }), expected);
     }
 
     #[test]
@@ -386,12 +396,15 @@ mod tests {
                 ..Piece::line(Cow::Borrowed(&line[part]))
             })
             .collect();
-        let only = |place: usize| Kept { pieces: (0..pieces.len()).map(|other| other == place).collect(), ..Kept::default() };
+        let only = |place: usize| KeptPieces {
+            pieces: (0..pieces.len()).map(|other| other == place).collect(),
+            ..KeptPieces::default()
+        };
         assert_eq!(rendered(&pieces, &only(0)), "The first sentence is here and has many words. […]");
         assert!(rendered(&pieces, &only(2)).starts_with("[…] The first"), "{}", rendered(&pieces, &only(2)));
         let hit = |text| Piece { under: Some(0), ..Piece::line(Cow::Borrowed(text)) };
         let hits = [Piece { lines: 0, ..Piece::line(Cow::Borrowed("src/a.rs")) }, hit("12: let x = y;"), hit("13: let z = x;")];
-        let kept = Kept { pieces: vec![true, false, false], ..Kept::default() };
+        let kept = KeptPieces { pieces: vec![true, false, false], ..KeptPieces::default() };
         assert_eq!(rendered(&hits, &kept), "src/a.rs …");
     }
 

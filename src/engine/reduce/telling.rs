@@ -3,6 +3,8 @@
 use super::Reducible;
 use super::lines::{is_numbered, without_number};
 use crate::model::{BlockKind, ToolVerb};
+use aho_corasick::AhoCorasick;
+use std::sync::OnceLock;
 
 /// How much of a line is looked at, in bytes.
 const LOOK_BYTES: usize = 400;
@@ -57,13 +59,11 @@ pub fn sign(line: &str, style: Style) -> Option<Sign> {
     if !outcomes(text).is_empty() {
         return Some(Sign::Total);
     }
-    let any = |starts: &[&str], within: &[&str]| {
-        starts.iter().any(|start| text.starts_with(start)) || within.iter().any(|part| text.contains(part))
-    };
-    if any(ERROR_STARTS, ERROR_PARTS) {
+    let starts = |starts: &[&str]| starts.iter().any(|start| text.starts_with(start));
+    if starts(ERROR_STARTS) || ERROR_PARTS.is_match(text) {
         return Some(Sign::Error);
     }
-    if any(&["warning", "Warning", "WARN"], &["warning: ", "Warning: ", " WARN "]) {
+    if starts(&["warning", "Warning", "WARN"]) || WARNING_PARTS.is_match(text) {
         return Some(Sign::Warning);
     }
     if heading(text).is_some() {
@@ -103,7 +103,7 @@ const ERROR_STARTS: &[&str] = &[
     "✖",
 ];
 /// What stands within such a line.
-const ERROR_PARTS: &[&str] = &[
+static ERROR_PARTS: Words = words(&[
     " error:",
     " error[",
     " ERROR ",
@@ -115,7 +115,9 @@ const ERROR_PARTS: &[&str] = &[
     "command not found",
     "No such file",
     "ermission denied",
-];
+]);
+/// What stands within a line that warns.
+static WARNING_PARTS: Words = words(&["warning: ", "Warning: ", " WARN "]);
 
 /// Words that follow a number in the totals of programs.
 const OUTCOMES: &[&str] = &[
@@ -138,9 +140,29 @@ const OUTCOMES: &[&str] = &[
     "problems",
 ];
 
+static OUTCOME_WORDS: Words = words(OUTCOMES);
+
+/// Texts that are looked for all at once.
+struct Words {
+    words: &'static [&'static str],
+    search: OnceLock<Option<AhoCorasick>>,
+}
+
+const fn words(words: &'static [&'static str]) -> Words {
+    Words { words, search: OnceLock::new() }
+}
+
+impl Words {
+    /// Whether any of them stands in a text.
+    fn is_match(&self, text: &str) -> bool {
+        let search = self.search.get_or_init(|| AhoCorasick::new(self.words).ok());
+        search.as_ref().map_or_else(|| self.words.iter().any(|word| text.contains(word)), |search| search.is_match(text))
+    }
+}
+
 /// The numbers of a total and what they count: `12 passed`, `1 failed`; nothing for a line that is no total.
 pub fn outcomes(line: &str) -> Vec<(u64, &'static str)> {
-    if !line.bytes().any(|byte| byte.is_ascii_digit()) {
+    if !line.bytes().any(|byte| byte.is_ascii_digit()) || !OUTCOME_WORDS.is_match(line) {
         return Vec::new();
     }
     let words: Vec<&str> = line.split_whitespace().take(40).collect();
@@ -220,6 +242,10 @@ const KEYWORDS: &[&str] = &[
 /// The keyword and the name of a declaration: `fn login`, `class User`.
 pub fn declaration(line: &str) -> Option<String> {
     let mut rest = line.trim_start();
+    // All words that may begin one do so; most lines end here.
+    if !rest.starts_with(|c: char| c.is_ascii_lowercase() || c == '#') {
+        return None;
+    }
     loop {
         let end = rest.find(|c: char| c.is_whitespace() || matches!(c, '(' | '<')).unwrap_or(rest.len());
         let (word, after) = rest.split_at(end);

@@ -6,7 +6,7 @@
 
 use super::need::Need;
 use super::select::{Costs, Text, select};
-use crate::engine::reduce::{Kept, Piece, Style, line_pieces, whole_name, without_number};
+use crate::engine::reduce::{KeptPieces, Piece, Style, line_pieces, whole_name, without_number};
 use crate::engine::{Reading, amount, label};
 use crate::model::{Block, BlockKind, BlockNumber, Level, Role, ToolVerb};
 use rustc_hash::FxHashSet;
@@ -30,8 +30,8 @@ pub struct Old<'a> {
 }
 
 /// What is worth most of old blocks, in their order: lines under the number of their block, then names by turn. What the rest
-/// of the window shows is not said again. `millionths` is what a byte must be worth.
-pub fn digest(reading: &Reading, old: &[Old<'_>], millionths: f32) -> String {
+/// of the window shows is not said again. `worth` is what a byte must be worth.
+pub fn digest(reading: &Reading, old: &[Old<'_>], worth: f32) -> String {
     let mut need = Need::new(reading);
     for old in old.iter().filter(|old| old.block.level != Level::Original) {
         need.replace(old.block, &crate::engine::terms_of(old.content));
@@ -43,7 +43,7 @@ pub fn digest(reading: &Reading, old: &[Old<'_>], millionths: f32) -> String {
     let texts = pieces.iter().zip(old);
     let texts: Vec<Text<'_>> = texts.map(|(pieces, old)| Text { pieces, line: need.of_line(old.block), weight: 1.0 }).collect();
     let selection = select(&texts, &|term| need.of_name(term), &shown, &COSTS);
-    let kept = selection.first(selection.worth_at_least(millionths * 1e-6));
+    let kept = selection.first(selection.worth_at_least(worth));
     written(old, &pieces, &kept)
 }
 
@@ -90,7 +90,7 @@ fn trimmed<'a>(text: Cow<'a, str>, mark: &str) -> Cow<'a, str> {
     }
 }
 
-fn written(old: &[Old<'_>], pieces: &[Vec<Piece<'_>>], kept: &[Kept]) -> String {
+fn written(old: &[Old<'_>], pieces: &[Vec<Piece<'_>>], kept: &[KeptPieces]) -> String {
     let tokens: f64 = old.iter().map(|old| old.block.tokens.value).sum();
     let mut text = format!(
         "[handed over: {} blocks of {} tokens in short. @recall(NUMBER) brings a block back, @recall(\"words\") what fits them.]",

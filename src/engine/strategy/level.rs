@@ -1,10 +1,11 @@
 //! One content at a level that somebody asked for.
 
-use super::select::{IN_PLACE, Text, select};
-use crate::engine::reduce::{Reducible, SUMMARIZED_TOKENS, bare, outline};
+use super::select::{IN_PLACE, Selection, Text, select};
+use crate::engine::reduce::{KeptPieces, Outline, Reducible, SUMMARIZED_TOKENS, bare, outline};
 use crate::engine::tokens::estimate;
 use crate::model::Level;
 use rustc_hash::FxHashSet;
+use std::cell::OnceCell;
 
 /// Share of a content that stays when it is trimmed, and the bytes that stay in any case.
 const TRIMMED_SHARE: usize = 3;
@@ -26,27 +27,67 @@ pub struct Context<'a> {
 /// what it was. A shorter level keeps nothing that a milder one does not.
 /// `marker` gives the marker line, by whether no line of the content is left.
 pub fn reduce(input: &Reducible<'_>, level: Level, marker: &dyn Fn(bool) -> String, context: &Context<'_>) -> Option<String> {
-    let outline = outline(input)?;
-    let texts: Vec<Text<'_>> = outline.texts().map(|pieces| Text { pieces, line: context.line, weight: 1.0 }).collect();
-    let selection = select(&texts, context.name, context.shown, &IN_PLACE);
-    let rendered = |choices: usize| outline.rendered(input.content, &selection.first(choices), "");
-    let most = |fits: &dyn Fn(&str) -> bool| {
-        let fits = |choices: usize| rendered(choices).is_none_or(|text| fits(&text));
-        let (mut fitting, mut beyond) = (0, selection.choices() + 1);
+    Levels::new(input, context)?.at(level, marker)
+}
+
+/// A content taken apart, to be put at any level.
+pub struct Levels<'a> {
+    content: &'a str,
+    outline: Outline<'a>,
+    context: &'a Context<'a>,
+    selection: OnceCell<Selection>,
+    summarized: OnceCell<usize>,
+}
+
+impl<'a> Levels<'a> {
+    /// Takes a content apart; none if it cannot be shortened.
+    pub fn new(input: &Reducible<'a>, context: &'a Context<'a>) -> Option<Levels<'a>> {
+        let (selection, summarized) = (OnceCell::new(), OnceCell::new());
+        Some(Levels { content: input.content, outline: outline(input)?, context, selection, summarized })
+    }
+
+    /// What is left at a level, as [`reduce`] says.
+    pub fn at(&self, level: Level, marker: &dyn Fn(bool) -> String) -> Option<String> {
+        let kept = match level {
+            Level::Original => return None,
+            Level::Minimal | Level::Archived => self.outline.texts().map(|pieces| KeptPieces::none(pieces.len())).collect(),
+            Level::Summarized => self.selection().first(self.summarized()),
+            // Of tokens and bytes one may allow more: what is summarized is never more.
+            Level::Trimmed => {
+                let bytes = (self.content.len() / TRIMMED_SHARE).max(TRIMMED_BYTES);
+                self.selection().first(self.most(&|text| text.len() <= bytes).max(self.summarized()))
+            }
+        };
+        self.outline.rendered(self.content, &kept, &marker(bare(&kept)))
+    }
+
+    fn selection(&self) -> &Selection {
+        self.selection.get_or_init(|| {
+            let texts = self.outline.texts().map(|pieces| Text { pieces, line: self.context.line, weight: 1.0 });
+            select(&texts.collect::<Vec<_>>(), self.context.name, self.context.shown, &IN_PLACE)
+        })
+    }
+
+    fn summarized(&self) -> usize {
+        *self.summarized.get_or_init(|| self.most(&|text| estimate(text) <= SUMMARIZED_TOKENS))
+    }
+
+    /// How many choices may be kept so that what is left fits.
+    fn most(&self, fits: &dyn Fn(&str) -> bool) -> usize {
+        let selection = self.selection();
+        let fits = |choices: usize| {
+            let rendered = self.outline.rendered(self.content, &selection.first(choices), "");
+            rendered.is_none_or(|text| fits(&text))
+        };
+        // Of a long content little stays: what is far too much is not even looked at.
+        let (mut fitting, mut beyond) = (0, 8.min(selection.choices() + 1));
+        while beyond <= selection.choices() && fits(beyond) {
+            (fitting, beyond) = (beyond, (beyond * 2).min(selection.choices() + 1));
+        }
         while beyond - fitting > 1 {
             let middle = fitting + (beyond - fitting) / 2;
             if fits(middle) { fitting = middle } else { beyond = middle }
         }
         fitting
-    };
-    let summarized = || most(&|text| estimate(text) <= SUMMARIZED_TOKENS);
-    let choices = match level {
-        Level::Original => return None,
-        Level::Minimal | Level::Archived => 0,
-        Level::Summarized => summarized(),
-        // Of tokens and bytes one may allow more: what is summarized is never more.
-        Level::Trimmed => most(&|text| text.len() <= (input.content.len() / TRIMMED_SHARE).max(TRIMMED_BYTES)).max(summarized()),
-    };
-    let kept = selection.first(choices);
-    outline.rendered(input.content, &kept, &marker(bare(&kept)))
+    }
 }

@@ -1,14 +1,15 @@
 //! A plan for a whole window: of all its old contents the pieces that are worth most.
 
-use super::level::{Context, reduce};
+use super::level::{Context, Levels};
 use super::need::Need;
 use super::select::{IN_PLACE, Selection, Text, select};
-use crate::engine::reduce::{Outline, Reducible, SUMMARIZED_TOKENS, bare, outline};
+use crate::engine::reduce::{KeptPieces, Outline, Reducible, SUMMARIZED_TOKENS, bare, outline};
 use crate::engine::tokens::estimate;
 use crate::engine::{Reading, hint, marker};
-use crate::model::{Block, BlockNumber, Level, Outdated, Role};
+use crate::model::{Block, BlockNumber, Key, Level, Outdated, Role};
 use rayon::prelude::*;
 use rustc_hash::FxHashSet;
+use serde::Serialize;
 use std::ops::Range;
 
 /// How many times more what people and the model said is worth than what tools printed.
@@ -76,7 +77,17 @@ impl<'a> Subject<'a> {
 impl Subject<'_> {
     /// What is left of it at a level; none where that would hardly be shorter.
     pub fn at_level(&self, level: Level, context: &Context<'_>) -> Option<String> {
-        reduce(&self.input(), level, &|bare| self.marker(level, bare), context).filter(|content| self.is_worth(content))
+        let [left] = self.at_levels([level], context);
+        left
+    }
+
+    /// The same at several levels.
+    pub fn at_levels<const N: usize>(&self, levels: [Level; N], context: &Context<'_>) -> [Option<String>; N] {
+        let apart = Levels::new(&self.input(), context);
+        levels.map(|level| {
+            let left = apart.as_ref()?.at(level, &|bare| self.marker(level, bare));
+            left.filter(|content| self.is_worth(content))
+        })
     }
 
     /// Whether a content is so much shorter that it is worth standing in its place.
@@ -124,82 +135,74 @@ pub struct Shortened {
     pub content: String,
 }
 
-/// The pieces of all subjects, those that are worth most first.
-pub struct Planned<'a> {
+/// The pieces of all subjects.
+pub struct Outlined<'a> {
     subjects: &'a [Subject<'a>],
     outlines: Vec<(Outline<'a>, Range<usize>)>,
     places: Vec<usize>,
-    selection: Selection,
+    texts: usize,
 }
 
-/// Weighs the pieces of all subjects. Everything else in the window stays, and what it shows needs not be shown again.
-pub fn plan<'a>(reading: &Reading, subjects: &'a [Subject<'a>]) -> Planned<'a> {
-    let need = Need::new(reading);
-    let numbers: FxHashSet<BlockNumber> = subjects.iter().map(|subject| subject.block.number).collect();
-    // What the client adds may be gone with the next start of the session; in the input of a tool lines are escaped.
-    let stays = |block: &&Block| !matches!(block.role, Role::System | Role::ToolUse) && !numbers.contains(&block.number);
-    let others = reading.in_window().filter(stays);
-    let shown: FxHashSet<u32> = others.flat_map(|block| block.terms.iter().copied()).collect();
-    let found: Vec<Option<Outline<'a>>> = subjects.par_iter().map(|subject| outline(&subject.input())).collect();
-    let mut outlines: Vec<(Outline<'a>, Range<usize>)> = Vec::new();
-    let mut places = Vec::new();
-    let mut next = 0;
-    for (place, outline) in found.into_iter().enumerate() {
-        if let Some(outline) = outline {
-            let count = outline.texts().len();
-            outlines.push((outline, next..next + count));
-            places.push(place);
-            next += count;
+impl<'a> Outlined<'a> {
+    /// Takes each content apart.
+    pub fn new(subjects: &'a [Subject<'a>]) -> Outlined<'a> {
+        let found: Vec<Option<Outline<'a>>> = subjects.par_iter().map(|subject| outline(&subject.input())).collect();
+        let mut all = Outlined { subjects, outlines: Vec::new(), places: Vec::new(), texts: 0 };
+        for (place, outline) in found.into_iter().enumerate() {
+            if let Some(outline) = outline {
+                let texts = all.texts..all.texts + outline.texts().len();
+                all.texts = texts.end;
+                all.outlines.push((outline, texts));
+                all.places.push(place);
+            }
         }
-    }
-    let texts: Vec<Text<'_>> = outlines
-        .iter()
-        .zip(&places)
-        .flat_map(|((outline, _), place)| {
-            let subject = &subjects[*place];
-            let line = LINE * need.of_line(subject.block);
-            let weight = match subject.block.role {
-                Role::User | Role::Assistant => DIALOGUE,
-                Role::ToolUse => INPUT,
-                _ => 1.0,
-            };
-            let weight = if subject.newest { weight * NEWEST } else { weight };
-            outline.texts().map(move |pieces| Text { pieces, line, weight })
-        })
-        .collect();
-    let selection = select(&texts, &|term| need.of_name(term), &shown, &IN_PLACE);
-    Planned { subjects, outlines, places, selection }
-}
-
-impl Planned<'_> {
-    /// How many choices there are: pieces, and names of pieces.
-    fn choices(&self) -> usize {
-        self.selection.choices()
+        all
     }
 
-    /// How many of them are worth at least so much a byte, in millionths.
-    pub fn worth_at_least(&self, millionths: f32) -> usize {
-        self.selection.worth_at_least(millionths * 1e-6)
+    /// Weighs the pieces, those that are worth most first. Everything else in the window stays, and what it shows needs not be
+    /// shown again.
+    pub fn weigh(&self, reading: &Reading) -> Selection {
+        let need = Need::new(reading);
+        let numbers: FxHashSet<BlockNumber> = self.subjects.iter().map(|subject| subject.block.number).collect();
+        // What the client adds may be gone with the next start of the session; in the input of a tool lines are escaped.
+        let stays = |block: &&Block| !matches!(block.role, Role::System | Role::ToolUse) && !numbers.contains(&block.number);
+        let others = reading.in_window().filter(stays);
+        let shown: FxHashSet<u32> = others.flat_map(|block| block.terms.iter().copied()).collect();
+        let texts: Vec<Text<'_>> = self
+            .outlines
+            .iter()
+            .zip(&self.places)
+            .flat_map(|((outline, _), place)| {
+                let subject = &self.subjects[*place];
+                let line = LINE * need.of_line(subject.block);
+                let weight = match subject.block.role {
+                    Role::User | Role::Assistant => DIALOGUE,
+                    Role::ToolUse => INPUT,
+                    _ => 1.0,
+                };
+                let weight = if subject.newest { weight * NEWEST } else { weight };
+                outline.texts().map(move |pieces| Text { pieces, line, weight })
+            })
+            .collect();
+        select(&texts, &|term| need.of_name(term), &shown, &IN_PLACE)
     }
 
-    /// What is left of the subjects when so many tokens are to be saved, as the prices of the originals have them.
+    /// The first choices of a selection that save so many tokens, as the prices of the originals have them.
     ///
     /// # Errors
     ///
-    /// Less can be saved: the most that can.
-    pub fn saving(&self, tokens: f64) -> Result<Vec<Shortened>, f64> {
-        let most = self.first(0);
-        let saved = self.saved(&most);
-        if saved < tokens {
-            return Err(saved);
+    /// Less can be saved: what is left when that is.
+    pub fn saving(&self, selection: &Selection, tokens: f64) -> Result<Vec<KeptPieces>, Vec<KeptPieces>> {
+        let mut best = selection.first(0);
+        if self.saved(&best) < tokens {
+            return Err(best);
         }
-        let (mut fitting, mut beyond) = (0, self.choices() + 1);
-        let mut best = most;
+        let (mut fitting, mut beyond) = (0, selection.choices() + 1);
         while beyond - fitting > 1 + fitting / PRECISION {
             let middle = fitting + (beyond - fitting) / 2;
-            let shortened = self.first(middle);
-            if self.saved(&shortened) >= tokens {
-                (fitting, best) = (middle, shortened);
+            let kept = selection.first(middle);
+            if self.saved(&kept) >= tokens {
+                (fitting, best) = (middle, kept);
             } else {
                 beyond = middle;
             }
@@ -207,7 +210,8 @@ impl Planned<'_> {
         Ok(best)
     }
 
-    fn saved(&self, shortened: &[Shortened]) -> f64 {
+    fn saved(&self, kept: &[KeptPieces]) -> f64 {
+        let shortened = self.shortened(kept);
         let mut subjects = self.subjects.iter();
         let saved = shortened.iter().filter_map(|shortened| {
             let subject = subjects.find(|subject| subject.block.number == shortened.number)?;
@@ -217,22 +221,46 @@ impl Planned<'_> {
         saved.sum()
     }
 
-    /// What is left of the subjects with the first choices; those that would not get shorter are left out.
-    pub fn first(&self, choices: usize) -> Vec<Shortened> {
-        let kept = self.selection.first(choices);
+    /// Whether what is kept is of these pieces, as far as can be seen without weighing them.
+    pub fn fits(&self, kept: &[KeptPieces]) -> bool {
+        let texts = self.outlines.iter().flat_map(|(outline, _)| outline.texts());
+        kept.len() == self.texts && texts.zip(kept).all(|(pieces, kept)| kept.fits(pieces))
+    }
+
+    /// What is left of the subjects with what is kept; those that would not get shorter are left out.
+    ///
+    /// `kept` has one element for each text, as [`Selection::first`] gives them.
+    pub fn shortened(&self, kept: &[KeptPieces]) -> Vec<Shortened> {
         let outlines = self.outlines.par_iter().zip(&self.places);
         let shortened = outlines.filter_map(|((outline, texts), place)| {
             let subject = &self.subjects[*place];
             let kept = &kept[texts.clone()];
-            let left = outline.rendered(subject.content, kept, "")?;
+            let left = outline.left(subject.content, kept)?;
             let level = match () {
-                () if kept.iter().all(crate::engine::reduce::Kept::is_none) => Level::Minimal,
+                () if kept.iter().all(KeptPieces::is_none) => Level::Minimal,
                 () if estimate(&left) <= SUMMARIZED_TOKENS => Level::Summarized,
                 () => Level::Trimmed,
             };
-            let content = outline.rendered(subject.content, kept, &subject.marker(level, bare(kept)))?;
+            let content = outline.marked(subject.content, kept, left, &subject.marker(level, bare(kept)))?;
             subject.is_worth(&content).then_some(Shortened { number: subject.block.number, level, content })
         });
         shortened.collect()
     }
+}
+
+/// The address of a plan: the same for the same contents in the same places, the same rules and the same aim.
+///
+/// `aim` is whatever else the plan depends on.
+pub fn plan_key(reading: &Reading, subjects: &[Subject<'_>], aim: &impl Serialize) -> Option<Key> {
+    let window: Vec<_> =
+        reading.in_window().map(|block| (block.number, block.role, block.hash.0, block.position.step, &block.tool)).collect();
+    let subjects: Vec<_> = subjects
+        .par_iter()
+        .map(|subject| {
+            let content = Key::of_bytes(subject.content.as_bytes()).0;
+            (subject.block.number, content, subject.tokens.to_bits(), &subject.label, &subject.reason, subject.newest)
+        })
+        .collect();
+    let all = (env!("CARGO_PKG_VERSION"), reading.steps, window, subjects, aim);
+    Some(Key::of_bytes(&postcard::to_stdvec(&all).ok()?))
 }

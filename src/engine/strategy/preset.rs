@@ -59,6 +59,13 @@ pub static PRESETS: &[Preset] = &[
 /// The preset that is used when none is named.
 pub const DEFAULT_PRESET: &str = "balanced";
 
+impl Preset {
+    /// What a byte must be worth to stay.
+    pub fn worth(&self) -> f32 {
+        self.worth_millionths * 1e-6
+    }
+}
+
 /// The preset with a name.
 pub fn preset(name: &str) -> Option<&'static Preset> {
     PRESETS.iter().find(|preset| preset.name == name)

@@ -5,7 +5,7 @@
 //! 1 − 1/√e of the best (Khuller, Moss and Naor 1999; for summaries Lin and Bilmes 2010). Worths only fall as more is shown, so that the
 //! piece at the head of the queue need only be looked at again when it comes up (Minoux 1978).
 
-use crate::engine::reduce::{ALWAYS, Kept, Line, Piece, names, whole_name};
+use crate::engine::reduce::{ALWAYS, KeptPieces, Line, Piece, names, whole_name};
 use rayon::prelude::*;
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::cmp::Ordering;
@@ -137,8 +137,8 @@ pub fn select(texts: &[Text<'_>], chance: &(dyn Fn(u32) -> f32 + Sync), shown: &
 
 impl<'a> Items<'a> {
     fn new(texts: &'a [Text<'a>], chance: &(dyn Fn(u32) -> f32 + Sync), shown: &FxHashSet<u32>, costs: &Costs) -> Items<'a> {
-        let named = texts.par_iter().map(|text| text.pieces.iter().map(|piece| names(&piece.text)).collect::<Vec<_>>());
-        let named: Vec<Vec<_>> = named.collect();
+        let found = texts.par_iter().map(|text| text.pieces.iter().map(|piece| names(&piece.text)).collect::<Vec<_>>());
+        let found: Vec<Vec<_>> = found.collect();
         let mut all = Items {
             texts,
             items: Vec::new(),
@@ -150,23 +150,29 @@ impl<'a> Items<'a> {
         };
         let mut ids: FxHashMap<u32, u32> = FxHashMap::default();
         let mut places: Vec<Option<Place>> = Vec::new();
-        for (text, found) in named.into_iter().enumerate() {
+        let mut named: Vec<bool> = Vec::new();
+        for (text, found) in found.into_iter().enumerate() {
             all.starts.push(all.items.len() as u32);
             for (piece, (names, line)) in found.into_iter().enumerate() {
                 let from = all.terms.len() as u32;
                 let Piece { again, nameless, .. } = texts[text].pieces[piece];
                 let quotable = |line: &Line| line.quotable && !again && !nameless;
-                let line = line.map(|line| (line.term, None, if quotable(&line) { texts[text].line } else { READABLE }));
+                let line = line.map(|line| (line.term, None, Some(if quotable(&line) { texts[text].line } else { READABLE })));
                 let names = if nameless { Vec::new() } else { names };
-                let names = names.into_iter().map(|name| (name.term, Some(name.range).filter(|_| name.alone), chance(name.term)));
+                let names = names.into_iter().map(|name| (name.term, Some(name.range).filter(|_| name.alone), None));
                 for (term, range, worth) in names.chain(line) {
                     let id = *ids.entry(term).or_insert_with(|| {
-                        all.chances.push(worth);
+                        all.chances.push(0.0);
                         all.shown.push(shown.contains(&term));
                         places.push(None);
+                        named.push(false);
                         all.chances.len() as u32 - 1
                     });
-                    all.chances[id as usize] = all.chances[id as usize].max(worth);
+                    // What a name is worth is asked for once; a line can be worth more in another text.
+                    let asked = worth.is_some() || std::mem::replace(&mut named[id as usize], true);
+                    let worth = worth.unwrap_or_else(|| if asked { 0.0 } else { chance(term) });
+                    let known = &mut all.chances[id as usize];
+                    *known = known.max(worth);
                     if !all.terms[from as usize..].contains(&id) {
                         all.terms.push(id);
                     }
@@ -186,16 +192,21 @@ impl<'a> Items<'a> {
                 });
             }
         }
+        // A path shows the names that it is made of.
+        let places = places.into_par_iter().zip(&all.shown).map(|(place, shown)| {
+            let place = place.filter(|_| !shown)?;
+            let words = &texts[place.text as usize].pieces[place.piece as usize].text;
+            let whole = whole_name(words, place.range.clone());
+            let cost = whole.len() as f32 + costs.name_bytes;
+            let within = names(&words[whole]).0.into_iter().filter_map(|name| ids.get(&name.term).copied()).collect();
+            Some((place, cost, within))
+        });
+        let places: Vec<Option<(Place, f32, Vec<u32>)>> = places.collect();
         for (id, place) in places.into_iter().enumerate() {
-            let Some(Place { text, piece, range }) = place.filter(|_| !all.shown[id]) else { continue };
+            let Some((Place { text, piece, range }, cost, within)) = place else { continue };
             let from = all.terms.len() as u32;
             all.terms.push(id as u32);
-            // A path shows the names that it is made of.
-            let words = &texts[text as usize].pieces[piece as usize].text;
-            let whole = whole_name(words, range.clone());
-            let cost = whole.len() as f32 + costs.name_bytes;
-            let (within, _) = names(&words[whole]);
-            all.terms.extend(within.iter().filter_map(|name| ids.get(&name.term)).filter(|other| **other != id as u32));
+            all.terms.extend(within.into_iter().filter(|other| *other != id as u32));
             let terms = from..all.terms.len() as u32;
             all.items.push(Item { text, piece, name: Some(range), cost, tells: 0.0, terms, chosen: false });
         }
@@ -248,7 +259,7 @@ impl<'a> Items<'a> {
 }
 
 impl Selection {
-    /// How many choices are worth at least so much a byte.
+    /// How many choices are worth at least so much a byte: the chance that the agent needs what it shows.
     pub fn worth_at_least(&self, worth: f32) -> usize {
         self.chosen.partition_point(|(known, _)| *known >= worth)
     }
@@ -259,8 +270,8 @@ impl Selection {
     }
 
     /// The first choices, by text.
-    pub fn first(&self, count: usize) -> Vec<Kept> {
-        let mut kept: Vec<Kept> = self.sizes.iter().map(|pieces| Kept::none(*pieces)).collect();
+    pub fn first(&self, count: usize) -> Vec<KeptPieces> {
+        let mut kept: Vec<KeptPieces> = self.sizes.iter().map(|pieces| KeptPieces::none(*pieces)).collect();
         let chosen = &self.chosen[..count.min(self.chosen.len())];
         let mut shown: FxHashSet<u32> = FxHashSet::default();
         for (_, choice) in chosen {

@@ -3,7 +3,7 @@
 //! The laws of all reducers at all levels, over contents of the fixtures and generated ones.
 
 use super::*;
-use crate::engine::reduce::{Kept, SUMMARIZED_TOKENS, outline, rendered};
+use crate::engine::reduce::{KeptPieces, SUMMARIZED_TOKENS, outline, rendered};
 use crate::engine::tokens::estimate;
 use crate::model::{Block, BlockKind, Image, Level, Role, Tool, ToolVerb};
 use proptest::collection::vec;
@@ -108,7 +108,7 @@ fn check_outline(subject: &Subject<'_>) {
         );
         let lines: usize = pieces.iter().map(|piece| piece.lines).sum();
         assert!(lines <= subject.content.len() + 1);
-        let all = Kept { pieces: vec![true; pieces.len()], ..Kept::default() };
+        let all = KeptPieces { pieces: vec![true; pieces.len()], ..KeptPieces::default() };
         assert!(subject.content.contains("[…") || !rendered(pieces, &all).contains("[…"), "{}", rendered(pieces, &all));
     }
     let hint = crate::engine::hint(&input, 38);
