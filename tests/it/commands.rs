@@ -526,6 +526,15 @@ fn arguments_that_make_no_sense() {
     );
     check(
         &sandbox,
+        &["help", "--", "--version"],
+        expect![[r#"
+            error: there is no command and no topic '--version'
+            hint: aperture help lists the commands; the topics are selectors, lifecycle and settings
+            exit code 2
+        "#]],
+    );
+    check(
+        &sandbox,
         &["statsu"],
         expect![[r#"
             error: unrecognized subcommand 'statsu'
@@ -830,6 +839,7 @@ fn help_explains_every_command_and_topic() {
         assert_eq!(wide, None, "aperture help {name}");
     }
     assert_eq!(sandbox.text(&["help"]), sandbox.text(&["--help"]));
+    assert_eq!(sandbox.text(&["help", "manifest"]), sandbox.text(&["manifest", "--help"]));
     assert!(sandbox.text(&["--version"]).starts_with("aperture "));
 }
 
