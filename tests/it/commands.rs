@@ -219,6 +219,21 @@ fn no_table_is_wider_than_the_terminal() {
     assert!(faults.is_empty(), "{}", faults.join("\n"));
 }
 
+#[cfg(unix)]
+#[test]
+fn what_can_be_read_only_once_is_no_session() {
+    check(
+        &Sandbox::of("tools-and-spill"),
+        &["status", "/dev/null"],
+        expect![[r#"
+            error: /dev/null cannot be read
+            because: it is no regular file: a session has to be read more than once
+            hint: save what it holds to a file, and name that
+            exit code 1
+        "#]],
+    );
+}
+
 #[test]
 fn every_report_is_json_with_its_schema() {
     let sandbox = Sandbox::of("tools-and-spill");
