@@ -193,7 +193,7 @@ fn wide_and_narrow_terminals() {
     snapshot("columns-40", &screens(&Sandbox::of("tools-and-spill").columns(40), &lines));
 }
 
-/// Widths of terminals that every table fits. At 40 columns the gauge of `status` and the table of `sessions` do not as yet.
+/// Widths of terminals that every table fits.
 const WIDTHS: [usize; 5] = [40, 56, 60, 80, 100];
 
 #[test]
@@ -217,6 +217,17 @@ fn no_table_is_wider_than_the_terminal() {
         }
     }
     assert!(faults.is_empty(), "{}", faults.join("\n"));
+}
+
+#[test]
+fn a_command_that_status_suggests_is_whole_at_any_width() {
+    let sandbox = Sandbox::of("tools-and-spill");
+    let session = "11111111-1111-4111-8111-111111111111";
+    for columns in WIDTHS {
+        let text = sandbox.columns_text(&["status", "-s", session], columns);
+        let command = format!("aperture compress --stale -s {session}");
+        assert!(text.lines().any(|line| line.contains(&command)), "{columns} columns:\n{text}");
+    }
 }
 
 #[cfg(unix)]
@@ -630,7 +641,8 @@ fn damage_is_counted_and_never_fatal() {
 
             window    ▕                                        ▏  ~2 of 200k tokens, 0 %
                       200k free; window size assumed: --window sets it
-            billed    never: the model has not answered in this window, all figures are est…
+            billed    never: the model has not answered in this window, all figures are
+                      estimates
 
             by zone
               primacy             2  100 %  ████████████████████ 1 block
