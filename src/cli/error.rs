@@ -102,6 +102,9 @@ impl From<FindError> for CommandError {
                 vec![text]
             }
             FindError::NotASession { .. } => vec!["aperture sessions lists the sessions that it reads".to_owned()],
+            FindError::Unreadable { source, .. } if source.kind() == io::ErrorKind::InvalidInput => {
+                vec!["save what it holds to a file, and name that".to_owned()]
+            }
             FindError::Unreadable { .. } => vec!["check that you may read it: ls -l".to_owned()],
         };
         CommandError { kind: ErrorKind::Refused, source: error.into(), hints }

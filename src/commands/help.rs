@@ -1,6 +1,6 @@
 //! `aperture help`: commands and topics.
 
-use crate::cli::{self, CommandError, ErrorKind};
+use crate::cli::{self, Cli, CommandError, ErrorKind};
 use anyhow::anyhow;
 use std::io::Write;
 
@@ -17,21 +17,23 @@ pub struct Arguments {
 
 /// Explains.
 pub fn run(arguments: &Arguments) -> Result<(), CommandError> {
-    let mut definition = cli::definition();
-    definition.build();
-    let text = match arguments.topic.as_deref() {
-        None => definition.render_long_help().to_string(),
-        Some(name) => match cli::topic(name) {
-            Some(text) => text,
-            None => {
-                let command = definition.find_subcommand_mut(name).ok_or_else(|| {
-                    let error = anyhow!("there is no command and no topic '{name}'");
-                    CommandError::new(ErrorKind::Usage, error)
-                        .hint("aperture help lists the commands; the topics are selectors, lifecycle and settings")
-                })?;
-                command.render_long_help().to_string()
-            }
-        },
+    let topic = arguments.topic.as_deref();
+    let text = match topic.and_then(cli::topic) {
+        Some(text) => text,
+        None => of_command(topic)?,
     };
     Ok(std::io::stdout().write_all(text.as_bytes())?)
+}
+
+/// The help of a command, or of the program: what `--help` says, which defines no more of the command line than it shows.
+fn of_command(name: Option<&str>) -> Result<String, CommandError> {
+    let words = ["aperture"].into_iter().chain(name).chain(["--help"]);
+    match Cli::try_parse_from(words) {
+        Err(help) if help.kind() == clap::error::ErrorKind::DisplayHelp => Ok(help.render().to_string()),
+        _ => {
+            let error = anyhow!("there is no command and no topic '{}'", name.unwrap_or_default());
+            Err(CommandError::new(ErrorKind::Usage, error)
+                .hint("aperture help lists the commands; the topics are selectors, lifecycle and settings"))
+        }
+    }
 }

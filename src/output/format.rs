@@ -112,9 +112,58 @@ pub fn clip(text: &str, width: usize) -> String {
     clipped
 }
 
+/// The end of the text in at most `width` columns, cut with `…` before it.
+pub fn clip_start(text: &str, width: usize) -> String {
+    let text = clip(text, usize::MAX);
+    let mut left = text.width();
+    if left <= width {
+        return text;
+    }
+    let room = width.saturating_sub(1);
+    let end = text.trim_start_matches(|c: char| {
+        let goes = left > room;
+        left -= if goes { c.width().unwrap_or(0) } else { 0 };
+        goes
+    });
+    if width > 0 { format!("…{end}") } else { String::new() }
+}
+
+/// The text in lines of at most `width` columns, cut between words; each but the first has `indent` spaces before it. A word that is
+/// longer than a line is clipped.
+pub fn wrap(text: &str, indent: usize, width: usize) -> Vec<String> {
+    let text = clip(text, usize::MAX);
+    let mut lines = vec![String::new()];
+    for word in text.split_inclusive(' ') {
+        let line = lines.last().map_or(0, |line| line.width());
+        if line > indent && line + word.trim_end().width() > width {
+            lines.push(" ".repeat(indent));
+        }
+        if let Some(line) = lines.last_mut() {
+            line.push_str(word);
+        }
+    }
+    lines.iter().map(|line| clip(line.trim_end(), width)).collect()
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn the_end_of_a_text_is_kept_by_columns() {
+        for (text, width, clipped) in [("hello", 5, "hello"), ("hello", 4, "…llo"), ("日本語", 5, "…本語"), ("x", 0, "")]
+        {
+            assert_eq!(clip_start(text, width), clipped);
+        }
+    }
+
+    #[test]
+    fn text_is_wrapped_between_words() {
+        assert_eq!(wrap("file  one two three", 6, 13), ["file  one two", "      three"]);
+        assert_eq!(wrap("file  longer-than-that", 6, 13), ["file  longer…"]);
+        assert_eq!(wrap("one two", 0, 80), ["one two"]);
+        assert_eq!(wrap("", 0, 80), [""]);
+    }
 
     #[test]
     fn estimates_are_marked() {

@@ -42,7 +42,7 @@ pub use check::{CheckFormat, CheckReport, CheckedSession};
 pub use diff::DiffReport;
 pub use explain::{Decision, Deed, ExplainReport};
 pub use export::ExportReport;
-pub use format::{age, bytes, clip, numbered, padded, percent, printable, time, tokens};
+pub use format::{age, bytes, clip, clip_start, numbered, padded, percent, printable, time, tokens, wrap};
 pub use gc::{ForgettableSession, GcReport};
 pub use git_hook::{GitHooksReport, InstalledHook};
 pub use hook::{HookReport, changes_of};

@@ -1,7 +1,7 @@
 use super::{Paint, Report, Style, age, amount, bytes, clip};
-use comfy_table::{CellAlignment, Table, presets};
 use serde::Serialize;
 use std::path::Path;
+use unicode_width::UnicodeWidthStr;
 
 /// A session in the list.
 #[derive(Clone, Debug, Serialize)]
@@ -69,19 +69,23 @@ impl Report for SessionsReport {
         };
         let fixed: usize = columns.iter().map(|column| column.width + 1).sum();
         let room = style.width.saturating_sub(fixed).max(8);
-        let mut table = Table::new();
-        table.load_preset(presets::NOTHING);
-        table.set_header(columns.iter().map(|column| style.paint(Paint::Dim, column.name)));
-        for session in &self.sessions {
-            table.add_row(columns.iter().map(|column| column.cell(style, session, room)));
-        }
-        for (shown, column) in table.column_iter_mut().zip(columns) {
-            shown.set_padding((0, 1));
-            if column.right {
-                shown.set_cell_alignment(CellAlignment::Right);
+        let cells = |session| columns.iter().map(move |column| column.cell(style, session, room)).collect();
+        let rows: Vec<Vec<Cell>> = self.sessions.iter().map(cells).collect();
+        let widest = |place: usize| rows.iter().map(|row| row[place].width).max().unwrap_or(0).max(columns[place].name.len());
+        let widths: Vec<usize> = (0..columns.len()).map(widest).collect();
+        let heading = columns.iter().map(|column| Cell::new(style, Paint::Dim, column.name)).collect();
+        let mut text = String::new();
+        // Laid out here and not by comfy-table, which takes as long for this as all else does that a warm list needs.
+        for row in std::iter::once(&heading).chain(&rows) {
+            let start = text.len();
+            for ((cell, column), width) in row.iter().zip(columns).zip(&widths) {
+                let room = " ".repeat(width - cell.width);
+                let (before, behind) = if column.right { (&*room, "") } else { ("", &*room) };
+                text.extend([before, &cell.text, behind, " "]);
             }
+            text.truncate(start + text[start..].trim_end().len());
+            text.push('\n');
         }
-        let mut text: String = table.lines().map(|line| line.trim_end().to_owned() + "\n").collect();
         if self.left_out > 0 {
             text.push_str(&style.paint(Paint::Dim, &format!("and {} more: --limit 0 lists all\n", self.left_out)));
         }
@@ -119,28 +123,47 @@ const COLUMNS: [Column; 9] = [AGE, ID, PROJECT, WINDOW, FULL, TURNS, SIZE, MODEL
 const COLUMNS_NARROW: [Column; 8] = [AGE, ID, PROJECT, WINDOW, FULL, TURNS, SIZE, TITLE];
 const COLUMNS_NARROWEST: [Column; 4] = [AGE, ID, FULL, TITLE];
 
+/// What stands in a column, painted, and how wide it is.
+struct Cell {
+    text: String,
+    width: usize,
+}
+
+impl Cell {
+    fn new(style: &Style, paint: Paint, text: &str) -> Cell {
+        Cell { width: text.width(), text: style.paint(paint, text) }
+    }
+
+    fn plain(text: String) -> Cell {
+        Cell { width: text.width(), text }
+    }
+}
+
 impl Column {
-    fn cell(&self, style: &Style, session: &SessionRow, room: usize) -> String {
+    fn cell(&self, style: &Style, session: &SessionRow, room: usize) -> Cell {
         match self.name {
             "AGE" => {
-                let open = if session.open { style.paint(Paint::Good, "●") } else { " ".to_owned() };
-                format!("{open}{}", age(style.now, session.modified))
+                let mut cell = if session.open { Cell::new(style, Paint::Good, "●") } else { Cell::plain(" ".to_owned()) };
+                let age = age(style.now, session.modified);
+                cell.width += age.width();
+                cell.text.push_str(&age);
+                cell
             }
-            "ID" => style.paint(Paint::Name, &short_id(&session.id)),
-            "PROJECT" => clip(last_part(&session.project), self.width),
-            "WINDOW" => format!("{}{}", if session.estimated { "~" } else { "" }, amount(session.window_tokens)),
+            "ID" => Cell::new(style, Paint::Name, &short_id(&session.id)),
+            "PROJECT" => Cell::plain(clip(last_part(&session.project), self.width)),
+            "WINDOW" => Cell::plain(format!("{}{}", if session.estimated { "~" } else { "" }, amount(session.window_tokens))),
             "FULL" => {
                 let paint = match session.percent {
                     80.0.. => Paint::Bad,
                     60.0.. => Paint::Warning,
                     _ => Paint::Dim,
                 };
-                style.paint(paint, &format!("{:.0} %", session.percent))
+                Cell::new(style, paint, &format!("{:.0} %", session.percent))
             }
-            "TURNS" => session.turns.to_string(),
-            "SIZE" => bytes(session.bytes),
-            "MODEL" => clip(short_model(&session.model), self.width),
-            _ => clip(&session.title, room),
+            "TURNS" => Cell::plain(session.turns.to_string()),
+            "SIZE" => Cell::plain(bytes(session.bytes)),
+            "MODEL" => Cell::plain(clip(short_model(&session.model), self.width)),
+            _ => Cell::plain(clip(&session.title, room)),
         }
     }
 }

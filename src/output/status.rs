@@ -1,8 +1,9 @@
-use super::{Paint, Report, Style, age, amount, bytes, clip, count, percent, plural, tokens, unit};
+use super::{Paint, Report, Style, age, amount, bytes, clip, clip_start, count, percent, plural, tokens, unit, wrap};
 use crate::engine::tokens::Accuracy;
 use crate::engine::{Capacity, CapacitySource, Entry, Suggestion};
 use crate::model::{Damage, Fault, Hidden, TokenCount, Zone};
 use serde::Serialize;
+use unicode_width::UnicodeWidthStr;
 
 /// One screen about a session.
 #[derive(Clone, Debug, Serialize)]
@@ -84,6 +85,10 @@ pub struct Share {
 
 /// Widest that the screen is drawn.
 const WIDEST: usize = 100;
+/// Columns of what stands before the text of each line.
+const MARGIN: usize = 10;
+/// Columns below which lists stand under their names, not beside them.
+const BESIDE: usize = 60;
 
 impl Report for StatusReport {
     fn schema(&self) -> &'static str {
@@ -94,7 +99,7 @@ impl Report for StatusReport {
         let width = style.width.min(WIDEST);
         let mut lines: Vec<String> = Vec::new();
         lines.push(style.paint(Paint::Heading, &clip(&self.title, width)));
-        lines.push(style.paint(Paint::Dim, &clip(&self.subtitle(style), width)));
+        lines.extend(wrap(&self.subtitle(style), 0, width).iter().map(|line| style.paint(Paint::Dim, line)));
         lines.push(String::new());
         self.gauge(style, width, &mut lines);
         lines.push(String::new());
@@ -127,7 +132,7 @@ impl StatusReport {
 
     fn gauge(&self, style: &Style, width: usize, lines: &mut Vec<String>) {
         let free = self.capacity.tokens.saturating_sub(self.tokens.round());
-        let gauge = gauge(style, width.saturating_sub(10), self.tokens, self.capacity.tokens, self.percent);
+        let gauge = gauge(style, width.saturating_sub(MARGIN), self.tokens, self.capacity.tokens, self.percent);
         lines.push(format!("window    {gauge}"));
         let source = match self.capacity.source {
             CapacitySource::Setting => "window size as set",
@@ -136,7 +141,8 @@ impl StatusReport {
             CapacitySource::Observed => "window size as seen: it held more than the model's usual one",
             CapacitySource::Assumed => "window size assumed: --window sets it",
         };
-        lines.push(style.paint(Paint::Dim, &clip(&format!("          {} free; {source}", amount(free)), width)));
+        let free = wrap(&format!("          {} free; {source}", amount(free)), MARGIN, width);
+        lines.extend(free.iter().map(|line| style.paint(Paint::Dim, line)));
         let accuracy = &self.accuracy;
         let measured = match (self.measured, accuracy.step_median, accuracy.step_p90) {
             (Some(measured), Some(median), Some(p90)) => format!(
@@ -148,12 +154,13 @@ impl StatusReport {
             (Some(measured), ..) => format!("billed    {} at the last step", count(measured)),
             (None, ..) => "billed    never: the model has not answered in this window, all figures are estimates".to_owned(),
         };
-        lines.push(clip(&measured, width));
+        lines.extend(wrap(&measured, MARGIN, width));
     }
 
     fn shares(&self, style: &Style, width: usize, lines: &mut Vec<String>) {
         let total = self.tokens.round().max(1);
         let bar = if width >= 70 { 20 } else { 6 };
+        let room = width.saturating_sub(33 + bar);
         let row = |share: &Share, name: &str| {
             let part = share.tokens as f64 / total as f64;
             format!(
@@ -172,8 +179,7 @@ impl StatusReport {
             } else {
                 blocks
             };
-            let line = row(zone, &zone.name);
-            lines.push(format!("{line} {}", style.paint(Paint::Dim, &clip(&note, width.saturating_sub(33 + bar)))));
+            lines.push(noted(style, &row(zone, &zone.name), &note, room));
         }
         let columns: [(&str, &[Share]); 2] = [("by kind", &self.kinds), ("by tool", &self.tools)];
         for (title, shares) in columns {
@@ -182,20 +188,14 @@ impl StatusReport {
             }
             lines.push(style.paint(Paint::Heading, title));
             for share in shares.iter().take(6) {
-                let note = plural(share.blocks as usize, "block");
-                lines.push(format!(
-                    "{} {}",
-                    row(share, &share.name),
-                    style.paint(Paint::Dim, &clip(&note, width.saturating_sub(33 + bar)))
-                ));
+                lines.push(noted(style, &row(share, &share.name), &plural(share.blocks as usize, "block"), room));
             }
         }
         if !self.files.is_empty() {
             lines.push(style.paint(Paint::Heading, "heaviest files"));
             for file in self.files.iter().take(5) {
                 let note = plural(file.blocks as usize, "block");
-                let inside = file.name.strip_prefix(&self.project).unwrap_or(&file.name).trim_start_matches('/');
-                let name = clip(inside, width.saturating_sub(24));
+                let name = clip_start(inside(&file.name, &self.project), width.saturating_sub(13 + note.len()));
                 lines.push(format!("  {:>7}  {name}  {}", amount(file.tokens), style.paint(Paint::Dim, &note)));
             }
         }
@@ -203,6 +203,7 @@ impl StatusReport {
     }
 
     fn advice(&self, style: &Style, width: usize, lines: &mut Vec<String>) {
+        let margin = if width < BESIDE { 2 } else { MARGIN };
         let total = self.tokens.round().max(1) as f64;
         if self.stale.blocks > 0 {
             let share = percent(self.stale.tokens as f64 / total);
@@ -213,33 +214,41 @@ impl StatusReport {
                 self.superseded.blocks,
                 unit(&amount(self.superseded.tokens), "token")
             );
-            lines.push(style.paint(Paint::Warning, &clip(&text, width)));
+            lines.extend(wrap(&text, MARGIN, width).iter().map(|line| style.paint(Paint::Warning, line)));
             for entry in self.largest_stale.iter().take(3) {
                 let reason = entry.reason.as_deref().unwrap_or_default();
-                let text = format!("          #{} {} ({}) {reason}", entry.number, clip(&entry.label, 40), tokens(entry.tokens));
+                let (number, rest) = (format!("#{}", entry.number), format!("({}) {reason}", tokens(entry.tokens)));
+                let room = width.saturating_sub(margin + number.len() + rest.width() + 2).clamp(8, 40);
+                let text = format!("{:margin$}{number} {} {rest}", "", clip(&entry.label, room));
                 lines.push(clip(&text, width));
             }
-            lines.push(style.paint(Paint::Dim, &clip("          aperture blocks stale --sort tokens lists them", width)));
+            let all = format!("{:margin$}aperture blocks stale --sort tokens lists them", "");
+            lines.extend(wrap(&all, margin, width).iter().map(|line| style.paint(Paint::Dim, line)));
         } else {
             lines.push("stale     nothing".to_owned());
         }
-        let mut name = "next";
-        for suggestion in &self.suggestions {
-            // A command that is cut cannot be pasted: what it would do goes first, then the column of its own.
+        for (place, suggestion) in self.suggestions.iter().enumerate() {
+            let name = if place == 0 { "next" } else { "" };
             let command = super::printable(&suggestion.command);
-            let length = command.chars().count();
-            let indent = if 10 + length > width && name.is_empty() { 2.min(width.saturating_sub(length)) } else { 10 };
-            let line = style.paint(Paint::Name, &clip(&command, width.saturating_sub(indent)));
-            let line = format!("{name:<indent$}{line}");
-            let room = width.saturating_sub(indent + length + 3);
-            let effect = super::advice::short_effect(suggestion, room);
-            lines.push(if effect.is_empty() { line } else { format!("{line}   {}", style.paint(Paint::Dim, &effect)) });
-            name = "";
+            let painted = style.paint(Paint::Name, &command);
+            match width.checked_sub(MARGIN + command.width()) {
+                Some(room) => {
+                    let effect = super::advice::short_effect(suggestion, room.saturating_sub(3));
+                    let gap = if effect.is_empty() { "" } else { "   " };
+                    lines.push(format!("{name:<MARGIN$}{painted}{gap}{}", style.paint(Paint::Dim, &effect)));
+                }
+                // A command that is cut cannot be pasted: it has a line of its own, which the terminal wraps if it must.
+                None => {
+                    let effect = clip(&super::advice::effect(suggestion), width.saturating_sub(MARGIN));
+                    lines.push(format!("{name:<MARGIN$}{}", style.paint(Paint::Dim, &effect)));
+                    lines.push(format!("{:indent$}{painted}", "", indent = width.saturating_sub(command.width())));
+                }
+            }
         }
         let hidden = &self.hidden;
         let away = super::format::hidden(hidden);
         if !away.is_empty() {
-            lines.push(clip(&format!("cold      {}: {away}", plural(hidden.total() as usize, "block")), width));
+            lines.extend(wrap(&format!("cold      {}: {away}", plural(hidden.total() as usize, "block")), MARGIN, width));
         }
         let file = format!(
             "file      {}, {}; the window's content is {} of it, {}",
@@ -248,13 +257,26 @@ impl StatusReport {
             bytes(self.window_bytes),
             percent(self.window_bytes as f64 / self.bytes.max(1) as f64)
         );
-        lines.push(clip(&file, width));
+        lines.extend(wrap(&file, MARGIN, width));
         if !self.damage.is_empty() {
             let faults: Vec<String> =
                 self.damage.iter().map(|(fault, count)| format!("{count} {}", fault_name(*fault, *count))).collect();
-            lines.push(style.paint(Paint::Warning, &clip(&format!("damage    {}", faults.join(", ")), width)));
+            let damage = wrap(&format!("damage    {}", faults.join(", ")), MARGIN, width);
+            lines.extend(damage.iter().map(|line| style.paint(Paint::Warning, line)));
         }
     }
+}
+
+/// A path as seen from a directory, if it is in there.
+fn inside<'a>(path: &'a str, directory: &str) -> &'a str {
+    let rest = path.strip_prefix(directory).filter(|_| !directory.is_empty());
+    rest.and_then(|rest| rest.strip_prefix(['/', '\\'])).unwrap_or(path)
+}
+
+/// A row with a note behind it, or with the beginning of the note, or without it where there is no room.
+fn noted(style: &Style, row: &str, note: &str, room: usize) -> String {
+    let fitting = [note, note.split(';').next().unwrap_or_default()].into_iter().find(|note| note.width() <= room);
+    fitting.map_or_else(|| row.trim_end().to_owned(), |note| format!("{row} {}", style.paint(Paint::Dim, note)))
 }
 
 /// How full a window is: a bar where there is room for one, and the figures.
@@ -291,5 +313,22 @@ fn fault_name(fault: Fault, count: u32) -> &'static str {
         Fault::OrphanResult => "results without their tool use",
         Fault::UnansweredUse if one => "tool use without a result",
         Fault::UnansweredUse => "tool uses without a result",
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_file_beside_the_project_is_not_in_it() {
+        for (path, directory, seen) in [
+            ("/home/dev/shop/src/a.rs", "/home/dev/shop", "src/a.rs"),
+            ("/home/dev/shop-old/src/a.rs", "/home/dev/shop", "/home/dev/shop-old/src/a.rs"),
+            (r"C:\shop\a.rs", r"C:\shop", "a.rs"),
+            ("/a.rs", "", "/a.rs"),
+        ] {
+            assert_eq!(inside(path, directory), seen);
+        }
     }
 }

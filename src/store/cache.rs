@@ -6,7 +6,7 @@ use crate::provider::Totals;
 use rayon::prelude::*;
 use rusqlite::{Connection, ErrorCode, OptionalExtension, TransactionBehavior, params};
 use rustc_hash::FxHashMap;
-use std::path::{Path, PathBuf};
+use std::path::{Path, PathBuf, is_separator};
 use std::sync::Mutex;
 
 /// Goes up when anything that is cached changes its meaning; a cache of another format is emptied.
@@ -237,7 +237,8 @@ fn read_segment(db: &Connection, rowid: i64) -> rusqlite::Result<Vec<u8>> {
 
 /// The directory of a file and its name, as the cache knows them.
 pub fn directory_and_name(path: &Path) -> Option<(&str, &str)> {
-    Some((path.parent()?.to_str()?, path.file_name()?.to_str()?))
+    // As text: taking a path apart takes longer than all else that a list needs of a file that it knows.
+    path.to_str()?.rsplit_once(is_separator)
 }
 
 /// The files of one directory; none when they cannot be read.

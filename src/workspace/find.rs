@@ -108,6 +108,7 @@ fn find_in(
             })
             .collect();
         directories = Vec::new();
+        all.reserve(listed.iter().flat_map(|(_, entries)| entries).map(Vec::len).sum());
         for (directory, entries) in listed {
             match entries {
                 Ok(entries) => {

@@ -193,7 +193,7 @@ fn wide_and_narrow_terminals() {
     snapshot("columns-40", &screens(&Sandbox::of("tools-and-spill").columns(40), &lines));
 }
 
-/// Widths of terminals that every table fits. At 40 columns the gauge of `status` and the table of `sessions` do not as yet.
+/// Widths of terminals that every table fits.
 const WIDTHS: [usize; 5] = [40, 56, 60, 80, 100];
 
 #[test]
@@ -217,6 +217,32 @@ fn no_table_is_wider_than_the_terminal() {
         }
     }
     assert!(faults.is_empty(), "{}", faults.join("\n"));
+}
+
+#[test]
+fn a_command_that_status_suggests_is_whole_at_any_width() {
+    let sandbox = Sandbox::of("tools-and-spill");
+    let session = "11111111-1111-4111-8111-111111111111";
+    for columns in WIDTHS {
+        let text = sandbox.columns_text(&["status", "-s", session], columns);
+        let command = format!("aperture compress --stale -s {session}");
+        assert!(text.lines().any(|line| line.contains(&command)), "{columns} columns:\n{text}");
+    }
+}
+
+#[cfg(unix)]
+#[test]
+fn what_can_be_read_only_once_is_no_session() {
+    check(
+        &Sandbox::of("tools-and-spill"),
+        &["status", "/dev/null"],
+        expect![[r#"
+            error: /dev/null cannot be read
+            because: it is no regular file: a session has to be read more than once
+            hint: save what it holds to a file, and name that
+            exit code 1
+        "#]],
+    );
 }
 
 #[test]
@@ -527,6 +553,15 @@ fn arguments_that_make_no_sense() {
     );
     check(
         &sandbox,
+        &["help", "--", "--version"],
+        expect![[r#"
+            error: there is no command and no topic '--version'
+            hint: aperture help lists the commands; the topics are selectors, lifecycle and settings
+            exit code 2
+        "#]],
+    );
+    check(
+        &sandbox,
         &["statsu"],
         expect![[r#"
             error: unrecognized subcommand 'statsu'
@@ -607,7 +642,8 @@ fn damage_is_counted_and_never_fatal() {
 
             window    ▕                                        ▏  ~2 of 200k tokens, 0 %
                       200k free; window size assumed: --window sets it
-            billed    never: the model has not answered in this window, all figures are est…
+            billed    never: the model has not answered in this window, all figures are
+                      estimates
 
             by zone
               primacy             2  100 %  ████████████████████ 1 block
@@ -831,6 +867,7 @@ fn help_explains_every_command_and_topic() {
         assert_eq!(wide, None, "aperture help {name}");
     }
     assert_eq!(sandbox.text(&["help"]), sandbox.text(&["--help"]));
+    assert_eq!(sandbox.text(&["help", "manifest"]), sandbox.text(&["manifest", "--help"]));
     assert!(sandbox.text(&["--version"]).starts_with("aperture "));
 }
 

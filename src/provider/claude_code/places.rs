@@ -1,5 +1,5 @@
 use crate::provider::{Location, OpenSession, Places};
-use std::path::{Path, PathBuf};
+use std::path::{Path, PathBuf, is_separator};
 
 /// Longest project directory name before the client cuts it and appends a hash, in UTF-16 units.
 const SLUG_UNITS: usize = 200;
@@ -41,19 +41,22 @@ fn base36(mut value: u32) -> String {
 /// What a path below `projects/` says: `<slug>/<id>.jsonl`, `<slug>/agent-<id>.jsonl` (up to 2.1.1),
 /// `<slug>/<session>/subagents/**/agent-<id>.jsonl` (from 2.1.2).
 pub(super) fn locate(path: &Path) -> Option<Location> {
-    if path.extension()? != "jsonl" {
+    // As bytes and from its end, which is all that most files need: thousands are asked for at once.
+    let mut names = path.as_os_str().as_encoded_bytes().rsplit(|byte| is_separator(char::from(*byte)));
+    let id = std::str::from_utf8(names.next()?.strip_suffix(b".jsonl")?).ok()?.to_owned();
+    if id.is_empty() || id == "journal" || id == "resume-head" {
         return None;
     }
-    let id = path.file_stem()?.to_str()?.to_owned();
-    if id == "journal" || id == "resume-head" {
-        return None;
-    }
-    let names: Vec<&str> = path.parent()?.iter().filter_map(|name| name.to_str()).collect();
-    let subagents = names.iter().rposition(|name| *name == "subagents");
-    let (project, parent) = match subagents {
-        Some(place) if place >= 2 => (names[place - 2], Some(names[place - 1].to_owned())),
-        Some(_) => return None,
-        None => (*names.last()?, None),
+    let mut names = names.filter(|name| !name.is_empty()).map_while(|name| std::str::from_utf8(name).ok());
+    let directory = names.next()?;
+    // Below `projects`: what a directory above it is called says nothing.
+    let mut above = std::iter::once(directory).chain(names).take_while(|name| *name != "projects");
+    let (project, parent) = match above.find(|name| *name == "subagents") {
+        Some(_) => {
+            let parent = above.next()?;
+            (above.next()?, Some(parent.to_owned()))
+        }
+        None => (directory, None),
     };
     let subagent = parent.is_some() || id.starts_with("agent-");
     Some(Location { id, project: project.to_owned(), parent, subagent })
@@ -101,7 +104,9 @@ mod tests {
         check("/h/.claude/projects/-p/agent-0a.jsonl", "agent-0a", "-p", None, true);
         check("/h/.claude/projects/-p/1/subagents/agent-0a.jsonl", "agent-0a", "-p", Some("1"), true);
         check("/h/.claude/projects/-p/1/subagents/workflows/wf_1/agent-0a.jsonl", "agent-0a", "-p", Some("1"), true);
+        check("/h/a/subagents/.claude/projects/-p/1.jsonl", "1", "-p", None, false);
         assert_eq!(locate(Path::new("/h/.claude/projects/-p/1/tool-results/b.txt")), None);
+        assert_eq!(locate(Path::new("/h/.claude/projects/-p/.jsonl")), None);
         assert_eq!(locate(Path::new("/h/.claude/projects/-p/1/subagents/workflows/wf_1/journal.jsonl")), None);
     }
 
