@@ -28,6 +28,8 @@ pub fn terms(text: &str) -> Vec<u32> {
         quotes(content, |quoted| found.add(quoted));
     }
     found.terms.truncate(TERMS_PER_BLOCK);
+    // They are kept for as long as the session is.
+    found.terms.shrink_to_fit();
     found.terms
 }
 

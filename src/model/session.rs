@@ -38,6 +38,9 @@ impl Segment {
         let mut segments = segments.into_iter();
         let mut merged = segments.next().unwrap_or_default();
         for segment in segments {
+            // No more room than they need: what is left over would stay taken.
+            merged.rows.reserve_exact(segment.rows.len());
+            merged.blocks.reserve_exact(segment.blocks.len());
             let (first_row, first_origin) = (merged.rows.len() as u32, merged.origins.len() as u32);
             merged.end = segment.end;
             merged.origins.extend(segment.origins);
@@ -103,7 +106,10 @@ impl Session {
     pub fn join(provider: &'static str, id: String, segments: Vec<Segment>) -> Session {
         let mut session = Session { provider, id, ends_with_newline: true, ..Session::default() };
         let mut places: FxHashMap<Origin, u32> = FxHashMap::default();
+        let mut left: (usize, usize) =
+            segments.iter().fold((0, 0), |(rows, blocks), segment| (rows + segment.rows.len(), blocks + segment.blocks.len()));
         for mut segment in segments {
+            left = (left.0 - segment.rows.len(), left.1 - segment.blocks.len());
             session.bytes = session.bytes.max(segment.end);
             let first_row = session.rows.len() as u32;
             let origins: Vec<u32> = segment
@@ -124,6 +130,9 @@ impl Session {
             }
             append(&mut session.rows, segment.rows);
             append(&mut session.blocks, segment.blocks);
+            // Room for all that follow, and no more.
+            session.rows.reserve_exact(left.0);
+            session.blocks.reserve_exact(left.1);
         }
         // In a subagent's own file every row is marked as one of a subagent: there, none is beside the conversation.
         let messages = |row: &&Row| matches!(row.kind, RowKind::User | RowKind::Assistant);

@@ -1,9 +1,8 @@
 use super::packed;
 use crate::fsio::Identity;
 use crate::model::limits::{CACHE_PLANS, CACHE_SEGMENT_BYTES, CACHE_SEGMENTS};
-use crate::model::{Key, Segment};
+use crate::model::{Block, Key, Segment};
 use crate::provider::Totals;
-use rayon::prelude::*;
 use rusqlite::{Connection, ErrorCode, OptionalExtension, TransactionBehavior, params};
 use rustc_hash::FxHashMap;
 use std::path::{Path, PathBuf, is_separator};
@@ -23,11 +22,11 @@ const TABLES: &str = "
     CREATE TABLE plans (id INTEGER PRIMARY KEY, key BLOB NOT NULL UNIQUE, plan BLOB NOT NULL);
 ";
 
-/// Keeps the counts of the contents of segments.
-fn insert_counts(db: &Connection, segments: &[Segment]) -> rusqlite::Result<()> {
+/// Keeps the counts of the contents of blocks.
+fn insert_counts<'a>(db: &Connection, blocks: impl IntoIterator<Item = &'a Block>) -> rusqlite::Result<()> {
     let mut insert = db.prepare("INSERT OR IGNORE INTO counts VALUES (?1, ?2)")?;
-    let blocks = segments.iter().flat_map(|segment| &segment.blocks);
-    let mut counts: Vec<([u8; 16], u32)> = blocks.map(|block| (block.hash.0.to_le_bytes(), block.counts.o200k)).collect();
+    let mut counts: Vec<([u8; 16], u32)> =
+        blocks.into_iter().map(|block| (block.hash.0.to_le_bytes(), block.counts.o200k)).collect();
     // In the order of the table, so that each of its pages is touched once.
     counts.sort_unstable();
     for (hash, o200k) in counts {
@@ -123,21 +122,21 @@ impl Cache {
         let rewrite = kept == 0 || kept + fresh as u64 > CACHE_SEGMENTS + end / CACHE_SEGMENT_BYTES;
         let merged = (rewrite && fresh < all.len()).then(|| [Segment::merge(all.iter().cloned())]);
         let written = merged.as_ref().map_or(&all[all.len() - fresh..], |merged| merged);
-        let contents: Vec<Option<Vec<u8>>> = written.par_iter().map(packed::pack).collect();
         self.with(|db| {
             let transaction = db.transaction()?;
             if rewrite {
                 transaction.execute("DELETE FROM segments WHERE path = ?1", [name])?;
             }
-            for (segment, content) in written.iter().zip(&contents) {
-                if let Some(content) = content {
+            for segment in written {
+                // One at a time: all of them together take a third of the room of the session.
+                if let Some(content) = packed::pack(segment) {
                     transaction.execute(
                         "INSERT OR REPLACE INTO segments VALUES (?1, ?2, ?3)",
                         params![name, segment.start as i64, content],
                     )?;
                 }
             }
-            insert_counts(&transaction, &all[all.len() - fresh..])?;
+            insert_counts(&transaction, all[all.len() - fresh..].iter().flat_map(|segment| &segment.blocks))?;
             let identity = postcard::to_stdvec(identity).unwrap_or_default();
             transaction
                 .execute("INSERT OR REPLACE INTO files VALUES (?1, ?2, ?3)", params![name, identity, probe.to_le_bytes()])?;
@@ -145,11 +144,12 @@ impl Cache {
         });
     }
 
-    /// Remembers the counts of contents that are not kept otherwise: those of a row that may still go on.
-    pub fn remember_counts(&self, segment: &Segment) {
+    /// Remembers the counts of contents that are not kept otherwise: those of a row that may still go on, and those that a plan
+    /// is about to write.
+    pub fn remember_counts<'a>(&self, blocks: impl IntoIterator<Item = &'a Block>) {
         self.with(|db| {
             let transaction = db.unchecked_transaction()?;
-            insert_counts(&transaction, std::slice::from_ref(segment))?;
+            insert_counts(&transaction, blocks)?;
             transaction.commit()
         });
     }
@@ -252,7 +252,7 @@ fn connect(file: &Path) -> rusqlite::Result<Connection> {
     // The cache may be lost at any time; what must not happen is to wait for a disk.
     // What is read is large and in one piece: large pages are few.
     db.execute_batch(
-        "PRAGMA page_size = 65536; PRAGMA cache_size = -32768; PRAGMA journal_mode = MEMORY; PRAGMA synchronous = OFF;",
+        "PRAGMA page_size = 65536; PRAGMA cache_size = -8192; PRAGMA journal_mode = MEMORY; PRAGMA synchronous = OFF;",
     )?;
     let format: i32 = db.query_row("PRAGMA user_version", [], |row| row.get(0))?;
     if format != FORMAT {

@@ -13,7 +13,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 /// Bytes that are written in one call.
-const WRITE_BYTES: usize = 1 << 20;
+const WRITE_BYTES: usize = 1 << 18;
 /// How often, and for how long in all, it is looked whether another program still writes to the old file.
 const WATCH_STEP: Duration = Duration::from_millis(2);
 const WATCH_STEPS: u32 = 500;

@@ -10,7 +10,7 @@ use std::path::Path;
 use std::rc::Rc;
 
 /// Bytes that are read in one call where a file is passed on.
-const PIECE_BYTES: usize = 1 << 20;
+const PIECE_BYTES: usize = 1 << 18;
 
 /// A session file that is open for reading, whatever takes its name meanwhile.
 pub struct Base<'a> {

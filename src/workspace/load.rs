@@ -80,7 +80,7 @@ fn read(
         last.unfinished = true;
         // The vocabulary takes far longer to load than such a row to read.
         if last.blocks.iter().any(|block| cache.count(block.hash).is_none()) {
-            cache.remember_counts(&last);
+            cache.remember_counts(&last.blocks);
         }
         if let Some(row) = last.rows.last_mut()
             && row.kind == RowKind::Broken
@@ -119,7 +119,9 @@ fn read_segments(
                 chunks.push((offset - end as u64, chunk));
             }
         }
-        parsed.par_extend(chunks.into_par_iter().map(|(offset, chunk)| parse_chunk(provider, &known, &chunk, offset)));
+        let segments = chunks.into_par_iter().map(|(offset, chunk)| parse_chunk(provider, &known, &chunk, offset));
+        // At once, so that they keep no more room than they need.
+        parsed.extend(Segment::regroup(segments.collect::<Vec<_>>(), CACHE_SEGMENT_BYTES));
     }
     Ok(Segment::regroup(parsed, CACHE_SEGMENT_BYTES))
 }

@@ -129,7 +129,7 @@ class Copy:
         raise Unmet(f"aperture {' '.join(words)} ended with {done.returncode}: {reason}")
 
     def see(self):
-        transcript, reason = self.run("transcript")
+        transcript, reason = self.run("transcript", "--all")
         if transcript is None:
             raise Unmet(f"no transcript: {reason}")
         return Sight([part for message in transcript["messages"] for part in message["parts"]])

@@ -63,7 +63,7 @@ impl Reducer for Output {
         let mut library = false;
         for line in lines(input.content) {
             if let Some((before, value)) = value_in(&line) {
-                let heading = (!before.is_empty()).then(|| pieces.len());
+                let heading = (!before.is_empty()).then_some(pieces.len());
                 pieces.extend(heading.map(|_| Piece::line(Cow::Owned(before.to_owned()))));
                 json::collect(&value, "", heading, 1, false, &mut pieces);
                 continue;

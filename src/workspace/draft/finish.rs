@@ -61,6 +61,8 @@ impl Draft<'_> {
             && let Some(first) = timeline().first_unfit(&revision, &window, &spared)
         {
             self.strip(&revision, &window, first, &spared)?;
+            // It takes as much room as the session: there need not be two.
+            drop(revision);
             revision = revise(&self, known)?;
             window = provider.window(&revision.session);
         }
