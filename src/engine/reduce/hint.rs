@@ -16,6 +16,8 @@ const LISTED: usize = 3;
 const LISTED_PERCENT: usize = 60;
 /// Lines at the beginning of which one must be a path or a hit in a list of them.
 const BEGINNING_LINES: usize = 20;
+/// Lines at the beginning among which a client says how a call went.
+const ENVELOPE_LINES: usize = 12;
 /// Names that a line is made of at most.
 const ITEMS: usize = 12;
 /// Bytes that are too little of a text: rather a word is cut.
@@ -68,7 +70,8 @@ impl Parts {
         {
             return Parts { before: format!("{before}{what}"), items };
         }
-        let inner: Vec<&str> = lines.iter().copied().filter(|line| !is_envelope(line)).collect();
+        let is_content = |(place, line): &(usize, &&str)| *place >= ENVELOPE_LINES || !is_envelope(line);
+        let inner: Vec<&str> = lines.iter().enumerate().filter(is_content).map(|(_, line)| *line).collect();
         let (lines, all) = match inner.is_empty() {
             true => (lines.as_slice(), all_lines.len()),
             false => (inner.as_slice(), all_lines.len() - (lines.len() - inner.len())),

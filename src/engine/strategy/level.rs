@@ -1,7 +1,7 @@
 //! One content at a level that somebody asked for.
 
 use super::select::{IN_PLACE, Selection, Text, select};
-use crate::engine::reduce::{KeptPieces, Outline, Reducible, SUMMARIZED_TOKENS, bare, outline};
+use crate::engine::reduce::{KeptPieces, Outline, Piece, Reducible, SUMMARIZED_TOKENS, bare, outline};
 use crate::engine::tokens::estimate;
 use crate::model::Level;
 use rustc_hash::FxHashSet;
@@ -10,6 +10,9 @@ use std::cell::OnceCell;
 /// Share of a content that stays when it is trimmed, and the bytes that stay in any case.
 const TRIMMED_SHARE: usize = 3;
 const TRIMMED_BYTES: usize = 600;
+
+/// About how many bytes a token is.
+const BYTES_PER_TOKEN: usize = 4;
 
 /// What is known beside a content.
 pub struct Context<'a> {
@@ -55,7 +58,7 @@ impl<'a> Levels<'a> {
             // Of tokens and bytes one may allow more: what is summarized is never more.
             Level::Trimmed => {
                 let bytes = (self.content.len() / TRIMMED_SHARE).max(TRIMMED_BYTES);
-                self.selection().first(self.most(&|text| text.len() <= bytes).max(self.summarized()))
+                self.selection().first(self.most(bytes, &|text| text.len() <= bytes).max(self.summarized()))
             }
         };
         self.outline.rendered(self.content, &kept, &marker(bare(&kept)))
@@ -69,24 +72,35 @@ impl<'a> Levels<'a> {
     }
 
     fn summarized(&self) -> usize {
-        *self.summarized.get_or_init(|| self.most(&|text| estimate(text) <= SUMMARIZED_TOKENS))
+        let bytes = SUMMARIZED_TOKENS as usize * BYTES_PER_TOKEN;
+        *self.summarized.get_or_init(|| self.most(bytes, &|text| estimate(text) <= SUMMARIZED_TOKENS))
     }
 
-    /// How many choices may be kept so that what is left fits.
-    fn most(&self, fits: &dyn Fn(&str) -> bool) -> usize {
+    /// How many choices may be kept so that what is left fits, which is expected of so many bytes.
+    fn most(&self, bytes: usize, fits: &dyn Fn(&str) -> bool) -> usize {
         let selection = self.selection();
         let fits = |choices: usize| {
             let rendered = self.outline.rendered(self.content, &selection.first(choices), "");
             rendered.is_none_or(|text| fits(&text))
         };
-        // Of a long content little stays: what is far too much is not even looked at.
-        let (mut fitting, mut beyond) = (0, 8.min(selection.choices() + 1));
-        while beyond <= selection.choices() && fits(beyond) {
-            (fitting, beyond) = (beyond, (beyond * 2).min(selection.choices() + 1));
-        }
+        let texts: Vec<&[Piece<'_>]> = self.outline.texts().collect();
+        let expected = selection.within(bytes, &|text, piece| texts[text][piece].text.len());
+        let (mut fitting, mut beyond) = (0, selection.choices() + 1);
+        // From what is expected on in longer and longer steps, then by halves.
+        let mut next = expected.clamp(1, selection.choices().max(1));
+        let mut step = 1 + next / 16;
         while beyond - fitting > 1 {
-            let middle = fitting + (beyond - fitting) / 2;
-            if fits(middle) { fitting = middle } else { beyond = middle }
+            if fits(next) {
+                fitting = next
+            } else {
+                beyond = next
+            }
+            next = match (fitting, beyond) {
+                (_, beyond) if beyond > selection.choices() => (fitting + step).min(selection.choices()),
+                (0, beyond) => beyond.saturating_sub(step).max(1),
+                (fitting, beyond) => fitting + (beyond - fitting) / 2,
+            };
+            step *= 2;
         }
         fitting
     }

@@ -269,6 +269,16 @@ impl Selection {
         self.chosen.len()
     }
 
+    /// How many of the first choices are about so many bytes, by the length of each piece of a text.
+    pub fn within(&self, bytes: usize, length: &dyn Fn(usize, usize) -> usize) -> usize {
+        let lengths = self.chosen.iter().map(|(_, choice)| match choice {
+            Choice::Piece { text, piece, .. } => length(*text as usize, *piece as usize) + 1,
+            Choice::Name { range, .. } => range.len() + 2,
+        });
+        let mut left = bytes;
+        lengths.take_while(|length| left.checked_sub(*length).map(|rest| left = rest).is_some()).count()
+    }
+
     /// The first choices, by text.
     pub fn first(&self, count: usize) -> Vec<KeptPieces> {
         let mut kept: Vec<KeptPieces> = self.sizes.iter().map(|pieces| KeptPieces::none(*pieces)).collect();
