@@ -19,7 +19,7 @@
 mod generate;
 mod measure;
 
-use aperture::engine::{self, Context, Need, Outlined, PRESETS, ReadSettings, Reading, Subject};
+use aperture::engine::{self, Context, Need, Outlined, ReadSettings, Reading, Subject};
 use aperture::fsio::RealDisk;
 use aperture::model::{Block, BlockKind, Level};
 use aperture::provider::claude_code::ClaudeCode;
@@ -309,14 +309,15 @@ fn change(directory: &Path, generator: &Generator, megabytes: u64, rounds: usize
     fs::remove_file(&path).expect("a session is removed");
 }
 
-/// Every block of a session at every level, and the whole of it at every preset, against counting its tokens.
+/// Every block of a session at every level, and the whole of it at once, against counting its tokens.
 fn planning(path: &Path, rounds: usize, targets: &mut Vec<Target>) {
     let (reading, contents) = whole(path);
     let megabytes = fs::metadata(path).expect("the session is there").len() / MEGABYTE;
     let subjects: Vec<Subject<'_>> = reading.session.blocks.iter().zip(&contents).filter_map(subject).collect();
     println!("\nplanning of {megabytes} MB: {} of {} blocks, {rounds} rounds", subjects.len(), contents.len());
-    let mut round = Round::new(&["count, one core", "count", "each level of each block", "plan, at each preset"]);
+    let mut round = Round::new(&["count, one core", "count", "each level of each block", "plan, as compress --stale"]);
     let count = |content: &String| u64::from(engine::o200k(content));
+    let worth = engine::preset(engine::DEFAULT_PRESET).expect("the preset in use").worth();
     for _ in 0..rounds {
         let levels = || {
             let (need, shown) = (Need::new(&reading), Default::default());
@@ -326,21 +327,20 @@ fn planning(path: &Path, rounds: usize, targets: &mut Vec<Target>) {
             };
             subjects.par_iter().flat_map_iter(left).map(|left| left.map_or(0, |left| left.len())).sum::<usize>()
         };
-        let presets = || {
+        let plan = || {
             let outlined = Outlined::new(&subjects);
             let selection = outlined.weigh(&reading);
-            let left = |worth| outlined.shortened(&selection.first(selection.worth_at_least(worth)));
-            PRESETS.iter().map(|preset| left(preset.worth()).len()).sum::<usize>()
+            outlined.shortened(&selection.first(selection.worth_at_least(worth))).len()
         };
         round.add(&[
             seconds(|| contents.iter().map(count).sum::<u64>()),
             seconds(|| contents.par_iter().map(count).sum::<u64>()),
             seconds(levels),
-            seconds(presets),
+            seconds(plan),
         ]);
     }
     round.print(0);
-    for (name, job) in [("each level of each block", 2), ("plan at each preset", 3)] {
+    for (name, job) in [("each level of each block", 2), ("plan", 3)] {
         let ratio = round.ratio(job, 0);
         targets.push(Target::new(&format!("{name} of {megabytes} MB, of counting on one core"), "3 x", ratio, "x", ratio <= 3.0));
     }

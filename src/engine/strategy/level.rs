@@ -91,9 +91,9 @@ impl<'a> Levels<'a> {
         let mut step = 1 + next / 16;
         while beyond - fitting > 1 {
             if fits(next) {
-                fitting = next
+                fitting = next;
             } else {
-                beyond = next
+                beyond = next;
             }
             next = match (fitting, beyond) {
                 (_, beyond) if beyond > selection.choices() => (fitting + step).min(selection.choices()),
