@@ -73,17 +73,17 @@ struct Shares {
     newest: f64,
 }
 
-/// As measured on 30 sessions of Claude Code, each cut in its midst: of the contents of more than 150 tokens this share went.
-/// For `balanced` the sum is within 6 % of what is saved in half of the sessions, and within 20 % in nine of ten.
+/// As measured on 52 sessions of Claude Code: of the contents of more than 150 tokens this share went, and what goes of texts with it.
+/// For `balanced` the sum is within 7 % of what is saved in half of the sessions, and within 29 % in nine of ten.
 static SHARES: &[Shares] = &[
-    Shares { preset: "lossless", results: 0.14, uses: 0.16, newest: 0.14 },
-    Shares { preset: "light", results: 0.55, uses: 0.40, newest: 0.35 },
-    Shares { preset: "balanced", results: 0.78, uses: 0.44, newest: 0.57 },
-    Shares { preset: "aggressive", results: 0.82, uses: 0.56, newest: 0.92 },
+    Shares { preset: "lossless", results: 0.20, uses: 0.50, newest: 0.06 },
+    Shares { preset: "light", results: 0.62, uses: 0.66, newest: 0.36 },
+    Shares { preset: "balanced", results: 0.88, uses: 0.70, newest: 0.41 },
+    Shares { preset: "aggressive", results: 0.92, uses: 0.80, newest: 0.42 },
     Shares { preset: "handoff", results: 0.97, uses: 0.95, newest: 0.97 },
 ];
 /// The share of the middle, for a preset that is not in the table.
-const USUAL: Shares = Shares { preset: "", results: 0.78, uses: 0.44, newest: 0.57 };
+const USUAL: Shares = Shares { preset: "", results: 0.88, uses: 0.70, newest: 0.41 };
 
 /// The blocks that go stale with the next turn unless they are used, the most expensive first: those worth a line that
 /// nothing says again and nobody protects.
