@@ -2,7 +2,7 @@
 #![no_main]
 
 use aperture::fsio::RealDisk;
-use aperture::model::{Edit, Key, OperationKind, Plan, RowAddress, Slot};
+use aperture::model::{Actor, Edit, Key, OperationKind, Plan, RowAddress, Slot};
 use aperture::store::Store;
 use aperture::workspace::settle;
 use libfuzzer_sys::fuzz_target;
@@ -37,7 +37,7 @@ fuzz_target!(|input: (&[u8], &[u8], &[u8], bool)| {
         let plan = Plan {
             kind: OperationKind::Undo,
             command: String::new(),
-            actor: String::new(),
+            actor: Actor::User,
             inverts: None,
             edits: if removed.is_empty() { Vec::new() } else { vec![edit] },
             marks: Vec::new(),
