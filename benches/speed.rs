@@ -89,7 +89,7 @@ fn main() {
     }
 }
 
-/// A reference as a process of its own, so that it pays for its start, its reading and its vocabulary as aperture does.
+/// A reference as a process of its own, so that it pays for its start, its reading and its counting as aperture does.
 fn child(job: &str, file: &Path, rest: &[String]) {
     match job {
         "--value" => each_line(file, |line| drop(std::hint::black_box(serde_json::from_slice::<serde_json::Value>(line)))),
@@ -103,14 +103,6 @@ fn child(job: &str, file: &Path, rest: &[String]) {
                 tokens += parsed.blocks.iter().map(|block| u64::from(engine::o200k(block.text()))).sum::<u64>();
             });
             std::hint::black_box(tokens);
-        }
-        "--vocabulary" => {
-            let cache = Cache::open(&Path::new(&rest[0]).join("cache"));
-            workspace::load(&RealDisk, &cache, &ClaudeCode, file, "session".into()).expect("the session is read");
-            let start = Instant::now();
-            engine::load_vocabulary();
-            // Loading takes a tenth of a second, finding it loaded nothing.
-            std::process::exit(i32::from(start.elapsed().as_millis() < 5));
         }
         "--write" => {
             let megabytes: u64 = rest.first().and_then(|size| size.parse().ok()).expect("a size in MB");
@@ -223,8 +215,6 @@ fn session_table(name: &str, directory: &Path, path: &Path, tail: &[u8], rounds:
         round.add(&times);
     }
     round.print(4);
-    let last = directory.join(format!("home-{}", rounds - 1));
-    let loaded = !command(&this).arg("--vocabulary").arg(path).arg(&last).status().is_ok_and(|status| status.success());
     let file = bytes as f64;
     let fresh = directory.join("home-memory");
     let (cold, warm) = (peak_bytes(&mut manifest(&fresh, path)), peak_bytes(&mut manifest(&fresh, path)));
@@ -243,7 +233,6 @@ fn session_table(name: &str, directory: &Path, path: &Path, tail: &[u8], rounds:
         }
         _ => println!("  memory: this platform does not tell, skipped"),
     }
-    targets.push(Target::new(&format!("{name}: vocabulary loaded when warm"), "no", f64::from(loaded), "", !loaded));
     if bytes >= 50 * MEGABYTE {
         let (count, warm) = (round.ratio(4, 3), round.ratio(5, 4));
         targets.push(Target::new(&format!("{name}: cold, of parsing and counting once"), "1.5 x", count, "x", count <= 1.5));

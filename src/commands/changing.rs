@@ -151,8 +151,6 @@ fn once(
     // The log keeps the command, and is shown.
     let command = engine::mask(&env.command);
     let drafted = draft.finish(said.kind, &command, said.inverts, &|hash| cache.count(hash), options.dry_run)?;
-    // What it becomes is read by every command that follows, without the vocabulary.
-    cache.remember_counts(drafted.revision.edited_blocks());
     let mut report = report(env, workspace, &said, &drafted, options);
     // What it would look like takes as much room as the session.
     let plan = Plan { actor: env.actor, ..drafted.into_plan() };

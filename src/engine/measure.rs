@@ -1,7 +1,7 @@
 //! What one look at the content of a block tells: sizes, counts, terms, keywords, a preview.
 
-use super::{keywords, marker, mask, mask_cut, terms};
-use crate::model::limits::{COUNT_PIECE_BYTES, PREVIEW_CHARACTERS};
+use super::{keywords, marker, mask, mask_cut, o200k, terms};
+use crate::model::limits::PREVIEW_CHARACTERS;
 use crate::model::{Block, BlockKind, Counts, Key, Role};
 
 /// Fills in what is measured over the content of a block.
@@ -43,35 +43,6 @@ pub fn measure(block: &mut Block, content: &str, text: &str, refers: Option<&str
             block.uses = if matches!(role, Role::Assistant | Role::ToolUse) { block.terms.len() as u32 } else { 0 };
         }
     }
-}
-
-/// Loads the vocabulary, which takes a tenth of a second; without it the first count does.
-pub fn load_vocabulary() {
-    vocabulary();
-}
-
-fn vocabulary() -> Option<&'static tiktoken::CoreBpe> {
-    tiktoken::get_encoding("o200k_base")
-}
-
-/// Tokens of a text in OpenAI's public o200k vocabulary; a text of more than [`COUNT_PIECE_BYTES`] is counted in pieces.
-pub fn o200k(text: &str) -> u32 {
-    if text.is_empty() {
-        return 0;
-    }
-    let Some(vocabulary) = vocabulary() else { return (text.len() / 4) as u32 };
-    let mut rest = text;
-    let mut sum = 0;
-    while rest.len() > COUNT_PIECE_BYTES {
-        let mut cut = COUNT_PIECE_BYTES;
-        while !rest.is_char_boundary(cut) {
-            cut -= 1;
-        }
-        let cut = rest[..cut].rfind('\n').map_or(cut, |line_feed| line_feed + 1);
-        sum += vocabulary.count(&rest[..cut]);
-        rest = &rest[cut..];
-    }
-    (sum + vocabulary.count(rest)) as u32
 }
 
 /// Counts the classes of characters, everything but the tokens.
@@ -145,46 +116,8 @@ mod tests {
     }
 
     #[test]
-    fn counts_agree_with_the_oracle() {
-        let oracle = tiktoken_rs::o200k_base().unwrap();
-        for text in [
-            "",
-            "hello world",
-            "fn main() {\n    println!(\"x\");\n}",
-            "12345 67890",
-            "日本語のテキスト",
-            "👩‍👩‍👧 zwj",
-            "\t\t  \r\n  x",
-            "<|endoftext|>",
-        ] {
-            assert_eq!(o200k(text) as usize, oracle.encode_ordinary(text).len(), "{text:?}");
-        }
-    }
-
-    #[test]
-    fn a_megabyte_of_spaces_is_counted() {
-        assert!(o200k(&" ".repeat(1 << 20)) > 0);
-    }
-
-    #[test]
-    fn long_text_is_cut_at_a_line() {
-        let line = "let value = compute(42);\n";
-        let text = line.repeat(3 * COUNT_PIECE_BYTES / line.len());
-        let exact = vocabulary().unwrap().count(&text) as u32;
-        assert!(o200k(&text).abs_diff(exact) <= 3);
-    }
-
-    #[test]
     fn a_preview_is_one_clean_line() {
         assert_eq!(preview("  a\n\tb\u{1b}[31mc  "), "a b [31mc");
         assert_eq!(preview(&"x".repeat(500)).chars().count(), PREVIEW_CHARACTERS);
-    }
-
-    proptest::proptest! {
-        #[test]
-        fn any_text_counts_as_the_oracle_does(text in "\\PC{0,80}") {
-            static ORACLE: std::sync::LazyLock<tiktoken_rs::CoreBPE> = std::sync::LazyLock::new(|| tiktoken_rs::o200k_base().unwrap());
-            proptest::prop_assert_eq!(o200k(&text) as usize, ORACLE.encode_ordinary(&text).len());
-        }
     }
 }

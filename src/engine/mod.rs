@@ -37,6 +37,7 @@ mod terms;
 pub mod tokens;
 mod topics;
 mod turns;
+mod vocabulary;
 mod zones;
 
 pub use advice::{Advice, Suggestion, SuggestionKind, expiring};
@@ -47,7 +48,7 @@ pub use explain::{Explanation, LevelKept, Referred, explain, levels, stale_reaso
 pub use git_hook::{GitHook, HookError, with_hook, without_hook};
 pub use label::{label, placeholder_label};
 pub use manifest::{ArchivedRun, Entry, Manifest, ZoneSummary, entry, manifest};
-pub use measure::{load_vocabulary, measure, o200k, preview};
+pub use measure::{measure, preview};
 pub use model_commands::{ModelPolicy, Permission};
 pub use numbers::{amount, count, plural, unit};
 pub use patience::{PERISHABLE, Patience, StalePolicy};
@@ -65,3 +66,4 @@ pub use strategy::{
     preset, reduce, why_old,
 };
 pub use terms::terms as terms_of;
+pub use vocabulary::o200k;

@@ -144,16 +144,6 @@ impl Cache {
         });
     }
 
-    /// Remembers the counts of contents that are not kept otherwise: those of a row that may still go on, and those that a plan
-    /// is about to write.
-    pub fn remember_counts<'a>(&self, blocks: impl IntoIterator<Item = &'a Block>) {
-        self.with(|db| {
-            let transaction = db.unchecked_transaction()?;
-            insert_counts(&transaction, blocks)?;
-            transaction.commit()
-        });
-    }
-
     /// In how many pieces a session file is kept.
     fn pieces(&self, name: &str) -> u64 {
         let count = "SELECT count(*) FROM segments WHERE path = ?1";

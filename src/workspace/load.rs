@@ -78,10 +78,6 @@ fn read(
         let end = segments.last().map_or(0, |last| last.end);
         let mut last = parse_chunk(provider, &counter(cache), &rest, end);
         last.unfinished = true;
-        // The vocabulary takes far longer to load than such a row to read.
-        if last.blocks.iter().any(|block| cache.count(block.hash).is_none()) {
-            cache.remember_counts(&last.blocks);
-        }
         if let Some(row) = last.rows.last_mut()
             && row.kind == RowKind::Broken
         {

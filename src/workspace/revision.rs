@@ -20,11 +20,6 @@ pub struct Revision {
 }
 
 impl Revision {
-    /// The blocks of the rows that were edited or added.
-    pub fn edited_blocks(&self) -> impl Iterator<Item = &Block> {
-        self.session.blocks.iter().filter(|block| self.edited.contains_key(&block.row))
-    }
-
     /// Takes in one more edit of a row that keeps its blocks, by the row of the old session.
     ///
     /// # Errors

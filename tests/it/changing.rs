@@ -2,9 +2,6 @@
 
 use crate::sandbox::{Sandbox, homes, repository};
 use aperture::engine::{self, marker};
-use aperture::provider::PROVIDERS;
-use aperture::store::Cache;
-use aperture::workspace::parse_chunk;
 use expect_test::expect_file;
 use std::collections::BTreeMap;
 use std::fs;
@@ -465,24 +462,6 @@ fn what_every_change_keeps() {
         laws(&sandbox, line);
         done(&sandbox, "restore original");
         assert!(bytes(&sandbox) == bytes(&Sandbox::of(fixture)), "{line}");
-    }
-}
-
-/// What is counted when it is written need not be counted when it is read: that takes the vocabulary.
-#[test]
-fn what_a_change_writes_is_counted_already() {
-    for (name, format) in [("tools-and-spill", "claude-code"), ("codex-tools", "codex")] {
-        let sandbox = Sandbox::of(name);
-        let file = if format == "codex" { sandbox.rollouts().remove(0) } else { session(&sandbox) };
-        let file = file.to_str().unwrap();
-        done(&sandbox, &format!("compress 'kind(tool_result)' --level minimal -s '{file}'"));
-        let cache = Cache::open(&sandbox.home.join(".aperture/cache"));
-        let provider = PROVIDERS.iter().find(|provider| provider.name() == format).unwrap();
-        let segment = parse_chunk(*provider, &|_| Some(1), &fs::read(file).unwrap(), 0);
-        assert!(segment.blocks.iter().any(|block| block.marker.is_some()), "something was shortened in {name}");
-        for block in &segment.blocks {
-            assert!(cache.count(block.hash).is_some(), "{name}: {}", block.preview);
-        }
     }
 }
 

@@ -1,0 +1,124 @@
+//! OpenAI's public vocabulary o200k: how many tokens a text is, exactly.
+//!
+//! `build.rs` makes its tables from the vocabulary of the crate `tiktoken` and the character classes of `regex-syntax`; why not these
+//! crates themselves is told in docs/decisions/0008. The tests hold every count against `tiktoken-rs`.
+
+mod bucket;
+mod class;
+mod merge;
+mod pieces;
+mod table;
+
+use crate::model::limits::COUNT_PIECE_BYTES;
+use std::cell::RefCell;
+
+/// Short pieces that are remembered in each thread: 393 kB, most of them names of the session at hand.
+const MEMORY_PIECES: usize = 1 << 14;
+
+thread_local! {
+    static MEMORY: RefCell<Memory> = RefCell::new(Memory(vec![[0; 3]; MEMORY_PIECES]));
+}
+
+/// Tokens of a text in o200k. What looks like a special token (`<|endoftext|>`) is text. Of a piece without a border, such as a
+/// megabyte of one letter, each [`COUNT_PIECE_BYTES`] count for themselves.
+pub fn o200k(text: &str) -> u32 {
+    MEMORY.with_borrow_mut(|memory| {
+        let (mut start, mut tokens) = (0, 0);
+        while start < text.len() {
+            let end = pieces::end(text, start);
+            let piece = &text.as_bytes()[start..end];
+            tokens += piece.chunks(COUNT_PIECE_BYTES).map(|part| memory.tokens(part)).sum::<u32>();
+            start = end;
+        }
+        tokens
+    })
+}
+
+/// The pieces counted last: their ends, and their length beside their tokens.
+struct Memory(Vec<[u64; 3]>);
+
+impl Memory {
+    #[inline]
+    fn tokens(&mut self, piece: &[u8]) -> u32 {
+        let ends = bucket::ends(piece);
+        let hash = bucket::hash(piece, ends);
+        if piece.len() > bucket::SHORT_BYTES {
+            return tokens(piece, hash);
+        }
+        let length = (piece.len() as u64) << 32;
+        let known = &mut self.0[(hash >> 20) as usize % MEMORY_PIECES];
+        if [known[0], known[1], known[2] & !u64::from(u32::MAX)] != [ends.0, ends.1, length] {
+            *known = [ends.0, ends.1, length | u64::from(tokens(piece, hash))];
+        }
+        known[2] as u32
+    }
+}
+
+fn tokens(piece: &[u8], hash: u64) -> u32 {
+    if table::rank_of_hashed(piece, hash).is_some() { 1 } else { merge::parts(piece) as u32 }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+    use std::sync::LazyLock;
+
+    fn oracle(text: &str) -> usize {
+        static ORACLE: LazyLock<tiktoken_rs::CoreBPE> = LazyLock::new(|| tiktoken_rs::o200k_base().unwrap());
+        ORACLE.encode_ordinary(text).len()
+    }
+
+    #[test]
+    fn counts_agree_with_the_oracle() {
+        for text in [
+            "",
+            "hello world",
+            "fn main() {\n    println!(\"x\");\n}",
+            "12345 67890",
+            "日本語のテキスト",
+            "👩‍👩‍👧 zwj",
+            "\t\t  \r\n  x",
+            "<|endoftext|>",
+        ] {
+            assert_eq!(o200k(text) as usize, oracle(text), "{text:?}");
+        }
+    }
+
+    #[test]
+    fn a_megabyte_without_a_border_is_counted() {
+        assert_eq!(o200k(&" ".repeat(1 << 20)), 8192);
+    }
+
+    #[test]
+    fn long_text_is_counted_whole() {
+        let line = "let value = compute(42);\n";
+        let lines = 2 * COUNT_PIECE_BYTES / line.len();
+        assert_eq!(o200k(&line.repeat(lines)) as usize, oracle(line) * lines);
+    }
+
+    /// What the expression of the pieces tells apart.
+    const BORDERS: &str = " |\n|\r\n|\t|\u{b}|\u{85}|\u{a0}|\u{2028}|'|s|'LL|'re|'ſ|/|A|b|\u{301}|中|ǅ|ʰ|٣|½|K|🏳️‍🌈";
+
+    fn text() -> impl Strategy<Value = String> {
+        let piece = prop_oneof![
+            prop::sample::select(BORDERS.split('|').collect::<Vec<_>>()).prop_map(String::from),
+            "[a-z]{1,12}",
+            "[A-Z]{1,6}",
+            "[0-9]{1,5}",
+            "[ -/]{1,4}",
+            "[\u{0}-\u{20}]{1,3}",
+            "[-=]{1,150}",
+            "[a-z]{90,300}",
+            any::<char>().prop_map(String::from),
+        ];
+        prop::collection::vec(piece, 0..24).prop_map(|pieces| pieces.concat())
+    }
+
+    proptest! {
+        #[test]
+        fn any_text_counts_as_the_oracle_does(text in text()) {
+            prop_assert_eq!(o200k(&text) as usize, oracle(&text));
+        }
+    }
+}

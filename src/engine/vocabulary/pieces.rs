@@ -1,0 +1,203 @@
+//! Cuts a text into the pieces that tokens do not reach across, as this expression of o200k does:
+//!
+//! ```text
+//! [^\r\n\p{L}\p{N}]?[\p{Lu}\p{Lt}\p{Lm}\p{Lo}\p{M}]*[\p{Ll}\p{Lm}\p{Lo}\p{M}]+(?i:'s|'t|'re|'ve|'m|'ll|'d)?
+//! |[^\r\n\p{L}\p{N}]?[\p{Lu}\p{Lt}\p{Lm}\p{Lo}\p{M}]+[\p{Ll}\p{Lm}\p{Lo}\p{M}]*(?i:'s|'t|'re|'ve|'m|'ll|'d)?
+//! |\p{N}{1,3}
+//! | ?[^\s\p{L}\p{N}]+[\r\n/]*
+//! |\s*[\r\n]+
+//! |\s+(?!\S)
+//! |\s+
+//! ```
+//!
+//! Source: `o200k_base` in openai/tiktoken, `tiktoken_ext/openai_public.py`. An engine of expressions takes several times as long
+//! as the counting itself.
+
+use super::class::{CASELESS, LOWER, MARK, NEWLINE, NUMBER, OTHER, PAGE_CHARACTERS, SPACE, UPPER};
+
+/// Which page of [`CLASSES`] holds a character, by its number divided by [`PAGE_CHARACTERS`].
+static PAGES: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/pages"));
+/// The classes of the characters of each page.
+static CLASSES: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/classes"));
+/// The classes of bytes that are characters; none of the others.
+static ASCII: [u8; 256] = ascii();
+
+/// What a word begins with, and what it goes on with after that.
+const HEAD: u8 = UPPER | CASELESS | MARK;
+const TAIL: u8 = LOWER | CASELESS | MARK;
+
+const fn ascii() -> [u8; 256] {
+    let mut classes = [0; 256];
+    let mut byte = 0;
+    while byte < 128 {
+        classes[byte as usize] = match byte {
+            b'A'..=b'Z' => UPPER,
+            b'a'..=b'z' => LOWER,
+            b'0'..=b'9' => NUMBER,
+            b'\r' | b'\n' => NEWLINE,
+            b' ' | b'\t' | 0x0b | 0x0c => SPACE,
+            _ => OTHER,
+        };
+        byte += 1;
+    }
+    classes
+}
+
+/// Where the piece ends that begins at a place of a text, which is not its end.
+pub(super) fn end(text: &str, start: usize) -> usize {
+    let text = Text(text);
+    let (class, width) = text.at(start);
+    let second = start + width;
+    match class {
+        UPPER | LOWER | CASELESS => text.word(start).unwrap_or(second),
+        // What is no letter, number or end of a line may stand before a word.
+        MARK => text.word(second).or_else(|| text.word(start)).unwrap_or(second),
+        OTHER => text.word(second).unwrap_or_else(|| text.others(second)),
+        SPACE => match text.word(second) {
+            Some(end) => end,
+            None if text.byte(start) == Some(b' ') && text.at(second).0 == OTHER => text.others(second),
+            None => text.spaces(start),
+        },
+        NUMBER => text.numbers(start),
+        _ => text.spaces(start),
+    }
+}
+
+struct Text<'t>(&'t str);
+
+impl Text<'_> {
+    fn byte(&self, place: usize) -> Option<u8> {
+        self.0.as_bytes().get(place).copied()
+    }
+
+    /// The class of the character at a place and its bytes; nothing of both where the text ends.
+    #[inline]
+    fn at(&self, place: usize) -> (u8, usize) {
+        match self.byte(place) {
+            None => (0, 0),
+            Some(byte) if byte.is_ascii() => (ASCII[usize::from(byte)], 1),
+            Some(_) => self.0.get(place..).and_then(|rest| rest.chars().next()).map_or((0, 0), |character| {
+                let number = character as usize;
+                let page = usize::from(PAGES[number / PAGE_CHARACTERS]);
+                (CLASSES[page * PAGE_CHARACTERS + number % PAGE_CHARACTERS], character.len_utf8())
+            }),
+        }
+    }
+
+    /// Where the characters of some classes end.
+    #[inline]
+    fn run(&self, mut place: usize, classes: u8) -> usize {
+        let bytes = self.0.as_bytes();
+        loop {
+            while place < bytes.len() && ASCII[usize::from(bytes[place])] & classes != 0 {
+                place += 1;
+            }
+            let (class, width) = self.at(place);
+            if class & classes == 0 {
+                return place;
+            }
+            place += width;
+        }
+    }
+
+    /// Where the word ends that begins at a place. What is both head and tail, a caseless letter or a mark, ends a head that
+    /// no small letter follows: of `日本AB` the capitals are a piece of their own.
+    #[inline]
+    fn word(&self, start: usize) -> Option<usize> {
+        let mut end = start;
+        let mut last_tail = None;
+        loop {
+            let (class, width) = self.at(end);
+            if class & HEAD == 0 {
+                let end = match last_tail {
+                    _ if class == LOWER => self.run(end, TAIL),
+                    Some(end) => end,
+                    None if end > start => end,
+                    None => return None,
+                };
+                return Some(end + self.contraction_bytes(end));
+            }
+            end += width;
+            if class != UPPER {
+                last_tail = Some(end);
+            }
+        }
+    }
+
+    /// Bytes of an English contraction at a place. `ſ` is an `s` to an expression that ignores case.
+    fn contraction_bytes(&self, place: usize) -> usize {
+        match &self.0.as_bytes()[place..] {
+            [b'\'', b's' | b'S' | b't' | b'T' | b'm' | b'M' | b'd' | b'D', ..] => 2,
+            [b'\'', b'r' | b'R' | b'v' | b'V', b'e' | b'E', ..] | [b'\'', b'l' | b'L', b'l' | b'L', ..] => 3,
+            [b'\'', 0xc5, 0xbf, ..] => 3,
+            _ => 0,
+        }
+    }
+
+    /// Where up to three numbers end.
+    fn numbers(&self, start: usize) -> usize {
+        (0..3).fold(start, |end, _| match self.at(end) {
+            (NUMBER, width) => end + width,
+            _ => end,
+        })
+    }
+
+    /// Where marks and other characters end, with the ends of lines and the slashes after them.
+    fn others(&self, place: usize) -> usize {
+        let mut end = self.run(place, OTHER | MARK);
+        while let Some(b'\r' | b'\n' | b'/') = self.byte(end) {
+            end += 1;
+        }
+        end
+    }
+
+    /// Where white space ends: after the last end of a line in it, else before its last character, which goes with what follows.
+    fn spaces(&self, start: usize) -> usize {
+        let (mut last, mut end, mut line_end) = (start, start, None);
+        loop {
+            let (class, width) = self.at(end);
+            if class & (SPACE | NEWLINE) == 0 {
+                let goes_on = class != 0 && last > start;
+                return line_end.unwrap_or(if goes_on { last } else { end });
+            }
+            last = end;
+            end += width;
+            if class == NEWLINE {
+                line_end = Some(end);
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn pieces(text: &str) -> Vec<&str> {
+        let mut pieces = Vec::new();
+        let mut start = 0;
+        while start < text.len() {
+            let end = end(text, start);
+            pieces.push(&text[start..end]);
+            start = end;
+        }
+        pieces
+    }
+
+    #[test]
+    fn text_is_cut_as_the_expression_cuts_it() {
+        for (text, expected) in [
+            ("let x1 = getHTTPResponse(a);", vec!["let", " x", "1", " =", " get", "HTTPResponse", "(a", ");"]),
+            ("  if\n\n    end \t\n", vec![" ", " if", "\n\n", "   ", " end", " \t\n"]),
+            ("they're IT'S 'll", vec!["they're", " IT'S", " '", "ll"]),
+            ("1234567", vec!["123", "456", "7"]),
+            ("// a/b\n/c", vec!["//", " a", "/b", "\n", "/c"]),
+            ("...\n/\nx", vec!["...\n/\n", "x"]),
+            ("日本AB c", vec!["日本", "AB", " c"]),
+            ("e\u{301}a \u{301}A", vec!["e\u{301}a", " \u{301}", "A"]),
+            ("x   ", vec!["x", "   "]),
+        ] {
+            assert_eq!(pieces(text), expected, "{text:?}");
+        }
+    }
+}

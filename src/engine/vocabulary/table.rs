@@ -1,0 +1,37 @@
+//! All tokens, as a table that `build.rs` makes: it lies in the program and is read where it lies. Nothing is built or
+//! copied at the start, and only the pages that are looked at take memory.
+
+use super::bucket::{BUCKETS, EMPTY, PLACE_BITS, bucket_and_tag, ends, hash};
+
+/// Each bucket a little-endian number: a tag, and where in [`TOKENS`] the token stands.
+static TABLE: &[u8; BUCKETS * 4] = include_bytes!(concat!(env!("OUT_DIR"), "/buckets"));
+/// The tokens by rank, each after its length in a byte.
+static TOKENS: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/tokens"));
+
+/// Which of two tokens is merged first: the lower. It is where the token stands, and tokens stand in the order of their ranks.
+pub(super) type Rank = u32;
+
+/// The rank of a piece; nothing if it is no token.
+pub(super) fn rank(piece: &[u8]) -> Option<Rank> {
+    rank_of_hashed(piece, hash(piece, ends(piece)))
+}
+
+/// The same for a piece whose hash is known.
+#[inline]
+pub(super) fn rank_of_hashed(piece: &[u8], hash: u64) -> Option<Rank> {
+    const PLACE: u32 = (1 << PLACE_BITS) - 1;
+    let length = u8::try_from(piece.len()).ok()?;
+    let (mut at, tag) = bucket_and_tag(hash);
+    let buckets = TABLE.as_chunks::<4>().0;
+    loop {
+        let bucket = u32::from_le_bytes(buckets[at % BUCKETS]);
+        if bucket == EMPTY {
+            return None;
+        }
+        let token = &TOKENS[(bucket & PLACE) as usize..];
+        if bucket & !PLACE == tag && token[0] == length && token[1..].starts_with(piece) {
+            return Some(bucket & PLACE);
+        }
+        at += 1;
+    }
+}
