@@ -8,6 +8,7 @@ use super::telling::{Sign, Style, declaration, exit_code, heading, outcomes, sig
 use super::{Reducible, input, media};
 use crate::engine::numbers::count;
 use crate::model::BlockKind;
+use rustc_hash::FxHashSet;
 
 /// Words of a hint.
 const WORDS: usize = 8;
@@ -16,8 +17,6 @@ const LISTED: usize = 3;
 const LISTED_PERCENT: usize = 60;
 /// Lines at the beginning of which one must be a path or a hit in a list of them.
 const BEGINNING_LINES: usize = 20;
-/// Lines at the beginning among which a client says how a call went.
-const ENVELOPE_LINES: usize = 12;
 /// Names that a line is made of at most.
 const ITEMS: usize = 12;
 /// Bytes that are too little of a text: rather a word is cut.
@@ -70,7 +69,7 @@ impl Parts {
         {
             return Parts { before: format!("{before}{what}"), items };
         }
-        let is_content = |(place, line): &(usize, &&str)| *place >= ENVELOPE_LINES || !is_envelope(line);
+        let is_content = |(place, line): &(usize, &&str)| !is_envelope(*place, line);
         let inner: Vec<&str> = lines.iter().enumerate().filter(is_content).map(|(_, line)| *line).collect();
         let (lines, all) = match inner.is_empty() {
             true => (lines.as_slice(), all_lines.len()),
@@ -107,13 +106,15 @@ fn listed(lines: &[&str]) -> Option<(String, Vec<String>)> {
     if !lines.iter().take(BEGINNING_LINES).any(|line| is_path(line) || hit(line).is_some()) {
         return None;
     }
+    let mut known: FxHashSet<&str> = FxHashSet::default();
     let mut files: Vec<&str> = Vec::new();
-    let mut add = |path| {
-        if files.last() != Some(&path) && !files.contains(&path) {
+    let mut hits = 0;
+    for (path, ..) in lines.iter().filter_map(|line| hit(line)) {
+        hits += 1;
+        if known.insert(path) {
             files.push(path);
         }
-    };
-    let hits = lines.iter().filter_map(|line| hit(line)).map(|(path, ..)| add(path)).count();
+    }
     let what = if most(hits) {
         let hits = count(hits as u64);
         format!("{hits} hits in {} file{}", count(files.len() as u64), if files.len() == 1 { "" } else { "s" })

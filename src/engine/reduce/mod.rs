@@ -31,9 +31,6 @@ use std::ops::Range;
 /// Tokens that a summarized content may take, as the estimate has them.
 pub const SUMMARIZED_TOKENS: f64 = 120.0;
 
-/// Lines at the beginning of a result among which are those that the client adds.
-const ENVELOPE_LINES: usize = 6;
-
 /// What a reducer is given.
 #[derive(Clone, Copy)]
 pub struct Reducible<'a> {
@@ -95,8 +92,10 @@ pub fn outline<'a>(input: &Reducible<'a>) -> Option<Outline<'a>> {
         _ => {
             let reducer = REDUCERS.iter().find(|reducer| reducer.fits(input))?;
             let mut pieces = reducer.pieces(input);
-            for piece in pieces.iter_mut().take(ENVELOPE_LINES).filter(|piece| output::is_envelope(&piece.text)) {
-                (piece.nameless, piece.tells) = (true, 0.0);
+            for (place, piece) in pieces.iter_mut().enumerate() {
+                if output::is_envelope(place, &piece.text) {
+                    (piece.nameless, piece.tells) = (true, 0.0);
+                }
             }
             Some(Outline { reducer: reducer.name(), parts: vec![Part { pieces, place: None }] })
         }
