@@ -3,6 +3,7 @@
 use crate::engine::selector::{FUNCTIONS, NAMES};
 use crate::engine::{TRANSITIONS, Transition};
 use crate::model::State;
+use crate::output::wrap;
 
 /// The text on a topic.
 pub fn topic(name: &str) -> Option<String> {
@@ -150,17 +151,5 @@ fn sources(transition: &Transition) -> String {
 
 /// A name, and its meaning in a column of its own.
 fn wrapped(name: &str, meaning: &str) -> String {
-    let mut text = format!("  {name:<29}");
-    let mut column = 31;
-    for (place, word) in meaning.split(' ').enumerate() {
-        if column + word.len() > 79 {
-            text.push_str("\n                               ");
-            column = 31;
-        } else if place > 0 {
-            text.push(' ');
-        }
-        text.push_str(word);
-        column += word.len() + 1;
-    }
-    text + "\n"
+    wrap(&format!("  {name:<29}{meaning}"), 31, 79).join("\n") + "\n"
 }
