@@ -17,6 +17,8 @@ const LISTED: usize = 3;
 const LISTED_PERCENT: usize = 60;
 /// Lines at the beginning of which one must be a path or a hit in a list of them.
 const BEGINNING_LINES: usize = 20;
+/// How a client says of a program that it goes on, which is worth a place in what stays, but tells nothing of a result.
+const RUNNING: &str = "Process running with session ID ";
 /// Names that a line is made of at most.
 const ITEMS: usize = 12;
 /// Bytes that are too little of a text: rather a word is cut.
@@ -69,7 +71,7 @@ impl Parts {
         {
             return Parts { before: format!("{before}{what}"), items };
         }
-        let is_content = |(place, line): &(usize, &&str)| !is_envelope(*place, line);
+        let is_content = |(place, line): &(usize, &&str)| !is_envelope(*place, line) && !line.starts_with(RUNNING);
         let inner: Vec<&str> = lines.iter().enumerate().filter(is_content).map(|(_, line)| *line).collect();
         let (lines, all) = match inner.is_empty() {
             true => (lines.as_slice(), all_lines.len()),
@@ -229,12 +231,15 @@ fn joined(before: &str, items: &[String], (characters, words): (usize, usize)) -
     if text.is_empty() { "no words".to_owned() } else { text }
 }
 
-/// The first words of a text; within a word only where the first one is too long.
+/// The first words of a text; within a word only where little would be left before it.
 fn cut_words(text: &str, characters: usize, words: usize) -> &str {
     let mut end = 0;
     for (place, word) in text.split(' ').enumerate().take(words) {
         let next = if place == 0 { word.len() } else { end + 1 + word.len() };
         if text[..next].chars().count() > characters {
+            if end * 2 < characters {
+                end = text.char_indices().nth(characters).map_or(text.len(), |(place, _)| place);
+            }
             break;
         }
         end = next;
@@ -272,6 +277,8 @@ mod tests {
             ("ok  \ta/b\t0.1s\nok  \ta/c\t0.2s\nFAIL\ta/d [build failed]", "3 lines: 2 ok, 1 failed, FAIL a/d…"),
             ("Exit code 1\nerror: no such thing\nerror: other", "3 lines: 2 error lines, exit code 1"),
             ("Chunk ID: a1b2c3\nWall time: 0.1 seconds\nOutput:\n3 files", "3 files"),
+            ("Wall time: 30 seconds\nProcess running with session ID 7748\nOutput:\n3 files", "3 files"),
+            ("The setupShellCompletionNonInteractiveMode is unused", "The setupShellCompletionNonInteractiv…"),
             ("src/a.rs:1:x\nsrc/a.rs:2:y\nsrc/b.rs:7:z", "3 hits in 2 files: a.rs, b.rs"),
             ("/home/me/a.rs\n/home/me/b.rs\n/home/me/c.rs", "3 paths: a.rs, b.rs, c.rs"),
             ("a\tb\u{1b}[31m [x] <y>", "a b x y"),
