@@ -19,8 +19,14 @@ pub fn label(block: &Block) -> String {
             Some(image) if image.width > 0 => format!("image {}×{}", image.width, image.height),
             _ => "image".to_owned(),
         },
-        _ => format!("\"{}\"", block.preview),
+        _ => format!("\"{}\"", without_marker(block)),
     }
+}
+
+/// The beginning of what a block says, without the line that stands before it where it was shortened.
+fn without_marker(block: &Block) -> &str {
+    let rest = block.marker.and_then(|_| block.preview.split_once("] "));
+    rest.map_or(&*block.preview, |(_, rest)| rest)
 }
 
 /// The same for the line in the place of a result or an attachment: of a path only its last part. What was said is known by its own
@@ -63,7 +69,7 @@ pub fn short_target(target: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::model::{Role, Tool, ToolVerb};
+    use crate::model::{Level, Marker, Role, Tool, ToolVerb};
 
     #[test]
     fn a_placeholder_shortens_files_and_nothing_else() {
@@ -83,6 +89,19 @@ mod tests {
             let tool = Tool { name: name.into(), verb, target: target.into(), scope: 0, whole: true, parameters: 1 };
             let block = Block { tool: Some(Box::new(tool)), ..Block::new(BlockKind::ToolResult, Role::User) };
             assert_eq!(placeholder_label(&block), expected);
+        }
+    }
+
+    #[test]
+    fn what_was_said_is_known_by_its_words_also_when_it_was_shortened() {
+        let marker = Marker { number: 7, level: Level::Trimmed, tokens: 199.0 };
+        for (preview, marker, expected) in [
+            ("[@expand(7) | trimmed from 199] The cloud is gone.", Some(marker), "\"The cloud is gone.\""),
+            ("[@recall(7) | archived from 199 | 3 lines]", Some(marker), "\"[@recall(7) | archived from 199 | 3 lines]\""),
+            ("[see] this", None, "\"[see] this\""),
+        ] {
+            let block = Block { marker, preview: preview.into(), ..Block::new(BlockKind::Text, Role::Assistant) };
+            assert_eq!(label(&block), expected);
         }
     }
 
