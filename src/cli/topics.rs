@@ -135,7 +135,8 @@ says why a block is in its own.
         "
 Only tool uses, tool results, images and documents go stale, unless
 [stale.kinds] says otherwise: aperture help settings. What is pinned or focused
-goes stale as well, but is not shortened.
+goes stale as well, but is not shortened. compress --stale goes further: of all
+that is old, stale or not, it leaves what will most likely be needed.
 ",
     );
     text
