@@ -6,6 +6,7 @@ use super::paths::is_path;
 use super::search::hit;
 use super::telling::{Sign, Style, declaration, exit_code, heading, outcomes, sign};
 use super::{Reducible, input, media};
+use crate::engine::mask;
 use crate::engine::numbers::count;
 use crate::model::BlockKind;
 use rustc_hash::FxHashSet;
@@ -189,7 +190,8 @@ fn totals(lines: &[&str]) -> Vec<(u64, &'static str)> {
 
 /// The beginning of a text on one line, without brackets and control characters.
 fn tidy(text: &str) -> String {
-    let spaced: String = without_number(text)
+    // Before anything is cut: half a credential is not known as one.
+    let spaced: String = mask(without_number(text))
         .chars()
         .take(ITEM_CHARACTERS)
         .filter_map(|c| match c {
@@ -278,6 +280,7 @@ mod tests {
             ("Exit code 1\nerror: no such thing\nerror: other", "3 lines: 2 error lines, exit code 1"),
             ("Chunk ID: a1b2c3\nWall time: 0.1 seconds\nOutput:\n3 files", "3 files"),
             ("Wall time: 30 seconds\nProcess running with session ID 7748\nOutput:\n3 files", "3 files"),
+            ("I use sk-ant-api03-27Rz2mWk9TxB4lNvC8dFq7Rz2mWk9TxB4lNv", "I use secret:anthropic-key"),
             ("The setupShellCompletionNonInteractiveMode is unused", "The setupShellCompletionNonInteractiv…"),
             ("src/a.rs:1:x\nsrc/a.rs:2:y\nsrc/b.rs:7:z", "3 hits in 2 files: a.rs, b.rs"),
             ("/home/me/a.rs\n/home/me/b.rs\n/home/me/c.rs", "3 paths: a.rs, b.rs, c.rs"),
