@@ -3,6 +3,7 @@
 use crate::engine::selector::{FUNCTIONS, NAMES};
 use crate::engine::{TRANSITIONS, Transition};
 use crate::model::State;
+use crate::output::wrap;
 
 /// The text on a topic.
 pub fn topic(name: &str) -> Option<String> {
@@ -134,7 +135,8 @@ says why a block is in its own.
         "
 Only tool uses, tool results, images and documents go stale, unless
 [stale.kinds] says otherwise: aperture help settings. What is pinned or focused
-goes stale as well, but is not shortened.
+goes stale as well, but is not shortened. compress --stale goes further: of all
+that is old, stale or not, it leaves what will most likely be needed.
 ",
     );
     text
@@ -150,17 +152,5 @@ fn sources(transition: &Transition) -> String {
 
 /// A name, and its meaning in a column of its own.
 fn wrapped(name: &str, meaning: &str) -> String {
-    let mut text = format!("  {name:<29}");
-    let mut column = 31;
-    for (place, word) in meaning.split(' ').enumerate() {
-        if column + word.len() > 79 {
-            text.push_str("\n                               ");
-            column = 31;
-        } else if place > 0 {
-            text.push(' ');
-        }
-        text.push_str(word);
-        column += word.len() + 1;
-    }
-    text + "\n"
+    wrap(&format!("  {name:<29}{meaning}"), 31, 79).join("\n") + "\n"
 }

@@ -26,7 +26,7 @@ pub struct Arguments {
     /// Blocks, by a selector
     #[arg(group = "what")]
     selector: Option<String>,
-    /// What is old and will hardly be needed again
+    /// What is old and will hardly be needed again, whether or not it is stale
     #[arg(long, group = "what")]
     stale: bool,
     /// What will be missed least, until the window fits its budget

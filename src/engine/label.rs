@@ -19,8 +19,14 @@ pub fn label(block: &Block) -> String {
             Some(image) if image.width > 0 => format!("image {}×{}", image.width, image.height),
             _ => "image".to_owned(),
         },
-        _ => format!("\"{}\"", block.preview),
+        _ => format!("\"{}\"", without_marker(block)),
     }
+}
+
+/// The beginning of what a block says, without the line that stands before it where it was shortened.
+fn without_marker(block: &Block) -> &str {
+    let rest = block.marker.and_then(|_| block.preview.split_once("] "));
+    rest.map_or(&*block.preview, |(_, rest)| rest)
 }
 
 /// The same for the line in the place of a result or an attachment: of a path only its last part. What was said is known by its own
@@ -28,11 +34,16 @@ pub fn label(block: &Block) -> String {
 pub fn placeholder_label(block: &Block) -> String {
     match (block.kind, block.tool.as_deref()) {
         (BlockKind::ToolResult, Some(tool)) => {
-            let target = short_target(without_directory(&tool.target));
+            let target = match tool.verb.names_file() {
+                true => tool.target.rsplit(['/', '\\']).find(|part| !part.is_empty()).unwrap_or_default().to_owned(),
+                false => short_target(without_directory(&tool.target)),
+            };
             // The input of a tool that is pointed at nothing says little by its beginning.
-            let target = if target.starts_with(['{', '[']) { String::new() } else { target };
-            let last = if target.contains(' ') { &*target } else { target.rsplit(['/', '\\']).next().unwrap_or(&target) };
-            format!("{} {last}", tool.name)
+            if target.is_empty() || target.starts_with(['{', '[']) {
+                tool.name.to_string()
+            } else {
+                format!("{} {target}", tool.name)
+            }
         }
         (BlockKind::Attachment, _) => label(block),
         _ => String::new(),
@@ -58,6 +69,41 @@ pub fn short_target(target: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::model::{Level, Marker, Role, Tool, ToolVerb};
+
+    #[test]
+    fn a_placeholder_shortens_files_and_nothing_else() {
+        for (name, verb, target, expected) in [
+            ("Read", ToolVerb::Read, "/home/me/shop/src/a.rs", "Read a.rs"),
+            ("Edit", ToolVerb::Edit, "C:\\x\\y\\z.rs", "Edit z.rs"),
+            ("Read", ToolVerb::Read, "src/a file.rs", "Read a file.rs"),
+            ("Read", ToolVerb::Read, "docs/", "Read docs"),
+            ("Read", ToolVerb::Read, "", "Read"),
+            ("Grep", ToolVerb::Search, "\\bfoo\\b", "Grep \\bfoo\\b"),
+            ("Glob", ToolVerb::Search, "src/**/*.rs", "Glob src/**/*.rs"),
+            ("WebFetch", ToolVerb::Other, "https://docs.rs/serde/", "WebFetch https://docs.rs/serde/"),
+            ("Bash", ToolVerb::Run, "cd /home/me && cargo test a/b", "Bash cargo test a/b"),
+            ("lookup", ToolVerb::Other, "{\"id\":7}", "lookup"),
+            ("lookup", ToolVerb::Other, "", "lookup"),
+        ] {
+            let tool = Tool { name: name.into(), verb, target: target.into(), scope: 0, whole: true, parameters: 1 };
+            let block = Block { tool: Some(Box::new(tool)), ..Block::new(BlockKind::ToolResult, Role::User) };
+            assert_eq!(placeholder_label(&block), expected);
+        }
+    }
+
+    #[test]
+    fn what_was_said_is_known_by_its_words_also_when_it_was_shortened() {
+        let marker = Marker { number: 7, level: Level::Trimmed, tokens: 199.0 };
+        for (preview, marker, expected) in [
+            ("[@expand(7) | trimmed from 199] The cloud is gone.", Some(marker), "\"The cloud is gone.\""),
+            ("[@recall(7) | archived from 199 | 3 lines]", Some(marker), "\"[@recall(7) | archived from 199 | 3 lines]\""),
+            ("[see] this", None, "\"[see] this\""),
+        ] {
+            let block = Block { marker, preview: preview.into(), ..Block::new(BlockKind::Text, Role::Assistant) };
+            assert_eq!(label(&block), expected);
+        }
+    }
 
     #[test]
     fn a_path_is_shown_by_its_end() {

@@ -10,9 +10,9 @@ use crate::model::{BlockNumber, Level, Marker};
 /// What stands before the line where the client itself added the content.
 const REMINDER: &str = "<system-reminder>\n";
 
-/// Characters of what a block is.
+/// Characters of what a block is: of [`HINT_CHARACTERS`] at most so many.
 pub const LABEL_CHARACTERS: usize = 24;
-/// Characters of what it held; with all of both half of all lines stay under 25 tokens.
+/// Characters of what a block is and of what it held, together; with all of them half of all lines stay under 25 tokens.
 pub const HINT_CHARACTERS: usize = 40;
 /// Characters of the reason.
 const REASON_CHARACTERS: usize = 60;

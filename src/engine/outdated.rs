@@ -28,10 +28,12 @@ pub fn mark(session: &mut Session, window: &Window) {
             continue;
         }
         let mut found: Vec<(Outdated, BlockNumber)> = Vec::new();
-        if block.bytes >= DUPLICATE_BYTES
-            && let Some(later) = contents.insert(block.hash, number)
-        {
-            found.push((Outdated::Duplicate, later));
+        // Of several that are equal the last one: each of the others may be gone itself.
+        if block.bytes >= DUPLICATE_BYTES {
+            let last = *contents.entry(block.hash).or_insert(number);
+            if last != number {
+                found.push((Outdated::Duplicate, last));
+            }
         }
         if let Some(tool) = block.tool.as_deref() {
             let whole = !tool.verb.names_file() || is_absolute(&tool.target);
@@ -219,6 +221,19 @@ mod tests {
     #[test]
     fn a_plan_is_replaced_by_the_next_one_that_worked() {
         check(ToolVerb::Plan, &[("", 0, false), ("", 0, false), ("", 0, true)], &[Some(Outdated::Replaced), None, None]);
+    }
+
+    #[test]
+    fn what_is_repeated_is_repeated_by_the_last_one() {
+        let mut session = Session::default();
+        for number in 1..=3 {
+            session.rows.push(Row::new(RowKind::User));
+            let block = Block::new(BlockKind::ToolResult, Role::ToolResult);
+            session.blocks.push(Block { number, bytes: DUPLICATE_BYTES, ..block });
+        }
+        mark(&mut session, &Window { blocks: vec![1, 2, 3], ..Window::default() });
+        let by = session.blocks.iter().map(|block| block.usefulness.outdated).collect::<Vec<_>>();
+        assert_eq!(by, [Some((Outdated::Duplicate, 3)), Some((Outdated::Duplicate, 3)), None]);
     }
 
     #[test]

@@ -1,13 +1,12 @@
 //! An answer within a budget of tokens.
 
 use crate::cli::CommandError;
+use crate::engine::tokens::BYTES_PER_TOKEN;
 use crate::engine::{amount, mask, o200k, unit};
 use serde_json::Value;
 
 /// Characters of a line above which it counts as several.
 const LONGEST_LINE: usize = 1000;
-/// Bytes of a token, for what is not counted.
-const BYTES_PER_TOKEN: usize = 4;
 
 /// The lines of a text from one on, in tokens of o200k not more than may be, but at least one; and how the rest is got, in
 /// `rest`'s words for the next line. Credentials are masked.

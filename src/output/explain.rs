@@ -68,7 +68,7 @@ impl Report for ExplainReport {
 
 /// A line with a name on the left, cut where the terminal ends.
 fn row(style: &Style, name: &str, text: &str) -> String {
-    format!("  {}{}", padded(name, NAMES), clip(text, style.width.saturating_sub(NAMES + 2)))
+    format!("  {} {}", padded(name, NAMES - 1), clip(text, style.width.saturating_sub(NAMES + 2)))
 }
 
 impl ExplainReport {

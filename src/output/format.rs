@@ -129,19 +129,25 @@ pub fn clip_start(text: &str, width: usize) -> String {
 }
 
 /// The text in lines of at most `width` columns, cut between words; each but the first has `indent` spaces before it. A word that is
-/// longer than a line is clipped.
+/// longer than a line, such as a sentence of a script without spaces, goes on in the next one.
 pub fn wrap(text: &str, indent: usize, width: usize) -> Vec<String> {
     let text = clip(text, usize::MAX);
-    let mut lines = vec![String::new()];
+    let (mut lines, mut line, mut used) = (Vec::new(), String::new(), 0);
     for word in text.split_inclusive(' ') {
-        let line = lines.last().map_or(0, |line| line.width());
-        if line > indent && line + word.trim_end().width() > width {
-            lines.push(" ".repeat(indent));
-        }
-        if let Some(line) = lines.last_mut() {
-            line.push_str(word);
+        let mut full = used + word.trim_end().width() > width;
+        for c in word.chars() {
+            let columns = c.width().unwrap_or(0);
+            full |= c != ' ' && used + columns > width;
+            if full && used > indent {
+                lines.push(std::mem::replace(&mut line, " ".repeat(indent)));
+                used = indent;
+            }
+            full = false;
+            line.push(c);
+            used += columns;
         }
     }
+    lines.push(line);
     lines.iter().map(|line| clip(line.trim_end(), width)).collect()
 }
 
@@ -160,7 +166,9 @@ mod tests {
     #[test]
     fn text_is_wrapped_between_words() {
         assert_eq!(wrap("file  one two three", 6, 13), ["file  one two", "      three"]);
-        assert_eq!(wrap("file  longer-than-that", 6, 13), ["file  longer…"]);
+        assert_eq!(wrap("file  longer-than-that", 6, 13), ["file  longer-", "      than-th", "      at"]);
+        assert_eq!(wrap("日本語", 0, 4), ["日本", "語"]);
+        assert_eq!(wrap("a\tb\nc", 0, 80), ["a b c"]);
         assert_eq!(wrap("one two", 0, 80), ["one two"]);
         assert_eq!(wrap("", 0, 80), [""]);
     }

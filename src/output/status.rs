@@ -1,6 +1,6 @@
 use super::{Paint, Report, Style, age, amount, bytes, clip, clip_start, count, percent, plural, tokens, unit, wrap};
 use crate::engine::tokens::Accuracy;
-use crate::engine::{Capacity, CapacitySource, Entry, Suggestion};
+use crate::engine::{Capacity, CapacitySource, Entry, Suggestion, SuggestionKind};
 use crate::model::{Damage, Fault, Hidden, TokenCount, Zone};
 use serde::Serialize;
 use unicode_width::UnicodeWidthStr;
@@ -226,6 +226,11 @@ impl StatusReport {
             lines.extend(wrap(&all, margin, width).iter().map(|line| style.paint(Paint::Dim, line)));
         } else {
             lines.push("stale     nothing".to_owned());
+        }
+        let more = |suggestion: &Suggestion| suggestion.saved_tokens > self.stale.tokens as f64;
+        if self.suggestions.iter().any(|suggestion| suggestion.kind == SuggestionKind::Compress && more(suggestion)) {
+            let more = format!("{:margin$}compress --stale also shortens what is old and not stale", "");
+            lines.extend(wrap(&more, margin, width).iter().map(|line| style.paint(Paint::Dim, line)));
         }
         for (place, suggestion) in self.suggestions.iter().enumerate() {
             let name = if place == 0 { "next" } else { "" };

@@ -1,4 +1,4 @@
-use super::{Paint, Report, ShowReport, Style, age, clip, padded, plural, printable};
+use super::{Paint, Report, ShowReport, Style, age, clip, padded, plural, printable, wrap};
 use crate::engine::summary::{Point, SessionSummary, TurnSummary};
 use jiff::tz::TimeZone;
 use serde::Serialize;
@@ -185,57 +185,11 @@ fn points(style: &Style, points: &[Point], indent: usize) -> Vec<String> {
             if listed { point.parts.iter().map(|part| part.text.clone()).collect() } else { vec![point.text()] };
         let mut label = point.kind.label();
         for text in texts {
-            for line in wrapped(&printable(&text), width) {
+            for line in wrap(&text, 0, width) {
                 let front = format!("{}{}", " ".repeat(indent), padded(std::mem::take(&mut label), LABEL));
                 lines.push(format!("{}{line}", style.paint(Paint::Dim, &front)));
             }
         }
     }
     lines
-}
-
-/// A text in lines of at most `width` columns.
-fn wrapped(text: &str, width: usize) -> Vec<String> {
-    let mut lines: Vec<String> = Vec::new();
-    let mut line = String::new();
-    for word in text.split_whitespace() {
-        if !line.is_empty() && line.width() + 1 + word.width() > width {
-            lines.push(std::mem::take(&mut line));
-        }
-        if !line.is_empty() {
-            line.push(' ');
-        }
-        line.push_str(word);
-        // A word without an end, such as a sentence of a script without spaces.
-        while line.width() > width {
-            let mut end = line.len();
-            while line[..end].width() > width {
-                end = line[..end].char_indices().next_back().map_or(0, |(at, _)| at);
-            }
-            let rest = line.split_off(end.max(line.chars().next().map_or(0, char::len_utf8)));
-            lines.push(std::mem::replace(&mut line, rest));
-        }
-    }
-    if !line.is_empty() {
-        lines.push(line);
-    }
-    lines
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn lines_are_no_wider_than_asked() {
-        for (text, width, expected) in [
-            ("one two three", 7, &["one two", "three"][..]),
-            ("abcdefgh", 3, &["abc", "def", "gh"]),
-            ("日本語", 4, &["日本", "語"]),
-            ("日", 1, &["日"]),
-            ("", 5, &[]),
-        ] {
-            assert_eq!(wrapped(text, width), expected);
-        }
-    }
 }

@@ -1,5 +1,6 @@
 use super::draft::Kept;
 use super::splice::SpliceError;
+use crate::engine::count;
 use crate::model::{BlockNumber, OperationId};
 use crate::store::StoreError;
 use std::io;
@@ -57,7 +58,8 @@ pub enum PlanError {
     Held(BlockNumber, Kept),
     /// Nothing that may be shortened is left, and the window is still larger.
     #[error(
-        "{budget} tokens are asked for, and with what is protected, pinned or said by people it cannot hold less than about {smallest}"
+        "{} tokens are asked for; with what is protected, pinned or said by people the window holds at least about {}",
+        count(*.budget), count(*.smallest)
     )]
     Budget {
         /// Tokens that were asked for.

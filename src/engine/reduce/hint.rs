@@ -6,8 +6,10 @@ use super::paths::is_path;
 use super::search::hit;
 use super::telling::{Sign, Style, declaration, exit_code, heading, outcomes, sign};
 use super::{Reducible, input, media};
+use crate::engine::mask;
 use crate::engine::numbers::count;
 use crate::model::BlockKind;
+use rustc_hash::FxHashSet;
 
 /// Words of a hint.
 const WORDS: usize = 8;
@@ -16,8 +18,8 @@ const LISTED: usize = 3;
 const LISTED_PERCENT: usize = 60;
 /// Lines at the beginning of which one must be a path or a hit in a list of them.
 const BEGINNING_LINES: usize = 20;
-/// Lines at the beginning among which a client says how a call went.
-const ENVELOPE_LINES: usize = 12;
+/// How a client says of a program that it goes on, which is worth a place in what stays, but tells nothing of a result.
+const RUNNING: &str = "Process running with session ID ";
 /// Names that a line is made of at most.
 const ITEMS: usize = 12;
 /// Bytes that are too little of a text: rather a word is cut.
@@ -70,7 +72,7 @@ impl Parts {
         {
             return Parts { before: format!("{before}{what}"), items };
         }
-        let is_content = |(place, line): &(usize, &&str)| *place >= ENVELOPE_LINES || !is_envelope(line);
+        let is_content = |(place, line): &(usize, &&str)| !is_envelope(*place, line) && !line.starts_with(RUNNING);
         let inner: Vec<&str> = lines.iter().enumerate().filter(is_content).map(|(_, line)| *line).collect();
         let (lines, all) = match inner.is_empty() {
             true => (lines.as_slice(), all_lines.len()),
@@ -107,13 +109,15 @@ fn listed(lines: &[&str]) -> Option<(String, Vec<String>)> {
     if !lines.iter().take(BEGINNING_LINES).any(|line| is_path(line) || hit(line).is_some()) {
         return None;
     }
+    let mut known: FxHashSet<&str> = FxHashSet::default();
     let mut files: Vec<&str> = Vec::new();
-    let mut add = |path| {
-        if files.last() != Some(&path) && !files.contains(&path) {
+    let mut hits = 0;
+    for (path, ..) in lines.iter().filter_map(|line| hit(line)) {
+        hits += 1;
+        if known.insert(path) {
             files.push(path);
         }
-    };
-    let hits = lines.iter().filter_map(|line| hit(line)).map(|(path, ..)| add(path)).count();
+    }
     let what = if most(hits) {
         let hits = count(hits as u64);
         format!("{hits} hits in {} file{}", count(files.len() as u64), if files.len() == 1 { "" } else { "s" })
@@ -186,7 +190,8 @@ fn totals(lines: &[&str]) -> Vec<(u64, &'static str)> {
 
 /// The beginning of a text on one line, without brackets and control characters.
 fn tidy(text: &str) -> String {
-    let spaced: String = without_number(text)
+    // Before anything is cut: half a credential is not known as one.
+    let spaced: String = mask(without_number(text))
         .chars()
         .take(ITEM_CHARACTERS)
         .filter_map(|c| match c {
@@ -228,12 +233,15 @@ fn joined(before: &str, items: &[String], (characters, words): (usize, usize)) -
     if text.is_empty() { "no words".to_owned() } else { text }
 }
 
-/// The first words of a text; within a word only where the first one is too long.
+/// The first words of a text; within a word only where little would be left before it.
 fn cut_words(text: &str, characters: usize, words: usize) -> &str {
     let mut end = 0;
     for (place, word) in text.split(' ').enumerate().take(words) {
         let next = if place == 0 { word.len() } else { end + 1 + word.len() };
         if text[..next].chars().count() > characters {
+            if end * 2 < characters {
+                end = text.char_indices().nth(characters).map_or(text.len(), |(place, _)| place);
+            }
             break;
         }
         end = next;
@@ -271,6 +279,9 @@ mod tests {
             ("ok  \ta/b\t0.1s\nok  \ta/c\t0.2s\nFAIL\ta/d [build failed]", "3 lines: 2 ok, 1 failed, FAIL a/d…"),
             ("Exit code 1\nerror: no such thing\nerror: other", "3 lines: 2 error lines, exit code 1"),
             ("Chunk ID: a1b2c3\nWall time: 0.1 seconds\nOutput:\n3 files", "3 files"),
+            ("Wall time: 30 seconds\nProcess running with session ID 7748\nOutput:\n3 files", "3 files"),
+            ("I use sk-ant-api03-27Rz2mWk9TxB4lNvC8dFq7Rz2mWk9TxB4lNv", "I use secret:anthropic-key"),
+            ("The setupShellCompletionNonInteractiveMode is unused", "The setupShellCompletionNonInteractiv…"),
             ("src/a.rs:1:x\nsrc/a.rs:2:y\nsrc/b.rs:7:z", "3 hits in 2 files: a.rs, b.rs"),
             ("/home/me/a.rs\n/home/me/b.rs\n/home/me/c.rs", "3 paths: a.rs, b.rs, c.rs"),
             ("a\tb\u{1b}[31m [x] <y>", "a b x y"),

@@ -1,6 +1,6 @@
 //! JSON: its shape and its values as indented lines, without quotes and brackets.
 
-use super::piece::parts_of_line;
+use super::piece::{LINE_END, parts_of_line};
 use super::{Piece, Reducer, Reducible};
 use crate::model::BlockKind;
 use serde_json::Value;
@@ -62,7 +62,7 @@ pub(super) fn collect(value: &Value, name: &str, under: Option<usize>, depth: us
             }
         }
         Value::String(text) => {
-            let text = text.replace('\n', "⏎");
+            let text = text.replace('\n', LINE_END);
             let mut parts = parts_of_line(&text).into_iter();
             push(format!("{name}: {}", &text[parts.next().unwrap_or_default()]));
             for part in parts {

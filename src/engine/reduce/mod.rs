@@ -31,9 +31,6 @@ use std::ops::Range;
 /// Tokens that a summarized content may take, as the estimate has them.
 pub const SUMMARIZED_TOKENS: f64 = 120.0;
 
-/// Lines at the beginning of a result among which are those that the client adds.
-const ENVELOPE_LINES: usize = 6;
-
 /// What a reducer is given.
 #[derive(Clone, Copy)]
 pub struct Reducible<'a> {
@@ -95,8 +92,10 @@ pub fn outline<'a>(input: &Reducible<'a>) -> Option<Outline<'a>> {
         _ => {
             let reducer = REDUCERS.iter().find(|reducer| reducer.fits(input))?;
             let mut pieces = reducer.pieces(input);
-            for piece in pieces.iter_mut().take(ENVELOPE_LINES).filter(|piece| output::is_envelope(&piece.text)) {
-                (piece.nameless, piece.tells) = (true, 0.0);
+            for (place, piece) in pieces.iter_mut().enumerate() {
+                if output::is_envelope(place, &piece.text) {
+                    (piece.nameless, piece.tells) = (true, 0.0);
+                }
             }
             Some(Outline { reducer: reducer.name(), parts: vec![Part { pieces, place: None }] })
         }
@@ -113,27 +112,22 @@ impl<'a> Outline<'a> {
     ///
     /// `kept` has one element for each of [`Outline::texts`]. Of a text of which nothing is kept the marker line is all.
     pub fn rendered(&self, content: &str, kept: &[KeptPieces], marker: &str) -> Option<String> {
-        self.marked(content, kept, self.left(content, kept)?, marker)
-    }
-
-    /// The same without a marker line.
-    pub fn left(&self, content: &str, kept: &[KeptPieces]) -> Option<String> {
         match (self.text(), kept) {
-            (None, kept) => self.assembled(content, kept, ""),
-            (Some(_), [kept]) if kept.is_none() => Some(String::new()),
-            (Some(pieces), [kept]) => Some(rendered(pieces, kept)),
+            (None, kept) => self.assembled(content, kept, marker),
+            (Some(_), [kept]) if kept.is_none() => Some(marker.to_owned()),
+            (Some(pieces), [kept]) => Some(behind(marker, rendered(pieces, kept))),
             (Some(_), _) => None,
         }
     }
 
+    /// The same without a marker line.
+    pub fn left(&self, content: &str, kept: &[KeptPieces]) -> Option<String> {
+        self.rendered(content, kept, "")
+    }
+
     /// What is `left`, behind a marker line.
     pub fn marked(&self, content: &str, kept: &[KeptPieces], left: String, marker: &str) -> Option<String> {
-        Some(match () {
-            () if marker.is_empty() => left,
-            () if self.text().is_none() => return self.assembled(content, kept, marker),
-            () if left.is_empty() => marker.to_owned(),
-            () => format!("{marker}\n{left}"),
-        })
+        if self.text().is_none() { self.assembled(content, kept, marker) } else { Some(behind(marker, left)) }
     }
 
     /// The pieces of a content that is one text.
@@ -150,6 +144,15 @@ impl<'a> Outline<'a> {
             Some((part.place.clone()?, if told { String::new() } else { rendered(&part.pieces, kept) }))
         });
         input::assembled(content, marker, texts)
+    }
+}
+
+/// A text behind a marker line; where one of both is empty, the other one.
+fn behind(marker: &str, text: String) -> String {
+    match () {
+        () if marker.is_empty() => text,
+        () if text.is_empty() => marker.to_owned(),
+        () => format!("{marker}\n{text}"),
     }
 }
 

@@ -25,7 +25,9 @@ const LIBRARIES: &[&str] = &[
 ];
 /// How the line of a frame begins.
 const FRAMES: &[&str] = &["at ", "File \"", "in ", "from "];
-/// How lines begin that clients put before an output.
+/// Lines at the beginning of a result among which are those that the client adds.
+const ENVELOPE_LINES: usize = 6;
+/// How these begin.
 const ENVELOPE: &[&str] = &["Chunk ID: ", "Wall time: ", "Original token count: ", "Process exited with code 0", "Exit code: 0"];
 /// How lines begin by which tools show that they go on.
 const PROGRESS: &[&str] = &[
@@ -87,9 +89,9 @@ impl Reducer for Output {
     }
 }
 
-/// Whether a line says how a call went and not what it brought.
-pub(super) fn is_envelope(line: &str) -> bool {
-    ENVELOPE.iter().any(|start| line.starts_with(start)) || line == "Output:"
+/// Whether the line at a place says how a call went and not what it brought.
+pub(super) fn is_envelope(place: usize, line: &str) -> bool {
+    place < ENVELOPE_LINES && (ENVELOPE.iter().any(|start| line.starts_with(start)) || line == "Output:")
 }
 
 /// The object or the list that a long line ends in, and what stands before it.

@@ -22,6 +22,8 @@ const NAME_BYTES: usize = 80;
 const FEW_LINES: usize = 5;
 /// Bytes of a gap's mark without its names.
 const MARK_BYTES: usize = 16;
+/// What stands for the end of a line within a piece.
+pub const LINE_END: &str = "⏎";
 
 /// A line, a sentence or an entry of a content.
 #[derive(Clone, Debug)]
@@ -176,15 +178,28 @@ pub fn names(text: &str) -> (Vec<Name>, Option<Line>) {
         found.push(Name { term: terms::hash(name), alone: says_something(text, &range), range });
     };
     terms::names(content, &mut add);
-    terms::quoted(content, b'`', &mut add);
+    // What begins or ends with a blank, or goes on in another line, stands between two pairs of a text that was cut.
+    let whole = |name: &str| {
+        let at = name.as_ptr() as usize - content.as_ptr() as usize;
+        content[..at].ends_with('`') && content[at + name.len()..].starts_with('`')
+    };
+    let quoted = |name: &str| whole(name) && !name.contains(LINE_END) && name.contains(char::is_alphanumeric);
+    terms::quoted(content, b'`', |name| {
+        if quoted(name) {
+            add(name);
+        }
+    });
     let line = Line { term: terms::hash(content), quotable: terms::is_quotable(content) };
     (found, content.contains(char::is_alphanumeric).then_some(line))
 }
 
-/// Whether what looks like a name is how JSON writes a character: `\u2014`, or what follows it at once.
+/// Whether what looks like a name is how code writes a character, and the word behind it: `\u2014`, `\nThis`.
 fn is_escape(before: &str, name: &str) -> bool {
     let code = name.strip_prefix('u').and_then(|rest| rest.get(..4));
-    before.ends_with('\\') && code.is_some_and(|code| code.bytes().all(|byte| byte.is_ascii_hexdigit()))
+    let code = code.is_some_and(|code| code.bytes().all(|byte| byte.is_ascii_hexdigit()));
+    let word = name.strip_prefix(['n', 't', 'r']).and_then(|word| word.strip_prefix(|c: char| c.is_ascii_uppercase()));
+    let word = word.is_some_and(|rest| rest.bytes().all(|byte| byte.is_ascii_lowercase()));
+    before.ends_with('\\') && (code || word)
 }
 
 /// Whether a name is more than two plain words with a slash between them, or a hash that ends the words of an address.
@@ -359,6 +374,20 @@ mod tests {
         let text = "  12→run `mise run lint` or `go vet`, see `json.Indent()`";
         let whole = names(text).0.into_iter().map(|name| &text[whole_name(text, name.range)]).collect::<Vec<_>>();
         assert_eq!(whole, ["`mise run lint`", "json.Indent()"]);
+    }
+
+    #[test]
+    fn what_only_looks_like_a_name_is_none() {
+        for text in [
+            "explain` on `main` or all of `",
+            "x`⏎⏎**Flags:**⏎- `since <ref>`",
+            "| `run`, ` , stop and go` |",
+            "`- - - - -`",
+            r#"print(w, "\nThis will""#,
+        ] {
+            let names: Vec<_> = names(text).0.into_iter().map(|name| &text[name.range]).collect();
+            assert_eq!(names, Vec::<&str>::new(), "{text}");
+        }
     }
 
     /// How lines read of which some are kept, by their places.

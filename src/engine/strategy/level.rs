@@ -2,7 +2,7 @@
 
 use super::select::{IN_PLACE, Selection, Text, select};
 use crate::engine::reduce::{KeptPieces, Outline, Piece, Reducible, SUMMARIZED_TOKENS, bare, outline};
-use crate::engine::tokens::estimate;
+use crate::engine::tokens::{BYTES_PER_TOKEN, estimate};
 use crate::model::Level;
 use rustc_hash::FxHashSet;
 use std::cell::OnceCell;
@@ -10,9 +10,6 @@ use std::cell::OnceCell;
 /// Share of a content that stays when it is trimmed, and the bytes that stay in any case.
 const TRIMMED_SHARE: usize = 3;
 const TRIMMED_BYTES: usize = 600;
-
-/// About how many bytes a token is.
-const BYTES_PER_TOKEN: usize = 4;
 
 /// What is known beside a content.
 pub struct Context<'a> {

@@ -326,4 +326,16 @@ mod tests {
         let line = |tells| Piece { tells, ..Piece::line(std::borrow::Cow::Borrowed("*** Update File: a_b.rs")) };
         assert_eq!(kept(&[line(ALWAYS), line(0.1), line(ALWAYS)], 0.01), [0, 2]);
     }
+
+    #[test]
+    fn so_many_of_the_first_choices_are_within_so_many_bytes() {
+        let choice = |piece| (1.0, Choice::Piece { text: 0, piece, terms: 0..0 });
+        let name = (1.0, Choice::Name { text: 0, piece: 2, range: 0..6, term: 0 });
+        let selection = Selection { chosen: vec![choice(1), name, choice(0)], terms: Vec::new(), sizes: vec![3] };
+        // With what stands between them: a line of 4 + 1 bytes, a name of 6 + 2, a line of 2 + 1.
+        let lengths = [2, 4, 50];
+        for (bytes, choices) in [(0, 0), (4, 0), (5, 1), (12, 1), (13, 2), (15, 2), (16, 3), (1000, 3)] {
+            assert_eq!(selection.within(bytes, &|_, piece| lengths[piece]), choices, "{bytes}");
+        }
+    }
 }

@@ -129,17 +129,23 @@ fn item(line: &str) -> Option<&str> {
     Some(boxed.unwrap_or(text).trim())
 }
 
+/// Whether a line is what aperture put in the place of what it took out.
+pub(super) fn is_marker(line: &str) -> bool {
+    ["[@expand(", "[@recall(", "[…"].iter().any(|start| line.starts_with(start))
+}
+
 /// Whether a line is code, a row of a table, the output of a program, or what a client put there.
 fn is_noise(line: &str, trimmed: &str) -> bool {
     let letters = trimmed.chars().filter(|c| c.is_alphabetic()).count();
     let solid = trimmed.chars().filter(|c| !c.is_whitespace()).count();
     let tag = trimmed.starts_with('<') && trimmed.ends_with('>');
-    let marker = trimmed.starts_with("[#") && trimmed.ends_with(")]");
+    let note = trimmed.starts_with("[#") && trimmed.ends_with(")]");
     letters == 0
         // Names, numbers and signs outweigh words.
         || letters * 100 < solid * 55
         || tag
-        || marker
+        || note
+        || is_marker(trimmed)
         || trimmed.contains('\u{1b}')
         || RESIDUES.iter().any(|start| trimmed.starts_with(start))
         || is_code(line, trimmed)
@@ -213,6 +219,8 @@ mod tests {
             "----------",
             "    at Object.<anonymous> (a.js:1:2)",
             "[Image #1]",
+            "[@expand(73) | trimmed from 199]",
+            "[… 4 lines: GoodCloud]",
             "{\"a\": 1}",
             "\"name\": \"x\",",
             "2026-11-22 10:00:01 12",

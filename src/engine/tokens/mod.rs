@@ -25,6 +25,9 @@ use reminder::Reminder;
 use rustc_hash::FxHashMap;
 use serde::Serialize;
 
+/// About how many bytes a token is, for what is not counted.
+pub const BYTES_PER_TOKEN: usize = 4;
+
 /// What the window costs and how well that is known.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct Price {
