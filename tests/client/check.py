@@ -145,6 +145,7 @@ class Copy:
         self.directory = arguments.directory or next(directories, "/home/user")
         models = (row["message"].get("model") for row in rows if isinstance(row.get("message"), dict))
         self.model = next((model for model in reversed([*models]) if str(model).startswith("claude-")), "")
+        self.frozen = any((row.get("attachment") or {}).get("type") == "prompt_snapshot" for row in rows)
         versions = list(dict.fromkeys(row["version"] for row in rows if isinstance(row.get("version"), str)))
         self.version = versions[0] + ("…" if len(versions) > 1 else "") if versions else "?"
         self.file = home / ".claude" / "projects" / original.parent.name / original.name
@@ -310,7 +311,7 @@ def place_among_sent(kinds, sent, place):
     return end, False
 
 
-def judge(baseline, before, answer, after, returns, leads):
+def judge(baseline, before, answer, after, *, returns, leads, frozen):
     """What is wrong with a resume of a changed file; how many sent blocks are as before, and should be; remarks."""
     wrong = []
 
@@ -325,7 +326,7 @@ def judge(baseline, before, answer, after, returns, leads):
     must(answer["http_400s"] == 0, f"{answer['http_400s']} requests refused")
     must(not answer["auto_compacted"], "the client compacted by itself")
     must(not answer.get("history_empty"), "no history was sent")
-    must(against.get("same_system_and_tools", True), "another system prompt, or other tools")
+    must(not frozen or against.get("same_system_and_tools", True), "another system prompt, or other tools")
     mismatches = baseline.get("binding_mismatches", 0)
     bound = answer["binding_mismatches"]
     must(bound <= mismatches, f"{bound} thinking blocks bound to another prefix, {mismatches} before")
@@ -391,7 +392,7 @@ def resumed(copy, result, baseline, before, words):
     after = copy.see()
     answer = copy.resume()
     returns = words == ["uncompact"]
-    judged = judge(baseline, before, answer, after, returns, copy.leads_calls())
+    judged = judge(baseline, before, answer, after, returns=returns, leads=copy.leads_calls(), frozen=copy.frozen)
     wrong, result.prefix, result.expected_prefix, result.why = judged
     difference, _ = copy.run("diff")
     first = [block["number"] for block in difference["blocks"] if block["kind"] == "changed"]
