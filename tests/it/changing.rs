@@ -641,6 +641,38 @@ fn one_digest_takes_the_place_of_all_that_is_old() {
     }
 }
 
+/// Rows of a session file that say what the system prompt and the tools are, and that the client finds from its last row up.
+fn frozen_prompts(file: &[u8]) -> usize {
+    let rows: Vec<serde_json::Value> = file.split(|byte| *byte == b'\n').flat_map(serde_json::from_slice).collect();
+    let mut next = rows.iter().rev().find_map(|row| row["leafUuid"].as_str());
+    let mut found = 0;
+    while let Some(row) = next.and_then(|id| rows.iter().find(|row| row["uuid"] == id)) {
+        found += usize::from(row["attachment"]["type"] == "prompt_snapshot");
+        next = row["parentUuid"].as_str();
+    }
+    found
+}
+
+/// Else the client would make system prompt and tools anew: nothing of what is cached would hold, nor the thinking before the fold.
+#[test]
+fn what_is_folded_leaves_the_system_prompt_as_it_was_sent() {
+    for (fixture, line) in [
+        ("api-errors-and-compaction", "compact 2..3"),
+        ("tools-and-spill", "compress --stale --preset handoff"),
+        ("older-model", "compress --stale --preset handoff"),
+    ] {
+        let sandbox = Sandbox::of(fixture);
+        let original = bytes(&sandbox);
+        let before = frozen_prompts(&original);
+        assert!(before > 0, "{fixture}");
+        done(&sandbox, line);
+        assert!(bytes(&sandbox) != original, "{fixture}");
+        assert_eq!(frozen_prompts(&bytes(&sandbox)), before, "{fixture}");
+        done(&sandbox, "undo");
+        assert!(bytes(&sandbox) == original, "{fixture}");
+    }
+}
+
 /// Of a session whose beginning is gone: a result without its call is not sent, nor is a note that follows it.
 #[test]
 fn a_digest_does_not_follow_what_is_not_sent() {
