@@ -618,6 +618,15 @@ fn turns_fold_and_unfold_as_often_as_one_likes() {
     }
 }
 
+/// The client would compact at once what was taken back for it.
+#[test]
+fn uncompact_tells_when_the_client_compacts_again() {
+    for (window, told) in [("60k", true), ("200k", false)] {
+        let said = done(&Sandbox::of("interactive-compact"), &format!("uncompact --window {window}"));
+        assert_eq!(said.contains("the client compacts by itself from about 27k on"), told, "{said}");
+    }
+}
+
 #[test]
 fn one_digest_takes_the_place_of_all_that_is_old() {
     for fixture in ["tools-and-spill", "older-model", "subagents-and-tasks"] {
