@@ -618,6 +618,43 @@ fn turns_fold_and_unfold_as_often_as_one_likes() {
     }
 }
 
+/// A client that splits a message writes the branch behind it anew: the response stands in two turns, and goes with either.
+#[test]
+fn a_response_on_two_branches_is_folded_once() {
+    let sandbox = Sandbox::of("older-model");
+    let rows = [
+        (1, None, "user", "first"),
+        (2, Some(1), "m1", "one"),
+        (3, None, "user", "first"),
+        (4, Some(3), "m1", "one"),
+        (5, Some(4), "user", "second"),
+        (6, Some(5), "m2", "two"),
+        (7, Some(6), "user", "third"),
+        (8, Some(7), "m3", "three"),
+    ];
+    let uuid = |id: u32| format!("00000000-0000-4000-8000-{id:012}");
+    let row = |&(id, parent, who, text): &(u32, Option<u32>, &str, &str)| {
+        let content = serde_json::json!([{ "type": "text", "text": text }]);
+        let (kind, message) = match who {
+            "user" => ("user", serde_json::json!({ "role": "user", "content": content })),
+            _ => (
+                "assistant",
+                serde_json::json!({ "role": "assistant", "id": who, "model": "claude-opus-4-5", "content": content }),
+            ),
+        };
+        let row = serde_json::json!({
+            "parentUuid": parent.map(uuid), "isSidechain": false, "type": kind, "message": message, "uuid": uuid(id),
+            "timestamp": format!("2026-01-01T00:00:{id:02}.000Z"), "sessionId": "s", "version": "2.1.29", "cwd": "/home/dev/shop",
+        });
+        format!("{row}\n")
+    };
+    let original: String = rows.iter().map(row).collect();
+    fs::write(session(&sandbox), &original).unwrap();
+    done(&sandbox, "compact 2..3");
+    done(&sandbox, "undo");
+    assert!(bytes(&sandbox) == original.as_bytes());
+}
+
 /// The client would compact at once what was taken back for it.
 #[test]
 fn uncompact_tells_when_the_client_compacts_again() {
