@@ -2,6 +2,7 @@
 
 use super::changing::{ChangeOptions, Said, change};
 use crate::cli::{CommandError, Env, ErrorKind};
+use crate::engine::amount;
 use crate::output::ChangeReport;
 use anyhow::anyhow;
 use std::ops::RangeInclusive;
@@ -35,6 +36,9 @@ pub struct UncompactArguments {
     options: ChangeOptions,
 }
 
+/// Tokens that the client keeps free: it compacts by itself when less is left (2.1.330, all models but Haiku).
+const RESERVE: u64 = 33_000;
+
 /// Folds the turns.
 pub fn run(env: &Env, arguments: &Arguments) -> Result<ChangeReport, CommandError> {
     let turns = range(&arguments.turns)?;
@@ -55,9 +59,18 @@ pub fn run(env: &Env, arguments: &Arguments) -> Result<ChangeReport, CommandErro
 
 /// Takes the last compaction of the client back.
 pub fn run_uncompact(env: &Env, arguments: &UncompactArguments) -> Result<ChangeReport, CommandError> {
-    change(env, arguments.options, &|draft, _| {
+    change(env, arguments.options, &|draft, opened| {
         draft.uncut()?;
-        Ok(Said { what: Some("the last compaction".to_owned()), ..Said::change("taken back") })
+        let mut said = Said { what: Some("the last compaction".to_owned()), ..Said::change("taken back") };
+        let cache = env.cache();
+        let limit = opened.workspace.reading.capacity.tokens.saturating_sub(RESERVE);
+        if draft.window_tokens(&|hash| cache.count(hash))? >= limit as f64 {
+            said.notes.push(format!(
+                "the client compacts by itself from about {} on: shorten before you resume, as aperture compress --stale does",
+                amount(limit)
+            ));
+        }
+        Ok(said)
     })
 }
 

@@ -130,6 +130,11 @@ pub trait ProviderAdapter: Sync {
         false
     }
 
+    /// Whether a row holds the system prompt or the tools, as its client goes on sending them while the row is on the live chain.
+    fn is_frozen_prompt(&self, _row: &[u8]) -> bool {
+        false
+    }
+
     /// Whether a row holds one thinking block and nothing else, so that its content can be emptied.
     fn is_only_thinking(&self, _row: &[u8]) -> bool {
         false

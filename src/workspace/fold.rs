@@ -63,10 +63,24 @@ impl Draft<'_> {
 
     /// Puts one note in the place of the rows of the chain from one row to before another one.
     pub(super) fn bridge(&mut self, start: u32, next: u32, note: &str) -> Result<(), PlanError> {
-        let parent = self.last_sent_before(start)?;
+        let mut parent = self.last_sent_before(start)?;
+        // The client would make system prompt and tools anew, in front of all that is cached and signed.
+        for row in self.frozen_prompts(start, next) {
+            self.link(row, &parent)?;
+            parent = self.identity(row)?;
+        }
         let note = self.note_behind(parent, SUMMARY, note)?;
         self.link(next, &note)?;
         self.mark_leaf()
+    }
+
+    /// The rows of the chain from one row to before another one that hold the system prompt and the tools.
+    fn frozen_prompts(&self, start: u32, next: u32) -> Vec<u32> {
+        let (session, provider) = (&self.workspace.reading.session, self.workspace.provider);
+        let chain = &self.workspace.reading.window.chain;
+        let frozen =
+            |row: &u32| session.blocks_of(*row).is_empty() && self.line(*row).is_ok_and(|line| provider.is_frozen_prompt(&line));
+        chain.iter().skip_while(|row| **row != start).take_while(|row| **row != next).copied().filter(frozen).collect()
     }
 
     /// What a note in the place of a row follows. A result without its call is not sent, and would take the note with it.

@@ -121,12 +121,18 @@ fn others(workspace: &Workspace<'_>, revision: &Revision, window: &Window, folde
     let blocks = || window.blocks.iter().map(|number| *number as usize - 1);
     let sent: FxHashSet<u32> = blocks().filter_map(|block| revision.block_was[block]).collect();
     let again: FxHashSet<Key> = blocks().map(|block| revision.session.blocks[block].hash).collect();
+    let is_folded = |block: &Block| match folded {
+        Folded::Turns(turns) => turns.contains(&block.position.turn),
+        Folded::Blocks(blocks) => blocks.contains(&block.number) || again.contains(&block.hash),
+    };
+    // A response that stands on two branches is sent from both, by its id, while one of them is live.
+    let response = |block: &Block| workspace.reading.session.rows[block.row as usize].message;
+    let answers: FxHashSet<Key> = workspace.reading.in_window().filter(|block| is_folded(block)).filter_map(&response).collect();
     let lost = workspace.reading.in_window().find(|block| {
-        let is_folded = match folded {
-            Folded::Turns(turns) => turns.contains(&block.position.turn),
-            Folded::Blocks(blocks) => blocks.contains(&block.number) || again.contains(&block.hash),
-        };
-        block.kind != BlockKind::Thinking && !is_folded && !sent.contains(&(block.number - 1))
+        block.kind != BlockKind::Thinking
+            && !is_folded(block)
+            && !sent.contains(&(block.number - 1))
+            && !response(block).is_some_and(|id| answers.contains(&id))
     });
     match lost {
         None => Ok(()),

@@ -16,11 +16,19 @@ import tempfile
 
 # Share of a measured saving by which the reported one may miss it.
 TOLERANCE = 0.03
-# Characters around the content of a sent block (its type, its ids), which a transcript does not show, and how far they vary.
-FRAMES = {"text": 26, "attachment": 26, "tool_use": 95, "tool_result": 80}
-VARIATION = 30
-# Characters of a change that are not worth a judgement.
-SMALL = 400
+# The measure of `est_tokens`: characters of a block's JSON in a token, and tokens of an image.
+CHARACTERS_PER_TOKEN, IMAGE = 3.5, 1200
+# Characters around the content of a sent block (its type, its ids), which a transcript does not show, and by how many
+# tokens they vary.
+FRAMES = {"text": 26, "attachment": 26, "thinking": 35, "tool_use": 95, "tool_result": 80}
+VARIATION = 9
+# Tokens of a change that are not worth a judgement.
+SMALL = 115
+# Models whose API wants the thinking that led to a call that is still open, by the numbers in their names: all before.
+LEADS_NO_CALLS = (4, 6)
+# What the client itself says and does not keep: the end of a turn that was not answered, and that a read was cut where the
+# result does not say so. See README.md.
+UNANSWERED, CUT = "No response requested.", "[Truncated: PARTIAL view — "
 # The most undos that a run of steps can need.
 UNDOS = 20
 # Seconds that a program may take.
@@ -31,8 +39,8 @@ COLUMNS = (
     "step",
     "verdict",
     "blocks",
-    "characters saved: reported / measured",
-    "tokens saved: reported / measured",
+    "tokens saved: announced / no longer sent",
+    "by aperture's own count",
     "same prefix: blocks / expected",
     "remarks",
 )
@@ -53,10 +61,12 @@ class Result:
     verdict: str
     why: list
     changed: int = 0
-    reported_characters: int = 0
-    measured_characters: int = 0
-    reported_share: float = 0.0
-    measured_share: float = 0.0
+    # By the measure of `est_tokens`: what the transcripts announce, the whole request, and the blocks of the session alone.
+    announced: int = 0
+    measured: int = 0
+    measured_blocks: int = 0
+    # By aperture's own count.
+    reported: int = 0
     prefix: int = -1
     expected_prefix: int = -1
 
@@ -66,30 +76,61 @@ class Sight:
     """What the model would see of a file, as aperture writes it: its parts in the order in which they are sent."""
 
     parts: list
+    # By number of the block: its turn, and how many images it holds.
+    turns: dict
+    images: dict
 
     def kinds(self):
         return [kind(part) for part in self.parts]
 
-    def characters(self):
-        """Characters of all parts but thinking, as JSON escapes them."""
-        return sum(characters(part) for part in self.parts if part["role"] != "thinking")
+    def tokens(self):
+        """Tokens of all parts by the measure of `est_tokens`."""
+        return sum(tokens(part, self.images.get(part["block"], 0)) for part in self.parts)
 
     def count(self, wanted):
         return sum(part["kind"].split()[0] == wanted for part in self.parts)
+
+    def thinking_of_open_call(self):
+        """How many thinking blocks led to a call that is still open: they are of its turn."""
+        last = next((part for part in reversed(self.parts) if part["role"] in ("assistant", "tool_use", "thinking")), None)
+        if last is None or last["role"] != "tool_use" or last["block"] not in self.turns:
+            return 0
+        turn = self.turns[last["block"]]
+        return sum(part["role"] == "thinking" and self.turns.get(part["block"]) == turn for part in self.parts)
 
 
 def kind(part):
     """Role and type of the sent block that a part of a transcript stands for."""
     word = part["kind"].split()[0]
     role = "assistant" if part["role"] in ("assistant", "tool_use", "thinking") else "user"
-    return (role, "text" if word in ("attachment", "other") else word)
+    return named(role, "text" if word in ("attachment", "other") else word, part["content"] or "")
 
 
-def characters(part):
-    """Characters of the sent block, nearly."""
-    content, frame = part["content"] or "", FRAMES.get(part["kind"].split()[0], 0)
+def named(role, word, text):
+    return (role, "unanswered") if (role, word, text.strip()) == ("assistant", "text", UNANSWERED) else (role, word)
+
+
+def tokens(part, images):
+    """Tokens of the sent block, nearly."""
+    content, word = part["content"] or "", part["kind"].split()[0]
+    if images:
+        text = content.replace("[image]", "").strip()
+        return IMAGE * images + (counted(FRAMES["text"] + as_json(text)) if text else 0)
     # The input of a tool is sent as JSON, all else as a string in it.
-    return frame + (len(content) if part["role"] == "tool_use" else len(json.dumps(content, ensure_ascii=False)))
+    if part["role"] == "tool_use":
+        try:
+            return counted(FRAMES[word] + as_json(json.loads(content)))
+        except ValueError:
+            pass
+    return counted(FRAMES.get(word, 0) + as_json(content))
+
+
+def as_json(value):
+    return len(json.dumps(value, ensure_ascii=False))
+
+
+def counted(characters):
+    return max(1, int(characters / CHARACTERS_PER_TOKEN))
 
 
 class Copy:
@@ -102,6 +143,9 @@ class Copy:
         rows = list(objects(original))
         directories = (row["cwd"] for row in rows if str(row.get("cwd", "")).startswith("/"))
         self.directory = arguments.directory or next(directories, "/home/user")
+        models = (row["message"].get("model") for row in rows if isinstance(row.get("message"), dict))
+        self.model = next((model for model in reversed([*models]) if str(model).startswith("claude-")), "")
+        self.frozen = any((row.get("attachment") or {}).get("type") == "prompt_snapshot" for row in rows)
         versions = list(dict.fromkeys(row["version"] for row in rows if isinstance(row.get("version"), str)))
         self.version = versions[0] + ("…" if len(versions) > 1 else "") if versions else "?"
         self.file = home / ".claude" / "projects" / original.parent.name / original.name
@@ -132,12 +176,26 @@ class Copy:
         transcript, reason = self.run("transcript", "--all")
         if transcript is None:
             raise Unmet(f"no transcript: {reason}")
-        return Sight([part for message in transcript["messages"] for part in message["parts"]])
+        blocks = (self.run("blocks", "window")[0] or {}).get("blocks", [])
+        turns = {block["number"]: block["turn"] for block in blocks if block["turn"]}
+        images = {block["number"]: len(block["images"]) for block in blocks if block["images"]}
+        return Sight([part for message in transcript["messages"] for part in message["parts"]], turns, images)
 
-    def turns(self):
-        """Numbers of the window's turns, ascending."""
-        blocks, _ = self.run("blocks", "window")
-        return sorted({block["turn"] for block in (blocks or {}).get("blocks", []) if block["turn"]})
+    def leads_calls(self):
+        """Whether the API of the model wants the thinking that led to an open call."""
+        numbers = [int(part) for part in self.model.split("-") if part.isdigit() and len(part) < 3]
+        return bool(numbers) and (*numbers, 0)[:2] < LEADS_NO_CALLS
+
+    def before_compaction(self):
+        """What the checker says of the rows before the last compaction alone, or nothing where there is none."""
+        content = self.original.read_bytes().splitlines(keepends=True)
+        places = [place for place, row in enumerate(content) if b'"compact_boundary"' in row and b'"type":"system"' in row]
+        if not places:
+            return None
+        alone = self.home / "before" / self.original.name
+        alone.parent.mkdir()
+        alone.write_bytes(b"".join(content[: places[-1]]))
+        return self.resume(alone)
 
     def resume(self, file=None):
         """What the checker says of a file; of the copy, also against the original."""
@@ -180,24 +238,39 @@ def first_difference(one, other):
     return 1 + next((place for place, (a, b) in enumerate(zip(one, other)) if a != b), min(len(one), len(other)))
 
 
+def sent(answer):
+    """The sent blocks of the session, each as its kind and its tokens, without what the client says of reads that were cut."""
+    blocks = []
+    for role, word, size, start in answer.get("history_kinds") or []:
+        start = start.removeprefix("<system-reminder>").lstrip()
+        if word == "text" and role != "assistant" and start.startswith(CUT):
+            continue
+        # Whether a text of the client is the system's or the user's depends on the model.
+        blocks.append((named("user" if role == "system" else role, word, start), size))
+    return blocks
+
+
 def sent_kinds(answer):
-    # Whether a text of the client is the system's or the user's depends on the model.
-    return [("user" if role == "system" else role, word) for role, word, _ in answer.get("history_kinds") or []]
+    return [kind for kind, _ in sent(answer)]
 
 
-def sent_characters(answer, end):
-    """Characters of what was sent of the session, without thinking where the checker lists the blocks."""
-    blocks = answer.get("history_kinds")
-    if not blocks:
-        return answer["request_chars"]
-    return sum(size for _, word, size in blocks[:end] if word not in ("thinking", "redacted_thinking"))
+def sent_tokens(answer, end):
+    """Tokens of the first blocks that were sent of the session."""
+    return sum(size for _, size in sent(answer)[:end])
+
+
+def cuts(answer):
+    """How often the client itself says that a read was cut."""
+    return len(answer.get("history_kinds") or []) - len(sent(answer))
 
 
 def measured(baseline, before, answer, after):
-    """Characters that are no longer sent; what the client says anew at the end counts only where it cannot be told apart."""
+    """Tokens that are no longer sent; what the client says anew at the end counts only where it cannot be told apart."""
     if sent_kinds(baseline)[: len(before.parts)] == before.kinds() and sent_kinds(answer)[: len(after.parts)] == after.kinds():
-        return sent_characters(baseline, len(before.parts)) - sent_characters(answer, len(after.parts))
-    return sent_characters(baseline, None) - sent_characters(answer, None)
+        return sent_tokens(baseline, len(before.parts)) - sent_tokens(answer, len(after.parts))
+    if sent(answer):
+        return sent_tokens(baseline, None) - sent_tokens(answer, None)
+    return baseline["est_tokens"] - answer["est_tokens"]
 
 
 def first_change(before, after):
@@ -216,7 +289,7 @@ def first_change(before, after):
 def split(kinds):
     """Kinds of blocks, and the texts of user and client behind the last other block."""
     end = len(kinds)
-    while end and kinds[end - 1] == ("user", "text"):
+    while end and kinds[end - 1] in (("user", "text"), ("assistant", "unanswered")):
         end -= 1
     return kinds[:end], kinds[end:]
 
@@ -238,7 +311,7 @@ def place_among_sent(kinds, sent, place):
     return end, False
 
 
-def judge(baseline, before, answer, after, returns):
+def judge(baseline, before, answer, after, *, returns, leads, frozen):
     """What is wrong with a resume of a changed file; how many sent blocks are as before, and should be; remarks."""
     wrong = []
 
@@ -253,10 +326,14 @@ def judge(baseline, before, answer, after, returns):
     must(answer["http_400s"] == 0, f"{answer['http_400s']} requests refused")
     must(not answer["auto_compacted"], "the client compacted by itself")
     must(not answer.get("history_empty"), "no history was sent")
+    must(not frozen or against.get("same_system_and_tools", True), "another system prompt, or other tools")
     mismatches = baseline.get("binding_mismatches", 0)
     bound = answer["binding_mismatches"]
     must(bound <= mismatches, f"{bound} thinking blocks bound to another prefix, {mismatches} before")
-    thinking = against["thinking_after_first_diff"]
+    thinking, remarks = against["thinking_after_first_diff"], []
+    if leads and 0 < thinking <= after.thinking_of_open_call():
+        remarks.append(f"{thinking} thinking blocks of the open call stay, as this model's API wants it")
+        thinking = 0
     # What a compaction hid comes back with the thinking that was signed for it, which only the check of bindings can tell apart.
     must(thinking == 0 or returns, f"{thinking} thinking blocks after the first change")
 
@@ -265,7 +342,8 @@ def judge(baseline, before, answer, after, returns):
     expected = baseline["tool_uses_sent"] + after.count("tool_use") - before.count("tool_use")
     must(uses == expected, f"{uses} tool uses, expected {expected}")
     kinds_before, sent_before, sent_after = before.kinds(), sent_kinds(baseline), sent_kinds(answer)
-    remarks = []
+    if cuts(answer) != cuts(baseline):
+        remarks.append(f"the client itself says {cuts(answer) - cuts(baseline):+} times that a read was cut")
     if sent_before and sent_after:
         # What the client says anew at the end of each resume is its own choice; the rest is the session.
         (body, tail), (body_before, tail_before) = split(sent_after), split(sent_before)
@@ -313,25 +391,32 @@ def resumed(copy, result, baseline, before, words):
     result.changed = len(change["changes"])
     after = copy.see()
     answer = copy.resume()
-    wrong, result.prefix, result.expected_prefix, result.why = judge(baseline, before, answer, after, words == ["uncompact"])
+    returns = words == ["uncompact"]
+    judged = judge(baseline, before, answer, after, returns=returns, leads=copy.leads_calls(), frozen=copy.frozen)
+    wrong, result.prefix, result.expected_prefix, result.why = judged
     difference, _ = copy.run("diff")
     first = [block["number"] for block in difference["blocks"] if block["kind"] == "changed"]
     places = [place for place, part in enumerate(before.parts) if part["block"] in first]
     if places and min(places) < first_change(before, after):
         wrong.append("the report names a change before the first that is seen")
-    if answer.get("est_tokens") and "request_chars" in answer:
-        result.reported_characters = before.characters() - after.characters()
-        result.measured_characters = measured(baseline, before, answer, after)
-        allowed = TOLERANCE * abs(result.measured_characters) + SMALL + VARIATION * abs(len(before.parts) - len(after.parts))
-        # Signatures stand in no transcript: without a list of the blocks they cannot be left out of what is measured.
-        comparable = bool(sent_kinds(answer)) or before.count("thinking") == after.count("thinking")
-        if comparable and abs(result.reported_characters - result.measured_characters) > allowed:
-            wrong.append(f"saved {result.measured_characters} characters, reported {result.reported_characters}")
-        tokens_before, tokens_after = difference["tokens_before"]["value"], difference["tokens_after"]["value"]
-        result.reported_share = (tokens_before - tokens_after) / max(tokens_before, 1)
-        result.measured_share = (baseline["est_tokens"] - answer["est_tokens"]) / max(baseline["est_tokens"], 1)
-    if wrong:
-        result.verdict, result.why = "FAILED", wrong + result.why
+    if "est_tokens" in answer and "est_tokens" in baseline:
+        result.announced = before.tokens() - after.tokens()
+        result.measured = baseline["est_tokens"] - answer["est_tokens"]
+        result.measured_blocks = measured(baseline, before, answer, after)
+        result.reported = round(difference["tokens_before"]["value"] - difference["tokens_after"]["value"])
+        allowed = TOLERANCE * abs(result.measured_blocks) + SMALL + VARIATION * abs(len(before.parts) - len(after.parts))
+        if abs(result.announced - result.measured_blocks) > allowed:
+            wrong.append(f"{result.measured_blocks} tokens are no longer sent, announced {result.announced}")
+    if not wrong:
+        return
+    alone = copy.before_compaction() if returns else None
+    if alone and (alone.get("auto_compacted") or not alone.get("ok")):
+        # Nothing can be said of rows that the client, or its API, does not take as they are.
+        why = "the client compacts them by itself" if alone.get("auto_compacted") else alone.get("first_error")
+        result.verdict, result.prefix, wrong = "unusable", -1, [f"what stood before that compaction, alone: {why}"]
+    else:
+        result.verdict = "FAILED"
+    result.why = wrong + result.why
 
 
 def steps(copy):
@@ -377,7 +462,7 @@ def steps(copy):
         yield step(copy, "recall", baseline, before, ["recall", str(numbers[0]), "--inject"])
     yield undone(copy, "undo", baseline)
 
-    turns = copy.turns()
+    turns = sorted(set(before.turns.values()))
     first, last = max(2, turns[0]) if turns else 0, turns[-1] - 1 if turns else 0
     folding = [("compact", "compact", f"{first}..{last}")] if len(turns) >= 3 and first <= last else []
     for name, *words in [*folding, ("uncompact", "uncompact")]:
@@ -413,24 +498,37 @@ def check(arguments, original):
 
 
 def row(result):
-    share = f"{result.reported_share:.1%} / {result.measured_share:.1%}" if result.prefix >= 0 else ""
-    text = f"{result.reported_characters} / {result.measured_characters}" if result.prefix >= 0 else ""
-    prefix = f"{result.prefix} / {result.expected_prefix}" if result.prefix >= 0 else ""
+    judged = result.prefix >= 0
+    count = f"{result.announced} / {result.measured}" if judged else ""
+    count += f" ({result.measured_blocks} of the session)" if judged and result.measured != result.measured_blocks else ""
+    own = str(result.reported) if judged else ""
+    prefix = f"{result.prefix} / {result.expected_prefix}" if judged else ""
     why = "; ".join(result.why).replace("|", "\\|").replace("\n", " ")
-    cells = [result.session, result.version, result.step, result.verdict, str(result.changed or ""), text, share, prefix, why]
+    cells = [result.session, result.version, result.step, result.verdict, str(result.changed or ""), count, own, prefix, why]
     return "| " + " | ".join(cells) + " |"
 
 
 def summary(results):
-    """Counts of the verdicts, and how far reported savings of tokens are from those by the checker's count."""
+    """Counts of the verdicts, and how far announced savings are from what is no longer sent."""
     verdicts = collections.Counter(result.verdict for result in results)
     yield ", ".join(f"{count} {verdict}" for verdict, count in verdicts.most_common())
-    gaps = sorted(100 * (result.reported_share - result.measured_share) for result in results if result.prefix >= 0)
-    if len(gaps) > 1:
-        tenths = statistics.quantiles(gaps, n=10)
+    judged = [result for result in results if result.prefix >= 0]
+    for what, seen in (("of the session's blocks", "measured_blocks"), ("of the whole request", "measured")):
+        worth = [(result, getattr(result, seen)) for result in judged if abs(getattr(result, seen)) > SMALL]
+        errors = sorted(abs(result.announced - tokens) / abs(tokens) for result, tokens in worth)
+        if len(errors) > 1:
+            within = sum(error <= TOLERANCE for error in errors)
+            tenths = statistics.quantiles(errors, n=10)
+            yield (
+                f"announced tokens against those {what}: within {TOLERANCE:.0%} in {within} of {len(errors)} steps that change "
+                f"more than {SMALL}; median error {statistics.median(errors):.3%}, p90 {tenths[8]:.2%}, highest {errors[-1]:.1%}"
+            )
+    ratios = [result.reported / result.announced for result in judged if result.announced > SMALL]
+    if len(ratios) > 1:
+        fifths = statistics.quantiles(ratios, n=10)
         yield (
-            f"share of tokens saved, reported less measured, in percentage points over {len(gaps)} steps: lowest {gaps[0]:+.1f}, "
-            f"10 % {tenths[0]:+.1f}, median {statistics.median(gaps):+.1f}, 90 % {tenths[8]:+.1f}, highest {gaps[-1]:+.1f}"
+            f"aperture's own count of what is saved is {statistics.median(ratios):.2f} times the checker's "
+            f"(10 % {fifths[0]:.2f}, 90 % {fifths[8]:.2f})"
         )
 
 

@@ -597,6 +597,52 @@ fn turns_fold_and_unfold_as_often_as_one_likes() {
     }
 }
 
+/// A client that splits a message writes the branch behind it anew: the response stands in two turns, and goes with either.
+#[test]
+fn a_response_on_two_branches_is_folded_once() {
+    let sandbox = Sandbox::of("older-model");
+    let rows = [
+        (1, None, "user", "first"),
+        (2, Some(1), "m1", "one"),
+        (3, None, "user", "first"),
+        (4, Some(3), "m1", "one"),
+        (5, Some(4), "user", "second"),
+        (6, Some(5), "m2", "two"),
+        (7, Some(6), "user", "third"),
+        (8, Some(7), "m3", "three"),
+    ];
+    let uuid = |id: u32| format!("00000000-0000-4000-8000-{id:012}");
+    let row = |&(id, parent, who, text): &(u32, Option<u32>, &str, &str)| {
+        let content = serde_json::json!([{ "type": "text", "text": text }]);
+        let (kind, message) = match who {
+            "user" => ("user", serde_json::json!({ "role": "user", "content": content })),
+            _ => (
+                "assistant",
+                serde_json::json!({ "role": "assistant", "id": who, "model": "claude-opus-4-5", "content": content }),
+            ),
+        };
+        let row = serde_json::json!({
+            "parentUuid": parent.map(uuid), "isSidechain": false, "type": kind, "message": message, "uuid": uuid(id),
+            "timestamp": format!("2026-01-01T00:00:{id:02}.000Z"), "sessionId": "s", "version": "2.1.29", "cwd": "/home/dev/shop",
+        });
+        format!("{row}\n")
+    };
+    let original: String = rows.iter().map(row).collect();
+    fs::write(session(&sandbox), &original).unwrap();
+    done(&sandbox, "compact 2..3");
+    done(&sandbox, "undo");
+    assert!(bytes(&sandbox) == original.as_bytes());
+}
+
+/// The client would compact at once what was taken back for it.
+#[test]
+fn uncompact_tells_when_the_client_compacts_again() {
+    for (window, told) in [("60k", true), ("200k", false)] {
+        let said = done(&Sandbox::of("interactive-compact"), &format!("uncompact --window {window}"));
+        assert_eq!(said.contains("the client compacts by itself from about 27k on"), told, "{said}");
+    }
+}
+
 #[test]
 fn one_digest_takes_the_place_of_all_that_is_old() {
     for fixture in ["tools-and-spill", "older-model", "subagents-and-tasks"] {
@@ -615,6 +661,38 @@ fn one_digest_takes_the_place_of_all_that_is_old() {
         assert_eq!(newest(&after), newest(&before), "{fixture}");
         // A second time there is nothing left to fold.
         assert!(done(&sandbox, "compress --stale --preset handoff --dry-run").contains("nothing to do"), "{fixture}");
+        done(&sandbox, "undo");
+        assert!(bytes(&sandbox) == original, "{fixture}");
+    }
+}
+
+/// Rows of a session file that say what the system prompt and the tools are, and that the client finds from its last row up.
+fn frozen_prompts(file: &[u8]) -> usize {
+    let rows: Vec<serde_json::Value> = file.split(|byte| *byte == b'\n').flat_map(serde_json::from_slice).collect();
+    let mut next = rows.iter().rev().find_map(|row| row["leafUuid"].as_str());
+    let mut found = 0;
+    while let Some(row) = next.and_then(|id| rows.iter().find(|row| row["uuid"] == id)) {
+        found += usize::from(row["attachment"]["type"] == "prompt_snapshot");
+        next = row["parentUuid"].as_str();
+    }
+    found
+}
+
+/// Else the client would make system prompt and tools anew: nothing of what is cached would hold, nor the thinking before the fold.
+#[test]
+fn what_is_folded_leaves_the_system_prompt_as_it_was_sent() {
+    for (fixture, line) in [
+        ("api-errors-and-compaction", "compact 2..3"),
+        ("tools-and-spill", "compress --stale --preset handoff"),
+        ("older-model", "compress --stale --preset handoff"),
+    ] {
+        let sandbox = Sandbox::of(fixture);
+        let original = bytes(&sandbox);
+        let before = frozen_prompts(&original);
+        assert!(before > 0, "{fixture}");
+        done(&sandbox, line);
+        assert!(bytes(&sandbox) != original, "{fixture}");
+        assert_eq!(frozen_prompts(&bytes(&sandbox)), before, "{fixture}");
         done(&sandbox, "undo");
         assert!(bytes(&sandbox) == original, "{fixture}");
     }

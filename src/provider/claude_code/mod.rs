@@ -121,6 +121,10 @@ impl ProviderAdapter for ClaudeCode {
         true
     }
 
+    fn is_frozen_prompt(&self, row: &[u8]) -> bool {
+        write::prompt_snapshot(row)
+    }
+
     fn is_only_thinking(&self, row: &[u8]) -> bool {
         write::only_thinking(row)
     }

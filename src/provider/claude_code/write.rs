@@ -181,6 +181,12 @@ pub(super) fn strips_thinking(row: &[u8]) -> bool {
     [(); 3].map(|()| parts.next().unwrap_or_default()) >= STRIPS_THINKING
 }
 
+/// Whether a row holds the system prompt and the tools as the client first sent them, and sends them from then on.
+pub(super) fn prompt_snapshot(row: &[u8]) -> bool {
+    let Some(attachment) = parse::fields(row).and_then(|fields| fields.attachment) else { return false };
+    text_of(member(attachment, "type")).is_some_and(|kind| kind == "prompt_snapshot")
+}
+
 /// Whether all that a message holds is one thinking block.
 pub(super) fn only_thinking(row: &[u8]) -> bool {
     let Some(fields) = parse::fields(row) else { return false };
