@@ -14,7 +14,7 @@ mod message;
 mod sniff;
 
 use crate::model::limits::TITLE_CHARACTERS;
-use crate::model::{Block, BlockKind, Key, Row, RowKind, Session, Slot, Window};
+use crate::model::{Block, BlockKind, Event, Key, Row, RowKind, Session, Slot, Window};
 use std::borrow::Cow;
 use std::ops::Range;
 use std::path::{Path, PathBuf};
@@ -128,6 +128,12 @@ pub trait ProviderAdapter: Sync {
     /// Whether rows name the one that they follow, so that some can be left out and put back.
     fn branches(&self) -> bool {
         false
+    }
+
+    /// Whether a block is what the work stands on, whatever its age: instructions of the client itself, or all that is left of what
+    /// it compacted.
+    fn is_ground(&self, row: &Row, _block: &Block) -> bool {
+        matches!(row.event.as_deref(), Some(Event::CompactSummary))
     }
 
     /// Whether a row holds the system prompt or the tools, as its client goes on sending them while the row is on the live chain.

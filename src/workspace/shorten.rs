@@ -1,9 +1,9 @@
 //! Blocks to shorter forms and back, each from its original.
 
 use super::draft::{Draft, Kept};
-use super::{Original, PlanError};
+use super::{Original, PlanError, Workspace};
 use crate::engine::{self, Context, KeptPieces, Need, Outlined, Preset, Rules, Selection, Shortened, Subject};
-use crate::model::{Block, BlockKind, BlockNumber, Key, Level, Role};
+use crate::model::{Block, BlockKind, BlockNumber, Key, Level, Role, RowKind};
 use crate::store::Cache;
 use rustc_hash::{FxHashMap, FxHashSet};
 use serde::Serialize;
@@ -188,7 +188,7 @@ fn sources(draft: &Draft<'_>, aim: Aim, scope: &Scope, rules: &Rules) -> Result<
     let mut kept = KeptBlocks::new();
     let mut sources: Vec<Source> = Vec::new();
     let meant = |block: &&Block| scope.only.as_ref().is_none_or(|only| only.contains(&block.number));
-    for block in reading.in_window().filter(|block| block.number < scope.end && is_old(reading, block)).filter(meant) {
+    for block in reading.in_window().filter(|block| block.number < scope.end && is_old(draft.workspace, block)).filter(meant) {
         let original = match untouchable(draft, block)? {
             Some(why) => Err(why),
             None => match draft.original(block.number) {
@@ -207,12 +207,14 @@ fn sources(draft: &Draft<'_>, aim: Aim, scope: &Scope, rules: &Rules) -> Result<
 }
 
 /// Whether a block is of a kind and size that gets shorter with age.
-fn is_old(reading: &engine::Reading, block: &Block) -> bool {
-    let row = &reading.session.rows[block.row as usize];
-    let typed = row.prompt && block.role == Role::User && block.kind == BlockKind::Text && block.bytes < PASTED_BYTES;
+fn is_old(workspace: &Workspace<'_>, block: &Block) -> bool {
+    let row = &workspace.reading.session.rows[block.row as usize];
+    let prompt = row.prompt || row.kind == RowKind::Boundary;
+    let typed = prompt && block.role == Role::User && block.kind == BlockKind::Text && block.bytes < PASTED_BYTES;
     let said = block.role == Role::Assistant && block.kind == BlockKind::Text && block.bytes < SAID_BYTES;
     block.level < Level::Minimal
         && !said
+        && !workspace.provider.is_ground(row, block)
         && block.kind != BlockKind::Thinking
         && !typed
         && (block.bytes >= LEAST_BYTES || !block.images.is_empty())

@@ -465,6 +465,36 @@ fn what_every_change_keeps() {
     }
 }
 
+/// A text of more than a kilobyte of which hardly a line will be needed.
+fn long_text() -> String {
+    (0..30).map(|line| format!("\\nStep {line} went well, and nothing of it was unusual.")).collect()
+}
+
+#[test]
+fn what_the_work_stands_on_does_not_get_old() {
+    for (fixture, short) in [
+        ("interactive-compact", "MOCK-SUMMARY of the conversation."),
+        ("codex-compaction", "<permissions instructions>"),
+        ("codex-compaction", "rename the module basket to cart"),
+        ("codex-tools", "<permissions instructions>"),
+    ] {
+        let sandbox = Sandbox::of(fixture);
+        let file = if fixture.starts_with("codex") { sandbox.rollouts().remove(0) } else { session(&sandbox) };
+        let rows = fs::read_to_string(&file).unwrap();
+        assert!(rows.contains(short), "{fixture}");
+        fs::write(&file, rows.replace(short, &format!("{short}{}", long_text()))).unwrap();
+        let file = file.display();
+        let blocks = json(&sandbox, &format!("blocks 'larger(200) & (kind(text) | kind(attachment))' -s '{file}'"), "blocks");
+        let numbers: Vec<_> = blocks["blocks"].as_array().unwrap().iter().map(|block| &block["number"]).collect();
+        assert!(!numbers.is_empty(), "{fixture}");
+        for aim in ["--stale --preset aggressive", "--stale --level minimal"] {
+            let planned = json(&sandbox, &format!("compress {aim} --dry-run -s '{file}'"), "change");
+            let shortened = planned["differences"].as_array().unwrap().iter().map(|block| &block["number"]);
+            assert!(shortened.into_iter().all(|number| !numbers.contains(&number)), "{aim} of {fixture}");
+        }
+    }
+}
+
 #[test]
 fn a_look_ahead_makes_no_store() {
     let sandbox = Sandbox::of("tools-and-spill");

@@ -16,7 +16,7 @@ mod window;
 mod write;
 
 use super::{Location, Message, NewRow, ParsedRow, Places, ProviderAdapter, Scanner, Stub};
-use crate::model::{BlockKind, Session, Slot, Window};
+use crate::model::{Block, BlockKind, Role, Row, Session, Slot, Window};
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
@@ -79,6 +79,10 @@ impl ProviderAdapter for Codex {
 
     fn decode(&self, value: &[u8]) -> String {
         write::decode(value)
+    }
+
+    fn is_ground(&self, _row: &Row, block: &Block) -> bool {
+        block.role == Role::System || &*block.label == parse::SUMMARY_LABEL
     }
 
     fn usage(&self, value: &[u8], sent: u64) -> Option<Vec<u8>> {
