@@ -3,7 +3,7 @@
 use super::draft::{Draft, Folded};
 use super::{Kept, PlanError};
 use crate::engine;
-use crate::model::{BlockKind, Event, Key, Role, RowKind, Session, Slot};
+use crate::model::{BlockKind, Event, Key, Role, RowKind, Session, Slot, ThinkingScope};
 use std::ops::RangeInclusive;
 
 /// The type of the attachment that stands for folded turns.
@@ -64,8 +64,7 @@ impl Draft<'_> {
     /// Puts one note in the place of the rows of the chain from one row to before another one.
     pub(super) fn bridge(&mut self, start: u32, next: u32, note: &str) -> Result<(), PlanError> {
         let mut parent = self.last_sent_before(start)?;
-        // The client would make system prompt and tools anew, in front of all that is cached and signed.
-        for row in self.frozen_prompts(start, next) {
+        for row in self.lasting(start, next) {
             self.link(row, &parent)?;
             parent = self.identity(row)?;
         }
@@ -74,13 +73,20 @@ impl Draft<'_> {
         self.mark_leaf()
     }
 
-    /// The rows of the chain from one row to before another one that hold the system prompt and the tools.
-    fn frozen_prompts(&self, start: u32, next: u32) -> Vec<u32> {
+    /// The rows of the chain from one row to before another one that bear on what stands before them. Without those that hold the
+    /// system prompt and the tools the client would make both anew, in front of all that is cached and signed; without those
+    /// that say that thinking before them is not sent it would be sent again.
+    fn lasting(&self, start: u32, next: u32) -> Vec<u32> {
         let (session, provider) = (&self.workspace.reading.session, self.workspace.provider);
-        let chain = &self.workspace.reading.window.chain;
-        let frozen =
-            |row: &u32| session.blocks_of(*row).is_empty() && self.line(*row).is_ok_and(|line| provider.is_frozen_prompt(&line));
-        chain.iter().skip_while(|row| **row != start).take_while(|row| **row != next).copied().filter(frozen).collect()
+        let chain = || self.workspace.reading.window.chain.iter().copied();
+        let stays =
+            |message| chain().take_while(|row| *row != start).any(|row| session.rows[row as usize].message == Some(message));
+        let lasts = |row: &u32| match session.rows[*row as usize].event.as_deref() {
+            Some(Event::ThinkingStripped(ThinkingScope::All)) => true,
+            Some(Event::ThinkingStripped(ThinkingScope::From { message, .. })) => stays(*message),
+            _ => session.blocks_of(*row).is_empty() && self.line(*row).is_ok_and(|line| provider.is_frozen_prompt(&line)),
+        };
+        chain().skip_while(|row| *row != start).take_while(|row| *row != next).filter(lasts).collect()
     }
 
     /// What a note in the place of a row follows. A result without its call is not sent, and would take the note with it.

@@ -728,6 +728,42 @@ fn what_is_folded_leaves_the_system_prompt_as_it_was_sent() {
     }
 }
 
+/// Thinking that the client itself no longer sends, by a row that is folded, must not come back: it would be refused.
+#[test]
+fn what_is_folded_brings_no_thinking_back() {
+    let sandbox = Sandbox::of("tools-and-spill");
+    let rows = String::from_utf8(bytes(&sandbox)).unwrap();
+    let last: serde_json::Value =
+        rows.lines().rev().flat_map(serde_json::from_str).find(|row: &serde_json::Value| row["type"] == "assistant").unwrap();
+    let id = |number: u32| format!("{number:08}-aaaa-4aaa-8aaa-aaaaaaaaaaaa");
+    let row = |number: u32, parent: &str, rest: serde_json::Value| {
+        let mut row = last.clone();
+        row["uuid"] = id(number).into();
+        row["parentUuid"] = parent.into();
+        row.as_object_mut().unwrap().remove("message");
+        row.as_object_mut().unwrap().extend(rest.as_object().unwrap().clone());
+        format!("{row}\n")
+    };
+    let says = |text: &str| serde_json::json!({ "type": "user", "message": { "role": "user", "content": text } });
+    let answers = |id: &str| serde_json::json!({ "type": "assistant", "message": { "id": id, "type": "message", "role": "assistant", "model": last["message"]["model"], "content": [{ "type": "text", "text": "done" }] } });
+    let more = [
+        row(1, last["uuid"].as_str().unwrap(), says("one more")),
+        row(2, &id(1), answers("msg_a")),
+        row(
+            3,
+            &id(2),
+            serde_json::json!({ "type": "attachment", "attachment": { "type": "thinking_stripped", "scope": "all" } }),
+        ),
+        row(4, &id(3), says("the last one")),
+        row(5, &id(4), answers("msg_b")),
+    ];
+    fs::write(session(&sandbox), format!("{}\n{}", rows.trim_end(), more.concat())).unwrap();
+    let thinking = || json(&sandbox, "blocks 'kind(thinking) ~ cold'", "blocks")["blocks"].as_array().unwrap().len();
+    assert_eq!(thinking(), 0);
+    done(&sandbox, "compact 2");
+    assert_eq!(thinking(), 0);
+}
+
 /// Of a session whose beginning is gone: a result without its call is not sent, nor is a note that follows it.
 #[test]
 fn a_digest_does_not_follow_what_is_not_sent() {
