@@ -6,8 +6,8 @@ pub const READ_CHUNK_BYTES: usize = 2 << 20;
 pub const SNIFF_BYTES: usize = 64 << 10;
 /// The same where the first row is longer.
 pub const SNIFF_LONGEST_BYTES: usize = 32 << 20;
-/// Bytes of a piece without a border, such as a run of blanks, that are counted as one; each cut moves the count by at most one token.
-pub const COUNT_PIECE_BYTES: usize = 1 << 20;
+/// Bytes of a span without a border, such as a run of blanks, that are counted as one; each cut moves the count by at most one token.
+pub const COUNT_SPAN_BYTES: usize = 1 << 20;
 /// Distinct terms that are kept of one block: the terms of longer blocks are a sample from their beginning.
 pub const TERMS_PER_BLOCK: usize = 4096;
 /// Keywords that are kept of one block.

@@ -10,19 +10,19 @@ const FEW_BYTES: usize = 96;
 /// The rank of neighbours that are no token together.
 const NONE: Rank = Rank::MAX;
 
-/// How many tokens a piece is, of at least two bytes.
-pub(super) fn parts(piece: &[u8]) -> usize {
-    if piece.len() <= FEW_BYTES { few(piece) } else { many(piece) }
+/// How many tokens a span is, of at least two bytes.
+pub(super) fn parts(span: &[u8]) -> usize {
+    if span.len() <= FEW_BYTES { few(span) } else { many(span) }
 }
 
-fn few(piece: &[u8]) -> usize {
-    let mut parts = piece.len();
+fn few(span: &[u8]) -> usize {
+    let mut parts = span.len();
     // Where each part begins, and the rank of it and the next one together. What follows the last part begins at the end.
     let mut starts = [0u8; FEW_BYTES + 1];
     let mut ranks = [NONE; FEW_BYTES + 1];
     for at in 0..=parts {
         starts[at] = at as u8;
-        ranks[at] = piece.get(at..at + 2).and_then(rank).unwrap_or(NONE);
+        ranks[at] = span.get(at..at + 2).and_then(rank).unwrap_or(NONE);
     }
     loop {
         let mut lowest = (NONE, 0);
@@ -40,19 +40,19 @@ fn few(piece: &[u8]) -> usize {
         parts -= 1;
         for first in at.saturating_sub(1)..=at {
             let both = (first + 2 <= parts).then(|| usize::from(starts[first])..usize::from(starts[first + 2]));
-            ranks[first] = both.and_then(|both| rank(&piece[both])).unwrap_or(NONE);
+            ranks[first] = both.and_then(|both| rank(&span[both])).unwrap_or(NONE);
         }
     }
 }
 
-fn many(piece: &[u8]) -> usize {
-    let mut parts = piece.len();
+fn many(span: &[u8]) -> usize {
+    let mut parts = span.len();
     // By the place where a part begins: where it ends, or 0 for what is no part any more, and where the part before it begins.
     let mut ends: Vec<u32> = (1..=parts as u32).collect();
     let mut before: Vec<u32> = (0..parts as u32).map(|at| at.saturating_sub(1)).collect();
     let mut queue = BinaryHeap::new();
     let offer = |queue: &mut BinaryHeap<_>, start: u32, end: u32| {
-        if let Some(rank) = rank(&piece[start as usize..end as usize]) {
+        if let Some(rank) = rank(&span[start as usize..end as usize]) {
             queue.push(Reverse((rank, start, end)));
         }
     };
@@ -93,8 +93,8 @@ mod tests {
         .take(5000)
         .collect();
         for length in 2..=FEW_BYTES {
-            for piece in letters.chunks_exact(length) {
-                assert_eq!(few(piece), many(piece), "{piece:?}");
+            for span in letters.chunks_exact(length) {
+                assert_eq!(few(span), many(span), "{span:?}");
             }
         }
     }

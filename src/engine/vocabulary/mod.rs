@@ -6,60 +6,60 @@
 mod bucket;
 mod class;
 mod merge;
-mod pieces;
+mod spans;
 mod table;
 
-use crate::model::limits::COUNT_PIECE_BYTES;
+use crate::model::limits::COUNT_SPAN_BYTES;
 use std::cell::RefCell;
 
-/// Short pieces that are remembered in each thread: 393 kB, most of them names of the session at hand.
-const MEMORY_PIECES: usize = 1 << 14;
+/// Short spans that are remembered in each thread: 393 kB, most of them names of the session at hand.
+const RECENT_SPANS: usize = 1 << 14;
 
 thread_local! {
-    static MEMORY: RefCell<Memory> = RefCell::new(Memory(vec![[0; 3]; MEMORY_PIECES]));
+    static RECENT: RefCell<Recent> = RefCell::new(Recent(vec![[0; 3]; RECENT_SPANS]));
 }
 
-/// Tokens of a text in o200k. What looks like a special token (`<|endoftext|>`) is text. Of a piece without a border, such as a
-/// megabyte of one letter, each [`COUNT_PIECE_BYTES`] count for themselves.
+/// Tokens of a text in o200k. What looks like a special token (`<|endoftext|>`) is text. Of a span without a border, such as a
+/// megabyte of one letter, each [`COUNT_SPAN_BYTES`] count for themselves.
 pub fn o200k(text: &str) -> u32 {
-    MEMORY.with_borrow_mut(|memory| {
+    RECENT.with_borrow_mut(|recent| {
         let (mut start, mut tokens) = (0, 0);
         while start < text.len() {
-            let end = pieces::end(text, start);
-            let piece = &text.as_bytes()[start..end];
-            tokens += piece.chunks(COUNT_PIECE_BYTES).map(|part| memory.tokens(part)).sum::<u32>();
+            let end = spans::end(text, start);
+            let span = &text.as_bytes()[start..end];
+            tokens += span.chunks(COUNT_SPAN_BYTES).map(|part| recent.tokens(part)).sum::<u32>();
             start = end;
         }
         tokens
     })
 }
 
-/// The pieces counted last: their ends, and their length beside their tokens.
-struct Memory(Vec<[u64; 3]>);
+/// The spans counted last: their ends, and their length beside their tokens.
+struct Recent(Vec<[u64; 3]>);
 
-impl Memory {
+impl Recent {
     #[inline]
-    fn tokens(&mut self, piece: &[u8]) -> u32 {
-        let ends = bucket::ends(piece);
-        let hash = bucket::hash(piece, ends);
-        if piece.len() > bucket::SHORT_BYTES {
-            return tokens(piece, hash);
+    fn tokens(&mut self, span: &[u8]) -> u32 {
+        let ends = bucket::ends(span);
+        let hash = bucket::hash(span, ends);
+        if span.len() > bucket::SHORT_BYTES {
+            return tokens(span, hash);
         }
-        let length = (piece.len() as u64) << 32;
-        let known = &mut self.0[(hash >> 20) as usize % MEMORY_PIECES];
+        let length = (span.len() as u64) << 32;
+        let known = &mut self.0[(hash >> 20) as usize % RECENT_SPANS];
         if [known[0], known[1], known[2] & !u64::from(u32::MAX)] != [ends.0, ends.1, length] {
-            *known = [ends.0, ends.1, length | u64::from(tokens(piece, hash))];
+            *known = [ends.0, ends.1, length | u64::from(tokens(span, hash))];
         }
         known[2] as u32
     }
 }
 
-fn tokens(piece: &[u8], hash: u64) -> u32 {
-    if table::rank_of_hashed(piece, hash).is_some() { 1 } else { merge::parts(piece) as u32 }
+fn tokens(span: &[u8], hash: u64) -> u32 {
+    if table::rank_of_hashed(span, hash).is_some() { 1 } else { merge::parts(span) as u32 }
 }
 
 #[cfg(test)]
-mod tests {
+pub(super) mod tests {
     use super::*;
     use proptest::prelude::*;
     use std::sync::LazyLock;
@@ -93,15 +93,15 @@ mod tests {
     #[test]
     fn long_text_is_counted_whole() {
         let line = "let value = compute(42);\n";
-        let lines = 2 * COUNT_PIECE_BYTES / line.len();
+        let lines = 2 * COUNT_SPAN_BYTES / line.len();
         assert_eq!(o200k(&line.repeat(lines)) as usize, oracle(line) * lines);
     }
 
-    /// What the expression of the pieces tells apart.
+    /// What the expression of the spans tells apart.
     const BORDERS: &str = " |\n|\r\n|\t|\u{b}|\u{85}|\u{a0}|\u{2028}|'|s|'LL|'re|'ſ|/|A|b|\u{301}|中|ǅ|ʰ|٣|½|K|🏳️‍🌈";
 
-    fn text() -> impl Strategy<Value = String> {
-        let piece = prop_oneof![
+    pub(super) fn text() -> impl Strategy<Value = String> {
+        let span = prop_oneof![
             prop::sample::select(BORDERS.split('|').collect::<Vec<_>>()).prop_map(String::from),
             "[a-z]{1,12}",
             "[A-Z]{1,6}",
@@ -112,7 +112,7 @@ mod tests {
             "[a-z]{90,300}",
             any::<char>().prop_map(String::from),
         ];
-        prop::collection::vec(piece, 0..24).prop_map(|pieces| pieces.concat())
+        prop::collection::vec(span, 0..24).prop_map(|spans| spans.concat())
     }
 
     proptest! {

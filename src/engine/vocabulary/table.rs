@@ -11,16 +11,16 @@ static TOKENS: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/tokens"));
 /// Which of two tokens is merged first: the lower. It is where the token stands, and tokens stand in the order of their ranks.
 pub(super) type Rank = u32;
 
-/// The rank of a piece; nothing if it is no token.
-pub(super) fn rank(piece: &[u8]) -> Option<Rank> {
-    rank_of_hashed(piece, hash(piece, ends(piece)))
+/// The rank of a span; nothing if it is no token.
+pub(super) fn rank(span: &[u8]) -> Option<Rank> {
+    rank_of_hashed(span, hash(span, ends(span)))
 }
 
-/// The same for a piece whose hash is known.
+/// The same for a span whose hash is known.
 #[inline]
-pub(super) fn rank_of_hashed(piece: &[u8], hash: u64) -> Option<Rank> {
+pub(super) fn rank_of_hashed(span: &[u8], hash: u64) -> Option<Rank> {
     const PLACE: u32 = (1 << PLACE_BITS) - 1;
-    let length = u8::try_from(piece.len()).ok()?;
+    let length = u8::try_from(span.len()).ok()?;
     let (mut at, tag) = bucket_and_tag(hash);
     let buckets = TABLE.as_chunks::<4>().0;
     loop {
@@ -29,7 +29,7 @@ pub(super) fn rank_of_hashed(piece: &[u8], hash: u64) -> Option<Rank> {
             return None;
         }
         let token = &TOKENS[(bucket & PLACE) as usize..];
-        if bucket & !PLACE == tag && token[0] == length && token[1..].starts_with(piece) {
+        if bucket & !PLACE == tag && token[0] == length && token[1..].starts_with(span) {
             return Some(bucket & PLACE);
         }
         at += 1;

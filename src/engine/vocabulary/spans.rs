@@ -1,4 +1,4 @@
-//! Cuts a text into the pieces that tokens do not reach across, as this expression of o200k does:
+//! Cuts a text into the spans that tokens do not reach across, as this expression of o200k does:
 //!
 //! ```text
 //! [^\r\n\p{L}\p{N}]?[\p{Lu}\p{Lt}\p{Lm}\p{Lo}\p{M}]*[\p{Ll}\p{Lm}\p{Lo}\p{M}]+(?i:'s|'t|'re|'ve|'m|'ll|'d)?
@@ -43,15 +43,14 @@ const fn ascii() -> [u8; 256] {
     classes
 }
 
-/// Where the piece ends that begins at a place of a text, which is not its end.
+/// Where the span ends that begins at a place of a text, which is not its end.
 pub(super) fn end(text: &str, start: usize) -> usize {
     let text = Text(text);
     let (class, width) = text.at(start);
     let second = start + width;
     match class {
-        UPPER | LOWER | CASELESS => text.word(start).unwrap_or(second),
+        UPPER | LOWER | CASELESS | MARK => text.word(start).unwrap_or(second),
         // What is no letter, number or end of a line may stand before a word.
-        MARK => text.word(second).or_else(|| text.word(start)).unwrap_or(second),
         OTHER => text.word(second).unwrap_or_else(|| text.others(second)),
         SPACE => match text.word(second) {
             Some(end) => end,
@@ -101,7 +100,7 @@ impl Text<'_> {
     }
 
     /// Where the word ends that begins at a place. What is both head and tail, a caseless letter or a mark, ends a head that
-    /// no small letter follows: of `日本AB` the capitals are a piece of their own.
+    /// no small letter follows: of `日本AB` the capitals are a span of their own.
     #[inline]
     fn word(&self, start: usize) -> Option<usize> {
         let mut end = start;
@@ -172,20 +171,21 @@ impl Text<'_> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::sync::LazyLock;
 
-    fn pieces(text: &str) -> Vec<&str> {
-        let mut pieces = Vec::new();
+    fn spans(text: &str) -> Vec<&str> {
+        let mut spans = Vec::new();
         let mut start = 0;
         while start < text.len() {
             let end = end(text, start);
-            pieces.push(&text[start..end]);
+            spans.push(&text[start..end]);
             start = end;
         }
-        pieces
+        spans
     }
 
     #[test]
-    fn text_is_cut_as_the_expression_cuts_it() {
+    fn text_is_cut_where_tokens_end() {
         for (text, expected) in [
             ("let x1 = getHTTPResponse(a);", vec!["let", " x", "1", " =", " get", "HTTPResponse", "(a", ");"]),
             ("  if\n\n    end \t\n", vec![" ", " if", "\n\n", "   ", " end", " \t\n"]),
@@ -196,8 +196,41 @@ mod tests {
             ("日本AB c", vec!["日本", "AB", " c"]),
             ("e\u{301}a \u{301}A", vec!["e\u{301}a", " \u{301}", "A"]),
             ("x   ", vec!["x", "   "]),
+            ("\u{301}AB", vec!["\u{301}", "AB"]),
         ] {
-            assert_eq!(pieces(text), expected, "{text:?}");
+            assert_eq!(spans(text), expected, "{text:?}");
+        }
+    }
+
+    /// The expression in the head of this file.
+    fn expression() -> &'static fancy_regex::Regex {
+        static EXPRESSION: LazyLock<fancy_regex::Regex> = LazyLock::new(|| {
+            let lines = include_str!("spans.rs").lines().filter_map(|line| line.strip_prefix("//! "));
+            let lines = lines.skip_while(|line| *line != "```text").skip(1).take_while(|line| *line != "```");
+            fancy_regex::Regex::new(&lines.collect::<String>()).unwrap()
+        });
+        &EXPRESSION
+    }
+
+    fn holds(text: &str) {
+        let expected: Vec<&str> = expression().find_iter(text).map(|found| found.unwrap().as_str()).collect();
+        assert_eq!(spans(text), expected, "{text:?}");
+    }
+
+    #[test]
+    fn short_texts_are_cut_as_the_expression_cuts_them() {
+        const CHARACTERS: [char; 13] = ['A', 'b', '中', '\u{301}', '7', ' ', '\t', '\n', '\'', 's', '/', '.', 'ǅ'];
+        let mut texts = vec![String::new()];
+        for _ in 0..3 {
+            texts = texts.iter().flat_map(|text| CHARACTERS.map(|character| format!("{text}{character}"))).collect();
+            texts.iter().for_each(|text| holds(text));
+        }
+    }
+
+    proptest::proptest! {
+        #[test]
+        fn any_text_is_cut_as_the_expression_cuts_it(text in crate::engine::vocabulary::tests::text()) {
+            holds(&text);
         }
     }
 }
