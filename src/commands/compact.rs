@@ -4,6 +4,7 @@ use super::changing::{ChangeOptions, Said, change};
 use crate::cli::{CommandError, Env, ErrorKind};
 use crate::engine::amount;
 use crate::output::ChangeReport;
+use crate::workspace::Workspace;
 use anyhow::anyhow;
 use std::ops::RangeInclusive;
 
@@ -36,9 +37,6 @@ pub struct UncompactArguments {
     options: ChangeOptions,
 }
 
-/// Tokens that the client keeps free: it compacts by itself when less is left (2.1.330, all models but Haiku).
-const RESERVE: u64 = 33_000;
-
 /// Folds the turns.
 pub fn run(env: &Env, arguments: &Arguments) -> Result<ChangeReport, CommandError> {
     let turns = range(&arguments.turns)?;
@@ -63,8 +61,10 @@ pub fn run_uncompact(env: &Env, arguments: &UncompactArguments) -> Result<Change
         draft.uncut()?;
         let mut said = Said { what: Some("the last compaction".to_owned()), ..Said::change("taken back") };
         let cache = env.cache();
-        let limit = opened.workspace.reading.capacity.tokens.saturating_sub(RESERVE);
-        if draft.window_tokens(&|hash| cache.count(hash))? >= limit as f64 {
+        let Workspace { reading, provider, .. } = &opened.workspace;
+        if let Some(limit) = provider.compacts_from(&reading.model, reading.capacity.tokens)
+            && draft.window_tokens(&|hash| cache.count(hash))? >= limit as f64
+        {
             said.notes.push(format!(
                 "the client compacts by itself from about {} on: shorten before you resume, as aperture compress --stale does",
                 amount(limit)

@@ -25,8 +25,8 @@ pub fn label(block: &Block) -> String {
 
 /// The beginning of what a block says, without the line that stands before it where it was shortened.
 fn without_marker(block: &Block) -> &str {
-    let rest = block.marker.and_then(|_| block.preview.split_once("] "));
-    rest.map_or(&*block.preview, |(_, rest)| rest)
+    let Some((_, rest)) = block.marker.and_then(|_| block.preview.split_once("] ")) else { return &block.preview };
+    rest.strip_prefix("[…").and_then(|gap| gap.split_once("] ")).map_or(rest, |(_, rest)| rest)
 }
 
 /// The same for the line in the place of a result or an attachment: of a path only its last part. What was said is known by its own
@@ -34,11 +34,12 @@ fn without_marker(block: &Block) -> &str {
 pub fn placeholder_label(block: &Block) -> String {
     match (block.kind, block.tool.as_deref()) {
         (BlockKind::ToolResult, Some(tool)) => {
+            // The input of a tool that is pointed at nothing says little by its beginning.
             let target = match tool.verb.names_file() {
+                _ if tool.target.contains("{\"") || tool.target.contains("[\"") => String::new(),
                 true => tool.target.rsplit(['/', '\\']).find(|part| !part.is_empty()).unwrap_or_default().to_owned(),
                 false => short_target(without_directory(&tool.target)),
             };
-            // The input of a tool that is pointed at nothing says little by its beginning.
             if target.is_empty() || target.starts_with(['{', '[']) {
                 tool.name.to_string()
             } else {
@@ -79,6 +80,8 @@ mod tests {
             ("Read", ToolVerb::Read, "src/a file.rs", "Read a file.rs"),
             ("Read", ToolVerb::Read, "docs/", "Read docs"),
             ("Read", ToolVerb::Read, "", "Read"),
+            ("Read", ToolVerb::Read, "{\"files\":[\"/a/bb/one.rs\",\"/c/dd/two.rs\"]}", "Read"),
+            ("read", ToolVerb::Read, "/home/me/{\"files\":[\"/a/bb/one.rs\"]}", "read"),
             ("Grep", ToolVerb::Search, "\\bfoo\\b", "Grep \\bfoo\\b"),
             ("Glob", ToolVerb::Search, "src/**/*.rs", "Glob src/**/*.rs"),
             ("WebFetch", ToolVerb::Other, "https://docs.rs/serde/", "WebFetch https://docs.rs/serde/"),
@@ -98,6 +101,7 @@ mod tests {
         for (preview, marker, expected) in [
             ("[@expand(7) | trimmed from 199] The cloud is gone.", Some(marker), "\"The cloud is gone.\""),
             ("[@recall(7) | archived from 199 | 3 lines]", Some(marker), "\"[@recall(7) | archived from 199 | 3 lines]\""),
+            ("[@expand(7) | trimmed from 199] [… 9 lines] Then it went.", Some(marker), "\"Then it went.\""),
             ("[see] this", None, "\"[see] this\""),
         ] {
             let block = Block { marker, preview: preview.into(), ..Block::new(BlockKind::Text, Role::Assistant) };

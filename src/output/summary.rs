@@ -184,7 +184,8 @@ fn points(style: &Style, points: &[Point], indent: usize) -> Vec<String> {
         let texts: Vec<String> =
             if listed { point.parts.iter().map(|part| part.text.clone()).collect() } else { vec![point.text()] };
         let mut label = point.kind.label();
-        for text in texts {
+        for text in texts.iter().map(|text| text.split_whitespace().collect::<Vec<_>>().join(" ")).filter(|text| !text.is_empty())
+        {
             for line in wrap(&text, 0, width) {
                 let front = format!("{}{}", " ".repeat(indent), padded(std::mem::take(&mut label), LABEL));
                 lines.push(format!("{}{line}", style.paint(Paint::Dim, &front)));

@@ -125,19 +125,24 @@ pub trait ProviderAdapter: Sync {
         false
     }
 
+    /// The tokens from which on the client compacts by itself, where that is known of a model with a window of so many.
+    fn compacts_from(&self, _model: &str, _capacity_tokens: u64) -> Option<u64> {
+        None
+    }
+
     /// Whether rows name the one that they follow, so that some can be left out and put back.
     fn branches(&self) -> bool {
         false
     }
 
-    /// Whether a block is what the work stands on, whatever its age: instructions of the client itself, or all that is left of what
-    /// it compacted.
+    /// Whether a block is what the work stands on and is not shortened for its age: instructions of the client itself, or what is left
+    /// of what it compacted. A digest can take the place of the latter.
     fn is_ground(&self, row: &Row, _block: &Block) -> bool {
         matches!(row.event.as_deref(), Some(Event::CompactSummary))
     }
 
     /// Whether a row holds the system prompt or the tools, as its client goes on sending them while the row is on the live chain.
-    fn is_frozen_prompt(&self, _row: &[u8]) -> bool {
+    fn is_frozen_system(&self, _row: &[u8]) -> bool {
         false
     }
 

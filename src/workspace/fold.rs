@@ -82,9 +82,11 @@ impl Draft<'_> {
         let stays =
             |message| chain().take_while(|row| *row != start).any(|row| session.rows[row as usize].message == Some(message));
         let lasts = |row: &u32| match session.rows[*row as usize].event.as_deref() {
+            // One that a change added can be taken back before the fold is, and the fold adds its own.
+            Some(Event::ThinkingStripped(_)) if self.added(*row) => false,
             Some(Event::ThinkingStripped(ThinkingScope::All)) => true,
             Some(Event::ThinkingStripped(ThinkingScope::From { message, .. })) => stays(*message),
-            _ => session.blocks_of(*row).is_empty() && self.line(*row).is_ok_and(|line| provider.is_frozen_prompt(&line)),
+            _ => session.blocks_of(*row).is_empty() && self.line(*row).is_ok_and(|line| provider.is_frozen_system(&line)),
         };
         chain().skip_while(|row| *row != start).take_while(|row| *row != next).filter(lasts).collect()
     }

@@ -125,14 +125,14 @@ fn others(workspace: &Workspace<'_>, revision: &Revision, window: &Window, folde
         Folded::Turns(turns) => turns.contains(&block.position.turn),
         Folded::Blocks(blocks) => blocks.contains(&block.number) || again.contains(&block.hash),
     };
-    // A response that stands on two branches is sent from both, by its id, while one of them is live.
-    let response = |block: &Block| workspace.reading.session.rows[block.row as usize].message;
-    let answers: FxHashSet<Key> = workspace.reading.in_window().filter(|block| is_folded(block)).filter_map(&response).collect();
+    // A response that stands on two branches is sent from both, by its id, while one of them is live; its blocks are equal.
+    let said = |block: &Block| Some((workspace.reading.session.rows[block.row as usize].message?, block.hash));
+    let gone: FxHashSet<(Key, Key)> = workspace.reading.in_window().filter(|block| is_folded(block)).filter_map(&said).collect();
     let lost = workspace.reading.in_window().find(|block| {
         block.kind != BlockKind::Thinking
             && !is_folded(block)
             && !sent.contains(&(block.number - 1))
-            && !response(block).is_some_and(|id| answers.contains(&id))
+            && !said(block).is_some_and(|said| gone.contains(&said))
     });
     match lost {
         None => Ok(()),

@@ -3,7 +3,7 @@
 use super::draft::{Draft, Kept};
 use super::{Original, PlanError, Workspace};
 use crate::engine::{self, Context, KeptPieces, Need, Outlined, Preset, Rules, Selection, Shortened, Subject};
-use crate::model::{Block, BlockKind, BlockNumber, Key, Level, Role, RowKind};
+use crate::model::{Block, BlockKind, BlockNumber, Key, Level, Role};
 use crate::store::Cache;
 use rustc_hash::{FxHashMap, FxHashSet};
 use serde::Serialize;
@@ -209,8 +209,7 @@ fn sources(draft: &Draft<'_>, aim: Aim, scope: &Scope, rules: &Rules) -> Result<
 /// Whether a block is of a kind and size that gets shorter with age.
 fn is_old(workspace: &Workspace<'_>, block: &Block) -> bool {
     let row = &workspace.reading.session.rows[block.row as usize];
-    let prompt = row.prompt || row.kind == RowKind::Boundary;
-    let typed = prompt && block.role == Role::User && block.kind == BlockKind::Text && block.bytes < PASTED_BYTES;
+    let typed = row.prompt && block.role == Role::User && block.kind == BlockKind::Text && block.bytes < PASTED_BYTES;
     let said = block.role == Role::Assistant && block.kind == BlockKind::Text && block.bytes < SAID_BYTES;
     block.level < Level::Minimal
         && !said

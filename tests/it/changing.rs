@@ -465,9 +465,9 @@ fn what_every_change_keeps() {
     }
 }
 
-/// A text of more than a kilobyte of which hardly a line will be needed.
+/// A text of some kilobytes of which hardly a line will be needed.
 fn long_text() -> String {
-    (0..30).map(|line| format!("\\nStep {line} went well, and nothing of it was unusual.")).collect()
+    (0..60).map(|line| format!("\\nStep {line} went well, and nothing of it was unusual.")).collect()
 }
 
 #[test]
@@ -662,6 +662,14 @@ fn a_response_on_two_branches_is_folded_once() {
     done(&sandbox, "compact 2..3");
     done(&sandbox, "undo");
     assert!(bytes(&sandbox) == original.as_bytes());
+    // What only the other branch says would be lost without being folded.
+    let other = row(&(9, Some(2), "m1", "said on the other branch alone")).replace("00:00:09", "00:00:02");
+    let two = original.match_indices('\n').nth(1).unwrap().0 + 1;
+    let alone = format!("{}{other}{}", &original[..two], &original[two..]);
+    fs::write(session(&sandbox), &alone).unwrap();
+    let refused = run(&sandbox, "compact 2..3").all();
+    assert!(refused.contains("would no longer be sent"), "{refused}");
+    assert!(bytes(&sandbox) == alone.as_bytes());
 }
 
 /// The client would compact at once what was taken back for it.
@@ -728,40 +736,67 @@ fn what_is_folded_leaves_the_system_prompt_as_it_was_sent() {
     }
 }
 
+/// Appends rows to the live chain of a session: prompts with their answers, and rows of the client that say something else.
+fn go_on(sandbox: &Sandbox, more: &[serde_json::Value]) {
+    let mut rows = String::from_utf8(bytes(sandbox)).unwrap();
+    let known: Vec<serde_json::Value> = rows.lines().flat_map(serde_json::from_str).collect();
+    let like = known.iter().rfind(|row| row["type"] == "assistant").unwrap();
+    let linked = |row: &&serde_json::Value| row.get("parentUuid").is_some();
+    let mut parent = known.iter().rfind(linked).unwrap()["uuid"].clone();
+    for (number, rest) in more.iter().enumerate() {
+        let mut row = like.as_object().unwrap().clone();
+        row.remove("message");
+        row.extend(rest.as_object().unwrap().clone());
+        row.insert("parentUuid".to_owned(), parent);
+        parent = format!("{:08}-aaaa-4aaa-8aaa-{number:012}", known.len()).into();
+        row.insert("uuid".to_owned(), parent.clone());
+        rows = format!("{}\n{}\n", rows.trim_end(), serde_json::Value::from(row));
+    }
+    fs::write(session(sandbox), rows).unwrap();
+}
+
+fn more_turns(texts: &[&str]) -> Vec<serde_json::Value> {
+    let turn = |text: &&str| {
+        let content = serde_json::json!([{ "type": "text", "text": format!("done: {text}") }]);
+        [
+            serde_json::json!({ "type": "user", "message": { "role": "user", "content": text } }),
+            serde_json::json!({ "type": "assistant", "message": { "id": text, "role": "assistant", "content": content } }),
+        ]
+    };
+    texts.iter().flat_map(turn).collect()
+}
+
 /// Thinking that the client itself no longer sends, by a row that is folded, must not come back: it would be refused.
 #[test]
 fn what_is_folded_brings_no_thinking_back() {
     let sandbox = Sandbox::of("tools-and-spill");
-    let rows = String::from_utf8(bytes(&sandbox)).unwrap();
-    let last: serde_json::Value =
-        rows.lines().rev().flat_map(serde_json::from_str).find(|row: &serde_json::Value| row["type"] == "assistant").unwrap();
-    let id = |number: u32| format!("{number:08}-aaaa-4aaa-8aaa-aaaaaaaaaaaa");
-    let row = |number: u32, parent: &str, rest: serde_json::Value| {
-        let mut row = last.clone();
-        row["uuid"] = id(number).into();
-        row["parentUuid"] = parent.into();
-        row.as_object_mut().unwrap().remove("message");
-        row.as_object_mut().unwrap().extend(rest.as_object().unwrap().clone());
-        format!("{row}\n")
-    };
-    let says = |text: &str| serde_json::json!({ "type": "user", "message": { "role": "user", "content": text } });
-    let answers = |id: &str| serde_json::json!({ "type": "assistant", "message": { "id": id, "type": "message", "role": "assistant", "model": last["message"]["model"], "content": [{ "type": "text", "text": "done" }] } });
-    let more = [
-        row(1, last["uuid"].as_str().unwrap(), says("one more")),
-        row(2, &id(1), answers("msg_a")),
-        row(
-            3,
-            &id(2),
-            serde_json::json!({ "type": "attachment", "attachment": { "type": "thinking_stripped", "scope": "all" } }),
-        ),
-        row(4, &id(3), says("the last one")),
-        row(5, &id(4), answers("msg_b")),
-    ];
-    fs::write(session(&sandbox), format!("{}\n{}", rows.trim_end(), more.concat())).unwrap();
+    let strips = serde_json::json!({ "type": "attachment", "attachment": { "type": "thinking_stripped", "scope": "all" } });
+    go_on(&sandbox, &[more_turns(&["two"]), vec![strips], more_turns(&["three"])].concat());
     let thinking = || json(&sandbox, "blocks 'kind(thinking) ~ cold'", "blocks")["blocks"].as_array().unwrap().len();
     assert_eq!(thinking(), 0);
     done(&sandbox, "compact 2");
     assert_eq!(thinking(), 0);
+}
+
+/// The row by which a change keeps thinking from being sent is among those that are folded, and the change is taken back first.
+#[test]
+fn what_was_folded_over_a_change_comes_back_in_any_order() {
+    for undos in [["undo 1", "undo 2"], ["undo", "undo"]] {
+        let sandbox = Sandbox::of("tools-and-spill");
+        go_on(&sandbox, &more_turns(&["two", "three"]));
+        done(&sandbox, "compress 'tool(Read) & kind(tool_result)' --level minimal");
+        go_on(&sandbox, &more_turns(&["four", "five", "six"]));
+        let before = bytes(&sandbox);
+        done(&sandbox, "compact 2..4");
+        for undo in undos {
+            done(&sandbox, undo);
+        }
+        // What was appended follows a row of the change, which is gone.
+        let texts = |rows: &[u8]| String::from_utf8_lossy(rows).matches("done: ").count();
+        assert_eq!(texts(&bytes(&sandbox)), texts(&before));
+        done(&sandbox, "verify");
+        assert!(!done(&sandbox, "transcript --raw").contains("folded"), "{undos:?}");
+    }
 }
 
 /// Of a session whose beginning is gone: a result without its call is not sent, nor is a note that follows it.

@@ -129,7 +129,9 @@ fn listed(lines: &[&str]) -> Option<(String, Vec<String>)> {
         }
         format!("{} paths", count(files.len() as u64))
     };
-    let names = files.iter().take(ITEMS).map(|path| tidy(path.trim_end_matches('/').rsplit('/').next().unwrap_or_default()));
+    // Before anything is cut: half a credential is not known as one.
+    let name = |path: &&str| tidy(mask(path).trim_end_matches('/').rsplit('/').next().unwrap_or_default());
+    let names = files.iter().take(ITEMS).map(name);
     Some((what, names.filter(|name| !name.is_empty()).collect()))
 }
 

@@ -21,6 +21,9 @@ use std::path::{Path, PathBuf};
 
 pub use places::slug;
 
+/// Tokens that the client keeps free before it compacts by itself (2.1.330, all models but Haiku).
+const RESERVE_TOKENS: u64 = 33_000;
+
 /// The Claude Code client.
 pub struct ClaudeCode;
 
@@ -121,7 +124,11 @@ impl ProviderAdapter for ClaudeCode {
         true
     }
 
-    fn is_frozen_prompt(&self, row: &[u8]) -> bool {
+    fn compacts_from(&self, model: &str, capacity_tokens: u64) -> Option<u64> {
+        capacity_tokens.checked_sub(RESERVE_TOKENS).filter(|from| *from > 0 && !model.contains("haiku"))
+    }
+
+    fn is_frozen_system(&self, row: &[u8]) -> bool {
         write::prompt_snapshot(row)
     }
 

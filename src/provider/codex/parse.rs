@@ -57,9 +57,6 @@ pub(super) fn fields(bytes: &[u8]) -> Option<RowFields<'_>> {
     serde_json::from_slice(bytes).ok()
 }
 
-/// The label of the summary that a compaction left in its row.
-pub(super) const SUMMARY_LABEL: &str = "compact_summary";
-
 /// Whether one of the first complete lines is a row of a rollout.
 pub(super) fn recognizes(head: &[u8]) -> bool {
     head.split(|byte| *byte == b'\n').filter(|line| !line.trim_ascii().is_empty()).take(20).any(|line| {
@@ -174,7 +171,7 @@ fn compacted<'a>(fields: &RowFields<'a>, payload: &PayloadFields<'a>) -> ParsedR
     let summary = text_of(payload.message).filter(|message| !kept && !message.is_empty());
     if let Some(summary) = summary {
         let mut block = Block::new(BlockKind::Attachment, Role::User);
-        block.label = SUMMARY_LABEL.into();
+        block.label = "compact_summary".into();
         blocks.push(ParsedBlock::new(block, summary));
     }
     ParsedRow { row: Row::new(RowKind::Boundary), blocks, origin: Default::default() }

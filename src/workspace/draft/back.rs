@@ -62,6 +62,13 @@ impl Draft<'_> {
         self.addresses.row(row).is_none() && last.is_some_and(|edit| edit.after.is_none())
     }
 
+    /// Whether an operation added a row.
+    pub(in crate::workspace) fn added(&self, row: u32) -> bool {
+        let Some(address) = self.addresses.of(row) else { return false };
+        let mut edits = self.workspace.history.operations.iter().flat_map(|operation| &operation.edits);
+        edits.any(|edit| edit.row == address && edit.slot == Slot::Line && edit.before.is_none())
+    }
+
     /// Refuses to take back what a later operation, still in force, built upon.
     fn refuse_changed_later(&self, operation: &Operation) -> Result<(), PlanError> {
         let history = &self.workspace.history;
