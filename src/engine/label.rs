@@ -36,7 +36,8 @@ pub fn placeholder_label(block: &Block) -> String {
         (BlockKind::ToolResult, Some(tool)) => {
             // The input of a tool that is pointed at nothing says little by its beginning.
             let target = match tool.verb.names_file() {
-                _ if tool.target.contains("{\"") || tool.target.contains("[\"") => String::new(),
+                // Codex puts the directory before it.
+                true if tool.target.contains("{\"") || tool.target.contains("[\"") => String::new(),
                 true => tool.target.rsplit(['/', '\\']).find(|part| !part.is_empty()).unwrap_or_default().to_owned(),
                 false => short_target(without_directory(&tool.target)),
             };
@@ -86,6 +87,7 @@ mod tests {
             ("Glob", ToolVerb::Search, "src/**/*.rs", "Glob src/**/*.rs"),
             ("WebFetch", ToolVerb::Other, "https://docs.rs/serde/", "WebFetch https://docs.rs/serde/"),
             ("Bash", ToolVerb::Run, "cd /home/me && cargo test a/b", "Bash cargo test a/b"),
+            ("Bash", ToolVerb::Run, "echo '{\"a\":1}' | jq .a", "Bash echo '{\"a\":1}' | jq .a"),
             ("lookup", ToolVerb::Other, "{\"id\":7}", "lookup"),
             ("lookup", ToolVerb::Other, "", "lookup"),
         ] {

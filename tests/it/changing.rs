@@ -787,7 +787,10 @@ fn what_was_folded_over_a_change_comes_back_in_any_order() {
         done(&sandbox, "compress 'tool(Read) & kind(tool_result)' --level minimal");
         go_on(&sandbox, &more_turns(&["four", "five", "six"]));
         let before = bytes(&sandbox);
+        let thinking = || json(&sandbox, "blocks 'kind(thinking) ~ cold'", "blocks")["blocks"].clone();
+        let sent = thinking();
         done(&sandbox, "compact 2..4");
+        assert_eq!(thinking().as_array().map(Vec::len), sent.as_array().map(Vec::len));
         for undo in undos {
             done(&sandbox, undo);
         }
