@@ -74,14 +74,14 @@ fn sessions(env: &Env, arguments: &Arguments) -> Result<Vec<Found>, CommandError
     if arguments.project || arguments.all {
         let mut problems = Vec::new();
         let project = arguments.project.then(|| Project::at(env.disk, &env.directory));
-        let listed = workspace::list(env.disk, &env.cache(), &env.places, project.as_ref(), &mut |path, error| {
+        let listed = workspace::list(env.disk, || env.cache(), &env.places, project.as_ref(), &mut |path, error| {
             problems.push(format!("{}: {error}", path.display()));
         })?;
         if let Some(problem) = problems.first() {
             let error = anyhow!("not every session can be read: {problem}");
             return Err(CommandError::new(ErrorKind::Refused, error).hint("check that you may read it: ls -l"));
         }
-        let mut sessions: Vec<Found> = listed.into_iter().map(|listed| listed.found).collect();
+        let mut sessions: Vec<Found> = listed.into_iter().flatten().map(|listed| listed.found).collect();
         sessions.sort_by(|a, b| a.path.cmp(&b.path));
         return Ok(sessions);
     }

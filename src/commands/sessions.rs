@@ -62,7 +62,7 @@ enum Sort {
 pub fn run(env: &Env, arguments: &Arguments) -> Result<(), CommandError> {
     let mut skipped = Vec::new();
     let project = arguments.project.as_ref().map(|project| Project::at(env.disk, &env.directory.join(project)));
-    let listed = workspace::list(env.disk, &env.cache(), &env.places, project.as_ref(), &mut |path, error| {
+    let listed = workspace::list(env.disk, || env.cache(), &env.places, project.as_ref(), &mut |path, error| {
         skipped.push(format!("{}: {error}", path.display()));
     });
     for problem in skipped {
@@ -76,7 +76,7 @@ pub fn run(env: &Env, arguments: &Arguments) -> Result<(), CommandError> {
             && (!arguments.open || open.contains(&session.found.location.id))
             && arguments.model.as_ref().is_none_or(|model| session.totals.model.contains(model.as_str()))
     };
-    let mut sessions: Vec<&Listed> = listed.iter().filter(wanted).collect();
+    let mut sessions: Vec<&Listed> = listed.iter().flatten().filter(wanted).collect();
     sessions.sort_by(|a, b| (b.identity.modified, &a.found.location.id).cmp(&(a.identity.modified, &b.found.location.id)));
     match arguments.sort {
         Sort::Age => {}
@@ -95,8 +95,8 @@ pub fn run(env: &Env, arguments: &Arguments) -> Result<(), CommandError> {
     let limit = if limit == 0 { sessions.len() } else { limit.min(sessions.len()) };
     let left_out = sessions.len() - limit;
     let sessions = sessions[..limit].iter().map(|session| row(env, session, &open)).collect();
-    // Nothing waits for what is not shown to be freed.
-    rayon::spawn(move || drop(listed));
+    // The program ends here: to free each of thousands takes longer than to write what is shown.
+    std::mem::forget(listed);
     env.print(&SessionsReport { sessions, left_out })
 }
 
@@ -114,9 +114,9 @@ fn row(env: &Env, listed: &Listed, open: &std::collections::BTreeSet<String>) ->
         subagent: found.location.subagent,
         id: found.location.id.clone(),
         path: found.path.display().to_string(),
-        project: if totals.directory.is_empty() { &found.location.project } else { &totals.directory }.clone(),
+        project: if totals.directory.is_empty() { found.location.project.as_str() } else { &totals.directory }.to_owned(),
         title: totals.title.clone(),
-        model: totals.model.clone(),
+        model: totals.model.to_string(),
         modified: (identity.modified / 1_000_000) as i64,
         window_tokens: totals.window_tokens,
         estimated: totals.moved_on,

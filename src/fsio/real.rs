@@ -1,6 +1,7 @@
 #![expect(clippy::disallowed_methods, reason = "the one place that touches the file system")]
 
 use super::{Disk, Entry, Identity, NewFile, OpenFile};
+use std::ffi::OsStr;
 use std::fs::{self, File, FileTimes, Metadata, OpenOptions, TryLockError};
 use std::io::{self, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
@@ -37,7 +38,7 @@ impl Disk for RealDisk {
                 let kind = entry.file_type()?;
                 let file = kind.is_file().then(|| entry.metadata().ok()).flatten();
                 let identity = file.and_then(|file| identity(&file).ok());
-                Ok(Entry { path: entry.path(), directory: kind.is_dir(), identity })
+                Ok(Entry { path: join(path, &entry.file_name()), directory: kind.is_dir(), identity })
             })
             .collect()
     }
@@ -108,6 +109,14 @@ impl Disk for RealDisk {
     fn writers(&self, _: &Path, _: &Identity) -> Vec<u32> {
         Vec::new()
     }
+}
+
+/// A directory and a name in it, in one piece of memory: to let it grow takes as long as to ask for the file's state.
+fn join(directory: &Path, name: &OsStr) -> PathBuf {
+    let mut path = PathBuf::with_capacity(directory.as_os_str().len() + 1 + name.len());
+    path.push(directory);
+    path.push(name);
+    path
 }
 
 struct RealFile(File);

@@ -2,7 +2,7 @@
 
 use super::tools::Tool;
 use crate::cli::{Client, Env};
-use crate::workspace::{self, Project};
+use crate::workspace::{self, Listed, Project};
 use rmcp::model::{Resource, ResourceTemplate};
 use serde_json::{Map, Value, json};
 
@@ -34,7 +34,8 @@ pub fn list(env: &Env, client: &Client) -> Vec<Resource> {
     )];
     let Ok(current) = super::session::find(env, client, None).or_else(|_| env.newest()) else { return resources };
     let project = Project::of(env.disk, &current);
-    let mut sessions = workspace::list(env.disk, &env.cache(), &env.places, Some(&project), &mut |_, _| {}).unwrap_or_default();
+    let listed = workspace::list(env.disk, || env.cache(), &env.places, Some(&project), &mut |_, _| {}).unwrap_or_default();
+    let mut sessions: Vec<Listed> = listed.into_iter().flatten().collect();
     sessions.retain(|listed| !listed.found.location.subagent && listed.identity.bytes > 0);
     sessions.sort_by_key(|listed| std::cmp::Reverse(listed.identity.modified));
     resources.extend(sessions.iter().take(LISTED).map(|listed| {

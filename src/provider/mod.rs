@@ -19,6 +19,7 @@ use std::borrow::Cow;
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
+use std::sync::Arc;
 
 pub use json::strings;
 pub use json_edit::EditError;
@@ -292,12 +293,12 @@ pub struct Totals {
     pub turns: u32,
     /// Compactions.
     pub compactions: u32,
-    /// The model of the last response.
-    pub model: String,
-    /// The working directory of the first row that names one.
-    pub directory: String,
-    /// The version of the client in the last row that names one.
-    pub version: String,
+    /// The model of the last response. Most sessions of a directory share it: it is kept apart, once for all of them.
+    #[serde(skip)]
+    pub model: Arc<str>,
+    /// The working directory of the first row that names one; kept apart as well.
+    #[serde(skip)]
+    pub directory: Arc<str>,
     /// The title, or the first prompt.
     pub title: String,
 }

@@ -1,15 +1,16 @@
-use super::packed;
+use super::totals::{KnownTotals, directory_and_name};
+use super::{packed, totals};
 use crate::fsio::Identity;
 use crate::model::limits::{CACHE_PLANS, CACHE_SEGMENT_BYTES, CACHE_SEGMENTS};
 use crate::model::{Block, Key, Segment};
 use crate::provider::Totals;
 use rusqlite::{Connection, ErrorCode, OptionalExtension, TransactionBehavior, params};
 use rustc_hash::FxHashMap;
-use std::path::{Path, PathBuf, is_separator};
+use std::path::{Path, PathBuf};
 use std::sync::Mutex;
 
 /// Goes up when anything that is cached changes its meaning; a cache of another format is emptied.
-const FORMAT: i32 = 14;
+const FORMAT: i32 = 15;
 
 /// The name of the cache in its directory.
 pub const CACHE_FILE: &str = "cache.db";
@@ -34,9 +35,6 @@ fn insert_counts<'a>(db: &Connection, blocks: impl IntoIterator<Item = &'a Block
     }
     Ok(())
 }
-
-/// Totals of session files by directory and name, each with the state in which the file was read.
-pub type KnownTotals = FxHashMap<String, FxHashMap<String, (Identity, Totals)>>;
 
 /// The cache of one user; `None` inside when there is none to use.
 pub struct Cache {
@@ -179,15 +177,13 @@ impl Cache {
         });
     }
 
-    /// The totals of all session files that were read before, by directory and name, with the state in which they were read.
+    /// The totals of all session files that were read before.
     pub fn totals(&self) -> KnownTotals {
-        // Read where they stand: a list of as many sessions as there are takes most of its time for memory.
         let known = self.with(|db| {
             let mut select = db.prepare("SELECT directory, files FROM totals")?;
-            let read = |row: &rusqlite::Row<'_>| Ok((row.get(0)?, unpack_totals(row.get_ref(1)?.as_blob()?)));
-            select.query_map([], read)?.collect()
+            select.query_map([], |row| Ok((row.get(0)?, row.get(1)?)))?.collect()
         });
-        known.unwrap_or_default()
+        KnownTotals(known.unwrap_or_default())
     }
 
     /// Remembers the totals of session files.
@@ -200,15 +196,11 @@ impl Cache {
         }
         self.with(|db| {
             let transaction = db.transaction_with_behavior(TransactionBehavior::Immediate)?;
-            for (directory, files) in directories {
+            for (directory, fresh) in directories {
                 let known: Option<Vec<u8>> = transaction
                     .query_row("SELECT files FROM totals WHERE directory = ?1", [directory], |row| row.get(0))
                     .optional()?;
-                let known = known.map(|known| unpack_totals(&known)).unwrap_or_default();
-                let mut all: FxHashMap<&str, (Identity, &Totals)> =
-                    known.iter().map(|(name, (identity, totals))| (name.as_str(), (*identity, totals))).collect();
-                all.extend(files.into_iter().map(|(name, identity, totals)| (name, (identity, totals))));
-                if let Ok(packed) = postcard::to_stdvec(&all.into_iter().collect::<Vec<_>>()) {
+                if let Some(packed) = totals::pack(&known.unwrap_or_default(), &fresh) {
                     transaction.execute("INSERT OR REPLACE INTO totals VALUES (?1, ?2)", params![directory, packed])?;
                 }
             }
@@ -223,17 +215,6 @@ fn read_segment(db: &Connection, rowid: i64) -> rusqlite::Result<Vec<u8>> {
     let mut content = vec![0; blob.len()];
     blob.read_at_exact(&mut content, 0)?;
     Ok(content)
-}
-
-/// The directory of a file and its name, as the cache knows them.
-pub fn directory_and_name(path: &Path) -> Option<(&str, &str)> {
-    // As text: taking a path apart takes longer than all else that a list needs of a file that it knows.
-    path.to_str()?.rsplit_once(is_separator)
-}
-
-/// The files of one directory; none when they cannot be read.
-fn unpack_totals(packed: &[u8]) -> FxHashMap<String, (Identity, Totals)> {
-    postcard::from_bytes(packed).unwrap_or_default()
 }
 
 fn connect(file: &Path) -> rusqlite::Result<Connection> {

@@ -9,8 +9,10 @@ mod export;
 mod history;
 mod packed;
 mod proposals;
+mod totals;
 
-pub use cache::{CACHE_FILE, Cache, CachedFile, KnownTotals, directory_and_name};
+pub use cache::{CACHE_FILE, Cache, CachedFile};
 pub use export::{Export, ExportError, Relation, relation};
 pub use history::{STORE_FILE, SessionKey, Store, StoreError, StoredSession, hexadecimal};
 pub use proposals::Outcome;
+pub use totals::{FileTotals, KnownTotals, directory_and_name};

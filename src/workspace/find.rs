@@ -71,13 +71,27 @@ fn list(paths: &[PathBuf]) -> String {
     paths.iter().map(|path| path.display().to_string()).collect::<Vec<_>>().join(", ")
 }
 
-/// The entries of a directory, each with what its path says of a session.
-type Listing = io::Result<Vec<(Entry, Option<Location>)>>;
+/// What stands in a directory.
+#[derive(Default)]
+struct Listing {
+    directories: Vec<PathBuf>,
+    sessions: Vec<(Found, Identity)>,
+    skipped: Vec<(PathBuf, io::Error)>,
+}
 
 /// All sessions of all providers, with the state of their files, in no order.
 ///
 /// Directories that cannot be read are passed to `skipped`; one that is missing has no sessions.
 pub fn find_all(disk: &dyn Disk, places: &Places, skipped: &mut dyn FnMut(&Path, io::Error)) -> Vec<(Found, Identity)> {
+    find_by_directory(disk, places, skipped).into_iter().flatten().collect()
+}
+
+/// The same, those of each directory by themselves.
+pub(super) fn find_by_directory(
+    disk: &dyn Disk,
+    places: &Places,
+    skipped: &mut dyn FnMut(&Path, io::Error),
+) -> Vec<Vec<(Found, Identity)>> {
     let mut all = Vec::new();
     for provider in PROVIDERS {
         find_in(disk, *provider, provider.roots(places), skipped, &mut all);
@@ -91,43 +105,44 @@ fn find_in(
     provider: &'static dyn ProviderAdapter,
     mut directories: Vec<PathBuf>,
     skipped: &mut dyn FnMut(&Path, io::Error),
-    all: &mut Vec<(Found, Identity)>,
+    all: &mut Vec<Vec<(Found, Identity)>>,
 ) {
     // Level by level, the directories of a level on all cores.
     while !directories.is_empty() {
-        let located = |entry: Entry| {
-            let location = if entry.directory { None } else { provider.locate(&entry.path) };
-            (entry, location)
-        };
-        let list = |path: &Path| Ok(disk.list(path)?.into_iter().map(located).collect());
-        let listed: Vec<(PathBuf, Listing)> = directories
-            .into_par_iter()
-            .map(|directory| {
-                let entries = list(&directory);
-                (directory, entries)
-            })
-            .collect();
+        let listed: Vec<Listing> =
+            directories.into_par_iter().map(|directory| list_directory(disk, provider, directory)).collect();
         directories = Vec::new();
-        all.reserve(listed.iter().flat_map(|(_, entries)| entries).map(Vec::len).sum());
-        for (directory, entries) in listed {
-            match entries {
-                Ok(entries) => {
-                    for (entry, location) in entries {
-                        if entry.directory {
-                            directories.push(entry.path);
-                        } else if let Some(location) = location {
-                            match entry.identity.map_or_else(|| disk.identify(&entry.path), Ok) {
-                                Ok(identity) => all.push((Found { provider, path: entry.path, location }, identity)),
-                                Err(error) => skipped(&entry.path, error),
-                            }
-                        }
-                    }
-                }
-                Err(error) if error.kind() == io::ErrorKind::NotFound => {}
-                Err(error) => skipped(&directory, error),
+        for listing in listed {
+            directories.extend(listing.directories);
+            all.push(listing.sessions);
+            for (path, error) in listing.skipped {
+                skipped(&path, error);
             }
         }
     }
+}
+
+/// Directories, and sessions of a provider, that stand in a directory.
+fn list_directory(disk: &dyn Disk, provider: &'static dyn ProviderAdapter, directory: PathBuf) -> Listing {
+    let mut listing = Listing::default();
+    match disk.list(&directory) {
+        Ok(entries) => {
+            listing.sessions.reserve(entries.len());
+            for Entry { path, directory, identity } in entries {
+                if directory {
+                    listing.directories.push(path);
+                } else if let Some(location) = provider.locate(&path) {
+                    match identity.map_or_else(|| disk.identify(&path), Ok) {
+                        Ok(identity) => listing.sessions.push((Found { provider, path, location }, identity)),
+                        Err(error) => listing.skipped.push((path, error)),
+                    }
+                }
+            }
+        }
+        Err(error) if error.kind() == io::ErrorKind::NotFound => {}
+        Err(error) => listing.skipped.push((directory, error)),
+    }
+    listing
 }
 
 /// The session that the user means: a path, an id, the unique beginning of one, or by default the newest of the project
@@ -160,7 +175,7 @@ fn scattered(disk: &dyn Disk, places: &Places) -> BTreeMap<PathBuf, (Found, i128
         let mut files = Vec::new();
         find_in(disk, *provider, provider.roots(places), &mut |_, _| {}, &mut files);
         let directory = |(found, identity): (Found, Identity)| Some((stated(disk, &found)?, (found, identity.modified)));
-        let files: Vec<_> = files.into_par_iter().filter_map(directory).collect();
+        let files: Vec<_> = files.into_par_iter().flatten().filter_map(directory).collect();
         for (directory, session) in files {
             if newest.get(&directory).is_none_or(|(_, modified)| session.1 > *modified) {
                 newest.insert(directory, session);

@@ -1,12 +1,12 @@
 //! The totals of all sessions, scanned once and remembered.
 
-use super::find::{FindError, Found, find_all};
+use super::find::{FindError, Found, find_by_directory};
 use super::project::Project;
 use crate::engine;
 use crate::fsio::{Disk, Identity};
 use crate::model::limits::TITLE_CHARACTERS;
 use crate::provider::{PROVIDERS, Places, ProviderAdapter, Totals};
-use crate::store::{Cache, directory_and_name};
+use crate::store::{Cache, KnownTotals, directory_and_name};
 use rayon::prelude::*;
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
@@ -25,38 +25,38 @@ pub struct Listed {
     pub totals: Totals,
 }
 
-/// The sessions of a project, or all, with their totals, in no order. What cannot be read is passed to `skipped`.
+/// The sessions of a project, or all, with their totals, in pieces and in no order. What cannot be read is passed to
+/// `skipped`.
+///
+/// The cache is opened while the sessions are looked for.
 ///
 /// # Errors
 ///
 /// There is no session at all.
 pub fn list(
     disk: &dyn Disk,
-    cache: &Cache,
+    cache: impl FnOnce() -> Cache + Send,
     places: &Places,
     project: Option<&Project>,
     skipped: &mut dyn FnMut(&Path, io::Error),
-) -> Result<Vec<Listed>, FindError> {
+) -> Result<Vec<Vec<Listed>>, FindError> {
     let mut problems = Vec::new();
-    let (files, mut known) =
-        rayon::join(|| find_all(disk, places, &mut |path, error| problems.push((path.to_owned(), error))), || cache.totals());
+    let find = || find_by_directory(disk, places, &mut |path, error| problems.push((path.to_owned(), error)));
+    let remember = || {
+        let cache = cache();
+        let known = cache.totals();
+        (cache, known)
+    };
+    let (directories, (cache, known)) = rayon::join(find, remember);
     for (path, error) in problems {
         skipped(&path, error);
     }
-    if files.is_empty() {
+    if directories.iter().all(Vec::is_empty) {
         return Err(FindError::NoSessions(PROVIDERS.iter().flat_map(|provider| provider.roots(places)).collect()));
     }
-    let mut listed = Vec::with_capacity(files.len());
-    let mut unknown = Vec::new();
-    // Where a path says nothing, its totals do.
-    let near = |found: &Found| project.is_none_or(|project| found.location.project.is_empty() || project.holds(found, || None));
-    for (found, identity) in files.into_iter().filter(|(found, _)| near(found)) {
-        let seen = directory_and_name(&found.path).and_then(|(directory, name)| known.get_mut(directory)?.remove(name));
-        match seen.filter(|(seen, _)| *seen == identity) {
-            Some((_, totals)) => listed.push(Listed { found, identity, totals }),
-            None => unknown.push((found, identity)),
-        }
-    }
+    let (mut listed, unknown): (Vec<_>, Vec<_>) =
+        directories.into_par_iter().map(|files| remembered(files, &known, project)).unzip();
+    let mut unknown: Vec<(Found, Identity)> = unknown.into_iter().flatten().collect();
     // The largest first, so that no core is left with a large one at the end.
     unknown.sort_by_key(|(_, identity)| std::cmp::Reverse(identity.bytes));
     let scanned: Vec<(Found, Identity, io::Result<Totals>)> = unknown
@@ -74,15 +74,42 @@ pub fn list(
     if !fresh.is_empty() {
         cache.remember_totals(&fresh);
     }
+    // Nothing waits for it to be closed.
+    rayon::spawn(move || drop(cache));
+    let mut fresh = Vec::new();
     for (found, identity, totals) in scanned {
         match totals {
-            Ok(totals) => listed.push(Listed { found, identity, totals }),
+            Ok(totals) => fresh.push(Listed { found, identity, totals }),
             Err(error) => skipped(&found.path, error),
         }
     }
-    let stated = |listed: &Listed| Some(PathBuf::from(&listed.totals.directory));
-    listed.retain(|listed| project.is_none_or(|project| project.holds(&listed.found, || stated(listed))));
+    listed.push(fresh);
+    if let Some(project) = project {
+        let stated = |listed: &Listed| Some(PathBuf::from(&*listed.totals.directory));
+        listed.iter_mut().for_each(|listed| listed.retain(|listed| project.holds(&listed.found, || stated(listed))));
+    }
     Ok(listed)
+}
+
+/// Those files of a directory of which the totals are known, and those of which they are not.
+fn remembered(
+    files: Vec<(Found, Identity)>,
+    known: &KnownTotals,
+    project: Option<&Project>,
+) -> (Vec<Listed>, Vec<(Found, Identity)>) {
+    let (mut listed, mut unknown) = (Vec::with_capacity(files.len()), Vec::new());
+    // Where a path says nothing, its totals do.
+    let near = |found: &Found| project.is_none_or(|project| found.location.project.is_empty() || project.holds(found, || None));
+    let mut totals = None;
+    for (found, identity) in files.into_iter().filter(|(found, _)| near(found)) {
+        let same = directory_and_name(&found.path)
+            .and_then(|(directory, name)| totals.get_or_insert_with(|| known.of_directory(directory)).take(name, &identity));
+        match same {
+            Some(totals) => listed.push(Listed { found, identity, totals }),
+            None => unknown.push((found, identity)),
+        }
+    }
+    (listed, unknown)
 }
 
 /// A title without credentials.

@@ -64,9 +64,10 @@ impl Watch<'_> {
 fn others(env: &Env, shown: &Shown) -> Vec<OtherSession> {
     let location = &shown.found.location;
     let project = Project::of(env.disk, &shown.found);
-    let listed = workspace::list(env.disk, &env.cache(), &env.places, Some(&project), &mut |_, _| {}).unwrap_or_default();
+    let listed = workspace::list(env.disk, || env.cache(), &env.places, Some(&project), &mut |_, _| {}).unwrap_or_default();
     let mut others: Vec<OtherSession> = listed
         .into_iter()
+        .flatten()
         .filter(|other| other.found.location.id != location.id && !other.found.location.subagent)
         .filter(|other| other.totals.turns + other.totals.steps > 0)
         .map(|other| row(env, other))

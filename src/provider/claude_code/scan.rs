@@ -31,7 +31,6 @@ fields! {
         kind = "type",
         message: ResponseMessage = "message",
         sidechain = "isSidechain",
-        version = "version",
         api_error = "isApiErrorMessage",
     }
 }
@@ -127,15 +126,10 @@ impl Scan {
 
     fn other(&mut self, bytes: &[u8]) {
         let parsed = parse::parse(bytes);
-        let [_, directory, version, _] = &parsed.origin;
-        if let Some(directory) = directory.as_deref().filter(|_| self.main.totals.directory.is_empty()) {
-            self.main.totals.directory = directory.to_owned();
+        if let Some(directory) = parsed.origin[1].as_deref().filter(|_| self.main.totals.directory.is_empty()) {
+            self.main.totals.directory = directory.into();
         }
-        let side = self.side(parsed.row.sidechain);
-        if let Some(version) = version.as_deref().filter(|_| side.totals.version.is_empty()) {
-            side.totals.version = version.to_owned();
-        }
-        side.other(&parsed);
+        self.side(parsed.row.sidechain).other(&parsed);
     }
 }
 
@@ -169,13 +163,8 @@ impl Side {
         totals.window_tokens = sent + self.message_output;
         totals.peak_tokens = totals.peak_tokens.max(sent);
         totals.moved_on = false;
-        if totals.model != model {
-            totals.model = model.into_owned();
-        }
-        if let Some(version) = text_of(row.version)
-            && totals.version != version
-        {
-            totals.version = version.into_owned();
+        if *totals.model != *model {
+            totals.model = model.into();
         }
     }
 

@@ -4,6 +4,7 @@ use super::parse;
 use crate::model::{Event, RowKind};
 use crate::provider::json::{fields, member, number, text_of};
 use crate::provider::{Scanner, Totals};
+use std::sync::Arc;
 
 fields! {
     /// What a row is.
@@ -27,7 +28,7 @@ fields! {
 pub(super) struct Scan {
     totals: Totals,
     /// The model of the turn.
-    model: Option<String>,
+    model: Option<Arc<str>>,
     /// Whether the last row of the conversation was the model's.
     answering: bool,
     /// Whether a response came since the last compaction: what a bill is for.
@@ -100,12 +101,8 @@ impl Scan {
     fn whole(&mut self, bytes: &[u8]) {
         let parsed = parse::parse(bytes);
         let totals = &mut self.totals;
-        let [_, directory, version, _] = &parsed.origin;
-        if let Some(directory) = directory.as_deref().filter(|_| totals.directory.is_empty()) {
-            totals.directory = directory.to_owned();
-        }
-        if let Some(version) = version.as_deref().filter(|version| !version.is_empty()) {
-            totals.version = version.to_owned();
+        if let Some(directory) = parsed.origin[1].as_deref().filter(|_| totals.directory.is_empty()) {
+            totals.directory = directory.into();
         }
         match (parsed.row.kind, parsed.row.event.as_deref()) {
             (RowKind::Boundary, _) => {
@@ -119,8 +116,8 @@ impl Scan {
             }
             (RowKind::State, _) => {
                 if let Some(model) = parsed.row.model.as_deref() {
-                    self.model = Some(model.to_owned());
-                    totals.model = model.to_owned();
+                    totals.model = model.into();
+                    self.model = Some(totals.model.clone());
                 }
             }
             (RowKind::User | RowKind::Attachment, _) => {

@@ -236,7 +236,7 @@ fn totals_agree_with_the_whole_reading() {
         let reading = engine::read(session, window, &ReadSettings::default());
         let main = reading.session.rows.iter().any(|row| !row.sidechain && row.usage.is_some());
         if main {
-            assert_eq!(totals.model, reading.model, "{}", fixture.display());
+            assert_eq!(*totals.model, *reading.model, "{}", fixture.display());
             assert_eq!(totals.steps, reading.steps, "{}", fixture.display());
         }
         let turns = reading.turns.len() as u32;
