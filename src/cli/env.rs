@@ -9,7 +9,7 @@ use crate::fsio::{Disk, RealDisk};
 use crate::model::{Actor, History, Session};
 use crate::output::{Report, Style, session_name};
 use crate::provider::Places;
-use crate::store::{CACHE_FILE, Cache, STORE_FILE, Store, StoreError};
+use crate::store::{CACHE_FILE, Cache, STORE_FILE, Store, StoreError, TOTALS_FILE, TotalsCache};
 use crate::workspace::{self, Found, Workspace};
 use anyhow::{Context, anyhow};
 use std::env::{self, var_os};
@@ -217,13 +217,20 @@ impl Env {
 
     /// The cache of the user, or one that keeps nothing.
     pub fn cache(&self) -> Cache {
+        self.cache_directory(CACHE_FILE).map_or_else(Cache::none, |directory| open_cache(&directory))
+    }
+
+    /// Where the totals of sessions are remembered, if anywhere.
+    pub fn totals(&self) -> TotalsCache {
+        self.cache_directory(TOTALS_FILE).map_or_else(TotalsCache::none, |directory| TotalsCache::at(&directory))
+    }
+
+    /// The directory of the cache, with a file in it that only the user can read; none if nothing is to be kept, or can be.
+    fn cache_directory(&self, file: &str) -> Option<PathBuf> {
         let directory = var_os("APERTURE_HOME").filter(|path| !path.is_empty()).map(|home| PathBuf::from(home).join("cache"));
         let directory = directory
             .or_else(|| directories::ProjectDirs::from("", "", "aperture").map(|project| project.cache_dir().to_owned()));
-        match directory {
-            Some(directory) if self.cached && make_private(&directory, CACHE_FILE).is_ok() => open_cache(&directory),
-            _ => Cache::none(),
-        }
+        directory.filter(|directory| self.cached && make_private(directory, file).is_ok())
     }
 
     /// The directory of the store, which may not be there yet.

@@ -74,7 +74,7 @@ fn sessions(env: &Env, arguments: &Arguments) -> Result<Vec<Found>, CommandError
     if arguments.project || arguments.all {
         let mut problems = Vec::new();
         let project = arguments.project.then(|| Project::at(env.disk, &env.directory));
-        let listed = workspace::list(env.disk, || env.cache(), &env.places, project.as_ref(), &mut |path, error| {
+        let listed = workspace::list(env.disk, &env.totals(), &env.places, project.as_ref(), &mut |path, error| {
             problems.push(format!("{}: {error}", path.display()));
         })?;
         if let Some(problem) = problems.first() {

@@ -62,7 +62,7 @@ enum Sort {
 pub fn run(env: &Env, arguments: &Arguments) -> Result<(), CommandError> {
     let mut skipped = Vec::new();
     let project = arguments.project.as_ref().map(|project| Project::at(env.disk, &env.directory.join(project)));
-    let listed = workspace::list(env.disk, || env.cache(), &env.places, project.as_ref(), &mut |path, error| {
+    let listed = workspace::list(env.disk, &env.totals(), &env.places, project.as_ref(), &mut |path, error| {
         skipped.push(format!("{}: {error}", path.display()));
     });
     for problem in skipped {

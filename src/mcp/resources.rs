@@ -34,7 +34,7 @@ pub fn list(env: &Env, client: &Client) -> Vec<Resource> {
     )];
     let Ok(current) = super::session::find(env, client, None).or_else(|_| env.newest()) else { return resources };
     let project = Project::of(env.disk, &current);
-    let listed = workspace::list(env.disk, || env.cache(), &env.places, Some(&project), &mut |_, _| {}).unwrap_or_default();
+    let listed = workspace::list(env.disk, &env.totals(), &env.places, Some(&project), &mut |_, _| {}).unwrap_or_default();
     let mut sessions: Vec<Listed> = listed.into_iter().flatten().collect();
     sessions.retain(|listed| !listed.found.location.subagent && listed.identity.bytes > 0);
     sessions.sort_by_key(|listed| std::cmp::Reverse(listed.identity.modified));

@@ -1,16 +1,13 @@
-use super::totals::{KnownTotals, directory_and_name};
-use super::{packed, totals};
+use super::packed;
 use crate::fsio::Identity;
 use crate::model::limits::{CACHE_PLANS, CACHE_SEGMENT_BYTES, CACHE_SEGMENTS};
 use crate::model::{Block, Key, Segment};
-use crate::provider::Totals;
 use rusqlite::{Connection, ErrorCode, OptionalExtension, TransactionBehavior, params};
-use rustc_hash::FxHashMap;
 use std::path::{Path, PathBuf};
 use std::sync::Mutex;
 
 /// Goes up when anything that is cached changes its meaning; a cache of another format is emptied.
-const FORMAT: i32 = 15;
+const FORMAT: i32 = 16;
 
 /// The name of the cache in its directory.
 pub const CACHE_FILE: &str = "cache.db";
@@ -19,7 +16,6 @@ const TABLES: &str = "
     CREATE TABLE files (path TEXT PRIMARY KEY, identity BLOB NOT NULL, probe BLOB NOT NULL) WITHOUT ROWID;
     CREATE TABLE segments (path TEXT NOT NULL, start INTEGER NOT NULL, content BLOB NOT NULL, PRIMARY KEY (path, start));
     CREATE TABLE counts (hash BLOB PRIMARY KEY, o200k INTEGER NOT NULL) WITHOUT ROWID;
-    CREATE TABLE totals (directory TEXT PRIMARY KEY, files BLOB NOT NULL);
     CREATE TABLE plans (id INTEGER PRIMARY KEY, key BLOB NOT NULL UNIQUE, plan BLOB NOT NULL);
 ";
 
@@ -173,37 +169,6 @@ impl Cache {
             transaction
                 .execute("INSERT OR REPLACE INTO plans (key, plan) VALUES (?1, ?2)", params![key.0.to_le_bytes(), plan])?;
             transaction.execute("DELETE FROM plans WHERE id <= (SELECT max(id) FROM plans) - ?1", [CACHE_PLANS])?;
-            transaction.commit()
-        });
-    }
-
-    /// The totals of all session files that were read before.
-    pub fn totals(&self) -> KnownTotals {
-        let known = self.with(|db| {
-            let mut select = db.prepare("SELECT directory, files FROM totals")?;
-            select.query_map([], |row| Ok((row.get(0)?, row.get(1)?)))?.collect()
-        });
-        KnownTotals(known.unwrap_or_default())
-    }
-
-    /// Remembers the totals of session files.
-    pub fn remember_totals(&self, files: &[(&Path, Identity, &Totals)]) {
-        let mut directories: FxHashMap<&str, Vec<(&str, Identity, &Totals)>> = FxHashMap::default();
-        for (path, identity, totals) in files {
-            if let Some((directory, name)) = directory_and_name(path) {
-                directories.entry(directory).or_default().push((name, *identity, totals));
-            }
-        }
-        self.with(|db| {
-            let transaction = db.transaction_with_behavior(TransactionBehavior::Immediate)?;
-            for (directory, fresh) in directories {
-                let known: Option<Vec<u8>> = transaction
-                    .query_row("SELECT files FROM totals WHERE directory = ?1", [directory], |row| row.get(0))
-                    .optional()?;
-                if let Some(packed) = totals::pack(&known.unwrap_or_default(), &fresh) {
-                    transaction.execute("INSERT OR REPLACE INTO totals VALUES (?1, ?2)", params![directory, packed])?;
-                }
-            }
             transaction.commit()
         });
     }

@@ -1,8 +1,8 @@
 //! What aperture keeps: the history of sessions, which is kept for good, and the cache, which can be lost.
 //!
 //! The store is one SQLite database with the operations that changed sessions and the bytes that undo them. The cache is
-//! another one: all of it is disposable, and every failure of it is a miss, never an error, so that aperture reads on a
-//! read-only disk and beside a broken cache.
+//! another one, and a file of totals: all of it is disposable, and every failure of it is a miss, never an error, so that
+//! aperture reads on a read-only disk and beside a broken cache.
 
 mod cache;
 mod export;
@@ -15,4 +15,4 @@ pub use cache::{CACHE_FILE, Cache, CachedFile};
 pub use export::{Export, ExportError, Relation, relation};
 pub use history::{STORE_FILE, SessionKey, Store, StoreError, StoredSession, hexadecimal};
 pub use proposals::Outcome;
-pub use totals::{FileTotals, KnownTotals, directory_and_name};
+pub use totals::{FileTotals, KnownTotals, TOTALS_FILE, TotalsCache, directory_and_name};

@@ -1,23 +1,120 @@
-//! The totals of the session files of a directory, packed into one piece in which each text stands once.
+//! The totals of all session files in one file of its own beside the cache: a list of sessions needs nothing else.
+//!
+//! In the database they took more time than anything else that a list does with files that it knows: to open it, to copy its
+//! pages, and to copy each value out of them.
 
-use crate::fsio::Identity;
+use crate::fsio::{Disk, Identity};
+use crate::model::Key;
 use crate::provider::Totals;
 use rustc_hash::FxHashMap;
 use serde::{Deserialize, Serialize};
+use std::borrow::Cow;
 use std::collections::BTreeMap;
-use std::path::{Path, is_separator};
+use std::io::{self, Read, Write};
+use std::ops::Range;
+use std::path::{Path, PathBuf, is_separator};
 use std::sync::Arc;
+
+/// Goes up when totals change their meaning or their form; those of another format are not known.
+const FORMAT: u8 = 1;
+
+/// The name of the file in the directory of the cache.
+pub const TOTALS_FILE: &str = "totals";
+
+/// Where totals are remembered. Every failure is a miss.
+#[derive(Debug)]
+pub struct TotalsCache {
+    file: Option<PathBuf>,
+}
+
+impl TotalsCache {
+    /// A cache that knows nothing and keeps nothing.
+    pub fn none() -> TotalsCache {
+        TotalsCache { file: None }
+    }
+
+    /// The one in a directory, in which the file must exist: a new one gets its mode.
+    pub fn at(directory: &Path) -> TotalsCache {
+        TotalsCache { file: Some(directory.join(TOTALS_FILE)) }
+    }
+
+    /// All that is known.
+    pub fn read(&self, disk: &dyn Disk) -> KnownTotals {
+        let read = |path: &PathBuf| {
+            let mut bytes = Vec::with_capacity(disk.identify(path)?.bytes as usize + 1);
+            disk.open(path, 0)?.read_to_end(&mut bytes)?;
+            Ok::<_, io::Error>(bytes)
+        };
+        self.file.as_ref().and_then(|path| KnownTotals::parse(read(path).ok()?)).unwrap_or_default()
+    }
+
+    /// Remembers totals of files; those of all others are forgotten, or with `kept` stay.
+    pub fn remember(&self, disk: &dyn Disk, files: &[(&Path, Identity, &Totals)], kept: bool) {
+        let Some(path) = &self.file else { return };
+        // Who writes at the same time writes much the same; what is lost is scanned again.
+        let Ok(Some(_lock)) = disk.lock(&path.with_extension("lock")) else { return };
+        let known = if kept { self.read(disk) } else { KnownTotals::default() };
+        let Some(bytes) = known.with(files) else { return };
+        let temporary = path.with_extension("new");
+        let written = || {
+            disk.create(&temporary, path)?.write_all(&bytes)?;
+            disk.rename(&temporary, path)
+        };
+        let _: io::Result<()> = written();
+    }
+}
 
 /// The totals of session files by directory, as they are packed.
 ///
 /// They are unpacked when a directory is asked for: nothing of a project that is not listed takes time or memory.
 #[derive(Debug, Default)]
-pub struct KnownTotals(pub(super) FxHashMap<String, Vec<u8>>);
+pub struct KnownTotals {
+    /// The file: the hash of what follows, the format, the directories with the lengths of their pieces, the pieces.
+    bytes: Vec<u8>,
+    directories: FxHashMap<String, Range<usize>>,
+}
 
 impl KnownTotals {
     /// What is known of the files of a directory.
     pub fn of_directory(&self, directory: &str) -> FileTotals<'_> {
-        self.0.get(directory).map(|packed| FileTotals::unpack(packed)).unwrap_or_default()
+        self.piece(directory).map(FileTotals::unpack).unwrap_or_default()
+    }
+
+    fn piece(&self, directory: &str) -> Option<&[u8]> {
+        self.directories.get(directory).and_then(|range| self.bytes.get(range.clone()))
+    }
+
+    /// What a file holds; nothing if it is damaged or of another format.
+    fn parse(bytes: Vec<u8>) -> Option<KnownTotals> {
+        let (key, content) = bytes.split_first_chunk()?;
+        let (format, content) = content.split_first().filter(|_| Key::of_bytes(content).0.to_le_bytes() == *key)?;
+        let (index, pieces): (Vec<(String, u32)>, _) = postcard::take_from_bytes(content).ok().filter(|_| *format == FORMAT)?;
+        let mut end = bytes.len() - pieces.len();
+        let place = |(directory, length)| {
+            let start = end;
+            end += length as usize;
+            (directory, start..end)
+        };
+        Some(KnownTotals { directories: index.into_iter().map(place).collect(), bytes })
+    }
+
+    /// The same with the totals of some files anew, as the bytes of a file.
+    fn with(&self, files: &[(&Path, Identity, &Totals)]) -> Option<Vec<u8>> {
+        let mut directories: BTreeMap<&str, Vec<(&str, Identity, &Totals)>> = BTreeMap::new();
+        for (path, identity, totals) in files {
+            if let Some((directory, name)) = directory_and_name(path) {
+                directories.entry(directory).or_default().push((name, *identity, totals));
+            }
+        }
+        let known = self.directories.keys().filter_map(|directory| Some((&**directory, Cow::Borrowed(self.piece(directory)?))));
+        let mut pieces: BTreeMap<&str, Cow<'_, [u8]>> = known.collect();
+        for (directory, files) in directories {
+            pieces.insert(directory, pack(self.piece(directory).unwrap_or_default(), &files)?.into());
+        }
+        let index: Vec<(&str, u32)> = pieces.iter().map(|(directory, piece)| (*directory, piece.len() as u32)).collect();
+        let mut content = postcard::to_extend(&index, vec![FORMAT]).ok()?;
+        pieces.values().for_each(|piece| content.extend_from_slice(piece));
+        Some([&Key::of_bytes(&content).0.to_le_bytes()[..], &content].concat())
     }
 }
 
@@ -68,7 +165,7 @@ impl FileTotals<'_> {
 }
 
 /// What was `known` of the files of a directory as one piece of bytes, and in its place what is `fresh`.
-pub(super) fn pack(known: &[u8], fresh: &[(&str, Identity, &Totals)]) -> Option<Vec<u8>> {
+fn pack(known: &[u8], fresh: &[(&str, Identity, &Totals)]) -> Option<Vec<u8>> {
     let mut known = FileTotals::unpack(known);
     let mut place = |text: &Arc<str>| {
         let place = known.texts.iter().position(|known| known == text).unwrap_or(known.texts.len());
@@ -113,12 +210,29 @@ mod tests {
     }
 
     #[test]
-    fn what_is_damaged_is_not_known() {
-        let identity = Identity::default();
-        let packed = pack(&[], &[("a", identity, &totals("opus", "/shop", "the cart"))]).unwrap();
-        for length in 0..packed.len() {
-            assert_eq!(FileTotals::unpack(&packed[..length]).take("a", &identity), None);
+    fn the_files_of_each_directory_are_known() {
+        let (identity, cart) = (Identity::default(), totals("opus", "/shop", "the cart"));
+        let file = |path: &'static str| (Path::new(path), identity, &cart);
+        let first = KnownTotals::default().with(&[file("/p/a"), file("/q/a"), file("/q/b"), file("nowhere")]).unwrap();
+        let both = KnownTotals::parse(first).unwrap().with(&[file("/r/a"), file("/q/c")]).unwrap();
+        let known = KnownTotals::parse(both).unwrap();
+        for (directory, names) in [("/p", &["a"][..]), ("/q", &["a", "b", "c"]), ("/r", &["a"]), ("/s", &[])] {
+            let mut files = known.of_directory(directory);
+            let taken: Vec<&str> = ["a", "b", "c"].into_iter().filter(|name| files.take(name, &identity).is_some()).collect();
+            assert_eq!(taken, names, "{directory}");
         }
-        assert!(FileTotals::unpack(&packed).take("a", &identity).is_some());
+    }
+
+    #[test]
+    fn what_is_damaged_is_not_known() {
+        let cart = totals("opus", "/shop", "the cart");
+        let bytes = KnownTotals::default().with(&[(Path::new("/p/a"), Identity::default(), &cart)]).unwrap();
+        assert!(KnownTotals::parse(bytes.clone()).is_some());
+        for place in 0..bytes.len() {
+            assert!(KnownTotals::parse(bytes[..place].to_vec()).is_none(), "cut at {place}");
+            let mut wrong = bytes.clone();
+            wrong[place] ^= 0x40;
+            assert!(KnownTotals::parse(wrong).is_none(), "wrong at {place}");
+        }
     }
 }

@@ -6,7 +6,7 @@ use crate::engine;
 use crate::fsio::{Disk, Identity};
 use crate::model::limits::TITLE_CHARACTERS;
 use crate::provider::{PROVIDERS, Places, ProviderAdapter, Totals};
-use crate::store::{Cache, KnownTotals, directory_and_name};
+use crate::store::{KnownTotals, TotalsCache, directory_and_name};
 use rayon::prelude::*;
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
@@ -25,29 +25,29 @@ pub struct Listed {
     pub totals: Totals,
 }
 
+impl Listed {
+    /// What is remembered of it.
+    fn entry(&self) -> (&Path, Identity, &Totals) {
+        (&self.found.path, self.identity, &self.totals)
+    }
+}
+
 /// The sessions of a project, or all, with their totals, in pieces and in no order. What cannot be read is passed to
 /// `skipped`.
-///
-/// The cache is opened while the sessions are looked for.
 ///
 /// # Errors
 ///
 /// There is no session at all.
 pub fn list(
     disk: &dyn Disk,
-    cache: impl FnOnce() -> Cache + Send,
+    cache: &TotalsCache,
     places: &Places,
     project: Option<&Project>,
     skipped: &mut dyn FnMut(&Path, io::Error),
 ) -> Result<Vec<Vec<Listed>>, FindError> {
     let mut problems = Vec::new();
     let find = || find_by_directory(disk, places, &mut |path, error| problems.push((path.to_owned(), error)));
-    let remember = || {
-        let cache = cache();
-        let known = cache.totals();
-        (cache, known)
-    };
-    let (directories, (cache, known)) = rayon::join(find, remember);
+    let (directories, known) = rayon::join(find, || cache.read(disk));
     for (path, error) in problems {
         skipped(&path, error);
     }
@@ -67,21 +67,18 @@ pub fn list(
             (found, identity, totals)
         })
         .collect();
-    let fresh: Vec<(&Path, Identity, &Totals)> = scanned
-        .iter()
-        .filter_map(|(found, identity, totals)| Some((found.path.as_path(), *identity, totals.as_ref().ok()?)))
-        .collect();
-    if !fresh.is_empty() {
-        cache.remember_totals(&fresh);
-    }
-    // Nothing waits for it to be closed.
-    rayon::spawn(move || drop(cache));
     let mut fresh = Vec::new();
     for (found, identity, totals) in scanned {
         match totals {
             Ok(totals) => fresh.push(Listed { found, identity, totals }),
             Err(error) => skipped(&found.path, error),
         }
+    }
+    if !fresh.is_empty() {
+        // Who sees all sessions knows which are gone.
+        let others = if project.is_none() { &listed[..] } else { &[] };
+        let files: Vec<_> = others.iter().flatten().chain(&fresh).map(Listed::entry).collect();
+        cache.remember(disk, &files, project.is_some());
     }
     listed.push(fresh);
     if let Some(project) = project {

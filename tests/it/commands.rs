@@ -696,6 +696,11 @@ fn a_broken_cache_is_no_error() {
     assert!(cache.exists());
     std::fs::write(&cache, "no database").unwrap();
     assert_eq!(sandbox.text(&["status"]), plain);
+    let list = sandbox.text(&["sessions", "--all"]);
+    let totals = sandbox.home.join(".aperture/cache/totals");
+    assert!(std::fs::metadata(&totals).unwrap().len() > 100);
+    std::fs::write(&totals, "no totals").unwrap();
+    assert_eq!(sandbox.text(&["sessions", "--all"]), list);
     std::fs::remove_dir_all(cache.parent().unwrap()).unwrap();
     std::fs::write(cache.parent().unwrap(), "no directory").unwrap();
     assert_eq!(sandbox.text(&["status"]), plain);
@@ -709,11 +714,14 @@ fn the_cache_is_private_and_no_session_is_touched() {
     let path = sandbox.session("abc1", SMALL, 0);
     let before = (std::fs::read(&path).unwrap(), std::fs::metadata(&path).unwrap().modified().unwrap());
     sandbox.text(&["status"]);
+    sandbox.text(&["sessions", "--all"]);
     let mode = |path: &std::path::Path| std::fs::metadata(path).unwrap().permissions().mode() & 0o777;
     assert_eq!(mode(&sandbox.home.join(".aperture/cache")), 0o700);
+    assert_eq!(["cache.db", "totals"].map(|name| mode(&sandbox.home.join(".aperture/cache").join(name))), [0o600; 2]);
     assert_eq!(before, (std::fs::read(&path).unwrap(), std::fs::metadata(&path).unwrap().modified().unwrap()));
     let other = Sandbox::of("older-model");
     other.text(&["status", "--no-cache"]);
+    other.text(&["sessions", "--all", "--no-cache"]);
     assert!(!other.home.join(".aperture").exists(), "--no-cache leaves nothing behind");
 }
 

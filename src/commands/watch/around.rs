@@ -64,7 +64,7 @@ impl Watch<'_> {
 fn others(env: &Env, shown: &Shown) -> Vec<OtherSession> {
     let location = &shown.found.location;
     let project = Project::of(env.disk, &shown.found);
-    let listed = workspace::list(env.disk, || env.cache(), &env.places, Some(&project), &mut |_, _| {}).unwrap_or_default();
+    let listed = workspace::list(env.disk, &env.totals(), &env.places, Some(&project), &mut |_, _| {}).unwrap_or_default();
     let mut others: Vec<OtherSession> = listed
         .into_iter()
         .flatten()

@@ -3,6 +3,7 @@
 
 mod faults;
 mod laws;
+mod listing;
 mod meanwhile;
 mod place;
 mod plans;

@@ -1,0 +1,118 @@
+//! What must hold of the list of all sessions, whatever is remembered of them.
+
+use super::list::{Listed, list};
+use super::reading::fixtures;
+use super::*;
+use crate::fsio::failing::FailingDisk;
+use crate::fsio::{Identity, RealDisk};
+use crate::provider::{PROVIDERS, Places, Totals};
+use crate::store::{TOTALS_FILE, TotalsCache, directory_and_name};
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::Path;
+use std::sync::atomic::Ordering;
+
+/// A home with three sessions in two projects, and a cache.
+struct Home {
+    directory: tempfile::TempDir,
+    files: Vec<PathBuf>,
+}
+
+impl Home {
+    fn new() -> Home {
+        let directory = tempfile::tempdir().unwrap();
+        let files: Vec<PathBuf> = ["-one/a.jsonl", "-one/b.jsonl", "-two/c.jsonl"]
+            .iter()
+            .map(|name| directory.path().join(".claude/projects").join(name))
+            .collect();
+        for (file, fixture) in files.iter().zip(fixtures()) {
+            fs::create_dir_all(file.parent().unwrap()).unwrap();
+            fs::copy(fixture, file).unwrap();
+        }
+        fs::write(directory.path().join(TOTALS_FILE), "").unwrap();
+        Home { directory, files }
+    }
+
+    fn cache(&self) -> TotalsCache {
+        TotalsCache::at(self.directory.path())
+    }
+
+    fn list(&self, disk: &dyn Disk, cache: &TotalsCache, project: Option<&Project>) -> Option<BTreeMap<PathBuf, Totals>> {
+        let places = Places { home: self.directory.path().to_owned(), ..Places::default() };
+        let listed = list(disk, cache, &places, project, &mut |_, _| {}).ok()?;
+        Some(listed.into_iter().flatten().map(|Listed { found, totals, .. }| (found.path, totals)).collect())
+    }
+
+    /// The list as the files alone say it.
+    fn truth(&self) -> BTreeMap<PathBuf, Totals> {
+        self.list(&RealDisk, &TotalsCache::none(), None).unwrap()
+    }
+
+    /// Whether the cache knows the totals of a file in a state.
+    fn knows(&self, file: &Path, identity: &Identity) -> bool {
+        let (directory, name) = directory_and_name(file).unwrap();
+        self.cache().read(&RealDisk).of_directory(directory).take(name, identity).is_some()
+    }
+
+    /// Lets a file grow by its last row, as if it came again.
+    fn grow(&self, file: &Path) {
+        let bytes = fs::read(file).unwrap();
+        let last = bytes[..bytes.len() - 1].iter().rposition(|byte| *byte == b'\n').map_or(0, |place| place + 1);
+        fs::write(file, [&bytes[..], &bytes[last..]].concat()).unwrap();
+    }
+}
+
+#[test]
+fn a_list_says_the_same_whatever_is_remembered() {
+    let home = Home::new();
+    assert_eq!(home.truth().len(), 3);
+    for round in 0..3 {
+        for warm in [false, true] {
+            assert_eq!(home.list(&RealDisk, &home.cache(), None).unwrap(), home.truth(), "round {round}, warm: {warm}");
+        }
+        home.grow(&home.files[round]);
+    }
+}
+
+#[test]
+fn what_is_gone_is_forgotten_by_a_list_of_all() {
+    let home = Home::new();
+    let identities: Vec<Identity> = home.files.iter().map(|file| RealDisk.identify(file).unwrap()).collect();
+    let known = || home.files.iter().zip(&identities).map(|(file, identity)| home.knows(file, identity)).collect::<Vec<_>>();
+    home.list(&RealDisk, &home.cache(), None).unwrap();
+    assert_eq!(known(), [true, true, true]);
+    fs::remove_file(&home.files[0]).unwrap();
+    home.grow(&home.files[2]);
+    // A list of one project does not see the others.
+    let found =
+        Found { provider: PROVIDERS[0], path: home.files[2].clone(), location: PROVIDERS[0].locate(&home.files[2]).unwrap() };
+    let project = Project::of(&RealDisk, &found);
+    assert_eq!(home.list(&RealDisk, &home.cache(), Some(&project)).unwrap().len(), 1);
+    assert_eq!(known(), [true, true, false]);
+    home.grow(&home.files[2]);
+    assert_eq!(home.list(&RealDisk, &home.cache(), None).unwrap().len(), 2);
+    assert_eq!(known(), [false, true, false]);
+}
+
+#[test]
+fn a_fault_at_any_call_of_the_disk_is_no_wrong_list() {
+    for lasting in [false, true] {
+        let mut faults = 0;
+        loop {
+            let home = Home::new();
+            home.list(&RealDisk, &home.cache(), None).unwrap();
+            home.grow(&home.files[0]);
+            let truth = home.truth();
+            let disk = FailingDisk::new(faults, lasting);
+            for (path, totals) in home.list(&disk, &home.cache(), None).unwrap_or_default() {
+                assert_eq!(totals, truth[&path], "fault {faults}");
+            }
+            assert_eq!(home.list(&RealDisk, &home.cache(), None).unwrap(), truth, "after fault {faults}");
+            if disk.calls.load(Ordering::SeqCst) <= faults {
+                break;
+            }
+            faults += 1;
+        }
+        assert!(faults >= 12, "only {faults} calls");
+    }
+}
