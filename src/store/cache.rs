@@ -92,14 +92,15 @@ impl Cache {
             Ok((identity, probe, pieces))
         })?;
         let mut segment = Segment::default();
-        let read = |place: usize| pieces.get(place).map(|piece| self.with(|db| read_segment(db, *piece)));
-        let mut content = read(0);
-        // While one piece is unpacked the next is read: memory is only needed for these two.
+        let read = |place: usize, content| pieces.get(place).map(|piece| self.with(|db| read_segment(db, *piece, content)));
+        let mut content = read(0, Vec::new());
+        let mut free = Vec::new();
+        // While one piece is unpacked the next is read: memory is only needed for these two, and only once.
         for next in 1..=pieces.len() {
             let packed = content.flatten()?;
-            let (unpacked, read) = rayon::join(|| packed::unpack(&packed, &mut segment), || read(next));
+            let (unpacked, read) = rayon::join(|| packed::unpack(&packed, &mut segment), || read(next, free));
             unpacked?;
-            content = read;
+            (content, free) = (read, packed);
         }
         Some(CachedFile {
             identity: postcard::from_bytes(&identity).ok()?,
@@ -174,10 +175,10 @@ impl Cache {
     }
 }
 
-/// A segment as it is packed, read in place: as a column it would be copied twice.
-fn read_segment(db: &Connection, rowid: i64) -> rusqlite::Result<Vec<u8>> {
+/// A segment as it is packed, read into `content`: as a column it would be copied twice.
+fn read_segment(db: &Connection, rowid: i64, mut content: Vec<u8>) -> rusqlite::Result<Vec<u8>> {
     let blob = db.blob_open("main", "segments", "content", rowid, true)?;
-    let mut content = vec![0; blob.len()];
+    content.resize(blob.len(), 0);
     blob.read_at_exact(&mut content, 0)?;
     Ok(content)
 }
