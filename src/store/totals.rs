@@ -48,12 +48,13 @@ impl TotalsCache {
         self.file.as_ref().and_then(|path| KnownTotals::parse(read(path).ok()?)).unwrap_or_default()
     }
 
-    /// Remembers totals of files; those of all others are forgotten, or with `kept` stay.
-    pub fn remember(&self, disk: &dyn Disk, files: &[(&Path, Identity, &Totals)], kept: bool) {
+    /// Remembers totals of files. Those of others stay in directories that are `kept`, and are forgotten in all others.
+    pub fn remember(&self, disk: &dyn Disk, files: &[(&Path, Identity, &Totals)], kept: impl Fn(&Path) -> bool) {
         let Some(path) = &self.file else { return };
         // Who writes at the same time writes much the same; what is lost is scanned again.
         let Ok(Some(_lock)) = disk.lock(&path.with_extension("lock")) else { return };
-        let known = if kept { self.read(disk) } else { KnownTotals::default() };
+        let mut known = self.read(disk);
+        known.directories.retain(|directory, _| kept(Path::new(directory)));
         let Some(bytes) = known.with(files) else { return };
         let temporary = path.with_extension("new");
         let written = || {

@@ -71,6 +71,11 @@ fn list(paths: &[PathBuf]) -> String {
     paths.iter().map(|path| path.display().to_string()).collect::<Vec<_>>().join(", ")
 }
 
+/// The directories below which all sessions are.
+pub(super) fn roots(places: &Places) -> Vec<PathBuf> {
+    PROVIDERS.iter().flat_map(|provider| provider.roots(places)).collect()
+}
+
 /// What stands in a directory.
 #[derive(Default)]
 struct Listing {
@@ -255,9 +260,7 @@ fn all(disk: &dyn Disk, places: &Places) -> Result<Vec<(Found, Identity)>, FindE
     });
     match first_error {
         Some(error) if found.is_empty() => Err(error),
-        _ if found.is_empty() => {
-            Err(FindError::NoSessions(PROVIDERS.iter().flat_map(|provider| provider.roots(places)).collect()))
-        }
+        _ if found.is_empty() => Err(FindError::NoSessions(roots(places))),
         _ => Ok(found),
     }
 }

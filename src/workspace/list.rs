@@ -1,11 +1,11 @@
 //! The totals of all sessions, scanned once and remembered.
 
-use super::find::{FindError, Found, find_by_directory};
+use super::find::{FindError, Found, find_by_directory, roots};
 use super::project::Project;
 use crate::engine;
 use crate::fsio::{Disk, Identity};
 use crate::model::limits::TITLE_CHARACTERS;
-use crate::provider::{PROVIDERS, Places, ProviderAdapter, Totals};
+use crate::provider::{Places, ProviderAdapter, Totals};
 use crate::store::{KnownTotals, TotalsCache, directory_and_name};
 use rayon::prelude::*;
 use std::io::{self, Read};
@@ -52,7 +52,7 @@ pub fn list(
         skipped(&path, error);
     }
     if directories.iter().all(Vec::is_empty) {
-        return Err(FindError::NoSessions(PROVIDERS.iter().flat_map(|provider| provider.roots(places)).collect()));
+        return Err(FindError::NoSessions(roots(places)));
     }
     let (mut listed, unknown): (Vec<_>, Vec<_>) =
         directories.into_par_iter().map(|files| remembered(files, &known, project)).unzip();
@@ -75,10 +75,10 @@ pub fn list(
         }
     }
     if !fresh.is_empty() {
-        // Who sees all sessions knows which are gone.
-        let others = if project.is_none() { &listed[..] } else { &[] };
+        // Who sees all sessions below some directories knows which are gone there.
+        let (others, seen) = if project.is_none() { (&listed[..], roots(places)) } else { (&[][..], Vec::new()) };
         let files: Vec<_> = others.iter().flatten().chain(&fresh).map(Listed::entry).collect();
-        cache.remember(disk, &files, project.is_some());
+        cache.remember(disk, &files, |directory| !seen.iter().any(|root| directory.starts_with(root)));
     }
     listed.push(fresh);
     if let Some(project) = project {

@@ -95,6 +95,16 @@ fn what_is_gone_is_forgotten_by_a_list_of_all() {
 }
 
 #[test]
+fn a_list_of_one_home_leaves_what_is_known_of_another() {
+    let (home, other) = (Home::new(), Home::new());
+    let identity = RealDisk.identify(&home.files[0]).unwrap();
+    home.list(&RealDisk, &home.cache(), None).unwrap();
+    assert_eq!(other.list(&RealDisk, &home.cache(), None).unwrap(), other.truth());
+    assert!(home.knows(&home.files[0], &identity));
+    assert!(home.knows(&other.files[0], &RealDisk.identify(&other.files[0]).unwrap()));
+}
+
+#[test]
 fn a_fault_at_any_call_of_the_disk_is_no_wrong_list() {
     for lasting in [false, true] {
         let mut faults = 0;
