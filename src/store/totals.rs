@@ -15,8 +15,12 @@ use std::ops::Range;
 use std::path::{Path, PathBuf, is_separator};
 use std::sync::Arc;
 
-/// Goes up when totals change their meaning or their form; those of another format are not known.
+/// Goes up when totals change their form or their meaning, or when more of a title is masked; those of another format are not
+/// known.
 const FORMAT: u8 = 1;
+
+/// Longest file that is read, in bytes: some hundred thousand sessions.
+const LONGEST: usize = 64 << 20;
 
 /// The name of the file in the directory of the cache.
 pub const TOTALS_FILE: &str = "totals";
@@ -33,7 +37,7 @@ impl TotalsCache {
         TotalsCache { file: None }
     }
 
-    /// The one in a directory, in which the file must exist: a new one gets its mode.
+    /// The one in a directory, in which the file must exist: each new one takes the mode of the one before.
     pub fn at(directory: &Path) -> TotalsCache {
         TotalsCache { file: Some(directory.join(TOTALS_FILE)) }
     }
@@ -41,8 +45,9 @@ impl TotalsCache {
     /// All that is known.
     pub fn read(&self, disk: &dyn Disk) -> KnownTotals {
         let read = |path: &PathBuf| {
-            let mut bytes = Vec::with_capacity(disk.identify(path)?.bytes as usize + 1);
-            disk.open(path, 0)?.read_to_end(&mut bytes)?;
+            let length = disk.identify(path)?.bytes as usize;
+            let mut bytes = Vec::with_capacity(length.min(LONGEST) + 1);
+            disk.open(path, 0)?.take(LONGEST as u64).read_to_end(&mut bytes)?;
             Ok::<_, io::Error>(bytes)
         };
         self.file.as_ref().and_then(|path| KnownTotals::parse(read(path).ok()?)).unwrap_or_default()
@@ -51,8 +56,12 @@ impl TotalsCache {
     /// Remembers totals of files. Those of others stay in directories that are `kept`, and are forgotten in all others.
     pub fn remember(&self, disk: &dyn Disk, files: &[(&Path, Identity, &Totals)], kept: impl Fn(&Path) -> bool) {
         let Some(path) = &self.file else { return };
-        // Who writes at the same time writes much the same; what is lost is scanned again.
-        let Ok(Some(_lock)) = disk.lock(&path.with_extension("lock")) else { return };
+        // Who writes at the same time writes much the same; what is lost is scanned again. Where nothing can be locked, the
+        // hash tells what two of them wrote into one file.
+        let lock = disk.lock(&path.with_extension("lock"));
+        if matches!(lock, Ok(None)) {
+            return;
+        }
         let mut known = self.read(disk);
         known.directories.retain(|directory, _| kept(Path::new(directory)));
         let Some(bytes) = known.with(files) else { return };
@@ -61,7 +70,9 @@ impl TotalsCache {
             disk.create(&temporary, path)?.write_all(&bytes)?;
             disk.rename(&temporary, path)
         };
-        let _: io::Result<()> = written();
+        if written().is_err() {
+            let _ = disk.remove(&temporary);
+        }
     }
 }
 
