@@ -28,6 +28,8 @@ pub const DETAILED_TIER_TOKENS: usize = 500;
 pub const CACHE_SEGMENT_BYTES: u64 = 8 << 20;
 /// More segments of one session in the cache than its length asks for, before they are put together.
 pub const CACHE_SEGMENTS: u64 = 12;
+/// Longest file of totals that is read, in bytes: some hundred thousand sessions.
+pub const TOTALS_BYTES: usize = 64 << 20;
 /// Plans that the cache keeps: those of a preview are used again by what follows it.
 pub const CACHE_PLANS: u32 = 16;
 /// Milliseconds that finding the changed lines of all blocks of one difference may take; what is not found then counts as replaced.

@@ -5,6 +5,7 @@
 
 use crate::fsio::{Disk, Identity};
 use crate::model::Key;
+use crate::model::limits::TOTALS_BYTES;
 use crate::provider::Totals;
 use rustc_hash::FxHashMap;
 use serde::{Deserialize, Serialize};
@@ -18,9 +19,6 @@ use std::sync::Arc;
 /// Goes up when totals change their form or their meaning, or when more of a title is masked; those of another format are not
 /// known.
 const FORMAT: u8 = 1;
-
-/// Longest file that is read, in bytes: some hundred thousand sessions.
-const LONGEST: usize = 64 << 20;
 
 /// The name of the file in the directory of the cache.
 pub const TOTALS_FILE: &str = "totals";
@@ -46,8 +44,8 @@ impl TotalsCache {
     pub fn read(&self, disk: &dyn Disk) -> KnownTotals {
         let read = |path: &PathBuf| {
             let length = disk.identify(path)?.bytes as usize;
-            let mut bytes = Vec::with_capacity(length.min(LONGEST) + 1);
-            disk.open(path, 0)?.take(LONGEST as u64).read_to_end(&mut bytes)?;
+            let mut bytes = Vec::with_capacity(length.min(TOTALS_BYTES) + 1);
+            disk.open(path, 0)?.take(TOTALS_BYTES as u64).read_to_end(&mut bytes)?;
             Ok::<_, io::Error>(bytes)
         };
         self.file.as_ref().and_then(|path| KnownTotals::parse(read(path).ok()?)).unwrap_or_default()
@@ -89,7 +87,7 @@ pub struct KnownTotals {
 impl KnownTotals {
     /// What is known of the files of a directory.
     pub fn of_directory(&self, directory: &str) -> FileTotals<'_> {
-        self.piece(directory).map(FileTotals::unpack).unwrap_or_default()
+        self.piece(directory).and_then(FileTotals::unpack).unwrap_or_default()
     }
 
     fn piece(&self, directory: &str) -> Option<&[u8]> {
@@ -167,18 +165,15 @@ impl FileTotals<'_> {
     }
 
     /// The totals that were packed; none when they cannot be read.
-    fn unpack(packed: &[u8]) -> FileTotals<'_> {
-        let read = postcard::take_from_bytes::<Vec<&str>>(packed);
-        let Some((texts, files)) = read.ok().and_then(|(texts, rest)| Some((texts, postcard::from_bytes(rest).ok()?))) else {
-            return FileTotals::default();
-        };
-        FileTotals { texts: texts.into_iter().map(Arc::from).collect(), files }
+    fn unpack(packed: &[u8]) -> Option<FileTotals<'_>> {
+        let (texts, files): (Vec<&str>, _) = postcard::from_bytes(packed).ok()?;
+        Some(FileTotals { texts: texts.into_iter().map(Arc::from).collect(), files })
     }
 }
 
 /// What was `known` of the files of a directory as one piece of bytes, and in its place what is `fresh`.
 fn pack(known: &[u8], fresh: &[(&str, Identity, &Totals)]) -> Option<Vec<u8>> {
-    let mut known = FileTotals::unpack(known);
+    let mut known = FileTotals::unpack(known).unwrap_or_default();
     let mut place = |text: &Arc<str>| {
         let place = known.texts.iter().position(|known| known == text).unwrap_or(known.texts.len());
         if place == known.texts.len() {
@@ -194,7 +189,7 @@ fn pack(known: &[u8], fresh: &[(&str, Identity, &Totals)]) -> Option<Vec<u8>> {
     let fresh: Vec<File<'_>> = fresh.collect();
     files.extend(known.files.into_iter().chain(fresh).map(|file| (file.name, file)));
     let texts: Vec<&str> = known.texts.iter().map(|text| &**text).collect();
-    postcard::to_extend(&files.into_values().collect::<Vec<_>>(), postcard::to_stdvec(&texts).ok()?).ok()
+    postcard::to_stdvec(&(texts, files.into_values().collect::<Vec<_>>())).ok()
 }
 
 #[cfg(test)]
@@ -211,7 +206,7 @@ mod tests {
         let (cart, empty, accent) = (totals("opus", "/shop", "the cart"), totals("haiku", "/shop", ""), totals("opus", "", "é"));
         let packed = pack(&[], &[("b", old, &empty), ("c", old, &cart)]).unwrap();
         let packed = pack(&packed, &[("c", new, &accent), ("a", new, &cart)]).unwrap();
-        let mut files = FileTotals::unpack(&packed);
+        let mut files = FileTotals::unpack(&packed).unwrap();
         assert_eq!(files.take("a", &new), Some(cart));
         assert_eq!(files.take("b", &new), None, "another state");
         assert_eq!(files.take("b", &old), Some(empty));

@@ -48,8 +48,7 @@ pub fn list(
     let mut problems = Vec::new();
     let find = || find_by_directory(disk, places, &mut |path, error| problems.push((path.to_owned(), error)));
     let (directories, known) = rayon::join(find, || cache.read(disk));
-    // Who sees all sessions below some directories knows which are gone there.
-    let seen = if project.is_none() && problems.is_empty() { roots(places) } else { Vec::new() };
+    let all = project.is_none() && problems.is_empty();
     for (path, error) in problems {
         skipped(&path, error);
     }
@@ -77,7 +76,8 @@ pub fn list(
         }
     }
     if !fresh.is_empty() {
-        let others = if seen.is_empty() { &[] } else { &listed[..] };
+        // Who saw all sessions below some directories knows which are gone there.
+        let (others, seen) = if all { (&listed[..], roots(places)) } else { (&[][..], Vec::new()) };
         let files: Vec<_> = others.iter().flatten().chain(&fresh).map(Listed::entry).collect();
         cache.remember(disk, &files, |directory| !seen.iter().any(|root| directory.starts_with(root)));
     }
