@@ -21,6 +21,9 @@ pub struct Manifest {
     pub percent: f64,
     /// What is sent and not in the file.
     pub outside: TokenCount,
+    /// Whether that holds a part of the conversation: the row that the first one of the window follows is lost.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub lost: bool,
     /// The zones in window order, cold storage last.
     pub zones: Vec<ZoneSummary>,
     /// Topics of the window, the most recent first.
@@ -140,6 +143,7 @@ pub fn manifest(reading: &Reading, listed: usize) -> Manifest {
         capacity: reading.capacity,
         percent: reading.percent(),
         outside: reading.price.outside.0,
+        lost: is_cut_off(reading),
         zones: Zone::ALL.into_iter().map(|zone| summary(reading, zone)).collect(),
         hidden: reading.window.hidden,
         topics: warm,
@@ -168,6 +172,13 @@ pub fn manifest(reading: &Reading, listed: usize) -> Manifest {
         expiring: expiring.into_iter().take(listed).map(entry).collect(),
         suggestions: Vec::new(),
     }
+}
+
+/// Whether the row that the first one of the live chain follows is not in the file.
+fn is_cut_off(reading: &Reading) -> bool {
+    let rows = &reading.session.rows;
+    let parent = reading.window.chain.first().and_then(|first| rows[*first as usize].parent);
+    parent.is_some_and(|parent| rows.iter().all(|row| row.id != Some(parent)))
 }
 
 impl Manifest {

@@ -211,10 +211,8 @@ impl ManifestReport {
                     lines
                         .push(Line(0, format!("{name} ({blocks}, {}{pinned}):", unit(&tokens(self.zone_tokens(zone)), "token"))));
                     if manifest.outside.round() > 0 {
-                        lines.push(Line(
-                            1,
-                            format!("  - System prompt and tools ({}) [not in the file]", tokens(manifest.outside)),
-                        ));
+                        let what = if manifest.lost { "System prompt, tools, lost messages" } else { "System prompt and tools" };
+                        lines.push(Line(1, format!("  - {what} ({}) [not in the file]", tokens(manifest.outside))));
                     }
                     for (place, entry) in manifest.primacy.iter().take(listed).enumerate() {
                         let text =

@@ -689,6 +689,26 @@ fn the_cache_changes_nothing() {
 }
 
 #[test]
+fn what_was_lost_is_not_called_the_system_prompt() {
+    let sandbox = Sandbox::new();
+    let row = |id: &str, parent: &str, kind: &str, message: &str| {
+        format!(
+            r#"{{"uuid":"{id}","parentUuid":{parent},"type":"{kind}","sessionId":"abc1","version":"2.1.0","isSidechain":false,"timestamp":"2026-01-01T00:00:00.000Z","message":{message}}}"#
+        )
+    };
+    let prompt = r#"{"role":"user","content":"Go on."}"#;
+    let answer = r#"{"id":"m1","role":"assistant","model":"claude-opus-4-5","type":"message","content":[{"type":"text","text":"Done."}],"stop_reason":"end_turn","usage":{"input_tokens":90000,"output_tokens":3}}"#;
+    for (parent, what) in [(r#""lost""#, "System prompt, tools, lost messages (90k)"), ("null", "System prompt and tools (90k)")]
+    {
+        let rows = [row("u1", parent, "user", prompt), row("a1", r#""u1""#, "assistant", answer)].map(|row| row + "\n").concat();
+        sandbox.session("abc1", &rows, 0);
+        let text = sandbox.text(&["manifest", "-s", "abc1"]);
+        assert!(text.contains(what), "{parent}: {text}");
+        assert_eq!(sandbox.text(&["manifest", "-s", "abc1", "--json"]).contains("\"lost\""), parent != "null");
+    }
+}
+
+#[test]
 fn a_broken_cache_is_no_error() {
     let sandbox = Sandbox::of("older-model");
     let plain = sandbox.text(&["status"]);
