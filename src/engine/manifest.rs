@@ -1,7 +1,8 @@
 //! The context manifest: what the window holds, in a few hundred tokens.
 
 use super::{Capacity, EditPrice, Reading, Suggestion, SuggestionKind, expiring, label, stale_reason};
-use crate::model::{Block, BlockKind, BlockNumber, Hidden, Level, Pin, Role, State, TokenCount, Zone};
+use crate::model::{Block, BlockKind, BlockNumber, Hidden, Key, Level, Pin, Role, State, TokenCount, Zone};
+use rustc_hash::FxHashMap;
 use serde::Serialize;
 
 /// What the window holds.
@@ -174,11 +175,22 @@ pub fn manifest(reading: &Reading, listed: usize) -> Manifest {
     }
 }
 
-/// Whether the row that the first one of the live chain follows is not in the file.
+/// Whether a row is not in the file that the first one of the live chain follows, or what stands before that.
 fn is_cut_off(reading: &Reading) -> bool {
     let rows = &reading.session.rows;
-    let parent = reading.window.chain.first().and_then(|first| rows[*first as usize].parent);
-    parent.is_some_and(|parent| rows.iter().all(|row| row.id != Some(parent)))
+    let mut parent = reading.window.chain.first().and_then(|first| rows[*first as usize].parent);
+    if parent.is_none() {
+        return false;
+    }
+    // Rows that are in no chain, such as reports of progress, can stand between; each is taken out, so that a circle ends: as lost.
+    let mut parents: FxHashMap<Key, Option<Key>> = rows.iter().filter_map(|row| Some((row.id?, row.parent))).collect();
+    while let Some(id) = parent {
+        match parents.remove(&id) {
+            Some(next) => parent = next,
+            None => return true,
+        }
+    }
+    false
 }
 
 impl Manifest {

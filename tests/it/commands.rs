@@ -698,13 +698,17 @@ fn what_was_lost_is_not_called_the_system_prompt() {
     };
     let prompt = r#"{"role":"user","content":"Go on."}"#;
     let answer = r#"{"id":"m1","role":"assistant","model":"claude-opus-4-5","type":"message","content":[{"type":"text","text":"Done."}],"stop_reason":"end_turn","usage":{"input_tokens":90000,"output_tokens":3}}"#;
-    for (parent, what) in [(r#""lost""#, "System prompt, tools, lost messages (90k)"), ("null", "System prompt and tools (90k)")]
+    let (lost, whole) = ("System prompt, tools, lost messages (90k)", "System prompt and tools (90k)");
+    for (parent, before, what) in
+        [(r#""p0""#, None, lost), ("null", None, whole), (r#""p0""#, Some(r#""p1""#), lost), (r#""p0""#, Some("null"), whole)]
     {
-        let rows = [row("u1", parent, "user", prompt), row("a1", r#""u1""#, "assistant", answer)].map(|row| row + "\n").concat();
+        let before = before.map(|parent| row("p0", parent, "progress", "{}"));
+        let rows = [row("u1", parent, "user", prompt), row("a1", r#""u1""#, "assistant", answer)];
+        let rows: String = before.into_iter().chain(rows).map(|row| row + "\n").collect();
         sandbox.session("abc1", &rows, 0);
         let text = sandbox.text(&["manifest", "-s", "abc1"]);
         assert!(text.contains(what), "{parent}: {text}");
-        assert_eq!(sandbox.text(&["manifest", "-s", "abc1", "--json"]).contains("\"lost\""), parent != "null");
+        assert_eq!(sandbox.text(&["manifest", "-s", "abc1", "--json"]).contains("\"lost\""), what == lost);
     }
 }
 
