@@ -174,7 +174,7 @@ fn report(
 ) -> ChangeReport {
     let plan = &drafted.plan;
     let reading = &workspace.reading;
-    let sent = plan.edits.iter().any(|edit| edit.slot.is_sent());
+    let sent = plan.slots().any(|(slot, ..)| slot.is_sent());
     let facts = EditFacts {
         window_before: plan.tokens_before,
         window_after: plan.tokens_after,
@@ -185,7 +185,8 @@ fn report(
         steps_per_turn: engine::steps_per_turn(reading),
     };
     let marked = |test: &dyn Fn(&Mark) -> bool| plan.marks.iter().filter(|mark| test(mark)).map(|mark| mark.number).collect();
-    let changes = plan.edits.iter().filter_map(|edit| edit.change.clone()).collect();
+    let mut changes: Vec<_> = plan.changes().cloned().collect();
+    changes.sort_by_key(|change| change.number);
     ChangeReport {
         session: workspace.location.id.clone(),
         operation: None,
@@ -196,9 +197,9 @@ fn report(
         changes,
         marks: marked(&|mark| mark.after.is_some()),
         unmarked: marked(&|mark| mark.after.is_none()),
-        edits: plan.edits.len(),
-        rows_added: plan.edits.iter().filter(|edit| edit.before.is_none()).count(),
-        rows_removed: plan.edits.iter().filter(|edit| edit.after.is_none()).count(),
+        edits: plan.slots().count(),
+        rows_added: plan.slots().filter(|(_, before, _)| !before).count(),
+        rows_removed: plan.slots().filter(|(.., after)| !after).count(),
         kept: said.kept.iter().map(|(why, blocks)| (why.reason(), blocks.clone())).collect(),
         tokens_before: plan.tokens_before,
         tokens_after: plan.tokens_after,

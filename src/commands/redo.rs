@@ -1,21 +1,26 @@
-//! `aperture redo`: takes an undo back.
+//! `aperture redo`: inverts an undo.
 
 use super::changing::ChangeOptions;
 use super::undo::invert;
 use crate::cli::{CommandError, Env};
-use crate::model::OperationKind;
+use crate::model::{OperationId, OperationKind};
 use crate::output::ChangeReport;
 
 /// Arguments of `redo`.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:
-  aperture redo            after an undo: there again")]
+  aperture redo            the last undo, inverted byte for byte
+  aperture redo 3          operation 3, also when something new was done since: planned again
+
+After a new change there is nothing to redo; aperture log keeps what was undone.")]
 pub struct Arguments {
+    /// Operation that was undone, or its undo [default: the last undo]
+    operation: Option<OperationId>,
     #[command(flatten)]
     options: ChangeOptions,
 }
 
-/// Takes the last undo back.
+/// Inverts an undo: the last one, or the one that is named.
 pub fn run(env: &Env, arguments: &Arguments) -> Result<ChangeReport, CommandError> {
-    invert(env, arguments.options, OperationKind::Redo, None)
+    invert(env, arguments.options, OperationKind::Redo, arguments.operation)
 }

@@ -2,6 +2,7 @@
 
 use super::changing::{ChangeOptions, Said, change};
 use super::diff::point;
+use super::undo::inexact;
 use crate::cli::{CommandError, Env};
 use crate::output::ChangeReport;
 
@@ -12,7 +13,7 @@ use crate::output::ChangeReport;
   aperture restore 3                 as it was after operation 3
   aperture restore original          as it was before aperture
 
-What the client wrote since stays. It is an operation like any other: aperture undo takes it back.")]
+Restores the exact bytes of that point; rows that a client appended since stay. aperture undo inverts it.")]
 pub struct Arguments {
     /// Snapshot, operation, or `original`
     point: String,
@@ -23,7 +24,8 @@ pub struct Arguments {
 /// Restores the session.
 pub fn run(env: &Env, arguments: &Arguments) -> Result<ChangeReport, CommandError> {
     change(env, arguments.options, &|draft, opened| {
-        draft.restore_to(point(&opened.workspace.history, &arguments.point)?)?;
-        Ok(Said { what: Some(format!("the session as of '{}'", arguments.point)), ..Said::change("restored") })
+        let restored = draft.restore_to(point(&opened.workspace.history, &arguments.point)?)?;
+        let what = Some(format!("the session as of '{}'", arguments.point));
+        Ok(Said { what, notes: inexact(restored), ..Said::change("restored") })
     })
 }

@@ -1,19 +1,22 @@
-//! `aperture undo`: takes an operation back.
+//! `aperture undo`: undoes an operation.
 
 use super::changing::{ChangeOptions, Said, change};
 use crate::cli::{CommandError, Env, ErrorKind};
 use crate::model::{History, Operation, OperationId, OperationKind};
 use crate::output::ChangeReport;
+use crate::workspace::{Inexact, Undone};
 use anyhow::anyhow;
 
 /// Arguments of `undo`.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:
-  aperture undo            the last operation that is in force
+  aperture undo            the newest operation in force, byte for byte
   aperture undo 3          operation 3, as aperture log numbers it
-  aperture undo --dry-run  only looked at
+  aperture undo --dry-run  show what would change
 
-An operation is refused when a later one changed the same block. aperture redo takes an undo back.")]
+Undo of the newest operation in force restores the exact bytes; rows that a client appended since stay. Undo of
+an older operation is planned again, and refused if a later one changed the same block. aperture redo inverts
+an undo.")]
 pub struct Arguments {
     /// Operation [default: the last one]
     operation: Option<OperationId>,
@@ -33,7 +36,7 @@ pub fn run(env: &Env, arguments: &Arguments) -> Result<ChangeReport, CommandErro
     invert(env, arguments.options, OperationKind::Undo, arguments.operation)
 }
 
-/// Takes an operation back: by its number, or the last one that `kind` can take back.
+/// Inverts an operation: by its number, or the last one that `kind` can invert.
 pub fn invert(
     env: &Env,
     options: ChangeOptions,
@@ -45,21 +48,58 @@ pub fn invert(
         let history = &opened.workspace.history;
         let last = if kind == OperationKind::Redo { history.redoable() } else { history.undoable() };
         let nothing = || {
-            CommandError::new(ErrorKind::Refused, anyhow!("there is nothing to {word}")).hint("aperture log lists the operations")
+            let error = CommandError::new(ErrorKind::Refused, anyhow!("there is nothing to {word}"));
+            match history.dropped_redo().filter(|_| kind == OperationKind::Redo) {
+                Some(dropped) => {
+                    error.hint(format!("aperture redo {dropped} plans again what was undone before the last change"))
+                }
+                None => error.hint("aperture log lists the operations"),
+            }
         };
         let id = operation.or(last).ok_or_else(nothing)?;
         let Some(operation) = history.operation(id) else {
             let error = anyhow!("there is no operation {id}");
             return Err(CommandError::new(ErrorKind::Refused, error).hint("aperture log lists the operations"));
         };
+        // A change that was undone is redone through its undo.
+        let operation = match kind {
+            OperationKind::Redo => undo_of(history, operation)?,
+            _ => operation,
+        };
+        let id = operation.id;
         if let Some(by) = history.undone_by(id) {
             let error = anyhow!("operation {id} was taken back by operation {by} already");
             return Err(CommandError::new(ErrorKind::Refused, error).hint(format!("aperture undo {by} brings it back")));
         }
-        draft.invert(operation)?;
+        let undone = draft.toggle(operation)?;
         let what = Some(named(history, operation));
-        Ok(Said { kind, inverts: Some(id), what, ..Said::change(verb) })
+        Ok(Said { kind, inverts: Some(id), what, notes: inexact(undone), ..Said::change(verb) })
     })
+}
+
+/// The undo that a redo inverts: the operation itself, or what undid it.
+fn undo_of<'a>(history: &'a History, operation: &'a Operation) -> Result<&'a Operation, CommandError> {
+    let undo = match operation.kind {
+        OperationKind::Undo => Some(operation),
+        _ => history.undone_by(operation.id).and_then(|id| history.operation(id)),
+    };
+    undo.ok_or_else(|| {
+        let error = anyhow!("operation {} is in force, so there is nothing to redo", operation.id);
+        CommandError::new(ErrorKind::Refused, error).hint("aperture log lists the operations")
+    })
+}
+
+/// What there is to say of an undo, redo or restore that is not exact.
+pub fn inexact(undone: Undone) -> Vec<String> {
+    let why = match undone {
+        Undone::Exactly => return Vec::new(),
+        Undone::Planned(Inexact::LaterInForce) => "later operations stay in force".to_owned(),
+        Undone::Planned(Inexact::LacksDelta(id)) => {
+            format!("operation {id} has no delta: an earlier version logged it, or its values were forgotten")
+        }
+        Undone::Planned(Inexact::Changed) => "another program changed the file since".to_owned(),
+    };
+    vec![format!("planned again, not byte for byte: {why}")]
 }
 
 /// An operation as people know it: an undo by what it took back.

@@ -114,6 +114,10 @@ fn session(stored: &StoredSession, verified: &Verified) -> VerifiedSession {
         let text = if *done { "it was done" } else { "it was not done" };
         findings.push(Finding { operation: Some(*operation), text: text.to_owned(), ..Finding::of(FindingKind::Interrupted) });
     }
+    for operation in &verified.without_delta {
+        let text = "an earlier version logged it, or its values were forgotten".to_owned();
+        findings.push(Finding { operation: Some(*operation), text, ..Finding::of(FindingKind::WithoutDelta) });
+    }
     for (operation, values) in &verified.lost {
         let text = format!("{values} of its values");
         findings.push(Finding { operation: Some(*operation), text, ..Finding::of(FindingKind::ValueLost) });

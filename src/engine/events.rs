@@ -401,6 +401,8 @@ mod tests {
             last_row: None,
             after_bytes: None,
             after_hash: None,
+            delta: None,
+            point: None,
         };
         History { operations: commands.iter().zip(1..).map(operation).collect(), ..History::default() }
     }

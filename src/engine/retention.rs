@@ -58,6 +58,8 @@ mod tests {
             last_row: None,
             after_bytes: None,
             after_hash: None,
+            delta: None,
+            point: None,
         };
         let mut operations = vec![operation(1, OperationKind::Change, None)];
         if undone {

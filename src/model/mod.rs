@@ -23,8 +23,8 @@ pub use flags::Flags;
 pub use key::Key;
 pub use keywords::Keywords;
 pub use operation::{
-    Actor, Address, BlockChange, Edit, History, LoggedEdit, Mark, MarkAddress, MarkKind, Operation, OperationId, OperationKind,
-    OperationState, Plan, RowAddress, Slot, Snapshot,
+    Actor, Address, BlockChange, Delta, Edit, History, Hunk, LoggedEdit, LoggedHunk, Mark, MarkAddress, MarkKind, Operation,
+    OperationId, OperationKind, OperationState, Plan, Reversal, RowAddress, Slot, Snapshot,
 };
 pub use proposal::{CommandPlace, Proposal, ProposalNumber, ProposalStatus, Verb};
 pub use row::{Damage, Event, Fault, Origin, Row, RowKind, ThinkingScope, Usage};

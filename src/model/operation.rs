@@ -1,5 +1,6 @@
 use super::{BlockNumber, Key, Level, Pin};
 use serde::{Deserialize, Serialize};
+use std::collections::BTreeSet;
 
 /// The number of an operation in the log of its session, from 1.
 pub type OperationId = u32;
@@ -240,6 +241,8 @@ pub struct Plan {
     pub inverts: Option<OperationId>,
     /// The edits in file order; rows that are added stand last, in their order.
     pub edits: Vec<Edit>,
+    /// For an exact undo, redo or restore: the bytes that go back, beside [`Plan::edits`].
+    pub reversal: Option<Reversal>,
     /// The marks.
     pub marks: Vec<Mark>,
     /// Bytes of the file that it is for; what follows them was written since.
@@ -257,8 +260,53 @@ pub struct Plan {
 impl Plan {
     /// Whether there is nothing to do.
     pub fn is_empty(&self) -> bool {
-        self.edits.is_empty() && self.marks.is_empty()
+        self.edits.is_empty() && self.marks.is_empty() && self.reversal.is_none()
     }
+
+    /// Whether it writes the file: marks alone do not.
+    pub fn writes_file(&self) -> bool {
+        !self.edits.is_empty() || self.reversal.as_ref().is_some_and(|reversal| !reversal.hunks.is_empty())
+    }
+
+    /// The slots that it changes; each with whether there is a value before and after.
+    pub fn slots(&self) -> impl Iterator<Item = (Slot, bool, bool)> {
+        let reversal = self.reversal.iter();
+        let logged = reversal.clone().flat_map(|reversal| &reversal.logged);
+        let logged = logged.map(|edit| (edit.slot, edit.before.is_some(), edit.after.is_some()));
+        let edits = self.edits.iter().chain(reversal.flat_map(|reversal| &reversal.relinked));
+        logged.chain(edits.map(|edit| (edit.slot, edit.before.is_some(), edit.after.is_some())))
+    }
+
+    /// What it does to blocks, for people.
+    pub fn changes(&self) -> impl Iterator<Item = &BlockChange> {
+        let logged = self.reversal.iter().flat_map(|reversal| &reversal.logged).filter_map(|edit| edit.change.as_ref());
+        logged.chain(self.edits.iter().filter_map(|edit| edit.change.as_ref()))
+    }
+}
+
+/// Bytes of a file, replaced.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Hunk {
+    /// Where, in bytes from the beginning of the file as it is before.
+    pub offset: u64,
+    /// The bytes before; empty for an insertion.
+    pub before: Vec<u8>,
+    /// The bytes after; empty for a removal.
+    pub after: Vec<u8>,
+}
+
+/// The exact way back, or forth, to a state in which the file was before: operations of the log inverted byte by byte, newest
+/// first, without any decision.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Reversal {
+    /// The bytes that are replaced, in file order and apart from each other.
+    pub hunks: Vec<Hunk>,
+    /// The inverted edits, for the log and for people; the store has their values.
+    pub logged: Vec<LoggedEdit>,
+    /// Rows behind that state which follow another row now, since the one that they followed is gone or back.
+    pub relinked: Vec<Edit>,
+    /// The point of the log that has this state: an operation, or 0 for the original.
+    pub point: OperationId,
 }
 
 /// How far an operation came.
@@ -307,6 +355,28 @@ impl LoggedEdit {
     }
 }
 
+/// A hunk as it is logged: the bytes by their address in the store, none where there are no bytes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct LoggedHunk {
+    /// Where, in bytes from the beginning of the file before the operation.
+    pub offset: u64,
+    /// The bytes before.
+    pub before: Option<Address>,
+    /// The bytes after.
+    pub after: Option<Address>,
+}
+
+/// All that an operation did to the bytes of the file: enough to invert it and to replay it without a decision.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Delta {
+    /// Bytes of the file before.
+    pub base_bytes: u64,
+    /// BLAKE3 of these bytes.
+    pub base_hash: Address,
+    /// The hunks in file order, apart from each other.
+    pub hunks: Vec<LoggedHunk>,
+}
+
 /// A plan that was applied.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Operation {
@@ -338,6 +408,18 @@ pub struct Operation {
     pub after_bytes: Option<u64>,
     /// BLAKE3 of these bytes.
     pub after_hash: Option<Address>,
+    /// What it did to the bytes of the file; `None` if it wrote no file, or if the version of aperture that logged it did not
+    /// record that.
+    pub delta: Option<Delta>,
+    /// For an exact undo, redo or restore: the point of the log whose state the file has after it.
+    pub point: Option<OperationId>,
+}
+
+impl Operation {
+    /// Whether it wrote the file and its delta is not known, so that it cannot be inverted byte by byte.
+    pub fn lacks_delta(&self) -> bool {
+        self.after_bytes.is_some() && self.delta.is_none()
+    }
 }
 
 /// All that was done to a session, oldest first; what was aborted is not in it.
@@ -385,10 +467,80 @@ impl History {
         changes.map(|operation| operation.id).find(|id| self.undone_by(*id).is_none())
     }
 
-    /// The last undo that is in force: what `redo` takes back.
+    /// The last undo that is in force, if nothing new was done after it: what `redo` inverts.
     pub fn redoable(&self) -> Option<OperationId> {
+        let since = self.operations.iter().rev().take_while(|operation| operation.kind != OperationKind::Change);
+        let mut undos = since.filter(|operation| operation.kind == OperationKind::Undo).map(|operation| operation.id);
+        undos.find(|id| self.undone_by(*id).is_none())
+    }
+
+    /// The last undo that is in force and before the last change, so that a plain redo does not invert it.
+    pub fn dropped_redo(&self) -> Option<OperationId> {
         let undos = self.operations.iter().rev().filter(|operation| operation.kind == OperationKind::Undo);
         undos.map(|operation| operation.id).find(|id| self.undone_by(*id).is_none())
+    }
+
+    /// The change at the end of a chain of undos and redos: the operation itself if it inverts no other one.
+    pub fn root(&self, id: OperationId) -> OperationId {
+        let inverted = self.operation(id).and_then(|operation| operation.inverts).filter(|inverted| *inverted < id);
+        inverted.map_or(id, |inverted| self.root(inverted))
+    }
+
+    /// The newest point of the log at which the same changes are in force as now, but for `change`, which is in force exactly
+    /// if it is not now. `None` if there was no such point.
+    pub fn point_without(&self, change: OperationId) -> Option<OperationId> {
+        let mut in_force: BTreeSet<OperationId> = BTreeSet::new();
+        let mut states = vec![(0, in_force.clone())];
+        for operation in &self.operations {
+            toggle(&mut in_force, self.root(operation.id));
+            states.push((operation.id, in_force.clone()));
+        }
+        toggle(&mut in_force, change);
+        states.into_iter().rev().find(|(_, state)| *state == in_force).map(|(point, _)| point)
+    }
+
+    /// The operations to invert, newest first, so that the file gets the state that it had at a point of the log.
+    ///
+    /// # Errors
+    ///
+    /// The first of them that cannot be inverted byte by byte.
+    pub fn way_to(&self, point: OperationId) -> Result<Vec<OperationId>, OperationId> {
+        let point = self.equal_points(point).last().unwrap_or(point);
+        let mut inverted = Vec::new();
+        let mut at = self.last();
+        while at > point {
+            // States that are equal need no step: the oldest of them that is not before the point is nearest to it.
+            at = self.equal_points(at).filter(|equal| *equal >= point).last().unwrap_or(at);
+            if at <= point {
+                break;
+            }
+            let Some(place) = self.operations.iter().position(|operation| operation.id == at) else { break };
+            if self.operations[place].lacks_delta() {
+                return Err(at);
+            }
+            inverted.push(at);
+            at = place.checked_sub(1).map_or(0, |before| self.operations[before].id);
+        }
+        Ok(inverted)
+    }
+
+    /// The points at which the file had the state of a point, beginning with that itself, each older than the one before.
+    fn equal_points(&self, point: OperationId) -> impl Iterator<Item = OperationId> {
+        let before = |id: &OperationId| {
+            let equal = self.operation(*id).and_then(|operation| operation.point);
+            equal.filter(|equal| equal < id)
+        };
+        std::iter::successors(Some(point), before)
+    }
+
+    /// What the file began with at a point of the log: bytes and their BLAKE3. `None` if that is not known.
+    pub fn state_at(&self, point: OperationId) -> Option<(u64, Address)> {
+        let until = self.operations.iter().rev().filter(|operation| operation.id <= point);
+        let mut after = until.filter_map(|operation| operation.after_bytes.zip(operation.after_hash));
+        after.next().or_else(|| {
+            let first = self.operations.iter().find(|operation| operation.after_bytes.is_some())?;
+            first.delta.as_ref().map(|delta| (delta.base_bytes, delta.base_hash))
+        })
     }
 
     /// Whether credentials were taken out of a block, and were not brought back.
@@ -403,6 +555,12 @@ impl History {
     pub fn edits_of(&self, row: RowAddress, index: u32) -> impl Iterator<Item = (&Operation, &LoggedEdit)> {
         let edits = self.operations.iter().flat_map(|operation| operation.edits.iter().map(move |edit| (operation, edit)));
         edits.filter(move |(_, edit)| edit.row == row && edit.slot.index() == Some(index))
+    }
+}
+
+fn toggle(changes: &mut BTreeSet<OperationId>, change: OperationId) {
+    if !changes.remove(&change) {
+        changes.insert(change);
     }
 }
 
@@ -447,6 +605,8 @@ mod tests {
             last_row: None,
             after_bytes: None,
             after_hash: None,
+            delta: None,
+            point: None,
         });
         History { operations: operations.collect(), ..History::default() }
     }
@@ -468,6 +628,8 @@ mod tests {
             Some(2),
             None,
         );
+        check(&[(Change, None), (Undo, Some(1)), (Change, None)], Some(3), None);
+        check(&[(Change, None), (Undo, Some(1)), (Change, None), (Undo, Some(3))], None, Some(4));
     }
 
     #[test]

@@ -30,12 +30,14 @@ pub enum FindingKind {
     RowBack,
     /// Undoing everything would be refused.
     UndoRefused,
+    /// An operation has no delta, so that no undo across it is exact.
+    WithoutDelta,
 }
 
 impl FindingKind {
     /// Whether it is a problem, rather than what is foreseen.
     pub fn is_problem(self) -> bool {
-        !matches!(self, FindingKind::FileGone | FindingKind::Interrupted)
+        !matches!(self, FindingKind::FileGone | FindingKind::Interrupted | FindingKind::WithoutDelta)
     }
 }
 
@@ -84,6 +86,9 @@ impl Finding {
             FindingKind::Changed => format!("{what}: another program changed it after operation {operation}"),
             FindingKind::RowGone => format!("{what}: its row is gone since operation {operation}"),
             FindingKind::RowBack => format!("{what}: its row is back, which operation {operation} took out"),
+            FindingKind::WithoutDelta => {
+                format!("operation {operation} has no delta ({}); undo plans again and restores values", self.text)
+            }
             FindingKind::UndoRefused => format!("undo would be refused: {}", self.text),
         }
     }

@@ -2,8 +2,8 @@
 
 use super::history::{SessionKey, Store, StoreError, StoredSession, hexadecimal};
 use crate::model::{
-    Actor, Address, BlockChange, History, Key, LoggedEdit, Mark, MarkAddress, MarkKind, Operation, OperationId, OperationKind,
-    OperationState, RowAddress, Slot, Snapshot,
+    Actor, Address, BlockChange, Delta, History, Key, LoggedEdit, LoggedHunk, Mark, MarkAddress, MarkKind, Operation,
+    OperationId, OperationKind, OperationState, RowAddress, Slot, Snapshot,
 };
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
@@ -105,8 +105,26 @@ struct OperationLine {
     last_row: Option<String>,
     after_bytes: Option<u64>,
     after_hash: Option<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    delta: Option<DeltaLine>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    point: Option<OperationId>,
     edits: Vec<EditLine>,
     marks: Vec<MarkLine>,
+}
+
+#[derive(Serialize, Deserialize)]
+struct DeltaLine {
+    base_bytes: u64,
+    base_hash: String,
+    hunks: Vec<HunkLine>,
+}
+
+#[derive(Serialize, Deserialize)]
+struct HunkLine {
+    offset: u64,
+    before: Option<String>,
+    after: Option<String>,
 }
 
 #[derive(Serialize, Deserialize)]
@@ -220,7 +238,8 @@ pub fn relation(known: &History, exported: &History) -> Relation {
 
 fn addresses(history: &History) -> impl Iterator<Item = Address> {
     let edits = history.operations.iter().flat_map(|operation| &operation.edits);
-    edits.flat_map(|edit| [edit.before, edit.after]).flatten()
+    let hunks = history.operations.iter().filter_map(|operation| operation.delta.as_ref()).flat_map(|delta| &delta.hunks);
+    edits.flat_map(|edit| [edit.before, edit.after]).chain(hunks.flat_map(|hunk| [hunk.before, hunk.after])).flatten()
 }
 
 impl Export {
@@ -366,6 +385,7 @@ fn written(operation: &Operation) -> OperationLine {
         after: hex(&edit.after),
         change: edit.change.clone(),
     };
+    let hunk = |hunk: &LoggedHunk| HunkLine { offset: hunk.offset, before: hex(&hunk.before), after: hex(&hunk.after) };
     let mark = |mark: &Mark| MarkLine {
         row: format!("{:?}", mark.address.row.id),
         occurrence: mark.address.row.occurrence,
@@ -388,6 +408,12 @@ fn written(operation: &Operation) -> OperationLine {
         last_row: operation.last_row.map(|row| format!("{row:?}")),
         after_bytes: operation.after_bytes,
         after_hash: hex(&operation.after_hash),
+        delta: operation.delta.as_ref().map(|delta| DeltaLine {
+            base_bytes: delta.base_bytes,
+            base_hash: hexadecimal(&delta.base_hash),
+            hunks: delta.hunks.iter().map(hunk).collect(),
+        }),
+        point: operation.point,
         edits: operation.edits.iter().map(edit).collect(),
         marks: operation.marks.iter().map(mark).collect(),
     }
@@ -408,6 +434,14 @@ fn read(line: OperationLine) -> Option<Operation> {
         let address = MarkAddress { row, index: mark.index, content: key(&mark.content)? };
         Some(Mark { address, kind: mark.kind, before: mark.before, after: mark.after, number: mark.number })
     };
+    let hunk = |hunk: HunkLine| {
+        let (before, after) = (optional(hunk.before, address)?, optional(hunk.after, address)?);
+        Some(LoggedHunk { offset: hunk.offset, before, after })
+    };
+    let delta = |delta: DeltaLine| {
+        let hunks = delta.hunks.into_iter().map(hunk).collect::<Option<_>>()?;
+        Some(Delta { base_bytes: delta.base_bytes, base_hash: address(&delta.base_hash)?, hunks })
+    };
     Some(Operation {
         id: line.id,
         kind: line.kind,
@@ -423,6 +457,11 @@ fn read(line: OperationLine) -> Option<Operation> {
         last_row: optional(line.last_row, key)?,
         after_bytes: line.after_bytes,
         after_hash: optional(line.after_hash, address)?,
+        delta: match line.delta {
+            Some(line) => Some(delta(line)?),
+            None => None,
+        },
+        point: line.point,
     })
 }
 
@@ -490,6 +529,15 @@ mod tests {
             last_row: Some(Key(u128::MAX)),
             after_bytes: Some(77),
             after_hash: Some(hash(b"file")),
+            delta: Some(Delta {
+                base_bytes: 80,
+                base_hash: hash(b"base"),
+                hunks: vec![
+                    LoggedHunk { offset: 9, before: Some(hash(&before)), after: Some(hash(&after)) },
+                    LoggedHunk { offset: 80, before: None, after: Some(hash(&after)) },
+                ],
+            }),
+            point: Some(0),
         };
         let snapshots = vec![Snapshot { name: "before".to_owned(), operation: 0, time: 4 }];
         Export {

@@ -1,8 +1,9 @@
 use crate::model::{
-    Actor, Address, BlockChange, History, Key, LoggedEdit, Mark, MarkAddress, MarkKind, Operation, OperationId, OperationKind,
-    OperationState, Plan, RowAddress, Slot, Snapshot,
+    Actor, Address, BlockChange, Delta, History, Key, LoggedEdit, LoggedHunk, Mark, MarkAddress, MarkKind, Operation,
+    OperationId, OperationKind, OperationState, Plan, RowAddress, Slot, Snapshot,
 };
 use rusqlite::{Connection, ErrorCode, OpenFlags, OptionalExtension, Row, Transaction, TransactionBehavior, params};
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -11,7 +12,11 @@ use std::time::Duration;
 pub const STORE_FILE: &str = "store.db";
 
 /// The steps from an empty database to the present form. A step that was released is never edited.
-const MIGRATIONS: &[&str] = &[include_str!("migrations/0001_history.sql"), include_str!("migrations/0002_proposals.sql")];
+const MIGRATIONS: &[&str] = &[
+    include_str!("migrations/0001_history.sql"),
+    include_str!("migrations/0002_proposals.sql"),
+    include_str!("migrations/0003_deltas.sql"),
+];
 
 /// How hard values are compressed: zstd's default, beyond which little is won.
 const ZSTD_LEVEL: i32 = 3;
@@ -19,6 +24,8 @@ const ZSTD_LEVEL: i32 = 3;
 const LONGEST_ORIGINAL: usize = 1 << 30;
 /// How long another process may hold the store.
 const PATIENCE: Duration = Duration::from_secs(10);
+/// How often that is tried where SQLite does not wait by itself.
+const BUSY_STEP: Duration = Duration::from_millis(5);
 
 /// Why the store cannot be used.
 #[derive(Debug, thiserror::Error)]
@@ -116,8 +123,9 @@ impl Store {
         if found > MIGRATIONS.len() {
             return Err(StoreError::Newer { found, known: MIGRATIONS.len() });
         }
+        write_ahead(&connection).map_err(damaged)?;
         // FULL, so that what is committed is on the disk before a session is replaced.
-        connection.execute_batch("PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL;").map_err(damaged)?;
+        connection.execute_batch("PRAGMA synchronous = FULL").map_err(damaged)?;
         if found < MIGRATIONS.len() {
             let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
             // Another process may have been faster.
@@ -193,7 +201,7 @@ impl Store {
 
     fn operations(&self, key: SessionKey) -> Result<Vec<Operation>, StoreError> {
         let sql = "SELECT number, kind, state, time, command, actor, inverts, tokens_before, tokens_after, last_row,
-                   after_bytes, after_hash FROM operations WHERE session = ?1 ORDER BY number";
+                   after_bytes, after_hash, base_bytes, base_hash, point FROM operations WHERE session = ?1 ORDER BY number";
         let mut operations: Vec<Operation> =
             self.connection.prepare_cached(sql)?.query_map([key.0], operation)?.collect::<Result<_, _>>().map_err(damaged)?;
         let places: BTreeMap<OperationId, usize> =
@@ -204,6 +212,13 @@ impl Store {
         for (id, edit) in edits.map_err(damaged)? {
             if let Some(place) = places.get(&id) {
                 operations[*place].edits.push(edit);
+            }
+        }
+        let sql = "SELECT operation, offset, before, after FROM hunks WHERE session = ?1 ORDER BY operation, place";
+        let hunks = self.connection.prepare_cached(sql)?.query_map([key.0], hunk)?.collect::<Result<Vec<_>, _>>();
+        for (id, hunk) in hunks.map_err(damaged)? {
+            if let Some(delta) = places.get(&id).and_then(|place| operations[*place].delta.as_mut()) {
+                delta.hunks.push(hunk);
             }
         }
         let sql = "SELECT operation, row, occurrence, block, content, kind, before, after, number FROM marks
@@ -219,25 +234,33 @@ impl Store {
 
     /// Logs a plan as prepared, with every value of it, in one transaction that is on the disk when this returns.
     ///
-    /// `after` is what the file will begin with: bytes and their BLAKE3; none for a plan that writes no file, which is thereby
-    /// committed.
-    pub fn prepare(
+    /// `hunks` are the bytes that it replaces, each with its offset. `after` is what the file will begin with: bytes and their
+    /// BLAKE3; none for a plan that writes no file, which is thereby committed.
+    pub fn prepare<'h>(
         &self,
         key: SessionKey,
         plan: &Plan,
         time: i64,
+        hunks: impl Iterator<Item = (u64, Cow<'h, [u8]>, Cow<'h, [u8]>)>,
         after: Option<(u64, Address)>,
     ) -> Result<OperationId, StoreError> {
         let transaction = self.writing()?;
         let last: OperationId =
             transaction
                 .query_row("SELECT coalesce(max(number), 0) FROM operations WHERE session = ?1", [key.0], |row| row.get(0))?;
-        let mut edits = Vec::with_capacity(plan.edits.len());
-        for edit in &plan.edits {
+        let reversal = plan.reversal.as_ref();
+        let mut edits = reversal.map_or_else(Vec::new, |reversal| reversal.logged.clone());
+        for edit in reversal.iter().flat_map(|reversal| &reversal.relinked).chain(&plan.edits) {
             let keep = |value: &Option<Vec<u8>>| value.as_deref().map(|value| keep(&transaction, value)).transpose();
             let (before, after) = (keep(&edit.before)?, keep(&edit.after)?);
             edits.push(LoggedEdit { row: edit.row, slot: edit.slot, before, after, change: edit.change.clone() });
         }
+        let mut logged = Vec::new();
+        for (offset, before, after) in hunks {
+            let keep = |value: &[u8]| (!value.is_empty()).then(|| keep(&transaction, value)).transpose();
+            logged.push(LoggedHunk { offset, before: keep(&before)?, after: keep(&after)? });
+        }
+        let delta = Delta { base_bytes: plan.base_bytes, base_hash: plan.base_hash, hunks: logged };
         let operation = Operation {
             id: last + 1,
             kind: plan.kind,
@@ -253,6 +276,8 @@ impl Store {
             last_row: plan.last_row,
             after_bytes: after.map(|(bytes, _)| bytes),
             after_hash: after.map(|(_, hash)| hash),
+            delta: after.map(|_| delta),
+            point: reversal.map(|reversal| reversal.point),
         };
         insert(&transaction, key, &operation)?;
         transaction.commit()?;
@@ -282,6 +307,18 @@ impl Store {
         let broken = || StoreError::Damaged(format!("the original {} is not what it was", hexadecimal(address)));
         let bytes = zstd::bulk::decompress(&content, decompressed_bytes(&content)).map_err(|_| broken())?;
         if blake3::hash(&bytes).as_bytes() == address { Ok(bytes) } else { Err(broken()) }
+    }
+
+    /// Returns the length of a value in bytes, by its address.
+    ///
+    /// # Errors
+    ///
+    /// It is not in the store.
+    pub fn original_length(&self, address: &Address) -> Result<u64, StoreError> {
+        let sql = "SELECT bytes FROM originals WHERE address = ?1";
+        let bytes = self.connection.prepare_cached(sql)?.query_row([address], |row| row.get::<_, i64>(0)).optional()?;
+        let missing = || StoreError::Damaged(format!("the original {} is missing", hexadecimal(address)));
+        bytes.map(|bytes| bytes as u64).ok_or_else(missing)
     }
 
     /// Names a point in the log; a name that is there already is moved.
@@ -322,7 +359,7 @@ impl Store {
     /// Forgets a session: its log, its snapshots, and every value that no other one needs. What was done cannot be undone.
     pub fn forget(&self, key: SessionKey) -> Result<(), StoreError> {
         let transaction = self.writing()?;
-        for table in ["edits", "marks", "operations", "snapshots", "proposals", "obeyed"] {
+        for table in ["edits", "hunks", "marks", "operations", "snapshots", "proposals", "obeyed"] {
             transaction.execute(&format!("DELETE FROM {table} WHERE session = ?1"), [key.0])?;
         }
         transaction.execute("DELETE FROM sessions WHERE id = ?1", [key.0])?;
@@ -363,6 +400,17 @@ impl Store {
                     transaction.execute(&sql, params![key.0, operation.id, place, new])?;
                 }
             }
+            // An operation of which a value is gone can no longer be inverted byte by byte, so that its delta goes as a whole.
+            let hunks = operation.delta.iter().flat_map(|delta| &delta.hunks).flat_map(|hunk| [hunk.before, hunk.after]);
+            let mut holds_any = false;
+            for address in hunks.flatten() {
+                holds_any |= rewritten.contains_key(&address) || rewrite(&self.original(&address)?).is_some();
+            }
+            if holds_any {
+                transaction.execute("DELETE FROM hunks WHERE session = ?1 AND operation = ?2", params![key.0, operation.id])?;
+                let sql = "UPDATE operations SET base_bytes = NULL, base_hash = NULL WHERE session = ?1 AND number = ?2";
+                transaction.execute(sql, params![key.0, operation.id])?;
+            }
             if let Some(command) = rewrite(operation.command.as_bytes()) {
                 let sql = "UPDATE operations SET command = ?3 WHERE session = ?1 AND number = ?2";
                 transaction.execute(sql, params![key.0, operation.id, String::from_utf8_lossy(&command)])?;
@@ -393,7 +441,9 @@ impl Store {
         let sql = format!(
             "SELECT count(*), coalesce(sum(length(content)), 0) FROM originals WHERE address NOT IN
              (SELECT before FROM edits WHERE before IS NOT NULL AND session NOT IN ({without})
-              UNION SELECT after FROM edits WHERE after IS NOT NULL AND session NOT IN ({without}))"
+              UNION SELECT after FROM edits WHERE after IS NOT NULL AND session NOT IN ({without})
+              UNION SELECT before FROM hunks WHERE before IS NOT NULL AND session NOT IN ({without})
+              UNION SELECT after FROM hunks WHERE after IS NOT NULL AND session NOT IN ({without}))"
         );
         let counted = self.connection.query_row(&sql, [], |row| Ok((row.get::<_, i64>(0)?, row.get::<_, i64>(1)?)))?;
         Ok((counted.0 as u64, counted.1 as u64))
@@ -407,7 +457,7 @@ impl Store {
     /// Puts the log of a session from elsewhere in place of what is known of it. Each value comes with its address.
     pub fn import(&self, key: SessionKey, history: &History, values: &[Vec<u8>]) -> Result<(), StoreError> {
         let transaction = self.writing()?;
-        for table in ["edits", "marks", "operations", "snapshots"] {
+        for table in ["edits", "hunks", "marks", "operations", "snapshots"] {
             transaction.execute(&format!("DELETE FROM {table} WHERE session = ?1"), [key.0])?;
         }
         for value in values {
@@ -439,6 +489,21 @@ fn format(connection: &Connection) -> Result<usize, StoreError> {
     Ok(usize::try_from(format).unwrap_or_default())
 }
 
+/// Turns write-ahead logging on. SQLite does not wait for other processes that do so at the same moment, whatever its busy
+/// timeout is, so this does.
+fn write_ahead(connection: &Connection) -> rusqlite::Result<()> {
+    let busy =
+        |error: &rusqlite::Error| matches!(error.sqlite_error_code(), Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked));
+    let mut left = PATIENCE.as_millis() / BUSY_STEP.as_millis();
+    loop {
+        match connection.execute_batch("PRAGMA journal_mode = WAL") {
+            Err(error) if busy(&error) && left > 0 => std::thread::sleep(BUSY_STEP),
+            done => return done,
+        }
+        left -= 1;
+    }
+}
+
 fn damaged(error: rusqlite::Error) -> StoreError {
     match error.sqlite_error_code() {
         Some(ErrorCode::NotADatabase | ErrorCode::DatabaseCorrupt) => StoreError::Damaged(error.to_string()),
@@ -454,14 +519,18 @@ fn damaged(error: rusqlite::Error) -> StoreError {
 /// Deletes every value that no log needs.
 fn sweep(connection: &Connection) -> rusqlite::Result<usize> {
     let sql = "DELETE FROM originals WHERE address NOT IN (SELECT before FROM edits WHERE before IS NOT NULL
-               UNION SELECT after FROM edits WHERE after IS NOT NULL)";
+               UNION SELECT after FROM edits WHERE after IS NOT NULL
+               UNION SELECT before FROM hunks WHERE before IS NOT NULL
+               UNION SELECT after FROM hunks WHERE after IS NOT NULL)";
     connection.execute(sql, [])
 }
 
 /// Writes an operation with its edits and marks; its values are stored already.
 fn insert(connection: &Connection, key: SessionKey, operation: &Operation) -> rusqlite::Result<()> {
     connection.execute(
-        "INSERT INTO operations VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13)",
+        "INSERT INTO operations (session, number, kind, state, time, command, actor, inverts, tokens_before, tokens_after,
+         last_row, after_bytes, after_hash, base_bytes, base_hash, point)
+         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16)",
         params![
             key.0,
             operation.id,
@@ -476,8 +545,21 @@ fn insert(connection: &Connection, key: SessionKey, operation: &Operation) -> ru
             operation.last_row.map(|key| key.0.to_le_bytes()),
             operation.after_bytes.map(|bytes| bytes as i64),
             operation.after_hash,
+            operation.delta.as_ref().map(|delta| delta.base_bytes as i64),
+            operation.delta.as_ref().map(|delta| delta.base_hash),
+            operation.point,
         ],
     )?;
+    for (hunk, place) in operation.delta.iter().flat_map(|delta| &delta.hunks).zip(0i64..) {
+        connection.prepare_cached("INSERT INTO hunks VALUES (?1, ?2, ?3, ?4, ?5, ?6)")?.execute(params![
+            key.0,
+            operation.id,
+            place,
+            hunk.offset as i64,
+            hunk.before,
+            hunk.after,
+        ])?;
+    }
     for (edit, place) in operation.edits.iter().zip(0i64..) {
         let change = edit.change.as_ref().and_then(|change| serde_json::to_string(change).ok());
         connection.prepare_cached("INSERT INTO edits VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9)")?.execute(params![
@@ -574,7 +656,17 @@ fn operation(row: &Row<'_>) -> rusqlite::Result<Operation> {
         last_row: row.get::<_, Option<[u8; 16]>>(9)?.map(|bytes| Key(u128::from_le_bytes(bytes))),
         after_bytes: row.get::<_, Option<i64>>(10)?.map(|bytes| bytes as u64),
         after_hash: row.get(11)?,
+        delta: match (row.get::<_, Option<i64>>(12)?, row.get(13)?) {
+            (Some(bytes), Some(base_hash)) => Some(Delta { base_bytes: bytes as u64, base_hash, hunks: Vec::new() }),
+            _ => None,
+        },
+        point: row.get(14)?,
     })
+}
+
+fn hunk(row: &Row<'_>) -> rusqlite::Result<(OperationId, LoggedHunk)> {
+    let hunk = LoggedHunk { offset: row.get::<_, i64>(1)? as u64, before: row.get(2)?, after: row.get(3)? };
+    Ok((row.get(0)?, hunk))
 }
 
 fn edit(row: &Row<'_>) -> rusqlite::Result<(OperationId, LoggedEdit)> {

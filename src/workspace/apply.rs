@@ -42,18 +42,19 @@ pub fn apply(
     if plan.is_empty() {
         return Ok(None);
     }
-    if plan.edits.is_empty() {
-        return Ok(Some(store.prepare(key, plan, now, None)?));
+    if !plan.writes_file() {
+        return Ok(Some(store.prepare(key, plan, now, std::iter::empty(), None)?));
     }
     let (disk, provider) = (workspace.disk, workspace.provider);
     let path = disk.resolve(&workspace.path)?;
     let identity = disk.identify(&path)?;
     refuse_writers(disk, &path, wait)?;
     // What follows must still follow the row that it names, and what is added must be the last one.
-    let fixed_end = plan.edits.iter().any(|edit| edit.slot == Slot::Line);
+    let fixed_end = plan.slots().any(|(slot, ..)| slot == Slot::Line);
     let session = &workspace.reading.session;
     let base = Base::open(disk, &path)?;
-    let splice = splice(provider, session, &Addresses::new(session), &base, plan.base_bytes, &plan.edits)?;
+    let hunks = plan.reversal.as_ref().map_or(&[][..], |reversal| &reversal.hunks);
+    let splice = splice(provider, session, &Addresses::new(session), &base, plan.base_bytes, &plan.edits, hunks)?;
     let mut old = base.into_reader()?;
     let temporary = temporary(&path);
     let written = write(disk, &temporary, &path, &splice, plan.base_hash, &mut old).and_then(|(writer, after)| {
@@ -65,7 +66,7 @@ pub fn apply(
     });
     let (mut file, after, known_bytes) = written.inspect_err(|_| discard(disk, &temporary))?;
     let logged = file.set_modified(identity.modified).and_then(|()| file.sync()).map_err(ApplyError::from);
-    let logged = logged.and_then(|()| Ok(store.prepare(key, plan, now, Some(after))?));
+    let logged = logged.and_then(|()| Ok(store.prepare(key, plan, now, splice.hunks(), Some(after))?));
     let id = logged.inspect_err(|_| discard(disk, &temporary))?;
     let replaced = late_rows(&mut old).and_then(|late| {
         let now = disk.identify(&path)?;
@@ -103,22 +104,31 @@ pub fn settle(disk: &dyn Disk, store: &Store, path: &Path) -> Result<Option<Sess
     discard(disk, &temporary(&path));
     let Some(session) = store.find(&path)? else { return Ok(None) };
     for operation in store.prepared(session.key)? {
-        let done = stands(disk, &path, &operation)? && !still_there(disk, store, &path, &operation)?;
+        let done = was_done(disk, store, &path, &operation)?;
         let state = if done { OperationState::Committed } else { OperationState::Aborted };
         store.settle(session.key, operation.id, state)?;
     }
     Ok(Some(session.key))
 }
 
-/// Whether a file begins with what an operation wrote.
-pub fn stands(disk: &dyn Disk, path: &Path, operation: &Operation) -> io::Result<bool> {
-    let (Some(bytes), Some(expected)) = (operation.after_bytes, operation.after_hash) else { return Ok(true) };
-    let hash = Base::open(disk, path)?.hash(bytes)?;
-    Ok(hash.is_some_and(|(hash, _)| hash == expected))
+/// Whether a file is as a prepared operation left it, or went on from there. A file that loses its last rows begins with what
+/// is to be left of it whether that was done or not: then it was done if the file does not begin with what it was before.
+///
+/// # Errors
+///
+/// The file or the store cannot be read.
+pub fn was_done(disk: &dyn Disk, store: &Store, path: &Path, operation: &Operation) -> Result<bool, ApplyError> {
+    let (Some(bytes), Some(after)) = (operation.after_bytes, operation.after_hash) else { return Ok(true) };
+    let base = Base::open(disk, path)?;
+    let begins_with = |bytes, expected| -> io::Result<bool> { Ok(base.hash(bytes)?.is_some_and(|(hash, _)| hash == expected)) };
+    match &operation.delta {
+        _ if !begins_with(bytes, after)? => Ok(false),
+        Some(delta) => Ok(delta.base_bytes <= bytes || !begins_with(delta.base_bytes, delta.base_hash)?),
+        None => Ok(!still_there(disk, store, path, operation)?),
+    }
 }
 
-/// Whether a row that an operation takes out still stands behind what it wrote. A file that loses its last row begins with
-/// what is to be left of it whether that was done or not.
+/// Whether a row that an operation of an earlier version removes is still present behind what it wrote.
 fn still_there(disk: &dyn Disk, store: &Store, path: &Path, operation: &Operation) -> Result<bool, ApplyError> {
     let removed = operation.edits.iter().filter(|edit| edit.slot == Slot::Line && edit.after.is_none());
     let removed: Vec<Address> = removed.filter_map(|edit| edit.before).collect();

@@ -47,6 +47,19 @@ impl<'a> Base<'a> {
         Ok(bytes)
     }
 
+    /// Passes some bytes of it on, in pieces.
+    ///
+    /// # Errors
+    ///
+    /// As [`Base::range`]; or `to` fails.
+    pub fn pass(&self, range: Range<u64>, to: &mut dyn FnMut(&[u8]) -> io::Result<()>) -> io::Result<()> {
+        let mut file = self.file.borrow_mut();
+        file.seek(SeekFrom::Start(range.start))?;
+        let length = range.end.saturating_sub(range.start);
+        let piece = PIECE_BYTES.min(usize::try_from(length).unwrap_or(usize::MAX));
+        pass(&mut BufReader::with_capacity(piece, &mut *file), length, to)
+    }
+
     /// A row of the session that was read from it, without its line feed.
     ///
     /// # Errors

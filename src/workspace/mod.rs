@@ -24,8 +24,9 @@ mod standing;
 mod tests;
 mod thinking;
 mod verify;
+mod way;
 
-pub use apply::{apply, history, settle, stands};
+pub use apply::{apply, history, settle, was_done};
 pub use draft::{Draft, Drafted, Kept, NOTE, Original, Redacted};
 pub use error::{ApplyError, PlanError};
 pub use find::{FindError, Found, find, find_all, looks_like};
@@ -38,6 +39,7 @@ pub use shorten::{Aim, KeptBlocks, Scope, shorten, shrink};
 pub use sightings::{Sighted, sighted, sighted_in};
 pub use standing::{Beside, Departed, Departure, Standing, Values};
 pub use verify::{FileState, Verified, WayBack, found, in_force, verify};
+pub use way::{Inexact, Undone};
 
 use crate::engine::{self, ReadSettings, Reading};
 use crate::fsio::{Disk, read_range};

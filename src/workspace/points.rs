@@ -50,12 +50,12 @@ impl Draft<'_> {
         Some(if slot == Slot::Line { [&value[..], b"\n"].concat() } else { value })
     }
 
-    /// Brings back all that stood there at a point of the log.
+    /// Plans to restore the values that the log has for a point: other bytes than these are not restored.
     ///
     /// # Errors
     ///
     /// Another program changed a block since, or a value is not in the store.
-    pub fn restore_to(&mut self, point: OperationId) -> Result<(), PlanError> {
+    pub(super) fn revert_to(&mut self, point: OperationId) -> Result<(), PlanError> {
         let mut edits = Vec::new();
         for ((row, slot), then) in self.edited_after(point) {
             let target = self.stored(then.first.before)?;
@@ -95,7 +95,7 @@ impl Draft<'_> {
         self.revert(edits, marks)
     }
 
-    fn marks_back(&self, point: OperationId) -> Vec<Mark> {
+    pub(super) fn marks_back(&self, point: OperationId) -> Vec<Mark> {
         let mut then: BTreeMap<(MarkAddress, MarkKind), &Mark> = BTreeMap::new();
         let mut now: BTreeMap<(MarkAddress, MarkKind), &Mark> = BTreeMap::new();
         let later = self.workspace.history.operations.iter().filter(|operation| operation.id > point);
@@ -188,6 +188,42 @@ impl Draft<'_> {
                 after: self.text(Some(*row), *slot, edit.after.as_deref())?,
             });
         }
+        if let Some(reversal) = &self.reversal {
+            for edit in &reversal.logged {
+                let (before, after) = (self.stored(edit.before)?, self.stored(edit.after)?);
+                let row = self.addresses.row(edit.row);
+                let text = |value: &Option<Vec<u8>>| self.text(row, edit.slot, value.as_deref());
+                let (before, after) = (text(&before)?, text(&after)?);
+                let block = row.and_then(|row| self.session().blocks_of(row).first());
+                let estimate = |tokens: Option<f64>, text: &str| {
+                    let tokens = if text.is_empty() { 0.0 } else { tokens.unwrap_or_else(|| engine::tokens::estimate(text)) };
+                    TokenCount { value: tokens, basis: Basis::Calibrated }
+                };
+                let (kind, number, label) = match (edit.slot, &edit.change) {
+                    (_, Some(change)) => (DiffKind::Changed, change.number, change.label.clone()),
+                    (Slot::Line, None) if edit.after.is_none() => {
+                        let last = self.session().blocks.len() as BlockNumber;
+                        let number = block.map_or(last, |block| block.number);
+                        (DiffKind::Removed, number, block.map(engine::label).unwrap_or_default())
+                    }
+                    (Slot::Line, None) => (DiffKind::Added, self.session().blocks.len() as BlockNumber + 1, "note".to_owned()),
+                    _ => continue,
+                };
+                let change = edit.change.as_ref();
+                differences.push(BlockDifference {
+                    number,
+                    label,
+                    kind,
+                    level_before: change.map_or(Level::Original, |change| change.level_before),
+                    level_after: change.map_or(Level::Original, |change| change.level_after),
+                    tokens_before: estimate(change.map(|change| change.tokens_before), &before),
+                    tokens_after: estimate(change.map(|change| change.tokens_after), &after),
+                    before,
+                    after,
+                });
+            }
+        }
+        differences.sort_by_key(|difference| difference.number);
         // Where only credentials were taken out there is nothing that may be shown.
         differences.retain(|difference| difference.before != difference.after);
         for edit in self.removed_lines() {

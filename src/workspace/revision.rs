@@ -2,10 +2,11 @@
 
 use super::draft::Draft;
 use super::load::parse_chunk;
-use super::splice::{SpliceError, row};
-use crate::model::{Block, Edit, Key, Origin, Row, Session, Slot};
+use super::splice::SpliceError;
+use crate::model::{Block, Edit, Key, Origin, Row, Session};
 use crate::provider::{ProviderAdapter, Stub};
-use rustc_hash::{FxHashMap, FxHashSet};
+use rustc_hash::FxHashMap;
+use std::ops::Range;
 
 /// A session after some edits.
 pub struct Revision {
@@ -47,18 +48,8 @@ impl Revision {
 pub fn revise(draft: &Draft<'_>, known: &(dyn Fn(Key) -> Option<u32> + Sync)) -> Result<Revision, SpliceError> {
     let session = &draft.workspace.reading.session;
     let provider = draft.workspace.provider;
-    let mut by_row: FxHashMap<u32, Vec<&Edit>> = FxHashMap::default();
-    let mut removed: FxHashSet<u32> = FxHashSet::default();
-    let mut added: Vec<&[u8]> = Vec::new();
-    for edit in draft.all_edits() {
-        match (edit.slot, &edit.before, &edit.after) {
-            (Slot::Line, None, Some(line)) => added.push(line.trim_ascii()),
-            (Slot::Line, ..) => {
-                removed.insert(row(session, &draft.addresses, edit.row)?);
-            }
-            _ => by_row.entry(row(session, &draft.addresses, edit.row)?).or_default().push(edit),
-        }
-    }
+    let splice = draft.splice()?;
+    let mut changes = splice.replacements().peekable();
     let subagent = session.rows.iter().any(|row| row.blocks > 0) && !session.rows.iter().any(|row| row.sidechain);
     let mut builder = Builder {
         provider,
@@ -69,11 +60,11 @@ pub fn revise(draft: &Draft<'_>, known: &(dyn Fn(Key) -> Option<u32> + Sync)) ->
             session: Session {
                 provider: session.provider,
                 id: session.id.clone(),
-                rows: Vec::with_capacity(session.rows.len() + added.len()),
-                blocks: Vec::with_capacity(session.blocks.len() + added.len()),
+                rows: Vec::with_capacity(session.rows.len()),
+                blocks: Vec::with_capacity(session.blocks.len()),
                 origins: session.origins.clone(),
                 damage: session.damage.clone(),
-                ends_with_newline: session.ends_with_newline || !added.is_empty(),
+                ends_with_newline: session.ends_with_newline || draft.added_lines().next().is_some(),
                 ..Session::default()
             },
             was: Vec::new(),
@@ -81,30 +72,67 @@ pub fn revise(draft: &Draft<'_>, known: &(dyn Fn(Key) -> Option<u32> + Sync)) ->
             edited: FxHashMap::default(),
         },
     };
-    let mut next = 0u32;
-    for (place, row) in (0u32..).zip(&session.rows) {
-        let first = next;
-        next += row.blocks;
-        if removed.contains(&place) {
+    // A row reaches to where the next one begins.
+    let end = |row: usize| session.rows.get(row + 1).map_or(session.bytes, |next| next.offset);
+    let mut first = 0u32;
+    let mut place = 0;
+    while place < session.rows.len() {
+        let row = &session.rows[place];
+        if changes.peek().is_none_or(|(range, _)| range.start >= end(place)) {
+            builder.keep(place as u32, first, row, &session.blocks[first as usize..(first + row.blocks) as usize]);
+            first += row.blocks;
+            place += 1;
             continue;
         }
-        match by_row.get(&place) {
-            None => {
-                let blocks = &session.blocks[first as usize..next as usize];
-                builder.keep(place, first, row, blocks);
+        // All rows that the next changes reach into, as one piece of the file.
+        let start = if place == 0 { 0 } else { row.offset };
+        let mut last = place;
+        let mut replaced: Vec<(Range<u64>, &[u8])> = Vec::new();
+        while let Some(change) = changes.next_if(|(range, _)| range.start < end(last)) {
+            while change.0.end > end(last) && last + 1 < session.rows.len() {
+                last += 1;
             }
-            Some(edits) => {
-                builder.parse(&revised_line(draft, place, edits)?, Some(place), Some(first));
-            }
+            replaced.push(change);
         }
+        let old = draft.base.range(start..end(last))?;
+        let new = replace(&old, start, &replaced)?;
+        let olds: Vec<OldRow> = (place..=last)
+            .map(|row| {
+                let blocks = first..first + session.rows[row].blocks;
+                first = blocks.end;
+                OldRow { row: row as u32, blocks }
+            })
+            .collect();
+        builder.rewrite(session, &olds, &new);
+        place = last + 1;
     }
-    for line in added {
-        builder.parse(line, None, None);
+    for (_, added) in changes {
+        builder.rewrite(session, &[], added);
     }
     let mut revision = builder.revision;
     revision.session.bytes = builder.offset;
     provider.link(&mut revision.session);
     Ok(revision)
+}
+
+/// A row of the old session, and the indices of its blocks.
+struct OldRow {
+    row: u32,
+    blocks: Range<u32>,
+}
+
+/// A piece of a file that begins at `start`, after some replacements.
+fn replace(old: &[u8], start: u64, replaced: &[(Range<u64>, &[u8])]) -> Result<Vec<u8>, SpliceError> {
+    let mut new = Vec::with_capacity(old.len());
+    let mut at = 0;
+    for (range, after) in replaced {
+        let (from, to) = ((range.start - start) as usize, (range.end - start) as usize);
+        new.extend_from_slice(old.get(at..from).ok_or(SpliceError::Mismatch)?);
+        new.extend_from_slice(after);
+        at = to;
+    }
+    new.extend_from_slice(old.get(at..).ok_or(SpliceError::Mismatch)?);
+    Ok(new)
 }
 
 /// One row with its edits.
@@ -144,7 +172,23 @@ impl Builder<'_> {
         self.push(row.clone(), Some(place), blocks.iter().map(Block::without_terms).zip((first..).map(Some)).collect());
     }
 
-    fn parse(&mut self, line: &[u8], was: Option<u32>, first: Option<u32>) {
+    /// The lines of a piece of the file that was edited, in place of the rows that it held. One line in place of one row is
+    /// that row; of several, each is the row that has its identity.
+    fn rewrite(&mut self, session: &Session, olds: &[OldRow], new: &[u8]) {
+        let lines: Vec<&[u8]> = new.split(|byte| *byte == b'\n').filter(|line| !line.trim_ascii().is_empty()).collect();
+        if let ([old], [line]) = (olds, &lines[..]) {
+            return self.parse(line, Some(old));
+        }
+        let mut left: Vec<&OldRow> = olds.iter().collect();
+        for line in lines {
+            let id = if left.is_empty() { None } else { self.provider.parse(line).row.id };
+            let same = left.iter().position(|old| session.rows[old.row as usize].id == id);
+            let old = same.map(|place| left.remove(place));
+            self.parse(line, old);
+        }
+    }
+
+    fn parse(&mut self, line: &[u8], old: Option<&OldRow>) {
         let segment = parse_chunk(self.provider, self.known, line, 0);
         let Some(mut row) = segment.rows.into_iter().next() else { return };
         if self.subagent {
@@ -153,8 +197,11 @@ impl Builder<'_> {
         let origin = segment.origins.into_iter().nth(row.origin as usize).unwrap_or_default();
         row.origin = self.origin(origin);
         self.revision.edited.insert(self.revision.session.rows.len() as u32, self.provider.stub(line));
-        let places = (0..).map(|index| first.map(|first| first + index));
-        self.push(row, was, segment.blocks.into_iter().zip(places).collect());
+        // A row whose thinking comes back has more blocks than before.
+        let place =
+            |index| old.map(|old| old.blocks.start + index).filter(|place| old.is_some_and(|old| *place < old.blocks.end));
+        let places = (0..).map(place);
+        self.push(row, old.map(|old| old.row), segment.blocks.into_iter().zip(places).collect());
     }
 
     fn origin(&mut self, origin: Origin) -> u32 {

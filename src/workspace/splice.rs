@@ -2,7 +2,7 @@
 
 use super::addresses::Addresses;
 use super::base::{Base, pass};
-use crate::model::{Edit, RowAddress, Session, Slot};
+use crate::model::{Edit, Hunk, RowAddress, Session, Slot};
 use crate::provider::ProviderAdapter;
 use std::borrow::Cow;
 use std::io::{self, BufRead, ErrorKind};
@@ -41,7 +41,7 @@ struct Replaced<'a> {
 }
 
 /// Finds the places of some edits in the first `length` bytes of a file: values are replaced, rows removed, and new rows
-/// put at its end.
+/// put at its end. `hunks` are replaced beside that.
 ///
 /// # Errors
 ///
@@ -52,9 +52,10 @@ pub fn splice<'a>(
     addresses: &Addresses,
     base: &Base<'_>,
     length: u64,
-    edits: &'a [Edit],
+    edits: impl IntoIterator<Item = &'a Edit>,
+    hunks: &'a [Hunk],
 ) -> Result<Splice<'a>, SpliceError> {
-    let mut replaced: Vec<Replaced<'a>> = Vec::with_capacity(edits.len());
+    let mut replaced: Vec<Replaced<'a>> = hunks.iter().map(Replaced::hunk).collect();
     let mut added: Vec<&'a [u8]> = Vec::new();
     let mut leading: Vec<u64> = Vec::new();
     for edit in edits {
@@ -91,6 +92,13 @@ pub fn splice<'a>(
     Ok(Splice { length, replaced, added })
 }
 
+impl<'a> Replaced<'a> {
+    fn hunk(hunk: &'a Hunk) -> Replaced<'a> {
+        let range = hunk.offset..hunk.offset + hunk.before.len() as u64;
+        Replaced { range, before: Cow::Borrowed(&hunk.before), after: &hunk.after }
+    }
+}
+
 /// The line feed that came before a row goes with it where nothing is left behind it.
 fn unlead(base: &Base<'_>, length: u64, replaced: &mut [Replaced<'_>], leading: &[u64]) -> Result<(), SpliceError> {
     let mut end = length;
@@ -112,7 +120,23 @@ fn unlead(base: &Base<'_>, length: u64, replaced: &mut [Replaced<'_>], leading: 
     Ok(())
 }
 
-impl Splice<'_> {
+impl<'a> Splice<'a> {
+    /// The bytes that are replaced, in file order: offset, bytes before, bytes after.
+    pub fn hunks(&self) -> impl Iterator<Item = (u64, Cow<'_, [u8]>, Cow<'_, [u8]>)> {
+        let replaced = self
+            .replaced
+            .iter()
+            .map(|replaced| (replaced.range.start, Cow::Borrowed(&*replaced.before), Cow::Borrowed(replaced.after)));
+        let added = self.added.iter().map(|line| (self.length, Cow::Borrowed(&[][..]), Cow::Borrowed(*line)));
+        replaced.chain(added)
+    }
+
+    /// The ranges that are replaced, each with the bytes after; rows that are added come last, behind the end of the file.
+    pub fn replacements(&self) -> impl Iterator<Item = (Range<u64>, &'a [u8])> {
+        let added = self.added.iter().map(|line| (self.length..self.length, *line));
+        self.replaced.iter().map(|replaced| (replaced.range.clone(), replaced.after)).chain(added)
+    }
+
     /// Reads the old file from its beginning, and passes on what it holds and what it holds after the edits.
     ///
     /// # Errors

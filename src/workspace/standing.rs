@@ -206,7 +206,7 @@ impl Beside<'_> {
     pub fn hash_after(&self, edits: &[Edit], length: Option<u64>) -> Option<Address> {
         let addresses = Addresses::new(self.session);
         let base = Base::of(Box::new(Cursor::new(self.bytes)));
-        let splice = splice(self.provider, self.session, &addresses, &base, self.bytes.len() as u64, edits).ok()?;
+        let splice = splice(self.provider, self.session, &addresses, &base, self.bytes.len() as u64, edits, &[]).ok()?;
         let mut left = length.unwrap_or(u64::MAX);
         let mut hasher = blake3::Hasher::new();
         let made = splice.run(&mut &*self.bytes, &mut |_| (), &mut |bytes| {
@@ -272,6 +272,8 @@ mod tests {
             last_row: None,
             after_bytes: None,
             after_hash: None,
+            delta: None,
+            point: None,
         };
         edits.iter().zip(1..).map(operation).collect()
     }

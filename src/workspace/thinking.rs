@@ -8,7 +8,7 @@ use super::Workspace;
 use super::addresses::Addresses;
 use super::draft::hash;
 use super::revision::Revision;
-use crate::model::{Address, Block, BlockKind, BlockNumber, Edit, RowAddress, Slot, Window};
+use crate::model::{Address, Block, BlockKind, BlockNumber, Edit, LoggedEdit, RowAddress, Slot, Window};
 use std::collections::BTreeMap;
 
 /// Whether a model is called with thinking of a fixed budget, so that an open call must begin with thinking: all up to 4.5.
@@ -38,12 +38,13 @@ pub struct Timeline {
 }
 
 impl Timeline {
-    /// The log of a session, and the edits of a plan.
-    pub fn new(
+    /// The log of a session, and the edits of a plan; `logged` are those of an exact reversal.
+    pub fn new<'l>(
         workspace: &Workspace<'_>,
         addresses: &Addresses,
         edits: &BTreeMap<(u32, u32, Slot), Edit>,
         lines: &[Edit],
+        logged: impl Iterator<Item = &'l LoggedEdit>,
     ) -> Timeline {
         let end = workspace.reading.session.rows.len() as u32;
         let mut slots: BTreeMap<(RowAddress, Slot), Values> = BTreeMap::new();
@@ -59,12 +60,14 @@ impl Timeline {
                 values.last = edit.after;
             }
         }
-        for edit in edits.values().chain(lines).filter(|edit| edit.slot.is_sent()) {
-            let before = edit.before.as_deref().map(hash);
-            let row = addresses.row(edit.row).unwrap_or(end);
+        let logged = logged.map(|edit| (edit.row, edit.slot, edit.before, edit.after));
+        let planned = edits.values().chain(lines);
+        let planned =
+            planned.map(|edit| (edit.row, edit.slot, edit.before.as_deref().map(hash), edit.after.as_deref().map(hash)));
+        for (address, slot, before, after) in logged.chain(planned).filter(|(_, slot, ..)| slot.is_sent()) {
+            let row = addresses.row(address).unwrap_or(end);
             let new = || Values { row, first: before, changes: Vec::new(), last: None };
-            let values = slots.entry((edit.row, edit.slot)).or_insert_with(new);
-            values.last = edit.after.as_deref().map(hash);
+            slots.entry((address, slot)).or_insert_with(new).last = after;
         }
         Timeline { slots: slots.into_iter().map(|((_, slot), values)| (slot, values)).collect() }
     }

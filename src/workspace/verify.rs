@@ -1,7 +1,7 @@
 //! A session of the store beside its file: whether all that was done to it stands, and could be taken back.
 
 use super::standing::{Beside, Departed};
-use super::{Draft, Found, PlanError, Workspace, stands};
+use super::{Draft, Found, PlanError, Workspace, was_done};
 use crate::engine::ReadSettings;
 use crate::fsio::{Disk, read_head};
 use crate::model::{Address, History, OperationId, OperationKind};
@@ -54,6 +54,8 @@ pub struct Verified {
     pub departed: Vec<Departed>,
     /// Operations with values that the store lacks or that are not what they were, and how many.
     pub lost: Vec<(OperationId, usize)>,
+    /// Operations that cannot be inverted byte by byte.
+    pub without_delta: Vec<OperationId>,
     /// Operations that were interrupted, and whether the file has them.
     pub interrupted: Vec<(OperationId, bool)>,
     /// What undoing everything would give back.
@@ -136,12 +138,13 @@ fn look(
         values: 0,
         departed: Vec::new(),
         lost: Vec::new(),
+        without_delta: Vec::new(),
         interrupted: Vec::new(),
         way_back: WayBack::Unknown,
     };
     for operation in prepared {
         // The next command settles it the same way: the file says whether it was done.
-        let done = verified.file == FileState::There && stands(disk, &stored.path, &operation).unwrap_or_default();
+        let done = verified.file == FileState::There && was_done(disk, store, &stored.path, &operation).unwrap_or_default();
         verified.interrupted.push((operation.id, done));
         if done {
             history.operations.push(operation);
@@ -149,6 +152,8 @@ fn look(
     }
     verified.operations = history.operations.len();
     verified.lost = lost(&history, sound);
+    let lacking = history.operations.iter().filter(|operation| operation.lacks_delta());
+    verified.without_delta = lacking.map(|operation| operation.id).collect();
     verified.in_force = in_force(&history);
     if verified.file == FileState::There
         && let Err(error) = beside_file(disk, cache, store, stored, settings, now, history, &mut verified)
@@ -171,8 +176,10 @@ pub fn in_force(history: &History) -> usize {
 
 fn lost(history: &History, sound: &BTreeSet<Address>) -> Vec<(OperationId, usize)> {
     let missing = |operation: &crate::model::Operation| {
-        let values = operation.edits.iter().flat_map(|edit| [edit.before, edit.after]).flatten();
-        (operation.id, values.filter(|address| !sound.contains(address)).count())
+        let hunks = operation.delta.iter().flat_map(|delta| &delta.hunks).flat_map(|hunk| [hunk.before, hunk.after]);
+        let values = operation.edits.iter().flat_map(|edit| [edit.before, edit.after]).chain(hunks).flatten();
+        let values: BTreeSet<Address> = values.collect();
+        (operation.id, values.difference(sound).count())
     };
     history.operations.iter().map(missing).filter(|(_, missing)| *missing > 0).collect()
 }
@@ -203,7 +210,7 @@ fn beside_file(
     verified.values = standing.values;
     verified.departed = standing.departed;
     verified.way_back = if verified.in_force == 0 {
-        WayBack::Nothing
+        nothing_left(&workspace.history, &bytes)
     } else if verified.departed.iter().any(Departed::hinders) {
         WayBack::Refused("another program changed what aperture wrote".to_owned())
     } else {
@@ -212,7 +219,20 @@ fn beside_file(
     Ok(())
 }
 
-/// Undoes everything, in memory.
+/// Checks that the file begins with the original where nothing is in force.
+fn nothing_left(history: &History, bytes: &[u8]) -> WayBack {
+    let original = history.state_at(0);
+    let is_original = |(length, hash): (u64, Address)| {
+        let head = usize::try_from(length).ok().and_then(|length| bytes.get(..length));
+        head.is_some_and(|head| *blake3::hash(head).as_bytes() == hash)
+    };
+    if original.is_none_or(is_original) {
+        return WayBack::Nothing;
+    }
+    WayBack::Refused("every change was undone, and the file does not begin with the original".to_owned())
+}
+
+/// Undoes everything, in memory: byte by byte, and compared by hash, where the log has the deltas.
 fn way_back(
     workspace: &Workspace<'_>,
     store: &Store,
@@ -220,6 +240,9 @@ fn way_back(
     cache: &Cache,
     now: i64,
 ) -> Result<WayBack, PlanError> {
+    if Draft::new(workspace, Some(store), now)?.return_to(0)?.is_none() {
+        return Ok(WayBack::Exact);
+    }
     let Some(edits) = beside.back_to(0)? else {
         return Ok(WayBack::Refused("a row that the log names is not in the file any more".to_owned()));
     };

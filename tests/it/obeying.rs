@@ -440,10 +440,20 @@ fn without_a_store_nothing_is_done() {
 fn an_older_store_is_brought_up_to_date() {
     let sandbox = sandbox();
     done(&sandbox, "pin 20");
+    done(&sandbox, "archive 19");
     let store = rusqlite::Connection::open(sandbox.home.join(".aperture/store.db")).unwrap();
-    store.execute_batch("DROP TABLE proposals; DROP TABLE obeyed; PRAGMA user_version = 1").unwrap();
+    let columns = ["base_bytes", "base_hash", "point"];
+    for column in columns {
+        store.execute_batch(&format!("ALTER TABLE operations DROP COLUMN {column}")).unwrap();
+    }
+    store.execute_batch("DROP TABLE hunks; DROP TABLE proposals; DROP TABLE obeyed; PRAGMA user_version = 1").unwrap();
     drop(store);
-    assert_eq!(log(&sandbox), ["user pin 20"]);
+    assert_eq!(log(&sandbox), ["user archive 19", "user pin 20"]);
+    // Its operations have no delta: they can be undone, and it is reported that this is not byte for byte.
+    assert!(done(&sandbox, "verify").contains("operation 2 has no delta"));
+    assert!(done(&sandbox, "undo").contains("planned again, not byte for byte: operation 2 has no delta"));
+    assert!(done(&sandbox, "redo").contains("redone"));
+    done(&sandbox, "undo");
     say(&sandbox, "@pin(16)");
     assert_eq!(statuses(&sandbox), ["done"]);
 }

@@ -232,6 +232,11 @@ impl Draft<'_> {
         Ok(())
     }
 
+    /// The block that a slot of a row holds now.
+    pub(in crate::workspace) fn number_of(&self, row: RowAddress, slot: Slot) -> Option<BlockNumber> {
+        self.addresses.row(row).and_then(|row| self.number(row, slot))
+    }
+
     fn number(&self, row: u32, slot: Slot) -> Option<BlockNumber> {
         self.session().blocks_of(row).get(slot.index()? as usize).map(|block| block.number)
     }

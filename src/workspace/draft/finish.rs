@@ -55,8 +55,15 @@ impl Draft<'_> {
         let mut window = provider.window(&revision.session);
         // Of calls that are still open, the API of older models wants the thinking that led to them.
         let open = if thinking::leads_calls(&reading.model) { self.open_turn() } else { None };
-        let spared = |block: &Block| open == Some(block.position.turn);
-        let timeline = || thinking::Timeline::new(self.workspace, &self.addresses, &self.edits, &self.lines);
+        // What is restored byte for byte is as it was sent before; only what was written since may no longer fit it.
+        let (restored, restored_bytes) = (self.reversal.is_some(), self.restored_bytes);
+        let offsets: Vec<u64> = revision.session.rows.iter().map(|row| row.offset).collect();
+        let spared =
+            |block: &Block| open == Some(block.position.turn) || restored && offsets[block.row as usize] < restored_bytes;
+        let timeline = || {
+            let logged = self.reversal.iter().flat_map(|reversal| &reversal.logged);
+            thinking::Timeline::new(self.workspace, &self.addresses, &self.edits, &self.lines, logged)
+        };
         if provider.binds_thinking()
             && let Some(first) = timeline().first_unfit(&revision, &window, &spared)
         {
@@ -67,8 +74,11 @@ impl Draft<'_> {
             window = provider.window(&revision.session);
         }
         let tokens = self.tokens(&revision);
-        self.lower_figures(&mut revision, &window, &tokens)?;
-        gate::check(&self, &revision, &window)?;
+        // An exact reversal restores the figures too, and what it leads to passed the gate before.
+        if !restored {
+            self.lower_figures(&mut revision, &window, &tokens)?;
+            gate::check(&self, &revision, &window)?;
+        }
         let before: f64 = reading.in_window().map(|block| block.tokens.value).sum();
         let after: f64 = window.blocks.iter().map(|number| tokens[*number as usize - 1]).sum();
         let total = reading.price.total.value;
@@ -84,6 +94,7 @@ impl Draft<'_> {
             actor: Actor::User,
             inverts,
             edits: self.edits.into_values().chain(self.lines).collect(),
+            reversal: self.reversal.filter(|reversal| !reversal.hunks.is_empty() || !self.marks.is_empty()),
             marks: self.marks,
             base_bytes: reading.session.bytes,
             base_hash: self.base_hash,

@@ -15,11 +15,12 @@ pub use redact::Redacted;
 
 use super::addresses::Addresses;
 use super::base::Base;
+use super::splice::{Splice, SpliceError, splice};
 use super::{PlanError, Workspace};
 use crate::engine::{self, Reading};
 use crate::model::{
-    Address, Block, BlockKind, BlockNumber, Edit, Flags, Key, Level, LoggedEdit, Mark, Role, RowAddress, RowKind, Session, Slot,
-    Zone,
+    Address, Block, BlockKind, BlockNumber, Edit, Flags, Key, Level, LoggedEdit, Mark, Reversal, Role, RowAddress, RowKind,
+    Session, Slot, Zone,
 };
 use crate::store::Store;
 use rustc_hash::{FxHashMap, FxHashSet};
@@ -71,8 +72,12 @@ pub struct Draft<'a> {
     /// What one note takes the place of.
     pub(super) folded: Option<Folded>,
     pub(super) marks: Vec<Mark>,
+    /// For an exact undo, redo or restore: the bytes that go back.
+    pub(super) reversal: Option<Reversal>,
+    /// How many bytes of the file that restores; behind them is what was appended since.
+    pub(super) restored_bytes: u64,
     /// What restored blocks cost, where that was measured.
-    known_tokens: FxHashMap<BlockNumber, f64>,
+    pub(super) known_tokens: FxHashMap<BlockNumber, f64>,
 }
 
 impl<'a> Draft<'a> {
@@ -99,6 +104,8 @@ impl<'a> Draft<'a> {
             logged_until: None,
             folded: None,
             marks: Vec::new(),
+            reversal: None,
+            restored_bytes: 0,
             known_tokens: FxHashMap::default(),
         })
     }
@@ -107,7 +114,7 @@ impl<'a> Draft<'a> {
         &self.workspace.reading
     }
 
-    fn session(&self) -> &'a Session {
+    pub(super) fn session(&self) -> &'a Session {
         &self.workspace.reading.session
     }
 
@@ -123,6 +130,17 @@ impl<'a> Draft<'a> {
     /// All edits so far.
     pub(super) fn all_edits(&self) -> impl Iterator<Item = &Edit> {
         self.edits.values().chain(&self.lines)
+    }
+
+    /// The bytes that the edits so far replace.
+    ///
+    /// # Errors
+    ///
+    /// A row is not there, or a value is not what an edit says that it was.
+    pub(super) fn splice(&self) -> Result<Splice<'_>, SpliceError> {
+        let (provider, session) = (self.workspace.provider, self.session());
+        let hunks = self.reversal.as_ref().map_or(&[][..], |reversal| &reversal.hunks);
+        splice(provider, session, &self.addresses, &self.base, session.bytes, self.all_edits(), hunks)
     }
 
     /// The identity of a row as it is written in it.

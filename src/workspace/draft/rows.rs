@@ -25,7 +25,7 @@ impl Draft<'_> {
         let provider = self.workspace.provider;
         let lines = |rows: &[u32]| rows.iter().map(|row| self.line(*row)).collect::<Result<Vec<_>, _>>();
         let (first, last) = (lines(first)?, lines(last)?);
-        self.add_row(self.identity(self.last_linked())?, |new| provider.restart(new, &first, text, &last)).map(drop)
+        self.add_row(self.identity(self.last_linked()?)?, |new| provider.restart(new, &first, text, &last)).map(drop)
     }
 
     /// Adds a row at the end of the live branch, so that the client does not go on from a row that was added elsewhere.
@@ -35,7 +35,7 @@ impl Draft<'_> {
     /// The provider cannot write it.
     pub(in crate::workspace) fn mark_leaf(&mut self) -> Result<(), PlanError> {
         let provider = self.workspace.provider;
-        self.add_row(self.identity(self.last_linked())?, |new| provider.leaf(new)).map(drop)
+        self.add_row(self.identity(self.last_linked()?)?, |new| provider.leaf(new)).map(drop)
     }
 
     /// Adds a row behind another one, as `write` makes it, and returns its identity, if it has one.
@@ -44,7 +44,7 @@ impl Draft<'_> {
         parent: Vec<u8>,
         write: impl FnOnce(&NewRow<'_>) -> Option<Vec<u8>>,
     ) -> Result<Option<Vec<u8>>, PlanError> {
-        let like = self.last_linked();
+        let like = self.last_linked()?;
         // Unique by what it is made of: this file, this moment, this place in the plan.
         let seed = [&self.base_hash[..], &self.now.to_le_bytes(), &(self.lines.len() as u64).to_le_bytes()].concat();
         let timestamp = jiff::Timestamp::from_millisecond(self.now).unwrap_or_default();
@@ -97,13 +97,17 @@ impl Draft<'_> {
                 return own.ok_or(PlanError::NoWay);
             }
         }
-        self.identity(self.last_linked())
+        self.identity(self.last_linked()?)
     }
 
     /// The last row of the chain that this plan leaves in place.
-    pub(super) fn last_linked(&self) -> u32 {
+    ///
+    /// # Errors
+    ///
+    /// There is no such row: the file has no conversation.
+    pub(super) fn last_linked(&self) -> Result<u32, PlanError> {
         let removed = |row: u32| self.removed_lines().any(|edit| self.addresses.row(edit.row) == Some(row));
-        self.reading().window.chain.iter().rev().copied().find(|row| !removed(*row)).unwrap_or_default()
+        self.reading().window.chain.iter().rev().copied().find(|row| !removed(*row)).ok_or(PlanError::NoWay)
     }
 
     /// The rows that are added so far.

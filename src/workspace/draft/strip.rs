@@ -2,7 +2,7 @@
 
 use super::Draft;
 use super::finish::blocks;
-use crate::model::{Block, BlockKind, BlockNumber, Edit, Slot, Window};
+use crate::model::{Block, BlockKind, BlockNumber, Edit, LoggedEdit, Slot, Window};
 use crate::workspace::PlanError;
 use crate::workspace::revision::Revision;
 
@@ -24,7 +24,7 @@ impl Draft<'_> {
         let any_spared = blocks(revision, window).filter(thinks).any(spared);
         let alone =
             |block: &&Block| old(block).is_some_and(|row| self.line(row).is_ok_and(|line| provider.is_only_thinking(&line)));
-        if (any_spared || !provider.knows_stripping(&self.line(self.last_linked())?)) && unfit.iter().all(alone) {
+        if (any_spared || !provider.knows_stripping(&self.line(self.last_linked()?)?)) && unfit.iter().all(alone) {
             for block in unfit {
                 self.empty(old(block).ok_or(PlanError::Moved)?)?;
             }
@@ -45,6 +45,18 @@ impl Draft<'_> {
         let address = self.addresses.of(row).ok_or(PlanError::Moved)?;
         let place = (row, 0, Slot::Message);
         let before = self.value(row, Slot::Message);
+        // A reversal must not bring it back.
+        let (start, end) = {
+            let row = &self.session().rows[row as usize];
+            (row.offset, row.offset + u64::from(row.length))
+        };
+        if let Some(reversal) = &mut self.reversal {
+            let brings_back = |edit: &LoggedEdit| edit.row == address && edit.slot == Slot::Message;
+            if reversal.logged.iter().any(brings_back) {
+                reversal.logged.retain(|edit| !brings_back(edit));
+                reversal.hunks.retain(|hunk| hunk.offset < start || hunk.offset > end);
+            }
+        }
         if before.as_deref() == Some(b"[]") {
             self.edits.remove(&place);
             return Ok(());

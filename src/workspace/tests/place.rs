@@ -107,7 +107,7 @@ impl Place {
         };
         let plan = |draft: &mut Draft<'_>| {
             if let Some(id) = inverts {
-                return draft.invert(history.operation(id).unwrap());
+                return draft.toggle(history.operation(id).unwrap()).map(drop);
             }
             if let Step::Shorten(level) = step {
                 shorten_all(draft, level)?;

@@ -66,7 +66,7 @@ fn a_value_that_changes_before_it_is_copied_is_not_lost() {
     let plan = draft.finish(OperationKind::Change, "test", None, &|_| None, false).unwrap().into_plan();
     let session = &workspace.reading.session;
     let base = Base::of(Box::new(io::Cursor::new(bytes.as_bytes())));
-    let splice = splice(workspace.provider, session, &Addresses::new(session), &base, plan.base_bytes, &plan.edits).unwrap();
+    let splice = splice(workspace.provider, session, &Addresses::new(session), &base, plan.base_bytes, &plan.edits, &[]).unwrap();
     let run = |bytes: &str| {
         let (mut old, mut new) = (Vec::new(), Vec::new());
         let outcome = splice.run(&mut bytes.as_bytes(), &mut |bytes| old.extend_from_slice(bytes), &mut |bytes| {

@@ -1,0 +1,543 @@
+//! The exact way to a state that a session file had before: deltas of the log, inverted byte by byte.
+//!
+//! Nothing is decided on the way. What clients appended since stays behind the restored bytes; only what could not be resumed
+//! otherwise is added: a row that followed one that is gone follows the nearest row that is left.
+
+use super::PlanError;
+use super::base::Base;
+use super::draft::Draft;
+use crate::model::{
+    Address, BlockChange, Delta, Edit, Hunk, Key, LoggedEdit, Operation, OperationId, Reversal, RowAddress, Slot,
+};
+use crate::provider::ProviderAdapter;
+use crate::store::{Store, StoreError};
+use rustc_hash::{FxHashMap, FxHashSet};
+use std::io;
+use std::ops::Range;
+use std::rc::Rc;
+
+/// Why a state cannot be restored byte by byte.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Inexact {
+    /// No point of the log has this state: later operations stay in force.
+    LaterInForce,
+    /// An earlier version of aperture logged this operation without its delta, or its values were forgotten.
+    LacksDelta(OperationId),
+    /// The file no longer begins with what the log says: another program changed it.
+    Changed,
+}
+
+/// How an operation was undone or redone.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Undone {
+    /// The file has the exact bytes of an earlier state, with what was appended since behind them.
+    Exactly,
+    /// The edits were planned again: values are restored, other bytes may differ.
+    Planned(Inexact),
+}
+
+impl Draft<'_> {
+    /// Undoes a change that is in force, or redoes one that is not: by the exact bytes of an earlier state if there is one, else
+    /// by a new plan. `operation` is the change, or the undo or redo to be inverted.
+    ///
+    /// # Errors
+    ///
+    /// A later operation or another program changed the same block; a value is not in the store.
+    pub fn toggle(&mut self, operation: &Operation) -> Result<Undone, PlanError> {
+        let history = &self.workspace.history;
+        let why = match history.point_without(history.root(operation.id)) {
+            None => Inexact::LaterInForce,
+            Some(point) => match self.return_to(point)? {
+                None => return Ok(Undone::Exactly),
+                Some(why) => why,
+            },
+        };
+        self.invert(operation)?;
+        Ok(Undone::Planned(why))
+    }
+
+    /// Restores the state at a point of the log, an operation or 0 for the original: by its exact bytes if the log has them,
+    /// else by a new plan.
+    ///
+    /// # Errors
+    ///
+    /// Another program changed a block since, or a value is not in the store.
+    pub fn restore_to(&mut self, point: OperationId) -> Result<Undone, PlanError> {
+        match self.return_to(point)? {
+            None => Ok(Undone::Exactly),
+            Some(why) => {
+                self.revert_to(point)?;
+                Ok(Undone::Planned(why))
+            }
+        }
+    }
+
+    /// Inverts the operations since a point of the log, newest first; returns why that is not possible.
+    ///
+    /// # Errors
+    ///
+    /// The file cannot be read, or a value is not in the store.
+    pub fn return_to(&mut self, point: OperationId) -> Result<Option<Inexact>, PlanError> {
+        let history = &self.workspace.history;
+        let way = match history.way_to(point) {
+            Ok(way) => way,
+            Err(lacking) => return Ok(Some(Inexact::LacksDelta(lacking))),
+        };
+        let inverted: Vec<&Operation> = way.into_iter().filter_map(|id| history.operation(id)).collect();
+        let marks = self.marks_back(point);
+        let deltas: Vec<&Delta> = inverted.iter().filter_map(|operation| operation.delta.as_ref()).collect();
+        if deltas.is_empty() {
+            self.marks.extend(marks);
+            self.reversal = Some(Reversal { point, ..Reversal::default() });
+            return Ok(None);
+        }
+        let (Some(store), Some(now), Some(then)) = (self.store, history.state_at(history.last()), history.state_at(point)) else {
+            return Ok(Some(Inexact::Changed));
+        };
+        if self.base.hash(now.0)?.map(|(hash, _)| hash) != Some(now.1) {
+            return Ok(Some(Inexact::Changed));
+        }
+        let mut rope = Rope::new(self.workspace.reading.session.bytes);
+        for delta in deltas {
+            if !rope.replace(inverse(delta, store)?) {
+                return Ok(Some(Inexact::Changed));
+            }
+        }
+        if rope.hash(&self.base, then.0)? != Some(then.1) {
+            return Ok(Some(Inexact::Changed));
+        }
+        // What was appended begins a line of its own, also behind a file that does not end with a line feed.
+        if let (Some(last), Some(next)) = (then.0.checked_sub(1), rope.byte(&self.base, then.0)?)
+            && rope.byte(&self.base, last)? != Some(b'\n')
+            && next != b'\n'
+        {
+            rope.replace(vec![(then.0, 0, Rc::from(&b"\n"[..]))]);
+        }
+        let mut logged = self.inverted_edits(&inverted);
+        let mut relinked = self.relink(&mut rope, then.0, &inverted, &logged)?;
+        logged.retain(|edit| !relinked.iter().any(|relinked| (relinked.row, relinked.slot) == (edit.row, edit.slot)));
+        relinked.retain(|edit| edit.before != edit.after);
+        for edit in &logged {
+            if let Some(change) = &edit.change {
+                self.known_tokens.insert(change.number, change.tokens_after);
+            }
+        }
+        self.marks.extend(marks);
+        self.restored_bytes = then.0;
+        self.reversal = Some(Reversal { hunks: rope.hunks(&self.base)?, logged, relinked, point });
+        Ok(None)
+    }
+
+    /// The edits of operations with before and after exchanged, in the order in which they are inverted; of several edits of
+    /// one value in one row that stays, one.
+    fn inverted_edits(&self, inverted: &[&Operation]) -> Vec<LoggedEdit> {
+        let back = |edit: &LoggedEdit| {
+            let number = self.number_of(edit.row, edit.slot);
+            let change = edit.change.as_ref().map(|change| BlockChange {
+                number: number.unwrap_or(change.number),
+                level_before: change.level_after,
+                level_after: change.level_before,
+                tokens_before: change.tokens_after,
+                tokens_after: change.tokens_before,
+                ..change.clone()
+            });
+            LoggedEdit { row: edit.row, slot: edit.slot, before: edit.after, after: edit.before, change }
+        };
+        let edits = inverted.iter().flat_map(|operation| operation.edits.iter().rev());
+        let mut merged: Vec<Option<LoggedEdit>> = Vec::new();
+        let mut places: FxHashMap<(RowAddress, Slot), usize> = FxHashMap::default();
+        for edit in edits {
+            let mut edit = back(edit);
+            if edit.slot != Slot::Line
+                && let Some(first) = places.insert((edit.row, edit.slot), merged.len()).and_then(|place| merged[place].take())
+            {
+                edit.before = first.before;
+                edit.change = match (first.change, edit.change) {
+                    (Some(first), Some(last)) => {
+                        Some(BlockChange { level_before: first.level_before, tokens_before: first.tokens_before, ..last })
+                    }
+                    (first, last) => last.or(first),
+                };
+            }
+            merged.push(Some(edit));
+        }
+        merged.into_iter().flatten().filter(|edit| edit.before != edit.after).collect()
+    }
+
+    /// Links rows behind the restored bytes again, where the row that they follow is gone, or where the row that they should
+    /// follow is back. Returns what they follow now and then, which may be the same.
+    fn relink(
+        &self,
+        rope: &mut Rope,
+        restored_bytes: u64,
+        inverted: &[&Operation],
+        logged: &[LoggedEdit],
+    ) -> Result<Vec<Edit>, PlanError> {
+        let provider = self.workspace.provider;
+        let links = Links::new(self, provider, inverted, logged)?;
+        if rope.length() <= restored_bytes || links.is_empty() {
+            return Ok(Vec::new());
+        }
+        let mut moved: Vec<(Vec<u8>, u64, u64, Vec<u8>)> = Vec::new();
+        rope.lines(&self.base, restored_bytes, &mut |offset, line| {
+            let Some(at) = provider.locate_slot(line, Slot::Parent) else { return };
+            if let (Some(id), Some(parent)) = (provider.identity(line), links.parent(&line[at.clone()])) {
+                moved.push((id, offset + at.start as u64, at.len() as u64, parent));
+            }
+        })?;
+        let mut relinked = Vec::new();
+        for (id, _, _, parent) in &moved {
+            let row = serde_json::from_slice::<String>(id).ok().and_then(|id| self.addresses.row_of(Key::of(&id)));
+            let Some((row, address)) = row.and_then(|row| Some((row, self.addresses.of(row)?))) else { continue };
+            let (before, after) = (self.value(row, Slot::Parent), Some(parent.clone()));
+            relinked.push(Edit { row: address, slot: Slot::Parent, before, after, change: None });
+        }
+        let replaced = moved.into_iter().map(|(_, offset, length, parent)| (offset, length, Rc::from(parent))).collect();
+        rope.replace(replaced);
+        Ok(relinked)
+    }
+}
+
+/// Which rows follow others than before, as rows come and go: identities and parents as they are written in the rows.
+struct Links {
+    /// What each row follows that an operation added or removed.
+    parents: FxHashMap<Vec<u8>, Vec<u8>>,
+    /// Rows that are gone.
+    gone: FxHashSet<Vec<u8>>,
+    /// Rows that are back at the end of their branch, by the row that they follow.
+    back: FxHashMap<Vec<u8>, Vec<u8>>,
+}
+
+impl Links {
+    fn new(
+        draft: &Draft<'_>,
+        provider: &dyn ProviderAdapter,
+        inverted: &[&Operation],
+        logged: &[LoggedEdit],
+    ) -> Result<Links, PlanError> {
+        let mut links = Links { parents: FxHashMap::default(), gone: FxHashSet::default(), back: FxHashMap::default() };
+        let mut back: FxHashSet<Vec<u8>> = FxHashSet::default();
+        let lines = inverted.iter().flat_map(|operation| operation.edits.iter().rev()).filter(|edit| edit.slot == Slot::Line);
+        for edit in lines {
+            let line = draft.stored(edit.after.or(edit.before))?.unwrap_or_default();
+            let line = line.trim_ascii();
+            let (Some(id), Some(at)) = (provider.identity(line), provider.locate_slot(line, Slot::Parent)) else { continue };
+            links.parents.insert(id.clone(), line[at].to_vec());
+            if edit.before.is_none() {
+                back.remove(&id);
+                links.gone.insert(id);
+            } else {
+                links.gone.remove(&id);
+                back.insert(id);
+            }
+        }
+        let mut followed: FxHashSet<Vec<u8>> = back.iter().filter_map(|id| links.parents.get(id).cloned()).collect();
+        for edit in logged.iter().filter(|edit| edit.slot == Slot::Parent) {
+            followed.extend(draft.stored(edit.after)?);
+        }
+        for id in back.iter().filter(|id| !followed.contains(*id)) {
+            let mut anchor = &links.parents[id];
+            while let Some(above) = links.parents.get(anchor).filter(|_| back.contains(anchor)) {
+                anchor = above;
+            }
+            links.back.insert(anchor.clone(), id.clone());
+        }
+        Ok(links)
+    }
+
+    fn is_empty(&self) -> bool {
+        self.gone.is_empty() && self.back.is_empty()
+    }
+
+    /// What a row follows from now on that followed `parent`; `None` if it follows that still.
+    fn parent(&self, parent: &[u8]) -> Option<Vec<u8>> {
+        let mut now = parent;
+        // Each row is passed once, so that even a ring of rows ends.
+        for _ in 0..self.gone.len() {
+            match self.parents.get(now).filter(|_| self.gone.contains(now)) {
+                Some(above) => now = above,
+                None => break,
+            }
+        }
+        let now = self.back.get(now).map_or(now, |back| back);
+        (now != parent).then(|| now.to_vec())
+    }
+}
+
+/// The inverse of a delta: where the bytes after it are, how many, and the bytes before.
+fn inverse(delta: &Delta, store: &Store) -> Result<Vec<(u64, u64, Rc<[u8]>)>, StoreError> {
+    let mut shift = 0i64;
+    let hunks = delta.hunks.iter().map(|hunk| {
+        let before: Rc<[u8]> = value(store, hunk.before)?.into();
+        let after = hunk.after.map_or(Ok(0), |address| store.original_length(&address))?;
+        let offset = hunk.offset.saturating_add_signed(shift);
+        shift += after as i64 - before.len() as i64;
+        Ok((offset, after, before))
+    });
+    hunks.collect()
+}
+
+fn value(store: &Store, address: Option<Address>) -> Result<Vec<u8>, StoreError> {
+    address.map_or(Ok(Vec::new()), |address| store.original(&address))
+}
+
+/// A file in the making: pieces of the one that there is, and new bytes between them.
+struct Rope {
+    base_bytes: u64,
+    pieces: Vec<Piece>,
+}
+
+#[derive(Clone, Debug, PartialEq)]
+enum Piece {
+    /// Bytes of the file, in their order.
+    Base(Range<u64>),
+    /// Other bytes.
+    New(Rc<[u8]>, Range<usize>),
+}
+
+impl Piece {
+    fn length(&self) -> u64 {
+        match self {
+            Piece::Base(range) => range.end - range.start,
+            Piece::New(_, range) => range.len() as u64,
+        }
+    }
+
+    /// The first `length` bytes and the rest.
+    fn split(self, length: u64) -> (Piece, Piece) {
+        match self {
+            Piece::Base(range) => (Piece::Base(range.start..range.start + length), Piece::Base(range.start + length..range.end)),
+            Piece::New(bytes, range) => {
+                let middle = range.start + length as usize;
+                (Piece::New(Rc::clone(&bytes), range.start..middle), Piece::New(bytes, middle..range.end))
+            }
+        }
+    }
+}
+
+impl Rope {
+    /// The file as it is.
+    fn new(length: u64) -> Rope {
+        Rope { base_bytes: length, pieces: vec![Piece::Base(0..length)] }
+    }
+
+    fn length(&self) -> u64 {
+        self.pieces.iter().map(Piece::length).sum()
+    }
+
+    /// Replaces bytes, each by its offset and length, in file order; returns whether all of them are within the file.
+    fn replace(&mut self, replaced: Vec<(u64, u64, Rc<[u8]>)>) -> bool {
+        let mut old = std::mem::take(&mut self.pieces).into_iter();
+        let mut held = old.next();
+        let mut at = 0;
+        // Passes the pieces up to an offset, kept or left out; returns whether there are as many bytes.
+        let mut pass_to = |offset: u64, keep: bool, pieces: &mut Vec<Piece>| {
+            while at < offset {
+                let Some(piece) = held.take() else { return false };
+                let length = piece.length().min(offset - at);
+                at += length;
+                let (passed, rest) = piece.split(length);
+                if keep && length > 0 {
+                    pieces.push(passed);
+                }
+                held = if rest.length() > 0 { Some(rest) } else { old.next() };
+            }
+            at == offset
+        };
+        for (offset, length, bytes) in replaced {
+            if !pass_to(offset, true, &mut self.pieces) || !pass_to(offset.saturating_add(length), false, &mut self.pieces) {
+                return false;
+            }
+            if !bytes.is_empty() {
+                let range = 0..bytes.len();
+                self.pieces.push(Piece::New(bytes, range));
+            }
+        }
+        self.pieces.extend(held.into_iter().chain(old));
+        true
+    }
+
+    /// Passes the bytes on, in pieces, in their order.
+    fn run(&self, base: &Base<'_>, to: &mut dyn FnMut(&[u8]) -> io::Result<()>) -> io::Result<()> {
+        self.pieces.iter().try_for_each(|piece| match piece {
+            Piece::Base(range) => base.pass(range.clone(), to),
+            Piece::New(bytes, range) => to(&bytes[range.clone()]),
+        })
+    }
+
+    /// BLAKE3 of the first `length` bytes; `None` if there are fewer.
+    fn hash(&self, base: &Base<'_>, length: u64) -> io::Result<Option<Address>> {
+        let mut hasher = blake3::Hasher::new();
+        let mut left = length;
+        self.run(base, &mut |bytes| {
+            let taken = usize::try_from(left).unwrap_or(usize::MAX).min(bytes.len());
+            hasher.update(&bytes[..taken]);
+            left -= taken as u64;
+            Ok(())
+        })?;
+        Ok((left == 0).then(|| *hasher.finalize().as_bytes()))
+    }
+
+    /// The byte at an offset; `None` behind the end.
+    fn byte(&self, base: &Base<'_>, offset: u64) -> io::Result<Option<u8>> {
+        let mut left = offset;
+        for piece in &self.pieces {
+            if left < piece.length() {
+                return match piece {
+                    Piece::Base(range) => {
+                        let at = range.start + left;
+                        Ok(base.range(at..at + 1)?.first().copied())
+                    }
+                    Piece::New(bytes, range) => Ok(bytes.get(range.start + left as usize).copied()),
+                };
+            }
+            left -= piece.length();
+        }
+        Ok(None)
+    }
+
+    /// Passes on each line from an offset on that begins a line, with its own offset.
+    fn lines(&self, base: &Base<'_>, from: u64, to: &mut dyn FnMut(u64, &[u8])) -> io::Result<()> {
+        let mut at = 0;
+        let mut line: Vec<u8> = Vec::new();
+        self.run(base, &mut |bytes| {
+            let skipped = usize::try_from(from.saturating_sub(at)).unwrap_or(usize::MAX).min(bytes.len());
+            at += skipped as u64;
+            for part in bytes[skipped..].split_inclusive(|byte| *byte == b'\n') {
+                line.extend_from_slice(part);
+                at += part.len() as u64;
+                if line.ends_with(b"\n") {
+                    to(at - line.len() as u64, line.trim_ascii_end());
+                    line.clear();
+                }
+            }
+            Ok(())
+        })?;
+        if !line.is_empty() {
+            to(at - line.len() as u64, line.trim_ascii_end());
+        }
+        Ok(())
+    }
+
+    /// What is replaced in the file, in file order; bytes that are as they were are left out.
+    fn hunks(&self, base: &Base<'_>) -> io::Result<Vec<Hunk>> {
+        let mut hunks = Vec::new();
+        let mut at = 0;
+        let mut after: Vec<u8> = Vec::new();
+        let end = Piece::Base(self.base_bytes..self.base_bytes);
+        for piece in self.pieces.iter().chain([&end]) {
+            match piece {
+                Piece::New(bytes, range) => after.extend_from_slice(&bytes[range.clone()]),
+                Piece::Base(range) => {
+                    let before = base.range(at..range.start)?;
+                    if before != after {
+                        hunks.push(Hunk { offset: at, before, after: std::mem::take(&mut after) });
+                    }
+                    after.clear();
+                    at = range.end;
+                }
+            }
+        }
+        Ok(hunks)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+    use std::io::Cursor;
+
+    type Step = Vec<(u64, u64, String)>;
+
+    /// What a rope gives after some steps: whether they are within the file, its bytes, and its hunks.
+    fn replaced(base: &str, steps: &[Step]) -> (bool, String, Vec<Hunk>) {
+        let file = Base::of(Box::new(Cursor::new(base.as_bytes().to_vec())));
+        let mut rope = Rope::new(base.len() as u64);
+        let within = steps
+            .iter()
+            .all(|step| rope.replace(step.iter().map(|(at, length, text)| (*at, *length, Rc::from(text.as_bytes()))).collect()));
+        let mut bytes = Vec::new();
+        if within {
+            rope.run(&file, &mut |part| {
+                bytes.extend_from_slice(part);
+                Ok(())
+            })
+            .unwrap();
+            assert_eq!(rope.length(), bytes.len() as u64);
+            assert_eq!(rope.hash(&file, bytes.len() as u64).unwrap(), Some(*blake3::hash(&bytes).as_bytes()));
+            assert_eq!(rope.hash(&file, bytes.len() as u64 + 1).unwrap(), None);
+        }
+        let hunks = if within { rope.hunks(&file).unwrap() } else { Vec::new() };
+        (within, String::from_utf8(bytes).unwrap(), hunks)
+    }
+
+    fn step(replaced: &[(u64, u64, &str)]) -> Step {
+        replaced.iter().map(|(at, length, text)| (*at, *length, (*text).to_owned())).collect()
+    }
+
+    #[test]
+    fn steps_follow_one_another() {
+        let check = |steps: &[Step], expected: Option<&str>, hunks: usize| {
+            let (within, text, found) = replaced("0123456789", steps);
+            assert_eq!((within.then_some(&*text), found.len()), (expected, hunks), "{steps:?}");
+        };
+        check(&[], Some("0123456789"), 0);
+        check(&[step(&[(0, 1, "a"), (5, 0, "bc"), (10, 0, "d")])], Some("a1234bc56789d"), 3);
+        check(&[step(&[(2, 3, "xyz")]), step(&[(3, 1, "")])], Some("01xz56789"), 1);
+        check(&[step(&[(2, 3, "xyz")]), step(&[(2, 3, "234")])], Some("0123456789"), 0);
+        check(&[step(&[(0, 10, "")]), step(&[(0, 0, "new")])], Some("new"), 1);
+        check(&[step(&[(10, 0, "a"), (10, 0, "b")])], Some("0123456789ab"), 1);
+        check(&[step(&[(9, 2, "")])], None, 0);
+        check(&[step(&[(11, 0, "a")])], None, 0);
+    }
+
+    #[test]
+    fn lines_are_passed_on_with_their_offsets() {
+        let base = "one\ntwo\nthree";
+        let file = Base::of(Box::new(Cursor::new(base)));
+        let mut rope = Rope::new(base.len() as u64);
+        assert!(rope.replace(vec![(5, 1, Rc::from(&b"WW"[..]))]));
+        let mut lines = Vec::new();
+        rope.lines(&file, 4, &mut |at, line| lines.push((at, String::from_utf8_lossy(line).into_owned()))).unwrap();
+        assert_eq!(lines, [(4, "tWWo".to_owned()), (9, "three".to_owned())]);
+    }
+
+    proptest! {
+        #[test]
+        fn hunks_make_the_same_file(
+            base in "[a-z]{0,30}",
+            steps in prop::collection::vec(prop::collection::vec((0..6u64, 0..6u64, "[A-Z]{0,5}"), 0..4), 0..5),
+        ) {
+            let mut text = base.clone();
+            let mut absolute = Vec::new();
+            for step in steps {
+                let (mut at, mut new, mut replaced) = (0, String::new(), Vec::new());
+                for (gap, length, with) in step {
+                    let start = (at + gap as usize).min(text.len());
+                    let end = (start + length as usize).min(text.len());
+                    new.push_str(&text[at..start]);
+                    new.push_str(&with);
+                    replaced.push((start as u64, (end - start) as u64, with));
+                    at = end;
+                }
+                new.push_str(&text[at..]);
+                text = new;
+                absolute.push(replaced);
+            }
+            let (within, made, hunks) = replaced(&base, &absolute);
+            prop_assert!(within);
+            prop_assert_eq!(&made, &text);
+            let (mut at, mut again) = (0, String::new());
+            for hunk in &hunks {
+                let start = hunk.offset as usize;
+                prop_assert_eq!(&base.as_bytes()[start..start + hunk.before.len()], &hunk.before[..]);
+                again.push_str(&base[at..start]);
+                again.push_str(std::str::from_utf8(&hunk.after).unwrap());
+                at = start + hunk.before.len();
+            }
+            again.push_str(&base[at..]);
+            prop_assert_eq!(again, text);
+        }
+    }
+}
