@@ -164,6 +164,9 @@ impl From<PlanError> for CommandError {
                         (ErrorKind::Conflict, "aperture verify says what is different".to_owned())
                     }
                     PlanError::Moved => (ErrorKind::Conflict, "try again".to_owned()),
+                    PlanError::Tangled(_) => {
+                        (ErrorKind::Refused, "nothing was written; aperture transcript shows what the client sends".to_owned())
+                    }
                     PlanError::Unsafe(_) => (ErrorKind::Internal, "please report it; the session is as it was".to_owned()),
                     _ => (ErrorKind::Refused, "aperture blocks shows what can be named".to_owned()),
                 };

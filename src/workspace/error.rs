@@ -82,6 +82,9 @@ pub enum PlanError {
     /// The result would not be a sound session.
     #[error("nothing was written, because {0}; this is a bug of aperture")]
     Unsafe(String),
+    /// The rows of the conversation are linked in an order that leaves no place for the change.
+    #[error("the rows of this session are linked in an unusual order: {0}")]
+    Tangled(String),
     /// The store cannot be read.
     #[error("the store cannot be used")]
     Store(#[from] StoreError),

@@ -1,4 +1,5 @@
-//! What must hold before a session is replaced. Each of these is kept by construction; the gate is there for our mistakes.
+//! What must hold before a session is replaced. Each of these is kept by construction; the gate is there for our mistakes, and
+//! for conversations whose rows follow each other in no usual order ([`PlanError::Tangled`]).
 
 use super::draft::{Draft, Folded};
 use super::revision::Revision;
@@ -101,7 +102,7 @@ fn pairs(workspace: &Workspace<'_>, revision: &Revision, window: &Window) -> Res
     let after = single(&revision.session.blocks, &window.blocks);
     match after.difference(&before).count() {
         0 => Ok(()),
-        count => Err(refuse(format!("tool calls would lose their other half: {count}"))),
+        count => Err(PlanError::Tangled(format!("{count} of its tool calls would be sent without a result, or the reverse"))),
     }
 }
 
@@ -113,7 +114,7 @@ fn order(workspace: &Workspace<'_>, revision: &Revision, window: &Window) -> Res
     let speaks = |row: &u32| !session.blocks_of(*row).iter().all(thought);
     let before = workspace.reading.window.rows.iter().copied().filter(speaks);
     let after = window.rows.iter().filter_map(|row| revision.was[*row as usize]).filter(speaks);
-    if before.eq(after) { Ok(()) } else { Err(refuse("the client would send other rows".to_owned())) }
+    if before.eq(after) { Ok(()) } else { Err(PlanError::Tangled("the client would send other rows".to_owned())) }
 }
 
 /// Nothing but what was folded leaves the window, thinking apart.
@@ -136,7 +137,10 @@ fn others(workspace: &Workspace<'_>, revision: &Revision, window: &Window, folde
     });
     match lost {
         None => Ok(()),
-        Some(block) => Err(refuse(format!("block {} of turn {} would no longer be sent", block.number, block.position.turn))),
+        Some(block) => {
+            let (number, turn) = (block.number, block.position.turn);
+            Err(PlanError::Tangled(format!("block {number} of turn {turn}, which is to stay, would no longer be sent")))
+        }
     }
 }
 
@@ -151,6 +155,6 @@ fn notes(revision: &Revision, window: &Window) -> Result<(), PlanError> {
         .filter(|(block, was)| was.is_none() && revision.was[block.row as usize].is_none() && !sent.contains(&block.number));
     match lost.count() {
         0 => Ok(()),
-        _ => Err(refuse("the client would not send the note".to_owned())),
+        _ => Err(PlanError::Tangled("the client would not send the text that is added".to_owned())),
     }
 }

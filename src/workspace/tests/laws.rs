@@ -187,6 +187,7 @@ fn is_refusal(error: &anyhow::Error) -> bool {
                 | PlanError::CutAway
                 | PlanError::NoBranches
                 | PlanError::NoWay
+                | PlanError::Tangled(_)
         )
     )
 }
