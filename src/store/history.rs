@@ -11,7 +11,12 @@ use std::time::Duration;
 pub const STORE_FILE: &str = "store.db";
 
 /// The steps from an empty database to the present form. A step that was released is never edited.
-const MIGRATIONS: &[&str] = &[include_str!("migrations/0001_history.sql"), include_str!("migrations/0002_proposals.sql")];
+const MIGRATIONS: &[&str] = &[
+    include_str!("migrations/0001_history.sql"),
+    include_str!("migrations/0002_proposals.sql"),
+    include_str!("migrations/0003_deltas.sql"),
+    include_str!("migrations/0004_messages.sql"),
+];
 
 /// How hard values are compressed: zstd's default, beyond which little is won.
 const ZSTD_LEVEL: i32 = 3;
@@ -322,7 +327,7 @@ impl Store {
     /// Forgets a session: its log, its snapshots, and every value that no other one needs. What was done cannot be undone.
     pub fn forget(&self, key: SessionKey) -> Result<(), StoreError> {
         let transaction = self.writing()?;
-        for table in ["edits", "marks", "operations", "snapshots", "proposals", "obeyed"] {
+        for table in ["edits", "marks", "operations", "snapshots", "proposals", "messages", "obeyed"] {
             transaction.execute(&format!("DELETE FROM {table} WHERE session = ?1"), [key.0])?;
         }
         transaction.execute("DELETE FROM sessions WHERE id = ?1", [key.0])?;

@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 use std::process::Stdio;
 
 /// Runs the program with something on its standard input.
-fn given(sandbox: &Sandbox, arguments: &[&str], input: &str) -> Outcome {
+pub fn given(sandbox: &Sandbox, arguments: &[&str], input: &str) -> Outcome {
     let mut command = sandbox.command(arguments);
     let mut child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
     // A program that does not want all of it may be gone already.

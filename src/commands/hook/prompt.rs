@@ -16,8 +16,16 @@ pub(super) fn answer(env: &Env, payload: &Payload) -> Result<Option<HookReport>,
     let told = |block: &Block| block.preview.contains(MANIFEST);
     // All that can be decided is only needed for a manifest, which is told once.
     let found = env.find(None)?;
+    // What the file did not have when the model stopped, it has now.
+    let answers = match obey::obey(env) {
+        Ok(_) => obey::answers(env),
+        Err(error) => {
+            env.note(&format!("the model's commands were not looked for: {:#}", error.source));
+            None
+        }
+    };
     let mut workspace = env.read_as_wanted(found.clone(), &|session| !session.blocks.iter().any(told))?;
-    let mut parts: Vec<String> = obey::answers(env).into_iter().collect();
+    let mut parts: Vec<String> = answers.into_iter().collect();
     let Some(since) = last_turn(&workspace.reading) else { return Ok(joined(&parts)) };
     if !workspace.reading.in_window().any(told) {
         if workspace.reading.session.blocks.iter().any(told) {
