@@ -327,7 +327,7 @@ impl Store {
     /// Forgets a session: its log, its snapshots, and every value that no other one needs. What was done cannot be undone.
     pub fn forget(&self, key: SessionKey) -> Result<(), StoreError> {
         let transaction = self.writing()?;
-        for table in ["edits", "marks", "operations", "snapshots", "proposals", "messages", "obeyed"] {
+        for table in ["edits", "marks", "operations", "snapshots", "proposals", "messages", "obeyed", "manifests"] {
             transaction.execute(&format!("DELETE FROM {table} WHERE session = ?1"), [key.0])?;
         }
         transaction.execute("DELETE FROM sessions WHERE id = ?1", [key.0])?;

@@ -130,6 +130,20 @@ impl Store {
         Ok(())
     }
 
+    /// The last row of the conversation when the model was last told the manifest; the outer `None` if it never was.
+    pub fn manifest_told(&self, session: SessionKey) -> Result<Option<Option<Key>>, StoreError> {
+        let mut statement = self.connection.prepare_cached("SELECT after FROM manifests WHERE session = ?1")?;
+        let after = statement.query_row([session.0], |row| key(row, 0)).optional()?;
+        Ok(after.map(|after| Some(after).filter(|after| *after != Key(0))))
+    }
+
+    /// Says that the model is told the manifest behind a row.
+    pub fn tell_manifest(&self, session: SessionKey, after: Option<Key>) -> Result<(), StoreError> {
+        let after = after.unwrap_or(Key(0)).0.to_le_bytes();
+        self.connection.execute("INSERT OR REPLACE INTO manifests VALUES (?1, ?2)", params![session.0, after])?;
+        Ok(())
+    }
+
     /// Takes a recorded command, to carry it out on blocks, a selector; whether nothing was decided about it yet. It is on the disk
     /// when this returns.
     pub fn begin_recorded(&self, number: ProposalNumber, blocks: &str) -> Result<bool, StoreError> {

@@ -452,7 +452,7 @@ fn an_older_store_is_brought_up_to_date() {
     let sandbox = sandbox();
     done(&sandbox, "pin 20");
     let store = rusqlite::Connection::open(sandbox.home.join(".aperture/store.db")).unwrap();
-    store.execute_batch("DROP TABLE proposals; DROP TABLE messages; DROP TABLE obeyed; PRAGMA user_version = 1").unwrap();
+    store.execute_batch("DROP TABLE proposals; DROP TABLE messages; DROP TABLE obeyed; DROP TABLE manifests; PRAGMA user_version = 1").unwrap();
     drop(store);
     assert_eq!(log(&sandbox), ["user pin 20"]);
     say(&sandbox, "@pin(16)");

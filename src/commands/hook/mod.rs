@@ -8,6 +8,7 @@ mod prompt;
 mod result;
 mod start;
 mod stop;
+mod told;
 
 use crate::cli::{CommandError, Env, ErrorKind};
 use crate::engine::label;

@@ -1,6 +1,6 @@
 //! A session begins, is resumed, or goes on after a compaction.
 
-use super::Payload;
+use super::{Payload, told};
 use crate::cli::{CommandError, Env};
 use crate::commands::{manifest, obey, summary};
 use crate::engine::Reading;
@@ -20,7 +20,10 @@ pub(super) fn answer(env: &Env, payload: &Payload) -> Result<Option<HookReport>,
         // The client asks before it writes the compaction: what the file holds then is what was, and all of it may be gone.
         let behind = payload.source.as_deref() == Some("compact") && !is_cut(&workspace.reading);
         if !behind {
-            // First: at each prompt it is known by its beginning.
+            // Where that cannot be remembered, it is told again with the next prompt that can.
+            if let Err(error) = told::remember(env, &workspace) {
+                env.note(&format!("the manifest is not remembered: {:#}", error.source));
+            }
             parts.push(manifest::detailed(env, &workspace).text(&env.style));
         }
         parts.push(COMMANDS.to_owned());

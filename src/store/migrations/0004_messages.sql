@@ -17,3 +17,9 @@ CREATE TABLE messages (
 -- message's id, 0, the offset in its text); from then on it is the place in the file.
 ALTER TABLE proposals ADD COLUMN message INTEGER REFERENCES messages (id);
 CREATE INDEX proposals_by_message ON proposals (message) WHERE message IS NOT NULL;
+
+-- The last row of the conversation when the model was last told the manifest of a session; zeros without one.
+CREATE TABLE manifests (
+    session INTEGER PRIMARY KEY REFERENCES sessions (id),
+    after BLOB NOT NULL
+);
