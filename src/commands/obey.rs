@@ -22,8 +22,8 @@ const MOST_TOLD: usize = 8_000;
   aperture obey                do it, as far as the settings allow
   aperture obey --tell         what the model is to be told, once
 
-The model writes @archive(3..9) or @pin(12) in its answer. Each command counts once, and
-only from the turn on in which it was first looked. What removes something waits in
+The model writes @archive(3..9) or @pin(12) on a line of its own. Each command counts once,
+and only from the turn on in which it was first looked. What removes something waits in
 aperture inbox: aperture help settings, [model]. All of it is in aperture log, and
 aperture undo takes it back.")]
 pub struct Arguments {
@@ -113,14 +113,13 @@ fn obey_with(env: &Env, message: Option<&str>) -> Result<ObeyReport, CommandErro
         store.locate_message(located.message, located.row, &located.places)?;
     }
     let new = match message {
-        Some(message) => {
-            reported::record(env, &store, session, &workspace.reading.session, last, &texts, message)?
-        }
+        Some(message) => reported::record(env, &store, session, &workspace.reading.session, last, &texts, message)?,
         None => None,
     };
     // What an earlier run recorded, what the file has, and what was just reported: in the order in which it was written.
-    let (recorded, reported): (Vec<_>, Vec<_>) =
-        reported::undecided(&store, session, &texts)?.into_iter().partition(|(proposal, _)| new.is_none() || proposal.message != new);
+    let (recorded, reported): (Vec<_>, Vec<_>) = reported::undecided(&store, session, &texts)?
+        .into_iter()
+        .partition(|(proposal, _)| new.is_none() || proposal.message != new);
     let numbered = |(proposal, written): (Proposal, Written)| (Some(proposal.number), written);
     let mut asked: Vec<(Option<ProposalNumber>, Written)> = recorded.into_iter().map(numbered).collect();
     asked.extend(unknown(&texts, &|place| store.is_proposed(place))?.into_iter().map(|written| (None, written)));

@@ -156,12 +156,7 @@ pub struct Located {
 /// # Errors
 ///
 /// The store cannot be read.
-pub fn locate(
-    store: &Store,
-    key: SessionKey,
-    session: &Session,
-    texts: &[ModelText],
-) -> Result<Vec<Located>, CommandError> {
+pub fn locate(store: &Store, key: SessionKey, session: &Session, texts: &[ModelText]) -> Result<Vec<Located>, CommandError> {
     let mut candidates = Vec::new();
     for text in texts {
         let commands = text.commands();
@@ -205,11 +200,7 @@ pub fn locate(
 /// # Errors
 ///
 /// The store cannot be read.
-pub fn undecided(
-    store: &Store,
-    key: SessionKey,
-    texts: &[ModelText],
-) -> Result<Vec<(Proposal, Written)>, CommandError> {
+pub fn undecided(store: &Store, key: SessionKey, texts: &[ModelText]) -> Result<Vec<(Proposal, Written)>, CommandError> {
     let proposals = store.proposals(key)?.into_iter().filter(|proposal| proposal.status == ProposalStatus::Recorded);
     let written = proposals.filter_map(|proposal| {
         let text = proposal.command.clone();

@@ -244,7 +244,8 @@ fn the_words_of_a_manifest_in_a_prompt_are_a_prompt() {
     let sandbox = Sandbox::of("tools-and-spill");
     let path = session(&sandbox, "11");
     let text = fs::read_to_string(&path).unwrap();
-    let last: Value = text.lines().rev().map(|row| serde_json::from_str(row).unwrap()).find(|row: &Value| row["type"] == "assistant").unwrap();
+    let last: Value =
+        text.lines().rev().map(|row| serde_json::from_str(row).unwrap()).find(|row: &Value| row["type"] == "assistant").unwrap();
     let mut prompt = said(1, last["uuid"].as_str().unwrap(), "");
     prompt["type"] = json!("user");
     prompt["message"] = json!({"role": "user", "content": "What does [CONTEXT MANIFEST — 47 blocks] mean?"});

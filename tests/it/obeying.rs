@@ -452,7 +452,11 @@ fn an_older_store_is_brought_up_to_date() {
     let sandbox = sandbox();
     done(&sandbox, "pin 20");
     let store = rusqlite::Connection::open(sandbox.home.join(".aperture/store.db")).unwrap();
-    store.execute_batch("DROP TABLE proposals; DROP TABLE messages; DROP TABLE obeyed; DROP TABLE manifests; PRAGMA user_version = 1").unwrap();
+    store
+        .execute_batch(
+            "DROP TABLE proposals; DROP TABLE messages; DROP TABLE obeyed; DROP TABLE manifests; PRAGMA user_version = 1",
+        )
+        .unwrap();
     drop(store);
     assert_eq!(log(&sandbox), ["user pin 20"]);
     say(&sandbox, "@pin(16)");
@@ -658,6 +662,7 @@ fn every_turn_counts_from_the_start_of_a_session_on() {
     let sandbox = sandbox();
     say(&sandbox, "@create(\"before\")");
     start(&sandbox, "resume");
+    assert_eq!(sandbox.json(&["gc"], "aperture.gc/1")["sessions"], json!([]), "it is only registered");
     open_in_client(&sandbox);
     done(&sandbox, "obey");
     // Two turns of which no hook heard.
@@ -686,7 +691,8 @@ fn each_command_of_any_talk_is_obeyed_once() {
         for _ in 0..6 {
             let texts = ["@create(\"one\")", "@create(\"one\") @create(\"two\")", "nothing"];
             let text = texts[chance(3) as usize];
-            expected.extend(text.split_inclusive(')').filter(|part| part.contains('@')).map(|part| format!("{} done", part.trim())));
+            expected
+                .extend(text.split_inclusive(')').filter(|part| part.contains('@')).map(|part| format!("{} done", part.trim())));
             let turn = turn_behind(&sandbox, &queue.iter().cloned().collect::<Vec<_>>(), text);
             queue.extend(turn);
             let write = |rows: usize, queue: &mut std::collections::VecDeque<Value>| {

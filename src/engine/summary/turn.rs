@@ -1,8 +1,8 @@
 //! One turn in short.
 
+use super::cleaning::unshortened;
 use super::facts::{Facts, Outcome, answered, facts, outcomes_of};
 use super::fit::{HeaderParts, fit, header};
-use super::cleaning::unshortened;
 use super::sentences::{Sentence, decides, sentences, telling};
 use super::{Contents, Fillable, HEADER_TOKENS, Part, Point, PointKind, TURN_TOKENS, TurnSummary, is_prompt};
 use crate::engine::Reading;
