@@ -538,7 +538,7 @@ fn the_same_text_in_two_messages_is_obeyed_twice() {
         append(&session(&sandbox), &[prompt]);
         stop(&sandbox, one);
         assert_eq!(known(&sandbox).len(), 2, "{looked}");
-        append(&session(&sandbox), &[answer.clone()]);
+        append(&session(&sandbox), std::slice::from_ref(&answer));
         // Another hook made the model go on in the same turn.
         let mut more = answer.clone();
         more["type"] = json!("user");
@@ -620,7 +620,7 @@ fn what_was_recorded_before_a_crash_is_done_once() {
         assert_eq!(known(&sandbox), ["@create(\"one\") done", "@create(\"two\") recorded"]);
         store.execute("DROP TRIGGER t", []).unwrap();
         if has_row {
-            append(&session(&sandbox), &[answer.clone()]);
+            append(&session(&sandbox), std::slice::from_ref(&answer));
         }
         let told = crate::hooks::told(&sandbox, "UserPromptSubmit", &payload);
         assert!(told.contains("@create(\"one\")") && told.contains("@create(\"two\")"), "{told}");
