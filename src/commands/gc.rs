@@ -106,6 +106,10 @@ fn decide(
     if asked.iter().any(|proposal| recent(proposal) || (proposal.status == ProposalStatus::Waiting && !gone)) {
         return Ok(None);
     }
+    // One that was only registered when it began needs no room, and its client may go on with it.
+    if asked.is_empty() && history.operations.is_empty() && history.snapshots.is_empty() && !interrupted && !missing {
+        return Ok(None);
+    }
     // Of one that was moved, nothing tells what is in force.
     let why = forgettable(&history, gone, interrupted || (missing && !gone), now, arguments.older_than);
     Ok(why.map(|why| (why, history)))

@@ -31,6 +31,7 @@ mod proposing;
 pub mod recall;
 pub mod redact;
 pub mod redo;
+mod reported;
 pub mod restore;
 pub mod sessions;
 pub mod show;

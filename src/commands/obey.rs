@@ -1,13 +1,17 @@
 //! `aperture obey`: what the model asked for in its own text.
 
-use super::proposing::{Written, decide, follow, outcome, shown, written};
+use super::proposing::{ModelText, Written, decide, follow, outcome, shown, texts};
+use super::reported;
 use crate::cli::{CommandError, Env};
-use crate::model::{Proposal, ProposalNumber, ProposalStatus};
+use crate::model::{CommandPlace, Proposal, ProposalNumber, ProposalStatus};
 use crate::output::{ChangeReport, ObeyReport, ObeyedCommand, TellReport};
 use crate::store::{Outcome, SessionKey, Store};
 use crate::workspace::Workspace;
+use std::collections::BTreeSet;
 use std::path::Path;
 
+/// New commands in rows that are carried out by one run.
+const MOST_COMMANDS: usize = 100;
 /// Bytes of what the model is told at one prompt: a client that is given more by a hook keeps it in a file instead.
 const MOST_TOLD: usize = 8_000;
 
@@ -18,8 +22,8 @@ const MOST_TOLD: usize = 8_000;
   aperture obey                do it, as far as the settings allow
   aperture obey --tell         what the model is to be told, once
 
-The model writes @archive(3..9) or @pin(12) in its answer. Each command counts once, and
-only from the turn on in which it was first looked. What removes something waits in
+The model writes @archive(3..9) or @pin(12) on a line of its own. Each command counts once,
+and only from the turn on in which it was first looked. What removes something waits in
 aperture inbox: aperture help settings, [model]. All of it is in aperture log, and
 aperture undo takes it back.")]
 pub struct Arguments {
@@ -47,9 +51,51 @@ pub fn run(env: &Env, arguments: &Arguments) -> Result<(), CommandError> {
 ///
 /// The session cannot be read, or the store not be written: then nothing more is carried out.
 pub fn obey(env: &Env) -> Result<ObeyReport, CommandError> {
+    obey_with(env, None)
+}
+
+/// The same at the end of a turn, whose last message the client reports: it may not have written the row yet, which is waited for
+/// a moment. `path` is the session's file.
+///
+/// # Errors
+///
+/// As [`obey`].
+pub fn obey_turn(env: &Env, path: &Path, message: Option<&str>) -> Result<(), CommandError> {
+    let asks = message.is_none_or(reported::has_commands);
+    if asks {
+        reported::wait_for_row(env, path, message);
+    }
+    let has_file = env.disk.identify(path).is_ok_and(|file| file.bytes > 0);
+    match message.filter(|_| asks) {
+        Some(message) if !has_file => reported::record_without_file(env, path, message),
+        message if has_file => obey_with(env, message).map(drop),
+        _ => Ok(()),
+    }
+}
+
+/// Registers a session that begins or is resumed, so that the commands of its next turn count, whenever they are looked at.
+///
+/// # Errors
+///
+/// The session cannot be read, or the store not be written.
+pub fn register(env: &Env, path: &Path, workspace: Option<&Workspace<'_>>, in_turn: bool) -> Result<(), CommandError> {
+    let Some((found, path)) = reported::announced(env, path) else { return Ok(()) };
+    let store = env.store()?;
+    let _lock = env.lock(&path.join("obey"))?;
+    let session = store.register(found.provider.name(), &found.location.id, &path, &found.location.project)?;
+    if store.obeyed_until(session)?.is_none() {
+        let turns = workspace.map_or(0, |workspace| workspace.reading.turns.len() as u32);
+        store.obeyed(session, turns + u32::from(!in_turn))?;
+    }
+    Ok(())
+}
+
+fn obey_with(env: &Env, message: Option<&str>) -> Result<ObeyReport, CommandError> {
     let found = env.find(None)?;
     let path = env.disk.resolve(&found.path)?;
-    if let Some(report) = nothing(env, &path)? {
+    if message.is_none()
+        && let Some(report) = nothing(env, &path)?
+    {
         return Ok(report);
     }
     let store = env.store()?;
@@ -61,19 +107,37 @@ pub fn obey(env: &Env) -> Result<ObeyReport, CommandError> {
     let session = store.register(workspace.provider.name(), &location.id, &path, &location.project)?;
     take_up(&store, session)?;
     let last = workspace.reading.turns.len() as u32;
-    let mut commands = Vec::new();
-    let asked = written(&workspace, store.obeyed_until(session)?.unwrap_or(last))?;
+    let since = store.obeyed_until(session)?.unwrap_or(last);
+    let texts = texts(&workspace, since)?;
+    for located in reported::locate(&store, session, &workspace.reading.session, &texts)? {
+        store.locate_message(located.message, located.row, &located.places)?;
+    }
+    let new = match message {
+        Some(message) => reported::record(env, &store, session, &workspace.reading.session, last, &texts, message)?,
+        None => None,
+    };
+    // What an earlier run recorded, what the file has, and what was just reported: in the order in which it was written.
+    let (recorded, reported): (Vec<_>, Vec<_>) = reported::undecided(&store, session, &texts)?
+        .into_iter()
+        .partition(|(proposal, _)| new.is_none() || proposal.message != new);
+    let numbered = |(proposal, written): (Proposal, Written)| (Some(proposal.number), written);
+    let mut asked: Vec<(Option<ProposalNumber>, Written)> = recorded.into_iter().map(numbered).collect();
+    asked.extend(unknown(&texts, &|place| store.is_proposed(place))?.into_iter().map(|written| (None, written)));
+    asked.extend(reported.into_iter().map(numbered));
     if !asked.is_empty() {
         workspace = env.read(found.clone())?;
     }
-    for written in asked {
-        if store.is_proposed(written.place)? {
-            continue;
-        }
+    let mut commands = Vec::new();
+    for (number, written) in asked {
         let before = carried_out(&store, session, written.turn)?;
         let decision = decide(env, &workspace, &written.command, written.block, before);
         let (Written { place, turn, text, .. }, now) = (&written, env.style.now.as_millisecond());
-        let Some(number) = store.propose(session, *place, *turn, text, &decision.blocks(), now)? else { continue };
+        let blocks = decision.blocks();
+        let number = match number {
+            Some(number) => store.begin_recorded(number, &blocks)?.then_some(number),
+            None => store.propose(session, *place, *turn, text, &blocks, now)?,
+        };
+        let Some(number) = number else { continue };
         let (outcome, change) = follow(env, &path, &decision, text, false);
         store.conclude(number, &outcome)?;
         if change.is_some() {
@@ -81,8 +145,19 @@ pub fn obey(env: &Env) -> Result<ObeyReport, CommandError> {
         }
         commands.push(obeyed(Some(number), &written, outcome, change));
     }
-    store.obeyed(session, last)?;
+    store.obeyed(session, since.max(last))?;
     Ok(report(&workspace, false, commands))
+}
+
+/// The commands in texts that nobody looked at yet.
+fn unknown<E>(texts: &[ModelText], is_known: &dyn Fn(CommandPlace) -> Result<bool, E>) -> Result<Vec<Written>, E> {
+    let mut unknown = Vec::new();
+    for written in texts.iter().flat_map(ModelText::commands) {
+        if unknown.len() < MOST_COMMANDS && !is_known(written.place)? {
+            unknown.push(written);
+        }
+    }
+    Ok(unknown)
 }
 
 /// The report of a session in which nothing was ever asked for, and nothing is asked for now: no store is made for it.
@@ -92,8 +167,9 @@ fn nothing(env: &Env, path: &Path) -> Result<Option<ObeyReport>, CommandError> {
         return Ok(None);
     }
     let workspace = env.read_as_wanted(env.find(None)?, &|_| false)?;
-    let asked = written(&workspace, workspace.reading.turns.len() as u32)?;
-    Ok(asked.is_empty().then(|| report(&workspace, false, Vec::new())))
+    let texts = texts(&workspace, workspace.reading.turns.len() as u32)?;
+    let nothing = texts.iter().all(|text| text.commands().is_empty());
+    Ok(nothing.then(|| report(&workspace, false, Vec::new())))
 }
 
 /// What an interrupted run left: whether it was done is not known, so the user decides.
@@ -117,16 +193,24 @@ fn look(env: &Env) -> Result<ObeyReport, CommandError> {
     let path = env.disk.resolve(&workspace.path)?;
     let store = env.existing_store()?;
     let mut since = workspace.reading.turns.len() as u32;
-    let mut commands = Vec::new();
-    if let Some(store) = &store
-        && let Some(session) = store.find(&path)?
-    {
+    let session = store.as_ref().map_or(Ok(None), |store| store.find(&path))?;
+    if let (Some(store), Some(session)) = (&store, &session) {
         since = store.obeyed_until(session.key)?.unwrap_or(since);
     }
-    for written in written(&workspace, since)? {
-        if store.as_ref().map_or(Ok(false), |store| store.is_proposed(written.place))? {
-            continue;
-        }
+    let texts = texts(&workspace, since)?;
+    let (mut asked, mut known) = (Vec::new(), BTreeSet::new());
+    if let (Some(store), Some(session)) = (&store, &session) {
+        asked.extend(reported::undecided(store, session.key, &texts)?.into_iter().map(|(_, written)| written));
+        let located = reported::locate(store, session.key, &workspace.reading.session, &texts)?;
+        known.extend(located.into_iter().flat_map(|located| located.places).map(|(_, place)| place));
+    }
+    asked.extend(unknown(&texts, &|place| match &store {
+        _ if known.contains(&place) => Ok(true),
+        Some(store) => store.is_proposed(place),
+        None => Ok(false),
+    })?);
+    let mut commands = Vec::new();
+    for written in asked {
         let before = commands.iter().filter(|command: &&ObeyedCommand| command.status == ProposalStatus::Done).count();
         let decision = decide(env, &workspace, &written.command, written.block, before);
         let (outcome, change) = follow(env, &path, &decision, &written.text, true);
@@ -161,7 +245,7 @@ fn told(env: &Env) -> Result<String, CommandError> {
     let line = |proposal: &Proposal| {
         let command = crate::output::clip(&shown(&proposal.command), 80);
         let became = match proposal.status {
-            ProposalStatus::Begun | ProposalStatus::Done => "",
+            ProposalStatus::Recorded | ProposalStatus::Begun | ProposalStatus::Done => "",
             ProposalStatus::Waiting => " waits for the user's approval",
             ProposalStatus::Denied => " is denied",
             ProposalStatus::Refused => " was not carried out",

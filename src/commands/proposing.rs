@@ -6,7 +6,8 @@ use crate::cli::{Command, CommandError, Env, ErrorKind};
 use crate::engine::model_commands::{Malformed, ModelCommand, Named, find, ranges, resolve};
 use crate::engine::{self, Permission, Selector};
 use crate::model::{
-    Actor, Block, BlockKind, BlockNumber, CommandPlace, Flags, History, Level, MarkKind, Pin, ProposalStatus, Role, Verb, Zone,
+    Actor, Block, BlockKind, BlockNumber, CommandPlace, Flags, History, Key, Level, MarkKind, Pin, ProposalStatus, Role, Verb,
+    Zone,
 };
 use crate::output::{ChangeReport, plural};
 use crate::store::Outcome;
@@ -14,8 +15,6 @@ use crate::workspace::{Found, Workspace};
 use anyhow::anyhow;
 use std::path::Path;
 
-/// Commands of one turn that are looked at.
-const MOST_COMMANDS: usize = 100;
 /// Bytes of what a command brings to the model's next prompt.
 const LONGEST_ANSWER: usize = 6_000;
 
@@ -33,13 +32,49 @@ pub struct Written {
     pub command: Result<ModelCommand, Malformed>,
 }
 
-/// The commands that the model wrote from a turn on, in file order: in its own text as it wrote it, on the live branch, and
-/// not in what a subagent said.
+/// The text blocks of a row that the model wrote, as it wrote them.
+pub struct ModelText {
+    /// The index of the row.
+    pub row: usize,
+    /// Its identity.
+    pub key: Key,
+    /// In which turn.
+    pub turn: u32,
+    /// Number, index in the row, and content of each block.
+    pub parts: Vec<(BlockNumber, u32, String)>,
+}
+
+impl ModelText {
+    /// Whether it is the message that a client reported: a client reports all text of a row, without the white space around it.
+    pub fn is(&self, message: &str) -> bool {
+        let whole = self.parts.iter().map(|(_, _, text)| text.as_str()).collect::<Vec<_>>().join("\n");
+        trimmed(&whole) == trimmed(message)
+    }
+
+    /// Its commands, in order.
+    pub fn commands(&self) -> Vec<Written> {
+        let commands = self.parts.iter().flat_map(|(number, index, text)| {
+            find(text).into_iter().map(|said| {
+                let place = CommandPlace { row: self.key, block: *index, offset: said.place.start as u32 };
+                Written { place, turn: self.turn, block: *number, text: text[said.place].to_owned(), command: said.command }
+            })
+        });
+        commands.collect()
+    }
+}
+
+/// A text without the white space around it, as JavaScript defines it.
+pub fn trimmed(text: &str) -> &str {
+    text.trim_matches(|c: char| c.is_whitespace() || c == '\u{feff}')
+}
+
+/// What the model wrote from a turn on, in file order: in its own text as it wrote it, on the live branch, and not in what a
+/// subagent said.
 ///
 /// # Errors
 ///
 /// The file cannot be read.
-pub fn written(workspace: &Workspace<'_>, since: u32) -> Result<Vec<Written>, CommandError> {
+pub fn texts(workspace: &Workspace<'_>, since: u32) -> Result<Vec<ModelText>, CommandError> {
     let session = &workspace.reading.session;
     let own = |block: &&Block| {
         let row = &session.rows[block.row as usize];
@@ -54,23 +89,23 @@ pub fn written(workspace: &Workspace<'_>, since: u32) -> Result<Vec<Written>, Co
     };
     let numbers: Vec<BlockNumber> = session.blocks.iter().filter(own).map(|block| block.number).collect();
     let contents = workspace.contents(&numbers)?;
-    let mut written = Vec::new();
+    let mut texts: Vec<ModelText> = Vec::new();
     for (number, content) in numbers.iter().zip(contents) {
         let Some(block) = workspace.reading.block(*number) else { continue };
-        let Some(row) = session.rows[block.row as usize].id else { continue };
+        let (row, turn) = (block.row as usize, block.position.turn);
+        let Some(key) = session.rows[row].id else { continue };
         // What another text was put in the place of is not what the model wrote.
-        let changed = workspace.history.operations.iter().flat_map(|operation| &operation.edits);
-        if changed.clone().any(|edit| edit.row.id == row && edit.slot.index() == Some(block.index)) {
+        let mut changed = workspace.history.operations.iter().flat_map(|operation| &operation.edits);
+        if changed.any(|edit| edit.row.id == key && edit.slot.index() == Some(block.index)) {
             continue;
         }
-        for said in find(&content.sent) {
-            let place = CommandPlace { row, block: block.index, offset: said.place.start as u32 };
-            let text = content.sent[said.place].to_owned();
-            written.push(Written { place, turn: block.position.turn, block: *number, text, command: said.command });
+        let part = (*number, block.index, content.sent);
+        match texts.last_mut().filter(|text| text.row == row) {
+            Some(text) => text.parts.push(part),
+            None => texts.push(ModelText { row, key, turn, parts: vec![part] }),
         }
     }
-    written.truncate(MOST_COMMANDS);
-    Ok(written)
+    Ok(texts)
 }
 
 /// What is to become of a command. The blocks that it names are numbers by then, without those that the user holds.

@@ -49,6 +49,9 @@ pub fn line(level: Level, line: &Line<'_>) -> String {
 }
 
 /// What the line at the beginning of a content says, and what follows it; none where there is no such line.
+///
+/// The line of another block, quoted, is read as well. It counts for a block only if it names the block's own number
+/// ([`crate::engine::outline`]): nobody who writes a text knows which number it will have.
 pub fn parse(content: &str) -> Option<(Marker, &str)> {
     let content = content.strip_prefix(REMINDER).unwrap_or(content);
     let (first, rest) = content.split_once('\n').unwrap_or((content, ""));

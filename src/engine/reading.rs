@@ -65,8 +65,9 @@ pub fn outline(mut session: Session, window: impl FnOnce(&Session) -> Window, se
 /// Writes into every block how much is left of it.
 fn levels(session: &mut Session) {
     for block in &mut session.blocks {
-        // A line that names another block is a quotation.
-        block.level = block.marker.filter(|marker| marker.number == block.number).map_or(Level::Original, |marker| marker.level);
+        // A line that names another block is a quotation: nobody but aperture knows the number that a text will have.
+        block.marker = block.marker.filter(|marker| marker.number == block.number);
+        block.level = block.marker.map_or(Level::Original, |marker| marker.level);
     }
 }
 

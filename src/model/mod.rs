@@ -26,7 +26,7 @@ pub use operation::{
     Actor, Address, BlockChange, Delta, Edit, History, Hunk, LoggedEdit, LoggedHunk, Mark, MarkAddress, MarkKind, Operation,
     OperationId, OperationKind, OperationState, Plan, Reversal, RowAddress, Slot, Snapshot,
 };
-pub use proposal::{CommandPlace, Proposal, ProposalNumber, ProposalStatus, Verb};
+pub use proposal::{CommandPlace, MessageId, Proposal, ProposalNumber, ProposalStatus, ReportedMessage, Verb};
 pub use row::{Damage, Event, Fault, Origin, Row, RowKind, ThinkingScope, Usage};
 pub use session::{Segment, Session, Vocabulary};
 pub use shell::quoted;

@@ -1,4 +1,4 @@
-use super::{Key, OperationId};
+use super::{Address, Key, OperationId};
 use serde::{Deserialize, Serialize};
 
 /// The number of a proposal in its store, from 1; never given twice.
@@ -98,6 +98,8 @@ pub struct CommandPlace {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum ProposalStatus {
+    /// It was found in a message that the client reported, and nothing was decided yet.
+    Recorded,
     /// It is being carried out.
     Begun,
     /// The user has not decided yet.
@@ -112,12 +114,19 @@ pub enum ProposalStatus {
 
 impl ProposalStatus {
     /// Every status.
-    pub const ALL: [ProposalStatus; 5] =
-        [ProposalStatus::Begun, ProposalStatus::Waiting, ProposalStatus::Done, ProposalStatus::Denied, ProposalStatus::Refused];
+    pub const ALL: [ProposalStatus; 6] = [
+        ProposalStatus::Recorded,
+        ProposalStatus::Begun,
+        ProposalStatus::Waiting,
+        ProposalStatus::Done,
+        ProposalStatus::Denied,
+        ProposalStatus::Refused,
+    ];
 
     /// The word for it, as in the store and in JSON.
     pub fn name(self) -> &'static str {
         match self {
+            ProposalStatus::Recorded => "recorded",
             ProposalStatus::Begun => "begun",
             ProposalStatus::Waiting => "waiting",
             ProposalStatus::Done => "done",
@@ -127,13 +136,29 @@ impl ProposalStatus {
     }
 }
 
+/// The number of a reported message in its store; never given twice.
+pub type MessageId = i64;
+
+/// A message of the model that a client reported in a hook before it wrote the row.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ReportedMessage {
+    /// The last row of the user side in the file at that time; the message's row comes after it.
+    pub after: Option<Key>,
+    /// How many prompts can come between that row and the message.
+    pub prompts: u32,
+    /// The BLAKE3 of its text.
+    pub content: Address,
+}
+
 /// A command that the model wrote, and what became of it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Proposal {
     /// Its number.
     pub number: ProposalNumber,
-    /// Where it was written.
+    /// Where it was written. As long as the file does not hold the message, no row has this key.
     pub place: CommandPlace,
+    /// The reported message in which it was found, if the client reported it before it wrote the row.
+    pub message: Option<MessageId>,
     /// The turn in which it was written.
     pub turn: u32,
     /// The command as it was written.

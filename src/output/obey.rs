@@ -56,7 +56,7 @@ impl Report for ObeyReport {
             let (paint, word) = match command.status {
                 ProposalStatus::Done if self.dry_run => (Paint::Good, "would do"),
                 ProposalStatus::Begun | ProposalStatus::Done => (Paint::Good, "done"),
-                ProposalStatus::Waiting => (Paint::Warning, "waits"),
+                ProposalStatus::Recorded | ProposalStatus::Waiting => (Paint::Warning, "waits"),
                 ProposalStatus::Denied => (Paint::Bad, "denied"),
                 ProposalStatus::Refused => (Paint::Bad, "refused"),
             };

@@ -64,10 +64,16 @@ pub fn one_line(text: &str) -> String {
     line
 }
 
-/// A text without the line that says how it was shortened.
+/// The input of a tool without the line that says how it was shortened. The number of the block is not known yet; but no command and
+/// no path begins with such a line.
 pub fn unmarked(text: &str) -> &str {
+    let is_mark = |line: &str| {
+        let inner = line.strip_prefix("[@expand(").or_else(|| line.strip_prefix("[@recall("));
+        let digits = |inner: &str| inner.trim_start_matches(|c: char| c.is_ascii_digit()).starts_with(") | ");
+        inner.is_some_and(digits) && line.ends_with(']')
+    };
     match text.split_once("\n") {
-        Some((line, rest)) if line.starts_with("[@") && line.ends_with(']') => rest,
+        Some((line, rest)) if is_mark(line) => rest,
         _ => text,
     }
 }

@@ -16,6 +16,7 @@ const MIGRATIONS: &[&str] = &[
     include_str!("migrations/0001_history.sql"),
     include_str!("migrations/0002_proposals.sql"),
     include_str!("migrations/0003_deltas.sql"),
+    include_str!("migrations/0004_messages.sql"),
 ];
 
 /// How hard values are compressed: zstd's default, beyond which little is won.
@@ -359,7 +360,7 @@ impl Store {
     /// Forgets a session: its log, its snapshots, and every value that no other one needs. What was done cannot be undone.
     pub fn forget(&self, key: SessionKey) -> Result<(), StoreError> {
         let transaction = self.writing()?;
-        for table in ["edits", "hunks", "marks", "operations", "snapshots", "proposals", "obeyed"] {
+        for table in ["edits", "hunks", "marks", "operations", "snapshots", "proposals", "messages", "obeyed", "manifests"] {
             transaction.execute(&format!("DELETE FROM {table} WHERE session = ?1"), [key.0])?;
         }
         transaction.execute("DELETE FROM sessions WHERE id = ?1", [key.0])?;

@@ -1,7 +1,7 @@
 //! What the model asked for, each once.
 
 use super::history::{SessionKey, Store, StoreError, StoredSession, key, stored, word};
-use crate::model::{CommandPlace, OperationId, Proposal, ProposalNumber, ProposalStatus};
+use crate::model::{CommandPlace, Key, MessageId, OperationId, Proposal, ProposalNumber, ProposalStatus, ReportedMessage};
 use rusqlite::{OptionalExtension, Row, params};
 
 /// What became of a proposal.
@@ -17,7 +17,7 @@ pub struct Outcome {
     pub count: u32,
 }
 
-const COLUMNS: &str = "number, row, block, place, turn, command, blocks, status, answer, operation, count, time";
+const COLUMNS: &str = "number, row, block, place, turn, command, blocks, status, answer, operation, count, time, message";
 
 impl Store {
     /// The first turn of a session of which not every command was looked at; none where nobody ever looked.
@@ -57,6 +57,98 @@ impl Store {
         let sql = "SELECT 1 FROM proposals WHERE row = ?1 AND block = ?2 AND place = ?3";
         let mut statement = self.connection.prepare_cached(sql)?;
         Ok(statement.exists(params![place.row.0.to_le_bytes(), place.block, place.offset])?)
+    }
+
+    /// Records a reported message and its commands, each with its offset in the text, in one transaction. Returns the message's
+    /// number; `None` if it is known already. What it returns is on the disk.
+    pub fn record_message(
+        &self,
+        session: SessionKey,
+        message: &ReportedMessage,
+        turn: u32,
+        commands: &[(u32, &str)],
+        time: i64,
+    ) -> Result<Option<MessageId>, StoreError> {
+        let transaction = self.writing()?;
+        let after = message.after.unwrap_or(Key(0)).0.to_le_bytes();
+        let sql = "INSERT OR IGNORE INTO messages (session, after, prompts, content) VALUES (?1, ?2, ?3, ?4)";
+        if transaction.execute(sql, params![session.0, after, message.prompts, message.content])? == 0 {
+            return Ok(None);
+        }
+        let id: MessageId = transaction.last_insert_rowid();
+        let row = Key::of_bytes(format!("reported message {id}").as_bytes()).0.to_le_bytes();
+        for (offset, command) in commands {
+            let sql = "INSERT INTO proposals
+                       (session, row, block, place, turn, command, blocks, status, answer, told, count, time, message)
+                       VALUES (?1, ?2, 0, ?3, ?4, ?5, '', 'recorded', '', 1, 0, ?6, ?7)";
+            transaction.execute(sql, params![session.0, row, offset, turn, command, time, id])?;
+        }
+        transaction.commit()?;
+        Ok(Some(id))
+    }
+
+    /// The reported messages whose rows were not found yet, the oldest first: those of a session, and those that come after a row
+    /// of any session, because forks keep the identities of rows.
+    pub fn unlocated_messages(&self, session: SessionKey) -> Result<Vec<(MessageId, ReportedMessage)>, StoreError> {
+        let sql = "SELECT id, after, prompts, content FROM messages
+                   WHERE row IS NULL AND (session = ?1 OR after <> zeroblob(16)) ORDER BY id";
+        let message = |row: &Row<'_>| {
+            let after = Some(key(row, 1)?).filter(|after| *after != Key(0));
+            Ok((row.get(0)?, ReportedMessage { after, prompts: row.get(2)?, content: row.get(3)? }))
+        };
+        Ok(self.connection.prepare_cached(sql)?.query_map([session.0], message)?.collect::<Result<_, _>>()?)
+    }
+
+    /// Whether a row is the one of a reported message.
+    pub fn is_located(&self, row: Key) -> Result<bool, StoreError> {
+        let mut statement = self.connection.prepare_cached("SELECT 1 FROM messages WHERE row = ?1")?;
+        Ok(statement.exists([row.0.to_le_bytes()])?)
+    }
+
+    /// The commands of a reported message, in the order of its text.
+    pub fn commands_of(&self, message: MessageId) -> Result<Vec<(ProposalNumber, String)>, StoreError> {
+        let sql = "SELECT number, command FROM proposals WHERE message = ?1 ORDER BY place";
+        let command = |row: &Row<'_>| Ok((row.get(0)?, row.get(1)?));
+        Ok(self.connection.prepare_cached(sql)?.query_map([message], command)?.collect::<Result<_, _>>()?)
+    }
+
+    /// Says which row a reported message has, and where in the file its commands are, in one transaction.
+    pub fn locate_message(
+        &self,
+        message: MessageId,
+        row: Key,
+        places: &[(ProposalNumber, CommandPlace)],
+    ) -> Result<(), StoreError> {
+        let transaction = self.writing()?;
+        transaction.execute("UPDATE messages SET row = ?2 WHERE id = ?1", params![message, row.0.to_le_bytes()])?;
+        for (number, place) in places {
+            // A fork of the session may have it already.
+            let sql = "UPDATE OR IGNORE proposals SET row = ?2, block = ?3, place = ?4 WHERE number = ?1 AND message = ?5";
+            transaction.execute(sql, params![number, place.row.0.to_le_bytes(), place.block, place.offset, message])?;
+        }
+        transaction.commit()?;
+        Ok(())
+    }
+
+    /// The last row of the conversation when the model was last told the manifest; the outer `None` if it never was.
+    pub fn manifest_told(&self, session: SessionKey) -> Result<Option<Option<Key>>, StoreError> {
+        let mut statement = self.connection.prepare_cached("SELECT after FROM manifests WHERE session = ?1")?;
+        let after = statement.query_row([session.0], |row| key(row, 0)).optional()?;
+        Ok(after.map(|after| Some(after).filter(|after| *after != Key(0))))
+    }
+
+    /// Says that the model is told the manifest behind a row.
+    pub fn tell_manifest(&self, session: SessionKey, after: Option<Key>) -> Result<(), StoreError> {
+        let after = after.unwrap_or(Key(0)).0.to_le_bytes();
+        self.connection.execute("INSERT OR REPLACE INTO manifests VALUES (?1, ?2)", params![session.0, after])?;
+        Ok(())
+    }
+
+    /// Takes a recorded command, to carry it out on blocks, a selector; whether nothing was decided about it yet. It is on the disk
+    /// when this returns.
+    pub fn begin_recorded(&self, number: ProposalNumber, blocks: &str) -> Result<bool, StoreError> {
+        let sql = "UPDATE proposals SET status = 'begun', blocks = ?2 WHERE number = ?1 AND status = 'recorded'";
+        Ok(self.connection.execute(sql, params![number, blocks])? > 0)
     }
 
     /// Takes a proposal that waits, to carry it out; whether it still waited.
@@ -128,5 +220,6 @@ fn proposal(row: &Row<'_>) -> rusqlite::Result<Proposal> {
         operation: row.get(9)?,
         count: row.get(10)?,
         time: row.get(11)?,
+        message: row.get(12)?,
     })
 }

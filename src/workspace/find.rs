@@ -3,7 +3,7 @@
 use super::project::stated;
 use crate::fsio::{Disk, Entry, Identity, read_head};
 use crate::model::limits::{SNIFF_BYTES, SNIFF_LONGEST_BYTES};
-use crate::provider::{Format, Location, PROVIDERS, Places, ProviderAdapter, sniff};
+use crate::provider::{Format, Location, PROVIDERS, Places, ProviderAdapter, claude_code, sniff};
 use rayon::prelude::*;
 use std::collections::BTreeMap;
 use std::io;
@@ -18,6 +18,15 @@ pub struct Found {
     pub path: PathBuf,
     /// What its path says.
     pub location: Location,
+}
+
+impl Found {
+    /// The session that the path of a file names, whether or not the file is there; `None` if the path is no session's of Claude Code,
+    /// the client whose hooks name one before they write it.
+    pub fn announced(path: &Path) -> Option<Found> {
+        let provider = &claude_code::ClaudeCode;
+        Some(Found { provider, path: path.to_owned(), location: provider.locate(path)? })
+    }
 }
 
 impl std::fmt::Debug for Found {

@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 use std::process::Stdio;
 
 /// Runs the program with something on its standard input.
-fn given(sandbox: &Sandbox, arguments: &[&str], input: &str) -> Outcome {
+pub fn given(sandbox: &Sandbox, arguments: &[&str], input: &str) -> Outcome {
     let mut command = sandbox.command(arguments);
     let mut child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
     // A program that does not want all of it may be gone already.
@@ -240,6 +240,37 @@ fn the_manifest_is_told_once() {
 }
 
 #[test]
+fn the_words_of_a_manifest_in_a_prompt_are_a_prompt() {
+    let sandbox = Sandbox::of("tools-and-spill");
+    let path = session(&sandbox, "11");
+    let text = fs::read_to_string(&path).unwrap();
+    let last: Value =
+        text.lines().rev().map(|row| serde_json::from_str(row).unwrap()).find(|row: &Value| row["type"] == "assistant").unwrap();
+    let mut prompt = said(1, last["uuid"].as_str().unwrap(), "");
+    prompt["type"] = json!("user");
+    prompt["message"] = json!({"role": "user", "content": "What does [CONTEXT MANIFEST — 47 blocks] mean?"});
+    let answer = said(2, prompt["uuid"].as_str().unwrap(), "It is a list.");
+    fs::write(&path, format!("{text}{prompt}\n{answer}\n")).unwrap();
+    let payload = json!({"transcript_path": path, "prompt": "[CONTEXT MANIFEST"});
+    assert!(told(&sandbox, "UserPromptSubmit", &payload).starts_with("[CONTEXT MANIFEST"));
+    assert_eq!(told(&sandbox, "UserPromptSubmit", &payload), "", "it is told once, whether or not the client wrote it already");
+    // A client that dropped it by a compaction is told again.
+    let mut boundary = said(3, answer["uuid"].as_str().unwrap(), "");
+    boundary["type"] = json!("system");
+    boundary["subtype"] = json!("compact_boundary");
+    boundary["parentUuid"] = Value::Null;
+    boundary["logicalParentUuid"] = answer["uuid"].clone();
+    boundary["compactMetadata"] = json!({"trigger": "manual", "preTokens": 9});
+    let mut summary = said(4, boundary["uuid"].as_str().unwrap(), "");
+    summary["type"] = json!("user");
+    summary["isCompactSummary"] = json!(true);
+    summary["message"] = json!({"role": "user", "content": "A summary with a [CONTEXT MANIFEST in it."});
+    let answer = said(5, summary["uuid"].as_str().unwrap(), "Well.");
+    fs::write(&path, format!("{text}{prompt}\n{answer}\n{boundary}\n{summary}\n{answer}\n")).unwrap();
+    assert!(told(&sandbox, "UserPromptSubmit", &payload).starts_with("[CONTEXT MANIFEST"));
+}
+
+#[test]
 fn a_new_session_is_told_of_the_last_one_where_that_is_wanted() {
     let sandbox = Sandbox::of("tools-and-spill");
     let new = session(&sandbox, "11").with_file_name("99999999-0000-4000-8000-000000000000.jsonl");
@@ -271,7 +302,7 @@ fn a_prompt_brings_what_the_user_changed() {
         - reduced to a line #19 Bash for i in $(seq 1 9000); do echo "line $i of long output"; done (saves ~687)
         - pinned #24
     "#]]
-    .assert_eq(&format!("{}\n", second.split_once("\n\n").unwrap().1));
+    .assert_eq(&format!("\n{second}\n"));
 }
 
 #[test]

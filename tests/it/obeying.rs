@@ -26,9 +26,20 @@ fn set(sandbox: &Sandbox, text: &str) {
 
 /// Appends a turn, in which the model says something.
 pub fn say(sandbox: &Sandbox, text: &str) {
-    let path = session(sandbox);
-    let rows = fs::read_to_string(&path).unwrap();
-    let rows: Vec<Value> = rows.lines().filter_map(|row| serde_json::from_str(row).ok()).collect();
+    let [user, assistant] = turn(sandbox, text);
+    append(&session(sandbox), &[user, assistant]);
+}
+
+/// The rows of a turn in which the model says something, as the client writes them later.
+fn turn(sandbox: &Sandbox, text: &str) -> [Value; 2] {
+    turn_behind(sandbox, &[], text)
+}
+
+/// The same behind rows that the client has to write first.
+fn turn_behind(sandbox: &Sandbox, queued: &[Value], text: &str) -> [Value; 2] {
+    let rows = fs::read_to_string(session(sandbox)).unwrap();
+    let mut rows: Vec<Value> = rows.lines().filter_map(|row| serde_json::from_str(row).ok()).collect();
+    rows.extend_from_slice(queued);
     let last = rows.iter().rev().find(|row| row["type"] == "assistant" && row["isSidechain"] == false).unwrap();
     let (number, parent) = (rows.len(), &last["uuid"]);
     let [prompt, answer] = ["aaaaaaaa", "bbbbbbbb"].map(|start| format!("{start}-0000-4000-8000-{number:012}"));
@@ -44,7 +55,7 @@ pub fn say(sandbox: &Sandbox, text: &str) {
     assistant["message"] = last["message"].clone();
     assistant["message"]["id"] = json!(format!("msg_{number}"));
     assistant["message"]["content"] = json!([{"type": "text", "text": text}]);
-    append(&path, &[user, assistant]);
+    [user, assistant]
 }
 
 fn append(path: &Path, rows: &[Value]) {
@@ -442,11 +453,13 @@ fn an_older_store_is_brought_up_to_date() {
     done(&sandbox, "pin 20");
     done(&sandbox, "archive 19");
     let store = rusqlite::Connection::open(sandbox.home.join(".aperture/store.db")).unwrap();
-    let columns = ["base_bytes", "base_hash", "point"];
-    for column in columns {
+    for column in ["base_bytes", "base_hash", "point"] {
         store.execute_batch(&format!("ALTER TABLE operations DROP COLUMN {column}")).unwrap();
     }
-    store.execute_batch("DROP TABLE hunks; DROP TABLE proposals; DROP TABLE obeyed; PRAGMA user_version = 1").unwrap();
+    for table in ["hunks", "proposals", "messages", "obeyed", "manifests"] {
+        store.execute_batch(&format!("DROP TABLE {table}")).unwrap();
+    }
+    store.execute_batch("PRAGMA user_version = 1").unwrap();
     drop(store);
     assert_eq!(log(&sandbox), ["user archive 19", "user pin 20"]);
     // Its operations have no delta: they can be undone, and it is reported that this is not byte for byte.
@@ -456,6 +469,265 @@ fn an_older_store_is_brought_up_to_date() {
     done(&sandbox, "undo");
     say(&sandbox, "@pin(16)");
     assert_eq!(statuses(&sandbox), ["done"]);
+}
+
+/// The client reports the end of a turn and, if it does, its last message.
+fn stop(sandbox: &Sandbox, message: &str) {
+    let payload = json!({"transcript_path": session(sandbox), "last_assistant_message": message});
+    assert_eq!(crate::hooks::told(sandbox, "Stop", &payload), "");
+}
+
+fn start(sandbox: &Sandbox, source: &str) {
+    crate::hooks::told(sandbox, "SessionStart", &json!({"transcript_path": session(sandbox), "source": source}));
+}
+
+/// Every command that the store knows, with its status, the oldest first.
+fn known(sandbox: &Sandbox) -> Vec<String> {
+    let store = rusqlite::Connection::open(sandbox.home.join(".aperture/store.db")).unwrap();
+    let mut statement = store.prepare("SELECT command || ' ' || status FROM proposals ORDER BY number").unwrap();
+    statement.query_map([], |row| row.get(0)).unwrap().collect::<Result<_, _>>().unwrap()
+}
+
+#[test]
+fn a_reported_message_is_obeyed_before_its_row_is_written() {
+    for registered in [false, true] {
+        let sandbox = sandbox();
+        if registered {
+            start(&sandbox, "resume");
+        }
+        let [prompt, answer] = turn(&sandbox, "  Done.\n\n@pin(16)\n\n@archive(19, reason: read)\n");
+        append(&session(&sandbox), &[prompt]);
+        stop(&sandbox, "Done.\n\n@pin(16)\n\n@archive(19, reason: read)");
+        assert_eq!(log(&sandbox), ["model @pin(16)"]);
+        let inbox = done(&sandbox, "inbox");
+        assert!(inbox.contains("@archive(19, reason: read)"), "{inbox}");
+        // Nothing comes twice, with the row or without it.
+        assert_eq!(statuses(&sandbox), [""; 0]);
+        append(&session(&sandbox), &[answer]);
+        assert!(done(&sandbox, "obey --dry-run").contains("nothing was asked for"));
+        assert_eq!(statuses(&sandbox), [""; 0]);
+        stop(&sandbox, "Done.\n\n@pin(16)\n\n@archive(19, reason: read)");
+        assert_eq!(known(&sandbox), ["@pin(16) done", "@archive(19, reason: read) waiting"]);
+        assert!(done(&sandbox, "approve 2").contains("1 block archived"));
+        assert_eq!(log(&sandbox), ["model @archive(19, reason: read)", "model @pin(16)"]);
+        let log = done(&sandbox, "log");
+        assert!(log.contains("Claude pinned 1 block and archived 1"), "{log}");
+    }
+}
+
+#[test]
+fn a_reported_command_can_be_denied() {
+    let sandbox = sandbox();
+    let [prompt, answer] = turn(&sandbox, "@archive(19)");
+    append(&session(&sandbox), &[prompt]);
+    stop(&sandbox, "@archive(19)");
+    done(&sandbox, "deny 1 --reason 'still needed'");
+    append(&session(&sandbox), &[answer]);
+    assert_eq!(statuses(&sandbox), [""; 0]);
+    let told = crate::hooks::told(&sandbox, "UserPromptSubmit", &json!({"transcript_path": session(&sandbox)}));
+    assert!(told.contains("aperture: @archive(19) is denied: still needed"), "{told}");
+    assert_eq!(known(&sandbox), ["@archive(19) denied"]);
+}
+
+#[test]
+fn the_same_text_in_two_messages_is_obeyed_twice() {
+    let one = "@create(\"one\")";
+    for looked in [false, true] {
+        let sandbox = sandbox();
+        open_in_client(&sandbox);
+        let [prompt, answer] = turn(&sandbox, one);
+        append(&session(&sandbox), &[prompt]);
+        stop(&sandbox, one);
+        append(&session(&sandbox), &[answer]);
+        if looked {
+            done(&sandbox, "obey");
+        }
+        let [prompt, answer] = turn(&sandbox, one);
+        append(&session(&sandbox), &[prompt]);
+        stop(&sandbox, one);
+        assert_eq!(known(&sandbox).len(), 2, "{looked}");
+        append(&session(&sandbox), std::slice::from_ref(&answer));
+        // Another hook made the model go on in the same turn.
+        let mut more = answer.clone();
+        more["type"] = json!("user");
+        more["isMeta"] = json!(true);
+        more["uuid"] = json!("cccccccc-0000-4000-8000-000000000001");
+        more["parentUuid"] = answer["uuid"].clone();
+        more["message"] = json!({"role": "user", "content": "Stop hook feedback: not yet"});
+        let mut last = answer;
+        last["uuid"] = json!("cccccccc-0000-4000-8000-000000000002");
+        last["parentUuid"] = more["uuid"].clone();
+        last["message"]["id"] = json!("msg_last");
+        append(&session(&sandbox), &[more]);
+        stop(&sandbox, one);
+        assert_eq!(known(&sandbox).len(), 3, "{looked}");
+        append(&session(&sandbox), &[last]);
+        done(&sandbox, "obey");
+        assert_eq!(known(&sandbox), [format!("{one} done"), format!("{one} done"), format!("{one} done")], "{looked}");
+    }
+}
+
+#[test]
+fn one_message_reported_twice_is_obeyed_once() {
+    let sandbox = sandbox();
+    open_in_client(&sandbox);
+    let [prompt, answer] = turn(&sandbox, "@create(\"one\")");
+    append(&session(&sandbox), &[prompt]);
+    let payload = json!({"transcript_path": session(&sandbox), "last_assistant_message": "@create(\"one\")"}).to_string();
+    let hook = || {
+        let mut child = sandbox.command(&["hook", "Stop"]).stdin(std::process::Stdio::piped()).spawn().unwrap();
+        std::io::Write::write_all(&mut child.stdin.take().unwrap(), payload.as_bytes()).unwrap();
+        child
+    };
+    let mut hooks = [hook(), hook(), hook()];
+    // The row comes while they wait for it, or later.
+    std::thread::sleep(std::time::Duration::from_millis(100));
+    append(&session(&sandbox), &[answer]);
+    hooks.iter_mut().for_each(|hook| assert!(hook.wait().unwrap().success()));
+    done(&sandbox, "obey");
+    assert_eq!(known(&sandbox), ["@create(\"one\") done"]);
+    // A fork has the row as well.
+    sandbox.session("22222222-2222-4222-8222-222222222222", fs::read(session(&sandbox)).unwrap(), 9);
+    assert_eq!(sandbox.json(&["obey", "-s", "2222"], "aperture.obey/1")["commands"], json!([]));
+}
+
+#[test]
+fn a_fork_does_not_repeat_a_reported_message() {
+    let sandbox = sandbox();
+    open_in_client(&sandbox);
+    let [prompt, answer] = turn(&sandbox, "@create(\"one\")");
+    append(&session(&sandbox), &[prompt]);
+    stop(&sandbox, "@create(\"one\")");
+    append(&session(&sandbox), &[answer]);
+    sandbox.session("22222222-2222-4222-8222-222222222222", fs::read(session(&sandbox)).unwrap(), 9);
+    assert_eq!(sandbox.json(&["obey", "-s", "2222"], "aperture.obey/1")["commands"], json!([]));
+    done(&sandbox, "obey");
+    assert_eq!(known(&sandbox), ["@create(\"one\") done"]);
+}
+
+#[test]
+fn what_was_recorded_before_a_crash_is_done_once() {
+    for has_row in [false, true] {
+        let sandbox = sandbox();
+        open_in_client(&sandbox);
+        start(&sandbox, "resume");
+        let store = rusqlite::Connection::open(sandbox.home.join(".aperture/store.db")).unwrap();
+        store
+            .execute(
+                "CREATE TRIGGER t BEFORE UPDATE OF status ON proposals WHEN new.command = '@create(\"two\")'
+                 BEGIN SELECT RAISE(ABORT, 'attempt to write a readonly database'); END",
+                [],
+            )
+            .unwrap();
+        let text = "@create(\"one\") and @create(\"two\")";
+        let [prompt, answer] = turn(&sandbox, text);
+        append(&session(&sandbox), &[prompt]);
+        let payload = json!({"transcript_path": session(&sandbox), "last_assistant_message": text});
+        let outcome = crate::hooks::given(&sandbox, &["hook", "Stop"], &payload.to_string());
+        assert!(outcome.stderr.contains("readonly"), "{}", outcome.stderr);
+        assert_eq!(known(&sandbox), ["@create(\"one\") done", "@create(\"two\") recorded"]);
+        store.execute("DROP TRIGGER t", []).unwrap();
+        if has_row {
+            append(&session(&sandbox), std::slice::from_ref(&answer));
+        }
+        let told = crate::hooks::told(&sandbox, "UserPromptSubmit", &payload);
+        assert!(told.contains("@create(\"one\")") && told.contains("@create(\"two\")"), "{told}");
+        if !has_row {
+            append(&session(&sandbox), &[answer]);
+        }
+        done(&sandbox, "obey");
+        assert_eq!(known(&sandbox), ["@create(\"one\") done", "@create(\"two\") done"]);
+        // What was interrupted while it was carried out is the user's to decide, and comes no second time with its row.
+        store.execute("UPDATE proposals SET status = 'begun' WHERE number = 1", []).unwrap();
+        assert_eq!(statuses(&sandbox), [""; 0]);
+        assert_eq!(known(&sandbox), ["@create(\"one\") waiting", "@create(\"two\") done"]);
+    }
+}
+
+#[test]
+fn a_session_without_a_file_is_known() {
+    let sandbox = sandbox();
+    let directory = session(&sandbox).parent().unwrap().to_owned();
+    let [mut prompt, answer] = turn(&sandbox, "@create(\"one\")");
+    prompt["parentUuid"] = Value::Null;
+    fs::remove_dir_all(&directory).unwrap();
+    start(&sandbox, "startup");
+    assert_eq!(run(&sandbox, "verify --all").code, 0, "nothing was done to it that could be missing");
+    stop(&sandbox, "@create(\"one\")");
+    assert_eq!(known(&sandbox), ["@create(\"one\") recorded"]);
+    fs::create_dir_all(&directory).unwrap();
+    fs::write(session(&sandbox), "").unwrap();
+    append(&session(&sandbox), &[prompt]);
+    open_in_client(&sandbox);
+    done(&sandbox, "obey");
+    append(&session(&sandbox), &[answer]);
+    done(&sandbox, "obey");
+    assert_eq!(known(&sandbox), ["@create(\"one\") done"]);
+}
+
+#[test]
+fn every_turn_counts_from_the_start_of_a_session_on() {
+    let sandbox = sandbox();
+    say(&sandbox, "@create(\"before\")");
+    start(&sandbox, "resume");
+    assert_eq!(sandbox.json(&["gc"], "aperture.gc/1")["sessions"], json!([]), "it is only registered");
+    open_in_client(&sandbox);
+    done(&sandbox, "obey");
+    // Two turns of which no hook heard.
+    say(&sandbox, "@create(\"one\")");
+    say(&sandbox, "@create(\"two\")");
+    done(&sandbox, "obey");
+    assert_eq!(known(&sandbox), ["@create(\"one\") done", "@create(\"two\") done"]);
+}
+
+/// Any order in which a client writes rows and calls hooks, with hooks that never run: each command is carried out once.
+#[test]
+fn each_command_of_any_talk_is_obeyed_once() {
+    let seeds = std::env::var("APERTURE_CASES").ok().and_then(|cases| cases.parse().ok()).unwrap_or(12);
+    for seed in 1..=seeds {
+        let sandbox = sandbox();
+        open_in_client(&sandbox);
+        start(&sandbox, "resume");
+        let mut state = u64::wrapping_mul(seed, 0x9e37_79b9_7f4a_7c15);
+        let mut chance = |of: u64| {
+            state ^= state << 13;
+            state ^= state >> 7;
+            state ^= state << 17;
+            state % of
+        };
+        let (mut queue, mut expected) = (std::collections::VecDeque::new(), Vec::new());
+        for _ in 0..6 {
+            let texts = ["@create(\"one\")", "@create(\"one\") @create(\"two\")", "nothing"];
+            let text = texts[chance(3) as usize];
+            expected
+                .extend(text.split_inclusive(')').filter(|part| part.contains('@')).map(|part| format!("{} done", part.trim())));
+            let turn = turn_behind(&sandbox, &queue.iter().cloned().collect::<Vec<_>>(), text);
+            queue.extend(turn);
+            let write = |rows: usize, queue: &mut std::collections::VecDeque<Value>| {
+                let rows: Vec<Value> = queue.drain(..rows.min(queue.len())).collect();
+                append(&session(&sandbox), &rows);
+            };
+            // All but the last row, mostly.
+            let rows = queue.len() - 1 - (chance(4) == 0) as usize;
+            write(rows, &mut queue);
+            if chance(5) > 0 {
+                stop(&sandbox, text);
+            }
+            let rows = if chance(4) == 0 { 0 } else { queue.len() };
+            write(rows, &mut queue);
+            match chance(3) {
+                0 => drop(crate::hooks::told(&sandbox, "UserPromptSubmit", &json!({"transcript_path": session(&sandbox)}))),
+                1 => drop(done(&sandbox, "obey")),
+                _ => {}
+            }
+        }
+        append(&session(&sandbox), &queue.into_iter().collect::<Vec<_>>());
+        done(&sandbox, "obey");
+        let mut known = known(&sandbox);
+        known.sort();
+        expected.sort();
+        assert_eq!(known, expected, "{seed}");
+    }
 }
 
 /// Run by hand: what the models of real sessions would have asked for without knowing of it.

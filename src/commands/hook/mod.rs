@@ -8,6 +8,7 @@ mod prompt;
 mod result;
 mod start;
 mod stop;
+mod told;
 
 use crate::cli::{CommandError, Env, ErrorKind};
 use crate::engine::label;
@@ -41,6 +42,7 @@ struct Payload {
     tool_name: Option<String>,
     tool_use_id: Option<String>,
     tool_response: Value,
+    last_assistant_message: Option<String>,
 }
 
 /// What is answered to an event.
@@ -59,7 +61,7 @@ static EVENTS: &[Event] = &[
     Event { name: "PreCompact", answer: compaction::answer },
     Event { name: RESULTS, answer: result::answer },
     Event { name: "Stop", answer: stop::answer },
-    Event { name: "SessionEnd", answer: stop::answer },
+    Event { name: "SessionEnd", answer: stop::end },
 ];
 
 /// The events of which aperture wants to hear; of results of tools only where they are to be shortened.

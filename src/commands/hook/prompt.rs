@@ -1,10 +1,10 @@
 //! The user sends a prompt.
 
-use super::Payload;
+use super::{Payload, told};
 use crate::cli::{CommandError, Env};
 use crate::commands::{manifest, obey};
 use crate::engine::{Reading, label};
-use crate::model::{Actor, Block, MarkKind, Operation, Role};
+use crate::model::{Actor, MarkKind, Operation, Role};
 use crate::output::{HookReport, Report, changes_of};
 
 /// What the model does not know yet: the answers to its commands, a first manifest, what the user selected and changed since
@@ -13,17 +13,22 @@ pub(super) fn answer(env: &Env, payload: &Payload) -> Result<Option<HookReport>,
     if !payload.has_session(env) {
         return Ok(None);
     }
-    let told = |block: &Block| block.preview.contains(MANIFEST);
-    // All that can be decided is only needed for a manifest, which is told once.
     let found = env.find(None)?;
-    let mut workspace = env.read_as_wanted(found.clone(), &|session| !session.blocks.iter().any(told))?;
-    let mut parts: Vec<String> = obey::answers(env).into_iter().collect();
-    let Some(since) = last_turn(&workspace.reading) else { return Ok(joined(&parts)) };
-    if !workspace.reading.in_window().any(told) {
-        if workspace.reading.session.blocks.iter().any(told) {
-            workspace = env.read(found)?;
+    // What the file did not have when the model stopped, it has now.
+    let answers = match obey::obey(env) {
+        Ok(_) => obey::answers(env),
+        Err(error) => {
+            env.note(&format!("the model's commands were not looked for: {:#}", error.source));
+            None
         }
-        // First: the next prompt knows it by its beginning.
+    };
+    // All that can be decided is only needed for a manifest, which is told once.
+    let mut workspace = env.read_as_wanted(found.clone(), &|_| false)?;
+    let mut parts: Vec<String> = answers.into_iter().collect();
+    let Some(since) = last_turn(&workspace.reading) else { return Ok(joined(&parts)) };
+    // What cannot be remembered would be told at each prompt.
+    if !told::is_told(env, &workspace).unwrap_or(true) && told::remember(env, &workspace).is_ok() {
+        workspace = env.read(found)?;
         parts.insert(0, manifest::short(env, &workspace).text(&env.style));
     }
     let reading = &workspace.reading;
@@ -44,9 +49,6 @@ pub(super) fn answer(env: &Env, payload: &Payload) -> Result<Option<HookReport>,
     }
     Ok(joined(&parts))
 }
-
-/// What a manifest begins with.
-const MANIFEST: &str = "[CONTEXT MANIFEST";
 
 fn joined(parts: &[String]) -> Option<HookReport> {
     (!parts.is_empty()).then(|| HookReport::context("UserPromptSubmit", &parts.join("\n\n")))

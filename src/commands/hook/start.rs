@@ -1,11 +1,12 @@
 //! A session begins, is resumed, or goes on after a compaction.
 
-use super::Payload;
+use super::{Payload, told};
 use crate::cli::{CommandError, Env};
-use crate::commands::{manifest, summary};
+use crate::commands::{manifest, obey, summary};
 use crate::engine::Reading;
 use crate::model::{RowKind, Zone};
 use crate::output::{HookReport, Report};
+use crate::workspace::Workspace;
 
 /// The manifest, if there is anything to say one about, and how the model can shape its memory.
 ///
@@ -13,12 +14,16 @@ use crate::output::{HookReport, Report};
 /// of the project was about.
 pub(super) fn answer(env: &Env, payload: &Payload) -> Result<Option<HookReport>, CommandError> {
     let mut parts = Vec::new();
-    if payload.has_session(env) {
-        let workspace = env.open(None)?;
+    let workspace = if payload.has_session(env) { Some(env.open(None)?) } else { None };
+    register(env, payload, workspace.as_ref());
+    if let Some(workspace) = workspace {
         // The client asks before it writes the compaction: what the file holds then is what was, and all of it may be gone.
         let behind = payload.source.as_deref() == Some("compact") && !is_cut(&workspace.reading);
         if !behind {
-            // First: at each prompt it is known by its beginning.
+            // Where that cannot be remembered, it is told again with the next prompt that can.
+            if let Err(error) = told::remember(env, &workspace) {
+                env.note(&format!("the manifest is not remembered: {:#}", error.source));
+            }
             parts.push(manifest::detailed(env, &workspace).text(&env.style));
         }
         parts.push(COMMANDS.to_owned());
@@ -36,6 +41,16 @@ pub(super) fn answer(env: &Env, payload: &Payload) -> Result<Option<HookReport>,
         }
     }
     Ok(Some(HookReport::context("SessionStart", &parts.join("\n"))))
+}
+
+/// Makes the session known to the store. Nobody waits for that.
+fn register(env: &Env, payload: &Payload, workspace: Option<&Workspace<'_>>) {
+    let Some(path) = &payload.transcript_path else { return };
+    // A compaction comes in the middle of a turn.
+    let in_turn = payload.source.as_deref() == Some("compact");
+    if let Err(error) = obey::register(env, path, workspace, in_turn) {
+        env.note(&format!("the session is not registered: {:#}", error.source));
+    }
 }
 
 /// Whether a compaction is the last thing that happened.

@@ -5,8 +5,17 @@ use crate::cli::{CommandError, Env};
 use crate::commands::obey;
 use crate::output::HookReport;
 
-/// Carries out what the model asked for. It is told with the next prompt: an answer now would start it again.
+/// Carries out what the model asked for, also in a message that is not in the file yet. It is told with the next prompt: an answer
+/// now would start it again.
 pub(super) fn answer(env: &Env, payload: &Payload) -> Result<Option<HookReport>, CommandError> {
+    if let Some(path) = &payload.transcript_path {
+        obey::obey_turn(env, path, payload.last_assistant_message.as_deref())?;
+    }
+    Ok(None)
+}
+
+/// Carries out what was not yet.
+pub(super) fn end(env: &Env, payload: &Payload) -> Result<Option<HookReport>, CommandError> {
     if payload.has_session(env) {
         obey::obey(env)?;
     }

@@ -1,6 +1,7 @@
 //! Where in a text commands stand: not in code, not in quotations, not in what only looks like one.
 
 use super::arguments::{Bounds, interpret, split};
+use super::talk::is_talk;
 use super::{Malformed, ModelCommand};
 use crate::model::Verb;
 use std::ops::Range;
@@ -21,9 +22,9 @@ pub struct Said {
 
 /// The commands in a text of the model, in their order.
 ///
-/// What stands in a code block, in code or quotation marks, in a quoted line, in brackets (as in the line that stands for a
-/// shortened block), within a word or behind a backslash is talk about a command and none. So is one that only names what it
-/// takes: `@archive()`, `@update(…, "…")`.
+/// What stands in a code block, in code or quotation marks, in a quoted line, a heading or a table, in parentheses or brackets (as in
+/// a link, or the line that stands for a shortened block), struck out, within a word or behind a backslash is talk about a command and
+/// none. So is one that only names what it takes, as `@archive()` or `@update(…, "…")`, and one in a sentence that denies it.
 pub fn find(text: &str) -> Vec<Said> {
     let mut said = Vec::new();
     let mut at = 0;
@@ -60,7 +61,11 @@ fn line(text: &str, at: usize) -> Line {
     let whole = rest.split_inclusive('\n').next().unwrap_or_default();
     let skipped = |bytes| Line { skipped: bytes };
     let bare = without_list_marks(whole.trim_start());
-    if bare.starts_with('>') {
+    let unmarked = bare.trim_start_matches('#');
+    let heading = bare.len() - unmarked.len();
+    let is_heading = (1..=6).contains(&heading) && unmarked.starts_with([' ', '\t']);
+    let is_reference = bare.starts_with('[') && bare.split_once(']').is_some_and(|(_, rest)| rest.starts_with(':'));
+    if bare.starts_with(['>', '|']) || is_heading || is_reference || is_table_row(text, at, whole) {
         return skipped(whole.len());
     }
     for mark in ['`', '~'] {
@@ -76,12 +81,31 @@ fn line(text: &str, at: usize) -> Line {
     skipped(if is_indented(whole) && (after_blank || after_code) { whole.len() } else { 0 })
 }
 
+/// Whether a line with a cell of its own belongs to a table: the line below the heading of one is behind it, or anywhere before it in
+/// its paragraph.
+fn is_table_row(text: &str, at: usize, line: &str) -> bool {
+    let mut depth = 0usize;
+    let has_cells = line.chars().any(|next| {
+        match next {
+            '(' => depth += 1,
+            ')' => depth = depth.saturating_sub(1),
+            _ => {}
+        }
+        next == '|' && depth == 0
+    });
+    let rules = |line: &str| line.contains('-') && line.contains('|') && line.trim().chars().all(|c| "|:- \t".contains(c));
+    let before = || &text[text.floor_char_boundary(at.saturating_sub(LONGEST_QUOTATION))..at];
+    has_cells
+        && (paragraph(&text[at + line.len()..]).lines().next().is_some_and(rules)
+            || before().lines().rev().take_while(|line| !line.trim().is_empty()).any(rules))
+}
+
 fn is_indented(line: &str) -> bool {
     line.starts_with("    ") || line.starts_with('\t')
 }
 
 /// The line without the marks of the lists that it begins.
-fn without_list_marks(mut line: &str) -> &str {
+pub(super) fn without_list_marks(mut line: &str) -> &str {
     loop {
         let digits = line.trim_start_matches(|c: char| c.is_ascii_digit());
         let numbered = if digits.len() < line.len() { digits.strip_prefix(['.', ')']) } else { None };
@@ -122,8 +146,22 @@ fn inline(text: &str, at: usize) -> (usize, Option<Said>) {
         }
         '"' if before.is_none_or(opens) => over(quotation(rest, '"', '"')),
         '“' | '„' => over(quotation(rest, '“', '”').or_else(|| quotation(rest, '„', '“'))),
+        '\'' if before.is_none_or(opens) => {
+            let line = rest.split_once('\n').map_or(rest, |(line, _)| line);
+            over(quotation(line, '\'', '\''))
+        }
         '«' => over(quotation(rest, '«', '»')),
-        '[' if rest.starts_with("[@") => over(paragraph(rest).lines().next().and_then(|line| line.find(']')).map(|end| end + 1)),
+        '‘' => over(quotation(rest, '‘', '’')),
+        '「' => over(quotation(rest, '「', '」')),
+        '『' => over(quotation(rest, '『', '』')),
+        '[' => over(enclosed(rest, '[', ']').or_else(|| {
+            // The line that stands for a shortened block may hold anything.
+            let line = paragraph(rest).lines().next().filter(|line| line.starts_with("[@"));
+            line.and_then(|line| line.find(']')).map(|end| end + 1)
+        })),
+        '(' => over(enclosed(rest, '(', ')')),
+        '（' => over(enclosed(rest, '（', '）')),
+        '~' if rest.starts_with("~~") => over(paragraph(&rest[2..]).find("~~").map(|end| 2 + end + 2)),
         '<' => over(["!--", "code", "pre"].iter().zip(["-->", "</code>", "</pre>"]).find_map(|(open, close)| {
             rest[1..].starts_with(open).then(|| rest.find(close).map_or(rest.len(), |end| end + close.len()))
         })),
@@ -137,9 +175,19 @@ fn opens(before: char) -> bool {
     before.is_whitespace() || "([{—–-:".contains(before)
 }
 
-/// Whether a command can stand behind this character: neither within a word nor in a path, an address or brackets.
+/// Whether a command can stand behind this character: neither within a word nor in a path, an address, brackets or parentheses.
 fn may_precede(before: char) -> bool {
-    before.is_whitespace() || "()*—–:;,".contains(before)
+    before.is_whitespace() || ")*—–:;,：，、。）".contains(before)
+}
+
+/// Bytes of what is in parentheses or brackets, with them, if they are closed in their paragraph.
+fn enclosed(rest: &str, open: char, close: char) -> Option<usize> {
+    let mut depth = 0usize;
+    paragraph(rest).char_indices().find_map(|(at, next)| {
+        depth += usize::from(next == open);
+        depth -= usize::from(next == close);
+        (depth == 0).then_some(at + next.len_utf8())
+    })
 }
 
 /// Bytes of a piece of code in as many backticks, if it is closed in its paragraph.
@@ -188,6 +236,7 @@ fn command(text: &str, at: usize) -> Option<(usize, Option<Said>)> {
     let said = |end: usize, command| Some((end, Some(Said { place: at..end, command })));
     let pieces = match split(rest, Bounds::SAID) {
         Ok(pieces) => pieces,
+        Err(_) if is_talk(text, &(at..inside)) => return Some((inside, None)),
         // Whatever follows may be a part of the text that was to be kept.
         Err(Malformed::UnclosedText) => return said(text.len(), Err(Malformed::UnclosedText)),
         Err(malformed) => return said(inside, Err(malformed)),
@@ -196,7 +245,7 @@ fn command(text: &str, at: usize) -> Option<(usize, Option<Said>)> {
     let behind = &text[end..];
     let goes_on = behind.starts_with(|c: char| c.is_alphanumeric() || "_([{".contains(c))
         || behind.strip_prefix('.').is_some_and(|more| more.starts_with(char::is_alphanumeric));
-    if goes_on || pieces.is_mention() {
+    if goes_on || pieces.is_mention() || is_talk(text, &(at..end)) {
         return Some((end, None));
     }
     match (verb, slip(name)) {

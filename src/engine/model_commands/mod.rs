@@ -7,6 +7,7 @@ mod arguments;
 mod find;
 mod policy;
 mod resolve;
+mod talk;
 #[cfg(test)]
 mod tests;
 

@@ -63,7 +63,6 @@ fn what_is_a_command() {
             &["create \"run `make` first\\n\\n```sh\\nmake db\\n```\\n> and so on :)\""],
         ),
         ("**@pin(3)**", &["pin 3"]),
-        ("(@pin(3))", &["pin 3"]),
         ("- @pin(3)\n2. @pin(4)", &["pin 3", "pin 4"]),
         ("text\n    @pin(3)", &["pin 3"]),
         ("@pin(\n  12\n)", &["pin 12"]),
@@ -119,6 +118,140 @@ fn what_is_none() {
     ] {
         assert_eq!(found(text), [""; 0], "{text}");
     }
+}
+
+/// What a model writes around a command. A command of a line of its own is meant; within a sentence only where nothing denies it.
+#[test]
+fn commands_are_told_from_talk() {
+    let commands = [
+        "@archive(3)",
+        "  @archive(3)  ",
+        "**@archive(3)**",
+        "- @archive(3)",
+        "* **@archive(3)**",
+        "12. @archive(3)",
+        "- [ ] @archive(3)",
+        "@archive(3).",
+        "@archive(3) — the part about auth is done",
+        "@archive(3) and that is it",
+        "I archive it: @archive(3)",
+        "I archive it (all of it): @archive(3)",
+        "The auth part is done; @archive(3)",
+        "Block 3 is not needed any more: @archive(3)",
+        "Block 3 is not needed any more. @archive(3)",
+        "Block 3 isn't needed any more — @archive(3)",
+        "Block 3 isn’t needed any more, so I @archive(3)",
+        "That never worked. Let me tidy up: @archive(3)",
+        "Never mind.\n\n@archive(3)",
+        "I must not keep this\n@archive(3)",
+        "- do not forget the tests\n- @archive(3)",
+        "1) @archive(3)",
+        "see [the plan](plan.md) first @archive(3)",
+        "a | b\n@archive(3)",
+        "a | b\n--|--\n1 | 2\n\n@archive(3)",
+        "# Tidy up\n@archive(3)",
+        "Ich räume auf: @archive(3)",
+        "Das wird nicht mehr gebraucht: @archive(3)",
+        "Ce n'est plus utile : @archive(3)",
+        "それは不要です。@archive(3)",
+        "Wir brauchen es nicht mehr. @archive(3)",
+        "the so-called 'auth' part is done @archive(3)",
+        "it's done, users' data is safe: @archive(3)",
+        "array[0] and f(x) are read @archive(3)",
+        "smile :) @archive(3)",
+        "open ( and @archive(3)",
+        "~ 5 lines @archive(3)",
+    ];
+    for text in commands {
+        assert_eq!(found(text), ["archive 3"], "{text}");
+    }
+    let talk = [
+        // In parentheses, brackets, links, tables, headings.
+        "(@archive(3))",
+        "( @archive(3) )",
+        "as said (see @archive(3) above)",
+        "as said (with f(x), then @archive(3), and so on)",
+        "over two lines (first\nthen @archive(3))",
+        "（@archive(3)）",
+        "[see](@archive(3))",
+        "[see](https://example.org/ @archive(3))",
+        "[see @archive(3)](https://example.org)",
+        "![@archive(3)](a.png)",
+        "[see @archive(3)][1]",
+        "[1]: @archive(3)",
+        "[a list, @archive(3), of things]",
+        "<https://example.org/@archive(3)>",
+        "| command | effect |\n| --- | --- |\n| @archive(3) | moves it |",
+        "command | effect\n--- | ---\n@archive(3) | moves it",
+        "@archive(3) | moves it\n:-- | --:\na | b",
+        "| @archive(3) |",
+        "## @archive(3)",
+        "### What @archive(3) does",
+        "~~@archive(3)~~",
+        // Quoted.
+        "'write @archive(3) to move it'",
+        "‘write @archive(3)’",
+        "「@archive(3)」",
+        "the manual says: \"@archive(3)\"",
+        // Negated.
+        "You must not use @archive(3)",
+        "I must not use @archive(3) here",
+        "I don't @archive(3)",
+        "I don’t @archive(3) yet",
+        "Do not write @archive(3) again",
+        "Do not, under any circumstances, @archive(3)",
+        "Never @archive(3)",
+        "Never write this: @archive(3)",
+        "Please don't: @archive(3)",
+        "I did not run @archive(3)",
+        "I will not @archive(3) or @archive(3)",
+        "never @archive(3), @archive(3)",
+        "I keep it instead of @archive(3)",
+        "rather than @archive(3) I keep it",
+        "without @archive(3) it stays",
+        "there is no need for @archive(3)",
+        "I can't use @archive(3)",
+        "Avoid @archive(3)",
+        "not @archive(3) but something else",
+        "Not needed:\nI will not\nuse @archive(3)",
+        "Bitte nicht @archive(3) verwenden",
+        "Ich schreibe kein @archive(3)",
+        "statt @archive(3)",
+        "N'utilisez pas @archive(3)",
+        "au lieu de @archive(3)",
+        "sans @archive(3)",
+        "No uses nunca @archive(3)",
+        "en lugar de @archive(3)",
+        "não use @archive(3)",
+        "non usare @archive(3)",
+        "gebruik geen @archive(3)",
+        "не используйте @archive(3)",
+        "nie używaj @archive(3)",
+        "不要用 @archive(3)",
+        "请勿使用 @archive(3)",
+        "@archive(3) は使わないでください",
+        "여기서는 @archive(3) 사용하지 마세요",
+        // Supposed, or an example.
+        "If you agree, @archive(3)",
+        "I could @archive(3) it",
+        "you can use @archive(3) for that",
+        "You would write @archive(3)",
+        "e.g. @archive(3)",
+        "commands such as @archive(3)",
+        "something like @archive(3)",
+        "for example, @archive(3)",
+        "zum Beispiel @archive(3)",
+        // Something is said about it.
+        "@archive(3) is what I would write",
+        "@archive(3) must not be used",
+        "@archive(3) would drop it",
+        "@archive(3) isn’t needed",
+        "- @archive(3) moves it to cold storage",
+    ];
+    for text in talk {
+        assert_eq!(found(text), [""; 0], "{text}");
+    }
+    assert_eq!(found("I must not use @archive(3). But I do this:\n\n@pin(4)"), ["pin 4"]);
 }
 
 #[test]
@@ -216,7 +349,26 @@ fn what_is_kept_is_read_at_any_length() {
 
 #[test]
 fn long_texts_take_no_long_time() {
-    for piece in ["@create(\"", "@archive(((", " \"a", "`", "``` ", "“", "<!--", "[@", "\\", "@pin(3", "> ", "@recall(\"a\\"] {
+    for piece in [
+        "@create(\"",
+        "@archive(((",
+        " \"a",
+        "`",
+        "``` ",
+        "“",
+        "<!--",
+        "[@",
+        "(",
+        "[",
+        "~~",
+        "| ",
+        "a.",
+        "not @pin(3) ",
+        "\\",
+        "@pin(3",
+        "> ",
+        "@recall(\"a\\",
+    ] {
         find(&piece.repeat(20_000));
     }
 }

@@ -1,5 +1,7 @@
 //! What is left of a text when everything is taken out that is no prose: tags of clients, code, tables, logs.
 
+use crate::engine::marker;
+use crate::model::{Block, Level};
 use std::borrow::Cow;
 
 /// Tags of clients whose content nobody wrote.
@@ -129,9 +131,15 @@ fn item(line: &str) -> Option<&str> {
     Some(boxed.unwrap_or(text).trim())
 }
 
-/// Whether a line is what aperture put in the place of what it took out.
-pub(super) fn is_marker(line: &str) -> bool {
-    ["[@expand(", "[@recall(", "[…"].iter().any(|start| line.starts_with(start))
+/// The content of a block without what aperture put in the place of what it took out. Only a shortened block has such lines: in every
+/// other one they are somebody's words.
+pub(super) fn unshortened<'a>(block: &Block, content: &'a str) -> Cow<'a, str> {
+    if block.level == Level::Original {
+        return Cow::Borrowed(content);
+    }
+    let rest = marker::parse(content).map_or(content, |(_, rest)| rest);
+    let gap = |line: &&str| !line.trim_start().starts_with("[…");
+    Cow::Owned(rest.split_inclusive('\n').filter(gap).collect())
 }
 
 /// Whether a line is code, a row of a table, the output of a program, or what a client put there.
@@ -145,7 +153,6 @@ fn is_noise(line: &str, trimmed: &str) -> bool {
         || letters * 100 < solid * 55
         || tag
         || note
-        || is_marker(trimmed)
         || trimmed.contains('\u{1b}')
         || RESIDUES.iter().any(|start| trimmed.starts_with(start))
         || is_code(line, trimmed)
@@ -197,6 +204,7 @@ fn is_code(line: &str, trimmed: &str) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::model::{BlockKind, Role};
 
     #[test]
     fn tags_of_clients_go_with_their_content() {
@@ -212,6 +220,16 @@ mod tests {
     }
 
     #[test]
+    fn marks_of_aperture_go_where_it_put_them() {
+        let text = "[@expand(7) | trimmed from 199]\n[… 4 lines: GoodCloud]\nThe cloud is gone.\n";
+        let mut block = Block::new(BlockKind::Text, Role::User);
+        assert_eq!(unshortened(&block, text), text);
+        block.level = Level::Trimmed;
+        assert_eq!(unshortened(&block, text), "The cloud is gone.\n");
+        assert_eq!(unshortened(&block, "a\nb"), "a\nb");
+    }
+
+    #[test]
     fn code_and_output_are_no_prose() {
         let noise = [
             "let x = 3;",
@@ -219,8 +237,6 @@ mod tests {
             "----------",
             "    at Object.<anonymous> (a.js:1:2)",
             "[Image #1]",
-            "[@expand(73) | trimmed from 199]",
-            "[… 4 lines: GoodCloud]",
             "{\"a\": 1}",
             "\"name\": \"x\",",
             "2026-11-22 10:00:01 12",

@@ -1,7 +1,7 @@
 //! What happened in a turn, from facts alone: edits, tests, commits, errors, interruptions.
 
 use super::Contents;
-use super::cleaning::{is_marker, without_tags};
+use super::cleaning::{unshortened, without_tags};
 use crate::engine::reduce::{Sign, Style, outcomes, sign};
 use crate::engine::{Reading, plural};
 use crate::model::{Block, BlockKind, BlockNumber, Flags, Outdated, Role, ToolVerb, Turn};
@@ -102,7 +102,7 @@ pub(super) fn facts(reading: &Reading, contents: &Contents, turn: &Turn) -> Fact
         let Some(tool) = block.tool.as_deref().filter(|_| block.kind == BlockKind::ToolResult) else { continue };
         let content = contents.get(&block.number).map_or("", String::as_str);
         if block.error {
-            if let Some(text) = error_line(content) {
+            if let Some(text) = error_line(&unshortened(block, content)) {
                 let fact = Fact { text, block: block.number };
                 if made_good(block, &blocks[place + 1..]) { facts.fixed.push(fact) } else { facts.errors.push(fact) }
             }
@@ -157,7 +157,7 @@ fn error_line(content: &str) -> Option<String> {
     };
     let lines = content.lines().map(str::trim).filter(|line| line.contains(char::is_alphabetic) && !line.contains('\u{1b}'));
     // A word alone, such as `Error:`, tells nothing.
-    let told = lines.filter(|line| !is_frame(line) && !is_marker(line) && line.contains(' '));
+    let told = lines.filter(|line| !is_frame(line) && line.contains(' '));
     let line = told.clone().find(|line| sign(line, Style::Output) == Some(Sign::Error)).or_else(|| told.clone().next());
     line.map(str::to_owned)
 }
@@ -273,7 +273,6 @@ mod tests {
             ("<tool_use_error>File has not been read yet.</tool_use_error>", Some("File has not been read yet.")),
             ("The user doesn't want to proceed", None),
             ("Exit code 2", None),
-            ("[@expand(7) | trimmed from 2.2k]\n[… 35 lines]\nnightly fail", Some("nightly fail")),
             ("Chunk ID: 1a\nProcess exited with code 1\nOutput:\nno such thing", Some("no such thing")),
             ("", None),
         ] {

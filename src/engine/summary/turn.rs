@@ -1,5 +1,6 @@
 //! One turn in short.
 
+use super::cleaning::unshortened;
 use super::facts::{Facts, Outcome, answered, facts, outcomes_of};
 use super::fit::{HeaderParts, fit, header};
 use super::sentences::{Sentence, decides, sentences, telling};
@@ -41,7 +42,8 @@ pub(super) fn told<'a>(reading: &Reading, contents: &Contents, turn: &'a Turn, l
         if block.kind == BlockKind::Text && block.role == Role::Assistant {
             last = words.len();
             let content = contents.get(&block.number).map_or("", String::as_str);
-            words.extend(sentences(content).into_iter().map(|sentence| (sentence, block.number)));
+            let content = unshortened(block, content);
+            words.extend(sentences(&content).into_iter().map(|sentence| (sentence, block.number)));
         }
     }
     let facts = facts(reading, contents, turn);
@@ -60,6 +62,7 @@ fn asked(reading: &Reading, contents: &Contents, turn: &Turn) -> Vec<Part> {
         if content.starts_with("<command-") && block.preview.starts_with('/') {
             return vec![Part::of(&block.preview, block.number)];
         }
+        let content = &*unshortened(block, content);
         let found = sentences(content);
         if !found.is_empty() {
             return found.into_iter().map(|sentence| Part::of(&sentence.text, block.number)).collect();

@@ -1,0 +1,442 @@
+//! Whether a command is one, or talk about one, by the sentence that it is in.
+//!
+//! A command on a line of its own is meant. Within a sentence it is talk where the sentence negates it, only supposes it, gives it as
+//! an example, or says something about it. Better a command too few: the model is told to write each on a line of its own.
+
+use super::find::without_list_marks;
+use std::ops::Range;
+
+/// Bytes of a sentence that are looked at before a command, and behind it.
+const BEFORE: usize = 600;
+const BEHIND: usize = 200;
+
+/// Words that negate what follows. Those that end in `n't` need no entry.
+const NEGATIONS: &[&str] = &[
+    // English
+    "not",
+    "never",
+    "no",
+    "none",
+    "neither",
+    "nor",
+    "without",
+    "cannot",
+    "cant",
+    "dont",
+    "wont",
+    "doesnt",
+    "didnt",
+    "shouldnt",
+    "mustnt",
+    "avoid",
+    "avoiding",
+    "avoided",
+    "refuse",
+    "refused",
+    "refrain",
+    "unable",
+    "forbidden",
+    "prohibited",
+    "nothing",
+    // German
+    "nicht",
+    "nie",
+    "niemals",
+    "kein",
+    "keine",
+    "keinen",
+    "keinem",
+    "keiner",
+    "keines",
+    "ohne",
+    "weder",
+    "statt",
+    "anstatt",
+    "anstelle",
+    "vermeide",
+    "vermeiden",
+    // French
+    "pas",
+    "jamais",
+    "sans",
+    "aucun",
+    "aucune",
+    "ni",
+    "éviter",
+    "évite",
+    "évitez",
+    // Spanish, Portuguese, Italian
+    "nunca",
+    "jamás",
+    "sin",
+    "ningún",
+    "ninguna",
+    "evitar",
+    "evita",
+    "não",
+    "nem",
+    "sem",
+    "nenhum",
+    "nenhuma",
+    "non",
+    "mai",
+    "senza",
+    "invece",
+    "né",
+    "evitare",
+    // Dutch, Scandinavian, Polish, Czech
+    "niet",
+    "nooit",
+    "geen",
+    "zonder",
+    "inte",
+    "aldrig",
+    "utan",
+    "ikke",
+    "aldri",
+    "uden",
+    "uten",
+    "nie",
+    "nigdy",
+    "bez",
+    "zamiast",
+    "ne",
+    "nikdy",
+    "místo",
+    // Russian, Ukrainian
+    "не",
+    "нет",
+    "никогда",
+    "без",
+    "вместо",
+    "нельзя",
+    "ні",
+    "ніколи",
+    "замість",
+    // Turkish
+    "değil",
+    "asla",
+    "yerine",
+];
+/// The same in several words.
+const NEGATING: &[&str] = &[
+    "instead of",
+    "rather than",
+    "as opposed to",
+    "in place of",
+    "au lieu d",
+    "plutôt qu",
+    "en lugar de",
+    "en vez de",
+    "em vez de",
+    "al posto di",
+    "in plaats van",
+    "i stället för",
+    "i stedet for",
+];
+/// Signs that negate, in languages that put no space between words.
+const NEGATING_SIGNS: &[&str] = &["不", "没", "沒", "别", "別", "勿", "无需", "無需", "未", "禁止", "ないで", "而不是"];
+/// The same where they come behind, at the end of the sentence.
+const NEGATING_BEHIND: &[&str] = &["ない", "ません", "なく", "ずに", "禁止", "않", "말", "마세요"];
+/// Words by which a sentence is about the use of a command.
+const USES: &[&str] = &[
+    "use",
+    "uses",
+    "used",
+    "using",
+    "write",
+    "writes",
+    "writing",
+    "written",
+    "wrote",
+    "call",
+    "calls",
+    "calling",
+    "called",
+    "run",
+    "runs",
+    "running",
+    "ran",
+    "type",
+    "typing",
+    "emit",
+    "send",
+    "issue",
+    "invoke",
+    "execute",
+    "apply",
+    "try",
+    "say",
+    "saying",
+    "command",
+    "commands",
+    "syntax",
+    "following",
+    "these",
+    "verwende",
+    "verwenden",
+    "benutze",
+    "benutzen",
+    "nutze",
+    "nutzen",
+    "schreibe",
+    "schreiben",
+    "schreib",
+    "befehl",
+    "utilise",
+    "utiliser",
+    "utilisez",
+    "écrire",
+    "écris",
+    "usar",
+    "usa",
+    "use",
+    "escribir",
+    "escribe",
+    "escrever",
+    "usare",
+    "scrivere",
+    "gebruik",
+    "gebruiken",
+];
+/// Words that only suppose something.
+const SUPPOSITIONS: &[&str] = &[
+    "if",
+    "unless",
+    "whether",
+    "would",
+    "could",
+    "might",
+    "hypothetically",
+    "wenn",
+    "falls",
+    "ob",
+    "würde",
+    "könnte",
+    "könntest",
+    "si",
+    "pourrait",
+    "podría",
+    "se",
+    "als",
+    "если",
+    "бы",
+    "jeśli",
+    "eğer",
+    "example",
+    "beispiel",
+    "exemple",
+    "ejemplo",
+    "exemplo",
+    "esempio",
+];
+/// What a sentence that opens with it supposes, also before a comma.
+const OPENING_SUPPOSITIONS: &[&str] = &["if", "unless", "wenn", "falls", "si", "se", "если", "jeśli", "eğer", "如果", "若"];
+/// How an imperative begins that forbids.
+const OPENING_PROHIBITIONS: &[&str] = &["do", "please", "never", "avoid", "refrain", "bitte", "dont"];
+/// What comes right before an example.
+const EXAMPLES: &[&str] = &[
+    "e.g.",
+    "e.g.,",
+    "i.e.",
+    "eg.",
+    "for example",
+    "for example,",
+    "for instance",
+    "for instance,",
+    "such as",
+    "like",
+    "as in",
+    "say,",
+    "z.b.",
+    "z. b.",
+    "zum beispiel",
+    "wie",
+    "etwa",
+    "par exemple",
+    "comme",
+    "p. ex.",
+    "por ejemplo",
+    "como",
+    "per esempio",
+    "come",
+    "bijvoorbeeld",
+    "zoals",
+    "например",
+    "例如",
+    "比如",
+];
+/// Words that begin a clause of its own.
+const CLAUSES: &[&str] =
+    &["so", "therefore", "thus", "hence", "also", "deshalb", "daher", "donc", "así", "portanto", "quindi", "dus"];
+/// What follows a command of which something is said.
+const PREDICATES: &[&str] = &[
+    "is",
+    "isn't",
+    "was",
+    "wasn't",
+    "are",
+    "aren't",
+    "were",
+    "weren't",
+    "must",
+    "mustn't",
+    "should",
+    "shouldn't",
+    "would",
+    "wouldn't",
+    "could",
+    "couldn't",
+    "can",
+    "can't",
+    "cannot",
+    "may",
+    "might",
+    "will",
+    "won't",
+    "does",
+    "doesn't",
+    "did",
+    "didn't",
+    "has",
+    "hasn't",
+    "had",
+    "hadn't",
+    "means",
+    "removes",
+    "moves",
+    "keeps",
+    "replaces",
+    "looks",
+    "takes",
+    "returns",
+    "works",
+    "syntax",
+    "command",
+    "commands",
+    "ist",
+    "war",
+    "darf",
+    "soll",
+    "sollte",
+    "kann",
+    "wird",
+    "würde",
+    "est",
+    "était",
+    "doit",
+    "peut",
+    "es",
+    "era",
+    "debe",
+    "puede",
+    "deve",
+    "può",
+    "mag",
+    "moet",
+];
+
+/// Whether the command at a place of a text is talk.
+pub fn is_talk(text: &str, place: &Range<usize>) -> bool {
+    let line = text[..place.start].rfind('\n').map_or(0, |end| end + 1);
+    let behind = &text[place.end..text.floor_char_boundary((place.end + BEHIND).min(text.len()))];
+    is_predicated(behind) || is_negated_behind(behind) || !is_bare(&text[line..place.start]) && is_denied(text, place)
+}
+
+/// Whether a line has nothing before a command but marks, and other commands.
+fn is_bare(before: &str) -> bool {
+    let mut depth = 0usize;
+    let mut rest = without_list_marks(before.trim_start());
+    while let Some(next) = rest.chars().next() {
+        rest = &rest[next.len_utf8()..];
+        match next {
+            '@' if depth == 0 => rest = rest.trim_start_matches(|c: char| c.is_ascii_lowercase()),
+            '(' => depth += 1,
+            ')' => depth = depth.saturating_sub(1),
+            _ if depth == 0 && next.is_alphanumeric() => return false,
+            _ => {}
+        }
+    }
+    true
+}
+
+/// Whether what follows a command says something about it.
+fn is_predicated(behind: &str) -> bool {
+    let Some(rest) = behind.strip_prefix([' ', '\u{a0}']) else { return false };
+    let word: String = rest.chars().take_while(|c| c.is_alphabetic() || matches!(c, '\'' | '’')).collect();
+    PREDICATES.contains(&&*word.replace('’', "'"))
+}
+
+/// Whether the rest of a sentence negates a command, in a language whose verbs come last.
+fn is_negated_behind(behind: &str) -> bool {
+    let rest = behind.split(['。', '.', '\n', '!', '?', '！', '？']).next().unwrap_or_default();
+    let foreign = |c: char| matches!(c, '\u{3040}'..='\u{30ff}' | '\u{ac00}'..='\u{d7af}');
+    rest.contains(foreign) && NEGATING_BEHIND.iter().any(|sign| rest.contains(sign))
+}
+
+/// Whether a sentence takes back, supposes or quotes the command within it.
+fn is_denied(text: &str, place: &Range<usize>) -> bool {
+    let sentence = sentence(&text[..place.start]).to_lowercase().replace('’', "'");
+    let trimmed = sentence.trim_end();
+    // The stop of an abbreviation ends no sentence.
+    let raw = text[text.floor_char_boundary(place.start.saturating_sub(BEFORE))..place.start].to_lowercase();
+    if EXAMPLES.iter().any(|example| ends_with_words(raw.trim_end(), example)) {
+        return true;
+    }
+    let words = words(&sentence);
+    if words.first().is_some_and(|word| OPENING_SUPPOSITIONS.contains(word)) {
+        return true;
+    }
+    let set_off = trimmed.ends_with([':', ',', '—', '–', '：', '，']);
+    if set_off {
+        // What comes before may be the reason; it is denied if it speaks of using it.
+        let forbids = words.first().is_some_and(|word| OPENING_PROHIBITIONS.contains(word) || word.ends_with("n't"));
+        let speaks = forbids || trimmed.contains('@') || words.iter().any(|word| USES.contains(word));
+        return speaks && is_negated(&sentence, &words);
+    }
+    let clause = words.iter().rposition(|word| CLAUSES.contains(word)).map_or(0, |place| place + 1);
+    let last_clause = if clause > 0 { "" } else { &sentence };
+    is_negated(last_clause, &words[clause..])
+        || words[clause..].iter().any(|word| SUPPOSITIONS.contains(word))
+        || addresses_the_user(&words)
+}
+
+/// Whether words negate; `sentence` is looked through for what is not one word.
+fn is_negated(sentence: &str, words: &[&str]) -> bool {
+    words.iter().any(|word| NEGATIONS.contains(word) || word.ends_with("n't"))
+        || NEGATING.iter().any(|phrase| sentence.contains(phrase))
+        || NEGATING_SIGNS.iter().any(|sign| sentence.contains(sign))
+}
+
+/// Whether the model tells the user what to write: `you can use @pin(3)`.
+fn addresses_the_user(words: &[&str]) -> bool {
+    let user = words.iter().position(|word| matches!(*word, "you" | "du" | "sie" | "vous" | "tu" | "usted"));
+    user.is_some_and(|user| words[user..].iter().any(|word| USES.contains(word)))
+}
+
+/// The sentence that a text ends in.
+fn sentence(before: &str) -> &str {
+    let before = &before[before.floor_char_boundary(before.len().saturating_sub(BEFORE))..];
+    let mut start = before.rfind("\n\n").map_or(0, |end| end + 2);
+    for (at, end) in before.match_indices(['.', '!', '?', ';', '。', '！', '？', '；', '\n']) {
+        let rest = &before[at + end.len()..];
+        let ends = match end {
+            "\n" => without_list_marks(rest.trim_start()).len() < rest.trim_start().len(),
+            "." | "!" | "?" | ";" => rest.starts_with(char::is_whitespace),
+            _ => true,
+        };
+        if ends {
+            start = start.max(at + end.len());
+        }
+    }
+    &before[start..]
+}
+
+/// The words of a sentence.
+fn words(sentence: &str) -> Vec<&str> {
+    sentence.split(|c: char| !c.is_alphanumeric() && c != '\'').filter(|word| !word.is_empty()).collect()
+}
+
+fn ends_with_words(text: &str, end: &str) -> bool {
+    text.strip_suffix(end).is_some_and(|rest| !rest.ends_with(char::is_alphanumeric))
+}
