@@ -3,6 +3,7 @@
 use aperture::fsio::RealDisk;
 use aperture::model::{BlockNumber, Counts, Session};
 use aperture::provider::claude_code::ClaudeCode;
+use aperture::provider::codex::Codex;
 use aperture::provider::{Message, ProviderAdapter, Source, Unrecorded};
 use aperture::store::Cache;
 use aperture::workspace;
@@ -49,23 +50,23 @@ pub fn files(directory: &Path, found: &mut Vec<PathBuf>) {
     }
 }
 
-fn load(path: &Path) -> Session {
-    workspace::load(&RealDisk, &Cache::none(), &ClaudeCode, path, "session".into()).unwrap()
+fn load(provider: &dyn ProviderAdapter, path: &Path) -> Session {
+    workspace::load(&RealDisk, &Cache::none(), provider, path, "session".into()).unwrap()
 }
 
 /// The messages of a session's window, block by block, as text.
-fn window(path: &Path) -> Vec<Sent> {
-    let session = load(path);
+fn window(provider: &dyn ProviderAdapter, path: &Path) -> Vec<Sent> {
+    let session = load(provider, path);
     let bytes = std::fs::read(path).unwrap();
-    let window = ClaudeCode.window(&session);
-    let messages = ClaudeCode.messages(&session, &window);
+    let window = provider.window(&session);
+    let messages = provider.messages(&session, &window);
     let sent: Vec<BlockNumber> = messages.iter().flat_map(|message| &message.parts).flat_map(|part| part.blocks()).collect();
     assert_eq!(window.blocks, sent);
     let parsed = |number: BlockNumber| {
         let block = &session.blocks[number as usize - 1];
         let row = &session.rows[block.row as usize];
         let line = &bytes[row.offset as usize..][..row.length as usize];
-        let parsed = ClaudeCode.parse(line).blocks.swap_remove(block.index as usize);
+        let parsed = provider.parse(line).blocks.swap_remove(block.index as usize);
         (parsed.content.into_owned(), parsed.unrecorded)
     };
     messages.iter().flat_map(|message| sent_blocks(&session, message, &parsed)).collect()
@@ -94,7 +95,8 @@ fn sent_blocks(session: &Session, message: &Message, parsed: &dyn Fn(BlockNumber
             unrecorded.push(INTERRUPTED.1 - text.chars().count() as i64);
         }
         let unrecorded = (!unrecorded.is_empty()).then(|| unrecorded.iter().sum());
-        let content = if kind == "tool_use" { serde_json::from_str(&text).unwrap() } else { Value::from(text) };
+        let input = (kind == "tool_use").then(|| serde_json::from_str(&text).ok()).flatten();
+        let content = input.unwrap_or_else(|| Value::from(text));
         Sent { role: message.role.into(), kind: kind.into(), content, unrecorded }
     };
     message.parts.iter().map(block).collect()
@@ -152,7 +154,7 @@ fn comparable(blocks: Vec<Sent>) -> Vec<Sent> {
 }
 
 fn check(session: &Path, expected: Vec<Sent>) -> Result<(), String> {
-    let (ours, expected) = (comparable(window(session)), comparable(expected));
+    let (ours, expected) = (comparable(window(&ClaudeCode, session)), comparable(expected));
     let place = ours.iter().zip(&expected).position(|(a, b)| !a.equals(b));
     if place.is_none() && ours.len() == expected.len() {
         return Ok(());
@@ -191,6 +193,40 @@ fn the_window_is_what_the_client_sends() {
         let expected: Vec<(String, String, Value)> = serde_json::from_slice(&std::fs::read(expectation).unwrap()).unwrap();
         let expected = expected.into_iter().map(|(role, kind, content)| Sent { role, kind, content, unrecorded: None }).collect();
         check(session, expected).unwrap_or_else(|difference| panic!("{difference}"));
+    }
+}
+
+/// What Codex sends before the session and behind it is not compared: its instructions, and what it says anew as it resumes.
+#[test]
+fn the_window_of_codex_is_what_the_client_sends() {
+    let mut all = Vec::new();
+    files(&Path::new(env!("CARGO_MANIFEST_DIR")).join("fixtures/codex"), &mut all);
+    let expectations: Vec<&PathBuf> = all.iter().filter(|path| path.to_string_lossy().ends_with(".window.json")).collect();
+    assert!(!expectations.is_empty());
+    for expectation in expectations {
+        let home = expectation.parent().unwrap();
+        let is_session = |path: &&PathBuf| path.starts_with(home) && path.extension().is_some_and(|end| end == "jsonl");
+        let session = all.iter().find(is_session).unwrap();
+        let expected: Vec<(String, String, String)> = serde_json::from_slice(&std::fs::read(expectation).unwrap()).unwrap();
+        let words = |kind: &str, text: &str| {
+            let text = if kind == "thinking" { String::new() } else { text.replace("[input_image]", "[image]") };
+            (kind.to_owned(), text.split_whitespace().collect::<Vec<_>>().join(" "))
+        };
+        let ours: Vec<_> = window(&Codex, session)
+            .iter()
+            .map(|sent| match &sent.content {
+                Value::String(text) => words(&sent.kind, text),
+                input => words(&sent.kind, &input.to_string()),
+            })
+            .collect();
+        let sent: Vec<_> = expected
+            .iter()
+            .map(|(_, kind, text)| match serde_json::from_str::<Value>(text) {
+                Ok(input) if kind == "tool_use" => words(kind, &input.to_string()),
+                _ => words(kind, text),
+            })
+            .collect();
+        assert_eq!(ours, sent, "{}", session.display());
     }
 }
 
