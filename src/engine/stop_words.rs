@@ -1,6 +1,7 @@
 //! Words that say nothing about what a text is about.
 
-/// English words, words of code and words of tools that tell nothing about a topic; sorted.
+/// English words, words of code and words of tools that tell nothing about a topic; sorted. Chosen by hand for contents of agents; no
+/// published list.
 pub const STOP_WORDS: &[&str] = &[
     "able",
     "about",

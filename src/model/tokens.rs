@@ -19,6 +19,22 @@ pub struct Counts {
     pub newlines: u32,
 }
 
+impl std::ops::Add for Counts {
+    type Output = Counts;
+
+    fn add(self, other: Counts) -> Counts {
+        Counts {
+            o200k: self.o200k.saturating_add(other.o200k),
+            characters: self.characters.saturating_add(other.characters),
+            camels: self.camels.saturating_add(other.camels),
+            capitals: self.capitals.saturating_add(other.capitals),
+            punctuation_runs: self.punctuation_runs.saturating_add(other.punctuation_runs),
+            digit_runs: self.digit_runs.saturating_add(other.digit_runs),
+            newlines: self.newlines.saturating_add(other.newlines),
+        }
+    }
+}
+
 /// Where a token figure comes from, best first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]

@@ -1,7 +1,8 @@
 //! Messages of a request: what is sent of a window, block by block.
 
-use crate::model::BlockNumber;
+use crate::model::{BlockNumber, Counts};
 use std::borrow::Cow;
+use std::ops::Range;
 
 const OPEN: &str = "<system-reminder>";
 const CLOSE: &str = "</system-reminder>";
@@ -25,7 +26,7 @@ pub struct Part {
     /// Further blocks whose text goes behind that of the source.
     pub added: Vec<Addition>,
     /// The reminder around all of it: what the reminder says before it.
-    pub reminder: Option<&'static str>,
+    pub reminder: Option<Lead>,
     /// Whether a line feed follows, because another text of the same message does.
     pub line_feed: bool,
 }
@@ -44,6 +45,33 @@ pub enum Source {
         /// What it says.
         text: &'static str,
     },
+}
+
+/// What the client says in a reminder before a text of the session.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Lead {
+    /// How its words begin, by which a text that already has them is known.
+    pub start: &'static str,
+    /// The line of ours that takes their place.
+    pub line: &'static str,
+    /// Their size.
+    pub counts: Counts,
+}
+
+impl Lead {
+    /// Nothing before the text.
+    pub fn none() -> Lead {
+        Lead { start: "", line: "", counts: Counts::default() }
+    }
+}
+
+/// The part of a content that the client sends and no row records.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Unrecorded {
+    /// Where in the content the line of ours is that takes its place; empty if none does.
+    pub line: Range<usize>,
+    /// Its size.
+    pub counts: Counts,
 }
 
 /// A block whose text goes behind that of another one.
@@ -102,8 +130,8 @@ impl Part {
             let separator = if before.is_empty() && addition.change == Change::Trimmed { "" } else { addition.separator };
             text = Cow::Owned(format!("{before}{separator}{added}"));
         }
-        if let Some(before) = self.reminder {
-            let before = if text.starts_with(before) { "" } else { before };
+        if let Some(lead) = self.reminder {
+            let before = if text.starts_with(lead.start) { "" } else { lead.line };
             text = Cow::Owned(wrap(&format!("{before}{text}")));
         }
         if self.line_feed { Cow::Owned(text.into_owned() + "\n") } else { text }
@@ -113,6 +141,12 @@ impl Part {
 /// A text as a reminder of the system.
 pub(super) fn wrap(text: &str) -> String {
     format!("{OPEN}\n{text}\n{CLOSE}")
+}
+
+/// A line and a text as a reminder of the system, and where the line is in it.
+pub(super) fn wrap_with(line: &str, text: &str) -> (String, Range<usize>) {
+    let start = OPEN.len() + 1;
+    (wrap(&format!("{line}{text}")), start..start + line.len())
 }
 
 /// What stands in a reminder of the system; any other text as it is.
@@ -136,7 +170,9 @@ mod tests {
         check(Part::new(Source::Block(1)), "result \n");
         check(Part { line_feed: true, ..Part::new(Source::Text("a")) }, "a\n");
         check(Part { unwrapped: true, ..Part::new(Source::Block(2)) }, "note");
-        check(Part { reminder: Some("b: "), ..Part::new(Source::Text("a")) }, "<system-reminder>\nb: a\n</system-reminder>");
+        let lead = Lead { start: "B", line: "b: ", counts: Counts::default() };
+        check(Part { reminder: Some(lead), ..Part::new(Source::Text("a")) }, "<system-reminder>\nb: a\n</system-reminder>");
+        check(Part { reminder: Some(lead), ..Part::new(Source::Text("Ba")) }, "<system-reminder>\nBa\n</system-reminder>");
     }
 
     #[test]

@@ -23,7 +23,7 @@ use std::sync::Arc;
 
 pub use json::strings;
 pub use json_edit::EditError;
-pub use message::{Addition, Change, Message, Part, Source};
+pub use message::{Addition, Change, Lead, Message, Part, Source, Unrecorded};
 pub use sniff::{Format, sniff};
 
 /// Every provider that aperture reads.
@@ -251,12 +251,14 @@ pub struct ParsedBlock<'a> {
     pub readable: Option<String>,
     /// The part of it that refers to what was known before, where that is not all of it.
     pub refers: Option<String>,
+    /// The part of it that the client sends and the row does not record; it is counted by its size.
+    pub unrecorded: Option<Unrecorded>,
 }
 
 impl<'a> ParsedBlock<'a> {
     /// A block whose content is plain text.
     pub fn new(block: Block, content: Cow<'a, str>) -> ParsedBlock<'a> {
-        ParsedBlock { block, content, readable: None, refers: None }
+        ParsedBlock { block, content, readable: None, refers: None, unrecorded: None }
     }
 
     /// The content for people.

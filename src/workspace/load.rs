@@ -177,7 +177,15 @@ pub fn parse_chunk(
         }
         for mut block in parsed.blocks {
             let (content, text) = (&block.content, block.readable.as_deref());
-            engine::measure(&mut block.block, content, text.unwrap_or(content), block.refers.as_deref(), known);
+            match &block.unrecorded {
+                None => engine::measure(&mut block.block, content, text.unwrap_or(content), block.refers.as_deref(), known),
+                Some(unrecorded) => {
+                    let mut recorded = content.to_string();
+                    recorded.replace_range(unrecorded.line.clone(), "");
+                    engine::measure(&mut block.block, content, &recorded, None, &|_| None);
+                    block.block.counts = block.block.counts + unrecorded.counts;
+                }
+            }
             block.block.row = segment.rows.len() as u32;
             segment.blocks.push(block.block);
         }

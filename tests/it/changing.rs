@@ -485,7 +485,9 @@ fn what_the_work_stands_on_does_not_get_old() {
         fs::write(&file, rows.replace(short, &format!("{short}{}", long_text()))).unwrap();
         let file = file.display();
         let blocks = json(&sandbox, &format!("blocks 'larger(200) & (kind(text) | kind(attachment))' -s '{file}'"), "blocks");
-        let numbers: Vec<_> = blocks["blocks"].as_array().unwrap().iter().map(|block| &block["number"]).collect();
+        // The environment is the state of a machine: not an instruction, and in the fixtures mostly filler.
+        let ground = blocks["blocks"].as_array().unwrap().iter().filter(|block| block["label"] != "environment");
+        let numbers: Vec<_> = ground.map(|block| &block["number"]).collect();
         assert!(!numbers.is_empty(), "{fixture}");
         for aim in ["--stale --preset aggressive", "--stale --level minimal"] {
             let planned = json(&sandbox, &format!("compress {aim} --dry-run -s '{file}'"), "change");

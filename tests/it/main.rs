@@ -18,6 +18,7 @@ mod limits;
 mod mcp;
 mod obeying;
 mod properties;
+mod prose;
 mod reliability;
 mod sandbox;
 mod score;

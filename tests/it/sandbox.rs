@@ -84,9 +84,13 @@ impl Sandbox {
     fn take_over(&self, path: &Path) {
         let text = fs::read_to_string(path).unwrap();
         let directory = self.project.to_string_lossy();
-        let (was, dots) = ("\"cwd\":\"/home/dev/shop\",\"originator\"", ".".repeat(400));
+        let dots = ".".repeat(400);
         let longer = directory.len() - "/home/dev/shop".len();
-        let text = text.replace(was, &format!("\"cwd\":\"{directory}\",\"originator\"")).replace(&dots, &dots[longer..]);
+        let text = ["originator", "runtime_workspace_roots"].iter().fold(text, |text, next| {
+            let member = |directory: &str| format!("\"cwd\":\"{directory}\",\"{next}\"");
+            text.replacen(&member("/home/dev/shop"), &member(&directory), 1)
+        });
+        let text = text.replace(&dots, &dots[longer..]);
         put(path, text.as_bytes());
         touch(path, 0);
     }

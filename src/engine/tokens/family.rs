@@ -2,7 +2,8 @@
 
 use crate::model::{Block, BlockKind, Counts, Image};
 
-/// What a text costs in one family of models, per count; and what the API adds around it.
+/// What a text costs in one family of models, per count; and what the API adds around it. The coefficients were fitted to bills
+/// (`mod.rs` says to which).
 #[derive(Debug)]
 pub(super) struct Family {
     o200k: f64,

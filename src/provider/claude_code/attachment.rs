@@ -1,9 +1,10 @@
 //! Attachments: texts that the client adds to the conversation.
 
 use super::{content, templates};
+use crate::model::limits::PREVIEW_CHARACTERS;
 use crate::model::{Block, BlockKind, Flags, Image, Role, Row};
-use crate::provider::ParsedBlock;
 use crate::provider::json::{elements, member, text, text_of};
+use crate::provider::{ParsedBlock, Unrecorded};
 use serde_json::value::RawValue;
 use std::borrow::Cow;
 
@@ -26,10 +27,13 @@ const USER_TYPES: &[&str] = &[
     "widget_context_hint",
 ];
 
+/// Characters of which a preview can be made.
+const SHOWN_CHARACTERS: usize = 2 * PREVIEW_CHARACTERS;
+
 /// A part of an attachment as the client sends it.
 pub(super) enum Rendered<'a> {
-    /// A text.
-    Text(Cow<'a, str>),
+    /// A text, and what of it no row records.
+    Text(Cow<'a, str>, Option<Unrecorded>),
     /// An image.
     Image(Option<Image>),
 }
@@ -61,7 +65,14 @@ pub(super) fn read<'a>(
     let speaker = if row.prompt || user { Role::User } else { Role::System };
     let first = blocks.len();
     blocks.extend(parts.into_iter().map(|part| match part {
-        Rendered::Text(text) => block(&label, speaker, text),
+        Rendered::Text(text, unrecorded) => {
+            let mut parsed = block(&label, speaker, text);
+            if unrecorded.as_ref().is_some_and(|unrecorded| !unrecorded.line.is_empty()) {
+                parsed.block.preview = parsed.content.chars().take(SHOWN_CHARACTERS).collect();
+            }
+            parsed.unrecorded = unrecorded;
+            parsed
+        }
         Rendered::Image(image) => {
             let mut parsed = block(&label, speaker, Cow::Borrowed("[image]"));
             parsed.block.kind = BlockKind::Image;
@@ -89,7 +100,7 @@ fn as_written(rendered: &RawValue) -> Option<Vec<Rendered<'_>>> {
         let content = member(entry, "content")?;
         match text(content) {
             Some(string) if string.is_empty() => return None,
-            Some(string) => parts.push(Rendered::Text(string)),
+            Some(string) => parts.push(Rendered::Text(string, None)),
             None => {
                 let elements = elements(content);
                 if elements.is_empty() {
@@ -105,8 +116,8 @@ fn as_written(rendered: &RawValue) -> Option<Vec<Rendered<'_>>> {
 /// One content block as a part.
 pub(super) fn element(element: &RawValue) -> Rendered<'_> {
     match text_of(member(element, "type")).as_deref() {
-        Some("text") => Rendered::Text(text_of(member(element, "text")).unwrap_or_default()),
+        Some("text") => Rendered::Text(text_of(member(element, "text")).unwrap_or_default(), None),
         Some("image") => Rendered::Image(content::image(member(element, "source"))),
-        _ => Rendered::Text(Cow::Borrowed(element.get())),
+        _ => Rendered::Text(Cow::Borrowed(element.get()), None),
     }
 }

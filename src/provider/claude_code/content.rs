@@ -89,6 +89,7 @@ pub(super) fn block(element: &RawValue, assistant: bool) -> ParsedBlock<'_> {
                 content: Cow::Borrowed(fields.input.map_or("{}", RawValue::get)),
                 readable: Some(input.readable),
                 refers: Some(input.refers),
+                unrecorded: None,
             }
         }
         "image" => {

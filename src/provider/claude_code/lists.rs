@@ -1,11 +1,11 @@
 //! Texts of attachments that list things: agents, servers, tools, diagnostics.
 
+use super::prose::{self, Composed};
 use super::templates::Payload;
+use crate::model::Counts;
 use std::borrow::Cow;
 use std::collections::BTreeMap;
 
-const AMBIENT: &str =
-    "This is ambient context — do not narrate it to the user unless they ask or it is directly relevant to their request.";
 /// Names beyond this number are only counted.
 const NAMES: usize = 30;
 /// Characters of all diagnostics together.
@@ -20,99 +20,85 @@ pub(super) fn cut(text: &str, characters: usize, end: &str) -> String {
     }
 }
 
+/// A text made of paragraphs, each of words of the client and data; `None` if there are none.
+struct Paragraphs(Option<Composed>, &'static str);
+
+impl Paragraphs {
+    fn add(&mut self, words: Counts, data: &str) {
+        self.0 = Some(match self.0.take() {
+            None => Composed::new(self.1, words, data),
+            Some(text) => text.and(words, &format!("\n\n{data}")),
+        });
+    }
+
+    /// Adds words without data.
+    fn end(&mut self, words: Counts) {
+        self.0 = self.0.take().map(|text| text.and(words, ""));
+    }
+}
+
 /// Agent types that came or went.
-pub(super) fn agents(payload: &Payload<'_>) -> Option<String> {
+pub(super) fn agents(payload: &Payload<'_>) -> Option<Composed> {
     let (lines, types, removed) = (payload.texts("addedLines"), payload.texts("addedTypes"), payload.texts("removedTypes"));
     let added = !lines.is_empty() && !types.is_empty();
     let initial = payload.is("isInitial");
-    let mut parts = Vec::new();
+    let mut parts = Paragraphs(None, "list of agents");
     if added {
-        let head = if initial {
-            "Available agent types for the Agent tool:"
-        } else {
-            "New agent types are now available for the Agent tool:"
-        };
-        parts.push(format!("{head}\n{}", lines.join("\n")));
+        let words = if initial { prose::AGENTS } else { prose::AGENTS_NEW };
+        parts.add(words, &format!("\n{}", lines.join("\n")));
     }
     if !removed.is_empty() {
         let removed: Vec<String> = removed.iter().map(|name| format!("- {name}")).collect();
-        parts.push(format!("The following agent types are no longer available:\n{}", removed.join("\n")));
-        parts.push(AMBIENT.into());
+        parts.add(prose::AGENTS_GONE, &format!("no longer available:\n{}", removed.join("\n")));
+        parts.end(prose::AMBIENT);
     }
     if added && initial && payload.is("showConcurrencyNote") {
-        parts.push("When you launch multiple agents for independent work, send them in a single message with multiple tool uses so they run concurrently.".into());
+        parts.end(prose::AGENTS_AT_ONCE);
     }
-    paragraphs(&parts)
+    parts.0
 }
 
 /// Instructions of MCP servers that came or went.
-pub(super) fn servers(payload: &Payload<'_>) -> Option<String> {
+pub(super) fn servers(payload: &Payload<'_>) -> Option<Composed> {
     let (blocks, names, removed) = (payload.texts("addedBlocks"), payload.texts("addedNames"), payload.texts("removedNames"));
-    let mut parts = Vec::new();
+    let mut parts = Paragraphs(None, "instructions of MCP servers");
     if !blocks.is_empty() && !names.is_empty() {
-        parts.push(format!(
-            "# MCP Server Instructions\n\nThe following MCP servers have provided instructions for how to use their tools and resources:\n\n{}",
-            blocks.join("\n\n")
-        ));
+        parts.add(prose::SERVERS, &format!("\n{}", blocks.join("\n\n")));
     }
     if !removed.is_empty() {
-        parts.push(format!(
-            "The following MCP servers have disconnected. Their instructions above no longer apply:\n{}",
-            removed.join("\n")
-        ));
-        parts.push(AMBIENT.into());
+        parts.add(prose::SERVERS_GONE, &format!("disconnected:\n{}", removed.join("\n")));
+        parts.end(prose::AMBIENT);
     }
-    paragraphs(&parts)
+    parts.0
 }
 
 /// Deferred tools that came or went.
-pub(super) fn tools(payload: &Payload<'_>) -> Option<String> {
-    const ABSENT: &str = "Do not search for them — ToolSearch will return no match";
+pub(super) fn tools(payload: &Payload<'_>) -> Option<Composed> {
     let (lines, names) = (payload.texts("addedLines"), payload.texts("addedNames"));
     let removed = payload.texts("removedNames");
-    let mut parts = Vec::new();
+    let mut parts = Paragraphs(None, "list of deferred tools");
     if !lines.is_empty() && !names.is_empty() {
-        parts.push(format!(
-            "The following deferred tools are now available via ToolSearch. Their schemas are NOT loaded — calling them directly will fail with InputValidationError. Use ToolSearch with query \"select:<name>[,<name>...]\" to load tool schemas before calling them:\n{}",
-            lines.join("\n")
-        ));
+        parts.add(prose::TOOLS, &format!("\n{}", lines.join("\n")));
     }
-    let again = |count: usize| format!("{count} deferred tool{} available again", if count == 1 { " is" } else { "s are" });
     let (of_servers, own) = split(payload.texts("readdedNames"));
     if !of_servers.is_empty() {
-        parts.push(format!(
-            "{} (MCP server reconnected — names announced earlier in this conversation): {}. Load via ToolSearch as before.",
-            again(of_servers.len()),
-            summary(&of_servers)
-        ));
+        parts.add(prose::SERVER_TOOLS_BACK, &format!("available again: {}", summary(&of_servers)));
     }
     if !own.is_empty() {
-        parts.push(format!(
-            "{} in this session (announced earlier in this conversation): {}. Load via ToolSearch as before.",
-            again(own.len()),
-            own.join(", ")
-        ));
+        parts.add(prose::TOOLS_BACK, &format!("available again: {}", own.join(", ")));
     }
     let gone = !removed.is_empty();
     let (of_servers, own) = split(removed);
     if of_servers.len() > NAMES {
-        parts.push(format!(
-            "{} deferred tools are no longer available (MCP server disconnected): {}. {ABSENT}.",
-            of_servers.len(),
-            summary(&of_servers)
-        ));
+        parts.add(prose::MANY_TOOLS_GONE, &format!("no longer available: {}", summary(&of_servers)));
     } else if !of_servers.is_empty() {
-        parts.push(format!(
-            "The following deferred tools are no longer available (their MCP server disconnected). {ABSENT}:\n{}",
-            of_servers.join("\n")
-        ));
+        parts.add(prose::SERVER_TOOLS_GONE, &format!("no longer available:\n{}", of_servers.join("\n")));
     }
     if !own.is_empty() {
-        parts
-            .push(format!("The following deferred tools are no longer available in this session. {ABSENT}:\n{}", own.join("\n")));
+        parts.add(prose::TOOLS_GONE, &format!("no longer available:\n{}", own.join("\n")));
     }
     if gone {
-        parts.push(AMBIENT.into());
+        parts.end(prose::AMBIENT);
     }
     let pending = payload.texts("pendingMcpServers");
     if !pending.is_empty() {
@@ -121,13 +107,9 @@ pub(super) fn tools(payload: &Payload<'_>) -> Option<String> {
         } else {
             pending.join("\n")
         };
-        parts.push(include_str!("texts/pending_servers.txt").replacen("{servers}", &servers, 1));
+        parts.add(prose::PENDING_SERVERS, &format!("still connecting\n{servers}"));
     }
-    paragraphs(&parts)
-}
-
-fn paragraphs(parts: &[String]) -> Option<String> {
-    (!parts.is_empty()).then(|| parts.join("\n\n"))
+    parts.0
 }
 
 /// Names of tools of MCP servers, and all others.
@@ -149,7 +131,7 @@ fn summary(names: &[Cow<'_, str>]) -> String {
 }
 
 /// New problems that the editor or a language server found.
-pub(super) fn diagnostics(payload: &Payload<'_>) -> Option<String> {
+pub(super) fn diagnostics(payload: &Payload<'_>) -> Option<Composed> {
     let files: Vec<String> = payload.list("files").into_iter().map(|file| of_file(&Payload::new(Some(file)))).collect();
     if files.is_empty() {
         return None;
@@ -158,7 +140,7 @@ pub(super) fn diagnostics(payload: &Payload<'_>) -> Option<String> {
     if text.encode_utf16().count() > DIAGNOSTICS_CHARACTERS {
         text = cut(&text, DIAGNOSTICS_CHARACTERS - CUT_DIAGNOSTICS.chars().count(), CUT_DIAGNOSTICS);
     }
-    Some(format!("<new-diagnostics>The following new diagnostic issues were detected:\n\n{text}</new-diagnostics>"))
+    Some(Composed::new("new diagnostics", prose::DIAGNOSTICS, format!("<new-diagnostics>\n{text}</new-diagnostics>")))
 }
 
 fn of_file(file: &Payload<'_>) -> String {

@@ -7,6 +7,7 @@ mod lists;
 mod messages;
 mod parse;
 mod places;
+mod prose;
 mod scan;
 pub mod settings;
 mod templates;

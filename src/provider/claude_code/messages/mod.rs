@@ -8,15 +8,16 @@ mod draft;
 mod finish;
 mod pairing;
 
-use super::templates::NOTIFICATION;
+use super::prose::NOTIFICATION_LEAD;
 use super::window::{Item, View, is_result, items};
 use crate::model::{Flags, Key, Role, Session, Window};
-use crate::provider::{Addition, Change, Message, Part, Source};
+use crate::provider::{Addition, Change, Lead, Message, Part, Source};
 use draft::{Draft, Piece, Sort, Speaker};
 use rustc_hash::FxHashMap;
 
 const NO_RESPONSE: &str = "No response requested.";
-const INTERRUPTED: &str = "[Tool call interrupted: the session ended before this call's result was recorded, so its outcome is unknown. Check whether it took effect before relying on it or running it again.]";
+/// In place of the client's own words, which were 180 characters.
+const INTERRUPTED: &str = "[note on an interrupted call, added by the client, not recorded; ~36 tokens]";
 const TOOL_LOADED: &str = "Tool loaded.";
 
 /// Beginnings of the names of models that know no system turns in the middle of a conversation; the same are reminded of
@@ -172,7 +173,7 @@ impl Writer<'_> {
             && let Some(first) = pieces.iter().position(|piece| piece.sort == Sort::Text)
         {
             let mut notice = pieces.remove(first);
-            notice.part.reminder = Some(NOTIFICATION);
+            notice.part.reminder = Some(NOTIFICATION_LEAD);
             let rest = pieces.extract_if(.., |piece| piece.sort == Sort::Text);
             let join = |piece: Piece| piece.addition("\n", Change::None);
             notice.part.added = rest.filter_map(join).collect();
@@ -260,7 +261,7 @@ impl Writer<'_> {
                 return;
             }
             Some(draft) if draft.speaker == Speaker::User => (Speaker::System, None),
-            _ => (Speaker::User, Some("")),
+            _ => (Speaker::User, Some(Lead::none())),
         };
         let block = &self.view.blocks[first.block as usize - 1];
         let mut piece = Piece::of(block, Flags::default());
