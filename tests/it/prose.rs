@@ -49,7 +49,7 @@ fn words(text: &[u8]) -> Vec<Word> {
             None => {}
         }
         // An escape is no letter of the word behind it.
-        at += if text.get(at) == Some(&b'\\') && !text.get(at + 1).is_some_and(|next| *next == b'\\') { 2 } else { 1 };
+        at += if text.get(at) == Some(&b'\\') && text.get(at + 1).is_none_or(|next| *next != b'\\') { 2 } else { 1 };
     }
     words
 }
@@ -116,7 +116,7 @@ fn copies_in(tree: &Path, table: &HashSet<u64>) -> Vec<String> {
 
 #[test]
 fn nothing_was_written_by_a_client() {
-    let copies = copies_in(&repository(), &table());
+    let copies = copies_in(repository(), &table());
     assert!(copies.is_empty(), "words of a client, to be said in our own:\n{}", copies.join("\n"));
 }
 
