@@ -67,6 +67,19 @@ pub enum PlanError {
         /// Tokens that can be reached.
         smallest: u64,
     },
+    /// A row would be longer, in a session into which the client keeps byte offsets elsewhere.
+    #[error(
+        "{what} would be {bytes} bytes longer than its row, and no row of this session may grow: the client keeps the place of each",
+        what = .number.map_or_else(|| format!("row {row}"), |number| format!("block {number}"))
+    )]
+    NoRoom {
+        /// The block.
+        number: Option<BlockNumber>,
+        /// The row, counted from 1.
+        row: u32,
+        /// Bytes that are missing.
+        bytes: u64,
+    },
     /// There is nothing to take back.
     #[error("no compaction of the client is in this session")]
     NotCompacted,

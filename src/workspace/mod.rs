@@ -25,6 +25,7 @@ mod tests;
 mod thinking;
 mod verify;
 mod way;
+mod writer;
 
 pub use apply::{apply, history, settle, was_done};
 pub use draft::{Draft, Drafted, Kept, NOTE, Original, Redacted};
@@ -40,6 +41,7 @@ pub use sightings::{Sighted, sighted, sighted_in};
 pub use standing::{Beside, Departed, Departure, Standing, Values};
 pub use verify::{FileState, Verified, WayBack, found, in_force, verify};
 pub use way::{Inexact, Undone};
+pub use writer::{Writer, take_writer};
 
 use crate::engine::{self, ReadSettings, Reading};
 use crate::fsio::{Disk, read_range};

@@ -2,8 +2,9 @@
 
 use crate::sandbox::Sandbox;
 use expect_test::{expect, expect_file};
-use serde_json::Value;
+use serde_json::{Value, json};
 use std::fs;
+use std::path::{Path, PathBuf};
 
 /// What each command says, one after the other.
 fn screens(sandbox: &Sandbox, name: &str, lines: &[&str]) {
@@ -228,4 +229,189 @@ fn a_session_is_found_by_its_id_and_by_its_project() {
         hint: run Claude Code or Codex once, or name a file: aperture status FILE.jsonl
     "#]]
     .assert_eq(&outcome.stderr);
+}
+
+const THREAD: &str = "01a20619-060a-7033-b44c-af4433e490dd";
+const FORK: &str = "01a20619-0b25-7a11-b9ba-b4d34d88e17c";
+
+/// Where the client keeps the rollout of a thread.
+fn rollout(sandbox: &Sandbox, thread: &str) -> PathBuf {
+    sandbox.home.join(format!(".codex/sessions/2026/11/23/rollout-2026-11-23T01-50-32-{thread}.jsonl"))
+}
+
+/// Writes rows, each with the next ordinal where `first` is the one of the first row.
+fn write_rows(path: &Path, first: Option<u64>, rows: &[(&str, Value)]) {
+    let mut text = String::new();
+    for (place, (kind, payload)) in (0u64..).zip(rows) {
+        let ordinal = first.map(|first| format!(r#""ordinal":{},"#, first + place)).unwrap_or_default();
+        let time = format!("2026-11-23T01:{:02}:{:02}.000Z", place / 60, place % 60);
+        text.push_str(&format!("{{\"timestamp\":\"{time}\",{ordinal}\"type\":\"{kind}\",\"payload\":{payload}}}\n"));
+    }
+    fs::create_dir_all(path.parent().unwrap()).unwrap();
+    fs::write(path, text).unwrap();
+}
+
+fn message(role: &str, text: &str) -> (&'static str, Value) {
+    let kind = if role == "assistant" { "output_text" } else { "input_text" };
+    ("response_item", json!({"type": "message", "role": role, "content": [{"type": kind, "text": text}]}))
+}
+
+fn call(id: &str, command: &str, output: &str) -> [(&'static str, Value); 2] {
+    let arguments = json!({"cmd": command}).to_string();
+    [
+        ("response_item", json!({"type": "function_call", "name": "exec_command", "arguments": arguments, "call_id": id})),
+        ("response_item", json!({"type": "function_call_output", "call_id": id, "output": output})),
+    ]
+}
+
+/// Lines that say something else each.
+fn lines(what: &str, count: u32) -> String {
+    (0..count).map(|line| format!("{what} {line} is {} of the report\n", line * line % 97)).collect()
+}
+
+/// A conversation of two turns and five calls.
+fn conversation(sandbox: &Sandbox, thread: &str, mode: &str) -> Vec<(&'static str, Value)> {
+    let cwd = sandbox.project.to_str().unwrap();
+    let billed = json!({"input_tokens": 9000, "cached_input_tokens": 0, "output_tokens": 40, "total_tokens": 9040});
+    let bill = json!({"type": "token_count", "info": {"last_token_usage": billed, "model_context_window": 258_400}});
+    let mut rows = vec![
+        ("session_meta", json!({"id": thread, "cwd": cwd, "cli_version": "0.169.0", "history_mode": mode})),
+        message("developer", "<permissions instructions>\nAsk first."),
+        message("user", "# AGENTS.md instructions for the shop\n\nBe brief."),
+        ("world_state", json!({"full": true, "state": {"cwd": cwd}})),
+        ("turn_context", json!({"cwd": cwd, "model": "gpt-5.5-codex"})),
+        message("user", "Find the widgets."),
+    ];
+    rows.extend(call("call_1", "make report", &lines("widget", 300)));
+    rows.extend(call("call_2", "make list", &lines("gadget", 200)));
+    rows.push(("event_msg", bill.clone()));
+    rows.push(message("assistant", "The widgets are found."));
+    rows.push(("world_state", json!({"full": false, "state": {"date": "2026-11-23"}})));
+    rows.push(message("user", "Count them."));
+    rows.extend(call("call_3", "make count", &lines("count", 40)));
+    rows.extend(call("call_4", "make sum", "sum 7"));
+    rows.extend(call("call_5", "make check", "check 8"));
+    rows.push(message("assistant", "There are seven."));
+    rows.push(("event_msg", bill));
+    rows
+}
+
+/// The session of a client that numbers its rows.
+fn numbered(sandbox: &Sandbox) -> PathBuf {
+    let path = rollout(sandbox, THREAD);
+    write_rows(&path, Some(0), &conversation(sandbox, THREAD, "paginated"));
+    path
+}
+
+fn rows_of(path: &Path) -> Vec<Value> {
+    fs::read_to_string(path).unwrap().lines().map(|line| serde_json::from_str(line).unwrap()).collect()
+}
+
+/// The client keeps byte offsets of rows elsewhere.
+#[test]
+fn no_row_of_a_numbered_session_moves() {
+    let sandbox = Sandbox::new();
+    let path = &numbered(&sandbox);
+    let original = fs::read(path).unwrap();
+    let lengths = || -> Vec<usize> { fs::read_to_string(path).unwrap().lines().map(str::len).collect() };
+    let before = lengths();
+    let window = sandbox.text(&["transcript", "--raw", "--all"]);
+    for command in [&["compress", "tool(exec_command)", "--level", "minimal"][..], &["archive", "tool(exec_command)"]] {
+        sandbox.text(command);
+        assert_eq!(lengths(), before, "{command:?}");
+        assert!(fs::read_to_string(path).unwrap().contains("}   "));
+        assert!(sandbox.text(&["transcript", "--raw", "--all"]).len() < window.len() / 2);
+    }
+    sandbox.text(&["expand", "tool(exec_command)"]);
+    assert!(fs::read(path).unwrap() == original);
+    for _ in 0..3 {
+        sandbox.text(&["undo"]);
+        assert_eq!(lengths(), before);
+    }
+    assert!(fs::read(path).unwrap() == original);
+    // Without numbers nobody keeps offsets.
+    let legacy = rollout(&sandbox, FORK);
+    write_rows(&legacy, None, &conversation(&sandbox, FORK, "legacy"));
+    sandbox.text(&["archive", "tool(exec_command)", "-s", FORK]);
+    assert!(!fs::read_to_string(&legacy).unwrap().contains("} "));
+}
+
+#[test]
+fn a_text_that_is_longer_than_its_row_is_refused() {
+    let sandbox = Sandbox::new();
+    let path = &numbered(&sandbox);
+    let original = fs::read(path).unwrap();
+    let text = "x".repeat(500);
+    let outcome = sandbox.run(&["update", "13", &text]);
+    assert_eq!(outcome.code, 1, "{}", outcome.all());
+    assert!(outcome.stderr.contains("no row of this session may grow"), "{}", outcome.stderr);
+    assert!(fs::read(path).unwrap() == original);
+    sandbox.text(&["update", "5", &text]);
+    sandbox.text(&["update", "5", &"y".repeat(900)]);
+    sandbox.text(&["undo"]);
+    sandbox.text(&["undo"]);
+    assert!(fs::read(path).unwrap() == original);
+}
+
+/// Else the client could never resume the session again.
+#[test]
+fn a_row_that_is_added_to_a_numbered_session_has_the_next_number() {
+    let sandbox = Sandbox::new();
+    let path = &numbered(&sandbox);
+    let original = fs::read(path).unwrap();
+    let next = rows_of(path).len() as u64;
+    sandbox.text(&["create", "one"]);
+    sandbox.text(&["create", "two"]);
+    let ordinals: Vec<Option<u64>> = rows_of(path)[next as usize..].iter().map(|row| row["ordinal"].as_u64()).collect();
+    assert_eq!(ordinals, [Some(next), Some(next + 1)]);
+    sandbox.text(&["undo"]);
+    sandbox.text(&["undo"]);
+    assert!(fs::read(path).unwrap() == original);
+    let legacy = rollout(&sandbox, FORK);
+    write_rows(&legacy, None, &conversation(&sandbox, FORK, "legacy"));
+    sandbox.text(&["create", "one", "-s", FORK]);
+    assert!(rows_of(&legacy).iter().all(|row| row["ordinal"].is_null()));
+}
+
+/// Else the client would send all of its context again.
+#[test]
+fn a_digest_in_a_numbered_session_repeats_what_the_client_knows_of_its_context() {
+    let sandbox = Sandbox::new();
+    let path = &numbered(&sandbox);
+    let original = fs::read(path).unwrap();
+    let next = rows_of(path).len();
+    sandbox.text(&["compress", "--stale", "--preset", "handoff"]);
+    let added = rows_of(path).split_off(next);
+    let kinds: Vec<&str> = added.iter().map(|row| row["type"].as_str().unwrap()).collect();
+    assert_eq!(kinds, ["compacted", "world_state", "world_state", "turn_context"]);
+    assert!(added.iter().zip(next..).all(|(row, ordinal)| row["ordinal"] == ordinal), "{added:?}");
+    assert_eq!(added[1]["payload"]["full"], true);
+    assert_eq!(added[2]["payload"]["state"]["date"], "2026-11-23");
+    let kept = added[0]["payload"]["replacement_history"].to_string();
+    assert!(kept.contains("Ask first.") && kept.contains("AGENTS.md"), "{kept}");
+    sandbox.text(&["undo"]);
+    assert!(fs::read(path).unwrap() == original);
+}
+
+#[test]
+fn a_session_that_a_client_has_locked_is_not_changed() {
+    let sandbox = Sandbox::new();
+    let path = &numbered(&sandbox);
+    let original = fs::read(path).unwrap();
+    let locks = sandbox.home.join(".codex/thread-writer-locks");
+    fs::create_dir(&locks).unwrap();
+    let file = locks.join(format!("{THREAD}.lock"));
+    let client = fs::File::create(&file).unwrap();
+    client.lock().unwrap();
+    for command in [&["archive", "7"][..], &["archive", "7", "--live"], &["create", "a note"]] {
+        let outcome = sandbox.run(command);
+        assert_eq!(outcome.code, 3, "{command:?}: {}", outcome.all());
+        assert!(outcome.stderr.contains("has the session") && outcome.stderr.contains("close the client"), "{}", outcome.stderr);
+    }
+    sandbox.text(&["archive", "7", "--dry-run"]);
+    sandbox.text(&["pin", "7"]);
+    assert!(fs::read(path).unwrap() == original);
+    drop(client);
+    sandbox.text(&["archive", "8"]);
+    assert!(!file.exists());
 }

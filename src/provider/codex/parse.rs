@@ -7,6 +7,7 @@ use crate::provider::json::{elements, fault, fields, member, number, text, text_
 use crate::provider::{ParsedBlock, ParsedRow};
 use serde_json::value::RawValue;
 use std::borrow::Cow;
+use std::ops::Range;
 use twox_hash::XxHash3_128;
 
 fields! {
@@ -15,6 +16,7 @@ fields! {
         timestamp = "timestamp",
         kind = "type",
         payload = "payload",
+        ordinal = "ordinal",
     }
 }
 
@@ -34,6 +36,7 @@ fields! {
         thread_name = "thread_name",
         message = "message",
         history = "replacement_history",
+        mode = "history_mode",
     }
 }
 
@@ -79,13 +82,20 @@ fn plain<'a>(row: Row) -> ParsedRow<'a> {
     ParsedRow { row, blocks: Vec::new(), origin: Default::default() }
 }
 
-/// What a row is known by: the hash of all of it but the values that edits replace, so that it is the same row afterwards.
+/// Returns the identity of a row: the hash of all of it but the values that edits replace, its ordinal, which a row that is
+/// added again gets anew, and the blanks behind it.
 fn identity(line: &str, fields: &RowFields<'_>) -> Key {
-    let Some(value) = write::replaceable(fields) else { return Key::of_bytes(line.as_bytes()) };
-    let start = value.get().as_ptr() as usize - line.as_ptr() as usize;
+    let mut left_out: Vec<Range<usize>> =
+        [write::replaceable(fields), fields.ordinal].into_iter().flatten().map(|value| write::range_in(line, value)).collect();
+    left_out.push(write::padding(line.as_bytes()));
+    left_out.sort_by_key(|range| range.start);
     let mut hasher = XxHash3_128::new();
-    hasher.write(&line.as_bytes()[..start]);
-    hasher.write(&line.as_bytes()[start + value.get().len()..]);
+    let mut at = 0;
+    for range in left_out {
+        hasher.write(line.as_bytes().get(at..range.start).unwrap_or_default());
+        at = range.end;
+    }
+    hasher.write(&line.as_bytes()[at..]);
     Key(hasher.finish_128())
 }
 
@@ -103,7 +113,9 @@ pub(super) fn pieces<'a>(fields: &RowFields<'a>) -> Vec<Piece<'a>> {
 /// compaction the instructions of the client. None of a row that is no part of a conversation.
 pub(super) fn lasting(bytes: &[u8]) -> Option<Vec<String>> {
     let fields = fields(bytes)?;
-    let of_client = |item: &&RawValue| item::pieces(item).iter().any(|piece| content::block(piece).block.role == Role::System);
+    // Where rows are numbered the client knows which context it sent, and does not send it again.
+    let stands = |block: &Block| block.role == Role::System || fields.ordinal.is_some() && content::is_standing(block);
+    let of_client = |item: &&RawValue| item::pieces(item).iter().any(|piece| stands(&content::block(piece).block));
     let payload = fields.payload?;
     let items: Vec<&RawValue> = match text_of(fields.kind).as_deref() {
         Some("response_item") => vec![payload],
@@ -129,6 +141,7 @@ fn whole<'a>(fields: &RowFields<'a>) -> ParsedRow<'a> {
             let mut row = Row::new(RowKind::State);
             let from = text_of(payload.forked).filter(|id| !id.is_empty());
             row.event = from.map(|session| Box::new(Event::ForkedFrom { session: session.into_owned() }));
+            row.flags.set(Flags::NUMBERED, text_of(payload.mode).is_some_and(|mode| mode == "paginated"));
             let branch = payload.git.and_then(|git| member(git, "branch"));
             let origin = [payload.id, payload.directory, payload.version, branch].map(text_of);
             ParsedRow { row, blocks: Vec::new(), origin }

@@ -118,7 +118,7 @@ impl Draft<'_> {
             let (target, now) = (self.stored(then.first.before)?, self.standing(row, slot));
             let after = planned.map_or(&now, |edit| &edit.after);
             match slot {
-                Slot::Parent => {}
+                Slot::Parent | Slot::Padding => {}
                 _ if after.is_some() == target.is_some() && (slot == Slot::Line || *after == target) => {}
                 Slot::Line if target.is_none() && after.as_deref().is_some_and(strips) => {
                     if planned.is_some() {
@@ -151,7 +151,8 @@ impl Draft<'_> {
         let gone: FxHashSet<u32> = gone.filter_map(|edit| self.addresses.row(edit.row)).collect();
         // Rows come and go when it is known which rows are linked anew.
         let (lines, values): (Vec<Edit>, Vec<Edit>) = edits.into_iter().partition(|edit| edit.slot == Slot::Line);
-        for edit in values {
+        // The blanks follow from the values.
+        for edit in values.into_iter().filter(|edit| edit.slot != Slot::Padding) {
             self.put_back(edit)?;
         }
         for mut edit in lines {

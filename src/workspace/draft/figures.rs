@@ -53,7 +53,8 @@ impl Draft<'_> {
             let sent = rows[row as usize].usage.map_or(0, |usage| usage.sent());
             let sent = (sent as f64 + change).max(1.0) as u64;
             let written = provider.usage(&value, sent).filter(|written| *written != value);
-            let Some(written) = written.filter(|_| !self.edits.contains_key(&place)) else { continue };
+            let fits = |written: &Vec<u8>| self.room(row).is_none_or(|room| written.len() <= value.len() + room);
+            let Some(written) = written.filter(|_| !self.edits.contains_key(&place)).filter(fits) else { continue };
             let edit = Edit { row: address, slot: Slot::Usage, before: Some(value), after: Some(written), change: None };
             self.edits.insert(place, edit);
             revision.amend(self, row)?;

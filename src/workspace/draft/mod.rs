@@ -5,6 +5,7 @@ mod figures;
 mod finish;
 mod intents;
 mod kept;
+mod padding;
 mod redact;
 mod rows;
 mod strip;
