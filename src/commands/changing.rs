@@ -157,7 +157,14 @@ fn once(
     let workspace = &opened.workspace;
     let now = env.style.now.as_millisecond();
     let mut draft = Draft::new(workspace, opened.store.as_ref(), now)?;
-    let said = plan(&mut draft, &opened)?;
+    let mut said = plan(&mut draft, &opened)?;
+    if let Some(numbers) = said.kept.get(&Kept::Inherited).filter(|numbers| !numbers.is_empty()) {
+        let (what, hint) = inherited(env, workspace, numbers);
+        if draft.is_empty() {
+            return Err(CommandError::new(ErrorKind::Refused, anyhow!(what)).hint(hint));
+        }
+        said.notes.push(format!("{what}: {hint}"));
+    }
     let cache = env.cache();
     // The log keeps the command, and is shown.
     let command = engine::mask(&env.command);
@@ -179,6 +186,28 @@ fn once(
         }
     }
     Ok(report)
+}
+
+/// What is said of inherited blocks that stay as they are, and the command that changes them where they are.
+pub(super) fn inherited(env: &Env, workspace: &Workspace<'_>, numbers: &[BlockNumber]) -> (String, String) {
+    let session = &workspace.reading.session;
+    let row = numbers.first().and_then(|number| workspace.reading.block(*number)).map(|block| block.row);
+    let parent = row.and_then(|row| session.inherited_from(row)).map_or("", |part| part.session.as_str());
+    let what = match numbers {
+        [number] => format!("block {number} is inherited from the session {parent}"),
+        _ => format!("{} blocks are inherited from the session {parent}", numbers.len()),
+    };
+    let words: Vec<&str> = env.command.split(' ').collect();
+    let mut given: Vec<&str> = Vec::new();
+    let mut left = words.iter().copied().skip_while(|word| *word == "aperture");
+    while let Some(word) = left.next() {
+        match word {
+            "-s" | "--session" => drop(left.next()),
+            _ if word.starts_with("--session=") => {}
+            _ => given.push(word),
+        }
+    }
+    (what, format!("aperture {} -s {parent} changes them there, for every fork", given.join(" ")))
 }
 
 fn report(

@@ -43,6 +43,12 @@ pub trait ProviderAdapter: Sync {
     /// What the path of a file says about the session in it; `None` when no session of this provider is kept there.
     fn locate(&self, path: &Path) -> Option<Location>;
 
+    /// The directories below which its client keeps sessions beside the one at `path`, where a session can go on from another
+    /// one's rows.
+    fn roots_beside(&self, _path: &Path) -> Vec<PathBuf> {
+        Vec::new()
+    }
+
     /// The directory under one of the roots that holds the sessions of a project, by the project's real path; none where only
     /// the file of a session says which project it belongs to.
     fn project_directory(&self, _root: &Path, _project: &Path) -> Option<PathBuf> {

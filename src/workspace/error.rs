@@ -14,6 +14,9 @@ pub enum PlanError {
     /// It cannot be changed.
     #[error("block {0} cannot be changed: the client needs it as it is")]
     Immutable(BlockNumber),
+    /// It is in the file of another session.
+    #[error("block {0} is inherited from the session that this one is a fork of")]
+    Inherited(BlockNumber),
     /// Its original is not here.
     #[error("the original of block {0} is not in this store")]
     NoOriginal(BlockNumber),

@@ -150,6 +150,19 @@ fn list_directory(disk: &dyn Disk, provider: &'static dyn ProviderAdapter, direc
     listing
 }
 
+/// The file of the session with this id among those that its client keeps beside the one at `path`.
+pub(super) fn find_beside(disk: &dyn Disk, provider: &'static dyn ProviderAdapter, path: &Path, id: &str) -> Option<PathBuf> {
+    let real = disk.resolve(path).unwrap_or_else(|_| path.to_owned());
+    let named = |sessions: Vec<(Found, Identity)>| sessions.into_iter().find(|(found, _)| found.location.id == id);
+    let near = real.parent().and_then(|directory| named(list_directory(disk, provider, directory.to_owned()).sessions));
+    let anywhere = || {
+        let mut all = Vec::new();
+        find_in(disk, provider, provider.roots_beside(&real), &mut |_, _| {}, &mut all);
+        all.into_iter().find_map(named)
+    };
+    near.or_else(anywhere).map(|(found, _)| found.path)
+}
+
 /// The session that the user means: a path, an id, the unique beginning of one, or by default the newest of the project
 /// that `directory` belongs to.
 ///

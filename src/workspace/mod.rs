@@ -129,9 +129,18 @@ impl<'a> Workspace<'a> {
     pub fn cache_milliseconds(&self) -> i64 {
         let session = &self.reading.session;
         let wrote = session.rows.iter().rev().find(|row| row.usage.is_some_and(|usage| usage.cache_creation > 0));
-        let line = wrote.and_then(|row| read_range(self.disk, &self.path, row.offset, row.length as usize).ok());
+        let place = wrote.and_then(|row| session.rows.iter().position(|other| std::ptr::eq(row, other)));
+        let line = place.and_then(|row| self.line(row as u32).ok());
         let usage = line.as_deref().and_then(|line| Some(line.get(self.provider.locate_slot(line, Slot::Usage)?)?.to_vec()));
         self.provider.cache_milliseconds(&usage.unwrap_or_default())
+    }
+
+    /// Reads a row again, from the file that it is in.
+    fn line(&self, row: u32) -> io::Result<Vec<u8>> {
+        let session = &self.reading.session;
+        let path = session.inherited_from(row).map_or(&self.path, |part| &part.path);
+        let place = session.rows.get(row as usize).ok_or_else(load::changed_while_read)?;
+        read_range(self.disk, path, place.offset, place.length as usize)
     }
 
     /// The contents of blocks, each row read again once.
@@ -146,8 +155,7 @@ impl<'a> Workspace<'a> {
         for number in numbers {
             let block = self.reading.block(*number).ok_or_else(changed)?;
             if held.as_ref().is_none_or(|(row, _)| *row != block.row) {
-                let row = &self.reading.session.rows[block.row as usize];
-                let bytes = read_range(self.disk, &self.path, row.offset, row.length as usize);
+                let bytes = self.line(block.row);
                 let bytes =
                     bytes.map_err(|error| if error.kind() == io::ErrorKind::UnexpectedEof { changed() } else { error })?;
                 held = Some((block.row, bytes));

@@ -75,7 +75,7 @@ impl Beside<'_> {
     }
 
     fn line(&self, addresses: &Addresses, row: RowAddress) -> Option<(u32, &[u8])> {
-        let row = addresses.row(row)?;
+        let row = addresses.row(row).filter(|row| self.session.inherited_from(*row).is_none())?;
         let place = self.session.rows.get(row as usize)?;
         let start = usize::try_from(place.offset).ok()?;
         Some((row, self.bytes.get(start..start + place.length as usize)?))

@@ -415,3 +415,106 @@ fn a_session_that_a_client_has_locked_is_not_changed() {
     sandbox.text(&["archive", "8"]);
     assert!(!file.exists());
 }
+
+const FORK_OF_FORK: &str = "01a20619-1c36-7b22-8a00-c5d45e99f28d";
+
+/// Writes a fork that goes on from the first `bytes` of another session.
+fn fork(sandbox: &Sandbox, thread: &str, parent: &str, bytes: usize, first: u64, rows: &[(&'static str, Value)]) -> PathBuf {
+    let path = rollout(sandbox, thread);
+    let base = json!({"thread_id": parent, "end_ordinal_exclusive": first, "end_byte_offset": bytes});
+    let head = json!({"id": thread, "forked_from_id": parent, "cwd": sandbox.project.to_str().unwrap(),
+        "cli_version": "0.169.0", "history_mode": "paginated", "history_base": base});
+    write_rows(&path, Some(first), &[&[("session_meta", head)], rows].concat());
+    path
+}
+
+/// A session, and a fork of it from before its second prompt.
+fn forked(sandbox: &Sandbox) -> (PathBuf, PathBuf) {
+    let parent = numbered(sandbox);
+    let text = fs::read_to_string(&parent).unwrap();
+    let bytes = text.split_inclusive('\n').take(12).map(str::len).sum();
+    let own = [
+        &[message("user", "Paint them.")][..],
+        &call("call_9", "make paint", &lines("paint", 100)),
+        &[message("assistant", "Painted.")],
+    ];
+    (parent, fork(sandbox, FORK, THREAD, bytes, 12, &own.concat()))
+}
+
+#[test]
+fn a_fork_goes_on_from_the_rows_of_its_parent() {
+    let sandbox = Sandbox::new();
+    forked(&sandbox);
+    let raw = |thread: &str| sandbox.text(&["transcript", "--raw", "--all", "-s", thread]);
+    let (parent, own) = (raw(THREAD), raw(FORK));
+    let common = parent.split("Count them.").next().unwrap();
+    assert!(own.starts_with(common), "{own}");
+    assert!(own.contains("Paint them.") && own.contains("paint 99") && !own.contains("Count them."));
+    let blocks =
+        |thread: &str| sandbox.json(&["blocks", "-s", thread], "aperture.blocks/1")["blocks"].as_array().unwrap().clone();
+    assert_eq!(blocks(FORK).len(), 12);
+    // A fork of the fork, from all of it.
+    let bytes = fs::metadata(rollout(&sandbox, FORK)).unwrap().len() as usize;
+    fork(&sandbox, FORK_OF_FORK, FORK, bytes, 17, &[message("user", "Sell them.")]);
+    let last = raw(FORK_OF_FORK);
+    assert!(last.starts_with(own.trim_end()) && last.contains("Sell them."), "{last}");
+}
+
+#[test]
+fn what_a_fork_inherits_is_changed_in_its_parent() {
+    let sandbox = Sandbox::new();
+    let (parent, own) = forked(&sandbox);
+    let (before, own_before) = (fs::read(&parent).unwrap(), fs::read(&own).unwrap());
+    for command in [&["archive", "5", "-s", FORK][..], &["update", "5", "short", "-s", FORK]] {
+        let outcome = sandbox.run(command);
+        assert_eq!(outcome.code, 1, "{}", outcome.all());
+        assert!(outcome.stderr.contains(&format!("block 5 is inherited from the session {THREAD}")), "{}", outcome.stderr);
+        assert!(outcome.stderr.contains(&format!("-s {THREAD}")), "{}", outcome.stderr);
+    }
+    assert!(fs::read(&parent).unwrap() == before && fs::read(&own).unwrap() == own_before);
+    let mixed = sandbox.text(&["archive", "tool(exec_command)", "-s", FORK]);
+    assert!(mixed.contains("4 blocks are inherited"), "{mixed}");
+    assert!(fs::read(&parent).unwrap() == before);
+    let length = |path: &Path| fs::metadata(path).unwrap().len() as usize;
+    assert_eq!(length(&own), own_before.len());
+    sandbox.text(&["create", "a note", "-s", FORK]);
+    assert_eq!(rows_of(&own).last().unwrap()["ordinal"], 17);
+    sandbox.text(&["undo", "-s", FORK]);
+    sandbox.text(&["undo", "-s", FORK]);
+    assert!(fs::read(&own).unwrap() == own_before);
+    // In the parent it is changed for the fork as well.
+    let length_sent = || sandbox.text(&["transcript", "--raw", "-s", FORK]).len();
+    let all = length_sent();
+    sandbox.text(&["archive", "5", "-s", THREAD]);
+    assert_eq!(length(&parent), before.len());
+    assert!(length_sent() < all - 1000);
+    assert!(sandbox.text(&["transcript", "--raw", "-s", FORK]).contains("@recall(5)"));
+    assert!(fs::read(&own).unwrap() == own_before);
+}
+
+#[test]
+fn a_fork_is_read_without_its_parent() {
+    let sandbox = Sandbox::new();
+    let (parent, _) = forked(&sandbox);
+    fs::remove_file(parent).unwrap();
+    let outcome = sandbox.run(&["transcript", "--raw", "-s", FORK]);
+    assert_eq!(outcome.code, 0);
+    assert!(outcome.stdout.contains("Paint them.") && !outcome.stdout.contains("widgets"));
+    assert!(outcome.stderr.contains(&format!("a fork of {THREAD}, which is not found")), "{}", outcome.stderr);
+    // A ring of forks ends.
+    fork(&sandbox, THREAD, FORK, 100_000, 1, &[message("user", "Round and round.")]);
+    assert_eq!(sandbox.run(&["status", "-s", FORK]).code, 0);
+}
+
+#[test]
+fn a_digest_of_a_fork_holds_what_it_inherits() {
+    let sandbox = Sandbox::new();
+    let (parent, own) = forked(&sandbox);
+    let (before, own_before) = (fs::read(&parent).unwrap(), fs::read(&own).unwrap());
+    sandbox.text(&["compress", "--stale", "--preset", "handoff", "--keep-from", "call_9", "-s", FORK]);
+    let history = rows_of(&own)[5]["payload"]["replacement_history"].to_string();
+    assert!(history.contains("Ask first.") && history.contains("Find the widgets") && history.contains("call_9"), "{history}");
+    assert!(fs::read(&parent).unwrap() == before);
+    sandbox.text(&["undo", "-s", FORK]);
+    assert!(fs::read(&own).unwrap() == own_before);
+}

@@ -41,6 +41,10 @@ impl ProviderAdapter for Codex {
         places::locate(path)
     }
 
+    fn roots_beside(&self, path: &Path) -> Vec<PathBuf> {
+        places::roots_beside(path)
+    }
+
     fn recognizes(&self, head: &[u8]) -> bool {
         parse::recognizes(head)
     }

@@ -37,6 +37,7 @@ fields! {
         message = "message",
         history = "replacement_history",
         mode = "history_mode",
+        base = "history_base",
     }
 }
 
@@ -139,8 +140,11 @@ fn whole<'a>(fields: &RowFields<'a>) -> ParsedRow<'a> {
         "compacted" => compacted(fields, &payload),
         "session_meta" => {
             let mut row = Row::new(RowKind::State);
-            let from = text_of(payload.forked).filter(|id| !id.is_empty());
-            row.event = from.map(|session| Box::new(Event::ForkedFrom { session: session.into_owned() }));
+            let base = |name| payload.base.and_then(|base| member(base, name));
+            let inherits = number(base("end_byte_offset"));
+            let parent = text_of(base("thread_id")).filter(|_| inherits.is_some());
+            let from = parent.or_else(|| text_of(payload.forked)).filter(|id| !id.is_empty());
+            row.event = from.map(|session| Box::new(Event::ForkedFrom { session: session.into_owned(), inherits }));
             row.flags.set(Flags::NUMBERED, text_of(payload.mode).is_some_and(|mode| mode == "paginated"));
             let branch = payload.git.and_then(|git| member(git, "branch"));
             let origin = [payload.id, payload.directory, payload.version, branch].map(text_of);

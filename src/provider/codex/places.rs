@@ -29,6 +29,11 @@ pub(super) fn home(path: &Path) -> Option<&Path> {
     path.ancestors().skip(1).find(named)?.parent()
 }
 
+/// The directories of rollouts in the home in which a rollout is kept.
+pub(super) fn roots_beside(path: &Path) -> Vec<PathBuf> {
+    home(path).map(|home| KEPT_IN.iter().map(|name| home.join(name)).collect()).unwrap_or_default()
+}
+
 /// The files that a client locks while it has a rollout open.
 pub(super) fn writer_lock(path: &Path) -> Option<WriterLock> {
     let locks = home(path)?.join("thread-writer-locks");

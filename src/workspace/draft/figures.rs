@@ -47,7 +47,7 @@ impl Draft<'_> {
         }
         // What was billed may stand in a row of its own.
         let same = |row: &u32| rows[*row as usize].message == message && billed(*row);
-        for row in (0..rows.len() as u32).filter(same) {
+        for row in (self.session().inherited_rows()..rows.len() as u32).filter(same) {
             let place = (row, 0, Slot::Usage);
             let (Some(address), Some(value)) = (self.addresses.of(row), self.value(row, Slot::Usage)) else { continue };
             let sent = rows[row as usize].usage.map_or(0, |usage| usage.sent());

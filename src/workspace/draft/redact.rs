@@ -33,7 +33,12 @@ impl Draft<'_> {
     /// The file is another one by now.
     pub fn redact(&mut self, blocks: &BTreeSet<BlockNumber>, beside: bool) -> Result<Redacted, PlanError> {
         let mut redacted = Redacted::default();
-        for row in 0..self.session().rows.len() as u32 {
+        for block in self.session().blocks.iter().filter(|block| blocks.contains(&block.number)) {
+            if self.session().inherited_from(block.row).is_some() && !engine::find_secrets(&self.line(block.row)?).is_empty() {
+                redacted.kept.push((Kept::Inherited, block.number));
+            }
+        }
+        for row in self.session().inherited_rows()..self.session().rows.len() as u32 {
             let line = self.line(row)?;
             let mut found = engine::find_secrets(&line);
             if found.is_empty() {
