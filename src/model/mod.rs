@@ -16,8 +16,8 @@ mod tokens;
 mod window;
 
 pub use block::{
-    Block, BlockKind, BlockNumber, Image, Level, Marker, Outdated, Pin, Position, Role, State, Tool, ToolVerb, Topic, Usefulness,
-    Zone,
+    Block, BlockKind, BlockNumber, Cut, CutLimit, Image, Level, Marker, Outdated, Pin, Position, Role, State, Tool, ToolVerb,
+    Topic, Usefulness, Zone,
 };
 pub use flags::Flags;
 pub use key::Key;

@@ -14,7 +14,7 @@ mod message;
 mod sniff;
 
 use crate::model::limits::TITLE_CHARACTERS;
-use crate::model::{Block, BlockKind, Event, Key, Role, Row, RowKind, Session, Slot, Window};
+use crate::model::{Block, BlockKind, CutLimit, Event, Key, Role, Row, RowKind, Session, Slot, Window};
 use std::borrow::Cow;
 use std::ops::Range;
 use std::path::{Path, PathBuf};
@@ -317,12 +317,25 @@ pub struct ParsedBlock<'a> {
     pub readable: Option<String>,
     /// The part of it that refers to what was known before, where that is not all of it.
     pub refers: Option<String>,
+    /// The content as it is sent under each limit under which the client may send it, where that is not all of it.
+    pub cuts: Vec<SentUnder>,
+}
+
+/// A content as it is sent under a limit.
+#[derive(Clone, Debug)]
+pub struct SentUnder {
+    /// The limit.
+    pub limit: CutLimit,
+    /// Whether the row itself states the limit.
+    pub stated: bool,
+    /// What is left of the content.
+    pub content: String,
 }
 
 impl<'a> ParsedBlock<'a> {
     /// A block whose content is plain text.
     pub fn new(block: Block, content: Cow<'a, str>) -> ParsedBlock<'a> {
-        ParsedBlock { block, content, readable: None, refers: None }
+        ParsedBlock { block, content, readable: None, refers: None, cuts: Vec::new() }
     }
 
     /// The content for people.

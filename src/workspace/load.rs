@@ -4,7 +4,7 @@ use super::find::find_beside;
 use crate::engine;
 use crate::fsio::{Disk, read_range};
 use crate::model::limits::{CACHE_SEGMENT_BYTES, READ_CHUNK_BYTES};
-use crate::model::{Event, Fault, Inherited, Key, Origin, RowKind, Segment, Session};
+use crate::model::{Cut, Event, Fault, Inherited, Key, Origin, RowKind, Segment, Session};
 use crate::provider::ProviderAdapter;
 use crate::store::{Cache, CachedFile};
 use rayon::prelude::*;
@@ -234,6 +234,12 @@ pub fn parse_chunk(
         for mut block in parsed.blocks {
             let (content, text) = (&block.content, block.readable.as_deref());
             engine::measure(&mut block.block, content, text.unwrap_or(content), block.refers.as_deref(), known);
+            block.block.cuts.extend(block.cuts.iter().map(|cut| Cut {
+                limit: cut.limit,
+                stated: cut.stated,
+                bytes: cut.content.len() as u64,
+                counts: engine::counts(&cut.content),
+            }));
             block.block.row = segment.rows.len() as u32;
             segment.blocks.push(block.block);
         }

@@ -73,6 +73,8 @@ pub struct Content {
     pub sent: String,
     /// The same for people.
     pub readable: String,
+    /// What is left of it where the client sends it cut.
+    pub cut: Option<String>,
 }
 
 /// A large session takes longer to free than to show: what waits for the program's end need not wait for that.
@@ -165,7 +167,9 @@ impl<'a> Workspace<'a> {
             let parsed =
                 parsed.blocks.get(block.index as usize).filter(|parsed| Key::of_bytes(parsed.content.as_bytes()) == block.hash);
             let parsed = parsed.ok_or_else(changed)?;
-            contents.push(Content { sent: parsed.content.to_string(), readable: parsed.text().to_owned() });
+            let limit = block.sent_cut().map(|cut| cut.limit);
+            let cut = parsed.cuts.iter().find(|cut| Some(cut.limit) == limit).map(|cut| cut.content.clone());
+            contents.push(Content { sent: parsed.content.to_string(), readable: parsed.text().to_owned(), cut });
         }
         Ok(contents)
     }

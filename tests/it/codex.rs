@@ -518,3 +518,42 @@ fn a_digest_of_a_fork_holds_what_it_inherits() {
     sandbox.text(&["undo", "-s", FORK]);
     assert!(fs::read(&own).unwrap() == own_before);
 }
+
+/// The client cuts the middle out of long outputs when it resumes, by its model.
+#[test]
+fn an_output_counts_as_it_is_sent() {
+    let sandbox = Sandbox::new();
+    let long = lines("widget", 2000);
+    let with = |thread: &str, model: &str, mode: &str| {
+        let mut rows = conversation(&sandbox, thread, mode);
+        rows[4].1["model"] = json!(model);
+        rows[7].1["output"] = json!(long);
+        let path = rollout(&sandbox, thread);
+        write_rows(&path, (mode == "paginated").then_some(0), &rows);
+        path
+    };
+    let sent = |thread: &str| {
+        let transcript = sandbox.json(&["transcript", "--raw", "--all", "-s", thread], "aperture.transcript/1");
+        let parts = transcript["messages"].as_array().unwrap().iter().flat_map(|message| message["parts"].as_array().unwrap());
+        let part = parts.clone().find(|part| part["block"] == 5).unwrap();
+        (part["content"].as_str().unwrap().to_owned(), part["tokens"].clone())
+    };
+    assert!(long.len() > 50_000);
+    let old = with(THREAD, "gpt-5.4", "legacy");
+    let (content, few) = sent(THREAD);
+    assert!(content.len() < 12_050 && content.contains(" chars truncated…"), "{}", content.len());
+    assert!(content.starts_with(&long[..6000]) && content.ends_with(&long[long.len() - 6000..]));
+    with(FORK, "gpt-5.5-codex", "paginated");
+    let (content, more) = sent(FORK);
+    assert!(content.len() < 48_050 && content.contains(" tokens truncated…"), "{}", content.len());
+    let value = |tokens: &Value| tokens["value"].as_f64().or(tokens.as_f64()).unwrap();
+    assert!(value(&more) > 3.0 * value(&few), "{more} {few}");
+    // What the file holds is shown, and comes back.
+    assert_eq!(sandbox.text(&["show", "5", "--raw", "-s", THREAD]).trim(), long.trim());
+    let original = fs::read(&old).unwrap();
+    let report = sandbox.json(&["archive", "5", "-s", THREAD], "aperture.change/1");
+    let saved = report["tokens_before"].as_f64().unwrap() - report["tokens_after"].as_f64().unwrap();
+    assert!(saved > 0.0 && saved <= value(&few), "{saved} of {few}");
+    sandbox.text(&["undo", "-s", THREAD]);
+    assert!(fs::read(&old).unwrap() == original);
+}

@@ -154,7 +154,7 @@ fn call<'a>(piece: &Piece<'a>) -> ParsedBlock<'a> {
         }
     };
     block.tool = Some(Box::new(read.tool));
-    ParsedBlock { block, content, readable: read.readable, refers: read.refers }
+    ParsedBlock { readable: read.readable, refers: read.refers, ..ParsedBlock::new(block, content) }
 }
 
 /// The text of a result: a text, or its items on lines of their own; images go to `images`.

@@ -5,6 +5,7 @@
 //! both are made from what it says apart from its content (`parse::identity`) and from its place (`link`).
 
 mod content;
+mod cut;
 mod item;
 mod link;
 mod messages;

@@ -1,10 +1,10 @@
 //! Rows: one line, parsed by itself.
 
 use super::item::{self, Piece};
-use super::{content, write};
+use super::{content, cut, write};
 use crate::model::{Block, BlockKind, Event, Fault, Flags, Key, Role, Row, RowKind, Usage};
 use crate::provider::json::{elements, fault, fields, member, number, text, text_of};
-use crate::provider::{ParsedBlock, ParsedRow};
+use crate::provider::{ParsedBlock, ParsedRow, SentUnder};
 use serde_json::value::RawValue;
 use std::borrow::Cow;
 use std::ops::Range;
@@ -17,6 +17,7 @@ fields! {
         kind = "type",
         payload = "payload",
         ordinal = "ordinal",
+        metadata = "metadata",
     }
 }
 
@@ -164,8 +165,16 @@ fn whole<'a>(fields: &RowFields<'a>) -> ParsedRow<'a> {
 /// A piece of the conversation.
 fn item<'a>(fields: &RowFields<'a>) -> ParsedRow<'a> {
     let pieces = pieces(fields);
-    let blocks: Vec<ParsedBlock<'a>> = pieces.iter().map(content::block).collect();
+    let mut blocks: Vec<ParsedBlock<'a>> = pieces.iter().map(content::block).collect();
     let Some(first) = pieces.first() else { return plain(Row::new(RowKind::Record)) };
+    for (piece, parsed) in pieces.iter().zip(&mut blocks).filter(|(piece, _)| piece.sort == item::Sort::Output) {
+        let stated = fields.metadata.and_then(|metadata| number(member(metadata, "fallback_token_limit_override")));
+        let sent = |limit| {
+            let content = cut::output(piece.item.output?, limit)?;
+            Some(SentUnder { limit, stated: stated.is_some(), content })
+        };
+        parsed.cuts = cut::limits(stated).into_iter().filter_map(sent).collect();
+    }
     let answers = matches!(first.sort, item::Sort::Output | item::Sort::Tools);
     let developer = !answers && blocks.iter().all(|parsed| parsed.block.role == Role::System);
     let mut row = Row::new(match () {
