@@ -557,3 +557,61 @@ fn an_output_counts_as_it_is_sent() {
     sandbox.text(&["undo", "-s", THREAD]);
     assert!(fs::read(&old).unwrap() == original);
 }
+
+/// A placeholder can be longer than what it stands for.
+#[test]
+fn a_short_credential_is_taken_out_of_a_row_that_cannot_grow() {
+    let sandbox = Sandbox::new();
+    let mut rows = conversation(&sandbox, THREAD, "paginated");
+    rows[7].1["output"] = json!("postgres://app:s3cr3tpw@db.internal:5432/x");
+    let path = &rollout(&sandbox, THREAD);
+    write_rows(path, Some(0), &rows);
+    let before = fs::read_to_string(path).unwrap();
+    sandbox.text(&["redact", "5"]);
+    let after = fs::read_to_string(path).unwrap();
+    assert!(after.contains("postgres://app:********@db.internal"), "{after}");
+    assert_eq!(after.len(), before.len());
+    assert!(sandbox.text(&["redact", "5"]).contains("nothing to do"));
+    sandbox.text(&["undo"]);
+    assert_eq!(fs::read_to_string(path).unwrap(), before);
+}
+
+/// The client keeps the places of what it appended behind a note.
+#[test]
+fn a_note_in_front_of_rows_of_the_client_leaves_their_places() {
+    let sandbox = Sandbox::new();
+    let path = &numbered(&sandbox);
+    let original = fs::read_to_string(path).unwrap();
+    sandbox.text(&["create", "a note"]);
+    let noted = fs::read_to_string(path).unwrap();
+    let next = noted.lines().count() as u64;
+    let (kind, payload) = message("user", "Go on.");
+    let row = |ordinal: u64| {
+        format!(
+            "{{\"timestamp\":\"2026-11-23T03:00:00.000Z\",\"ordinal\":{ordinal},\"type\":\"{kind}\",\"payload\":{payload}}}\n"
+        )
+    };
+    fs::write(path, format!("{noted}{}", row(next))).unwrap();
+    let undone = sandbox.text(&["undo"]);
+    assert!(undone.contains("the client keeps the places"), "{undone}");
+    let now = fs::read_to_string(path).unwrap();
+    let blank = format!("{:1$}\n", "", noted.len() - original.len() - 1);
+    assert_eq!(now, format!("{original}{blank}{}", row(next)));
+    assert!(!sandbox.text(&["transcript", "--raw"]).contains("a note"));
+    assert_eq!(sandbox.run(&["verify"]).code, 0);
+    sandbox.text(&["redo"]);
+    assert_eq!(fs::read_to_string(path).unwrap(), format!("{noted}{}", row(next)));
+    // What is added again behind new rows has a new number.
+    fs::write(path, &original).unwrap();
+    let sandbox = Sandbox::new();
+    let path = &numbered(&sandbox);
+    sandbox.text(&["create", "a note"]);
+    sandbox.text(&["undo"]);
+    let original = fs::read_to_string(path).unwrap();
+    fs::write(path, format!("{original}{}", row(next - 1))).unwrap();
+    sandbox.text(&["redo"]);
+    let rows = rows_of(path);
+    let ordinals: Vec<u64> = rows.iter().map(|row| row["ordinal"].as_u64().unwrap()).collect();
+    assert_eq!(ordinals, (0..rows.len() as u64).collect::<Vec<_>>());
+    assert!(rows.last().unwrap().to_string().contains("a note"));
+}

@@ -166,10 +166,25 @@ impl Draft<'_> {
                 }
                 _ => self.unlink(&edit, &gone)?,
             }
-            self.lines.push(edit);
+            match self.blanked(&edit, &gone)? {
+                Some((row, blanked)) => drop(self.edits.insert((row, 0, Slot::Line), blanked)),
+                None => self.lines.push(edit),
+            }
         }
         self.marks.extend(marks);
         Ok(())
+    }
+
+    /// For a row that is taken out in front of rows that may not move: the edit that leaves a blank line of the same length.
+    fn blanked(&self, edit: &Edit, gone: &FxHashSet<u32>) -> Result<Option<(u32, Edit)>, PlanError> {
+        let (Some(row), None) = (self.addresses.row(edit.row), &edit.after) else { return Ok(None) };
+        let stays = (row + 1..self.session().rows.len() as u32).any(|behind| !gone.contains(&behind));
+        if !stays || !self.workspace.provider.keeps_offsets(self.session()) {
+            return Ok(None);
+        }
+        let line = self.line(row)?.to_vec();
+        let blank = vec![b' '; line.len()];
+        Ok(Some((row, Edit { before: Some(line), after: Some(blank), ..edit.clone() })))
     }
 
     /// The identities of the rows that others are linked to by some edits, those of rows that come back included: what such

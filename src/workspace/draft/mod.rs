@@ -146,7 +146,11 @@ impl<'a> Draft<'a> {
 
     /// Whether nothing is to change so far.
     pub fn is_empty(&self) -> bool {
-        self.edits.is_empty() && self.lines.is_empty() && self.notes.is_empty() && self.marks.is_empty() && self.reversal.is_none()
+        self.edits.is_empty()
+            && self.lines.is_empty()
+            && self.notes.is_empty()
+            && self.marks.is_empty()
+            && self.reversal.is_none()
     }
 
     /// The identity of a row as it is written in it.
