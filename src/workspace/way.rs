@@ -25,7 +25,7 @@ pub enum Inexact {
     LacksDelta(OperationId),
     /// The file no longer begins with what the log says: another program changed it.
     Changed,
-    /// It would move rows that the client appended since and whose places it keeps.
+    /// It would move rows whose places the client keeps: it appended them since, or a fork goes on from them.
     MovesRows,
 }
 
@@ -81,7 +81,9 @@ impl Draft<'_> {
         let (Some(reversal), true) = (&self.reversal, self.workspace.provider.keeps_offsets(session)) else { return Ok(why) };
         let length = |bytes: &Vec<u8>| bytes.len() as i64;
         let growth: i64 = reversal.hunks.iter().map(|hunk| length(&hunk.after) - length(&hunk.before)).sum();
-        if growth == 0 || session.bytes.saturating_add_signed(growth) <= self.restored_bytes {
+        let after = session.bytes.saturating_add_signed(growth);
+        let moves = growth != 0 && after > self.restored_bytes || growth < 0 && after < self.inherited_bytes();
+        if !moves {
             return Ok(why);
         }
         (self.reversal, self.restored_bytes) = (None, 0);

@@ -615,3 +615,19 @@ fn a_note_in_front_of_rows_of_the_client_leaves_their_places() {
     assert_eq!(ordinals, (0..rows.len() as u64).collect::<Vec<_>>());
     assert!(rows.last().unwrap().to_string().contains("a note"));
 }
+
+#[test]
+fn a_note_that_a_fork_inherits_leaves_its_place() {
+    let sandbox = Sandbox::new();
+    let path = &numbered(&sandbox);
+    let original = fs::read_to_string(path).unwrap();
+    sandbox.text(&["create", "a note"]);
+    let bytes = fs::metadata(path).unwrap().len() as usize;
+    fork(&sandbox, FORK, THREAD, bytes, original.lines().count() as u64 + 1, &[message("user", "Go on.")]);
+    sandbox.text(&["undo", "-s", THREAD]);
+    let now = fs::read_to_string(path).unwrap();
+    assert_eq!((now.len(), now.trim_end()), (bytes, original.trim_end()));
+    assert!(!sandbox.text(&["transcript", "--raw", "-s", FORK]).contains("a note"));
+    sandbox.text(&["redo", "-s", THREAD]);
+    assert!(sandbox.text(&["transcript", "--raw", "-s", FORK]).contains("a note"));
+}

@@ -179,7 +179,8 @@ impl Draft<'_> {
     fn blanked(&self, edit: &Edit, gone: &FxHashSet<u32>) -> Result<Option<(u32, Edit)>, PlanError> {
         let (Some(row), None) = (self.addresses.row(edit.row), &edit.after) else { return Ok(None) };
         let stays = (row + 1..self.session().rows.len() as u32).any(|behind| !gone.contains(&behind));
-        if !stays || !self.workspace.provider.keeps_offsets(self.session()) {
+        let inherited = || self.session().rows[row as usize].offset < self.inherited_bytes();
+        if !self.workspace.provider.keeps_offsets(self.session()) || !stays && !inherited() {
             return Ok(None);
         }
         let line = self.line(row)?.to_vec();

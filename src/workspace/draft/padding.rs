@@ -2,7 +2,7 @@
 
 use super::{Draft, hash};
 use crate::model::{Edit, Slot};
-use crate::workspace::PlanError;
+use crate::workspace::{PlanError, find};
 use std::collections::BTreeMap;
 
 impl Draft<'_> {
@@ -14,6 +14,12 @@ impl Draft<'_> {
         }
         let line = self.line(row).ok()?;
         Some(provider.locate_slot(&line, Slot::Padding).map_or(0, |blanks| blanks.len()))
+    }
+
+    /// Returns how many bytes of the file forks go on from.
+    pub(in crate::workspace) fn inherited_bytes(&self) -> u64 {
+        let workspace = self.workspace;
+        find::inherited_bytes(workspace.disk, workspace.provider, &workspace.path, &workspace.location.id)
     }
 
     /// Adds to each edited row an edit of the blanks behind its JSON, so that the row keeps its length.
