@@ -6,7 +6,7 @@ use super::settings::{Hooks, PROJECT_FILE, Settings};
 use super::{CommandError, ErrorKind, pager};
 use crate::engine::{CheckLimits, ModelPolicy, Prices, ReadSettings, Rules};
 use crate::fsio::{Disk, RealDisk};
-use crate::model::{Actor, History, Session};
+use crate::model::{Actor, Event, Fault, History, Session};
 use crate::output::{Report, Style, session_name};
 use crate::provider::Places;
 use crate::store::{CACHE_FILE, Cache, STORE_FILE, Store, StoreError, TOTALS_FILE, TotalsCache};
@@ -419,7 +419,21 @@ impl Env {
         if let Some(spinner) = progress {
             spinner.finish_and_clear();
         }
+        if let Ok(workspace) = &workspace {
+            self.say_missing(&workspace.reading.session);
+        }
         workspace
+    }
+
+    /// Says that rows which a fork inherits are not shown, because the session that holds them is not found.
+    fn say_missing(&self, session: &Session) {
+        let from = session.rows.iter().find_map(|row| match row.event.as_deref() {
+            Some(Event::ForkedFrom { session, inherits: Some(_) }) => Some(session),
+            _ => None,
+        });
+        if let Some(parent) = from.filter(|_| session.damage.contains_key(&Fault::MissingParentSession)) {
+            self.note(&format!("this session is a fork of {parent}, which is not found: the rows that it inherits are missing"));
+        }
     }
 
     /// Reads a session that was found and of which this was done; nothing is said beside the data.

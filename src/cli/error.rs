@@ -157,6 +157,9 @@ impl From<PlanError> for CommandError {
                     PlanError::Budget { smallest, .. } => {
                         (ErrorKind::Refused, format!("aperture compress --budget {smallest} does what can be done"))
                     }
+                    PlanError::NoRoom { .. } => {
+                        (ErrorKind::Refused, "a shorter text has room; aperture create adds a note at the end".to_owned())
+                    }
                     PlanError::NotCompacted => {
                         (ErrorKind::Refused, "turns that aperture compact folded come back by aperture undo".to_owned())
                     }

@@ -5,8 +5,8 @@ use crate::engine::{self, EditFacts};
 use crate::model::{BlockNumber, Mark, OperationId, OperationKind, Plan, Session};
 use crate::output::{ChangeReport, session_name};
 use crate::store::Store;
-use crate::workspace::{self, ApplyError, Draft, Found, Kept, PlanError, Workspace};
-use anyhow::anyhow;
+use crate::workspace::{self, ApplyError, Draft, Found, Kept, PlanError, Workspace, Writer};
+use anyhow::{Context, anyhow};
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 
@@ -59,6 +59,8 @@ pub struct Opened {
     pub workspace: Workspace<'static>,
     /// The store; none for a look ahead where there is none.
     pub store: Option<Store>,
+    /// The lock of the client itself; none for a look ahead.
+    writer: Option<Writer<'static>>,
     _lock: Option<Box<dyn Send>>,
 }
 
@@ -84,13 +86,22 @@ pub fn open_as_wanted(
 ) -> Result<Opened, CommandError> {
     if options.dry_run {
         let store = env.existing_store()?;
-        return Ok(Opened { workspace: env.read_as_wanted(found.clone(), whole)?, store, _lock: None });
+        return Ok(Opened { workspace: env.read_as_wanted(found.clone(), whole)?, store, _lock: None, writer: None });
     }
     let path = real_path(env, found)?;
     let store = env.store()?;
     let lock = env.lock(&path)?;
+    let writer = workspace::take_writer(env.disk, found.provider, &path, &wait);
+    let writer = writer
+        .with_context(|| format!("cannot take the client's lock of the session {}", session_name(&path)))
+        .map_err(|error| CommandError::new(ErrorKind::Refused, error))?;
     workspace::settle(env.disk, &store, &path)?;
-    Ok(Opened { workspace: env.read_as_wanted(found.clone(), whole)?, store: Some(store), _lock: Some(lock) })
+    Ok(Opened {
+        workspace: env.read_as_wanted(found.clone(), whole)?,
+        store: Some(store),
+        _lock: Some(lock),
+        writer: Some(writer),
+    })
 }
 
 /// Plans a change of the session that the user means, applies it unless it is a look ahead, and returns what
@@ -146,7 +157,14 @@ fn once(
     let workspace = &opened.workspace;
     let now = env.style.now.as_millisecond();
     let mut draft = Draft::new(workspace, opened.store.as_ref(), now)?;
-    let said = plan(&mut draft, &opened)?;
+    let mut said = plan(&mut draft, &opened)?;
+    if let Some(numbers) = said.kept.get(&Kept::Inherited).filter(|numbers| !numbers.is_empty()) {
+        let (what, hint) = inherited(env, workspace, numbers);
+        if draft.is_empty() {
+            return Err(CommandError::new(ErrorKind::Refused, anyhow!(what)).hint(hint));
+        }
+        said.notes.push(format!("{what}: {hint}"));
+    }
     let cache = env.cache();
     // The log keeps the command, and is shown.
     let command = engine::mask(&env.command);
@@ -155,6 +173,11 @@ fn once(
     // What it would look like takes as much room as the session.
     let plan = Plan { actor: env.actor, ..drafted.into_plan() };
     if let (Some(store), false, false) = (&opened.store, options.dry_run, plan.is_empty()) {
+        // What only the store knows, a client need not read.
+        if !plan.edits.is_empty() && matches!(opened.writer, Some(Writer::Elsewhere)) {
+            let error = anyhow!("a client has the session {} open, and goes on writing to it", found.location.id);
+            return Err(CommandError::new(ErrorKind::Conflict, error).hint("close the client, then try again"));
+        }
         let path = real_path(env, found)?;
         let key = store.register(workspace.provider.name(), &workspace.location.id, &path, &workspace.location.project)?;
         report.operation = workspace::apply(workspace, store, key, &plan, now, &wait)?;
@@ -163,6 +186,28 @@ fn once(
         }
     }
     Ok(report)
+}
+
+/// What is said of inherited blocks that stay as they are, and the command that changes them where they are.
+pub(super) fn inherited(env: &Env, workspace: &Workspace<'_>, numbers: &[BlockNumber]) -> (String, String) {
+    let session = &workspace.reading.session;
+    let row = numbers.first().and_then(|number| workspace.reading.block(*number)).map(|block| block.row);
+    let parent = row.and_then(|row| session.inherited_from(row)).map_or("", |part| part.session.as_str());
+    let what = match numbers {
+        [number] => format!("block {number} is inherited from the session {parent}"),
+        _ => format!("{} blocks are inherited from the session {parent}", numbers.len()),
+    };
+    let words: Vec<&str> = env.command.split(' ').collect();
+    let mut given: Vec<&str> = Vec::new();
+    let mut left = words.iter().copied().skip_while(|word| *word == "aperture");
+    while let Some(word) = left.next() {
+        match word {
+            "-s" | "--session" => drop(left.next()),
+            _ if word.starts_with("--session=") => {}
+            _ => given.push(word),
+        }
+    }
+    (what, format!("aperture {} -s {parent} changes them there, for every fork", given.join(" ")))
 }
 
 fn report(

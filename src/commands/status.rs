@@ -55,8 +55,8 @@ fn report(workspace: &Workspace<'_>, open: bool, suggestions: Vec<Suggestion>) -
         version: origin.map(|origin| origin.version.clone()).unwrap_or_default(),
         last_written: session.rows.iter().rev().find_map(|row| row.timestamp),
         open,
-        forked_from: session.rows.iter().find_map(|row| match row.event.as_deref() {
-            Some(Event::ForkedFrom { session }) => Some(session.clone()),
+        forked_from: session.rows.iter().skip(session.inherited_rows() as usize).find_map(|row| match row.event.as_deref() {
+            Some(Event::ForkedFrom { session, .. }) => Some(session.clone()),
             _ => None,
         }),
         tokens: reading.price.total.0,
@@ -86,7 +86,7 @@ fn report(workspace: &Workspace<'_>, open: bool, suggestions: Vec<Suggestion>) -
         suggestions,
         hidden: reading.window.hidden,
         bytes: session.bytes,
-        window_bytes: reading.in_window().map(|block| block.bytes).sum(),
+        window_bytes: reading.in_window().map(crate::model::Block::sent_bytes).sum(),
         rows: session.rows.len(),
         turns: reading.turns.len(),
         steps: reading.steps,

@@ -70,8 +70,8 @@ fn messages(workspace: &Workspace<'_>) -> Result<Vec<MessageText>, CommandError>
             turns_left: first.and_then(|block| block.usefulness.turns_left),
             pin: first.and_then(|block| block.pin),
             level: first.map_or(Level::Original, |block| block.level),
-            content: text(&|content| content.sent.clone()),
-            readable: text(&|content| content.readable.clone()),
+            content: text(&|content| content.cut.as_ref().unwrap_or(&content.sent).clone()),
+            readable: text(&|content| content.cut.as_ref().unwrap_or(&content.readable).clone()),
         }
     };
     Ok(messages

@@ -97,6 +97,7 @@ pub fn inexact(undone: Undone) -> Vec<String> {
         Undone::Planned(Inexact::LacksDelta(id)) => {
             format!("operation {id} has no delta: an earlier version logged it, or its values were forgotten")
         }
+        Undone::Planned(Inexact::MovesRows) => "the client keeps the places of rows that would move".to_owned(),
         Undone::Planned(Inexact::Changed) => "another program changed the file since".to_owned(),
     };
     vec![format!("planned again, not byte for byte: {why}")]

@@ -1,10 +1,11 @@
 //! `aperture update`: another text in the place of a block.
 
-use super::changing::{ChangeOptions, Said, change};
+use super::changing::{ChangeOptions, Said, change, inherited};
 use crate::cli::{CommandError, Env, ErrorKind};
 use crate::engine::Selector;
 use crate::model::{BlockKind, Level};
 use crate::output::ChangeReport;
+use crate::workspace::Kept;
 use anyhow::anyhow;
 
 /// Arguments of `update`.
@@ -38,6 +39,10 @@ pub fn run(env: &Env, arguments: &Arguments) -> Result<ChangeReport, CommandErro
             return Err(CommandError::new(ErrorKind::Refused, error).hint("aperture blocks lists them with their numbers"));
         };
         if let Some(why) = draft.immutable(number)? {
+            if why == Kept::Inherited {
+                let (what, hint) = inherited(env, &opened.workspace, &[number]);
+                return Err(CommandError::new(ErrorKind::Refused, anyhow!(what)).hint(hint));
+            }
             let error = anyhow!("block {number} cannot be changed: {}", why.reason());
             return Err(CommandError::new(ErrorKind::Refused, error).hint("aperture create adds a note"));
         }

@@ -164,7 +164,9 @@ fn broken(fault: Fault) -> Option<&'static str> {
         Fault::NotAnObject => Some("no object"),
         Fault::Glued => Some("several on one line"),
         Fault::HalfWritten => Some("half written"),
-        Fault::DuplicateId | Fault::DanglingParent | Fault::OrphanResult | Fault::UnansweredUse => None,
+        Fault::DuplicateId | Fault::DanglingParent | Fault::OrphanResult | Fault::UnansweredUse | Fault::MissingParentSession => {
+            None
+        }
     }
 }
 

@@ -45,6 +45,11 @@ pub fn measure(block: &mut Block, content: &str, text: &str, refers: Option<&str
     }
 }
 
+/// Counts what is counted in a text.
+pub fn counts(text: &str) -> Counts {
+    Counts { o200k: o200k(text), ..classes(text) }
+}
+
 /// Counts the classes of characters, everything but the tokens.
 fn classes(text: &str) -> Counts {
     let bytes = text.as_bytes();

@@ -48,7 +48,7 @@ pub use explain::{Explanation, LevelKept, Referred, explain, levels, stale_reaso
 pub use git_hook::{GitHook, HookError, with_hook, without_hook};
 pub use label::{label, placeholder_label};
 pub use manifest::{ArchivedRun, Entry, Manifest, ZoneSummary, entry, manifest};
-pub use measure::{measure, preview};
+pub use measure::{counts, measure, preview};
 pub use model_commands::{ModelPolicy, Permission};
 pub use numbers::{amount, count, plural, unit};
 pub use patience::{PERISHABLE, Patience, StalePolicy};

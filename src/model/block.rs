@@ -1,5 +1,6 @@
 use super::{Counts, Key, Keywords, TokenCount};
 use serde::{Deserialize, Serialize};
+use std::borrow::Cow;
 
 /// The place of a block in file order, from 1: stable as the file grows.
 pub type BlockNumber = u32;
@@ -49,7 +50,12 @@ pub struct Block {
     pub keywords: Keywords,
     /// What the line says that stands where aperture shortened it.
     pub marker: Option<Marker>,
+    /// What is left of it under each limit under which the client may send it; only the limits that it exceeds.
+    pub cuts: Vec<Cut>,
 
+    /// The limit under which it is sent, an index into `cuts`; `None` if all of it is.
+    #[serde(skip)]
+    pub cut: Option<u32>,
     /// Its place in file order, from 1.
     #[serde(skip)]
     pub number: BlockNumber,
@@ -144,6 +150,8 @@ impl Block {
             uses: 0,
             keywords: Keywords::default(),
             marker: None,
+            cuts: Vec::new(),
+            cut: None,
             number: 0,
             timestamp: None,
             tokens: TokenCount::ZERO,
@@ -175,6 +183,8 @@ impl Block {
             signature_bytes: self.signature_bytes,
             preview: self.preview.clone(),
             marker: self.marker,
+            cuts: self.cuts.clone(),
+            cut: self.cut,
             number: self.number,
             timestamp: self.timestamp,
             tokens: self.tokens,
@@ -184,10 +194,86 @@ impl Block {
         }
     }
 
+    /// What is left of it where the client sends it cut.
+    pub fn sent_cut(&self) -> Option<&Cut> {
+        self.cuts.get(self.cut? as usize)
+    }
+
+    /// Bytes of its content that are sent.
+    pub fn sent_bytes(&self) -> u64 {
+        self.sent_cut().map_or(self.bytes, |cut| cut.bytes)
+    }
+
+    /// The block with the sizes of what is sent.
+    pub fn as_sent(&self) -> Cow<'_, Block> {
+        match self.sent_cut() {
+            None => Cow::Borrowed(self),
+            Some(cut) => Cow::Owned(Block { bytes: cut.bytes, counts: cut.counts, ..self.without_terms() }),
+        }
+    }
+
     /// What the block is about in one word or path: the target of its tool, or its label.
     pub fn target(&self) -> &str {
         self.tool.as_deref().map_or(&*self.label, |tool| &tool.target)
     }
+}
+
+/// How much of a content a client sends.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub enum CutLimit {
+    /// At most so many bytes.
+    Bytes(u32),
+    /// At most so many tokens of four bytes.
+    Tokens(u32),
+}
+
+impl CutLimit {
+    /// Bytes of a token.
+    const TOKEN_BYTES: usize = 4;
+
+    /// The limit in its own unit.
+    pub fn units(self) -> usize {
+        let (CutLimit::Bytes(units) | CutLimit::Tokens(units)) = self;
+        units as usize
+    }
+
+    /// The limit in bytes.
+    pub fn bytes(self) -> usize {
+        match self {
+            CutLimit::Bytes(bytes) => bytes as usize,
+            CutLimit::Tokens(tokens) => (tokens as usize).saturating_mul(CutLimit::TOKEN_BYTES),
+        }
+    }
+
+    /// What so many bytes take of the limit, in its own unit.
+    pub fn cost(self, bytes: usize) -> usize {
+        match self {
+            CutLimit::Bytes(_) => bytes,
+            CutLimit::Tokens(_) => bytes.div_ceil(CutLimit::TOKEN_BYTES),
+        }
+    }
+
+    /// A limit of so many of the same unit.
+    pub fn with_units(self, units: usize) -> CutLimit {
+        let units = u32::try_from(units).unwrap_or(u32::MAX);
+        match self {
+            CutLimit::Bytes(_) => CutLimit::Bytes(units),
+            CutLimit::Tokens(_) => CutLimit::Tokens(units),
+        }
+    }
+}
+
+/// What is left of a content under a limit.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Cut {
+    /// The limit.
+    pub limit: CutLimit,
+    /// Whether the row itself states the limit, so that it holds for every model.
+    pub stated: bool,
+    /// Bytes that are left.
+    pub bytes: u64,
+    /// What is counted in them.
+    pub counts: Counts,
 }
 
 /// What the line at the beginning of a shortened content says.

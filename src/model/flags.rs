@@ -48,6 +48,8 @@ impl Flags {
     pub const SYNTHETIC: Flags = Flags(1 << 19);
     /// An attachment that is sent as the user's, not as the system's.
     pub const USER_TURN: Flags = Flags(1 << 20);
+    /// The head of a session whose rows are numbered, and whose byte offsets the client keeps elsewhere.
+    pub const NUMBERED: Flags = Flags(1 << 21);
 
     /// Whether one of `flags` is set.
     pub fn any(self, flags: Flags) -> bool {

@@ -16,8 +16,8 @@ mod tokens;
 mod window;
 
 pub use block::{
-    Block, BlockKind, BlockNumber, Image, Level, Marker, Outdated, Pin, Position, Role, State, Tool, ToolVerb, Topic, Usefulness,
-    Zone,
+    Block, BlockKind, BlockNumber, Cut, CutLimit, Image, Level, Marker, Outdated, Pin, Position, Role, State, Tool, ToolVerb,
+    Topic, Usefulness, Zone,
 };
 pub use flags::Flags;
 pub use key::Key;
@@ -28,7 +28,7 @@ pub use operation::{
 };
 pub use proposal::{CommandPlace, MessageId, Proposal, ProposalNumber, ProposalStatus, ReportedMessage, Verb};
 pub use row::{Damage, Event, Fault, Origin, Row, RowKind, ThinkingScope, Usage};
-pub use session::{Segment, Session, Vocabulary};
+pub use session::{Inherited, Segment, Session, Vocabulary};
 pub use shell::quoted;
 pub use tokens::{Basis, Counts, TokenCount};
 pub use window::{Hidden, Turn, Window};

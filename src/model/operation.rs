@@ -38,6 +38,8 @@ pub enum Slot {
     Subtype,
     /// The whole line, with the line feeds that came with it.
     Line,
+    /// The blanks between the JSON of a row and the end of its line.
+    Padding,
     /// A string beside the blocks, wherever it stands.
     String {
         /// Where: a hash of the places on the way to it, each counted within what holds it.
@@ -49,7 +51,8 @@ pub enum Slot {
 
 impl Slot {
     /// Every slot that stands once in a row.
-    const PLAIN: [Slot; 6] = [Slot::Message, Slot::Usage, Slot::Parent, Slot::LogicalParent, Slot::Subtype, Slot::Line];
+    const PLAIN: [Slot; 7] =
+        [Slot::Message, Slot::Usage, Slot::Parent, Slot::LogicalParent, Slot::Subtype, Slot::Line, Slot::Padding];
 
     /// The form in the store: `content:3`, `usage`, …
     pub fn name(self) -> String {
@@ -63,6 +66,7 @@ impl Slot {
             Slot::LogicalParent => "logical-parent".to_owned(),
             Slot::Subtype => "subtype".to_owned(),
             Slot::Line => "line".to_owned(),
+            Slot::Padding => "padding".to_owned(),
             Slot::String { path, sent: false } => format!("string:{path:016x}"),
             Slot::String { path, sent: true } => format!("sent-string:{path:016x}"),
         }
@@ -91,7 +95,7 @@ impl Slot {
 
     /// Whether the model sees what stands there, so that a change of it changes what is sent.
     pub fn is_sent(self) -> bool {
-        !matches!(self, Slot::Usage | Slot::String { sent: false, .. })
+        !matches!(self, Slot::Usage | Slot::Padding | Slot::String { sent: false, .. })
     }
 }
 

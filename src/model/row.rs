@@ -123,6 +123,8 @@ pub enum Event {
     ForkedFrom {
         /// The other session's id.
         session: String,
+        /// Bytes of the other session's file whose rows come before those of this one, where they are not copied into it.
+        inherits: Option<u64>,
     },
     /// A line that is broken, and how.
     Fault(Fault),
@@ -168,6 +170,8 @@ pub enum Fault {
     OrphanResult,
     /// A tool use that nothing answers.
     UnansweredUse,
+    /// The session that it inherits rows from is not found.
+    MissingParentSession,
 }
 
 /// How often each fault was seen.

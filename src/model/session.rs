@@ -1,6 +1,7 @@
 use super::{Block, Damage, Fault, Origin, Row, RowKind};
 use rustc_hash::FxHashMap;
 use serde::{Deserialize, Serialize};
+use std::path::PathBuf;
 
 /// The rows of one stretch of a file, as they were read: a value that depends on those bytes alone.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -21,6 +22,13 @@ pub struct Segment {
 }
 
 impl Segment {
+    /// Leaves out the rows that end behind the first `bytes` of the file.
+    pub fn cut(&mut self, bytes: u64) {
+        let kept = self.rows.partition_point(|row| row.offset + u64::from(row.length) <= bytes);
+        self.rows.truncate(kept);
+        self.blocks.retain(|block| (block.row as usize) < kept);
+    }
+
     /// Puts stretches that follow each other together until each is of `bytes` or more, but for the last.
     pub fn regroup(segments: impl IntoIterator<Item = Segment>, bytes: u64) -> Vec<Segment> {
         let mut groups: Vec<Vec<Segment>> = Vec::new();
@@ -89,6 +97,19 @@ pub struct Session {
     pub vocabulary: Vocabulary,
     /// How many tokens the window holds, where the client says so.
     pub capacity: Option<u64>,
+    /// The stretches of other sessions' files whose rows come before its own, oldest first: what a fork inherits.
+    pub inherited: Vec<Inherited>,
+}
+
+/// The rows that a fork inherits from one other session.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Inherited {
+    /// The other session's id.
+    pub session: String,
+    /// Its file, from whose beginning on the rows are; their offsets count from there.
+    pub path: PathBuf,
+    /// How many rows.
+    pub rows: u32,
 }
 
 /// A vocabulary by which models count tokens.
@@ -151,6 +172,20 @@ impl Session {
             }
         }
         session
+    }
+
+    /// Returns how many of its first rows are in the files of other sessions.
+    pub fn inherited_rows(&self) -> u32 {
+        self.inherited.iter().map(|part| part.rows).sum()
+    }
+
+    /// Returns where a row was inherited from; `None` for a row of its own file.
+    pub fn inherited_from(&self, row: u32) -> Option<&Inherited> {
+        let mut end = 0;
+        self.inherited.iter().find(|part| {
+            end += part.rows;
+            row < end
+        })
     }
 
     /// The blocks of a row, in order.

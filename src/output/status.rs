@@ -318,6 +318,7 @@ fn fault_name(fault: Fault, count: u32) -> &'static str {
         Fault::OrphanResult => "results without their tool use",
         Fault::UnansweredUse if one => "tool use without a result",
         Fault::UnansweredUse => "tool uses without a result",
+        Fault::MissingParentSession => "parent session not found",
     }
 }
 

@@ -14,7 +14,7 @@ mod message;
 mod sniff;
 
 use crate::model::limits::TITLE_CHARACTERS;
-use crate::model::{Block, BlockKind, Event, Key, Row, RowKind, Session, Slot, Window};
+use crate::model::{Block, BlockKind, CutLimit, Event, Key, Role, Row, RowKind, Session, Slot, Window};
 use std::borrow::Cow;
 use std::ops::Range;
 use std::path::{Path, PathBuf};
@@ -42,6 +42,12 @@ pub trait ProviderAdapter: Sync {
 
     /// What the path of a file says about the session in it; `None` when no session of this provider is kept there.
     fn locate(&self, path: &Path) -> Option<Location>;
+
+    /// The directories below which its client keeps sessions beside the one at `path`, where a session can go on from another
+    /// one's rows.
+    fn roots_beside(&self, _path: &Path) -> Vec<PathBuf> {
+        Vec::new()
+    }
 
     /// The directory under one of the roots that holds the sessions of a project, by the project's real path; none where only
     /// the file of a session says which project it belongs to.
@@ -96,6 +102,28 @@ pub trait ProviderAdapter: Sync {
     /// How long the cache entries live that a response wrote, in milliseconds, by what it was billed.
     fn cache_milliseconds(&self, usage: &[u8]) -> i64;
 
+    /// Whether the client keeps byte offsets into the file elsewhere, so that no edit may move a row: each edited row keeps its
+    /// length, and a row that is added carries the next ordinal.
+    fn keeps_offsets(&self, _session: &Session) -> bool {
+        false
+    }
+
+    /// The ordinal of a row, where the client numbers the rows of a file.
+    fn ordinal(&self, _row: &[u8]) -> Option<u64> {
+        None
+    }
+
+    /// The same row with another ordinal; `None` if it has none.
+    fn with_ordinal(&self, _row: &[u8], _ordinal: u64) -> Option<Vec<u8>> {
+        None
+    }
+
+    /// The file that a running client keeps locked while it has the session at `path` open, and the file that guards the
+    /// creation and removal of such files; `None` if the client locks nothing.
+    fn writer_lock(&self, _path: &Path) -> Option<WriterLock> {
+        None
+    }
+
     /// A row that its client keeps and sends: a text of a kind of our own.
     fn note(&self, new: &NewRow<'_>, label: &str, content: &str) -> Option<Vec<u8>>;
 
@@ -114,6 +142,22 @@ pub trait ProviderAdapter: Sync {
     /// where rows are linked, so that some can be left out.
     fn restart(&self, _new: &NewRow<'_>, _first: &[Rc<[u8]>], _text: &str, _last: &[Rc<[u8]>]) -> Option<Vec<u8>> {
         None
+    }
+
+    /// The part that a row has in what the client knows of the context that it sent, where it compares that with the present one
+    /// when it resumes, and sends it again if it knows nothing.
+    fn known_context(&self, _row: &[u8]) -> Option<KnownContext> {
+        None
+    }
+
+    /// A row with the payload of another one.
+    fn repeat(&self, _new: &NewRow<'_>, _row: &[u8]) -> Option<Vec<u8>> {
+        None
+    }
+
+    /// Whether a block holds context that the client sends once and that a new beginning of the conversation must keep.
+    fn is_standing(&self, _session: &Session, block: &Block) -> bool {
+        block.role == Role::System
     }
 
     /// Whether the version of the client that wrote a row understands [`ProviderAdapter::strip_thinking`].
@@ -175,6 +219,28 @@ pub struct NewRow<'a> {
     pub timestamp: String,
     /// Whether it belongs to a subagent.
     pub sidechain: bool,
+    /// Its ordinal, where the rows of the file are numbered.
+    pub ordinal: Option<u64>,
+}
+
+/// What a row says of the context that a client sent.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum KnownContext {
+    /// All of it.
+    Whole,
+    /// What changed since the row before.
+    Change,
+    /// The settings of a turn, of which the last count.
+    Settings,
+}
+
+/// The lock files of a client for one session.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct WriterLock {
+    /// Locked while the session is open for writing; it is removed when the writer ends.
+    pub session: PathBuf,
+    /// Locked while the other one is created, locked or removed.
+    pub guard: PathBuf,
 }
 
 /// What no edit of the content of a row may change: how it is linked and paired, and what is signed.
@@ -253,12 +319,25 @@ pub struct ParsedBlock<'a> {
     pub refers: Option<String>,
     /// The part of it that the client sends and the row does not record; it is counted by its size.
     pub unrecorded: Option<Unrecorded>,
+    /// The content as it is sent under each limit under which the client may send it, where that is not all of it.
+    pub cuts: Vec<SentUnder>,
+}
+
+/// A content as it is sent under a limit.
+#[derive(Clone, Debug)]
+pub struct SentUnder {
+    /// The limit.
+    pub limit: CutLimit,
+    /// Whether the row itself states the limit.
+    pub stated: bool,
+    /// What is left of the content.
+    pub content: String,
 }
 
 impl<'a> ParsedBlock<'a> {
     /// A block whose content is plain text.
     pub fn new(block: Block, content: Cow<'a, str>) -> ParsedBlock<'a> {
-        ParsedBlock { block, content, readable: None, refers: None, unrecorded: None }
+        ParsedBlock { block, content, readable: None, refers: None, unrecorded: None, cuts: Vec::new() }
     }
 
     /// The content for people.

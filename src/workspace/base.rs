@@ -17,6 +17,8 @@ pub struct Base<'a> {
     file: RefCell<Box<dyn OpenFile + 'a>>,
     /// The row that was read last: it is mostly asked for again.
     held: RefCell<Option<(u32, Rc<[u8]>)>>,
+    /// The files of the rows that are inherited, in the order of [`Session::inherited`].
+    inherited: Vec<Base<'static>>,
 }
 
 impl<'a> Base<'a> {
@@ -29,9 +31,19 @@ impl<'a> Base<'a> {
         Ok(Base::of(disk.open(path, 0)?))
     }
 
+    /// Opens the file of a session, and those of the rows that it inherits.
+    ///
+    /// # Errors
+    ///
+    /// One of them cannot be opened.
+    pub fn open_all(disk: &dyn Disk, path: &Path, session: &Session) -> io::Result<Base<'static>> {
+        let inherited = session.inherited.iter().map(|part| Base::open(disk, &part.path)).collect::<io::Result<_>>()?;
+        Ok(Base { inherited, ..Base::open(disk, path)? })
+    }
+
     /// A file that is open, or its bytes.
     pub fn of(file: Box<dyn OpenFile + 'a>) -> Base<'a> {
-        Base { file: RefCell::new(file), held: RefCell::default() }
+        Base { file: RefCell::new(file), held: RefCell::default(), inherited: Vec::new() }
     }
 
     /// Some bytes of it.
@@ -70,7 +82,15 @@ impl<'a> Base<'a> {
             return Ok(Rc::clone(line));
         }
         let place = session.rows.get(row as usize).ok_or(SpliceError::Mismatch)?;
-        let line: Rc<[u8]> = self.range(place.offset..place.offset + u64::from(place.length))?.into();
+        let range = place.offset..place.offset + u64::from(place.length);
+        let line: Rc<[u8]> = match session.inherited_from(row) {
+            None => self.range(range)?.into(),
+            Some(from) => {
+                let part = session.inherited.iter().position(|part| part == from);
+                let file = part.and_then(|part| self.inherited.get(part)).ok_or(SpliceError::Mismatch)?;
+                file.range(range)?.into()
+            }
+        };
         *self.held.borrow_mut() = Some((row, Rc::clone(&line)));
         Ok(line)
     }

@@ -14,6 +14,9 @@ pub enum PlanError {
     /// It cannot be changed.
     #[error("block {0} cannot be changed: the client needs it as it is")]
     Immutable(BlockNumber),
+    /// It is in the file of another session.
+    #[error("block {0} is inherited from the session that this one is a fork of")]
+    Inherited(BlockNumber),
     /// Its original is not here.
     #[error("the original of block {0} is not in this store")]
     NoOriginal(BlockNumber),
@@ -66,6 +69,19 @@ pub enum PlanError {
         budget: u64,
         /// Tokens that can be reached.
         smallest: u64,
+    },
+    /// A row would be longer, in a session into which the client keeps byte offsets elsewhere.
+    #[error(
+        "{what} would be {bytes} bytes longer than its row, and no row of this session may grow: the client keeps the place of each",
+        what = .number.map_or_else(|| format!("row {row}"), |number| format!("block {number}"))
+    )]
+    NoRoom {
+        /// The block.
+        number: Option<BlockNumber>,
+        /// The row, counted from 1.
+        row: u32,
+        /// Bytes that are missing.
+        bytes: u64,
     },
     /// There is nothing to take back.
     #[error("no compaction of the client is in this session")]

@@ -2,6 +2,7 @@
 
 use super::project::stated;
 use crate::fsio::{Disk, Entry, Identity, read_head};
+use crate::model::Event;
 use crate::model::limits::{SNIFF_BYTES, SNIFF_LONGEST_BYTES};
 use crate::provider::{Format, Location, PROVIDERS, Places, ProviderAdapter, claude_code, sniff};
 use rayon::prelude::*;
@@ -157,6 +158,42 @@ fn list_directory(disk: &dyn Disk, provider: &'static dyn ProviderAdapter, direc
         Err(error) => listing.skipped.push((directory, error)),
     }
     listing
+}
+
+/// The file of the session with this id among those that its client keeps beside the one at `path`.
+pub(super) fn find_beside(disk: &dyn Disk, provider: &'static dyn ProviderAdapter, path: &Path, id: &str) -> Option<PathBuf> {
+    let real = disk.resolve(path).unwrap_or_else(|_| path.to_owned());
+    let named = |sessions: Vec<(Found, Identity)>| sessions.into_iter().find(|(found, _)| found.location.id == id);
+    let near = real.parent().and_then(|directory| named(list_directory(disk, provider, directory.to_owned()).sessions));
+    let anywhere = || {
+        let mut all = Vec::new();
+        find_in(disk, provider, provider.roots_beside(&real), &mut |_, _| {}, &mut all);
+        all.into_iter().find_map(named)
+    };
+    near.or_else(anywhere).map(|(found, _)| found.path)
+}
+
+/// How many bytes of the session at `path` other sessions of the same client go on from.
+pub(super) fn inherited_bytes(disk: &dyn Disk, provider: &'static dyn ProviderAdapter, path: &Path, id: &str) -> u64 {
+    let real = disk.resolve(path).unwrap_or_else(|_| path.to_owned());
+    let mut roots = provider.roots_beside(&real);
+    if roots.is_empty() {
+        roots.extend(real.parent().map(Path::to_owned));
+    }
+    let mut all = Vec::new();
+    find_in(disk, provider, roots, &mut |_, _| {}, &mut all);
+    let inherits = |(found, _): &(Found, Identity)| {
+        let mut head = read_head(disk, &found.path, SNIFF_BYTES).ok()?;
+        if !head.contains(&b'\n') {
+            head = read_head(disk, &found.path, SNIFF_LONGEST_BYTES).ok()?;
+        }
+        let line = head.split(|byte| *byte == b'\n').next()?;
+        match provider.parse(line).row.event.as_deref() {
+            Some(Event::ForkedFrom { session, inherits }) if session == id => *inherits,
+            _ => None,
+        }
+    };
+    all.par_iter().flatten().filter_map(inherits).max().unwrap_or_default()
 }
 
 /// The session that the user means: a path, an id, the unique beginning of one, or by default the newest of the project

@@ -31,6 +31,7 @@ pub fn hand_over(draft: &mut Draft<'_>, preset: &Preset, scope: &Scope, rules: &
     };
     let chain = draft.chain_turns();
     let linked = draft.workspace.provider.branches();
+    let of_client = |block: &Block| draft.workspace.provider.is_standing(&reading.session, block);
     let first_row = reading.block(kept).map_or(0, |block| block.row);
     // A part of what a compaction of the client left cannot stay by itself.
     if !linked && reading.session.rows[first_row as usize].kind == RowKind::Boundary {
@@ -68,11 +69,6 @@ pub fn hand_over(draft: &mut Draft<'_>, preset: &Preset, scope: &Scope, rules: &
     }
     draft.folded = Some(Folded::Blocks(folded.iter().copied().collect()));
     Ok(Handover::Folded(folded))
-}
-
-/// Whether a block holds instructions of the client itself.
-fn of_client(block: &Block) -> bool {
-    block.role == Role::System
 }
 
 /// What a block said to people before aperture first changed it, or what it says where that is not known.

@@ -1,16 +1,17 @@
 //! From a file to a session: read once, in chunks, on all cores, and only what is new.
 
+use super::find::find_beside;
 use crate::engine;
 use crate::fsio::{Disk, read_range};
 use crate::model::limits::{CACHE_SEGMENT_BYTES, READ_CHUNK_BYTES};
-use crate::model::{Event, Fault, Key, Origin, RowKind, Segment, Session};
+use crate::model::{Cut, Event, Fault, Inherited, Key, Origin, RowKind, Segment, Session};
 use crate::provider::ProviderAdapter;
 use crate::store::{Cache, CachedFile};
 use rayon::prelude::*;
 use rustc_hash::FxHashMap;
 use std::borrow::Cow;
 use std::io::{self, Read};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use twox_hash::XxHash3_128;
 
 /// How many places of a long file are looked at to see that its beginning is still what it was, and how much at each.
@@ -23,18 +24,73 @@ const SPARE_BYTES: usize = 64;
 /// Reads a session file as far as the cache does not know it yet.
 ///
 /// A file that is replaced or cut while it is read would give a mixture: it is then read once more, from its beginning.
-pub fn load(disk: &dyn Disk, cache: &Cache, provider: &dyn ProviderAdapter, path: &Path, id: String) -> io::Result<Session> {
+///
+/// Of a fork whose first rows are in the files of other sessions these are read as well; where such a file is not found, the
+/// session says so among what is wrong with it.
+pub fn load(
+    disk: &dyn Disk,
+    cache: &Cache,
+    provider: &'static dyn ProviderAdapter,
+    path: &Path,
+    id: String,
+) -> io::Result<Session> {
+    let own = read_whole(disk, cache, provider, path)?;
+    let ends_with_newline = !own.last().is_some_and(|last| last.unfinished);
+    let bytes = own.last().map_or(0, |last| last.end);
+    let (inherited, mut segments, missing) = inherit(disk, cache, provider, path, &own)?;
+    segments.extend(own);
+    let mut session = Session::join(provider.name(), id, segments);
+    (session.bytes, session.ends_with_newline, session.inherited) = (bytes, ends_with_newline, inherited);
+    if missing {
+        session.note(Fault::MissingParentSession);
+    }
+    provider.link(&mut session);
+    Ok(session)
+}
+
+/// The segments of a file.
+fn read_whole(disk: &dyn Disk, cache: &Cache, provider: &dyn ProviderAdapter, path: &Path) -> io::Result<Vec<Segment>> {
     let known = cache.file(path).unwrap_or_default();
     for known in [known, CachedFile::default()] {
         if let Some(segments) = read(disk, cache, provider, path, known)? {
-            let ends_with_newline = !segments.last().is_some_and(|last| last.unfinished);
-            let mut session = Session::join(provider.name(), id, segments);
-            session.ends_with_newline = ends_with_newline;
-            provider.link(&mut session);
-            return Ok(session);
+            return Ok(segments);
         }
     }
     Err(changed_while_read())
+}
+
+/// The rows that a session goes on from in the files of others, oldest first, and whether one of the files is not found.
+fn inherit(
+    disk: &dyn Disk,
+    cache: &Cache,
+    provider: &'static dyn ProviderAdapter,
+    path: &Path,
+    own: &[Segment],
+) -> io::Result<(Vec<Inherited>, Vec<Segment>, bool)> {
+    let (mut inherited, mut segments) = (Vec::new(), Vec::new());
+    let mut next = base(own);
+    while let Some((session, bytes)) = next {
+        // A ring of sessions ends where it closes.
+        let known = |path: &PathBuf| inherited.iter().any(|part: &Inherited| part.path == *path);
+        let parent = find_beside(disk, provider, path, &session).filter(|parent| !known(parent));
+        let Some(parent) = parent else { return Ok((inherited, segments, true)) };
+        let mut rows = read_whole(disk, cache, provider, &parent)?;
+        rows.iter_mut().for_each(|segment| segment.cut(bytes));
+        next = base(&rows);
+        let count = rows.iter().map(|segment| segment.rows.len() as u32).sum();
+        inherited.insert(0, Inherited { session, path: parent, rows: count });
+        segments.splice(0..0, rows);
+    }
+    Ok((inherited, segments, false))
+}
+
+/// The session that the head of a file goes on from, and how many bytes of that one's file come before.
+fn base(segments: &[Segment]) -> Option<(String, u64)> {
+    let head = segments.iter().flat_map(|segment| &segment.rows).find(|row| row.kind == RowKind::State)?;
+    match head.event.as_deref() {
+        Some(Event::ForkedFrom { session, inherits: Some(bytes) }) => Some((session.clone(), *bytes)),
+        _ => None,
+    }
 }
 
 /// What is said when a session does not hold still.
@@ -186,6 +242,12 @@ pub fn parse_chunk(
                     block.block.counts = block.block.counts + unrecorded.counts;
                 }
             }
+            block.block.cuts.extend(block.cuts.iter().map(|cut| Cut {
+                limit: cut.limit,
+                stated: cut.stated,
+                bytes: cut.content.len() as u64,
+                counts: engine::counts(&cut.content),
+            }));
             block.block.row = segment.rows.len() as u32;
             segment.blocks.push(block.block);
         }

@@ -25,6 +25,7 @@ mod tests;
 mod thinking;
 mod verify;
 mod way;
+mod writer;
 
 pub use apply::{apply, history, settle, was_done};
 pub use draft::{Draft, Drafted, Kept, NOTE, Original, Redacted};
@@ -40,6 +41,7 @@ pub use sightings::{Sighted, sighted, sighted_in};
 pub use standing::{Beside, Departed, Departure, Standing, Values};
 pub use verify::{FileState, Verified, WayBack, found, in_force, verify};
 pub use way::{Inexact, Undone};
+pub use writer::{Writer, take_writer};
 
 use crate::engine::{self, ReadSettings, Reading};
 use crate::fsio::{Disk, read_range};
@@ -71,6 +73,8 @@ pub struct Content {
     pub sent: String,
     /// The same for people.
     pub readable: String,
+    /// What is left of it where the client sends it cut.
+    pub cut: Option<String>,
 }
 
 /// A large session takes longer to free than to show: what waits for the program's end need not wait for that.
@@ -127,9 +131,18 @@ impl<'a> Workspace<'a> {
     pub fn cache_milliseconds(&self) -> i64 {
         let session = &self.reading.session;
         let wrote = session.rows.iter().rev().find(|row| row.usage.is_some_and(|usage| usage.cache_creation > 0));
-        let line = wrote.and_then(|row| read_range(self.disk, &self.path, row.offset, row.length as usize).ok());
+        let place = wrote.and_then(|row| session.rows.iter().position(|other| std::ptr::eq(row, other)));
+        let line = place.and_then(|row| self.line(row as u32).ok());
         let usage = line.as_deref().and_then(|line| Some(line.get(self.provider.locate_slot(line, Slot::Usage)?)?.to_vec()));
         self.provider.cache_milliseconds(&usage.unwrap_or_default())
+    }
+
+    /// Reads a row again, from the file that it is in.
+    fn line(&self, row: u32) -> io::Result<Vec<u8>> {
+        let session = &self.reading.session;
+        let path = session.inherited_from(row).map_or(&self.path, |part| &part.path);
+        let place = session.rows.get(row as usize).ok_or_else(load::changed_while_read)?;
+        read_range(self.disk, path, place.offset, place.length as usize)
     }
 
     /// The contents of blocks, each row read again once.
@@ -144,8 +157,7 @@ impl<'a> Workspace<'a> {
         for number in numbers {
             let block = self.reading.block(*number).ok_or_else(changed)?;
             if held.as_ref().is_none_or(|(row, _)| *row != block.row) {
-                let row = &self.reading.session.rows[block.row as usize];
-                let bytes = read_range(self.disk, &self.path, row.offset, row.length as usize);
+                let bytes = self.line(block.row);
                 let bytes =
                     bytes.map_err(|error| if error.kind() == io::ErrorKind::UnexpectedEof { changed() } else { error })?;
                 held = Some((block.row, bytes));
@@ -155,7 +167,9 @@ impl<'a> Workspace<'a> {
             let parsed =
                 parsed.blocks.get(block.index as usize).filter(|parsed| Key::of_bytes(parsed.content.as_bytes()) == block.hash);
             let parsed = parsed.ok_or_else(changed)?;
-            contents.push(Content { sent: parsed.content.to_string(), readable: parsed.text().to_owned() });
+            let limit = block.sent_cut().map(|cut| cut.limit);
+            let cut = parsed.cuts.iter().find(|cut| Some(cut.limit) == limit).map(|cut| cut.content.clone());
+            contents.push(Content { sent: parsed.content.to_string(), readable: parsed.text().to_owned(), cut });
         }
         Ok(contents)
     }

@@ -64,6 +64,7 @@ pub fn revise(draft: &Draft<'_>, known: &(dyn Fn(Key) -> Option<u32> + Sync)) ->
                 blocks: Vec::with_capacity(session.blocks.len()),
                 origins: session.origins.clone(),
                 damage: session.damage.clone(),
+                inherited: session.inherited.clone(),
                 ends_with_newline: session.ends_with_newline || draft.added_lines().next().is_some(),
                 ..Session::default()
             },
@@ -74,18 +75,20 @@ pub fn revise(draft: &Draft<'_>, known: &(dyn Fn(Key) -> Option<u32> + Sync)) ->
     };
     // A row reaches to where the next one begins.
     let end = |row: usize| session.rows.get(row + 1).map_or(session.bytes, |next| next.offset);
+    let inherited = session.inherited_rows() as usize;
     let mut first = 0u32;
     let mut place = 0;
     while place < session.rows.len() {
         let row = &session.rows[place];
-        if changes.peek().is_none_or(|(range, _)| range.start >= end(place)) {
+        // What is inherited is in another file.
+        if place < inherited || changes.peek().is_none_or(|(range, _)| range.start >= end(place)) {
             builder.keep(place as u32, first, row, &session.blocks[first as usize..(first + row.blocks) as usize]);
             first += row.blocks;
             place += 1;
             continue;
         }
         // All rows that the next changes reach into, as one piece of the file.
-        let start = if place == 0 { 0 } else { row.offset };
+        let start = if place == inherited { 0 } else { row.offset };
         let mut last = place;
         let mut replaced: Vec<(Range<u64>, &[u8])> = Vec::new();
         while let Some(change) = changes.next_if(|(range, _)| range.start < end(last)) {

@@ -173,6 +173,10 @@ impl<'a> Plan<'a> {
 fn put(draft: &mut Draft<'_>, shortened: Vec<Shortened>, sources: &FxHashMap<BlockNumber, &Source>) -> Result<(), PlanError> {
     for Shortened { number, level, content } in shortened {
         let (Some(block), Some(source)) = (draft.workspace.reading.block(number), sources.get(&number)) else { continue };
+        // Of what the client cuts less must be left than it would send.
+        if block.cut.is_some() && content.len() as u64 >= block.sent_bytes() {
+            continue;
+        }
         // What is short already is changed again only where that saves something.
         if block.level == Level::Original || content.len() + LEAST_SAVED_BYTES <= block.bytes as usize {
             draft.replace(number, level, &source.wrapped(content), &source.reason)?;
@@ -323,6 +327,9 @@ fn one(
     let content = source.wrapped(content);
     if content == draft.content(block.number)? {
         return keep(Kept::AsItIs);
+    }
+    if block.cut.is_some() && content.len() as u64 >= block.sent_bytes() {
+        return keep(Kept::NotShorter);
     }
     draft.replace(block.number, level, &content, reason)?;
     Ok(Outcome::Shortened(content))

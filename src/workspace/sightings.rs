@@ -68,8 +68,9 @@ impl Workspace<'_> {
 
     /// The block in which some bytes of a row stand.
     fn block_at(&self, offset: u64, range: &Range<usize>) -> io::Result<Option<BlockNumber>> {
-        let rows = &self.reading.session.rows;
-        let Ok(place) = rows.binary_search_by_key(&offset, |row| row.offset) else { return Ok(None) };
+        let (rows, inherited) = (&self.reading.session.rows, self.reading.session.inherited_rows() as usize);
+        let Ok(place) = rows[inherited..].binary_search_by_key(&offset, |row| row.offset) else { return Ok(None) };
+        let place = inherited + place;
         let line = read_range(self.disk, &self.path, offset, rows[place].length as usize)?;
         let holds = |index: u32| {
             let element = self.provider.locate_slot(&line, Slot::Element(index));

@@ -75,7 +75,7 @@ impl Beside<'_> {
     }
 
     fn line(&self, addresses: &Addresses, row: RowAddress) -> Option<(u32, &[u8])> {
-        let row = addresses.row(row)?;
+        let row = addresses.row(row).filter(|row| self.session.inherited_from(*row).is_none())?;
         let place = self.session.rows.get(row as usize)?;
         let start = usize::try_from(place.offset).ok()?;
         Some((row, self.bytes.get(start..start + place.length as usize)?))
@@ -94,7 +94,9 @@ impl Beside<'_> {
         for (operation, edit) in self.edits() {
             if edit.slot == Slot::Line {
                 let line = edit.after.map(|address| (self.values)(&address)).transpose()?;
-                lines.insert(edit.row, (operation, edit, line.map(|line| line.trim_ascii().to_vec())));
+                // A blank line is what is left of a row in front of rows that may not move.
+                let line = line.map(|line| line.trim_ascii().to_vec()).filter(|line| !line.is_empty());
+                lines.insert(edit.row, (operation, edit, line));
                 slots.retain(|(row, _), _| *row != edit.row);
             } else if let Some((last, _, Some(line))) = lines.get_mut(&edit.row) {
                 if let (Some(at), Some(after)) = (self.provider.locate_slot(line, edit.slot), edit.after) {

@@ -25,6 +25,8 @@ pub enum Inexact {
     LacksDelta(OperationId),
     /// The file no longer begins with what the log says: another program changed it.
     Changed,
+    /// It would move rows whose places the client keeps: it appended them since, or a fork goes on from them.
+    MovesRows,
 }
 
 /// How an operation was undone or redone.
@@ -47,7 +49,7 @@ impl Draft<'_> {
         let history = &self.workspace.history;
         let why = match history.point_without(history.root(operation.id)) {
             None => Inexact::LaterInForce,
-            Some(point) => match self.return_to(point)? {
+            Some(point) => match self.return_in_place(point)? {
                 None => return Ok(Undone::Exactly),
                 Some(why) => why,
             },
@@ -63,13 +65,31 @@ impl Draft<'_> {
     ///
     /// Another program changed a block since, or a value is not in the store.
     pub fn restore_to(&mut self, point: OperationId) -> Result<Undone, PlanError> {
-        match self.return_to(point)? {
+        match self.return_in_place(point)? {
             None => Ok(Undone::Exactly),
             Some(why) => {
                 self.revert_to(point)?;
                 Ok(Undone::Planned(why))
             }
         }
+    }
+
+    /// As [`Draft::return_to`], but not where that would move rows whose places the client keeps.
+    fn return_in_place(&mut self, point: OperationId) -> Result<Option<Inexact>, PlanError> {
+        let why = self.return_to(point)?;
+        let session = self.session();
+        let (Some(reversal), true) = (&self.reversal, self.workspace.provider.keeps_offsets(session)) else { return Ok(why) };
+        let length = |bytes: &Vec<u8>| bytes.len() as i64;
+        let growth: i64 = reversal.hunks.iter().map(|hunk| length(&hunk.after) - length(&hunk.before)).sum();
+        let after = session.bytes.saturating_add_signed(growth);
+        let moves = growth != 0 && after > self.restored_bytes || growth < 0 && after < self.inherited_bytes();
+        if !moves {
+            return Ok(why);
+        }
+        (self.reversal, self.restored_bytes) = (None, 0);
+        self.marks.clear();
+        self.known_tokens.clear();
+        Ok(Some(Inexact::MovesRows))
     }
 
     /// Inverts the operations since a point of the log, newest first; returns why that is not possible.

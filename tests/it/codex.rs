@@ -2,8 +2,9 @@
 
 use crate::sandbox::Sandbox;
 use expect_test::{expect, expect_file};
-use serde_json::Value;
+use serde_json::{Value, json};
 use std::fs;
+use std::path::{Path, PathBuf};
 
 /// What each command says, one after the other.
 fn screens(sandbox: &Sandbox, name: &str, lines: &[&str]) {
@@ -228,4 +229,405 @@ fn a_session_is_found_by_its_id_and_by_its_project() {
         hint: run Claude Code or Codex once, or name a file: aperture status FILE.jsonl
     "#]]
     .assert_eq(&outcome.stderr);
+}
+
+const THREAD: &str = "01a20619-060a-7033-b44c-af4433e490dd";
+const FORK: &str = "01a20619-0b25-7a11-b9ba-b4d34d88e17c";
+
+/// Where the client keeps the rollout of a thread.
+fn rollout(sandbox: &Sandbox, thread: &str) -> PathBuf {
+    sandbox.home.join(format!(".codex/sessions/2026/11/23/rollout-2026-11-23T01-50-32-{thread}.jsonl"))
+}
+
+/// Writes rows, each with the next ordinal where `first` is the one of the first row.
+fn write_rows(path: &Path, first: Option<u64>, rows: &[(&str, Value)]) {
+    let mut text = String::new();
+    for (place, (kind, payload)) in (0u64..).zip(rows) {
+        let ordinal = first.map(|first| format!(r#""ordinal":{},"#, first + place)).unwrap_or_default();
+        let time = format!("2026-11-23T01:{:02}:{:02}.000Z", place / 60, place % 60);
+        text.push_str(&format!("{{\"timestamp\":\"{time}\",{ordinal}\"type\":\"{kind}\",\"payload\":{payload}}}\n"));
+    }
+    fs::create_dir_all(path.parent().unwrap()).unwrap();
+    fs::write(path, text).unwrap();
+}
+
+fn message(role: &str, text: &str) -> (&'static str, Value) {
+    let kind = if role == "assistant" { "output_text" } else { "input_text" };
+    ("response_item", json!({"type": "message", "role": role, "content": [{"type": kind, "text": text}]}))
+}
+
+fn call(id: &str, command: &str, output: &str) -> [(&'static str, Value); 2] {
+    let arguments = json!({"cmd": command}).to_string();
+    [
+        ("response_item", json!({"type": "function_call", "name": "exec_command", "arguments": arguments, "call_id": id})),
+        ("response_item", json!({"type": "function_call_output", "call_id": id, "output": output})),
+    ]
+}
+
+/// Lines that say something else each.
+fn lines(what: &str, count: u32) -> String {
+    (0..count).map(|line| format!("{what} {line} is {} of the report\n", line * line % 97)).collect()
+}
+
+/// A conversation of two turns and five calls.
+fn conversation(sandbox: &Sandbox, thread: &str, mode: &str) -> Vec<(&'static str, Value)> {
+    let cwd = sandbox.project.to_str().unwrap();
+    let billed = json!({"input_tokens": 9000, "cached_input_tokens": 0, "output_tokens": 40, "total_tokens": 9040});
+    let bill = json!({"type": "token_count", "info": {"last_token_usage": billed, "model_context_window": 258_400}});
+    let mut rows = vec![
+        ("session_meta", json!({"id": thread, "cwd": cwd, "cli_version": "0.169.0", "history_mode": mode})),
+        message("developer", "<permissions instructions>\nAsk first."),
+        message("user", "# AGENTS.md instructions for the shop\n\nBe brief."),
+        ("world_state", json!({"full": true, "state": {"cwd": cwd}})),
+        ("turn_context", json!({"cwd": cwd, "model": "gpt-5.5-codex"})),
+        message("user", "Find the widgets."),
+    ];
+    rows.extend(call("call_1", "make report", &lines("widget", 300)));
+    rows.extend(call("call_2", "make list", &lines("gadget", 200)));
+    rows.push(("event_msg", bill.clone()));
+    rows.push(message("assistant", "The widgets are found."));
+    rows.push(("world_state", json!({"full": false, "state": {"date": "2026-11-23"}})));
+    rows.push(message("user", "Count them."));
+    rows.extend(call("call_3", "make count", &lines("count", 40)));
+    rows.extend(call("call_4", "make sum", "sum 7"));
+    rows.extend(call("call_5", "make check", "check 8"));
+    rows.push(message("assistant", "There are seven."));
+    rows.push(("event_msg", bill));
+    rows
+}
+
+/// The session of a client that numbers its rows.
+fn numbered(sandbox: &Sandbox) -> PathBuf {
+    let path = rollout(sandbox, THREAD);
+    write_rows(&path, Some(0), &conversation(sandbox, THREAD, "paginated"));
+    path
+}
+
+fn rows_of(path: &Path) -> Vec<Value> {
+    fs::read_to_string(path).unwrap().lines().map(|line| serde_json::from_str(line).unwrap()).collect()
+}
+
+/// The client keeps byte offsets of rows elsewhere.
+#[test]
+fn no_row_of_a_numbered_session_moves() {
+    let sandbox = Sandbox::new();
+    let path = &numbered(&sandbox);
+    let original = fs::read(path).unwrap();
+    let lengths = || -> Vec<usize> { fs::read_to_string(path).unwrap().lines().map(str::len).collect() };
+    let before = lengths();
+    let window = sandbox.text(&["transcript", "--raw", "--all"]);
+    for command in [&["compress", "tool(exec_command)", "--level", "minimal"][..], &["archive", "tool(exec_command)"]] {
+        sandbox.text(command);
+        assert_eq!(lengths(), before, "{command:?}");
+        assert!(fs::read_to_string(path).unwrap().contains("}   "));
+        assert!(sandbox.text(&["transcript", "--raw", "--all"]).len() < window.len() / 2);
+    }
+    sandbox.text(&["expand", "tool(exec_command)"]);
+    assert!(fs::read(path).unwrap() == original);
+    for _ in 0..3 {
+        sandbox.text(&["undo"]);
+        assert_eq!(lengths(), before);
+    }
+    assert!(fs::read(path).unwrap() == original);
+    // Without numbers nobody keeps offsets.
+    let legacy = rollout(&sandbox, FORK);
+    write_rows(&legacy, None, &conversation(&sandbox, FORK, "legacy"));
+    sandbox.text(&["archive", "tool(exec_command)", "-s", FORK]);
+    assert!(!fs::read_to_string(&legacy).unwrap().contains("} "));
+}
+
+#[test]
+fn a_text_that_is_longer_than_its_row_is_refused() {
+    let sandbox = Sandbox::new();
+    let path = &numbered(&sandbox);
+    let original = fs::read(path).unwrap();
+    let text = "x".repeat(500);
+    let outcome = sandbox.run(&["update", "13", &text]);
+    assert_eq!(outcome.code, 1, "{}", outcome.all());
+    assert!(outcome.stderr.contains("no row of this session may grow"), "{}", outcome.stderr);
+    assert!(fs::read(path).unwrap() == original);
+    sandbox.text(&["update", "5", &text]);
+    sandbox.text(&["update", "5", &"y".repeat(900)]);
+    sandbox.text(&["undo"]);
+    sandbox.text(&["undo"]);
+    assert!(fs::read(path).unwrap() == original);
+}
+
+/// Else the client could never resume the session again.
+#[test]
+fn a_row_that_is_added_to_a_numbered_session_has_the_next_number() {
+    let sandbox = Sandbox::new();
+    let path = &numbered(&sandbox);
+    let original = fs::read(path).unwrap();
+    let next = rows_of(path).len() as u64;
+    sandbox.text(&["create", "one"]);
+    sandbox.text(&["create", "two"]);
+    let ordinals: Vec<Option<u64>> = rows_of(path)[next as usize..].iter().map(|row| row["ordinal"].as_u64()).collect();
+    assert_eq!(ordinals, [Some(next), Some(next + 1)]);
+    sandbox.text(&["undo"]);
+    sandbox.text(&["undo"]);
+    assert!(fs::read(path).unwrap() == original);
+    let legacy = rollout(&sandbox, FORK);
+    write_rows(&legacy, None, &conversation(&sandbox, FORK, "legacy"));
+    sandbox.text(&["create", "one", "-s", FORK]);
+    assert!(rows_of(&legacy).iter().all(|row| row["ordinal"].is_null()));
+}
+
+/// Else the client would send all of its context again.
+#[test]
+fn a_digest_in_a_numbered_session_repeats_what_the_client_knows_of_its_context() {
+    let sandbox = Sandbox::new();
+    let path = &numbered(&sandbox);
+    let original = fs::read(path).unwrap();
+    let next = rows_of(path).len();
+    sandbox.text(&["compress", "--stale", "--preset", "handoff"]);
+    let added = rows_of(path).split_off(next);
+    let kinds: Vec<&str> = added.iter().map(|row| row["type"].as_str().unwrap()).collect();
+    assert_eq!(kinds, ["compacted", "world_state", "world_state", "turn_context"]);
+    assert!(added.iter().zip(next..).all(|(row, ordinal)| row["ordinal"] == ordinal), "{added:?}");
+    assert_eq!(added[1]["payload"]["full"], true);
+    assert_eq!(added[2]["payload"]["state"]["date"], "2026-11-23");
+    let kept = added[0]["payload"]["replacement_history"].to_string();
+    assert!(kept.contains("Ask first.") && kept.contains("AGENTS.md"), "{kept}");
+    sandbox.text(&["undo"]);
+    assert!(fs::read(path).unwrap() == original);
+}
+
+#[test]
+fn a_session_that_a_client_has_locked_is_not_changed() {
+    let sandbox = Sandbox::new();
+    let path = &numbered(&sandbox);
+    let original = fs::read(path).unwrap();
+    let locks = sandbox.home.join(".codex/thread-writer-locks");
+    fs::create_dir(&locks).unwrap();
+    let file = locks.join(format!("{THREAD}.lock"));
+    let client = fs::File::create(&file).unwrap();
+    client.lock().unwrap();
+    for command in [&["archive", "7"][..], &["archive", "7", "--live"], &["create", "a note"]] {
+        let outcome = sandbox.run(command);
+        assert_eq!(outcome.code, 3, "{command:?}: {}", outcome.all());
+        assert!(outcome.stderr.contains("has the session") && outcome.stderr.contains("close the client"), "{}", outcome.stderr);
+    }
+    sandbox.text(&["archive", "7", "--dry-run"]);
+    sandbox.text(&["pin", "7"]);
+    assert!(fs::read(path).unwrap() == original);
+    drop(client);
+    sandbox.text(&["archive", "8"]);
+    assert!(!file.exists());
+}
+
+const FORK_OF_FORK: &str = "01a20619-1c36-7b22-8a00-c5d45e99f28d";
+
+/// Writes a fork that goes on from the first `bytes` of another session.
+fn fork(sandbox: &Sandbox, thread: &str, parent: &str, bytes: usize, first: u64, rows: &[(&'static str, Value)]) -> PathBuf {
+    let path = rollout(sandbox, thread);
+    let base = json!({"thread_id": parent, "end_ordinal_exclusive": first, "end_byte_offset": bytes});
+    let head = json!({"id": thread, "forked_from_id": parent, "cwd": sandbox.project.to_str().unwrap(),
+        "cli_version": "0.169.0", "history_mode": "paginated", "history_base": base});
+    write_rows(&path, Some(first), &[&[("session_meta", head)], rows].concat());
+    path
+}
+
+/// A session, and a fork of it from before its second prompt.
+fn forked(sandbox: &Sandbox) -> (PathBuf, PathBuf) {
+    let parent = numbered(sandbox);
+    let text = fs::read_to_string(&parent).unwrap();
+    let bytes = text.split_inclusive('\n').take(12).map(str::len).sum();
+    let own = [
+        &[message("user", "Paint them.")][..],
+        &call("call_9", "make paint", &lines("paint", 100)),
+        &[message("assistant", "Painted.")],
+    ];
+    (parent, fork(sandbox, FORK, THREAD, bytes, 12, &own.concat()))
+}
+
+#[test]
+fn a_fork_goes_on_from_the_rows_of_its_parent() {
+    let sandbox = Sandbox::new();
+    forked(&sandbox);
+    let raw = |thread: &str| sandbox.text(&["transcript", "--raw", "--all", "-s", thread]);
+    let (parent, own) = (raw(THREAD), raw(FORK));
+    let common = parent.split("Count them.").next().unwrap();
+    assert!(own.starts_with(common), "{own}");
+    assert!(own.contains("Paint them.") && own.contains("paint 99") && !own.contains("Count them."));
+    let blocks =
+        |thread: &str| sandbox.json(&["blocks", "-s", thread], "aperture.blocks/1")["blocks"].as_array().unwrap().clone();
+    assert_eq!(blocks(FORK).len(), 12);
+    // A fork of the fork, from all of it.
+    let bytes = fs::metadata(rollout(&sandbox, FORK)).unwrap().len() as usize;
+    fork(&sandbox, FORK_OF_FORK, FORK, bytes, 17, &[message("user", "Sell them.")]);
+    let last = raw(FORK_OF_FORK);
+    assert!(last.starts_with(own.trim_end()) && last.contains("Sell them."), "{last}");
+}
+
+#[test]
+fn what_a_fork_inherits_is_changed_in_its_parent() {
+    let sandbox = Sandbox::new();
+    let (parent, own) = forked(&sandbox);
+    let (before, own_before) = (fs::read(&parent).unwrap(), fs::read(&own).unwrap());
+    for command in [&["archive", "5", "-s", FORK][..], &["update", "5", "short", "-s", FORK]] {
+        let outcome = sandbox.run(command);
+        assert_eq!(outcome.code, 1, "{}", outcome.all());
+        assert!(outcome.stderr.contains(&format!("block 5 is inherited from the session {THREAD}")), "{}", outcome.stderr);
+        assert!(outcome.stderr.contains(&format!("-s {THREAD}")), "{}", outcome.stderr);
+    }
+    assert!(fs::read(&parent).unwrap() == before && fs::read(&own).unwrap() == own_before);
+    let mixed = sandbox.text(&["archive", "tool(exec_command)", "-s", FORK]);
+    assert!(mixed.contains("4 blocks are inherited"), "{mixed}");
+    assert!(fs::read(&parent).unwrap() == before);
+    let length = |path: &Path| fs::metadata(path).unwrap().len() as usize;
+    assert_eq!(length(&own), own_before.len());
+    sandbox.text(&["create", "a note", "-s", FORK]);
+    assert_eq!(rows_of(&own).last().unwrap()["ordinal"], 17);
+    sandbox.text(&["undo", "-s", FORK]);
+    sandbox.text(&["undo", "-s", FORK]);
+    assert!(fs::read(&own).unwrap() == own_before);
+    // In the parent it is changed for the fork as well.
+    let length_sent = || sandbox.text(&["transcript", "--raw", "-s", FORK]).len();
+    let all = length_sent();
+    sandbox.text(&["archive", "5", "-s", THREAD]);
+    assert_eq!(length(&parent), before.len());
+    assert!(length_sent() < all - 1000);
+    assert!(sandbox.text(&["transcript", "--raw", "-s", FORK]).contains("@recall(5)"));
+    assert!(fs::read(&own).unwrap() == own_before);
+}
+
+#[test]
+fn a_fork_is_read_without_its_parent() {
+    let sandbox = Sandbox::new();
+    let (parent, _) = forked(&sandbox);
+    fs::remove_file(parent).unwrap();
+    let outcome = sandbox.run(&["transcript", "--raw", "-s", FORK]);
+    assert_eq!(outcome.code, 0);
+    assert!(outcome.stdout.contains("Paint them.") && !outcome.stdout.contains("widgets"));
+    assert!(outcome.stderr.contains(&format!("a fork of {THREAD}, which is not found")), "{}", outcome.stderr);
+    // A ring of forks ends.
+    fork(&sandbox, THREAD, FORK, 100_000, 1, &[message("user", "Round and round.")]);
+    assert_eq!(sandbox.run(&["status", "-s", FORK]).code, 0);
+}
+
+#[test]
+fn a_digest_of_a_fork_holds_what_it_inherits() {
+    let sandbox = Sandbox::new();
+    let (parent, own) = forked(&sandbox);
+    let (before, own_before) = (fs::read(&parent).unwrap(), fs::read(&own).unwrap());
+    sandbox.text(&["compress", "--stale", "--preset", "handoff", "--keep-from", "call_9", "-s", FORK]);
+    let history = rows_of(&own)[5]["payload"]["replacement_history"].to_string();
+    assert!(history.contains("Ask first.") && history.contains("Find the widgets") && history.contains("call_9"), "{history}");
+    assert!(fs::read(&parent).unwrap() == before);
+    sandbox.text(&["undo", "-s", FORK]);
+    assert!(fs::read(&own).unwrap() == own_before);
+}
+
+/// The client cuts the middle out of long outputs when it resumes, by its model.
+#[test]
+fn an_output_counts_as_it_is_sent() {
+    let sandbox = Sandbox::new();
+    let long = lines("widget", 2000);
+    let with = |thread: &str, model: &str, mode: &str| {
+        let mut rows = conversation(&sandbox, thread, mode);
+        rows[4].1["model"] = json!(model);
+        rows[7].1["output"] = json!(long);
+        let path = rollout(&sandbox, thread);
+        write_rows(&path, (mode == "paginated").then_some(0), &rows);
+        path
+    };
+    let sent = |thread: &str| {
+        let transcript = sandbox.json(&["transcript", "--raw", "--all", "-s", thread], "aperture.transcript/1");
+        let parts = transcript["messages"].as_array().unwrap().iter().flat_map(|message| message["parts"].as_array().unwrap());
+        let part = parts.clone().find(|part| part["block"] == 5).unwrap();
+        (part["content"].as_str().unwrap().to_owned(), part["tokens"].clone())
+    };
+    assert!(long.len() > 50_000);
+    let old = with(THREAD, "gpt-5.4", "legacy");
+    let (content, few) = sent(THREAD);
+    assert!(content.len() < 12_050 && content.contains(" chars truncated…"), "{}", content.len());
+    assert!(content.starts_with(&long[..6000]) && content.ends_with(&long[long.len() - 6000..]));
+    with(FORK, "gpt-5.5-codex", "paginated");
+    let (content, more) = sent(FORK);
+    assert!(content.len() < 48_050 && content.contains(" tokens truncated…"), "{}", content.len());
+    let value = |tokens: &Value| tokens["value"].as_f64().or(tokens.as_f64()).unwrap();
+    assert!(value(&more) > 3.0 * value(&few), "{more} {few}");
+    // What the file holds is shown, and comes back.
+    assert_eq!(sandbox.text(&["show", "5", "--raw", "-s", THREAD]).trim(), long.trim());
+    let original = fs::read(&old).unwrap();
+    let report = sandbox.json(&["archive", "5", "-s", THREAD], "aperture.change/1");
+    let saved = report["tokens_before"].as_f64().unwrap() - report["tokens_after"].as_f64().unwrap();
+    assert!(saved > 0.0 && saved <= value(&few), "{saved} of {few}");
+    sandbox.text(&["undo", "-s", THREAD]);
+    assert!(fs::read(&old).unwrap() == original);
+}
+
+/// A placeholder can be longer than what it stands for.
+#[test]
+fn a_short_credential_is_taken_out_of_a_row_that_cannot_grow() {
+    let sandbox = Sandbox::new();
+    let mut rows = conversation(&sandbox, THREAD, "paginated");
+    rows[7].1["output"] = json!("postgres://app:s3cr3tpw@db.internal:5432/x");
+    let path = &rollout(&sandbox, THREAD);
+    write_rows(path, Some(0), &rows);
+    let before = fs::read_to_string(path).unwrap();
+    sandbox.text(&["redact", "5"]);
+    let after = fs::read_to_string(path).unwrap();
+    assert!(after.contains("postgres://app:********@db.internal"), "{after}");
+    assert_eq!(after.len(), before.len());
+    assert!(sandbox.text(&["redact", "5"]).contains("nothing to do"));
+    sandbox.text(&["undo"]);
+    assert_eq!(fs::read_to_string(path).unwrap(), before);
+}
+
+/// The client keeps the places of what it appended behind a note.
+#[test]
+fn a_note_in_front_of_rows_of_the_client_leaves_their_places() {
+    let sandbox = Sandbox::new();
+    let path = &numbered(&sandbox);
+    let original = fs::read_to_string(path).unwrap();
+    sandbox.text(&["create", "a note"]);
+    let noted = fs::read_to_string(path).unwrap();
+    let next = noted.lines().count() as u64;
+    let (kind, payload) = message("user", "Go on.");
+    let row = |ordinal: u64| {
+        format!(
+            "{{\"timestamp\":\"2026-11-23T03:00:00.000Z\",\"ordinal\":{ordinal},\"type\":\"{kind}\",\"payload\":{payload}}}\n"
+        )
+    };
+    fs::write(path, format!("{noted}{}", row(next))).unwrap();
+    let undone = sandbox.text(&["undo"]);
+    assert!(undone.contains("the client keeps the places"), "{undone}");
+    let now = fs::read_to_string(path).unwrap();
+    let blank = format!("{:1$}\n", "", noted.len() - original.len() - 1);
+    assert_eq!(now, format!("{original}{blank}{}", row(next)));
+    assert!(!sandbox.text(&["transcript", "--raw"]).contains("a note"));
+    assert_eq!(sandbox.run(&["verify"]).code, 0);
+    sandbox.text(&["redo"]);
+    assert_eq!(fs::read_to_string(path).unwrap(), format!("{noted}{}", row(next)));
+    // What is added again behind new rows has a new number.
+    fs::write(path, &original).unwrap();
+    let sandbox = Sandbox::new();
+    let path = &numbered(&sandbox);
+    sandbox.text(&["create", "a note"]);
+    sandbox.text(&["undo"]);
+    let original = fs::read_to_string(path).unwrap();
+    fs::write(path, format!("{original}{}", row(next - 1))).unwrap();
+    sandbox.text(&["redo"]);
+    let rows = rows_of(path);
+    let ordinals: Vec<u64> = rows.iter().map(|row| row["ordinal"].as_u64().unwrap()).collect();
+    assert_eq!(ordinals, (0..rows.len() as u64).collect::<Vec<_>>());
+    assert!(rows.last().unwrap().to_string().contains("a note"));
+}
+
+#[test]
+fn a_note_that_a_fork_inherits_leaves_its_place() {
+    let sandbox = Sandbox::new();
+    let path = &numbered(&sandbox);
+    let original = fs::read_to_string(path).unwrap();
+    sandbox.text(&["create", "a note"]);
+    let bytes = fs::metadata(path).unwrap().len() as usize;
+    fork(&sandbox, FORK, THREAD, bytes, original.lines().count() as u64 + 1, &[message("user", "Go on.")]);
+    sandbox.text(&["undo", "-s", THREAD]);
+    let now = fs::read_to_string(path).unwrap();
+    assert_eq!((now.len(), now.trim_end()), (bytes, original.trim_end()));
+    assert!(!sandbox.text(&["transcript", "--raw", "-s", FORK]).contains("a note"));
+    sandbox.text(&["redo", "-s", THREAD]);
+    assert!(sandbox.text(&["transcript", "--raw", "-s", FORK]).contains("a note"));
 }

@@ -50,12 +50,12 @@ pub fn files(directory: &Path, found: &mut Vec<PathBuf>) {
     }
 }
 
-fn load(provider: &dyn ProviderAdapter, path: &Path) -> Session {
+fn load(provider: &'static dyn ProviderAdapter, path: &Path) -> Session {
     workspace::load(&RealDisk, &Cache::none(), provider, path, "session".into()).unwrap()
 }
 
 /// The messages of a session's window, block by block, as text.
-fn window(provider: &dyn ProviderAdapter, path: &Path) -> Vec<Sent> {
+fn window(provider: &'static dyn ProviderAdapter, path: &Path) -> Vec<Sent> {
     let session = load(provider, path);
     let bytes = std::fs::read(path).unwrap();
     let window = provider.window(&session);

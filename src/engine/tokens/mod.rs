@@ -48,7 +48,7 @@ impl Price {
     /// What a block would cost with another content, by what it costs with this one.
     pub fn revised(&self, before: &Block, after: &Block) -> TokenCount {
         let family = self.family.0;
-        let (was, is) = (family.block(before), family.block(after));
+        let (was, is) = (family.block(&before.as_sent()), family.block(&after.as_sent()));
         let scale = if was > 0.0 && before.tokens.value > 0.0 { (before.tokens.value / was).clamp(0.5, 2.0) } else { 1.0 };
         TokenCount { value: is * scale, basis: before.tokens.basis.max(Basis::Calibrated) }
     }
@@ -202,7 +202,26 @@ pub fn price(session: &mut Session, window: &Window, bills: Bills) -> Price {
     for (block, cost) in session.blocks.iter_mut().zip(bills.costs) {
         block.tokens = cost;
     }
-    Price { family: bills.family, ..finish(session, window, bills.accuracy) }
+    let mut price = Price { family: bills.family, ..finish(session, window, bills.accuracy) };
+    cut(session, window, &mut price);
+    price
+}
+
+/// Takes out of the prices what the client cuts when it sends a content again: the bills are for all of it.
+fn cut(session: &mut Session, window: &Window, price: &mut Price) {
+    let family = price.family.0;
+    for block in session.blocks.iter_mut().filter(|block| block.cut.is_some()) {
+        let (whole, left) = (family.block(block), family.block(&block.as_sent()));
+        if whole <= left || !block.tokens.value.is_normal() {
+            continue;
+        }
+        let gone = block.tokens.value * (1.0 - left / whole);
+        block.tokens = TokenCount { value: block.tokens.value - gone, basis: block.tokens.basis.max(Basis::Calibrated) };
+        if window.blocks.contains(&block.number) {
+            let total = price.total.0;
+            price.total = Tokens(TokenCount { value: (total.value - gone).max(0.0), basis: Basis::Estimated });
+        }
+    }
 }
 
 /// Whether a block is not what it was when it was billed: shortened, or thinking that was taken out.

@@ -84,13 +84,8 @@ pub(super) fn block(element: &RawValue, assistant: bool) -> ParsedBlock<'_> {
             block.label = if kind == "tool_use" { "".into() } else { kind.as_ref().into() };
             let input = tool::read(&text_of(fields.name).unwrap_or_default(), fields.input);
             block.tool = Some(Box::new(input.tool));
-            ParsedBlock {
-                block,
-                content: Cow::Borrowed(fields.input.map_or("{}", RawValue::get)),
-                readable: Some(input.readable),
-                refers: Some(input.refers),
-                unrecorded: None,
-            }
+            let content = Cow::Borrowed(fields.input.map_or("{}", RawValue::get));
+            ParsedBlock { readable: Some(input.readable), refers: Some(input.refers), ..ParsedBlock::new(block, content) }
         }
         "image" => {
             let mut block = Block::new(BlockKind::Image, speaker);

@@ -207,9 +207,9 @@ fn event(kind: &str, fields: &RowFields<'_>) -> Option<Event> {
         "user" if is_true(fields.compact_summary) => Some(Event::CompactSummary),
         "user" | "assistant" => {
             let from = member(fields.forked?, "sessionId")?;
-            Some(Event::ForkedFrom { session: text(from)?.into_owned() })
+            Some(Event::ForkedFrom { session: text(from)?.into_owned(), inherits: None })
         }
-        "fork-context-ref" => Some(Event::ForkedFrom { session: text_of(fields.parent_session)?.into_owned() }),
+        "fork-context-ref" => Some(Event::ForkedFrom { session: text_of(fields.parent_session)?.into_owned(), inherits: None }),
         "attachment" => stripped(fields.attachment?),
         "custom-title" => Some(Event::Title { text: text_of(fields.custom_title)?.into_owned(), chosen: true }),
         "ai-title" => Some(Event::Title { text: text_of(fields.ai_title)?.into_owned(), chosen: false }),

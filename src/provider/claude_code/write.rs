@@ -53,7 +53,7 @@ pub(super) fn locate(row: &[u8], slot: Slot) -> Option<Range<usize>> {
             Values::Elements(elements) => content(elements.get(index as usize).copied()?, slot)?,
             Values::Rendered(parts) => content(parts.get(index as usize).copied()?, slot)?,
         },
-        Slot::Input(_) => return None,
+        Slot::Input(_) | Slot::Padding => return None,
     };
     let start = value.get().as_ptr() as usize - row.as_ptr() as usize;
     Some(start..start + value.get().len())
@@ -358,6 +358,7 @@ mod tests {
             id: "u".into(),
             timestamp: "2026-01-01T00:00:00Z".into(),
             sidechain: false,
+            ordinal: None,
         };
         let row = note(&new, "aperture_note", "a \"b\"\n").unwrap();
         let parsed = parse::parse(&row);

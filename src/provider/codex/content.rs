@@ -36,6 +36,14 @@ pub(super) fn is_clients(text: &str) -> bool {
     CLIENT_TEXTS.iter().any(|beginning| text.starts_with(beginning))
 }
 
+/// Labels of texts in the user's name that the client sends once, at the beginning of a conversation.
+const STANDING: &[&str] = &["agents_md", "environment_context", "user_instructions", "INSTRUCTIONS"];
+
+/// Whether a block is context that the client sends once.
+pub(super) fn is_standing(block: &Block) -> bool {
+    block.kind == BlockKind::Attachment && STANDING.contains(&&*block.label)
+}
+
 /// The block of a piece.
 pub(super) fn block<'a>(piece: &Piece<'a>) -> ParsedBlock<'a> {
     match piece.sort {
@@ -146,7 +154,7 @@ fn call<'a>(piece: &Piece<'a>) -> ParsedBlock<'a> {
         }
     };
     block.tool = Some(Box::new(read.tool));
-    ParsedBlock { block, content, readable: read.readable, refers: read.refers, unrecorded: None }
+    ParsedBlock { readable: read.readable, refers: read.refers, ..ParsedBlock::new(block, content) }
 }
 
 /// The text of a result: a text, or its items on lines of their own; images go to `images`.

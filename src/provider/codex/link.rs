@@ -1,7 +1,8 @@
 //! What follows from the order of the rows: which one follows which, which are one response, what it was billed, and by
 //! which model.
 
-use crate::model::{Event, Key, Origin, RowKind, Session, Vocabulary};
+use super::cut;
+use crate::model::{Event, Flags, Key, Origin, RowKind, Session, Vocabulary};
 use rustc_hash::FxHashSet;
 
 /// Fills in what no row says of itself. It changes nothing where it was done before.
@@ -62,6 +63,17 @@ pub(super) fn link(session: &mut Session) {
                 }
             }
             _ => {}
+        }
+    }
+    // The client cuts all outputs alike when it resumes, by the model that it resumes with.
+    let limit = cut::limit(model.as_deref());
+    let numbered = session.rows.iter().find(|row| row.kind == RowKind::State).is_some_and(|row| row.flags.any(Flags::NUMBERED));
+    for block in session.blocks.iter_mut().filter(|block| !block.cuts.is_empty()) {
+        let found = block.cuts.iter().position(|cut| cut.stated || cut.limit == limit);
+        block.cut = found.map(|place| place as u32);
+        // A client that numbers rows has cut them before the first bill; bills of older ones are for all of an output.
+        if let Some(cut) = block.sent_cut().copied().filter(|_| numbered) {
+            (block.bytes, block.counts) = (cut.bytes, cut.counts);
         }
     }
     if session.origins.is_empty() {

@@ -5,6 +5,7 @@
 //! both are made from what it says apart from its content (`parse::identity`) and from its place (`link`).
 
 mod content;
+mod cut;
 mod item;
 mod link;
 mod messages;
@@ -15,8 +16,8 @@ mod tool;
 mod window;
 mod write;
 
-use super::{Location, Message, NewRow, ParsedRow, Places, ProviderAdapter, Scanner, Stub};
-use crate::model::{Block, BlockKind, Role, Row, RowKind, Session, Slot, Window};
+use super::{KnownContext, Location, Message, NewRow, ParsedRow, Places, ProviderAdapter, Scanner, Stub, WriterLock};
+use crate::model::{Block, BlockKind, Flags, Role, Row, RowKind, Session, Slot, Window};
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
@@ -39,6 +40,10 @@ impl ProviderAdapter for Codex {
 
     fn locate(&self, path: &Path) -> Option<Location> {
         places::locate(path)
+    }
+
+    fn roots_beside(&self, path: &Path) -> Vec<PathBuf> {
+        places::roots_beside(path)
     }
 
     fn recognizes(&self, head: &[u8]) -> bool {
@@ -95,12 +100,41 @@ impl ProviderAdapter for Codex {
         300_000
     }
 
+    fn keeps_offsets(&self, session: &Session) -> bool {
+        let head = session.rows.iter().find(|row| row.kind == RowKind::State);
+        head.is_some_and(|row| row.flags.any(Flags::NUMBERED))
+    }
+
+    fn ordinal(&self, row: &[u8]) -> Option<u64> {
+        write::ordinal(row)
+    }
+
+    fn with_ordinal(&self, row: &[u8], ordinal: u64) -> Option<Vec<u8>> {
+        write::with_ordinal(row, ordinal)
+    }
+
+    fn writer_lock(&self, path: &Path) -> Option<WriterLock> {
+        places::writer_lock(path)
+    }
+
     fn note(&self, new: &NewRow<'_>, _: &str, content: &str) -> Option<Vec<u8>> {
         write::note(new, content)
     }
 
     fn restart(&self, new: &NewRow<'_>, first: &[Rc<[u8]>], text: &str, last: &[Rc<[u8]>]) -> Option<Vec<u8>> {
         write::restart(new, first, text, last)
+    }
+
+    fn known_context(&self, row: &[u8]) -> Option<KnownContext> {
+        write::known_context(row)
+    }
+
+    fn repeat(&self, new: &NewRow<'_>, row: &[u8]) -> Option<Vec<u8>> {
+        write::repeat(new, row)
+    }
+
+    fn is_standing(&self, session: &Session, block: &Block) -> bool {
+        block.role == Role::System || self.keeps_offsets(session) && content::is_standing(block)
     }
 
     fn identity(&self, row: &[u8]) -> Option<Vec<u8>> {

@@ -1,12 +1,13 @@
 //! Rows: one line, parsed by itself.
 
 use super::item::{self, Piece};
-use super::{content, write};
+use super::{content, cut, write};
 use crate::model::{Block, BlockKind, Event, Fault, Flags, Key, Role, Row, RowKind, Usage};
 use crate::provider::json::{elements, fault, fields, member, number, text, text_of};
-use crate::provider::{ParsedBlock, ParsedRow};
+use crate::provider::{ParsedBlock, ParsedRow, SentUnder};
 use serde_json::value::RawValue;
 use std::borrow::Cow;
+use std::ops::Range;
 use twox_hash::XxHash3_128;
 
 fields! {
@@ -15,6 +16,8 @@ fields! {
         timestamp = "timestamp",
         kind = "type",
         payload = "payload",
+        ordinal = "ordinal",
+        metadata = "metadata",
     }
 }
 
@@ -34,6 +37,8 @@ fields! {
         thread_name = "thread_name",
         message = "message",
         history = "replacement_history",
+        mode = "history_mode",
+        base = "history_base",
     }
 }
 
@@ -79,13 +84,20 @@ fn plain<'a>(row: Row) -> ParsedRow<'a> {
     ParsedRow { row, blocks: Vec::new(), origin: Default::default() }
 }
 
-/// What a row is known by: the hash of all of it but the values that edits replace, so that it is the same row afterwards.
+/// Returns the identity of a row: the hash of all of it but the values that edits replace, its ordinal, which a row that is
+/// added again gets anew, and the blanks behind it.
 fn identity(line: &str, fields: &RowFields<'_>) -> Key {
-    let Some(value) = write::replaceable(fields) else { return Key::of_bytes(line.as_bytes()) };
-    let start = value.get().as_ptr() as usize - line.as_ptr() as usize;
+    let mut left_out: Vec<Range<usize>> =
+        [write::replaceable(fields), fields.ordinal].into_iter().flatten().map(|value| write::range_in(line, value)).collect();
+    left_out.push(write::padding(line.as_bytes()));
+    left_out.sort_by_key(|range| range.start);
     let mut hasher = XxHash3_128::new();
-    hasher.write(&line.as_bytes()[..start]);
-    hasher.write(&line.as_bytes()[start + value.get().len()..]);
+    let mut at = 0;
+    for range in left_out {
+        hasher.write(line.as_bytes().get(at..range.start).unwrap_or_default());
+        at = range.end;
+    }
+    hasher.write(&line.as_bytes()[at..]);
     Key(hasher.finish_128())
 }
 
@@ -103,7 +115,9 @@ pub(super) fn pieces<'a>(fields: &RowFields<'a>) -> Vec<Piece<'a>> {
 /// compaction the instructions of the client. None of a row that is no part of a conversation.
 pub(super) fn lasting(bytes: &[u8]) -> Option<Vec<String>> {
     let fields = fields(bytes)?;
-    let of_client = |item: &&RawValue| item::pieces(item).iter().any(|piece| content::block(piece).block.role == Role::System);
+    // Where rows are numbered the client knows which context it sent, and does not send it again.
+    let stands = |block: &Block| block.role == Role::System || fields.ordinal.is_some() && content::is_standing(block);
+    let of_client = |item: &&RawValue| item::pieces(item).iter().any(|piece| stands(&content::block(piece).block));
     let payload = fields.payload?;
     let items: Vec<&RawValue> = match text_of(fields.kind).as_deref() {
         Some("response_item") => vec![payload],
@@ -127,8 +141,12 @@ fn whole<'a>(fields: &RowFields<'a>) -> ParsedRow<'a> {
         "compacted" => compacted(fields, &payload),
         "session_meta" => {
             let mut row = Row::new(RowKind::State);
-            let from = text_of(payload.forked).filter(|id| !id.is_empty());
-            row.event = from.map(|session| Box::new(Event::ForkedFrom { session: session.into_owned() }));
+            let base = |name| payload.base.and_then(|base| member(base, name));
+            let inherits = number(base("end_byte_offset"));
+            let parent = text_of(base("thread_id")).filter(|_| inherits.is_some());
+            let from = parent.or_else(|| text_of(payload.forked)).filter(|id| !id.is_empty());
+            row.event = from.map(|session| Box::new(Event::ForkedFrom { session: session.into_owned(), inherits }));
+            row.flags.set(Flags::NUMBERED, text_of(payload.mode).is_some_and(|mode| mode == "paginated"));
             let branch = payload.git.and_then(|git| member(git, "branch"));
             let origin = [payload.id, payload.directory, payload.version, branch].map(text_of);
             ParsedRow { row, blocks: Vec::new(), origin }
@@ -147,8 +165,16 @@ fn whole<'a>(fields: &RowFields<'a>) -> ParsedRow<'a> {
 /// A piece of the conversation.
 fn item<'a>(fields: &RowFields<'a>) -> ParsedRow<'a> {
     let pieces = pieces(fields);
-    let blocks: Vec<ParsedBlock<'a>> = pieces.iter().map(content::block).collect();
+    let mut blocks: Vec<ParsedBlock<'a>> = pieces.iter().map(content::block).collect();
     let Some(first) = pieces.first() else { return plain(Row::new(RowKind::Record)) };
+    for (piece, parsed) in pieces.iter().zip(&mut blocks).filter(|(piece, _)| piece.sort == item::Sort::Output) {
+        let stated = fields.metadata.and_then(|metadata| number(member(metadata, "fallback_token_limit_override")));
+        let sent = |limit| {
+            let content = cut::output(piece.item.output?, limit)?;
+            Some(SentUnder { limit, stated: stated.is_some(), content })
+        };
+        parsed.cuts = cut::limits(stated).into_iter().filter_map(sent).collect();
+    }
     let answers = matches!(first.sort, item::Sort::Output | item::Sort::Tools);
     let developer = !answers && blocks.iter().all(|parsed| parsed.block.role == Role::System);
     let mut row = Row::new(match () {

@@ -1,6 +1,6 @@
 //! Where Codex keeps its rollouts: `sessions/YYYY/MM/DD/rollout-<time>-<id>.jsonl`, and `archived_sessions/`.
 
-use crate::provider::{Location, Places};
+use crate::provider::{Location, Places, WriterLock};
 use std::path::{Path, PathBuf};
 
 /// Characters of a session's id.
@@ -9,7 +9,7 @@ const ID_CHARACTERS: usize = 36;
 /// The directories of the client's own one: `CODEX_HOME`, else `~/.codex`.
 pub(super) fn roots(places: &Places) -> Vec<PathBuf> {
     let home = places.codex_home.clone().unwrap_or_else(|| places.home.join(".codex"));
-    ["sessions", "archived_sessions"].iter().map(|name| home.join(name)).collect()
+    KEPT_IN.iter().map(|name| home.join(name)).collect()
 }
 
 /// What the name of a rollout says; its project stands in the file alone.
@@ -18,6 +18,27 @@ pub(super) fn locate(path: &Path) -> Option<Location> {
     let start = name.len().checked_sub(ID_CHARACTERS)?;
     let id = name.get(start..).filter(|id| id.matches('-').count() == 4)?;
     Some(Location { id: id.to_owned(), project: String::new(), parent: None, subagent: false })
+}
+
+/// The names of the directories of rollouts in the client's home.
+const KEPT_IN: [&str; 2] = ["sessions", "archived_sessions"];
+
+/// The home of the client in which a rollout is kept.
+pub(super) fn home(path: &Path) -> Option<&Path> {
+    let named = |directory: &&Path| directory.file_name().is_some_and(|name| KEPT_IN.iter().any(|known| name == *known));
+    path.ancestors().skip(1).find(named)?.parent()
+}
+
+/// The directories of rollouts in the home in which a rollout is kept.
+pub(super) fn roots_beside(path: &Path) -> Vec<PathBuf> {
+    home(path).map(|home| KEPT_IN.iter().map(|name| home.join(name)).collect()).unwrap_or_default()
+}
+
+/// The files that a client locks while it has a rollout open.
+pub(super) fn writer_lock(path: &Path) -> Option<WriterLock> {
+    let locks = home(path)?.join("thread-writer-locks");
+    let id = locate(path)?.id;
+    Some(WriterLock { session: locks.join(format!("{id}.lock")), guard: locks.join(".coordination.lock") })
 }
 
 #[cfg(test)]
@@ -33,6 +54,17 @@ mod tests {
         assert_eq!(id("/h/.codex/history.jsonl"), None);
         assert_eq!(id("/h/.codex/sessions/rollout-é.jsonl"), None);
         assert_eq!(id("/h/.codex/sessions/rollout-2026-04-11T14-53-51-nothing-that-is-an-identifier-at-all.jsonl"), None);
+    }
+
+    #[test]
+    fn a_rollout_is_locked_in_the_home_that_it_is_kept_in() {
+        let uuid = "019d7d08-46c9-7f73-affe-4e6ca9852d56";
+        let name = format!("rollout-2026-04-11T14-53-51-{uuid}.jsonl");
+        let lock = |directory: &str| writer_lock(&Path::new(directory).join(&name)).map(|lock| lock.session);
+        let expected = Some(PathBuf::from(format!("/h/.codex/thread-writer-locks/{uuid}.lock")));
+        assert_eq!(lock("/h/.codex/sessions/2026/04/11"), expected);
+        assert_eq!(lock("/h/.codex/archived_sessions"), expected);
+        assert_eq!(lock("/tmp"), None);
     }
 
     #[test]

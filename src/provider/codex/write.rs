@@ -4,8 +4,8 @@ use super::content;
 use super::item::{ItemFields, Piece, Sort};
 use super::parse::{self, RowFields};
 use crate::model::{BlockKind, Key, Slot};
-use crate::provider::json::{member, number, text, text_of, with_figures};
-use crate::provider::{NewRow, Stub};
+use crate::provider::json::{is_true, member, number, text, text_of, with_figures};
+use crate::provider::{KnownContext, NewRow, Stub};
 use serde_json::value::RawValue;
 use std::ops::Range;
 use std::rc::Rc;
@@ -56,6 +56,7 @@ pub(super) fn locate(row: &[u8], slot: Slot) -> Option<Range<usize>> {
     let fields = parse::fields(row)?;
     let value = match slot {
         Slot::Line => return Some(0..row.len()),
+        Slot::Padding => return Some(padding(row)),
         Slot::Usage => last_usage(&fields)?,
         Slot::Content(index) | Slot::Element(index) | Slot::Input(index) => {
             value(parse::pieces(&fields).get(index as usize)?, slot)?
@@ -65,6 +66,36 @@ pub(super) fn locate(row: &[u8], slot: Slot) -> Option<Range<usize>> {
     };
     let start = value.get().as_ptr() as usize - row.as_ptr() as usize;
     Some(start..start + value.get().len())
+}
+
+/// Where a value is in the line that it was read from.
+pub(super) fn range_in(line: &str, value: &RawValue) -> Range<usize> {
+    let start = value.get().as_ptr() as usize - line.as_ptr() as usize;
+    start..start + value.get().len()
+}
+
+/// The blanks between the JSON of a row and the end of its line.
+pub(super) fn padding(row: &[u8]) -> Range<usize> {
+    let end = row.strip_suffix(b"\r").unwrap_or(row).len();
+    let blanks = row[..end].iter().rev().take_while(|byte| **byte == b' ').count();
+    end - blanks..end
+}
+
+/// The ordinal of a row.
+pub(super) fn ordinal(row: &[u8]) -> Option<u64> {
+    parse::fields(row)?.ordinal?.get().parse().ok()
+}
+
+/// The same row with another ordinal.
+pub(super) fn with_ordinal(row: &[u8], ordinal: u64) -> Option<Vec<u8>> {
+    let line = std::str::from_utf8(row).ok()?;
+    let range = range_in(line, parse::fields(row)?.ordinal?);
+    Some(with_figures(row, vec![(range, ordinal)]))
+}
+
+/// The member of a new row that numbers it, or nothing.
+fn numbered(new: &NewRow<'_>) -> String {
+    new.ordinal.map(|ordinal| format!(r#""ordinal":{ordinal},"#)).unwrap_or_default()
 }
 
 /// What the last response was billed, in the row of a bill.
@@ -142,8 +173,9 @@ pub(super) fn note(new: &NewRow<'_>, content: &str) -> Option<Vec<u8>> {
     let quoted = |text: &str| serde_json::to_string(text).ok();
     let text = crate::provider::message::wrap(content);
     let row = format!(
-        r#"{{"timestamp":{},"type":"response_item","payload":{{"type":"message","role":"user","content":[{{"type":"input_text","text":{}}}]}},"aperture":{}}}"#,
+        r#"{{"timestamp":{},{}"type":"response_item","payload":{{"type":"message","role":"user","content":[{{"type":"input_text","text":{}}}]}},"aperture":{}}}"#,
         quoted(&new.timestamp)?,
+        numbered(new),
         quoted(&text)?,
         quoted(&new.id)?
     );
@@ -159,10 +191,37 @@ pub(super) fn restart(new: &NewRow<'_>, first: &[Rc<[u8]>], text: &str, last: &[
     let digest = format!(r#"{{"type":"message","role":"user","content":[{{"type":"input_text","text":{}}}]}}"#, quoted(&text)?);
     let items = [items_of(first)?.concat(), vec![digest], items_of(last)?.concat()].concat();
     let row = format!(
-        r#"{{"timestamp":{},"type":"compacted","payload":{{"message":{},"replacement_history":[{}]}},"aperture":{}}}"#,
+        r#"{{"timestamp":{},{}"type":"compacted","payload":{{"message":{},"replacement_history":[{}]}},"aperture":{}}}"#,
         quoted(&new.timestamp)?,
+        numbered(new),
         quoted(&text)?,
         items.join(","),
+        quoted(&new.id)?
+    );
+    Some(row.into_bytes())
+}
+
+/// What a row says of the context that the client sent.
+pub(super) fn known_context(row: &[u8]) -> Option<KnownContext> {
+    let fields = parse::fields(row)?;
+    match &*text_of(fields.kind)? {
+        "turn_context" => Some(KnownContext::Settings),
+        "world_state" if is_true(member(fields.payload?, "full")) => Some(KnownContext::Whole),
+        "world_state" => Some(KnownContext::Change),
+        _ => None,
+    }
+}
+
+/// A row with the type and the payload of another one.
+pub(super) fn repeat(new: &NewRow<'_>, row: &[u8]) -> Option<Vec<u8>> {
+    let quoted = |text: &str| serde_json::to_string(text).ok();
+    let fields = parse::fields(row)?;
+    let row = format!(
+        r#"{{"timestamp":{},{}"type":{},"payload":{},"aperture":{}}}"#,
+        quoted(&new.timestamp)?,
+        numbered(new),
+        fields.kind?.get(),
+        fields.payload?.get(),
         quoted(&new.id)?
     );
     Some(row.into_bytes())
@@ -233,6 +292,22 @@ mod tests {
             String::from_utf8(lower).unwrap(),
             r#"{"input_tokens": 50,"cached_input_tokens":50,"output_tokens":7,"reasoning_output_tokens":3,"total_tokens":57}"#
         );
+    }
+
+    #[test]
+    fn blanks_and_the_ordinal_are_no_part_of_a_row() {
+        let row = item(r#"{"type":"function_call_output","call_id":"c","output":"x"}"#);
+        let padded = format!("{row}   ");
+        assert_eq!(locate(padded.as_bytes(), Slot::Padding), Some(row.len()..row.len() + 3));
+        assert_eq!(locate(row.as_bytes(), Slot::Padding), Some(row.len()..row.len()));
+        assert_eq!(locate(format!("{row} \r").as_bytes(), Slot::Padding), Some(row.len()..row.len() + 1));
+        let id = |row: &[u8]| parse::parse(row).row.id;
+        assert_eq!(id(padded.as_bytes()), id(row.as_bytes()));
+        assert_ne!(id(format!("{row}\t").as_bytes()), id(row.as_bytes()));
+        let numbered = |ordinal: u64| row.replacen(r#""type""#, &format!(r#""ordinal":{ordinal},"type""#), 1);
+        assert_eq!(ordinal(numbered(12).as_bytes()), Some(12));
+        assert_eq!(with_ordinal(numbered(12).as_bytes(), 7), Some(numbered(7).into_bytes()));
+        assert_eq!(id(numbered(12).as_bytes()), id(numbered(7).as_bytes()));
     }
 
     #[test]

@@ -118,7 +118,7 @@ impl Draft<'_> {
             let (target, now) = (self.stored(then.first.before)?, self.standing(row, slot));
             let after = planned.map_or(&now, |edit| &edit.after);
             match slot {
-                Slot::Parent => {}
+                Slot::Parent | Slot::Padding => {}
                 _ if after.is_some() == target.is_some() && (slot == Slot::Line || *after == target) => {}
                 Slot::Line if target.is_none() && after.as_deref().is_some_and(strips) => {
                     if planned.is_some() {
@@ -151,7 +151,8 @@ impl Draft<'_> {
         let gone: FxHashSet<u32> = gone.filter_map(|edit| self.addresses.row(edit.row)).collect();
         // Rows come and go when it is known which rows are linked anew.
         let (lines, values): (Vec<Edit>, Vec<Edit>) = edits.into_iter().partition(|edit| edit.slot == Slot::Line);
-        for edit in values {
+        // The blanks follow from the values.
+        for edit in values.into_iter().filter(|edit| edit.slot != Slot::Padding) {
             self.put_back(edit)?;
         }
         for mut edit in lines {
@@ -165,10 +166,26 @@ impl Draft<'_> {
                 }
                 _ => self.unlink(&edit, &gone)?,
             }
-            self.lines.push(edit);
+            match self.blanked(&edit, &gone)? {
+                Some((row, blanked)) => drop(self.edits.insert((row, 0, Slot::Line), blanked)),
+                None => self.lines.push(edit),
+            }
         }
         self.marks.extend(marks);
         Ok(())
+    }
+
+    /// For a row that is taken out in front of rows that may not move: the edit that leaves a blank line of the same length.
+    fn blanked(&self, edit: &Edit, gone: &FxHashSet<u32>) -> Result<Option<(u32, Edit)>, PlanError> {
+        let (Some(row), None) = (self.addresses.row(edit.row), &edit.after) else { return Ok(None) };
+        let stays = (row + 1..self.session().rows.len() as u32).any(|behind| !gone.contains(&behind));
+        let inherited = || self.session().rows[row as usize].offset < self.inherited_bytes();
+        if !self.workspace.provider.keeps_offsets(self.session()) || !stays && !inherited() {
+            return Ok(None);
+        }
+        let line = self.line(row)?.to_vec();
+        let blank = vec![b' '; line.len()];
+        Ok(Some((row, Edit { before: Some(line), after: Some(blank), ..edit.clone() })))
     }
 
     /// The identities of the rows that others are linked to by some edits, those of rows that come back included: what such

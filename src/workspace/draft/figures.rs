@@ -47,13 +47,14 @@ impl Draft<'_> {
         }
         // What was billed may stand in a row of its own.
         let same = |row: &u32| rows[*row as usize].message == message && billed(*row);
-        for row in (0..rows.len() as u32).filter(same) {
+        for row in (self.session().inherited_rows()..rows.len() as u32).filter(same) {
             let place = (row, 0, Slot::Usage);
             let (Some(address), Some(value)) = (self.addresses.of(row), self.value(row, Slot::Usage)) else { continue };
             let sent = rows[row as usize].usage.map_or(0, |usage| usage.sent());
             let sent = (sent as f64 + change).max(1.0) as u64;
             let written = provider.usage(&value, sent).filter(|written| *written != value);
-            let Some(written) = written.filter(|_| !self.edits.contains_key(&place)) else { continue };
+            let fits = |written: &Vec<u8>| self.room(row).is_none_or(|room| written.len() <= value.len() + room);
+            let Some(written) = written.filter(|_| !self.edits.contains_key(&place)).filter(fits) else { continue };
             let edit = Edit { row: address, slot: Slot::Usage, before: Some(value), after: Some(written), change: None };
             self.edits.insert(place, edit);
             revision.amend(self, row)?;

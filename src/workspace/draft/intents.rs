@@ -45,6 +45,9 @@ impl Draft<'_> {
         level: Level,
         reason: &str,
     ) -> Result<(), PlanError> {
+        if self.session().inherited_from(block.row).is_some() {
+            return Err(PlanError::Inherited(block.number));
+        }
         let before = self.value(block.row, slot).ok_or(PlanError::Immutable(block.number))?;
         let place = (block.row, block.index, slot);
         if before == value {

@@ -22,6 +22,8 @@ pub enum Kept {
     Protected,
     /// Its original is not in the store.
     NoOriginal,
+    /// It is in the file of the session that this one is a fork of.
+    Inherited,
 }
 
 impl Kept {
@@ -38,6 +40,7 @@ impl Kept {
             Kept::AsItIs => "already so",
             Kept::Protected => "protected by a rule",
             Kept::NoOriginal => "the original is not in this store",
+            Kept::Inherited => "inherited from another session",
         }
     }
 }

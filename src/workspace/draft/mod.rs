@@ -5,6 +5,7 @@ mod figures;
 mod finish;
 mod intents;
 mod kept;
+mod padding;
 mod redact;
 mod rows;
 mod strip;
@@ -88,7 +89,7 @@ impl<'a> Draft<'a> {
     /// The file cannot be read, or is another one than the session was read from.
     pub fn new(workspace: &'a Workspace<'a>, store: Option<&'a Store>, now: i64) -> Result<Draft<'a>, PlanError> {
         let session = &workspace.reading.session;
-        let base = Base::open(workspace.disk, &workspace.path)?;
+        let base = Base::open_all(workspace.disk, &workspace.path, session)?;
         let (base_hash, last) = base.hash(session.bytes)?.ok_or(PlanError::Moved)?;
         Ok(Draft {
             workspace,
@@ -143,6 +144,15 @@ impl<'a> Draft<'a> {
         splice(provider, session, &self.addresses, &self.base, session.bytes, self.all_edits(), hunks)
     }
 
+    /// Whether nothing is to change so far.
+    pub fn is_empty(&self) -> bool {
+        self.edits.is_empty()
+            && self.lines.is_empty()
+            && self.notes.is_empty()
+            && self.marks.is_empty()
+            && self.reversal.is_none()
+    }
+
     /// The identity of a row as it is written in it.
     ///
     /// # Errors
@@ -162,6 +172,9 @@ impl<'a> Draft<'a> {
     pub fn immutable(&self, number: BlockNumber) -> Result<Option<Kept>, PlanError> {
         let block = self.block(number)?;
         let row = &self.session().rows[block.row as usize];
+        if self.session().inherited_from(block.row).is_some() {
+            return Ok(Some(Kept::Inherited));
+        }
         if block.position.zone == Zone::Cold {
             return Ok(Some(Kept::NotInWindow));
         }

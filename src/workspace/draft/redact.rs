@@ -33,7 +33,12 @@ impl Draft<'_> {
     /// The file is another one by now.
     pub fn redact(&mut self, blocks: &BTreeSet<BlockNumber>, beside: bool) -> Result<Redacted, PlanError> {
         let mut redacted = Redacted::default();
-        for row in 0..self.session().rows.len() as u32 {
+        for block in self.session().blocks.iter().filter(|block| blocks.contains(&block.number)) {
+            if self.session().inherited_from(block.row).is_some() && !engine::find_secrets(&self.line(block.row)?).is_empty() {
+                redacted.kept.push((Kept::Inherited, block.number));
+            }
+        }
+        for row in self.session().inherited_rows()..self.session().rows.len() as u32 {
             let line = self.line(row)?;
             let mut found = engine::find_secrets(&line);
             if found.is_empty() {
@@ -73,7 +78,7 @@ impl Draft<'_> {
         let Some(range) = provider.locate_slot(line, slot) else { return Ok(()) };
         let own = take(found, Some(&range));
         let value = &line[range.clone()];
-        let Some(after) = engine::masked(value, &shifted(&own, range.start)) else { return Ok(()) };
+        let Some(after) = self.masked(value, &shifted(&own, range.start)) else { return Ok(()) };
         if !wanted {
             redacted.elsewhere += own.len();
             return Ok(());
@@ -86,6 +91,20 @@ impl Draft<'_> {
         Ok(())
     }
 
+    /// A value with placeholders for its credentials. Where no row may grow, and it would be longer, each credential becomes as many
+    /// asterisks as it has bytes.
+    fn masked(&self, value: &[u8], found: &[Secret]) -> Option<Vec<u8>> {
+        let named = engine::masked(value, found)?;
+        if named.len() <= value.len() || !self.workspace.provider.keeps_offsets(self.session()) {
+            return Some(named);
+        }
+        let mut covered = value.to_vec();
+        for secret in found {
+            covered.get_mut(secret.range.clone())?.fill(b'*');
+        }
+        Some(covered)
+    }
+
     /// Takes credentials out of the strings of a row.
     fn redact_strings(&mut self, row: u32, line: &[u8], found: &[Secret], redacted: &mut Redacted) -> Result<(), PlanError> {
         let Some(address) = self.addresses.any(row) else { return Ok(()) };
@@ -94,7 +113,7 @@ impl Draft<'_> {
             .into_iter()
             .filter_map(|(path, range)| {
                 let own = take(&mut left, Some(&range));
-                let after = engine::masked(&line[range.clone()], &shifted(&own, range.start))?;
+                let after = self.masked(&line[range.clone()], &shifted(&own, range.start))?;
                 Some((path, range, after))
             })
             .collect();

@@ -1,8 +1,8 @@
 //! Rows that a plan adds at the end of the file, and what they follow.
 
 use super::{Draft, hash};
-use crate::model::{Address, Edit, Key, RowAddress, Slot};
-use crate::provider::NewRow;
+use crate::model::{Address, Edit, Key, RowAddress, RowKind, Slot};
+use crate::provider::{KnownContext, NewRow};
 use crate::workspace::PlanError;
 
 impl Draft<'_> {
@@ -25,7 +25,33 @@ impl Draft<'_> {
         let provider = self.workspace.provider;
         let lines = |rows: &[u32]| rows.iter().map(|row| self.line(*row)).collect::<Result<Vec<_>, _>>();
         let (first, last) = (lines(first)?, lines(last)?);
-        self.add_row(self.identity(self.last_linked()?)?, |new| provider.restart(new, &first, text, &last)).map(drop)
+        self.add_row(self.identity(self.last_linked()?)?, |new| provider.restart(new, &first, text, &last))?;
+        self.repeat_context()
+    }
+
+    /// Adds what the client knows of the context that it sent once more, behind a new beginning of the conversation: else it
+    /// would send all of it again.
+    fn repeat_context(&mut self) -> Result<(), PlanError> {
+        let provider = self.workspace.provider;
+        if !provider.keeps_offsets(self.session()) {
+            return Ok(());
+        }
+        let (mut known, mut settings) = (Vec::new(), None);
+        for row in 0..self.session().rows.len() as u32 {
+            let is_state = matches!(self.session().rows[row as usize].kind, RowKind::State | RowKind::Record);
+            let line = if is_state { self.line(row)? } else { continue };
+            match provider.known_context(&line) {
+                Some(KnownContext::Whole) => known = vec![line],
+                Some(KnownContext::Change) if !known.is_empty() => known.push(line),
+                Some(KnownContext::Settings) => settings = Some(line),
+                _ => {}
+            }
+        }
+        let settings = settings.filter(|_| !known.is_empty());
+        for line in known.iter().chain(&settings) {
+            self.add_row(self.identity(self.last_linked()?)?, |new| provider.repeat(new, line))?;
+        }
+        Ok(())
     }
 
     /// Adds a row at the end of the live branch, so that the client does not go on from a row that was added elsewhere.
@@ -55,6 +81,7 @@ impl Draft<'_> {
             id: uuid(&hash(&seed)),
             timestamp: format!("{timestamp:.3}"),
             sidechain: self.session().rows[like as usize].sidechain,
+            ordinal: self.next_ordinal()?,
         };
         let line = write(&new).ok_or(PlanError::NoWay)?;
         let provider = self.workspace.provider;
@@ -65,6 +92,26 @@ impl Draft<'_> {
         let after = Some(self.ended(line));
         self.lines.push(Edit { row, slot: Slot::Line, before: None, after, change: None });
         Ok(identity)
+    }
+
+    /// Returns the ordinal of the next row that is added, where the client numbers the rows of this session.
+    fn next_ordinal(&self) -> Result<Option<u64>, PlanError> {
+        let provider = self.workspace.provider;
+        if !provider.keeps_offsets(self.session()) {
+            return Ok(None);
+        }
+        let lines = self.added_lines().filter_map(|edit| edit.after.as_deref());
+        let mut last = lines.filter_map(|line| provider.ordinal(line.trim_ascii())).max();
+        let removed: Vec<RowAddress> = self.removed_lines().map(|edit| edit.row).collect();
+        for row in (0..self.session().rows.len() as u32).rev() {
+            if last.is_some() {
+                break;
+            }
+            if self.addresses.any(row).is_none_or(|address| !removed.contains(&address)) {
+                last = provider.ordinal(&self.line(row)?);
+            }
+        }
+        Ok(Some(last.map_or(0, |last| last.saturating_add(1))))
     }
 
     /// A row with the line feed behind it, and before it where the file ends without one.
@@ -79,7 +126,11 @@ impl Draft<'_> {
 
     /// A row that was written before, linked behind what is the last one now.
     pub(super) fn behind_last(&self, line: &[u8]) -> Result<Vec<u8>, PlanError> {
-        let Some(at) = self.workspace.provider.locate_slot(line, Slot::Parent) else { return Ok(line.to_vec()) };
+        let provider = self.workspace.provider;
+        let Some(at) = provider.locate_slot(line, Slot::Parent) else {
+            let numbered = self.next_ordinal()?.and_then(|ordinal| provider.with_ordinal(line, ordinal));
+            return Ok(numbered.unwrap_or_else(|| line.to_vec()));
+        };
         let parent = self.leaf_identity()?;
         Ok([&line[..at.start], &parent, &line[at.end..]].concat())
     }

@@ -1,0 +1,77 @@
+//! Rows that keep their length, for clients that keep byte offsets into the file elsewhere.
+
+use super::{Draft, hash};
+use crate::model::{Edit, Slot};
+use crate::workspace::{PlanError, find};
+use std::collections::BTreeMap;
+
+impl Draft<'_> {
+    /// Returns by how many bytes the JSON of a row may grow; `None` if it may grow without a limit.
+    pub(super) fn room(&self, row: u32) -> Option<usize> {
+        let provider = self.workspace.provider;
+        if !provider.keeps_offsets(self.session()) {
+            return None;
+        }
+        let line = self.line(row).ok()?;
+        Some(provider.locate_slot(&line, Slot::Padding).map_or(0, |blanks| blanks.len()))
+    }
+
+    /// Returns how many bytes of the file forks go on from.
+    pub(in crate::workspace) fn inherited_bytes(&self) -> u64 {
+        let workspace = self.workspace;
+        find::inherited_bytes(workspace.disk, workspace.provider, &workspace.path, &workspace.location.id)
+    }
+
+    /// Adds to each edited row an edit of the blanks behind its JSON, so that the row keeps its length.
+    ///
+    /// # Errors
+    ///
+    /// A row would be longer than it is. Only a value that the row held before may do that: an earlier version let rows shrink.
+    pub(super) fn keep_lengths(&mut self) -> Result<(), PlanError> {
+        if !self.workspace.provider.keeps_offsets(self.session()) {
+            return Ok(());
+        }
+        self.edits.retain(|(.., slot), _| *slot != Slot::Padding);
+        let mut growth: BTreeMap<u32, i64> = BTreeMap::new();
+        for ((row, ..), edit) in &self.edits {
+            let length = |value: &Option<Vec<u8>>| value.as_ref().map_or(0, |value| value.len() as i64);
+            *growth.entry(*row).or_default() += length(&edit.after) - length(&edit.before);
+        }
+        for (row, growth) in growth {
+            let line = self.line(row)?;
+            let (Some(at), Some(address)) = (self.workspace.provider.locate_slot(&line, Slot::Padding), self.addresses.any(row))
+            else {
+                continue;
+            };
+            let left = at.len() as i64 - growth;
+            if left < 0 {
+                self.refuse_growth(row, left.unsigned_abs())?;
+            }
+            let (before, after) = (line[at].to_vec(), vec![b' '; usize::try_from(left).unwrap_or_default()]);
+            if before != after {
+                let edit = Edit { row: address, slot: Slot::Padding, before: Some(before), after: Some(after), change: None };
+                self.edits.insert((row, 0, Slot::Padding), edit);
+            }
+        }
+        Ok(())
+    }
+
+    /// Refuses a row that would be `bytes` longer, unless all values that make it longer were in it before.
+    fn refuse_growth(&self, row: u32, bytes: u64) -> Result<(), PlanError> {
+        let logged = || self.workspace.history.operations.iter().flat_map(|operation| &operation.edits);
+        let was_there = |edit: &Edit| {
+            let after = edit.after.as_deref().map(hash);
+            logged().any(|known| (known.row, known.slot) == (edit.row, edit.slot) && known.before == after)
+        };
+        let grows = |edit: &&Edit| edit.after.as_ref().map(Vec::len) > edit.before.as_ref().map(Vec::len);
+        let mut growing = self.edits.iter().filter(|((of, ..), edit)| *of == row && grows(edit));
+        match growing.find(|(_, edit)| !was_there(edit)) {
+            None => Ok(()),
+            Some(((.., slot), _)) => {
+                let blocks = self.session().blocks_of(row);
+                let block = blocks.get(slot.index().unwrap_or_default() as usize);
+                Err(PlanError::NoRoom { number: block.map(|block| block.number), row: row + 1, bytes })
+            }
+        }
+    }
+}
