@@ -157,6 +157,9 @@ impl From<PlanError> for CommandError {
                     PlanError::Budget { smallest, .. } => {
                         (ErrorKind::Refused, format!("aperture compress --budget {smallest} does what can be done"))
                     }
+                    PlanError::Bound { .. } => {
+                        (ErrorKind::Refused, "without --keep-thinking the change drops these blocks".to_owned())
+                    }
                     PlanError::NotCompacted => {
                         (ErrorKind::Refused, "turns that aperture compact folded come back by aperture undo".to_owned())
                     }

@@ -22,6 +22,9 @@ pub struct ChangeOptions {
     /// Also change a session that a client has open; type /resume in the client afterwards
     #[arg(long)]
     pub live: bool,
+    /// Keep the thinking after the first change; refused where the model binds it to what precedes it
+    #[arg(long)]
+    pub keep_thinking: bool,
 }
 
 /// What a plan is, beside its edits.
@@ -146,6 +149,7 @@ fn once(
     let workspace = &opened.workspace;
     let now = env.style.now.as_millisecond();
     let mut draft = Draft::new(workspace, opened.store.as_ref(), now)?;
+    draft.keep_thinking(options.keep_thinking);
     let said = plan(&mut draft, &opened)?;
     let cache = env.cache();
     // The log keeps the command, and is shown.
@@ -202,7 +206,10 @@ fn report(
         kept: said.kept.iter().map(|(why, blocks)| (why.reason(), blocks.clone())).collect(),
         tokens_before: plan.tokens_before,
         tokens_after: plan.tokens_after,
-        thinking_dropped: drafted.thinking_dropped,
+        thinking_dropped: drafted.thinking_dropped.blocks,
+        thinking_dropped_tokens: drafted.thinking_dropped.tokens,
+        thinking_restored: drafted.thinking_restored.blocks,
+        thinking_restored_tokens: drafted.thinking_restored.tokens,
         price: sent.then(|| engine::price(&facts, &env.prices)),
         differences: drafted.differences.clone(),
         notes: said.notes.clone(),

@@ -51,7 +51,7 @@ pub struct Arguments {
 impl Arguments {
     /// What is stale, by the settings.
     pub fn stale(live: bool) -> Arguments {
-        Arguments { stale: true, options: ChangeOptions { dry_run: false, live }, ..Arguments::default() }
+        Arguments { stale: true, options: ChangeOptions { live, ..ChangeOptions::default() }, ..Arguments::default() }
     }
 
     /// What is over the budget of the settings.

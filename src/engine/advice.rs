@@ -2,6 +2,7 @@
 //!
 //! Everything here is told from the reading alone, without a look at a content, so the figures are estimates.
 
+use super::binding::{Binding, binding_of};
 use super::patience::is_perishable;
 use super::{EditFacts, EditPrice, Preset, Prices, Reading, Rules, idle_milliseconds, newest, plural, price, steps_per_turn};
 use crate::model::{Block, BlockKind, BlockNumber, Level, State, quoted};
@@ -175,6 +176,11 @@ impl Advice<'_> {
         Some(suggestion(SuggestionKind::Expand, command, "in use, and there is room for it".to_owned(), &price))
     }
 
+    /// Whether a change of what precedes a thinking block drops it.
+    fn binds(&self, reading: &Reading, block: &Block) -> bool {
+        self.binds_thinking && binding_of(&reading.session, &reading.model, block) != Binding::Free
+    }
+
     fn worth_saying(&self, reading: &Reading, gone: Gone) -> Option<EditPrice> {
         let first = gone.first.filter(|_| gone.tokens >= WORTH_SAYING * reading.price.total.value)?;
         Some(self.price(reading, gone.tokens, first, self.binds_thinking))
@@ -188,7 +194,7 @@ impl Advice<'_> {
             behind |= block.number == first;
             match behind {
                 false => before += block.tokens.value,
-                true if block.kind == BlockKind::Thinking => thinking += block.tokens.value,
+                true if block.kind == BlockKind::Thinking && self.binds(reading, block) => thinking += block.tokens.value,
                 true => {}
             }
         }

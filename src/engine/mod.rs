@@ -3,6 +3,7 @@
 //! Everything here is a function of values: no file, no clock, no format.
 
 mod advice;
+mod binding;
 mod calls;
 mod capacity;
 mod check;
@@ -41,6 +42,7 @@ mod vocabulary;
 mod zones;
 
 pub use advice::{Advice, Suggestion, SuggestionKind, expiring};
+pub use binding::{Binding, binding, binding_of};
 pub use capacity::{Capacity, CapacitySource, capacity};
 pub use check::{CHECKS, Check, CheckLimits, Checked, Sighting, Violation, violations};
 pub use events::{BlockUpdate, Executed, Happening, Opened, OtherSession, Seen, SelectionChange, Update, opened};

@@ -26,7 +26,7 @@ mod thinking;
 mod verify;
 
 pub use apply::{apply, history, settle, stands};
-pub use draft::{Draft, Drafted, Kept, NOTE, Original, Redacted};
+pub use draft::{Draft, Drafted, Kept, NOTE, Original, Redacted, Thinking};
 pub use error::{ApplyError, PlanError};
 pub use find::{FindError, Found, find, find_all, looks_like};
 pub use handover::{Handover, hand_over};

@@ -1,11 +1,11 @@
 //! From what is wanted to a plan: the session as it would be, and whether the client could resume it.
 
 use super::Draft;
+use super::strip::Thinking;
 use crate::engine::diff::BlockDifference;
-use crate::model::{Actor, Block, BlockKind, BlockNumber, Key, OperationId, OperationKind, Plan, Window};
-use crate::provider::Source;
+use crate::model::{Actor, Block, BlockNumber, Key, OperationId, OperationKind, Plan, Window};
 use crate::workspace::revision::{Revision, revise};
-use crate::workspace::{PlanError, gate, thinking};
+use crate::workspace::{PlanError, gate};
 
 /// What a plan would do, beside the plan itself.
 pub struct Drafted {
@@ -19,8 +19,10 @@ pub struct Drafted {
     pub tokens: Vec<f64>,
     /// Tokens of the window before the first change: what the prompt cache still knows.
     pub unchanged_prefix: f64,
-    /// How many thinking blocks are no longer sent.
-    pub thinking_dropped: u32,
+    /// The thinking that is no longer sent.
+    pub thinking_dropped: Thinking,
+    /// The thinking that is sent again.
+    pub thinking_restored: Thinking,
     /// What the model would see differently; only for a look ahead.
     pub differences: Vec<BlockDifference>,
 }
@@ -50,31 +52,15 @@ impl Draft<'_> {
             let parent = self.leaf_identity()?;
             self.note_behind(parent, &label, &content)?;
         }
-        let (provider, reading) = (self.workspace.provider, self.reading());
-        let mut revision = revise(&self, known)?;
-        let mut window = provider.window(&revision.session);
-        // Of calls that are still open, the API of older models wants the thinking that led to them.
-        let open = if thinking::leads_calls(&reading.model) { self.open_turn() } else { None };
-        let spared = |block: &Block| open == Some(block.position.turn);
-        let timeline = || thinking::Timeline::new(self.workspace, &self.addresses, &self.edits, &self.lines);
-        if provider.binds_thinking()
-            && let Some(first) = timeline().first_unfit(&revision, &window, &spared)
-        {
-            self.strip(&revision, &window, first, &spared)?;
-            // It takes as much room as the session: there need not be two.
-            drop(revision);
-            revision = revise(&self, known)?;
-            window = provider.window(&revision.session);
-        }
+        let reading = self.reading();
+        let (mut revision, window) = self.fit_thinking(known)?;
         let tokens = self.tokens(&revision);
         self.lower_figures(&mut revision, &window, &tokens)?;
         gate::check(&self, &revision, &window)?;
         let before: f64 = reading.in_window().map(|block| block.tokens.value).sum();
         let after: f64 = window.blocks.iter().map(|number| tokens[*number as usize - 1]).sum();
         let total = reading.price.total.value;
-        let thinks = |block: &&Block| block.kind == BlockKind::Thinking;
-        let thinking_after = blocks(&revision, &window).filter(thinks).count();
-        let thinking_dropped = reading.in_window().filter(thinks).count().saturating_sub(thinking_after) as u32;
+        let (thinking_dropped, thinking_restored) = self.thinking_difference(&revision, &window, &tokens);
         let unchanged_prefix = self.unchanged_prefix(&revision, &window);
         self.fill_in(&revision, &tokens);
         let differences = if look_ahead { self.planned()? } else { Vec::new() };
@@ -91,10 +77,10 @@ impl Draft<'_> {
             tokens_after: (total + after - before).max(0.0),
             last_row: reading.session.rows.iter().rev().find_map(|row| row.id),
         };
-        Ok(Drafted { plan, window, revision, tokens, unchanged_prefix, thinking_dropped, differences })
+        Ok(Drafted { plan, window, revision, tokens, unchanged_prefix, thinking_dropped, thinking_restored, differences })
     }
 
-    /// About what the window would cost with the changes so far, in tokens: thinking that no longer fits still counts.
+    /// What the window would cost with the changes so far, in tokens, without the thinking that they drop.
     ///
     /// # Errors
     ///
@@ -104,18 +90,11 @@ impl Draft<'_> {
         let revision = revise(self, known)?;
         let tokens = self.tokens(&revision);
         let window = self.workspace.provider.window(&revision.session);
+        let lost = self.lost_thinking(&revision, &window);
         let before: f64 = reading.in_window().map(|block| block.tokens.value).sum();
-        let after: f64 = window.blocks.iter().map(|number| tokens[*number as usize - 1]).sum();
+        let sent = window.blocks.iter().filter(|number| !lost.contains(number));
+        let after: f64 = sent.map(|number| tokens[*number as usize - 1]).sum();
         Ok((reading.price.total.value + after - before).max(0.0))
-    }
-
-    /// The turn whose calls are still open when the session is resumed: what is sent last of the model is a call.
-    fn open_turn(&self) -> Option<u32> {
-        let reading = self.reading();
-        let messages = self.workspace.provider.messages(&reading.session, &reading.window);
-        let last = messages.iter().rev().find(|message| message.role == "assistant")?;
-        let Source::Block(number) = last.parts.last()?.source else { return None };
-        reading.block(number).filter(|block| block.kind == BlockKind::ToolUse).map(|block| block.position.turn)
     }
 
     /// What the window has in common with the one before, from its beginning on, in tokens.
