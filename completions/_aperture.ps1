@@ -229,7 +229,7 @@ Register-ArgumentCompleter -Native -CommandName 'aperture' -ScriptBlock {
             [CompletionResult]::new('--color', '--color', [CompletionResultType]::ParameterName, 'When to use colours')
             [CompletionResult]::new('-C', '-C ', [CompletionResultType]::ParameterName, 'Run as if started in this directory')
             [CompletionResult]::new('--directory', '--directory', [CompletionResultType]::ParameterName, 'Run as if started in this directory')
-            [CompletionResult]::new('--stale', '--stale', [CompletionResultType]::ParameterName, 'What is old and will hardly be needed again, whether or not it is stale')
+            [CompletionResult]::new('--stale', '--stale', [CompletionResultType]::ParameterName, 'Stale blocks, and beyond them aging ones as far as the preset allows')
             [CompletionResult]::new('--over-budget', '--over-budget', [CompletionResultType]::ParameterName, 'What will be missed least, until the window fits its budget')
             [CompletionResult]::new('-n', '-n', [CompletionResultType]::ParameterName, 'Show what would change and what it costs; write nothing')
             [CompletionResult]::new('--dry-run', '--dry-run', [CompletionResultType]::ParameterName, 'Show what would change and what it costs; write nothing')

@@ -217,7 +217,7 @@ set edit:completion:arg-completer[aperture] = {|@words|
             cand --color 'When to use colours'
             cand -C 'Run as if started in this directory'
             cand --directory 'Run as if started in this directory'
-            cand --stale 'What is old and will hardly be needed again, whether or not it is stale'
+            cand --stale 'Stale blocks, and beyond them aging ones as far as the preset allows'
             cand --over-budget 'What will be missed least, until the window fits its budget'
             cand -n 'Show what would change and what it costs; write nothing'
             cand --dry-run 'Show what would change and what it costs; write nothing'

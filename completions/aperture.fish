@@ -207,7 +207,7 @@ complete -c aperture -n "__fish_aperture_using_subcommand compress" -l color -d 
 always\t'Always'
 never\t'Never'"
 complete -c aperture -n "__fish_aperture_using_subcommand compress" -s C -l directory -d 'Run as if started in this directory' -r -F
-complete -c aperture -n "__fish_aperture_using_subcommand compress" -l stale -d 'What is old and will hardly be needed again, whether or not it is stale'
+complete -c aperture -n "__fish_aperture_using_subcommand compress" -l stale -d 'Stale blocks, and beyond them aging ones as far as the preset allows'
 complete -c aperture -n "__fish_aperture_using_subcommand compress" -l over-budget -d 'What will be missed least, until the window fits its budget'
 complete -c aperture -n "__fish_aperture_using_subcommand compress" -s n -l dry-run -d 'Show what would change and what it costs; write nothing'
 complete -c aperture -n "__fish_aperture_using_subcommand compress" -l live -d 'Also change a session that a client has open; type /resume in the client afterwards'

@@ -1,8 +1,8 @@
 //! What every command that changes a session does alike: lock, settle, plan, show the price, apply.
 
 use crate::cli::{CommandError, Env, ErrorKind, wait};
-use crate::engine::{self, EditFacts};
-use crate::model::{BlockNumber, Mark, OperationId, OperationKind, Plan, Session};
+use crate::engine::{self, EditFacts, EditPrice};
+use crate::model::{BlockChange, BlockNumber, Mark, OperationId, OperationKind, Plan, Session, State};
 use crate::output::{ChangeReport, session_name};
 use crate::store::Store;
 use crate::workspace::{self, ApplyError, Draft, Found, Kept, PlanError, Workspace};
@@ -42,12 +42,22 @@ pub struct Said {
     pub kept: BTreeMap<Kept, Vec<BlockNumber>>,
     /// What else there is to say.
     pub notes: Vec<String>,
+    /// Whether the report tells stale blocks from others.
+    pub by_state: bool,
 }
 
 impl Said {
     /// A change, by what is done to the blocks.
     pub fn change(verb: &'static str) -> Said {
-        Said { kind: OperationKind::Change, inverts: None, verb, what: None, kept: BTreeMap::new(), notes: Vec::new() }
+        Said {
+            kind: OperationKind::Change,
+            inverts: None,
+            verb,
+            what: None,
+            kept: BTreeMap::new(),
+            notes: Vec::new(),
+            by_state: false,
+        }
     }
 
     /// Says that a block was left alone.
@@ -169,16 +179,9 @@ fn once(
     Ok(report)
 }
 
-fn report(
-    env: &Env,
-    workspace: &Workspace<'_>,
-    said: &Said,
-    drafted: &workspace::Drafted,
-    options: ChangeOptions,
-) -> ChangeReport {
-    let plan = &drafted.plan;
-    let reading = &workspace.reading;
-    let sent = plan.edits.iter().any(|edit| edit.slot.is_sent());
+/// What a plan costs and saves; none where the window stays what it is.
+pub(super) fn edit_price(env: &Env, workspace: &Workspace<'_>, drafted: &workspace::Drafted) -> Option<EditPrice> {
+    let (plan, reading) = (&drafted.plan, &workspace.reading);
     let facts = EditFacts {
         window_before: plan.tokens_before,
         window_after: plan.tokens_after,
@@ -188,8 +191,30 @@ fn report(
         cache_lifetime_milliseconds: workspace.cache_milliseconds(),
         steps_per_turn: engine::steps_per_turn(reading),
     };
+    let sent = plan.edits.iter().any(|edit| edit.slot.is_sent());
+    sent.then(|| engine::price(&facts, &env.prices))
+}
+
+fn report(
+    env: &Env,
+    workspace: &Workspace<'_>,
+    said: &Said,
+    drafted: &workspace::Drafted,
+    options: ChangeOptions,
+) -> ChangeReport {
+    let plan = &drafted.plan;
     let marked = |test: &dyn Fn(&Mark) -> bool| plan.marks.iter().filter(|mark| test(mark)).map(|mark| mark.number).collect();
-    let changes = plan.edits.iter().filter_map(|edit| edit.change.clone()).collect();
+    let changes: Vec<BlockChange> = plan.edits.iter().filter_map(|edit| edit.change.clone()).collect();
+    let mut notes = said.notes.clone();
+    if said.by_state && !changes.is_empty() {
+        let stale =
+            |change: &&BlockChange| workspace.reading.block(change.number).is_some_and(|block| block.state == State::Stale);
+        let saved = |change: &BlockChange| change.tokens_before - change.tokens_after;
+        let of_stale: f64 = changes.iter().filter(stale).map(saved).sum();
+        let of_others = changes.iter().map(saved).sum::<f64>() - of_stale;
+        let tokens = |saved: f64| engine::amount(saved.max(0.0).round() as u64);
+        notes.insert(0, format!("of these stale blocks −{}, aging and other blocks −{}", tokens(of_stale), tokens(of_others)));
+    }
     ChangeReport {
         session: workspace.location.id.clone(),
         operation: None,
@@ -210,9 +235,9 @@ fn report(
         thinking_dropped_tokens: drafted.thinking_dropped.tokens,
         thinking_restored: drafted.thinking_restored.blocks,
         thinking_restored_tokens: drafted.thinking_restored.tokens,
-        price: sent.then(|| engine::price(&facts, &env.prices)),
+        price: edit_price(env, workspace, drafted),
         differences: drafted.differences.clone(),
-        notes: said.notes.clone(),
+        notes,
     }
 }
 

@@ -151,3 +151,120 @@ fn expand_sends_no_thinking_again_for_which_newer_thinking_would_go() {
     done(&sandbox, &format!("expand {RESULT}"));
     assert!(thinking(&sandbox).iter().all(|number| sent.contains(number)));
 }
+
+/// The tokens of the window.
+fn window(sandbox: &Sandbox) -> f64 {
+    json(sandbox, "status", "status")["tokens"]["value"].as_f64().unwrap()
+}
+
+/// What a window is shortened to is what was asked for, thinking that goes along included.
+#[test]
+fn a_budget_counts_the_thinking_that_its_change_drops() {
+    for models in [[BINDS; 8], [OLDER; 8]] {
+        let sandbox = sandbox_of(&models, "2.1.330");
+        let total = window(&sandbox);
+        for share in [0.97, 0.9, 0.8, 0.7, 0.6, 0.5] {
+            let budget = (total * share).floor();
+            let line = format!("compress --budget {budget} --dry-run");
+            let outcome = run(&sandbox, &line);
+            if outcome.code == 0 {
+                let after = json(&sandbox, &line, "change")["tokens_after"].as_f64().unwrap();
+                assert!(after <= budget && after >= budget * 0.95, "{models:?} {share}: {after} of {budget}");
+                continue;
+            }
+            // What cannot be reached is refused with what can be.
+            let smallest = outcome.stderr.split("--budget ").nth(1).unwrap().split(' ').next().unwrap().to_owned();
+            let least: f64 = smallest.parse().unwrap();
+            assert!(least > budget, "{}", outcome.stderr);
+            let after = json(&sandbox, &format!("compress --budget {smallest} --dry-run"), "change");
+            assert!((after["tokens_after"].as_f64().unwrap() - least).abs() <= 1.0, "{after}");
+            assert_eq!(run(&sandbox, &format!("compress --budget {} --dry-run", least - 2.0)).code, 1);
+        }
+    }
+}
+
+#[test]
+fn compress_stale_reaches_rest_in_one_run() {
+    for (models, preset) in
+        [([BINDS; 14], "balanced"), ([OLDER; 14], "light"), ([OLDER; 14], "aggressive"), ([OLDER; 14], "lossless")]
+    {
+        let sandbox = sandbox_of(&models, "2.1.330");
+        let line = format!("compress --stale --preset {preset}");
+        let changes = json(&sandbox, &line, "change")["changes"].as_array().unwrap().len();
+        assert!(changes > 0 || ["light", "lossless"].contains(&preset), "{preset}");
+        assert_eq!(json(&sandbox, &line, "change")["edits"], 0, "{preset}");
+        if preset == "balanced" {
+            assert!(!done(&sandbox, "status").contains("compress --stale"));
+        }
+    }
+}
+
+#[test]
+fn status_and_compress_tell_stale_from_aging_blocks() {
+    let sandbox = sandbox_of(&[OLDER; 24], "2.1.330");
+    let status = json(&sandbox, "status", "status");
+    for name in ["stale", "aging"] {
+        let blocks = json(&sandbox, &format!("blocks {name}"), "blocks")["blocks"].as_array().unwrap().len();
+        assert_eq!(status[name]["blocks"].as_u64().unwrap() as usize, blocks, "{name}");
+        assert!(blocks > 0, "{name}");
+    }
+    assert_eq!(json(&sandbox, "blocks 'stale & aging'", "blocks")["blocks"].as_array().unwrap().len(), 0);
+    assert!(done(&sandbox, "compress --stale --dry-run").contains("of these stale blocks −"));
+}
+
+/// The advice, the dry run, the summary, the next status and the undo give one figure.
+#[test]
+fn every_report_gives_the_same_figure() {
+    for models in [[BINDS; 14], [OLDER; 14]] {
+        for preset in ["lossless", "light", "balanced", "aggressive", "handoff"] {
+            let sandbox = sandbox_of(&models, "2.1.330");
+            let line = format!("compress --stale --preset {preset}");
+            let saved = |change: &Value| change["tokens_before"].as_f64().unwrap() - change["tokens_after"].as_f64().unwrap();
+            let before = window(&sandbox);
+            let advice = json(&sandbox, "status", "status")["suggestions"][0].clone();
+            let planned = saved(&json(&sandbox, &format!("{line} --dry-run"), "change"));
+            if preset == "balanced" {
+                assert_eq!(advice["command"], "aperture compress --stale");
+                assert!((advice["saved_tokens"].as_f64().unwrap() - planned).abs() <= 1.0, "{advice} {planned}");
+            }
+            let change = json(&sandbox, &line, "change");
+            let (done, seen) = (saved(&change), before - window(&sandbox));
+            if change["edits"] == 0 {
+                assert_eq!((planned, seen), (0.0, 0.0), "{preset}");
+                continue;
+            }
+            let back = -saved(&json(&sandbox, "undo", "change"));
+            for (what, figure) in [("summary", done), ("status", seen), ("undo", back)] {
+                assert!((figure - planned).abs() <= 2.0, "{what} with {preset} on {}: {figure}, not {planned}", models[0]);
+            }
+        }
+    }
+}
+
+/// Output of a command that the client ran is no prompt, shortened or not.
+#[test]
+fn a_shortened_row_becomes_no_turn() {
+    let output: String = (0..90).map(|line| format!("line {line} of the output of nothing in particular\n")).collect();
+    for (open, close) in
+        [("<local-command-stdout>", "</local-command-stdout>"), ("<bash-stdout>", "</bash-stdout><bash-stderr></bash-stderr>")]
+    {
+        let text = thinking_session(&[OLDER; 2], "2.1.330").replacen(
+            "\"please look at part 1\"",
+            &serde_json::to_string(&format!("{open}{output}{close}")).unwrap(),
+            1,
+        );
+        let sandbox = Sandbox::new();
+        sandbox.session("6b1f0000-0000-4000-8000-000000000001", text, 0);
+        let turns = || json(&sandbox, "status", "status")["turns"].clone();
+        assert_eq!(turns(), 1);
+        let number = json(&sandbox, "blocks 'role(user) & larger(400)'", "blocks")["blocks"][0]["number"].clone();
+        for level in ["trimmed", "summarized", "minimal"] {
+            done(&sandbox, &format!("compress {number} --level {level}"));
+            assert_eq!(turns(), 1, "{open} {level}");
+            let block = json(&sandbox, &format!("blocks {number}"), "blocks");
+            assert_eq!(block["blocks"][0]["level"], level);
+        }
+        done(&sandbox, &format!("expand {number}"));
+        assert!(String::from_utf8(bytes(&sandbox)).unwrap().contains("line 89 of the output"));
+    }
+}

@@ -7,6 +7,9 @@ use crate::model::{Actor, Block, BlockNumber, Key, OperationId, OperationKind, P
 use crate::workspace::revision::{Revision, revise};
 use crate::workspace::{PlanError, gate};
 
+/// Tokens by which a window may differ from what was logged of it and still be the same: figures are rounded in the file.
+const SAME_WINDOW: f64 = 2.0;
+
 /// What a plan would do, beside the plan itself.
 pub struct Drafted {
     /// The plan.
@@ -64,6 +67,11 @@ impl Draft<'_> {
         let unchanged_prefix = self.unchanged_prefix(&revision, &window);
         self.fill_in(&revision, &tokens);
         let differences = if look_ahead { self.planned()? } else { Vec::new() };
+        // What the newest operation made of the window is taken back as it was logged, not estimated again.
+        let history = &self.workspace.history;
+        let inverted = inverts.filter(|id| *id == history.last()).and_then(|id| history.operation(id));
+        let logged = inverted.filter(|operation| (operation.tokens_after - total).abs() <= SAME_WINDOW);
+        let tokens_after = logged.map_or((total + after - before).max(0.0), |operation| operation.tokens_before);
         let plan = Plan {
             kind,
             command: command.to_owned(),
@@ -74,7 +82,7 @@ impl Draft<'_> {
             base_bytes: reading.session.bytes,
             base_hash: self.base_hash,
             tokens_before: total,
-            tokens_after: (total + after - before).max(0.0),
+            tokens_after,
             last_row: reading.session.rows.iter().rev().find_map(|row| row.id),
         };
         Ok(Drafted { plan, window, revision, tokens, unchanged_prefix, thinking_dropped, thinking_restored, differences })

@@ -75,7 +75,7 @@ pub struct Draft<'a> {
     /// What restored blocks cost, where that was measured.
     known_tokens: FxHashMap<BlockNumber, f64>,
     /// Whether thinking stays wherever its model is not known to refuse it.
-    keeps_thinking: bool,
+    pub(super) keeps_thinking: bool,
     /// Whether originals were put back, so that thinking may fit again.
     restores: bool,
 }

@@ -101,6 +101,14 @@ impl Draft<'_> {
         lost.map(|block| block.number).collect()
     }
 
+    /// The thinking of the window that is dropped when something before it changes.
+    pub(in crate::workspace) fn bound_thinking(&self) -> FxHashSet<BlockNumber> {
+        let session = self.session();
+        let binds = self.workspace.provider.binds_thinking();
+        let thinking = self.reading().in_window().filter(|block| binds && block.kind == BlockKind::Thinking);
+        thinking.filter(|block| !self.is_spared(session, block)).map(|block| block.number).collect()
+    }
+
     /// Why thinking cannot stay.
     fn bound(&self, revision: &Revision, window: &Window) -> PlanError {
         let lost = self.lost_thinking(revision, window);
