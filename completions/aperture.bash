@@ -279,7 +279,7 @@ _aperture() {
             return 0
             ;;
         aperture__subcmd__archive)
-            opts="-n -s -C -h --reason --dry-run --live --session --json --window --color --directory --no-cache --no-pager --help"
+            opts="-n -s -C -h --reason --dry-run --live --keep-thinking --session --json --window --color --directory --no-cache --no-pager --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -417,7 +417,7 @@ _aperture() {
             return 0
             ;;
         aperture__subcmd__compact)
-            opts="-n -s -C -h --summary --dry-run --live --session --json --window --color --directory --no-cache --no-pager --help"
+            opts="-n -s -C -h --summary --dry-run --live --keep-thinking --session --json --window --color --directory --no-cache --no-pager --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -497,7 +497,7 @@ _aperture() {
             return 0
             ;;
         aperture__subcmd__compress)
-            opts="-n -s -C -h --stale --over-budget --budget --level --preset --keep-from --dry-run --live --session --json --window --color --directory --no-cache --no-pager --help"
+            opts="-n -s -C -h --stale --over-budget --budget --level --preset --keep-from --dry-run --live --keep-thinking --session --json --window --color --directory --no-cache --no-pager --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -551,7 +551,7 @@ _aperture() {
             return 0
             ;;
         aperture__subcmd__create)
-            opts="-n -s -C -h --dry-run --live --session --json --window --color --directory --no-cache --no-pager --help"
+            opts="-n -s -C -h --dry-run --live --keep-thinking --session --json --window --color --directory --no-cache --no-pager --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -669,7 +669,7 @@ _aperture() {
             return 0
             ;;
         aperture__subcmd__expand)
-            opts="-n -s -C -h --level --dry-run --live --session --json --window --color --directory --no-cache --no-pager --help"
+            opts="-n -s -C -h --level --dry-run --live --keep-thinking --session --json --window --color --directory --no-cache --no-pager --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -795,7 +795,7 @@ _aperture() {
             return 0
             ;;
         aperture__subcmd__focus)
-            opts="-n -s -C -h --add --dry-run --live --session --json --window --color --directory --no-cache --no-pager --help"
+            opts="-n -s -C -h --add --dry-run --live --keep-thinking --session --json --window --color --directory --no-cache --no-pager --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -1343,7 +1343,7 @@ _aperture() {
             return 0
             ;;
         aperture__subcmd__pin)
-            opts="-n -s -C -h --top --bottom --dry-run --live --session --json --window --color --directory --no-cache --no-pager --help"
+            opts="-n -s -C -h --top --bottom --dry-run --live --keep-thinking --session --json --window --color --directory --no-cache --no-pager --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -1533,7 +1533,7 @@ _aperture() {
             return 0
             ;;
         aperture__subcmd__recall)
-            opts="-n -s -C -h --max-tokens --project --all --restore --inject --dry-run --live --session --json --window --color --directory --no-cache --no-pager --help"
+            opts="-n -s -C -h --max-tokens --project --all --restore --inject --dry-run --live --keep-thinking --session --json --window --color --directory --no-cache --no-pager --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -1575,7 +1575,7 @@ _aperture() {
             return 0
             ;;
         aperture__subcmd__redact)
-            opts="-n -s -C -h --all --forget --yes --dry-run --live --session --json --window --color --directory --no-cache --no-pager --help"
+            opts="-n -s -C -h --all --forget --yes --dry-run --live --keep-thinking --session --json --window --color --directory --no-cache --no-pager --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -1613,7 +1613,7 @@ _aperture() {
             return 0
             ;;
         aperture__subcmd__redo)
-            opts="-n -s -C -h --dry-run --live --session --json --window --color --directory --no-cache --no-pager --help"
+            opts="-n -s -C -h --dry-run --live --keep-thinking --session --json --window --color --directory --no-cache --no-pager --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -1651,7 +1651,7 @@ _aperture() {
             return 0
             ;;
         aperture__subcmd__restore)
-            opts="-n -s -C -h --dry-run --live --session --json --window --color --directory --no-cache --no-pager --help"
+            opts="-n -s -C -h --dry-run --live --keep-thinking --session --json --window --color --directory --no-cache --no-pager --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -2135,7 +2135,7 @@ _aperture() {
             return 0
             ;;
         aperture__subcmd__uncompact)
-            opts="-n -s -C -h --dry-run --live --session --json --window --color --directory --no-cache --no-pager --help"
+            opts="-n -s -C -h --dry-run --live --keep-thinking --session --json --window --color --directory --no-cache --no-pager --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -2173,7 +2173,7 @@ _aperture() {
             return 0
             ;;
         aperture__subcmd__undo)
-            opts="-n -s -C -h --dry-run --live --session --json --window --color --directory --no-cache --no-pager --help"
+            opts="-n -s -C -h --dry-run --live --keep-thinking --session --json --window --color --directory --no-cache --no-pager --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -2211,7 +2211,7 @@ _aperture() {
             return 0
             ;;
         aperture__subcmd__unfocus)
-            opts="-n -s -C -h --dry-run --live --session --json --window --color --directory --no-cache --no-pager --help"
+            opts="-n -s -C -h --dry-run --live --keep-thinking --session --json --window --color --directory --no-cache --no-pager --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -2363,7 +2363,7 @@ _aperture() {
             return 0
             ;;
         aperture__subcmd__unpin)
-            opts="-n -s -C -h --dry-run --live --session --json --window --color --directory --no-cache --no-pager --help"
+            opts="-n -s -C -h --dry-run --live --keep-thinking --session --json --window --color --directory --no-cache --no-pager --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -2401,7 +2401,7 @@ _aperture() {
             return 0
             ;;
         aperture__subcmd__update)
-            opts="-n -s -C -h --dry-run --live --session --json --window --color --directory --no-cache --no-pager --help"
+            opts="-n -s -C -h --dry-run --live --keep-thinking --session --json --window --color --directory --no-cache --no-pager --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0

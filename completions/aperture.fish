@@ -207,10 +207,11 @@ complete -c aperture -n "__fish_aperture_using_subcommand compress" -l color -d 
 always\t'Always'
 never\t'Never'"
 complete -c aperture -n "__fish_aperture_using_subcommand compress" -s C -l directory -d 'Run as if started in this directory' -r -F
-complete -c aperture -n "__fish_aperture_using_subcommand compress" -l stale -d 'What is old and will hardly be needed again, whether or not it is stale'
+complete -c aperture -n "__fish_aperture_using_subcommand compress" -l stale -d 'Stale blocks, and beyond them aging ones as far as the preset allows'
 complete -c aperture -n "__fish_aperture_using_subcommand compress" -l over-budget -d 'What will be missed least, until the window fits its budget'
 complete -c aperture -n "__fish_aperture_using_subcommand compress" -s n -l dry-run -d 'Show what would change and what it costs; write nothing'
 complete -c aperture -n "__fish_aperture_using_subcommand compress" -l live -d 'Also change a session that a client has open; type /resume in the client afterwards'
+complete -c aperture -n "__fish_aperture_using_subcommand compress" -l keep-thinking -d 'Keep the thinking after the first change; refused where the model binds it to what precedes it'
 complete -c aperture -n "__fish_aperture_using_subcommand compress" -l json -d 'Write JSON'
 complete -c aperture -n "__fish_aperture_using_subcommand compress" -l no-cache -d 'Read everything anew, and remember nothing'
 complete -c aperture -n "__fish_aperture_using_subcommand compress" -l no-pager -d 'Do not use a pager'
@@ -224,6 +225,7 @@ never\t'Never'"
 complete -c aperture -n "__fish_aperture_using_subcommand expand" -s C -l directory -d 'Run as if started in this directory' -r -F
 complete -c aperture -n "__fish_aperture_using_subcommand expand" -s n -l dry-run -d 'Show what would change and what it costs; write nothing'
 complete -c aperture -n "__fish_aperture_using_subcommand expand" -l live -d 'Also change a session that a client has open; type /resume in the client afterwards'
+complete -c aperture -n "__fish_aperture_using_subcommand expand" -l keep-thinking -d 'Keep the thinking after the first change; refused where the model binds it to what precedes it'
 complete -c aperture -n "__fish_aperture_using_subcommand expand" -l json -d 'Write JSON'
 complete -c aperture -n "__fish_aperture_using_subcommand expand" -l no-cache -d 'Read everything anew, and remember nothing'
 complete -c aperture -n "__fish_aperture_using_subcommand expand" -l no-pager -d 'Do not use a pager'
@@ -237,6 +239,7 @@ never\t'Never'"
 complete -c aperture -n "__fish_aperture_using_subcommand archive" -s C -l directory -d 'Run as if started in this directory' -r -F
 complete -c aperture -n "__fish_aperture_using_subcommand archive" -s n -l dry-run -d 'Show what would change and what it costs; write nothing'
 complete -c aperture -n "__fish_aperture_using_subcommand archive" -l live -d 'Also change a session that a client has open; type /resume in the client afterwards'
+complete -c aperture -n "__fish_aperture_using_subcommand archive" -l keep-thinking -d 'Keep the thinking after the first change; refused where the model binds it to what precedes it'
 complete -c aperture -n "__fish_aperture_using_subcommand archive" -l json -d 'Write JSON'
 complete -c aperture -n "__fish_aperture_using_subcommand archive" -l no-cache -d 'Read everything anew, and remember nothing'
 complete -c aperture -n "__fish_aperture_using_subcommand archive" -l no-pager -d 'Do not use a pager'
@@ -254,6 +257,7 @@ complete -c aperture -n "__fish_aperture_using_subcommand recall" -l restore -d 
 complete -c aperture -n "__fish_aperture_using_subcommand recall" -l inject -d 'Add what is found as a note at the end of the session'
 complete -c aperture -n "__fish_aperture_using_subcommand recall" -s n -l dry-run -d 'Show what would change and what it costs; write nothing'
 complete -c aperture -n "__fish_aperture_using_subcommand recall" -l live -d 'Also change a session that a client has open; type /resume in the client afterwards'
+complete -c aperture -n "__fish_aperture_using_subcommand recall" -l keep-thinking -d 'Keep the thinking after the first change; refused where the model binds it to what precedes it'
 complete -c aperture -n "__fish_aperture_using_subcommand recall" -l json -d 'Write JSON'
 complete -c aperture -n "__fish_aperture_using_subcommand recall" -l no-cache -d 'Read everything anew, and remember nothing'
 complete -c aperture -n "__fish_aperture_using_subcommand recall" -l no-pager -d 'Do not use a pager'
@@ -268,6 +272,7 @@ complete -c aperture -n "__fish_aperture_using_subcommand pin" -l top -d 'It bel
 complete -c aperture -n "__fish_aperture_using_subcommand pin" -l bottom -d 'It belongs at the end'
 complete -c aperture -n "__fish_aperture_using_subcommand pin" -s n -l dry-run -d 'Show what would change and what it costs; write nothing'
 complete -c aperture -n "__fish_aperture_using_subcommand pin" -l live -d 'Also change a session that a client has open; type /resume in the client afterwards'
+complete -c aperture -n "__fish_aperture_using_subcommand pin" -l keep-thinking -d 'Keep the thinking after the first change; refused where the model binds it to what precedes it'
 complete -c aperture -n "__fish_aperture_using_subcommand pin" -l json -d 'Write JSON'
 complete -c aperture -n "__fish_aperture_using_subcommand pin" -l no-cache -d 'Read everything anew, and remember nothing'
 complete -c aperture -n "__fish_aperture_using_subcommand pin" -l no-pager -d 'Do not use a pager'
@@ -280,6 +285,7 @@ never\t'Never'"
 complete -c aperture -n "__fish_aperture_using_subcommand unpin" -s C -l directory -d 'Run as if started in this directory' -r -F
 complete -c aperture -n "__fish_aperture_using_subcommand unpin" -s n -l dry-run -d 'Show what would change and what it costs; write nothing'
 complete -c aperture -n "__fish_aperture_using_subcommand unpin" -l live -d 'Also change a session that a client has open; type /resume in the client afterwards'
+complete -c aperture -n "__fish_aperture_using_subcommand unpin" -l keep-thinking -d 'Keep the thinking after the first change; refused where the model binds it to what precedes it'
 complete -c aperture -n "__fish_aperture_using_subcommand unpin" -l json -d 'Write JSON'
 complete -c aperture -n "__fish_aperture_using_subcommand unpin" -l no-cache -d 'Read everything anew, and remember nothing'
 complete -c aperture -n "__fish_aperture_using_subcommand unpin" -l no-pager -d 'Do not use a pager'
@@ -293,6 +299,7 @@ complete -c aperture -n "__fish_aperture_using_subcommand focus" -s C -l directo
 complete -c aperture -n "__fish_aperture_using_subcommand focus" -l add -d 'Keep what is selected already'
 complete -c aperture -n "__fish_aperture_using_subcommand focus" -s n -l dry-run -d 'Show what would change and what it costs; write nothing'
 complete -c aperture -n "__fish_aperture_using_subcommand focus" -l live -d 'Also change a session that a client has open; type /resume in the client afterwards'
+complete -c aperture -n "__fish_aperture_using_subcommand focus" -l keep-thinking -d 'Keep the thinking after the first change; refused where the model binds it to what precedes it'
 complete -c aperture -n "__fish_aperture_using_subcommand focus" -l json -d 'Write JSON'
 complete -c aperture -n "__fish_aperture_using_subcommand focus" -l no-cache -d 'Read everything anew, and remember nothing'
 complete -c aperture -n "__fish_aperture_using_subcommand focus" -l no-pager -d 'Do not use a pager'
@@ -305,6 +312,7 @@ never\t'Never'"
 complete -c aperture -n "__fish_aperture_using_subcommand unfocus" -s C -l directory -d 'Run as if started in this directory' -r -F
 complete -c aperture -n "__fish_aperture_using_subcommand unfocus" -s n -l dry-run -d 'Show what would change and what it costs; write nothing'
 complete -c aperture -n "__fish_aperture_using_subcommand unfocus" -l live -d 'Also change a session that a client has open; type /resume in the client afterwards'
+complete -c aperture -n "__fish_aperture_using_subcommand unfocus" -l keep-thinking -d 'Keep the thinking after the first change; refused where the model binds it to what precedes it'
 complete -c aperture -n "__fish_aperture_using_subcommand unfocus" -l json -d 'Write JSON'
 complete -c aperture -n "__fish_aperture_using_subcommand unfocus" -l no-cache -d 'Read everything anew, and remember nothing'
 complete -c aperture -n "__fish_aperture_using_subcommand unfocus" -l no-pager -d 'Do not use a pager'
@@ -317,6 +325,7 @@ never\t'Never'"
 complete -c aperture -n "__fish_aperture_using_subcommand update" -s C -l directory -d 'Run as if started in this directory' -r -F
 complete -c aperture -n "__fish_aperture_using_subcommand update" -s n -l dry-run -d 'Show what would change and what it costs; write nothing'
 complete -c aperture -n "__fish_aperture_using_subcommand update" -l live -d 'Also change a session that a client has open; type /resume in the client afterwards'
+complete -c aperture -n "__fish_aperture_using_subcommand update" -l keep-thinking -d 'Keep the thinking after the first change; refused where the model binds it to what precedes it'
 complete -c aperture -n "__fish_aperture_using_subcommand update" -l json -d 'Write JSON'
 complete -c aperture -n "__fish_aperture_using_subcommand update" -l no-cache -d 'Read everything anew, and remember nothing'
 complete -c aperture -n "__fish_aperture_using_subcommand update" -l no-pager -d 'Do not use a pager'
@@ -329,6 +338,7 @@ never\t'Never'"
 complete -c aperture -n "__fish_aperture_using_subcommand create" -s C -l directory -d 'Run as if started in this directory' -r -F
 complete -c aperture -n "__fish_aperture_using_subcommand create" -s n -l dry-run -d 'Show what would change and what it costs; write nothing'
 complete -c aperture -n "__fish_aperture_using_subcommand create" -l live -d 'Also change a session that a client has open; type /resume in the client afterwards'
+complete -c aperture -n "__fish_aperture_using_subcommand create" -l keep-thinking -d 'Keep the thinking after the first change; refused where the model binds it to what precedes it'
 complete -c aperture -n "__fish_aperture_using_subcommand create" -l json -d 'Write JSON'
 complete -c aperture -n "__fish_aperture_using_subcommand create" -l no-cache -d 'Read everything anew, and remember nothing'
 complete -c aperture -n "__fish_aperture_using_subcommand create" -l no-pager -d 'Do not use a pager'
@@ -344,6 +354,7 @@ complete -c aperture -n "__fish_aperture_using_subcommand redact" -l forget -d '
 complete -c aperture -n "__fish_aperture_using_subcommand redact" -l yes -d 'Do what --forget says, which is otherwise only looked at'
 complete -c aperture -n "__fish_aperture_using_subcommand redact" -s n -l dry-run -d 'Show what would change and what it costs; write nothing'
 complete -c aperture -n "__fish_aperture_using_subcommand redact" -l live -d 'Also change a session that a client has open; type /resume in the client afterwards'
+complete -c aperture -n "__fish_aperture_using_subcommand redact" -l keep-thinking -d 'Keep the thinking after the first change; refused where the model binds it to what precedes it'
 complete -c aperture -n "__fish_aperture_using_subcommand redact" -l json -d 'Write JSON'
 complete -c aperture -n "__fish_aperture_using_subcommand redact" -l no-cache -d 'Read everything anew, and remember nothing'
 complete -c aperture -n "__fish_aperture_using_subcommand redact" -l no-pager -d 'Do not use a pager'
@@ -357,6 +368,7 @@ never\t'Never'"
 complete -c aperture -n "__fish_aperture_using_subcommand compact" -s C -l directory -d 'Run as if started in this directory' -r -F
 complete -c aperture -n "__fish_aperture_using_subcommand compact" -s n -l dry-run -d 'Show what would change and what it costs; write nothing'
 complete -c aperture -n "__fish_aperture_using_subcommand compact" -l live -d 'Also change a session that a client has open; type /resume in the client afterwards'
+complete -c aperture -n "__fish_aperture_using_subcommand compact" -l keep-thinking -d 'Keep the thinking after the first change; refused where the model binds it to what precedes it'
 complete -c aperture -n "__fish_aperture_using_subcommand compact" -l json -d 'Write JSON'
 complete -c aperture -n "__fish_aperture_using_subcommand compact" -l no-cache -d 'Read everything anew, and remember nothing'
 complete -c aperture -n "__fish_aperture_using_subcommand compact" -l no-pager -d 'Do not use a pager'
@@ -369,6 +381,7 @@ never\t'Never'"
 complete -c aperture -n "__fish_aperture_using_subcommand uncompact" -s C -l directory -d 'Run as if started in this directory' -r -F
 complete -c aperture -n "__fish_aperture_using_subcommand uncompact" -s n -l dry-run -d 'Show what would change and what it costs; write nothing'
 complete -c aperture -n "__fish_aperture_using_subcommand uncompact" -l live -d 'Also change a session that a client has open; type /resume in the client afterwards'
+complete -c aperture -n "__fish_aperture_using_subcommand uncompact" -l keep-thinking -d 'Keep the thinking after the first change; refused where the model binds it to what precedes it'
 complete -c aperture -n "__fish_aperture_using_subcommand uncompact" -l json -d 'Write JSON'
 complete -c aperture -n "__fish_aperture_using_subcommand uncompact" -l no-cache -d 'Read everything anew, and remember nothing'
 complete -c aperture -n "__fish_aperture_using_subcommand uncompact" -l no-pager -d 'Do not use a pager'
@@ -505,6 +518,7 @@ never\t'Never'"
 complete -c aperture -n "__fish_aperture_using_subcommand restore" -s C -l directory -d 'Run as if started in this directory' -r -F
 complete -c aperture -n "__fish_aperture_using_subcommand restore" -s n -l dry-run -d 'Show what would change and what it costs; write nothing'
 complete -c aperture -n "__fish_aperture_using_subcommand restore" -l live -d 'Also change a session that a client has open; type /resume in the client afterwards'
+complete -c aperture -n "__fish_aperture_using_subcommand restore" -l keep-thinking -d 'Keep the thinking after the first change; refused where the model binds it to what precedes it'
 complete -c aperture -n "__fish_aperture_using_subcommand restore" -l json -d 'Write JSON'
 complete -c aperture -n "__fish_aperture_using_subcommand restore" -l no-cache -d 'Read everything anew, and remember nothing'
 complete -c aperture -n "__fish_aperture_using_subcommand restore" -l no-pager -d 'Do not use a pager'
@@ -560,6 +574,7 @@ never\t'Never'"
 complete -c aperture -n "__fish_aperture_using_subcommand undo" -s C -l directory -d 'Run as if started in this directory' -r -F
 complete -c aperture -n "__fish_aperture_using_subcommand undo" -s n -l dry-run -d 'Show what would change and what it costs; write nothing'
 complete -c aperture -n "__fish_aperture_using_subcommand undo" -l live -d 'Also change a session that a client has open; type /resume in the client afterwards'
+complete -c aperture -n "__fish_aperture_using_subcommand undo" -l keep-thinking -d 'Keep the thinking after the first change; refused where the model binds it to what precedes it'
 complete -c aperture -n "__fish_aperture_using_subcommand undo" -l json -d 'Write JSON'
 complete -c aperture -n "__fish_aperture_using_subcommand undo" -l no-cache -d 'Read everything anew, and remember nothing'
 complete -c aperture -n "__fish_aperture_using_subcommand undo" -l no-pager -d 'Do not use a pager'
@@ -572,6 +587,7 @@ never\t'Never'"
 complete -c aperture -n "__fish_aperture_using_subcommand redo" -s C -l directory -d 'Run as if started in this directory' -r -F
 complete -c aperture -n "__fish_aperture_using_subcommand redo" -s n -l dry-run -d 'Show what would change and what it costs; write nothing'
 complete -c aperture -n "__fish_aperture_using_subcommand redo" -l live -d 'Also change a session that a client has open; type /resume in the client afterwards'
+complete -c aperture -n "__fish_aperture_using_subcommand redo" -l keep-thinking -d 'Keep the thinking after the first change; refused where the model binds it to what precedes it'
 complete -c aperture -n "__fish_aperture_using_subcommand redo" -l json -d 'Write JSON'
 complete -c aperture -n "__fish_aperture_using_subcommand redo" -l no-cache -d 'Read everything anew, and remember nothing'
 complete -c aperture -n "__fish_aperture_using_subcommand redo" -l no-pager -d 'Do not use a pager'

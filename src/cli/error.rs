@@ -160,6 +160,9 @@ impl From<PlanError> for CommandError {
                     PlanError::NoRoom { .. } => {
                         (ErrorKind::Refused, "a shorter text has room; aperture create adds a note at the end".to_owned())
                     }
+                    PlanError::Bound { .. } => {
+                        (ErrorKind::Refused, "without --keep-thinking the change drops these blocks".to_owned())
+                    }
                     PlanError::NotCompacted => {
                         (ErrorKind::Refused, "turns that aperture compact folded come back by aperture undo".to_owned())
                     }

@@ -1,8 +1,8 @@
 //! What every command that changes a session does alike: lock, settle, plan, show the price, apply.
 
 use crate::cli::{CommandError, Env, ErrorKind, wait};
-use crate::engine::{self, EditFacts};
-use crate::model::{BlockNumber, Mark, OperationId, OperationKind, Plan, Session};
+use crate::engine::{self, EditFacts, EditPrice};
+use crate::model::{BlockChange, BlockNumber, Mark, OperationId, OperationKind, Plan, Session, State};
 use crate::output::{ChangeReport, session_name};
 use crate::store::Store;
 use crate::workspace::{self, ApplyError, Draft, Found, Kept, PlanError, Workspace, Writer};
@@ -22,6 +22,9 @@ pub struct ChangeOptions {
     /// Also change a session that a client has open; type /resume in the client afterwards
     #[arg(long)]
     pub live: bool,
+    /// Keep the thinking after the first change; refused where the model binds it to what precedes it
+    #[arg(long)]
+    pub keep_thinking: bool,
 }
 
 /// What a plan is, beside its edits.
@@ -39,12 +42,22 @@ pub struct Said {
     pub kept: BTreeMap<Kept, Vec<BlockNumber>>,
     /// What else there is to say.
     pub notes: Vec<String>,
+    /// Whether the report tells stale blocks from others.
+    pub by_state: bool,
 }
 
 impl Said {
     /// A change, by what is done to the blocks.
     pub fn change(verb: &'static str) -> Said {
-        Said { kind: OperationKind::Change, inverts: None, verb, what: None, kept: BTreeMap::new(), notes: Vec::new() }
+        Said {
+            kind: OperationKind::Change,
+            inverts: None,
+            verb,
+            what: None,
+            kept: BTreeMap::new(),
+            notes: Vec::new(),
+            by_state: false,
+        }
     }
 
     /// Says that a block was left alone.
@@ -157,6 +170,7 @@ fn once(
     let workspace = &opened.workspace;
     let now = env.style.now.as_millisecond();
     let mut draft = Draft::new(workspace, opened.store.as_ref(), now)?;
+    draft.keep_thinking(options.keep_thinking);
     let mut said = plan(&mut draft, &opened)?;
     if let Some(numbers) = said.kept.get(&Kept::Inherited).filter(|numbers| !numbers.is_empty()) {
         let (what, hint) = inherited(env, workspace, numbers);
@@ -210,16 +224,9 @@ pub(super) fn inherited(env: &Env, workspace: &Workspace<'_>, numbers: &[BlockNu
     (what, format!("aperture {} -s {parent} changes them there, for every fork", given.join(" ")))
 }
 
-fn report(
-    env: &Env,
-    workspace: &Workspace<'_>,
-    said: &Said,
-    drafted: &workspace::Drafted,
-    options: ChangeOptions,
-) -> ChangeReport {
-    let plan = &drafted.plan;
-    let reading = &workspace.reading;
-    let sent = plan.slots().any(|(slot, ..)| slot.is_sent());
+/// What a plan costs and saves; none where the window stays what it is.
+pub(super) fn edit_price(env: &Env, workspace: &Workspace<'_>, drafted: &workspace::Drafted) -> Option<EditPrice> {
+    let (plan, reading) = (&drafted.plan, &workspace.reading);
     let facts = EditFacts {
         window_before: plan.tokens_before,
         window_after: plan.tokens_after,
@@ -229,9 +236,31 @@ fn report(
         cache_lifetime_milliseconds: workspace.cache_milliseconds(),
         steps_per_turn: engine::steps_per_turn(reading),
     };
+    let sent = plan.slots().any(|(slot, ..)| slot.is_sent());
+    sent.then(|| engine::price(&facts, &env.prices))
+}
+
+fn report(
+    env: &Env,
+    workspace: &Workspace<'_>,
+    said: &Said,
+    drafted: &workspace::Drafted,
+    options: ChangeOptions,
+) -> ChangeReport {
+    let plan = &drafted.plan;
     let marked = |test: &dyn Fn(&Mark) -> bool| plan.marks.iter().filter(|mark| test(mark)).map(|mark| mark.number).collect();
-    let mut changes: Vec<_> = plan.changes().cloned().collect();
+    let mut changes: Vec<BlockChange> = plan.changes().cloned().collect();
     changes.sort_by_key(|change| change.number);
+    let mut notes = said.notes.clone();
+    if said.by_state && !changes.is_empty() {
+        let stale =
+            |change: &&BlockChange| workspace.reading.block(change.number).is_some_and(|block| block.state == State::Stale);
+        let saved = |change: &BlockChange| change.tokens_before - change.tokens_after;
+        let of_stale: f64 = changes.iter().filter(stale).map(saved).sum();
+        let of_others = changes.iter().map(saved).sum::<f64>() - of_stale;
+        let tokens = |saved: f64| engine::amount(saved.max(0.0).round() as u64);
+        notes.insert(0, format!("of these stale blocks −{}, aging and other blocks −{}", tokens(of_stale), tokens(of_others)));
+    }
     ChangeReport {
         session: workspace.location.id.clone(),
         operation: None,
@@ -248,10 +277,13 @@ fn report(
         kept: said.kept.iter().map(|(why, blocks)| (why.reason(), blocks.clone())).collect(),
         tokens_before: plan.tokens_before,
         tokens_after: plan.tokens_after,
-        thinking_dropped: drafted.thinking_dropped,
-        price: sent.then(|| engine::price(&facts, &env.prices)),
+        thinking_dropped: drafted.thinking_dropped.blocks,
+        thinking_dropped_tokens: drafted.thinking_dropped.tokens,
+        thinking_restored: drafted.thinking_restored.blocks,
+        thinking_restored_tokens: drafted.thinking_restored.tokens,
+        price: edit_price(env, workspace, drafted),
         differences: drafted.differences.clone(),
-        notes: said.notes.clone(),
+        notes,
     }
 }
 

@@ -1,17 +1,17 @@
 //! `aperture compress`: blocks to a shorter level.
 
-use super::changing::{ChangeOptions, Said, change};
+use super::changing::{ChangeOptions, Said, change, edit_price};
 use crate::cli::{CommandError, Env, ErrorKind};
-use crate::engine::{self, Selector};
-use crate::model::{BlockNumber, Level};
+use crate::engine::{self, EditPrice, Selector};
+use crate::model::{BlockNumber, Level, OperationKind};
 use crate::output::{ChangeReport, amount, plural};
-use crate::workspace::{Aim, Handover, Scope, hand_over, shorten, shrink};
+use crate::workspace::{Aim, Draft, Handover, Scope, Workspace, hand_over, shorten, shrink};
 use anyhow::anyhow;
 
 /// Arguments of `compress`.
 #[derive(Debug, Default, clap::Args)]
 #[command(after_help = "Examples:
-  aperture compress --stale                     what the agent will hardly need again
+  aperture compress --stale                     stale blocks, and aging ones by preset
   aperture compress --stale --preset aggressive --dry-run
   aperture compress 'tool(Read) & turn(1..3)' --level minimal
   aperture compress --budget 120k               until the window holds 120k tokens
@@ -26,7 +26,7 @@ pub struct Arguments {
     /// Blocks, by a selector
     #[arg(group = "what")]
     selector: Option<String>,
-    /// What is old and will hardly be needed again, whether or not it is stale
+    /// Stale blocks, and beyond them aging ones as far as the preset allows
     #[arg(long, group = "what")]
     stale: bool,
     /// What will be missed least, until the window fits its budget
@@ -51,7 +51,7 @@ pub struct Arguments {
 impl Arguments {
     /// What is stale, by the settings.
     pub fn stale(live: bool) -> Arguments {
-        Arguments { stale: true, options: ChangeOptions { dry_run: false, live }, ..Arguments::default() }
+        Arguments { stale: true, options: ChangeOptions { live, ..ChangeOptions::default() }, ..Arguments::default() }
     }
 
     /// What is over the budget of the settings.
@@ -109,6 +109,47 @@ fn preset(name: &str) -> Result<&'static engine::Preset, String> {
     engine::preset(name).ok_or_else(|| format!("a preset is one of {}", names()))
 }
 
+/// Plans what is asked for of a window; a preset that folds does so to a `whole` one.
+fn apply_aim(
+    env: &Env,
+    draft: &mut Draft<'_>,
+    aim: Aim,
+    whole: bool,
+    scope: &Scope,
+    rules: &engine::Rules,
+    said: &mut Said,
+) -> Result<(), CommandError> {
+    match aim {
+        Aim::Preset(preset) if preset.folds && whole => match hand_over(draft, &preset, scope, rules)? {
+            Handover::Folded(blocks) => {
+                *said = Said { what: Some(plural(blocks.len(), "block")), ..Said::change("folded into one digest") };
+            }
+            Handover::Nothing(why) => said.notes.push(why.to_owned()),
+        },
+        aim => {
+            said.by_state = matches!(aim, Aim::Preset(_));
+            said.kept = shrink(draft, aim, scope, rules, &env.cache())?;
+        }
+    }
+    Ok(())
+}
+
+/// What `compress --stale` would cost and save now, by the settings; nothing if it would change nothing.
+///
+/// # Errors
+///
+/// It cannot be planned.
+pub fn forecast(env: &Env, workspace: &Workspace<'_>) -> Result<Option<EditPrice>, CommandError> {
+    let store = env.existing_store()?;
+    let mut draft = Draft::new(workspace, store.as_ref(), env.style.now.as_millisecond())?;
+    let scope = Scope { end: BlockNumber::MAX, only: None, level: None };
+    let aim = Aim::Preset(env.rules.preset);
+    apply_aim(env, &mut draft, aim, true, &scope, &env.rules, &mut Said::change("compressed"))?;
+    let cache = env.cache();
+    let drafted = draft.finish(OperationKind::Change, "", None, &|hash| cache.count(hash), false)?;
+    Ok(edit_price(env, workspace, &drafted))
+}
+
 /// Shortens the blocks.
 pub fn run(env: &Env, arguments: &Arguments) -> Result<ChangeReport, CommandError> {
     let selector = arguments.selector.as_deref().map(Selector::parse).transpose()?;
@@ -143,20 +184,9 @@ pub fn run(env: &Env, arguments: &Arguments) -> Result<ChangeReport, CommandErro
             None => arguments.stale.then_some(Aim::Preset(rules.preset)),
         };
         let whole = picked.is_none() && arguments.level.is_none();
-        if let (Some(Aim::Preset(preset)), true) = (aim, whole)
-            && preset.folds
-        {
-            let scope = Scope { end, only: None, level: None };
-            match hand_over(draft, &preset, &scope, &rules)? {
-                Handover::Folded(blocks) => {
-                    said = Said { what: Some(plural(blocks.len(), "block")), ..Said::change("folded into one digest") };
-                }
-                Handover::Nothing(why) => said.notes.push(why.to_owned()),
-            }
-        } else if let Some(aim) = aim {
+        if let Some(aim) = aim {
             let scope = Scope { end, only: picked.filter(|_| arguments.stale), level: arguments.level };
-            let cache = env.cache();
-            said.kept = shrink(draft, aim, &scope, &rules, &cache)?;
+            apply_aim(env, draft, aim, whole, &scope, &rules, &mut said)?;
         }
         if let Some(budget) = budget.filter(|budget| reading.price.total.value <= *budget as f64) {
             said.notes.push(format!("the window is within its budget of {}", amount(budget)));

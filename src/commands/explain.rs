@@ -48,6 +48,7 @@ pub fn report(env: &Env, arguments: &Arguments) -> Result<ExplainReport, Command
         None => match draft.original(block.number) {
             Ok(original) => {
                 let subject = Subject {
+                    left: None,
                     block: &original.block,
                     content: &original.content,
                     tokens: original.tokens,

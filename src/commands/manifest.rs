@@ -1,8 +1,8 @@
 //! `aperture manifest`: the context manifest.
 
-use super::diff;
+use super::{compress, diff};
 use crate::cli::{CommandError, Env, ErrorKind};
-use crate::engine::{self, Advice, Suggestion};
+use crate::engine::{self, Advice, Forecast, Suggestion};
 use crate::output::{DiffReport, ManifestReport, Tier};
 use crate::workspace::Workspace;
 use anyhow::anyhow;
@@ -54,18 +54,21 @@ pub(super) fn handy(env: &Env, id: &str, path: &Path, named: &str) -> String {
 
 /// What could be done next about a session.
 pub fn suggestions(env: &Env, workspace: &Workspace<'_>, named: Option<&str>) -> Vec<Suggestion> {
+    // What cannot be planned is estimated.
+    let stale = compress::forecast(env, workspace).map_or(Forecast::Estimated, Forecast::Planned);
     let named = named.or(env.session()).map(|named| handy(env, &workspace.location.id, &workspace.path, named));
-    advise(env, workspace, named.as_deref())
+    advise(env, workspace, named.as_deref(), stale)
 }
 
 /// The same, by the name that the commands are to call the session.
-pub(super) fn advise(env: &Env, workspace: &Workspace<'_>, named: Option<&str>) -> Vec<Suggestion> {
+pub(super) fn advise(env: &Env, workspace: &Workspace<'_>, named: Option<&str>, stale: Forecast) -> Vec<Suggestion> {
     let advice = Advice {
         rules: &env.rules,
         prices: &env.prices,
         now: env.style.now.as_millisecond(),
         cache_lifetime_milliseconds: workspace.cache_milliseconds(),
         binds_thinking: workspace.provider.binds_thinking(),
+        stale,
         session: named,
     };
     advice.suggestions(&workspace.reading)

@@ -267,7 +267,7 @@ pub fn carry_out(env: &Env, path: &Path, command: &ModelCommand, text: &str, dry
     env.actor = Actor::Model;
     let found = env.find(None)?;
     let live = is_live(&env, &found);
-    let options = ChangeOptions { dry_run, live: true };
+    let options = ChangeOptions { dry_run, live: true, ..ChangeOptions::default() };
     if live && command.verb == Verb::Create && !command.text.trim().is_empty() {
         return Ok(CarriedOut { answer: command.text.clone(), change: None, count: 0 });
     }

@@ -38,6 +38,7 @@ fn report(workspace: &Workspace<'_>, open: bool, suggestions: Vec<Suggestion>) -
         sums.into_iter().map(|(name, blocks, tokens)| Share { name, blocks, tokens: tokens.round() }).collect()
     };
     let stale = reading.stale();
+    let aging = reading.aging_total();
     let superseded: Vec<_> =
         stale.iter().filter(|block| block.usefulness.outdated.is_some_and(|(reason, _)| reason.supersedes())).collect();
     let zones = Zone::ALL.map(|zone| {
@@ -82,6 +83,7 @@ fn report(workspace: &Workspace<'_>, open: bool, suggestions: Vec<Suggestion>) -
             blocks: superseded.len() as u32,
             tokens: superseded.iter().map(|block| block.tokens.round()).sum(),
         },
+        aging: Share { name: "aging".to_owned(), blocks: aging.0 as u32, tokens: aging.1.round() },
         largest_stale: stale.iter().take(10).map(|block| engine::entry(block)).collect(),
         suggestions,
         hidden: reading.window.hidden,

@@ -2,6 +2,7 @@
 //!
 //! Everything here is told from the reading alone, without a look at a content, so the figures are estimates.
 
+use super::binding::{Binding, binding_of};
 use super::patience::is_perishable;
 use super::{EditFacts, EditPrice, Preset, Prices, Reading, Rules, idle_milliseconds, newest, plural, price, steps_per_turn};
 use crate::model::{Block, BlockKind, BlockNumber, Level, State, quoted};
@@ -28,8 +29,20 @@ pub struct Advice<'a> {
     pub cache_lifetime_milliseconds: i64,
     /// Whether thinking behind a change goes with it.
     pub binds_thinking: bool,
+    /// What `compress --stale` was planned to cost and save.
+    pub stale: Forecast,
     /// The session as the user named it; none where it is found without a name.
     pub session: Option<&'a str>,
+}
+
+/// What is known of a change before it is made.
+#[derive(Clone, Copy, Debug, Default)]
+pub enum Forecast {
+    /// It was not planned: its figures are estimated from the reading.
+    #[default]
+    Estimated,
+    /// It was planned, and costs and saves so much; nothing if it would change nothing.
+    Planned(Option<EditPrice>),
 }
 
 /// What a suggestion is about.
@@ -61,7 +74,7 @@ pub struct Suggestion {
     pub pays_back_turns: Option<f64>,
     /// What it would cost and save, about.
     pub price: Option<EditPrice>,
-    /// Always: nothing was tried. `--dry-run` tells the figures exactly.
+    /// Whether the figures are estimates; otherwise the change was planned, and they are those of `--dry-run`.
     pub estimated: bool,
 }
 
@@ -139,14 +152,19 @@ impl Advice<'_> {
     /// What is old could be as short as the preset says.
     fn compress(&self, reading: &Reading) -> Option<Suggestion> {
         let preset = self.rules.preset;
+        let why = format!("preset {}: stale blocks, and aging ones as far as the preset allows", preset.name);
+        let command = self.command("compress --stale");
+        if let Forecast::Planned(price) = self.stale {
+            let price = price.filter(|price| price.saved_tokens >= WORTH_SAYING * reading.price.total.value)?;
+            return Some(Suggestion { estimated: false, ..suggestion(SuggestionKind::Compress, command, why, &price) });
+        }
         let newest = newest(reading, preset.newest_percent);
         let mut gone = Gone::default();
         for block in reading.in_window().filter(|block| may_go(block) && block.tokens.value > WORTH_A_LINE) {
             gone.add(block.number, (block.tokens.value - LINE) * share(&preset, block, &newest));
         }
         let price = self.worth_saying(reading, gone)?;
-        let why = format!("preset {}: what the agent will hardly need goes", preset.name);
-        Some(suggestion(SuggestionKind::Compress, self.command("compress --stale"), why, &price))
+        Some(suggestion(SuggestionKind::Compress, command, why, &price))
     }
 
     /// What later results say as well could be put away.
@@ -175,6 +193,11 @@ impl Advice<'_> {
         Some(suggestion(SuggestionKind::Expand, command, "in use, and there is room for it".to_owned(), &price))
     }
 
+    /// Whether a change of what precedes a thinking block drops it.
+    fn binds(&self, reading: &Reading, block: &Block) -> bool {
+        self.binds_thinking && binding_of(&reading.session, &reading.model, block) != Binding::Free
+    }
+
     fn worth_saying(&self, reading: &Reading, gone: Gone) -> Option<EditPrice> {
         let first = gone.first.filter(|_| gone.tokens >= WORTH_SAYING * reading.price.total.value)?;
         Some(self.price(reading, gone.tokens, first, self.binds_thinking))
@@ -188,7 +211,7 @@ impl Advice<'_> {
             behind |= block.number == first;
             match behind {
                 false => before += block.tokens.value,
-                true if block.kind == BlockKind::Thinking => thinking += block.tokens.value,
+                true if block.kind == BlockKind::Thinking && self.binds(reading, block) => thinking += block.tokens.value,
                 true => {}
             }
         }
@@ -280,6 +303,7 @@ mod tests {
             now: 0,
             cache_lifetime_milliseconds: 0,
             binds_thinking: true,
+            stale: Forecast::Estimated,
             session,
         };
         for (session, command) in [

@@ -7,8 +7,9 @@
 use super::numbers::amount;
 use crate::model::{BlockNumber, Level, Marker};
 
-/// What stands before the line where the client itself added the content.
-const REMINDER: &str = "<system-reminder>\n";
+/// The tags by which the client knows what it added itself: they stay before the line.
+const CLIENT_TAGS: [&str; 5] =
+    ["<system-reminder>\n", "<local-command-stdout>", "<local-command-stderr>", "<bash-stdout>", "<bash-stderr>"];
 
 /// Characters of what a block is: of [`HINT_CHARACTERS`] at most so many.
 pub const LABEL_CHARACTERS: usize = 24;
@@ -48,12 +49,17 @@ pub fn line(level: Level, line: &Line<'_>) -> String {
     text
 }
 
+/// The tag of the client that a content begins with; empty if there is none.
+pub fn client_tag(content: &str) -> &'static str {
+    CLIENT_TAGS.into_iter().find(|tag| content.starts_with(tag)).unwrap_or_default()
+}
+
 /// What the line at the beginning of a content says, and what follows it; none where there is no such line.
 ///
 /// The line of another block, quoted, is read as well. It counts for a block only if it names the block's own number
 /// ([`crate::engine::outline`]): nobody who writes a text knows which number it will have.
 pub fn parse(content: &str) -> Option<(Marker, &str)> {
-    let content = content.strip_prefix(REMINDER).unwrap_or(content);
+    let content = content.strip_prefix(client_tag(content)).unwrap_or(content);
     let (first, rest) = content.split_once('\n').unwrap_or((content, ""));
     let inner = first.strip_prefix("[@")?.strip_suffix(']')?;
     let mut parts = inner.split(" | ");

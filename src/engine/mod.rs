@@ -3,6 +3,7 @@
 //! Everything here is a function of values: no file, no clock, no format.
 
 mod advice;
+mod binding;
 mod calls;
 mod capacity;
 mod check;
@@ -40,7 +41,8 @@ mod turns;
 mod vocabulary;
 mod zones;
 
-pub use advice::{Advice, Suggestion, SuggestionKind, expiring};
+pub use advice::{Advice, Forecast, Suggestion, SuggestionKind, expiring};
+pub use binding::{Binding, binding, binding_of};
 pub use capacity::{Capacity, CapacitySource, capacity};
 pub use check::{CHECKS, Check, CheckLimits, Checked, Sighting, Violation, violations};
 pub use events::{BlockUpdate, Executed, Happening, Opened, OtherSession, Seen, SelectionChange, Update, opened};
@@ -62,7 +64,7 @@ pub use secrets::{Secret, find as find_secrets, mask, mask_cut, masked};
 pub use selector::{Selector, SelectorError};
 pub use states::{TRANSITIONS, Transition, lifecycle};
 pub use strategy::{
-    Context, DEFAULT_PRESET, Need, Old, Outlined, PRESETS, Preset, Selection, Shortened, Subject, digest, newest, plan_key,
+    Context, DEFAULT_PRESET, Left, Need, Old, Outlined, PRESETS, Preset, Selection, Shortened, Subject, digest, newest, plan_key,
     preset, reduce, why_old,
 };
 pub use terms::terms as terms_of;

@@ -1,7 +1,7 @@
 //! A session, read: blocks with prices, uses and states, and what follows from them.
 
 use super::{StalePolicy, calls, capacity, outdated, patience, references, states, tokens, topics, turns, zones};
-use crate::model::{Block, BlockNumber, Fault, Key, Level, Session, TokenCount, Topic, Turn, Window, Zone};
+use crate::model::{Block, BlockNumber, Fault, Key, Level, Session, State, TokenCount, Topic, Turn, Window, Zone};
 use rustc_hash::{FxHashMap, FxHashSet};
 
 /// What the user may decide about a reading.
@@ -161,9 +161,26 @@ impl Reading {
 
     /// The stale blocks of the window, the most expensive first.
     pub fn stale(&self) -> Vec<&Block> {
-        let mut stale: Vec<&Block> = self.in_window().filter(|block| block.state == crate::model::State::Stale).collect();
+        let mut stale: Vec<&Block> = self.in_window().filter(|block| block.state == State::Stale).collect();
         stale.sort_by(|a, b| b.tokens.value.total_cmp(&a.tokens.value).then(a.number.cmp(&b.number)));
         stale
+    }
+
+    /// Whether a block will be stale unless it is used: a call, result or image before the newest part of the window that is
+    /// whole, not stale, and neither pinned nor focused.
+    pub fn is_aging(&self, block: &Block) -> bool {
+        block.level == Level::Original
+            && matches!(block.position.zone, Zone::Primacy | Zone::Middle)
+            && !matches!(block.state, State::Stale | State::Fresh)
+            && patience::is_perishable(block)
+            && block.pin.is_none()
+            && !block.focused
+    }
+
+    /// How many blocks of the window are aging, and what they cost together.
+    pub fn aging_total(&self) -> (usize, TokenCount) {
+        let aging: Vec<TokenCount> = self.in_window().filter(|block| self.is_aging(block)).map(|block| block.tokens).collect();
+        (aging.len(), aging.into_iter().sum())
     }
 
     /// How many blocks of the window are stale, and what they cost together.

@@ -189,7 +189,7 @@ pub const TOOLS: &[Tool] = &[
     },
     Tool {
         name: "compress",
-        about: "Make room: shorten blocks. Say which by selector, or stale (what you will hardly need again), or budget (until the \
+        about: "Make room: shorten blocks. Say which by selector, or stale (stale blocks, and aging ones by preset), or budget (until the \
                 window fits). Originals are kept: expand brings them back. One call for many blocks is cheaper than many calls. Unless the \
                 settings say otherwise, the user approves it first: what a selector names waits for that, stale and budget are \
                 refused.",

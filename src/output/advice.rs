@@ -21,5 +21,6 @@ pub fn effect(suggestion: &Suggestion) -> String {
         Some(turns) => format!(", pays back in ~{}", plural(turns.ceil() as usize, "turn")),
         None => String::new(),
     };
-    format!("about −{tokens}{back}")
+    let about = if suggestion.estimated { "about " } else { "" };
+    format!("{about}−{tokens}{back}")
 }

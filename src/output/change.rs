@@ -47,6 +47,12 @@ pub struct ChangeReport {
     pub tokens_after: f64,
     /// Thinking blocks that are no longer sent, because what stands before them changed.
     pub thinking_dropped: u32,
+    /// Tokens of them.
+    pub thinking_dropped_tokens: f64,
+    /// Thinking blocks that are sent again, because what stands before them is again what it was.
+    pub thinking_restored: u32,
+    /// Tokens of them.
+    pub thinking_restored_tokens: f64,
     /// What the edit costs and saves; none where the window stays what it is.
     pub price: Option<EditPrice>,
     /// What else there is to say.
@@ -122,9 +128,13 @@ impl Report for ChangeReport {
             price_lines(price).iter().for_each(|text| line(text));
         }
         if self.thinking_dropped > 0 {
-            let (fit, are) = if self.thinking_dropped == 1 { ("fits", "is") } else { ("fit", "are") };
-            let blocks = plural(self.thinking_dropped as usize, "thinking block");
-            line(&format!("{blocks} after the first change no longer {fit} and {are} not sent"));
+            let are = if self.thinking_dropped == 1 { "is" } else { "are" };
+            line(&format!("{} {are} no longer sent:", thinking(self.thinking_dropped, self.thinking_dropped_tokens)));
+            line("  the model binds thinking to everything before it");
+        }
+        if self.thinking_restored > 0 {
+            let are = if self.thinking_restored == 1 { "is" } else { "are" };
+            line(&format!("{} {are} sent again", thinking(self.thinking_restored, self.thinking_restored_tokens)));
         }
         for note in &self.notes {
             line(note);
@@ -150,6 +160,12 @@ impl Report for ChangeReport {
         }
         text
     }
+}
+
+/// Thinking blocks and what they cost: `3 thinking blocks (1.2k tokens)`.
+fn thinking(blocks: u32, tokens: f64) -> String {
+    let tokens = unit(&amount(tokens.round() as u64), "token");
+    format!("{} ({tokens})", plural(blocks as usize, "thinking block"))
 }
 
 /// The first changes as rows of aligned columns: number, name, levels, tokens.

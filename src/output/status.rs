@@ -52,6 +52,8 @@ pub struct StatusReport {
     pub stale: Share,
     /// Those of them that a later block supersedes.
     pub superseded: Share,
+    /// Blocks that `compress --stale` also shortens, as far as the preset allows.
+    pub aging: Share,
     /// The largest stale blocks.
     pub largest_stale: Vec<Entry>,
     /// What could be done next, each a command, with what it would cost and save, about.
@@ -227,10 +229,14 @@ impl StatusReport {
         } else {
             lines.push("stale     nothing".to_owned());
         }
-        let more = |suggestion: &Suggestion| suggestion.saved_tokens > self.stale.tokens as f64;
-        if self.suggestions.iter().any(|suggestion| suggestion.kind == SuggestionKind::Compress && more(suggestion)) {
-            let more = format!("{:margin$}compress --stale also shortens what is old and not stale", "");
-            lines.extend(wrap(&more, margin, width).iter().map(|line| style.paint(Paint::Dim, line)));
+        if self.aging.blocks > 0 {
+            let blocks = plural(self.aging.blocks as usize, "block");
+            let text = format!("aging     {blocks}, {}", unit(&amount(self.aging.tokens), "token"));
+            lines.extend(wrap(&text, MARGIN, width));
+        }
+        if self.suggestions.iter().any(|suggestion| suggestion.kind == SuggestionKind::Compress) {
+            let reach = format!("{:margin$}compress --stale shortens both, aging ones by preset", "");
+            lines.extend(wrap(&reach, margin, width).iter().map(|line| style.paint(Paint::Dim, line)));
         }
         for (place, suggestion) in self.suggestions.iter().enumerate() {
             let name = if place == 0 { "next" } else { "" };

@@ -1,6 +1,6 @@
 use super::draft::Kept;
 use super::splice::SpliceError;
-use crate::engine::count;
+use crate::engine::{count, plural};
 use crate::model::{BlockNumber, OperationId};
 use crate::store::StoreError;
 use std::io;
@@ -82,6 +82,19 @@ pub enum PlanError {
         row: u32,
         /// Bytes that are missing.
         bytes: u64,
+    },
+    /// Thinking is to stay behind a change, and its model refuses that.
+    #[error(
+        "{model} binds its thinking to everything before it: the API would refuse {} ({} tokens) after the first change",
+        plural(*.blocks as usize, "thinking block"), count(*.tokens)
+    )]
+    Bound {
+        /// The model.
+        model: String,
+        /// How many blocks.
+        blocks: u32,
+        /// What they cost.
+        tokens: u64,
     },
     /// There is nothing to take back.
     #[error("no compaction of the client is in this session")]

@@ -28,7 +28,7 @@ mod way;
 mod writer;
 
 pub use apply::{apply, history, settle, was_done};
-pub use draft::{Draft, Drafted, Kept, NOTE, Original, Redacted};
+pub use draft::{Draft, Drafted, Kept, NOTE, Original, Redacted, Thinking};
 pub use error::{ApplyError, PlanError};
 pub use find::{FindError, Found, find, find_all, looks_like};
 pub use handover::{Handover, hand_over};

@@ -2,7 +2,7 @@
 
 use super::draft::{Draft, Kept};
 use super::{Original, PlanError, Workspace};
-use crate::engine::{self, Context, KeptPieces, Need, Outlined, Preset, Rules, Selection, Shortened, Subject};
+use crate::engine::{self, Context, KeptPieces, Left, Need, Outlined, Preset, Rules, Selection, Shortened, Subject};
 use crate::model::{Block, BlockKind, BlockNumber, Key, Level, Role};
 use crate::store::Cache;
 use rustc_hash::{FxHashMap, FxHashSet};
@@ -16,8 +16,14 @@ const LEAST_BYTES: u64 = 150;
 const SAID_BYTES: u64 = 300;
 /// Bytes of a prompt from which on it holds more than what the user typed.
 const PASTED_BYTES: u64 = 2_000;
-/// Bytes by which a block that is short already must get shorter still to be changed again.
-const LEAST_SAVED_BYTES: usize = 120;
+/// The share of a window that a preset must save to change it once more.
+const LEAST_SAVED: f64 = 0.01;
+/// The share of a budget that a window uses at least, where its blocks allow that.
+const LEAST_USED: f64 = 0.95;
+/// How often what is expected to be saved is corrected by what is saved.
+const CORRECTIONS: usize = 10;
+/// How many blocks are tried as the first one that is changed.
+const STARTS: usize = 4;
 
 /// The tags around a text that the client added.
 const REMINDER: (&str, &str) = ("<system-reminder>\n", "\n</system-reminder>");
@@ -37,35 +43,54 @@ pub enum Aim {
 /// An original, and how it is shortened.
 struct Source {
     original: Original,
-    /// The part of the content that is shortened, where the client put tags around it.
-    inner: Option<String>,
+    /// Where the client put tags around the content: its beginning, the part that is shortened, and its end.
+    tagged: Option<[String; 3]>,
     reason: String,
     newest: bool,
+    /// What is there now, in tokens and bytes, if that is shorter.
+    now: Option<(f64, usize)>,
 }
 
 impl Source {
-    fn new(original: Original, reason: String, newest: bool) -> Source {
-        let attached = original.block.kind == BlockKind::Attachment;
-        let inner = original.content.strip_prefix(REMINDER.0).and_then(|rest| rest.strip_suffix(REMINDER.1));
-        let inner = inner.filter(|_| attached).map(str::to_owned);
-        Source { original, inner, reason, newest }
+    fn new(original: Original, reason: String, newest: bool, now: Option<(f64, usize)>) -> Source {
+        let tagged = tagged(&original);
+        Source { original, tagged, reason, newest, now }
     }
 
     fn subject(&self) -> Subject<'_> {
         Subject {
             block: &self.original.block,
-            content: self.inner.as_deref().unwrap_or(&self.original.content),
+            content: self.tagged.as_ref().map_or(&self.original.content, |[_, inner, _]| inner),
             tokens: self.original.tokens,
             label: engine::placeholder_label(&self.original.block),
             reason: self.reason.clone(),
             newest: self.newest,
+            left: self.now.map(|(tokens, bytes)| Left { tokens, bytes, readable: &self.original.readable }),
         }
     }
 
     /// A shortened content as it stands in its block.
     fn wrapped(&self, content: String) -> String {
-        if self.inner.is_some() { format!("{}{content}{}", REMINDER.0, REMINDER.1) } else { content }
+        match &self.tagged {
+            Some([tag, _, end]) => format!("{tag}{content}{end}"),
+            None => content,
+        }
     }
+}
+
+/// Splits a content that the client put between tags. Without them, output of a command would become a prompt.
+fn tagged(original: &Original) -> Option<[String; 3]> {
+    let (block, content) = (&original.block, &original.content);
+    if block.kind == BlockKind::Attachment {
+        let inner = content.strip_prefix(REMINDER.0)?.strip_suffix(REMINDER.1)?;
+        return Some([REMINDER.0, inner, REMINDER.1].map(str::to_owned));
+    }
+    let tag = engine::marker::client_tag(content);
+    if tag.is_empty() || block.role != Role::User || block.kind != BlockKind::Text || !content.ends_with('>') {
+        return None;
+    }
+    let end = content.rfind("</").filter(|end| *end >= tag.len())?;
+    Some([tag.to_owned(), content[tag.len()..end].to_owned(), format!("\n{}", &content[end..])])
 }
 
 /// Which blocks of a window may be shortened.
@@ -88,52 +113,153 @@ pub struct Scope {
 /// The session cannot be read, or a budget is smaller than what can be reached.
 pub fn shrink(draft: &mut Draft<'_>, aim: Aim, scope: &Scope, rules: &Rules, cache: &Cache) -> Result<KeptBlocks, PlanError> {
     let reading = &draft.workspace.reading;
-    let total = reading.price.total.value;
-    if matches!(aim, Aim::Tokens(budget) if total <= budget as f64) {
+    if matches!(aim, Aim::Tokens(budget) if reading.price.total.value <= budget as f64) {
         return Ok(KeptBlocks::new());
     }
     let (sources, mut kept) = sources(draft, aim, scope, rules)?;
-    let subjects: Vec<Subject<'_>> = sources.iter().map(Source::subject).collect();
-    let by_number: FxHashMap<BlockNumber, &Source> =
-        sources.iter().map(|source| (source.original.block.number, source)).collect();
-    let plan = Plan::new(reading, &subjects, aim, cache);
-    let budget = match aim {
-        Aim::Preset(preset) => {
-            let pieces = plan.known().unwrap_or_else(|| {
-                let selection = plan.selection();
-                plan.remember(selection.first(selection.worth_at_least(preset.worth())))
-            });
-            let shortened = plan.outlined.shortened(&pieces);
-            if let Some(level) = scope.level {
-                let wanted = shortened.iter().map(|shortened| (shortened.number, level)).collect();
-                kept.extend(shorten(draft, &wanted, "", Some(rules))?);
-                return Ok(kept);
-            }
-            put(draft, shortened, &by_number)?;
-            return Ok(kept);
-        }
-        Aim::Tokens(budget) => budget as f64,
+    let preset = match aim {
+        Aim::Preset(preset) => preset,
+        Aim::Tokens(budget) => return fit(draft, budget, &sources, cache).map(|()| kept),
     };
-    let mut known = plan.known();
-    let mut wanted = total - budget;
-    loop {
-        let enough = known.take().map_or_else(|| plan.outlined.saving(plan.selection(), wanted), Ok);
-        let all = enough.is_err();
-        let pieces = enough.unwrap_or_else(|least| least);
-        put(draft, plan.outlined.shortened(&pieces), &by_number)?;
-        // What was expected is an estimate; what comes of it is counted.
-        match draft.window_tokens(&|hash| cache.count(hash))? - budget {
-            over if over <= 0.0 => {
-                plan.remember(pieces);
-                return Ok(kept);
-            }
-            over if all => {
-                let smallest = (budget + over).max(0.0).ceil() as u64;
-                return Err(PlanError::Budget { budget: budget as u64, smallest });
-            }
-            over => wanted += over * 1.1 + 1.0,
+    let subjects: Vec<Subject<'_>> = sources.iter().map(Source::subject).collect();
+    let plan = Plan::new(reading, &subjects, aim, cache);
+    let pieces = plan.known().unwrap_or_else(|| {
+        let selection = plan.selection();
+        plan.remember(selection.first(selection.worth_at_least(preset.worth())))
+    });
+    let shortened = plan.outlined.shortened(&pieces);
+    if let Some(level) = scope.level {
+        let wanted = shortened.iter().map(|shortened| (shortened.number, level)).collect();
+        kept.extend(shorten(draft, &wanted, "", Some(rules))?);
+        return Ok(kept);
+    }
+    // A window that was shortened before is at rest: its cache is not written again for next to nothing.
+    let again = scope.only.is_none() && sources.iter().any(|source| source.now.is_some());
+    if again && plan.outlined.saved(&pieces) < reading.price.total.value * LEAST_SAVED {
+        return Ok(kept);
+    }
+    put(draft, shortened, &by_number(&sources))?;
+    Ok(kept)
+}
+
+fn by_number(sources: &[Source]) -> FxHashMap<BlockNumber, &Source> {
+    sources.iter().map(|source| (source.original.block.number, source)).collect()
+}
+
+/// Shortens a window until it fits a budget, and uses most of it.
+///
+/// A change drops the thinking after it where the model binds that. So the first block that may be changed is the earliest one
+/// behind which there is no more thinking than has to go.
+fn fit(draft: &mut Draft<'_>, budget: u64, sources: &[Source], cache: &Cache) -> Result<(), PlanError> {
+    let reading = &draft.workspace.reading;
+    let excess = reading.price.total.value - budget as f64;
+    let bound = draft.bound_thinking();
+    let mut behind = 0.0;
+    let mut freed: FxHashMap<BlockNumber, f64> = FxHashMap::default();
+    for block in reading.window.blocks.iter().rev().filter_map(|number| reading.block(*number)) {
+        freed.insert(block.number, behind);
+        behind += if bound.contains(&block.number) { block.tokens.value } else { 0.0 };
+    }
+    let freed = |source: &Source| freed.get(&source.original.block.number).copied().unwrap_or_default();
+    // The least change of that block takes something, too.
+    let most = if draft.keeps_thinking { 0.0 } else { excess + budget as f64 * (1.0 - LEAST_USED) / 2.0 };
+    let start = sources.iter().position(|source| freed(source) <= most).unwrap_or(sources.len());
+    let mut reached = Err(excess + budget as f64);
+    for start in (start..sources.len()).take(STARTS) {
+        let lead = freed(&sources[start]);
+        reached = fit_from(draft, budget, &sources[start..], lead, cache)?;
+        match &reached {
+            // The thinking behind this block and the least change of it are too much.
+            Ok(used) if *used < LEAST_USED && lead > 0.0 && start + 1 < sources.len() => {}
+            _ => break,
         }
     }
+    // Between two blocks there can be more thinking than may go.
+    if reached.is_err() && start > 0 && !draft.keeps_thinking {
+        let source = &sources[start - 1];
+        reached = fit_from(draft, budget, std::slice::from_ref(source), freed(source), cache)?;
+    }
+    match reached {
+        Ok(_) => Ok(()),
+        Err(smallest) => Err(PlanError::Budget { budget, smallest: smallest.ceil() as u64 }),
+    }
+}
+
+/// Shortens some blocks, of which the first one is changed in any case if that frees `lead` tokens of thinking. Returns the share of the
+/// budget that the window uses then.
+///
+/// # Errors
+///
+/// Within the result: the budget is smaller than what can be reached, which is the error's value.
+fn fit_from(
+    draft: &mut Draft<'_>,
+    budget: u64,
+    sources: &[Source],
+    lead: f64,
+    cache: &Cache,
+) -> Result<Result<f64, f64>, PlanError> {
+    let reading = &draft.workspace.reading;
+    let subjects: Vec<Subject<'_>> = sources.iter().map(Source::subject).collect();
+    let by_number = by_number(sources);
+    let plan = Plan::new(reading, &subjects, Aim::Tokens(budget), cache);
+    let first = subjects.first().map(|subject| subject.block.number).filter(|_| lead > 0.0);
+    let before = draft.edits.clone();
+    let limit = budget as f64;
+    let tokens_with = |draft: &mut Draft<'_>, pieces: &[KeptPieces]| {
+        draft.edits.clone_from(&before);
+        put(draft, plan.outlined.shortened(pieces), &by_number)?;
+        draft.window_tokens(&|hash| cache.count(hash))
+    };
+    if let Some(pieces) = plan.known() {
+        let tokens = tokens_with(draft, &pieces)?;
+        if tokens <= limit {
+            return Ok(Ok(tokens / limit));
+        }
+    }
+    let excess = reading.price.total.value - limit;
+    // What is expected is an estimate; what comes of it is counted.
+    let (mut wanted, mut too_little, mut enough) = (excess - lead, f64::NEG_INFINITY, f64::INFINITY);
+    let mut best: Option<(f64, Vec<KeptPieces>)> = None;
+    for _ in 0..CORRECTIONS {
+        let (pieces, all) = match plan.outlined.saving(plan.selection(), wanted, first) {
+            Ok(pieces) => (pieces, false),
+            Err(least) => (least, true),
+        };
+        let tokens = tokens_with(draft, &pieces)?;
+        if tokens > limit && all {
+            if best.is_none() {
+                return Ok(Err(tokens));
+            }
+            break;
+        }
+        if tokens > limit {
+            too_little = too_little.max(wanted);
+            wanted += (tokens - limit) * 1.1 + 1.0;
+        } else {
+            enough = enough.min(wanted);
+            if best.as_ref().is_none_or(|(known, _)| *known < tokens) {
+                best = Some((tokens, pieces));
+            }
+            if tokens >= limit * (1.0 + LEAST_USED) / 2.0 {
+                break;
+            }
+            wanted -= limit * (1.0 - (1.0 - LEAST_USED) / 4.0) - tokens;
+        }
+        if wanted <= too_little || wanted >= enough {
+            wanted = (too_little + enough) / 2.0;
+        }
+        if !wanted.is_finite() || enough - too_little < 1.0 {
+            break;
+        }
+    }
+    let Some((tokens, pieces)) = best else {
+        let pieces = plan.outlined.saving(plan.selection(), f64::INFINITY, first).unwrap_or_else(|least| least);
+        let tokens = tokens_with(draft, &pieces)?;
+        return Ok(if tokens <= limit { Ok(tokens / limit) } else { Err(tokens) });
+    };
+    tokens_with(draft, &pieces)?;
+    plan.remember(pieces);
+    Ok(Ok(tokens / limit))
 }
 
 /// What is decided for a window, and what the cache knows of it.
@@ -174,11 +300,7 @@ fn put(draft: &mut Draft<'_>, shortened: Vec<Shortened>, sources: &FxHashMap<Blo
     for Shortened { number, level, content } in shortened {
         let (Some(block), Some(source)) = (draft.workspace.reading.block(number), sources.get(&number)) else { continue };
         // Of what the client cuts less must be left than it would send.
-        if block.cut.is_some() && content.len() as u64 >= block.sent_bytes() {
-            continue;
-        }
-        // What is short already is changed again only where that saves something.
-        if block.level == Level::Original || content.len() + LEAST_SAVED_BYTES <= block.bytes as usize {
+        if block.cut.is_none() || (content.len() as u64) < block.sent_bytes() {
             draft.replace(number, level, &source.wrapped(content), &source.reason)?;
         }
     }
@@ -203,7 +325,10 @@ fn sources(draft: &Draft<'_>, aim: Aim, scope: &Scope, rules: &Rules) -> Result<
             },
         };
         match original {
-            Ok(original) => sources.push(Source::new(original, engine::why_old(block), newest.contains(&block.number))),
+            Ok(original) => {
+                let now = (block.level != Level::Original).then_some((block.tokens.value, block.bytes as usize));
+                sources.push(Source::new(original, engine::why_old(block), newest.contains(&block.number), now));
+            }
             Err(why) => kept.entry(why).or_default().push(block.number),
         }
     }
@@ -215,7 +340,7 @@ fn is_old(workspace: &Workspace<'_>, block: &Block) -> bool {
     let row = &workspace.reading.session.rows[block.row as usize];
     let typed = row.prompt && block.role == Role::User && block.kind == BlockKind::Text && block.bytes < PASTED_BYTES;
     let said = block.role == Role::Assistant && block.kind == BlockKind::Text && block.bytes < SAID_BYTES;
-    block.level < Level::Minimal
+    block.level < Level::Archived
         && !said
         && !workspace.provider.is_ground(row, block)
         && block.kind != BlockKind::Thinking
@@ -321,7 +446,7 @@ fn one(
     if rules.is_some_and(|rules| rules.protect(block, &original.content)) {
         return keep(Kept::Protected);
     }
-    let source = Source::new(original, reason.to_owned(), false);
+    let source = Source::new(original, reason.to_owned(), false, None);
     let context = Context { name: &|term| need.of_name(term), line: need.of_line(block), shown };
     let Some(content) = source.subject().at_level(level, &context) else { return keep(Kept::NotShorter) };
     let content = source.wrapped(content);

@@ -1,7 +1,7 @@
 //! Which thinking still fits what stands before it.
 //!
-//! The newest models sign each thinking block together with everything before it: the API refuses one whose past was
-//! changed. A block fits when every value before it is what it was when the block was written. For a first change that is
+//! The newest models (`engine::binding`) sign each thinking block together with everything before it: the API refuses one whose past
+//! was changed. A block fits when every value before it is what it was when the block was written. For a first change that is
 //! simply all that follows it; after an undo it is what was written since the change.
 
 use super::Workspace;
@@ -10,15 +10,6 @@ use super::draft::hash;
 use super::revision::Revision;
 use crate::model::{Address, Block, BlockKind, BlockNumber, Edit, LoggedEdit, RowAddress, Slot, Window};
 use std::collections::BTreeMap;
-
-/// Whether a model is called with thinking of a fixed budget, so that an open call must begin with thinking: all up to 4.5.
-/// These models do not sign it together with what stands before it, and take it as it is.
-pub fn leads_calls(model: &str) -> bool {
-    let Some(name) = model.strip_prefix("claude-") else { return false };
-    let numbers: Vec<u32> = name.split('-').filter_map(|part| part.parse().ok()).collect();
-    let minor = numbers.get(1).copied().filter(|minor| *minor < 100).unwrap_or(0);
-    numbers.first().is_some_and(|major| (*major, minor) < (4, 6))
-}
 
 /// What stood in a slot, and since when.
 struct Values {
@@ -89,25 +80,5 @@ impl Timeline {
             })
         };
         window.blocks.iter().find(unfit).copied()
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn older_models_think_before_they_call() {
-        for (model, leads) in [
-            ("claude-opus-4-5-20251101", true),
-            ("claude-sonnet-4-20250514", true),
-            ("claude-3-7-sonnet-20250219", true),
-            ("claude-opus-4-6", false),
-            ("claude-opus-5-5", false),
-            ("claude-next", false),
-            ("other", false),
-        ] {
-            assert_eq!(leads_calls(model), leads, "{model}");
-        }
     }
 }

@@ -26,20 +26,20 @@ fn words(line: &str) -> Vec<String> {
 }
 
 /// Runs a command line, which begins behind `aperture`.
-fn run(sandbox: &Sandbox, line: &str) -> crate::sandbox::Outcome {
+pub fn run(sandbox: &Sandbox, line: &str) -> crate::sandbox::Outcome {
     let words = words(line);
     sandbox.run(&words.iter().map(String::as_str).collect::<Vec<_>>())
 }
 
 /// Runs a command line that must succeed, and returns what it writes.
-fn done(sandbox: &Sandbox, line: &str) -> String {
+pub fn done(sandbox: &Sandbox, line: &str) -> String {
     let outcome = run(sandbox, line);
     assert_eq!(outcome.code, 0, "{line}: {}", outcome.all());
     outcome.stdout
 }
 
 /// Runs a command line with `--json` and returns its object, whose schema is `aperture.<name>/1`.
-fn json(sandbox: &Sandbox, line: &str, name: &str) -> serde_json::Value {
+pub fn json(sandbox: &Sandbox, line: &str, name: &str) -> serde_json::Value {
     let words = words(line);
     sandbox.json(&words.iter().map(String::as_str).collect::<Vec<_>>(), &format!("aperture.{name}/1"))
 }
@@ -54,13 +54,13 @@ fn screens(sandbox: &Sandbox, name: &str, lines: &[&str]) {
 }
 
 /// The only session file of the project.
-fn session(sandbox: &Sandbox) -> PathBuf {
+pub fn session(sandbox: &Sandbox) -> PathBuf {
     let directory = sandbox.home.join(".claude/projects").join(sandbox.slug());
     let mut files = fs::read_dir(directory).unwrap().map(|entry| entry.unwrap().path());
     files.find(|path| path.extension().is_some_and(|end| end == "jsonl")).unwrap()
 }
 
-fn bytes(sandbox: &Sandbox) -> Vec<u8> {
+pub fn bytes(sandbox: &Sandbox) -> Vec<u8> {
     fs::read(session(sandbox)).unwrap()
 }
 

@@ -43,6 +43,7 @@ fn a_manifest_keeps_to_its_tokens() {
             now: 0,
             cache_lifetime_milliseconds: 300_000,
             binds_thinking: true,
+            stale: engine::Forecast::Estimated,
             session: Some("0d510331-7c2a-45ab-850a-088f3499b4cc"),
         };
         let suggestions = advice.suggestions(&reading);

@@ -11,6 +11,7 @@
 mod changing;
 mod codex;
 mod commands;
+mod costs;
 mod fresh;
 mod hooks;
 mod keeping;

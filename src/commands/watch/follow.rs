@@ -4,7 +4,7 @@ use super::policy::Policy;
 use super::{Arguments, around, screen};
 use crate::cli::{CommandError, Env, ErrorKind};
 use crate::commands::{manifest, status};
-use crate::engine::{Happening, OtherSession, Seen, SuggestionKind, Update, opened};
+use crate::engine::{Forecast, Happening, OtherSession, Seen, SuggestionKind, Update, opened};
 use crate::fsio::{Identity, Watcher, read_head};
 use crate::model::History;
 use crate::output::{WatchEvent, WatchScreen, WentStale};
@@ -265,7 +265,7 @@ impl<'a> Watch<'a> {
         let Some(shown) = &mut self.shown else { return Ok(()) };
         let (reading, history) = (&workspace.reading, &workspace.history);
         let title = status::title(reading);
-        let suggestions = manifest::advise(&self.env, workspace, shown.name.as_deref());
+        let suggestions = manifest::advise(&self.env, workspace, shown.name.as_deref(), Forecast::Estimated);
         let back = shown.unavailable.take().is_some();
         let mut happenings = match &shown.seen {
             Some(seen) => seen.until(reading, history, &suggestions, &title),

@@ -246,6 +246,8 @@ pub struct KeptPieces {
     pub pieces: Vec<bool>,
     /// Names that are shown of pieces that are not.
     pub names: BTreeMap<usize, Vec<Range<usize>>>,
+    /// Whether the text stays as it is, whatever its pieces.
+    pub whole: bool,
 }
 
 /// How a text reads of which only some pieces are kept. What is left out is counted where it stood, with the names that are
@@ -347,7 +349,7 @@ fn mark(pieces: &[Piece<'_>], kept: &KeptPieces, gap: Range<usize>) -> String {
 impl KeptPieces {
     /// Nothing of so many pieces.
     pub fn none(pieces: usize) -> KeptPieces {
-        KeptPieces { pieces: vec![false; pieces], names: BTreeMap::new() }
+        KeptPieces { pieces: vec![false; pieces], ..KeptPieces::default() }
     }
 
     /// Whether it can be of these pieces.

@@ -8,7 +8,7 @@
 //! line of a file, as 19 of 20 were: four times more often if the agent wrote it, and the more often the agent read the file.
 
 use crate::engine::Reading;
-use crate::model::{Block, Role, ToolVerb};
+use crate::model::{Block, BlockNumber, Role, ToolVerb};
 use rustc_hash::{FxHashMap, FxHashSet};
 
 /// How a name stands in a window.
@@ -36,9 +36,14 @@ pub struct Need {
 impl Need {
     /// Looks at each block of a window.
     pub fn new(reading: &Reading) -> Need {
+        Need::with_originals(reading, &FxHashMap::default())
+    }
+
+    /// The same, with the names of some blocks as they were before they were shortened.
+    pub fn with_originals(reading: &Reading, originals: &FxHashMap<BlockNumber, Vec<u32>>) -> Need {
         let mut need = Need { step: reading.steps, ..Need::default() };
         for block in reading.in_window() {
-            need.add(block, &block.terms);
+            need.add(block, originals.get(&block.number).unwrap_or(&block.terms));
             if let Some(file) = read_file(block) {
                 need.reads.entry(file.into()).or_default().insert(block.position.step);
             }

@@ -4,9 +4,10 @@ use super::level::{Context, Levels};
 use super::need::Need;
 use super::select::{IN_PLACE, Selection, Text, select};
 use crate::engine::reduce::{KeptPieces, Outline, Reducible, SUMMARIZED_TOKENS, bare, outline};
+use crate::engine::terms::terms;
 use crate::engine::tokens::estimate;
 use crate::engine::{Reading, hint, marker};
-use crate::model::{Block, BlockNumber, Key, Level, Outdated, Role};
+use crate::model::{Block, BlockKind, BlockNumber, Key, Level, Outdated, Role};
 use rayon::prelude::*;
 use rustc_hash::FxHashSet;
 use serde::Serialize;
@@ -22,6 +23,8 @@ const LINE: f32 = 0.5;
 const NEWEST: f32 = 12.0;
 /// Bytes that must go for a change to be worth its marker line: about twenty tokens.
 const SAVED_BYTES: usize = 80;
+/// Bytes by which a block that is short already must get shorter still to be changed again.
+const LEAST_SAVED_BYTES: usize = 120;
 
 /// How the reason begins for what stands again elsewhere.
 const SAME: &str = "same as";
@@ -42,6 +45,19 @@ pub struct Subject<'a> {
     pub reason: String,
     /// Whether it belongs to the newest part.
     pub newest: bool,
+    /// What an earlier change left of it, if it was shortened before.
+    pub left: Option<Left<'a>>,
+}
+
+/// What an earlier change left of a block.
+#[derive(Clone, Copy)]
+pub struct Left<'a> {
+    /// Tokens that it costs.
+    pub tokens: f64,
+    /// Bytes of its content.
+    pub bytes: usize,
+    /// The original for people.
+    pub readable: &'a str,
 }
 
 impl<'a> Subject<'a> {
@@ -90,6 +106,11 @@ impl Subject<'_> {
         })
     }
 
+    /// Whether a content is shorter than what an earlier change left, by more than it costs to change it again.
+    fn is_shorter_than_now(&self, content: &str) -> bool {
+        self.left.is_none_or(|left| content.len() + LEAST_SAVED_BYTES <= left.bytes)
+    }
+
     /// Whether a content is so much shorter that it is worth standing in its place.
     fn is_worth(&self, content: &str) -> bool {
         let saved = self.content.len().saturating_sub(content.len());
@@ -101,11 +122,20 @@ impl Subject<'_> {
     }
 }
 
-/// The blocks at the end of a window that hold so many percent of its tokens.
+/// The blocks at the end of a window that hold so many percent of its tokens. Blocks that were shortened count as they were, and
+/// thinking does not count, so that a change of the window leaves its newest part what it was; but a window counts no more than
+/// the model can take.
 pub fn newest(reading: &Reading, percent: f64) -> FxHashSet<BlockNumber> {
-    let mut left = reading.price.total.value * percent / 100.0;
+    let size = |block: &Block| match block.kind {
+        BlockKind::Thinking => 0.0,
+        _ if block.level == Level::Original => block.tokens.value,
+        _ => block.marker.map_or(block.tokens.value, |marker| marker.tokens.max(block.tokens.value)),
+    };
+    let all: f64 = reading.price.outside.value + reading.in_window().map(size).sum::<f64>();
+    let most = reading.price.total.value.max(reading.capacity.tokens as f64);
+    let mut left = all.min(most) * percent / 100.0;
     let newest = reading.window.blocks.iter().rev().filter_map(|number| reading.block(*number)).take_while(|block| {
-        left -= block.tokens.value;
+        left -= size(block);
         left >= 0.0
     });
     newest.map(|block| block.number).collect()
@@ -162,7 +192,9 @@ impl<'a> Outlined<'a> {
     /// Weighs the pieces, those that are worth most first. Everything else in the window stays, and what it shows needs not be
     /// shown again.
     pub fn weigh(&self, reading: &Reading) -> Selection {
-        let need = Need::new(reading);
+        // What a block brought counts, not what an earlier change left of it: the same is decided again.
+        let originals = self.subjects.iter().filter_map(|subject| Some((subject.block.number, terms(subject.left?.readable))));
+        let need = Need::with_originals(reading, &originals.collect());
         let numbers: FxHashSet<BlockNumber> = self.subjects.iter().map(|subject| subject.block.number).collect();
         // What the client adds may be gone with the next start of the session; in the input of a tool lines are escaped.
         let stays = |block: &&Block| !matches!(block.role, Role::System | Role::ToolUse) && !numbers.contains(&block.number);
@@ -187,38 +219,101 @@ impl<'a> Outlined<'a> {
         select(&texts, &|term| need.of_name(term), &shown, &IN_PLACE)
     }
 
-    /// The first choices of a selection that save so many tokens, as the prices of the originals have them.
+    /// The first choices of a selection that save at least so many tokens, as the prices of the originals have them. The block
+    /// `lead` is shortened in any case.
     ///
     /// # Errors
     ///
     /// Less can be saved: what is left when that is.
-    pub fn saving(&self, selection: &Selection, tokens: f64) -> Result<Vec<KeptPieces>, Vec<KeptPieces>> {
-        let mut best = selection.first(0);
+    pub fn saving(
+        &self,
+        selection: &Selection,
+        tokens: f64,
+        lead: Option<BlockNumber>,
+    ) -> Result<Vec<KeptPieces>, Vec<KeptPieces>> {
+        let lead = lead.and_then(|number| self.lead(selection, number));
+        let first = |count: usize| {
+            let mut kept = selection.first(count);
+            if let Some((texts, pieces, most)) = &lead
+                && count > *most
+            {
+                kept[texts.clone()].clone_from_slice(pieces);
+            }
+            kept
+        };
+        let mut best = first(0);
         if self.saved(&best) < tokens {
             return Err(best);
         }
         let (mut fitting, mut beyond) = (0, selection.choices() + 1);
         while beyond - fitting > 1 + fitting / PRECISION {
             let middle = fitting + (beyond - fitting) / 2;
-            let kept = selection.first(middle);
+            let kept = first(middle);
             if self.saved(&kept) >= tokens {
                 (fitting, best) = (middle, kept);
             } else {
                 beyond = middle;
             }
         }
+        if beyond > selection.choices() {
+            let all = first(selection.choices());
+            if self.saved(&all) >= tokens {
+                best = all;
+            }
+            self.leave_whole(&mut best, tokens, lead.as_ref().map(|(texts, ..)| texts.start));
+        }
         Ok(best)
     }
 
-    fn saved(&self, kept: &[KeptPieces]) -> f64 {
-        let shortened = self.shortened(kept);
-        let mut subjects = self.subjects.iter();
-        let saved = shortened.iter().filter_map(|shortened| {
-            let subject = subjects.find(|subject| subject.block.number == shortened.number)?;
+    /// Where less has to go than what is worth nothing, some blocks stay whole: the largest savings that are not needed. The
+    /// block with the text `lead` is shortened in any case.
+    fn leave_whole(&self, kept: &mut [KeptPieces], tokens: f64, lead: Option<usize>) {
+        let savings = self.savings(kept);
+        let mut spare = savings.iter().map(|(_, saved)| saved).sum::<f64>() - tokens;
+        let mut largest = savings;
+        largest.sort_by(|a, b| b.1.total_cmp(&a.1).then(a.0.cmp(&b.0)));
+        for (place, saved) in largest {
+            let texts = self.outlines[place].1.clone();
+            if saved > 0.0 && saved <= spare && lead.is_none_or(|lead| lead != texts.start) {
+                spare -= saved;
+                kept[texts].iter_mut().for_each(|kept| kept.whole = true);
+            }
+        }
+    }
+
+    /// The texts of a block, what is kept of them when it is shortened least, and up to how many choices that is less.
+    fn lead(&self, selection: &Selection, number: BlockNumber) -> Option<(Range<usize>, Vec<KeptPieces>, usize)> {
+        let place = self.places.iter().position(|place| self.subjects[*place].block.number == number)?;
+        let texts = self.outlines[place].1.clone();
+        let pieces = |count: usize| selection.first(count)[texts.clone()].to_vec();
+        let is_shorter = |count: usize| self.one(place, &pieces(count)).is_some();
+        if !is_shorter(0) {
+            return None;
+        }
+        let (mut shorter, mut whole) = (0, selection.choices() + 1);
+        while whole - shorter > 1 {
+            let middle = shorter + (whole - shorter) / 2;
+            if is_shorter(middle) { shorter = middle } else { whole = middle }
+        }
+        Some((texts.clone(), pieces(shorter), shorter))
+    }
+
+    /// Tokens of the window that are saved with what is kept.
+    pub fn saved(&self, kept: &[KeptPieces]) -> f64 {
+        self.savings(kept).into_iter().map(|(_, saved)| saved).sum()
+    }
+
+    /// The same of each block that gets shorter, by the place of its outline.
+    fn savings(&self, kept: &[KeptPieces]) -> Vec<(usize, f64)> {
+        let places = (0..self.outlines.len()).into_par_iter();
+        let savings = places.filter_map(|place| {
+            let shortened = self.one(place, &kept[self.outlines[place].1.clone()])?;
+            let subject = &self.subjects[self.places[place]];
             let left = estimate(&shortened.content) / estimate(subject.content).max(1.0);
-            Some(subject.tokens * (1.0 - left))
+            let now = subject.left.map_or(subject.tokens, |left| left.tokens);
+            Some((place, now - subject.tokens * left))
         });
-        saved.sum()
+        savings.collect()
     }
 
     /// Whether what is kept is of these pieces, as far as can be seen without weighing them.
@@ -231,20 +326,26 @@ impl<'a> Outlined<'a> {
     ///
     /// `kept` has one element for each text, as [`Selection::first`] gives them.
     pub fn shortened(&self, kept: &[KeptPieces]) -> Vec<Shortened> {
-        let outlines = self.outlines.par_iter().zip(&self.places);
-        let shortened = outlines.filter_map(|((outline, texts), place)| {
-            let subject = &self.subjects[*place];
-            let kept = &kept[texts.clone()];
-            let left = outline.left(subject.content, kept)?;
-            let level = match () {
-                () if kept.iter().all(KeptPieces::is_none) => Level::Minimal,
-                () if estimate(&left) <= SUMMARIZED_TOKENS => Level::Summarized,
-                () => Level::Trimmed,
-            };
-            let content = outline.marked(subject.content, kept, left, &subject.marker(level, bare(kept)))?;
-            subject.is_worth(&content).then_some(Shortened { number: subject.block.number, level, content })
-        });
-        shortened.collect()
+        let outlines = (0..self.outlines.len()).into_par_iter();
+        outlines.filter_map(|place| self.one(place, &kept[self.outlines[place].1.clone()])).collect()
+    }
+
+    /// What is left of one subject, by its outline; none if it would not get shorter.
+    fn one(&self, place: usize, kept: &[KeptPieces]) -> Option<Shortened> {
+        let (outline, _) = &self.outlines[place];
+        let subject = &self.subjects[self.places[place]];
+        if kept.iter().any(|kept| kept.whole) {
+            return None;
+        }
+        let left = outline.left(subject.content, kept)?;
+        let level = match () {
+            () if kept.iter().all(KeptPieces::is_none) => Level::Minimal,
+            () if estimate(&left) <= SUMMARIZED_TOKENS => Level::Summarized,
+            () => Level::Trimmed,
+        };
+        let content = outline.marked(subject.content, kept, left, &subject.marker(level, bare(kept)))?;
+        let worth = subject.is_worth(&content) && subject.is_shorter_than_now(&content);
+        worth.then_some(Shortened { number: subject.block.number, level, content })
     }
 }
 

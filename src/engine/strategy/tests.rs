@@ -29,6 +29,7 @@ fn block(kind: BlockKind, error: bool, images: &[Image], tool: Option<Tool>) -> 
 /// Checks every law for one content; returns the bytes of each level.
 fn check_laws(block: &Block, content: &str) -> [Option<usize>; 3] {
     let subject = Subject {
+        left: None,
         block,
         content,
         tokens: if block.images.is_empty() { 100.0 } else { 1e4 },

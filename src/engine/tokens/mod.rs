@@ -22,7 +22,7 @@ use calls::{Call, calls};
 use correction::Correction;
 use family::{FORGETFUL_MODELS, Family, OLD};
 use reminder::Reminder;
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 use serde::Serialize;
 
 /// About how many bytes a token is, for what is not counted.
@@ -332,7 +332,16 @@ fn finish(session: &mut Session, window: &Window, mut accuracy: Accuracy) -> Pri
             }
             price.outside = Tokens(TokenCount { value: (sent - sent_blocks).max(0.0), basis: Basis::Calibrated });
             let finished = response.iter().any(|row| session.rows[*row as usize].finished);
-            let answer = if finished { usage.output as f64 } else { answer };
+            // Of the output only what is still sent counts: not the thinking that a change dropped.
+            let in_window: FxHashSet<u32> = window.blocks.iter().copied().collect();
+            let of_response = || {
+                let same = |block: &&Block| message.is_some() && session.rows[block.row as usize].message == message;
+                session.blocks.iter().filter(same)
+            };
+            let unsent: f64 =
+                of_response().filter(|block| !in_window.contains(&block.number)).map(|block| block.tokens.value).sum();
+            let whole = finished && !of_response().any(is_altered);
+            let answer = if whole { (usage.output as f64 - unsent).max(0.0) } else { answer };
             let basis = if after == 0.0 && finished { Basis::Measured } else { Basis::Estimated };
             price.total = Tokens(TokenCount { value: sent + answer + after, basis });
         }

@@ -1,11 +1,14 @@
 //! From what is wanted to a plan: the session as it would be, and whether the client could resume it.
 
 use super::Draft;
+use super::strip::Thinking;
 use crate::engine::diff::BlockDifference;
-use crate::model::{Actor, Block, BlockKind, BlockNumber, Key, OperationId, OperationKind, Plan, Window};
-use crate::provider::Source;
+use crate::model::{Actor, Block, BlockNumber, Key, OperationId, OperationKind, Plan, Window};
 use crate::workspace::revision::{Revision, revise};
-use crate::workspace::{PlanError, gate, thinking};
+use crate::workspace::{PlanError, gate};
+
+/// Tokens by which a window may differ from what was logged of it and still be the same: figures are rounded in the file.
+const SAME_WINDOW: f64 = 2.0;
 
 /// What a plan would do, beside the plan itself.
 pub struct Drafted {
@@ -19,8 +22,10 @@ pub struct Drafted {
     pub tokens: Vec<f64>,
     /// Tokens of the window before the first change: what the prompt cache still knows.
     pub unchanged_prefix: f64,
-    /// How many thinking blocks are no longer sent.
-    pub thinking_dropped: u32,
+    /// The thinking that is no longer sent.
+    pub thinking_dropped: Thinking,
+    /// The thinking that is sent again.
+    pub thinking_restored: Thinking,
     /// What the model would see differently; only for a look ahead.
     pub differences: Vec<BlockDifference>,
 }
@@ -50,29 +55,9 @@ impl Draft<'_> {
             let parent = self.leaf_identity()?;
             self.note_behind(parent, &label, &content)?;
         }
-        let (provider, reading) = (self.workspace.provider, self.reading());
-        let mut revision = revise(&self, known)?;
-        let mut window = provider.window(&revision.session);
-        // Of calls that are still open, the API of older models wants the thinking that led to them.
-        let open = if thinking::leads_calls(&reading.model) { self.open_turn() } else { None };
-        // What is restored byte for byte is as it was sent before; only what was written since may no longer fit it.
-        let (restored, restored_bytes) = (self.reversal.is_some(), self.restored_bytes);
-        let offsets: Vec<u64> = revision.session.rows.iter().map(|row| row.offset).collect();
-        let spared =
-            |block: &Block| open == Some(block.position.turn) || restored && offsets[block.row as usize] < restored_bytes;
-        let timeline = || {
-            let logged = self.reversal.iter().flat_map(|reversal| &reversal.logged);
-            thinking::Timeline::new(self.workspace, &self.addresses, &self.edits, &self.lines, logged)
-        };
-        if provider.binds_thinking()
-            && let Some(first) = timeline().first_unfit(&revision, &window, &spared)
-        {
-            self.strip(&revision, &window, first, &spared)?;
-            // It takes as much room as the session: there need not be two.
-            drop(revision);
-            revision = revise(&self, known)?;
-            window = provider.window(&revision.session);
-        }
+        let reading = self.reading();
+        let restored = self.reversal.is_some();
+        let (mut revision, window) = self.fit_thinking(known)?;
         let tokens = self.tokens(&revision);
         // An exact reversal restores the figures too, and what it leads to passed the gate before.
         if !restored {
@@ -83,12 +68,15 @@ impl Draft<'_> {
         let before: f64 = reading.in_window().map(|block| block.tokens.value).sum();
         let after: f64 = window.blocks.iter().map(|number| tokens[*number as usize - 1]).sum();
         let total = reading.price.total.value;
-        let thinks = |block: &&Block| block.kind == BlockKind::Thinking;
-        let thinking_after = blocks(&revision, &window).filter(thinks).count();
-        let thinking_dropped = reading.in_window().filter(thinks).count().saturating_sub(thinking_after) as u32;
+        let (thinking_dropped, thinking_restored) = self.thinking_difference(&revision, &window, &tokens);
         let unchanged_prefix = self.unchanged_prefix(&revision, &window);
         self.fill_in(&revision, &tokens);
         let differences = if look_ahead { self.planned()? } else { Vec::new() };
+        // What the newest operation made of the window is taken back as it was logged, not estimated again.
+        let history = &self.workspace.history;
+        let inverted = inverts.filter(|id| *id == history.last()).and_then(|id| history.operation(id));
+        let logged = inverted.filter(|operation| (operation.tokens_after - total).abs() <= SAME_WINDOW);
+        let tokens_after = logged.map_or((total + after - before).max(0.0), |operation| operation.tokens_before);
         let plan = Plan {
             kind,
             command: command.to_owned(),
@@ -100,13 +88,13 @@ impl Draft<'_> {
             base_bytes: reading.session.bytes,
             base_hash: self.base_hash,
             tokens_before: total,
-            tokens_after: (total + after - before).max(0.0),
+            tokens_after,
             last_row: reading.session.rows.iter().rev().find_map(|row| row.id),
         };
-        Ok(Drafted { plan, window, revision, tokens, unchanged_prefix, thinking_dropped, differences })
+        Ok(Drafted { plan, window, revision, tokens, unchanged_prefix, thinking_dropped, thinking_restored, differences })
     }
 
-    /// About what the window would cost with the changes so far, in tokens: thinking that no longer fits still counts.
+    /// What the window would cost with the changes so far, in tokens, without the thinking that they drop.
     ///
     /// # Errors
     ///
@@ -116,18 +104,11 @@ impl Draft<'_> {
         let revision = revise(self, known)?;
         let tokens = self.tokens(&revision);
         let window = self.workspace.provider.window(&revision.session);
+        let lost = self.lost_thinking(&revision, &window);
         let before: f64 = reading.in_window().map(|block| block.tokens.value).sum();
-        let after: f64 = window.blocks.iter().map(|number| tokens[*number as usize - 1]).sum();
+        let sent = window.blocks.iter().filter(|number| !lost.contains(number));
+        let after: f64 = sent.map(|number| tokens[*number as usize - 1]).sum();
         Ok((reading.price.total.value + after - before).max(0.0))
-    }
-
-    /// The turn whose calls are still open when the session is resumed: what is sent last of the model is a call.
-    fn open_turn(&self) -> Option<u32> {
-        let reading = self.reading();
-        let messages = self.workspace.provider.messages(&reading.session, &reading.window);
-        let last = messages.iter().rev().find(|message| message.role == "assistant")?;
-        let Source::Block(number) = last.parts.last()?.source else { return None };
-        reading.block(number).filter(|block| block.kind == BlockKind::ToolUse).map(|block| block.position.turn)
     }
 
     /// What the window has in common with the one before, from its beginning on, in tokens.

@@ -30,6 +30,7 @@ impl Draft<'_> {
             return if block.level == Level::Original { Ok(()) } else { Err(PlanError::NoOriginal(number)) };
         };
         let value = self.replaced(number, edit)?;
+        self.restores = true;
         if let Some(change) = &edit.change {
             self.known_tokens.insert(number, change.tokens_before);
         }

@@ -13,6 +13,7 @@ mod strip;
 pub use finish::Drafted;
 pub use kept::Kept;
 pub use redact::Redacted;
+pub use strip::Thinking;
 
 use super::addresses::Addresses;
 use super::base::Base;
@@ -79,6 +80,10 @@ pub struct Draft<'a> {
     pub(super) restored_bytes: u64,
     /// What restored blocks cost, where that was measured.
     pub(super) known_tokens: FxHashMap<BlockNumber, f64>,
+    /// Whether thinking stays wherever its model is not known to refuse it.
+    pub(super) keeps_thinking: bool,
+    /// Whether originals were put back, so that thinking may fit again.
+    restores: bool,
 }
 
 impl<'a> Draft<'a> {
@@ -108,7 +113,14 @@ impl<'a> Draft<'a> {
             reversal: None,
             restored_bytes: 0,
             known_tokens: FxHashMap::default(),
+            keeps_thinking: false,
+            restores: false,
         })
+    }
+
+    /// Keeps the thinking after the first change, and refuses the plan where its model binds it.
+    pub fn keep_thinking(&mut self, keep: bool) {
+        self.keeps_thinking = keep;
     }
 
     fn reading(&self) -> &'a Reading {

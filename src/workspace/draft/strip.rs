@@ -1,27 +1,168 @@
-//! Thinking that no longer fits what stands before it is no longer sent.
+//! Thinking that no longer fits what precedes it is no longer sent, and is sent again once it fits.
 
-use super::Draft;
 use super::finish::blocks;
-use crate::model::{Block, BlockKind, BlockNumber, Edit, LoggedEdit, Slot, Window};
-use crate::workspace::PlanError;
-use crate::workspace::revision::Revision;
+use super::{Draft, hash};
+use crate::engine::{self, Binding};
+use crate::model::{Block, BlockKind, BlockNumber, Edit, Event, Key, LoggedEdit, Row, Session, Slot, ThinkingScope, Window};
+use crate::workspace::revision::{Revision, revise};
+use crate::workspace::{PlanError, thinking};
+use rustc_hash::FxHashSet;
+
+/// A number of thinking blocks and what they cost.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Thinking {
+    /// How many blocks.
+    pub blocks: u32,
+    /// Tokens.
+    pub tokens: f64,
+}
+
+impl Thinking {
+    fn add(&mut self, tokens: f64) {
+        self.blocks += 1;
+        self.tokens += tokens;
+    }
+}
+
+/// What a message is when its only block was taken out.
+const EMPTIED: &[u8] = b"[]";
 
 impl Draft<'_> {
+    /// The session after the plan, without the thinking that its model would refuse. Where originals were put back, thinking
+    /// that an earlier plan left out is sent again if that costs no other thinking.
+    pub(super) fn fit_thinking(&mut self, known: &(dyn Fn(Key) -> Option<u32> + Sync)) -> Result<(Revision, Window), PlanError> {
+        let unsent = if self.restores { self.unsent_thinking()? } else { Vec::new() };
+        if unsent.is_empty() {
+            return self.without_unfit(known);
+        }
+        let before = (self.edits.clone(), self.lines.clone());
+        for (row, slot) in unsent {
+            match slot {
+                Slot::Line => self.remove_line(row)?,
+                _ => self.refill(row)?,
+            }
+        }
+        let (revision, window) = self.without_unfit(known)?;
+        let with = self.thinking_of(&revision, &window);
+        drop(revision);
+        let restored = (std::mem::replace(&mut self.edits, before.0), std::mem::replace(&mut self.lines, before.1));
+        let (revision, window) = self.without_unfit(known)?;
+        let without = self.thinking_of(&revision, &window);
+        if with.len() > without.len() && with.is_superset(&without) {
+            drop((revision, window));
+            (self.edits, self.lines) = restored;
+            let revision = revise(self, known)?;
+            let window = self.workspace.provider.window(&revision.session);
+            return Ok((revision, window));
+        }
+        Ok((revision, window))
+    }
+
+    /// The session after the plan, of which the thinking that no longer fits is left out.
+    fn without_unfit(&mut self, known: &(dyn Fn(Key) -> Option<u32> + Sync)) -> Result<(Revision, Window), PlanError> {
+        let provider = self.workspace.provider;
+        let revision = revise(self, known)?;
+        let window = provider.window(&revision.session);
+        let Some(first) = self.first_unfit(&revision, &window) else { return Ok((revision, window)) };
+        if self.keeps_thinking {
+            return Err(self.bound(&revision, &window));
+        }
+        self.strip(&revision, &window, first)?;
+        // It takes as much room as the session: there need not be two.
+        drop(revision);
+        let revision = revise(self, known)?;
+        let window = provider.window(&revision.session);
+        Ok((revision, window))
+    }
+
+    /// Whether the plan may leave a thinking block behind a changed prefix.
+    fn is_spared(&self, session: &Session, block: &Block) -> bool {
+        // What is restored byte for byte is as it was sent before; only what was written since may no longer fit it.
+        if self.reversal.is_some() && session.rows[block.row as usize].offset < self.restored_bytes {
+            return true;
+        }
+        match engine::binding_of(session, &self.reading().model, block) {
+            Binding::Free => true,
+            Binding::Unknown => self.keeps_thinking,
+            Binding::Bound => false,
+        }
+    }
+
+    /// The first thinking of the window that no longer fits.
+    fn first_unfit(&self, revision: &Revision, window: &Window) -> Option<BlockNumber> {
+        if !self.workspace.provider.binds_thinking() {
+            return None;
+        }
+        let logged = self.reversal.iter().flat_map(|reversal| &reversal.logged);
+        let timeline = thinking::Timeline::new(self.workspace, &self.addresses, &self.edits, &self.lines, logged);
+        timeline.first_unfit(revision, window, &|block| self.is_spared(&revision.session, block))
+    }
+
+    /// The blocks of thinking that would be left out of a window.
+    pub(super) fn lost_thinking(&self, revision: &Revision, window: &Window) -> FxHashSet<BlockNumber> {
+        let Some(first) = self.first_unfit(revision, window) else { return FxHashSet::default() };
+        let behind = blocks(revision, window).skip_while(|block| block.number != first);
+        let lost = behind.filter(|block| block.kind == BlockKind::Thinking && !self.is_spared(&revision.session, block));
+        lost.map(|block| block.number).collect()
+    }
+
+    /// The thinking of the window that is dropped when something before it changes.
+    pub(in crate::workspace) fn bound_thinking(&self) -> FxHashSet<BlockNumber> {
+        let session = self.session();
+        let binds = self.workspace.provider.binds_thinking();
+        let thinking = self.reading().in_window().filter(|block| binds && block.kind == BlockKind::Thinking);
+        thinking.filter(|block| !self.is_spared(session, block)).map(|block| block.number).collect()
+    }
+
+    /// Why thinking cannot stay.
+    fn bound(&self, revision: &Revision, window: &Window) -> PlanError {
+        let lost = self.lost_thinking(revision, window);
+        let tokens = self.tokens(revision);
+        let model = blocks(revision, window).find(|block| lost.contains(&block.number));
+        let model = model.and_then(|block| revision.session.rows[block.row as usize].model.as_deref());
+        PlanError::Bound {
+            model: model.unwrap_or(&self.reading().model).to_owned(),
+            blocks: lost.len() as u32,
+            tokens: lost.iter().map(|number| tokens[*number as usize - 1]).sum::<f64>().round() as u64,
+        }
+    }
+
+    /// The thinking of a window, by its row before the plan.
+    fn thinking_of(&self, revision: &Revision, window: &Window) -> FxHashSet<(u32, u32)> {
+        let thinking = blocks(revision, window).filter(|block| block.kind == BlockKind::Thinking);
+        thinking.filter_map(|block| Some((revision.was[block.row as usize]?, block.index))).collect()
+    }
+
+    /// The thinking that the plan drops, and the thinking that it restores.
+    pub(super) fn thinking_difference(&self, revision: &Revision, window: &Window, tokens: &[f64]) -> (Thinking, Thinking) {
+        let sent = self.thinking_of(revision, window);
+        let (mut dropped, mut restored) = (Thinking::default(), Thinking::default());
+        let mut before: FxHashSet<(u32, u32)> = FxHashSet::default();
+        for block in self.reading().in_window().filter(|block| block.kind == BlockKind::Thinking) {
+            before.insert((block.row, block.index));
+            if !sent.contains(&(block.row, block.index)) {
+                dropped.add(block.tokens.value);
+            }
+        }
+        for block in blocks(revision, window).filter(|block| block.kind == BlockKind::Thinking) {
+            if revision.was[block.row as usize].is_some_and(|row| !before.contains(&(row, block.index))) {
+                restored.add(tokens[block.number as usize - 1]);
+            }
+        }
+        (dropped, restored)
+    }
+
     /// No longer sends thinking from a block of the revision on: by a row that says so, or, where the client does not know
     /// such rows or some thinking has to stay, by emptying the rows that hold nothing else.
-    pub(super) fn strip(
-        &mut self,
-        revision: &Revision,
-        window: &Window,
-        first: BlockNumber,
-        spared: &dyn Fn(&Block) -> bool,
-    ) -> Result<(), PlanError> {
+    fn strip(&mut self, revision: &Revision, window: &Window, first: BlockNumber) -> Result<(), PlanError> {
         let provider = self.workspace.provider;
         let place = window.blocks.iter().position(|number| *number == first).unwrap_or_default();
         let thinks = |block: &&Block| block.kind == BlockKind::Thinking;
-        let unfit: Vec<&Block> = blocks(revision, window).skip(place).filter(thinks).filter(|block| !spared(block)).collect();
+        let behind = || blocks(revision, window).skip(place).filter(thinks);
+        let spared = |block: &Block| self.is_spared(&revision.session, block);
+        let unfit: Vec<&Block> = behind().filter(|block| !spared(block)).collect();
         let old = |block: &Block| revision.was[block.row as usize];
-        let any_spared = blocks(revision, window).filter(thinks).any(spared);
+        let any_spared = behind().any(spared);
         let alone =
             |block: &&Block| old(block).is_some_and(|row| self.line(row).is_ok_and(|line| provider.is_only_thinking(&line)));
         if (any_spared || !provider.knows_stripping(&self.line(self.last_linked()?)?)) && unfit.iter().all(alone) {
@@ -57,12 +198,58 @@ impl Draft<'_> {
                 reversal.hunks.retain(|hunk| hunk.offset < start || hunk.offset > end);
             }
         }
-        if before.as_deref() == Some(b"[]") {
+        if before.as_deref() == Some(EMPTIED) {
             self.edits.remove(&place);
             return Ok(());
         }
-        let edit = Edit { row: address, slot: Slot::Message, before, after: Some(b"[]".to_vec()), change: None };
+        let edit = Edit { row: address, slot: Slot::Message, before, after: Some(EMPTIED.to_vec()), change: None };
         self.edits.insert(place, edit);
+        Ok(())
+    }
+
+    /// What keeps thinking from being sent and was done by aperture: rows that say so, and rows that it emptied.
+    fn unsent_thinking(&self) -> Result<Vec<(u32, Slot)>, PlanError> {
+        let strips = |row: &u32| {
+            let event = self.session().rows[*row as usize].event.as_deref();
+            matches!(event, Some(Event::ThinkingStripped(ThinkingScope::From { .. })))
+        };
+        let removed: FxHashSet<u32> = self.removed_lines().filter_map(|edit| self.addresses.row(edit.row)).collect();
+        let rows = 0..self.session().rows.len() as u32;
+        let lines: Vec<u32> = rows.filter(strips).filter(|row| !removed.contains(row) && self.added(*row)).collect();
+        // A row that others follow keeps its place in the chain.
+        let ids: FxHashSet<Key> = lines.iter().filter_map(|row| self.session().rows[*row as usize].id).collect();
+        let follows = |(place, row): (u32, &Row)| row.parent.is_some_and(|id| ids.contains(&id)) && !lines.contains(&place);
+        let followed = (0u32..).zip(&self.session().rows).any(follows);
+        let lines = if followed { Vec::new() } else { lines };
+        let empty = Some(hash(EMPTIED));
+        let edits = self.workspace.history.operations.iter().flat_map(|operation| &operation.edits);
+        let emptied = edits.filter(|edit| edit.slot == Slot::Message && edit.after == empty);
+        let emptied: FxHashSet<u32> = emptied.filter_map(|edit| self.addresses.row(edit.row)).collect();
+        let still = |row: &u32| self.value(*row, Slot::Message).as_deref() == Some(EMPTIED);
+        let mut emptied: Vec<u32> = emptied.into_iter().filter(still).collect();
+        emptied.sort_unstable();
+        let lines = lines.into_iter().map(|row| (row, Slot::Line));
+        Ok(lines.chain(emptied.into_iter().map(|row| (row, Slot::Message))).collect())
+    }
+
+    /// Takes out a row that aperture added.
+    fn remove_line(&mut self, row: u32) -> Result<(), PlanError> {
+        let address = self.addresses.of(row).ok_or(PlanError::Moved)?;
+        let before = self.added_line(address)?;
+        let edit = Edit { row: address, slot: Slot::Line, before, after: None, change: None };
+        self.lines.push(edit);
+        Ok(())
+    }
+
+    /// Puts the message back into a row that was emptied.
+    fn refill(&mut self, row: u32) -> Result<(), PlanError> {
+        let address = self.addresses.of(row).ok_or(PlanError::Moved)?;
+        let mut edits = self.workspace.history.operations.iter().flat_map(|operation| &operation.edits);
+        let first = edits.find(|edit| edit.row == address && edit.slot == Slot::Message).and_then(|edit| edit.before);
+        let Some((store, first)) = self.store.zip(first) else { return Ok(()) };
+        let after = Some(store.original(&first)?);
+        let edit = Edit { row: address, slot: Slot::Message, before: Some(EMPTIED.to_vec()), after, change: None };
+        self.edits.insert((row, 0, Slot::Message), edit);
         Ok(())
     }
 }

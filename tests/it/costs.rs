@@ -1,0 +1,270 @@
+//! What a change costs, and that every report gives the same figure.
+
+use crate::changing::{bytes, done, json, run, session};
+use crate::sandbox::Sandbox;
+use serde_json::{Value, json};
+use std::fs;
+
+/// A model that binds thinking to what precedes it, one that does not, and one of which nothing is known.
+const BINDS: &str = "claude-opus-5-5";
+const OLDER: &str = "claude-sonnet-4-6";
+const UNHEARD_OF: &str = "claude-epic-9";
+
+/// A session of one turn a model: thinking, a call with a long result, thinking, an answer.
+fn thinking_session(models: &[&str], version: &str) -> String {
+    let mut rows: Vec<Value> = Vec::new();
+    let mut sent = 12_000;
+    let mut add = |kind: &str, mut body: Value| {
+        let number = rows.len();
+        let parent = rows.last().map_or(Value::Null, |row| row["uuid"].clone());
+        let row = body.as_object_mut().unwrap();
+        row.insert("type".into(), kind.into());
+        row.insert("parentUuid".into(), parent);
+        row.insert("uuid".into(), format!("{number:08}-aaaa-4aaa-8aaa-aaaaaaaaaaaa").into());
+        row.insert("timestamp".into(), format!("2026-11-21T10:{:02}:{:02}.000Z", number / 60, number % 60).into());
+        row.insert("sessionId".into(), "s".into());
+        row.insert("version".into(), version.into());
+        row.insert("cwd".into(), "/w".into());
+        rows.push(body);
+    };
+    for (turn, model) in models.iter().enumerate() {
+        let lines = |word: &str, count: usize| -> String {
+            (0..count).map(|line| format!("{word} {turn} line {line}: nothing of note in part_{turn}_{line}\n")).collect()
+        };
+        let respond = |add: &mut dyn FnMut(&str, Value), id: String, content: Value, sent: u64, grown: u64| {
+            let usage = json!({ "input_tokens": 10, "cache_creation_input_tokens": grown, "cache_read_input_tokens": sent, "output_tokens": 300 });
+            add(
+                "assistant",
+                json!({ "requestId": format!("req_{id}"), "message": { "id": id, "type": "message", "role": "assistant", "model": model, "content": [content], "stop_reason": "end_turn", "usage": usage } }),
+            );
+        };
+        let thought = |word: &str| json!({ "type": "thinking", "thinking": lines(word, 8), "signature": "c2ln".repeat(60) });
+        add("user", json!({ "message": { "role": "user", "content": format!("please look at part {turn}") } }));
+        let call = json!({ "type": "tool_use", "id": format!("toolu_{turn}"), "name": "Bash", "input": { "command": format!("cat part_{turn}.log") } });
+        respond(&mut add, format!("msg_{turn}a"), thought("first"), sent, 900);
+        respond(&mut add, format!("msg_{turn}a"), call, sent, 900);
+        let result = json!([{ "type": "tool_result", "tool_use_id": format!("toolu_{turn}"), "content": lines("log", 120) }]);
+        add("user", json!({ "message": { "role": "user", "content": result } }));
+        sent += 3_000;
+        respond(&mut add, format!("msg_{turn}b"), thought("second"), sent, 2_500);
+        respond(&mut add, format!("msg_{turn}b"), json!({ "type": "text", "text": format!("part {turn} is fine") }), sent, 2_500);
+        sent += 800;
+    }
+    rows.iter().map(|row| format!("{row}\n")).collect()
+}
+
+fn sandbox_of(models: &[&str], version: &str) -> Sandbox {
+    let sandbox = Sandbox::new();
+    sandbox.session("6b1f0000-0000-4000-8000-000000000001", thinking_session(models, version), 0);
+    sandbox
+}
+
+/// The numbers of the thinking blocks that would be sent.
+fn thinking(sandbox: &Sandbox) -> Vec<u64> {
+    let blocks = json(sandbox, "blocks 'kind(thinking) ~ cold'", "blocks");
+    blocks["blocks"].as_array().unwrap().iter().map(|block| block["number"].as_u64().unwrap()).collect()
+}
+
+/// The first result, a long one.
+const RESULT: &str = "4";
+
+#[test]
+fn only_models_that_bind_their_thinking_lose_it() {
+    for version in ["2.1.330", "2.1.200"] {
+        for (models, dropped) in [
+            ([OLDER, OLDER, OLDER], 0),
+            ([BINDS, BINDS, BINDS], 5),
+            ([UNHEARD_OF, UNHEARD_OF, UNHEARD_OF], 5),
+            ([BINDS, OLDER, BINDS], 3),
+        ] {
+            let sandbox = sandbox_of(&models, version);
+            let before = thinking(&sandbox);
+            let change = json(&sandbox, &format!("compress {RESULT} --level minimal"), "change");
+            assert_eq!(change["thinking_dropped"], dropped, "{models:?} {version}");
+            assert_eq!(change["thinking_dropped_tokens"].as_f64().unwrap() > 0.0, dropped > 0, "{models:?} {version}");
+            assert_eq!(before.len() - thinking(&sandbox).len(), dropped, "{models:?} {version}");
+            done(&sandbox, "undo");
+            assert_eq!(thinking(&sandbox), before, "{models:?} {version}");
+        }
+    }
+}
+
+#[test]
+fn thinking_is_kept_on_request_unless_its_model_binds_it() {
+    let line = format!("compress {RESULT} --level minimal --keep-thinking");
+    for models in [[OLDER; 3], [UNHEARD_OF; 3]] {
+        let sandbox = sandbox_of(&models, "2.1.330");
+        let before = thinking(&sandbox);
+        assert_eq!(json(&sandbox, &line, "change")["thinking_dropped"], 0, "{models:?}");
+        assert_eq!(thinking(&sandbox), before);
+    }
+    let sandbox = sandbox_of(&[BINDS; 3], "2.1.330");
+    let before = bytes(&sandbox);
+    let outcome = run(&sandbox, &line);
+    assert_eq!(outcome.code, 1);
+    assert!(outcome.stderr.contains("claude-opus-5-5 binds its thinking to everything before it"), "{}", outcome.stderr);
+    assert!(outcome.stderr.contains("5 thinking blocks"), "{}", outcome.stderr);
+    assert!(bytes(&sandbox) == before);
+    // No thinking follows the last result but one.
+    let last = json(&sandbox, "blocks 'kind(text) & role(assistant) ~ cold'", "blocks");
+    let last = last["blocks"].as_array().unwrap().last().unwrap()["number"].clone();
+    done(&sandbox, &format!("update {last} 'done' --keep-thinking"));
+    assert_eq!(thinking(&sandbox).len(), 6);
+}
+
+#[test]
+fn expand_sends_the_thinking_again_that_its_compress_dropped() {
+    for version in ["2.1.330", "2.1.200"] {
+        let sandbox = sandbox_of(&[BINDS; 3], version);
+        let before = thinking(&sandbox);
+        let later = json(&sandbox, "blocks 'kind(tool_result)'", "blocks")["blocks"][1]["number"].clone();
+        let dropped = json(&sandbox, &format!("compress {RESULT}|{later} --level minimal"), "change");
+        assert_eq!(dropped["thinking_dropped"], 5, "{version}");
+        // Up to the second change everything is as it was.
+        let change = json(&sandbox, &format!("expand {RESULT}"), "change");
+        assert_eq!((&change["thinking_restored"], &change["thinking_dropped"]), (&json!(2), &json!(0)), "{version}");
+        assert!(change["thinking_restored_tokens"].as_f64().unwrap() > 0.0);
+        assert_eq!(thinking(&sandbox), before[..3], "{version}");
+        let text = done(&sandbox, &format!("expand {later}"));
+        assert!(text.contains("3 thinking blocks (") && text.contains(" are sent again\n"), "{text}");
+        assert_eq!(thinking(&sandbox), before, "{version}");
+        let rows = |bytes: &[u8]| bytes.iter().filter(|byte| **byte == b'\n').count();
+        assert_eq!(rows(&bytes(&sandbox)), 18, "{version}");
+    }
+}
+
+/// Thinking that was signed behind the shortened block would be lost instead.
+#[test]
+fn expand_sends_no_thinking_again_for_which_newer_thinking_would_go() {
+    let sandbox = sandbox_of(&[BINDS; 2], "2.1.330");
+    done(&sandbox, &format!("compress {RESULT} --level minimal"));
+    let all = thinking_session(&[BINDS; 3], "2.1.330");
+    let more: String = all.lines().skip(12).map(|row| format!("{row}\n")).collect();
+    let last = bytes(&sandbox);
+    let last: Value = serde_json::from_slice(last.split(|byte| *byte == b'\n').rfind(|row| !row.is_empty()).unwrap()).unwrap();
+    let more = more.replace("00000011-aaaa-4aaa-8aaa-aaaaaaaaaaaa", last["uuid"].as_str().unwrap());
+    fs::write(session(&sandbox), [&bytes(&sandbox), more.as_bytes()].concat()).unwrap();
+    let sent = thinking(&sandbox);
+    assert_eq!(sent.len(), 3);
+    let change = json(&sandbox, &format!("expand {RESULT} --dry-run"), "change");
+    assert_eq!(change["thinking_restored"], 0);
+    done(&sandbox, &format!("expand {RESULT}"));
+    assert!(thinking(&sandbox).iter().all(|number| sent.contains(number)));
+}
+
+/// The tokens of the window.
+fn window(sandbox: &Sandbox) -> f64 {
+    json(sandbox, "status", "status")["tokens"]["value"].as_f64().unwrap()
+}
+
+/// What a window is shortened to is what was asked for, thinking that goes along included.
+#[test]
+fn a_budget_counts_the_thinking_that_its_change_drops() {
+    for models in [[BINDS; 8], [OLDER; 8]] {
+        let sandbox = sandbox_of(&models, "2.1.330");
+        let total = window(&sandbox);
+        for share in [0.97, 0.9, 0.8, 0.7, 0.6, 0.5] {
+            let budget = (total * share).floor();
+            let line = format!("compress --budget {budget} --dry-run");
+            let outcome = run(&sandbox, &line);
+            if outcome.code == 0 {
+                let after = json(&sandbox, &line, "change")["tokens_after"].as_f64().unwrap();
+                assert!(after <= budget && after >= budget * 0.95, "{models:?} {share}: {after} of {budget}");
+                continue;
+            }
+            // What cannot be reached is refused with what can be.
+            let smallest = outcome.stderr.split("--budget ").nth(1).unwrap().split(' ').next().unwrap().to_owned();
+            let least: f64 = smallest.parse().unwrap();
+            assert!(least > budget, "{}", outcome.stderr);
+            let after = json(&sandbox, &format!("compress --budget {smallest} --dry-run"), "change");
+            assert!((after["tokens_after"].as_f64().unwrap() - least).abs() <= 1.0, "{after}");
+            assert_eq!(run(&sandbox, &format!("compress --budget {} --dry-run", least - 2.0)).code, 1);
+        }
+    }
+}
+
+#[test]
+fn compress_stale_reaches_rest_in_one_run() {
+    for (models, preset) in
+        [([BINDS; 14], "balanced"), ([OLDER; 14], "light"), ([OLDER; 14], "aggressive"), ([OLDER; 14], "lossless")]
+    {
+        let sandbox = sandbox_of(&models, "2.1.330");
+        let line = format!("compress --stale --preset {preset}");
+        let changes = json(&sandbox, &line, "change")["changes"].as_array().unwrap().len();
+        assert!(changes > 0 || ["light", "lossless"].contains(&preset), "{preset}");
+        assert_eq!(json(&sandbox, &line, "change")["edits"], 0, "{preset}");
+        if preset == "balanced" {
+            assert!(!done(&sandbox, "status").contains("compress --stale"));
+        }
+    }
+}
+
+#[test]
+fn status_and_compress_tell_stale_from_aging_blocks() {
+    let sandbox = sandbox_of(&[OLDER; 24], "2.1.330");
+    let status = json(&sandbox, "status", "status");
+    for name in ["stale", "aging"] {
+        let blocks = json(&sandbox, &format!("blocks {name}"), "blocks")["blocks"].as_array().unwrap().len();
+        assert_eq!(status[name]["blocks"].as_u64().unwrap() as usize, blocks, "{name}");
+        assert!(blocks > 0, "{name}");
+    }
+    assert_eq!(json(&sandbox, "blocks 'stale & aging'", "blocks")["blocks"].as_array().unwrap().len(), 0);
+    assert!(done(&sandbox, "compress --stale --dry-run").contains("of these stale blocks −"));
+}
+
+/// The advice, the dry run, the summary, the next status and the undo give one figure.
+#[test]
+fn every_report_gives_the_same_figure() {
+    for models in [[BINDS; 14], [OLDER; 14]] {
+        for preset in ["lossless", "light", "balanced", "aggressive", "handoff"] {
+            let sandbox = sandbox_of(&models, "2.1.330");
+            let line = format!("compress --stale --preset {preset}");
+            let saved = |change: &Value| change["tokens_before"].as_f64().unwrap() - change["tokens_after"].as_f64().unwrap();
+            let before = window(&sandbox);
+            let advice = json(&sandbox, "status", "status")["suggestions"][0].clone();
+            let planned = saved(&json(&sandbox, &format!("{line} --dry-run"), "change"));
+            if preset == "balanced" {
+                assert_eq!(advice["command"], "aperture compress --stale");
+                assert!((advice["saved_tokens"].as_f64().unwrap() - planned).abs() <= 1.0, "{advice} {planned}");
+            }
+            let change = json(&sandbox, &line, "change");
+            let (done, seen) = (saved(&change), before - window(&sandbox));
+            if change["edits"] == 0 {
+                assert_eq!((planned, seen), (0.0, 0.0), "{preset}");
+                continue;
+            }
+            let back = -saved(&json(&sandbox, "undo", "change"));
+            for (what, figure) in [("summary", done), ("status", seen), ("undo", back)] {
+                assert!((figure - planned).abs() <= 2.0, "{what} with {preset} on {}: {figure}, not {planned}", models[0]);
+            }
+        }
+    }
+}
+
+/// Output of a command that the client ran is no prompt, shortened or not.
+#[test]
+fn a_shortened_row_becomes_no_turn() {
+    let output: String = (0..90).map(|line| format!("line {line} of the output of nothing in particular\n")).collect();
+    for (open, close) in
+        [("<local-command-stdout>", "</local-command-stdout>"), ("<bash-stdout>", "</bash-stdout><bash-stderr></bash-stderr>")]
+    {
+        let text = thinking_session(&[OLDER; 2], "2.1.330").replacen(
+            "\"please look at part 1\"",
+            &serde_json::to_string(&format!("{open}{output}{close}")).unwrap(),
+            1,
+        );
+        let sandbox = Sandbox::new();
+        sandbox.session("6b1f0000-0000-4000-8000-000000000001", text, 0);
+        let turns = || json(&sandbox, "status", "status")["turns"].clone();
+        assert_eq!(turns(), 1);
+        let number = json(&sandbox, "blocks 'role(user) & larger(400)'", "blocks")["blocks"][0]["number"].clone();
+        for level in ["trimmed", "summarized", "minimal"] {
+            done(&sandbox, &format!("compress {number} --level {level}"));
+            assert_eq!(turns(), 1, "{open} {level}");
+            let block = json(&sandbox, &format!("blocks {number}"), "blocks");
+            assert_eq!(block["blocks"][0]["level"], level);
+        }
+        done(&sandbox, &format!("expand {number}"));
+        assert!(String::from_utf8(bytes(&sandbox)).unwrap().contains("line 89 of the output"));
+    }
+}
