@@ -49,6 +49,10 @@ pub struct Block {
     pub keywords: Keywords,
     /// What the line says that stands where aperture shortened it.
     pub marker: Option<Marker>,
+    /// The parts of the content that a person wrote, as ranges of bytes, in order: a prompt, an answer, a reason.
+    pub words: Box<[(u32, u32)]>,
+    /// Whether it holds instructions that are in force: loaded rules, skills and memory files, or what a compaction left.
+    pub ground: bool,
 
     /// Its place in file order, from 1.
     #[serde(skip)]
@@ -144,6 +148,8 @@ impl Block {
             uses: 0,
             keywords: Keywords::default(),
             marker: None,
+            words: Box::default(),
+            ground: false,
             number: 0,
             timestamp: None,
             tokens: TokenCount::ZERO,
@@ -175,6 +181,8 @@ impl Block {
             signature_bytes: self.signature_bytes,
             preview: self.preview.clone(),
             marker: self.marker,
+            words: self.words.clone(),
+            ground: self.ground,
             number: self.number,
             timestamp: self.timestamp,
             tokens: self.tokens,
@@ -182,6 +190,16 @@ impl Block {
             level: self.level,
             ..Block::new(self.kind, self.role)
         }
+    }
+
+    /// The parts of its content that a person wrote. What is no range of this content is left out.
+    pub fn words_in<'a>(&self, content: &'a str) -> impl Iterator<Item = &'a str> {
+        self.words.iter().filter_map(move |(start, end)| content.get(*start as usize..*end as usize))
+    }
+
+    /// Bytes of its content that a person wrote.
+    pub fn words_bytes(&self) -> u64 {
+        self.words.iter().map(|(start, end)| u64::from(end - start)).sum()
     }
 
     /// What the block is about in one word or path: the target of its tool, or its label.

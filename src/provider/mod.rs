@@ -12,6 +12,7 @@ mod json;
 mod json_edit;
 mod message;
 mod sniff;
+mod words;
 
 use crate::model::limits::TITLE_CHARACTERS;
 use crate::model::{Block, BlockKind, Event, Key, Row, RowKind, Session, Slot, Window};

@@ -14,8 +14,6 @@ use std::collections::BTreeMap;
 const LEAST_BYTES: u64 = 150;
 /// Bytes of a text of the model from which on it gets shorter: what it concluded in a sentence or two is the thread of the work.
 const SAID_BYTES: u64 = 300;
-/// Bytes of a prompt from which on it holds more than what the user typed.
-const PASTED_BYTES: u64 = 2_000;
 /// Bytes by which a block that is short already must get shorter still to be changed again.
 const LEAST_SAVED_BYTES: usize = 120;
 
@@ -59,7 +57,15 @@ impl Source {
             label: engine::placeholder_label(&self.original.block),
             reason: self.reason.clone(),
             newest: self.newest,
+            held: self.held(),
         }
+    }
+
+    /// The words of a person, as they stand in the part that is shortened.
+    fn held(&self) -> Vec<(u32, u32)> {
+        let offset = if self.inner.is_some() { REMINDER.0.len() as u32 } else { 0 };
+        let inside = |(start, end): &(u32, u32)| Some((start.checked_sub(offset)?, end.checked_sub(offset)?));
+        self.original.block.words.iter().filter_map(inside).collect()
     }
 
     /// A shortened content as it stands in its block.
@@ -209,14 +215,14 @@ fn sources(draft: &Draft<'_>, aim: Aim, scope: &Scope, rules: &Rules) -> Result<
 /// Whether a block is of a kind and size that gets shorter with age.
 fn is_old(workspace: &Workspace<'_>, block: &Block) -> bool {
     let row = &workspace.reading.session.rows[block.row as usize];
-    let typed = row.prompt && block.role == Role::User && block.kind == BlockKind::Text && block.bytes < PASTED_BYTES;
+    // What a person said stays: of such a block only the rest can go.
+    let rest = block.bytes.saturating_sub(block.words_bytes());
     let said = block.role == Role::Assistant && block.kind == BlockKind::Text && block.bytes < SAID_BYTES;
     block.level < Level::Minimal
         && !said
         && !workspace.provider.is_ground(row, block)
         && block.kind != BlockKind::Thinking
-        && !typed
-        && (block.bytes >= LEAST_BYTES || !block.images.is_empty())
+        && (rest >= LEAST_BYTES || !block.images.is_empty())
 }
 
 /// Why a block stays as it is, if so.

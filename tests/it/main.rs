@@ -25,3 +25,4 @@ mod secrets;
 mod walls;
 mod watch;
 mod window;
+mod words;

@@ -4,6 +4,7 @@ use super::{content, templates};
 use crate::model::{Block, BlockKind, Flags, Image, Role, Row};
 use crate::provider::ParsedBlock;
 use crate::provider::json::{elements, member, text, text_of};
+use crate::provider::words;
 use serde_json::value::RawValue;
 use std::borrow::Cow;
 
@@ -70,8 +71,20 @@ pub(super) fn read<'a>(
         }
     }));
     // The prompt as it was typed, without what the client says around it.
-    if let (true, Some(parsed)) = (row.prompt, blocks.get_mut(first)) {
-        parsed.block.preview = text_of(member(payload, "prompt")).unwrap_or_default().into();
+    let prompt = member(payload, "prompt").filter(|_| row.prompt);
+    if let (Some(prompt), Some(parsed)) = (prompt, blocks.get_mut(first)) {
+        parsed.block.preview = text_of(Some(prompt)).unwrap_or_default().into();
+    }
+    let typed = prompt.map(|prompt| match text(prompt) {
+        Some(text) => vec![text],
+        None => elements(prompt).into_iter().filter_map(|part| text_of(member(part, "text"))).collect(),
+    });
+    for ParsedBlock { block, content, .. } in &mut blocks[first..] {
+        let places = typed.iter().flatten().filter_map(|typed| Some((content.find(&**typed)?, typed.len())));
+        let mut found: Vec<_> = places.flat_map(|(at, length)| words::typed(content, at, at + length)).collect();
+        found.sort_unstable();
+        found.dedup_by(|next, before| next.0 < before.1);
+        block.words = found.into();
     }
 }
 

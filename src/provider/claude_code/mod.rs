@@ -12,6 +12,7 @@ pub mod settings;
 mod templates;
 mod tool;
 mod window;
+mod words;
 mod write;
 
 use super::{Location, Message, NewRow, OpenSession, ParsedRow, Places, ProviderAdapter, Scanner, Stub};
