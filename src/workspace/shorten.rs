@@ -2,7 +2,7 @@
 
 use super::draft::{Draft, Kept};
 use super::{Original, PlanError, Workspace};
-use crate::engine::{self, Context, KeptPieces, Need, Outlined, Preset, Rules, Selection, Shortened, Subject};
+use crate::engine::{self, Choice, Context, KeptPieces, Need, Outlined, Preset, Rules, Selection, Shortened, Subject};
 use crate::model::{Block, BlockKind, BlockNumber, Key, Level, Role};
 use crate::store::Cache;
 use rustc_hash::{FxHashMap, FxHashSet};
@@ -10,8 +10,6 @@ use serde::Serialize;
 use std::cell::OnceCell;
 use std::collections::BTreeMap;
 
-/// Bytes from which on a block can get shorter by more than its marker line.
-const LEAST_BYTES: u64 = 150;
 /// Bytes of a text of the model from which on it gets shorter: what it concluded in a sentence or two is the thread of the work.
 const SAID_BYTES: u64 = 300;
 /// Bytes by which a block that is short already must get shorter still to be changed again.
@@ -39,6 +37,8 @@ struct Source {
     inner: Option<String>,
     reason: String,
     newest: bool,
+    /// The numbers of the choices in it that the user named.
+    named: Vec<u32>,
 }
 
 impl Source {
@@ -46,7 +46,7 @@ impl Source {
         let attached = original.block.kind == BlockKind::Attachment;
         let inner = original.content.strip_prefix(REMINDER.0).and_then(|rest| rest.strip_suffix(REMINDER.1));
         let inner = inner.filter(|_| attached).map(str::to_owned);
-        Source { original, inner, reason, newest }
+        Source { original, inner, reason, newest, named: Vec::new() }
     }
 
     fn subject(&self) -> Subject<'_> {
@@ -61,11 +61,14 @@ impl Source {
         }
     }
 
-    /// The words of a person, as they stand in the part that is shortened.
+    /// The words of a person, and the choices that they named, as they stand in the part that is shortened.
     fn held(&self) -> Vec<(u32, u32)> {
         let offset = if self.inner.is_some() { REMINDER.0.len() as u32 } else { 0 };
         let inside = |(start, end): &(u32, u32)| Some((start.checked_sub(offset)?, end.checked_sub(offset)?));
-        self.original.block.words.iter().filter_map(inside).collect()
+        match &*self.named {
+            [] => self.original.block.words.iter().filter_map(inside).collect(),
+            named => engine::items(&self.original.content, named),
+        }
     }
 
     /// A shortened content as it stands in its block.
@@ -191,6 +194,7 @@ fn put(draft: &mut Draft<'_>, shortened: Vec<Shortened>, sources: &FxHashMap<Blo
 fn sources(draft: &Draft<'_>, aim: Aim, scope: &Scope, rules: &Rules) -> Result<(Vec<Source>, KeptBlocks), PlanError> {
     let reading = &draft.workspace.reading;
     let newest = engine::newest(reading, if let Aim::Preset(preset) = aim { preset.newest_percent } else { 0.0 });
+    let choices = engine::choices(reading);
     let mut kept = KeptBlocks::new();
     let mut sources: Vec<Source> = Vec::new();
     let meant = |block: &&Block| scope.only.as_ref().is_none_or(|only| only.contains(&block.number));
@@ -205,24 +209,31 @@ fn sources(draft: &Draft<'_>, aim: Aim, scope: &Scope, rules: &Rules) -> Result<
             },
         };
         match original {
-            Ok(original) => sources.push(Source::new(original, engine::why_old(block), newest.contains(&block.number))),
+            Ok(original) => {
+                let named = named(&choices, block.number);
+                sources.push(Source { named, ..Source::new(original, engine::why_old(block), newest.contains(&block.number)) });
+            }
             Err(why) => kept.entry(why).or_default().push(block.number),
         }
     }
     Ok((sources, kept))
 }
 
+/// The numbers of the choices in a block that the user named.
+fn named(choices: &[Choice], block: BlockNumber) -> Vec<u32> {
+    choices.iter().filter(|choice| choice.offer == block).flat_map(|choice| choice.numbers.iter().copied()).collect()
+}
+
 /// Whether a block is of a kind and size that gets shorter with age.
 fn is_old(workspace: &Workspace<'_>, block: &Block) -> bool {
-    let row = &workspace.reading.session.rows[block.row as usize];
     // What a person said stays: of such a block only the rest can go.
     let rest = block.bytes.saturating_sub(block.words_bytes());
     let said = block.role == Role::Assistant && block.kind == BlockKind::Text && block.bytes < SAID_BYTES;
     block.level < Level::Minimal
         && !said
-        && !workspace.provider.is_ground(row, block)
+        && !engine::is_ground(&workspace.reading, block)
         && block.kind != BlockKind::Thinking
-        && (rest >= LEAST_BYTES || !block.images.is_empty())
+        && (rest >= engine::LEAST_BYTES || !block.images.is_empty())
 }
 
 /// Why a block stays as it is, if so.
@@ -323,7 +334,8 @@ fn one(
     if rules.is_some_and(|rules| rules.protect(block, &original.content)) {
         return keep(Kept::Protected);
     }
-    let source = Source::new(original, reason.to_owned(), false);
+    let named = named(&engine::choices(&draft.workspace.reading), block.number);
+    let source = Source { named, ..Source::new(original, reason.to_owned(), false) };
     let context = Context { name: &|term| need.of_name(term), line: need.of_line(block), shown };
     let Some(content) = source.subject().at_level(level, &context) else { return keep(Kept::NotShorter) };
     let content = source.wrapped(content);

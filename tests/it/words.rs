@@ -4,8 +4,7 @@ use crate::sandbox::Sandbox;
 use serde_json::{Value, json};
 use std::path::PathBuf;
 
-/// Presets that shorten each block in its place.
-const IN_PLACE: &[&str] = &["lossless", "light", "balanced", "aggressive"];
+const PRESETS: &[&str] = &["lossless", "light", "balanced", "aggressive", "handoff"];
 
 /// A session in the making, and what a person said in it.
 struct Talk {
@@ -204,7 +203,7 @@ fn check(name: &str, words: &[String], sent: &str) {
 fn every_preset_keeps_what_a_person_said() {
     for seed in 1..=3 {
         let talk = Talk::whole(seed);
-        for preset in IN_PLACE {
+        for preset in PRESETS {
             let sandbox = Sandbox::new();
             talk.put(&sandbox);
             let before = sent(&sandbox);
@@ -214,6 +213,11 @@ fn every_preset_keeps_what_a_person_said() {
             check(preset, &talk.words, &after);
             let shorter = after.len() * 10 < before.len() * 9;
             assert!(shorter || *preset == "lossless", "{preset}: {} of {}", after.len(), before.len());
+            if *preset == "handoff" {
+                let digest = &after[after.find("[handed over: ").unwrap()..];
+                let newest = digest.find("The newest prompt (#").unwrap();
+                assert!(newest < digest.find("What the user said before:").unwrap(), "{digest}");
+            }
         }
     }
 }

@@ -27,6 +27,32 @@ const USER_TYPES: &[&str] = &[
     "widget_context_hint",
 ];
 
+/// Types that hold instructions, rules, skills or memory, as long as they are in the window.
+const GROUND: &[&str] = &[
+    "account_memory_recall",
+    "auto_mode",
+    "context_sections",
+    "cowork_memory_context",
+    "critical_system_reminder",
+    "goal_status",
+    "goals",
+    "instruction_files_not_loaded",
+    "instructions",
+    "invoked_skills",
+    "mcp_instructions_delta",
+    "memory",
+    "nested_memory",
+    "output_style",
+    "plan_mode",
+    "relevant_memories",
+];
+
+/// Whether the client announces the content of an attachment again when no row of the chain holds it: modes, lists, servers. It
+/// reads a memory file again only with a file beside it.
+pub(super) fn is_announced(block: &Block) -> bool {
+    block.kind == BlockKind::Attachment && !block.label.contains("memor")
+}
+
 /// A part of an attachment as the client sends it.
 pub(super) enum Rendered<'a> {
     /// A text.
@@ -92,6 +118,7 @@ pub(super) fn read<'a>(
 pub(super) fn block<'a>(label: &str, role: Role, content: Cow<'a, str>) -> ParsedBlock<'a> {
     let mut block = Block::new(BlockKind::Attachment, role);
     block.label = label.into();
+    block.ground = GROUND.contains(&label);
     ParsedBlock::new(block, content)
 }
 

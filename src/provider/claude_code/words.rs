@@ -42,6 +42,14 @@ const BETWEEN_BYTES: usize = 32;
 /// Tags around what was typed in a record of a command.
 const TYPED_TAGS: &[&str] = &["command-args", "bash-input"];
 
+/// Marks the texts of a row that the client wrote in the user's name to instruct the model: a skill, a command, what a compaction left.
+pub(super) fn mark_ground(fields: &RowFields<'_>, row: &Row, blocks: &mut [ParsedBlock<'_>]) {
+    let instructs = is_true(fields.compact_summary) || row.flags.any(Flags::META) && !row.flags.any(Flags::CAVEAT);
+    for ParsedBlock { block, .. } in blocks.iter_mut().filter(|_| instructs) {
+        block.ground = block.kind == BlockKind::Text && block.role == Role::User;
+    }
+}
+
 /// Marks the words of a person in the blocks of a row of the user.
 pub(super) fn mark(fields: &RowFields<'_>, row: &Row, blocks: &mut [ParsedBlock<'_>]) {
     if row.sidechain || row.flags.any(Flags::NOTIFICATION) || !is_human(fields) {
@@ -129,7 +137,8 @@ fn answers(fields: &RowFields<'_>, content: &str) -> Option<Vec<Span>> {
         return Some(typed(content, begin.len(), content.len()));
     };
     let notes = result.and_then(|result| member(result, "annotations")).filter(|value| is_object(value));
-    let notes = notes.map(members).unwrap_or_default().into_iter().map(|(question, note)| (question, words_of(note)));
+    let notes = notes.map(members).unwrap_or_default().into_iter();
+    let notes = notes.map(|(question, note)| (question, member(note, "notes").and_then(text).into_iter().collect()));
     let said = members(answers).into_iter().map(|(question, answer)| (question, words_of(answer))).chain(notes);
     let mut found: Vec<(usize, usize)> = Vec::new();
     for (question, words) in said {
@@ -161,12 +170,11 @@ fn is_object(value: &RawValue) -> bool {
     value.get().starts_with('{')
 }
 
-/// All texts in an answer or a note: one, a list, or the members of an object.
+/// All texts in an answer: one, or a list.
 fn words_of(value: &RawValue) -> Vec<Cow<'_, str>> {
     match value.get().as_bytes().first() {
         Some(b'"') => text(value).into_iter().collect(),
         Some(b'[') => elements(value).into_iter().filter_map(text).collect(),
-        Some(b'{') => members(value).into_iter().filter_map(|(_, value)| text(value)).collect(),
         _ => Vec::new(),
     }
 }
@@ -252,7 +260,8 @@ mod tests {
         check(result(content, false, shown), &[&["\"Which?\"=\"B\", \"How many?\"=\"as \"few\" as you can\""]]);
         let noted = json!({"toolUseResult": {"answers": {"Which?": ""}, "annotations": {"Which?": {"notes": "neither"}}}});
         check(result("\"Which?\"=(none) notes: neither. Read it.", false, noted), &[&["\"Which?\"=(none) notes: neither"]]);
-        let other = json!({"toolUseResult": {"answers": {"Which?": "B"}, "annotations": {"Why?": {"notes": "ask me"}}}});
+        let other =
+            json!({"toolUseResult": {"answers": {"Which?": "B"}, "annotations": {"Why?": {"preview": "x", "notes": "ask me"}}}});
         let preview = "x".repeat(BETWEEN_BYTES);
         let content = format!("\"Which?\"=\"B\" preview: {preview}, \"Why?\"=(none) notes: ask me. Go on.");
         check(result(&content, false, other), &[&["\"Which?\"=\"B\"", "\"Why?\"=(none) notes: ask me"]]);

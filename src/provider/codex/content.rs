@@ -22,6 +22,8 @@ const CLIENT_TEXTS: &[&str] = &[
     "<skill>",
     "<system-reminder>",
 ];
+/// Labels of such texts that hold instructions.
+const GROUND: &[&str] = &["agents_md", "INSTRUCTIONS", "user_instructions", "skill"];
 /// Where the prompt begins in a text into which an editor put its own context before it.
 const REQUEST: &str = "## My request for Codex:";
 /// Beginnings of such texts.
@@ -103,6 +105,7 @@ fn spoken<'a>(piece: &Piece<'a>) -> ParsedBlock<'a> {
     let mut block = Block::new(if added { BlockKind::Attachment } else { BlockKind::Text }, role);
     if added {
         block.label = label(&content).into();
+        block.ground = role == Role::System || GROUND.contains(&&*block.label);
     } else if role == Role::User {
         let typed = prompt(&content);
         block.words = match typed {
