@@ -223,7 +223,7 @@ fn newest_prompt(reading: &Reading) -> Option<&Block> {
 /// The words of a person, each part as it was; what is left out of a very long prompt is counted.
 fn said(old: &Old<'_>, newest: bool) -> String {
     let gap = |bytes: usize| format!("\n[… {bytes} bytes of this prompt: @recall({})]\n", old.block.number);
-    match (&*old.words, old.rest_bytes()) {
+    match (old.words, old.rest_bytes()) {
         _ if old.block.kind == BlockKind::ToolResult => old.words.join("\n"),
         ([first, .., last], rest) if !newest && old.is_long() => {
             let (head, tail) = (head_of(first), tail_of(last));

@@ -265,7 +265,7 @@ fn check_words(block: &Block, content: &str) -> usize {
     let mut shortened: Vec<String> = LEVELS.into_iter().filter_map(|level| subject.at_level(level, &context)).collect();
     shortened.extend(subject.at_level(Level::Archived, &context));
     let subjects = [subject];
-    let outlined = super::Outlined::new(&subjects);
+    let outlined = Outlined::new(&subjects);
     let selection = outlined.weigh(&crate::engine::Reading::default());
     for preset in PRESETS {
         let kept = selection.first(selection.worth_at_least(preset.worth()));
