@@ -55,6 +55,7 @@ pub fn report(env: &Env, arguments: &Arguments) -> Result<ExplainReport, Command
                     label: engine::label(&original.block),
                     reason: engine::why_old(block),
                     newest: false,
+                    held: original.block.words.to_vec(),
                 };
                 let mut levels = engine::levels(reading, &subject);
                 levels.push(by_preset(env, &workspace, store.as_ref(), block)?);

@@ -1,5 +1,6 @@
 //! Explanations: why a block is in the state that it is in, what refers to it, and what each level would keep.
 
+use super::ground::{is_ground, is_said};
 use super::patience::Patience;
 use super::references::{Referrer, referrers};
 use super::states::{ACTIVE_STEPS, FRESH_STEPS, Facts, HOT, lifecycle};
@@ -108,7 +109,7 @@ fn ago(now: u32, then: u32) -> String {
 /// Why the state is what it is, in words, the deciding fact first.
 fn because(reading: &Reading, block: &Block) -> Vec<String> {
     let facts = Facts::of(block, reading.steps, &reading.stale_policy);
-    let patience = reading.stale_policy.patience(block.kind);
+    let patience = reading.stale_policy.patience_with(block);
     let usefulness = &block.usefulness;
     let age = reading.steps.saturating_sub(block.position.step);
     let mut because = Vec::new();
@@ -123,7 +124,11 @@ fn because(reading: &Reading, block: &Block) -> Vec<String> {
             because.push(format!("the last time {}", ago(reading.steps, usefulness.last_step.unwrap_or_default())));
         }
         State::Active if patience.is_none() => {
-            because.push(format!("{} does not go stale", block.kind.name().replace('_', " ")));
+            because.push(match () {
+                () if is_ground(reading, block) => "instructions stay as they are while they are in force".to_owned(),
+                () if is_said(block) => "what the user said stays as it is".to_owned(),
+                () => format!("{} does not go stale", block.kind.name().replace('_', " ")),
+            });
         }
         State::Active if !facts.settled => {
             because.push(format!("{} old: too early to judge before {}", plural(age, "step"), ACTIVE_STEPS + 1));
@@ -163,7 +168,7 @@ fn heat(reading: &Reading, block: &Block) -> String {
         }
     };
     let long = |patience: Patience| usefulness.stale_turns >= patience.turns || usefulness.stale_steps >= patience.steps;
-    let kept = block.state == State::Referenced && reading.stale_policy.patience(block.kind).is_some_and(long);
+    let kept = block.state == State::Referenced && reading.stale_policy.patience_with(block).is_some_and(long);
     let note = if kept { "; too hot to go stale" } else { "" };
     format!("{:.2}, {word}: {uses}{note}", usefulness.heat)
 }

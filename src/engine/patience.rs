@@ -1,5 +1,6 @@
 //! Patience: for how long a block may be unused, and how long that still is.
 
+use super::ground::{instructs, is_said};
 use super::references::steps_until_below;
 use super::states::{ACTIVE_STEPS, Facts, HOT};
 use crate::model::{Block, BlockKind, State};
@@ -54,11 +55,16 @@ impl StalePolicy {
     pub fn patience(&self, kind: BlockKind) -> Option<Patience> {
         self.0[kind as usize]
     }
+
+    /// For how long a block may be unused: for ever if it instructs, or is what a person said.
+    pub fn patience_with(&self, block: &Block) -> Option<Patience> {
+        self.patience(block.kind).filter(|_| !instructs(block) && !is_said(block))
+    }
 }
 
 /// Turns without a reference until a block goes stale, when each has so many steps; 0 when it is, none when it never does.
 pub fn turns_left(block: &Block, step: u32, policy: &StalePolicy, steps_per_turn: f64) -> Option<u32> {
-    let patience = policy.patience(block.kind)?;
+    let patience = policy.patience_with(block)?;
     let facts = Facts::of(block, step, policy);
     if !facts.is_whole() {
         return None;

@@ -33,7 +33,7 @@ impl Facts {
     /// What holds of a block. `step` is the last one of the session.
     pub fn of(block: &Block, step: u32, policy: &StalePolicy) -> Facts {
         let usefulness = &block.usefulness;
-        let patience = policy.patience(block.kind);
+        let patience = policy.patience_with(block);
         let age = step.saturating_sub(block.position.step);
         let unused = |patience: Patience| {
             usefulness.stale_steps >= patience.steps

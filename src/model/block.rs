@@ -52,6 +52,10 @@ pub struct Block {
     pub marker: Option<Marker>,
     /// What is left of it under each limit under which the client may send it; only the limits that it exceeds.
     pub cuts: Vec<Cut>,
+    /// The parts of the content that a person wrote, as ranges of bytes, in order: a prompt, an answer, a reason.
+    pub words: Box<[(u32, u32)]>,
+    /// Whether it holds instructions that are in force: loaded rules, skills and memory files, or what a compaction left.
+    pub ground: bool,
 
     /// The limit under which it is sent, an index into `cuts`; `None` if all of it is.
     #[serde(skip)]
@@ -152,6 +156,8 @@ impl Block {
             marker: None,
             cuts: Vec::new(),
             cut: None,
+            words: Box::default(),
+            ground: false,
             number: 0,
             timestamp: None,
             tokens: TokenCount::ZERO,
@@ -185,6 +191,8 @@ impl Block {
             marker: self.marker,
             cuts: self.cuts.clone(),
             cut: self.cut,
+            words: self.words.clone(),
+            ground: self.ground,
             number: self.number,
             timestamp: self.timestamp,
             tokens: self.tokens,
@@ -210,6 +218,16 @@ impl Block {
             None => Cow::Borrowed(self),
             Some(cut) => Cow::Owned(Block { bytes: cut.bytes, counts: cut.counts, ..self.without_terms() }),
         }
+    }
+
+    /// The parts of its content that a person wrote. What is no range of this content is left out.
+    pub fn words_in<'a>(&self, content: &'a str) -> impl Iterator<Item = &'a str> {
+        self.words.iter().filter_map(move |(start, end)| content.get(*start as usize..*end as usize))
+    }
+
+    /// Bytes of its content that a person wrote.
+    pub fn words_bytes(&self) -> u64 {
+        self.words.iter().map(|(start, end)| u64::from(end - start)).sum()
     }
 
     /// What the block is about in one word or path: the target of its tool, or its label.

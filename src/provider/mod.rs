@@ -12,9 +12,10 @@ mod json;
 mod json_edit;
 mod message;
 mod sniff;
+mod words;
 
 use crate::model::limits::TITLE_CHARACTERS;
-use crate::model::{Block, BlockKind, CutLimit, Event, Key, Role, Row, RowKind, Session, Slot, Window};
+use crate::model::{Block, BlockKind, CutLimit, Key, Role, Row, RowKind, Session, Slot, Window};
 use std::borrow::Cow;
 use std::ops::Range;
 use std::path::{Path, PathBuf};
@@ -180,10 +181,9 @@ pub trait ProviderAdapter: Sync {
         false
     }
 
-    /// Whether a block is what the work stands on and is not shortened for its age: instructions of the client itself, or what is left
-    /// of what it compacted. A digest can take the place of the latter.
-    fn is_ground(&self, row: &Row, _block: &Block) -> bool {
-        matches!(row.event.as_deref(), Some(Event::CompactSummary))
+    /// Whether the client itself sends the content of a block anew, by what is on the disk, when a digest took its place.
+    fn sends_again(&self, _block: &Block) -> bool {
+        false
     }
 
     /// Whether a row holds the system prompt or the tools, as its client goes on sending them while the row is on the live chain.

@@ -2,6 +2,7 @@
 
 use super::draft::{Draft, Folded};
 use super::{PlanError, Scope};
+use crate::engine::summary::{Contents, briefing, needed};
 use crate::engine::{self, Old, Preset, Rules};
 use crate::model::{Block, BlockKind, BlockNumber, Role, RowKind};
 use rustc_hash::FxHashSet;
@@ -50,11 +51,19 @@ pub fn hand_over(draft: &mut Draft<'_>, preset: &Preset, scope: &Scope, rules: &
     let before = reading.window.blocks.iter().take_while(|number| **number != kept).filter_map(|number| reading.block(*number));
     let goes = |block: &&Block| block.row >= from && !stays.contains(&block.row) && (linked || !of_client(block));
     let old: Vec<&Block> = before.filter(goes).collect();
-    let contents = old.iter().map(|block| content(draft, block)).collect::<Result<Vec<String>, _>>()?;
-    let said = old.iter().zip(&contents).filter(|(block, _)| !matches!(block.role, Role::System | Role::Thinking));
+    let contents = old.iter().map(|block| content(draft, block)).collect::<Result<Vec<_>, PlanError>>()?;
+    // A digest can stand for what a compaction left, and needs not hold what the client sends anew.
+    let again = |block: &Block| engine::is_compacted(reading, block) || draft.workspace.provider.sends_again(block);
+    let ground = |block: &Block| engine::is_ground(reading, block) && !again(block);
+    let tells = |block: &Block| !matches!(block.role, Role::System | Role::Thinking) || ground(block);
+    let said = old.iter().zip(&contents).filter(|(block, _)| tells(block));
     let held = |block: &Block, content: &str| block.pin.is_some() || block.focused || rules.protect(block, content);
-    let said: Vec<Old<'_>> = said.map(|(block, content)| Old { block, content, whole: held(block, content) }).collect();
-    let digest = engine::digest(reading, &said, preset.worth());
+    let said = said.map(|(block, (content, words))| {
+        let held = held(block, content);
+        Old { block, content, words, whole: held || ground(block), ends: !held }
+    });
+    let points = briefing(reading, &summary_contents(draft)?);
+    let digest = engine::digest(reading, &said.collect::<Vec<_>>(), &points, preset.worth());
     if digest.len() as u64 * 2 > old.iter().map(|block| block.bytes).sum() {
         return Ok(Handover::Nothing("a digest would save less than half of what is old"));
     }
@@ -71,13 +80,34 @@ pub fn hand_over(draft: &mut Draft<'_>, preset: &Preset, scope: &Scope, rules: &
     Ok(Handover::Folded(folded))
 }
 
-/// What a block said to people before aperture first changed it, or what it says where that is not known.
-fn content(draft: &Draft<'_>, block: &Block) -> Result<String, PlanError> {
+/// What a block said to people before aperture first changed it, or what it says where that is not known; and of that the words
+/// of a person.
+fn content(draft: &Draft<'_>, block: &Block) -> Result<(String, Vec<String>), PlanError> {
+    let words = |block: &Block, content: &str| block.words_in(content).map(str::to_owned).collect();
     match draft.original(block.number) {
-        Ok(original) => Ok(original.readable),
-        Err(PlanError::NoOriginal(_)) => draft.content(block.number),
+        Ok(original) => {
+            let words = words(&original.block, &original.content);
+            Ok((original.readable, words))
+        }
+        Err(PlanError::NoOriginal(_)) => {
+            let content = draft.content(block.number)?;
+            let words = words(block, &content);
+            Ok((content, words))
+        }
         Err(error) => Err(error),
     }
+}
+
+/// The contents that a briefing is made from, as they stand in the file.
+fn summary_contents(draft: &Draft<'_>) -> Result<Contents, PlanError> {
+    let workspace = draft.workspace;
+    let numbers = needed(&workspace.reading);
+    let contents = workspace.contents(&numbers)?;
+    let texts = numbers.iter().zip(contents).map(|(number, content)| {
+        let tool = workspace.reading.block(*number).is_some_and(|block| block.role == Role::ToolUse);
+        (*number, if tool { content.sent } else { content.readable })
+    });
+    Ok(texts.collect())
 }
 
 /// The first block of those that stay: that of the response in which the first call is that stays.

@@ -2,7 +2,7 @@
 
 use super::draft::{Draft, Kept};
 use super::{Original, PlanError, Workspace};
-use crate::engine::{self, Context, KeptPieces, Left, Need, Outlined, Preset, Rules, Selection, Shortened, Subject};
+use crate::engine::{self, Choice, Context, KeptPieces, Left, Need, Outlined, Preset, Rules, Selection, Shortened, Subject};
 use crate::model::{Block, BlockKind, BlockNumber, Key, Level, Role};
 use crate::store::Cache;
 use rustc_hash::{FxHashMap, FxHashSet};
@@ -10,12 +10,8 @@ use serde::Serialize;
 use std::cell::OnceCell;
 use std::collections::BTreeMap;
 
-/// Bytes from which on a block can get shorter by more than its marker line.
-const LEAST_BYTES: u64 = 150;
 /// Bytes of a text of the model from which on it gets shorter: what it concluded in a sentence or two is the thread of the work.
 const SAID_BYTES: u64 = 300;
-/// Bytes of a prompt from which on it holds more than what the user typed.
-const PASTED_BYTES: u64 = 2_000;
 /// The share of a window that a preset must save to change it once more.
 const LEAST_SAVED: f64 = 0.01;
 /// The share of a budget that a window uses at least, where its blocks allow that.
@@ -49,12 +45,14 @@ struct Source {
     newest: bool,
     /// What is there now, in tokens and bytes, if that is shorter.
     now: Option<(f64, usize)>,
+    /// The numbers of the choices in it that the user named.
+    named: Vec<u32>,
 }
 
 impl Source {
     fn new(original: Original, reason: String, newest: bool, now: Option<(f64, usize)>) -> Source {
         let tagged = tagged(&original);
-        Source { original, tagged, reason, newest, now }
+        Source { original, tagged, reason, newest, now, named: Vec::new() }
     }
 
     fn subject(&self) -> Subject<'_> {
@@ -66,6 +64,21 @@ impl Source {
             reason: self.reason.clone(),
             newest: self.newest,
             left: self.now.map(|(tokens, bytes)| Left { tokens, bytes, readable: &self.original.readable }),
+            held: self.held(),
+        }
+    }
+
+    /// The words of a person, and the choices that they named, as they stand in the part that is shortened.
+    fn held(&self) -> Vec<(u32, u32)> {
+        let offset = self.tagged.as_ref().map_or(0, |[tag, ..]| tag.len() as u32);
+        let length = self.tagged.as_ref().map_or(self.original.content.len(), |[_, inner, _]| inner.len()) as u32;
+        let inside = |(start, end): &(u32, u32)| {
+            let (start, end) = (start.checked_sub(offset)?, end.checked_sub(offset)?.min(length));
+            (start < end).then_some((start, end))
+        };
+        match &*self.named {
+            [] => self.original.block.words.iter().filter_map(inside).collect(),
+            named => engine::items(&self.original.content, named),
         }
     }
 
@@ -311,6 +324,7 @@ fn put(draft: &mut Draft<'_>, shortened: Vec<Shortened>, sources: &FxHashMap<Blo
 fn sources(draft: &Draft<'_>, aim: Aim, scope: &Scope, rules: &Rules) -> Result<(Vec<Source>, KeptBlocks), PlanError> {
     let reading = &draft.workspace.reading;
     let newest = engine::newest(reading, if let Aim::Preset(preset) = aim { preset.newest_percent } else { 0.0 });
+    let choices = engine::choices(reading);
     let mut kept = KeptBlocks::new();
     let mut sources: Vec<Source> = Vec::new();
     let meant = |block: &&Block| scope.only.as_ref().is_none_or(|only| only.contains(&block.number));
@@ -327,7 +341,9 @@ fn sources(draft: &Draft<'_>, aim: Aim, scope: &Scope, rules: &Rules) -> Result<
         match original {
             Ok(original) => {
                 let now = (block.level != Level::Original).then_some((block.tokens.value, block.bytes as usize));
-                sources.push(Source::new(original, engine::why_old(block), newest.contains(&block.number), now));
+                let named = named(&choices, block.number);
+                let newest = newest.contains(&block.number);
+                sources.push(Source { named, ..Source::new(original, engine::why_old(block), newest, now) });
             }
             Err(why) => kept.entry(why).or_default().push(block.number),
         }
@@ -335,17 +351,21 @@ fn sources(draft: &Draft<'_>, aim: Aim, scope: &Scope, rules: &Rules) -> Result<
     Ok((sources, kept))
 }
 
+/// The numbers of the choices in a block that the user named.
+fn named(choices: &[Choice], block: BlockNumber) -> Vec<u32> {
+    choices.iter().filter(|choice| choice.offer == block).flat_map(|choice| choice.numbers.iter().copied()).collect()
+}
+
 /// Whether a block is of a kind and size that gets shorter with age.
 fn is_old(workspace: &Workspace<'_>, block: &Block) -> bool {
-    let row = &workspace.reading.session.rows[block.row as usize];
-    let typed = row.prompt && block.role == Role::User && block.kind == BlockKind::Text && block.bytes < PASTED_BYTES;
+    // What a person said stays: of such a block only the rest can go.
+    let rest = block.bytes.saturating_sub(block.words_bytes());
     let said = block.role == Role::Assistant && block.kind == BlockKind::Text && block.bytes < SAID_BYTES;
     block.level < Level::Archived
         && !said
-        && !workspace.provider.is_ground(row, block)
+        && !engine::is_ground(&workspace.reading, block)
         && block.kind != BlockKind::Thinking
-        && !typed
-        && (block.bytes >= LEAST_BYTES || !block.images.is_empty())
+        && (rest >= engine::LEAST_BYTES || !block.images.is_empty())
 }
 
 /// Why a block stays as it is, if so.
@@ -446,7 +466,8 @@ fn one(
     if rules.is_some_and(|rules| rules.protect(block, &original.content)) {
         return keep(Kept::Protected);
     }
-    let source = Source::new(original, reason.to_owned(), false, None);
+    let named = named(&engine::choices(&draft.workspace.reading), block.number);
+    let source = Source { named, ..Source::new(original, reason.to_owned(), false, None) };
     let context = Context { name: &|term| need.of_name(term), line: need.of_line(block), shown };
     let Some(content) = source.subject().at_level(level, &context) else { return keep(Kept::NotShorter) };
     let content = source.wrapped(content);

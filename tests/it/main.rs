@@ -27,3 +27,4 @@ mod secrets;
 mod walls;
 mod watch;
 mod window;
+mod words;

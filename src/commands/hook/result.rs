@@ -31,7 +31,7 @@ pub(super) fn answer(env: &Env, payload: &Payload) -> Result<Option<HookReport>,
         let need = if payload.has_session(env) { Need::new(&env.open(None)?.reading) } else { Need::default() };
         let (of_name, nothing) = (|term| need.of_name(term), FxHashSet::default());
         let context = Context { name: &of_name, line: need.of_line(&block), shown: &nothing };
-        let input = Reducible { kind: block.kind, tool: None, error: false, images: &[], content: text };
+        let input = Reducible { kind: block.kind, tool: None, error: false, images: &[], held: &[], content: text };
         let cost = tokens(TokenCount { value: whole, basis: Basis::Estimated });
         let path = result_path(env, &format!("{id}-{place}"))?;
         let marker = format!("[trimmed from {cost} by aperture; the whole is in {}]", path.display());

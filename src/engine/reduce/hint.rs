@@ -261,7 +261,7 @@ mod tests {
     use crate::model::{Image, Tool, ToolVerb};
 
     fn input(content: &str) -> Reducible<'_> {
-        Reducible { kind: BlockKind::ToolResult, tool: None, error: false, images: &[], content }
+        Reducible { kind: BlockKind::ToolResult, tool: None, error: false, images: &[], held: &[], content }
     }
 
     #[test]

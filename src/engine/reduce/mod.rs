@@ -44,6 +44,8 @@ pub struct Reducible<'a> {
     pub images: &'a [Image],
     /// The content as the model sees it (for a tool use: its input, a JSON object or a text).
     pub content: &'a str,
+    /// The parts of the content that stay whatever else goes, as ranges of bytes in order.
+    pub held: &'a [(u32, u32)],
 }
 
 /// Knows the pieces of contents of one kind.
@@ -91,7 +93,7 @@ pub fn outline<'a>(input: &Reducible<'a>) -> Option<Outline<'a>> {
         BlockKind::ToolUse => input::outline(input.content).or_else(|| input::text_outline(input.content)),
         _ => {
             let reducer = REDUCERS.iter().find(|reducer| reducer.fits(input))?;
-            let mut pieces = reducer.pieces(input);
+            let mut pieces = if input.held.is_empty() { reducer.pieces(input) } else { around_held(input) };
             for (place, piece) in pieces.iter_mut().enumerate() {
                 if output::is_envelope(place, &piece.text) {
                     (piece.nameless, piece.tells) = (true, 0.0);
@@ -102,6 +104,44 @@ pub fn outline<'a>(input: &Reducible<'a>) -> Option<Outline<'a>> {
     }
 }
 
+/// The pieces of a content of which each held part is one piece, byte for byte.
+fn around_held<'a>(input: &Reducible<'a>) -> Vec<Piece<'a>> {
+    let content = input.content;
+    let mut pieces: Vec<Piece<'a>> = Vec::new();
+    let mut end = 0;
+    let add = |pieces: &mut Vec<Piece<'a>>, between: &'a str| {
+        // The end of the line of a held part is not a line of its own.
+        let (rest, inline) = match between.strip_prefix('\n').filter(|_| !pieces.is_empty()) {
+            Some(rest) => (rest, false),
+            None => (between, !pieces.is_empty()),
+        };
+        if rest.trim().is_empty() {
+            return;
+        }
+        let first = pieces.len();
+        let part = Reducible { content: rest, held: &[], ..*input };
+        pieces
+            .extend(REDUCERS.iter().find(|reducer| reducer.fits(&part)).map(|reducer| reducer.pieces(&part)).unwrap_or_default());
+        for piece in &mut pieces[first..] {
+            piece.under = piece.under.map(|under| under + first);
+        }
+        if let Some(piece) = pieces.get_mut(first).filter(|_| inline) {
+            piece.inline = true;
+        }
+    };
+    for (start, stop) in input.held.iter().map(|(start, stop)| (*start as usize, *stop as usize)) {
+        // What is no range of this content cannot be held.
+        let (Some(between), Some(held)) = (content.get(end..start), content.get(start..stop)) else { continue };
+        add(&mut pieces, between);
+        let inline = start > 0 && !content[..start].ends_with('\n') && !pieces.is_empty();
+        let piece = Piece { tells: ALWAYS, lines: held.lines().count(), inline, held: true, ..Piece::line(held.into()) };
+        pieces.push(piece);
+        end = stop;
+    }
+    add(&mut pieces, &content[end..]);
+    pieces
+}
+
 impl<'a> Outline<'a> {
     /// The pieces of each text.
     pub fn texts(&self) -> impl ExactSizeIterator<Item = &[Piece<'a>]> {
@@ -110,11 +150,11 @@ impl<'a> Outline<'a> {
 
     /// How the content reads with what is kept of each text, behind a marker line; none when it cannot be written.
     ///
-    /// `kept` has one element for each of [`Outline::texts`]. Of a text of which nothing is kept the marker line is all.
+    /// `kept` has one element for each of [`Outline::texts`]. Of a text of which nothing is kept the marker line is all, with what is held.
     pub fn rendered(&self, content: &str, kept: &[KeptPieces], marker: &str) -> Option<String> {
         match (self.text(), kept) {
             (None, kept) => self.assembled(content, kept, marker),
-            (Some(_), [kept]) if kept.is_none() => Some(marker.to_owned()),
+            (Some(pieces), [kept]) if kept.is_none() => Some(behind(marker, held(pieces))),
             (Some(pieces), [kept]) => Some(behind(marker, rendered(pieces, kept))),
             (Some(_), _) => None,
         }
@@ -147,6 +187,11 @@ impl<'a> Outline<'a> {
     }
 }
 
+/// The held pieces alone, each on lines of its own.
+fn held(pieces: &[Piece<'_>]) -> String {
+    pieces.iter().filter(|piece| piece.held).map(|piece| &*piece.text).collect::<Vec<_>>().join("\n")
+}
+
 /// A text behind a marker line; where one of both is empty, the other one.
 fn behind(marker: &str, text: String) -> String {
     match () {
@@ -174,7 +219,7 @@ fn is_placeholder(input: &Reducible<'_>) -> bool {
 #[cfg(test)]
 fn check_pieces(reducer: &dyn Reducer, verb: crate::model::ToolVerb, content: &str, expected: &str) {
     let tool = Tool { name: "T".into(), verb, target: "t".into(), scope: 0, whole: true, parameters: 1 };
-    let input = Reducible { kind: BlockKind::ToolResult, tool: Some(&tool), error: false, images: &[], content };
+    let input = Reducible { kind: BlockKind::ToolResult, tool: Some(&tool), error: false, images: &[], held: &[], content };
     assert!(reducer.fits(&input));
     let pieces = reducer.pieces(&input);
     let kept = KeptPieces { pieces: vec![true; pieces.len()], ..KeptPieces::default() };

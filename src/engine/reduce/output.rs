@@ -125,20 +125,20 @@ mod tests {
         let target = "cargo test".into();
         let tool = Tool { name: "Bash".into(), verb: ToolVerb::Run, target, scope: 0, whole: true, parameters: 1 };
         let content = "step 1 of 20\nstep 12 of 20\nerror: no\n    at main (/a/node_modules/x.js:1:2)\nstep by step";
-        let input = Reducible { kind: BlockKind::ToolResult, tool: Some(&tool), error: false, images: &[], content };
+        let input = Reducible { kind: BlockKind::ToolResult, tool: Some(&tool), error: false, images: &[], held: &[], content };
         let again: Vec<bool> = Output.pieces(&input).iter().map(|piece| piece.again).collect();
         assert_eq!(again, [false, true, false, true, false]);
     }
 
     fn pieces(content: &str) -> Vec<Piece<'_>> {
-        Output.pieces(&Reducible { kind: BlockKind::ToolResult, tool: None, error: false, images: &[], content })
+        Output.pieces(&Reducible { kind: BlockKind::ToolResult, tool: None, error: false, images: &[], held: &[], content })
     }
 
     #[test]
     fn what_a_client_or_a_tool_says_of_its_progress_has_no_names() {
         let content =
             "Chunk ID: a1b2c3\nWall time: 0.2 seconds\nProcess exited with code 1\nOutput:\n   Compiling a_b v1.0.0\nab_cd";
-        let input = Reducible { kind: BlockKind::ToolResult, tool: None, error: false, images: &[], content };
+        let input = Reducible { kind: BlockKind::ToolResult, tool: None, error: false, images: &[], held: &[], content };
         let outline = outline(&input).unwrap();
         let nameless: Vec<bool> = outline.texts().flatten().map(|piece| piece.nameless).collect();
         assert_eq!(nameless, [true, true, false, true, true, false]);

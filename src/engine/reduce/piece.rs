@@ -42,6 +42,8 @@ pub struct Piece<'a> {
     pub again: bool,
     /// Whether its names say nothing without it, such as the id that a client gives an output.
     pub nameless: bool,
+    /// Whether it is always kept, at every level: the words of a person.
+    pub held: bool,
 }
 
 /// What a piece tells that stays in any case, whatever else shows its names.
@@ -50,7 +52,7 @@ pub const ALWAYS: f32 = 1.0;
 impl<'a> Piece<'a> {
     /// A line that tells no more than its names.
     pub fn line(text: Cow<'a, str>) -> Piece<'a> {
-        Piece { text, tells: 0.0, under: None, lines: 1, inline: false, again: false, nameless: false }
+        Piece { text, tells: 0.0, under: None, lines: 1, inline: false, again: false, nameless: false, held: false }
     }
 
     /// The same, independent of the content that it was cut from.
@@ -256,14 +258,15 @@ pub struct KeptPieces {
 pub fn rendered(pieces: &[Piece<'_>], kept: &KeptPieces) -> String {
     let mut text = String::new();
     let mut place = 0;
+    let is_kept = |place: usize| kept.pieces[place] || pieces[place].held;
     while place < pieces.len() {
-        if kept.pieces[place] {
+        if is_kept(place) {
             push_piece(&mut text, &pieces[place]);
             place += 1;
             continue;
         }
         let from = place;
-        place += pieces[from..].iter().zip(&kept.pieces[from..]).take_while(|(_, kept)| !**kept).count();
+        place += (from..pieces.len()).take_while(|place| !is_kept(*place)).count();
         let gap = &pieces[from..place];
         if gap.iter().all(|piece| piece.text.trim().is_empty()) {
             // Blank lines need no mark, and more than one says no more.
@@ -280,7 +283,7 @@ pub fn rendered(pieces: &[Piece<'_>], kept: &KeptPieces) -> String {
             continue;
         }
         // What stands under a heading alone goes on in its line.
-        let headed = from > 0 && kept.pieces[from - 1] && gap.iter().all(|piece| piece.under == Some(from - 1));
+        let headed = from > 0 && is_kept(from - 1) && gap.iter().all(|piece| piece.under == Some(from - 1));
         if !text.is_empty() {
             let inline = gap[0].inline || headed;
             text.push_str(if !inline {

@@ -1,23 +1,32 @@
 //! A digest: one text in the place of all that is old, to hand the work over.
 //!
-//! What is worth most of every block, as in a window that is shortened in place, but without what stands around it: a line
-//! alone, a name alone. Names are most of it: the names in 2 % of a session's characters are nine in ten of those that the
-//! agent needs next, lines cost five times as much a piece.
+//! It begins as a briefing does: the newest prompt, everything else that the user said, the goal, what is done, what is open and
+//! what is next. What the user said is verbatim. The details follow: what is worth most of every block, as in a window that is
+//! shortened in place, but without what stands around it: a line alone, a name alone. Names are most of it: the names in 2 %
+//! of a session's characters are nine in ten of those that the agent needs next, lines cost five times as much a piece.
 
 use super::need::Need;
 use super::select::{Costs, Text, select};
 use crate::engine::reduce::{KeptPieces, Piece, Style, line_pieces, whole_name, without_number};
-use crate::engine::{Reading, amount, label};
-use crate::model::{Block, BlockKind, BlockNumber, Level, Role, ToolVerb};
+use crate::engine::summary::{Point, PointKind};
+use crate::engine::{Reading, amount, choices, items, label, terms_of};
+use crate::model::{Block, BlockKind, BlockNumber, Level, Role, ToolVerb, Zone};
 use rustc_hash::FxHashSet;
 use std::borrow::Cow;
 use std::fmt::Write;
 use std::ops::Range;
 
-/// In a digest a name has a space behind it and a line its line end; nothing stands in its place anyway.
+/// In a digest a name has a space behind it, and a line its line end.
 const COSTS: Costs = Costs { piece_bytes: 1.0, name_bytes: 1.0, name_share: 1.0 };
-/// Bytes up to which what the user typed stands in a digest whole.
-const PROMPT_BYTES: usize = 300;
+/// Bytes of a content beside the words of a person that are worth a look.
+const REST_BYTES: usize = 150;
+/// Bytes of a prompt that is not the newest from which on most of it was pasted, and what of its ends stays.
+const LONG_PROMPT_BYTES: usize = 1_400;
+const HEAD_BYTES: usize = 600;
+const TAIL_BYTES: usize = 300;
+/// Bytes up to which a prompt is understood only from what the agent said before it, and of that what is shown.
+const NOD_BYTES: usize = 80;
+const BEFORE_BYTES: usize = 600;
 
 /// A block that a digest stands for.
 pub struct Old<'a> {
@@ -25,32 +34,298 @@ pub struct Old<'a> {
     pub block: &'a Block,
     /// Its content for people, as it was before aperture first changed it.
     pub content: &'a str,
+    /// What a person said in it, of that content.
+    pub words: &'a [String],
     /// Whether all of it is to stand in the digest.
     pub whole: bool,
+    /// Whether of that the beginning and the end are enough where it is long: instructions, which can be brought back.
+    pub ends: bool,
 }
 
-/// What is worth most of old blocks, in their order: lines under the number of their block, then names by turn. What the rest
-/// of the window shows is not said again. `worth` is what a byte must be worth.
-pub fn digest(reading: &Reading, old: &[Old<'_>], worth: f32) -> String {
+impl Old<'_> {
+    /// Whether all of it stands among the details; what is nothing but the words of a person stands before them.
+    fn is_whole(&self) -> bool {
+        self.whole && (self.words.is_empty() || self.rest_bytes() >= REST_BYTES)
+    }
+
+    /// Bytes of it that a person said.
+    fn words_bytes(&self) -> usize {
+        self.words.iter().map(String::len).sum()
+    }
+
+    /// Bytes of it that nobody said.
+    fn rest_bytes(&self) -> usize {
+        self.content.len().saturating_sub(self.words_bytes())
+    }
+
+    /// Whether only its ends stand in the digest when it is not the newest prompt.
+    fn is_long(&self) -> bool {
+        self.block.kind != BlockKind::ToolResult && self.words_bytes() > LONG_PROMPT_BYTES
+    }
+}
+
+/// A digest of old blocks, given in their order, behind the points of a briefing. What the rest of the window shows is not said
+/// again. `worth` is what a byte of the details must be worth.
+pub fn digest(reading: &Reading, old: &[Old<'_>], points: &[Point], worth: f32) -> String {
     let mut need = Need::new(reading);
     for old in old.iter().filter(|old| old.block.level != Level::Original) {
-        need.replace(old.block, &crate::engine::terms_of(old.content));
+        need.replace(old.block, &terms_of(old.content));
     }
     let numbers: FxHashSet<BlockNumber> = old.iter().map(|old| old.block.number).collect();
     let stays = |block: &&Block| block.role != Role::System && !numbers.contains(&block.number);
-    let shown: FxHashSet<u32> = reading.in_window().filter(stays).flat_map(|block| block.terms.iter().copied()).collect();
-    let pieces: Vec<Vec<Piece<'_>>> = old.iter().map(|old| if is_whole(old) { Vec::new() } else { pieces(old) }).collect();
+    let mut shown: FxHashSet<u32> = reading.in_window().filter(stays).flat_map(|block| block.terms.iter().copied()).collect();
+    let briefing = briefing(reading, old, points);
+    shown.extend(terms_of(&briefing));
+    let newest = newest_prompt(reading).map(|block| block.number);
+    let ends = |old: &Old<'_>| old.is_long() && Some(old.block.number) != newest;
+    let told = |old: &Old<'_>| old.is_whole() || !old.words.is_empty() && old.rest_bytes() < REST_BYTES && !ends(old);
+    let pieces: Vec<Vec<Piece<'_>>> = old.iter().map(|old| if told(old) { Vec::new() } else { pieces(old) }).collect();
     let texts = pieces.iter().zip(old);
     let texts: Vec<Text<'_>> = texts.map(|(pieces, old)| Text { pieces, line: need.of_line(old.block), weight: 1.0 }).collect();
     let selection = select(&texts, &|term| need.of_name(term), &shown, &COSTS);
     let kept = selection.first(selection.worth_at_least(worth));
-    written(old, &pieces, &kept)
+    let details = old.iter().zip(&pieces).zip(&kept).map(|((old, pieces), kept)| Detail { old, pieces, kept });
+    let details: Vec<Detail<'_>> = details.collect();
+    let tokens: f64 = old.iter().map(|old| old.block.tokens.value).sum();
+    let mut text = format!(
+        "[handed over: {} blocks of {} tokens in short. @recall(NUMBER) brings a block back, @recall(\"words\") what fits them.]",
+        old.len(),
+        amount(tokens.round() as u64)
+    );
+    text.push_str(&briefing);
+    write_lines(&mut text, &details);
+    write_names(&mut text, &details);
+    text
 }
 
-/// Whether all of a block stands in the digest: what is held, and what the user typed.
-fn is_whole(old: &Old<'_>) -> bool {
-    let typed = old.block.role == Role::User && old.block.kind == BlockKind::Text && old.content.len() <= PROMPT_BYTES;
-    old.whole || typed
+/// What is kept of a block beside the words of a person.
+struct Detail<'a> {
+    old: &'a Old<'a>,
+    pieces: &'a [Piece<'a>],
+    kept: &'a KeptPieces,
+}
+
+impl Detail<'_> {
+    fn lines(&self) -> Vec<Cow<'_, str>> {
+        if self.old.is_whole() {
+            let content = self.old.content.trim();
+            if !self.old.ends || content.len() <= LONG_PROMPT_BYTES {
+                return vec![Cow::Borrowed(content)];
+            }
+            let (head, tail) = (head_of(content), tail_of(content));
+            let gap = content.len() - head.len() - tail.len();
+            return vec![
+                head.into(),
+                format!("[… {gap} bytes: @recall({}) before you go on with it]", self.old.block.number).into(),
+                tail.into(),
+            ];
+        }
+        self.pieces
+            .iter()
+            .zip(&self.kept.pieces)
+            .filter(|(_, kept)| **kept)
+            .map(|(piece, _)| Cow::Borrowed(&*piece.text))
+            .collect()
+    }
+
+    /// Whether its lines are names alone, which need no line of their own.
+    fn is_bare(&self) -> bool {
+        !self.old.is_whole() && self.lines().iter().all(|line| !line.contains(char::is_whitespace))
+    }
+
+    /// Its names that no line shows.
+    fn names(&self) -> impl Iterator<Item = &str> {
+        let names = self.kept.names.iter().flat_map(|(piece, ranges)| ranges.iter().map(move |range| (piece, range)));
+        names.map(|(piece, range)| {
+            let words = &self.pieces[*piece].text;
+            &words[whole_name(words, range.clone())]
+        })
+    }
+}
+
+/// What the user said, the newest prompt first, and the points of a briefing.
+fn briefing(reading: &Reading, old: &[Old<'_>], points: &[Point]) -> String {
+    let mut text = String::new();
+    let newest = newest_prompt(reading);
+    let place = newest.and_then(|newest| old.iter().position(|old| old.block.number == newest.number));
+    match (newest, place.map(|place| &old[place])) {
+        (Some(newest), Some(prompt)) => {
+            let _ = write!(text, "\nThe newest prompt (#{}):\n{}", newest.number, said(prompt, true));
+            let before = place.and_then(|place| old[..place].iter().rfind(|old| is_spoken(old.block)));
+            if let Some(before) = before.filter(|_| prompt.words_bytes() <= NOD_BYTES) {
+                let _ = write!(text, "\nIt answers what the agent said (#{}): {}", before.block.number, end_of(before.content));
+            }
+        }
+        (Some(newest), None) => {
+            let first = old.first().map_or(0, |old| old.block.number);
+            let place = if newest.number < first { "stands before this digest" } else { "follows this digest" };
+            let _ = write!(text, "\nThe newest prompt (#{}) {place}.", newest.number);
+        }
+        (None, _) => {}
+    }
+    let choices = choices(reading);
+    let chosen = |answer: BlockNumber| -> String {
+        let choice = choices.iter().find(|choice| choice.answer == answer);
+        let offer = choice.and_then(|choice| Some((choice, old.iter().find(|old| old.block.number == choice.offer)?)));
+        let found = offer.map(|(choice, offer)| {
+            let items = items(offer.content, &choice.numbers).into_iter();
+            items.filter_map(|(start, end)| offer.content.get(start as usize..end as usize)).collect::<Vec<_>>().join("\n")
+        });
+        found
+            .filter(|items| !items.is_empty())
+            .map(|items| format!("\nThat is, of what the agent offered:\n{items}"))
+            .unwrap_or_default()
+    };
+    if place.is_some() {
+        text.push_str(&newest.map(|newest| chosen(newest.number)).unwrap_or_default());
+    }
+    let mut begun = false;
+    for (at, other) in old.iter().enumerate().filter(|(at, old)| !old.words.is_empty() && Some(*at) != place) {
+        // What is said again is said once, where it was said last.
+        if old[at + 1..].iter().any(|later| later.words == other.words) {
+            continue;
+        }
+        if !std::mem::replace(&mut begun, true) {
+            text.push_str("\nWhat the user said before:");
+        }
+        let tool = other.block.tool.as_deref().filter(|_| other.block.kind == BlockKind::ToolResult);
+        let of = tool.map(|_| format!(" ({})", subject(other.block))).unwrap_or_default();
+        let _ = write!(text, "\n#{}{of}: {}{}", other.block.number, said(other, false), chosen(other.block.number));
+    }
+    for point in points {
+        let label = point.kind.label();
+        let block = point.parts.first().and_then(|part| part.block).filter(|_| point.kind == PointKind::Objective);
+        // A prompt that is there word for word needs only be named.
+        let told = match block.filter(|number| reading.block(*number).is_some_and(|block| block.position.zone != Zone::Cold)) {
+            Some(number) => format!("#{number}"),
+            None => point.text(),
+        };
+        let _ = write!(text, "\n{}{}: {told}", label[..1].to_uppercase(), &label[1..]);
+    }
+    text
+}
+
+/// Whether a block holds a prompt, and not what was said in the result of a tool.
+fn is_prompt(block: &Block) -> bool {
+    !block.words.is_empty() && block.kind != BlockKind::ToolResult
+}
+
+/// Whether the agent said it.
+fn is_spoken(block: &Block) -> bool {
+    block.kind == BlockKind::Text && block.role == Role::Assistant
+}
+
+/// The newest prompt in the window.
+fn newest_prompt(reading: &Reading) -> Option<&Block> {
+    reading.in_window().filter(|block| is_prompt(block)).last()
+}
+
+/// The words of a person, each part as it was; what is left out of a very long prompt is counted.
+fn said(old: &Old<'_>, newest: bool) -> String {
+    let gap = |bytes: usize| format!("\n[… {bytes} bytes of this prompt: @recall({})]\n", old.block.number);
+    match (old.words, old.rest_bytes()) {
+        _ if old.block.kind == BlockKind::ToolResult => old.words.join("\n"),
+        ([first, .., last], rest) if !newest && old.is_long() => {
+            let (head, tail) = (head_of(first), tail_of(last));
+            format!("{head}{}{tail}", gap(old.words_bytes() + rest - head.len() - tail.len()))
+        }
+        ([words], _) if !newest && old.is_long() => {
+            let (head, tail) = (head_of(words), tail_of(words));
+            format!("{head}{}{tail}", gap(words.len() - head.len() - tail.len()))
+        }
+        ([_, _, ..], rest) if rest >= REST_BYTES => old.words.join(&gap(rest)),
+        (words, _) => words.join("\n"),
+    }
+}
+
+/// The beginning of a long text, up to the end of a line.
+fn head_of(text: &str) -> &str {
+    let head = &text[..text.floor_char_boundary(HEAD_BYTES)];
+    head.rfind('\n').filter(|at| *at > HEAD_BYTES / 2).map_or(head, |at| &head[..at])
+}
+
+/// The end of a long text, from the beginning of a line.
+fn tail_of(text: &str) -> &str {
+    let tail = &text[text.ceil_char_boundary(text.len().saturating_sub(TAIL_BYTES))..];
+    tail.find('\n').filter(|at| *at < TAIL_BYTES / 2).map_or(tail, |at| &tail[at + 1..])
+}
+
+/// The last paragraphs of a text, up to a bound.
+fn end_of(text: &str) -> &str {
+    let text = text.trim();
+    let from = text.ceil_char_boundary(text.len().saturating_sub(BEFORE_BYTES));
+    let start = if from == 0 { 0 } else { text[from..].find('\n').map_or(from, |at| from + at + 1) };
+    text[start..].trim()
+}
+
+/// What is kept of each block, in lines under its number and what it is.
+fn write_lines(text: &mut String, details: &[Detail<'_>]) {
+    let mut about = String::new();
+    let mut begun = false;
+    for detail in details.iter().filter(|detail| !detail.is_bare()) {
+        let lines = detail.lines();
+        if lines.is_empty() {
+            continue;
+        }
+        if !std::mem::replace(&mut begun, true) {
+            text.push_str("\nDetails, by block:");
+        }
+        let of = subject(detail.old.block);
+        let _ = write!(text, "\n#{}", detail.old.block.number);
+        if of != about && !of.is_empty() {
+            let _ = write!(text, " {of}");
+        }
+        about = of;
+        for line in lines {
+            let _ = write!(text, "\n{line}");
+        }
+    }
+}
+
+/// The names that nothing above them shows, and no longer name, behind what the user had said last.
+fn write_names(text: &mut String, details: &[Detail<'_>]) {
+    let mut since = None;
+    let mut names: Vec<(Option<BlockNumber>, Cow<'_, str>)> = Vec::new();
+    for detail in details {
+        if !detail.old.words.is_empty() {
+            since = Some(detail.old.block.number);
+        }
+        let lines = if detail.is_bare() { detail.lines() } else { Vec::new() };
+        let lines = lines.into_iter().filter(|line| !line.is_empty());
+        names.extend(lines.map(|line| (since, line)));
+        names.extend(detail.names().map(|name| (since, Cow::Borrowed(name))));
+    }
+    let mut shown = text.clone();
+    let mut longest: Vec<usize> = (0..names.len()).collect();
+    longest.sort_by_key(|place| (std::cmp::Reverse(names[*place].1.len()), *place));
+    let mut keeps = vec![false; names.len()];
+    for place in longest {
+        let name = &*names[place].1;
+        if !shows(&shown, name) {
+            keeps[place] = true;
+            shown.push(' ');
+            shown.push_str(name);
+        }
+    }
+    let mut behind = None;
+    for (since, name) in names.iter().zip(keeps).filter(|(_, keeps)| *keeps).map(|(name, _)| name) {
+        if behind.is_none() {
+            text.push_str("\nOther names, by what the user had said last:");
+        }
+        if behind.replace(since) != Some(since) {
+            match since {
+                Some(number) => drop(write!(text, "\n#{number}:")),
+                None => text.push_str("\nfirst:"),
+            }
+        }
+        let _ = write!(text, " {name}");
+    }
+}
+
+/// Whether a text shows a name, and not as a part of a longer word.
+fn shows(text: &str, name: &str) -> bool {
+    let is_word = |c: char| c.is_alphanumeric() || c == '_';
+    text.match_indices(name).any(|(at, _)| !text[..at].ends_with(is_word) && !text[at + name.len()..].starts_with(is_word))
 }
 
 /// The lines of a content, without their numbers and indents; of an edit those that it wrote.
@@ -90,54 +365,14 @@ fn trimmed<'a>(text: Cow<'a, str>, mark: &str) -> Cow<'a, str> {
     }
 }
 
-fn written(old: &[Old<'_>], pieces: &[Vec<Piece<'_>>], kept: &[KeptPieces]) -> String {
-    let tokens: f64 = old.iter().map(|old| old.block.tokens.value).sum();
-    let mut text = format!(
-        "[handed over: {} blocks of {} tokens in short. @recall(NUMBER) brings a block back, @recall(\"words\") what fits them.]",
-        old.len(),
-        amount(tokens.round() as u64)
-    );
-    let mut about = String::new();
-    for ((old, pieces), kept) in old.iter().zip(pieces).zip(kept) {
-        let lines: Vec<&str> = match is_whole(old) {
-            true => vec![old.content.trim()],
-            false => pieces.iter().zip(&kept.pieces).filter(|(_, kept)| **kept).map(|(piece, _)| &*piece.text).collect(),
-        };
-        if lines.is_empty() {
-            continue;
-        }
-        let of = subject(old.block);
-        let _ = write!(text, "\n#{}", old.block.number);
-        if of != about && !of.is_empty() {
-            let _ = write!(text, " {of}");
-        }
-        about = of;
-        for line in lines {
-            let _ = write!(text, "\n{line}");
-        }
-    }
-    let mut turn = None;
-    for ((old, pieces), kept) in old.iter().zip(pieces).zip(kept) {
-        for (piece, range) in kept.names.iter().flat_map(|(piece, ranges)| ranges.iter().map(move |range| (piece, range))) {
-            let of = old.block.position.turn;
-            if turn.is_none() {
-                text.push_str("\nNamed besides, by turn:");
-            }
-            if turn.replace(of) != Some(of) {
-                let _ = write!(text, "\n{of}:");
-            }
-            let words = &pieces[*piece].text;
-            let _ = write!(text, " {}", &words[whole_name(words, range.clone())]);
-        }
-    }
-    text
-}
-
-/// What a block is about, for the line above it: who said it, or the file.
+/// What a block is, for the line above it: the tool and the file that it was pointed at, or who said it.
 fn subject(block: &Block) -> String {
     match (block.role, block.tool.as_deref()) {
+        (Role::User, _) if block.ground => "instructions".to_owned(),
         (Role::User, _) => "user".to_owned(),
-        (_, Some(tool)) if tool.verb.names_file() => label(block),
+        (_, Some(tool)) if tool.verb.names_file() && !tool.target.starts_with(['{', '[']) => label(block),
+        (_, Some(tool)) => tool.name.to_string(),
+        (Role::System, _) => label(block),
         _ => String::new(),
     }
 }
@@ -151,7 +386,7 @@ mod tests {
         let mut block = Block::new(BlockKind::ToolUse, Role::ToolUse);
         let (name, target) = ("Edit".into(), "/w/a.rs".into());
         block.tool = Some(Box::new(Tool { name, verb: ToolVerb::Edit, target, scope: 0, whole: true, parameters: 3 }));
-        let found = pieces(&Old { block: &block, content, whole: false });
+        let found = pieces(&Old { block: &block, content, words: &[], whole: false, ends: false });
         assert_eq!(found.iter().map(|piece| &*piece.text).collect::<Vec<_>>(), expected);
     }
 

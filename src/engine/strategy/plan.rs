@@ -47,6 +47,8 @@ pub struct Subject<'a> {
     pub newest: bool,
     /// What an earlier change left of it, if it was shortened before.
     pub left: Option<Left<'a>>,
+    /// The parts of the content that stay at every level, as ranges of bytes in order.
+    pub held: Vec<(u32, u32)>,
 }
 
 /// What an earlier change left of a block.
@@ -62,7 +64,7 @@ pub struct Left<'a> {
 
 impl<'a> Subject<'a> {
     /// What a reducer is given of it.
-    pub fn input(&self) -> Reducible<'a> {
+    pub fn input(&self) -> Reducible<'_> {
         let block = self.block;
         Reducible {
             kind: block.kind,
@@ -70,6 +72,7 @@ impl<'a> Subject<'a> {
             error: block.error,
             images: &block.images,
             content: self.content,
+            held: &self.held,
         }
     }
 
@@ -359,7 +362,8 @@ pub fn plan_key(reading: &Reading, subjects: &[Subject<'_>], aim: &impl Serializ
         .par_iter()
         .map(|subject| {
             let content = Key::of_bytes(subject.content.as_bytes()).0;
-            (subject.block.number, content, subject.tokens.to_bits(), &subject.label, &subject.reason, subject.newest)
+            let held = &subject.held;
+            (subject.block.number, content, subject.tokens.to_bits(), &subject.label, &subject.reason, subject.newest, held)
         })
         .collect();
     let all = (env!("CARGO_PKG_VERSION"), reading.steps, window, subjects, aim);

@@ -188,8 +188,14 @@ impl<'a> Items<'a> {
                     cost: words.len() as f32 + costs.piece_bytes,
                     tells: if words.trim().is_empty() { 0.0 } else { tells + READABLE },
                     terms: from..all.terms.len() as u32,
-                    chosen: false,
+                    chosen: texts[text].pieces[piece].held,
                 });
+            }
+        }
+        // What is held stays anyway: nothing of it is to be shown again.
+        for item in all.items.iter().filter(|item| item.chosen) {
+            for id in &all.terms[item.terms.start as usize..item.terms.end as usize] {
+                all.shown[*id as usize] = true;
             }
         }
         // A path shows the names that it is made of.

@@ -36,6 +36,7 @@ fn check_laws(block: &Block, content: &str) -> [Option<usize>; 3] {
         label: "T".to_owned(),
         reason: String::new(),
         newest: false,
+        held: block.words.to_vec(),
     };
     check_outline(&subject);
     let shown = FxHashSet::default();
@@ -255,6 +256,76 @@ fn content() -> impl Strategy<Value = String> {
     (vec(piece, 0..40), 1..12usize).prop_map(|(pieces, times)| pieces.concat().repeat(times))
 }
 
+/// Checks that the words of a person are in a content at each level and at each preset, byte for byte.
+fn check_words(block: &Block, content: &str) -> usize {
+    let held = block.words.to_vec();
+    let (label, reason) = ("T".to_owned(), String::new());
+    let subject = Subject { block, content, tokens: 1e4, label, reason, newest: false, left: None, held };
+    let shown = FxHashSet::default();
+    let context = Context { name: &|_| 0.01, line: 0.002, shown: &shown };
+    let mut shortened: Vec<String> = LEVELS.into_iter().filter_map(|level| subject.at_level(level, &context)).collect();
+    shortened.extend(subject.at_level(Level::Archived, &context));
+    let subjects = [subject];
+    let outlined = Outlined::new(&subjects);
+    let selection = outlined.weigh(&crate::engine::Reading::default());
+    for preset in PRESETS {
+        let kept = selection.first(selection.worth_at_least(preset.worth()));
+        shortened.extend(outlined.shortened(&kept).into_iter().map(|shortened| shortened.content));
+    }
+    for text in &shortened {
+        for words in block.words_in(content) {
+            assert!(text.contains(words), "{words:?} is not in {text:?}");
+        }
+    }
+    shortened.len()
+}
+
+/// The places of the first of some texts and of those behind it in a content.
+fn places(content: &str, texts: &[&str]) -> Box<[(u32, u32)]> {
+    let place = |text: &&str| content.find(text).map(|at| (at as u32, (at + text.len()) as u32));
+    texts.iter().filter_map(place).collect()
+}
+
+#[test]
+fn words_of_a_person_stay_in_contents_of_every_kind() {
+    let said = "no, the\n\n\n  other one\t, please  \u{1b}[1m!";
+    let lines = |line: &str| (0..60).map(|number| line.replace('#', &number.to_string())).collect::<String>();
+    let json = serde_json::json!({"a": lines("x#"), "said": [1, 2, 3]}).to_string();
+    let contents = [
+        format!("{}{said}{}", lines("step_# of the build is done\n"), lines("step # is done\n")),
+        format!("{said}\n{}", lines("src/file_#.rs:12: let x = 3;\n")),
+        format!("{}: {said}", lines("A sentence of some words. ")),
+        format!("diff --git a/a b/a\n@@ -1 +1 @@\n{}{said}\n{}", lines("-old #\n"), lines("+new #\n")),
+        format!("{json}{said}{json}"),
+    ];
+    for content in contents {
+        for kind in [BlockKind::ToolResult, BlockKind::Text, BlockKind::Attachment, BlockKind::Other] {
+            let mut block = block(kind, true, &[], None);
+            block.words = places(&content, &[said]);
+            assert!(check_words(&block, &content) >= 4, "{kind:?} {content}");
+        }
+    }
+}
+
+#[test]
+fn what_is_no_range_of_a_content_holds_nothing() {
+    let content = "é".repeat(300);
+    for words in [&[(1, 2)][..], &[(0, 9999)], &[(9, 3)], &[(4, 8), (2, 6)], &[(0, 2), (2, 4), (598, 600)]] {
+        let mut block = block(BlockKind::ToolResult, false, &[], None);
+        block.words = words.into();
+        check_outline(&Subject {
+            block: &block,
+            content: &content,
+            tokens: 100.0,
+            label: String::new(),
+            reason: String::new(),
+            newest: false,
+            left: None,
+            held: words.to_vec(),
+        });
+    }
+}
+
 proptest! {
     #![proptest_config(ProptestConfig { cases: 64, failure_persistence: None, ..ProptestConfig::default() })]
 
@@ -263,6 +334,20 @@ proptest! {
         let images = &[Image { width: 80, height: 60 }, Image { width: 0, height: 0 }][..images.min(2)];
         let tool = tool([ToolVerb::Read, ToolVerb::Run, ToolVerb::Other][verb], "/a/b.rs");
         check_laws(&block(BlockKind::ALL[kind], error, images, Some(tool)), &content);
+    }
+
+    #[test]
+    fn words_stay_in_any_text(parts in vec((content(), "\\PC{1,60}|[a-z \n]{1,40}"), 1..4), kind in 0..8usize) {
+        let mut text = String::new();
+        let mut block = block(BlockKind::ALL[kind], false, &[], None);
+        let mut words = Vec::new();
+        for (between, said) in &parts {
+            text.push_str(between);
+            words.push((text.len() as u32, (text.len() + said.len()) as u32));
+            text.push_str(said);
+        }
+        block.words = if block.kind == BlockKind::ToolUse { Default::default() } else { words.into() };
+        check_words(&block, &text);
     }
 
     #[test]

@@ -17,6 +17,12 @@ const NARRATED: usize = 5;
 const LISTED: usize = 8;
 /// Words of what it is about.
 const CONCEPTS: usize = 5;
+/// Entries of a list in a briefing.
+const BRIEFED: usize = 6;
+/// Sentences of what happened in one.
+const TOLD: usize = 2;
+/// Characters of an entry in one.
+const BRIEF_CHARACTERS: usize = 140;
 /// The latest edits in which names are looked for.
 const LATEST_EDITS: usize = 40;
 /// Errors older than this many steps are no longer what to do next.
@@ -40,6 +46,72 @@ pub(super) fn summary(reading: &Reading, contents: &Contents, told: &[Told<'_>])
     let summary = fit(points.map(|(kind, parts)| Point { kind, parts }).into(), SESSION_TOKENS);
     let needs = if live.is_empty() { Vec::new() } else { vec![Fillable::Narrative, Fillable::Objective, Fillable::Next] };
     SessionSummary { summary, needs }
+}
+
+/// The key points of a session for one who goes on with it: no more than a few of each, each in a few words.
+pub(super) fn briefing(reading: &Reading, contents: &Contents, told: &[Told<'_>]) -> Vec<Point> {
+    let live: Vec<&Told<'_>> = told.iter().collect();
+    let blocks = live.iter().flat_map(|told| &told.turn.blocks).filter_map(|number| reading.block(*number));
+    let items = plan(blocks, contents);
+    let with = |status: Status| items.iter().filter(move |item| item.status == status).map(Item::part);
+    let mut next: Vec<Part> = with(Status::Current).chain(with(Status::Open)).take(BRIEFED).collect();
+    let open = live.last().map(|told| told.open()).unwrap_or_default();
+    // What the agent asked last waits for the user.
+    next.extend(open.iter().filter(|part| part.text.ends_with(['?', '？'])).cloned());
+    let errors: Vec<Part> = live
+        .last()
+        .map(|told| &told.facts.errors)
+        .into_iter()
+        .flatten()
+        .rev()
+        .take(2)
+        .map(|error| Part::of(&error.text, error.block))
+        .collect();
+    let goal = live.iter().find_map(|told| wish(&told.asked)).cloned();
+    let points = [
+        (PointKind::Objective, goal.into_iter().collect()),
+        (PointKind::Narrative, latest(narrative(&live))),
+        (PointKind::Achieved, achieved(&live, &items)),
+        (PointKind::Changed, changed(reading, &live)),
+        (PointKind::State, state(&live, &items)),
+        (PointKind::Open, errors),
+        (PointKind::Next, next),
+    ];
+    let points = points.map(|(kind, parts)| {
+        let short = |part: Part| Part { text: short(&part.text), ..part };
+        Point { kind, parts: parts.into_iter().filter(|part| !part.text.is_empty()).map(short).collect() }
+    });
+    points.into_iter().filter(|point| !point.parts.is_empty()).collect()
+}
+
+/// The last of some parts.
+fn latest(mut parts: Vec<Part>) -> Vec<Part> {
+    parts.split_off(parts.len().saturating_sub(TOLD))
+}
+
+/// A text of no more than so many characters as a briefing allows, cut between words.
+fn short(text: &str) -> String {
+    let Some((end, _)) = text.char_indices().nth(BRIEF_CHARACTERS) else { return text.to_owned() };
+    let end = text[..end].rfind(' ').unwrap_or(end);
+    format!("{}…", text[..end].trim_end_matches([' ', ',', ';', ':', '-', '(']))
+}
+
+/// The files that were edited last, each with the number of its edits.
+fn changed(reading: &Reading, live: &[&Told<'_>]) -> Vec<Part> {
+    let directory = directory(reading);
+    let mut files: Vec<(&str, u32, BlockNumber)> = Vec::new();
+    for (path, count, last) in live.iter().rev().flat_map(|told| told.facts.edited.iter().rev()) {
+        match files.iter_mut().find(|(known, _, _)| *known == path) {
+            Some((_, sum, _)) => *sum += count,
+            None => files.push((path, *count, *last)),
+        }
+    }
+    let more = files.len().saturating_sub(BRIEFED);
+    let name = |(path, count, block): &(&str, u32, BlockNumber)| {
+        let path = short_path(path, directory);
+        Part::of(&if *count > 1 { format!("{path} ({count} edits)") } else { path.to_owned() }, *block)
+    };
+    files.iter().take(BRIEFED).map(name).chain((more > 0).then(|| Part::counted(format!("{more} more")))).collect()
 }
 
 /// The first prompt and the latest one, each with the word that tells which it is.

@@ -177,6 +177,14 @@ pub fn summarize(reading: &Reading, contents: &Contents, clock: &dyn Fn(i64) -> 
     (turns, current::summary(reading, contents, &told))
 }
 
+/// What a newcomer must know beside the user's own words: the goal, what happened, what is done, what is open, what is next.
+pub fn briefing(reading: &Reading, contents: &Contents) -> Vec<Point> {
+    let live = Live::of(reading);
+    let turns = reading.turns.iter().filter(|turn| live.holds(reading, turn));
+    let told: Vec<turn::Told<'_>> = turns.map(|turn| turn::told(reading, contents, turn, true)).collect();
+    current::briefing(reading, contents, &told)
+}
+
 /// Which rows count: those that the client would send, those of the live chain, and all before a compaction.
 struct Live {
     rows: FxHashSet<u32>,

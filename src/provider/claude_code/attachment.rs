@@ -4,7 +4,7 @@ use super::{content, templates};
 use crate::model::limits::PREVIEW_CHARACTERS;
 use crate::model::{Block, BlockKind, Flags, Image, Role, Row};
 use crate::provider::json::{elements, member, text, text_of};
-use crate::provider::{ParsedBlock, Unrecorded};
+use crate::provider::{ParsedBlock, Unrecorded, words};
 use serde_json::value::RawValue;
 use std::borrow::Cow;
 
@@ -29,6 +29,31 @@ const USER_TYPES: &[&str] = &[
 
 /// Characters of which a preview can be made.
 const SHOWN_CHARACTERS: usize = 2 * PREVIEW_CHARACTERS;
+/// Types that hold instructions, rules, skills or memory, as long as they are in the window.
+const GROUND: &[&str] = &[
+    "account_memory_recall",
+    "auto_mode",
+    "context_sections",
+    "cowork_memory_context",
+    "critical_system_reminder",
+    "goal_status",
+    "goals",
+    "instruction_files_not_loaded",
+    "instructions",
+    "invoked_skills",
+    "mcp_instructions_delta",
+    "memory",
+    "nested_memory",
+    "output_style",
+    "plan_mode",
+    "relevant_memories",
+];
+
+/// Whether the client announces the content of an attachment again when no row of the chain holds it: modes, lists, servers. It
+/// reads a memory file again only with a file beside it.
+pub(super) fn is_announced(block: &Block) -> bool {
+    block.kind == BlockKind::Attachment && !block.label.contains("memor")
+}
 
 /// A part of an attachment as the client sends it.
 pub(super) enum Rendered<'a> {
@@ -81,8 +106,20 @@ pub(super) fn read<'a>(
         }
     }));
     // The prompt as it was typed, without what the client says around it.
-    if let (true, Some(parsed)) = (row.prompt, blocks.get_mut(first)) {
-        parsed.block.preview = text_of(member(payload, "prompt")).unwrap_or_default().into();
+    let prompt = member(payload, "prompt").filter(|_| row.prompt);
+    if let (Some(prompt), Some(parsed)) = (prompt, blocks.get_mut(first)) {
+        parsed.block.preview = text_of(Some(prompt)).unwrap_or_default().into();
+    }
+    let typed = prompt.map(|prompt| match text(prompt) {
+        Some(text) => vec![text],
+        None => elements(prompt).into_iter().filter_map(|part| text_of(member(part, "text"))).collect(),
+    });
+    for ParsedBlock { block, content, .. } in &mut blocks[first..] {
+        let places = typed.iter().flatten().filter_map(|typed| Some((content.find(&**typed)?, typed.len())));
+        let mut found: Vec<_> = places.flat_map(|(at, length)| words::typed(content, at, at + length)).collect();
+        found.sort_unstable();
+        found.dedup_by(|next, before| next.0 < before.1);
+        block.words = found.into();
     }
 }
 
@@ -90,6 +127,7 @@ pub(super) fn read<'a>(
 pub(super) fn block<'a>(label: &str, role: Role, content: Cow<'a, str>) -> ParsedBlock<'a> {
     let mut block = Block::new(BlockKind::Attachment, role);
     block.label = label.into();
+    block.ground = GROUND.contains(&label);
     ParsedBlock::new(block, content)
 }
 

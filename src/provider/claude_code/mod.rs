@@ -13,10 +13,11 @@ pub mod settings;
 mod templates;
 mod tool;
 mod window;
+mod words;
 mod write;
 
 use super::{Location, Message, NewRow, OpenSession, ParsedRow, Places, ProviderAdapter, Scanner, Stub};
-use crate::model::{BlockKind, Session, Slot, Window};
+use crate::model::{Block, BlockKind, Session, Slot, Window};
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 
@@ -127,6 +128,10 @@ impl ProviderAdapter for ClaudeCode {
 
     fn compacts_from(&self, model: &str, capacity_tokens: u64) -> Option<u64> {
         capacity_tokens.checked_sub(RESERVE_TOKENS).filter(|from| *from > 0 && !model.contains("haiku"))
+    }
+
+    fn sends_again(&self, block: &Block) -> bool {
+        attachment::is_announced(block)
     }
 
     fn is_frozen_system(&self, row: &[u8]) -> bool {

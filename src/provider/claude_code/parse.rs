@@ -1,4 +1,4 @@
-use super::{attachment, content};
+use super::{attachment, content, words};
 use crate::model::{Block, BlockKind, Event, Fault, Flags, Key, Role, Row, RowKind, ThinkingScope, Usage};
 use crate::provider::json::{elements, fault, fields, is_true, member, number, text, text_of};
 use crate::provider::{ParsedBlock, ParsedRow};
@@ -42,6 +42,10 @@ fields! {
         custom_title = "customTitle",
         forked = "forkedFrom",
         parent_session = "parentSessionId",
+        result = "toolUseResult",
+        denial = "toolDenialKind",
+        feedback = "userFeedback",
+        persons = "holdsPersonsWords",
     }
 }
 
@@ -273,6 +277,8 @@ fn message<'a>(fields: &RowFields<'a>, row: &mut Row, blocks: &mut Vec<ParsedBlo
     row.flags.set(Flags::COMPANION, is_true(fields.companion) || text_of(fields.source_use).is_some());
     row.flags.set(Flags::SHUTDOWN, is_true(fields.shutdown));
     notes(fields, row, blocks, string.is_some(), content);
+    words::mark(fields, row, blocks);
+    words::mark_ground(fields, row, blocks);
     let compacted = matches!(row.event.as_deref(), Some(Event::CompactSummary));
     row.prompt = !compacted && !is_true(fields.meta) && blocks.first().is_some_and(|first| opens_turn(blocks, first));
 }

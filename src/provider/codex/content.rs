@@ -5,6 +5,7 @@ use super::tool;
 use crate::model::{Block, BlockKind, Image, Key, Role};
 use crate::provider::ParsedBlock;
 use crate::provider::json::{elements, member, text, text_of};
+use crate::provider::words;
 use serde_json::value::RawValue;
 use std::borrow::Cow;
 
@@ -21,12 +22,17 @@ const CLIENT_TEXTS: &[&str] = &[
     "<skill>",
     "<system-reminder>",
 ];
+/// Labels of such texts that hold instructions.
+const GROUND: &[&str] = &["agents_md", "INSTRUCTIONS", "user_instructions", "skill"];
 /// Where the prompt begins in a text into which an editor put its own context before it.
 const REQUEST: &str = "## My request for Codex:";
 /// Beginnings of such texts.
 const EDITOR_TEXTS: &[&str] = &["# Context from my IDE setup:", "# Files mentioned by the user:"];
 /// Characters of a result in which the client says how a command ended.
 const STATUS_CHARACTERS: usize = 400;
+/// How a result ends of a call that the user did not allow, and the bytes of such a result.
+const DENIED: &[&str] = &["rejected by user", "denied by user"];
+const DENIAL_BYTES: usize = 600;
 /// Longest label that is made of a tag.
 const LABEL_BYTES: usize = 40;
 
@@ -66,6 +72,9 @@ pub(super) fn block<'a>(piece: &Piece<'a>) -> ParsedBlock<'a> {
             block.call = text_of(piece.item.call).map(|call| Key::of(&call));
             let content = piece.item.output.map(|output| result(output, &mut block.images)).unwrap_or_default();
             block.error = failed(&content);
+            if is_answer(&content) {
+                block.words = words::typed(&content, 0, content.len()).into();
+            }
             ParsedBlock::new(block, content)
         }
         Sort::Tools => {
@@ -104,8 +113,18 @@ fn spoken<'a>(piece: &Piece<'a>) -> ParsedBlock<'a> {
     let mut block = Block::new(if added { BlockKind::Attachment } else { BlockKind::Text }, role);
     if added {
         block.label = label(&content).into();
-    } else if let Some(prompt) = prompt(&content).filter(|_| role == Role::User) {
-        block.preview = prompt.into();
+        block.ground = role == Role::System || GROUND.contains(&&*block.label);
+    } else if role == Role::User {
+        let typed = prompt(&content);
+        block.words = match typed {
+            Some(typed) => {
+                let start = typed.as_ptr() as usize - content.as_ptr() as usize;
+                words::typed(&content, start, start + typed.len())
+            }
+            None => words::typed(&content, 0, content.len()),
+        }
+        .into();
+        block.preview = typed.unwrap_or_default().into();
     }
     ParsedBlock::new(block, content)
 }
@@ -180,6 +199,19 @@ fn joined(mut parts: Vec<Cow<'_, str>>) -> Cow<'_, str> {
     if parts.len() == 1 { parts.remove(0) } else { Cow::Owned(parts.join("\n")) }
 }
 
+/// Whether a result is what a person said: the answers to questions, by their ids, or that a call was not allowed.
+fn is_answer(content: &str) -> bool {
+    if content.len() > words::TYPED_BYTES {
+        return false;
+    }
+    if !content.starts_with("{\"answers\":") {
+        let end = content.trim_end_matches(['"', ')', '}', '\\', ' ', '\n', '.']);
+        return content.len() <= DENIAL_BYTES && DENIED.iter().any(|known| end.ends_with(known));
+    }
+    let answers = serde_json::from_str::<&RawValue>(content).ok().and_then(|value| member(value, "answers"));
+    answers.is_some_and(|answers| answers.get().starts_with('{'))
+}
+
 /// The size of an image, from the data in its URL; one that is not in the file has none.
 fn image(element: &RawValue) -> Option<Image> {
     let url = text_of(member(element, "image_url"))?;
@@ -237,6 +269,20 @@ mod tests {
         assert_eq!(label("# AGENTS.md instructions for /p"), "agents_md");
         assert_eq!(label("plain"), "developer");
         assert_eq!(label("<a b=\"c\">"), "developer");
+    }
+
+    #[test]
+    fn answers_and_denials_are_a_persons_words() {
+        for (content, expected) in [
+            (r#"{"answers":{"shape":{"answers":["round","user_note: or oval"]}}}"#, true),
+            (r#"{"answers":["round"]}"#, false),
+            (r#"exec_command failed: Rejected("rejected by user")"#, true),
+            ("a log\nrejected by username", false),
+            ("", false),
+        ] {
+            assert_eq!(is_answer(content), expected, "{content}");
+        }
+        assert!(!is_answer(&format!("{}rejected by user", "x".repeat(DENIAL_BYTES))));
     }
 
     #[test]

@@ -17,7 +17,7 @@ mod window;
 mod write;
 
 use super::{KnownContext, Location, Message, NewRow, ParsedRow, Places, ProviderAdapter, Scanner, Stub, WriterLock};
-use crate::model::{Block, BlockKind, Flags, Role, Row, RowKind, Session, Slot, Window};
+use crate::model::{Block, BlockKind, Flags, Role, RowKind, Session, Slot, Window};
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
@@ -86,9 +86,9 @@ impl ProviderAdapter for Codex {
         write::decode(value)
     }
 
-    fn is_ground(&self, row: &Row, block: &Block) -> bool {
-        // Of a compaction the prompts and the summary, which is a message of the user like them.
-        block.role == Role::System || row.kind == RowKind::Boundary && block.role == Role::User
+    fn sends_again(&self, block: &Block) -> bool {
+        // Behind a compaction it sends its own instructions and those of the project once more (0.169).
+        block.kind == BlockKind::Attachment && &*block.label != "skill"
     }
 
     fn usage(&self, value: &[u8], sent: u64) -> Option<Vec<u8>> {

@@ -200,6 +200,10 @@ fn compacted<'a>(fields: &RowFields<'a>, payload: &PayloadFields<'a>) -> ParsedR
         block.label = "compact_summary".into();
         blocks.push(ParsedBlock::new(block, summary));
     }
+    // Of a compaction the prompts and the summary stay, which is a message of the user like them.
+    for parsed in blocks.iter_mut().filter(|parsed| matches!(parsed.block.role, Role::User | Role::System)) {
+        parsed.block.ground = true;
+    }
     ParsedRow { row: Row::new(RowKind::Boundary), blocks, origin: Default::default() }
 }
 

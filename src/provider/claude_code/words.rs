@@ -1,0 +1,291 @@
+//! What a person said: prompts, and what stands inside the results of tools and beside them: answers to questions, reasons for
+//! rejecting a call, words typed while the model worked.
+//!
+//! What the row keeps beside the content for the screen (`toolUseResult`, `userFeedback`, `toolDenialKind`) says where to look; only
+//! older rows, which have none of it, are known by how the client begins its sentence.
+
+use super::parse::RowFields;
+use crate::model::{BlockKind, Flags, Role, Row};
+use crate::provider::ParsedBlock;
+use crate::provider::json::{elements, is_true, member, members, text, text_of};
+use crate::provider::words::{Span, TYPED_BYTES, span, typed};
+use memchr::memmem::Finder;
+use serde_json::value::RawValue;
+use std::borrow::Cow;
+use std::sync::LazyLock;
+
+/// How results begin of calls that the user did not allow, by tool and version.
+const REJECTED: &[&str] = &["The user doesn't want to", "The user did not allow", "The agent proposed a plan that was rejected"];
+/// What stands before the reason of the user in such a result.
+const REASON: &str = "he user said:\n";
+/// How results begin that hold the answers of the user.
+const ANSWERED: &[&str] = &["User has answered your questions: ", "Your questions have been answered: ", "The user answered: "];
+/// How the result begins of a plan that the user approved.
+const APPROVED: &str = "User has approved";
+/// What stands before a plan that the user changed before approving it.
+const EDITED_PLAN: &str = "## Approved Plan (edited by user):\n";
+/// Texts in the user's name that a client or an editor writes, by how they begin.
+const CLIENTS: &[&str] = &[
+    "<local-command-",
+    "<bash-stdout>",
+    "<bash-stderr>",
+    "<system-reminder>",
+    "<task-notification>",
+    "<ide_",
+    "<new-diagnostics>",
+    "<user-prompt-submit-hook>",
+];
+/// What the client writes where the user interrupted, in the message of what is typed next.
+const INTERRUPTED: &str = "[Request interrupted by user";
+/// Bytes between a question, its answer, a note and the next question that stay with them.
+const BETWEEN_BYTES: usize = 32;
+/// Tags around what was typed in a record of a command.
+const TYPED_TAGS: &[&str] = &["command-args", "bash-input"];
+
+/// Marks the texts of a row that the client wrote in the user's name to instruct the model: a skill, a command, what a compaction left.
+pub(super) fn mark_ground(fields: &RowFields<'_>, row: &Row, blocks: &mut [ParsedBlock<'_>]) {
+    let instructs = is_true(fields.compact_summary) || row.flags.any(Flags::META) && !row.flags.any(Flags::CAVEAT);
+    for ParsedBlock { block, .. } in blocks.iter_mut().filter(|_| instructs) {
+        block.ground = block.kind == BlockKind::Text && block.role == Role::User;
+    }
+}
+
+/// Marks the words of a person in the blocks of a row of the user.
+pub(super) fn mark(fields: &RowFields<'_>, row: &Row, blocks: &mut [ParsedBlock<'_>]) {
+    if row.sidechain || row.flags.any(Flags::NOTIFICATION) || !is_human(fields) {
+        return;
+    }
+    let meta = row.flags.any(Flags::META) || is_true(fields.compact_summary);
+    for ParsedBlock { block, content, .. } in blocks {
+        let found = match (block.kind, block.role) {
+            (BlockKind::ToolResult, _) => in_result(fields, content, block.error),
+            (BlockKind::Text, Role::User) if !meta => in_text(content),
+            _ => Vec::new(),
+        };
+        block.words = found.into();
+    }
+}
+
+/// Whether the row does not say that something else than a person wrote it.
+fn is_human(fields: &RowFields<'_>) -> bool {
+    fields.origin.and_then(|origin| text_of(member(origin, "kind"))).is_none_or(|kind| kind == "human")
+}
+
+/// The typed part of a text in the user's name.
+fn in_text(content: &str) -> Vec<Span> {
+    let start = content.len() - content.trim_start().len();
+    let begins = |known: &str| content[start..].starts_with(known);
+    if begins("<command-") || begins("<bash-input>") {
+        let inside = |tag: &&str| {
+            let open = format!("<{tag}>");
+            let from = content.find(&open)? + open.len();
+            Some((from, from + content[from..].find(&format!("</{tag}>"))?))
+        };
+        return TYPED_TAGS.iter().filter_map(inside).flat_map(|(from, to)| typed(content, from, to)).collect();
+    }
+    if CLIENTS.iter().any(|known| begins(known)) {
+        return Vec::new();
+    }
+    let from = match content[start..].find(']') {
+        Some(end) if begins(INTERRUPTED) => start + end + 1,
+        _ => start,
+    };
+    typed(content, from, content.len())
+}
+
+/// The words of a person in the result of a tool.
+fn in_result(fields: &RowFields<'_>, content: &str, error: bool) -> Vec<Span> {
+    let exact = fields.feedback.and_then(text).and_then(|feedback| content.find(&*feedback).zip(Some(feedback.len())));
+    if let Some((from, length)) = exact {
+        return typed(content, from, from + length);
+    }
+    let denied = text_of(fields.denial).is_some_and(|kind| kind == "user-rejected");
+    // What was shortened begins with the line of aperture, and what the person said follows it.
+    let said = || content.find(REASON).map(|at| at - usize::from(content[..at].ends_with(['t', 'T'])));
+    if error && (denied || REJECTED.iter().any(|known| content.starts_with(known)) || said().is_some() && is_rejected(fields)) {
+        return match said() {
+            Some(at) => typed(content, at, content.len()),
+            // That it was rejected is all that was said.
+            None => typed(content, 0, content.find(['.', '\n']).map_or(content.len(), |end| end + 1)),
+        };
+    }
+    if let Some(spans) = answers(fields, content) {
+        return spans;
+    }
+    let approved = content.starts_with(APPROVED).then(|| content.find(EDITED_PLAN)).flatten();
+    match approved {
+        Some(at) => typed(content, at + EDITED_PLAN.len(), content.len()),
+        None if is_true(fields.persons) && content.len() <= TYPED_BYTES => typed(content, 0, content.len()),
+        None => Vec::new(),
+    }
+}
+
+/// Whether the record of a result for the screen says that the user rejected the call.
+fn is_rejected(fields: &RowFields<'_>) -> bool {
+    let shown = fields.result.and_then(text).unwrap_or_default();
+    let shown = shown.strip_prefix("Error: ").unwrap_or(&shown);
+    REJECTED.iter().any(|known| shown.starts_with(known))
+}
+
+/// Each question that was answered, and what was answered; none where nothing was asked.
+fn answers(fields: &RowFields<'_>, content: &str) -> Option<Vec<Span>> {
+    static KEY: LazyLock<Finder<'static>> = LazyLock::new(|| Finder::new("\"answers\""));
+    // Nearly none has any: a look at the bytes is enough to know.
+    let result = fields.result.filter(|result| is_object(result) && KEY.find(result.get().as_bytes()).is_some());
+    let Some(answers) = result.and_then(|result| member(result, "answers")).filter(|value| is_object(value)) else {
+        let begin = ANSWERED.iter().find(|begin| content.starts_with(**begin))?;
+        return Some(typed(content, begin.len(), content.len()));
+    };
+    let notes = result.and_then(|result| member(result, "annotations")).filter(|value| is_object(value));
+    let notes = notes.map(members).unwrap_or_default().into_iter();
+    let notes = notes.map(|(question, note)| (question, member(note, "notes").and_then(text).into_iter().collect()));
+    let said = members(answers).into_iter().map(|(question, answer)| (question, words_of(answer))).chain(notes);
+    let mut found: Vec<(usize, usize)> = Vec::new();
+    for (question, words) in said {
+        let asked = content.find(&*question);
+        let behind = asked.map_or(0, |at| at + question.len());
+        let places = words.iter().filter(|words| !words.trim().is_empty()).filter_map(|words| {
+            let at = content[behind..].find(&**words).map(|at| behind + at)?;
+            Some((at, at + words.len()))
+        });
+        let places: Vec<_> = places.collect();
+        found.extend(asked.filter(|_| !places.is_empty()).map(|at| (at, behind)));
+        found.extend(places);
+    }
+    found.sort_unstable();
+    // With the marks around and between them.
+    let mut spans: Vec<(usize, usize)> = Vec::new();
+    for (start, end) in found {
+        let start = start - usize::from(content[..start].ends_with('"'));
+        let end = end + usize::from(content[end..].starts_with('"'));
+        match spans.last_mut() {
+            Some(last) if start <= last.1 + BETWEEN_BYTES => last.1 = last.1.max(end),
+            _ => spans.push((start, end)),
+        }
+    }
+    Some(spans.into_iter().filter_map(|(start, end)| span(start, end)).collect())
+}
+
+fn is_object(value: &RawValue) -> bool {
+    value.get().starts_with('{')
+}
+
+/// All texts in an answer: one, or a list.
+fn words_of(value: &RawValue) -> Vec<Cow<'_, str>> {
+    match value.get().as_bytes().first() {
+        Some(b'"') => text(value).into_iter().collect(),
+        Some(b'[') => elements(value).into_iter().filter_map(text).collect(),
+        _ => Vec::new(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::parse::parse;
+    use super::BETWEEN_BYTES;
+    use serde_json::json;
+
+    /// The words of a person in each block of a row.
+    fn check(row: serde_json::Value, expected: &[&[&str]]) {
+        let line = row.to_string();
+        let parsed = parse(line.as_bytes());
+        let found: Vec<Vec<&str>> = parsed.blocks.iter().map(|parsed| parsed.block.words_in(&parsed.content).collect()).collect();
+        assert_eq!(found, expected, "{line}");
+    }
+
+    fn user(content: serde_json::Value, beside: serde_json::Value) -> serde_json::Value {
+        let mut row = json!({"type": "user", "uuid": "u", "sessionId": "s", "message": {"role": "user", "content": content}});
+        for (key, value) in beside.as_object().unwrap() {
+            row[key] = value.clone();
+        }
+        row
+    }
+
+    fn result(content: &str, error: bool, beside: serde_json::Value) -> serde_json::Value {
+        user(json!([{"type": "tool_result", "tool_use_id": "t", "content": content, "is_error": error}]), beside)
+    }
+
+    #[test]
+    fn prompts_are_a_persons_words_and_what_a_client_writes_is_not() {
+        for (content, expected) in [
+            ("fix it", &["fix it"][..]),
+            (
+                "<command-message>go</command-message><command-name>/go</command-name><command-args>to it</command-args>",
+                &["to it"],
+            ),
+            ("<bash-input>ls</bash-input>", &["ls"]),
+            ("<local-command-stdout>x</local-command-stdout>", &[]),
+            ("<system-reminder>x</system-reminder>", &[]),
+            ("[Request interrupted by user]", &[]),
+            ("[Request interrupted by user for tool use]\nno, the other file", &["no, the other file"]),
+        ] {
+            check(user(json!(content), json!({})), &[expected]);
+        }
+        check(user(json!("instructions"), json!({"isMeta": true})), &[&[]]);
+        check(user(json!("instructions"), json!({"isSidechain": true})), &[&[]]);
+        check(user(json!("news"), json!({"origin": {"kind": "channel"}})), &[&[]]);
+        check(user(json!("news"), json!({"origin": {"kind": "human"}})), &[&["news"]]);
+    }
+
+    #[test]
+    fn what_was_typed_beside_a_result_is_a_persons_word() {
+        let blocks = json!([{"type": "tool_result", "tool_use_id": "t", "content": "ok"}, {"type": "text", "text": "use tabs"}]);
+        check(user(blocks, json!({})), &[&[], &["use tabs"]]);
+    }
+
+    #[test]
+    fn the_reason_of_a_rejection_stays_and_else_that_it_was_one() {
+        let head = "The user doesn't want to proceed with this tool use. It was not run.";
+        check(
+            result(&format!("{head} To go on, the user said:\ntoo slow.\nUse rg"), true, json!({})),
+            &[&["the user said:\ntoo slow.\nUse rg"]],
+        );
+        check(result(head, true, json!({})), &[&["The user doesn't want to proceed with this tool use."]]);
+        check(result("declined. And more", true, json!({"toolDenialKind": "user-rejected"})), &[&["declined."]]);
+        check(result("not now: too slow", true, json!({"userFeedback": "too slow"})), &[&["too slow"]]);
+        check(result("not now, too slow", true, json!({"holdsPersonsWords": true})), &[&["not now, too slow"]]);
+        check(result("Exit code 1\nthe user said:\nx", true, json!({})), &[&[]]);
+        // As aperture leaves it.
+        let shown = format!("Error: {head} To go on, the user said:\ntoo slow");
+        check(
+            result("[@expand(3) | minimal]\nthe user said:\ntoo slow", true, json!({"toolUseResult": shown})),
+            &[&["the user said:\ntoo slow"]],
+        );
+    }
+
+    #[test]
+    fn answers_stand_with_their_questions() {
+        let shown = json!({"toolUseResult": {"questions": [], "answers": {"Which?": "B", "How many?": "as \"few\" as you can"}}});
+        let content = "User has answered your questions: \"Which?\"=\"B\", \"How many?\"=\"as \"few\" as you can\". Go on.";
+        check(result(content, false, shown), &[&["\"Which?\"=\"B\", \"How many?\"=\"as \"few\" as you can\""]]);
+        let noted = json!({"toolUseResult": {"answers": {"Which?": ""}, "annotations": {"Which?": {"notes": "neither"}}}});
+        check(result("\"Which?\"=(none) notes: neither. Read it.", false, noted), &[&["\"Which?\"=(none) notes: neither"]]);
+        let other =
+            json!({"toolUseResult": {"answers": {"Which?": "B"}, "annotations": {"Why?": {"preview": "x", "notes": "ask me"}}}});
+        let preview = "x".repeat(BETWEEN_BYTES);
+        let content = format!("\"Which?\"=\"B\" preview: {preview}, \"Why?\"=(none) notes: ask me. Go on.");
+        check(result(&content, false, other), &[&["\"Which?\"=\"B\"", "\"Why?\"=(none) notes: ask me"]]);
+        let several = json!({"toolUseResult": {"answers": {"Which?": ["A", "C"]}}});
+        check(result("\"Which?\"=\"A, C\". Go on.", false, several), &[&["\"Which?\"=\"A, C\""]]);
+        check(result("No answer.", false, json!({"toolUseResult": {"answers": {}}})), &[&[]]);
+        check(result("User has answered your questions: \"a\"=\"b\".", false, json!({})), &[&["\"a\"=\"b\"."]]);
+        check(result("", true, json!({"toolUseResult": {"answers": {"": "", "x": "é"}}})), &[&[]]);
+    }
+
+    #[test]
+    fn a_plan_that_the_user_changed_is_a_persons_word() {
+        let plan = |how: &str| format!("User has approved your plan.\n\n## Approved Plan{how}:\nfirst this");
+        check(result(&plan(" (edited by user)"), false, json!({})), &[&["first this"]]);
+        check(result(&plan(""), false, json!({})), &[&[]]);
+    }
+
+    #[test]
+    fn what_was_typed_while_the_model_worked_is_a_persons_word() {
+        let row = |kind: &str| {
+            json!({"type": "attachment", "uuid": "u", "attachment": {"type": "queued_command", "prompt": "and tabs", "origin": {"kind": kind}},
+                "rendered": [{"content": "<system-reminder>\nThe user says:\nand tabs\n</system-reminder>"}]})
+        };
+        check(row("human"), &[&["and tabs"]]);
+        check(row("task-notification"), &[&[]]);
+    }
+}

@@ -1,0 +1,240 @@
+//! What a person said is in the window after every change that aperture makes by itself: verbatim, wherever the client put it.
+
+use crate::sandbox::Sandbox;
+use serde_json::{Value, json};
+use std::path::PathBuf;
+
+const PRESETS: &[&str] = &["lossless", "light", "balanced", "aggressive", "handoff"];
+
+/// A session in the making, and what a person said in it.
+struct Talk {
+    rows: Vec<Value>,
+    words: Vec<String>,
+    seed: u64,
+}
+
+impl Talk {
+    fn new(seed: u64) -> Talk {
+        Talk { rows: Vec::new(), words: Vec::new(), seed }
+    }
+
+    fn random(&mut self, below: u64) -> u64 {
+        self.seed = self.seed.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        (self.seed >> 33) % below
+    }
+
+    fn noise(&mut self, lines: u64) -> String {
+        (0..lines).map(|line| format!("{line} of {}: job_{} took {} ms\n", lines, self.random(900), self.random(9999))).collect()
+    }
+
+    /// Something that a person says: several lines, blanks, marks that look like those of a client or of aperture.
+    fn say(&mut self) -> String {
+        const PARTS: &[&str] =
+            &["no, ", "use tabs", "\n", "\n\n\n", "  - ", "\"so\" ", "[… 3 lines] ", "é😅 ", "src/a.rs:12 ", "\t", ". "];
+        let number = self.words.len();
+        let count = 3 + self.random(12);
+        let parts: String = (0..count).map(|_| PARTS[self.random(PARTS.len() as u64) as usize]).collect();
+        let words = format!("Please {number}: {parts}and that is word {number}.");
+        self.words.push(words.clone());
+        words
+    }
+
+    fn row(&mut self, kind: &str, mut row: Value) {
+        let id = self.rows.len();
+        row["type"] = kind.into();
+        row["uuid"] = format!("u{id}").into();
+        row["parentUuid"] = if id == 0 { Value::Null } else { format!("u{}", id - 1).into() };
+        row["timestamp"] = format!("2026-11-21T10:{:02}:{:02}.000Z", id / 60 % 60, id % 60).into();
+        for (key, value) in
+            [("isSidechain", json!(false)), ("cwd", json!("/w")), ("sessionId", json!("s")), ("version", json!("2.1.330"))]
+        {
+            row[key] = value;
+        }
+        self.rows.push(row);
+    }
+
+    fn user(&mut self, content: Value, beside: Value) {
+        let mut row = json!({"message": {"role": "user", "content": content}});
+        for (key, value) in beside.as_object().unwrap() {
+            row[key] = value.clone();
+        }
+        self.row("user", row);
+    }
+
+    fn model(&mut self, block: Value) {
+        let id = format!("msg_{}", self.rows.len());
+        let usage =
+            json!({"input_tokens": 9, "cache_creation_input_tokens": 0, "cache_read_input_tokens": 9000, "output_tokens": 9});
+        let message = json!({"id": id, "type": "message", "role": "assistant", "model": "claude-opus-4-1", "content": [block], "usage": usage});
+        self.row("assistant", json!({"message": message}));
+    }
+
+    /// A call, and the place of its result.
+    fn call(&mut self, name: &str, input: Value) -> String {
+        let id = format!("toolu_{}", self.rows.len());
+        self.model(json!({"type": "tool_use", "id": id, "name": name, "input": input}));
+        id
+    }
+
+    fn result(&mut self, id: &str, content: Value, error: bool, beside: Value) {
+        self.user(json!([{"type": "tool_result", "tool_use_id": id, "content": content, "is_error": error}]), beside);
+    }
+
+    fn work(&mut self) {
+        let (step, lines) = (self.rows.len(), 20 + self.random(60));
+        let id = self.call("Bash", json!({"command": format!("run step_{step}")}));
+        let output = self.noise(lines);
+        self.result(&id, json!(output), false, json!({}));
+        let said = format!("Step {step} is done. {}", self.noise(8).replace('\n', ". "));
+        self.model(json!({"type": "text", "text": said}));
+    }
+
+    /// One of all the ways in which a client writes down what a person said.
+    fn person(&mut self, way: u64) {
+        let rejected = "The user doesn't want to proceed with this tool use. The tool use was rejected and nothing was written.";
+        match way {
+            0 => {
+                let words = self.say();
+                self.user(json!(words), json!({}));
+            }
+            1 => {
+                let (first, second) = (self.say(), self.say());
+                let id = self.call("AskUserQuestion", json!({"questions": [{"question": "Which?"}, {"question": "Why?"}]}));
+                let preview = self.noise(30);
+                let content = format!(
+                    "The user answered: \"Which?\"=\"{first}\" selected preview:\n{preview}, \"Why?\"=(no option selected) notes: {second}. Go on."
+                );
+                let shown = json!({"answers": {"Which?": first}, "annotations": {"Why?": {"notes": second}}, "questions": []});
+                let shown = if self.random(2) == 0 { shown } else { json!({"answers": {"Which?": first, "Why?": second}}) };
+                self.result(&id, json!(content), false, json!({"toolUseResult": shown}));
+            }
+            2 => {
+                let words = self.say();
+                let written = self.noise(20);
+                let id = self.call("Edit", json!({"file_path": "/w/a.rs", "old_string": "a", "new_string": written}));
+                let content = format!("{rejected} To go on, the user said:\n{words}");
+                self.result(&id, json!(content), true, json!({"toolUseResult": format!("Error: {content}")}));
+            }
+            3 => {
+                let words = self.say();
+                let plan = self.noise(30);
+                let id = self.call("ExitPlanMode", json!({"plan": plan}));
+                let content = format!("{}{words}{}", self.noise(20), self.noise(20));
+                let beside = json!({"toolDenialKind": "user-rejected", "userFeedback": words});
+                self.result(&id, json!(content), true, beside);
+            }
+            4 => {
+                let words = self.say();
+                let id = self.call("Bash", json!({"command": "make"}));
+                let content = json!([
+                    {"type": "tool_result", "tool_use_id": id, "content": self.noise(40)},
+                    {"type": "text", "text": words},
+                ]);
+                self.user(content, json!({}));
+            }
+            5 => {
+                self.user(json!([{"type": "text", "text": "[Request interrupted by user for tool use]"}]), json!({}));
+                let words = self.say();
+                self.user(json!([{"type": "text", "text": words}]), json!({}));
+            }
+            6 => {
+                let words = self.say();
+                let content = format!(
+                    "<system-reminder>\nThe user sent this meanwhile:\n{words}\n\nAnswer it. {}\n</system-reminder>",
+                    self.noise(9)
+                );
+                let attachment = json!({"type": "queued_command", "prompt": words, "commandMode": "prompt"});
+                self.row("attachment", json!({"attachment": attachment, "rendered": [{"content": content}]}));
+            }
+            7 => {
+                let words = self.say();
+                let command = "<command-message>go</command-message>\n<command-name>/go</command-name>\n";
+                self.user(json!(format!("{command}<command-args>{words}</command-args>")), json!({}));
+                let instructions = self.noise(30);
+                self.user(json!([{"type": "text", "text": instructions}]), json!({"isMeta": true}));
+            }
+            _ => {
+                let id = self.call("Bash", json!({"command": "rm -r target"}));
+                self.result(
+                    &id,
+                    json!(rejected),
+                    true,
+                    json!({"toolUseResult": "User rejected tool use", "toolDenialKind": "user-rejected"}),
+                );
+                self.words.push("The user doesn't want to proceed with this tool use.".to_owned());
+            }
+        }
+    }
+
+    /// A session in which everything that a person can say is said, in some order, and long worked on afterwards.
+    fn whole(seed: u64) -> Talk {
+        let mut talk = Talk::new(seed);
+        talk.person(0);
+        for _ in 0..2 {
+            let mut ways: Vec<u64> = (0..9).collect();
+            while !ways.is_empty() {
+                talk.work();
+                let way = talk.random(ways.len() as u64) as usize;
+                talk.person(ways.swap_remove(way));
+            }
+        }
+        (0..12).for_each(|_| talk.work());
+        talk
+    }
+
+    fn put(&self, sandbox: &Sandbox) -> PathBuf {
+        let rows: String = self.rows.iter().map(|row| format!("{row}\n")).collect();
+        sandbox.session("0a0a0a0a-0000-4000-8000-000000000000", rows, 0)
+    }
+}
+
+/// What the model sees, with its size.
+fn sent(sandbox: &Sandbox) -> String {
+    sandbox.text(&["transcript", "--raw"])
+}
+
+fn check(name: &str, words: &[String], sent: &str) {
+    for words in words {
+        assert!(sent.contains(&**words), "{name}: {words:?} is not sent");
+    }
+}
+
+#[test]
+fn every_preset_keeps_what_a_person_said() {
+    for seed in 1..=3 {
+        let talk = Talk::whole(seed);
+        for preset in PRESETS {
+            let sandbox = Sandbox::new();
+            talk.put(&sandbox);
+            let before = sent(&sandbox);
+            check("before", &talk.words, &before);
+            sandbox.text(&["compress", "--stale", "--preset", preset]);
+            let after = sent(&sandbox);
+            check(preset, &talk.words, &after);
+            let shorter = after.len() * 10 < before.len() * 9;
+            assert!(shorter || *preset == "lossless", "{preset}: {} of {}", after.len(), before.len());
+            if *preset == "handoff" {
+                let digest = &after[after.find("[handed over: ").unwrap()..];
+                let newest = digest.find("The newest prompt (#").unwrap();
+                assert!(newest < digest.find("What the user said before:").unwrap(), "{digest}");
+            }
+        }
+    }
+}
+
+#[test]
+fn what_a_person_said_stays_at_every_level_that_is_asked_for() {
+    let talk = Talk::whole(4);
+    let sandbox = Sandbox::new();
+    talk.put(&sandbox);
+    for arguments in
+        [&["compress", "all", "--level", "trimmed"][..], &["compress", "all", "--level", "minimal"], &["archive", "all"]]
+    {
+        let outcome = sandbox.run(arguments);
+        assert_eq!(outcome.code, 0, "{}", outcome.all());
+        check(&arguments.join(" "), &talk.words, &sent(&sandbox));
+    }
+    // From what was shortened once as well.
+    sandbox.text(&["compress", "--stale", "--preset", "aggressive"]);
+    check("again", &talk.words, &sent(&sandbox));
+}
