@@ -47,9 +47,10 @@ pub fn report(env: &Env, arguments: &Arguments) -> Result<ExplainReport, Command
         Some(why) => (Vec::new(), decisions(env, block, "", Some(why.reason()))),
         None => match draft.original(block.number) {
             Ok(original) => {
+                let content = reading.known.mask(&original.content);
                 let subject = Subject {
                     block: &original.block,
-                    content: &original.content,
+                    content: &content,
                     tokens: original.tokens,
                     label: engine::label(&original.block),
                     reason: engine::why_old(block),

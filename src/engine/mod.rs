@@ -11,6 +11,7 @@ mod events;
 mod explain;
 mod git_hook;
 mod keywords;
+mod known;
 mod label;
 mod manifest;
 pub mod marker;
@@ -46,6 +47,7 @@ pub use check::{CHECKS, Check, CheckLimits, Checked, Sighting, Violation, violat
 pub use events::{BlockUpdate, Executed, Happening, Opened, OtherSession, Seen, SelectionChange, Update, opened};
 pub use explain::{Explanation, LevelKept, Referred, explain, levels, stale_reason};
 pub use git_hook::{GitHook, HookError, with_hook, without_hook};
+pub use known::{Known, could_be_named, kind_of, named_in};
 pub use label::{label, placeholder_label};
 pub use manifest::{ArchivedRun, Entry, Manifest, ZoneSummary, entry, manifest};
 pub use measure::{measure, preview};
@@ -58,7 +60,7 @@ pub use reading::{ReadSettings, Reading, outline, read, read_with};
 pub use reduce::{KeptPieces, Reducible, hint};
 pub use retention::{Forgettable, forgettable};
 pub use rules::Rules;
-pub use secrets::{Secret, find as find_secrets, mask, mask_cut, masked};
+pub use secrets::{Secret, examples as secret_examples, find as find_secrets, mask, mask_cut, masked};
 pub use selector::{Selector, SelectorError};
 pub use states::{TRANSITIONS, Transition, lifecycle};
 pub use strategy::{

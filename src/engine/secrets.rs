@@ -17,6 +17,9 @@ pub struct Secret {
     pub kind: &'static str,
 }
 
+/// The kind of a private key.
+pub(super) const PRIVATE_KEY_KIND: &str = "private-key";
+
 /// Keys that services hand out: how they begin, and what follows.
 struct Shape {
     kind: &'static str,
@@ -264,10 +267,11 @@ fn looked_at(_bytes: usize) {
     LOOKED_AT.with(|count| count.set(count.get() + _bytes));
 }
 
-/// Whether a word can begin here: what stands before is no part of it. The letter of `\n` in JSON is none.
+/// Whether a word can begin here: what stands before is no part of it. The letters of `\n` and `\u001b` in JSON are none.
 fn begins(text: &[u8], at: usize) -> bool {
     match text[..at] {
-        [.., b'\\', b'n' | b'r' | b't'] => true,
+        [.., b'\\', b'n' | b'r' | b't' | b'b' | b'f'] => true,
+        [.., b'\\', b'u', a, b, c, d] if [a, b, c, d].iter().all(u8::is_ascii_hexdigit) => true,
         [.., byte] => !byte.is_ascii_alphanumeric() && byte != b'_',
         [] => true,
     }
@@ -305,7 +309,7 @@ fn is_random(key: &[u8], different: usize) -> bool {
 }
 
 /// Whether it holds digits, or letters of both cases.
-fn is_mixed(key: &[u8]) -> bool {
+pub(super) fn is_mixed(key: &[u8]) -> bool {
     let has = |test: fn(&u8) -> bool| key.iter().any(test);
     has(u8::is_ascii_digit) || has(u8::is_ascii_uppercase) && has(u8::is_ascii_lowercase)
 }
@@ -358,7 +362,7 @@ fn private_key(text: &[u8], at: usize) -> Option<Secret> {
     };
     let kept = lines.iter().filter(|byte| byte.is_ascii_alphanumeric()).count();
     let end = (body + length).min(body + rest.len());
-    (kept >= 40 && is_random(lines, 16)).then_some(Secret { range: at..end, kind: "private-key" })
+    (kept >= 40 && is_random(lines, 16)).then_some(Secret { range: at..end, kind: PRIVATE_KEY_KIND })
 }
 
 /// How long the lines of a key are that has no end.
@@ -456,6 +460,45 @@ fn changes(text: &[u8]) -> usize {
         pair[0].is_ascii_digit() && pair[1].is_ascii_alphabetic() || pair[0].is_ascii_alphabetic() && pair[1].is_ascii_digit()
     };
     text.windows(2).filter(differ).count()
+}
+
+/// An example of each shape and each name that is known: its kind, how a text names it, and the value. They are made up here, so
+/// that no scanner takes them for a leak; whoever tests what leaves the program needs them all.
+pub fn examples() -> Vec<(&'static str, String, String)> {
+    let random = |place: usize, alphabet: Alphabet| {
+        let letters = match alphabet {
+            Alphabet::Hex => "7f3a9c2e1b8d4056",
+            Alphabet::Capital => "Q7RZ2MWK9TXB4LNV",
+            _ => "q7Rz2mWk9TxB4lNvC8dF",
+        };
+        let letters: Vec<char> = letters.chars().collect();
+        // Another one for each place: the digits of its number stand between the letters.
+        let length = letters.len();
+        move |at: usize| match at % 3 {
+            0 => char::from_digit((place / 8usize.pow((at / 3) as u32 % 4) % 8) as u32, 10).unwrap_or('0'),
+            _ => letters[(at + place) % length],
+        }
+    };
+    let shapes = SHAPES.iter().enumerate().map(|(place, shape)| {
+        let (least, most) = shape.length;
+        let key: String = (0..least.max(32).min(most)).map(random(place, shape.alphabet)).collect();
+        let named = format!("{}{key}", shape.prefix);
+        (shape.kind, named.clone(), if shape.prefix.contains('/') { key } else { named })
+    });
+    let value = |place: usize| (0..16).map(random(place + 200, Alphabet::Plain)).collect::<String>();
+    let names = NAMES.iter().enumerate().map(|(place, (name, kind))| (*kind, format!("{name}={}", value(place)), value(place)));
+    let line = |place: usize| (0..64).map(random(place, Alphabet::Plain)).collect::<String>();
+    let token = format!("eyJ{}.eyJ{}.{}", &line(301)[..24], &line(302)[..24], &line(303)[..32]);
+    let others = [
+        ("web-token", token.clone(), token),
+        ("password-in-address", format!("postgres://app:{}@db.internal/x", value(100)), value(100)),
+        (
+            PRIVATE_KEY_KIND,
+            format!("{PRIVATE_KEY}RSA PRIVATE KEY-----\n{}\n{}\n-----END RSA PRIVATE KEY-----", line(304), line(305)),
+            line(304),
+        ),
+    ];
+    shapes.chain(names).chain(others).collect()
 }
 
 #[cfg(test)]

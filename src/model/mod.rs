@@ -28,7 +28,7 @@ pub use operation::{
 };
 pub use proposal::{CommandPlace, Proposal, ProposalNumber, ProposalStatus, Verb};
 pub use row::{Damage, Event, Fault, Origin, Row, RowKind, ThinkingScope, Usage};
-pub use session::{Segment, Session, Vocabulary};
+pub use session::{SecretPlace, Segment, Session, Vocabulary};
 pub use shell::quoted;
 pub use tokens::{Basis, Counts, TokenCount};
 pub use window::{Hidden, Turn, Window};

@@ -112,6 +112,8 @@ impl Draft<'_> {
     pub fn summarize(&self, turns: RangeInclusive<u32>) -> Result<String, PlanError> {
         let reading = &self.workspace.reading;
         let (start, end) = (turns.start(), turns.end());
+        // Before anything is cut: half a credential is not known as one.
+        let content = |number| -> Result<String, PlanError> { Ok(reading.known.mask(&self.content(number)?).into_owned()) };
         let mut text = match start == end {
             true => format!("[turn {start}, folded; the user can bring it back]\n"),
             false => format!("[turns {start} to {end}, folded; the user can bring them back]\n"),
@@ -119,7 +121,7 @@ impl Draft<'_> {
         for turn in reading.turns.iter().filter(|turn| turns.contains(&turn.number)) {
             let blocks = || turn.blocks.iter().filter_map(|number| reading.block(*number));
             let prompt = blocks().find(|block| block.role == Role::User && block.kind == BlockKind::Text);
-            let prompt = prompt.map(|block| self.content(block.number)).transpose()?.unwrap_or_default();
+            let prompt = prompt.map(|block| content(block.number)).transpose()?.unwrap_or_default();
             text.push_str(&format!("Turn {}: {}\n", turn.number, short(&prompt, PROMPT_CHARACTERS)));
             let mut tools: Vec<(String, u32)> = Vec::new();
             for block in blocks().filter(|block| block.kind == BlockKind::ToolUse) {
@@ -136,7 +138,7 @@ impl Draft<'_> {
             }
             let answer = blocks().rfind(|block| block.role == Role::Assistant && block.kind == BlockKind::Text);
             if let Some(block) = answer {
-                text.push_str(&format!("  ended: {}\n", short(&self.content(block.number)?, ANSWER_CHARACTERS)));
+                text.push_str(&format!("  ended: {}\n", short(&content(block.number)?, ANSWER_CHARACTERS)));
             }
         }
         Ok(text.trim_end().to_owned())

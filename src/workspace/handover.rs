@@ -75,11 +75,12 @@ fn of_client(block: &Block) -> bool {
     block.role == Role::System
 }
 
-/// What a block said to people before aperture first changed it, or what it says where that is not known.
+/// What a block said to people before aperture first changed it, or what it says where that is not known; without credentials.
 fn content(draft: &Draft<'_>, block: &Block) -> Result<String, PlanError> {
+    let mask = |text: &str| draft.workspace.reading.known.mask(text).into_owned();
     match draft.original(block.number) {
-        Ok(original) => Ok(original.readable),
-        Err(PlanError::NoOriginal(_)) => draft.content(block.number),
+        Ok(original) => Ok(mask(&original.readable)),
+        Err(PlanError::NoOriginal(_)) => Ok(mask(&draft.content(block.number)?)),
         Err(error) => Err(error),
     }
 }

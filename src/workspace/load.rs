@@ -177,8 +177,9 @@ pub fn parse_chunk(
         }
         for mut block in parsed.blocks {
             let (content, text) = (&block.content, block.readable.as_deref());
-            engine::measure(&mut block.block, content, text.unwrap_or(content), block.refers.as_deref(), known);
             block.block.row = segment.rows.len() as u32;
+            let text = text.unwrap_or(content);
+            segment.secrets.extend(engine::measure(&mut block.block, content, text, block.refers.as_deref(), known));
             segment.blocks.push(block.block);
         }
         segment.rows.push(parsed.row);

@@ -35,6 +35,7 @@ pub use live::{open_sessions, session_of};
 pub use load::{load, parse_chunk};
 pub use project::{Project, stated};
 pub use shorten::{Aim, KeptBlocks, Scope, shorten, shrink};
+pub(crate) use sightings::named_secrets;
 pub use sightings::{Sighted, sighted, sighted_in};
 pub use standing::{Beside, Departed, Departure, Standing, Values};
 pub use verify::{FileState, Verified, WayBack, found, in_force, verify};
@@ -110,12 +111,15 @@ impl<'a> Workspace<'a> {
         whole: &dyn Fn(&Session) -> bool,
     ) -> io::Result<Workspace<'a>> {
         let Found { provider, path, location } = found;
-        let session = load(disk, cache, provider, &path, location.id.clone())?;
+        let mut session = load(disk, cache, provider, &path, location.id.clone())?;
+        let known = named_secrets(disk, provider, &path, &session)?;
+        known.hide_in(&mut session);
         let window = |session: &Session| provider.window(session);
         let mut reading = match whole(&session) {
             true => engine::read_with(session, window, settings),
             false => engine::outline(session, window, settings),
         };
+        reading.known = known;
         let turn = reading.turns.len() as u32;
         memory::apply(&mut reading.session, &history, turn, settings.focus_turns);
         Ok(Workspace { disk, provider, path, location, reading, history })
@@ -128,6 +132,17 @@ impl<'a> Workspace<'a> {
         let line = wrote.and_then(|row| read_range(self.disk, &self.path, row.offset, row.length as usize).ok());
         let usage = line.as_deref().and_then(|line| Some(line.get(self.provider.locate_slot(line, Slot::Usage)?)?.to_vec()));
         self.provider.cache_milliseconds(&usage.unwrap_or_default())
+    }
+
+    /// The contents of blocks for people, as [`Workspace::contents`] gives them: without credentials.
+    ///
+    /// # Errors
+    ///
+    /// As [`Workspace::contents`].
+    pub fn masked_contents(&self, numbers: &[BlockNumber]) -> io::Result<Vec<Content>> {
+        let mask = |text: &str| self.reading.known.mask(text).into_owned();
+        let masked = |content: Content| Content { sent: mask(&content.sent), readable: mask(&content.readable) };
+        Ok(self.contents(numbers)?.into_iter().map(masked).collect())
     }
 
     /// The contents of blocks, each row read again once.

@@ -2,11 +2,12 @@
 
 use super::draft::{Draft, Kept};
 use super::{Original, PlanError, Workspace};
-use crate::engine::{self, Context, KeptPieces, Need, Outlined, Preset, Rules, Selection, Shortened, Subject};
+use crate::engine::{self, Context, KeptPieces, Known, Need, Outlined, Preset, Rules, Selection, Shortened, Subject};
 use crate::model::{Block, BlockKind, BlockNumber, Key, Level, Role};
 use crate::store::Cache;
 use rustc_hash::{FxHashMap, FxHashSet};
 use serde::Serialize;
+use std::borrow::Cow;
 use std::cell::OnceCell;
 use std::collections::BTreeMap;
 
@@ -44,7 +45,11 @@ struct Source {
 }
 
 impl Source {
-    fn new(original: Original, reason: String, newest: bool) -> Source {
+    /// Credentials are masked before pieces are taken of a content: a part of one has no shape any more.
+    fn new(mut original: Original, reason: String, newest: bool, known: &Known) -> Source {
+        if let Cow::Owned(masked) = known.mask(&original.content) {
+            original.content = masked;
+        }
         let attached = original.block.kind == BlockKind::Attachment;
         let inner = original.content.strip_prefix(REMINDER.0).and_then(|rest| rest.strip_suffix(REMINDER.1));
         let inner = inner.filter(|_| attached).map(str::to_owned);
@@ -199,7 +204,9 @@ fn sources(draft: &Draft<'_>, aim: Aim, scope: &Scope, rules: &Rules) -> Result<
             },
         };
         match original {
-            Ok(original) => sources.push(Source::new(original, engine::why_old(block), newest.contains(&block.number))),
+            Ok(original) => {
+                sources.push(Source::new(original, engine::why_old(block), newest.contains(&block.number), &reading.known))
+            }
             Err(why) => kept.entry(why).or_default().push(block.number),
         }
     }
@@ -317,7 +324,7 @@ fn one(
     if rules.is_some_and(|rules| rules.protect(block, &original.content)) {
         return keep(Kept::Protected);
     }
-    let source = Source::new(original, reason.to_owned(), false);
+    let source = Source::new(original, reason.to_owned(), false, &draft.workspace.reading.known);
     let context = Context { name: &|term| need.of_name(term), line: need.of_line(block), shown };
     let Some(content) = source.subject().at_level(level, &context) else { return keep(Kept::NotShorter) };
     let content = source.wrapped(content);

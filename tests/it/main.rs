@@ -14,6 +14,7 @@ mod commands;
 mod fresh;
 mod hooks;
 mod keeping;
+mod leaks;
 mod limits;
 mod mcp;
 mod obeying;

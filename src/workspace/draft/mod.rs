@@ -216,7 +216,7 @@ impl<'a> Draft<'a> {
         let mut original = Block { number, position: block.position, ..parsed.block };
         original.hash = Key::of_bytes(content.as_bytes());
         let words = if original.preview.is_empty() { readable.as_str() } else { &*original.preview };
-        original.preview = engine::preview(&engine::mask(words)).into();
+        original.preview = engine::preview(&self.reading().known.mask(words)).into();
         // A result knows its tool through its use, which only the whole session tells.
         if original.tool.is_none() {
             original.tool = block.tool.clone();
