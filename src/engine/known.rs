@@ -83,6 +83,18 @@ impl Known {
     /// The credentials in a text, in its order and apart from each other: those that [`find`] knows by their shape, the values
     /// of this set, and pieces of these values beside the mark of a cut.
     pub fn find(&self, text: &[u8]) -> Vec<Secret> {
+        let mut found = self.find_whole(text);
+        let Some(values) = &self.0 else { return found };
+        let whole = found.len();
+        for at in memchr::memmem::find_iter(text, CUT) {
+            found.extend(values.piece_before(text, at));
+            found.extend(values.piece_behind(text, at + CUT.len()));
+        }
+        if found.len() > whole { apart(found) } else { found }
+    }
+
+    /// As [`Known::find`], without pieces.
+    pub fn find_whole(&self, text: &[u8]) -> Vec<Secret> {
         let mut found = find(text);
         let Some(values) = &self.0 else { return found };
         let shaped = found.len();
@@ -90,14 +102,7 @@ impl Known {
             let kind = values.forwards.get(hit.pattern().as_usize()).and_then(|value| values.kinds.get(value));
             Secret { range: hit.range(), kind: kind.copied().unwrap_or("named-secret") }
         }));
-        for at in memchr::memmem::find_iter(text, CUT) {
-            found.extend(values.piece_before(text, at));
-            found.extend(values.piece_behind(text, at + CUT.len()));
-        }
-        if found.len() > shaped {
-            found = apart(found);
-        }
-        found
+        if found.len() > shaped { apart(found) } else { found }
     }
 
     /// The text with `[secret:KIND]` in place of each credential in it.

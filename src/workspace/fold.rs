@@ -4,6 +4,7 @@ use super::draft::{Draft, Folded};
 use super::{Kept, PlanError};
 use crate::engine;
 use crate::model::{BlockKind, Event, Key, Role, RowKind, Session, Slot, ThinkingScope};
+use rustc_hash::FxHashMap;
 use std::ops::RangeInclusive;
 
 /// The type of the attachment that stands for folded turns.
@@ -124,9 +125,11 @@ impl Draft<'_> {
             let prompt = prompt.map(|block| content(block.number)).transpose()?.unwrap_or_default();
             text.push_str(&format!("Turn {}: {}\n", turn.number, short(&prompt, PROMPT_CHARACTERS)));
             let mut tools: Vec<(String, u32)> = Vec::new();
+            let mut places: FxHashMap<String, usize> = FxHashMap::default();
             for block in blocks().filter(|block| block.kind == BlockKind::ToolUse) {
                 let label = engine::label(block);
-                match tools.iter_mut().find(|(known, _)| *known == label) {
+                let place = *places.entry(label.clone()).or_insert(tools.len());
+                match tools.get_mut(place) {
                     Some((_, count)) => *count += 1,
                     None => tools.push((label, 1)),
                 }

@@ -42,7 +42,7 @@ pub use verify::{FileState, Verified, WayBack, found, in_force, verify};
 
 use crate::engine::{self, ReadSettings, Reading};
 use crate::fsio::{Disk, read_range};
-use crate::model::{BlockNumber, History, Key, Session, Slot};
+use crate::model::{Block, BlockNumber, History, Key, Session, Slot};
 use crate::provider::{Location, ProviderAdapter};
 use crate::store::Cache;
 use std::io;
@@ -152,23 +152,21 @@ impl<'a> Workspace<'a> {
     /// A row cannot be read any more, or is another one by now.
     pub fn contents(&self, numbers: &[BlockNumber]) -> io::Result<Vec<Content>> {
         let changed = load::changed_while_read;
+        let blocks: Vec<&Block> =
+            numbers.iter().map(|number| self.reading.block(*number).ok_or_else(changed)).collect::<io::Result<_>>()?;
         let mut contents = Vec::with_capacity(numbers.len());
-        let mut held: Option<(u32, Vec<u8>)> = None;
-        for number in numbers {
-            let block = self.reading.block(*number).ok_or_else(changed)?;
-            if held.as_ref().is_none_or(|(row, _)| *row != block.row) {
-                let row = &self.reading.session.rows[block.row as usize];
-                let bytes = read_range(self.disk, &self.path, row.offset, row.length as usize);
-                let bytes =
-                    bytes.map_err(|error| if error.kind() == io::ErrorKind::UnexpectedEof { changed() } else { error })?;
-                held = Some((block.row, bytes));
+        for of_row in blocks.chunk_by(|one, other| one.row == other.row) {
+            let row = &self.reading.session.rows[of_row[0].row as usize];
+            let bytes = read_range(self.disk, &self.path, row.offset, row.length as usize);
+            let bytes = bytes.map_err(|error| if error.kind() == io::ErrorKind::UnexpectedEof { changed() } else { error })?;
+            // Once for all blocks of the row: there can be as many as it has bytes.
+            let parsed = self.provider.parse(&bytes);
+            for block in of_row {
+                let parsed = parsed.blocks.get(block.index as usize);
+                let parsed =
+                    parsed.filter(|parsed| Key::of_bytes(parsed.content.as_bytes()) == block.hash).ok_or_else(changed)?;
+                contents.push(Content { sent: parsed.content.to_string(), readable: parsed.text().to_owned() });
             }
-            let bytes = held.as_ref().map_or(&[][..], |(_, bytes)| bytes);
-            let parsed = self.provider.parse(bytes);
-            let parsed =
-                parsed.blocks.get(block.index as usize).filter(|parsed| Key::of_bytes(parsed.content.as_bytes()) == block.hash);
-            let parsed = parsed.ok_or_else(changed)?;
-            contents.push(Content { sent: parsed.content.to_string(), readable: parsed.text().to_owned() });
         }
         Ok(contents)
     }

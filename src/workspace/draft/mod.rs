@@ -23,6 +23,7 @@ use crate::model::{
 };
 use crate::store::Store;
 use rustc_hash::{FxHashMap, FxHashSet};
+use std::cell::OnceCell;
 use std::collections::BTreeMap;
 use std::ops::RangeInclusive;
 use std::rc::Rc;
@@ -73,6 +74,8 @@ pub struct Draft<'a> {
     pub(super) marks: Vec<Mark>,
     /// What restored blocks cost, where that was measured.
     known_tokens: FxHashMap<BlockNumber, f64>,
+    /// The row of the first prompt, once it was asked for.
+    first_prompt: OnceCell<Option<usize>>,
 }
 
 impl<'a> Draft<'a> {
@@ -100,6 +103,7 @@ impl<'a> Draft<'a> {
             folded: None,
             marks: Vec::new(),
             known_tokens: FxHashMap::default(),
+            first_prompt: OnceCell::new(),
         })
     }
 
@@ -157,7 +161,9 @@ impl<'a> Draft<'a> {
         if block.preview.starts_with("<task-notification>") {
             return Ok(Some(Kept::Bound));
         }
-        let first = self.session().rows.iter().position(|row| row.prompt && row.kind == RowKind::User && !row.sidechain);
+        let first = *self
+            .first_prompt
+            .get_or_init(|| self.session().rows.iter().position(|row| row.prompt && row.kind == RowKind::User && !row.sidechain));
         if first == Some(block.row as usize) && block.role == Role::User {
             return Ok(Some(Kept::FirstPrompt));
         }

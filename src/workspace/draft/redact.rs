@@ -35,7 +35,7 @@ impl Draft<'_> {
         let mut redacted = Redacted::default();
         for row in 0..self.session().rows.len() as u32 {
             let line = self.line(row)?;
-            let mut found = engine::find_secrets(&line);
+            let mut found = self.reading().known.find_whole(&line);
             if found.is_empty() {
                 continue;
             }
