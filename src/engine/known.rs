@@ -1,6 +1,6 @@
 //! Values that a session names as credentials somewhere: they are credentials everywhere else in it.
 
-use super::secrets::{Secret, find, masked};
+use super::secrets::{Secret, apart, find, masked};
 use crate::model::limits::PREVIEW_CHARACTERS;
 use crate::model::{Event, SecretPlace, Session};
 use aho_corasick::{AhoCorasick, MatchKind};
@@ -17,9 +17,9 @@ const SHORTEST_LINE: usize = 24;
 /// Shortest piece of a value that was cut, in bytes.
 const SHORTEST_PIECE: usize = 5;
 /// Longest piece of a value that was cut, in bytes.
-const LONGEST_PIECE: usize = 64;
+const LONGEST_PIECE: usize = 512;
 /// The kinds of credentials that are looked for elsewhere, by the number that a [`SecretPlace`] has.
-const KINDS: [&str; 8] = [
+const KINDS: [&str; 10] = [
     "named-secret",
     "password",
     "named-token",
@@ -27,6 +27,8 @@ const KINDS: [&str; 8] = [
     "password-in-address",
     "slack-webhook",
     "discord-webhook",
+    "azure-signature",
+    "teams-webhook",
     super::secrets::PRIVATE_KEY_KIND,
 ];
 /// The mark of a cut.
@@ -189,19 +191,6 @@ impl Values {
         let whole = sorted.get(place).filter(|whole| whole.starts_with(&piece))?;
         self.kinds.get(&value(whole)).copied()
     }
-}
-
-/// The same in the order of the text; what overlaps becomes one.
-fn apart(mut found: Vec<Secret>) -> Vec<Secret> {
-    found.sort_by_key(|secret| (secret.range.start, std::cmp::Reverse(secret.range.end)));
-    let mut apart: Vec<Secret> = Vec::with_capacity(found.len());
-    for secret in found {
-        match apart.last_mut() {
-            Some(last) if secret.range.start < last.range.end => last.range.end = last.range.end.max(secret.range.end),
-            _ => apart.push(secret),
-        }
-    }
-    apart
 }
 
 /// The parts of a text that are credentials elsewhere as well, of those that were found in it: values that only their context

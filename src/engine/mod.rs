@@ -19,6 +19,7 @@ mod measure;
 pub mod model_commands;
 mod numbers;
 mod outdated;
+mod passwords;
 mod patience;
 mod price;
 mod prices;

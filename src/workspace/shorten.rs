@@ -205,7 +205,7 @@ fn sources(draft: &Draft<'_>, aim: Aim, scope: &Scope, rules: &Rules) -> Result<
         };
         match original {
             Ok(original) => {
-                sources.push(Source::new(original, engine::why_old(block), newest.contains(&block.number), &reading.known))
+                sources.push(Source::new(original, engine::why_old(block), newest.contains(&block.number), &reading.known));
             }
             Err(why) => kept.entry(why).or_default().push(block.number),
         }
