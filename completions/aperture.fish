@@ -169,7 +169,7 @@ complete -c aperture -n "__fish_aperture_using_subcommand show" -l color -d 'Whe
 always\t'Always'
 never\t'Never'"
 complete -c aperture -n "__fish_aperture_using_subcommand show" -s C -l directory -d 'Run as if started in this directory' -r -F
-complete -c aperture -n "__fish_aperture_using_subcommand show" -l raw -d 'Write the content as it is sent to the model, and nothing else'
+complete -c aperture -n "__fish_aperture_using_subcommand show" -l raw -d 'Write the content as it is sent to the model, credentials and control characters included, and nothing else'
 complete -c aperture -n "__fish_aperture_using_subcommand show" -l json -d 'Write JSON'
 complete -c aperture -n "__fish_aperture_using_subcommand show" -l no-cache -d 'Read everything anew, and remember nothing'
 complete -c aperture -n "__fish_aperture_using_subcommand show" -l no-pager -d 'Do not use a pager'
@@ -191,7 +191,7 @@ always\t'Always'
 never\t'Never'"
 complete -c aperture -n "__fish_aperture_using_subcommand transcript" -s C -l directory -d 'Run as if started in this directory' -r -F
 complete -c aperture -n "__fish_aperture_using_subcommand transcript" -l headers -d 'Write the in-band header of each message and part'
-complete -c aperture -n "__fish_aperture_using_subcommand transcript" -l raw -d 'Write the content alone, exactly as it is sent'
+complete -c aperture -n "__fish_aperture_using_subcommand transcript" -l raw -d 'Write the content alone, exactly as it is sent, credentials and control characters included'
 complete -c aperture -n "__fish_aperture_using_subcommand transcript" -s a -l all -d 'Also what the client adds in the system\'s name: reminders, lists of skills and agents'
 complete -c aperture -n "__fish_aperture_using_subcommand transcript" -l json -d 'Write JSON'
 complete -c aperture -n "__fish_aperture_using_subcommand transcript" -l no-cache -d 'Read everything anew, and remember nothing'

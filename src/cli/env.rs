@@ -7,7 +7,7 @@ use super::{CommandError, ErrorKind, pager};
 use crate::engine::{CheckLimits, ModelPolicy, Prices, ReadSettings, Rules};
 use crate::fsio::{Disk, RealDisk};
 use crate::model::{Actor, Event, Fault, History, Session};
-use crate::output::{Report, Style, session_name};
+use crate::output::{Clean, Gate, Report, Style, session_name};
 use crate::provider::Places;
 use crate::store::{CACHE_FILE, Cache, STORE_FILE, Store, StoreError, TOTALS_FILE, TotalsCache};
 use crate::workspace::{self, Found, Workspace};
@@ -72,15 +72,17 @@ pub struct Env {
     pub model: ModelPolicy,
     paged: bool,
     cached: bool,
+    /// What every text passes on its way out.
+    pub gate: Gate,
 }
 
 /// A report in both of its forms.
 #[derive(Clone, Debug)]
 pub struct Answer {
     /// The text for people.
-    pub text: String,
+    pub text: Clean,
     /// The JSON form.
-    pub json: String,
+    pub json: Clean,
 }
 
 /// A client that started this process, as a server of its own.
@@ -95,12 +97,12 @@ pub struct Client {
 }
 
 impl Env {
-    /// Asks the environment, the settings files and the terminal.
+    /// Asks the environment, the settings files and the terminal. What is written passes the gate.
     ///
     /// # Errors
     ///
     /// A settings file that cannot be used, or no home directory.
-    pub fn new(globals: &Globals, command: String) -> Result<Env, CommandError> {
+    pub fn new(globals: &Globals, command: String, gate: Gate) -> Result<Env, CommandError> {
         let disk = &RealDisk;
         let home = env::home_dir().filter(|home| !home.as_os_str().is_empty());
         let home =
@@ -154,6 +156,7 @@ impl Env {
             model: settings.model(),
             paged: terminal && !globals.no_pager && !globals.json,
             cached: !globals.no_cache,
+            gate,
         })
     }
 
@@ -187,7 +190,7 @@ impl Env {
     pub fn renewed(&self, directory: &Path) -> Result<Env, CommandError> {
         let directory = Some(directory.to_owned());
         let globals = Globals { directory, json: false, color: ColorChoice::Never, no_pager: true, ..self.globals.clone() };
-        Env::new(&globals, self.command.clone())
+        Env::new(&globals, self.command.clone(), self.gate.clone())
     }
 
     /// What the client that started this process says of itself.
@@ -269,6 +272,12 @@ impl Env {
     pub fn existing_store(&self) -> Result<Option<Store>, CommandError> {
         let directory = self.store_directory()?;
         Store::open_existing(&directory).map_err(|error| store_error(error, &directory))
+    }
+
+    /// Makes the gate mask what a session names as credentials, for a command that prints what the store has of it without
+    /// reading the session. One that cannot be read names nothing.
+    pub fn learn(&self, found: &Found) {
+        let _ = self.read_with_history(found.clone(), History::default(), &|_| false);
     }
 
     /// What the store knows of a session.
@@ -452,7 +461,8 @@ impl Env {
         whole: &dyn Fn(&Session) -> bool,
     ) -> Result<Workspace<'static>, CommandError> {
         let path = found.path.clone();
-        Workspace::open_as_wanted(self.disk, &self.cache(), history, found, &self.settings, whole).map_err(|error| {
+        let opened = Workspace::open_as_wanted(self.disk, &self.cache(), history, found, &self.settings, whole);
+        opened.inspect(|workspace| self.gate.learn(&workspace.reading.known)).map_err(|error| {
             if error.kind() == io::ErrorKind::ResourceBusy {
                 return CommandError::from(error);
             }
@@ -467,33 +477,35 @@ impl Env {
     ///
     /// Standard output cannot be written to.
     pub fn print(&self, report: &impl Report) -> Result<(), CommandError> {
-        let text = if self.json { report.json() } else { report.text(&self.style) };
+        let clean = if self.json { self.gate.json(&report.json()) } else { self.gate.report(report, &self.style) };
+        let text = clean.as_str();
         let rows = terminal_size::terminal_size().map_or(usize::MAX, |(_, height)| usize::from(height.0));
-        if self.paged && text.lines().count() >= rows && pager::page(&text, var_os("PAGER")) {
+        if self.paged && text.lines().count() >= rows && pager::page(&clean, var_os("PAGER")) {
             return Ok(());
         }
-        self.write(&text)
+        self.write(&clean)
     }
 
-    /// Writes text to standard output, at once.
+    /// Writes text that passed the gate to standard output, at once.
     ///
     /// # Errors
     ///
     /// Standard output cannot be written to.
-    pub fn write(&self, text: &str) -> Result<(), CommandError> {
+    pub fn write(&self, text: &Clean) -> Result<(), CommandError> {
         let mut stdout = io::stdout().lock();
-        stdout.write_all(text.as_bytes())?;
+        stdout.write_all(text.as_str().as_bytes())?;
         Ok(stdout.flush()?)
     }
 
-    /// A report in both of its forms, for who prints neither.
+    /// A report in both of its forms, for another layer to pass on: nothing in it is as it is in the session.
     pub fn answer(&self, report: &impl Report) -> Answer {
-        Answer { text: report.text(&self.style), json: report.json() }
+        let text = self.gate.text(&report.text(&self.style), self.style.color);
+        Answer { text, json: self.gate.json(&report.json()) }
     }
 
     /// Says something to the person at the terminal, beside the data.
     pub fn note(&self, text: &str) {
-        let _ = writeln!(io::stderr().lock(), "note: {}", crate::output::printable(text));
+        let _ = writeln!(io::stderr().lock(), "note: {}", self.gate.text(text, false).as_str());
     }
 }
 

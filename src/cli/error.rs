@@ -1,5 +1,5 @@
 use crate::engine::SelectorError;
-use crate::output::printable;
+use crate::output::{Gate, printable};
 use crate::store::StoreError;
 use crate::workspace::{ApplyError, FindError, Kept, PlanError};
 use std::io;
@@ -209,15 +209,15 @@ impl From<io::Error> for CommandError {
 }
 
 /// Writes a failure to standard error: what was tried, each cause, each hint.
-pub(super) fn print(error: &CommandError) {
+pub(super) fn print(gate: &Gate, error: &CommandError) {
     use std::io::Write;
-    let _ = io::stderr().lock().write_all(error.text().as_bytes());
+    let _ = io::stderr().lock().write_all(gate.text(&error.text(), false).as_str().as_bytes());
 }
 
 /// Writes a failure to standard error in one line.
-pub(super) fn print_line(text: &str) {
+pub(super) fn print_line(gate: &Gate, text: &str) {
     use std::io::Write;
     let text = text.lines().map(str::trim).filter(|line| !line.is_empty()).collect::<Vec<_>>().join("; ");
     let text = text.strip_prefix("error: ").unwrap_or(&text);
-    let _ = writeln!(io::stderr().lock(), "aperture: {}", printable(text));
+    let _ = writeln!(io::stderr().lock(), "aperture: {}", gate.text(text, false).as_str());
 }

@@ -115,20 +115,34 @@ pub fn make_private(directory: &Path, file: &str) -> io::Result<()> {
     make(&directory.join(file), Mode::Private)
 }
 
-/// Deletes a file, and the directories below `stop` that are empty without it.
+/// Deletes a file, and the directories around it that are empty without it, from the innermost on, as long as they are `ours`.
 ///
 /// # Errors
 ///
 /// The file is not what `before` says any more; the disk fails.
-pub fn delete(disk: &dyn Disk, path: &Path, before: &[u8], stop: &Path) -> io::Result<()> {
+pub fn delete(disk: &dyn Disk, path: &Path, before: &[u8], ours: &dyn Fn(&Path) -> bool) -> io::Result<()> {
     expect(disk, path, Some(before))?;
+    remove(disk, path, ours)
+}
+
+/// As [`delete`], whatever the file holds.
+///
+/// # Errors
+///
+/// The disk fails.
+pub fn remove(disk: &dyn Disk, path: &Path, ours: &dyn Fn(&Path) -> bool) -> io::Result<()> {
     disk.remove(path)?;
-    for directory in path.ancestors().skip(1).take_while(|directory| *directory != stop && directory.starts_with(stop)) {
+    for directory in path.ancestors().skip(1).take_while(|directory| ours(directory)) {
         if fs::remove_dir(directory).is_err() {
             break;
         }
     }
     Ok(())
+}
+
+/// Whether there is anything at a path, be it a link that leads nowhere.
+pub fn is_there(path: &Path) -> bool {
+    path.symlink_metadata().is_ok()
 }
 
 /// Whether a path is a link.

@@ -17,6 +17,7 @@ pub use settings::{Hooks, PROJECT_FILE};
 pub use topics::topic;
 
 use crate::model::quoted;
+use crate::output::Gate;
 use std::ffi::OsString;
 use std::io::{self, IsTerminal, Write};
 use std::process::ExitCode;
@@ -27,15 +28,16 @@ pub fn run(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
     let given = arguments.iter().skip(1).map(|argument| quoted(&argument.to_string_lossy())).collect::<Vec<_>>().join(" ");
     // A client takes other exit codes of these for an order to stop.
     let mut harmless = arguments.get(1).is_some_and(|command| command == "hook" || command == "statusline");
+    let gate = Gate::default();
     let cli = match Cli::try_parse_from(arguments) {
         Ok(cli) => cli,
         Err(error) if harmless && error.use_stderr() => {
-            error::print_line(&error.to_string());
+            error::print_line(&gate, &error.to_string());
             return ExitCode::SUCCESS;
         }
         Err(error) => {
             // A closed pipe is no reason to complain.
-            let _ = print(&error);
+            let _ = print(&gate, &error);
             return ExitCode::from(if error.use_stderr() { ErrorKind::Usage.code() } else { 0 });
         }
     };
@@ -45,19 +47,19 @@ pub fn run(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
         Some(Command::Completions(arguments)) => crate::commands::completions::run(&arguments),
         command => {
             harmless |= matches!(command, Some(Command::Hook(_) | Command::Statusline(_)));
-            Env::new(&cli.globals, given).and_then(|env| crate::commands::run(&env, command))
+            Env::new(&cli.globals, given, gate.clone()).and_then(|env| crate::commands::run(&env, command))
         }
     };
     match outcome {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) if error.is_closed_pipe() => ExitCode::SUCCESS,
         Err(error) if harmless => {
-            error::print_line(&format!("{:#}", error.source));
+            error::print_line(&gate, &format!("{:#}", error.source));
             ExitCode::SUCCESS
         }
         Err(error) => {
             if !error.is_silent() {
-                error::print(&error);
+                error::print(&gate, &error);
             }
             ExitCode::from(error.kind.code())
         }
@@ -65,11 +67,12 @@ pub fn run(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
 }
 
 /// Writes what clap has to say: help to standard output, in one piece, errors to standard error.
-fn print(error: &clap::Error) -> io::Result<()> {
-    if error.use_stderr() {
-        return error.print();
-    }
+fn print(gate: &Gate, error: &clap::Error) -> io::Result<()> {
     let text = error.render();
+    if error.use_stderr() {
+        // It quotes what was typed.
+        return io::stderr().write_all(gate.text(&text.to_string(), false).as_str().as_bytes());
+    }
     let text = if io::stdout().is_terminal() { text.ansi().to_string() } else { text.to_string() };
     io::stdout().write_all(text.as_bytes())
 }

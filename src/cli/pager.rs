@@ -1,5 +1,6 @@
 #![expect(clippy::disallowed_methods, reason = "starts the pager")]
 
+use crate::output::Clean;
 use std::ffi::OsString;
 use std::io::Write;
 use std::process::{Command, Stdio};
@@ -7,7 +8,7 @@ use std::process::{Command, Stdio};
 /// Shows a text in the user's pager, or `less`; returns whether that worked.
 ///
 /// A pager that was left before its end has closed the pipe: that is no failure.
-pub(super) fn page(text: &str, pager: Option<OsString>) -> bool {
+pub(super) fn page(text: &Clean, pager: Option<OsString>) -> bool {
     let command = pager.and_then(|pager| pager.into_string().ok()).unwrap_or_else(|| "less".to_owned());
     let mut words = command.split_whitespace();
     let Some(program) = words.next().filter(|program| *program != "cat") else { return false };
@@ -15,7 +16,7 @@ pub(super) fn page(text: &str, pager: Option<OsString>) -> bool {
     let child = Command::new(program).args(words).env("LESS", "FRX").stdin(Stdio::piped()).spawn();
     let Ok(mut child) = child else { return false };
     if let Some(mut stdin) = child.stdin.take() {
-        let _ = stdin.write_all(text.as_bytes());
+        let _ = stdin.write_all(text.as_str().as_bytes());
     }
     child.wait().is_ok()
 }

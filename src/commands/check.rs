@@ -17,7 +17,8 @@ use anyhow::anyhow;
 
 Without a rule, those under [check] in the settings; without these, --no-secrets --no-damage --max-percent 100.
 Credentials are looked for in every row of the file, also in what the model never sees, and are never printed: not here,
-nor in any list, preview or summary. aperture show and transcript print content as it is.
+nor in anything else, but for what --raw of show and of transcript
+writes as it is.
 
 Exit code 0 when nothing was found, 1 when something was or a session cannot be read, 2 for wrong usage.")]
 pub struct Arguments {

@@ -47,10 +47,11 @@ pub fn report(env: &Env, arguments: &Arguments) -> Result<ExplainReport, Command
         Some(why) => (Vec::new(), decisions(env, block, "", Some(why.reason()))),
         None => match draft.original(block.number) {
             Ok(original) => {
+                let content = reading.known.mask(&original.content);
                 let subject = Subject {
                     left: None,
                     block: &original.block,
-                    content: &original.content,
+                    content: &content,
                     tokens: original.tokens,
                     label: engine::label(&original.block),
                     reason: engine::why_old(block),

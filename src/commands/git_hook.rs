@@ -109,6 +109,7 @@ fn note(env: &Env) -> Result<(), CommandError> {
     for point in short.summary.points.iter().filter(|point| NOTED.contains(&point.kind)) {
         text.push_str(&format!("{}: {}\n", point.kind.label(), point.text()));
     }
-    env.git(&["notes", "--ref=aperture", "add", "--force", "-m", &text, "HEAD"])?;
+    let text = env.gate.text(&text, false);
+    env.git(&["notes", "--ref=aperture", "add", "--force", "-m", text.as_str(), "HEAD"])?;
     Ok(())
 }

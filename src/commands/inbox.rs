@@ -149,6 +149,7 @@ fn decide(env: &Env, which: &Which, dry_run: bool, one: Deciding<'_>) -> Result<
     }
     let mut report = ObeyReport { session: String::new(), agent: "", dry_run, commands: Vec::new() };
     for (session, proposal) in meant {
+        env.learn(&workspace::found(&session));
         let (Outcome { status, answer, .. }, change) = one(&store, &session, &proposal)?;
         report.agent = workspace::found(&session).provider.agent();
         report.session = session.session;

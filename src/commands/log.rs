@@ -29,6 +29,7 @@ pub fn run(env: &Env, arguments: &Arguments) -> Result<(), CommandError> {
 pub fn report(env: &Env, arguments: &Arguments) -> Result<LogReport, CommandError> {
     let found = env.find(arguments.session.as_deref())?;
     let history = env.history_of(&found)?;
+    env.learn(&found);
     let mut proposals = Vec::new();
     if let Some(store) = env.existing_store()?
         && let Some(session) = store.find(&env.disk.resolve(&found.path)?)?

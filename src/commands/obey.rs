@@ -239,11 +239,15 @@ pub fn answers(env: &Env) -> Option<String> {
 }
 
 fn told(env: &Env) -> Result<String, CommandError> {
-    let path = env.disk.resolve(&env.find(None)?.path)?;
+    let found = env.find(None)?;
+    let path = env.disk.resolve(&found.path)?;
     let Some(store) = env.existing_store()? else { return Ok(String::new()) };
     let Some(session) = store.find(&path)? else { return Ok(String::new()) };
+    let learned = std::cell::OnceCell::new();
     let line = |proposal: &Proposal| {
-        let command = crate::output::clip(&shown(&proposal.command), 80);
+        // Before anything is cut: half a credential is not known as one.
+        learned.get_or_init(|| env.learn(&found));
+        let command = crate::output::clip(&env.gate.masked(&shown(&proposal.command)), 80);
         let became = match proposal.status {
             ProposalStatus::Recorded | ProposalStatus::Begun | ProposalStatus::Done => "",
             ProposalStatus::Waiting => " waits for the user's approval",

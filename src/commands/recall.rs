@@ -202,7 +202,7 @@ fn own(draft: &Draft<'_>, workspace: &Workspace<'_>) -> Result<Vec<Found>, Comma
     for block in workspace.reading.session.blocks.iter().filter(gone) {
         let text = match draft.original(block.number) {
             // Before pieces are cut from it.
-            Ok(original) => mask(&original.readable).into_owned(),
+            Ok(original) => workspace.reading.known.mask(&original.readable).into_owned(),
             Err(PlanError::NoOriginal(_)) => continue,
             Err(error) => return Err(error.into()),
         };

@@ -12,12 +12,12 @@ use anyhow::anyhow;
   aperture show 'turn(3) & error'  the errors of a turn
   aperture show 12 --raw > a.txt   its content as it is, nothing else
 
-On a terminal, control characters are shown as symbols.
+Credentials are masked, and control characters are shown as symbols; not so with --raw.
 aperture help selectors explains how blocks are named.")]
 pub struct Arguments {
     /// Blocks, by a selector
     selector: String,
-    /// Write the content as it is sent to the model, and nothing else
+    /// Write the content as it is sent to the model, credentials and control characters included, and nothing else
     #[arg(long)]
     raw: bool,
 }

@@ -43,6 +43,7 @@ enum Action {
 /// Saves, lists, shows or deletes.
 pub fn run(env: &Env, arguments: &Arguments) -> Result<(), CommandError> {
     let found = env.find(None)?;
+    env.learn(&found);
     match &arguments.action {
         Action::List => {
             let history = env.history_of(&found)?;

@@ -3,7 +3,7 @@
 use super::status;
 use crate::cli::{CommandError, Env, ErrorKind};
 use crate::engine::summary::{Contents, PointKind, needed, summarize};
-use crate::engine::{Reading, mask, plural};
+use crate::engine::{Reading, plural};
 use crate::model::{BlockNumber, Role};
 use crate::output::{BlockRow, ShowReport, ShownBlock, SummaryFormat, SummaryReport};
 use crate::workspace::Workspace;
@@ -115,7 +115,7 @@ fn of(env: &Env, workspace: &Workspace<'_>, arguments: &Arguments) -> Result<Sum
 pub(super) fn contents(workspace: &Workspace<'_>) -> Result<Contents, CommandError> {
     let reading: &Reading = &workspace.reading;
     let numbers = needed(reading);
-    let texts = numbers.iter().zip(workspace.contents(&numbers)?).map(|(number, content)| {
+    let texts = numbers.iter().zip(workspace.masked_contents(&numbers)?).map(|(number, content)| {
         let tool = reading.block(*number).is_some_and(|block| block.role == Role::ToolUse);
         (*number, if tool { content.sent } else { content.readable })
     });
@@ -127,11 +127,10 @@ fn full(workspace: &Workspace<'_>, turn: u32) -> Result<ShowReport, CommandError
     let reading = &workspace.reading;
     let turn = reading.turns.iter().find(|known| known.number == turn);
     let numbers: Vec<BlockNumber> = turn.map(|turn| turn.blocks.clone()).unwrap_or_default();
-    let contents = workspace.contents(&numbers)?;
+    let contents = workspace.masked_contents(&numbers)?;
     let blocks = numbers.iter().zip(contents).filter_map(|(number, content)| {
         let block = BlockRow::new(reading, reading.block(*number)?);
-        let masked = |text: &str| mask(text).into_owned();
-        Some(ShownBlock { block, content: masked(&content.sent), readable: masked(&content.readable) })
+        Some(ShownBlock { block, content: content.sent, readable: content.readable })
     });
     Ok(ShowReport { blocks: blocks.collect(), raw: false })
 }

@@ -74,7 +74,9 @@ pub fn explain(reading: &Reading, block: &Block, content: &str) -> Explanation {
     let last = path.last();
     let mut found = referrers(&reading.session, block.number);
     found.sort_by(|a, b| b.weight.total_cmp(&a.weight).then(b.number.cmp(&a.number)));
-    let spelled = spelled(content);
+    // Before it is taken to pieces: a part of a credential has no shape any more.
+    let content = reading.known.mask(content);
+    let spelled = spelled(&content);
     let referred = |referrer: Referrer| {
         let by = reading.block(referrer.number)?;
         let names = referrer.terms.iter().filter_map(|term| spelled.get(term));
@@ -84,7 +86,7 @@ pub fn explain(reading: &Reading, block: &Block, content: &str) -> Explanation {
             step: by.position.step,
             steps_ago: reading.steps.saturating_sub(by.position.step),
             weight: referrer.weight,
-            names: names.take(NAMES).map(|name| super::mask(name).into_owned()).collect(),
+            names: names.take(NAMES).map(|name| (*name).to_owned()).collect(),
         })
     };
     Explanation {

@@ -1,33 +1,42 @@
 //! What one look at the content of a block tells: sizes, counts, terms, keywords, a preview.
 
-use super::{keywords, marker, mask, mask_cut, o200k, terms};
+use super::{find_secrets, keywords, known, marker, mask, mask_cut, masked, o200k, terms};
 use crate::model::limits::PREVIEW_CHARACTERS;
-use crate::model::{Block, BlockKind, Counts, Key, Role};
+use crate::model::{Block, BlockKind, Counts, Key, Role, SecretPlace};
 
 /// Fills in what is measured over the content of a block.
 ///
 /// `content` is what the model sees, `text` the same for people (the members of a tool input, unescaped), `refers` the part
 /// of it that refers to what was known before, where that is not all. `known` gives the o200k count of a content that was
-/// counted earlier, by its hash.
-pub fn measure(block: &mut Block, content: &str, text: &str, refers: Option<&str>, known: &dyn Fn(Key) -> Option<u32>) {
+/// counted earlier, by its hash. Returns where `text` names credentials, by the row and the index of the block.
+pub fn measure(
+    block: &mut Block,
+    content: &str,
+    text: &str,
+    refers: Option<&str>,
+    known: &dyn Fn(Key) -> Option<u32>,
+) -> Vec<SecretPlace> {
     block.hash = Key::of_bytes(content.as_bytes());
     block.bytes = content.len() as u64;
     block.counts = classes(text);
     block.counts.o200k = known(block.hash).unwrap_or_else(|| o200k(text));
     // Before anything is cut: half a credential has no shape any more.
-    let shown = mask(text);
+    let found = find_secrets(text.as_bytes());
+    let shown = masked(text.as_bytes(), &found).and_then(|masked| String::from_utf8(masked).ok());
+    let shown = shown.as_deref().unwrap_or(text);
+    let places = known::places(text, &found, block.row, block.index);
     // A provider may know better what a block says first.
-    block.preview = if block.preview.is_empty() { preview(&shown) } else { preview(&mask(&block.preview)) }.into();
+    block.preview = if block.preview.is_empty() { preview(shown) } else { preview(&mask(&block.preview)) }.into();
     if let Some(tool) = &mut block.tool {
         tool.target = if tool.target.ends_with('…') { mask_cut(&tool.target) } else { mask(&tool.target).into_owned() }.into();
     }
-    block.keywords = keywords::of_block(block, &shown);
+    block.keywords = keywords::of_block(block, shown);
     block.marker = match block.kind {
         BlockKind::ToolUse => marker::parse(content).map(|(marker, _)| marker).or_else(|| marker::find_in_input(text)),
         _ => marker::parse(content).map(|(marker, _)| marker),
     };
     if block.kind == BlockKind::Thinking {
-        return;
+        return places;
     }
     match (block.role, refers) {
         (Role::ToolUse, Some(refers)) => {
@@ -43,6 +52,7 @@ pub fn measure(block: &mut Block, content: &str, text: &str, refers: Option<&str
             block.uses = if matches!(role, Role::Assistant | Role::ToolUse) { block.terms.len() as u32 } else { 0 };
         }
     }
+    places
 }
 
 /// Counts what is counted in a text.

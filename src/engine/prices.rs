@@ -94,7 +94,10 @@ impl ModelPrice {
     }
 }
 
-/// Dollars per million tokens in a settings file: a number from 0 on.
+/// The highest price that a settings file may name, in dollars per million tokens.
+const HIGHEST: f64 = 1e6;
+
+/// Dollars per million tokens in a settings file: a number from 0 to [`HIGHEST`]. Sums of larger ones would not be numbers.
 #[derive(Clone, Copy, Debug, PartialEq, Deserialize)]
 #[serde(try_from = "f64")]
 pub struct Dollars(f64);
@@ -103,7 +106,7 @@ impl TryFrom<f64> for Dollars {
     type Error = &'static str;
 
     fn try_from(value: f64) -> Result<Dollars, &'static str> {
-        if value.is_finite() && value >= 0.0 { Ok(Dollars(value)) } else { Err("a price is a number from 0 on") }
+        if (0.0..=HIGHEST).contains(&value) { Ok(Dollars(value)) } else { Err("a price is a number from 0 to 1,000,000") }
     }
 }
 
@@ -111,7 +114,7 @@ impl TryFrom<f64> for Dollars {
 #[derive(Clone, Copy, Debug, PartialEq, Deserialize)]
 #[serde(
     untagged,
-    expecting = "a price is a number from 0 on, or a table of input, output, cache_read, cache_write_5m, cache_write_1h"
+    expecting = "a price is a number from 0 to 1,000,000, or a table of input, output, cache_read, cache_write_5m, cache_write_1h"
 )]
 pub enum PriceSetting {
     /// The input price; the others follow from it.
@@ -281,9 +284,11 @@ mod tests {
     fn what_is_no_price_is_an_error() {
         let check = |toml: &str| {
             let error = toml::from_str::<BTreeMap<String, PriceSetting>>(toml).unwrap_err();
-            assert!(error.to_string().contains("a price is a number from 0 on"), "{error}");
+            assert!(error.to_string().contains("a price is a number from 0 to 1,000,000"), "{error}");
         };
         check("claude = -1");
+        // Sums of such prices are not numbers.
+        check("claude = 1e308");
         check("claude = nan");
         check("claude = \"5\"");
         check("claude = { input = inf }");

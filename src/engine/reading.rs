@@ -1,6 +1,6 @@
 //! A session, read: blocks with prices, uses and states, and what follows from them.
 
-use super::{StalePolicy, calls, capacity, outdated, patience, references, states, tokens, topics, turns, zones};
+use super::{Known, StalePolicy, calls, capacity, outdated, patience, references, states, tokens, topics, turns, zones};
 use crate::model::{Block, BlockNumber, Fault, Key, Level, Session, State, TokenCount, Topic, Turn, Window, Zone};
 use rustc_hash::{FxHashMap, FxHashSet};
 
@@ -44,6 +44,8 @@ pub struct Reading {
     pub model: String,
     /// When a block counts as stale.
     pub stale_policy: StalePolicy,
+    /// The values that the session names as credentials.
+    pub known: Known,
 }
 
 /// Decides everything about a session. `window` is the provider's word on what would be sent.
@@ -111,7 +113,18 @@ pub fn read_with(mut session: Session, window: impl FnOnce(&Session) -> Window +
     }
     let peak = session.rows.iter().filter_map(|row| row.usage).map(|usage| usage.sent()).max().unwrap_or_default();
     let capacity = capacity(&model, peak.max(price.total.round()), session.capacity, settings);
-    Reading { session, window, turns, steps, topics, price, capacity, model, stale_policy: settings.stale }
+    Reading {
+        session,
+        window,
+        turns,
+        steps,
+        topics,
+        price,
+        capacity,
+        model,
+        stale_policy: settings.stale,
+        known: Known::default(),
+    }
 }
 
 /// Counts rows whose identity stands twice and rows whose parent is not there.

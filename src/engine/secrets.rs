@@ -3,7 +3,9 @@
 //! One pass of an automaton finds where a credential could begin; a few comparisons at each such place decide. All of it
 //! works on JSON as it is written as well as on plain text: a line feed may be `\n`, a quote may be `\"`.
 
+use super::passwords::{self, PROGRAMS, SERVICES, Space};
 use aho_corasick::{AhoCorasick, AhoCorasickKind, Input, MatchKind};
+use base64::Engine as _;
 use std::borrow::Cow;
 use std::ops::Range;
 use std::sync::LazyLock;
@@ -16,6 +18,9 @@ pub struct Secret {
     /// What it is, such as `github-token`.
     pub kind: &'static str,
 }
+
+/// The kind of a private key.
+pub(super) const PRIVATE_KEY_KIND: &str = "private-key";
 
 /// Keys that services hand out: how they begin, and what follows.
 struct Shape {
@@ -41,6 +46,8 @@ enum Alphabet {
     Hex,
     /// Capital letters and digits.
     Capital,
+    /// What an address is made of behind its host.
+    Address,
 }
 
 impl Alphabet {
@@ -51,6 +58,7 @@ impl Alphabet {
             Alphabet::Dotted => byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_' | b'.'),
             Alphabet::Base64 => byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_' | b'/' | b'+' | b'='),
             Alphabet::Hex => byte.is_ascii_hexdigit(),
+            Alphabet::Address => byte.is_ascii_alphanumeric() || b"-_./@%".contains(&byte),
             Alphabet::Capital => byte.is_ascii_uppercase() || byte.is_ascii_digit(),
         }
     }
@@ -128,6 +136,96 @@ static SHAPES: &[Shape] = &[
     shape("replicate-token", "r8_", Alphabet::Plain, 36, 64),
     shape("perplexity-key", "pplx-", Alphabet::Plain, 40, 128),
     shape("nvidia-key", "nvapi-", Alphabet::Url, 50, 128),
+    shape("gitlab-token", "glcbt-", Alphabet::Url, 20, 255),
+    shape("gitlab-token", "glffct-", Alphabet::Url, 20, 255),
+    shape("gitlab-token", "glft-", Alphabet::Url, 20, 255),
+    shape("gitlab-token", "glimt-", Alphabet::Url, 20, 255),
+    shape("gitlab-token", "glagent-", Alphabet::Url, 40, 255),
+    shape("gitlab-token", "gloas-", Alphabet::Url, 40, 255),
+    shape("gitlab-token", "glsoat-", Alphabet::Url, 20, 255),
+    shape("gitlab-token", "GR1348941", Alphabet::Url, 20, 255),
+    shape("gitlab-token", "_gitlab_session=", Alphabet::Url, 32, 255),
+    shape("doppler-token", "dp.pt.", Alphabet::Dotted, 40, 128),
+    shape("doppler-token", "dp.st.", Alphabet::Dotted, 40, 128),
+    shape("doppler-token", "dp.ct.", Alphabet::Dotted, 40, 128),
+    shape("doppler-token", "dp.sa.", Alphabet::Dotted, 40, 128),
+    shape("doppler-token", "dp.scim.", Alphabet::Dotted, 40, 128),
+    shape("doppler-token", "dp.audit.", Alphabet::Dotted, 40, 128),
+    shape("pulumi-token", "pul-", Alphabet::Hex, 40, 40),
+    shape("fly-token", "fo1_", Alphabet::Url, 43, 43),
+    shape("fly-token", "fm1a_", Alphabet::Base64, 100, LONGEST),
+    shape("fly-token", "fm1r_", Alphabet::Base64, 100, LONGEST),
+    shape("fly-token", "fm2_", Alphabet::Base64, 100, LONGEST),
+    shape("netlify-token", "nfp_", Alphabet::Plain, 36, 64),
+    shape("planetscale-token", "pscale_oauth_", Alphabet::Dotted, 32, 128),
+    shape("planetscale-token", "pscale_pw_", Alphabet::Dotted, 32, 128),
+    shape("twilio-key", "SK", Alphabet::Hex, 32, 32),
+    shape("notion-token", "ntn_", Alphabet::Plain, 40, 64),
+    shape("notion-token", "secret_", Alphabet::Plain, 43, 43),
+    shape("mailgun-key", "key-", Alphabet::Hex, 32, 32),
+    shape("onepassword-token", "ops_eyJ", Alphabet::Base64, 200, LONGEST),
+    shape("adobe-secret", "p8e-", Alphabet::Plain, 32, 32),
+    shape("alibaba-key", "LTAI", Alphabet::Plain, 20, 20),
+    shape("artifactory-key", "AKCp", Alphabet::Plain, 69, 69),
+    shape("artifactory-token", "cmVmd", Alphabet::Plain, 59, 59),
+    shape("aws-key", "ABIA", Alphabet::Capital, 16, 16),
+    shape("aws-key", "ACCA", Alphabet::Capital, 16, 16),
+    shape("clickhouse-key", "4b1d", Alphabet::Plain, 38, 38),
+    shape("clojars-token", "CLOJARS_", Alphabet::Plain, 60, 60),
+    shape("cloudflare-key", "v1.0-", Alphabet::Url, 171, 171),
+    shape("defined-networking-token", "dnkey-", Alphabet::Url, 79, 79),
+    shape("digitalocean-token", "dor_v1_", Alphabet::Hex, 64, 64),
+    shape("duffel-token", "duffel_test_", Alphabet::Url, 43, 44),
+    shape("duffel-token", "duffel_live_", Alphabet::Url, 43, 44),
+    shape("dynatrace-token", "dt0c01.", Alphabet::Dotted, 89, 89),
+    shape("easypost-key", "EZAK", Alphabet::Plain, 54, 54),
+    shape("easypost-key", "EZTK", Alphabet::Plain, 54, 54),
+    shape("facebook-token", "EAAM", Alphabet::Plain, 100, 400),
+    shape("facebook-token", "EAAC", Alphabet::Plain, 100, 400),
+    shape("flutterwave-key", "FLWSECK_TEST-", Alphabet::Url, 12, 40),
+    shape("flutterwave-key", "FLWSECK-", Alphabet::Url, 32, 40),
+    shape("frameio-token", "fio-u-", Alphabet::Url, 64, 64),
+    shape("grafana-token", "glc_", Alphabet::Base64, 32, 400),
+    shape("grafana-key", "eyJrIjoi", Alphabet::Base64, 70, 400),
+    shape("harness-token", "pat.", Alphabet::Dotted, 68, 68),
+    shape("harness-token", "sat.", Alphabet::Dotted, 68, 68),
+    shape("heroku-key", "HRKU-AA", Alphabet::Url, 58, 58),
+    shape("huggingface-token", "api_org_", Alphabet::Plain, 34, 34),
+    shape("infracost-key", "ico-", Alphabet::Plain, 32, 32),
+    shape("intra42-secret", "s-s4t2ud-", Alphabet::Hex, 64, 64),
+    shape("intra42-secret", "s-s4t2af-", Alphabet::Hex, 64, 64),
+    shape("newrelic-key", "NRJS-", Alphabet::Hex, 19, 19),
+    shape("newrelic-key", "NRII-", Alphabet::Url, 32, 32),
+    shape("plaid-token", "access-sandbox-", Alphabet::Url, 36, 36),
+    shape("plaid-token", "access-development-", Alphabet::Url, 36, 36),
+    shape("plaid-token", "access-production-", Alphabet::Url, 36, 36),
+    shape("prefect-token", "pnu_", Alphabet::Plain, 36, 36),
+    shape("readme-token", "rdme_", Alphabet::Plain, 70, 70),
+    shape("scalingo-token", "tk-us-", Alphabet::Url, 48, 48),
+    shape("brevo-key", "xkeysib-", Alphabet::Url, 81, 81),
+    shape("settlemint-token", "sm_aat_", Alphabet::Plain, 16, 16),
+    shape("settlemint-token", "sm_pat_", Alphabet::Plain, 16, 16),
+    shape("settlemint-token", "sm_sat_", Alphabet::Plain, 16, 16),
+    shape("shippo-token", "shippo_live_", Alphabet::Hex, 40, 40),
+    shape("shippo-token", "shippo_test_", Alphabet::Hex, 40, 40),
+    shape("shopify-token", "shpca_", Alphabet::Hex, 32, 32),
+    shape("shopify-token", "shppa_", Alphabet::Hex, 32, 32),
+    shape("slack-token", "xoxe-", Alphabet::Url, 20, 255),
+    shape("slack-token", "xoxo-", Alphabet::Url, 20, 255),
+    shape("slack-webhook", "hooks.slack.com/workflows/", Alphabet::Base64, 30, 128),
+    shape("slack-webhook", "hooks.slack.com/triggers/", Alphabet::Base64, 30, 128),
+    shape("sourcegraph-token", "sgp_", Alphabet::Url, 40, 64),
+    shape("square-token", "sq0atp-", Alphabet::Url, 22, 60),
+    shape("square-token", "sq0csp-", Alphabet::Url, 43, 60),
+    shape("stripe-key", "sk_prod_", Alphabet::Plain, 16, 256),
+    shape("stripe-key", "rk_prod_", Alphabet::Plain, 16, 256),
+    shape("typeform-token", "tfp_", Alphabet::Dotted, 59, 59),
+    shape("vault-token", "hvb.", Alphabet::Url, 138, 300),
+    shape("octopus-key", "API-", Alphabet::Capital, 26, 26),
+    shape("openshift-token", "sha256~", Alphabet::Url, 43, 43),
+    shape("yandex-key", "AQVN", Alphabet::Url, 35, 38),
+    shape("dropbox-token", "sl.", Alphabet::Url, 135, 160),
+    shape("teams-webhook", "webhook.office.com/webhookb2/", Alphabet::Address, 100, 300),
 ];
 
 /// Names behind which a credential stands, and what that is.
@@ -149,6 +247,27 @@ static NAMES: &[(&str, &str)] = &[
     ("privatekey", "named-key"),
     ("authorization", "named-token"),
     ("bearer", "named-token"),
+    ("pwd", "password"),
+    ("passwort", "password"),
+    ("kennwort", "password"),
+    ("mot de passe", "password"),
+    ("contraseña", "password"),
+    ("contrasena", "password"),
+    ("senha", "password"),
+    ("parola d'ordine", "password"),
+    ("wachtwoord", "password"),
+    ("lösenord", "password"),
+    ("salasana", "password"),
+    ("hasło", "password"),
+    ("heslo", "password"),
+    ("şifre", "password"),
+    ("пароль", "password"),
+    ("Пароль", "password"),
+    ("パスワード", "password"),
+    ("密码", "password"),
+    ("密碼", "password"),
+    ("口令", "password"),
+    ("비밀번호", "password"),
 ];
 
 /// What a part of a web token begins with that is an object, and, behind a point, its second part.
@@ -171,14 +290,44 @@ enum Anchor {
     WebToken,
     PrivateKey,
     Address,
+    /// A program, behind whose name a password can be an argument.
+    Program(&'static [&'static str], Space),
+    Service,
+    Netrc,
+    DockerAuth,
+    Telegram,
+    Discord,
+    AzureSignature,
+    AzureSecret,
+}
+
+/// What tokens of Discord bots begin with: two digits in base64.
+fn discord_starts() -> Vec<String> {
+    let encode = |number: u32| base64::engine::general_purpose::STANDARD_NO_PAD.encode(format!("{number}0"));
+    (10..100).map(|number| encode(number)[..3].to_owned()).collect()
 }
 
 /// The automaton, and what each of its patterns means.
 static ANCHORS: LazyLock<Option<(AhoCorasick, Vec<Anchor>)>> = LazyLock::new(|| {
     let shapes = SHAPES.iter().map(|shape| (shape.prefix, Anchor::Shape(shape)));
     let names = NAMES.iter().map(|(name, kind)| (*name, Anchor::Name(name, kind)));
-    let others = [(WEB_TOKEN, Anchor::WebToken), (PRIVATE_KEY, Anchor::PrivateKey), (ADDRESS, Anchor::Address)];
-    let (patterns, anchors): (Vec<&str>, Vec<Anchor>) = shapes.chain(names).chain(others).unzip();
+    let others = [
+        (WEB_TOKEN, Anchor::WebToken),
+        (PRIVATE_KEY, Anchor::PrivateKey),
+        (ADDRESS, Anchor::Address),
+        ("machine ", Anchor::Netrc),
+        ("auth\":", Anchor::DockerAuth),
+        ("auth\\\":", Anchor::DockerAuth),
+        (":AA", Anchor::Telegram),
+        ("sig=", Anchor::AzureSignature),
+        ("Q~", Anchor::AzureSecret),
+    ];
+    let programs = PROGRAMS.iter().map(|(name, flags, space)| (*name, Anchor::Program(flags, *space)));
+    let services = SERVICES.iter().map(|name| (*name, Anchor::Service));
+    let starts = discord_starts();
+    let discord = starts.iter().map(|start| (start.as_str(), Anchor::Discord));
+    let anchors = shapes.chain(names).chain(others).chain(programs).chain(services).chain(discord);
+    let (patterns, anchors): (Vec<&str>, Vec<Anchor>) = anchors.unzip();
     let mut builder = AhoCorasick::builder();
     builder.ascii_case_insensitive(true).match_kind(MatchKind::LeftmostLongest).kind(Some(AhoCorasickKind::DFA));
     Some((builder.build(patterns).ok()?, anchors))
@@ -189,18 +338,32 @@ static ANCHORS: LazyLock<Option<(AhoCorasick, Vec<Anchor>)>> = LazyLock::new(|| 
 /// Known are the keys of large services, JSON web tokens, private keys, passwords in addresses, and values behind a name such
 /// as `password=` that look random. A credential without a known shape is not found.
 pub fn find(text: &[u8]) -> Vec<Secret> {
-    let mut found = Vec::new();
+    let (mut found, mut far) = (Vec::new(), Vec::new());
     let Some((automaton, anchors)) = &*ANCHORS else { return found };
     let mut at = 0;
     while let Some(hit) = automaton.find(Input::new(text).span(at..text.len())) {
-        let secret = match &anchors[hit.pattern().as_usize()] {
+        let anchor = &anchors[hit.pattern().as_usize()];
+        let secret = match anchor {
             Anchor::Shape(shape) => shaped(text, hit.start(), shape),
-            Anchor::Name(name, kind) => named(text, hit.end(), name, kind),
+            Anchor::Name(name, kind) => named(text, hit.start(), hit.end(), name, kind),
             Anchor::WebToken => web_token_at(text, at, hit.start()),
             Anchor::PrivateKey => private_key(text, hit.start()),
             Anchor::Address => password_in_address(text, hit.end()),
+            Anchor::Program(flags, space) => passwords::argument(text, hit.end(), flags, *space),
+            Anchor::Service => passwords::service(text, hit.end()),
+            Anchor::Netrc => passwords::netrc(text, hit.end()),
+            Anchor::DockerAuth => passwords::docker_auth(text, hit.end()),
+            Anchor::Telegram => passwords::telegram(text, hit.start()),
+            Anchor::Discord => passwords::discord(text, hit.start()),
+            Anchor::AzureSignature => passwords::azure_signature(text, hit.end()),
+            Anchor::AzureSecret => passwords::azure_secret(text, hit.start()).filter(|secret| secret.range.start >= at),
         };
         match secret {
+            // Between the name of a program and its password there can be other credentials.
+            Some(secret) if matches!(anchor, Anchor::Program(..) | Anchor::Netrc) => {
+                far.push(secret);
+                at = hit.start() + 1;
+            }
             Some(secret) => {
                 at = secret.range.end;
                 found.push(secret);
@@ -208,7 +371,24 @@ pub fn find(text: &[u8]) -> Vec<Secret> {
             None => at = hit.start() + 1,
         }
     }
-    found
+    if far.is_empty() {
+        return found;
+    }
+    found.append(&mut far);
+    apart(found)
+}
+
+/// The same in the order of the text; what overlaps becomes one.
+pub(super) fn apart(mut found: Vec<Secret>) -> Vec<Secret> {
+    found.sort_by_key(|secret| (secret.range.start, std::cmp::Reverse(secret.range.end)));
+    let mut apart: Vec<Secret> = Vec::with_capacity(found.len());
+    for secret in found {
+        match apart.last_mut() {
+            Some(last) if secret.range.start < last.range.end => last.range.end = last.range.end.max(secret.range.end),
+            _ => apart.push(secret),
+        }
+    }
+    apart
 }
 
 /// The text with `[secret:KIND]` in place of each credential in it.
@@ -264,10 +444,11 @@ fn looked_at(_bytes: usize) {
     LOOKED_AT.with(|count| count.set(count.get() + _bytes));
 }
 
-/// Whether a word can begin here: what stands before is no part of it. The letter of `\n` in JSON is none.
-fn begins(text: &[u8], at: usize) -> bool {
+/// Whether a word can begin here: what stands before is no part of it. The letters of `\n` and `\u001b` in JSON are none.
+pub(super) fn begins(text: &[u8], at: usize) -> bool {
     match text[..at] {
-        [.., b'\\', b'n' | b'r' | b't'] => true,
+        [.., b'\\', b'n' | b'r' | b't' | b'b' | b'f'] => true,
+        [.., b'\\', b'u', a, b, c, d] if [a, b, c, d].iter().all(u8::is_ascii_hexdigit) => true,
         [.., byte] => !byte.is_ascii_alphanumeric() && byte != b'_',
         [] => true,
     }
@@ -283,7 +464,10 @@ fn shaped(text: &[u8], at: usize, shape: &Shape) -> Option<Secret> {
     }
     let from = at + prefix.len();
     let (least, most) = shape.length;
-    let length = run(text, from, most + 1, |byte| shape.alphabet.has(byte));
+    let run = run(text, from, most + 2, |byte| shape.alphabet.has(byte));
+    // A point behind it ends a sentence.
+    let points = text[from..from + run].iter().rev().take_while(|byte| **byte == b'.').count();
+    let length = run - points;
     let fixed = least == most;
     let next = text.get(from + length);
     if !(least..=most).contains(&length) || fixed && next.is_some_and(|byte| byte.is_ascii_alphanumeric() || *byte == b'_') {
@@ -295,7 +479,7 @@ fn shaped(text: &[u8], at: usize, shape: &Shape) -> Option<Secret> {
 }
 
 /// Whether a key is no placeholder: enough different characters, and none of the words that stand in examples.
-fn is_random(key: &[u8], different: usize) -> bool {
+pub(super) fn is_random(key: &[u8], different: usize) -> bool {
     looked_at(key.len());
     let mut seen = [false; 256];
     let count = key.iter().filter(|byte| !std::mem::replace(&mut seen[usize::from(**byte)], true)).count();
@@ -305,7 +489,7 @@ fn is_random(key: &[u8], different: usize) -> bool {
 }
 
 /// Whether it holds digits, or letters of both cases.
-fn is_mixed(key: &[u8]) -> bool {
+pub(super) fn is_mixed(key: &[u8]) -> bool {
     let has = |test: fn(&u8) -> bool| key.iter().any(test);
     has(u8::is_ascii_digit) || has(u8::is_ascii_uppercase) && has(u8::is_ascii_lowercase)
 }
@@ -358,7 +542,7 @@ fn private_key(text: &[u8], at: usize) -> Option<Secret> {
     };
     let kept = lines.iter().filter(|byte| byte.is_ascii_alphanumeric()).count();
     let end = (body + length).min(body + rest.len());
-    (kept >= 40 && is_random(lines, 16)).then_some(Secret { range: at..end, kind: "private-key" })
+    (kept >= 40 && is_random(lines, 16)).then_some(Secret { range: at..end, kind: PRIVATE_KEY_KIND })
 }
 
 /// How long the lines of a key are that has no end.
@@ -392,7 +576,7 @@ fn password_in_address(text: &[u8], at: usize) -> Option<Secret> {
 }
 
 /// The value behind a name: `password=…`, `"token": "…"`, `Authorization: Bearer …`.
-fn named(text: &[u8], end: usize, name: &str, kind: &'static str) -> Option<Secret> {
+fn named(text: &[u8], start: usize, end: usize, name: &str, kind: &'static str) -> Option<Secret> {
     let quotes = |mut at: usize| {
         // Quotes, those of JSON in JSON included.
         for _ in 0..4 {
@@ -413,13 +597,24 @@ fn named(text: &[u8], end: usize, name: &str, kind: &'static str) -> Option<Secr
         }
     }
     let before = spaces(quotes(at));
-    let signs = run(text, before, 2, |byte| matches!(byte, b'=' | b':' | b'>'));
-    if signs == 0 && !(name == "bearer" && before > at) {
+    let wide = text.get(before..before + 3) == Some("：".as_bytes());
+    let is = [&b"is "[..], b"ist ", b"es ", b"est "]
+        .into_iter()
+        .find(|word| text.get(before..).is_some_and(|rest| rest.starts_with(word)));
+    let signs = match is {
+        _ if wide => 3,
+        Some(word) if kind == "password" && before > at => word.len(),
+        _ => run(text, before, 2, |byte| matches!(byte, b'=' | b':' | b'>')),
+    };
+    // `--token X`: the option of a program.
+    let option = text[..start].iter().rev().take(20).take_while(|byte| byte.is_ascii_lowercase() || **byte == b'-').count();
+    let is_option = text[start - option..start].starts_with(b"--") && before == at + 1;
+    if signs == 0 && !(name == "bearer" && before > at) && !is_option {
         return None;
     }
     let mut from = spaces(quotes(spaces(before + signs)));
     let mut has_scheme = false;
-    for scheme in ["bearer ", "basic ", "token "] {
+    for scheme in ["bearer ", "basic ", "token ", "bot ", "apikey "] {
         if text.get(from..from + scheme.len()).is_some_and(|here| here.eq_ignore_ascii_case(scheme.as_bytes())) {
             from += scheme.len();
             has_scheme = true;
@@ -435,6 +630,15 @@ fn named(text: &[u8], end: usize, name: &str, kind: &'static str) -> Option<Secr
     if let Some(secret) = text.get(from..).filter(|rest| rest.starts_with(OBJECT)).and_then(|_| web_token(text, from)) {
         return Some(secret);
     }
+    // In quotes a password can hold any sign.
+    let quote = from.checked_sub(1).and_then(|at| text.get(at)).copied().filter(|byte| matches!(byte, b'"' | b'\''));
+    if let (Some(quote), "password") = (quote, kind) {
+        let length = run(text, from, 65, |byte| byte != quote && byte != b'\\' && byte.is_ascii_graphic());
+        let closed = text.get(from + length).is_some_and(|byte| *byte == quote || *byte == b'\\');
+        if closed && passwords::is_quoted_password(&text[from..from + length]) {
+            return Some(Secret { range: from..from + length, kind });
+        }
+    }
     // The longest value, and as many signs behind it that are no part of it.
     let most = NAMED_BYTES.end() * 2;
     let length = run(text, from, most, |byte| byte.is_ascii_alphanumeric() || b"_-./+=~!@#%^".contains(&byte));
@@ -445,17 +649,93 @@ fn named(text: &[u8], end: usize, name: &str, kind: &'static str) -> Option<Secr
     let slashes = value.iter().filter(|byte| **byte == b'/').count();
     let is_path = value.starts_with(b"/") || value.starts_with(b"./") || value.starts_with(b"..") || slashes > 2 && length < 80;
     // What stands behind a scheme is a credential by its place.
-    let looks = if has_scheme { is_mixed(value) } else { changes(value) >= NAMED_CHANGES };
+    let surely = has_scheme || is_surely_named(&text[..end]);
+    let looks = if surely { is_mixed(value) } else { changes(value) >= NAMED_CHANGES };
     let plausible = NAMED_BYTES.contains(&value.len()) && looks && is_random(value, 6);
     (plausible && !goes_on && !is_path).then(|| Secret { range: from..from + value.len(), kind })
 }
 
+/// Whether a text ends with a name that has a credential behind it and nothing else.
+fn is_surely_named(text: &[u8]) -> bool {
+    let ends = |name: &str| text.len() >= name.len() && text[text.len() - name.len()..].eq_ignore_ascii_case(name.as_bytes());
+    ["PGPASSWORD", "MYSQL_PWD", "SSHPASS", "X-API-Key", "REDISCLI_AUTH"].iter().any(|name| ends(name))
+}
+
 /// How often a text goes from letters to digits or back.
-fn changes(text: &[u8]) -> usize {
+pub(super) fn changes(text: &[u8]) -> usize {
     let differ = |pair: &&[u8]| {
         pair[0].is_ascii_digit() && pair[1].is_ascii_alphabetic() || pair[0].is_ascii_alphabetic() && pair[1].is_ascii_digit()
     };
     text.windows(2).filter(differ).count()
+}
+
+/// An example of each shape and each name that is known: its kind, how a text names it, and the value. They are made up here, so
+/// that no scanner takes them for a leak; whoever tests what leaves the program needs them all.
+pub fn examples() -> Vec<(&'static str, String, String)> {
+    let random = |place: usize, alphabet: Alphabet| {
+        let letters = match alphabet {
+            Alphabet::Hex => "7f3a9c2e1b8d4056",
+            Alphabet::Capital => "Q7RZ2MWK9TXB4LNV",
+            _ => "q7Rz2mWk9TxB4lNvC8dF",
+        };
+        let letters: Vec<char> = letters.chars().collect();
+        // Another one for each place: the digits of its number stand between the letters.
+        let length = letters.len();
+        move |at: usize| match at % 3 {
+            0 => char::from_digit((place / 8usize.pow((at / 3) as u32 % 4) % 8) as u32, 10).unwrap_or('0'),
+            _ => letters[(at + place) % length],
+        }
+    };
+    let shapes = SHAPES.iter().enumerate().map(|(place, shape)| {
+        let (least, most) = shape.length;
+        let key: String = (0..least.max(32).min(most)).map(random(place, shape.alphabet)).collect();
+        let named = format!("{}{key}", shape.prefix);
+        (shape.kind, named.clone(), if shape.prefix.contains('/') { key } else { named })
+    });
+    let value = |place: usize| (0..16).map(random(place + 200, Alphabet::Plain)).collect::<String>();
+    let names = NAMES.iter().enumerate().map(|(place, (name, kind))| (*kind, format!("{name}={}", value(place)), value(place)));
+    let line = |place: usize| (0..64).map(random(place, Alphabet::Plain)).collect::<String>();
+    let token = format!("eyJ{}.eyJ{}.{}", &line(301)[..24], &line(302)[..24], &line(303)[..32]);
+    let others = [
+        ("web-token", token.clone(), token),
+        ("password-in-address", format!("postgres://app:{}@db.internal/x", value(100)), value(100)),
+        (
+            PRIVATE_KEY_KIND,
+            format!("{PRIVATE_KEY}RSA PRIVATE KEY-----\n{}\n{}\n-----END RSA PRIVATE KEY-----", line(304), line(305)),
+            line(304),
+        ),
+    ];
+    let services = SERVICES.iter().enumerate().map(|(place, name)| {
+        let value = (0..32).map(random(place + 500, Alphabet::Plain)).collect::<String>();
+        ("named-key", format!("{name}_key={value}"), value)
+    });
+    let digits =
+        |place: usize| (0..9).map(|at| char::from_digit((place + at * 3) as u32 % 9 + 1, 10).unwrap_or('1')).collect::<String>();
+    let bot = base64::engine::general_purpose::STANDARD_NO_PAD.encode(format!("{}{}", digits(1), digits(4)));
+    let contexts = [
+        ("telegram-token", format!("{}:AA{}", digits(2), &line(600)[..33])),
+        ("discord-token", format!("{bot}.{}.{}", &line(601)[..6], &line(602)[..27])),
+    ];
+    let contexts = contexts.map(|(kind, token)| (kind, token.clone(), token));
+    let azure = format!("a1b{}Q~{}", 8, &line(603)[..32]);
+    let user = |value: &str| base64::engine::general_purpose::STANDARD.encode(format!("deploy:{value}"));
+    let places = [
+        ("azure-signature", format!("sv=2024-01-01&sig={}%3D", &line(604)[..43]), format!("{}%3D", &line(604)[..43])),
+        ("azure-secret", azure.clone(), azure),
+        ("named-secret", format!("{{\"auth\": \"{}\"}}", user(&value(420))), user(&value(420))),
+        ("password", format!("machine git.internal login dev password {}", value(421)), value(421)),
+        ("password", format!("curl -s -u deploy:{} https://api.internal/x", value(422)), value(422)),
+        ("password", format!("sshpass -p {} ssh dev@host", value(423)), value(423)),
+        ("password", format!("mysql -h db -u app -p{} shop", value(424)), value(424)),
+        ("password", format!("redis-cli -h cache -a {} ping", value(425)), value(425)),
+        ("named-token", format!("deploy --token {} now", value(426)), value(426)),
+        ("named-key", format!("X-API-Key: {}", value(427)), value(427)),
+        ("password", format!("PGPASSWORD={} psql", value(428)), value(428)),
+        ("password", format!("пароль： {}", value(429)), value(429)),
+        ("password", format!("password: \"p&{}*?\"", value(430)), format!("p&{}*?", value(430))),
+        ("password", format!("le mot de passe est {}", value(431)), value(431)),
+    ];
+    shapes.chain(names).chain(others).chain(services).chain(contexts).chain(places).collect()
 }
 
 #[cfg(test)]

@@ -8,6 +8,7 @@ mod resources;
 mod server;
 mod session;
 mod tools;
+mod wire;
 
 use crate::cli::{CommandError, Env, ErrorKind};
 use anyhow::Context;
@@ -24,7 +25,7 @@ pub fn serve(env: &Env) -> Result<(), CommandError> {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_time().build();
     let runtime = runtime.context("cannot start the server").map_err(broken)?;
     let outcome = runtime.block_on(async {
-        match server::Server::new(env.clone()).serve(rmcp::transport::stdio()).await {
+        match server::Server::new(env.clone()).serve(wire::stdio(env.gate.clone())).await {
             Ok(service) => service.waiting().await.map(drop).context("the server ended"),
             // It went before it said anything.
             Err(ServerInitializeError::ConnectionClosed(_)) => Ok(()),

@@ -3,12 +3,11 @@
 use super::call::{self, Call};
 use super::tools::{Effect, TOOLS, Tool};
 use super::{answer, resources, session};
-use crate::cli::{Client, Command, CommandError, Env, ErrorKind};
+use crate::cli::{Answer, Client, Command, CommandError, Env, ErrorKind};
 use crate::commands;
 use crate::commands::ask::{Asked, ask};
 use crate::engine::mask;
 use crate::model::Actor;
-use crate::output::Report;
 use anyhow::anyhow;
 use rmcp::ServerHandler;
 use rmcp::model::{
@@ -71,14 +70,17 @@ impl Server {
         let body = self.carry_out(env, call)?;
         if json && !body.json.is_empty() {
             let value: Value = serde_json::from_str(&body.json).unwrap_or_default();
-            let value = answer::masked(value);
             let tokens = answer::tokens(&value.to_string());
             if tokens > max_tokens {
                 let error = anyhow!("the JSON takes {tokens} tokens, and {} may be used", max_tokens);
                 return Err(CommandError::new(ErrorKind::Refused, error)
                     .hint("name fewer blocks, give a larger max_tokens, or leave out json: text can be read in parts"));
             }
-            return Ok(CallToolResult::structured(value));
+            let text = env.gate.json(&value.to_string()).into_string();
+            let mut result = CallToolResult::structured(value);
+            // The text is the same value, and is shown as it is.
+            result.content = vec![ContentBlock::text(text)];
+            return Ok(result);
         }
         let rest = |line| format!("the same call with from_line {line}, or a larger max_tokens");
         let text = answer::page(&body.text, from_line, max_tokens, &rest);
@@ -92,7 +94,7 @@ impl Server {
         env.actor = Actor::Model;
         if let Some(answer) = commands::read(&env, &call.command) {
             let answer = answer?;
-            return Ok(Body { before: String::new(), text: answer.text, json: answer.json });
+            return Ok(Body::of(String::new(), answer));
         }
         let only_said = |text: String| Ok(Body { before: String::new(), text, json: String::new() });
         let change = match ask(&env, &call.command, call.dry_run)? {
@@ -106,13 +108,14 @@ impl Server {
                 return only_said(format!("not done yet: {why}\nit waits for the user: aperture approve {number}\n"));
             }
         };
-        let (text, json) = (change.text(&env.style), change.json());
+        let answer = env.answer(&*change);
         // Who brings blocks back wants to read them, and sees the window as it was for now.
         if let (Command::Expand(arguments), false) = (&call.command, change.dry_run) {
             let content = commands::show::content(&env, arguments.selector())?;
-            return Ok(Body { before: text + "\n", text: content.text(&env.style), json });
+            let before = answer.text.into_string() + "\n";
+            return Ok(Body::of(before, Answer { text: env.answer(&content).text, json: answer.json }));
         }
-        Ok(Body { before: String::new(), text, json })
+        Ok(Body::of(String::new(), answer))
     }
 
     /// What stands at an address.
@@ -134,6 +137,12 @@ struct Body {
     /// The text, which may be long.
     text: String,
     json: String,
+}
+
+impl Body {
+    fn of(before: String, answer: Answer) -> Body {
+        Body { before, text: answer.text.into_string(), json: answer.json.into_string() }
+    }
 }
 
 /// The settings cannot be used.

@@ -7,9 +7,11 @@ pub const SNIFF_BYTES: usize = 64 << 10;
 /// The same where the first row is longer.
 pub const SNIFF_LONGEST_BYTES: usize = 32 << 20;
 /// Bytes of a span without a border, such as a run of blanks, that are counted as one; each cut moves the count by at most one token.
-pub const COUNT_SPAN_BYTES: usize = 1 << 20;
+pub const COUNT_SPAN_BYTES: usize = 16 << 10;
 /// Distinct terms that are kept of one block: the terms of longer blocks are a sample from their beginning.
 pub const TERMS_PER_BLOCK: usize = 4096;
+/// Values named as credentials that are looked for elsewhere in a session.
+pub const NAMED_SECRETS: usize = 1000;
 /// Keywords that are kept of one block.
 pub const KEYWORDS_PER_BLOCK: usize = 6;
 /// Characters of the one-line preview of a block.

@@ -28,7 +28,7 @@ pub use operation::{
 };
 pub use proposal::{CommandPlace, MessageId, Proposal, ProposalNumber, ProposalStatus, ReportedMessage, Verb};
 pub use row::{Damage, Event, Fault, Origin, Row, RowKind, ThinkingScope, Usage};
-pub use session::{Inherited, Segment, Session, Vocabulary};
+pub use session::{Inherited, SecretPlace, Segment, Session, Vocabulary};
 pub use shell::quoted;
 pub use tokens::{Basis, Counts, TokenCount};
 pub use window::{Hidden, Turn, Window};

@@ -1,7 +1,24 @@
 use super::{Block, Damage, Fault, Origin, Row, RowKind};
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 use serde::{Deserialize, Serialize};
 use std::path::PathBuf;
+
+/// Where a content names a credential that only its context shows: `password: …`. The value itself is kept nowhere but in the file.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct SecretPlace {
+    /// The row, counted as the blocks' rows are.
+    pub row: u32,
+    /// The index of the block in its row.
+    pub block: u32,
+    /// Where the value begins in the text that people read of the block, in bytes.
+    pub start: u32,
+    /// How long the value is, in bytes.
+    pub length: u32,
+    /// What it is, as the engine numbers kinds.
+    pub kind: u8,
+    /// A hash of the value, by which equal ones are looked at once.
+    pub hash: u32,
+}
 
 /// The rows of one stretch of a file, as they were read: a value that depends on those bytes alone.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -16,6 +33,8 @@ pub struct Segment {
     pub blocks: Vec<Block>,
     /// The circumstances that its rows point into.
     pub origins: Vec<Origin>,
+    /// Where its contents name credentials; `row` counts from the segment's first row.
+    pub secrets: Vec<SecretPlace>,
     /// Whether it ends without a line feed.
     #[serde(skip)]
     pub unfinished: bool,
@@ -56,6 +75,10 @@ impl Segment {
                 row.origin += first_origin;
                 row
             }));
+            merged.secrets.extend(segment.secrets.into_iter().map(|mut place| {
+                place.row += first_row;
+                place
+            }));
             merged.blocks.extend(segment.blocks.into_iter().map(|mut block| {
                 block.row += first_row;
                 block
@@ -91,6 +114,8 @@ pub struct Session {
     pub blocks: Vec<Block>,
     /// The circumstances that rows point into.
     pub origins: Vec<Origin>,
+    /// Where its contents name credentials, each value once.
+    pub secrets: Vec<SecretPlace>,
     /// What is wrong with the file.
     pub damage: Damage,
     /// Whose vocabulary the model counts by.
@@ -127,6 +152,7 @@ impl Session {
     pub fn join(provider: &'static str, id: String, segments: Vec<Segment>) -> Session {
         let mut session = Session { provider, id, ends_with_newline: true, ..Session::default() };
         let mut places: FxHashMap<Origin, u32> = FxHashMap::default();
+        let mut values: FxHashSet<u32> = FxHashSet::default();
         let mut left: (usize, usize) =
             segments.iter().fold((0, 0), |(rows, blocks), segment| (rows + segment.rows.len(), blocks + segment.blocks.len()));
         for mut segment in segments {
@@ -149,6 +175,10 @@ impl Session {
             for block in &mut segment.blocks {
                 block.row += first_row;
             }
+            session.secrets.extend(segment.secrets.into_iter().filter(|place| values.insert(place.hash)).map(|mut place| {
+                place.row += first_row;
+                place
+            }));
             append(&mut session.rows, segment.rows);
             append(&mut session.blocks, segment.blocks);
             // Room for all that follow, and no more.

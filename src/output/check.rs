@@ -1,5 +1,5 @@
 use super::sessions::short_id;
-use super::{Paint, Report, Style, plural, printable};
+use super::{Form, Paint, Report, Style, plural, printable};
 use crate::engine::Violation;
 use serde::Serialize;
 
@@ -147,6 +147,10 @@ fn data(text: &str) -> String {
 impl Report for CheckReport {
     fn schema(&self) -> &'static str {
         "aperture.check/1"
+    }
+
+    fn form(&self) -> Form {
+        if self.format == CheckFormat::Json { Form::Json } else { Form::Text }
     }
 
     fn text(&self, style: &Style) -> String {

@@ -1,6 +1,7 @@
 //! Numbers, times and foreign text for people.
 
 use super::{Style, amount};
+use crate::engine::mask;
 use crate::model::{Basis, Hidden, TokenCount};
 use std::borrow::Cow;
 use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
@@ -72,22 +73,31 @@ pub fn hidden(hidden: &Hidden) -> String {
 }
 
 /// Foreign text made harmless for a terminal: control characters and marks that reorder text are shown as symbols.
+/// Credentials are masked as well: a report cuts only what passed here, and half a credential has no shape any more.
 pub fn printable(text: &str) -> Cow<'_, str> {
-    let harmful = |c: char| (c.is_control() && c != '\n' && c != '\t') || is_reordering(c);
-    if !text.contains(harmful) {
-        return Cow::Borrowed(text);
+    let masked = mask(text);
+    if !masked.contains(is_harmful) {
+        return masked;
     }
-    let replace = |c: char| match c {
+    Cow::Owned(masked.chars().map(|c| if is_harmful(c) { symbol(c) } else { c }).collect())
+}
+
+/// Whether a character steers a terminal: a control character, or a mark that reorders text.
+pub(super) fn is_harmful(c: char) -> bool {
+    (c.is_control() && c != '\n' && c != '\t') || is_reordering(c)
+}
+
+/// What is shown in place of such a character.
+pub(super) fn symbol(c: char) -> char {
+    match c {
         '\u{7f}' => '\u{2421}',
-        c if c.is_ascii_control() && harmful(c) => char::from_u32(0x2400 + c as u32).unwrap_or('\u{fffd}'),
-        c if harmful(c) => '\u{fffd}',
-        c => c,
-    };
-    Cow::Owned(text.chars().map(replace).collect())
+        c if c.is_ascii_control() => char::from_u32(0x2400 + c as u32).unwrap_or('\u{fffd}'),
+        _ => '\u{fffd}',
+    }
 }
 
 fn is_reordering(c: char) -> bool {
-    matches!(c, '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}' | '\u{200e}' | '\u{200f}' | '\u{61c}')
+    matches!(c, '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}' | '\u{200e}' | '\u{200f}' | '\u{61c}' | '\u{2028}' | '\u{2029}')
 }
 
 /// The text in at most `width` columns, cut with `…`.

@@ -1,4 +1,4 @@
-use super::{Report, Style, count, plural, tokens};
+use super::{Form, Report, Style, count, plural, tokens};
 use crate::engine::mask;
 use crate::model::{Basis, Level, MarkKind, Operation, TokenCount};
 use serde::Serialize;
@@ -43,6 +43,10 @@ impl HookReport {
 impl Report for HookReport {
     fn schema(&self) -> &'static str {
         "aperture.hook/1"
+    }
+
+    fn form(&self) -> Form {
+        if self.plain { Form::Text } else { Form::Json }
     }
 
     fn text(&self, _: &Style) -> String {

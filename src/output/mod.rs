@@ -9,6 +9,8 @@ mod diff;
 mod explain;
 mod export;
 mod format;
+
+mod gate;
 mod gc;
 mod git_hook;
 mod hook;
@@ -43,6 +45,7 @@ pub use diff::DiffReport;
 pub use explain::{Decision, Deed, ExplainReport};
 pub use export::ExportReport;
 pub use format::{age, bytes, clip, clip_start, numbered, padded, percent, printable, time, tokens, wrap};
+pub use gate::{Clean, Gate};
 pub use gc::{ForgettableSession, GcReport};
 pub use git_hook::{GitHooksReport, InstalledHook};
 pub use hook::{HookReport, changes_of};
@@ -71,6 +74,17 @@ pub use watch::{Arrived, Hot, WatchEvent, WatchScreen, WentStale};
 pub use crate::engine::{amount, count};
 use serde::Serialize;
 
+/// What the text of a report is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Form {
+    /// Text for people.
+    Text,
+    /// JSON for a program.
+    Json,
+    /// Content as it is, because the user asked for exactly that.
+    Raw,
+}
+
 /// What a command has to say.
 pub trait Report: Serialize {
     /// The name of its JSON form, such as `aperture.manifest/1`.
@@ -78,6 +92,11 @@ pub trait Report: Serialize {
 
     /// The text for people, with a line feed at its end.
     fn text(&self, style: &Style) -> String;
+
+    /// What the text is, which decides how it is made clean.
+    fn form(&self) -> Form {
+        Form::Text
+    }
 
     /// The JSON form: one object, its first member `schema`.
     fn json(&self) -> String {

@@ -1,4 +1,4 @@
-use super::{BlockRow, Paint, Report, Style, printable, time, tokens, unit};
+use super::{BlockRow, Form, Paint, Report, Style, printable, time, tokens, unit};
 use serde::Serialize;
 
 /// A block and its content.
@@ -27,6 +27,10 @@ pub struct ShowReport {
 impl Report for ShowReport {
     fn schema(&self) -> &'static str {
         "aperture.show/1"
+    }
+
+    fn form(&self) -> Form {
+        if self.raw { Form::Raw } else { Form::Text }
     }
 
     fn text(&self, style: &Style) -> String {

@@ -1,4 +1,4 @@
-use super::{Paint, Report, Style, printable, time, tokens};
+use super::{Form, Paint, Report, Style, printable, time, tokens};
 use crate::model::{BlockNumber, Level, Pin, Role, TokenCount};
 use serde::Serialize;
 
@@ -67,6 +67,10 @@ pub struct TranscriptReport {
 impl Report for TranscriptReport {
     fn schema(&self) -> &'static str {
         "aperture.transcript/1"
+    }
+
+    fn form(&self) -> Form {
+        if self.style == TranscriptStyle::Raw { Form::Raw } else { Form::Text }
     }
 
     fn text(&self, style: &Style) -> String {

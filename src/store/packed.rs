@@ -1,7 +1,7 @@
 //! Segments as the cache keeps them: each row and each block can be decoded by itself, so that all cores write them to
 //! where they stay.
 
-use crate::model::{Block, BlockKind, Origin, Role, Row, RowKind, Segment};
+use crate::model::{Block, BlockKind, Origin, Role, Row, RowKind, SecretPlace, Segment};
 use rayon::prelude::*;
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
@@ -13,6 +13,7 @@ struct Head {
     start: u64,
     end: u64,
     origins: Vec<Origin>,
+    secrets: Vec<SecretPlace>,
     /// Bytes of each row, and of each block.
     rows: Vec<u32>,
     blocks: Vec<u32>,
@@ -23,7 +24,8 @@ pub(super) fn pack(segment: &Segment) -> Option<Vec<u8>> {
     let mut content = Vec::new();
     let rows = append(&mut content, &segment.rows)?;
     let blocks = append(&mut content, &segment.blocks)?;
-    let head = Head { start: segment.start, end: segment.end, origins: segment.origins.clone(), rows, blocks };
+    let (origins, secrets) = (segment.origins.clone(), segment.secrets.clone());
+    let head = Head { start: segment.start, end: segment.end, origins, secrets, rows, blocks };
     let mut packed = postcard::to_stdvec(&head).ok()?;
     packed.append(&mut content);
     Some(packed)
@@ -49,6 +51,7 @@ pub(super) fn unpack(content: &[u8], whole: &mut Segment) -> Option<()> {
     whole.end = head.end;
     let (first_row, first_origin) = (whole.rows.len() as u32, whole.origins.len() as u32);
     whole.origins.extend(head.origins);
+    whole.secrets.extend(head.secrets.into_iter().map(|place| SecretPlace { row: place.row.wrapping_add(first_row), ..place }));
     let rows = split(&mut rest, &head.rows)?;
     let blocks = split(&mut rest, &head.blocks)?;
     let damaged = AtomicBool::new(false);

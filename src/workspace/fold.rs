@@ -4,6 +4,7 @@ use super::draft::{Draft, Folded};
 use super::{Kept, PlanError};
 use crate::engine;
 use crate::model::{BlockKind, Event, Key, Role, RowKind, Session, Slot, ThinkingScope};
+use rustc_hash::FxHashMap;
 use std::ops::RangeInclusive;
 
 /// The type of the attachment that stands for folded turns.
@@ -112,6 +113,8 @@ impl Draft<'_> {
     pub fn summarize(&self, turns: RangeInclusive<u32>) -> Result<String, PlanError> {
         let reading = &self.workspace.reading;
         let (start, end) = (turns.start(), turns.end());
+        // Before anything is cut: half a credential is not known as one.
+        let content = |number| -> Result<String, PlanError> { Ok(reading.known.mask(&self.content(number)?).into_owned()) };
         let mut text = match start == end {
             true => format!("[turn {start}, folded; the user can bring it back]\n"),
             false => format!("[turns {start} to {end}, folded; the user can bring them back]\n"),
@@ -119,12 +122,14 @@ impl Draft<'_> {
         for turn in reading.turns.iter().filter(|turn| turns.contains(&turn.number)) {
             let blocks = || turn.blocks.iter().filter_map(|number| reading.block(*number));
             let prompt = blocks().find(|block| block.role == Role::User && block.kind == BlockKind::Text);
-            let prompt = prompt.map(|block| self.content(block.number)).transpose()?.unwrap_or_default();
+            let prompt = prompt.map(|block| content(block.number)).transpose()?.unwrap_or_default();
             text.push_str(&format!("Turn {}: {}\n", turn.number, short(&prompt, PROMPT_CHARACTERS)));
             let mut tools: Vec<(String, u32)> = Vec::new();
+            let mut places: FxHashMap<String, usize> = FxHashMap::default();
             for block in blocks().filter(|block| block.kind == BlockKind::ToolUse) {
                 let label = engine::label(block);
-                match tools.iter_mut().find(|(known, _)| *known == label) {
+                let place = *places.entry(label.clone()).or_insert(tools.len());
+                match tools.get_mut(place) {
                     Some((_, count)) => *count += 1,
                     None => tools.push((label, 1)),
                 }
@@ -136,7 +141,7 @@ impl Draft<'_> {
             }
             let answer = blocks().rfind(|block| block.role == Role::Assistant && block.kind == BlockKind::Text);
             if let Some(block) = answer {
-                text.push_str(&format!("  ended: {}\n", short(&self.content(block.number)?, ANSWER_CHARACTERS)));
+                text.push_str(&format!("  ended: {}\n", short(&content(block.number)?, ANSWER_CHARACTERS)));
             }
         }
         Ok(text.trim_end().to_owned())

@@ -81,18 +81,19 @@ pub fn hand_over(draft: &mut Draft<'_>, preset: &Preset, scope: &Scope, rules: &
 }
 
 /// What a block said to people before aperture first changed it, or what it says where that is not known; and of that the words
-/// of a person.
+/// of a person. Both are without credentials.
 fn content(draft: &Draft<'_>, block: &Block) -> Result<(String, Vec<String>), PlanError> {
-    let words = |block: &Block, content: &str| block.words_in(content).map(str::to_owned).collect();
+    let mask = |text: &str| draft.workspace.reading.known.mask(text).into_owned();
+    let words = |block: &Block, content: &str| block.words_in(content).map(mask).collect();
     match draft.original(block.number) {
         Ok(original) => {
             let words = words(&original.block, &original.content);
-            Ok((original.readable, words))
+            Ok((mask(&original.readable), words))
         }
         Err(PlanError::NoOriginal(_)) => {
             let content = draft.content(block.number)?;
             let words = words(block, &content);
-            Ok((content, words))
+            Ok((mask(&content), words))
         }
         Err(error) => Err(error),
     }

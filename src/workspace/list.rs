@@ -2,6 +2,7 @@
 
 use super::find::{FindError, Found, find_by_directory, roots};
 use super::project::Project;
+use super::sightings::named_in_file;
 use crate::engine;
 use crate::fsio::{Disk, Identity};
 use crate::model::limits::TITLE_CHARACTERS;
@@ -63,8 +64,8 @@ pub fn list(
     let scanned: Vec<(Found, Identity, io::Result<Totals>)> = unknown
         .into_par_iter()
         .map_init(Vec::new, |buffer, (found, identity)| {
-            let totals =
-                scan(disk, found.provider, &found.path, buffer).map(|totals| Totals { title: title(&totals.title), ..totals });
+            let totals = scan(disk, found.provider, &found.path, buffer)
+                .and_then(|totals| Ok(Totals { title: title(disk, &found.path, &totals.title)?, ..totals }));
             (found, identity, totals)
         })
         .collect();
@@ -110,10 +111,14 @@ fn remembered(
     (listed, unknown)
 }
 
-/// A title without credentials.
-fn title(text: &str) -> String {
+/// A title without credentials. Where a word of it could be one, all of the file is asked whether it names it as one.
+fn title(disk: &dyn Disk, path: &Path, text: &str) -> io::Result<String> {
     let cut = text.chars().count() >= TITLE_CHARACTERS;
-    if cut { engine::mask_cut(text) } else { engine::mask(text).into_owned() }
+    let masked = if cut { engine::mask_cut(text) } else { engine::mask(text).into_owned() };
+    if !engine::could_be_named(&masked) {
+        return Ok(masked);
+    }
+    Ok(named_in_file(disk, path)?.mask_start(&masked))
 }
 
 /// The totals of one file, read once through a buffer.

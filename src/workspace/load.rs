@@ -233,22 +233,24 @@ pub fn parse_chunk(
         }
         for mut block in parsed.blocks {
             let (content, text) = (&block.content, block.readable.as_deref());
-            match &block.unrecorded {
-                None => engine::measure(&mut block.block, content, text.unwrap_or(content), block.refers.as_deref(), known),
+            block.block.row = segment.rows.len() as u32;
+            let text = text.unwrap_or(content);
+            segment.secrets.extend(match &block.unrecorded {
+                None => engine::measure(&mut block.block, content, text, block.refers.as_deref(), known),
                 Some(unrecorded) => {
                     let mut recorded = content.to_string();
                     recorded.replace_range(unrecorded.line.clone(), "");
-                    engine::measure(&mut block.block, content, &recorded, None, &|_| None);
+                    let secrets = engine::measure(&mut block.block, content, &recorded, None, &|_| None);
                     block.block.counts = block.block.counts + unrecorded.counts;
+                    secrets
                 }
-            }
+            });
             block.block.cuts.extend(block.cuts.iter().map(|cut| Cut {
                 limit: cut.limit,
                 stated: cut.stated,
                 bytes: cut.content.len() as u64,
                 counts: engine::counts(&cut.content),
             }));
-            block.block.row = segment.rows.len() as u32;
             segment.blocks.push(block.block);
         }
         segment.rows.push(parsed.row);

@@ -37,6 +37,7 @@ pub use live::{open_sessions, session_of};
 pub use load::{load, parse_chunk};
 pub use project::{Project, stated};
 pub use shorten::{Aim, KeptBlocks, Scope, shorten, shrink};
+pub(crate) use sightings::named_secrets;
 pub use sightings::{Sighted, sighted, sighted_in};
 pub use standing::{Beside, Departed, Departure, Standing, Values};
 pub use verify::{FileState, Verified, WayBack, found, in_force, verify};
@@ -45,7 +46,7 @@ pub use writer::{Writer, take_writer};
 
 use crate::engine::{self, ReadSettings, Reading};
 use crate::fsio::{Disk, read_range};
-use crate::model::{BlockNumber, History, Key, Session, Slot};
+use crate::model::{Block, BlockNumber, History, Key, Session, Slot};
 use crate::provider::{Location, ProviderAdapter};
 use crate::store::Cache;
 use std::io;
@@ -116,12 +117,15 @@ impl<'a> Workspace<'a> {
         whole: &dyn Fn(&Session) -> bool,
     ) -> io::Result<Workspace<'a>> {
         let Found { provider, path, location } = found;
-        let session = load(disk, cache, provider, &path, location.id.clone())?;
+        let mut session = load(disk, cache, provider, &path, location.id.clone())?;
+        let known = named_secrets(disk, provider, &path, &session)?;
+        known.hide_in(&mut session);
         let window = |session: &Session| provider.window(session);
         let mut reading = match whole(&session) {
             true => engine::read_with(session, window, settings),
             false => engine::outline(session, window, settings),
         };
+        reading.known = known;
         let turn = reading.turns.len() as u32;
         memory::apply(&mut reading.session, &history, turn, settings.focus_turns);
         Ok(Workspace { disk, provider, path, location, reading, history })
@@ -145,6 +149,21 @@ impl<'a> Workspace<'a> {
         read_range(self.disk, path, place.offset, place.length as usize)
     }
 
+    /// The contents of blocks for people, as [`Workspace::contents`] gives them: without credentials.
+    ///
+    /// # Errors
+    ///
+    /// As [`Workspace::contents`].
+    pub fn masked_contents(&self, numbers: &[BlockNumber]) -> io::Result<Vec<Content>> {
+        let mask = |text: &str| self.reading.known.mask(text).into_owned();
+        let masked = |content: Content| Content {
+            sent: mask(&content.sent),
+            readable: mask(&content.readable),
+            cut: content.cut.as_deref().map(mask),
+        };
+        Ok(self.contents(numbers)?.into_iter().map(masked).collect())
+    }
+
     /// The contents of blocks, each row read again once.
     ///
     /// # Errors
@@ -152,24 +171,22 @@ impl<'a> Workspace<'a> {
     /// A row cannot be read any more, or is another one by now.
     pub fn contents(&self, numbers: &[BlockNumber]) -> io::Result<Vec<Content>> {
         let changed = load::changed_while_read;
+        let blocks: Vec<&Block> =
+            numbers.iter().map(|number| self.reading.block(*number).ok_or_else(changed)).collect::<io::Result<_>>()?;
         let mut contents = Vec::with_capacity(numbers.len());
-        let mut held: Option<(u32, Vec<u8>)> = None;
-        for number in numbers {
-            let block = self.reading.block(*number).ok_or_else(changed)?;
-            if held.as_ref().is_none_or(|(row, _)| *row != block.row) {
-                let bytes = self.line(block.row);
-                let bytes =
-                    bytes.map_err(|error| if error.kind() == io::ErrorKind::UnexpectedEof { changed() } else { error })?;
-                held = Some((block.row, bytes));
+        for of_row in blocks.chunk_by(|one, other| one.row == other.row) {
+            let bytes = self.line(of_row[0].row);
+            let bytes = bytes.map_err(|error| if error.kind() == io::ErrorKind::UnexpectedEof { changed() } else { error })?;
+            // Once for all blocks of the row: there can be as many as it has bytes.
+            let parsed = self.provider.parse(&bytes);
+            for block in of_row {
+                let parsed = parsed.blocks.get(block.index as usize);
+                let parsed =
+                    parsed.filter(|parsed| Key::of_bytes(parsed.content.as_bytes()) == block.hash).ok_or_else(changed)?;
+                let limit = block.sent_cut().map(|cut| cut.limit);
+                let cut = parsed.cuts.iter().find(|cut| Some(cut.limit) == limit).map(|cut| cut.content.clone());
+                contents.push(Content { sent: parsed.content.to_string(), readable: parsed.text().to_owned(), cut });
             }
-            let bytes = held.as_ref().map_or(&[][..], |(_, bytes)| bytes);
-            let parsed = self.provider.parse(bytes);
-            let parsed =
-                parsed.blocks.get(block.index as usize).filter(|parsed| Key::of_bytes(parsed.content.as_bytes()) == block.hash);
-            let parsed = parsed.ok_or_else(changed)?;
-            let limit = block.sent_cut().map(|cut| cut.limit);
-            let cut = parsed.cuts.iter().find(|cut| Some(cut.limit) == limit).map(|cut| cut.content.clone());
-            contents.push(Content { sent: parsed.content.to_string(), readable: parsed.text().to_owned(), cut });
         }
         Ok(contents)
     }

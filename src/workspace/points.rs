@@ -263,7 +263,7 @@ impl Draft<'_> {
 
     /// The text of a value for people, without credentials.
     fn text(&self, row: Option<u32>, slot: Slot, value: Option<&[u8]>) -> Result<String, PlanError> {
-        self.plain(row, slot, value).map(|text| engine::mask(&text).into_owned())
+        self.plain(row, slot, value).map(|text| self.workspace.reading.known.mask(&text).into_owned())
     }
 
     fn plain(&self, row: Option<u32>, slot: Slot, value: Option<&[u8]>) -> Result<String, PlanError> {

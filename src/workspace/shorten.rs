@@ -2,11 +2,14 @@
 
 use super::draft::{Draft, Kept};
 use super::{Original, PlanError, Workspace};
-use crate::engine::{self, Choice, Context, KeptPieces, Left, Need, Outlined, Preset, Rules, Selection, Shortened, Subject};
+use crate::engine::{
+    self, Choice, Context, KeptPieces, Known, Left, Need, Outlined, Preset, Rules, Selection, Shortened, Subject,
+};
 use crate::model::{Block, BlockKind, BlockNumber, Key, Level, Role};
 use crate::store::Cache;
 use rustc_hash::{FxHashMap, FxHashSet};
 use serde::Serialize;
+use std::borrow::Cow;
 use std::cell::OnceCell;
 use std::collections::BTreeMap;
 
@@ -50,7 +53,12 @@ struct Source {
 }
 
 impl Source {
-    fn new(original: Original, reason: String, newest: bool, now: Option<(f64, usize)>) -> Source {
+    /// Credentials are masked before pieces are taken of a content: a part of one has no shape any more.
+    fn new(mut original: Original, reason: String, newest: bool, now: Option<(f64, usize)>, known: &Known) -> Source {
+        if let Cow::Owned(masked) = known.mask(&original.content) {
+            original.block.words = moved_words(&original, &masked, known);
+            original.content = masked;
+        }
         let tagged = tagged(&original);
         Source { original, tagged, reason, newest, now, named: Vec::new() }
     }
@@ -89,6 +97,18 @@ impl Source {
             None => content,
         }
     }
+}
+
+/// Where the words of a person are in a content of which credentials were masked.
+fn moved_words(original: &Original, masked: &str, known: &Known) -> Box<[(u32, u32)]> {
+    let mut from = 0;
+    let moved = original.block.words_in(&original.content).filter_map(|words| {
+        let words = known.mask(words);
+        let start = from + masked.get(from..)?.find(&*words)?;
+        from = start + words.len();
+        Some((start as u32, from as u32))
+    });
+    moved.collect()
 }
 
 /// Splits a content that the client put between tags. Without them, output of a command would become a prompt.
@@ -341,9 +361,9 @@ fn sources(draft: &Draft<'_>, aim: Aim, scope: &Scope, rules: &Rules) -> Result<
         match original {
             Ok(original) => {
                 let now = (block.level != Level::Original).then_some((block.tokens.value, block.bytes as usize));
-                let named = named(&choices, block.number);
-                let newest = newest.contains(&block.number);
-                sources.push(Source { named, ..Source::new(original, engine::why_old(block), newest, now) });
+                let (named, newest) = (named(&choices, block.number), newest.contains(&block.number));
+                let source = Source::new(original, engine::why_old(block), newest, now, &reading.known);
+                sources.push(Source { named, ..source });
             }
             Err(why) => kept.entry(why).or_default().push(block.number),
         }
@@ -467,7 +487,7 @@ fn one(
         return keep(Kept::Protected);
     }
     let named = named(&engine::choices(&draft.workspace.reading), block.number);
-    let source = Source { named, ..Source::new(original, reason.to_owned(), false, None) };
+    let source = Source { named, ..Source::new(original, reason.to_owned(), false, None, &draft.workspace.reading.known) };
     let context = Context { name: &|term| need.of_name(term), line: need.of_line(block), shown };
     let Some(content) = source.subject().at_level(level, &context) else { return keep(Kept::NotShorter) };
     let content = source.wrapped(content);

@@ -1,15 +1,64 @@
 //! Credentials in a session file, every string of every row of it.
 
 use super::Workspace;
-use crate::engine::{self, Sighting};
+use crate::engine::{self, Known, Sighting};
 use crate::fsio::{Disk, read_range};
-use crate::model::{BlockNumber, Slot};
+use crate::model::limits::NAMED_SECRETS;
+use crate::model::{BlockNumber, Session, Slot};
+use crate::provider::ProviderAdapter;
 use std::io::{self, BufRead, BufReader};
 use std::ops::Range;
 use std::path::Path;
 
 /// Bytes of the buffer through which a file is read.
 const BUFFER_BYTES: usize = 1 << 20;
+
+/// The values that a session names as credentials, read again from where they are.
+///
+/// # Errors
+///
+/// The file cannot be read any more.
+pub(crate) fn named_secrets(
+    disk: &dyn Disk,
+    provider: &dyn ProviderAdapter,
+    path: &Path,
+    session: &Session,
+) -> io::Result<Known> {
+    let mut values = Vec::new();
+    let mut places = session.secrets.get(..NAMED_SECRETS).unwrap_or(&session.secrets);
+    while let Some(first) = places.first() {
+        let (own, others) = places.split_at(places.iter().take_while(|place| place.row == first.row).count());
+        places = others;
+        let row = &session.rows[first.row as usize];
+        let bytes = read_range(disk, path, row.offset, row.length as usize)?;
+        let parsed = provider.parse(&bytes);
+        for place in own {
+            let text = parsed.blocks.get(place.block as usize).map(|block| block.text()).unwrap_or_default();
+            // A row that is another one by now names nothing here.
+            let value = text.get(place.start as usize..(place.start + place.length) as usize);
+            values.extend(value.map(|value| (value.to_owned(), engine::kind_of(place))));
+        }
+    }
+    Ok(Known::new(values))
+}
+
+/// The values that the rows of a file name as credentials, as they are written there.
+///
+/// # Errors
+///
+/// The file cannot be read.
+pub(super) fn named_in_file(disk: &dyn Disk, path: &Path) -> io::Result<Known> {
+    let mut reader = BufReader::with_capacity(BUFFER_BYTES, disk.open(path, 0)?);
+    let (mut row, mut values) = (Vec::new(), Vec::new());
+    while values.len() < NAMED_SECRETS {
+        row.clear();
+        if reader.read_until(b'\n', &mut row)? == 0 {
+            break;
+        }
+        values.extend(engine::named_in(&String::from_utf8_lossy(&row)));
+    }
+    Ok(Known::new(values))
+}
 
 /// A credential in the bytes of a file.
 #[derive(Clone, Debug, PartialEq, Eq)]

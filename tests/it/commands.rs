@@ -855,7 +855,8 @@ fn lists_hold_no_credentials() {
             assert!(!text.contains("sk-ant-api03") && !text.contains("hunter2"), "{arguments:?} {json:?}: {text}");
         }
     }
-    assert!(sandbox.text(&["show", "1"]).contains("hunter2hunter2"), "content is shown as it is");
+    assert!(!sandbox.text(&["show", "1"]).contains("hunter2hunter2"));
+    assert!(sandbox.text(&["show", "1", "--raw"]).contains("hunter2hunter2"), "--raw is the content as it is");
 }
 
 #[test]

@@ -85,6 +85,33 @@ fn install_shows_what_it_writes_and_uninstall_takes_it_back() {
 }
 
 #[test]
+fn uninstall_leaves_what_was_there_before() {
+    for scope in ["--user", "--project", "--local"] {
+        let sandbox = Sandbox::new();
+        for directory in [".claude/skills/aperture/commands", ".claude/commands"] {
+            fs::create_dir_all(sandbox.home.join(directory)).unwrap();
+            fs::create_dir_all(sandbox.project.join(directory)).unwrap();
+        }
+        for file in [".claude/settings.json", ".claude/settings.local.json"] {
+            fs::write(sandbox.home.join(file), "{}\n").unwrap();
+            fs::write(sandbox.project.join(file), "{}\n").unwrap();
+        }
+        let before = (tree(&sandbox.home), tree(&sandbox.project));
+        for _ in 0..2 {
+            sandbox.text(&["install", "claude-code", scope]);
+            sandbox.text(&["install", "claude-code", scope]);
+            sandbox.text(&["uninstall", "claude-code", scope]);
+            assert_eq!((tree(&sandbox.home), tree(&sandbox.project)), before, "{scope}");
+        }
+        // What an earlier version installed is in no list.
+        sandbox.text(&["install", "claude-code", scope]);
+        fs::remove_file(sandbox.home.join(".aperture/installed.json")).unwrap();
+        sandbox.text(&["uninstall", "claude-code", scope]);
+        assert!(sandbox.home.join(".claude/commands").is_dir() && sandbox.project.join(".claude/commands").is_dir());
+    }
+}
+
+#[test]
 fn what_the_client_keeps_elsewhere_is_as_before() {
     let sandbox = Sandbox::new();
     let place = sandbox.project.join("client");

@@ -1,11 +1,13 @@
 //! A manifest keeps to its tokens, counted as the most expensive tokenizer would.
 
+use crate::sandbox::Sandbox;
 use aperture::engine::{self, Advice, Prices, ReadSettings, Rules};
 use aperture::fsio::RealDisk;
 use aperture::output::{ManifestReport, Report, Style, Tier};
 use aperture::provider::{Format, PROVIDERS, sniff};
 use aperture::store::Cache;
 use aperture::workspace;
+use serde_json::{Value, json};
 use std::path::{Path, PathBuf};
 
 /// Claude tokens for an o200k token on the models from 4.7 on, as measured: 1.60 to 1.74.
@@ -60,4 +62,83 @@ fn a_manifest_keeps_to_its_tokens() {
         }
     }
     eprintln!("fullest: {largest:.2?} of the limits");
+}
+
+/// A session of rows, each a JSON object.
+fn rows(rows: impl Iterator<Item = Value>) -> String {
+    rows.map(|row| format!("{row}\n")).collect()
+}
+
+fn message(row: usize, parent: Option<usize>, kind: &str, content: Value) -> Value {
+    let id = |row: usize| format!("{row:08x}-0000-4000-8000-000000000000");
+    let message = json!({"id": format!("m{row}"), "role": kind, "model": "claude-opus-4-5-20251101", "content": content});
+    json!({"type": kind, "uuid": id(row), "parentUuid": parent.map(id), "sessionId": "S", "version": "2.1.330", "message": message})
+}
+
+/// Files in which something is there many times. Where a command takes time that grows with the square of that, this test does
+/// not end.
+#[test]
+fn hostile_files_are_read_in_time_that_grows_with_them() {
+    const MANY: usize = 20_000;
+    let words = |number: usize| json!({"type": "text", "text": format!("w{number} x.")});
+    let blocks = [
+        message(0, None, "user", (0..MANY).map(words).collect()),
+        message(1, Some(0), "assistant", (0..MANY).map(words).collect()),
+        message(2, Some(1), "user", json!("go on")),
+    ];
+    let attempts = (0..MANY).flat_map(|number| {
+        let row = 2 * number;
+        let command = if number % 2 == 0 { format!("cargo test t{number}") } else { "cargo build".to_owned() };
+        let (id, text) = (format!("t{number}"), format!("Error: test {number} failed\nerror at line {number}"));
+        let error = number + 1 < MANY;
+        [
+            message(
+                row + 1,
+                Some(row),
+                "assistant",
+                json!([{"type": "tool_use", "id": id, "name": "Bash", "input": {"command": command}}]),
+            ),
+            message(
+                row + 2,
+                Some(row + 1),
+                "user",
+                json!([{"type": "tool_result", "tool_use_id": id, "is_error": error, "content": text}]),
+            ),
+        ]
+    });
+    let files = (0..MANY).flat_map(|number| {
+        let row = 2 * number;
+        let (id, path) = (format!("t{number}"), format!("/w/f{number}.rs"));
+        [
+            message(
+                row + 1,
+                Some(row),
+                "assistant",
+                json!([{"type": "tool_use", "id": id, "name": "Write", "input": {"file_path": path, "content": "x"}}]),
+            ),
+            message(row + 2, Some(row + 1), "user", json!([{"type": "tool_result", "tool_use_id": id, "content": "ok"}])),
+        ]
+    });
+    let start = || std::iter::once(message(0, None, "user", json!("go")));
+    let meta = json!({"timestamp": "2026-11-21T21:00:00.000Z", "type": "session_meta", "payload":
+        {"id": "01990000-0000-7000-8000-000000000000", "timestamp": "2026-11-21T21:00:00.000Z", "cwd": "/w", "cli_version": "0.150.0"}});
+    let equal = json!({"timestamp": "2026-11-21T21:00:01.000Z", "type": "response_item", "payload":
+        {"type": "message", "role": "user", "content": [{"type": "input_text", "text": "again"}]}});
+    let sandbox = Sandbox::new();
+    for (name, text) in [
+        ("blocks", rows(blocks.into_iter())),
+        ("attempts", rows(start().chain(attempts))),
+        ("files", rows(start().chain(files))),
+        ("letters", rows([message(0, None, "user", json!("a".repeat(2 << 20)))].into_iter())),
+        ("equal", rows(std::iter::once(meta).chain(std::iter::repeat_n(equal, MANY)))),
+    ] {
+        let file = sandbox.write(&format!("{name}.jsonl"), text);
+        for command in ["status", "summary", "transcript", "show all", "compact 1 -n", "compress --stale -n"] {
+            let mut words: Vec<&str> = command.split(' ').collect();
+            let path = file.to_string_lossy();
+            words.extend(["-s", &path]);
+            let outcome = sandbox.run(&words);
+            assert!(outcome.code < 3, "{name} {command}: {}", outcome.stderr);
+        }
+    }
 }

@@ -15,6 +15,7 @@ mod costs;
 mod fresh;
 mod hooks;
 mod keeping;
+mod leaks;
 mod limits;
 mod mcp;
 mod obeying;

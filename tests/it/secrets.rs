@@ -122,7 +122,7 @@ const READING: &[&str] = &[
 fn no_list_shows_a_credential() {
     let (sandbox, _) = sandbox();
     // What is planted is there: the test can fail.
-    assert!(shown(sandbox.text(&["show", "all"]).as_bytes()).len() > 6);
+    assert!(shown(sandbox.text(&["show", "all", "--raw"]).as_bytes()).len() > 6);
     let look = |when: &str| {
         for line in READING {
             for more in [&[][..], &["--json"]] {

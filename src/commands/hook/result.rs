@@ -36,7 +36,7 @@ pub(super) fn answer(env: &Env, payload: &Payload) -> Result<Option<HookReport>,
         let path = result_path(env, &format!("{id}-{place}"))?;
         let marker = format!("[trimmed from {cost} by aperture; the whole is in {}]", path.display());
         let Some(short) = engine::reduce(&input, Level::Trimmed, &|_| marker.clone(), &context) else { continue };
-        keep(env, &path, &engine::mask(text))?;
+        keep(env, &path, &env.gate.masked(text))?;
         *text = short;
         shortened = true;
     }

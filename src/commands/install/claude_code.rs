@@ -1,5 +1,6 @@
 //! `aperture install claude-code` and `uninstall claude-code`: aperture within Claude Code.
 
+use super::made::Made;
 use crate::cli::{CommandError, Env, ErrorKind, files};
 use crate::commands::hook;
 use crate::output::{FileChange, InstallReport};
@@ -81,7 +82,10 @@ pub fn run(env: &Env, arguments: &Arguments) -> Result<(), CommandError> {
         report.files.push(FileChange::new(path, before, Some(edited.text), edited.taken));
     }
     if !options.dry_run && !check {
-        write(env, &report.files, &stop)?;
+        let mut made = Made::read(env)?;
+        made.add(report.files.iter().filter(|change| change.before.is_none()).map(|change| &*change.path));
+        made.write(env, false)?;
+        write(env, &report.files, &stop, &made)?;
     }
     env.print(&report)?;
     if *check && missing { Err(CommandError::silent()) } else { Ok(()) }
@@ -92,6 +96,7 @@ pub fn run_uninstall(env: &Env, arguments: &UninstallArguments) -> Result<(), Co
     let UninstallArguments { options } = arguments;
     let (pieces, stop) = pieces(env, options)?;
     let mut report = report(env, "uninstall", options, false);
+    let mut made = Made::read(env)?;
     for Piece { path, kind } in &pieces {
         let Some(before) = read(env, path)? else { continue };
         let after = match kind {
@@ -103,11 +108,12 @@ pub fn run_uninstall(env: &Env, arguments: &UninstallArguments) -> Result<(), Co
         let after = after.map_err(|error| refused(error, path))?;
         let foreign = matches!(kind, Kind::Whole(_)) && after == before;
         let taken = if foreign { vec!["the file"] } else { Vec::new() };
-        let gone = after == NO_FILE && before != NO_FILE && !files::is_link(path);
+        let gone = after == NO_FILE && before != NO_FILE && !files::is_link(path) && made.has_file(path);
         report.files.push(FileChange::new(path, Some(before), (!gone).then_some(after), taken));
     }
     if !options.dry_run {
-        write(env, &report.files, &stop)?;
+        write(env, &report.files, &stop, &made)?;
+        made.write(env, true)?;
     }
     env.print(&report)
 }
@@ -183,14 +189,15 @@ fn refused(error: EditError, path: &Path) -> CommandError {
 }
 
 /// Writes what is different. Everything was read and edited before: what can be refused was refused.
-fn write(env: &Env, changes: &[FileChange], stop: &Path) -> Result<(), CommandError> {
+fn write(env: &Env, changes: &[FileChange], stop: &Path, made: &Made) -> Result<(), CommandError> {
+    let ours = |directory: &Path| directory != stop && directory.starts_with(stop) && made.has_directory(directory);
     for change in changes.iter().filter(|change| change.before != change.after) {
         let done = match (&change.before, &change.after) {
             (before, Some(after)) => {
                 let before = before.as_deref().map(str::as_bytes);
                 files::replace(env.disk, &change.path, before, after.as_bytes(), files::Mode::Plain)
             }
-            (Some(before), None) => files::delete(env.disk, &change.path, before.as_bytes(), stop),
+            (Some(before), None) => files::delete(env.disk, &change.path, before.as_bytes(), &ours),
             (None, None) => Ok(()),
         };
         done.with_context(|| format!("cannot write {}", change.path.display())).map_err(|error| {

@@ -76,7 +76,7 @@ fn change(env: &Env, options: &Options, install: bool, check: bool) -> Result<()
         for (path, before, after) in writes {
             let written = match (&before, after) {
                 (before, Some(script)) => files::replace(env.disk, &path, before.as_deref(), &script, files::Mode::Script),
-                (Some(before), None) => files::delete(env.disk, &path, before, &directory),
+                (Some(before), None) => files::delete(env.disk, &path, before, &|_| false),
                 (None, None) => Ok(()),
             };
             written

@@ -2,6 +2,7 @@
 
 mod claude_code;
 mod git_hook;
+mod made;
 
 use crate::cli::{CommandError, Env};
 

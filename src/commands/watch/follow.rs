@@ -301,7 +301,9 @@ impl<'a> Watch<'a> {
         }
         let session = self.shown.as_ref().map_or("", |shown| &shown.found.location.id);
         let event = WatchEvent::new(now, session, happening);
-        let line = if self.env.json { event.json() } else { event.text(&self.env.style) };
+        let gate = &self.env.gate;
+        let line =
+            if self.env.json { gate.json(&event.json()) } else { gate.text(&event.text(&self.env.style), self.env.style.color) };
         self.env.write(&line)
     }
 
@@ -347,9 +349,8 @@ impl<'a> Watch<'a> {
         if self.drawn.as_ref() == Some(&frame) {
             return Ok(());
         }
-        let begin = if self.drawn.is_none() { "\n".repeat(height) } else { String::new() };
-        let lines = frame.0.replace('\n', "\x1b[K\n");
-        self.env.write(&format!("{begin}\x1b[H{lines}\x1b[J"))?;
+        let empty = if self.drawn.is_none() { height } else { 0 };
+        self.env.write(&self.env.gate.text(&frame.0, self.env.style.color).on_screen(empty))?;
         self.drawn = Some(frame);
         Ok(())
     }

@@ -8,6 +8,7 @@ use super::{Contents, Fillable, Part, Point, PointKind, SESSION_TOKENS, SessionS
 use crate::engine::reduce::declaration;
 use crate::engine::{Reading, plural};
 use crate::model::{Block, BlockKind, BlockNumber, Role, ToolVerb};
+use rustc_hash::FxHashSet;
 use serde_json::Value;
 use std::collections::BTreeMap;
 
@@ -195,12 +196,8 @@ fn narrative(live: &[&Told<'_>]) -> Vec<Part> {
     let mut ranked: Vec<(usize, usize, Part)> =
         live.iter().enumerate().filter_map(|(place, told)| Some((weight(told), place, said(told)?))).collect();
     ranked.sort_by_key(|(weight, place, _)| std::cmp::Reverse((*weight, *place)));
-    let mut told_already: Vec<String> = Vec::new();
-    ranked.retain(|(_, _, part)| {
-        let new = !told_already.contains(&part.text);
-        told_already.push(part.text.clone());
-        new
-    });
+    let mut told_already: FxHashSet<String> = FxHashSet::default();
+    ranked.retain(|(_, _, part)| told_already.insert(part.text.clone()));
     ranked.truncate(NARRATED);
     ranked.sort_by_key(|(_, place, _)| *place);
     let last = || live.last()?.said().first().map(|(sentence, block)| Part::of(&sentence.text, *block));

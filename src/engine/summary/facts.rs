@@ -5,6 +5,7 @@ use super::cleaning::{unshortened, without_tags};
 use crate::engine::reduce::{Sign, Style, outcomes, sign};
 use crate::engine::{Reading, plural};
 use crate::model::{Block, BlockKind, BlockNumber, Flags, Outdated, Role, ToolVerb, Turn};
+use rustc_hash::FxHashMap;
 use serde::Serialize;
 
 /// How a turn ended.
@@ -96,6 +97,14 @@ pub(super) struct Facts {
 pub(super) fn facts(reading: &Reading, contents: &Contents, turn: &Turn) -> Facts {
     let mut facts = Facts::default();
     let blocks: Vec<&Block> = turn.blocks.iter().filter_map(|number| reading.block(*number)).collect();
+    // By an attempt, the place of its last success.
+    let succeeded: FxHashMap<Attempt<'_>, usize> = blocks
+        .iter()
+        .enumerate()
+        .filter(|(_, block)| block.kind == BlockKind::ToolResult && !block.error)
+        .map(|(place, block)| (attempt(block), place))
+        .collect();
+    let mut edited: FxHashMap<&str, usize> = FxHashMap::default();
     for (place, block) in blocks.iter().enumerate() {
         let row = &reading.session.rows[block.row as usize];
         facts.interrupted |= row.flags.any(Flags::INTERRUPTION);
@@ -104,10 +113,14 @@ pub(super) fn facts(reading: &Reading, contents: &Contents, turn: &Turn) -> Fact
         if block.error {
             if let Some(text) = error_line(&unshortened(block, content)) {
                 let fact = Fact { text, block: block.number };
-                if made_good(block, &blocks[place + 1..]) { facts.fixed.push(fact) } else { facts.errors.push(fact) }
+                // As the window knows, or with the same tool and target in the same turn.
+                let made_good = matches!(block.usefulness.outdated, Some((Outdated::Succeeded, _)))
+                    || succeeded.get(&attempt(block)).is_some_and(|later| *later > place);
+                if made_good { facts.fixed.push(fact) } else { facts.errors.push(fact) }
             }
         } else if tool.verb == ToolVerb::Edit && !tool.target.is_empty() {
-            match facts.edited.iter_mut().find(|(known, _, _)| *known == *tool.target) {
+            let place = *edited.entry(&tool.target).or_insert(facts.edited.len());
+            match facts.edited.get_mut(place) {
                 Some((_, count, last)) => (*count, *last) = (*count + 1, block.number),
                 None => facts.edited.push((tool.target.to_string(), 1, block.number)),
             }
@@ -126,17 +139,12 @@ pub(super) fn facts(reading: &Reading, contents: &Contents, turn: &Turn) -> Fact
     facts
 }
 
-/// Whether a failed attempt succeeded later: as the window knows, or with the same tool and target in the same turn.
-fn made_good(block: &Block, later: &[&Block]) -> bool {
-    if matches!(block.usefulness.outdated, Some((Outdated::Succeeded, _))) {
-        return true;
-    }
-    let start = |block: &Block| {
-        let name = block.tool.as_deref().map(|tool| tool.name.to_string());
-        let words: Vec<String> = block.target().split_whitespace().take(3).map(str::to_owned).collect();
-        (name, words)
-    };
-    later.iter().any(|other| other.kind == BlockKind::ToolResult && !other.error && start(other) == start(block))
+/// What two calls have in common that attempt the same: the tool, and the first words of the target.
+type Attempt<'a> = (Option<&'a str>, Vec<&'a str>);
+
+fn attempt(block: &Block) -> Attempt<'_> {
+    let name = block.tool.as_deref().map(|tool| &*tool.name);
+    (name, block.target().split_whitespace().take(3).collect())
 }
 
 /// How lines begin that clients put before what a program printed.

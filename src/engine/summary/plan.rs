@@ -2,6 +2,7 @@
 
 use super::{Contents, Part};
 use crate::model::{Block, BlockKind, BlockNumber, ToolVerb};
+use rustc_hash::FxHashMap;
 use serde_json::Value;
 
 /// An item of a plan.
@@ -35,7 +36,10 @@ impl Item {
 
 /// The plan as it stands after calls in their order: lists that replace each other, or items that are made and moved on.
 pub(super) fn plan<'a>(blocks: impl Iterator<Item = &'a Block>, contents: &Contents) -> Vec<Item> {
-    let mut items: Vec<(String, Item)> = Vec::new();
+    // Of an item that was deleted the place stays.
+    let mut items: Vec<Option<Item>> = Vec::new();
+    // Where the item with an id is.
+    let mut places: FxHashMap<String, usize> = FxHashMap::default();
     let mut made = 0;
     for block in blocks.filter(|block| block.kind == BlockKind::ToolUse) {
         let plans = block.tool.as_deref().is_some_and(|tool| tool.verb == ToolVerb::Plan);
@@ -45,22 +49,25 @@ pub(super) fn plan<'a>(blocks: impl Iterator<Item = &'a Block>, contents: &Conte
         if let Some(listed) = listed {
             let read = |value: &Value| {
                 let text = ["content", "step", "text", "subject"].iter().find_map(|key| value[*key].as_str())?;
-                Some((String::new(), Item { text: text.to_owned(), status: status(value)?, block: block.number }))
+                Some(Item { text: text.to_owned(), status: status(value)?, block: block.number })
             };
-            items = listed.iter().filter_map(read).collect();
+            items = listed.iter().filter_map(read).map(Some).collect();
+            places.clear();
         } else if let Some(subject) = input["subject"].as_str().filter(|_| input["taskId"].is_null()) {
             made += 1;
             let item = Item { text: subject.to_owned(), status: Status::Open, block: block.number };
-            items.push((made.to_string(), item));
+            places.insert(made.to_string(), items.len());
+            items.push(Some(item));
         } else if let Some(id) = input["taskId"].as_str() {
-            match (items.iter().position(|(known, _)| known == id), status(&input)) {
-                (Some(place), None) => drop(items.remove(place)),
-                (Some(place), Some(status)) if input["status"].is_string() => items[place].1.status = status,
+            let item = places.get(id).and_then(|place| items.get_mut(*place));
+            match (item, status(&input)) {
+                (Some(item), None) => *item = None,
+                (Some(Some(item)), Some(status)) if input["status"].is_string() => item.status = status,
                 _ => {}
             }
         }
     }
-    items.into_iter().map(|(_, item)| item).collect()
+    items.into_iter().flatten().collect()
 }
 
 /// How far an item is; none for one that was deleted.

@@ -3,12 +3,17 @@
 
 use super::cut;
 use crate::model::{Event, Flags, Key, Origin, RowKind, Session, Vocabulary};
-use rustc_hash::FxHashSet;
+use rustc_hash::{FxHashMap, FxHashSet};
 
 /// Fills in what no row says of itself. It changes nothing where it was done before.
 pub(super) fn link(session: &mut Session) {
     session.vocabulary = Vocabulary::O200k;
     let mut seen: FxHashSet<Key> = FxHashSet::with_capacity_and_hasher(session.rows.len(), Default::default());
+    let mut copies: FxHashMap<Key, Key> = FxHashMap::default();
+    let mut places: FxHashMap<Origin, u32> = FxHashMap::default();
+    for (place, origin) in session.origins.iter().enumerate() {
+        places.entry(origin.clone()).or_insert(place as u32);
+    }
     let mut above: Option<Key> = None;
     let mut model: Option<Box<str>> = None;
     let mut response = Response::default();
@@ -18,15 +23,25 @@ pub(super) fn link(session: &mut Session) {
     for index in 0..session.rows.len() {
         let row = &mut session.rows[index];
         if let Some(mut id) = row.id {
-            // Copies of a forked conversation can be alike to the byte.
+            // Copies of a forked conversation can be alike to the byte. The search goes on where it ended for the copy before.
+            let first = id;
+            if let Some(last) = copies.get(&first) {
+                id = *last;
+            }
             while !seen.insert(id) {
                 id = Key::of_bytes(&id.0.to_le_bytes());
+            }
+            if id != first {
+                copies.insert(first, id);
             }
             (row.id, row.parent) = (Some(id), above);
             above = Some(id);
         }
         if merge(&mut origin, session.origins.get(row.origin as usize)) {
-            place = place_of(&mut session.origins, &origin);
+            place = *places.entry(origin.clone()).or_insert_with(|| {
+                session.origins.push(origin.clone());
+                session.origins.len() as u32 - 1
+            });
         }
         row.origin = place;
         for block in &mut session.blocks[next..next + row.blocks as usize] {
@@ -104,11 +119,4 @@ fn merge(origin: &mut Origin, said: Option<&Origin>) -> bool {
         }
     }
     *origin != before
-}
-
-fn place_of(origins: &mut Vec<Origin>, origin: &Origin) -> u32 {
-    origins.iter().position(|known| known == origin).unwrap_or_else(|| {
-        origins.push(origin.clone());
-        origins.len() - 1
-    }) as u32
 }

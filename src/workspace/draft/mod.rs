@@ -26,6 +26,7 @@ use crate::model::{
 };
 use crate::store::Store;
 use rustc_hash::{FxHashMap, FxHashSet};
+use std::cell::OnceCell;
 use std::collections::BTreeMap;
 use std::ops::RangeInclusive;
 use std::rc::Rc;
@@ -84,6 +85,8 @@ pub struct Draft<'a> {
     pub(super) keeps_thinking: bool,
     /// Whether originals were put back, so that thinking may fit again.
     restores: bool,
+    /// The row of the first prompt, once it was asked for.
+    first_prompt: OnceCell<Option<usize>>,
 }
 
 impl<'a> Draft<'a> {
@@ -115,6 +118,7 @@ impl<'a> Draft<'a> {
             known_tokens: FxHashMap::default(),
             keeps_thinking: false,
             restores: false,
+            first_prompt: OnceCell::new(),
         })
     }
 
@@ -200,7 +204,9 @@ impl<'a> Draft<'a> {
         if block.preview.starts_with("<task-notification>") {
             return Ok(Some(Kept::Bound));
         }
-        let first = self.session().rows.iter().position(|row| row.prompt && row.kind == RowKind::User && !row.sidechain);
+        let first = *self
+            .first_prompt
+            .get_or_init(|| self.session().rows.iter().position(|row| row.prompt && row.kind == RowKind::User && !row.sidechain));
         if first == Some(block.row as usize) && block.role == Role::User {
             return Ok(Some(Kept::FirstPrompt));
         }
@@ -259,7 +265,7 @@ impl<'a> Draft<'a> {
         let mut original = Block { number, position: block.position, ..parsed.block };
         original.hash = Key::of_bytes(content.as_bytes());
         let words = if original.preview.is_empty() { readable.as_str() } else { &*original.preview };
-        original.preview = engine::preview(&engine::mask(words)).into();
+        original.preview = engine::preview(&self.reading().known.mask(words)).into();
         // A result knows its tool through its use, which only the whole session tells.
         if original.tool.is_none() {
             original.tool = block.tool.clone();

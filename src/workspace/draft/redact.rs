@@ -40,7 +40,7 @@ impl Draft<'_> {
         }
         for row in self.session().inherited_rows()..self.session().rows.len() as u32 {
             let line = self.line(row)?;
-            let mut found = engine::find_secrets(&line);
+            let mut found = self.reading().known.find_whole(&line);
             if found.is_empty() {
                 continue;
             }

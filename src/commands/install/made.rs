@@ -1,0 +1,82 @@
+//! The files and directories that `install` made, kept beside the store: only these does `uninstall` remove.
+
+use crate::cli::{CommandError, Env, ErrorKind, files};
+use anyhow::Context;
+use std::collections::BTreeSet;
+use std::path::{Path, PathBuf};
+
+/// The name of the file that lists them.
+const FILE: &str = "installed.json";
+/// The name that only directories of aperture's own have.
+const OWN: &str = "aperture";
+
+/// What `install` made, as far as it is known.
+pub struct Made {
+    file: PathBuf,
+    /// None where an earlier version installed, which kept no list.
+    paths: Option<BTreeSet<PathBuf>>,
+}
+
+impl Made {
+    /// Reads the list.
+    ///
+    /// # Errors
+    ///
+    /// It cannot be read.
+    pub fn read(env: &Env) -> Result<Made, CommandError> {
+        let file = env.store_directory()?.join(FILE);
+        let text = files::text(env.disk, &file)
+            .with_context(|| format!("cannot read {}", file.display()))
+            .map_err(|error| CommandError::new(ErrorKind::Refused, error))?;
+        // A list that is damaged is none.
+        let paths = text.and_then(|text| serde_json::from_str::<BTreeSet<PathBuf>>(&text).ok());
+        Ok(Made { file, paths })
+    }
+
+    /// Notes the files that are about to be made, and the list itself, with the directories that are made for them. What is there
+    /// already is not noted.
+    pub fn add<'a>(&mut self, files: impl Iterator<Item = &'a Path>) {
+        let paths = self.paths.get_or_insert_default();
+        for path in files.map(Path::to_owned).chain([self.file.clone()]) {
+            paths.extend(path.ancestors().take_while(|path| !files::is_there(path)).map(Path::to_owned));
+        }
+    }
+
+    /// Whether a file was made by `install`.
+    pub fn has_file(&self, path: &Path) -> bool {
+        self.paths.as_ref().is_none_or(|paths| paths.contains(path))
+    }
+
+    /// Whether a directory was made by `install`. Without a list those count that have aperture's name, or are in one that has.
+    pub fn has_directory(&self, path: &Path) -> bool {
+        match &self.paths {
+            Some(paths) => paths.contains(path),
+            None => path.iter().any(|name| name == OWN),
+        }
+    }
+
+    /// Forgets what is `gone`, if that is wanted, and writes the list; one that lists nothing but itself is deleted.
+    ///
+    /// # Errors
+    ///
+    /// It cannot be written.
+    pub fn write(&mut self, env: &Env, gone: bool) -> Result<(), CommandError> {
+        let Some(paths) = &mut self.paths else { return Ok(()) };
+        if gone {
+            paths.retain(|path| files::is_there(path));
+        }
+        let written = || {
+            if gone && paths.iter().all(|path| self.file.starts_with(path)) {
+                let is_there = files::is_there(&self.file);
+                let ours = |directory: &Path| paths.contains(directory);
+                return if is_there { files::remove(env.disk, &self.file, &ours) } else { Ok(()) };
+            }
+            let directory = self.file.parent().unwrap_or(Path::new("."));
+            files::make_private(directory, FILE)?;
+            files::write_private(env.disk, &self.file, format!("{}\n", serde_json::to_string(paths)?).as_bytes())
+        };
+        written()
+            .with_context(|| format!("cannot write {}", self.file.display()))
+            .map_err(|error| CommandError::new(ErrorKind::Refused, error).hint("nothing was written"))
+    }
+}

@@ -1,0 +1,326 @@
+//! What must not leave the program: credentials of every kind and what steers a terminal, planted in every place, looked for in
+//! what every command writes.
+
+use crate::sandbox::{Outcome, Sandbox};
+use aperture::engine::secret_examples;
+use serde_json::{Value, json};
+use std::fs;
+use std::io::{BufRead, BufReader, Write};
+use std::path::PathBuf;
+use std::process::Stdio;
+
+/// What a terminal would obey: a title, a colour, the 8-bit form of an escape, a clipboard, text that runs the other way.
+const HOSTILE: &str = "\u{1b}]0;owned\u{7}\u{1b}[8m\u{9b}2J\u{1b}]52;c;eA==\u{1b}\\\u{202e}\u{2066}\u{200f}\r\u{7f}";
+
+/// Something planted: how a text names it, and the value that must not leave.
+struct Plant {
+    kind: &'static str,
+    named: String,
+    value: String,
+}
+
+/// One credential of each kind and shape, each with its own value.
+fn plants() -> Vec<Plant> {
+    let examples = secret_examples();
+    assert!(examples.len() > 60);
+    examples.into_iter().map(|(kind, named, value)| Plant { kind, named, value }).collect()
+}
+
+/// A session in which each credential is planted in a turn of its own: named in one place, and alone in all others.
+fn planted(plants: &[Plant]) -> String {
+    let mut rows: Vec<Value> = Vec::new();
+    let mut parent = Value::Null;
+    let mut push = |mut row: Value| {
+        let id = format!("{:08x}-0000-4000-8000-000000000000", rows.len());
+        row["uuid"] = json!(id);
+        row["parentUuid"] = std::mem::replace(&mut parent, json!(id));
+        for (name, value) in [("sessionId", "S"), ("version", "2.1.330"), ("cwd", "/home/dev/shop")] {
+            row[name] = json!(value);
+        }
+        row["timestamp"] =
+            json!(format!("2026-11-21T{:02}:{:02}:{:02}.000Z", 10 + rows.len() / 3600, rows.len() / 60 % 60, rows.len() % 60));
+        rows.push(row);
+    };
+    for (turn, Plant { named, value, .. }) in plants.iter().enumerate() {
+        let (prompt, input, result, said, attached) = match turn % 5 {
+            0 => (named, value, value, value, value),
+            1 => (value, named, value, value, value),
+            2 => (value, value, named, value, value),
+            3 => (value, value, value, named, value),
+            _ => (value, value, value, value, named),
+        };
+        push(
+            json!({"type": "user", "message": {"role": "user", "content": format!("{prompt} is what the deploy {turn} needs{HOSTILE}")}}),
+        );
+        let (call, read) = (format!("toolu_{turn}"), format!("toolu_r{turn}"));
+        let usage = json!({"input_tokens": 12, "cache_read_input_tokens": 9000 + turn, "output_tokens": 7});
+        push(json!({"type": "assistant", "message": {
+            "id": format!("m{turn}"), "type": "message", "role": "assistant", "model": "claude-opus-4-5-20251101", "usage": usage,
+            "content": [
+                {"type": "text", "text": format!("I decided to use {said} in deploy {turn}{HOSTILE}.")},
+                {"type": "tool_use", "id": call, "name": "Bash", "input": {"command": format!("deploy --now {input}{HOSTILE}"), "description": value}},
+                {"type": "tool_use", "id": read, "name": "Read", "input": {"file_path": format!("/home/dev/shop/{value}{HOSTILE}/a.rs")}},
+            ],
+        }}));
+        push(json!({"type": "user", "message": {"role": "user", "content": [
+            {"type": "tool_result", "tool_use_id": call, "is_error": turn % 2 == 0, "content": format!("Error: {result} failed\n{value}\nline {turn} {HOSTILE}\n{}", "ok then\n".repeat(20))},
+            {"type": "tool_result", "tool_use_id": read, "content": [{"type": "text", "text": format!("1\tlet key = {value};\n2\tdone")}]},
+        ]}, "toolUseResult": {"stdout": value}}));
+        push(json!({"type": "attachment", "attachment": {"type": "note", "text": value}, "renderedRole": "user",
+            "rendered": [{"content": format!("<system-reminder>\n{attached} {HOSTILE}\n</system-reminder>")}]}));
+        push(json!({"type": "assistant", "message": {
+            "id": format!("n{turn}"), "type": "message", "role": "assistant", "model": "claude-opus-4-5-20251101", "usage": usage,
+            "content": [{"type": "text", "text": format!("{value} works; next is {value}.{HOSTILE} @archive({value}) ")}],
+        }}));
+    }
+    let value = &plants[0].value;
+    let mut text: String = rows.iter().map(|row| format!("{row}\n")).collect();
+    text.push_str(&format!("{}\n", json!({"type": "ai-title", "aiTitle": format!("deploy {value}{HOSTILE}"), "sessionId": "S"})));
+    text
+}
+
+/// Asserts that nothing of what was planted left.
+#[track_caller]
+fn clean(plants: &[Plant], what: &str, text: &str) {
+    for Plant { kind, value, .. } in plants {
+        let (start, end) = (value.floor_char_boundary(12), value.ceil_char_boundary(value.len().saturating_sub(12)));
+        for piece in [&value[..start], &value[end..]] {
+            if let Some(at) = text.find(piece) {
+                let around =
+                    &text[text.floor_char_boundary(at.saturating_sub(200))..text.ceil_char_boundary((at + 100).min(text.len()))];
+                panic!("{what} shows '{piece}' of a {kind}: …{around}…");
+            }
+        }
+    }
+    // Colours are the only sequences that reports write.
+    let plain = ["0", "1", "2", "4", "31", "32", "33", "36"]
+        .iter()
+        .fold(text.to_owned(), |text, code| text.replace(&format!("\u{1b}[{code}m"), ""));
+    let harmful = |c: char| c.is_control() && !matches!(c, '\n' | '\t') || "\u{202e}\u{2066}\u{200f}".contains(c);
+    if let Some(at) = plain.find(harmful) {
+        panic!(
+            "{what} steers the terminal: {:?}",
+            &plain[plain.floor_char_boundary(at.saturating_sub(80))..plain.ceil_char_boundary((at + 20).min(plain.len()))]
+        );
+    }
+}
+
+/// The command lines with which a command is run: those that show most, or, of a command that is new, its name with what it needs.
+fn lines(command: &clap::Command) -> Vec<Vec<String>> {
+    let name = command.get_name();
+    let given: &[&str] = match name {
+        "manifest" => &["", "--tier full", "--tier detailed", "--since original"],
+        "blocks" => &["all", "all --tree", "all --sort tokens"],
+        "show" => &["all"],
+        "summary" => &["", "--turns 1..", "--turn 1 --full", "--turn 3 --full", "--format markdown"],
+        "explain" => &["1", "3", "4", "5", "6", "9", "12", "13", "20", "21"],
+        "transcript" => &["", "--all", "--headers --all"],
+        "recall" => &["deploy", "failed", "decided", "1..40"],
+        "sessions" => &["", "--all"],
+        "compress" => &[
+            "--stale -n",
+            "all --level trimmed -n",
+            "all --level summarized -n",
+            "all --level minimal -n",
+            "--stale --preset handoff -n",
+            "5..60 --level summarized",
+            "--budget 9000 -n",
+        ],
+        "archive" => &["5 -n", "5"],
+        "expand" => &["5 -n", "5"],
+        "pin" | "unpin" | "focus" | "unfocus" => &["2"],
+        "update" => &["12 other -n", "12 other"],
+        "create" => &["note -n", "note"],
+        "redact" => &["1 -n", "--all -n"],
+        "compact" => &["2..3 -n", "2..20 -n", "2..3"],
+        "diff" => &["", "--from original", "--from original --full", "--stat"],
+        "snapshot" => &["list", "save here", "diff here"],
+        "restore" => &["original -n"],
+        "approve" => &["--all"],
+        "deny" => &["--all"],
+        "verify" | "check" | "log" | "undo" | "redo" => &["", "--no-secrets"],
+        "obey" => &["", "--tell"],
+        "export" => &["-o out.aperture --force"],
+        "import" => &["out.aperture -n", "out.aperture"],
+        "install" => &["claude-code --dry-run", "claude-code", "git-hook --dry-run"],
+        "uninstall" => &["claude-code --dry-run", "claude-code"],
+        "completions" => &["bash"],
+        "help" => &["", "settings"],
+        // They read or go on: below.
+        "mcp" | "hook" | "statusline" | "watch" | "git-hook" => &[],
+        _ => {
+            let needed = command.get_positionals().filter(|argument| argument.is_required_set()).map(|_| "1".to_owned());
+            return vec![needed.collect()];
+        }
+    };
+    given.iter().map(|line| line.split_whitespace().map(str::to_owned).collect()).collect()
+}
+
+fn fed(sandbox: &Sandbox, arguments: &[&str], input: &str) -> Outcome {
+    let mut child =
+        sandbox.command(arguments).stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+    let mut stdin = child.stdin.take().unwrap();
+    let input = input.to_owned();
+    let writer = std::thread::spawn(move || {
+        let _ = stdin.write_all(input.as_bytes());
+    });
+    let output = child.wait_with_output().unwrap();
+    writer.join().unwrap();
+    let text = |bytes: Vec<u8>| String::from_utf8(bytes).unwrap();
+    Outcome { stdout: text(output.stdout), stderr: text(output.stderr), code: output.status.code().unwrap_or(-1) }
+}
+
+fn home(plants: &[Plant]) -> (Sandbox, PathBuf) {
+    let sandbox = Sandbox::new();
+    sandbox.write("aperture.toml", "[hooks]\nreduce_results = true\nreduce_over_tokens = 100\n");
+    let path = sandbox.session("abc1", planted(plants), 0);
+    (sandbox, path)
+}
+
+#[test]
+fn nothing_that_is_planted_leaves_by_any_command() {
+    let plants = plants();
+    let (sandbox, path) = home(&plants);
+    // What is planted is there, and what the user asks for as it is, is: the test can fail.
+    let raw = sandbox.command(&["show", "all", "--raw"]).output().unwrap();
+    let raw = String::from_utf8(raw.stdout).unwrap();
+    assert!(plants.iter().all(|plant| raw.contains(&plant.value)) && raw.contains(HOSTILE));
+    let raw = sandbox.command(&["transcript", "--raw", "--all"]).output().unwrap();
+    assert!(String::from_utf8(raw.stdout).unwrap().contains(&plants[1].value));
+    let commands: Vec<clap::Command> = aperture::cli::definition().get_subcommands().cloned().collect();
+    assert!(commands.len() > 40);
+    for command in &commands {
+        for line in lines(command) {
+            for mode in [&["--color", "always"][..], &["--json"]] {
+                let mut words = vec![command.get_name()];
+                words.extend(line.iter().map(String::as_str));
+                words.extend(mode);
+                // What changes is changed once.
+                if mode == ["--json"]
+                    && !line.is_empty()
+                    && ["archive", "update", "create", "compact", "compress"].contains(&words[0])
+                    && !line.contains(&"-n".to_owned())
+                {
+                    continue;
+                }
+                let outcome = sandbox.run(&words);
+                assert_ne!(outcome.code, 70, "{words:?}: {}", outcome.stderr);
+                clean(&plants, &format!("{words:?}"), &outcome.stdout);
+                clean(&plants, &format!("stderr of {words:?}"), &outcome.stderr);
+                if mode == ["--json"] && outcome.code == 0 && outcome.stdout.starts_with('{') {
+                    serde_json::from_str::<Value>(&outcome.stdout).unwrap_or_else(|error| panic!("{words:?}: {error}"));
+                }
+            }
+        }
+    }
+    // What the user types is quoted by errors, and kept by the log.
+    let typed: String = plants.iter().map(|plant| format!("{} ", plant.named)).collect();
+    for words in [&["show", &typed][..], &["--nonsense", &typed], &["snapshot", "save", &typed], &["create", &typed], &[&typed]] {
+        let outcome = sandbox.run(words);
+        clean(&plants, &format!("{:?} with credentials", words[0]), &(outcome.stdout + &outcome.stderr));
+    }
+    clean(&plants, "log", &sandbox.run(&["log"]).all());
+    // An export is as private as the session, and says so.
+    assert!(sandbox.text(&["help", "export"]).contains("secrets included"));
+    drop(path);
+}
+
+#[test]
+fn nothing_that_is_planted_leaves_by_hooks_and_watching() {
+    let plants = plants();
+    let (sandbox, path) = home(&plants);
+    sandbox.run(&["pin", "1..30"]);
+    sandbox.run(&["archive", "35"]);
+    let payload = |event: &str| {
+        let results: String = plants.iter().map(|plant| format!("{} and\n{}\n{HOSTILE}\n", plant.named, plant.value)).collect();
+        json!({
+            "session_id": "abc1", "transcript_path": path, "cwd": sandbox.project, "hook_event_name": event, "source": "compact",
+            "prompt": plants[0].named, "tool_name": "Bash", "tool_use_id": "toolu_9", "tool_response": {"stdout": results, "stderr": ""},
+            "model": {"display_name": HOSTILE}, "workspace": {"project_dir": sandbox.project},
+        })
+        .to_string()
+    };
+    let mut answered = 0;
+    for event in ["SessionStart", "UserPromptSubmit", "PreCompact", "PostToolUse", "Stop", "SessionEnd"] {
+        let outcome = fed(&sandbox, &["hook", event], &payload(event));
+        answered += usize::from(!outcome.stdout.is_empty());
+        clean(&plants, event, &(outcome.stdout + &outcome.stderr));
+    }
+    assert!(answered >= 3, "{answered}");
+    let status = fed(&sandbox, &["statusline"], &payload("statusline"));
+    clean(&plants, "statusline", &(status.stdout + &status.stderr));
+    for file in fs::read_dir(sandbox.home.join(".aperture/results")).into_iter().flatten() {
+        let text = fs::read_to_string(file.unwrap().path()).unwrap();
+        for plant in &plants {
+            assert!(!text.contains(&plant.value), "a kept result holds a {}", plant.kind);
+        }
+    }
+    for mode in ["--lines", "--json"] {
+        let mut child = sandbox.command(&["watch", mode]).stdout(Stdio::piped()).spawn().unwrap();
+        let mut lines = BufReader::new(child.stdout.take().unwrap()).lines();
+        let mut told = lines.next().unwrap().unwrap() + "\n";
+        let row = json!({"type": "user", "uuid": "fff", "parentUuid": null, "sessionId": "S", "version": "2.1.330",
+            "message": {"role": "user", "content": format!("{} and {HOSTILE}", plants[2].value)}});
+        let mut file = fs::File::options().append(true).open(&path).unwrap();
+        writeln!(file, "{row}").unwrap();
+        told.push_str(&lines.next().unwrap().unwrap());
+        child.kill().unwrap();
+        child.wait().unwrap();
+        clean(&plants, "watch", &told);
+    }
+}
+
+#[test]
+fn nothing_that_is_planted_leaves_by_tools_for_a_model() {
+    let plants = plants();
+    let (sandbox, _) = home(&plants);
+    let hello = json!({"protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": {"name": "test", "version": "1"}});
+    let start = format!(
+        "{}\n{}\n{}\n",
+        json!({"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": hello}),
+        json!({"jsonrpc": "2.0", "method": "notifications/initialized"}),
+        json!({"jsonrpc": "2.0", "id": 2, "method": "tools/list"})
+    );
+    let listed = fed(&sandbox, &["mcp"], &start);
+    let list: Value = serde_json::from_str(listed.stdout.lines().find(|line| line.contains("\"tools\":[")).unwrap()).unwrap();
+    let tools = list["result"]["tools"].as_array().unwrap();
+    assert!(tools.len() > 10);
+    let mut calls = start;
+    for (number, tool) in tools.iter().enumerate() {
+        let schema = &tool["inputSchema"];
+        let has = |name: &str| !schema["properties"][name].is_null();
+        let mut arguments = json!({"max_tokens": 50_000});
+        for name in schema["required"].as_array().into_iter().flatten().filter_map(Value::as_str) {
+            arguments[name] = json!(if name == "selector" { "all" } else { "deploy" });
+        }
+        if tool["name"] == "explain" {
+            arguments["selector"] = json!("4");
+        }
+        for (place, json) in [false, true].into_iter().enumerate() {
+            if has("json") {
+                arguments["json"] = json!(json);
+            }
+            calls.push_str(&format!("{}\n", json!({"jsonrpc": "2.0", "id": 10 + number * 2 + place, "method": "tools/call", "params": {"name": tool["name"], "arguments": arguments}})));
+        }
+    }
+    for (number, address) in
+        ["aperture://manifest", "aperture://block/1", "aperture://block/4", &plants[0].named].iter().enumerate()
+    {
+        calls.push_str(&format!(
+            "{}\n",
+            json!({"jsonrpc": "2.0", "id": 900 + number, "method": "resources/read", "params": {"uri": address}})
+        ));
+    }
+    calls.push_str(&format!(
+        "{}\n",
+        json!({"jsonrpc": "2.0", "id": 990, "method": "tools/call", "params": {"name": plants[0].named, "arguments": {}}})
+    ));
+    let answers = fed(&sandbox, &["mcp"], &calls);
+    assert!(answers.stdout.lines().count() > tools.len(), "{}", answers.stderr);
+    for line in answers.stdout.lines() {
+        let answer: Value = serde_json::from_str(line).unwrap();
+        clean(&plants, &format!("answer {}", answer["id"]), line);
+        let text = answer["result"]["content"][0]["text"].as_str().unwrap_or_default();
+        clean(&plants, &format!("text of answer {}", answer["id"]), text);
+    }
+}
