@@ -62,7 +62,7 @@ impl Draft<'_> {
         // An exact reversal restores the figures too, and what it leads to passed the gate before.
         if !restored {
             self.lower_figures(&mut revision, &window, &tokens)?;
-            self.keep_lengths()?;
+            self.keep_lengths(&mut revision)?;
             gate::check(&self, &revision, &window)?;
         }
         let before: f64 = reading.in_window().map(|block| block.tokens.value).sum();

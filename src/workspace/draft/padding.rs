@@ -2,6 +2,7 @@
 
 use super::{Draft, hash};
 use crate::model::{Edit, Slot};
+use crate::workspace::revision::Revision;
 use crate::workspace::{PlanError, find};
 use std::collections::BTreeMap;
 
@@ -27,7 +28,7 @@ impl Draft<'_> {
     /// # Errors
     ///
     /// A row would be longer than it is. Only a value that the row held before may do that: an earlier version let rows shrink.
-    pub(super) fn keep_lengths(&mut self) -> Result<(), PlanError> {
+    pub(super) fn keep_lengths(&mut self, revision: &mut Revision) -> Result<(), PlanError> {
         if !self.workspace.provider.keeps_offsets(self.session()) {
             return Ok(());
         }
@@ -53,6 +54,16 @@ impl Draft<'_> {
                 self.edits.insert((row, 0, Slot::Padding), edit);
             }
         }
+        let padded = |was: &u32| self.edits.contains_key(&(*was, 0, Slot::Padding));
+        let mut offset = 0;
+        for (row, was) in revision.session.rows.iter_mut().zip(&revision.was) {
+            if let Some(was) = was.filter(padded) {
+                row.length = self.workspace.reading.session.rows[was as usize].length;
+            }
+            row.offset = offset;
+            offset += u64::from(row.length) + 1;
+        }
+        revision.session.bytes = offset;
         Ok(())
     }
 
