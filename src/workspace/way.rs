@@ -284,8 +284,11 @@ impl Links {
     }
 }
 
+/// Bytes of a file that are replaced: their offset, how many they are, and the bytes in their place.
+type Replacement = (u64, u64, Rc<[u8]>);
+
 /// The inverse of a delta: where the bytes after it are, how many, and the bytes before.
-fn inverse(delta: &Delta, store: &Store) -> Result<Vec<(u64, u64, Rc<[u8]>)>, StoreError> {
+fn inverse(delta: &Delta, store: &Store) -> Result<Vec<Replacement>, StoreError> {
     let mut shift = 0i64;
     let hunks = delta.hunks.iter().map(|hunk| {
         let before: Rc<[u8]> = value(store, hunk.before)?.into();
@@ -346,7 +349,7 @@ impl Rope {
     }
 
     /// Replaces bytes, each by its offset and length, in file order; returns whether all of them are within the file.
-    fn replace(&mut self, replaced: Vec<(u64, u64, Rc<[u8]>)>) -> bool {
+    fn replace(&mut self, replaced: Vec<Replacement>) -> bool {
         let mut old = std::mem::take(&mut self.pieces).into_iter();
         let mut held = old.next();
         let mut at = 0;

@@ -99,7 +99,7 @@ fn settle(after: &[u8], file: &[u8], removed: Option<&str>) {
         change: None,
     });
     // Before, the row that is removed was the last one.
-    let base = [after.as_ref(), removed.unwrap_or_default().as_bytes()].concat();
+    let base = [after, removed.unwrap_or_default().as_bytes()].concat();
     let plan = Plan {
         kind: OperationKind::Undo,
         command: String::new(),
