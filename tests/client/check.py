@@ -24,8 +24,8 @@ FRAMES = {"text": 26, "attachment": 26, "thinking": 35, "tool_use": 95, "tool_re
 VARIATION = 9
 # Tokens of a change that are not worth a judgement.
 SMALL = 115
-# Models whose API wants the thinking that led to a call that is still open, by the numbers in their names: all before.
-LEADS_NO_CALLS = (4, 6)
+# The first version of each family of models that binds thinking to everything before it (src/engine/binding.rs).
+FIRST_BINDING = {"opus": (5, 5), "sonnet": (5, 5), "haiku": (5, 5), "fable": (5, 1), "mythos": (5, 1)}
 # What the client itself says and does not keep: the end of a turn that was not answered, and that a read was cut where the
 # result does not say so. See README.md.
 UNANSWERED, CUT = "No response requested.", "[Truncated: PARTIAL view — "
@@ -89,14 +89,6 @@ class Sight:
 
     def count(self, wanted):
         return sum(part["kind"].split()[0] == wanted for part in self.parts)
-
-    def thinking_of_open_call(self):
-        """How many thinking blocks led to a call that is still open: they are of its turn."""
-        last = next((part for part in reversed(self.parts) if part["role"] in ("assistant", "tool_use", "thinking")), None)
-        if last is None or last["role"] != "tool_use" or last["block"] not in self.turns:
-            return 0
-        turn = self.turns[last["block"]]
-        return sum(part["role"] == "thinking" and self.turns.get(part["block"]) == turn for part in self.parts)
 
 
 def kind(part):
@@ -181,10 +173,12 @@ class Copy:
         images = {block["number"]: len(block["images"]) for block in blocks if block["images"]}
         return Sight([part for message in transcript["messages"] for part in message["parts"]], turns, images)
 
-    def leads_calls(self):
-        """Whether the API of the model wants the thinking that led to an open call."""
-        numbers = [int(part) for part in self.model.split("-") if part.isdigit() and len(part) < 3]
-        return bool(numbers) and (*numbers, 0)[:2] < LEADS_NO_CALLS
+    def binds(self):
+        """Whether the model refuses thinking behind a changed prefix; one that is not known counts as one that does."""
+        words = self.model.split("-")
+        version = (*(int(word) for word in words if word.isdigit() and len(word) < 3), 0, 0)[:2]
+        first = next((first for family, first in FIRST_BINDING.items() if family in words), (5, 0))
+        return version == (0, 0) or version >= first
 
     def before_compaction(self):
         """What the checker says of the rows before the last compaction alone, or nothing where there is none."""
@@ -311,7 +305,7 @@ def place_among_sent(kinds, sent, place):
     return end, False
 
 
-def judge(baseline, before, answer, after, *, returns, leads, frozen):
+def judge(baseline, before, answer, after, *, returns, binds, frozen):
     """What is wrong with a resume of a changed file; how many sent blocks are as before, and should be; remarks."""
     wrong = []
 
@@ -331,8 +325,8 @@ def judge(baseline, before, answer, after, *, returns, leads, frozen):
     bound = answer["binding_mismatches"]
     must(bound <= mismatches, f"{bound} thinking blocks bound to another prefix, {mismatches} before")
     thinking, remarks = against["thinking_after_first_diff"], []
-    if leads and 0 < thinking <= after.thinking_of_open_call():
-        remarks.append(f"{thinking} thinking blocks of the open call stay, as this model's API wants it")
+    if not binds and thinking:
+        remarks.append(f"{thinking} thinking blocks stay, which this model does not bind to what precedes them")
         thinking = 0
     # What a compaction hid comes back with the thinking that was signed for it, which only the check of bindings can tell apart.
     must(thinking == 0 or returns, f"{thinking} thinking blocks after the first change")
@@ -392,7 +386,7 @@ def resumed(copy, result, baseline, before, words):
     after = copy.see()
     answer = copy.resume()
     returns = words == ["uncompact"]
-    judged = judge(baseline, before, answer, after, returns=returns, leads=copy.leads_calls(), frozen=copy.frozen)
+    judged = judge(baseline, before, answer, after, returns=returns, binds=copy.binds(), frozen=copy.frozen)
     wrong, result.prefix, result.expected_prefix, result.why = judged
     difference, _ = copy.run("diff")
     first = [block["number"] for block in difference["blocks"] if block["kind"] == "changed"]
