@@ -696,3 +696,21 @@ fn mark(row: &Row<'_>) -> rusqlite::Result<(OperationId, Mark)> {
     };
     Ok((row.get(0)?, mark))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_store_that_many_open_at_the_same_moment_is_made_once() {
+        for _ in 0..10 {
+            let directory = tempfile::tempdir().unwrap();
+            std::thread::scope(|scope| {
+                let open: Vec<_> = (0..8).map(|_| scope.spawn(|| Store::open(directory.path()).map(drop))).collect();
+                for outcome in open {
+                    outcome.join().unwrap().unwrap();
+                }
+            });
+        }
+    }
+}

@@ -980,3 +980,59 @@ fn every_session_of_the_corpus_is_given_back() {
     eprintln!("{changed} changes of {} files taken back, {refused} files are no session", files.len());
     assert!(faults.is_empty(), "not as before:\n{}", faults.join("\n"));
 }
+
+/// Sequences of operations, each of which once led elsewhere: every state that was there before comes back byte for byte.
+#[test]
+fn sequences_are_undone_to_the_byte() {
+    let check = |fixture: &str, newline: bool, lines: &[&str]| {
+        let sandbox = Sandbox::of(fixture);
+        if !newline {
+            let rows = bytes(&sandbox);
+            fs::write(session(&sandbox), rows.trim_ascii_end()).unwrap();
+        }
+        let original = bytes(&sandbox);
+        let mut states: BTreeMap<&str, Vec<u8>> = BTreeMap::new();
+        for line in lines {
+            match line.split_once(' ') {
+                Some(("keep", name)) => drop(states.insert(name, bytes(&sandbox))),
+                Some(("same", name)) => assert!(bytes(&sandbox) == states[name], "{fixture}: {lines:?}: state {name}"),
+                None if *line == "all" => while run(&sandbox, "undo").code == 0 {},
+                _ => {
+                    let outcome = run(&sandbox, line);
+                    assert!(outcome.code < 2, "{fixture}: {line}: {}", outcome.all());
+                }
+            }
+        }
+        assert!(bytes(&sandbox) == original, "{fixture}: {lines:?}: the original");
+        assert!(done(&sandbox, "verify").contains("nothing is in force"), "{fixture}: {lines:?}");
+    };
+    let compress = "compress --stale --preset aggressive";
+    for fixture in ["tools-and-spill", "older-model", "subagents-and-tasks", "rewind"] {
+        check(fixture, true, &["compress --stale", "compact 1..2", compress, "all"]);
+        check(fixture, true, &["compress --stale", "recall 16 --inject", "archive 20", "all"]);
+        check(fixture, true, &["create a", "undo", "create b", "undo 2", "undo", "undo", "restore original"]);
+        check(fixture, false, &["create a", "create b", "undo 1", "undo"]);
+        check(fixture, true, &["create a", "keep a", "create b", "undo 1", "undo", "redo", "redo", "undo", "same a", "undo"]);
+    }
+    let sandbox = Sandbox::of("rewind");
+    let original = bytes(&sandbox);
+    for line in ["compact 2", compress, "restore original"] {
+        done(&sandbox, line);
+    }
+    assert!(bytes(&sandbox) == original);
+}
+
+/// What was undone is not redone over something new: `redo` refuses, and names the command that plans it again.
+#[test]
+fn a_change_drops_what_could_be_redone() {
+    let sandbox = Sandbox::of("tools-and-spill");
+    for line in ["create a", "undo", "create b"] {
+        done(&sandbox, line);
+    }
+    let outcome = run(&sandbox, "redo");
+    assert_eq!(outcome.code, 1);
+    assert!(outcome.stderr.contains("aperture redo 2 plans again"), "{}", outcome.stderr);
+    assert!(done(&sandbox, "redo 2").contains("planned again, not byte for byte"));
+    done(&sandbox, "restore original");
+    assert!(bytes(&sandbox) == bytes(&Sandbox::of("tools-and-spill")));
+}

@@ -98,8 +98,10 @@ fn a_digest_is_a_compaction_of_the_client() {
         assert!(original.contains(&item.to_string()), "{item}");
     }
     assert!(sandbox.text(&["compress", "--stale", "--preset", "handoff"]).contains("nothing to do"));
-    sandbox.text(&["undo"]);
-    assert_eq!(fs::read_to_string(path).unwrap(), original);
+    for (command, state) in [("undo", &original), ("redo", &folded), ("undo", &original)] {
+        sandbox.text(&[command]);
+        assert!(fs::read_to_string(path).unwrap() == **state, "{command}");
+    }
 }
 
 /// Of an earlier compaction the instructions of the client stay, and only these.

@@ -71,8 +71,9 @@ impl Draft<'_> {
         write: impl FnOnce(&NewRow<'_>) -> Option<Vec<u8>>,
     ) -> Result<Option<Vec<u8>>, PlanError> {
         let like = self.last_linked()?;
-        // Unique by what it is made of: this file, this moment, this place in the plan.
-        let seed = [&self.base_hash[..], &self.now.to_le_bytes(), &(self.lines.len() as u64).to_le_bytes()].concat();
+        // Unique by what it is made of: this file, this moment, this place in the log and in the plan.
+        let places = [u64::from(self.workspace.history.last()), self.lines.len() as u64].map(u64::to_le_bytes).concat();
+        let seed = [&self.base_hash[..], &self.now.to_le_bytes(), &places].concat();
         let timestamp = jiff::Timestamp::from_millisecond(self.now).unwrap_or_default();
         let like_line = self.line(like)?;
         let new = NewRow {
