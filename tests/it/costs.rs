@@ -303,6 +303,43 @@ fn only_what_was_billed_is_called_billed() {
     }
 }
 
+/// What the summary of a change says of a block is what the next report says of it.
+#[test]
+fn each_block_has_the_same_figure_in_every_report() {
+    let fixtures = ["tools-and-spill", "older-model"].map(Sandbox::of);
+    let sessions = fixtures.into_iter().chain([sandbox_of(&[BINDS; 8], "2.1.330"), sandbox_of(&[OLDER; 8], "2.1.200")]);
+    for (place, sandbox) in sessions.enumerate() {
+        let figures = |change: &Value, name: &str| -> Vec<(u64, f64)> {
+            let changes = change["changes"].as_array().unwrap().iter();
+            changes.map(|change| (change["number"].as_u64().unwrap(), change[name].as_f64().unwrap())).collect()
+        };
+        let same = |what: &str, found: &[(u64, f64)], expected: &[(u64, f64)]| {
+            assert_eq!(found.len(), expected.len(), "{what} {place}");
+            for (found, expected) in found.iter().zip(expected) {
+                assert!(
+                    found.0 == expected.0 && (found.1 - expected.1).abs() <= 1.0,
+                    "{what} {place}: {found:?}, not {expected:?}"
+                );
+            }
+        };
+        let line = "compress --stale --preset aggressive";
+        let before = figures(&json(&sandbox, &format!("{line} --dry-run"), "change"), "tokens_before");
+        let change = json(&sandbox, line, "change");
+        let after = figures(&change, "tokens_after");
+        assert!(after.len() > 2, "{place}");
+        same("before", &figures(&change, "tokens_before"), &before);
+        let blocks = json(&sandbox, "blocks all", "blocks");
+        let blocks = blocks["blocks"].as_array().unwrap().iter();
+        let of = |block: &Value| (block["number"].as_u64().unwrap(), block["tokens"]["value"].as_f64().unwrap());
+        let shown: Vec<(u64, f64)> =
+            blocks.map(of).filter(|(number, _)| after.iter().any(|(other, _)| other == number)).collect();
+        same("blocks", &shown, &after);
+        let back = json(&sandbox, "undo", "change");
+        same("undo from", &figures(&back, "tokens_before"), &after);
+        same("undo to", &figures(&back, "tokens_after"), &before);
+    }
+}
+
 /// Output of a command that the client ran is no prompt, shortened or not.
 #[test]
 fn a_shortened_row_becomes_no_turn() {

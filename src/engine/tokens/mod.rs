@@ -128,6 +128,13 @@ pub struct Bills {
     family: Counting,
 }
 
+impl Bills {
+    /// What each block costs, in file order.
+    pub fn costs(self) -> Vec<TokenCount> {
+        self.costs
+    }
+}
+
 /// Holds the estimates of all blocks against the bills of the session.
 ///
 /// A block that was sent with a billed call gets a calibrated figure, one of a response with known output a calibrated

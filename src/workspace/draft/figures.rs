@@ -2,21 +2,25 @@
 
 use super::Draft;
 use super::finish::blocks;
+use crate::engine;
 use crate::model::{Block, Edit, RowKind, Slot, Window};
 use crate::workspace::PlanError;
 use crate::workspace::revision::Revision;
 
 impl Draft<'_> {
-    /// What each block of the revision costs.
-    pub(super) fn tokens(&self, revision: &Revision) -> Vec<f64> {
+    /// What each block of the revision costs: one that changed what the next reading says of it.
+    pub(super) fn tokens(&self, revision: &mut Revision) -> Vec<f64> {
         let reading = self.reading();
+        let costs = engine::costs(&mut revision.session, &reading.model);
         let price = |(block, was): (&Block, &Option<u32>)| {
             let old = was.and_then(|was| reading.session.blocks.get(was as usize));
             match old {
                 Some(old) if old.hash == block.hash && old.kind == block.kind => old.tokens.value,
                 Some(old) => match self.known_tokens.get(&old.number) {
                     Some(tokens) => *tokens,
-                    None => reading.price.revised(old, block).value,
+                    // The bills are for all of it, also where the client sends it cut.
+                    None if block.cut.is_some() || old.cut.is_some() => reading.price.revised(old, block).value,
+                    None => costs[block.number as usize - 1].value,
                 },
                 None => reading.price.revised(block, block).value,
             }
