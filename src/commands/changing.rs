@@ -2,7 +2,7 @@
 
 use crate::cli::{CommandError, Env, ErrorKind, wait};
 use crate::engine::{self, EditFacts, EditPrice};
-use crate::model::{BlockChange, BlockNumber, Mark, OperationId, OperationKind, Plan, Session, State};
+use crate::model::{BlockChange, BlockNumber, Mark, OperationId, OperationKind, Plan, Session, Slot, State};
 use crate::output::{ChangeReport, session_name};
 use crate::store::Store;
 use crate::workspace::{self, ApplyError, Draft, Found, Kept, PlanError, Workspace, Writer};
@@ -282,9 +282,17 @@ fn report(
         thinking_restored: drafted.thinking_restored.blocks,
         thinking_restored_tokens: drafted.thinking_restored.tokens,
         price: edit_price(env, workspace, drafted),
+        bills_changed: said.kind == OperationKind::Change && !keeps_bills(workspace, plan),
         differences: drafted.differences.clone(),
         notes,
     }
+}
+
+/// Whether what the responses were billed stays as it is in the file.
+fn keeps_bills(workspace: &Workspace<'_>, plan: &Plan) -> bool {
+    let figures = plan.edits.iter().filter(|edit| edit.slot == Slot::Usage);
+    let mut figures = figures.filter_map(|edit| Some((edit.before.as_deref()?, edit.after.as_deref()?)));
+    figures.all(|(before, after)| workspace.provider.same_bills(before, after))
 }
 
 fn real_path(env: &Env, found: &Found) -> Result<PathBuf, CommandError> {

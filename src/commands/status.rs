@@ -64,6 +64,7 @@ fn report(workspace: &Workspace<'_>, open: bool, suggestions: Vec<Suggestion>) -
         capacity: reading.capacity,
         percent: reading.percent(),
         measured: reading.price.measured,
+        changed_since_bill: reading.price.changed_since_bill,
         outside: reading.price.outside.0,
         accuracy: reading.price.accuracy.clone(),
         zones: zones.to_vec(),

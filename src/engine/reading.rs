@@ -127,6 +127,12 @@ pub fn read_with(mut session: Session, window: impl FnOnce(&Session) -> Window +
     }
 }
 
+/// What each block of a session is taken to cost when it is read, by its index, before that is reconciled with the last bill.
+pub fn costs(session: &mut Session, model: &str) -> Vec<TokenCount> {
+    levels(session);
+    tokens::bills(session, model).costs()
+}
+
 /// Counts rows whose identity stands twice and rows whose parent is not there.
 fn row_faults(session: &Session) -> [(Fault, u32); 2] {
     let mut ids: FxHashSet<Key> = FxHashSet::with_capacity_and_hasher(session.rows.len(), Default::default());

@@ -55,6 +55,8 @@ pub struct ChangeReport {
     pub thinking_restored_tokens: f64,
     /// What the edit costs and saves; none where the window stays what it is.
     pub price: Option<EditPrice>,
+    /// Whether what a response was billed is rewritten in the file, because the client reads there how full the window is.
+    pub bills_changed: bool,
     /// What else there is to say.
     pub notes: Vec<String>,
     /// What the model would see differently, for a look ahead.
@@ -135,6 +137,10 @@ impl Report for ChangeReport {
         if self.thinking_restored > 0 {
             let are = if self.thinking_restored == 1 { "is" } else { "are" };
             line(&format!("{} {are} sent again", thinking(self.thinking_restored, self.thinking_restored_tokens)));
+        }
+        if self.bills_changed {
+            line("the usage of the last response is rewritten until an undo: the client reads there how");
+            line("  full the window is; programs that add up bills, such as ccusage, see it too");
         }
         for note in &self.notes {
             line(note);

@@ -34,8 +34,10 @@ pub struct StatusReport {
     pub capacity: Capacity,
     /// How full it is, in percent.
     pub percent: f64,
-    /// Input tokens of the last call, as billed.
+    /// Input tokens of the last call, as billed; none where the window was changed since.
     pub measured: Option<u64>,
+    /// Whether the window was changed since the last bill: its size is an estimate until the next one.
+    pub changed_since_bill: bool,
     /// What is sent and not in the file.
     pub outside: TokenCount,
     /// How far the estimates were from this session's bills.
@@ -154,6 +156,9 @@ impl StatusReport {
                 percent(p90),
             ),
             (Some(measured), ..) => format!("billed    {} at the last step", count(measured)),
+            (None, ..) if self.changed_since_bill => {
+                "billed    nothing since the window was changed: its size is an estimate until the next response".to_owned()
+            }
             (None, ..) => "billed    never: the model has not answered in this window, all figures are estimates".to_owned(),
         };
         lines.extend(wrap(&measured, MARGIN, width));

@@ -69,7 +69,7 @@ impl Finding {
         let what = match (self.block, self.slot.as_deref()) {
             (Some(block), _) if self.label.is_empty() => format!("#{block}"),
             (Some(block), _) => format!("#{block} {}", clip(&self.label, LABEL_COLUMNS)),
-            (None, Some("usage")) => "what a response was billed".to_owned(),
+            (None, Some("usage")) => "the figure for how full the window is".to_owned(),
             (None, Some("parent")) => "the row that a row follows".to_owned(),
             (None, Some("message")) => "the thinking of a message".to_owned(),
             (None, Some("line") | None) => "a row that was added".to_owned(),

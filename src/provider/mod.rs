@@ -97,8 +97,13 @@ pub trait ProviderAdapter: Sync {
     /// The text of a value that stood in a slot, for people.
     fn decode(&self, value: &[u8]) -> String;
 
-    /// What a response was billed, with `sent` input tokens in place of what it says.
-    fn usage(&self, value: &[u8], sent: u64) -> Option<Vec<u8>>;
+    /// The figures of a response with `sent` input tokens for how full the window is; `row` is the one that they stand in.
+    fn usage(&self, value: &[u8], sent: u64, row: &[u8]) -> Option<Vec<u8>>;
+
+    /// Whether what a response was billed is the same in two of its figures.
+    fn same_bills(&self, before: &[u8], after: &[u8]) -> bool {
+        before == after
+    }
 
     /// How long the cache entries live that a response wrote, in milliseconds, by what it was billed.
     fn cache_milliseconds(&self, usage: &[u8]) -> i64;

@@ -18,7 +18,7 @@ use std::sync::Arc;
 
 /// Goes up when totals change their form or their meaning, or when more of a title is masked; those of another format are not
 /// known.
-const FORMAT: u8 = 1;
+const FORMAT: u8 = 2;
 
 /// The name of the file in the directory of the cache.
 pub const TOTALS_FILE: &str = "totals";

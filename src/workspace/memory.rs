@@ -1,7 +1,8 @@
 //! What the store knows of the blocks of a session, put on them.
 
 use super::addresses::Addresses;
-use crate::model::{Block, History, Key, Level, MarkAddress, MarkKind, Pin, Session};
+use crate::engine::Reading;
+use crate::model::{Block, History, Key, Level, MarkAddress, MarkKind, Pin, Session, Slot};
 use rustc_hash::FxHashMap;
 
 /// Writes pins, the selection of the user, and what other programs changed into the blocks of a session.
@@ -48,6 +49,28 @@ pub fn apply(session: &mut Session, history: &History, turn: u32, focus_turns: u
             block.changed_elsewhere = block.marker.map_or(Level::Original, |marker| marker.level) != level;
         }
     }
+}
+
+/// Whether a change wrote an estimate in place of what the last response of the window was billed, and that stands there still.
+pub fn is_bill_changed(reading: &Reading, history: &History) -> bool {
+    if history.operations.is_empty() {
+        return false;
+    }
+    let rows = &reading.session.rows;
+    let billed = |row: &u32| rows[*row as usize].usage.is_some_and(|usage| usage.sent() > 0);
+    let Some(last) = reading.window.rows.iter().copied().rfind(billed) else { return false };
+    let message = rows[last as usize].message;
+    let addresses = Addresses::new(&reading.session);
+    let same = |row: &u32| *row == last || message.is_some() && rows[*row as usize].message == message;
+    let changed = |row: u32| {
+        let edits = || {
+            let edits = history.operations.iter().flat_map(|operation| &operation.edits);
+            edits.filter(|edit| edit.slot == Slot::Usage && Some(edit.row) == addresses.any(row))
+        };
+        // Undone is what is again as it was before the first edit.
+        edits().next().map(|edit| edit.before) != edits().next_back().map(|edit| edit.after)
+    };
+    (0..rows.len() as u32).filter(same).any(changed)
 }
 
 /// Whether a block is still the one that was marked: by its content, or because only aperture changed it.

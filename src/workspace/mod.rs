@@ -128,6 +128,9 @@ impl<'a> Workspace<'a> {
         reading.known = known;
         let turn = reading.turns.len() as u32;
         memory::apply(&mut reading.session, &history, turn, settings.focus_turns);
+        if memory::is_bill_changed(&reading, &history) {
+            reading.price.without_bill();
+        }
         Ok(Workspace { disk, provider, path, location, reading, history })
     }
 

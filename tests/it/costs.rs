@@ -241,6 +241,105 @@ fn every_report_gives_the_same_figure() {
     }
 }
 
+/// What the responses were billed, as programs that add it up read it.
+fn bills(sandbox: &Sandbox) -> Vec<[u64; 3]> {
+    let file = bytes(sandbox);
+    let rows = file.split(|byte| *byte == b'\n').filter(|row| !row.is_empty());
+    let rows = rows.map(|row| serde_json::from_slice::<Value>(row).unwrap()).filter(|row| row["type"] == "assistant");
+    let figure = |row: &Value, name: &str| row["message"]["usage"][name].as_u64().unwrap();
+    rows.map(|row| ["input_tokens", "cache_creation_input_tokens", "cache_read_input_tokens"].map(|name| figure(&row, name)))
+        .collect()
+}
+
+/// The client that reads its fullness beside the bills keeps them; the report says where they change.
+#[test]
+fn bills_stay_where_the_client_allows_it() {
+    for (version, changed) in [("2.1.330", false), ("2.1.200", true)] {
+        let sandbox = sandbox_of(&[OLDER; 3], version);
+        let (before, full) = (bills(&sandbox), window(&sandbox));
+        let line = format!("compress {RESULT} --level minimal");
+        assert_eq!(run(&sandbox, &format!("{line} --dry-run")).stdout.contains("add up bills"), changed, "{version}");
+        assert_eq!(json(&sandbox, &line, "change")["bills_changed"], changed, "{version}");
+        assert_eq!(bills(&sandbox) != before, changed, "{version}");
+        assert!(window(&sandbox) < full - 500.0, "{version}");
+        // Totals are read by another way.
+        let listed = json(&sandbox, "sessions", "sessions")["sessions"][0]["window_tokens"].as_f64().unwrap();
+        assert!((listed - window(&sandbox)).abs() <= 1.0, "{version}: {listed}");
+        done(&sandbox, "undo");
+        assert_eq!(bills(&sandbox), before, "{version}");
+    }
+}
+
+#[test]
+fn only_what_was_billed_is_called_billed() {
+    for version in ["2.1.330", "2.1.200"] {
+        let sandbox = sandbox_of(&[OLDER; 3], version);
+        let billed = json(&sandbox, "status", "status");
+        assert_eq!((&billed["tokens"]["basis"], &billed["changed_since_bill"]), (&json!("measured"), &json!(false)));
+        let measured = billed["measured"].as_u64().unwrap();
+        done(&sandbox, &format!("compress {RESULT} --level minimal"));
+        let status = json(&sandbox, "status", "status");
+        assert_eq!((&status["measured"], &status["changed_since_bill"]), (&Value::Null, &json!(true)), "{version}");
+        assert_eq!(status["tokens"]["basis"], "estimated", "{version}");
+        let text = done(&sandbox, "status");
+        assert!(text.contains("billed    nothing since the window was changed") && text.contains("  ~"), "{text}");
+        done(&sandbox, "undo");
+        assert_eq!(json(&sandbox, "status", "status")["measured"], measured, "{version}");
+        done(&sandbox, "redo");
+        assert_eq!(json(&sandbox, "status", "status")["measured"], Value::Null, "{version}");
+        // The next response is billed again.
+        let rows = bytes(&sandbox);
+        let last: Value =
+            serde_json::from_slice(rows.split(|byte| *byte == b'\n').rfind(|row| !row.is_empty()).unwrap()).unwrap();
+        let mut next = last.clone();
+        next["parentUuid"] = last["uuid"].clone();
+        next["uuid"] = "00000099-aaaa-4aaa-8aaa-aaaaaaaaaaaa".into();
+        next["requestId"] = "req_next".into();
+        next["message"]["id"] = "msg_next".into();
+        next["message"]["usage"] = json!({ "input_tokens": 10, "cache_read_input_tokens": 14_000, "cache_creation_input_tokens": 0, "output_tokens": 20 });
+        fs::write(session(&sandbox), [rows.as_slice(), format!("{next}\n").as_bytes()].concat()).unwrap();
+        let status = json(&sandbox, "status", "status");
+        assert_eq!((&status["measured"], &status["tokens"]["basis"]), (&json!(14_010), &json!("measured")), "{version}");
+    }
+}
+
+/// What the summary of a change says of a block is what the next report says of it.
+#[test]
+fn each_block_has_the_same_figure_in_every_report() {
+    let fixtures = ["tools-and-spill", "older-model"].map(Sandbox::of);
+    let sessions = fixtures.into_iter().chain([sandbox_of(&[BINDS; 8], "2.1.330"), sandbox_of(&[OLDER; 8], "2.1.200")]);
+    for (place, sandbox) in sessions.enumerate() {
+        let figures = |change: &Value, name: &str| -> Vec<(u64, f64)> {
+            let changes = change["changes"].as_array().unwrap().iter();
+            changes.map(|change| (change["number"].as_u64().unwrap(), change[name].as_f64().unwrap())).collect()
+        };
+        let same = |what: &str, found: &[(u64, f64)], expected: &[(u64, f64)]| {
+            assert_eq!(found.len(), expected.len(), "{what} {place}");
+            for (found, expected) in found.iter().zip(expected) {
+                assert!(
+                    found.0 == expected.0 && (found.1 - expected.1).abs() <= 1.0,
+                    "{what} {place}: {found:?}, not {expected:?}"
+                );
+            }
+        };
+        let line = "compress --stale --preset aggressive";
+        let before = figures(&json(&sandbox, &format!("{line} --dry-run"), "change"), "tokens_before");
+        let change = json(&sandbox, line, "change");
+        let after = figures(&change, "tokens_after");
+        assert!(after.len() > 2, "{place}");
+        same("before", &figures(&change, "tokens_before"), &before);
+        let blocks = json(&sandbox, "blocks all", "blocks");
+        let blocks = blocks["blocks"].as_array().unwrap().iter();
+        let of = |block: &Value| (block["number"].as_u64().unwrap(), block["tokens"]["value"].as_f64().unwrap());
+        let shown: Vec<(u64, f64)> =
+            blocks.map(of).filter(|(number, _)| after.iter().any(|(other, _)| other == number)).collect();
+        same("blocks", &shown, &after);
+        let back = json(&sandbox, "undo", "change");
+        same("undo from", &figures(&back, "tokens_before"), &after);
+        same("undo to", &figures(&back, "tokens_after"), &before);
+    }
+}
+
 /// Output of a command that the client ran is no prompt, shortened or not.
 #[test]
 fn a_shortened_row_becomes_no_turn() {

@@ -35,8 +35,10 @@ pub struct Price {
     pub total: Tokens,
     /// What is sent and not in the file: system prompt, tool definitions, reminders of older clients.
     pub outside: Tokens,
-    /// Input tokens of the last call in the window, as billed.
+    /// Input tokens of the last call in the window, as billed; none where a change of the window wrote an estimate in its place.
     pub measured: Option<u64>,
+    /// Whether a change of the window wrote an estimate in place of the last bill.
+    pub changed_since_bill: bool,
     /// How far the estimates were from this session's bills.
     pub accuracy: Accuracy,
     /// The family whose figures the estimates rest on.
@@ -45,6 +47,13 @@ pub struct Price {
 }
 
 impl Price {
+    /// The same, where the figure of the last response is an estimate: a change of the window wrote it there.
+    pub fn without_bill(&mut self) {
+        self.measured = None;
+        self.changed_since_bill = true;
+        self.total.0.basis = Basis::Estimated;
+    }
+
     /// What a block would cost with another content, by what it costs with this one.
     pub fn revised(&self, before: &Block, after: &Block) -> TokenCount {
         let family = self.family.0;
@@ -117,6 +126,13 @@ pub struct Bills {
     costs: Vec<TokenCount>,
     accuracy: Accuracy,
     family: Counting,
+}
+
+impl Bills {
+    /// What each block costs, in file order.
+    pub fn costs(self) -> Vec<TokenCount> {
+        self.costs
+    }
 }
 
 /// Holds the estimates of all blocks against the bills of the session.

@@ -94,8 +94,12 @@ impl ProviderAdapter for ClaudeCode {
         write::decode(value)
     }
 
-    fn usage(&self, value: &[u8], sent: u64) -> Option<Vec<u8>> {
-        write::usage(value, sent)
+    fn usage(&self, value: &[u8], sent: u64, row: &[u8]) -> Option<Vec<u8>> {
+        write::usage(value, sent, write::reads_iterations(row))
+    }
+
+    fn same_bills(&self, before: &[u8], after: &[u8]) -> bool {
+        write::same_bills(before, after)
     }
 
     fn cache_milliseconds(&self, usage: &[u8]) -> i64 {

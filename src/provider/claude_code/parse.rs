@@ -69,6 +69,7 @@ fields! {
         creation = "cache_creation_input_tokens",
         output = "output_tokens",
         details = "output_tokens_details",
+        iterations = "iterations",
     }
 }
 
@@ -292,10 +293,14 @@ fn unusable(row: &mut Row, blocks: &mut Vec<ParsedBlock<'_>>) {
 
 fn usage(value: Option<&RawValue>, row: &mut Row) {
     let Some(usage) = value.and_then(|value| serde_json::from_str::<UsageFields<'_>>(value.get()).ok()) else { return };
+    // What the window was, which of several iterations the last one says.
+    let last = value.filter(|_| usage.iterations.is_some_and(|list| list.get().len() > 2)).and_then(super::write::last_iteration);
+    let last = last.and_then(|last| serde_json::from_str::<UsageFields<'_>>(last.get()).ok());
+    let window = last.as_ref().unwrap_or(&usage);
     row.usage = Some(Usage {
-        input: number(usage.input).unwrap_or_default(),
-        cache_read: number(usage.read).unwrap_or_default(),
-        cache_creation: number(usage.creation).unwrap_or_default(),
+        input: number(window.input).unwrap_or_default(),
+        cache_read: number(window.read).unwrap_or_default(),
+        cache_creation: number(window.creation).unwrap_or_default(),
         output: number(usage.output).unwrap_or_default(),
     });
     if let Some(tokens) = usage.details.and_then(|details| number(member(details, "thinking_tokens"))) {

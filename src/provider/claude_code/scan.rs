@@ -1,4 +1,5 @@
 use super::parse;
+use super::write::last_iteration;
 use crate::model::{Event, Flags, Key, RowKind};
 use crate::provider::json::{fields, is_true, number, text_of};
 use crate::provider::{ParsedRow, Scanner, Totals};
@@ -40,7 +41,7 @@ fields! {
     ResponseMessage {
         id = "id",
         model = "model",
-        usage: Figures = "usage",
+        usage = "usage",
     }
 }
 
@@ -51,6 +52,7 @@ fields! {
         read = "cache_read_input_tokens",
         creation = "cache_creation_input_tokens",
         output = "output_tokens",
+        iterations = "iterations",
     }
 }
 
@@ -135,13 +137,17 @@ impl Scan {
 
 impl Side {
     fn response(&mut self, row: &Response<'_>) {
-        let Some((message, usage)) = row.message.and_then(|message| Some((message, message.usage?))) else { return };
+        let Some((message, value)) = row.message.and_then(|message| Some((message, message.usage?))) else { return };
+        let Ok(usage) = serde_json::from_str::<Figures<'_>>(value.get()) else { return };
         let model = text_of(message.model).unwrap_or_default();
         if model == "<synthetic>" {
             return;
         }
         let count = |value| number(value).unwrap_or_default();
-        let sent = count(usage.input) + count(usage.read) + count(usage.creation);
+        let last = usage.iterations.filter(|list| list.get().len() > 2).and_then(|_| last_iteration(value));
+        let last = last.and_then(|last| serde_json::from_str::<Figures<'_>>(last.get()).ok());
+        let window = last.as_ref().unwrap_or(&usage);
+        let sent = count(window.input) + count(window.read) + count(window.creation);
         let output = count(usage.output);
         let id = text_of(message.id).map(|id| Key::of(&id));
         let totals = &mut self.totals;
@@ -162,7 +168,8 @@ impl Side {
         self.message_output = self.message_output.max(output);
         totals.window_tokens = sent + self.message_output;
         totals.peak_tokens = totals.peak_tokens.max(sent);
-        totals.moved_on = false;
+        // A change of the window wrote an estimate beside the bill.
+        totals.moved_on = last.is_some() && sent != count(usage.input) + count(usage.read) + count(usage.creation);
         if *totals.model != *model {
             totals.model = model.into();
         }

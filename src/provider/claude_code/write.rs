@@ -13,6 +13,8 @@ use std::ops::Range;
 
 /// The first version of the client that is known to understand a row that says which thinking is no longer sent.
 const STRIPS_THINKING: [u32; 3] = [2, 1, 330];
+/// The first client that is known to read from the iterations of a response how full the window is.
+const READS_ITERATIONS: [u32; 3] = [2, 1, 330];
 
 /// The slot through which a block is changed; none for what cannot be, such as thinking, which is signed.
 pub(super) fn slot(row: &[u8], index: u32) -> Option<Slot> {
@@ -97,15 +99,65 @@ pub(super) fn decode(value: &[u8]) -> String {
     }
 }
 
-/// The figures of a response with other input tokens: what was read from the cache gives way first, then what was written
-/// to it, then the rest. The client takes the last of the `iterations` where there are any, so they say the same.
-pub(super) fn usage(value: &[u8], sent: u64) -> Option<Vec<u8>> {
+/// The figures of a response with other input tokens. The client takes the last of the `iterations` where there are any for how full
+/// the window is, while programs that add up bills read the figures beside them: with `keep_bills` only the iteration is
+/// written. In each, what was read from the cache gives way first, then what was written to it, then the rest.
+pub(super) fn usage(value: &[u8], sent: u64, keep_bills: bool) -> Option<Vec<u8>> {
     let usage: &RawValue = serde_json::from_slice(value).ok()?;
-    let mut edits = figures(value, usage, sent)?;
-    if let Some(last) = member(usage, "iterations").and_then(|iterations| elements(iterations).pop()) {
-        edits.extend(figures(value, last, sent).unwrap_or_default());
+    let billed = figures(value, usage, sent)?;
+    let last = last_iteration(usage).and_then(|last| figures(value, last, sent));
+    match (keep_bills, last) {
+        (true, Some(last)) => Some(with_figures(value, last)),
+        (true, None) => {
+            let lowered = with_figures(value, billed);
+            add_iteration(value, usage, serde_json::from_slice(&lowered).ok()?)
+        }
+        (false, last) => Some(with_figures(value, billed.into_iter().chain(last.into_iter().flatten()).collect())),
     }
-    Some(with_figures(value, edits))
+}
+
+/// A value with one more of its `iterations`, which has the figures of `lowered`.
+fn add_iteration(value: &[u8], usage: &RawValue, lowered: &RawValue) -> Option<Vec<u8>> {
+    let figure = |name| number(member(lowered, name)).unwrap_or_default();
+    let entry = format!(
+        r#"{{"type":"message","input_tokens":{},"output_tokens":{},"cache_read_input_tokens":{},"cache_creation_input_tokens":{}}}"#,
+        figure("input_tokens"),
+        figure("output_tokens"),
+        figure("cache_read_input_tokens"),
+        figure("cache_creation_input_tokens"),
+    );
+    let end = |part: &RawValue| part.get().as_ptr() as usize - value.as_ptr() as usize + part.get().len();
+    let (range, text) = match member(usage, "iterations") {
+        Some(list) if !elements(list).is_empty() => (end(list) - 1..end(list) - 1, format!(",{entry}")),
+        Some(list) => (end(list) - list.get().len()..end(list), format!("[{entry}]")),
+        None => (end(usage) - 1..end(usage) - 1, format!(r#","iterations":[{entry}]"#)),
+    };
+    let mut with = value.to_vec();
+    with.splice(range, text.into_bytes());
+    Some(with)
+}
+
+/// The iteration from which the client knows how full the window is: the last one, if it has all figures.
+pub(super) fn last_iteration(usage: &RawValue) -> Option<&RawValue> {
+    let last = elements(member(usage, "iterations")?).pop()?;
+    is_whole(last).then_some(last)
+}
+
+/// Whether an iteration is one of a message, with all figures.
+fn is_whole(iteration: &RawValue) -> bool {
+    const FIGURES: [&str; 4] = ["input_tokens", "output_tokens", "cache_read_input_tokens", "cache_creation_input_tokens"];
+    text_of(member(iteration, "type")).is_some_and(|kind| kind == "message")
+        && FIGURES.iter().all(|name| number(member(iteration, name)).is_some())
+        && FIGURES.iter().filter(|name| **name != "output_tokens").any(|name| number(member(iteration, name)) != Some(0))
+}
+
+/// Whether what a response was billed is the same in two of its figures.
+pub(super) fn same_bills(before: &[u8], after: &[u8]) -> bool {
+    let figures = |value: &[u8]| {
+        let usage = serde_json::from_slice::<&RawValue>(value).ok()?;
+        Some(["input_tokens", "cache_read_input_tokens", "cache_creation_input_tokens"].map(|name| number(member(usage, name))))
+    };
+    figures(before) == figures(after)
 }
 
 /// How long the cache entries live that a response wrote, in milliseconds: five minutes, or an hour where it was billed so.
@@ -176,9 +228,19 @@ pub(super) fn leaf(new: &NewRow<'_>) -> Option<Vec<u8>> {
 
 /// Whether the client that wrote a row understands a row that says which thinking is no longer sent.
 pub(super) fn strips_thinking(row: &[u8]) -> bool {
+    is_from(row, STRIPS_THINKING)
+}
+
+/// Whether the client that wrote a row reads from the iterations of a response how full the window is.
+pub(super) fn reads_iterations(row: &[u8]) -> bool {
+    is_from(row, READS_ITERATIONS)
+}
+
+/// Whether a version of the client wrote a row, or a later one.
+fn is_from(row: &[u8], first: [u32; 3]) -> bool {
     let version = parse::fields(row).and_then(|fields| text_of(fields.version)).unwrap_or_default();
     let mut parts = version.split('.').map(|part| part.parse::<u32>().unwrap_or_default());
-    [(); 3].map(|()| parts.next().unwrap_or_default()) >= STRIPS_THINKING
+    [(); 3].map(|()| parts.next().unwrap_or_default()) >= first
 }
 
 /// Whether a row holds the system prompt and the tools as the client first sent them, and sends them from then on.
@@ -321,7 +383,7 @@ mod tests {
     #[test]
     fn the_figures_of_a_response_are_lowered_and_raised() {
         let check = |value: &str, sent, expected: &str| {
-            assert_eq!(String::from_utf8(usage(value.as_bytes(), sent).unwrap()).unwrap(), expected);
+            assert_eq!(String::from_utf8(usage(value.as_bytes(), sent, false).unwrap()).unwrap(), expected);
         };
         let before = r#"{"input_tokens": 5,"cache_creation_input_tokens":20,"cache_read_input_tokens":100,"output_tokens":9}"#;
         check(
@@ -336,10 +398,42 @@ mod tests {
             r#"{"input_tokens": 5,"cache_creation_input_tokens":20,"cache_read_input_tokens":105,"output_tokens":9}"#,
         );
         check(
-            r#"{"input_tokens":5,"iterations":[{"input_tokens":1},{"input_tokens":5,"output_tokens":2}]}"#,
+            r#"{"input_tokens":5,"iterations":[{"input_tokens":1},{"type":"message","input_tokens":5,"output_tokens":2,"cache_read_input_tokens":0,"cache_creation_input_tokens":0}]}"#,
             3,
-            r#"{"input_tokens":3,"iterations":[{"input_tokens":1},{"input_tokens":3,"output_tokens":2}]}"#,
+            r#"{"input_tokens":3,"iterations":[{"input_tokens":1},{"type":"message","input_tokens":3,"output_tokens":2,"cache_read_input_tokens":0,"cache_creation_input_tokens":0}]}"#,
         );
+    }
+
+    #[test]
+    fn bills_stay_where_the_client_reads_an_iteration() {
+        let lowered = |sent: u64| {
+            format!(
+                r#"{{"type":"message","input_tokens":5,"output_tokens":9,"cache_read_input_tokens":{},"cache_creation_input_tokens":20}}"#,
+                sent - 25
+            )
+        };
+        let billed = r#""input_tokens":5,"cache_creation_input_tokens":20,"cache_read_input_tokens":100,"output_tokens":9"#;
+        for (before, after) in [
+            ("", format!(r#","iterations":[{}]"#, lowered(60))),
+            (r#","iterations":[],"speed":"standard""#, format!(r#","iterations":[{}],"speed":"standard""#, lowered(60))),
+            (r#","iterations":null"#, format!(r#","iterations":[{}]"#, lowered(60))),
+            (r#","iterations":[{"type":"other"}]"#, format!(r#","iterations":[{{"type":"other"}},{}]"#, lowered(60))),
+            (&format!(r#","iterations":[{}]"#, lowered(125)), format!(r#","iterations":[{}]"#, lowered(60))),
+        ] {
+            let (before, after) = (format!("{{{billed}{before}}}"), format!("{{{billed}{after}}}"));
+            let written = usage(before.as_bytes(), 60, true).unwrap();
+            assert_eq!(String::from_utf8(written.clone()).unwrap(), after);
+            assert!(same_bills(before.as_bytes(), &written));
+            assert!(!same_bills(before.as_bytes(), &usage(before.as_bytes(), 60, false).unwrap()));
+            let row = |usage: &[u8]| {
+                let usage = std::str::from_utf8(usage).unwrap();
+                parse::parse(format!(r#"{{"type":"assistant","message":{{"content":[],"usage":{usage}}}}}"#).as_bytes())
+                    .row
+                    .usage
+                    .unwrap()
+            };
+            assert_eq!((row(before.as_bytes()).sent(), row(&written).sent()), (125, 60));
+        }
     }
 
     #[test]
@@ -376,7 +470,8 @@ mod tests {
             if let Some(range) = slot(row.as_bytes(), index).and_then(|slot| locate(row.as_bytes(), slot)) {
                 proptest::prop_assert!(row.get(range).is_some());
             }
-            usage(row.as_bytes(), 5);
+            usage(row.as_bytes(), 5, false);
+            usage(row.as_bytes(), 5, true);
             decode(row.as_bytes());
             stub(row.as_bytes());
         }

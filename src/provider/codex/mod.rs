@@ -91,7 +91,7 @@ impl ProviderAdapter for Codex {
         block.kind == BlockKind::Attachment && &*block.label != "skill"
     }
 
-    fn usage(&self, value: &[u8], sent: u64) -> Option<Vec<u8>> {
+    fn usage(&self, value: &[u8], sent: u64, _row: &[u8]) -> Option<Vec<u8>> {
         write::usage(value, sent)
     }
 

@@ -2,21 +2,25 @@
 
 use super::Draft;
 use super::finish::blocks;
+use crate::engine;
 use crate::model::{Block, Edit, RowKind, Slot, Window};
 use crate::workspace::PlanError;
 use crate::workspace::revision::Revision;
 
 impl Draft<'_> {
-    /// What each block of the revision costs.
-    pub(super) fn tokens(&self, revision: &Revision) -> Vec<f64> {
+    /// What each block of the revision costs: one that changed what the next reading says of it.
+    pub(super) fn tokens(&self, revision: &mut Revision) -> Vec<f64> {
         let reading = self.reading();
+        let costs = engine::costs(&mut revision.session, &reading.model);
         let price = |(block, was): (&Block, &Option<u32>)| {
             let old = was.and_then(|was| reading.session.blocks.get(was as usize));
             match old {
                 Some(old) if old.hash == block.hash && old.kind == block.kind => old.tokens.value,
                 Some(old) => match self.known_tokens.get(&old.number) {
                     Some(tokens) => *tokens,
-                    None => reading.price.revised(old, block).value,
+                    // The bills are for all of it, also where the client sends it cut.
+                    None if block.cut.is_some() || old.cut.is_some() => reading.price.revised(old, block).value,
+                    None => costs[block.number as usize - 1].value,
                 },
                 None => reading.price.revised(block, block).value,
             }
@@ -24,8 +28,8 @@ impl Draft<'_> {
         revision.session.blocks.iter().zip(&revision.block_was).map(price).collect()
     }
 
-    /// Puts into what the last response was billed what it would be billed after the plan, so that the client knows how full
-    /// the window is.
+    /// Puts into the figures of the last response what would be sent after the plan, so that the client knows how full the
+    /// window is.
     pub(super) fn lower_figures(&mut self, revision: &mut Revision, window: &Window, tokens: &[f64]) -> Result<(), PlanError> {
         let (provider, reading) = (self.workspace.provider, self.reading());
         let rows = &reading.session.rows;
@@ -52,7 +56,7 @@ impl Draft<'_> {
             let (Some(address), Some(value)) = (self.addresses.of(row), self.value(row, Slot::Usage)) else { continue };
             let sent = rows[row as usize].usage.map_or(0, |usage| usage.sent());
             let sent = (sent as f64 + change).max(1.0) as u64;
-            let written = provider.usage(&value, sent).filter(|written| *written != value);
+            let written = provider.usage(&value, sent, &self.line(row)?).filter(|written| *written != value);
             let fits = |written: &Vec<u8>| self.room(row).is_none_or(|room| written.len() <= value.len() + room);
             let Some(written) = written.filter(|_| !self.edits.contains_key(&place)).filter(fits) else { continue };
             let edit = Edit { row: address, slot: Slot::Usage, before: Some(value), after: Some(written), change: None };

@@ -58,7 +58,7 @@ impl Draft<'_> {
         let reading = self.reading();
         let restored = self.reversal.is_some();
         let (mut revision, window) = self.fit_thinking(known)?;
-        let tokens = self.tokens(&revision);
+        let tokens = self.tokens(&mut revision);
         // An exact reversal restores the figures too, and what it leads to passed the gate before.
         if !restored {
             self.lower_figures(&mut revision, &window, &tokens)?;
@@ -101,8 +101,8 @@ impl Draft<'_> {
     /// The file is another one by now.
     pub fn window_tokens(&self, known: &(dyn Fn(Key) -> Option<u32> + Sync)) -> Result<f64, PlanError> {
         let reading = self.reading();
-        let revision = revise(self, known)?;
-        let tokens = self.tokens(&revision);
+        let mut revision = revise(self, known)?;
+        let tokens = self.tokens(&mut revision);
         let window = self.workspace.provider.window(&revision.session);
         let lost = self.lost_thinking(&revision, &window);
         let before: f64 = reading.in_window().map(|block| block.tokens.value).sum();

@@ -61,11 +61,11 @@ impl Draft<'_> {
     /// The session after the plan, of which the thinking that no longer fits is left out.
     fn without_unfit(&mut self, known: &(dyn Fn(Key) -> Option<u32> + Sync)) -> Result<(Revision, Window), PlanError> {
         let provider = self.workspace.provider;
-        let revision = revise(self, known)?;
+        let mut revision = revise(self, known)?;
         let window = provider.window(&revision.session);
         let Some(first) = self.first_unfit(&revision, &window) else { return Ok((revision, window)) };
         if self.keeps_thinking {
-            return Err(self.bound(&revision, &window));
+            return Err(self.bound(&mut revision, &window));
         }
         self.strip(&revision, &window, first)?;
         // It takes as much room as the session: there need not be two.
@@ -115,7 +115,7 @@ impl Draft<'_> {
     }
 
     /// Why thinking cannot stay.
-    fn bound(&self, revision: &Revision, window: &Window) -> PlanError {
+    fn bound(&self, revision: &mut Revision, window: &Window) -> PlanError {
         let lost = self.lost_thinking(revision, window);
         let tokens = self.tokens(revision);
         let model = blocks(revision, window).find(|block| lost.contains(&block.number));
