@@ -283,3 +283,29 @@ fn a_summary_tells_what_the_user_answered_and_rejected() {
         assert!(told.last().unwrap().contains("tabs, as in all the rest"), "{told:?}");
     }
 }
+
+#[test]
+fn a_digest_takes_the_place_of_a_summary_but_for_the_lines_that_quote_the_user() {
+    let mut talk = Talk::new(9);
+    talk.user(json!("Write the parser by hand, without a library."), json!({}));
+    talk.work();
+    let boundary =
+        json!({"subtype": "compact_boundary", "logicalParentUuid": "u2", "compactMetadata": {"trigger": "auto", "preTokens": 9}});
+    talk.row("system", boundary);
+    talk.rows.last_mut().unwrap()["parentUuid"] = Value::Null;
+    let told = talk.noise(200);
+    let summary = format!("So far:\n{told}- \"Write the parser by hand, without a library.\"\n{}", talk.noise(50));
+    talk.user(json!(summary), json!({"isCompactSummary": true}));
+    (0..12).for_each(|_| talk.work());
+    let sandbox = Sandbox::new();
+    let file = talk.put(&sandbox);
+    let original = std::fs::read(&file).unwrap();
+    let before = sent(&sandbox);
+    sandbox.text(&["compress", "--stale", "--preset", "handoff"]);
+    let after = sent(&sandbox);
+    assert!(before.contains(&told) && !after.contains(&told), "{after}");
+    assert!(after.contains("[handed over: ") && after.contains("minimal from"), "{after}");
+    check("handoff", &["Write the parser by hand, without a library.".to_owned()], &after);
+    sandbox.text(&["undo"]);
+    assert_eq!(std::fs::read(&file).unwrap(), original);
+}
