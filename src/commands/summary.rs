@@ -2,9 +2,9 @@
 
 use super::status;
 use crate::cli::{CommandError, Env, ErrorKind};
-use crate::engine::summary::{Contents, PointKind, needed, summarize};
+use crate::engine::summary::{Contents, PointKind, is_reply, needed, summarize};
 use crate::engine::{Reading, plural};
-use crate::model::{BlockNumber, Role};
+use crate::model::{Block, BlockNumber, Role};
 use crate::output::{BlockRow, ShowReport, ShownBlock, SummaryFormat, SummaryReport};
 use crate::workspace::Workspace;
 use anyhow::anyhow;
@@ -119,7 +119,16 @@ pub(super) fn contents(workspace: &Workspace<'_>) -> Result<Contents, CommandErr
         let tool = reading.block(*number).is_some_and(|block| block.role == Role::ToolUse);
         (*number, if tool { content.sent } else { content.readable })
     });
-    Ok(texts.collect())
+    let mut contents: Contents = texts.collect();
+    // Of what the client put around an answer nothing is told.
+    let replies: Vec<&Block> =
+        numbers.iter().filter_map(|number| reading.block(*number)).filter(|block| is_reply(block)).collect();
+    let whole = workspace.contents(&replies.iter().map(|block| block.number).collect::<Vec<_>>())?;
+    for (block, content) in replies.iter().zip(whole) {
+        let words: Vec<_> = block.words_in(&content.sent).map(|words| reading.known.mask(words).into_owned()).collect();
+        contents.insert(block.number, words.join("\n"));
+    }
+    Ok(contents)
 }
 
 /// All blocks of a turn with their content.

@@ -3,7 +3,7 @@
 use super::draft::{Draft, Folded};
 use super::{Kept, PlanError};
 use crate::engine;
-use crate::model::{BlockKind, Event, Key, Role, RowKind, Session, Slot, ThinkingScope};
+use crate::model::{Block, BlockKind, Event, Key, Role, RowKind, Session, Slot, ThinkingScope};
 use rustc_hash::FxHashMap;
 use std::ops::RangeInclusive;
 
@@ -13,7 +13,7 @@ pub const SUMMARY: &str = "aperture_summary";
 /// What a boundary becomes when it no longer cuts the conversation.
 const UNCUT: &[u8] = br#""compact_boundary_taken_back""#;
 
-/// Words of a prompt and of an answer in a summary.
+/// Characters of a prompt that nobody wrote and of an answer in a summary.
 const PROMPT_CHARACTERS: usize = 300;
 const ANSWER_CHARACTERS: usize = 600;
 
@@ -121,9 +121,20 @@ impl Draft<'_> {
         };
         for turn in reading.turns.iter().filter(|turn| turns.contains(&turn.number)) {
             let blocks = || turn.blocks.iter().filter_map(|number| reading.block(*number));
-            let prompt = blocks().find(|block| block.role == Role::User && block.kind == BlockKind::Text);
-            let prompt = prompt.map(|block| content(block.number)).transpose()?.unwrap_or_default();
-            text.push_str(&format!("Turn {}: {}\n", turn.number, short(&prompt, PROMPT_CHARACTERS)));
+            let mut said = blocks().filter(|block| !block.words.is_empty()).peekable();
+            let opens = said.next_if(|block| block.kind != BlockKind::ToolResult);
+            let prompt = || blocks().find(|block| block.role == Role::User && block.kind == BlockKind::Text);
+            let asked = match (opens, prompt()) {
+                (Some(block), _) => self.said(block)?,
+                (None, Some(block)) => short(&content(block.number)?, PROMPT_CHARACTERS),
+                (None, None) => String::new(),
+            };
+            text.push_str(&format!("Turn {}: {asked}\n", turn.number));
+            for block in said {
+                let tool = block.tool.as_deref().filter(|_| block.kind == BlockKind::ToolResult);
+                let to = tool.map(|tool| format!(" ({})", tool.name)).unwrap_or_default();
+                text.push_str(&format!("  the user said{to}: {}\n", self.said(block)?));
+            }
             let mut tools: Vec<(String, u32)> = Vec::new();
             let mut places: FxHashMap<String, usize> = FxHashMap::default();
             for block in blocks().filter(|block| block.kind == BlockKind::ToolUse) {
@@ -145,6 +156,15 @@ impl Draft<'_> {
             }
         }
         Ok(text.trim_end().to_owned())
+    }
+
+    /// What a person said in a block, each part as it was up to a bound, without credentials.
+    fn said(&self, block: &Block) -> Result<String, PlanError> {
+        let content = self.content(block.number)?;
+        let known = &self.workspace.reading.known;
+        // Before anything is cut, as above.
+        let words = block.words_in(&content).map(|words| engine::bounded_words(&known.mask(words)).into_owned());
+        Ok(words.collect::<Vec<_>>().join("\n"))
     }
 
     /// Takes back what the last compaction of the client cut, where its rows are still in the file.

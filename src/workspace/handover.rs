@@ -4,8 +4,17 @@ use super::draft::{Draft, Folded};
 use super::{PlanError, Scope};
 use crate::engine::summary::{Contents, briefing, needed};
 use crate::engine::{self, Old, Preset, Rules};
-use crate::model::{Block, BlockKind, BlockNumber, Role, RowKind};
+use crate::model::{Block, BlockKind, BlockNumber, Level, Role, RowKind, Zone};
 use rustc_hash::FxHashSet;
+
+/// Why a summary of the client is no longer there.
+const SUMMARY_REASON: &str = "in the digest";
+
+/// Bytes of a line from which on it is known again where it is quoted, and how many of it are compared.
+const QUOTE_BYTES: usize = 16;
+const QUOTED_BYTES: usize = 48;
+/// Lines of the latest prompts that are looked for.
+const QUOTABLE: usize = 2_000;
 
 /// Calls of tools that stay as they are, with all that was said since.
 const CALLS: usize = 3;
@@ -49,9 +58,16 @@ pub fn hand_over(draft: &mut Draft<'_>, preset: &Preset, scope: &Scope, rules: &
     let stays: FxHashSet<u32> = if linked { chain[..start].iter().map(|(row, _)| *row).collect() } else { FxHashSet::default() };
     let from = if linked { chain[start].0 } else { 0 };
     let before = reading.window.blocks.iter().take_while(|number| **number != kept).filter_map(|number| reading.block(*number));
-    let goes = |block: &&Block| block.row >= from && !stays.contains(&block.row) && (linked || !of_client(block));
+    let summary = summary_before(draft, &chain[..start], rules)?;
+    let goes = |block: &&Block| {
+        Some(block.number) == summary || block.row >= from && !stays.contains(&block.row) && (linked || !of_client(block))
+    };
     let old: Vec<&Block> = before.filter(goes).collect();
-    let contents = old.iter().map(|block| content(draft, block)).collect::<Result<Vec<_>, PlanError>>()?;
+    let summary = summary.filter(|summary| old.iter().any(|block| block.number == *summary));
+    let mut contents = old.iter().map(|block| content(draft, block)).collect::<Result<Vec<_>, PlanError>>()?;
+    for (block, (content, words)) in old.iter().zip(&mut contents).filter(|(block, _)| Some(block.number) == summary) {
+        *words = quotes(draft, block, content)?;
+    }
     // A digest can stand for what a compaction left, and needs not hold what the client sends anew.
     let again = |block: &Block| engine::is_compacted(reading, block) || draft.workspace.provider.sends_again(block);
     let ground = |block: &Block| engine::is_ground(reading, block) && !again(block);
@@ -67,7 +83,12 @@ pub fn hand_over(draft: &mut Draft<'_>, preset: &Preset, scope: &Scope, rules: &
     if digest.len() as u64 * 2 > old.iter().map(|block| block.bytes).sum() {
         return Ok(Handover::Nothing("a digest would save less than half of what is old"));
     }
-    let folded: Vec<BlockNumber> = old.iter().map(|block| block.number).collect();
+    let folded: Vec<BlockNumber> = old.iter().map(|block| block.number).filter(|number| Some(*number) != summary).collect();
+    if let Some((number, block)) = summary.and_then(|number| Some((number, reading.block(number)?))) {
+        let tokens = draft.original(number).map_or(block.tokens.value, |original| original.tokens);
+        let line = engine::marker::Line { number, tokens, label: "", reason: SUMMARY_REASON, hint: "" };
+        draft.replace(number, Level::Minimal, &engine::marker::line(Level::Minimal, &line), SUMMARY_REASON)?;
+    }
     if linked {
         let next = chain[start..].iter().map(|(row, _)| *row).find(|row| *row == first_row).ok_or(PlanError::NoWay)?;
         draft.bridge(chain[start].0, next, &digest)?;
@@ -78,6 +99,43 @@ pub fn hand_over(draft: &mut Draft<'_>, preset: &Preset, scope: &Scope, rules: &
     }
     draft.folded = Some(Folded::Blocks(folded.iter().copied().collect()));
     Ok(Handover::Folded(folded))
+}
+
+/// What the last compaction of the client left in front of all that goes, where it can be shortened: the digest tells what of it counts.
+fn summary_before(draft: &Draft<'_>, stays: &[(u32, u32)], rules: &Rules) -> Result<Option<BlockNumber>, PlanError> {
+    let reading = &draft.workspace.reading;
+    let blocks = stays.iter().flat_map(|(row, _)| reading.session.blocks_of(*row));
+    let is_summary = |block: &&Block| {
+        engine::is_compacted(reading, block)
+            && block.kind == BlockKind::Text
+            && block.role == Role::User
+            && block.words.is_empty()
+    };
+    let Some(block) = blocks.into_iter().find(is_summary) else { return Ok(None) };
+    let held = block.pin.is_some() || block.focused || block.level == Level::Archived || draft.immutable(block.number)?.is_some();
+    if held || rules.protect(block, &draft.content(block.number)?) {
+        return Ok(None);
+    }
+    Ok(Some(block.number))
+}
+
+/// The lines of a client's summary in which it quotes what a person said before it, and no prompt of the window does.
+fn quotes(draft: &Draft<'_>, summary: &Block, content: &str) -> Result<Vec<String>, PlanError> {
+    let reading = &draft.workspace.reading;
+    let blocks = &reading.session.blocks;
+    let before = blocks[..blocks.partition_point(|block| block.row < summary.row)].iter();
+    let mut said: FxHashSet<String> = FxHashSet::default();
+    for block in before.rev().filter(|block| block.position.zone == Zone::Cold && !block.words.is_empty()) {
+        let text = draft.content(block.number)?;
+        let lines = block.words_in(&text).flat_map(str::lines).map(str::trim).filter(|line| line.len() >= QUOTE_BYTES);
+        // A summary may quote no more than the beginning.
+        said.extend(lines.map(|line| line[..line.floor_char_boundary(QUOTED_BYTES)].to_owned()));
+        if said.len() > QUOTABLE {
+            break;
+        }
+    }
+    let quotes = |line: &&str| said.iter().any(|said| line.contains(&**said));
+    Ok(content.lines().filter(quotes).map(|line| line.trim().to_owned()).collect())
 }
 
 /// What a block said to people before aperture first changed it, or what it says where that is not known; and of that the words

@@ -238,3 +238,74 @@ fn what_a_person_said_stays_at_every_level_that_is_asked_for() {
     sandbox.text(&["compress", "--stale", "--preset", "aggressive"]);
     check("again", &talk.words, &sent(&sandbox));
 }
+
+#[test]
+fn a_note_of_folded_turns_tells_all_that_a_person_said() {
+    for seed in 5..=8 {
+        let mut talk = Talk::whole(seed);
+        // More than a line of it, and less than is cut.
+        let long = format!("Then mind this:\n{}and that is all.", "a rule that counts, é\n".repeat(120));
+        talk.user(json!(long), json!({}));
+        talk.words.push(long);
+        talk.work();
+        talk.person(0);
+        talk.work();
+        let sandbox = Sandbox::new();
+        talk.put(&sandbox);
+        let turns = sandbox.json(&["summary"], "aperture.summary/1")["turn_count"].as_u64().unwrap();
+        let before = sent(&sandbox);
+        sandbox.text(&["compact", &format!("1..{}", turns - 1)]);
+        let after = sent(&sandbox);
+        assert!(after.len() * 2 < before.len(), "{} of {}", after.len(), before.len());
+        check("compact", &talk.words, &after);
+    }
+}
+
+#[test]
+fn a_summary_tells_what_the_user_answered_and_rejected() {
+    let mut talk = Talk::new(1);
+    talk.person(0);
+    let id = talk.call("AskUserQuestion", json!({"questions": [{"question": "Which?"}]}));
+    let shown = json!({"toolUseResult": {"answers": {"Which?": "tabs, as in all the rest"}}});
+    talk.result(&id, json!("The user answered: \"Which?\"=\"tabs, as in all the rest\". Go on."), false, shown);
+    talk.work();
+    let id = talk.call("Bash", json!({"command": "rm -r target"}));
+    let rejected = "The user doesn't want to proceed with this tool use. To go on, the user said:\nkeep what is built";
+    talk.result(&id, json!(rejected), true, json!({"toolUseResult": format!("Error: {rejected}")}));
+    talk.work();
+    let sandbox = Sandbox::new();
+    talk.put(&sandbox);
+    let summary = sandbox.json(&["summary"], "aperture.summary/1");
+    for points in [&summary["turns"][0]["summary"]["points"], &summary["current"]["points"]] {
+        let replied = points.as_array().unwrap().iter().find(|point| point["kind"] == "replied").unwrap();
+        let told: Vec<&str> = replied["parts"].as_array().unwrap().iter().map(|part| part["text"].as_str().unwrap()).collect();
+        assert!(told.iter().any(|told| told.ends_with("keep what is built")), "{told:?}");
+        assert!(told.last().unwrap().contains("tabs, as in all the rest"), "{told:?}");
+    }
+}
+
+#[test]
+fn a_digest_takes_the_place_of_a_summary_but_for_the_lines_that_quote_the_user() {
+    let mut talk = Talk::new(9);
+    talk.user(json!("Write the parser by hand, without a library."), json!({}));
+    talk.work();
+    let boundary =
+        json!({"subtype": "compact_boundary", "logicalParentUuid": "u2", "compactMetadata": {"trigger": "auto", "preTokens": 9}});
+    talk.row("system", boundary);
+    talk.rows.last_mut().unwrap()["parentUuid"] = Value::Null;
+    let told = talk.noise(200);
+    let summary = format!("So far:\n{told}- \"Write the parser by hand, without a library.\"\n{}", talk.noise(50));
+    talk.user(json!(summary), json!({"isCompactSummary": true}));
+    (0..12).for_each(|_| talk.work());
+    let sandbox = Sandbox::new();
+    let file = talk.put(&sandbox);
+    let original = std::fs::read(&file).unwrap();
+    let before = sent(&sandbox);
+    sandbox.text(&["compress", "--stale", "--preset", "handoff"]);
+    let after = sent(&sandbox);
+    assert!(before.contains(&told) && !after.contains(&told), "{after}");
+    assert!(after.contains("[handed over: ") && after.contains("minimal from"), "{after}");
+    check("handoff", &["Write the parser by hand, without a library.".to_owned()], &after);
+    sandbox.text(&["undo"]);
+    assert_eq!(std::fs::read(&file).unwrap(), original);
+}

@@ -9,7 +9,7 @@ use super::need::Need;
 use super::select::{Costs, Text, select};
 use crate::engine::reduce::{KeptPieces, Piece, Style, line_pieces, whole_name, without_number};
 use crate::engine::summary::{Point, PointKind};
-use crate::engine::{Reading, amount, choices, items, label, terms_of};
+use crate::engine::{Reading, amount, choices, is_compacted, items, label, terms_of};
 use crate::model::{Block, BlockKind, BlockNumber, Level, Role, ToolVerb, Zone};
 use rustc_hash::FxHashSet;
 use std::borrow::Cow;
@@ -17,16 +17,59 @@ use std::fmt::Write;
 use std::ops::Range;
 
 /// In a digest a name has a space behind it, and a line its line end.
-const COSTS: Costs = Costs { piece_bytes: 1.0, name_bytes: 1.0, name_share: 1.0 };
+const COSTS: Costs = Costs { piece_bytes: 5.0, name_bytes: 1.0, name_share: 1.0 };
+/// What the words of a client's own summary are worth of those of a tool: they were chosen from all that stood before it.
+const SUMMARY_WEIGHT: f32 = 2.0;
 /// Bytes of a content beside the words of a person that are worth a look.
 const REST_BYTES: usize = 150;
-/// Bytes of a prompt that is not the newest from which on most of it was pasted, and what of its ends stays.
-const LONG_PROMPT_BYTES: usize = 1_400;
-const HEAD_BYTES: usize = 600;
-const TAIL_BYTES: usize = 300;
+/// Bytes of instructions from which on their beginning and end are enough.
+const LONG_GROUND_BYTES: usize = 1_400;
+const GROUND_ENDS: Ends = Ends { head: 600, tail: 300 };
+/// Bytes of what a person said at once from which on most of it was pasted, and what of its ends stays then.
+const LONG_WORDS_BYTES: usize = 4_000;
+const WORDS_ENDS: Ends = Ends { head: 600, tail: 300 };
+/// The same of the newest prompt.
+const LONG_NEWEST_BYTES: usize = 8_000;
+const NEWEST_ENDS: Ends = Ends { head: 5_000, tail: 2_500 };
 /// Bytes up to which a prompt is understood only from what the agent said before it, and of that what is shown.
 const NOD_BYTES: usize = 80;
-const BEFORE_BYTES: usize = 600;
+const BEFORE_BYTES: usize = 300;
+
+/// How many bytes stay of the beginning and of the end of a long text.
+#[derive(Clone, Copy)]
+struct Ends {
+    head: usize,
+    tail: usize,
+}
+
+impl Ends {
+    /// The beginning of a text, up to the end of a line.
+    fn head_of(self, text: &str) -> &str {
+        let head = &text[..text.floor_char_boundary(self.head)];
+        head.rfind('\n').filter(|at| *at > self.head / 2).map_or(head, |at| &head[..at])
+    }
+
+    /// The end of a text, from the beginning of a line.
+    fn tail_of(self, text: &str) -> &str {
+        let tail = &text[text.ceil_char_boundary(text.len().saturating_sub(self.tail))..];
+        tail.find('\n').filter(|at| *at < self.tail / 2).map_or(tail, |at| &tail[at + 1..])
+    }
+
+    /// Both, with a line between them that is made from the number of bytes left out.
+    fn of(self, text: &str, gap: &dyn Fn(usize) -> String) -> String {
+        let (head, tail) = (self.head_of(text), self.tail_of(text));
+        format!("{head}{}{tail}", gap(text.len().saturating_sub(head.len() + tail.len())))
+    }
+}
+
+/// What a person said at once, as a digest and a summary of turns tell it: verbatim; of a very long text, most of which was
+/// pasted, the beginning, the end and how much is between them.
+pub fn bounded_words(words: &str) -> Cow<'_, str> {
+    match words.len() > LONG_WORDS_BYTES {
+        true => WORDS_ENDS.of(words, &|bytes| format!("\n[… {bytes} bytes …]\n")).into(),
+        false => words.into(),
+    }
+}
 
 /// A block that a digest stands for.
 pub struct Old<'a> {
@@ -58,9 +101,10 @@ impl Old<'_> {
         self.content.len().saturating_sub(self.words_bytes())
     }
 
-    /// Whether only its ends stand in the digest when it is not the newest prompt.
-    fn is_long(&self) -> bool {
-        self.block.kind != BlockKind::ToolResult && self.words_bytes() > LONG_PROMPT_BYTES
+    /// What stays of its ends, where those are all that stands in the digest of a prompt.
+    fn ends(&self, newest: bool) -> Option<Ends> {
+        let (most, ends) = if newest { (LONG_NEWEST_BYTES, NEWEST_ENDS) } else { (LONG_WORDS_BYTES, WORDS_ENDS) };
+        (self.block.kind != BlockKind::ToolResult && self.words_bytes() > most).then_some(ends)
     }
 }
 
@@ -77,11 +121,13 @@ pub fn digest(reading: &Reading, old: &[Old<'_>], points: &[Point], worth: f32) 
     let briefing = briefing(reading, old, points);
     shown.extend(terms_of(&briefing));
     let newest = newest_prompt(reading).map(|block| block.number);
-    let ends = |old: &Old<'_>| old.is_long() && Some(old.block.number) != newest;
-    let told = |old: &Old<'_>| old.is_whole() || !old.words.is_empty() && old.rest_bytes() < REST_BYTES && !ends(old);
+    let cut = |old: &Old<'_>| old.ends(Some(old.block.number) == newest).is_some();
+    let told = |old: &Old<'_>| old.is_whole() || !old.words.is_empty() && old.rest_bytes() < REST_BYTES && !cut(old);
     let pieces: Vec<Vec<Piece<'_>>> = old.iter().map(|old| if told(old) { Vec::new() } else { pieces(old) }).collect();
     let texts = pieces.iter().zip(old);
-    let texts: Vec<Text<'_>> = texts.map(|(pieces, old)| Text { pieces, line: need.of_line(old.block), weight: 1.0 }).collect();
+    let weight = |old: &Old<'_>| if is_compacted(reading, old.block) { SUMMARY_WEIGHT } else { 1.0 };
+    let texts: Vec<Text<'_>> =
+        texts.map(|(pieces, old)| Text { pieces, line: need.of_line(old.block), weight: weight(old) }).collect();
     let selection = select(&texts, &|term| need.of_name(term), &shown, &COSTS);
     let kept = selection.first(selection.worth_at_least(worth));
     let details = old.iter().zip(&pieces).zip(&kept).map(|((old, pieces), kept)| Detail { old, pieces, kept });
@@ -109,10 +155,10 @@ impl Detail<'_> {
     fn lines(&self) -> Vec<Cow<'_, str>> {
         if self.old.is_whole() {
             let content = self.old.content.trim();
-            if !self.old.ends || content.len() <= LONG_PROMPT_BYTES {
+            if !self.old.ends || content.len() <= LONG_GROUND_BYTES {
                 return vec![Cow::Borrowed(content)];
             }
-            let (head, tail) = (head_of(content), tail_of(content));
+            let (head, tail) = (GROUND_ENDS.head_of(content), GROUND_ENDS.tail_of(content));
             let gap = content.len() - head.len() - tail.len();
             return vec![
                 head.into(),
@@ -223,31 +269,17 @@ fn newest_prompt(reading: &Reading) -> Option<&Block> {
 /// The words of a person, each part as it was; what is left out of a very long prompt is counted.
 fn said(old: &Old<'_>, newest: bool) -> String {
     let gap = |bytes: usize| format!("\n[… {bytes} bytes of this prompt: @recall({})]\n", old.block.number);
-    match (old.words, old.rest_bytes()) {
+    match (old.words, old.ends(newest)) {
         _ if old.block.kind == BlockKind::ToolResult => old.words.join("\n"),
-        ([first, .., last], rest) if !newest && old.is_long() => {
-            let (head, tail) = (head_of(first), tail_of(last));
-            format!("{head}{}{tail}", gap(old.words_bytes() + rest - head.len() - tail.len()))
+        ([words], Some(ends)) => ends.of(words, &gap),
+        ([first, .., last], Some(ends)) => {
+            let (head, tail) = (ends.head_of(first), ends.tail_of(last));
+            let all = old.words_bytes() + old.rest_bytes();
+            format!("{head}{}{tail}", gap(all.saturating_sub(head.len() + tail.len())))
         }
-        ([words], _) if !newest && old.is_long() => {
-            let (head, tail) = (head_of(words), tail_of(words));
-            format!("{head}{}{tail}", gap(words.len() - head.len() - tail.len()))
-        }
-        ([_, _, ..], rest) if rest >= REST_BYTES => old.words.join(&gap(rest)),
+        ([_, _, ..], None) if old.rest_bytes() >= REST_BYTES => old.words.join(&gap(old.rest_bytes())),
         (words, _) => words.join("\n"),
     }
-}
-
-/// The beginning of a long text, up to the end of a line.
-fn head_of(text: &str) -> &str {
-    let head = &text[..text.floor_char_boundary(HEAD_BYTES)];
-    head.rfind('\n').filter(|at| *at > HEAD_BYTES / 2).map_or(head, |at| &head[..at])
-}
-
-/// The end of a long text, from the beginning of a line.
-fn tail_of(text: &str) -> &str {
-    let tail = &text[text.ceil_char_boundary(text.len().saturating_sub(TAIL_BYTES))..];
-    tail.find('\n').filter(|at| *at < TAIL_BYTES / 2).map_or(tail, |at| &tail[at + 1..])
 }
 
 /// The last paragraphs of a text, up to a bound.

@@ -9,7 +9,7 @@ mod select;
 #[cfg(test)]
 mod tests;
 
-pub use digest::{Old, digest};
+pub use digest::{Old, bounded_words, digest};
 pub use level::{Context, reduce};
 pub use need::Need;
 pub use plan::{Left, Outlined, Shortened, Subject, newest, plan_key, why_old};

@@ -3,7 +3,7 @@
 use super::fit::fit;
 use super::plan::{Item, Status, plan};
 use super::sentences::telling;
-use super::turn::{Told, directory, short_path};
+use super::turn::{REPLIED, Told, directory, short_path};
 use super::{Contents, Fillable, Part, Point, PointKind, SESSION_TOKENS, SessionSummary, is_prompt};
 use crate::engine::reduce::declaration;
 use crate::engine::{Reading, plural};
@@ -20,8 +20,10 @@ const LISTED: usize = 8;
 const CONCEPTS: usize = 5;
 /// Entries of a list in a briefing.
 const BRIEFED: usize = 6;
+/// Entries of what is done in one.
+const DONE: usize = 4;
 /// Sentences of what happened in one.
-const TOLD: usize = 2;
+const TOLD: usize = 1;
 /// Characters of an entry in one.
 const BRIEF_CHARACTERS: usize = 140;
 /// The latest edits in which names are looked for.
@@ -36,6 +38,7 @@ pub(super) fn summary(reading: &Reading, contents: &Contents, told: &[Told<'_>])
     let items = plan(blocks, contents);
     let points = [
         (PointKind::Objective, objective(&live)),
+        (PointKind::Replied, live.iter().rev().flat_map(|told| told.replied.iter().rev()).take(REPLIED).cloned().collect()),
         (PointKind::Narrative, narrative(&live)),
         (PointKind::Achieved, achieved(&live, &items)),
         (PointKind::Files, files(reading, &live)),
@@ -72,7 +75,7 @@ pub(super) fn briefing(reading: &Reading, contents: &Contents, told: &[Told<'_>]
     let points = [
         (PointKind::Objective, goal.into_iter().collect()),
         (PointKind::Narrative, latest(narrative(&live))),
-        (PointKind::Achieved, achieved(&live, &items)),
+        (PointKind::Achieved, achieved(&live, &items).into_iter().take(DONE).collect()),
         (PointKind::Changed, changed(reading, &live)),
         (PointKind::State, state(&live, &items)),
         (PointKind::Open, errors),

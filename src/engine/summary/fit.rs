@@ -12,6 +12,7 @@ impl PointKind {
     pub fn label(self) -> &'static str {
         match self {
             PointKind::Asked => "asked",
+            PointKind::Replied => "replied",
             PointKind::Decided => "decided",
             PointKind::Changed => "changed",
             PointKind::Tests => "tests",
@@ -42,7 +43,7 @@ impl PointKind {
     /// Parts that stay until sentences are cut.
     fn least(self) -> usize {
         match self {
-            PointKind::Narrative | PointKind::Objective | PointKind::State => 2,
+            PointKind::Narrative | PointKind::Objective | PointKind::State | PointKind::Replied => 2,
             PointKind::Files | PointKind::Next | PointKind::Changed => 3,
             _ => 1,
         }
@@ -51,7 +52,7 @@ impl PointKind {
     /// How gladly the point is left out when nothing else helps: the highest first.
     fn dispensable(self) -> u8 {
         match self {
-            PointKind::Objective | PointKind::Open | PointKind::State => 0,
+            PointKind::Objective | PointKind::Open | PointKind::State | PointKind::Replied => 0,
             PointKind::Said | PointKind::Next | PointKind::Tests => 1,
             PointKind::Changed | PointKind::Committed | PointKind::Narrative => 2,
             PointKind::Fixed | PointKind::Achieved | PointKind::Files => 3,

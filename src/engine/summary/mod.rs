@@ -29,7 +29,8 @@ pub const TURN_TOKENS: u32 = 120;
 /// Tokens that the summary of a session may take.
 pub const SESSION_TOKENS: u32 = 300;
 
-/// The contents that a summary is made from: for a tool use as it is sent, for everything else as people read it.
+/// The contents that a summary is made from: for a tool use as it is sent, for a reply what the user said in it, for everything else
+/// as people read it.
 pub type Contents = FxHashMap<BlockNumber, String>;
 
 /// What a model could tell better than an extract.
@@ -54,6 +55,8 @@ pub enum Fillable {
 pub enum PointKind {
     /// What the user asked for.
     Asked,
+    /// What else the user said: answers, reasons for rejecting a call, corrections.
+    Replied,
     /// What was decided, and why.
     Decided,
     /// The files that were edited.
@@ -165,6 +168,7 @@ pub fn needed(reading: &Reading) -> Vec<BlockNumber> {
         BlockKind::ToolResult => block.error || verb(block) == Some(ToolVerb::Run),
         _ => false,
     };
+    let tells = |block: &&Block| tells(block) || is_reply(block);
     blocks.filter(tells).map(|block| block.number).collect()
 }
 
@@ -216,6 +220,11 @@ impl Live {
         let mut rows = turn.blocks.iter().filter_map(|number| reading.block(*number)).map(|block| block.row);
         rows.any(|row| row < self.boundary || self.rows.contains(&row))
     }
+}
+
+/// Whether a person said something in a block that is no message of theirs: in the result of a tool, or while the agent worked.
+pub fn is_reply(block: &Block) -> bool {
+    block.kind != BlockKind::Text && !block.words.is_empty()
 }
 
 /// Whether a block is what the user wrote: not what the client wrote in the user's name.

@@ -4,7 +4,7 @@ use super::cleaning::unshortened;
 use super::facts::{Facts, Outcome, answered, facts, outcomes_of};
 use super::fit::{HeaderParts, fit, header};
 use super::sentences::{Sentence, decides, sentences, telling};
-use super::{Contents, Fillable, HEADER_TOKENS, Part, Point, PointKind, TURN_TOKENS, TurnSummary, is_prompt};
+use super::{Contents, Fillable, HEADER_TOKENS, Part, Point, PointKind, TURN_TOKENS, TurnSummary, is_prompt, is_reply};
 use crate::engine::Reading;
 use crate::engine::stop_words::STOP_WORDS;
 use crate::model::{BlockKind, BlockNumber, Role, Turn};
@@ -13,6 +13,8 @@ use crate::model::{BlockKind, BlockNumber, Role, Turn};
 const ASKED: usize = 2;
 const DECIDED: usize = 2;
 const SAID: usize = 3;
+/// What the user said beside it, and of that in all of a session: the latest first.
+pub(super) const REPLIED: usize = 3;
 /// Entries of the other points.
 const LISTED: usize = 6;
 const OPEN: usize = 3;
@@ -26,6 +28,8 @@ pub(super) struct Told<'a> {
     pub facts: Facts,
     /// The sentences of the prompt.
     pub asked: Vec<Part>,
+    /// What the user said beside the prompt, the latest last.
+    pub replied: Vec<Part>,
     /// What the assistant said, sentence by sentence.
     pub words: Vec<(Sentence, BlockNumber)>,
     /// Where among them its last message begins.
@@ -50,7 +54,9 @@ pub(super) fn told<'a>(reading: &Reading, contents: &Contents, turn: &'a Turn, l
     let answered = answered(reading, turn);
     let asks = answered && questions(&words[last..]).next().is_some();
     let outcomes = outcomes_of(&facts, asks, answered);
-    Told { turn, live, facts, asked: asked(reading, contents, turn), words, last, answered, outcomes }
+    let asked = asked(reading, contents, turn);
+    let replied = replied(reading, contents, turn, asked.first().and_then(|part| part.block));
+    Told { turn, live, facts, asked, replied, words, last, answered, outcomes }
 }
 
 /// The sentences of the prompt; a command as it was typed.
@@ -75,6 +81,18 @@ fn asked(reading: &Reading, contents: &Contents, turn: &Turn) -> Vec<Part> {
         }
     }
     preview.into_iter().collect()
+}
+
+/// What the user said in a turn beside its prompt, each time as a whole.
+fn replied(reading: &Reading, contents: &Contents, turn: &Turn, prompt: Option<BlockNumber>) -> Vec<Part> {
+    let blocks = turn.blocks.iter().filter_map(|number| reading.block(*number));
+    let said = blocks.filter(|block| Some(block.number) != prompt && !block.words.is_empty());
+    let said = said.filter(|block| is_reply(block) || is_prompt(reading, block));
+    let parts = said.filter_map(|block| {
+        let content = contents.get(&block.number).map(|content| unshortened(block, content))?;
+        Some(Part::of(&content, block.number)).filter(|part| !part.text.is_empty() && !part.text.starts_with('<'))
+    });
+    parts.collect()
 }
 
 /// The questions at the end of what was said: those of its last paragraphs.
@@ -149,6 +167,7 @@ pub(super) fn summary(reading: &Reading, told: &Told<'_>, clock: &dyn Fn(i64) ->
     let tests = facts.tests.map(|(passed, failed, block)| Part::of(&Outcome::Tests { passed, failed }.words(), block));
     let points = [
         (PointKind::Asked, told.asked.iter().take(ASKED).cloned().collect()),
+        (PointKind::Replied, told.replied.iter().rev().take(REPLIED).cloned().collect()),
         (PointKind::Decided, told.decided(&said)),
         (PointKind::Changed, told.changed(directory(reading))),
         (PointKind::Tests, tests.into_iter().collect()),
