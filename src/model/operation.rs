@@ -451,7 +451,8 @@ pub struct Snapshot {
 impl History {
     /// The operation with a number.
     pub fn operation(&self, id: OperationId) -> Option<&Operation> {
-        self.operations.iter().find(|operation| operation.id == id)
+        let place = self.operations.binary_search_by_key(&id, |operation| operation.id).ok()?;
+        self.operations.get(place)
     }
 
     /// The number of the last operation, 0 before the first.
@@ -459,10 +460,17 @@ impl History {
         self.operations.last().map_or(0, |operation| operation.id)
     }
 
-    /// The operation that took `id` back and is itself in force, if there is one.
+    /// Returns the operation that overrides another one, if there is one: for a change that is not in force, the last undo of it;
+    /// for an undo or a redo, the next one of the same change.
     pub fn undone_by(&self, id: OperationId) -> Option<OperationId> {
-        let inverting = self.operations.iter().rev().filter(|operation| operation.inverts == Some(id));
-        inverting.map(|operation| operation.id).find(|inverse| self.undone_by(*inverse).is_none())
+        let change = self.root(id);
+        let toggles = || self.operations.iter().map(|operation| operation.id).filter(|other| *other != change);
+        let mut toggles = toggles().filter(|other| self.root(*other) == change);
+        if id != change {
+            return toggles.find(|other| *other > id);
+        }
+        let toggles: Vec<OperationId> = toggles.collect();
+        toggles.last().copied().filter(|_| toggles.len() % 2 == 1)
     }
 
     /// The last change that is in force: what `undo` takes back.
@@ -632,6 +640,9 @@ mod tests {
             Some(2),
             None,
         );
+        // An undo of an undo is a redo, and what it redid can be undone again.
+        check(&[(Change, None), (Undo, Some(1)), (Undo, Some(2))], Some(1), Some(3));
+        check(&[(Change, None), (Undo, Some(1)), (Undo, Some(2)), (Undo, Some(1))], None, Some(4));
         check(&[(Change, None), (Undo, Some(1)), (Change, None)], Some(3), None);
         check(&[(Change, None), (Undo, Some(1)), (Change, None), (Undo, Some(3))], None, Some(4));
     }

@@ -121,19 +121,22 @@ impl Draft<'_> {
         };
         for turn in reading.turns.iter().filter(|turn| turns.contains(&turn.number)) {
             let blocks = || turn.blocks.iter().filter_map(|number| reading.block(*number));
-            let mut said = blocks().filter(|block| !block.words.is_empty()).peekable();
-            let opens = said.next_if(|block| block.kind != BlockKind::ToolResult);
+            let spoken: Vec<&Block> = blocks().filter(|block| !block.words.is_empty()).collect();
+            // Each row is read once: a row can have as many blocks as it has bytes.
+            let contents = self.workspace.contents(&spoken.iter().map(|block| block.number).collect::<Vec<_>>())?;
+            let mut said = spoken.into_iter().zip(contents).peekable();
+            let opens = said.next_if(|(block, _)| block.kind != BlockKind::ToolResult);
             let prompt = || blocks().find(|block| block.role == Role::User && block.kind == BlockKind::Text);
             let asked = match (opens, prompt()) {
-                (Some(block), _) => self.said(block)?,
+                (Some((block, content)), _) => self.said(block, &content.sent),
                 (None, Some(block)) => short(&content(block.number)?, PROMPT_CHARACTERS),
                 (None, None) => String::new(),
             };
             text.push_str(&format!("Turn {}: {asked}\n", turn.number));
-            for block in said {
+            for (block, content) in said {
                 let tool = block.tool.as_deref().filter(|_| block.kind == BlockKind::ToolResult);
                 let to = tool.map(|tool| format!(" ({})", tool.name)).unwrap_or_default();
-                text.push_str(&format!("  the user said{to}: {}\n", self.said(block)?));
+                text.push_str(&format!("  the user said{to}: {}\n", self.said(block, &content.sent)));
             }
             let mut tools: Vec<(String, u32)> = Vec::new();
             let mut places: FxHashMap<String, usize> = FxHashMap::default();
@@ -159,12 +162,11 @@ impl Draft<'_> {
     }
 
     /// What a person said in a block, each part as it was up to a bound, without credentials.
-    fn said(&self, block: &Block) -> Result<String, PlanError> {
-        let content = self.content(block.number)?;
+    fn said(&self, block: &Block, content: &str) -> String {
         let known = &self.workspace.reading.known;
         // Before anything is cut, as above.
-        let words = block.words_in(&content).map(|words| engine::bounded_words(&known.mask(words)).into_owned());
-        Ok(words.collect::<Vec<_>>().join("\n"))
+        let words = block.words_in(content).map(|words| engine::bounded_words(&known.mask(words)).into_owned());
+        words.collect::<Vec<_>>().join("\n")
     }
 
     /// Takes back what the last compaction of the client cut, where its rows are still in the file.

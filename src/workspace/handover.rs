@@ -12,6 +12,8 @@ const SUMMARY_REASON: &str = "in the digest";
 
 /// Bytes of a line from which on it is known again where it is quoted, and how many of it are compared.
 const QUOTE_BYTES: usize = 16;
+/// Bytes of a line that can be known as quoted by the quotation marks around it.
+const WORD_BYTES: usize = 4;
 const QUOTED_BYTES: usize = 48;
 /// Lines of the latest prompts that are looked for.
 const QUOTABLE: usize = 2_000;
@@ -127,9 +129,17 @@ fn quotes(draft: &Draft<'_>, summary: &Block, content: &str) -> Result<Vec<Strin
     let mut said: FxHashSet<String> = FxHashSet::default();
     for block in before.rev().filter(|block| block.position.zone == Zone::Cold && !block.words.is_empty()) {
         let text = draft.content(block.number)?;
-        let lines = block.words_in(&text).flat_map(str::lines).map(str::trim).filter(|line| line.len() >= QUOTE_BYTES);
-        // A summary may quote no more than the beginning.
-        said.extend(lines.map(|line| line[..line.floor_char_boundary(QUOTED_BYTES)].to_owned()));
+        for line in block.words_in(&text).flat_map(str::lines) {
+            // Of an answer, what was answered and not the question.
+            let line = line.rsplit("\"=\"").next().unwrap_or(line).trim().trim_end_matches('"');
+            // A summary may quote no more than the beginning; a few words are a quote only between quotation marks.
+            let begin = &line[..line.floor_char_boundary(QUOTED_BYTES)];
+            match line.len() {
+                QUOTE_BYTES.. => drop(said.insert(begin.to_owned())),
+                WORD_BYTES.. => drop(said.insert(format!("\"{line}\""))),
+                _ => {}
+            }
+        }
         if said.len() > QUOTABLE {
             break;
         }

@@ -128,7 +128,7 @@ fn summaries_are_short_and_say_what_stands_there() {
             assert_eq!(summary, sandbox.json(&["summary", &id, "--format", "json"], "aperture.summary/1"));
             let blocks = sandbox.json(&["show", "all|cold", "-s", &id], "aperture.show/1");
             let contents: Vec<String> =
-                blocks["blocks"].as_array().unwrap().iter().map(|block| bare(&block.to_string())).collect();
+                blocks["blocks"].as_array().unwrap().iter().map(|block| bare(&block.to_string().replace("\\n", " "))).collect();
             let mut points: Vec<serde_json::Value> = summary["current"]["points"].as_array().unwrap().clone();
             assert!(summary["current"]["tokens"].as_u64().unwrap() <= 300, "{home}");
             for turn in summary["turns"].as_array().unwrap() {

@@ -207,6 +207,8 @@ fn redact_of_a_block_leaves_the_others() {
           #1  "use [secret:github-token] to fix the deploy of the sh…  redacted  42 → 14
         −28 tokens (10k → 10k)
         the cache is cold (idle 2 h): nothing is paid twice, each turn saves <$0.001
+        the usage of the last response is rewritten until an undo: the client reads there how
+          full the window is; programs that add up bills, such as ccusage, see it too
         1 github-token
         18 credentials elsewhere in the file: --all takes them out too
         credentials in 1 stored original: --forget --yes takes them out of those, for ever
