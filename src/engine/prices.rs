@@ -97,7 +97,7 @@ impl ModelPrice {
 /// The highest price that a settings file may name, in dollars per million tokens.
 const HIGHEST: f64 = 1e6;
 
-/// Dollars per million tokens in a settings file: a number from 0 to [`HIGHEST`]. Sums of larger ones would not be numbers.
+/// Dollars per million tokens in a settings file: a number from 0 to `HIGHEST`. Sums of larger ones would not be numbers.
 #[derive(Clone, Copy, Debug, PartialEq, Deserialize)]
 #[serde(try_from = "f64")]
 pub struct Dollars(f64);
