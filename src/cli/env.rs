@@ -72,7 +72,7 @@ pub struct Env {
     pub model: ModelPolicy,
     paged: bool,
     cached: bool,
-    /// What every text passes on its way out.
+    /// The gate that every text passes on its way out.
     pub gate: Gate,
 }
 

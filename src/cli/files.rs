@@ -140,7 +140,7 @@ pub fn remove(disk: &dyn Disk, path: &Path, ours: &dyn Fn(&Path) -> bool) -> io:
     Ok(())
 }
 
-/// Whether there is anything at a path, be it a link that leads nowhere.
+/// Returns whether there is anything at a path, be it a link that leads nowhere.
 pub fn is_there(path: &Path) -> bool {
     path.symlink_metadata().is_ok()
 }

@@ -42,7 +42,7 @@ pub struct Said {
     pub kept: BTreeMap<Kept, Vec<BlockNumber>>,
     /// What else there is to say.
     pub notes: Vec<String>,
-    /// Whether the report tells stale blocks from others.
+    /// True if the report tells stale blocks from others.
     pub by_state: bool,
 }
 
@@ -202,7 +202,7 @@ fn once(
     Ok(report)
 }
 
-/// What is said of inherited blocks that stay as they are, and the command that changes them where they are.
+/// Returns the message about inherited blocks that are skipped, and the command that changes them in their own session.
 pub(super) fn inherited(env: &Env, workspace: &Workspace<'_>, numbers: &[BlockNumber]) -> (String, String) {
     let session = &workspace.reading.session;
     let row = numbers.first().and_then(|number| workspace.reading.block(*number)).map(|block| block.row);
@@ -224,7 +224,7 @@ pub(super) fn inherited(env: &Env, workspace: &Workspace<'_>, numbers: &[BlockNu
     (what, format!("aperture {} -s {parent} changes them there, for every fork", given.join(" ")))
 }
 
-/// What a plan costs and saves; none where the window stays what it is.
+/// Returns the cost and the savings of a plan; `None` if the window does not change.
 pub(super) fn edit_price(env: &Env, workspace: &Workspace<'_>, drafted: &workspace::Drafted) -> Option<EditPrice> {
     let (plan, reading) = (&drafted.plan, &workspace.reading);
     let facts = EditFacts {
@@ -288,7 +288,7 @@ fn report(
     }
 }
 
-/// Whether what the responses were billed stays as it is in the file.
+/// Returns whether a plan leaves the bills in the file as they are.
 fn keeps_bills(workspace: &Workspace<'_>, plan: &Plan) -> bool {
     let figures = plan.edits.iter().filter(|edit| edit.slot == Slot::Usage);
     let mut figures = figures.filter_map(|edit| Some((edit.before.as_deref()?, edit.after.as_deref()?)));

@@ -134,7 +134,7 @@ fn apply_aim(
     Ok(())
 }
 
-/// What `compress --stale` would cost and save now, by the settings; nothing if it would change nothing.
+/// Plans `compress --stale` with the current settings and returns its cost and savings; `None` if it would change nothing.
 ///
 /// # Errors
 ///

@@ -45,7 +45,8 @@ pub struct ModelText {
 }
 
 impl ModelText {
-    /// Whether it is the message that a client reported: a client reports all text of a row, without the white space around it.
+    /// Returns whether it is the message that a client reported: a client reports all text of a row, without the white space
+    /// around it.
     pub fn is(&self, message: &str) -> bool {
         let whole = self.parts.iter().map(|(_, _, text)| text.as_str()).collect::<Vec<_>>().join("\n");
         trimmed(&whole) == trimmed(message)
@@ -68,7 +69,7 @@ pub fn trimmed(text: &str) -> &str {
     text.trim_matches(|c: char| c.is_whitespace() || c == '\u{feff}')
 }
 
-/// What the model wrote from a turn on, in file order: in its own text as it wrote it, on the live branch, and not in what a
+/// Returns the texts of the model from a turn on, in file order: its own texts on the live branch, and none of those that a
 /// subagent said.
 ///
 /// # Errors

@@ -21,7 +21,7 @@ const STEP: Duration = Duration::from_millis(20);
 /// Commands of one message that count.
 const MOST_COMMANDS: usize = 100;
 
-/// Whether a message has commands.
+/// Returns whether a message has commands.
 pub fn has_commands(message: &str) -> bool {
     !find(message).is_empty()
 }
@@ -52,7 +52,8 @@ fn has_row(env: &Env, message: Option<&str>) -> Result<bool, CommandError> {
     Ok(is_last(session, &texts, message, &|_| Ok(false))?)
 }
 
-/// Whether a message is among the texts that follow the last row of the user side. Texts that `other` names are other messages.
+/// Returns whether a message is among the texts that follow the last row of the user side. Texts that `other` names are other
+/// messages.
 fn is_last(
     session: &Session,
     texts: &[ModelText],

@@ -89,7 +89,7 @@ fn undo_of<'a>(history: &'a History, operation: &'a Operation) -> Result<&'a Ope
     })
 }
 
-/// What there is to say of an undo, redo or restore that is not exact.
+/// Returns the note for an undo, redo or restore that is not exact.
 pub fn inexact(undone: Undone) -> Vec<String> {
     let why = match undone {
         Undone::Exactly => return Vec::new(),

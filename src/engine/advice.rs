@@ -29,13 +29,13 @@ pub struct Advice<'a> {
     pub cache_lifetime_milliseconds: i64,
     /// Whether thinking behind a change goes with it.
     pub binds_thinking: bool,
-    /// What `compress --stale` was planned to cost and save.
+    /// The planned cost and savings of `compress --stale`.
     pub stale: Forecast,
     /// The session as the user named it; none where it is found without a name.
     pub session: Option<&'a str>,
 }
 
-/// What is known of a change before it is made.
+/// The forecast of a change: its cost and savings before it is made.
 #[derive(Clone, Copy, Debug, Default)]
 pub enum Forecast {
     /// It was not planned: its figures are estimated from the reading.
@@ -74,7 +74,7 @@ pub struct Suggestion {
     pub pays_back_turns: Option<f64>,
     /// What it would cost and save, about.
     pub price: Option<EditPrice>,
-    /// Whether the figures are estimates; otherwise the change was planned, and they are those of `--dry-run`.
+    /// True if the figures are estimates; otherwise the change was planned, and they are those of `--dry-run`.
     pub estimated: bool,
 }
 
@@ -193,7 +193,7 @@ impl Advice<'_> {
         Some(suggestion(SuggestionKind::Expand, command, "in use, and there is room for it".to_owned(), &price))
     }
 
-    /// Whether a change of what precedes a thinking block drops it.
+    /// Returns whether a change of what precedes a thinking block drops it.
     fn binds(&self, reading: &Reading, block: &Block) -> bool {
         self.binds_thinking && binding_of(&reading.session, &reading.model, block) != Binding::Free
     }

@@ -5,7 +5,7 @@
 
 use crate::model::{Block, Session};
 
-/// Whether thinking survives a change of what precedes it.
+/// Describes if thinking survives a change of its prefix.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Binding {
     /// The model accepts its thinking behind any prefix.
@@ -24,7 +24,7 @@ const FIRST_GENERATION: u32 = 5;
 /// Numbers from here on are dates.
 const DATES: u32 = 1000;
 
-/// Whether a model binds its thinking, by its name as the API or a cloud provider writes it.
+/// Returns how a model binds its thinking, by its name as the API or a cloud provider writes it.
 pub fn binding(model: &str) -> Binding {
     let Some(at) = model.rfind("claude-") else { return Binding::Unknown };
     let words: Vec<&str> = model[at..].split(|letter: char| !letter.is_ascii_alphanumeric()).collect();
@@ -39,7 +39,7 @@ pub fn binding(model: &str) -> Binding {
     }
 }
 
-/// Whether the model that wrote a block binds its thinking; `model` wrote the blocks whose rows name none.
+/// Returns how the model that wrote a block binds its thinking; `model` wrote the blocks whose rows name none.
 pub fn binding_of(session: &Session, model: &str, block: &Block) -> Binding {
     let written_by = session.rows.get(block.row as usize).and_then(|row| row.model.as_deref());
     binding(written_by.unwrap_or(model))

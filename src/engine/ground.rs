@@ -1,4 +1,4 @@
-//! What the work stands on: instructions, rules, skills in use and memory. It never gets old while it is in force.
+//! Instructions, rules, skills in use and memory: they never go stale while they are in force.
 
 use super::Reading;
 use crate::model::{Block, Event, Flags, Role, RowKind, ToolVerb};
@@ -18,7 +18,8 @@ const FILES: &[&str] = &[
 /// Parts of the paths of such files.
 const DIRECTORIES: &[&str] = &[".claude/rules/", ".cursor/rules/", ".claude/memory/"];
 
-/// Whether a block holds instructions, whether or not they are still in force: by what its client says of it, or because it is
+/// Returns whether a block holds instructions, whether or not they are still in force: by what its client says of it, or because
+/// it is
 /// the newest look at a file that instructs.
 pub fn instructs(block: &Block) -> bool {
     block.ground || is_instruction_file(block) && block.usefulness.outdated.is_none()
@@ -27,12 +28,12 @@ pub fn instructs(block: &Block) -> bool {
 /// Bytes from which on a block can get shorter by more than its marker line.
 pub const LEAST_BYTES: u64 = 150;
 
-/// Whether nearly all of a block is what a person said.
+/// Returns whether nearly all of a block is the words of a person.
 pub fn is_said(block: &Block) -> bool {
     !block.words.is_empty() && block.bytes.saturating_sub(block.words_bytes()) < LEAST_BYTES
 }
 
-/// Whether a block is not shortened for its age: what instructs, a skill only in the turn that it was loaded for.
+/// Returns whether a block is never shortened for its age: instructions, and a skill in the turn that it was loaded for.
 pub fn is_ground(reading: &Reading, block: &Block) -> bool {
     let row = &reading.session.rows[block.row as usize];
     let skill = row.flags.any(Flags::META) && row.kind == RowKind::User && !is_compacted(reading, block);
@@ -40,7 +41,7 @@ pub fn is_ground(reading: &Reading, block: &Block) -> bool {
     instructs(block) && (!skill || block.position.turn == last)
 }
 
-/// Whether a block is what a compaction of the client left, which a digest can take the place of.
+/// Returns whether a block is the rest of a compaction of the client, which a digest can replace.
 pub fn is_compacted(reading: &Reading, block: &Block) -> bool {
     let row = &reading.session.rows[block.row as usize];
     row.kind == RowKind::Boundary || matches!(row.event.as_deref(), Some(Event::CompactSummary))

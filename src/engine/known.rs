@@ -40,7 +40,7 @@ pub struct Known(Option<Arc<Values>>);
 
 #[derive(Debug)]
 struct Values {
-    /// What each value is, by the value in lower case.
+    /// The kind of each value, by the value in lower case.
     kinds: BTreeMap<String, &'static str>,
     /// The values, and the values from their end, in lower case and sorted.
     forwards: Vec<String>,
@@ -65,7 +65,7 @@ impl Known {
         Known(automaton.ok().map(|automaton| Arc::new(Values { kinds, forwards, backwards, automaton })))
     }
 
-    /// Whether it holds no value.
+    /// Returns whether it holds no value.
     pub fn is_empty(&self) -> bool {
         self.0.is_none()
     }
@@ -122,7 +122,7 @@ impl Known {
         masked.strip_suffix(CUT).map(str::to_owned).unwrap_or(masked)
     }
 
-    /// Whether a word is a value or a part of one.
+    /// Returns whether a word is a value or a part of one.
     fn has_part(&self, word: &str) -> bool {
         let word = word.to_ascii_lowercase();
         word.len() >= SHORTEST_PIECE
@@ -214,14 +214,14 @@ fn named(text: &[u8], found: &[Secret]) -> Vec<(Range<usize>, &'static str)> {
     named
 }
 
-/// Whether a value is no word that ordinary text uses as well.
+/// Returns whether ordinary text does not use a value as a word.
 fn is_distinct(value: &[u8]) -> bool {
     let digits = value.iter().any(u8::is_ascii_digit);
     let letters = value.iter().any(u8::is_ascii_alphabetic);
     value.len() >= SHORTEST && digits && letters || value.len() >= 12 && super::secrets::is_mixed(value)
 }
 
-/// Whether a text has a word that a session could name as a credential somewhere else.
+/// Returns whether a text has a word that a session could name as a credential somewhere else.
 pub fn could_be_named(text: &str) -> bool {
     text.split(|c: char| !c.is_ascii_graphic()).any(|word| is_distinct(word.as_bytes()) && !word.starts_with("[secret:"))
 }
@@ -239,7 +239,7 @@ pub fn places(text: &str, found: &[Secret], row: u32, block: u32) -> Vec<SecretP
     named(text.as_bytes(), found).into_iter().map(place).collect()
 }
 
-/// What is named at a place.
+/// Returns the kind of the credential at a place.
 pub fn kind_of(place: &SecretPlace) -> &'static str {
     KINDS.get(usize::from(place.kind)).copied().unwrap_or(KINDS[0])
 }

@@ -23,7 +23,7 @@ pub(super) static PROGRAMS: &[(&str, &[&str], Space)] = &[
     ("redis-cli ", &["-a"], Space::Optional),
 ];
 
-/// Whether a space may stand between a flag and its value.
+/// Describes if a space may separate a flag from its value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Space {
     Optional,
@@ -264,7 +264,7 @@ fn words(text: &[u8], at: usize, end: usize) -> impl Iterator<Item = Range<usize
     })
 }
 
-/// Whether a word in the place of a password is one: no variable, no placeholder, no word that examples use.
+/// Returns whether a word in the place of a password is a password: not a variable, a placeholder or a word of examples.
 fn is_password(value: &[u8]) -> bool {
     const COMMON: [&[u8]; 11] = [
         b"password",
@@ -287,7 +287,8 @@ fn is_password(value: &[u8]) -> bool {
         && (is_mixed(value) || value.len() >= 8 && value.iter().any(u8::is_ascii_punctuation))
 }
 
-/// Whether a value in quotes behind the word for a password is one: letters and digits or signs, and no word of examples.
+/// Returns whether a quoted value behind the word for a password is a password: letters with digits or signs, not a word of
+/// examples.
 pub(super) fn is_quoted_password(value: &[u8]) -> bool {
     let lower = value.to_ascii_lowercase();
     let says = |word: &&str| memchr::memmem::find(&lower, word.as_bytes()).is_some();

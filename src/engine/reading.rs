@@ -127,7 +127,7 @@ pub fn read_with(mut session: Session, window: impl FnOnce(&Session) -> Window +
     }
 }
 
-/// What each block of a session is taken to cost when it is read, by its index, before that is reconciled with the last bill.
+/// Returns the estimated cost of each block of a session, by its index, before it is reconciled with the last bill.
 pub fn costs(session: &mut Session, model: &str) -> Vec<TokenCount> {
     levels(session);
     tokens::bills(session, model).costs()
@@ -185,7 +185,8 @@ impl Reading {
         stale
     }
 
-    /// Whether a block will be stale unless it is used: a call, result or image before the newest part of the window that is
+    /// Returns whether a block will be stale unless it is used: a call, result or image before the newest part of the window that
+    /// is
     /// whole, not stale, and neither pinned nor focused.
     pub fn is_aging(&self, block: &Block) -> bool {
         block.level == Level::Original

@@ -46,7 +46,7 @@ enum Alphabet {
     Hex,
     /// Capital letters and digits.
     Capital,
-    /// What an address is made of behind its host.
+    /// The characters of an address behind its host.
     Address,
 }
 
@@ -301,7 +301,7 @@ enum Anchor {
     AzureSecret,
 }
 
-/// What tokens of Discord bots begin with: two digits in base64.
+/// Returns the prefixes of Discord bot tokens: two digits in base64.
 fn discord_starts() -> Vec<String> {
     let encode = |number: u32| base64::engine::general_purpose::STANDARD_NO_PAD.encode(format!("{number}0"));
     (10..100).map(|number| encode(number)[..3].to_owned()).collect()
@@ -444,7 +444,7 @@ fn looked_at(_bytes: usize) {
     LOOKED_AT.with(|count| count.set(count.get() + _bytes));
 }
 
-/// Whether a word can begin here: what stands before is no part of it. The letters of `\n` and `\u001b` in JSON are none.
+/// Returns whether a word can begin at an offset. The letters of `\n` and `\u001b` in JSON do not belong to the word behind them.
 pub(super) fn begins(text: &[u8], at: usize) -> bool {
     match text[..at] {
         [.., b'\\', b'n' | b'r' | b't' | b'b' | b'f'] => true,
@@ -655,7 +655,7 @@ fn named(text: &[u8], start: usize, end: usize, name: &str, kind: &'static str) 
     (plausible && !goes_on && !is_path).then(|| Secret { range: from..from + value.len(), kind })
 }
 
-/// Whether a text ends with a name that has a credential behind it and nothing else.
+/// Returns whether a text ends with a name that has a credential behind it and nothing else.
 fn is_surely_named(text: &[u8]) -> bool {
     let ends = |name: &str| text.len() >= name.len() && text[text.len() - name.len()..].eq_ignore_ascii_case(name.as_bytes());
     ["PGPASSWORD", "MYSQL_PWD", "SSHPASS", "X-API-Key", "REDISCLI_AUTH"].iter().any(|name| ends(name))

@@ -76,7 +76,7 @@ fn unparsable(line: &[u8]) -> Option<String> {
     serde_json::from_str::<Value>(text).err().map(|error| error.to_string())
 }
 
-/// What a read of one line gave.
+/// The outcome of reading one line.
 #[derive(Debug, PartialEq, Eq)]
 enum Line {
     Whole(Vec<u8>),

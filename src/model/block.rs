@@ -50,11 +50,11 @@ pub struct Block {
     pub keywords: Keywords,
     /// What the line says that stands where aperture shortened it.
     pub marker: Option<Marker>,
-    /// What is left of it under each limit under which the client may send it; only the limits that it exceeds.
+    /// The remainder under each limit that the client may apply; only the limits that the block exceeds.
     pub cuts: Vec<Cut>,
     /// The parts of the content that a person wrote, as ranges of bytes, in order: a prompt, an answer, a reason.
     pub words: Box<[(u32, u32)]>,
-    /// Whether it holds instructions that are in force: loaded rules, skills and memory files, or what a compaction left.
+    /// True if it holds instructions in force: loaded rules, skills and memory files, or the rest of a compaction.
     pub ground: bool,
 
     /// The limit under which it is sent, an index into `cuts`; `None` if all of it is.
@@ -202,7 +202,7 @@ impl Block {
         }
     }
 
-    /// What is left of it where the client sends it cut.
+    /// The remainder, if the client sends it cut.
     pub fn sent_cut(&self) -> Option<&Cut> {
         self.cuts.get(self.cut? as usize)
     }
@@ -263,7 +263,7 @@ impl CutLimit {
         }
     }
 
-    /// What so many bytes take of the limit, in its own unit.
+    /// Returns the cost of a number of bytes in the unit of the limit.
     pub fn cost(self, bytes: usize) -> usize {
         match self {
             CutLimit::Bytes(_) => bytes,
@@ -281,16 +281,16 @@ impl CutLimit {
     }
 }
 
-/// What is left of a content under a limit.
+/// The remainder of a content under a limit.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Cut {
     /// The limit.
     pub limit: CutLimit,
-    /// Whether the row itself states the limit, so that it holds for every model.
+    /// True if the row itself states the limit, so that it holds for every model.
     pub stated: bool,
     /// Bytes that are left.
     pub bytes: u64,
-    /// What is counted in them.
+    /// The counts of the remaining bytes.
     pub counts: Counts,
 }
 

@@ -267,7 +267,7 @@ impl Plan {
         self.edits.is_empty() && self.marks.is_empty() && self.reversal.is_none()
     }
 
-    /// Whether it writes the file: marks alone do not.
+    /// Returns whether it writes the file: marks alone do not.
     pub fn writes_file(&self) -> bool {
         !self.edits.is_empty() || self.reversal.as_ref().is_some_and(|reversal| !reversal.hunks.is_empty())
     }
@@ -281,7 +281,7 @@ impl Plan {
         logged.chain(edits.map(|edit| (edit.slot, edit.before.is_some(), edit.after.is_some())))
     }
 
-    /// What it does to blocks, for people.
+    /// Returns the changes of blocks, for people.
     pub fn changes(&self) -> impl Iterator<Item = &BlockChange> {
         let logged = self.reversal.iter().flat_map(|reversal| &reversal.logged).filter_map(|edit| edit.change.as_ref());
         logged.chain(self.edits.iter().filter_map(|edit| edit.change.as_ref()))
@@ -412,7 +412,7 @@ pub struct Operation {
     pub after_bytes: Option<u64>,
     /// BLAKE3 of these bytes.
     pub after_hash: Option<Address>,
-    /// What it did to the bytes of the file; `None` if it wrote no file, or if the version of aperture that logged it did not
+    /// The bytes of the file that it replaced; `None` if it wrote no file, or if the version of aperture that logged it did not
     /// record that.
     pub delta: Option<Delta>,
     /// For an exact undo, redo or restore: the point of the log whose state the file has after it.
@@ -420,7 +420,7 @@ pub struct Operation {
 }
 
 impl Operation {
-    /// Whether it wrote the file and its delta is not known, so that it cannot be inverted byte by byte.
+    /// Returns whether it wrote the file and its delta is not known, so that it cannot be inverted byte by byte.
     pub fn lacks_delta(&self) -> bool {
         self.after_bytes.is_some() && self.delta.is_none()
     }
@@ -545,7 +545,7 @@ impl History {
         std::iter::successors(Some(point), before)
     }
 
-    /// What the file began with at a point of the log: bytes and their BLAKE3. `None` if that is not known.
+    /// Returns the length and the BLAKE3 of the file at a point of the log; `None` if they are not known.
     pub fn state_at(&self, point: OperationId) -> Option<(u64, Address)> {
         let until = self.operations.iter().rev().filter(|operation| operation.id <= point);
         let mut after = until.filter_map(|operation| operation.after_bytes.zip(operation.after_hash));

@@ -14,7 +14,7 @@ pub struct SecretPlace {
     pub start: u32,
     /// How long the value is, in bytes.
     pub length: u32,
-    /// What it is, as the engine numbers kinds.
+    /// The kind, as the engine numbers kinds.
     pub kind: u8,
     /// A hash of the value, by which equal ones are looked at once.
     pub hash: u32,

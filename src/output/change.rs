@@ -55,7 +55,7 @@ pub struct ChangeReport {
     pub thinking_restored_tokens: f64,
     /// What the edit costs and saves; none where the window stays what it is.
     pub price: Option<EditPrice>,
-    /// Whether what a response was billed is rewritten in the file, because the client reads there how full the window is.
+    /// True if the bill of a response is rewritten in the file, because the client reads its gauge of fullness there.
     pub bills_changed: bool,
     /// What else there is to say.
     pub notes: Vec<String>,

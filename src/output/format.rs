@@ -82,12 +82,12 @@ pub fn printable(text: &str) -> Cow<'_, str> {
     Cow::Owned(masked.chars().map(|c| if is_harmful(c) { symbol(c) } else { c }).collect())
 }
 
-/// Whether a character steers a terminal: a control character, or a mark that reorders text.
+/// Returns whether a character steers a terminal: a control character, or a mark that reorders text.
 pub(super) fn is_harmful(c: char) -> bool {
     (c.is_control() && c != '\n' && c != '\t') || is_reordering(c)
 }
 
-/// What is shown in place of such a character.
+/// Returns the character that is printed in place of a harmful one.
 pub(super) fn symbol(c: char) -> char {
     match c {
         '\u{7f}' => '\u{2421}',

@@ -74,7 +74,7 @@ pub use watch::{Arrived, Hot, WatchEvent, WatchScreen, WentStale};
 pub use crate::engine::{amount, count};
 use serde::Serialize;
 
-/// What the text of a report is.
+/// The form of the text of a report.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Form {
     /// Text for people.
@@ -93,7 +93,7 @@ pub trait Report: Serialize {
     /// The text for people, with a line feed at its end.
     fn text(&self, style: &Style) -> String;
 
-    /// What the text is, which decides how it is made clean.
+    /// Returns the form of the text, which decides how it is cleaned.
     fn form(&self) -> Form {
         Form::Text
     }

@@ -36,7 +36,7 @@ pub struct StatusReport {
     pub percent: f64,
     /// Input tokens of the last call, as billed; none where the window was changed since.
     pub measured: Option<u64>,
-    /// Whether the window was changed since the last bill: its size is an estimate until the next one.
+    /// True if the window was changed since the last bill: its size is an estimate until the next one.
     pub changed_since_bill: bool,
     /// What is sent and not in the file.
     pub outside: TokenCount,

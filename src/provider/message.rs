@@ -47,7 +47,7 @@ pub enum Source {
     },
 }
 
-/// What the client says in a reminder before a text of the session.
+/// The client's lead in a reminder before a text of the session.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Lead {
     /// How its words begin, by which a text that already has them is known.

@@ -100,7 +100,7 @@ pub trait ProviderAdapter: Sync {
     /// The figures of a response with `sent` input tokens for how full the window is; `row` is the one that they stand in.
     fn usage(&self, value: &[u8], sent: u64, row: &[u8]) -> Option<Vec<u8>>;
 
-    /// Whether what a response was billed is the same in two of its figures.
+    /// Returns whether two values of `usage` hold the same bill.
     fn same_bills(&self, before: &[u8], after: &[u8]) -> bool {
         before == after
     }
@@ -108,7 +108,8 @@ pub trait ProviderAdapter: Sync {
     /// How long the cache entries live that a response wrote, in milliseconds, by what it was billed.
     fn cache_milliseconds(&self, usage: &[u8]) -> i64;
 
-    /// Whether the client keeps byte offsets into the file elsewhere, so that no edit may move a row: each edited row keeps its
+    /// Returns whether the client keeps byte offsets into the file elsewhere, so that no edit may move a row: each edited row
+    /// keeps its
     /// length, and a row that is added carries the next ordinal.
     fn keeps_offsets(&self, _session: &Session) -> bool {
         false
@@ -161,7 +162,7 @@ pub trait ProviderAdapter: Sync {
         None
     }
 
-    /// Whether a block holds context that the client sends once and that a new beginning of the conversation must keep.
+    /// Returns whether a block holds context that the client sends once and that a new beginning of the conversation must keep.
     fn is_standing(&self, _session: &Session, block: &Block) -> bool {
         block.role == Role::System
     }
@@ -186,7 +187,7 @@ pub trait ProviderAdapter: Sync {
         false
     }
 
-    /// Whether the client itself sends the content of a block anew, by what is on the disk, when a digest took its place.
+    /// Returns whether the client sends the content of a block again by itself, from the disk, when a digest took its place.
     fn sends_again(&self, _block: &Block) -> bool {
         false
     }
@@ -228,12 +229,12 @@ pub struct NewRow<'a> {
     pub ordinal: Option<u64>,
 }
 
-/// What a row says of the context that a client sent.
+/// The context that a client sent, as a row records it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum KnownContext {
     /// All of it.
     Whole,
-    /// What changed since the row before.
+    /// The changes since the row before.
     Change,
     /// The settings of a turn, of which the last count.
     Settings,
@@ -333,9 +334,9 @@ pub struct ParsedBlock<'a> {
 pub struct SentUnder {
     /// The limit.
     pub limit: CutLimit,
-    /// Whether the row itself states the limit.
+    /// True if the row itself states the limit.
     pub stated: bool,
-    /// What is left of the content.
+    /// The remainder of the content.
     pub content: String,
 }
 

@@ -99,7 +99,7 @@ impl Store {
         Ok(self.connection.prepare_cached(sql)?.query_map([session.0], message)?.collect::<Result<_, _>>()?)
     }
 
-    /// Whether a row is the one of a reported message.
+    /// Returns whether a row is the one of a reported message.
     pub fn is_located(&self, row: Key) -> Result<bool, StoreError> {
         let mut statement = self.connection.prepare_cached("SELECT 1 FROM messages WHERE row = ?1")?;
         Ok(statement.exists([row.0.to_le_bytes()])?)

@@ -111,7 +111,8 @@ pub fn settle(disk: &dyn Disk, store: &Store, path: &Path) -> Result<Option<Sess
     Ok(Some(session.key))
 }
 
-/// Whether a file is as a prepared operation left it, or went on from there. A file that loses its last rows begins with what
+/// Returns whether a file is as a prepared operation left it, or went on from there. A file that loses its last rows begins with
+/// what
 /// is to be left of it whether that was done or not: then it was done if the file does not begin with what it was before.
 ///
 /// # Errors
@@ -128,7 +129,7 @@ pub fn was_done(disk: &dyn Disk, store: &Store, path: &Path, operation: &Operati
     }
 }
 
-/// Whether a row that an operation of an earlier version removes is still present behind what it wrote.
+/// Returns whether a row that an operation of an earlier version removes is still present behind what it wrote.
 fn still_there(disk: &dyn Disk, store: &Store, path: &Path, operation: &Operation) -> Result<bool, ApplyError> {
     let removed = operation.edits.iter().filter(|edit| edit.slot == Slot::Line && edit.after.is_none());
     let removed: Vec<Address> = removed.filter_map(|edit| edit.before).collect();

@@ -93,7 +93,7 @@ pub enum PlanError {
         model: String,
         /// How many blocks.
         blocks: u32,
-        /// What they cost.
+        /// The cost of these blocks.
         tokens: u64,
     },
     /// There is nothing to take back.

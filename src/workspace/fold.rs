@@ -161,7 +161,7 @@ impl Draft<'_> {
         Ok(text.trim_end().to_owned())
     }
 
-    /// What a person said in a block, each part as it was up to a bound, without credentials.
+    /// Returns the words of a person in a block, each part bounded, without credentials.
     fn said(&self, block: &Block, content: &str) -> String {
         let known = &self.workspace.reading.known;
         // Before anything is cut, as above.

@@ -1,4 +1,4 @@
-//! What must hold before a session is replaced. Each of these is kept by construction; the gate is there for our mistakes, and
+//! Checks the invariants of a session before it is replaced. Each holds by construction; the gate is there for our mistakes, and
 //! for conversations whose rows follow each other in no usual order ([`PlanError::Tangled`]).
 
 use super::draft::{Draft, Folded};

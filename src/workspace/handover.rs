@@ -103,7 +103,7 @@ pub fn hand_over(draft: &mut Draft<'_>, preset: &Preset, scope: &Scope, rules: &
     Ok(Handover::Folded(folded))
 }
 
-/// What the last compaction of the client left in front of all that goes, where it can be shortened: the digest tells what of it counts.
+/// Returns the summary of the last compaction of the client before the blocks that go, if it can be replaced by the digest.
 fn summary_before(draft: &Draft<'_>, stays: &[(u32, u32)], rules: &Rules) -> Result<Option<BlockNumber>, PlanError> {
     let reading = &draft.workspace.reading;
     let blocks = stays.iter().flat_map(|(row, _)| reading.session.blocks_of(*row));
@@ -148,7 +148,7 @@ fn quotes(draft: &Draft<'_>, summary: &Block, content: &str) -> Result<Vec<Strin
     Ok(content.lines().filter(quotes).map(|line| line.trim().to_owned()).collect())
 }
 
-/// What a block said to people before aperture first changed it, or what it says where that is not known; and of that the words
+/// Returns the text of a block before aperture first changed it, or its current text if that is not known; and of it the words
 /// of a person. Both are without credentials.
 fn content(draft: &Draft<'_>, block: &Block) -> Result<(String, Vec<String>), PlanError> {
     let mask = |text: &str| draft.workspace.reading.known.mask(text).into_owned();

@@ -51,7 +51,7 @@ pub fn apply(session: &mut Session, history: &History, turn: u32, focus_turns: u
     }
 }
 
-/// Whether a change wrote an estimate in place of what the last response of the window was billed, and that stands there still.
+/// Returns whether the last bill of the window is still an estimate that a change wrote.
 pub fn is_bill_changed(reading: &Reading, history: &History) -> bool {
     if history.operations.is_empty() {
         return false;

@@ -74,7 +74,7 @@ pub struct Content {
     pub sent: String,
     /// The same for people.
     pub readable: String,
-    /// What is left of it where the client sends it cut.
+    /// The remainder, if the client sends it cut.
     pub cut: Option<String>,
 }
 

@@ -46,7 +46,7 @@ struct Source {
     tagged: Option<[String; 3]>,
     reason: String,
     newest: bool,
-    /// What is there now, in tokens and bytes, if that is shorter.
+    /// The current size in tokens and bytes, if the block is shortened.
     now: Option<(f64, usize)>,
     /// The numbers of the choices in it that the user named.
     named: Vec<u32>,
@@ -511,7 +511,7 @@ fn one(
 mod tests {
     use super::*;
 
-    /// What is wanted beyond one block brings nothing until it is enough for the next one.
+    /// A budget between two blocks saves nothing until it reaches the next block.
     #[test]
     fn blocks_that_hardly_get_shorter_do_not_use_up_the_corrections() {
         let (total, limit) = (215_000.0, 193_500.0);

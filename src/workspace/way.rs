@@ -218,9 +218,9 @@ impl Draft<'_> {
     }
 }
 
-/// Which rows follow others than before, as rows come and go: identities and parents as they are written in the rows.
+/// New parents of rows as rows come and go: identities and parents as they are written in the rows.
 struct Links {
-    /// What each row follows that an operation added or removed.
+    /// The parent of each row that an operation added or removed.
     parents: FxHashMap<Vec<u8>, Vec<u8>>,
     /// Rows that are gone.
     gone: FxHashSet<Vec<u8>>,
@@ -269,7 +269,7 @@ impl Links {
         self.gone.is_empty() && self.back.is_empty()
     }
 
-    /// What a row follows from now on that followed `parent`; `None` if it follows that still.
+    /// Returns the new parent of a row that followed `parent`; `None` if it does not change.
     fn parent(&self, parent: &[u8]) -> Option<Vec<u8>> {
         let mut now = parent;
         // Each row is passed once, so that even a ring of rows ends.
@@ -442,7 +442,7 @@ impl Rope {
         Ok(())
     }
 
-    /// What is replaced in the file, in file order; bytes that are as they were are left out.
+    /// Returns the hunks that make this file of the base, in file order, without those that change nothing.
     fn hunks(&self, base: &Base<'_>) -> io::Result<Vec<Hunk>> {
         let mut hunks = Vec::new();
         let mut at = 0;
@@ -473,7 +473,7 @@ mod tests {
 
     type Step = Vec<(u64, u64, String)>;
 
-    /// What a rope gives after some steps: whether they are within the file, its bytes, and its hunks.
+    /// Applies steps to a rope and returns if they are within the file, its bytes, and its hunks.
     fn replaced(base: &str, steps: &[Step]) -> (bool, String, Vec<Hunk>) {
         let file = Base::of(Box::new(Cursor::new(base.as_bytes().to_vec())));
         let mut rope = Rope::new(base.len() as u64);

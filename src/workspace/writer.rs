@@ -10,7 +10,7 @@ use std::time::Duration;
 const GUARD_STEPS: u32 = 40;
 const GUARD_STEP: Duration = Duration::from_millis(5);
 
-/// Who may write to a session.
+/// The holder of the write lock of a session.
 pub enum Writer<'a> {
     /// The client of this session locks nothing, or has never run here.
     Unlocked,

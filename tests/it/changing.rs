@@ -1022,7 +1022,7 @@ fn sequences_are_undone_to_the_byte() {
     assert!(bytes(&sandbox) == original);
 }
 
-/// What was undone is not redone over something new: `redo` refuses, and names the command that plans it again.
+/// A new change drops what could be redone: `redo` refuses, and names the command that plans it again.
 #[test]
 fn a_change_drops_what_could_be_redone() {
     let sandbox = Sandbox::of("tools-and-spill");

@@ -1,4 +1,4 @@
-//! What a change costs, and that every report gives the same figure.
+//! The cost of a change: every report gives the same figure.
 
 use crate::changing::{bytes, done, json, run, session};
 use crate::sandbox::Sandbox;
@@ -157,7 +157,7 @@ fn window(sandbox: &Sandbox) -> f64 {
     json(sandbox, "status", "status")["tokens"]["value"].as_f64().unwrap()
 }
 
-/// What a window is shortened to is what was asked for, thinking that goes along included.
+/// A budget is met with the thinking that its change drops.
 #[test]
 fn a_budget_counts_the_thinking_that_its_change_drops() {
     for models in [[BINDS; 8], [OLDER; 8]] {
@@ -241,7 +241,7 @@ fn every_report_gives_the_same_figure() {
     }
 }
 
-/// What the responses were billed, as programs that add it up read it.
+/// Returns the billed figures of the responses, as programs that add them up read them.
 fn bills(sandbox: &Sandbox) -> Vec<[u64; 3]> {
     let file = bytes(sandbox);
     let rows = file.split(|byte| *byte == b'\n').filter(|row| !row.is_empty());
@@ -303,7 +303,7 @@ fn only_what_was_billed_is_called_billed() {
     }
 }
 
-/// What the summary of a change says of a block is what the next report says of it.
+/// The summary of a change and the next report give the same figure for each block.
 #[test]
 fn each_block_has_the_same_figure_in_every_report() {
     let fixtures = ["tools-and-spill", "older-model"].map(Sandbox::of);

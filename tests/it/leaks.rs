@@ -1,4 +1,4 @@
-//! What must not leave the program: credentials of every kind and what steers a terminal, planted in every place, looked for in
+//! No credential and no terminal sequence leaves the program: every kind, planted in every place, is looked for in
 //! what every command writes.
 
 use crate::sandbox::{Outcome, Sandbox};
@@ -9,7 +9,7 @@ use std::io::{BufRead, BufReader, Write};
 use std::path::PathBuf;
 use std::process::Stdio;
 
-/// What a terminal would obey: a title, a colour, the 8-bit form of an escape, a clipboard, text that runs the other way.
+/// Sequences that a terminal executes: a title, a colour, the 8-bit form of an escape, a clipboard, text that runs the other way.
 const HOSTILE: &str = "\u{1b}]0;owned\u{7}\u{1b}[8m\u{9b}2J\u{1b}]52;c;eA==\u{1b}\\\u{202e}\u{2066}\u{200f}\r\u{7f}";
 
 /// Something planted: how a text names it, and the value that must not leave.

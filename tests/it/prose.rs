@@ -21,7 +21,7 @@ const HASH_BYTES: usize = 5;
 
 const TABLE: &[u8] = include_bytes!("prose.hashes");
 
-/// What is looked through, from the root of the repository.
+/// The files and directories that are searched, from the root of the repository.
 const PLACES: &[&str] = &[".ci", "benches", "build.rs", "completions", "docs", "fixtures", "fuzz", "man", "src", "tests"];
 
 /// A word: its hash, and the byte behind it.

@@ -22,7 +22,7 @@ struct Sent {
 }
 
 impl Sent {
-    /// Whether both are the same: word by word, or by size to a twentieth where not all words are recorded.
+    /// Returns whether both are the same: word by word, or by size within 5 % where not all words are recorded.
     fn equals(&self, other: &Sent) -> bool {
         let same = self.role == other.role && self.kind == other.kind;
         let Some(unrecorded) = self.unrecorded.or(other.unrecorded).filter(|_| same) else {
@@ -196,7 +196,7 @@ fn the_window_is_what_the_client_sends() {
     }
 }
 
-/// What Codex sends before the session and behind it is not compared: its instructions, and what it says anew as it resumes.
+/// The window of Codex equals its request, but for its instructions before the session and the context that it renews behind it.
 #[test]
 fn the_window_of_codex_is_what_the_client_sends() {
     let mut all = Vec::new();

@@ -1,4 +1,4 @@
-//! What a person said is in the window after every change that aperture makes by itself: verbatim, wherever the client put it.
+//! The words of a person stay verbatim in the window after every change that aperture makes by itself.
 
 use crate::sandbox::Sandbox;
 use serde_json::{Value, json};
@@ -188,7 +188,7 @@ impl Talk {
     }
 }
 
-/// What the model sees, with its size.
+/// Returns the text that the model receives.
 fn sent(sandbox: &Sandbox) -> String {
     sandbox.text(&["transcript", "--raw"])
 }

@@ -1,10 +1,10 @@
-//! Whether the model has been told the manifest: by the store and by the window, never by the words of a block.
+//! Decides by the store and the window, never by the words of a block, if the model has received the manifest.
 
 use crate::cli::{CommandError, Env};
 use crate::model::{Key, RowKind, Session, Zone};
 use crate::workspace::Workspace;
 
-/// Whether what was told last is still in the window.
+/// Returns whether the last manifest that was sent is still in the window.
 ///
 /// A client puts it behind what the file held then, and before whatever the conversation goes on with. So it is in the window as
 /// long as no compaction comes after it and the next row of the conversation, if there is one, is in the window.

@@ -10,7 +10,7 @@ const FILE: &str = "installed.json";
 /// The name that only directories of aperture's own have.
 const OWN: &str = "aperture";
 
-/// What `install` made, as far as it is known.
+/// The files and directories that `install` created, as far as they are recorded.
 pub struct Made {
     file: PathBuf,
     /// None where an earlier version installed, which kept no list.
@@ -42,12 +42,13 @@ impl Made {
         }
     }
 
-    /// Whether a file was made by `install`.
+    /// Returns whether a file was made by `install`.
     pub fn has_file(&self, path: &Path) -> bool {
         self.paths.as_ref().is_none_or(|paths| paths.contains(path))
     }
 
-    /// Whether a directory was made by `install`. Without a list those count that have aperture's name, or are in one that has.
+    /// Returns whether a directory was made by `install`. Without a list those count that have aperture's name, or are in one
+    /// that has.
     pub fn has_directory(&self, path: &Path) -> bool {
         match &self.paths {
             Some(paths) => paths.contains(path),

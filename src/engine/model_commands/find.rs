@@ -22,7 +22,7 @@ pub struct Said {
 
 /// The commands in a text of the model, in their order.
 ///
-/// What stands in a code block, in code or quotation marks, in a quoted line, a heading or a table, in parentheses or brackets (as in
+/// Text in a code block, in code or quotation marks, in a quoted line, a heading or a table, in parentheses or brackets (as in
 /// a link, or the line that stands for a shortened block), struck out, within a word or behind a backslash is talk about a command and
 /// none. So is one that only names what it takes, as `@archive()` or `@update(…, "…")`, and one in a sentence that denies it.
 pub fn find(text: &str) -> Vec<Said> {
@@ -81,7 +81,8 @@ fn line(text: &str, at: usize) -> Line {
     skipped(if is_indented(whole) && (after_blank || after_code) { whole.len() } else { 0 })
 }
 
-/// Whether a line with a cell of its own belongs to a table: the line below the heading of one is behind it, or anywhere before it in
+/// Returns whether a line with a cell of its own belongs to a table: the line below the heading of one is behind it, or anywhere
+/// before it in
 /// its paragraph.
 fn is_table_row(text: &str, at: usize, line: &str) -> bool {
     let mut depth = 0usize;
@@ -175,7 +176,8 @@ fn opens(before: char) -> bool {
     before.is_whitespace() || "([{—–-:".contains(before)
 }
 
-/// Whether a command can stand behind this character: neither within a word nor in a path, an address, brackets or parentheses.
+/// Returns whether a command can stand behind this character: neither within a word nor in a path, an address, brackets or
+/// parentheses.
 fn may_precede(before: char) -> bool {
     before.is_whitespace() || ")*—–:;,：，、。）".contains(before)
 }

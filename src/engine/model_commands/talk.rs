@@ -1,4 +1,4 @@
-//! Whether a command is one, or talk about one, by the sentence that it is in.
+//! Tells commands from talk about commands, by the sentence around them.
 //!
 //! A command on a line of its own is meant. Within a sentence it is talk where the sentence negates it, only supposes it, gives it as
 //! an example, or says something about it. Better a command too few: the model is told to write each on a line of its own.
@@ -230,11 +230,11 @@ const SUPPOSITIONS: &[&str] = &[
     "exemplo",
     "esempio",
 ];
-/// What a sentence that opens with it supposes, also before a comma.
+/// Words that open a supposition, also before a comma.
 const OPENING_SUPPOSITIONS: &[&str] = &["if", "unless", "wenn", "falls", "si", "se", "если", "jeśli", "eğer", "如果", "若"];
 /// How an imperative begins that forbids.
 const OPENING_PROHIBITIONS: &[&str] = &["do", "please", "never", "avoid", "refrain", "bitte", "dont"];
-/// What comes right before an example.
+/// Words right before an example.
 const EXAMPLES: &[&str] = &[
     "e.g.",
     "e.g.,",
@@ -269,7 +269,7 @@ const EXAMPLES: &[&str] = &[
 /// Words that begin a clause of its own.
 const CLAUSES: &[&str] =
     &["so", "therefore", "thus", "hence", "also", "deshalb", "daher", "donc", "así", "portanto", "quindi", "dus"];
-/// What follows a command of which something is said.
+/// Words that follow a command when the sentence is about it.
 const PREDICATES: &[&str] = &[
     "is",
     "isn't",
@@ -336,14 +336,14 @@ const PREDICATES: &[&str] = &[
     "moet",
 ];
 
-/// Whether the command at a place of a text is talk.
+/// Returns whether the command at a place of a text is talk.
 pub fn is_talk(text: &str, place: &Range<usize>) -> bool {
     let line = text[..place.start].rfind('\n').map_or(0, |end| end + 1);
     let behind = &text[place.end..text.floor_char_boundary((place.end + BEHIND).min(text.len()))];
     is_predicated(behind) || is_negated_behind(behind) || !is_bare(&text[line..place.start]) && is_denied(text, place)
 }
 
-/// Whether a line has nothing before a command but marks, and other commands.
+/// Returns whether a line has nothing before a command but marks, and other commands.
 fn is_bare(before: &str) -> bool {
     let mut depth = 0usize;
     let mut rest = without_list_marks(before.trim_start());
@@ -360,21 +360,21 @@ fn is_bare(before: &str) -> bool {
     true
 }
 
-/// Whether what follows a command says something about it.
+/// Returns whether the text behind a command is a predicate about it.
 fn is_predicated(behind: &str) -> bool {
     let Some(rest) = behind.strip_prefix([' ', '\u{a0}']) else { return false };
     let word: String = rest.chars().take_while(|c| c.is_alphabetic() || matches!(c, '\'' | '’')).collect();
     PREDICATES.contains(&&*word.replace('’', "'"))
 }
 
-/// Whether the rest of a sentence negates a command, in a language whose verbs come last.
+/// Returns whether the rest of a sentence negates a command, in a language whose verbs come last.
 fn is_negated_behind(behind: &str) -> bool {
     let rest = behind.split(['。', '.', '\n', '!', '?', '！', '？']).next().unwrap_or_default();
     let foreign = |c: char| matches!(c, '\u{3040}'..='\u{30ff}' | '\u{ac00}'..='\u{d7af}');
     rest.contains(foreign) && NEGATING_BEHIND.iter().any(|sign| rest.contains(sign))
 }
 
-/// Whether a sentence takes back, supposes or quotes the command within it.
+/// Returns whether a sentence takes back, supposes or quotes the command within it.
 fn is_denied(text: &str, place: &Range<usize>) -> bool {
     let sentence = sentence(&text[..place.start]).to_lowercase().replace('’', "'");
     let trimmed = sentence.trim_end();
@@ -401,14 +401,14 @@ fn is_denied(text: &str, place: &Range<usize>) -> bool {
         || addresses_the_user(&words)
 }
 
-/// Whether words negate; `sentence` is looked through for what is not one word.
+/// Returns whether words negate; phrases of several words are searched in `sentence`.
 fn is_negated(sentence: &str, words: &[&str]) -> bool {
     words.iter().any(|word| NEGATIONS.contains(word) || word.ends_with("n't"))
         || NEGATING.iter().any(|phrase| sentence.contains(phrase))
         || NEGATING_SIGNS.iter().any(|sign| sentence.contains(sign))
 }
 
-/// Whether the model tells the user what to write: `you can use @pin(3)`.
+/// Returns whether the model tells the user what to write: `you can use @pin(3)`.
 fn addresses_the_user(words: &[&str]) -> bool {
     let user = words.iter().position(|word| matches!(*word, "you" | "du" | "sie" | "vous" | "tu" | "usted"));
     user.is_some_and(|user| words[user..].iter().any(|word| USES.contains(word)))

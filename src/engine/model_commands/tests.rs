@@ -120,7 +120,7 @@ fn what_is_none() {
     }
 }
 
-/// What a model writes around a command. A command of a line of its own is meant; within a sentence only where nothing denies it.
+/// Sentences around commands. A command on a line of its own counts; within a sentence only where nothing denies it.
 #[test]
 fn commands_are_told_from_talk() {
     let commands = [

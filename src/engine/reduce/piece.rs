@@ -42,7 +42,7 @@ pub struct Piece<'a> {
     pub again: bool,
     /// Whether its names say nothing without it, such as the id that a client gives an output.
     pub nameless: bool,
-    /// Whether it is always kept, at every level: the words of a person.
+    /// True if it is kept at every level: the words of a person.
     pub held: bool,
 }
 
@@ -248,7 +248,7 @@ pub struct KeptPieces {
     pub pieces: Vec<bool>,
     /// Names that are shown of pieces that are not.
     pub names: BTreeMap<usize, Vec<Range<usize>>>,
-    /// Whether the text stays as it is, whatever its pieces.
+    /// True if the text stays as it is, whatever its pieces.
     pub whole: bool,
 }
 

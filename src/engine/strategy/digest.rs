@@ -18,7 +18,7 @@ use std::ops::Range;
 
 /// In a digest a name has a space behind it, and a line its line end.
 const COSTS: Costs = Costs { piece_bytes: 5.0, name_bytes: 1.0, name_share: 1.0 };
-/// What the words of a client's own summary are worth of those of a tool: they were chosen from all that stood before it.
+/// The weight of words in a client's own summary relative to those of a tool: they were chosen from all that preceded it.
 const SUMMARY_WEIGHT: f32 = 2.0;
 /// Bytes of a content beside the words of a person that are worth a look.
 const REST_BYTES: usize = 150;
@@ -62,7 +62,7 @@ impl Ends {
     }
 }
 
-/// What a person said at once, as a digest and a summary of turns tell it: verbatim; of a very long text, most of which was
+/// Returns the words of a person for a digest or a summary of turns: verbatim; of a very long text, most of which was
 /// pasted, the beginning, the end and how much is between them.
 pub fn bounded_words(words: &str) -> Cow<'_, str> {
     match words.len() > LONG_WORDS_BYTES {
@@ -77,16 +77,16 @@ pub struct Old<'a> {
     pub block: &'a Block,
     /// Its content for people, as it was before aperture first changed it.
     pub content: &'a str,
-    /// What a person said in it, of that content.
+    /// The words of a person in that content.
     pub words: &'a [String],
     /// Whether all of it is to stand in the digest.
     pub whole: bool,
-    /// Whether of that the beginning and the end are enough where it is long: instructions, which can be brought back.
+    /// True if the beginning and the end of a long content are enough: instructions, which can be restored.
     pub ends: bool,
 }
 
 impl Old<'_> {
-    /// Whether all of it stands among the details; what is nothing but the words of a person stands before them.
+    /// Returns whether all of it belongs to the details; contents that are only the words of a person come before them.
     fn is_whole(&self) -> bool {
         self.whole && (self.words.is_empty() || self.rest_bytes() >= REST_BYTES)
     }
@@ -101,7 +101,7 @@ impl Old<'_> {
         self.content.len().saturating_sub(self.words_bytes())
     }
 
-    /// What stays of its ends, where those are all that stands in the digest of a prompt.
+    /// Returns the two ends that the digest keeps of a long prompt; `None` if it keeps the whole prompt.
     fn ends(&self, newest: bool) -> Option<Ends> {
         let (most, ends) = if newest { (LONG_NEWEST_BYTES, NEWEST_ENDS) } else { (LONG_WORDS_BYTES, WORDS_ENDS) };
         (self.block.kind != BlockKind::ToolResult && self.words_bytes() > most).then_some(ends)
@@ -144,7 +144,7 @@ pub fn digest(reading: &Reading, old: &[Old<'_>], points: &[Point], worth: f32) 
     text
 }
 
-/// What is kept of a block beside the words of a person.
+/// The lines of a block that are kept beside the words of a person.
 struct Detail<'a> {
     old: &'a Old<'a>,
     pieces: &'a [Piece<'a>],
@@ -174,7 +174,7 @@ impl Detail<'_> {
             .collect()
     }
 
-    /// Whether its lines are names alone, which need no line of their own.
+    /// Returns whether its lines are names alone, which need no line of their own.
     fn is_bare(&self) -> bool {
         !self.old.is_whole() && self.lines().iter().all(|line| !line.contains(char::is_whitespace))
     }
@@ -189,7 +189,7 @@ impl Detail<'_> {
     }
 }
 
-/// What the user said, the newest prompt first, and the points of a briefing.
+/// Returns the words of the user, the newest prompt first, and the points of a briefing.
 fn briefing(reading: &Reading, old: &[Old<'_>], points: &[Point]) -> String {
     let mut text = String::new();
     let newest = newest_prompt(reading);
@@ -251,12 +251,12 @@ fn briefing(reading: &Reading, old: &[Old<'_>], points: &[Point]) -> String {
     text
 }
 
-/// Whether a block holds a prompt, and not what was said in the result of a tool.
+/// Returns whether a block holds a prompt, and not what was said in the result of a tool.
 fn is_prompt(block: &Block) -> bool {
     !block.words.is_empty() && block.kind != BlockKind::ToolResult
 }
 
-/// Whether the agent said it.
+/// Returns whether a block is a text of the agent.
 fn is_spoken(block: &Block) -> bool {
     block.kind == BlockKind::Text && block.role == Role::Assistant
 }
@@ -290,7 +290,7 @@ fn end_of(text: &str) -> &str {
     text[start..].trim()
 }
 
-/// What is kept of each block, in lines under its number and what it is.
+/// Writes the kept lines of each block under its number and its subject.
 fn write_lines(text: &mut String, details: &[Detail<'_>]) {
     let mut about = String::new();
     let mut begun = false;
@@ -354,7 +354,7 @@ fn write_names(text: &mut String, details: &[Detail<'_>]) {
     }
 }
 
-/// Whether a text shows a name, and not as a part of a longer word.
+/// Returns whether a text shows a name, and not as a part of a longer word.
 fn shows(text: &str, name: &str) -> bool {
     let is_word = |c: char| c.is_alphanumeric() || c == '_';
     text.match_indices(name).any(|(at, _)| !text[..at].ends_with(is_word) && !text[at + name.len()..].starts_with(is_word))
@@ -397,7 +397,7 @@ fn trimmed<'a>(text: Cow<'a, str>, mark: &str) -> Cow<'a, str> {
     }
 }
 
-/// What a block is, for the line above it: the tool and the file that it was pointed at, or who said it.
+/// Returns the subject of a block: the tool and its target, or the speaker.
 fn subject(block: &Block) -> String {
     match (block.role, block.tool.as_deref()) {
         (Role::User, _) if block.ground => "instructions".to_owned(),

@@ -45,13 +45,13 @@ pub struct Subject<'a> {
     pub reason: String,
     /// Whether it belongs to the newest part.
     pub newest: bool,
-    /// What an earlier change left of it, if it was shortened before.
+    /// The remainder after an earlier change, if the block was shortened before.
     pub left: Option<Left<'a>>,
     /// The parts of the content that stay at every level, as ranges of bytes in order.
     pub held: Vec<(u32, u32)>,
 }
 
-/// What an earlier change left of a block.
+/// The remainder of a block after an earlier change.
 #[derive(Clone, Copy)]
 pub struct Left<'a> {
     /// Tokens that it costs.
@@ -109,7 +109,7 @@ impl Subject<'_> {
         })
     }
 
-    /// Whether a content is shorter than what an earlier change left, by more than it costs to change it again.
+    /// Returns whether a content is shorter than what an earlier change left, by more than it costs to change it again.
     fn is_shorter_than_now(&self, content: &str) -> bool {
         self.left.is_none_or(|left| content.len() + LEAST_SAVED_BYTES <= left.bytes)
     }
@@ -333,7 +333,7 @@ impl<'a> Outlined<'a> {
         outlines.filter_map(|place| self.one(place, &kept[self.outlines[place].1.clone()])).collect()
     }
 
-    /// What is left of one subject, by its outline; none if it would not get shorter.
+    /// Shortens one subject by its outline; `None` if it would not get shorter.
     fn one(&self, place: usize, kept: &[KeptPieces]) -> Option<Shortened> {
         let (outline, _) = &self.outlines[place];
         let subject = &self.subjects[self.places[place]];

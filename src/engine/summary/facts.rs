@@ -139,7 +139,7 @@ pub(super) fn facts(reading: &Reading, contents: &Contents, turn: &Turn) -> Fact
     facts
 }
 
-/// What two calls have in common that attempt the same: the tool, and the first words of the target.
+/// The key of calls that attempt the same: the tool, and the first words of the target.
 type Attempt<'a> = (Option<&'a str>, Vec<&'a str>);
 
 fn attempt(block: &Block) -> Attempt<'_> {

@@ -55,7 +55,7 @@ pub enum Fillable {
 pub enum PointKind {
     /// What the user asked for.
     Asked,
-    /// What else the user said: answers, reasons for rejecting a call, corrections.
+    /// Answers, reasons for rejecting a call and corrections of the user.
     Replied,
     /// What was decided, and why.
     Decided,
@@ -181,7 +181,7 @@ pub fn summarize(reading: &Reading, contents: &Contents, clock: &dyn Fn(i64) -> 
     (turns, current::summary(reading, contents, &told))
 }
 
-/// What a newcomer must know beside the user's own words: the goal, what happened, what is done, what is open, what is next.
+/// Returns the points of a briefing beside the user's own words: the goal, the story, and what is done, open and next.
 pub fn briefing(reading: &Reading, contents: &Contents) -> Vec<Point> {
     let live = Live::of(reading);
     let turns = reading.turns.iter().filter(|turn| live.holds(reading, turn));
@@ -222,7 +222,8 @@ impl Live {
     }
 }
 
-/// Whether a person said something in a block that is no message of theirs: in the result of a tool, or while the agent worked.
+/// Returns whether a person said something in a block that is no message of theirs: in the result of a tool, or while the agent
+/// worked.
 pub fn is_reply(block: &Block) -> bool {
     block.kind != BlockKind::Text && !block.words.is_empty()
 }

@@ -13,7 +13,7 @@ use crate::model::{BlockKind, BlockNumber, Role, Turn};
 const ASKED: usize = 2;
 const DECIDED: usize = 2;
 const SAID: usize = 3;
-/// What the user said beside it, and of that in all of a session: the latest first.
+/// Replies of the user in a summary of a turn or of a session, the latest first.
 pub(super) const REPLIED: usize = 3;
 /// Entries of the other points.
 const LISTED: usize = 6;
@@ -28,7 +28,7 @@ pub(super) struct Told<'a> {
     pub facts: Facts,
     /// The sentences of the prompt.
     pub asked: Vec<Part>,
-    /// What the user said beside the prompt, the latest last.
+    /// Replies of the user beside the prompt, the latest last.
     pub replied: Vec<Part>,
     /// What the assistant said, sentence by sentence.
     pub words: Vec<(Sentence, BlockNumber)>,
@@ -83,7 +83,7 @@ fn asked(reading: &Reading, contents: &Contents, turn: &Turn) -> Vec<Part> {
     preview.into_iter().collect()
 }
 
-/// What the user said in a turn beside its prompt, each time as a whole.
+/// Returns the replies of the user in a turn beside its prompt, each as a whole.
 fn replied(reading: &Reading, contents: &Contents, turn: &Turn, prompt: Option<BlockNumber>) -> Vec<Part> {
     let blocks = turn.blocks.iter().filter_map(|number| reading.block(*number));
     let said = blocks.filter(|block| Some(block.number) != prompt && !block.words.is_empty());

@@ -2,7 +2,7 @@
 
 use crate::model::{Block, BlockKind, Counts, Image};
 
-/// What a text costs in one family of models, per count; and what the API adds around it. The coefficients were fitted to bills
+/// The cost of a text in one family of models, per count, and the overhead of the API. The coefficients were fitted to bills
 /// (`mod.rs` says to which).
 #[derive(Debug)]
 pub(super) struct Family {

@@ -37,7 +37,7 @@ pub struct Price {
     pub outside: Tokens,
     /// Input tokens of the last call in the window, as billed; none where a change of the window wrote an estimate in its place.
     pub measured: Option<u64>,
-    /// Whether a change of the window wrote an estimate in place of the last bill.
+    /// True if a change of the window wrote an estimate in place of the last bill.
     pub changed_since_bill: bool,
     /// How far the estimates were from this session's bills.
     pub accuracy: Accuracy,
@@ -129,7 +129,7 @@ pub struct Bills {
 }
 
 impl Bills {
-    /// What each block costs, in file order.
+    /// Returns the cost of each block, in file order.
     pub fn costs(self) -> Vec<TokenCount> {
         self.costs
     }

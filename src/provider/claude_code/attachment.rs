@@ -49,7 +49,8 @@ const GROUND: &[&str] = &[
     "relevant_memories",
 ];
 
-/// Whether the client announces the content of an attachment again when no row of the chain holds it: modes, lists, servers. It
+/// Returns whether the client announces the content of an attachment again when no row of the chain holds it: modes, lists,
+/// servers. It
 /// reads a memory file again only with a file beside it.
 pub(super) fn is_announced(block: &Block) -> bool {
     block.kind == BlockKind::Attachment && !block.label.contains("memor")

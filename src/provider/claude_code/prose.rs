@@ -19,11 +19,11 @@ const fn words([o200k, characters, camels, capitals, punctuation_runs, digit_run
 
 /// A reminder of the list of tasks.
 pub(super) const TASK_REMINDER: Counts = words([82, 421, 2, 9, 12, 0, 1]);
-/// What leads to the tasks in it.
+/// The client's lead before the tasks in it.
 pub(super) const TASKS: Counts = words([7, 30, 0, 1, 1, 0, 2]);
 /// A note that a file changed.
 pub(super) const FILE_CHANGED: Counts = words([51, 233, 0, 2, 7, 0, 0]);
-/// What leads to the change.
+/// The client's lead before the change.
 pub(super) const FILE_CHANGE_SEEN: Counts = words([11, 57, 0, 1, 2, 0, 0]);
 /// That the change is not shown.
 pub(super) const FILE_CHANGE_UNSEEN: Counts = words([16, 74, 0, 2, 2, 0, 0]);
@@ -33,9 +33,9 @@ pub(super) const FILE_BEFORE_COMPACTION: Counts = words([31, 143, 0, 3, 4, 0, 0]
 pub(super) const OPENED_FILE: Counts = words([22, 89, 0, 5, 2, 0, 0]);
 /// A note that lines are selected in the editor.
 pub(super) const SELECTED_LINES: Counts = words([19, 82, 0, 2, 2, 0, 2]);
-/// What leads to the skills that were used before a compaction.
+/// The client's lead before the skills that were used before a compaction.
 pub(super) const INVOKED_SKILLS: Counts = words([142, 694, 0, 34, 22, 0, 4]);
-/// What leads to a list of skills.
+/// The client's lead before a list of skills.
 pub(super) const SKILLS: Counts = words([12, 64, 0, 2, 1, 0, 1]);
 /// A note that the date changed.
 pub(super) const DATE_CHANGE: Counts = words([25, 109, 0, 3, 5, 0, 0]);
@@ -69,17 +69,17 @@ pub(super) const AUTO_MODE: Counts = words([208, 948, 2, 11, 43, 0, 4]);
 pub(super) const AUTO_MODE_FINISH: Counts = words([365, 1648, 0, 25, 58, 0, 4]);
 /// In them: to ask for consent.
 pub(super) const AUTO_MODE_CONSENT: Counts = words([299, 1379, 0, 8, 47, 2, 10]);
-/// What leads to these parts alone.
+/// The client's lead before these parts alone.
 pub(super) const AUTO_MODE_STEER: Counts = words([6, 26, 0, 1, 1, 0, 0]);
-/// What leads to the choice of tools alone.
+/// The client's lead before the choice of tools alone.
 pub(super) const BYPASS: Counts = words([7, 40, 0, 1, 1, 0, 0]);
 /// To prefer the shell.
 pub(super) const BASH_FIRST: Counts = words([75, 331, 0, 7, 13, 0, 2]);
 /// To use the shell where it is simpler.
 pub(super) const BASH_RELAXED: Counts = words([104, 453, 1, 16, 19, 0, 2]);
-/// What leads to the input of a call that the client made.
+/// The client's lead before the input of a call that the client made.
 pub(super) const CALL: Counts = words([10, 43, 0, 1, 1, 0, 0]);
-/// What leads to its result.
+/// The client's lead before its result.
 pub(super) const RESULT: Counts = words([6, 22, 0, 0, 1, 0, 0]);
 /// That a file is empty.
 pub(super) const EMPTY_FILE: Counts = words([20, 87, 0, 1, 7, 0, 0]);
@@ -91,23 +91,23 @@ pub(super) const NOTIFICATION: Counts = words([93, 494, 0, 46, 13, 0, 5]);
 pub(super) const OTHER_SOURCE: Counts = words([12, 48, 0, 36, 4, 0, 1]);
 /// Around a prompt that was typed while the model worked.
 pub(super) const QUEUED: Counts = words([54, 282, 0, 5, 6, 0, 3]);
-/// What leads to the first list of agents.
+/// The client's lead before the first list of agents.
 pub(super) const AGENTS: Counts = words([8, 41, 0, 2, 1, 0, 0]);
-/// What leads to new agents.
+/// The client's lead before new agents.
 pub(super) const AGENTS_NEW: Counts = words([11, 53, 0, 2, 1, 0, 0]);
-/// What leads to agents that are gone.
+/// The client's lead before agents that are gone.
 pub(super) const AGENTS_GONE: Counts = words([6, 30, 0, 1, 0, 0, 0]);
 /// How to start several agents.
 pub(super) const AGENTS_AT_ONCE: Counts = words([25, 135, 0, 1, 2, 0, 2]);
 /// That a change of a list is not to be told.
 pub(super) const AMBIENT: Counts = words([26, 118, 0, 1, 1, 0, 2]);
-/// What leads to the instructions of MCP servers.
+/// The client's lead before the instructions of MCP servers.
 pub(super) const SERVERS: Counts = words([21, 122, 0, 9, 2, 0, 3]);
-/// What leads to MCP servers that are gone.
+/// The client's lead before MCP servers that are gone.
 pub(super) const SERVERS_GONE: Counts = words([12, 73, 0, 5, 1, 0, 0]);
 /// Around MCP servers that are not connected yet.
 pub(super) const PENDING_SERVERS: Counts = words([83, 424, 2, 10, 10, 0, 3]);
-/// What leads to tools that can be loaded.
+/// The client's lead before tools that can be loaded.
 pub(super) const TOOLS: Counts = words([50, 248, 4, 13, 7, 0, 0]);
 /// Around tools of MCP servers that are back.
 pub(super) const SERVER_TOOLS_BACK: Counts = words([26, 125, 1, 6, 3, 1, 0]);
@@ -115,14 +115,14 @@ pub(super) const SERVER_TOOLS_BACK: Counts = words([26, 125, 1, 6, 3, 1, 0]);
 pub(super) const TOOLS_BACK: Counts = words([23, 110, 1, 3, 3, 1, 0]);
 /// Around the number of tools of MCP servers that are gone.
 pub(super) const MANY_TOOLS_GONE: Counts = words([24, 107, 1, 6, 3, 1, 0]);
-/// What leads to tools of MCP servers that are gone.
+/// The client's lead before tools of MCP servers that are gone.
 pub(super) const SERVER_TOOLS_GONE: Counts = words([24, 123, 1, 7, 2, 0, 0]);
-/// What leads to other tools that are gone.
+/// The client's lead before other tools that are gone.
 pub(super) const TOOLS_GONE: Counts = words([22, 107, 1, 4, 1, 0, 0]);
-/// What leads to new problems.
+/// The client's lead before new problems.
 pub(super) const DIAGNOSTICS: Counts = words([8, 51, 0, 1, 1, 0, 1]);
 
-/// What the client says before the notice of a background task.
+/// The client's lead before the notice of a background task.
 pub(super) const NOTIFICATION_LEAD: Lead = Lead {
     start: "[SYSTEM NOTIFICATION",
     line: "[note on a background task, added by the client, not recorded; ~93 tokens]\n",

@@ -1,7 +1,7 @@
-//! What a person said: prompts, and what stands inside the results of tools and beside them: answers to questions, reasons for
+//! Finds the words of a person: prompts, and texts inside the results of tools and beside them: answers to questions, reasons for
 //! rejecting a call, words typed while the model worked.
 //!
-//! What the row keeps beside the content for the screen (`toolUseResult`, `userFeedback`, `toolDenialKind`) says where to look; only
+//! The record beside the content for the screen (`toolUseResult`, `userFeedback`, `toolDenialKind`) says where to look; only
 //! older rows, which have none of it, are known by how the client begins its sentence.
 
 use super::parse::RowFields;
@@ -16,13 +16,13 @@ use std::sync::LazyLock;
 
 /// How results begin of calls that the user did not allow, by tool and version.
 const REJECTED: &[&str] = &["The user doesn't want to", "The user did not allow", "The agent proposed a plan that was rejected"];
-/// What stands before the reason of the user in such a result.
+/// The text before the reason of the user in such a result.
 const REASON: &str = "he user said:\n";
 /// How results begin that hold the answers of the user.
 const ANSWERED: &[&str] = &["User has answered your questions: ", "Your questions have been answered: ", "The user answered: "];
 /// How the result begins of a plan that the user approved.
 const APPROVED: &str = "User has approved";
-/// What stands before a plan that the user changed before approving it.
+/// The heading of a plan that the user changed before approving it.
 const EDITED_PLAN: &str = "## Approved Plan (edited by user):\n";
 /// Texts in the user's name that a client or an editor writes, by how they begin.
 const CLIENTS: &[&str] = &[
@@ -35,7 +35,7 @@ const CLIENTS: &[&str] = &[
     "<new-diagnostics>",
     "<user-prompt-submit-hook>",
 ];
-/// What the client writes where the user interrupted, in the message of what is typed next.
+/// The text with which the client marks an interruption, in the message that is typed next.
 const INTERRUPTED: &str = "[Request interrupted by user";
 /// Bytes between a question, its answer, a note and the next question that stay with them.
 const BETWEEN_BYTES: usize = 32;
@@ -66,7 +66,7 @@ pub(super) fn mark(fields: &RowFields<'_>, row: &Row, blocks: &mut [ParsedBlock<
     }
 }
 
-/// Whether the row does not say that something else than a person wrote it.
+/// Returns whether the row names no other author than a person.
 fn is_human(fields: &RowFields<'_>) -> bool {
     fields.origin.and_then(|origin| text_of(member(origin, "kind"))).is_none_or(|kind| kind == "human")
 }
@@ -120,7 +120,7 @@ fn in_result(fields: &RowFields<'_>, content: &str, error: bool) -> Vec<Span> {
     }
 }
 
-/// Whether the record of a result for the screen says that the user rejected the call.
+/// Returns whether the record of a result for the screen marks the call as rejected by the user.
 fn is_rejected(fields: &RowFields<'_>) -> bool {
     let shown = fields.result.and_then(text).unwrap_or_default();
     let shown = shown.strip_prefix("Error: ").unwrap_or(&shown);

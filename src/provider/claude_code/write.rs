@@ -143,7 +143,7 @@ pub(super) fn last_iteration(usage: &RawValue) -> Option<&RawValue> {
     is_whole(last).then_some(last)
 }
 
-/// Whether an iteration is one of a message, with all figures.
+/// Returns whether an iteration is that of a message and has all figures.
 fn is_whole(iteration: &RawValue) -> bool {
     const FIGURES: [&str; 4] = ["input_tokens", "output_tokens", "cache_read_input_tokens", "cache_creation_input_tokens"];
     text_of(member(iteration, "type")).is_some_and(|kind| kind == "message")
@@ -151,7 +151,7 @@ fn is_whole(iteration: &RawValue) -> bool {
         && FIGURES.iter().filter(|name| **name != "output_tokens").any(|name| number(member(iteration, name)) != Some(0))
 }
 
-/// Whether what a response was billed is the same in two of its figures.
+/// Returns whether two values of `usage` hold the same bill.
 pub(super) fn same_bills(before: &[u8], after: &[u8]) -> bool {
     let figures = |value: &[u8]| {
         let usage = serde_json::from_slice::<&RawValue>(value).ok()?;
@@ -231,12 +231,12 @@ pub(super) fn strips_thinking(row: &[u8]) -> bool {
     is_from(row, STRIPS_THINKING)
 }
 
-/// Whether the client that wrote a row reads from the iterations of a response how full the window is.
+/// Returns whether the client that wrote a row reads from the iterations of a response how full the window is.
 pub(super) fn reads_iterations(row: &[u8]) -> bool {
     is_from(row, READS_ITERATIONS)
 }
 
-/// Whether a version of the client wrote a row, or a later one.
+/// Returns whether a version of the client wrote a row, or a later one.
 fn is_from(row: &[u8], first: [u32; 3]) -> bool {
     let version = parse::fields(row).and_then(|fields| text_of(fields.version)).unwrap_or_default();
     let mut parts = version.split('.').map(|part| part.parse::<u32>().unwrap_or_default());

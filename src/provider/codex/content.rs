@@ -45,7 +45,7 @@ pub(super) fn is_clients(text: &str) -> bool {
 /// Labels of texts in the user's name that the client sends once, at the beginning of a conversation.
 const STANDING: &[&str] = &["agents_md", "environment_context", "user_instructions", "INSTRUCTIONS"];
 
-/// Whether a block is context that the client sends once.
+/// Returns whether a block is context that the client sends once.
 pub(super) fn is_standing(block: &Block) -> bool {
     block.kind == BlockKind::Attachment && STANDING.contains(&&*block.label)
 }
@@ -199,7 +199,7 @@ fn joined(mut parts: Vec<Cow<'_, str>>) -> Cow<'_, str> {
     if parts.len() == 1 { parts.remove(0) } else { Cow::Owned(parts.join("\n")) }
 }
 
-/// Whether a result is what a person said: the answers to questions, by their ids, or that a call was not allowed.
+/// Returns whether a result holds the words of a person: answers to questions, by their ids, or the refusal of a call.
 fn is_answer(content: &str) -> bool {
     if content.len() > words::TYPED_BYTES {
         return false;

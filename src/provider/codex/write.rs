@@ -201,7 +201,7 @@ pub(super) fn restart(new: &NewRow<'_>, first: &[Rc<[u8]>], text: &str, last: &[
     Some(row.into_bytes())
 }
 
-/// What a row says of the context that the client sent.
+/// Parses the part of a row about the context that the client sent.
 pub(super) fn known_context(row: &[u8]) -> Option<KnownContext> {
     let fields = parse::fields(row)?;
     match &*text_of(fields.kind)? {

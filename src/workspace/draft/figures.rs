@@ -8,7 +8,7 @@ use crate::workspace::PlanError;
 use crate::workspace::revision::Revision;
 
 impl Draft<'_> {
-    /// What each block of the revision costs: one that changed what the next reading says of it.
+    /// Returns the cost of each block of the revision: of a changed one that of the next analysis.
     pub(super) fn tokens(&self, revision: &mut Revision) -> Vec<f64> {
         let reading = self.reading();
         let costs = engine::costs(&mut revision.session, &reading.model);

@@ -94,7 +94,7 @@ impl Draft<'_> {
         Ok(Drafted { plan, window, revision, tokens, unchanged_prefix, thinking_dropped, thinking_restored, differences })
     }
 
-    /// What the window would cost with the changes so far, in tokens, without the thinking that they drop.
+    /// Returns the cost of the window after the changes so far, in tokens, without the thinking that they drop.
     ///
     /// # Errors
     ///

@@ -81,9 +81,9 @@ pub struct Draft<'a> {
     pub(super) restored_bytes: u64,
     /// What restored blocks cost, where that was measured.
     pub(super) known_tokens: FxHashMap<BlockNumber, f64>,
-    /// Whether thinking stays wherever its model is not known to refuse it.
+    /// True if thinking stays wherever its model is not known to refuse it.
     pub(super) keeps_thinking: bool,
-    /// Whether originals were put back, so that thinking may fit again.
+    /// True if originals were put back, so that thinking may fit again.
     restores: bool,
     /// The row of the first prompt, once it was asked for.
     first_prompt: OnceCell<Option<usize>>,
@@ -160,7 +160,7 @@ impl<'a> Draft<'a> {
         splice(provider, session, &self.addresses, &self.base, session.bytes, self.all_edits(), hunks)
     }
 
-    /// Whether nothing is to change so far.
+    /// Returns whether nothing is to change so far.
     pub fn is_empty(&self) -> bool {
         self.edits.is_empty()
             && self.lines.is_empty()

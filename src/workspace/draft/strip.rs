@@ -24,7 +24,7 @@ impl Thinking {
     }
 }
 
-/// What a message is when its only block was taken out.
+/// The value of a message whose only block was removed.
 const EMPTIED: &[u8] = b"[]";
 
 impl Draft<'_> {
@@ -75,7 +75,7 @@ impl Draft<'_> {
         Ok((revision, window))
     }
 
-    /// Whether the plan may leave a thinking block behind a changed prefix.
+    /// Returns whether the plan may leave a thinking block behind a changed prefix.
     fn is_spared(&self, session: &Session, block: &Block) -> bool {
         // What is restored byte for byte is as it was sent before; only what was written since may no longer fit it.
         if self.reversal.is_some() && session.rows[block.row as usize].offset < self.restored_bytes {
@@ -207,7 +207,7 @@ impl Draft<'_> {
         Ok(())
     }
 
-    /// What keeps thinking from being sent and was done by aperture: rows that say so, and rows that it emptied.
+    /// Returns the edits of aperture that keep thinking from being sent: rows that exclude it, and rows that were emptied.
     fn unsent_thinking(&self) -> Result<Vec<(u32, Slot)>, PlanError> {
         let strips = |row: &u32| {
             let event = self.session().rows[*row as usize].event.as_deref();

@@ -171,7 +171,7 @@ fn perform(place: &Place, act: &Act) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// What a plan may refuse.
+/// Returns whether an error is a refusal that a plan may return.
 fn is_refusal(error: &anyhow::Error) -> bool {
     matches!(
         error.downcast_ref(),
