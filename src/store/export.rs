@@ -1,6 +1,7 @@
 //! The log of a session and its values as one file, for another machine or a backup: docs/export.md.
 
-use super::history::{SessionKey, Store, StoreError, StoredSession, hexadecimal};
+use super::database::{SessionKey, Store, StoreError, StoredSession};
+use super::values::hexadecimal;
 use crate::model::{
     Actor, Address, BlockChange, Delta, History, Key, LoggedEdit, LoggedHunk, Mark, MarkAddress, MarkKind, Operation,
     OperationId, OperationKind, OperationState, RowAddress, Slot, Snapshot,

@@ -5,14 +5,19 @@
 //! aperture reads on a read-only disk and beside a broken cache.
 
 mod cache;
+mod database;
 mod export;
+mod forget;
 mod history;
 mod packed;
 mod proposals;
+mod rows;
 mod totals;
+mod values;
 
 pub use cache::{CACHE_FILE, Cache, CachedFile};
+pub use database::{STORE_FILE, SessionKey, Store, StoreError, StoredSession};
 pub use export::{Export, ExportError, Relation, relation};
-pub use history::{STORE_FILE, SessionKey, Store, StoreError, StoredSession, hexadecimal};
 pub use proposals::Outcome;
 pub use totals::{FileTotals, KnownTotals, TOTALS_FILE, TotalsCache, directory_and_name};
+pub use values::hexadecimal;

@@ -1,6 +1,7 @@
 //! What the model asked for, each once.
 
-use super::history::{SessionKey, Store, StoreError, StoredSession, key, stored, word};
+use super::database::{SessionKey, Store, StoreError, StoredSession};
+use super::rows::{key, stored, word};
 use crate::model::{CommandPlace, Key, MessageId, OperationId, Proposal, ProposalNumber, ProposalStatus, ReportedMessage};
 use rusqlite::{OptionalExtension, Row, params};
 

@@ -1,0 +1,193 @@
+//! The database of the store: opened, brought up to date, and the errors of both.
+
+use rusqlite::{Connection, ErrorCode, OpenFlags, Transaction, TransactionBehavior};
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+/// The name of the store in its directory.
+pub const STORE_FILE: &str = "store.db";
+
+/// The steps from an empty database to the present form. A step that was released is never edited.
+const MIGRATIONS: &[&str] = &[
+    include_str!("migrations/0001_history.sql"),
+    include_str!("migrations/0002_proposals.sql"),
+    include_str!("migrations/0003_deltas.sql"),
+    include_str!("migrations/0004_messages.sql"),
+];
+
+/// How long another process may hold the store.
+const PATIENCE: Duration = Duration::from_secs(10);
+/// How often that is tried where SQLite does not wait by itself.
+const BUSY_STEP: Duration = Duration::from_millis(5);
+
+/// Why the store cannot be used.
+#[derive(Debug, thiserror::Error)]
+pub enum StoreError {
+    /// A newer aperture wrote it.
+    #[error("the store was written by a newer aperture: its format is {found}, this one knows {known}")]
+    Newer {
+        /// The format of the store.
+        found: usize,
+        /// The newest format that is known.
+        known: usize,
+    },
+    /// It is damaged.
+    #[error("the store is damaged: {0}")]
+    Damaged(String),
+    /// SQLite could not do what was asked.
+    #[error(transparent)]
+    Database(#[from] rusqlite::Error),
+}
+
+impl StoreError {
+    /// Whether another process holds it, so that trying again may work.
+    pub fn is_busy(&self) -> bool {
+        let StoreError::Database(error) = self else { return false };
+        is_busy(error)
+    }
+}
+
+/// The originals and the operations of one user.
+pub struct Store {
+    pub(super) connection: Connection,
+}
+
+/// A session in the store.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct SessionKey(pub(super) i64);
+
+/// A session file as the store knows it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct StoredSession {
+    /// Its key.
+    pub key: SessionKey,
+    /// The provider's name.
+    pub provider: String,
+    /// The session's id.
+    pub session: String,
+    /// The file.
+    pub path: PathBuf,
+    /// The directory name that stands for its project.
+    pub project: String,
+}
+
+impl Store {
+    /// Opens the store in a directory that exists, and makes it if there is none.
+    ///
+    /// # Errors
+    ///
+    /// It was written by a newer version, is damaged, or cannot be opened.
+    pub fn open(directory: &Path) -> Result<Store, StoreError> {
+        Store::connect(Connection::open(directory.join(STORE_FILE))?)
+    }
+
+    /// Opens the store in a directory for reading, if there is one.
+    ///
+    /// # Errors
+    ///
+    /// As [`Store::open`].
+    pub fn open_existing(directory: &Path) -> Result<Option<Store>, StoreError> {
+        let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
+        let read_only = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX;
+        let file = directory.join(STORE_FILE);
+        // On a read-only disk it can still be read, as long as nobody left a journal behind.
+        let connection = Connection::open_with_flags(&file, flags).or_else(|_| Connection::open_with_flags(&file, read_only));
+        match connection {
+            Ok(connection) => Store::checked(connection).map(Some),
+            Err(error) if error.sqlite_error_code() == Some(ErrorCode::CannotOpen) => Ok(None),
+            Err(error) => Err(error.into()),
+        }
+    }
+
+    fn checked(connection: Connection) -> Result<Store, StoreError> {
+        connection.busy_timeout(PATIENCE)?;
+        let found = format(&connection)?;
+        if found != MIGRATIONS.len() {
+            // One that is older is brought up to date by the first command that changes something.
+            let known = MIGRATIONS.len();
+            return if found > known { Err(StoreError::Newer { found, known }) } else { Store::connect(connection) };
+        }
+        Ok(Store { connection })
+    }
+
+    fn connect(mut connection: Connection) -> Result<Store, StoreError> {
+        connection.busy_timeout(PATIENCE)?;
+        let found = format(&connection)?;
+        if found > MIGRATIONS.len() {
+            return Err(StoreError::Newer { found, known: MIGRATIONS.len() });
+        }
+        write_ahead(&connection).map_err(damaged)?;
+        // FULL, so that what is committed is on the disk before a session is replaced.
+        connection.execute_batch("PRAGMA synchronous = FULL").map_err(damaged)?;
+        if found < MIGRATIONS.len() {
+            let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
+            // Another process may have been faster.
+            let found = format(&transaction)?;
+            for migration in MIGRATIONS.iter().skip(found) {
+                transaction.execute_batch(migration)?;
+            }
+            transaction.pragma_update(None, "user_version", MIGRATIONS.len() as i64)?;
+            transaction.commit()?;
+        }
+        Ok(Store { connection })
+    }
+
+    /// A transaction that waits for other writers at its beginning: one that begins by reading would fail at its first write
+    /// if another process wrote meanwhile.
+    pub(super) fn writing(&self) -> rusqlite::Result<Transaction<'_>> {
+        Transaction::new_unchecked(&self.connection, TransactionBehavior::Immediate)
+    }
+}
+
+fn format(connection: &Connection) -> Result<usize, StoreError> {
+    let format: i64 = connection.query_row("PRAGMA user_version", [], |row| row.get(0)).map_err(damaged)?;
+    Ok(usize::try_from(format).unwrap_or_default())
+}
+
+/// Turns write-ahead logging on. SQLite does not wait for other processes that do so at the same moment, whatever its busy
+/// timeout is, so this does.
+fn write_ahead(connection: &Connection) -> rusqlite::Result<()> {
+    let mut left = PATIENCE.as_millis() / BUSY_STEP.as_millis();
+    loop {
+        match connection.execute_batch("PRAGMA journal_mode = WAL") {
+            Err(error) if is_busy(&error) && left > 0 => std::thread::sleep(BUSY_STEP),
+            done => return done,
+        }
+        left -= 1;
+    }
+}
+
+/// Tells damage of the database from other errors of SQLite.
+pub(super) fn damaged(error: rusqlite::Error) -> StoreError {
+    match error.sqlite_error_code() {
+        Some(ErrorCode::NotADatabase | ErrorCode::DatabaseCorrupt) => StoreError::Damaged(error.to_string()),
+        _ => match error {
+            rusqlite::Error::FromSqlConversionFailure(..) | rusqlite::Error::InvalidColumnType(..) => {
+                StoreError::Damaged(error.to_string())
+            }
+            _ => StoreError::Database(error),
+        },
+    }
+}
+
+fn is_busy(error: &rusqlite::Error) -> bool {
+    matches!(error.sqlite_error_code(), Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_store_that_many_open_at_the_same_moment_is_made_once() {
+        for _ in 0..10 {
+            let directory = tempfile::tempdir().unwrap();
+            std::thread::scope(|scope| {
+                let open: Vec<_> = (0..8).map(|_| scope.spawn(|| Store::open(directory.path()).map(drop))).collect();
+                for outcome in open {
+                    outcome.join().unwrap().unwrap();
+                }
+            });
+        }
+    }
+}

@@ -1,0 +1,37 @@
+//! Values of the log: the bytes that were replaced, compressed, by their BLAKE3.
+
+use crate::model::Address;
+use rusqlite::{Connection, OptionalExtension, params};
+
+/// How hard values are compressed: zstd's default, beyond which little is won.
+const ZSTD_LEVEL: i32 = 3;
+/// Longest original that is unpacked, in bytes: a row of a session is far shorter.
+const LONGEST_ORIGINAL: usize = 1 << 30;
+
+/// The lower-case hexadecimal form of an address.
+pub fn hexadecimal(address: &Address) -> String {
+    blake3::Hash::from_bytes(*address).to_hex().to_string()
+}
+
+/// Stores a value under its address, once.
+pub(super) fn keep(connection: &Connection, value: &[u8]) -> rusqlite::Result<Address> {
+    let address = *blake3::hash(value).as_bytes();
+    let known =
+        connection.prepare_cached("SELECT 1 FROM originals WHERE address = ?1")?.query_row([address], |_| Ok(())).optional()?;
+    if known.is_none() {
+        let content =
+            zstd::bulk::compress(value, ZSTD_LEVEL).map_err(|error| rusqlite::Error::ToSqlConversionFailure(Box::new(error)))?;
+        connection.prepare_cached("INSERT INTO originals VALUES (?1, ?2, ?3)")?.execute(params![
+            address,
+            value.len() as i64,
+            content
+        ])?;
+    }
+    Ok(address)
+}
+
+/// What a compressed value says of its own length, as far as it can be true.
+pub(super) fn decompressed_bytes(content: &[u8]) -> usize {
+    let said = zstd::zstd_safe::get_frame_content_size(content).ok().flatten();
+    said.and_then(|bytes| usize::try_from(bytes).ok()).unwrap_or_default().min(LONGEST_ORIGINAL)
+}
