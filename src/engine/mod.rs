@@ -32,6 +32,8 @@ mod reduce;
 mod references;
 mod retention;
 mod rules;
+mod secret_examples;
+mod secret_shapes;
 mod secrets;
 pub mod selector;
 mod states;
@@ -67,7 +69,8 @@ pub use reading::{ReadSettings, Reading, costs, outline, read, read_with};
 pub use reduce::{KeptPieces, Reducible, hint};
 pub use retention::{Forgettable, forgettable};
 pub use rules::Rules;
-pub use secrets::{Secret, examples as secret_examples, find as find_secrets, mask, mask_cut, masked};
+pub use secret_examples::examples as secret_examples;
+pub use secrets::{Secret, find as find_secrets, mask, mask_cut, masked};
 pub use selector::{Selector, SelectorError};
 pub use states::{TRANSITIONS, Transition, lifecycle};
 pub use strategy::{
