@@ -4,7 +4,6 @@ use crate::model::limits::{DIFF_LINES, DIFF_WORD_BYTES, DIFF_WORD_LINE_BYTES};
 use crate::model::{BlockNumber, Level, TokenCount};
 use serde::Serialize;
 use similar::{DiffTag, TextDiff};
-use std::time::Duration;
 
 /// How a block differs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
@@ -99,17 +98,17 @@ pub enum Shown<'a> {
 }
 
 /// The lines of both texts by what became of them: the kept and the added ones together are `after`. Removed lines come before those
-/// added in their place. A line feed missing at the end is no difference, unless it is the only one. After `timeout` the rest is
-/// taken as replaced.
-pub fn changes<'a>(before: &'a str, after: &'a str, timeout: Duration) -> Vec<Run<'a>> {
+/// added in their place. A line feed missing at the end is no difference, unless it is the only one. Of large texts that differ much it
+/// need not be the smallest difference.
+pub fn changes<'a>(before: &'a str, after: &'a str) -> Vec<Run<'a>> {
     let old: Vec<&str> = before.split_inclusive('\n').collect();
     let new: Vec<&str> = after.split_inclusive('\n').collect();
     let without_feeds = |lines: &[&'a str]| lines.iter().map(|line| line.strip_suffix('\n').unwrap_or(line)).collect::<Vec<_>>();
     let (old_keys, new_keys) = (without_feeds(&old), without_feeds(&new));
     let diff = if old_keys == new_keys {
-        TextDiff::configure().timeout(timeout).diff_slices(&old, &new)
+        TextDiff::configure().diff_slices(&old, &new)
     } else {
-        TextDiff::configure().timeout(timeout).diff_slices(&old_keys, &new_keys)
+        TextDiff::configure().diff_slices(&old_keys, &new_keys)
     };
     // Where nothing stayed but braces and empty lines, they only tear apart what is another text.
     let says_something = |line: &&str| line.contains(char::is_alphanumeric);
@@ -336,8 +335,6 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    const PATIENCE: Duration = Duration::from_secs(10);
-
     /// The lines shown, each with its sign, the emphasized words in brackets.
     fn drawn(before: &str, after: &str, full: bool) -> String {
         let sign = |fate: &Fate| match fate {
@@ -356,7 +353,7 @@ mod tests {
             Shown::Folded { fate, lines, .. } => format!("{}… {lines}\n", sign(fate)),
             Shown::Rest { removed, added } => format!("… -{removed} +{added}\n"),
         };
-        shown(&changes(before, after, PATIENCE), full).iter().map(line).collect()
+        shown(&changes(before, after), full).iter().map(line).collect()
     }
 
     fn numbered(range: std::ops::Range<usize>) -> String {
@@ -444,8 +441,8 @@ mod tests {
 
     proptest! {
         #[test]
-        fn runs_give_both_texts(before in text(), after in text(), patience in 0u64..2, full in any::<bool>()) {
-            let runs = changes(&before, &after, Duration::from_secs(patience));
+        fn runs_give_both_texts(before in text(), after in text(), full in any::<bool>()) {
+            let runs = changes(&before, &after);
             let side = |without: Fate| runs.iter().filter(|run| run.fate != without).flat_map(|run| run.lines.clone()).collect::<String>();
             prop_assert_eq!(side(Fate::Removed), after.clone());
             // A line that was kept has the line feed of the later text.

@@ -34,8 +34,6 @@ pub const CACHE_SEGMENTS: u64 = 12;
 pub const TOTALS_BYTES: usize = 64 << 20;
 /// Plans that the cache keeps: those of a preview are used again by what follows it.
 pub const CACHE_PLANS: u32 = 16;
-/// Milliseconds that finding the changed lines of all blocks of one difference may take; what is not found then counts as replaced.
-pub const DIFF_MILLISECONDS: u64 = 500;
 /// Lines that are shown of one block that differs, unless all are asked for.
 pub const DIFF_LINES: usize = 12;
 /// Bytes of a line, between what it and the other one begin and end with, that are compared word by word.

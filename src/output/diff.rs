@@ -1,9 +1,7 @@
 use super::{Paint, Report, Style, amount, clip, count, plural, printable, tokens, unit};
 use crate::engine::diff::{BlockDifference, DiffKind, Fate, Piece, Shown, changes, shown};
-use crate::model::limits::DIFF_MILLISECONDS;
 use crate::model::{Basis, TokenCount};
 use serde::Serialize;
-use std::time::Duration;
 use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
 
 /// Columns of the longest bar of `stat`.
@@ -53,12 +51,8 @@ impl DiffReport {
             text.push_str(&style.paint(paint, &clip(&format!("{sign} {name}"), style.width)));
             text.push('\n');
         }
-        let bytes = |block: &BlockDifference| block.before.len() + block.after.len();
-        let all = self.blocks.iter().map(bytes).sum::<usize>().max(1);
         for block in &self.blocks {
-            // Each block has its share of the time: one that is hard leaves the others theirs.
-            let share = bytes(block) as f64 / all as f64;
-            let runs = changes(&block.before, &block.after, Duration::from_millis(DIFF_MILLISECONDS).mul_f64(share));
+            let runs = changes(&block.before, &block.after);
             text.push('\n');
             text.push_str(&header(style, block));
             // Where the text is the same, the header says it all.
