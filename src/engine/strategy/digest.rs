@@ -26,7 +26,7 @@ const REST_BYTES: usize = 150;
 const LONG_GROUND_BYTES: usize = 1_400;
 const GROUND_ENDS: Ends = Ends { head: 600, tail: 300 };
 /// Bytes of what a person said at once from which on most of it was pasted, and what of its ends stays then.
-const LONG_WORDS_BYTES: usize = 4_000;
+const LONG_WORDS_BYTES: usize = 8_000;
 const WORDS_ENDS: Ends = Ends { head: 600, tail: 300 };
 /// The same of the newest prompt.
 const LONG_NEWEST_BYTES: usize = 8_000;

@@ -13,10 +13,9 @@ use rustc_hash::FxHashSet;
 use serde::Serialize;
 use std::ops::Range;
 
-/// How many times more what people and the model said is worth than what tools printed.
-const DIALOGUE: f32 = 3.0;
-/// The same of the input of a tool: where a line stands in a result as well, that one has its number and no escapes.
-const INPUT: f32 = 0.3;
+/// What the input of a tool is worth of what others say: where a line stands in a result as well, that one has its number and no
+/// escapes.
+const INPUT: f32 = 0.1;
 /// What a line is worth of the chance that it is quoted: in place it costs names that stand in results only.
 const LINE: f32 = 0.5;
 /// How many times more the newest part is worth than the rest: little but what is said again goes.
@@ -210,11 +209,7 @@ impl<'a> Outlined<'a> {
             .flat_map(|((outline, _), place)| {
                 let subject = &self.subjects[*place];
                 let line = LINE * need.of_line(subject.block);
-                let weight = match subject.block.role {
-                    Role::User | Role::Assistant => DIALOGUE,
-                    Role::ToolUse => INPUT,
-                    _ => 1.0,
-                };
+                let weight = if subject.block.role == Role::ToolUse { INPUT } else { 1.0 };
                 let weight = if subject.newest { weight * NEWEST } else { weight };
                 outline.texts().map(move |pieces| Text { pieces, line, weight })
             })

@@ -47,6 +47,7 @@ const GROUND: &[&str] = &[
     "output_style",
     "plan_mode",
     "relevant_memories",
+    "remote_session_change",
 ];
 
 /// Returns whether the client announces the content of an attachment again when no row of the chain holds it: modes, lists,
