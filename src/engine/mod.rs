@@ -65,7 +65,7 @@ pub use numbers::{amount, count, plural, unit};
 pub use patience::{PERISHABLE, Patience, StalePolicy};
 pub use price::{EditFacts, EditPrice, idle_milliseconds, price, steps_per_turn};
 pub use prices::{Dollars, LongPrompt, ModelPrice, PriceSetting, PriceTable, Prices};
-pub use reading::{ReadSettings, Reading, costs, outline, read, read_with};
+pub use reading::{ReadSettings, Reading, costs, outline, read, read_with, unbilled_costs};
 pub use reduce::{KeptPieces, Reducible, hint};
 pub use retention::{Forgettable, forgettable};
 pub use rules::Rules;

@@ -133,6 +133,15 @@ pub fn costs(session: &mut Session, model: &str) -> Vec<TokenCount> {
     tokens::bills(session, model).costs()
 }
 
+/// Returns the estimated cost of a window without a bill of its own: of each block of the session, by its index, and of all that is
+/// sent.
+pub fn unbilled_costs(session: &mut Session, window: &Window, model: &str) -> (Vec<f64>, f64) {
+    levels(session);
+    let bills = tokens::bills(session, model);
+    let price = tokens::price(session, window, bills);
+    (session.blocks.iter().map(|block| block.tokens.value).collect(), price.total.value)
+}
+
 /// Counts rows whose identity stands twice and rows whose parent is not there.
 fn row_faults(session: &Session) -> [(Fault, u32); 2] {
     let mut ids: FxHashSet<Key> = FxHashSet::with_capacity_and_hasher(session.rows.len(), Default::default());

@@ -560,6 +560,38 @@ fn an_output_counts_as_it_is_sent() {
     assert!(fs::read(&old).unwrap() == original);
 }
 
+/// A digest leaves no bill in the window; an output that the client cuts was billed whole.
+#[test]
+fn a_change_costs_what_the_next_report_says() {
+    let window = |sandbox: &Sandbox| sandbox.json(&["status"], "aperture.status/1")["tokens"]["value"].as_f64().unwrap();
+    let check = |sandbox: &Sandbox, line: &str| {
+        let saved = |words: &[&str]| {
+            let change = sandbox.json(words, "aperture.change/1");
+            change["tokens_before"].as_f64().unwrap() - change["tokens_after"].as_f64().unwrap()
+        };
+        let before = window(sandbox);
+        let said = saved(&line.split(' ').collect::<Vec<_>>());
+        let seen = before - window(sandbox);
+        assert!(said.abs() > 20.0 && (said - seen).abs() <= 2.0, "{line}: {said}, then {seen} of {before}");
+        let back = -saved(&["undo"]);
+        assert!((said - back).abs() <= 2.0 && (window(sandbox) - before).abs() < 0.5, "{line}: {said}, {back} back");
+    };
+    for home in ["codex-recorded-tools", "codex-tools"] {
+        let sandbox = Sandbox::of(home);
+        check(&sandbox, "compress --stale --preset handoff");
+        check(&sandbox, "archive larger(100)");
+    }
+    let sandbox = Sandbox::new();
+    let mut rows = conversation(&sandbox, THREAD, "legacy");
+    rows[4].1["model"] = json!("gpt-5.4");
+    rows[7].1["output"] = json!(lines("widget", 2000));
+    for (_, bill) in rows.iter_mut().filter(|(kind, _)| *kind == "event_msg") {
+        bill["info"]["last_token_usage"]["input_tokens"] = json!(40_000);
+    }
+    write_rows(&rollout(&sandbox, THREAD), None, &rows);
+    check(&sandbox, "compress 5 --level minimal");
+}
+
 /// A placeholder can be longer than what it stands for.
 #[test]
 fn a_short_credential_is_taken_out_of_a_row_that_cannot_grow() {

@@ -54,6 +54,12 @@ impl Price {
         self.total.0.basis = Basis::Estimated;
     }
 
+    /// What all of a block would cost that the client sends cut, by what it costs cut: as the bills have it.
+    pub fn uncut(&self, block: &Block, tokens: f64) -> f64 {
+        let (whole, left) = (self.family.0.block(block), self.family.0.block(&block.as_sent()));
+        if block.cut.is_some() && whole > left && left > 0.0 { tokens * whole / left } else { tokens }
+    }
+
     /// What a block would cost with another content, by what it costs with this one.
     pub fn revised(&self, before: &Block, after: &Block) -> TokenCount {
         let family = self.family.0;

@@ -3,11 +3,31 @@
 use super::Draft;
 use super::finish::blocks;
 use crate::engine;
-use crate::model::{Block, Edit, RowKind, Slot, Window};
+use crate::model::{Block, Edit, RowKind, Session, Slot, Window};
 use crate::workspace::PlanError;
 use crate::workspace::revision::Revision;
 
 impl Draft<'_> {
+    /// Returns the cost of each block of the revision, and of its window.
+    pub(super) fn costs(&self, revision: &mut Revision, window: &Window) -> (Vec<f64>, f64) {
+        let reading = self.reading();
+        if self.loses_bill(revision, window) {
+            return engine::unbilled_costs(&mut revision.session, window, &reading.model);
+        }
+        let tokens = self.tokens(revision);
+        let before: f64 = reading.in_window().map(|block| block.tokens.value).sum();
+        let after: f64 = window.blocks.iter().map(|number| tokens[*number as usize - 1]).sum();
+        (tokens, (reading.price.total.value + after - before).max(0.0))
+    }
+
+    /// Returns whether no response of the window is left that was billed: whoever reads it next estimates it as a whole.
+    pub(super) fn loses_bill(&self, revision: &Revision, window: &Window) -> bool {
+        let billed = |session: &Session, window: &Window| {
+            window.rows.iter().any(|row| session.rows[*row as usize].usage.is_some_and(|usage| usage.sent() > 0))
+        };
+        billed(self.session(), &self.reading().window) && !billed(&revision.session, window)
+    }
+
     /// Returns the cost of each block of the revision: of a changed one that of the next analysis.
     pub(super) fn tokens(&self, revision: &mut Revision) -> Vec<f64> {
         let reading = self.reading();
@@ -42,9 +62,10 @@ impl Draft<'_> {
         let message = rows[last as usize].message;
         let of_response = |row: u32| rows[row as usize].kind == RowKind::Assistant && rows[row as usize].message == message;
         let before = reading.in_window().take_while(|block| !of_response(block.row));
-        let before: f64 = before.map(|block| block.tokens.value).sum();
+        // The bill is for all of what the client sends cut from then on.
+        let before: f64 = before.map(|block| reading.price.uncut(block, block.tokens.value)).sum();
         let after = blocks(revision, window).take_while(|block| !revision.was[block.row as usize].is_some_and(of_response));
-        let after: f64 = after.map(|block| tokens[block.number as usize - 1]).sum();
+        let after: f64 = after.map(|block| reading.price.uncut(block, tokens[block.number as usize - 1])).sum();
         let change = (after - before).round();
         if change == 0.0 {
             return Ok(());

@@ -58,15 +58,16 @@ impl Draft<'_> {
         let reading = self.reading();
         let restored = self.reversal.is_some();
         let (mut revision, window) = self.fit_thinking(known)?;
-        let tokens = self.tokens(&mut revision);
+        let (mut tokens, mut after) = self.costs(&mut revision, &window);
         // An exact reversal restores the figures too, and what it leads to passed the gate before.
         if !restored {
             self.lower_figures(&mut revision, &window, &tokens)?;
+            if self.loses_bill(&revision, &window) {
+                (tokens, after) = self.costs(&mut revision, &window);
+            }
             self.keep_lengths(&mut revision)?;
             gate::check(&self, &revision, &window)?;
         }
-        let before: f64 = reading.in_window().map(|block| block.tokens.value).sum();
-        let after: f64 = window.blocks.iter().map(|number| tokens[*number as usize - 1]).sum();
         let total = reading.price.total.value;
         let (thinking_dropped, thinking_restored) = self.thinking_difference(&revision, &window, &tokens);
         let unchanged_prefix = self.unchanged_prefix(&revision, &window);
@@ -76,7 +77,7 @@ impl Draft<'_> {
         let history = &self.workspace.history;
         let inverted = inverts.filter(|id| *id == history.last()).and_then(|id| history.operation(id));
         let logged = inverted.filter(|operation| (operation.tokens_after - total).abs() <= SAME_WINDOW);
-        let tokens_after = logged.map_or((total + after - before).max(0.0), |operation| operation.tokens_before);
+        let tokens_after = logged.map_or(after, |operation| operation.tokens_before);
         let plan = Plan {
             kind,
             command: command.to_owned(),
@@ -100,15 +101,13 @@ impl Draft<'_> {
     ///
     /// The file is another one by now.
     pub fn window_tokens(&self, known: &(dyn Fn(Key) -> Option<u32> + Sync)) -> Result<f64, PlanError> {
-        let reading = self.reading();
         let mut revision = revise(self, known)?;
-        let tokens = self.tokens(&mut revision);
         let window = self.workspace.provider.window(&revision.session);
+        let (tokens, after) = self.costs(&mut revision, &window);
         let lost = self.lost_thinking(&revision, &window);
-        let before: f64 = reading.in_window().map(|block| block.tokens.value).sum();
-        let sent = window.blocks.iter().filter(|number| !lost.contains(number));
-        let after: f64 = sent.map(|number| tokens[*number as usize - 1]).sum();
-        Ok((reading.price.total.value + after - before).max(0.0))
+        let unsent = window.blocks.iter().filter(|number| lost.contains(number));
+        let unsent: f64 = unsent.map(|number| tokens[*number as usize - 1]).sum();
+        Ok((after - unsent).max(0.0))
     }
 
     /// What the window has in common with the one before, from its beginning on, in tokens.
