@@ -119,6 +119,9 @@ pub struct BlockChange {
     /// Whether credentials were taken out of it.
     #[serde(default)]
     pub redacted: bool,
+    /// Whether the value before names credentials, which stay credentials wherever else the session has them.
+    #[serde(default)]
+    pub named_credentials: bool,
 }
 
 /// One value of one row, replaced. The bytes are those of the file.
@@ -435,6 +438,8 @@ pub struct History {
     pub marks: Vec<(MarkAddress, MarkKind, String)>,
     /// Named points: the last operation that belongs to each, 0 for the original.
     pub snapshots: Vec<Snapshot>,
+    /// The originals that name credentials.
+    pub naming: Vec<String>,
 }
 
 /// A named point in the log.
@@ -496,6 +501,16 @@ impl History {
     pub fn root(&self, id: OperationId) -> OperationId {
         let inverted = self.operation(id).and_then(|operation| operation.inverts).filter(|inverted| *inverted < id);
         inverted.map_or(id, |inverted| self.root(inverted))
+    }
+
+    /// The value that a mark would have if `change` were in force exactly if it is not now: that of the last change that set it, of
+    /// those in force. `None` if it would not be there.
+    pub fn mark_without(&self, change: OperationId, address: MarkAddress, kind: MarkKind) -> Option<String> {
+        let changes = self.operations.iter().filter(|operation| operation.kind == OperationKind::Change);
+        let in_force = |id: OperationId| self.undone_by(id).is_none() != (id == change);
+        let changes = changes.rev().filter(|operation| in_force(operation.id));
+        let mut marks = changes.flat_map(|operation| operation.marks.iter().rev());
+        marks.find(|mark| (mark.address, mark.kind) == (address, kind)).and_then(|mark| mark.after.clone())
     }
 
     /// The newest point of the log at which the same changes are in force as now, but for `change`, which is in force exactly

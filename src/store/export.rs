@@ -493,6 +493,7 @@ mod tests {
         let row = RowAddress { id: Key(7), occurrence: 1 };
         let change = BlockChange {
             redacted: false,
+            named_credentials: false,
             number: 3,
             label: "Read a.rs".to_owned(),
             level_before: Level::Original,
@@ -546,7 +547,7 @@ mod tests {
             session: "S".to_owned(),
             project: "-p".to_owned(),
             path: "/p/S.jsonl".to_owned(),
-            history: History { operations: vec![operation], marks: Vec::new(), snapshots },
+            history: History { operations: vec![operation], snapshots, ..History::default() },
             values: [before, after].into_iter().map(|value| (hash(&value), value)).collect(),
         }
     }

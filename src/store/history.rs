@@ -9,7 +9,7 @@ use crate::model::{
 };
 use rusqlite::{OptionalExtension, Row, params};
 use std::borrow::Cow;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
 impl Store {
@@ -47,6 +47,12 @@ impl Store {
         for operation in self.operations(key)?.into_iter().filter(|operation| operation.state == OperationState::Committed) {
             history.operations.push(operation);
         }
+        let edits = history.operations.iter().flat_map(|operation| &operation.edits);
+        let names = |edit: &&LoggedEdit| edit.change.as_ref().is_some_and(|change| change.named_credentials);
+        let naming: BTreeSet<Address> = edits.filter(names).filter_map(|edit| edit.before).collect();
+        // A value that was forgotten names nothing any more.
+        let texts = naming.iter().filter_map(|address| self.original(address).ok());
+        history.naming = texts.map(|text| String::from_utf8_lossy(&text).into_owned()).collect();
         let mut marks: BTreeMap<(MarkAddress, MarkKind), String> = BTreeMap::new();
         for mark in history.operations.iter().flat_map(|operation| &operation.marks) {
             match &mark.after {

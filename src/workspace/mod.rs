@@ -44,7 +44,7 @@ pub use verify::{FileState, Verified, WayBack, found, in_force, verify};
 pub use way::{Inexact, Undone};
 pub use writer::{Writer, take_writer};
 
-use crate::engine::{self, ReadSettings, Reading};
+use crate::engine::{self, Known, ReadSettings, Reading};
 use crate::fsio::{Disk, read_range};
 use crate::model::{Block, BlockNumber, History, Key, Session, Slot};
 use crate::provider::{Location, ProviderAdapter};
@@ -119,6 +119,8 @@ impl<'a> Workspace<'a> {
         let Found { provider, path, location } = found;
         let mut session = load(disk, cache, provider, &path, location.id.clone())?;
         let known = named_secrets(disk, provider, &path, &session)?;
+        // What was shortened may have named some.
+        let known = known.with(&Known::new(history.naming.iter().flat_map(|text| engine::named_in(text))));
         known.hide_in(&mut session);
         let window = |session: &Session| provider.window(session);
         let mut reading = match whole(&session) {

@@ -254,6 +254,7 @@ mod tests {
             tokens_after: 1.0,
             reason: String::new(),
             redacted: false,
+            named_credentials: false,
         });
         LoggedEdit { row, slot, before: before.map(address), after: after.map(address), change }
     }

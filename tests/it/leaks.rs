@@ -225,6 +225,27 @@ fn nothing_that_is_planted_leaves_by_any_command() {
     drop(path);
 }
 
+/// The text that named a value goes to the store; the value stands alone in the file.
+#[test]
+fn what_a_shortened_block_named_stays_masked() {
+    let plants = plants();
+    let (sandbox, path) = home(&plants);
+    let file = || fs::read_to_string(&path).unwrap();
+    let named = || plants.iter().filter(|plant| plant.named != plant.value);
+    let left = |text: &str| named().filter(|plant| text.contains(&plant.named)).count();
+    let before = left(&file());
+    sandbox.text(&["archive", "all"]);
+    assert!(left(&file()) + 20 <= before, "{} of {before} are still named", left(&file()));
+    for line in
+        ["show all", "transcript --all", "blocks", "manifest --tier full", "summary", "recall deploy", "diff --full", "log"]
+    {
+        for mode in [&[][..], &["--json"]] {
+            let words: Vec<&str> = line.split(' ').chain(mode.iter().copied()).collect();
+            clean(&plants, &format!("{words:?} behind an archive"), &sandbox.run(&words).all());
+        }
+    }
+}
+
 #[test]
 fn nothing_that_is_planted_leaves_by_hooks_and_watching() {
     let plants = plants();

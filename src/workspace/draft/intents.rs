@@ -65,6 +65,7 @@ impl Draft<'_> {
             tokens_after: 0.0,
             reason: engine::mask(reason).into_owned(),
             redacted: false,
+            named_credentials: !engine::named_in(&String::from_utf8_lossy(&before)).is_empty(),
         };
         self.edits.insert(place, Edit { row, slot, before: Some(before), after: Some(value), change: Some(change) });
         Ok(())
@@ -87,6 +88,10 @@ impl Draft<'_> {
     pub(in crate::workspace) fn set_value(&mut self, row: u32, slot: Slot, after: &[u8]) -> Result<(), PlanError> {
         let address = self.addresses.of(row).ok_or(PlanError::Moved)?;
         let before = self.value(row, slot).ok_or(PlanError::NoWay)?;
+        if before == after {
+            self.edits.remove(&(row, 0, slot));
+            return Ok(());
+        }
         let edit = Edit { row: address, slot, before: Some(before), after: Some(after.to_vec()), change: None };
         self.edits.insert((row, 0, slot), edit);
         Ok(())
