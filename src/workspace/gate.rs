@@ -4,7 +4,7 @@
 use super::draft::{Draft, Folded};
 use super::revision::Revision;
 use super::{PlanError, Workspace};
-use crate::model::{Block, BlockKind, BlockNumber, Edit, Key, Level, Role, Slot, Window};
+use crate::model::{Block, BlockKind, BlockNumber, Edit, Key, Level, Role, RowKind, Slot, Window};
 use rustc_hash::FxHashSet;
 
 /// Refuses a revision that the client could not resume, or in which something changed that no edit names.
@@ -18,7 +18,7 @@ pub fn check(draft: &Draft<'_>, revision: &Revision, window: &Window) -> Result<
         order(workspace, revision, window)?;
     }
     if let Some(folded) = &draft.folded {
-        others(workspace, revision, window, folded)?;
+        others(draft, revision, window, folded)?;
     }
     notes(revision, window)
 }
@@ -43,7 +43,12 @@ fn rows(draft: &Draft<'_>, revision: &Revision) -> Result<(), PlanError> {
     for (row, stub) in &revision.edited {
         let Some(was) = revision.was[*row as usize] else { continue };
         let number = was + 1;
-        let before = draft.workspace.provider.stub(&draft.line(was)?).ok_or(PlanError::Moved)?;
+        let before = match draft.workspace.provider.stub(&draft.line(was)?) {
+            Some(before) => before,
+            // Half a row, whose line feed went with the row behind it.
+            None if session.rows[was as usize].kind == RowKind::Broken && stub.is_none() => continue,
+            None => return Err(PlanError::Moved),
+        };
         let mut after = stub.clone().ok_or_else(|| refuse(format!("row {number} would not be readable")))?;
         // As the session has it: a row can be known by more than what it says.
         let id = session.rows[was as usize].id.unwrap_or(Key(0));
@@ -118,13 +123,15 @@ fn order(workspace: &Workspace<'_>, revision: &Revision, window: &Window) -> Res
 }
 
 /// Nothing but what was folded leaves the window, thinking apart.
-fn others(workspace: &Workspace<'_>, revision: &Revision, window: &Window, folded: &Folded) -> Result<(), PlanError> {
+fn others(draft: &Draft<'_>, revision: &Revision, window: &Window, folded: &Folded) -> Result<(), PlanError> {
+    let workspace = draft.workspace;
     let blocks = || window.blocks.iter().map(|number| *number as usize - 1);
     let sent: FxHashSet<u32> = blocks().filter_map(|block| revision.block_was[block]).collect();
     let again: FxHashSet<Key> = blocks().map(|block| revision.session.blocks[block].hash).collect();
     let is_folded = |block: &Block| match folded {
         Folded::Turns(turns) => turns.contains(&block.position.turn),
         Folded::Blocks(blocks) => blocks.contains(&block.number) || again.contains(&block.hash),
+        Folded::Until(row) => block.row <= *row || draft.added(block.row) || again.contains(&block.hash),
     };
     // A response that stands on two branches is sent from both, by its id, while one of them is live; its blocks are equal.
     let said = |block: &Block| Some((workspace.reading.session.rows[block.row as usize].message?, block.hash));

@@ -1,7 +1,7 @@
 //! A session at the points of its log: what stood where, and the way back.
 
 use super::PlanError;
-use super::draft::Draft;
+use super::draft::{Draft, Folded};
 use crate::engine::diff::{BlockDifference, DiffKind};
 use crate::engine::{self};
 use crate::model::{
@@ -89,8 +89,9 @@ impl Draft<'_> {
         }
         // As undo does it, so that what is brought back comes in the order in which it came.
         edits.reverse();
-        self.logged_until =
-            self.workspace.history.operations.iter().find(|operation| operation.id > point).and_then(|first| first.last_row);
+        let first = self.workspace.history.operations.iter().find(|operation| operation.id > point);
+        self.logged_until = first.and_then(|first| first.last_row);
+        self.folded = first.map(|first| Folded::Until(self.last_row_before(first.id)));
         let marks = self.marks_back(point);
         self.revert(edits, marks)
     }

@@ -1,7 +1,7 @@
 //! Operations taken back: what they did, the other way round, and what went along with it.
 
-use super::Draft;
-use crate::model::{Address, BlockChange, BlockNumber, Edit, Event, LoggedEdit, Mark, Operation, RowAddress, Slot};
+use super::{Draft, Folded};
+use crate::model::{Address, BlockChange, BlockNumber, Edit, Event, LoggedEdit, Mark, Operation, OperationId, RowAddress, Slot};
 use crate::workspace::PlanError;
 use rustc_hash::FxHashSet;
 
@@ -13,8 +13,9 @@ impl Draft<'_> {
     /// A later operation changed the same block, or another program did.
     pub fn invert(&mut self, operation: &Operation) -> Result<(), PlanError> {
         self.refuse_changed_later(operation)?;
-        // What was forgotten stands in the log as what was left of it.
-        if operation.edits.iter().any(|edit| edit.before.is_some() && edit.before == edit.after) {
+        // What was forgotten stands in the log as what was left of it. An earlier version logged links that stayed as they were.
+        let links = |edit: &&LoggedEdit| matches!(edit.slot, Slot::Parent | Slot::LogicalParent);
+        if operation.edits.iter().any(|edit| edit.before.is_some() && edit.before == edit.after && !links(&edit)) {
             return Err(PlanError::Forgotten(operation.id));
         }
         let store = self.store.ok_or(PlanError::Gone)?;
@@ -31,7 +32,8 @@ impl Draft<'_> {
                     continue;
                 }
             }
-            if edit.slot == Slot::Line && after.is_none() && self.took_out(edit.row) {
+            // A row that is gone already follows nothing.
+            if (edit.slot == Slot::Line && after.is_none() || edit.slot == Slot::Parent) && self.took_out(edit.row) {
                 continue;
             }
             // A row that was added may have been linked anew since.
@@ -47,12 +49,28 @@ impl Draft<'_> {
             });
             edits.push(Edit { row: edit.row, slot: edit.slot, before, after, change });
         }
-        self.take_along(&mut edits)?;
-        // Figures that another change lowered since are not what the log says, and have to be estimated.
+        let original = self.take_along(&mut edits)?;
+        // Figures that another change lowered since are not what the log says, and have to be estimated, unless they are those of
+        // the client again.
+        figures_differ &= !original;
         self.logged_until = operation.last_row.filter(|_| !figures_differ);
-        let marks =
-            operation.marks.iter().map(|mark| Mark { before: mark.after.clone(), after: mark.before.clone(), ..mark.clone() });
-        self.revert(edits, marks.collect())
+        self.folded = Some(Folded::Until(self.last_row_before(operation.id)));
+        let history = &self.workspace.history;
+        let now = |mark: &Mark| history.marks.iter().find(|(address, kind, _)| (*address, *kind) == (mark.address, mark.kind));
+        let root = history.root(operation.id);
+        let marks = operation.marks.iter().map(|mark| Mark {
+            before: now(mark).map(|(.., value)| value.clone()),
+            after: history.mark_without(root, mark.address, mark.kind),
+            ..mark.clone()
+        });
+        let marks = marks.filter(|mark| mark.before != mark.after).collect();
+        self.revert(edits, marks)
+    }
+
+    /// Returns the last row that stood in the file before an operation and still does; all of them if the log does not say.
+    pub(in crate::workspace) fn last_row_before(&self, id: OperationId) -> u32 {
+        let mut before = self.workspace.history.operations.iter().rev().skip_while(|operation| operation.id > id);
+        before.find_map(|operation| self.addresses.row_of(operation.last_row?)).unwrap_or(u32::MAX)
     }
 
     /// Whether a row that was added is gone already, along with another operation that was taken back ([`Draft::take_along`]).
@@ -106,8 +124,8 @@ impl Draft<'_> {
     }
 
     /// Where no change is left in force, what only went with changes goes as well: thinking is sent again, and figures are
-    /// what they were.
-    fn take_along(&self, edits: &mut Vec<Edit>) -> Result<(), PlanError> {
+    /// what they were. Returns whether that is so.
+    fn take_along(&self, edits: &mut Vec<Edit>) -> Result<bool, PlanError> {
         let strips = |line: &[u8]| {
             let row = self.workspace.provider.parse(line.trim_ascii()).row;
             matches!(row.event.as_deref(), Some(Event::ThinkingStripped(_)))
@@ -122,7 +140,7 @@ impl Draft<'_> {
                 _ if after.is_some() == target.is_some() && (slot == Slot::Line || *after == target) => {}
                 Slot::Line if target.is_none() && after.as_deref().is_some_and(strips) => {
                     if planned.is_some() {
-                        return Ok(());
+                        return Ok(false);
                     }
                     let before = self.added_line(row)?;
                     along.push(Edit { row, slot, before, after: None, change: None });
@@ -132,12 +150,12 @@ impl Draft<'_> {
                         along.push(Edit { row, slot, before: now, after: target, change: None });
                     }
                 }
-                _ => return Ok(()),
+                _ => return Ok(false),
             }
         }
         edits.retain(|edit| !along.iter().any(|along| along.row == edit.row && along.slot == edit.slot));
         edits.extend(along);
-        Ok(())
+        Ok(true)
     }
 
     /// Puts values of the log in the place of those that follow from them, oldest value last: what `undo` and `restore` do.

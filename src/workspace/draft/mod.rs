@@ -54,6 +54,8 @@ pub enum Folded {
     Turns(RangeInclusive<u32>),
     /// Blocks; a provider without a chain writes the others again.
     Blocks(FxHashSet<BlockNumber>),
+    /// What a state of the log that comes back has in its place: of the rows up to this one, and of those that aperture added.
+    Until(u32),
 }
 
 /// A plan in the making.

@@ -54,14 +54,19 @@ impl Draft<'_> {
         Ok(())
     }
 
-    /// Adds a row at the end of the live branch, so that the client does not go on from a row that was added elsewhere.
+    /// Adds a row that names the last message of the live branch, so that the client does not go on from a row that was added
+    /// elsewhere. After a compaction the client knows no other row as an end; what is attached to it is sent all the same.
     ///
     /// # Errors
     ///
     /// The provider cannot write it.
     pub(in crate::workspace) fn mark_leaf(&mut self) -> Result<(), PlanError> {
-        let provider = self.workspace.provider;
-        self.add_row(self.identity(self.last_linked()?)?, |new| provider.leaf(new)).map(drop)
+        let (provider, session) = (self.workspace.provider, self.session());
+        let last = self.last_linked()?;
+        let chain = self.reading().window.chain.iter().rev().copied();
+        let speaks = |row: &u32| matches!(session.rows[*row as usize].kind, RowKind::User | RowKind::Assistant);
+        let message = chain.skip_while(|row| *row != last).find(speaks).unwrap_or(last);
+        self.add_row(self.identity(message)?, |new| provider.leaf(new)).map(drop)
     }
 
     /// Adds a row behind another one, as `write` makes it, and returns its identity, if it has one.

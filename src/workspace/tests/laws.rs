@@ -74,7 +74,8 @@ fn essence(session: &Session) -> Vec<String> {
             block.counts,
             block.call,
             block.label,
-            block.marker
+            // The marker of another block stands in a copy of it.
+            block.marker.filter(|marker| marker.number == block.number)
         )
     });
     rows.chain(blocks).collect()
@@ -237,10 +238,20 @@ fn check(name: &str, bytes: &[u8], acts: &[Act]) {
             assert!(*then == now, "{name}: {acts:?}: {act:?}: another file than with the same changes before");
         }
     }
-    place.undo_all().unwrap_or_else(|error| panic!("{name}: {acts:?}: undo of everything: {error:#}"));
+    if let Err(error) = place.undo_all() {
+        // Without branches a digest that came back would stand for what was said since.
+        let hides = talked > 0 && !provider(bytes).branches() && matches!(error.downcast_ref(), Some(PlanError::Tangled(_)));
+        assert!(hides, "{name}: {acts:?}: undo of everything: {error:#}");
+        return;
+    }
     assert_eq!(place.history().marks, [], "{name}: {acts:?}: marks");
     let now = place.bytes();
-    if talked == 0 {
+    let in_place = provider(bytes).keeps_offsets(&fresh(&place.path));
+    if talked == 0 && grown && in_place {
+        // What was appended keeps its offset: blanks stand where rows were taken out before it.
+        assert!(now.starts_with(bytes), "{name}: {acts:?}: not the original before what was appended");
+        assert_eq!(rows(&now), rows(&expected), "{name}: {acts:?}: other rows");
+    } else if talked == 0 {
         let at = now.iter().zip(&expected).position(|(now, then)| now != then).unwrap_or(now.len().min(expected.len()));
         let excerpt =
             |bytes: &[u8]| String::from_utf8_lossy(&bytes[at.saturating_sub(80)..(at + 80).min(bytes.len())]).into_owned();
@@ -298,6 +309,75 @@ proptest! {
         let sessions = sessions();
         let (name, bytes) = &sessions[which % sessions.len()];
         check(name, bytes, &acts);
+    }
+}
+
+/// The bytes of a session, by a part of its name.
+fn named(name: &str) -> Vec<u8> {
+    sessions().into_iter().find(|(known, _)| known.contains(name)).unwrap().1
+}
+
+#[test]
+fn figures_of_the_client_are_not_adjusted_again() {
+    let acts = [Act::Shorten { first: 29, count: 6, level: 2 }, Act::Undo, Act::Handover, Act::RedoAny(0), Act::Grow];
+    check("codex-recorded-tools", &named("codex-recorded-tools"), &acts);
+}
+
+#[test]
+fn half_a_row_is_half_a_row_again_when_the_row_behind_it_goes() {
+    let acts = [Act::Shorten { first: 5, count: 2, level: 1 }, Act::Shorten { first: 22, count: 7, level: 0 }];
+    check("a half row at the end", &named("a half row at the end"), &acts);
+}
+
+#[test]
+fn what_a_restore_took_out_comes_back_behind_other_rows() {
+    check("codex-recorded-tools", &named("codex-recorded-tools"), &[Act::Handover, Act::Restore(0), Act::Grow]);
+}
+
+/// A digest that came back at the end of the file would stand for what was said since.
+#[test]
+fn a_redo_hides_nothing_that_was_said_since() {
+    let bytes = named("codex-recorded-tools");
+    let place = Place::new(&bytes);
+    perform(&place, &Act::Handover).unwrap();
+    perform(&place, &Act::Undo).unwrap();
+    let leaf = *place.open(&RealDisk).unwrap().reading.window.chain.last().unwrap();
+    place.append(&talk(&place.bytes(), leaf, &fresh(&place.path), 1));
+    let said = place.bytes();
+    let refused = perform(&place, &Act::Redo).unwrap_err();
+    assert!(matches!(refused.downcast_ref(), Some(PlanError::Tangled(_))), "{refused:#}");
+    assert!(place.bytes() == said);
+}
+
+#[test]
+fn a_link_that_stays_is_no_forgotten_value() {
+    let acts = [Act::Uncut, Act::Shorten { first: 0, count: 2, level: 1 }, Act::Fold(2), Act::UndoAny(0)];
+    check("api-errors-and-compaction", &named("api-errors-and-compaction"), &acts);
+}
+
+#[test]
+fn a_note_of_a_fold_can_be_gone_before_what_linked_it() {
+    let acts =
+        [Act::Fold(3), Act::Uncut, Act::Note, Act::Shorten { first: 30, count: 10, level: 2 }, Act::Fold(2), Act::UndoAny(0)];
+    check("2.0.60", &small("2.0.60").into_bytes(), &acts);
+}
+
+/// The pin was taken back before; the restore had taken it out, too.
+#[test]
+fn marks_are_those_of_the_changes_in_force() {
+    let mark = Act::Mark { block: 0, focus: false, value: Some("here") };
+    check("hooks", &named("claude-code/hooks"), &[mark, Act::Restore(0), Act::Undo, Act::Undo, Act::RedoAny(2)]);
+}
+
+/// After a compaction the client goes on from messages only; a note hangs below one.
+#[test]
+fn turns_behind_a_compaction_and_before_a_note_are_folded() {
+    for turn in 2..5 {
+        let place = Place::new(&named("api-errors-and-compaction"));
+        for act in [Act::Note, Act::Fold(turn)] {
+            perform(&place, &act).unwrap();
+        }
+        place.undo_all().unwrap();
     }
 }
 
