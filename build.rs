@@ -1,6 +1,6 @@
-//! Makes the tables of the token vocabulary (`src/engine/vocabulary`), and links the program to a fixed address where the platform
-//! knows that: as it starts, a program that may stand anywhere corrects every address that it holds, which took longer than
-//! everything else that `aperture --help` does (docs/decisions/0007).
+//! Makes the tables of the token vocabulary (`src/engine/vocabulary`), and links the program of the profile `dist` to a fixed address
+//! where the platform knows that: as it starts, a program that may stand anywhere corrects every address that it holds, which took
+//! longer than everything else that `aperture --help` does (docs/decisions/0007).
 
 #![expect(clippy::disallowed_methods, reason = "cargo tells by the environment what it builds for, and takes files")]
 
@@ -30,10 +30,12 @@ fn main() -> Result<()> {
     println!("cargo::rerun-if-changed=src/engine/vocabulary/class.rs");
     println!("cargo::rerun-if-changed=src/engine/vocabulary/bucket.rs");
     let is = |name, value| var(name).is_ok_and(|given| given == value);
-    if is("CARGO_CFG_TARGET_OS", "linux") && is("CARGO_CFG_TARGET_ENV", "gnu") {
+    let directory = var("OUT_DIR")?;
+    // The profile by its directory: cargo tells a script no more than whether it is for debugging.
+    let dist = Path::new(&directory).ancestors().nth(3).is_some_and(|profile| profile.ends_with("dist"));
+    if dist && is("CARGO_CFG_TARGET_OS", "linux") && is("CARGO_CFG_TARGET_ENV", "gnu") {
         println!("cargo::rustc-link-arg-bins=-no-pie");
     }
-    let directory = var("OUT_DIR")?;
     let (tokens, buckets) = tokens()?;
     let (pages, classes) = classes()?;
     for (name, table) in [("tokens", tokens), ("buckets", buckets), ("pages", pages), ("classes", classes)] {
