@@ -7,6 +7,8 @@ use std::io;
 /// What kind of failure it is; decides the exit code.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ErrorKind {
+    /// Something was found or did not succeed, and all of it was said already.
+    Said,
     /// The request cannot be met.
     Refused,
     /// The arguments make no sense.
@@ -21,7 +23,7 @@ impl ErrorKind {
     /// The exit code of the program.
     pub fn code(self) -> u8 {
         match self {
-            ErrorKind::Refused => 1,
+            ErrorKind::Said | ErrorKind::Refused => 1,
             ErrorKind::Usage => 2,
             ErrorKind::Conflict => 3,
             ErrorKind::Internal => 70,
@@ -47,13 +49,8 @@ impl CommandError {
     }
 
     /// What only sets the exit code: everything was said already.
-    pub fn silent() -> CommandError {
-        CommandError::new(ErrorKind::Refused, anyhow::anyhow!(""))
-    }
-
-    /// Whether everything was said already.
-    pub fn is_silent(&self) -> bool {
-        self.source.to_string().is_empty()
+    pub fn said() -> CommandError {
+        CommandError::new(ErrorKind::Said, anyhow::anyhow!("all was said"))
     }
 
     /// The same failure with one more hint.

@@ -58,7 +58,7 @@ pub fn run(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
             ExitCode::SUCCESS
         }
         Err(error) => {
-            if !error.is_silent() {
+            if error.kind != ErrorKind::Said {
                 error::print(&gate, &error);
             }
             ExitCode::from(error.kind.code())

@@ -67,7 +67,7 @@ pub fn run(env: &Env, arguments: &Arguments) -> Result<(), CommandError> {
         report.sessions.push(look(env, found, &limits)?);
     }
     env.print(&report)?;
-    if report.findings() > 0 { Err(CommandError::silent()) } else { Ok(()) }
+    if report.findings() > 0 { Err(CommandError::said()) } else { Ok(()) }
 }
 
 /// The sessions that are meant.

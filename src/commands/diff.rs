@@ -37,7 +37,7 @@ pub fn run(env: &Env, arguments: &Arguments) -> Result<(), CommandError> {
     let different = report(env, arguments)?;
     let any = !different.blocks.is_empty();
     env.print(&different)?;
-    if any && arguments.exit_code { Err(CommandError::silent()) } else { Ok(()) }
+    if any && arguments.exit_code { Err(CommandError::said()) } else { Ok(()) }
 }
 
 /// The differences.

@@ -54,7 +54,7 @@ pub fn report(env: &Env, arguments: &Arguments) -> Result<ExplainReport, Command
                     content: &content,
                     tokens: original.tokens,
                     label: engine::label(&original.block),
-                    reason: engine::why_old(block),
+                    why: engine::why_old(block),
                     newest: false,
                     held: original.block.words.to_vec(),
                 };

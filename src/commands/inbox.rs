@@ -159,7 +159,7 @@ fn decide(env: &Env, which: &Which, dry_run: bool, one: Deciding<'_>) -> Result<
     let failed =
         report.commands.iter().any(|command| matches!(command.status, ProposalStatus::Refused | ProposalStatus::Waiting));
     env.print(&report)?;
-    if failed { Err(CommandError::silent()) } else { Ok(()) }
+    if failed { Err(CommandError::said()) } else { Ok(()) }
 }
 
 fn decided(number: ProposalNumber) -> CommandError {

@@ -83,7 +83,7 @@ pub fn run(env: &Env, arguments: &Arguments) -> Result<(), CommandError> {
         return Err(nothing(&arguments.query));
     }
     env.print(&report)?;
-    Err(CommandError::silent())
+    Err(CommandError::said())
 }
 
 /// What fits the query, without a change of the session; the error says so where nothing does.

@@ -74,8 +74,8 @@ pub use secrets::{Secret, find as find_secrets, mask, mask_cut, masked};
 pub use selector::{Selector, SelectorError};
 pub use states::{TRANSITIONS, Transition, lifecycle};
 pub use strategy::{
-    Context, DEFAULT_PRESET, Left, Need, Old, Outlined, PRESETS, Preset, Selection, Shortened, Subject, bounded_words, digest,
-    newest, plan_key, preset, reduce, why_old,
+    Context, DEFAULT_PRESET, Left, Need, Old, Outlined, PRESETS, Preset, Selection, Shortened, Subject, Why, bounded_words,
+    digest, newest, plan_key, preset, reduce, why_old,
 };
 pub use terms::terms as terms_of;
 pub use vocabulary::o200k;

@@ -51,6 +51,10 @@ impl Flags {
     /// The head of a session whose rows are numbered, and whose byte offsets the client keeps elsewhere.
     pub const NUMBERED: Flags = Flags(1 << 21);
 
+    /// The notice of a background task, however it was sent: the client looks for it when it resumes, and reports the task as
+    /// unfinished where it is gone.
+    pub const TASK_NOTICE: Flags = Flags(1 << 22);
+
     /// Whether one of `flags` is set.
     pub fn any(self, flags: Flags) -> bool {
         self.0 & flags.0 != 0

@@ -201,6 +201,7 @@ impl ManifestReport {
     fn long(&self, listed: usize) -> Vec<Line> {
         let manifest = &self.manifest;
         let mut lines = vec![self.header()];
+        let mut cold = None;
         for zone in &manifest.zones {
             let name = zone.zone.name().to_uppercase();
             let blocks = plural(zone.blocks as usize, "block");
@@ -269,6 +270,8 @@ impl ManifestReport {
                     }
                 }
                 Zone::Cold if zone.blocks > 0 => {
+                    // What is archived is still in the window: it comes before the empty line above.
+                    cold = Some(lines.len() - 1);
                     let where_to = super::format::hidden(&manifest.hidden);
                     lines.push(Line(0, format!("COLD STORAGE ({blocks} not in the window: {where_to})")));
                     if !manifest.cold_topics.is_empty() {
@@ -278,7 +281,7 @@ impl ManifestReport {
                 Zone::Cold => drop(lines.pop()),
             }
         }
-        let cold = lines.iter().position(|Line(_, text)| text.starts_with("COLD STORAGE")).map_or(lines.len(), |place| place - 1);
+        let cold = cold.unwrap_or(lines.len());
         lines.splice(cold..cold, self.archived(listed));
         lines.push(Line(0, String::new()));
         lines.push(self.states());

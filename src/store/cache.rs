@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Mutex;
 
 /// Goes up when anything that is cached changes its meaning; a cache of another format is emptied.
-const FORMAT: i32 = 22;
+const FORMAT: i32 = 23;
 
 /// The name of the cache in its directory.
 pub const CACHE_FILE: &str = "cache.db";

@@ -3,7 +3,7 @@
 use super::draft::{Draft, Kept};
 use super::{Original, PlanError, Workspace};
 use crate::engine::{
-    self, Choice, Context, KeptPieces, Known, Left, Need, Outlined, Preset, Rules, Selection, Shortened, Subject,
+    self, Choice, Context, KeptPieces, Known, Left, Need, Outlined, Preset, Rules, Selection, Shortened, Subject, Why,
 };
 use crate::model::{Block, BlockKind, BlockNumber, Key, Level, Role};
 use crate::store::Cache;
@@ -44,7 +44,7 @@ struct Source {
     original: Original,
     /// Where the client put tags around the content: its beginning, the part that is shortened, and its end.
     tagged: Option<[String; 3]>,
-    reason: String,
+    why: Why,
     newest: bool,
     /// The current size in tokens and bytes, if the block is shortened.
     now: Option<(f64, usize)>,
@@ -54,13 +54,13 @@ struct Source {
 
 impl Source {
     /// Credentials are masked before pieces are taken of a content: a part of one has no shape any more.
-    fn new(mut original: Original, reason: String, newest: bool, now: Option<(f64, usize)>, known: &Known) -> Source {
+    fn new(mut original: Original, why: Why, newest: bool, now: Option<(f64, usize)>, known: &Known) -> Source {
         if let Cow::Owned(masked) = known.mask(&original.content) {
             original.block.words = moved_words(&original, &masked, known);
             original.content = masked;
         }
         let tagged = tagged(&original);
-        Source { original, tagged, reason, newest, now, named: Vec::new() }
+        Source { original, tagged, why, newest, now, named: Vec::new() }
     }
 
     fn subject(&self) -> Subject<'_> {
@@ -69,7 +69,7 @@ impl Source {
             content: self.tagged.as_ref().map_or(&self.original.content, |[_, inner, _]| inner),
             tokens: self.original.tokens,
             label: engine::placeholder_label(&self.original.block),
-            reason: self.reason.clone(),
+            why: self.why.clone(),
             newest: self.newest,
             left: self.now.map(|(tokens, bytes)| Left { tokens, bytes, readable: &self.original.readable }),
             held: self.held(),
@@ -340,7 +340,7 @@ fn put(draft: &mut Draft<'_>, shortened: Vec<Shortened>, sources: &FxHashMap<Blo
         let (Some(block), Some(source)) = (draft.workspace.reading.block(number), sources.get(&number)) else { continue };
         // Of what the client cuts less must be left than it would send.
         if block.cut.is_none() || (content.len() as u64) < block.sent_bytes() {
-            draft.replace(number, level, &source.wrapped(content), &source.reason)?;
+            draft.replace(number, level, &source.wrapped(content), &source.why.reason)?;
         }
     }
     Ok(())
@@ -493,7 +493,8 @@ fn one(
         return keep(Kept::Protected);
     }
     let named = named(&engine::choices(&draft.workspace.reading), block.number);
-    let source = Source { named, ..Source::new(original, reason.to_owned(), false, None, &draft.workspace.reading.known) };
+    let why = Why { reason: reason.to_owned(), stands_again: false };
+    let source = Source { named, ..Source::new(original, why, false, None, &draft.workspace.reading.known) };
     let context = Context { name: &|term| need.of_name(term), line: need.of_line(block), shown };
     let Some(content) = source.subject().at_level(level, &context) else { return keep(Kept::NotShorter) };
     let content = source.wrapped(content);

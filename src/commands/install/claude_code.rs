@@ -88,7 +88,7 @@ pub fn run(env: &Env, arguments: &Arguments) -> Result<(), CommandError> {
         write(env, &report.files, &stop, &made)?;
     }
     env.print(&report)?;
-    if *check && missing { Err(CommandError::silent()) } else { Ok(()) }
+    if *check && missing { Err(CommandError::said()) } else { Ok(()) }
 }
 
 /// Takes out what was installed.

@@ -86,7 +86,7 @@ fn change(env: &Env, options: &Options, install: bool, check: bool) -> Result<()
         report.hooks.iter_mut().for_each(|hook| hook.installed = install);
     }
     env.print(&report)?;
-    if check && missing { Err(CommandError::silent()) } else { Ok(()) }
+    if check && missing { Err(CommandError::said()) } else { Ok(()) }
 }
 
 /// The hooks that are named; by default the first one to install, and all to take out.

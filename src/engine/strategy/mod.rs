@@ -12,6 +12,6 @@ mod tests;
 pub use digest::{Old, bounded_words, digest};
 pub use level::{Context, reduce};
 pub use need::Need;
-pub use plan::{Left, Outlined, Shortened, Subject, newest, plan_key, why_old};
+pub use plan::{Left, Outlined, Shortened, Subject, Why, newest, plan_key, why_old};
 pub use preset::{DEFAULT_PRESET, PRESETS, Preset, preset};
 pub use select::Selection;

@@ -25,8 +25,6 @@ const SAVED_BYTES: usize = 80;
 /// Bytes by which a block that is short already must get shorter still to be changed again.
 const LEAST_SAVED_BYTES: usize = 120;
 
-/// How the reason begins for what stands again elsewhere.
-const SAME: &str = "same as";
 /// Parts of the choices that a budget is met by.
 const PRECISION: usize = 200;
 
@@ -40,8 +38,8 @@ pub struct Subject<'a> {
     pub tokens: f64,
     /// What it is, in a few words, where what stands before it in the window does not say so.
     pub label: String,
-    /// Why it is shortened, if there is more to say than that it is old.
-    pub reason: String,
+    /// Why it is shortened.
+    pub why: Why,
     /// Whether it belongs to the newest part.
     pub newest: bool,
     /// The remainder after an earlier change, if the block was shortened before.
@@ -80,12 +78,12 @@ impl<'a> Subject<'a> {
         let bare = bare || matches!(level, Level::Minimal | Level::Archived);
         // What stands again elsewhere needs no description.
         let characters = marker::HINT_CHARACTERS - self.label.chars().count().min(marker::LABEL_CHARACTERS);
-        let hint = if bare && !self.reason.starts_with(SAME) { hint(&self.input(), characters) } else { String::new() };
+        let hint = if bare && !self.why.stands_again { hint(&self.input(), characters) } else { String::new() };
         let line = marker::Line {
             number: self.block.number,
             tokens: self.tokens,
             label: if bare { &self.label } else { "" },
-            reason: &self.reason,
+            reason: &self.why.reason,
             hint: &hint,
         };
         marker::line(level, &line)
@@ -143,18 +141,27 @@ pub fn newest(reading: &Reading, percent: f64) -> FxHashSet<BlockNumber> {
     newest.map(|block| block.number).collect()
 }
 
-/// Why a block is old, for its marker line; empty where there is no more to say than that.
-pub fn why_old(block: &Block) -> String {
-    let Some((reason, by)) = block.usefulness.outdated else { return String::new() };
-    let words = match reason {
-        Outdated::Duplicate => SAME,
+/// Why a block is shortened, for its marker line.
+#[derive(Clone, Debug, Default)]
+pub struct Why {
+    /// The reason in a few words; empty where there is no more to say than that it is old.
+    pub reason: String,
+    /// Whether the same stands again elsewhere.
+    pub stands_again: bool,
+}
+
+/// Returns why a block is old.
+pub fn why_old(block: &Block) -> Why {
+    let Some((outdated, by)) = block.usefulness.outdated else { return Why::default() };
+    let words = match outdated {
+        Outdated::Duplicate => "same as",
         Outdated::ReadAgain => "read again in",
         Outdated::RunAgain => "run again in",
         Outdated::Replaced => "replaced by",
         Outdated::Succeeded => "succeeded in",
         Outdated::EditedLater => "edited in",
     };
-    format!("{words} #{by}")
+    Why { reason: format!("{words} #{by}"), stands_again: outdated == Outdated::Duplicate }
 }
 
 /// What is left of a block.
@@ -358,7 +365,7 @@ pub fn plan_key(reading: &Reading, subjects: &[Subject<'_>], aim: &impl Serializ
         .map(|subject| {
             let content = Key::of_bytes(subject.content.as_bytes()).0;
             let held = &subject.held;
-            (subject.block.number, content, subject.tokens.to_bits(), &subject.label, &subject.reason, subject.newest, held)
+            (subject.block.number, content, subject.tokens.to_bits(), &subject.label, &subject.why.reason, subject.newest, held)
         })
         .collect();
     let all = (env!("CARGO_PKG_VERSION"), reading.steps, window, subjects, aim);

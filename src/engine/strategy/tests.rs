@@ -34,7 +34,7 @@ fn check_laws(block: &Block, content: &str) -> [Option<usize>; 3] {
         content,
         tokens: if block.images.is_empty() { 100.0 } else { 1e4 },
         label: "T".to_owned(),
-        reason: String::new(),
+        why: Why::default(),
         newest: false,
         held: block.words.to_vec(),
     };
@@ -259,8 +259,8 @@ fn content() -> impl Strategy<Value = String> {
 /// Checks that the words of a person are in a content at each level and at each preset, byte for byte.
 fn check_words(block: &Block, content: &str) -> usize {
     let held = block.words.to_vec();
-    let (label, reason) = ("T".to_owned(), String::new());
-    let subject = Subject { block, content, tokens: 1e4, label, reason, newest: false, left: None, held };
+    let (label, why) = ("T".to_owned(), Why::default());
+    let subject = Subject { block, content, tokens: 1e4, label, why, newest: false, left: None, held };
     let shown = FxHashSet::default();
     let context = Context { name: &|_| 0.01, line: 0.002, shown: &shown };
     let mut shortened: Vec<String> = LEVELS.into_iter().filter_map(|level| subject.at_level(level, &context)).collect();
@@ -318,7 +318,7 @@ fn what_is_no_range_of_a_content_holds_nothing() {
             content: &content,
             tokens: 100.0,
             label: String::new(),
-            reason: String::new(),
+            why: Why::default(),
             newest: false,
             left: None,
             held: words.to_vec(),

@@ -167,6 +167,8 @@ fn whole<'a>(fields: &RowFields<'a>) -> ParsedRow<'a> {
         parsed.block.index = index as u32;
     }
     row.blocks = blocks.len() as u32;
+    let notice = |parsed: &ParsedBlock<'_>| parsed.text().starts_with(words::TASK_NOTICE);
+    row.flags.set(Flags::TASK_NOTICE, blocks.iter().any(notice));
     ParsedRow { row, blocks, origin: [fields.session, fields.directory, fields.version, fields.branch].map(text_of) }
 }
 

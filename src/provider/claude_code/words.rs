@@ -24,13 +24,15 @@ const ANSWERED: &[&str] = &["User has answered your questions: ", "Your question
 const APPROVED: &str = "User has approved";
 /// The heading of a plan that the user changed before approving it.
 const EDITED_PLAN: &str = "## Approved Plan (edited by user):\n";
+/// How the notice of a background task begins.
+pub(super) const TASK_NOTICE: &str = "<task-notification>";
 /// Texts in the user's name that a client or an editor writes, by how they begin.
 const CLIENTS: &[&str] = &[
     "<local-command-",
     "<bash-stdout>",
     "<bash-stderr>",
     "<system-reminder>",
-    "<task-notification>",
+    TASK_NOTICE,
     "<ide_",
     "<new-diagnostics>",
     "<user-prompt-submit-hook>",

@@ -199,11 +199,8 @@ impl<'a> Draft<'a> {
         if block.kind == BlockKind::Thinking {
             return Ok(Some(Kept::Signed));
         }
-        if row.flags.any(Flags::REFERENCES | Flags::LOADS_TOOLS | Flags::TEMPLATE | Flags::NOTIFICATION) || row.id.is_none() {
-            return Ok(Some(Kept::Bound));
-        }
-        // The client looks for these when it resumes, and reports those that it misses.
-        if block.preview.starts_with("<task-notification>") {
+        let bound = Flags::REFERENCES | Flags::LOADS_TOOLS | Flags::TEMPLATE | Flags::NOTIFICATION | Flags::TASK_NOTICE;
+        if row.flags.any(bound) || row.id.is_none() {
             return Ok(Some(Kept::Bound));
         }
         let first = *self
