@@ -360,8 +360,7 @@ fn whole(path: &Path) -> (Reading, Vec<String>) {
 /// A block that can be shortened.
 fn subject<'a>((block, content): (&'a Block, &'a String)) -> Option<Subject<'a>> {
     let (label, why) = (engine::placeholder_label(block), engine::why_old(block));
-    let subject =
-        Subject { block, content, tokens: block.tokens.value, label, why, newest: false, left: None, held: Vec::new() };
+    let subject = Subject { block, content, tokens: block.tokens.value, label, why, newest: false, left: None, held: Vec::new() };
     (block.kind != BlockKind::Thinking).then_some(subject)
 }
 

@@ -237,6 +237,7 @@ impl Actor {
 
 /// Which edits, and for which bytes: a pure value. Only `workspace` applies it.
 #[derive(Clone, Debug, PartialEq)]
+#[must_use = "a plan changes nothing until it is applied"]
 pub struct Plan {
     /// What it is.
     pub kind: OperationKind,

@@ -225,3 +225,46 @@ fn check_pieces(reducer: &dyn Reducer, verb: crate::model::ToolVerb, content: &s
     let kept = KeptPieces { pieces: vec![true; pieces.len()], ..KeptPieces::default() };
     assert_eq!(rendered(&pieces, &kept), expected);
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::model::ToolVerb;
+
+    /// A content of each reducer's own kind: its name, what the block is, the tool, what that was about, the content.
+    fn examples() -> Vec<(&'static str, BlockKind, ToolVerb, &'static str, String)> {
+        let result = BlockKind::ToolResult;
+        let json = format!("{{\"items\": [{}]}}", ["{\"name\": \"a_b\", \"size\": 12}"; 12].join(", "));
+        let difference = "diff --git a/x.rs b/x.rs\n--- a/x.rs\n+++ b/x.rs\n@@ -1,2 +1,2 @@\n-let a = 1;\n+let a = 2;\n";
+        let hits: String = (1..9).map(|line| format!("src/a.rs:{line}:let value_{line} = {line};\n")).collect();
+        let paths: String = (1..9).map(|file| format!("/w/src/part_{file}.rs\n")).collect();
+        let table: String = (1..9).map(|row| format!("| name {row} | {row} | ok |\n")).collect();
+        let text = "It was decided. The rest follows from that.\n";
+        vec![
+            ("media", BlockKind::Image, ToolVerb::Other, "", String::new()),
+            ("json", result, ToolVerb::Run, "", json),
+            ("difference", result, ToolVerb::Run, "", difference.to_owned()),
+            ("search", result, ToolVerb::Search, "", hits),
+            ("paths", result, ToolVerb::Search, "", paths),
+            ("table", result, ToolVerb::Run, "", table),
+            ("prose", BlockKind::Text, ToolVerb::Other, "", text.repeat(9)),
+            ("output", result, ToolVerb::Run, "", "building part 7\nwarning: unused name\ndone\n".to_owned()),
+            ("code", result, ToolVerb::Read, "a.rs", "fn main() {\n    run();\n}\n".to_owned()),
+        ]
+    }
+
+    #[test]
+    fn each_reducer_is_reached_by_contents_of_its_own() {
+        let examples = examples();
+        for reducer in REDUCERS {
+            let name = reducer.name();
+            let (_, kind, verb, target, content) =
+                examples.iter().find(|(of, ..)| *of == name).unwrap_or_else(|| panic!("no example for {name}"));
+            let tool = Tool { name: "T".into(), verb: *verb, target: (*target).into(), scope: 0, whole: true, parameters: 1 };
+            let images = if *kind == BlockKind::Image { vec![Image { width: 9, height: 9 }] } else { Vec::new() };
+            let input = Reducible { kind: *kind, tool: Some(&tool), error: false, images: &images, content, held: &[] };
+            assert_eq!(outline(&input).map(|outline| outline.reducer), Some(name));
+        }
+        assert_eq!(examples.len(), REDUCERS.len(), "an example for a reducer that is not there");
+    }
+}

@@ -11,6 +11,7 @@ use crate::workspace::{PlanError, gate};
 const SAME_WINDOW: f64 = 2.0;
 
 /// What a plan would do, beside the plan itself.
+#[must_use = "a plan changes nothing until it is applied"]
 pub struct Drafted {
     /// The plan.
     pub plan: Plan,
