@@ -9,7 +9,7 @@ pub(super) struct Shape {
     pub(super) length: (usize, usize),
 }
 
-/// Which bytes a key is made of.
+/// The bytes of a key.
 #[derive(Clone, Copy)]
 pub(super) enum Alphabet {
     /// Letters and digits.

@@ -119,7 +119,7 @@ pub struct BlockChange {
     /// Whether credentials were taken out of it.
     #[serde(default)]
     pub redacted: bool,
-    /// Whether the value before names credentials, which stay credentials wherever else the session has them.
+    /// True if the value before names credentials. They are masked in the whole session, also after the value was replaced.
     #[serde(default)]
     pub named_credentials: bool,
 }

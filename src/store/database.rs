@@ -40,7 +40,7 @@ pub enum StoreError {
 }
 
 impl StoreError {
-    /// Whether another process holds it, so that trying again may work.
+    /// Returns true if another process holds the lock: a retry may succeed.
     pub fn is_busy(&self) -> bool {
         let StoreError::Database(error) = self else { return false };
         is_busy(error)

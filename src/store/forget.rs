@@ -1,4 +1,4 @@
-//! What leaves the store: sessions, values that no log needs, and credentials within values.
+//! Deletes from the store: sessions, values that no log needs, and credentials within values.
 
 use super::database::{SessionKey, Store, StoreError};
 use super::values::keep;

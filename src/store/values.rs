@@ -30,7 +30,7 @@ pub(super) fn keep(connection: &Connection, value: &[u8]) -> rusqlite::Result<Ad
     Ok(address)
 }
 
-/// What a compressed value says of its own length, as far as it can be true.
+/// Returns the length that a compressed value states, at most the longest original.
 pub(super) fn decompressed_bytes(content: &[u8]) -> usize {
     let said = zstd::zstd_safe::get_frame_content_size(content).ok().flatten();
     said.and_then(|bytes| usize::try_from(bytes).ok()).unwrap_or_default().min(LONGEST_ORIGINAL)

@@ -13,8 +13,8 @@ use rustc_hash::FxHashSet;
 use serde::Serialize;
 use std::ops::Range;
 
-/// What the input of a tool is worth of what others say: where a line stands in a result as well, that one has its number and no
-/// escapes.
+/// Weight of a tool's input relative to results and dialogue: a line that is in a result too is kept there, with its number and
+/// without escapes.
 const INPUT: f32 = 0.1;
 /// What a line is worth of the chance that it is quoted: in place it costs names that stand in results only.
 const LINE: f32 = 0.5;
@@ -146,7 +146,7 @@ pub fn newest(reading: &Reading, percent: f64) -> FxHashSet<BlockNumber> {
 pub struct Why {
     /// The reason in a few words; empty where there is no more to say than that it is old.
     pub reason: String,
-    /// Whether the same stands again elsewhere.
+    /// True if another block has the same content.
     pub stands_again: bool,
 }
 

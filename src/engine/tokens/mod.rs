@@ -54,7 +54,8 @@ impl Price {
         self.total.0.basis = Basis::Estimated;
     }
 
-    /// What all of a block would cost that the client sends cut, by what it costs cut: as the bills have it.
+    /// Returns the tokens of the whole content of a block that the client sends cut, from the tokens of the cut content. Bills count
+    /// the whole content.
     pub fn uncut(&self, block: &Block, tokens: f64) -> f64 {
         let (whole, left) = (self.family.0.block(block), self.family.0.block(&block.as_sent()));
         if block.cut.is_some() && whole > left && left > 0.0 { tokens * whole / left } else { tokens }

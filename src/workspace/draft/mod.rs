@@ -54,7 +54,7 @@ pub enum Folded {
     Turns(RangeInclusive<u32>),
     /// Blocks; a provider without a chain writes the others again.
     Blocks(FxHashSet<BlockNumber>),
-    /// What a state of the log that comes back has in its place: of the rows up to this one, and of those that aperture added.
+    /// Blocks of the rows up to this one, and of rows that aperture added: a state of the log that comes back may hide them.
     Until(u32),
 }
 
