@@ -23,7 +23,7 @@ use aperture::engine::{self, Context, Need, Outlined, ReadSettings, Reading, Sub
 use aperture::fsio::RealDisk;
 use aperture::model::{Block, BlockKind, Level};
 use aperture::provider::claude_code::ClaudeCode;
-use aperture::provider::{Format, ProviderAdapter, sniff};
+use aperture::provider::{FileKind, ProviderAdapter, sniff};
 use aperture::store::Cache;
 use aperture::workspace;
 use generate::Generator;
@@ -415,7 +415,8 @@ fn largest_session(directory: &Path) -> Option<PathBuf> {
                 directories.push(path);
             } else if path.extension().is_some_and(|extension| extension == "jsonl")
                 && largest.as_ref().is_none_or(|(bytes, _)| metadata.len() > *bytes)
-                && fs::read(&path).is_ok_and(|content| matches!(sniff(&content[..content.len().min(65536)]), Format::Session(_)))
+                && fs::read(&path)
+                    .is_ok_and(|content| matches!(sniff(&content[..content.len().min(65536)]), FileKind::Session(_)))
             {
                 largest = Some((metadata.len(), path));
             }

@@ -7,7 +7,7 @@ use crate::engine::summary::{PointKind, summarize};
 use crate::engine::{CheckLimits, Checked, GitHook, Violation, violations};
 use crate::model::limits::SNIFF_BYTES;
 use crate::output::{CheckFormat, CheckReport, CheckedSession};
-use crate::provider::{Format, sniff};
+use crate::provider::{FileKind, sniff};
 use crate::workspace;
 use anyhow::anyhow;
 use clap::builder::{PossibleValuesParser, TypedValueParser};
@@ -80,7 +80,7 @@ fn refuse(env: &Env, what: &str, files: &[Kept]) -> Result<(), CommandError> {
     let mut report = CheckReport { rules: vec!["no-secrets"], sessions: Vec::new(), format: CheckFormat::Text };
     for (path, name) in files {
         let content = env.git(&["cat-file", "blob", name])?;
-        if !matches!(sniff(&content[..content.len().min(SNIFF_BYTES)]), Format::Session(_)) {
+        if !matches!(sniff(&content[..content.len().min(SNIFF_BYTES)]), FileKind::Session(_)) {
             continue;
         }
         let secrets = beside(&workspace::sighted(&mut &*content)?);

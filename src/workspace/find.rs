@@ -4,7 +4,7 @@ use super::project::stated;
 use crate::fsio::{Disk, Entry, Identity, read_head};
 use crate::model::Event;
 use crate::model::limits::{SNIFF_BYTES, SNIFF_LONGEST_BYTES};
-use crate::provider::{Format, Location, PROVIDERS, Places, ProviderAdapter, claude_code, sniff};
+use crate::provider::{self, FileKind, Location, PROVIDERS, Places, ProviderAdapter, claude_code, sniff};
 use rayon::prelude::*;
 use std::collections::BTreeMap;
 use std::io;
@@ -25,7 +25,7 @@ impl Found {
     /// The session that the path of a file names, whether or not the file is there; `None` if the path is no session's of Claude Code,
     /// the client whose hooks name one before they write it.
     pub fn announced(path: &Path) -> Option<Found> {
-        let provider = &claude_code::ClaudeCode;
+        let provider = provider::by_name(claude_code::NAME);
         Some(Found { provider, path: path.to_owned(), location: provider.locate(path)? })
     }
 }
@@ -252,8 +252,8 @@ fn open_path(disk: &dyn Disk, path: PathBuf) -> Result<Found, FindError> {
         head = read(SNIFF_LONGEST_BYTES)?;
     }
     match sniff(&head) {
-        Format::Session(name) => {
-            let provider = PROVIDERS.iter().find(|provider| provider.name() == name).copied().unwrap_or(PROVIDERS[0]);
+        FileKind::Session(name) => {
+            let provider = provider::by_name(name);
             let real = disk.resolve(&path).unwrap_or_else(|_| path.clone());
             let location = provider.locate(&real).unwrap_or_else(|| Location {
                 id: path.file_stem().unwrap_or_default().to_string_lossy().into_owned(),
@@ -268,12 +268,12 @@ fn open_path(disk: &dyn Disk, path: PathBuf) -> Result<Found, FindError> {
 }
 
 /// What a file that is no session looks like, in words.
-pub fn looks_like(format: Format) -> String {
+pub fn looks_like(format: FileKind) -> String {
     match format {
-        Format::Session(name) => format!("a session of {name}"),
-        Format::Known(what) => format!("no session that aperture reads: it looks like {what}"),
-        Format::Empty => "empty: no session yet".to_owned(),
-        Format::Unknown => "no session: none of its first lines is one of a known format".to_owned(),
+        FileKind::Session(name) => format!("a session of {name}"),
+        FileKind::Known(what) => format!("no session that aperture reads: it looks like {what}"),
+        FileKind::Empty => "empty: no session yet".to_owned(),
+        FileKind::Unknown => "no session: none of its first lines is one of a known format".to_owned(),
     }
 }
 

@@ -5,7 +5,7 @@ use super::{Draft, Found, PlanError, Workspace, was_done};
 use crate::engine::ReadSettings;
 use crate::fsio::{Disk, read_head};
 use crate::model::{Address, History, OperationId, OperationKind};
-use crate::provider::{Location, PROVIDERS};
+use crate::provider::{self, Location};
 use crate::store::{Cache, Store, StoreError, StoredSession};
 use std::collections::BTreeSet;
 use std::io;
@@ -74,7 +74,7 @@ impl Verified {
 
 /// The session file of a session in the store.
 pub fn found(stored: &StoredSession) -> Found {
-    let provider = PROVIDERS.iter().find(|provider| provider.name() == stored.provider).copied().unwrap_or(PROVIDERS[0]);
+    let provider = provider::by_name(&stored.provider);
     let location = provider.locate(&stored.path).unwrap_or_else(|| Location {
         id: stored.session.clone(),
         project: stored.project.clone(),

@@ -4,7 +4,7 @@ use crate::sandbox::Sandbox;
 use aperture::engine::{self, Advice, Prices, ReadSettings, Rules};
 use aperture::fsio::RealDisk;
 use aperture::output::{ManifestReport, Report, Style, Tier};
-use aperture::provider::{Format, PROVIDERS, sniff};
+use aperture::provider::{FileKind, PROVIDERS, sniff};
 use aperture::store::Cache;
 use aperture::workspace;
 use serde_json::{Value, json};
@@ -35,7 +35,7 @@ fn a_manifest_keeps_to_its_tokens() {
     let mut largest = [0.0f64; 3];
     for file in files {
         let format = sniff(&std::fs::read(&file).unwrap());
-        let provider = PROVIDERS.iter().find(|provider| format == Format::Session(provider.name())).unwrap_or(&PROVIDERS[0]);
+        let provider = PROVIDERS.iter().find(|provider| format == FileKind::Session(provider.name())).unwrap_or(&PROVIDERS[0]);
         let session = workspace::load(&RealDisk, &Cache::none(), *provider, &file, "id".into()).unwrap();
         let window = provider.window(&session);
         let reading = engine::read(session, window, &ReadSettings::default());

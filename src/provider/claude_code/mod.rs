@@ -16,7 +16,9 @@ mod window;
 mod words;
 mod write;
 
-use super::{Location, Message, NewRow, OpenSession, ParsedRow, Places, ProviderAdapter, Scanner, Stub};
+use super::{
+    Billing, Client, Format, Location, Message, NewRow, OpenSession, ParsedRow, Places, ProviderAdapter, Rewriter, Scanner, Stub,
+};
 use crate::model::{Block, BlockKind, Session, Slot, Window};
 use std::ops::Range;
 use std::path::{Path, PathBuf};
@@ -26,14 +28,69 @@ pub use places::slug;
 /// Tokens that the client keeps free before it compacts by itself (2.1.330, all models but Haiku).
 const RESERVE_TOKENS: u64 = 33_000;
 
+/// The name of the provider.
+pub const NAME: &str = "claude-code";
+
 /// The Claude Code client.
 pub struct ClaudeCode;
 
 impl ProviderAdapter for ClaudeCode {
     fn name(&self) -> &'static str {
-        "claude-code"
+        NAME
+    }
+}
+
+impl Format for ClaudeCode {
+    fn recognizes(&self, head: &[u8]) -> bool {
+        parse::recognizes(head)
     }
 
+    fn parse<'a>(&self, bytes: &'a [u8]) -> ParsedRow<'a> {
+        parse::parse(bytes)
+    }
+
+    fn window(&self, session: &Session) -> Window {
+        window::window(session)
+    }
+
+    fn messages(&self, session: &Session, window: &Window) -> Vec<Message> {
+        messages::messages(session, window)
+    }
+
+    fn scanner(&self) -> Box<dyn Scanner> {
+        Box::new(scan::Scan::default())
+    }
+
+    fn identity(&self, row: &[u8]) -> Option<Vec<u8>> {
+        write::identity(row)
+    }
+
+    fn stub(&self, row: &[u8]) -> Option<Stub> {
+        write::stub(row)
+    }
+
+    fn slot(&self, row: &[u8], index: u32) -> Option<Slot> {
+        write::slot(row, index)
+    }
+
+    fn locate_slot(&self, row: &[u8], slot: Slot) -> Option<Range<usize>> {
+        write::locate(row, slot)
+    }
+
+    fn encode(&self, slot: Slot, kind: BlockKind, content: &str) -> Option<Vec<u8>> {
+        write::encode(slot, kind, content)
+    }
+
+    fn decode(&self, value: &[u8]) -> String {
+        write::decode(value)
+    }
+
+    fn branches(&self) -> bool {
+        true
+    }
+}
+
+impl Client for ClaudeCode {
     fn agent(&self) -> &'static str {
         "Claude"
     }
@@ -58,54 +115,20 @@ impl ProviderAdapter for ClaudeCode {
         places::registered(content)
     }
 
-    fn recognizes(&self, head: &[u8]) -> bool {
-        parse::recognizes(head)
+    fn sends_again(&self, block: &Block) -> bool {
+        attachment::is_announced(block)
     }
 
-    fn parse<'a>(&self, bytes: &'a [u8]) -> ParsedRow<'a> {
-        parse::parse(bytes)
+    fn compacts_from(&self, model: &str, capacity_tokens: u64) -> Option<u64> {
+        capacity_tokens.checked_sub(RESERVE_TOKENS).filter(|from| *from > 0 && !model.contains("haiku"))
     }
 
-    fn window(&self, session: &Session) -> Window {
-        window::window(session)
+    fn api_base_url(&self) -> &'static str {
+        "https://api.anthropic.com"
     }
+}
 
-    fn messages(&self, session: &Session, window: &Window) -> Vec<Message> {
-        messages::messages(session, window)
-    }
-
-    fn scanner(&self) -> Box<dyn Scanner> {
-        Box::new(scan::Scan::default())
-    }
-
-    fn slot(&self, row: &[u8], index: u32) -> Option<Slot> {
-        write::slot(row, index)
-    }
-
-    fn locate_slot(&self, row: &[u8], slot: Slot) -> Option<Range<usize>> {
-        write::locate(row, slot)
-    }
-
-    fn encode(&self, slot: Slot, kind: BlockKind, content: &str) -> Option<Vec<u8>> {
-        write::encode(slot, kind, content)
-    }
-
-    fn decode(&self, value: &[u8]) -> String {
-        write::decode(value)
-    }
-
-    fn usage(&self, value: &[u8], sent: u64, row: &[u8]) -> Option<Vec<u8>> {
-        write::usage(value, sent, write::reads_iterations(row))
-    }
-
-    fn same_bills(&self, before: &[u8], after: &[u8]) -> bool {
-        write::same_bills(before, after)
-    }
-
-    fn cache_milliseconds(&self, usage: &[u8]) -> i64 {
-        write::cache_milliseconds(usage)
-    }
-
+impl Rewriter for ClaudeCode {
     fn note(&self, new: &NewRow<'_>, label: &str, content: &str) -> Option<Vec<u8>> {
         write::note(new, label, content)
     }
@@ -126,18 +149,6 @@ impl ProviderAdapter for ClaudeCode {
         true
     }
 
-    fn branches(&self) -> bool {
-        true
-    }
-
-    fn compacts_from(&self, model: &str, capacity_tokens: u64) -> Option<u64> {
-        capacity_tokens.checked_sub(RESERVE_TOKENS).filter(|from| *from > 0 && !model.contains("haiku"))
-    }
-
-    fn sends_again(&self, block: &Block) -> bool {
-        attachment::is_announced(block)
-    }
-
     fn is_frozen_system(&self, row: &[u8]) -> bool {
         write::prompt_snapshot(row)
     }
@@ -145,16 +156,18 @@ impl ProviderAdapter for ClaudeCode {
     fn is_only_thinking(&self, row: &[u8]) -> bool {
         write::only_thinking(row)
     }
+}
 
-    fn identity(&self, row: &[u8]) -> Option<Vec<u8>> {
-        write::identity(row)
+impl Billing for ClaudeCode {
+    fn usage(&self, value: &[u8], sent: u64, row: &[u8]) -> Option<Vec<u8>> {
+        write::usage(value, sent, write::reads_iterations(row))
     }
 
-    fn stub(&self, row: &[u8]) -> Option<Stub> {
-        write::stub(row)
+    fn same_bills(&self, before: &[u8], after: &[u8]) -> bool {
+        write::same_bills(before, after)
     }
 
-    fn api_base_url(&self) -> &'static str {
-        "https://api.anthropic.com"
+    fn cache_milliseconds(&self, usage: &[u8]) -> i64 {
+        write::cache_milliseconds(usage)
     }
 }

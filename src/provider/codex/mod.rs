@@ -16,7 +16,10 @@ mod tool;
 mod window;
 mod write;
 
-use super::{KnownContext, Location, Message, NewRow, ParsedRow, Places, ProviderAdapter, Scanner, Stub, WriterLock};
+use super::{
+    Billing, Client, Format, KnownContext, Location, Message, NewRow, ParsedRow, Places, ProviderAdapter, Rewriter, Scanner,
+    Stub, WriterLock,
+};
 use crate::model::{Block, BlockKind, Flags, Role, RowKind, Session, Slot, Window};
 use std::ops::Range;
 use std::path::{Path, PathBuf};
@@ -29,23 +32,9 @@ impl ProviderAdapter for Codex {
     fn name(&self) -> &'static str {
         "codex"
     }
+}
 
-    fn agent(&self) -> &'static str {
-        "Codex"
-    }
-
-    fn roots(&self, places: &Places) -> Vec<PathBuf> {
-        places::roots(places)
-    }
-
-    fn locate(&self, path: &Path) -> Option<Location> {
-        places::locate(path)
-    }
-
-    fn roots_beside(&self, path: &Path) -> Vec<PathBuf> {
-        places::roots_beside(path)
-    }
-
+impl Format for Codex {
     fn recognizes(&self, head: &[u8]) -> bool {
         parse::recognizes(head)
     }
@@ -70,6 +59,15 @@ impl ProviderAdapter for Codex {
         Box::new(scan::Scan::default())
     }
 
+    fn identity(&self, row: &[u8]) -> Option<Vec<u8>> {
+        let id = parse::parse(row).row.id?;
+        Some(format!("\"{id:?}\"").into_bytes())
+    }
+
+    fn stub(&self, row: &[u8]) -> Option<Stub> {
+        write::stub(row)
+    }
+
     fn slot(&self, row: &[u8], index: u32) -> Option<Slot> {
         write::slot(row, index)
     }
@@ -86,20 +84,6 @@ impl ProviderAdapter for Codex {
         write::decode(value)
     }
 
-    fn sends_again(&self, block: &Block) -> bool {
-        // Behind a compaction it sends its own instructions and those of the project once more (0.169).
-        block.kind == BlockKind::Attachment && &*block.label != "skill"
-    }
-
-    fn usage(&self, value: &[u8], sent: u64, _row: &[u8]) -> Option<Vec<u8>> {
-        write::usage(value, sent)
-    }
-
-    fn cache_milliseconds(&self, _: &[u8]) -> i64 {
-        // OpenAI keeps a prefix for five to ten minutes without use.
-        300_000
-    }
-
     fn keeps_offsets(&self, session: &Session) -> bool {
         let head = session.rows.iter().find(|row| row.kind == RowKind::State);
         head.is_some_and(|row| row.flags.any(Flags::NUMBERED))
@@ -112,11 +96,44 @@ impl ProviderAdapter for Codex {
     fn with_ordinal(&self, row: &[u8], ordinal: u64) -> Option<Vec<u8>> {
         write::with_ordinal(row, ordinal)
     }
+}
+
+impl Client for Codex {
+    fn agent(&self) -> &'static str {
+        "Codex"
+    }
+
+    fn roots(&self, places: &Places) -> Vec<PathBuf> {
+        places::roots(places)
+    }
+
+    fn locate(&self, path: &Path) -> Option<Location> {
+        places::locate(path)
+    }
+
+    fn roots_beside(&self, path: &Path) -> Vec<PathBuf> {
+        places::roots_beside(path)
+    }
 
     fn writer_lock(&self, path: &Path) -> Option<WriterLock> {
         places::writer_lock(path)
     }
 
+    fn is_standing(&self, session: &Session, block: &Block) -> bool {
+        block.role == Role::System || self.keeps_offsets(session) && content::is_standing(block)
+    }
+
+    fn sends_again(&self, block: &Block) -> bool {
+        // Behind a compaction it sends its own instructions and those of the project once more (0.169).
+        block.kind == BlockKind::Attachment && &*block.label != "skill"
+    }
+
+    fn api_base_url(&self) -> &'static str {
+        "https://api.openai.com/v1"
+    }
+}
+
+impl Rewriter for Codex {
     fn note(&self, new: &NewRow<'_>, _: &str, content: &str) -> Option<Vec<u8>> {
         write::note(new, content)
     }
@@ -125,28 +142,22 @@ impl ProviderAdapter for Codex {
         write::restart(new, first, text, last)
     }
 
-    fn known_context(&self, row: &[u8]) -> Option<KnownContext> {
-        write::known_context(row)
-    }
-
     fn repeat(&self, new: &NewRow<'_>, row: &[u8]) -> Option<Vec<u8>> {
         write::repeat(new, row)
     }
 
-    fn is_standing(&self, session: &Session, block: &Block) -> bool {
-        block.role == Role::System || self.keeps_offsets(session) && content::is_standing(block)
+    fn known_context(&self, row: &[u8]) -> Option<KnownContext> {
+        write::known_context(row)
+    }
+}
+
+impl Billing for Codex {
+    fn usage(&self, value: &[u8], sent: u64, _row: &[u8]) -> Option<Vec<u8>> {
+        write::usage(value, sent)
     }
 
-    fn identity(&self, row: &[u8]) -> Option<Vec<u8>> {
-        let id = parse::parse(row).row.id?;
-        Some(format!("\"{id:?}\"").into_bytes())
-    }
-
-    fn stub(&self, row: &[u8]) -> Option<Stub> {
-        write::stub(row)
-    }
-
-    fn api_base_url(&self) -> &'static str {
-        "https://api.openai.com/v1"
+    fn cache_milliseconds(&self, _: &[u8]) -> i64 {
+        // OpenAI keeps a prefix for five to ten minutes without use.
+        300_000
     }
 }

@@ -6,7 +6,7 @@ use crate::fsio::failing::FailingDisk;
 use crate::fsio::{OpenFile, RealDisk};
 use crate::model::{Block, Session, Zone};
 use crate::provider::claude_code::ClaudeCode;
-use crate::provider::{Format, PROVIDERS, sniff};
+use crate::provider::{FileKind, PROVIDERS, sniff};
 use std::fs;
 use std::path::Path;
 
@@ -38,7 +38,7 @@ fn cached(cache: &Cache, path: &Path) -> Session {
 
 /// The provider that reads a file, told from its bytes; the first one where they do not say.
 pub(super) fn provider(bytes: &[u8]) -> &'static dyn ProviderAdapter {
-    let found = PROVIDERS.iter().find(|provider| sniff(bytes) == Format::Session(provider.name()));
+    let found = PROVIDERS.iter().find(|provider| sniff(bytes) == FileKind::Session(provider.name()));
     found.copied().unwrap_or(PROVIDERS[0])
 }
 

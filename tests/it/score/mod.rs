@@ -31,7 +31,7 @@ mod references;
 
 use crate::sandbox::{Sandbox, repository};
 use aperture::engine::PRESETS;
-use aperture::provider::{Format, sniff};
+use aperture::provider::{FileKind, sniff};
 use cut::Cut;
 use rayon::prelude::*;
 use references::Visible;
@@ -88,7 +88,7 @@ fn cases(directory: &Path) -> Vec<Case> {
     files.sort();
     let of = |file: &PathBuf| {
         let bytes = fs::read(file).unwrap();
-        let codex = sniff(&bytes) == Format::Session("codex");
+        let codex = sniff(&bytes) == FileKind::Session("codex");
         let stretches = events::stretches(&String::from_utf8_lossy(&bytes), codex);
         let name = file.file_stem().unwrap().to_string_lossy().into_owned();
         let cuts = stretches.iter().flat_map(cut::cuts);

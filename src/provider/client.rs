@@ -1,0 +1,102 @@
+//! The program that writes the sessions: where it keeps them, which are open, and how it treats them when it resumes.
+
+use crate::model::{Block, Role, Session};
+use std::path::{Path, PathBuf};
+
+/// The places and habits of the client of one format.
+pub trait Client: Sync {
+    /// Returns the name of the agent, for people.
+    fn agent(&self) -> &'static str;
+
+    /// Returns the directories that hold the client's sessions.
+    fn roots(&self, places: &Places) -> Vec<PathBuf>;
+
+    /// Returns the parts of a session file's path; `None` if the client keeps no session there.
+    fn locate(&self, path: &Path) -> Option<Location>;
+
+    /// Returns the directories beside `path` in which a session can continue the rows of another one.
+    fn roots_beside(&self, _path: &Path) -> Vec<PathBuf> {
+        Vec::new()
+    }
+
+    /// Returns the directory under a root that holds the sessions of a project, by the project's real path; `None` if only the
+    /// file of a session names its project.
+    fn project_directory(&self, _root: &Path, _project: &Path) -> Option<PathBuf> {
+        None
+    }
+
+    /// Returns the directories in which running clients register their open sessions.
+    fn registries(&self, _places: &Places) -> Vec<PathBuf> {
+        Vec::new()
+    }
+
+    /// Parses one file of a registry: which process has which session open.
+    fn registered(&self, _content: &[u8]) -> Option<OpenSession> {
+        None
+    }
+
+    /// Returns the lock files of a session; `None` if the client locks nothing.
+    fn writer_lock(&self, _path: &Path) -> Option<WriterLock> {
+        None
+    }
+
+    /// Returns true if a block holds context that the client sends once and that a new beginning of the conversation must keep.
+    fn is_standing(&self, _session: &Session, block: &Block) -> bool {
+        block.role == Role::System
+    }
+
+    /// Returns true if the client sends the content of a block again, from the disk, after a digest replaced it.
+    fn sends_again(&self, _block: &Block) -> bool {
+        false
+    }
+
+    /// Returns the token threshold of the client's own compaction for a model with this window; `None` if it is unknown.
+    fn compacts_from(&self, _model: &str, _capacity_tokens: u64) -> Option<u64> {
+        None
+    }
+
+    /// Returns the base URL of the API that the client talks to.
+    fn api_base_url(&self) -> &'static str;
+}
+
+/// The directories of the user who runs aperture.
+#[derive(Clone, Debug, Default)]
+pub struct Places {
+    /// The home directory.
+    pub home: PathBuf,
+    /// `CLAUDE_CONFIG_DIR`, which replaces `~/.claude`.
+    pub claude_config: Option<PathBuf>,
+    /// `CODEX_HOME`, which replaces `~/.codex`.
+    pub codex_home: Option<PathBuf>,
+}
+
+/// The parts of a session file's path.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Location {
+    /// The session's id.
+    pub id: String,
+    /// The directory name of the project.
+    pub project: String,
+    /// For a subagent, the id of the session that started it, if the path holds it.
+    pub parent: Option<String>,
+    /// True for the session of a subagent.
+    pub subagent: bool,
+}
+
+/// A session that a running client has open.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct OpenSession {
+    /// The client's process id.
+    pub process: u32,
+    /// The session's id.
+    pub session: String,
+}
+
+/// The lock files of a client for one session.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct WriterLock {
+    /// Locked while the session is open for writing; removed when the writer ends.
+    pub session: PathBuf,
+    /// Locked while the other one is created, locked or removed.
+    pub guard: PathBuf,
+}

@@ -1,0 +1,178 @@
+//! The format of session files: rows and blocks from bytes, the window, and the places of values in a row.
+
+use super::Message;
+use crate::model::{Block, BlockKind, CutLimit, Key, Row, RowKind, Session, Slot, Window};
+use std::borrow::Cow;
+use std::ops::Range;
+use std::sync::Arc;
+
+/// Reads the rows of one format, and tells where the values of a row are.
+///
+/// Every function takes any bytes and returns; none panics.
+pub trait Format: Sync {
+    /// Returns true if the first bytes of a file look like a session of this format.
+    fn recognizes(&self, head: &[u8]) -> bool;
+
+    /// Parses one row. `bytes` is the line without its line feed; any bytes give a row.
+    fn parse<'a>(&self, bytes: &'a [u8]) -> ParsedRow<'a>;
+
+    /// Fills in the fields that follow from the order of all rows of a session. Idempotent.
+    fn link(&self, _session: &mut Session) {}
+
+    /// Returns the window: the rows and blocks that the client would send if it resumed the session now.
+    fn window(&self, session: &Session) -> Window;
+
+    /// Returns the messages of the window as the API would receive them.
+    fn messages(&self, session: &Session, window: &Window) -> Vec<Message>;
+
+    /// Returns a scanner that computes the totals of a file without its contents.
+    fn scanner(&self) -> Box<dyn Scanner>;
+
+    /// Returns the identity of a row as the row writes it.
+    fn identity(&self, row: &[u8]) -> Option<Vec<u8>>;
+
+    /// Returns the fields of a row that content edits must preserve; `None` if the row cannot be read.
+    fn stub(&self, row: &[u8]) -> Option<Stub>;
+
+    /// Returns the slot through which the block with this index in a row is changed; `None` for blocks that cannot be changed,
+    /// such as thinking.
+    fn slot(&self, row: &[u8], index: u32) -> Option<Slot>;
+
+    /// Returns the byte range of the value of a slot in a row.
+    fn locate_slot(&self, row: &[u8], slot: Slot) -> Option<Range<usize>>;
+
+    /// Encodes a content as the value of a slot; `None` if the slot cannot hold it.
+    fn encode(&self, slot: Slot, kind: BlockKind, content: &str) -> Option<Vec<u8>>;
+
+    /// Decodes the value of a slot into text for people.
+    fn decode(&self, value: &[u8]) -> String;
+
+    /// Returns true if rows name their parent row, so that rows can be left out of the chain and put back.
+    fn branches(&self) -> bool {
+        false
+    }
+
+    /// Returns true if the client stores byte offsets into the file elsewhere, so that no edit may move a row: each edited row
+    /// keeps its length, and an added row carries the next ordinal.
+    fn keeps_offsets(&self, _session: &Session) -> bool {
+        false
+    }
+
+    /// Returns the ordinal of a row, if the format numbers the rows of a file.
+    fn ordinal(&self, _row: &[u8]) -> Option<u64> {
+        None
+    }
+
+    /// Returns the same row with another ordinal; `None` if the row has none.
+    fn with_ordinal(&self, _row: &[u8], _ordinal: u64) -> Option<Vec<u8>> {
+        None
+    }
+}
+
+/// The fields of a row that content edits must preserve: its links, its pairs and its signatures.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Stub {
+    /// The part of the row in the window.
+    pub kind: RowKind,
+    /// Its own identity.
+    pub id: Option<Key>,
+    /// The row that it follows.
+    pub parent: Option<Key>,
+    /// The API message that it is a piece of.
+    pub message: Option<Key>,
+    /// The row whose tool use it answers.
+    pub answers: Option<Key>,
+    /// Its thinking blocks, signatures included, as hashes of their bytes.
+    pub thinking: Vec<Key>,
+    /// The message from which on it strips thinking, and how many blocks of that message are kept.
+    pub scope: Option<(Key, u32)>,
+}
+
+/// One row and its blocks.
+#[derive(Debug)]
+pub struct ParsedRow<'a> {
+    /// The row; the caller fills in its place in the file.
+    pub row: Row,
+    /// Its content blocks in order.
+    pub blocks: Vec<ParsedBlock<'a>>,
+    /// Its origin, verbatim: session id, directory, version, branch.
+    pub origin: [Option<Cow<'a, str>>; 4],
+}
+
+/// A block and its content.
+#[derive(Debug)]
+pub struct ParsedBlock<'a> {
+    /// The block; the caller fills in the counts over its content.
+    pub block: Block,
+    /// The content as the model sees it: text, or the input of a tool use as JSON.
+    pub content: Cow<'a, str>,
+    /// The same for people, if that differs: the members of a tool input, unescaped.
+    pub readable: Option<String>,
+    /// The part of it that refers to earlier content, if that is not all of it.
+    pub refers: Option<String>,
+    /// The part of it that the client sends and the row does not record; it is counted by its size.
+    pub unrecorded: Option<super::Unrecorded>,
+    /// The content as the client sends it under each limit that may apply, if that is not all of it.
+    pub cuts: Vec<SentUnder>,
+}
+
+/// A content as it is sent under a limit.
+#[derive(Clone, Debug)]
+pub struct SentUnder {
+    /// The limit.
+    pub limit: CutLimit,
+    /// True if the row itself states the limit.
+    pub stated: bool,
+    /// The remainder of the content.
+    pub content: String,
+}
+
+impl<'a> ParsedBlock<'a> {
+    /// A block whose content is plain text.
+    pub fn new(block: Block, content: Cow<'a, str>) -> ParsedBlock<'a> {
+        ParsedBlock { block, content, readable: None, refers: None, unrecorded: None, cuts: Vec::new() }
+    }
+
+    /// Returns the content for people.
+    pub fn text(&self) -> &str {
+        self.readable.as_deref().unwrap_or(&self.content)
+    }
+}
+
+/// Computes a file's totals from its lines.
+pub trait Scanner: Send {
+    /// Takes the next line, without its line feed.
+    fn line(&mut self, bytes: &[u8]);
+
+    /// Returns the totals of the lines so far.
+    fn totals(&self) -> Totals;
+}
+
+/// The totals of a session file.
+#[derive(Clone, Debug, Default, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+pub struct Totals {
+    /// Tokens of the window after the model's last answer, the answer included; 0 if it never answered.
+    pub window_tokens: u64,
+    /// The most tokens in one request.
+    pub peak_tokens: u64,
+    /// The size of the window in tokens, if the client records it.
+    pub capacity_tokens: Option<u64>,
+    /// True if rows follow the last answer, so that the window is larger by now, or smaller after a compaction.
+    pub moved_on: bool,
+    /// Output tokens of all responses.
+    pub output_tokens: u64,
+    /// API responses.
+    pub steps: u32,
+    /// Prompts.
+    pub turns: u32,
+    /// Compactions.
+    pub compactions: u32,
+    /// The model of the last response. Most sessions of a directory share it: the cache stores it once for all of them.
+    #[serde(skip)]
+    pub model: Arc<str>,
+    /// The working directory of the first row that names one; stored like the model.
+    #[serde(skip)]
+    pub directory: Arc<str>,
+    /// The title, or the first prompt.
+    pub title: String,
+}

@@ -1,0 +1,199 @@
+//! Laws of the four parts of a provider, each over the whole table and every row of the fixtures.
+
+use super::*;
+use crate::model::{BlockKind, Event, RowKind, Slot};
+use std::collections::BTreeSet;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+/// The rows of all fixtures, each with the provider of its file.
+fn rows() -> Vec<(&'static dyn ProviderAdapter, Vec<u8>)> {
+    let mut rows = Vec::new();
+    let mut directories = vec![Path::new(env!("CARGO_MANIFEST_DIR")).join("fixtures")];
+    while let Some(directory) = directories.pop() {
+        for path in fs::read_dir(directory).unwrap().map(|entry| entry.unwrap().path()) {
+            if path.is_dir() {
+                directories.push(path);
+            } else if path.extension().is_some_and(|end| end == "jsonl") {
+                let bytes = fs::read(path).unwrap();
+                let FileKind::Session(name) = sniff(&bytes) else { continue };
+                let lines = bytes.split(|byte| *byte == b'\n').filter(|line| !line.is_empty());
+                rows.extend(lines.map(|line| (by_name(name), line.to_vec())));
+            }
+        }
+    }
+    for provider in PROVIDERS {
+        assert!(rows.iter().any(|(other, _)| other.name() == provider.name()), "no fixture of {}", provider.name());
+    }
+    rows
+}
+
+fn places() -> Places {
+    Places { home: "/home/me".into(), ..Places::default() }
+}
+
+/// A row of this provider that others can follow, and the values of one that follows it.
+fn new_row<'a>(provider: &dyn ProviderAdapter, like: &'a [u8]) -> NewRow<'a> {
+    NewRow {
+        like,
+        parent: provider.identity(like).unwrap(),
+        id: "0b6f4c1e-0000-4000-8000-000000000001".to_owned(),
+        timestamp: "2026-01-02T03:04:05.678Z".to_owned(),
+        sidechain: false,
+        ordinal: provider.ordinal(like).map(|ordinal| ordinal + 1),
+    }
+}
+
+/// The first row of each provider with a text of a person or of the model.
+fn spoken() -> Vec<(&'static dyn ProviderAdapter, Vec<u8>)> {
+    let rows = rows();
+    let first = |provider: &&'static dyn ProviderAdapter| {
+        let speaks = |line: &[u8]| provider.parse(line).blocks.iter().any(|block| block.block.kind == BlockKind::Text);
+        rows.iter().find(|(other, line)| other.name() == provider.name() && speaks(line)).cloned().unwrap()
+    };
+    PROVIDERS.iter().map(first).collect()
+}
+
+#[test]
+fn format_every_slot_of_a_block_is_located_and_takes_a_text() {
+    let mut changed = BTreeSet::new();
+    for (provider, line) in rows() {
+        let blocks = provider.parse(&line).blocks;
+        for (index, block) in (0..).zip(&blocks).filter(|(_, block)| block.block.kind == BlockKind::Text) {
+            let Some(slot) = provider.slot(&line, index) else { continue };
+            let range = provider.locate_slot(&line, slot).expect("a slot has a place");
+            let value = provider.encode(slot, block.block.kind, "another \"text\"\n").expect("a text has a form");
+            let new = [&line[..range.start], &value, &line[range.end..]].concat();
+            let after = provider.parse(&new).blocks;
+            assert_eq!(after[index as usize].text(), "another \"text\"\n");
+            assert_eq!(provider.decode(&value).trim_end(), "another \"text\"");
+            assert_eq!(provider.stub(&new), provider.stub(&line), "links stay");
+            changed.insert(provider.name());
+        }
+    }
+    assert_eq!(changed.len(), PROVIDERS.len());
+}
+
+#[test]
+fn format_an_ordinal_is_replaced_and_nothing_else() {
+    let mut numbered = 0;
+    for (provider, line) in rows() {
+        let Some(ordinal) = provider.ordinal(&line) else {
+            assert_eq!(provider.with_ordinal(&line, 7), None);
+            continue;
+        };
+        let other = provider.with_ordinal(&line, ordinal + 1_000).unwrap();
+        assert_eq!(provider.ordinal(&other), Some(ordinal + 1_000));
+        assert_eq!(provider.with_ordinal(&other, ordinal), Some(line));
+        numbered += 1;
+    }
+    assert!(numbered > 0);
+}
+
+#[test]
+fn format_each_row_is_recognized_by_its_own_provider_only() {
+    for (provider, line) in rows() {
+        let others = PROVIDERS.iter().filter(|other| other.name() != provider.name());
+        assert!(!others.into_iter().any(|other| other.recognizes(&line)));
+    }
+}
+
+#[test]
+fn client_places_are_below_the_home_and_hold_the_sessions_that_are_located() {
+    for provider in PROVIDERS {
+        let roots = provider.roots(&places());
+        assert!(!roots.is_empty() && roots.iter().all(|root| root.starts_with("/home/me")), "{}", provider.name());
+        assert!(provider.registries(&places()).iter().all(|registry| registry.starts_with("/home/me")));
+        let directory = provider.project_directory(&roots[0], Path::new("/work/shop"));
+        assert!(directory.is_none_or(|directory| directory.starts_with(&roots[0]) && directory != roots[0]));
+        for odd in ["", "/", "/tmp/notes.txt", "/home/me/.claude/projects"] {
+            assert_eq!(provider.locate(Path::new(odd)), None, "{odd}");
+        }
+    }
+    let id = "0b6f4c1e-0000-4000-8000-000000000001";
+    let paths = [format!("projects/-work-shop/{id}.jsonl"), format!("2026/01/02/rollout-2026-01-02T03-04-05-{id}.jsonl")];
+    for (provider, path) in PROVIDERS.iter().zip(paths) {
+        let root: PathBuf = provider.roots(&places()).remove(0);
+        let root = if root.ends_with("projects") { root.parent().unwrap().to_owned() } else { root };
+        assert_eq!(provider.locate(&root.join(path)).map(|location| location.id).as_deref(), Some(id));
+    }
+}
+
+#[test]
+fn client_registries_take_any_bytes() {
+    for provider in PROVIDERS {
+        for odd in ["", "{", "[]", "null", "{\"pid\":-1}", "{\"pid\":\"x\",\"sessionId\":3}"] {
+            assert_eq!(provider.registered(odd.as_bytes()), None, "{odd}");
+        }
+    }
+}
+
+#[test]
+fn client_names_and_addresses_are_its_own() {
+    let names: BTreeSet<&str> = PROVIDERS.iter().map(|provider| provider.name()).collect();
+    let agents: BTreeSet<&str> = PROVIDERS.iter().map(|provider| provider.agent()).collect();
+    let addresses: BTreeSet<&str> = PROVIDERS.iter().map(|provider| provider.api_base_url()).collect();
+    assert_eq!([names.len(), agents.len(), addresses.len()], [PROVIDERS.len(); 3]);
+    assert!(addresses.iter().all(|address| address.starts_with("https://") && !address.ends_with('/')));
+    assert!(PROVIDERS.iter().all(|provider| by_name(provider.name()).name() == provider.name()));
+}
+
+#[test]
+fn rewriter_a_note_is_a_block_that_follows_its_parent() {
+    for (provider, like) in spoken() {
+        let new = new_row(provider, &like);
+        let line = provider.note(&new, "note", "first\n\"second\"").unwrap();
+        let parsed = provider.parse(&line);
+        assert!(parsed.blocks.iter().any(|block| block.content.contains("second")), "{}", provider.name());
+        assert_eq!(provider.ordinal(&line), new.ordinal);
+        if provider.branches() {
+            assert_eq!(provider.locate_slot(&line, Slot::Parent).map(|at| line[at].to_vec()), Some(new.parent));
+        }
+    }
+}
+
+#[test]
+fn rewriter_a_conversation_is_cut_by_links_or_by_a_restart() {
+    for (provider, like) in spoken() {
+        let new = new_row(provider, &like);
+        let restart = provider.restart(&new, &[], "a digest", &[like.as_slice().into()]);
+        assert_eq!(provider.branches(), restart.is_none(), "{}", provider.name());
+        assert_eq!(provider.branches(), provider.leaf(&new).is_some());
+        if let Some(line) = restart {
+            assert!(provider.parse(&line).blocks.iter().any(|block| block.content.contains("a digest")));
+        }
+    }
+}
+
+#[test]
+fn rewriter_thinking_is_stripped_where_the_api_binds_it() {
+    let rows = rows();
+    for provider in PROVIDERS {
+        let answers = |line: &[u8]| provider.parse(line).row.kind == RowKind::Assistant;
+        let (_, like) = rows.iter().find(|(other, line)| other.name() == provider.name() && answers(line)).unwrap();
+        let stripped = provider.strip_thinking(&new_row(*provider, like), like, 0);
+        assert_eq!(provider.binds_thinking(), stripped.is_some(), "{}", provider.name());
+        if let Some(line) = stripped {
+            assert!(matches!(provider.parse(&line).row.event.as_deref(), Some(Event::ThinkingStripped(_))));
+        }
+    }
+}
+
+#[test]
+fn billing_a_written_figure_is_the_one_that_is_read() {
+    let mut written = BTreeSet::new();
+    for (provider, line) in rows() {
+        let Some(range) = provider.locate_slot(&line, Slot::Usage) else { continue };
+        let value = &line[range.clone()];
+        assert!(provider.same_bills(value, value));
+        assert!(provider.cache_milliseconds(value) >= 300_000);
+        let read = |line: &[u8]| provider.parse(line).row.usage.map_or(0, |usage| usage.sent());
+        if read(&line) == 0 {
+            continue;
+        }
+        let Some(new) = provider.usage(value, 54_321, &line) else { continue };
+        assert_eq!(read(&[&line[..range.start], &new, &line[range.end..]].concat()), 54_321);
+        written.insert(provider.name());
+    }
+    assert_eq!(written.len(), PROVIDERS.len());
+}

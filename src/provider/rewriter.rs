@@ -1,0 +1,85 @@
+//! Rows that aperture adds to a session, and rules of the client about thinking and context that a rewrite must respect.
+
+use std::rc::Rc;
+
+/// Writes rows of one format that its client keeps, sends or obeys. `None` from a function means that the format has no such row.
+pub trait Rewriter: Sync {
+    /// Returns a row that the client keeps and sends: a text of a kind of our own.
+    fn note(&self, new: &NewRow<'_>, label: &str, content: &str) -> Option<Vec<u8>>;
+
+    /// Returns a row after which the client no longer sends the thinking before it, from the message of the row `first` on, without
+    /// the first `kept` thinking blocks of that message.
+    fn strip_thinking(&self, _new: &NewRow<'_>, _first: &[u8], _kept: u32) -> Option<Vec<u8>> {
+        None
+    }
+
+    /// Returns a row that is not sent, and from whose parent the client resumes.
+    fn leaf(&self, _new: &NewRow<'_>) -> Option<Vec<u8>> {
+        None
+    }
+
+    /// Returns a row that replaces all rows before it by the rows of `first`, a text, and the rows of `last`. `None` if rows are
+    /// linked, so that some can be left out instead.
+    fn restart(&self, _new: &NewRow<'_>, _first: &[Rc<[u8]>], _text: &str, _last: &[Rc<[u8]>]) -> Option<Vec<u8>> {
+        None
+    }
+
+    /// Returns a row with the payload of another one.
+    fn repeat(&self, _new: &NewRow<'_>, _row: &[u8]) -> Option<Vec<u8>> {
+        None
+    }
+
+    /// Returns the part that a row has in the client's record of the context that it sent. When it resumes, such a client compares
+    /// this record with the present context, and sends the context again if there is no record.
+    fn known_context(&self, _row: &[u8]) -> Option<KnownContext> {
+        None
+    }
+
+    /// Returns true if the client's version that wrote a row understands [`Rewriter::strip_thinking`].
+    fn knows_stripping(&self, _row: &[u8]) -> bool {
+        false
+    }
+
+    /// Returns true if the API refuses thinking after the content before it changed.
+    fn binds_thinking(&self) -> bool {
+        false
+    }
+
+    /// Returns true if a row holds the system prompt or the tools that the client sends while the row is on the live chain.
+    fn is_frozen_system(&self, _row: &[u8]) -> bool {
+        false
+    }
+
+    /// Returns true if a row holds one thinking block and nothing else, so that its content can be emptied.
+    fn is_only_thinking(&self, _row: &[u8]) -> bool {
+        false
+    }
+}
+
+/// The values of a row that is added.
+#[derive(Clone, Debug)]
+pub struct NewRow<'a> {
+    /// A row whose circumstances (directory, version, branch) it shares.
+    pub like: &'a [u8],
+    /// The identity of the row that it follows, as that row writes it.
+    pub parent: Vec<u8>,
+    /// Its own identity.
+    pub id: String,
+    /// The time of writing, RFC 3339.
+    pub timestamp: String,
+    /// True if it belongs to a subagent.
+    pub sidechain: bool,
+    /// Its ordinal, if the rows of the file are numbered.
+    pub ordinal: Option<u64>,
+}
+
+/// The context that a client sent, as a row records it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum KnownContext {
+    /// All of it.
+    Whole,
+    /// The changes since the row before.
+    Change,
+    /// The settings of a turn, of which the last count.
+    Settings,
+}
