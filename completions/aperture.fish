@@ -24,77 +24,77 @@ function __fish_aperture_using_subcommand
     contains -- $cmd[1] $argv
 end
 
-complete -c aperture -n "__fish_aperture_needs_command" -s s -l session -d 'Session: a path, an id or the beginning of one [default: the newest of this project]' -r
-complete -c aperture -n "__fish_aperture_needs_command" -l window -d 'Tokens that the model\'s window holds, such as 200k [default: by model]' -r
+complete -c aperture -n "__fish_aperture_needs_command" -s s -l session -d 'Session: a path, an id or an id prefix [default: the newest of this project]' -r
+complete -c aperture -n "__fish_aperture_needs_command" -l window -d 'Size of the context window in tokens, such as 200k [default: by model]' -r
 complete -c aperture -n "__fish_aperture_needs_command" -l color -d 'When to use colours' -r -f -a "auto\t'On a terminal, unless `NO_COLOR` is set'
 always\t'Always'
 never\t'Never'"
 complete -c aperture -n "__fish_aperture_needs_command" -s C -l directory -d 'Run as if started in this directory' -r -F
-complete -c aperture -n "__fish_aperture_needs_command" -l json -d 'Write JSON'
-complete -c aperture -n "__fish_aperture_needs_command" -l no-cache -d 'Read everything anew, and remember nothing'
+complete -c aperture -n "__fish_aperture_needs_command" -l json -d 'Print JSON'
+complete -c aperture -n "__fish_aperture_needs_command" -l no-cache -d 'Do not read or write the cache'
 complete -c aperture -n "__fish_aperture_needs_command" -l no-pager -d 'Do not use a pager'
 complete -c aperture -n "__fish_aperture_needs_command" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c aperture -n "__fish_aperture_needs_command" -s V -l version -d 'Print version'
-complete -c aperture -n "__fish_aperture_needs_command" -f -a "manifest" -d 'Show the context manifest: what the window holds, in a few hundred tokens'
+complete -c aperture -n "__fish_aperture_needs_command" -f -a "manifest" -d 'Show the context manifest: what is in the window, in a few hundred tokens'
 complete -c aperture -n "__fish_aperture_needs_command" -f -a "sessions" -d 'List the sessions on this machine'
-complete -c aperture -n "__fish_aperture_needs_command" -f -a "status" -d 'Show one screen about a session: fullness, shares, what is stale'
-complete -c aperture -n "__fish_aperture_needs_command" -f -a "summary" -d 'Show a session and its turns in short: goal, story, state, what is next'
+complete -c aperture -n "__fish_aperture_needs_command" -f -a "status" -d 'Show one screen about a session: fullness, shares, stale blocks'
+complete -c aperture -n "__fish_aperture_needs_command" -f -a "summary" -d 'Summarize a session and its turns: goal, story, state, next steps'
 complete -c aperture -n "__fish_aperture_needs_command" -f -a "blocks" -d 'List blocks'
 complete -c aperture -n "__fish_aperture_needs_command" -f -a "show" -d 'Show the content of blocks'
-complete -c aperture -n "__fish_aperture_needs_command" -f -a "explain" -d 'Explain a block: why it is stale or in use, what refers to it, what would be left of it'
-complete -c aperture -n "__fish_aperture_needs_command" -f -a "transcript" -d 'Write the conversation as the model would see it'
-complete -c aperture -n "__fish_aperture_needs_command" -f -a "compress" -d 'Shorten blocks: what is stale, what is named, or until a budget is met'
-complete -c aperture -n "__fish_aperture_needs_command" -f -a "expand" -d 'Bring shortened blocks back'
-complete -c aperture -n "__fish_aperture_needs_command" -f -a "archive" -d 'Move blocks to cold storage; a line stays in their place'
-complete -c aperture -n "__fish_aperture_needs_command" -f -a "recall" -d 'Search what left the model\'s sight, and bring it back'
+complete -c aperture -n "__fish_aperture_needs_command" -f -a "explain" -d 'Explain the state of a block: references to it, staleness, levels'
+complete -c aperture -n "__fish_aperture_needs_command" -f -a "transcript" -d 'Print the conversation as the model would see it'
+complete -c aperture -n "__fish_aperture_needs_command" -f -a "compress" -d 'Shorten blocks: stale ones, selected ones, or down to a budget'
+complete -c aperture -n "__fish_aperture_needs_command" -f -a "expand" -d 'Restore shortened blocks'
+complete -c aperture -n "__fish_aperture_needs_command" -f -a "archive" -d 'Move blocks to cold storage; one line stays in place of each'
+complete -c aperture -n "__fish_aperture_needs_command" -f -a "recall" -d 'Search archived, shortened and compacted content; optionally restore it'
 complete -c aperture -n "__fish_aperture_needs_command" -f -a "pin" -d 'Protect blocks from being shortened'
-complete -c aperture -n "__fish_aperture_needs_command" -f -a "unpin" -d 'No longer protect blocks'
-complete -c aperture -n "__fish_aperture_needs_command" -f -a "focus" -d 'Select the blocks that matter now'
-complete -c aperture -n "__fish_aperture_needs_command" -f -a "unfocus" -d 'Let selected blocks go'
-complete -c aperture -n "__fish_aperture_needs_command" -f -a "update" -d 'Put another text in the place of a block'
-complete -c aperture -n "__fish_aperture_needs_command" -f -a "create" -d 'Add a note at the end of a session'
-complete -c aperture -n "__fish_aperture_needs_command" -f -a "redact" -d 'Take credentials out of a session'
+complete -c aperture -n "__fish_aperture_needs_command" -f -a "unpin" -d 'Remove the protection of blocks'
+complete -c aperture -n "__fish_aperture_needs_command" -f -a "focus" -d 'Mark blocks as relevant'
+complete -c aperture -n "__fish_aperture_needs_command" -f -a "unfocus" -d 'Clear the focus marks'
+complete -c aperture -n "__fish_aperture_needs_command" -f -a "update" -d 'Replace the text of a block'
+complete -c aperture -n "__fish_aperture_needs_command" -f -a "create" -d 'Append a note to a session'
+complete -c aperture -n "__fish_aperture_needs_command" -f -a "redact" -d 'Replace credentials in a session with placeholders'
 complete -c aperture -n "__fish_aperture_needs_command" -f -a "compact" -d 'Fold whole turns into one note'
-complete -c aperture -n "__fish_aperture_needs_command" -f -a "uncompact" -d 'Show again what a compaction of the client hid'
-complete -c aperture -n "__fish_aperture_needs_command" -f -a "diff" -d 'Show what the model sees differently'
-complete -c aperture -n "__fish_aperture_needs_command" -f -a "log" -d 'List what was done to a session'
-complete -c aperture -n "__fish_aperture_needs_command" -f -a "obey" -d 'Carry out what the model asked for in its text'
-complete -c aperture -n "__fish_aperture_needs_command" -f -a "inbox" -d 'List what the model asked for and waits for you'
-complete -c aperture -n "__fish_aperture_needs_command" -f -a "approve" -d 'Carry out what waits in the inbox'
-complete -c aperture -n "__fish_aperture_needs_command" -f -a "deny" -d 'Say no to what waits in the inbox'
+complete -c aperture -n "__fish_aperture_needs_command" -f -a "uncompact" -d 'Restore the messages hidden by the last compaction'
+complete -c aperture -n "__fish_aperture_needs_command" -f -a "diff" -d 'Show the changes to the window between two points of the log'
+complete -c aperture -n "__fish_aperture_needs_command" -f -a "log" -d 'List the operations on a session'
+complete -c aperture -n "__fish_aperture_needs_command" -f -a "obey" -d 'Execute the @commands in the model\'s messages'
+complete -c aperture -n "__fish_aperture_needs_command" -f -a "inbox" -d 'List model commands awaiting your approval'
+complete -c aperture -n "__fish_aperture_needs_command" -f -a "approve" -d 'Execute pending model commands'
+complete -c aperture -n "__fish_aperture_needs_command" -f -a "deny" -d 'Reject pending model commands'
 complete -c aperture -n "__fish_aperture_needs_command" -f -a "snapshot" -d 'Name points in the log'
-complete -c aperture -n "__fish_aperture_needs_command" -f -a "restore" -d 'Bring a session back to a point in its log'
-complete -c aperture -n "__fish_aperture_needs_command" -f -a "preset" -d 'List and choose how short stale blocks get'
-complete -c aperture -n "__fish_aperture_needs_command" -f -a "undo" -d 'Take an operation back'
-complete -c aperture -n "__fish_aperture_needs_command" -f -a "redo" -d 'Take an undo back'
-complete -c aperture -n "__fish_aperture_needs_command" -f -a "watch" -d 'Show what happens in a session while it happens: a live screen, lines, or JSON'
-complete -c aperture -n "__fish_aperture_needs_command" -f -a "check" -d 'Check sessions for scripts, git hooks and CI: credentials, damage, size'
-complete -c aperture -n "__fish_aperture_needs_command" -f -a "verify" -d 'Hold the store and the sessions against each other'
-complete -c aperture -n "__fish_aperture_needs_command" -f -a "gc" -d 'Forget what nobody needs any more, if asked twice'
-complete -c aperture -n "__fish_aperture_needs_command" -f -a "export" -d 'Write the originals and the log of a session into one file'
-complete -c aperture -n "__fish_aperture_needs_command" -f -a "import" -d 'Take the originals and the log of a session from such a file'
-complete -c aperture -n "__fish_aperture_needs_command" -f -a "mcp" -d 'Serve these commands to a model, over the Model Context Protocol'
-complete -c aperture -n "__fish_aperture_needs_command" -f -a "install" -d 'Put aperture into another program: Claude Code, or the hooks of git'
-complete -c aperture -n "__fish_aperture_needs_command" -f -a "uninstall" -d 'Take out what install added, and nothing else'
-complete -c aperture -n "__fish_aperture_needs_command" -f -a "hook" -d 'Answer an event of a client, whose description is on standard input'
-complete -c aperture -n "__fish_aperture_needs_command" -f -a "statusline" -d 'Print the status line of a client, whose description is on standard input'
+complete -c aperture -n "__fish_aperture_needs_command" -f -a "restore" -d 'Restore a session to a point in its log'
+complete -c aperture -n "__fish_aperture_needs_command" -f -a "preset" -d 'List and choose compression presets'
+complete -c aperture -n "__fish_aperture_needs_command" -f -a "undo" -d 'Undo an operation'
+complete -c aperture -n "__fish_aperture_needs_command" -f -a "redo" -d 'Redo an undone operation'
+complete -c aperture -n "__fish_aperture_needs_command" -f -a "watch" -d 'Follow a session: a live screen, lines, or JSON'
+complete -c aperture -n "__fish_aperture_needs_command" -f -a "check" -d 'Check sessions in scripts, git hooks and CI: credentials, damage, size'
+complete -c aperture -n "__fish_aperture_needs_command" -f -a "verify" -d 'Check stored originals and logs against the session files'
+complete -c aperture -n "__fish_aperture_needs_command" -f -a "gc" -d 'Delete unreferenced originals (dry run unless --yes)'
+complete -c aperture -n "__fish_aperture_needs_command" -f -a "export" -d 'Write the originals and the log of a session to one file'
+complete -c aperture -n "__fish_aperture_needs_command" -f -a "import" -d 'Read the originals and the log of a session from such a file'
+complete -c aperture -n "__fish_aperture_needs_command" -f -a "mcp" -d 'Serve the commands as tools over the Model Context Protocol'
+complete -c aperture -n "__fish_aperture_needs_command" -f -a "install" -d 'Install hooks and integrations for Claude Code or git'
+complete -c aperture -n "__fish_aperture_needs_command" -f -a "uninstall" -d 'Remove what install added, and nothing else'
+complete -c aperture -n "__fish_aperture_needs_command" -f -a "hook" -d 'Handle a Claude Code hook event (JSON on stdin)'
+complete -c aperture -n "__fish_aperture_needs_command" -f -a "statusline" -d 'Print the status line of Claude Code (JSON on stdin)'
 complete -c aperture -n "__fish_aperture_needs_command" -f -a "help" -d 'Explain a command or a topic, such as `selectors`'
-complete -c aperture -n "__fish_aperture_needs_command" -f -a "completions" -d 'Print the completion script of a shell'
-complete -c aperture -n "__fish_aperture_needs_command" -f -a "git-hook" -d 'What the hooks of git run'
+complete -c aperture -n "__fish_aperture_needs_command" -f -a "completions" -d 'Print a shell completion script'
+complete -c aperture -n "__fish_aperture_needs_command" -f -a "git-hook" -d 'Run by the git hooks'
 complete -c aperture -n "__fish_aperture_needs_command" -f -a "util" -d 'Tools for developers of aperture'
 complete -c aperture -n "__fish_aperture_using_subcommand manifest" -l tier -d 'How much it says: summary (at most 200 tokens), detailed (at most 500), full' -r -f -a "summary\t'At most 200 tokens: what is full, what is going on, what could go'
 detailed\t'At most 500 tokens: zones, topics, the largest stale blocks'
 full\t'Everything, without a limit'"
 complete -c aperture -n "__fish_aperture_using_subcommand manifest" -l max-tokens -d 'Tokens that the text may take, in place of what the tier allows; JSON is never cut' -r
 complete -c aperture -n "__fish_aperture_using_subcommand manifest" -l since -d 'Only what is different since then: an operation, a snapshot, or a turn such as turn:12' -r
-complete -c aperture -n "__fish_aperture_using_subcommand manifest" -s s -l session -d 'Session: a path, an id or the beginning of one [default: the newest of this project]' -r
-complete -c aperture -n "__fish_aperture_using_subcommand manifest" -l window -d 'Tokens that the model\'s window holds, such as 200k [default: by model]' -r
+complete -c aperture -n "__fish_aperture_using_subcommand manifest" -s s -l session -d 'Session: a path, an id or an id prefix [default: the newest of this project]' -r
+complete -c aperture -n "__fish_aperture_using_subcommand manifest" -l window -d 'Size of the context window in tokens, such as 200k [default: by model]' -r
 complete -c aperture -n "__fish_aperture_using_subcommand manifest" -l color -d 'When to use colours' -r -f -a "auto\t'On a terminal, unless `NO_COLOR` is set'
 always\t'Always'
 never\t'Never'"
 complete -c aperture -n "__fish_aperture_using_subcommand manifest" -s C -l directory -d 'Run as if started in this directory' -r -F
-complete -c aperture -n "__fish_aperture_using_subcommand manifest" -l json -d 'Write JSON'
-complete -c aperture -n "__fish_aperture_using_subcommand manifest" -l no-cache -d 'Read everything anew, and remember nothing'
+complete -c aperture -n "__fish_aperture_using_subcommand manifest" -l json -d 'Print JSON'
+complete -c aperture -n "__fish_aperture_using_subcommand manifest" -l no-cache -d 'Do not read or write the cache'
 complete -c aperture -n "__fish_aperture_using_subcommand manifest" -l no-pager -d 'Do not use a pager'
 complete -c aperture -n "__fish_aperture_using_subcommand manifest" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c aperture -n "__fish_aperture_using_subcommand sessions" -l project -d 'Only sessions of the project in this directory' -r -F
@@ -105,8 +105,8 @@ full\t'The fullest window first'
 size\t'The largest file first'
 turns\t'The most turns first'"
 complete -c aperture -n "__fish_aperture_using_subcommand sessions" -l limit -d 'Sessions to list; 0 lists all [default: 50; all with --json]' -r
-complete -c aperture -n "__fish_aperture_using_subcommand sessions" -s s -l session -d 'Session: a path, an id or the beginning of one [default: the newest of this project]' -r
-complete -c aperture -n "__fish_aperture_using_subcommand sessions" -l window -d 'Tokens that the model\'s window holds, such as 200k [default: by model]' -r
+complete -c aperture -n "__fish_aperture_using_subcommand sessions" -s s -l session -d 'Session: a path, an id or an id prefix [default: the newest of this project]' -r
+complete -c aperture -n "__fish_aperture_using_subcommand sessions" -l window -d 'Size of the context window in tokens, such as 200k [default: by model]' -r
 complete -c aperture -n "__fish_aperture_using_subcommand sessions" -l color -d 'When to use colours' -r -f -a "auto\t'On a terminal, unless `NO_COLOR` is set'
 always\t'Always'
 never\t'Never'"
@@ -115,18 +115,18 @@ complete -c aperture -n "__fish_aperture_using_subcommand sessions" -l open -d '
 complete -c aperture -n "__fish_aperture_using_subcommand sessions" -l subagents -d 'Also the sessions of subagents'
 complete -c aperture -n "__fish_aperture_using_subcommand sessions" -l all -d 'Also files without a single prompt or response'
 complete -c aperture -n "__fish_aperture_using_subcommand sessions" -l reverse -d 'Sort the other way round'
-complete -c aperture -n "__fish_aperture_using_subcommand sessions" -l json -d 'Write JSON'
-complete -c aperture -n "__fish_aperture_using_subcommand sessions" -l no-cache -d 'Read everything anew, and remember nothing'
+complete -c aperture -n "__fish_aperture_using_subcommand sessions" -l json -d 'Print JSON'
+complete -c aperture -n "__fish_aperture_using_subcommand sessions" -l no-cache -d 'Do not read or write the cache'
 complete -c aperture -n "__fish_aperture_using_subcommand sessions" -l no-pager -d 'Do not use a pager'
 complete -c aperture -n "__fish_aperture_using_subcommand sessions" -s h -l help -d 'Print help (see more with \'--help\')'
-complete -c aperture -n "__fish_aperture_using_subcommand status" -s s -l session -d 'Session: a path, an id or the beginning of one [default: the newest of this project]' -r
-complete -c aperture -n "__fish_aperture_using_subcommand status" -l window -d 'Tokens that the model\'s window holds, such as 200k [default: by model]' -r
+complete -c aperture -n "__fish_aperture_using_subcommand status" -s s -l session -d 'Session: a path, an id or an id prefix [default: the newest of this project]' -r
+complete -c aperture -n "__fish_aperture_using_subcommand status" -l window -d 'Size of the context window in tokens, such as 200k [default: by model]' -r
 complete -c aperture -n "__fish_aperture_using_subcommand status" -l color -d 'When to use colours' -r -f -a "auto\t'On a terminal, unless `NO_COLOR` is set'
 always\t'Always'
 never\t'Never'"
 complete -c aperture -n "__fish_aperture_using_subcommand status" -s C -l directory -d 'Run as if started in this directory' -r -F
-complete -c aperture -n "__fish_aperture_using_subcommand status" -l json -d 'Write JSON'
-complete -c aperture -n "__fish_aperture_using_subcommand status" -l no-cache -d 'Read everything anew, and remember nothing'
+complete -c aperture -n "__fish_aperture_using_subcommand status" -l json -d 'Print JSON'
+complete -c aperture -n "__fish_aperture_using_subcommand status" -l no-cache -d 'Do not read or write the cache'
 complete -c aperture -n "__fish_aperture_using_subcommand status" -l no-pager -d 'Do not use a pager'
 complete -c aperture -n "__fish_aperture_using_subcommand status" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c aperture -n "__fish_aperture_using_subcommand summary" -l turns -d 'Only these turns, such as 3..5, 3.. or ..5' -r
@@ -134,15 +134,15 @@ complete -c aperture -n "__fish_aperture_using_subcommand summary" -l turn -d 'O
 complete -c aperture -n "__fish_aperture_using_subcommand summary" -l format -d 'How it is written' -r -f -a "text\t'For a terminal'
 markdown\t'Markdown, to keep or to hand on'
 json\t'JSON, as with --json'"
-complete -c aperture -n "__fish_aperture_using_subcommand summary" -s s -l session -d 'Session: a path, an id or the beginning of one [default: the newest of this project]' -r
-complete -c aperture -n "__fish_aperture_using_subcommand summary" -l window -d 'Tokens that the model\'s window holds, such as 200k [default: by model]' -r
+complete -c aperture -n "__fish_aperture_using_subcommand summary" -s s -l session -d 'Session: a path, an id or an id prefix [default: the newest of this project]' -r
+complete -c aperture -n "__fish_aperture_using_subcommand summary" -l window -d 'Size of the context window in tokens, such as 200k [default: by model]' -r
 complete -c aperture -n "__fish_aperture_using_subcommand summary" -l color -d 'When to use colours' -r -f -a "auto\t'On a terminal, unless `NO_COLOR` is set'
 always\t'Always'
 never\t'Never'"
 complete -c aperture -n "__fish_aperture_using_subcommand summary" -s C -l directory -d 'Run as if started in this directory' -r -F
 complete -c aperture -n "__fish_aperture_using_subcommand summary" -l full -d 'Also all that was said and done in the turn'
-complete -c aperture -n "__fish_aperture_using_subcommand summary" -l json -d 'Write JSON'
-complete -c aperture -n "__fish_aperture_using_subcommand summary" -l no-cache -d 'Read everything anew, and remember nothing'
+complete -c aperture -n "__fish_aperture_using_subcommand summary" -l json -d 'Print JSON'
+complete -c aperture -n "__fish_aperture_using_subcommand summary" -l no-cache -d 'Do not read or write the cache'
 complete -c aperture -n "__fish_aperture_using_subcommand summary" -l no-pager -d 'Do not use a pager'
 complete -c aperture -n "__fish_aperture_using_subcommand summary" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c aperture -n "__fish_aperture_using_subcommand blocks" -l sort -d 'What to sort by' -r -f -a "number\t'File order'
@@ -151,41 +151,41 @@ age\t'The oldest first'
 heat\t'The hottest first'
 references\t'The most referenced first'
 stale\t'The longest unused first'"
-complete -c aperture -n "__fish_aperture_using_subcommand blocks" -s s -l session -d 'Session: a path, an id or the beginning of one [default: the newest of this project]' -r
-complete -c aperture -n "__fish_aperture_using_subcommand blocks" -l window -d 'Tokens that the model\'s window holds, such as 200k [default: by model]' -r
+complete -c aperture -n "__fish_aperture_using_subcommand blocks" -s s -l session -d 'Session: a path, an id or an id prefix [default: the newest of this project]' -r
+complete -c aperture -n "__fish_aperture_using_subcommand blocks" -l window -d 'Size of the context window in tokens, such as 200k [default: by model]' -r
 complete -c aperture -n "__fish_aperture_using_subcommand blocks" -l color -d 'When to use colours' -r -f -a "auto\t'On a terminal, unless `NO_COLOR` is set'
 always\t'Always'
 never\t'Never'"
 complete -c aperture -n "__fish_aperture_using_subcommand blocks" -s C -l directory -d 'Run as if started in this directory' -r -F
 complete -c aperture -n "__fish_aperture_using_subcommand blocks" -l reverse -d 'Sort the other way round'
 complete -c aperture -n "__fish_aperture_using_subcommand blocks" -l tree -d 'Show the blocks under their turns'
-complete -c aperture -n "__fish_aperture_using_subcommand blocks" -l json -d 'Write JSON'
-complete -c aperture -n "__fish_aperture_using_subcommand blocks" -l no-cache -d 'Read everything anew, and remember nothing'
+complete -c aperture -n "__fish_aperture_using_subcommand blocks" -l json -d 'Print JSON'
+complete -c aperture -n "__fish_aperture_using_subcommand blocks" -l no-cache -d 'Do not read or write the cache'
 complete -c aperture -n "__fish_aperture_using_subcommand blocks" -l no-pager -d 'Do not use a pager'
 complete -c aperture -n "__fish_aperture_using_subcommand blocks" -s h -l help -d 'Print help (see more with \'--help\')'
-complete -c aperture -n "__fish_aperture_using_subcommand show" -s s -l session -d 'Session: a path, an id or the beginning of one [default: the newest of this project]' -r
-complete -c aperture -n "__fish_aperture_using_subcommand show" -l window -d 'Tokens that the model\'s window holds, such as 200k [default: by model]' -r
+complete -c aperture -n "__fish_aperture_using_subcommand show" -s s -l session -d 'Session: a path, an id or an id prefix [default: the newest of this project]' -r
+complete -c aperture -n "__fish_aperture_using_subcommand show" -l window -d 'Size of the context window in tokens, such as 200k [default: by model]' -r
 complete -c aperture -n "__fish_aperture_using_subcommand show" -l color -d 'When to use colours' -r -f -a "auto\t'On a terminal, unless `NO_COLOR` is set'
 always\t'Always'
 never\t'Never'"
 complete -c aperture -n "__fish_aperture_using_subcommand show" -s C -l directory -d 'Run as if started in this directory' -r -F
 complete -c aperture -n "__fish_aperture_using_subcommand show" -l raw -d 'Write the content as it is sent to the model, credentials and control characters included, and nothing else'
-complete -c aperture -n "__fish_aperture_using_subcommand show" -l json -d 'Write JSON'
-complete -c aperture -n "__fish_aperture_using_subcommand show" -l no-cache -d 'Read everything anew, and remember nothing'
+complete -c aperture -n "__fish_aperture_using_subcommand show" -l json -d 'Print JSON'
+complete -c aperture -n "__fish_aperture_using_subcommand show" -l no-cache -d 'Do not read or write the cache'
 complete -c aperture -n "__fish_aperture_using_subcommand show" -l no-pager -d 'Do not use a pager'
 complete -c aperture -n "__fish_aperture_using_subcommand show" -s h -l help -d 'Print help (see more with \'--help\')'
-complete -c aperture -n "__fish_aperture_using_subcommand explain" -s s -l session -d 'Session: a path, an id or the beginning of one [default: the newest of this project]' -r
-complete -c aperture -n "__fish_aperture_using_subcommand explain" -l window -d 'Tokens that the model\'s window holds, such as 200k [default: by model]' -r
+complete -c aperture -n "__fish_aperture_using_subcommand explain" -s s -l session -d 'Session: a path, an id or an id prefix [default: the newest of this project]' -r
+complete -c aperture -n "__fish_aperture_using_subcommand explain" -l window -d 'Size of the context window in tokens, such as 200k [default: by model]' -r
 complete -c aperture -n "__fish_aperture_using_subcommand explain" -l color -d 'When to use colours' -r -f -a "auto\t'On a terminal, unless `NO_COLOR` is set'
 always\t'Always'
 never\t'Never'"
 complete -c aperture -n "__fish_aperture_using_subcommand explain" -s C -l directory -d 'Run as if started in this directory' -r -F
-complete -c aperture -n "__fish_aperture_using_subcommand explain" -l json -d 'Write JSON'
-complete -c aperture -n "__fish_aperture_using_subcommand explain" -l no-cache -d 'Read everything anew, and remember nothing'
+complete -c aperture -n "__fish_aperture_using_subcommand explain" -l json -d 'Print JSON'
+complete -c aperture -n "__fish_aperture_using_subcommand explain" -l no-cache -d 'Do not read or write the cache'
 complete -c aperture -n "__fish_aperture_using_subcommand explain" -l no-pager -d 'Do not use a pager'
 complete -c aperture -n "__fish_aperture_using_subcommand explain" -s h -l help -d 'Print help (see more with \'--help\')'
-complete -c aperture -n "__fish_aperture_using_subcommand transcript" -s s -l session -d 'Session: a path, an id or the beginning of one [default: the newest of this project]' -r
-complete -c aperture -n "__fish_aperture_using_subcommand transcript" -l window -d 'Tokens that the model\'s window holds, such as 200k [default: by model]' -r
+complete -c aperture -n "__fish_aperture_using_subcommand transcript" -s s -l session -d 'Session: a path, an id or an id prefix [default: the newest of this project]' -r
+complete -c aperture -n "__fish_aperture_using_subcommand transcript" -l window -d 'Size of the context window in tokens, such as 200k [default: by model]' -r
 complete -c aperture -n "__fish_aperture_using_subcommand transcript" -l color -d 'When to use colours' -r -f -a "auto\t'On a terminal, unless `NO_COLOR` is set'
 always\t'Always'
 never\t'Never'"
@@ -193,16 +193,16 @@ complete -c aperture -n "__fish_aperture_using_subcommand transcript" -s C -l di
 complete -c aperture -n "__fish_aperture_using_subcommand transcript" -l headers -d 'Write the in-band header of each message and part'
 complete -c aperture -n "__fish_aperture_using_subcommand transcript" -l raw -d 'Write the content alone, exactly as it is sent, credentials and control characters included'
 complete -c aperture -n "__fish_aperture_using_subcommand transcript" -s a -l all -d 'Also what the client adds in the system\'s name: reminders, lists of skills and agents'
-complete -c aperture -n "__fish_aperture_using_subcommand transcript" -l json -d 'Write JSON'
-complete -c aperture -n "__fish_aperture_using_subcommand transcript" -l no-cache -d 'Read everything anew, and remember nothing'
+complete -c aperture -n "__fish_aperture_using_subcommand transcript" -l json -d 'Print JSON'
+complete -c aperture -n "__fish_aperture_using_subcommand transcript" -l no-cache -d 'Do not read or write the cache'
 complete -c aperture -n "__fish_aperture_using_subcommand transcript" -l no-pager -d 'Do not use a pager'
 complete -c aperture -n "__fish_aperture_using_subcommand transcript" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c aperture -n "__fish_aperture_using_subcommand compress" -l budget -d 'The same, with this budget: tokens, or a share of the window\'s size such as 50%' -r
 complete -c aperture -n "__fish_aperture_using_subcommand compress" -l level -d 'How much is left [default: by a rule, or summarized]' -r
 complete -c aperture -n "__fish_aperture_using_subcommand compress" -l preset -d 'How much of what is old stays: lossless, light, balanced, aggressive or handoff' -r
 complete -c aperture -n "__fish_aperture_using_subcommand compress" -l keep-from -d 'Leave everything from this block on as it is' -r
-complete -c aperture -n "__fish_aperture_using_subcommand compress" -s s -l session -d 'Session: a path, an id or the beginning of one [default: the newest of this project]' -r
-complete -c aperture -n "__fish_aperture_using_subcommand compress" -l window -d 'Tokens that the model\'s window holds, such as 200k [default: by model]' -r
+complete -c aperture -n "__fish_aperture_using_subcommand compress" -s s -l session -d 'Session: a path, an id or an id prefix [default: the newest of this project]' -r
+complete -c aperture -n "__fish_aperture_using_subcommand compress" -l window -d 'Size of the context window in tokens, such as 200k [default: by model]' -r
 complete -c aperture -n "__fish_aperture_using_subcommand compress" -l color -d 'When to use colours' -r -f -a "auto\t'On a terminal, unless `NO_COLOR` is set'
 always\t'Always'
 never\t'Never'"
@@ -212,13 +212,13 @@ complete -c aperture -n "__fish_aperture_using_subcommand compress" -l over-budg
 complete -c aperture -n "__fish_aperture_using_subcommand compress" -s n -l dry-run -d 'Show what would change and what it costs; write nothing'
 complete -c aperture -n "__fish_aperture_using_subcommand compress" -l live -d 'Also change a session that a client has open; type /resume in the client afterwards'
 complete -c aperture -n "__fish_aperture_using_subcommand compress" -l keep-thinking -d 'Keep the thinking after the first change; refused where the model binds it to what precedes it'
-complete -c aperture -n "__fish_aperture_using_subcommand compress" -l json -d 'Write JSON'
-complete -c aperture -n "__fish_aperture_using_subcommand compress" -l no-cache -d 'Read everything anew, and remember nothing'
+complete -c aperture -n "__fish_aperture_using_subcommand compress" -l json -d 'Print JSON'
+complete -c aperture -n "__fish_aperture_using_subcommand compress" -l no-cache -d 'Do not read or write the cache'
 complete -c aperture -n "__fish_aperture_using_subcommand compress" -l no-pager -d 'Do not use a pager'
 complete -c aperture -n "__fish_aperture_using_subcommand compress" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c aperture -n "__fish_aperture_using_subcommand expand" -l level -d 'How much is left: trimmed or summarized [default: all of it]' -r
-complete -c aperture -n "__fish_aperture_using_subcommand expand" -s s -l session -d 'Session: a path, an id or the beginning of one [default: the newest of this project]' -r
-complete -c aperture -n "__fish_aperture_using_subcommand expand" -l window -d 'Tokens that the model\'s window holds, such as 200k [default: by model]' -r
+complete -c aperture -n "__fish_aperture_using_subcommand expand" -s s -l session -d 'Session: a path, an id or an id prefix [default: the newest of this project]' -r
+complete -c aperture -n "__fish_aperture_using_subcommand expand" -l window -d 'Size of the context window in tokens, such as 200k [default: by model]' -r
 complete -c aperture -n "__fish_aperture_using_subcommand expand" -l color -d 'When to use colours' -r -f -a "auto\t'On a terminal, unless `NO_COLOR` is set'
 always\t'Always'
 never\t'Never'"
@@ -226,13 +226,13 @@ complete -c aperture -n "__fish_aperture_using_subcommand expand" -s C -l direct
 complete -c aperture -n "__fish_aperture_using_subcommand expand" -s n -l dry-run -d 'Show what would change and what it costs; write nothing'
 complete -c aperture -n "__fish_aperture_using_subcommand expand" -l live -d 'Also change a session that a client has open; type /resume in the client afterwards'
 complete -c aperture -n "__fish_aperture_using_subcommand expand" -l keep-thinking -d 'Keep the thinking after the first change; refused where the model binds it to what precedes it'
-complete -c aperture -n "__fish_aperture_using_subcommand expand" -l json -d 'Write JSON'
-complete -c aperture -n "__fish_aperture_using_subcommand expand" -l no-cache -d 'Read everything anew, and remember nothing'
+complete -c aperture -n "__fish_aperture_using_subcommand expand" -l json -d 'Print JSON'
+complete -c aperture -n "__fish_aperture_using_subcommand expand" -l no-cache -d 'Do not read or write the cache'
 complete -c aperture -n "__fish_aperture_using_subcommand expand" -l no-pager -d 'Do not use a pager'
 complete -c aperture -n "__fish_aperture_using_subcommand expand" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c aperture -n "__fish_aperture_using_subcommand archive" -l reason -d 'Why, for the line that stays and for the log' -r
-complete -c aperture -n "__fish_aperture_using_subcommand archive" -s s -l session -d 'Session: a path, an id or the beginning of one [default: the newest of this project]' -r
-complete -c aperture -n "__fish_aperture_using_subcommand archive" -l window -d 'Tokens that the model\'s window holds, such as 200k [default: by model]' -r
+complete -c aperture -n "__fish_aperture_using_subcommand archive" -s s -l session -d 'Session: a path, an id or an id prefix [default: the newest of this project]' -r
+complete -c aperture -n "__fish_aperture_using_subcommand archive" -l window -d 'Size of the context window in tokens, such as 200k [default: by model]' -r
 complete -c aperture -n "__fish_aperture_using_subcommand archive" -l color -d 'When to use colours' -r -f -a "auto\t'On a terminal, unless `NO_COLOR` is set'
 always\t'Always'
 never\t'Never'"
@@ -240,13 +240,13 @@ complete -c aperture -n "__fish_aperture_using_subcommand archive" -s C -l direc
 complete -c aperture -n "__fish_aperture_using_subcommand archive" -s n -l dry-run -d 'Show what would change and what it costs; write nothing'
 complete -c aperture -n "__fish_aperture_using_subcommand archive" -l live -d 'Also change a session that a client has open; type /resume in the client afterwards'
 complete -c aperture -n "__fish_aperture_using_subcommand archive" -l keep-thinking -d 'Keep the thinking after the first change; refused where the model binds it to what precedes it'
-complete -c aperture -n "__fish_aperture_using_subcommand archive" -l json -d 'Write JSON'
-complete -c aperture -n "__fish_aperture_using_subcommand archive" -l no-cache -d 'Read everything anew, and remember nothing'
+complete -c aperture -n "__fish_aperture_using_subcommand archive" -l json -d 'Print JSON'
+complete -c aperture -n "__fish_aperture_using_subcommand archive" -l no-cache -d 'Do not read or write the cache'
 complete -c aperture -n "__fish_aperture_using_subcommand archive" -l no-pager -d 'Do not use a pager'
 complete -c aperture -n "__fish_aperture_using_subcommand archive" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c aperture -n "__fish_aperture_using_subcommand recall" -l max-tokens -d 'Tokens that are printed, at most' -r
-complete -c aperture -n "__fish_aperture_using_subcommand recall" -s s -l session -d 'Session: a path, an id or the beginning of one [default: the newest of this project]' -r
-complete -c aperture -n "__fish_aperture_using_subcommand recall" -l window -d 'Tokens that the model\'s window holds, such as 200k [default: by model]' -r
+complete -c aperture -n "__fish_aperture_using_subcommand recall" -s s -l session -d 'Session: a path, an id or an id prefix [default: the newest of this project]' -r
+complete -c aperture -n "__fish_aperture_using_subcommand recall" -l window -d 'Size of the context window in tokens, such as 200k [default: by model]' -r
 complete -c aperture -n "__fish_aperture_using_subcommand recall" -l color -d 'When to use colours' -r -f -a "auto\t'On a terminal, unless `NO_COLOR` is set'
 always\t'Always'
 never\t'Never'"
@@ -258,12 +258,12 @@ complete -c aperture -n "__fish_aperture_using_subcommand recall" -l inject -d '
 complete -c aperture -n "__fish_aperture_using_subcommand recall" -s n -l dry-run -d 'Show what would change and what it costs; write nothing'
 complete -c aperture -n "__fish_aperture_using_subcommand recall" -l live -d 'Also change a session that a client has open; type /resume in the client afterwards'
 complete -c aperture -n "__fish_aperture_using_subcommand recall" -l keep-thinking -d 'Keep the thinking after the first change; refused where the model binds it to what precedes it'
-complete -c aperture -n "__fish_aperture_using_subcommand recall" -l json -d 'Write JSON'
-complete -c aperture -n "__fish_aperture_using_subcommand recall" -l no-cache -d 'Read everything anew, and remember nothing'
+complete -c aperture -n "__fish_aperture_using_subcommand recall" -l json -d 'Print JSON'
+complete -c aperture -n "__fish_aperture_using_subcommand recall" -l no-cache -d 'Do not read or write the cache'
 complete -c aperture -n "__fish_aperture_using_subcommand recall" -l no-pager -d 'Do not use a pager'
 complete -c aperture -n "__fish_aperture_using_subcommand recall" -s h -l help -d 'Print help (see more with \'--help\')'
-complete -c aperture -n "__fish_aperture_using_subcommand pin" -s s -l session -d 'Session: a path, an id or the beginning of one [default: the newest of this project]' -r
-complete -c aperture -n "__fish_aperture_using_subcommand pin" -l window -d 'Tokens that the model\'s window holds, such as 200k [default: by model]' -r
+complete -c aperture -n "__fish_aperture_using_subcommand pin" -s s -l session -d 'Session: a path, an id or an id prefix [default: the newest of this project]' -r
+complete -c aperture -n "__fish_aperture_using_subcommand pin" -l window -d 'Size of the context window in tokens, such as 200k [default: by model]' -r
 complete -c aperture -n "__fish_aperture_using_subcommand pin" -l color -d 'When to use colours' -r -f -a "auto\t'On a terminal, unless `NO_COLOR` is set'
 always\t'Always'
 never\t'Never'"
@@ -273,12 +273,12 @@ complete -c aperture -n "__fish_aperture_using_subcommand pin" -l bottom -d 'It 
 complete -c aperture -n "__fish_aperture_using_subcommand pin" -s n -l dry-run -d 'Show what would change and what it costs; write nothing'
 complete -c aperture -n "__fish_aperture_using_subcommand pin" -l live -d 'Also change a session that a client has open; type /resume in the client afterwards'
 complete -c aperture -n "__fish_aperture_using_subcommand pin" -l keep-thinking -d 'Keep the thinking after the first change; refused where the model binds it to what precedes it'
-complete -c aperture -n "__fish_aperture_using_subcommand pin" -l json -d 'Write JSON'
-complete -c aperture -n "__fish_aperture_using_subcommand pin" -l no-cache -d 'Read everything anew, and remember nothing'
+complete -c aperture -n "__fish_aperture_using_subcommand pin" -l json -d 'Print JSON'
+complete -c aperture -n "__fish_aperture_using_subcommand pin" -l no-cache -d 'Do not read or write the cache'
 complete -c aperture -n "__fish_aperture_using_subcommand pin" -l no-pager -d 'Do not use a pager'
 complete -c aperture -n "__fish_aperture_using_subcommand pin" -s h -l help -d 'Print help (see more with \'--help\')'
-complete -c aperture -n "__fish_aperture_using_subcommand unpin" -s s -l session -d 'Session: a path, an id or the beginning of one [default: the newest of this project]' -r
-complete -c aperture -n "__fish_aperture_using_subcommand unpin" -l window -d 'Tokens that the model\'s window holds, such as 200k [default: by model]' -r
+complete -c aperture -n "__fish_aperture_using_subcommand unpin" -s s -l session -d 'Session: a path, an id or an id prefix [default: the newest of this project]' -r
+complete -c aperture -n "__fish_aperture_using_subcommand unpin" -l window -d 'Size of the context window in tokens, such as 200k [default: by model]' -r
 complete -c aperture -n "__fish_aperture_using_subcommand unpin" -l color -d 'When to use colours' -r -f -a "auto\t'On a terminal, unless `NO_COLOR` is set'
 always\t'Always'
 never\t'Never'"
@@ -286,12 +286,12 @@ complete -c aperture -n "__fish_aperture_using_subcommand unpin" -s C -l directo
 complete -c aperture -n "__fish_aperture_using_subcommand unpin" -s n -l dry-run -d 'Show what would change and what it costs; write nothing'
 complete -c aperture -n "__fish_aperture_using_subcommand unpin" -l live -d 'Also change a session that a client has open; type /resume in the client afterwards'
 complete -c aperture -n "__fish_aperture_using_subcommand unpin" -l keep-thinking -d 'Keep the thinking after the first change; refused where the model binds it to what precedes it'
-complete -c aperture -n "__fish_aperture_using_subcommand unpin" -l json -d 'Write JSON'
-complete -c aperture -n "__fish_aperture_using_subcommand unpin" -l no-cache -d 'Read everything anew, and remember nothing'
+complete -c aperture -n "__fish_aperture_using_subcommand unpin" -l json -d 'Print JSON'
+complete -c aperture -n "__fish_aperture_using_subcommand unpin" -l no-cache -d 'Do not read or write the cache'
 complete -c aperture -n "__fish_aperture_using_subcommand unpin" -l no-pager -d 'Do not use a pager'
 complete -c aperture -n "__fish_aperture_using_subcommand unpin" -s h -l help -d 'Print help (see more with \'--help\')'
-complete -c aperture -n "__fish_aperture_using_subcommand focus" -s s -l session -d 'Session: a path, an id or the beginning of one [default: the newest of this project]' -r
-complete -c aperture -n "__fish_aperture_using_subcommand focus" -l window -d 'Tokens that the model\'s window holds, such as 200k [default: by model]' -r
+complete -c aperture -n "__fish_aperture_using_subcommand focus" -s s -l session -d 'Session: a path, an id or an id prefix [default: the newest of this project]' -r
+complete -c aperture -n "__fish_aperture_using_subcommand focus" -l window -d 'Size of the context window in tokens, such as 200k [default: by model]' -r
 complete -c aperture -n "__fish_aperture_using_subcommand focus" -l color -d 'When to use colours' -r -f -a "auto\t'On a terminal, unless `NO_COLOR` is set'
 always\t'Always'
 never\t'Never'"
@@ -300,12 +300,12 @@ complete -c aperture -n "__fish_aperture_using_subcommand focus" -l add -d 'Keep
 complete -c aperture -n "__fish_aperture_using_subcommand focus" -s n -l dry-run -d 'Show what would change and what it costs; write nothing'
 complete -c aperture -n "__fish_aperture_using_subcommand focus" -l live -d 'Also change a session that a client has open; type /resume in the client afterwards'
 complete -c aperture -n "__fish_aperture_using_subcommand focus" -l keep-thinking -d 'Keep the thinking after the first change; refused where the model binds it to what precedes it'
-complete -c aperture -n "__fish_aperture_using_subcommand focus" -l json -d 'Write JSON'
-complete -c aperture -n "__fish_aperture_using_subcommand focus" -l no-cache -d 'Read everything anew, and remember nothing'
+complete -c aperture -n "__fish_aperture_using_subcommand focus" -l json -d 'Print JSON'
+complete -c aperture -n "__fish_aperture_using_subcommand focus" -l no-cache -d 'Do not read or write the cache'
 complete -c aperture -n "__fish_aperture_using_subcommand focus" -l no-pager -d 'Do not use a pager'
 complete -c aperture -n "__fish_aperture_using_subcommand focus" -s h -l help -d 'Print help (see more with \'--help\')'
-complete -c aperture -n "__fish_aperture_using_subcommand unfocus" -s s -l session -d 'Session: a path, an id or the beginning of one [default: the newest of this project]' -r
-complete -c aperture -n "__fish_aperture_using_subcommand unfocus" -l window -d 'Tokens that the model\'s window holds, such as 200k [default: by model]' -r
+complete -c aperture -n "__fish_aperture_using_subcommand unfocus" -s s -l session -d 'Session: a path, an id or an id prefix [default: the newest of this project]' -r
+complete -c aperture -n "__fish_aperture_using_subcommand unfocus" -l window -d 'Size of the context window in tokens, such as 200k [default: by model]' -r
 complete -c aperture -n "__fish_aperture_using_subcommand unfocus" -l color -d 'When to use colours' -r -f -a "auto\t'On a terminal, unless `NO_COLOR` is set'
 always\t'Always'
 never\t'Never'"
@@ -313,12 +313,12 @@ complete -c aperture -n "__fish_aperture_using_subcommand unfocus" -s C -l direc
 complete -c aperture -n "__fish_aperture_using_subcommand unfocus" -s n -l dry-run -d 'Show what would change and what it costs; write nothing'
 complete -c aperture -n "__fish_aperture_using_subcommand unfocus" -l live -d 'Also change a session that a client has open; type /resume in the client afterwards'
 complete -c aperture -n "__fish_aperture_using_subcommand unfocus" -l keep-thinking -d 'Keep the thinking after the first change; refused where the model binds it to what precedes it'
-complete -c aperture -n "__fish_aperture_using_subcommand unfocus" -l json -d 'Write JSON'
-complete -c aperture -n "__fish_aperture_using_subcommand unfocus" -l no-cache -d 'Read everything anew, and remember nothing'
+complete -c aperture -n "__fish_aperture_using_subcommand unfocus" -l json -d 'Print JSON'
+complete -c aperture -n "__fish_aperture_using_subcommand unfocus" -l no-cache -d 'Do not read or write the cache'
 complete -c aperture -n "__fish_aperture_using_subcommand unfocus" -l no-pager -d 'Do not use a pager'
 complete -c aperture -n "__fish_aperture_using_subcommand unfocus" -s h -l help -d 'Print help (see more with \'--help\')'
-complete -c aperture -n "__fish_aperture_using_subcommand update" -s s -l session -d 'Session: a path, an id or the beginning of one [default: the newest of this project]' -r
-complete -c aperture -n "__fish_aperture_using_subcommand update" -l window -d 'Tokens that the model\'s window holds, such as 200k [default: by model]' -r
+complete -c aperture -n "__fish_aperture_using_subcommand update" -s s -l session -d 'Session: a path, an id or an id prefix [default: the newest of this project]' -r
+complete -c aperture -n "__fish_aperture_using_subcommand update" -l window -d 'Size of the context window in tokens, such as 200k [default: by model]' -r
 complete -c aperture -n "__fish_aperture_using_subcommand update" -l color -d 'When to use colours' -r -f -a "auto\t'On a terminal, unless `NO_COLOR` is set'
 always\t'Always'
 never\t'Never'"
@@ -326,12 +326,12 @@ complete -c aperture -n "__fish_aperture_using_subcommand update" -s C -l direct
 complete -c aperture -n "__fish_aperture_using_subcommand update" -s n -l dry-run -d 'Show what would change and what it costs; write nothing'
 complete -c aperture -n "__fish_aperture_using_subcommand update" -l live -d 'Also change a session that a client has open; type /resume in the client afterwards'
 complete -c aperture -n "__fish_aperture_using_subcommand update" -l keep-thinking -d 'Keep the thinking after the first change; refused where the model binds it to what precedes it'
-complete -c aperture -n "__fish_aperture_using_subcommand update" -l json -d 'Write JSON'
-complete -c aperture -n "__fish_aperture_using_subcommand update" -l no-cache -d 'Read everything anew, and remember nothing'
+complete -c aperture -n "__fish_aperture_using_subcommand update" -l json -d 'Print JSON'
+complete -c aperture -n "__fish_aperture_using_subcommand update" -l no-cache -d 'Do not read or write the cache'
 complete -c aperture -n "__fish_aperture_using_subcommand update" -l no-pager -d 'Do not use a pager'
 complete -c aperture -n "__fish_aperture_using_subcommand update" -s h -l help -d 'Print help (see more with \'--help\')'
-complete -c aperture -n "__fish_aperture_using_subcommand create" -s s -l session -d 'Session: a path, an id or the beginning of one [default: the newest of this project]' -r
-complete -c aperture -n "__fish_aperture_using_subcommand create" -l window -d 'Tokens that the model\'s window holds, such as 200k [default: by model]' -r
+complete -c aperture -n "__fish_aperture_using_subcommand create" -s s -l session -d 'Session: a path, an id or an id prefix [default: the newest of this project]' -r
+complete -c aperture -n "__fish_aperture_using_subcommand create" -l window -d 'Size of the context window in tokens, such as 200k [default: by model]' -r
 complete -c aperture -n "__fish_aperture_using_subcommand create" -l color -d 'When to use colours' -r -f -a "auto\t'On a terminal, unless `NO_COLOR` is set'
 always\t'Always'
 never\t'Never'"
@@ -339,12 +339,12 @@ complete -c aperture -n "__fish_aperture_using_subcommand create" -s C -l direct
 complete -c aperture -n "__fish_aperture_using_subcommand create" -s n -l dry-run -d 'Show what would change and what it costs; write nothing'
 complete -c aperture -n "__fish_aperture_using_subcommand create" -l live -d 'Also change a session that a client has open; type /resume in the client afterwards'
 complete -c aperture -n "__fish_aperture_using_subcommand create" -l keep-thinking -d 'Keep the thinking after the first change; refused where the model binds it to what precedes it'
-complete -c aperture -n "__fish_aperture_using_subcommand create" -l json -d 'Write JSON'
-complete -c aperture -n "__fish_aperture_using_subcommand create" -l no-cache -d 'Read everything anew, and remember nothing'
+complete -c aperture -n "__fish_aperture_using_subcommand create" -l json -d 'Print JSON'
+complete -c aperture -n "__fish_aperture_using_subcommand create" -l no-cache -d 'Do not read or write the cache'
 complete -c aperture -n "__fish_aperture_using_subcommand create" -l no-pager -d 'Do not use a pager'
 complete -c aperture -n "__fish_aperture_using_subcommand create" -s h -l help -d 'Print help (see more with \'--help\')'
-complete -c aperture -n "__fish_aperture_using_subcommand redact" -s s -l session -d 'Session: a path, an id or the beginning of one [default: the newest of this project]' -r
-complete -c aperture -n "__fish_aperture_using_subcommand redact" -l window -d 'Tokens that the model\'s window holds, such as 200k [default: by model]' -r
+complete -c aperture -n "__fish_aperture_using_subcommand redact" -s s -l session -d 'Session: a path, an id or an id prefix [default: the newest of this project]' -r
+complete -c aperture -n "__fish_aperture_using_subcommand redact" -l window -d 'Size of the context window in tokens, such as 200k [default: by model]' -r
 complete -c aperture -n "__fish_aperture_using_subcommand redact" -l color -d 'When to use colours' -r -f -a "auto\t'On a terminal, unless `NO_COLOR` is set'
 always\t'Always'
 never\t'Never'"
@@ -355,13 +355,13 @@ complete -c aperture -n "__fish_aperture_using_subcommand redact" -l yes -d 'Do 
 complete -c aperture -n "__fish_aperture_using_subcommand redact" -s n -l dry-run -d 'Show what would change and what it costs; write nothing'
 complete -c aperture -n "__fish_aperture_using_subcommand redact" -l live -d 'Also change a session that a client has open; type /resume in the client afterwards'
 complete -c aperture -n "__fish_aperture_using_subcommand redact" -l keep-thinking -d 'Keep the thinking after the first change; refused where the model binds it to what precedes it'
-complete -c aperture -n "__fish_aperture_using_subcommand redact" -l json -d 'Write JSON'
-complete -c aperture -n "__fish_aperture_using_subcommand redact" -l no-cache -d 'Read everything anew, and remember nothing'
+complete -c aperture -n "__fish_aperture_using_subcommand redact" -l json -d 'Print JSON'
+complete -c aperture -n "__fish_aperture_using_subcommand redact" -l no-cache -d 'Do not read or write the cache'
 complete -c aperture -n "__fish_aperture_using_subcommand redact" -l no-pager -d 'Do not use a pager'
 complete -c aperture -n "__fish_aperture_using_subcommand redact" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c aperture -n "__fish_aperture_using_subcommand compact" -l summary -d 'What the note says [default: prompts, tools and answers of the turns]; - reads standard input' -r
-complete -c aperture -n "__fish_aperture_using_subcommand compact" -s s -l session -d 'Session: a path, an id or the beginning of one [default: the newest of this project]' -r
-complete -c aperture -n "__fish_aperture_using_subcommand compact" -l window -d 'Tokens that the model\'s window holds, such as 200k [default: by model]' -r
+complete -c aperture -n "__fish_aperture_using_subcommand compact" -s s -l session -d 'Session: a path, an id or an id prefix [default: the newest of this project]' -r
+complete -c aperture -n "__fish_aperture_using_subcommand compact" -l window -d 'Size of the context window in tokens, such as 200k [default: by model]' -r
 complete -c aperture -n "__fish_aperture_using_subcommand compact" -l color -d 'When to use colours' -r -f -a "auto\t'On a terminal, unless `NO_COLOR` is set'
 always\t'Always'
 never\t'Never'"
@@ -369,12 +369,12 @@ complete -c aperture -n "__fish_aperture_using_subcommand compact" -s C -l direc
 complete -c aperture -n "__fish_aperture_using_subcommand compact" -s n -l dry-run -d 'Show what would change and what it costs; write nothing'
 complete -c aperture -n "__fish_aperture_using_subcommand compact" -l live -d 'Also change a session that a client has open; type /resume in the client afterwards'
 complete -c aperture -n "__fish_aperture_using_subcommand compact" -l keep-thinking -d 'Keep the thinking after the first change; refused where the model binds it to what precedes it'
-complete -c aperture -n "__fish_aperture_using_subcommand compact" -l json -d 'Write JSON'
-complete -c aperture -n "__fish_aperture_using_subcommand compact" -l no-cache -d 'Read everything anew, and remember nothing'
+complete -c aperture -n "__fish_aperture_using_subcommand compact" -l json -d 'Print JSON'
+complete -c aperture -n "__fish_aperture_using_subcommand compact" -l no-cache -d 'Do not read or write the cache'
 complete -c aperture -n "__fish_aperture_using_subcommand compact" -l no-pager -d 'Do not use a pager'
 complete -c aperture -n "__fish_aperture_using_subcommand compact" -s h -l help -d 'Print help (see more with \'--help\')'
-complete -c aperture -n "__fish_aperture_using_subcommand uncompact" -s s -l session -d 'Session: a path, an id or the beginning of one [default: the newest of this project]' -r
-complete -c aperture -n "__fish_aperture_using_subcommand uncompact" -l window -d 'Tokens that the model\'s window holds, such as 200k [default: by model]' -r
+complete -c aperture -n "__fish_aperture_using_subcommand uncompact" -s s -l session -d 'Session: a path, an id or an id prefix [default: the newest of this project]' -r
+complete -c aperture -n "__fish_aperture_using_subcommand uncompact" -l window -d 'Size of the context window in tokens, such as 200k [default: by model]' -r
 complete -c aperture -n "__fish_aperture_using_subcommand uncompact" -l color -d 'When to use colours' -r -f -a "auto\t'On a terminal, unless `NO_COLOR` is set'
 always\t'Always'
 never\t'Never'"
@@ -382,12 +382,12 @@ complete -c aperture -n "__fish_aperture_using_subcommand uncompact" -s C -l dir
 complete -c aperture -n "__fish_aperture_using_subcommand uncompact" -s n -l dry-run -d 'Show what would change and what it costs; write nothing'
 complete -c aperture -n "__fish_aperture_using_subcommand uncompact" -l live -d 'Also change a session that a client has open; type /resume in the client afterwards'
 complete -c aperture -n "__fish_aperture_using_subcommand uncompact" -l keep-thinking -d 'Keep the thinking after the first change; refused where the model binds it to what precedes it'
-complete -c aperture -n "__fish_aperture_using_subcommand uncompact" -l json -d 'Write JSON'
-complete -c aperture -n "__fish_aperture_using_subcommand uncompact" -l no-cache -d 'Read everything anew, and remember nothing'
+complete -c aperture -n "__fish_aperture_using_subcommand uncompact" -l json -d 'Print JSON'
+complete -c aperture -n "__fish_aperture_using_subcommand uncompact" -l no-cache -d 'Do not read or write the cache'
 complete -c aperture -n "__fish_aperture_using_subcommand uncompact" -l no-pager -d 'Do not use a pager'
 complete -c aperture -n "__fish_aperture_using_subcommand uncompact" -s h -l help -d 'Print help (see more with \'--help\')'
-complete -c aperture -n "__fish_aperture_using_subcommand diff" -s s -l session -d 'Session: a path, an id or the beginning of one [default: the newest of this project]' -r
-complete -c aperture -n "__fish_aperture_using_subcommand diff" -l window -d 'Tokens that the model\'s window holds, such as 200k [default: by model]' -r
+complete -c aperture -n "__fish_aperture_using_subcommand diff" -s s -l session -d 'Session: a path, an id or an id prefix [default: the newest of this project]' -r
+complete -c aperture -n "__fish_aperture_using_subcommand diff" -l window -d 'Size of the context window in tokens, such as 200k [default: by model]' -r
 complete -c aperture -n "__fish_aperture_using_subcommand diff" -l color -d 'When to use colours' -r -f -a "auto\t'On a terminal, unless `NO_COLOR` is set'
 always\t'Always'
 never\t'Never'"
@@ -395,123 +395,123 @@ complete -c aperture -n "__fish_aperture_using_subcommand diff" -s C -l director
 complete -c aperture -n "__fish_aperture_using_subcommand diff" -l stat -d 'One line a block'
 complete -c aperture -n "__fish_aperture_using_subcommand diff" -l full -d 'Show whole texts, also where most of one is gone'
 complete -c aperture -n "__fish_aperture_using_subcommand diff" -l exit-code -d 'Exit with 1 when something is different'
-complete -c aperture -n "__fish_aperture_using_subcommand diff" -l json -d 'Write JSON'
-complete -c aperture -n "__fish_aperture_using_subcommand diff" -l no-cache -d 'Read everything anew, and remember nothing'
+complete -c aperture -n "__fish_aperture_using_subcommand diff" -l json -d 'Print JSON'
+complete -c aperture -n "__fish_aperture_using_subcommand diff" -l no-cache -d 'Do not read or write the cache'
 complete -c aperture -n "__fish_aperture_using_subcommand diff" -l no-pager -d 'Do not use a pager'
 complete -c aperture -n "__fish_aperture_using_subcommand diff" -s h -l help -d 'Print help (see more with \'--help\')'
-complete -c aperture -n "__fish_aperture_using_subcommand log" -s s -l session -d 'Session: a path, an id or the beginning of one [default: the newest of this project]' -r
-complete -c aperture -n "__fish_aperture_using_subcommand log" -l window -d 'Tokens that the model\'s window holds, such as 200k [default: by model]' -r
+complete -c aperture -n "__fish_aperture_using_subcommand log" -s s -l session -d 'Session: a path, an id or an id prefix [default: the newest of this project]' -r
+complete -c aperture -n "__fish_aperture_using_subcommand log" -l window -d 'Size of the context window in tokens, such as 200k [default: by model]' -r
 complete -c aperture -n "__fish_aperture_using_subcommand log" -l color -d 'When to use colours' -r -f -a "auto\t'On a terminal, unless `NO_COLOR` is set'
 always\t'Always'
 never\t'Never'"
 complete -c aperture -n "__fish_aperture_using_subcommand log" -s C -l directory -d 'Run as if started in this directory' -r -F
-complete -c aperture -n "__fish_aperture_using_subcommand log" -l json -d 'Write JSON'
-complete -c aperture -n "__fish_aperture_using_subcommand log" -l no-cache -d 'Read everything anew, and remember nothing'
+complete -c aperture -n "__fish_aperture_using_subcommand log" -l json -d 'Print JSON'
+complete -c aperture -n "__fish_aperture_using_subcommand log" -l no-cache -d 'Do not read or write the cache'
 complete -c aperture -n "__fish_aperture_using_subcommand log" -l no-pager -d 'Do not use a pager'
 complete -c aperture -n "__fish_aperture_using_subcommand log" -s h -l help -d 'Print help (see more with \'--help\')'
-complete -c aperture -n "__fish_aperture_using_subcommand obey" -s s -l session -d 'Session: a path, an id or the beginning of one [default: the newest of this project]' -r
-complete -c aperture -n "__fish_aperture_using_subcommand obey" -l window -d 'Tokens that the model\'s window holds, such as 200k [default: by model]' -r
+complete -c aperture -n "__fish_aperture_using_subcommand obey" -s s -l session -d 'Session: a path, an id or an id prefix [default: the newest of this project]' -r
+complete -c aperture -n "__fish_aperture_using_subcommand obey" -l window -d 'Size of the context window in tokens, such as 200k [default: by model]' -r
 complete -c aperture -n "__fish_aperture_using_subcommand obey" -l color -d 'When to use colours' -r -f -a "auto\t'On a terminal, unless `NO_COLOR` is set'
 always\t'Always'
 never\t'Never'"
 complete -c aperture -n "__fish_aperture_using_subcommand obey" -s C -l directory -d 'Run as if started in this directory' -r -F
 complete -c aperture -n "__fish_aperture_using_subcommand obey" -s n -l dry-run -d 'Show what would be done; write nothing'
 complete -c aperture -n "__fish_aperture_using_subcommand obey" -l tell -d 'Print what the model has not been told yet, and nothing twice'
-complete -c aperture -n "__fish_aperture_using_subcommand obey" -l json -d 'Write JSON'
-complete -c aperture -n "__fish_aperture_using_subcommand obey" -l no-cache -d 'Read everything anew, and remember nothing'
+complete -c aperture -n "__fish_aperture_using_subcommand obey" -l json -d 'Print JSON'
+complete -c aperture -n "__fish_aperture_using_subcommand obey" -l no-cache -d 'Do not read or write the cache'
 complete -c aperture -n "__fish_aperture_using_subcommand obey" -l no-pager -d 'Do not use a pager'
 complete -c aperture -n "__fish_aperture_using_subcommand obey" -s h -l help -d 'Print help (see more with \'--help\')'
-complete -c aperture -n "__fish_aperture_using_subcommand inbox" -s s -l session -d 'Session: a path, an id or the beginning of one [default: the newest of this project]' -r
-complete -c aperture -n "__fish_aperture_using_subcommand inbox" -l window -d 'Tokens that the model\'s window holds, such as 200k [default: by model]' -r
+complete -c aperture -n "__fish_aperture_using_subcommand inbox" -s s -l session -d 'Session: a path, an id or an id prefix [default: the newest of this project]' -r
+complete -c aperture -n "__fish_aperture_using_subcommand inbox" -l window -d 'Size of the context window in tokens, such as 200k [default: by model]' -r
 complete -c aperture -n "__fish_aperture_using_subcommand inbox" -l color -d 'When to use colours' -r -f -a "auto\t'On a terminal, unless `NO_COLOR` is set'
 always\t'Always'
 never\t'Never'"
 complete -c aperture -n "__fish_aperture_using_subcommand inbox" -s C -l directory -d 'Run as if started in this directory' -r -F
 complete -c aperture -n "__fish_aperture_using_subcommand inbox" -l all -d 'In every session'
-complete -c aperture -n "__fish_aperture_using_subcommand inbox" -l json -d 'Write JSON'
-complete -c aperture -n "__fish_aperture_using_subcommand inbox" -l no-cache -d 'Read everything anew, and remember nothing'
+complete -c aperture -n "__fish_aperture_using_subcommand inbox" -l json -d 'Print JSON'
+complete -c aperture -n "__fish_aperture_using_subcommand inbox" -l no-cache -d 'Do not read or write the cache'
 complete -c aperture -n "__fish_aperture_using_subcommand inbox" -l no-pager -d 'Do not use a pager'
 complete -c aperture -n "__fish_aperture_using_subcommand inbox" -s h -l help -d 'Print help (see more with \'--help\')'
-complete -c aperture -n "__fish_aperture_using_subcommand approve" -s s -l session -d 'Session: a path, an id or the beginning of one [default: the newest of this project]' -r
-complete -c aperture -n "__fish_aperture_using_subcommand approve" -l window -d 'Tokens that the model\'s window holds, such as 200k [default: by model]' -r
+complete -c aperture -n "__fish_aperture_using_subcommand approve" -s s -l session -d 'Session: a path, an id or an id prefix [default: the newest of this project]' -r
+complete -c aperture -n "__fish_aperture_using_subcommand approve" -l window -d 'Size of the context window in tokens, such as 200k [default: by model]' -r
 complete -c aperture -n "__fish_aperture_using_subcommand approve" -l color -d 'When to use colours' -r -f -a "auto\t'On a terminal, unless `NO_COLOR` is set'
 always\t'Always'
 never\t'Never'"
 complete -c aperture -n "__fish_aperture_using_subcommand approve" -s C -l directory -d 'Run as if started in this directory' -r -F
 complete -c aperture -n "__fish_aperture_using_subcommand approve" -l all -d 'All that wait in this session'
 complete -c aperture -n "__fish_aperture_using_subcommand approve" -s n -l dry-run -d 'Show what would be done; write nothing'
-complete -c aperture -n "__fish_aperture_using_subcommand approve" -l json -d 'Write JSON'
-complete -c aperture -n "__fish_aperture_using_subcommand approve" -l no-cache -d 'Read everything anew, and remember nothing'
+complete -c aperture -n "__fish_aperture_using_subcommand approve" -l json -d 'Print JSON'
+complete -c aperture -n "__fish_aperture_using_subcommand approve" -l no-cache -d 'Do not read or write the cache'
 complete -c aperture -n "__fish_aperture_using_subcommand approve" -l no-pager -d 'Do not use a pager'
 complete -c aperture -n "__fish_aperture_using_subcommand approve" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c aperture -n "__fish_aperture_using_subcommand deny" -l reason -d 'Why, for the model' -r
-complete -c aperture -n "__fish_aperture_using_subcommand deny" -s s -l session -d 'Session: a path, an id or the beginning of one [default: the newest of this project]' -r
-complete -c aperture -n "__fish_aperture_using_subcommand deny" -l window -d 'Tokens that the model\'s window holds, such as 200k [default: by model]' -r
+complete -c aperture -n "__fish_aperture_using_subcommand deny" -s s -l session -d 'Session: a path, an id or an id prefix [default: the newest of this project]' -r
+complete -c aperture -n "__fish_aperture_using_subcommand deny" -l window -d 'Size of the context window in tokens, such as 200k [default: by model]' -r
 complete -c aperture -n "__fish_aperture_using_subcommand deny" -l color -d 'When to use colours' -r -f -a "auto\t'On a terminal, unless `NO_COLOR` is set'
 always\t'Always'
 never\t'Never'"
 complete -c aperture -n "__fish_aperture_using_subcommand deny" -s C -l directory -d 'Run as if started in this directory' -r -F
 complete -c aperture -n "__fish_aperture_using_subcommand deny" -l all -d 'All that wait in this session'
-complete -c aperture -n "__fish_aperture_using_subcommand deny" -l json -d 'Write JSON'
-complete -c aperture -n "__fish_aperture_using_subcommand deny" -l no-cache -d 'Read everything anew, and remember nothing'
+complete -c aperture -n "__fish_aperture_using_subcommand deny" -l json -d 'Print JSON'
+complete -c aperture -n "__fish_aperture_using_subcommand deny" -l no-cache -d 'Do not read or write the cache'
 complete -c aperture -n "__fish_aperture_using_subcommand deny" -l no-pager -d 'Do not use a pager'
 complete -c aperture -n "__fish_aperture_using_subcommand deny" -s h -l help -d 'Print help (see more with \'--help\')'
-complete -c aperture -n "__fish_aperture_using_subcommand snapshot; and not __fish_seen_subcommand_from save list show delete" -s s -l session -d 'Session: a path, an id or the beginning of one [default: the newest of this project]' -r
-complete -c aperture -n "__fish_aperture_using_subcommand snapshot; and not __fish_seen_subcommand_from save list show delete" -l window -d 'Tokens that the model\'s window holds, such as 200k [default: by model]' -r
+complete -c aperture -n "__fish_aperture_using_subcommand snapshot; and not __fish_seen_subcommand_from save list show delete" -s s -l session -d 'Session: a path, an id or an id prefix [default: the newest of this project]' -r
+complete -c aperture -n "__fish_aperture_using_subcommand snapshot; and not __fish_seen_subcommand_from save list show delete" -l window -d 'Size of the context window in tokens, such as 200k [default: by model]' -r
 complete -c aperture -n "__fish_aperture_using_subcommand snapshot; and not __fish_seen_subcommand_from save list show delete" -l color -d 'When to use colours' -r -f -a "auto\t'On a terminal, unless `NO_COLOR` is set'
 always\t'Always'
 never\t'Never'"
 complete -c aperture -n "__fish_aperture_using_subcommand snapshot; and not __fish_seen_subcommand_from save list show delete" -s C -l directory -d 'Run as if started in this directory' -r -F
-complete -c aperture -n "__fish_aperture_using_subcommand snapshot; and not __fish_seen_subcommand_from save list show delete" -l json -d 'Write JSON'
-complete -c aperture -n "__fish_aperture_using_subcommand snapshot; and not __fish_seen_subcommand_from save list show delete" -l no-cache -d 'Read everything anew, and remember nothing'
+complete -c aperture -n "__fish_aperture_using_subcommand snapshot; and not __fish_seen_subcommand_from save list show delete" -l json -d 'Print JSON'
+complete -c aperture -n "__fish_aperture_using_subcommand snapshot; and not __fish_seen_subcommand_from save list show delete" -l no-cache -d 'Do not read or write the cache'
 complete -c aperture -n "__fish_aperture_using_subcommand snapshot; and not __fish_seen_subcommand_from save list show delete" -l no-pager -d 'Do not use a pager'
 complete -c aperture -n "__fish_aperture_using_subcommand snapshot; and not __fish_seen_subcommand_from save list show delete" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c aperture -n "__fish_aperture_using_subcommand snapshot; and not __fish_seen_subcommand_from save list show delete" -f -a "save" -d 'Name the point where the session is now'
 complete -c aperture -n "__fish_aperture_using_subcommand snapshot; and not __fish_seen_subcommand_from save list show delete" -f -a "list" -d 'List the names'
 complete -c aperture -n "__fish_aperture_using_subcommand snapshot; and not __fish_seen_subcommand_from save list show delete" -f -a "show" -d 'Show what was done since'
 complete -c aperture -n "__fish_aperture_using_subcommand snapshot; and not __fish_seen_subcommand_from save list show delete" -f -a "delete" -d 'Take a name away; nothing else is lost'
-complete -c aperture -n "__fish_aperture_using_subcommand snapshot; and __fish_seen_subcommand_from save" -s s -l session -d 'Session: a path, an id or the beginning of one [default: the newest of this project]' -r
-complete -c aperture -n "__fish_aperture_using_subcommand snapshot; and __fish_seen_subcommand_from save" -l window -d 'Tokens that the model\'s window holds, such as 200k [default: by model]' -r
+complete -c aperture -n "__fish_aperture_using_subcommand snapshot; and __fish_seen_subcommand_from save" -s s -l session -d 'Session: a path, an id or an id prefix [default: the newest of this project]' -r
+complete -c aperture -n "__fish_aperture_using_subcommand snapshot; and __fish_seen_subcommand_from save" -l window -d 'Size of the context window in tokens, such as 200k [default: by model]' -r
 complete -c aperture -n "__fish_aperture_using_subcommand snapshot; and __fish_seen_subcommand_from save" -l color -d 'When to use colours' -r -f -a "auto\t'On a terminal, unless `NO_COLOR` is set'
 always\t'Always'
 never\t'Never'"
 complete -c aperture -n "__fish_aperture_using_subcommand snapshot; and __fish_seen_subcommand_from save" -s C -l directory -d 'Run as if started in this directory' -r -F
-complete -c aperture -n "__fish_aperture_using_subcommand snapshot; and __fish_seen_subcommand_from save" -l json -d 'Write JSON'
-complete -c aperture -n "__fish_aperture_using_subcommand snapshot; and __fish_seen_subcommand_from save" -l no-cache -d 'Read everything anew, and remember nothing'
+complete -c aperture -n "__fish_aperture_using_subcommand snapshot; and __fish_seen_subcommand_from save" -l json -d 'Print JSON'
+complete -c aperture -n "__fish_aperture_using_subcommand snapshot; and __fish_seen_subcommand_from save" -l no-cache -d 'Do not read or write the cache'
 complete -c aperture -n "__fish_aperture_using_subcommand snapshot; and __fish_seen_subcommand_from save" -l no-pager -d 'Do not use a pager'
 complete -c aperture -n "__fish_aperture_using_subcommand snapshot; and __fish_seen_subcommand_from save" -s h -l help -d 'Print help (see more with \'--help\')'
-complete -c aperture -n "__fish_aperture_using_subcommand snapshot; and __fish_seen_subcommand_from list" -s s -l session -d 'Session: a path, an id or the beginning of one [default: the newest of this project]' -r
-complete -c aperture -n "__fish_aperture_using_subcommand snapshot; and __fish_seen_subcommand_from list" -l window -d 'Tokens that the model\'s window holds, such as 200k [default: by model]' -r
+complete -c aperture -n "__fish_aperture_using_subcommand snapshot; and __fish_seen_subcommand_from list" -s s -l session -d 'Session: a path, an id or an id prefix [default: the newest of this project]' -r
+complete -c aperture -n "__fish_aperture_using_subcommand snapshot; and __fish_seen_subcommand_from list" -l window -d 'Size of the context window in tokens, such as 200k [default: by model]' -r
 complete -c aperture -n "__fish_aperture_using_subcommand snapshot; and __fish_seen_subcommand_from list" -l color -d 'When to use colours' -r -f -a "auto\t'On a terminal, unless `NO_COLOR` is set'
 always\t'Always'
 never\t'Never'"
 complete -c aperture -n "__fish_aperture_using_subcommand snapshot; and __fish_seen_subcommand_from list" -s C -l directory -d 'Run as if started in this directory' -r -F
-complete -c aperture -n "__fish_aperture_using_subcommand snapshot; and __fish_seen_subcommand_from list" -l json -d 'Write JSON'
-complete -c aperture -n "__fish_aperture_using_subcommand snapshot; and __fish_seen_subcommand_from list" -l no-cache -d 'Read everything anew, and remember nothing'
+complete -c aperture -n "__fish_aperture_using_subcommand snapshot; and __fish_seen_subcommand_from list" -l json -d 'Print JSON'
+complete -c aperture -n "__fish_aperture_using_subcommand snapshot; and __fish_seen_subcommand_from list" -l no-cache -d 'Do not read or write the cache'
 complete -c aperture -n "__fish_aperture_using_subcommand snapshot; and __fish_seen_subcommand_from list" -l no-pager -d 'Do not use a pager'
 complete -c aperture -n "__fish_aperture_using_subcommand snapshot; and __fish_seen_subcommand_from list" -s h -l help -d 'Print help (see more with \'--help\')'
-complete -c aperture -n "__fish_aperture_using_subcommand snapshot; and __fish_seen_subcommand_from show" -s s -l session -d 'Session: a path, an id or the beginning of one [default: the newest of this project]' -r
-complete -c aperture -n "__fish_aperture_using_subcommand snapshot; and __fish_seen_subcommand_from show" -l window -d 'Tokens that the model\'s window holds, such as 200k [default: by model]' -r
+complete -c aperture -n "__fish_aperture_using_subcommand snapshot; and __fish_seen_subcommand_from show" -s s -l session -d 'Session: a path, an id or an id prefix [default: the newest of this project]' -r
+complete -c aperture -n "__fish_aperture_using_subcommand snapshot; and __fish_seen_subcommand_from show" -l window -d 'Size of the context window in tokens, such as 200k [default: by model]' -r
 complete -c aperture -n "__fish_aperture_using_subcommand snapshot; and __fish_seen_subcommand_from show" -l color -d 'When to use colours' -r -f -a "auto\t'On a terminal, unless `NO_COLOR` is set'
 always\t'Always'
 never\t'Never'"
 complete -c aperture -n "__fish_aperture_using_subcommand snapshot; and __fish_seen_subcommand_from show" -s C -l directory -d 'Run as if started in this directory' -r -F
-complete -c aperture -n "__fish_aperture_using_subcommand snapshot; and __fish_seen_subcommand_from show" -l json -d 'Write JSON'
-complete -c aperture -n "__fish_aperture_using_subcommand snapshot; and __fish_seen_subcommand_from show" -l no-cache -d 'Read everything anew, and remember nothing'
+complete -c aperture -n "__fish_aperture_using_subcommand snapshot; and __fish_seen_subcommand_from show" -l json -d 'Print JSON'
+complete -c aperture -n "__fish_aperture_using_subcommand snapshot; and __fish_seen_subcommand_from show" -l no-cache -d 'Do not read or write the cache'
 complete -c aperture -n "__fish_aperture_using_subcommand snapshot; and __fish_seen_subcommand_from show" -l no-pager -d 'Do not use a pager'
 complete -c aperture -n "__fish_aperture_using_subcommand snapshot; and __fish_seen_subcommand_from show" -s h -l help -d 'Print help (see more with \'--help\')'
-complete -c aperture -n "__fish_aperture_using_subcommand snapshot; and __fish_seen_subcommand_from delete" -s s -l session -d 'Session: a path, an id or the beginning of one [default: the newest of this project]' -r
-complete -c aperture -n "__fish_aperture_using_subcommand snapshot; and __fish_seen_subcommand_from delete" -l window -d 'Tokens that the model\'s window holds, such as 200k [default: by model]' -r
+complete -c aperture -n "__fish_aperture_using_subcommand snapshot; and __fish_seen_subcommand_from delete" -s s -l session -d 'Session: a path, an id or an id prefix [default: the newest of this project]' -r
+complete -c aperture -n "__fish_aperture_using_subcommand snapshot; and __fish_seen_subcommand_from delete" -l window -d 'Size of the context window in tokens, such as 200k [default: by model]' -r
 complete -c aperture -n "__fish_aperture_using_subcommand snapshot; and __fish_seen_subcommand_from delete" -l color -d 'When to use colours' -r -f -a "auto\t'On a terminal, unless `NO_COLOR` is set'
 always\t'Always'
 never\t'Never'"
 complete -c aperture -n "__fish_aperture_using_subcommand snapshot; and __fish_seen_subcommand_from delete" -s C -l directory -d 'Run as if started in this directory' -r -F
-complete -c aperture -n "__fish_aperture_using_subcommand snapshot; and __fish_seen_subcommand_from delete" -l json -d 'Write JSON'
-complete -c aperture -n "__fish_aperture_using_subcommand snapshot; and __fish_seen_subcommand_from delete" -l no-cache -d 'Read everything anew, and remember nothing'
+complete -c aperture -n "__fish_aperture_using_subcommand snapshot; and __fish_seen_subcommand_from delete" -l json -d 'Print JSON'
+complete -c aperture -n "__fish_aperture_using_subcommand snapshot; and __fish_seen_subcommand_from delete" -l no-cache -d 'Do not read or write the cache'
 complete -c aperture -n "__fish_aperture_using_subcommand snapshot; and __fish_seen_subcommand_from delete" -l no-pager -d 'Do not use a pager'
 complete -c aperture -n "__fish_aperture_using_subcommand snapshot; and __fish_seen_subcommand_from delete" -s h -l help -d 'Print help (see more with \'--help\')'
-complete -c aperture -n "__fish_aperture_using_subcommand restore" -s s -l session -d 'Session: a path, an id or the beginning of one [default: the newest of this project]' -r
-complete -c aperture -n "__fish_aperture_using_subcommand restore" -l window -d 'Tokens that the model\'s window holds, such as 200k [default: by model]' -r
+complete -c aperture -n "__fish_aperture_using_subcommand restore" -s s -l session -d 'Session: a path, an id or an id prefix [default: the newest of this project]' -r
+complete -c aperture -n "__fish_aperture_using_subcommand restore" -l window -d 'Size of the context window in tokens, such as 200k [default: by model]' -r
 complete -c aperture -n "__fish_aperture_using_subcommand restore" -l color -d 'When to use colours' -r -f -a "auto\t'On a terminal, unless `NO_COLOR` is set'
 always\t'Always'
 never\t'Never'"
@@ -519,55 +519,55 @@ complete -c aperture -n "__fish_aperture_using_subcommand restore" -s C -l direc
 complete -c aperture -n "__fish_aperture_using_subcommand restore" -s n -l dry-run -d 'Show what would change and what it costs; write nothing'
 complete -c aperture -n "__fish_aperture_using_subcommand restore" -l live -d 'Also change a session that a client has open; type /resume in the client afterwards'
 complete -c aperture -n "__fish_aperture_using_subcommand restore" -l keep-thinking -d 'Keep the thinking after the first change; refused where the model binds it to what precedes it'
-complete -c aperture -n "__fish_aperture_using_subcommand restore" -l json -d 'Write JSON'
-complete -c aperture -n "__fish_aperture_using_subcommand restore" -l no-cache -d 'Read everything anew, and remember nothing'
+complete -c aperture -n "__fish_aperture_using_subcommand restore" -l json -d 'Print JSON'
+complete -c aperture -n "__fish_aperture_using_subcommand restore" -l no-cache -d 'Do not read or write the cache'
 complete -c aperture -n "__fish_aperture_using_subcommand restore" -l no-pager -d 'Do not use a pager'
 complete -c aperture -n "__fish_aperture_using_subcommand restore" -s h -l help -d 'Print help (see more with \'--help\')'
-complete -c aperture -n "__fish_aperture_using_subcommand preset; and not __fish_seen_subcommand_from list show use" -s s -l session -d 'Session: a path, an id or the beginning of one [default: the newest of this project]' -r
-complete -c aperture -n "__fish_aperture_using_subcommand preset; and not __fish_seen_subcommand_from list show use" -l window -d 'Tokens that the model\'s window holds, such as 200k [default: by model]' -r
+complete -c aperture -n "__fish_aperture_using_subcommand preset; and not __fish_seen_subcommand_from list show use" -s s -l session -d 'Session: a path, an id or an id prefix [default: the newest of this project]' -r
+complete -c aperture -n "__fish_aperture_using_subcommand preset; and not __fish_seen_subcommand_from list show use" -l window -d 'Size of the context window in tokens, such as 200k [default: by model]' -r
 complete -c aperture -n "__fish_aperture_using_subcommand preset; and not __fish_seen_subcommand_from list show use" -l color -d 'When to use colours' -r -f -a "auto\t'On a terminal, unless `NO_COLOR` is set'
 always\t'Always'
 never\t'Never'"
 complete -c aperture -n "__fish_aperture_using_subcommand preset; and not __fish_seen_subcommand_from list show use" -s C -l directory -d 'Run as if started in this directory' -r -F
-complete -c aperture -n "__fish_aperture_using_subcommand preset; and not __fish_seen_subcommand_from list show use" -l json -d 'Write JSON'
-complete -c aperture -n "__fish_aperture_using_subcommand preset; and not __fish_seen_subcommand_from list show use" -l no-cache -d 'Read everything anew, and remember nothing'
+complete -c aperture -n "__fish_aperture_using_subcommand preset; and not __fish_seen_subcommand_from list show use" -l json -d 'Print JSON'
+complete -c aperture -n "__fish_aperture_using_subcommand preset; and not __fish_seen_subcommand_from list show use" -l no-cache -d 'Do not read or write the cache'
 complete -c aperture -n "__fish_aperture_using_subcommand preset; and not __fish_seen_subcommand_from list show use" -l no-pager -d 'Do not use a pager'
 complete -c aperture -n "__fish_aperture_using_subcommand preset; and not __fish_seen_subcommand_from list show use" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c aperture -n "__fish_aperture_using_subcommand preset; and not __fish_seen_subcommand_from list show use" -f -a "list" -d 'List the presets'
 complete -c aperture -n "__fish_aperture_using_subcommand preset; and not __fish_seen_subcommand_from list show use" -f -a "show" -d 'Show one preset, by default the one in use with the settings over it'
 complete -c aperture -n "__fish_aperture_using_subcommand preset; and not __fish_seen_subcommand_from list show use" -f -a "use" -d 'Use a preset in this project: sets it in aperture.toml'
-complete -c aperture -n "__fish_aperture_using_subcommand preset; and __fish_seen_subcommand_from list" -s s -l session -d 'Session: a path, an id or the beginning of one [default: the newest of this project]' -r
-complete -c aperture -n "__fish_aperture_using_subcommand preset; and __fish_seen_subcommand_from list" -l window -d 'Tokens that the model\'s window holds, such as 200k [default: by model]' -r
+complete -c aperture -n "__fish_aperture_using_subcommand preset; and __fish_seen_subcommand_from list" -s s -l session -d 'Session: a path, an id or an id prefix [default: the newest of this project]' -r
+complete -c aperture -n "__fish_aperture_using_subcommand preset; and __fish_seen_subcommand_from list" -l window -d 'Size of the context window in tokens, such as 200k [default: by model]' -r
 complete -c aperture -n "__fish_aperture_using_subcommand preset; and __fish_seen_subcommand_from list" -l color -d 'When to use colours' -r -f -a "auto\t'On a terminal, unless `NO_COLOR` is set'
 always\t'Always'
 never\t'Never'"
 complete -c aperture -n "__fish_aperture_using_subcommand preset; and __fish_seen_subcommand_from list" -s C -l directory -d 'Run as if started in this directory' -r -F
-complete -c aperture -n "__fish_aperture_using_subcommand preset; and __fish_seen_subcommand_from list" -l json -d 'Write JSON'
-complete -c aperture -n "__fish_aperture_using_subcommand preset; and __fish_seen_subcommand_from list" -l no-cache -d 'Read everything anew, and remember nothing'
+complete -c aperture -n "__fish_aperture_using_subcommand preset; and __fish_seen_subcommand_from list" -l json -d 'Print JSON'
+complete -c aperture -n "__fish_aperture_using_subcommand preset; and __fish_seen_subcommand_from list" -l no-cache -d 'Do not read or write the cache'
 complete -c aperture -n "__fish_aperture_using_subcommand preset; and __fish_seen_subcommand_from list" -l no-pager -d 'Do not use a pager'
 complete -c aperture -n "__fish_aperture_using_subcommand preset; and __fish_seen_subcommand_from list" -s h -l help -d 'Print help (see more with \'--help\')'
-complete -c aperture -n "__fish_aperture_using_subcommand preset; and __fish_seen_subcommand_from show" -s s -l session -d 'Session: a path, an id or the beginning of one [default: the newest of this project]' -r
-complete -c aperture -n "__fish_aperture_using_subcommand preset; and __fish_seen_subcommand_from show" -l window -d 'Tokens that the model\'s window holds, such as 200k [default: by model]' -r
+complete -c aperture -n "__fish_aperture_using_subcommand preset; and __fish_seen_subcommand_from show" -s s -l session -d 'Session: a path, an id or an id prefix [default: the newest of this project]' -r
+complete -c aperture -n "__fish_aperture_using_subcommand preset; and __fish_seen_subcommand_from show" -l window -d 'Size of the context window in tokens, such as 200k [default: by model]' -r
 complete -c aperture -n "__fish_aperture_using_subcommand preset; and __fish_seen_subcommand_from show" -l color -d 'When to use colours' -r -f -a "auto\t'On a terminal, unless `NO_COLOR` is set'
 always\t'Always'
 never\t'Never'"
 complete -c aperture -n "__fish_aperture_using_subcommand preset; and __fish_seen_subcommand_from show" -s C -l directory -d 'Run as if started in this directory' -r -F
-complete -c aperture -n "__fish_aperture_using_subcommand preset; and __fish_seen_subcommand_from show" -l json -d 'Write JSON'
-complete -c aperture -n "__fish_aperture_using_subcommand preset; and __fish_seen_subcommand_from show" -l no-cache -d 'Read everything anew, and remember nothing'
+complete -c aperture -n "__fish_aperture_using_subcommand preset; and __fish_seen_subcommand_from show" -l json -d 'Print JSON'
+complete -c aperture -n "__fish_aperture_using_subcommand preset; and __fish_seen_subcommand_from show" -l no-cache -d 'Do not read or write the cache'
 complete -c aperture -n "__fish_aperture_using_subcommand preset; and __fish_seen_subcommand_from show" -l no-pager -d 'Do not use a pager'
 complete -c aperture -n "__fish_aperture_using_subcommand preset; and __fish_seen_subcommand_from show" -s h -l help -d 'Print help (see more with \'--help\')'
-complete -c aperture -n "__fish_aperture_using_subcommand preset; and __fish_seen_subcommand_from use" -s s -l session -d 'Session: a path, an id or the beginning of one [default: the newest of this project]' -r
-complete -c aperture -n "__fish_aperture_using_subcommand preset; and __fish_seen_subcommand_from use" -l window -d 'Tokens that the model\'s window holds, such as 200k [default: by model]' -r
+complete -c aperture -n "__fish_aperture_using_subcommand preset; and __fish_seen_subcommand_from use" -s s -l session -d 'Session: a path, an id or an id prefix [default: the newest of this project]' -r
+complete -c aperture -n "__fish_aperture_using_subcommand preset; and __fish_seen_subcommand_from use" -l window -d 'Size of the context window in tokens, such as 200k [default: by model]' -r
 complete -c aperture -n "__fish_aperture_using_subcommand preset; and __fish_seen_subcommand_from use" -l color -d 'When to use colours' -r -f -a "auto\t'On a terminal, unless `NO_COLOR` is set'
 always\t'Always'
 never\t'Never'"
 complete -c aperture -n "__fish_aperture_using_subcommand preset; and __fish_seen_subcommand_from use" -s C -l directory -d 'Run as if started in this directory' -r -F
-complete -c aperture -n "__fish_aperture_using_subcommand preset; and __fish_seen_subcommand_from use" -l json -d 'Write JSON'
-complete -c aperture -n "__fish_aperture_using_subcommand preset; and __fish_seen_subcommand_from use" -l no-cache -d 'Read everything anew, and remember nothing'
+complete -c aperture -n "__fish_aperture_using_subcommand preset; and __fish_seen_subcommand_from use" -l json -d 'Print JSON'
+complete -c aperture -n "__fish_aperture_using_subcommand preset; and __fish_seen_subcommand_from use" -l no-cache -d 'Do not read or write the cache'
 complete -c aperture -n "__fish_aperture_using_subcommand preset; and __fish_seen_subcommand_from use" -l no-pager -d 'Do not use a pager'
 complete -c aperture -n "__fish_aperture_using_subcommand preset; and __fish_seen_subcommand_from use" -s h -l help -d 'Print help (see more with \'--help\')'
-complete -c aperture -n "__fish_aperture_using_subcommand undo" -s s -l session -d 'Session: a path, an id or the beginning of one [default: the newest of this project]' -r
-complete -c aperture -n "__fish_aperture_using_subcommand undo" -l window -d 'Tokens that the model\'s window holds, such as 200k [default: by model]' -r
+complete -c aperture -n "__fish_aperture_using_subcommand undo" -s s -l session -d 'Session: a path, an id or an id prefix [default: the newest of this project]' -r
+complete -c aperture -n "__fish_aperture_using_subcommand undo" -l window -d 'Size of the context window in tokens, such as 200k [default: by model]' -r
 complete -c aperture -n "__fish_aperture_using_subcommand undo" -l color -d 'When to use colours' -r -f -a "auto\t'On a terminal, unless `NO_COLOR` is set'
 always\t'Always'
 never\t'Never'"
@@ -575,12 +575,12 @@ complete -c aperture -n "__fish_aperture_using_subcommand undo" -s C -l director
 complete -c aperture -n "__fish_aperture_using_subcommand undo" -s n -l dry-run -d 'Show what would change and what it costs; write nothing'
 complete -c aperture -n "__fish_aperture_using_subcommand undo" -l live -d 'Also change a session that a client has open; type /resume in the client afterwards'
 complete -c aperture -n "__fish_aperture_using_subcommand undo" -l keep-thinking -d 'Keep the thinking after the first change; refused where the model binds it to what precedes it'
-complete -c aperture -n "__fish_aperture_using_subcommand undo" -l json -d 'Write JSON'
-complete -c aperture -n "__fish_aperture_using_subcommand undo" -l no-cache -d 'Read everything anew, and remember nothing'
+complete -c aperture -n "__fish_aperture_using_subcommand undo" -l json -d 'Print JSON'
+complete -c aperture -n "__fish_aperture_using_subcommand undo" -l no-cache -d 'Do not read or write the cache'
 complete -c aperture -n "__fish_aperture_using_subcommand undo" -l no-pager -d 'Do not use a pager'
 complete -c aperture -n "__fish_aperture_using_subcommand undo" -s h -l help -d 'Print help (see more with \'--help\')'
-complete -c aperture -n "__fish_aperture_using_subcommand redo" -s s -l session -d 'Session: a path, an id or the beginning of one [default: the newest of this project]' -r
-complete -c aperture -n "__fish_aperture_using_subcommand redo" -l window -d 'Tokens that the model\'s window holds, such as 200k [default: by model]' -r
+complete -c aperture -n "__fish_aperture_using_subcommand redo" -s s -l session -d 'Session: a path, an id or an id prefix [default: the newest of this project]' -r
+complete -c aperture -n "__fish_aperture_using_subcommand redo" -l window -d 'Size of the context window in tokens, such as 200k [default: by model]' -r
 complete -c aperture -n "__fish_aperture_using_subcommand redo" -l color -d 'When to use colours' -r -f -a "auto\t'On a terminal, unless `NO_COLOR` is set'
 always\t'Always'
 never\t'Never'"
@@ -588,14 +588,14 @@ complete -c aperture -n "__fish_aperture_using_subcommand redo" -s C -l director
 complete -c aperture -n "__fish_aperture_using_subcommand redo" -s n -l dry-run -d 'Show what would change and what it costs; write nothing'
 complete -c aperture -n "__fish_aperture_using_subcommand redo" -l live -d 'Also change a session that a client has open; type /resume in the client afterwards'
 complete -c aperture -n "__fish_aperture_using_subcommand redo" -l keep-thinking -d 'Keep the thinking after the first change; refused where the model binds it to what precedes it'
-complete -c aperture -n "__fish_aperture_using_subcommand redo" -l json -d 'Write JSON'
-complete -c aperture -n "__fish_aperture_using_subcommand redo" -l no-cache -d 'Read everything anew, and remember nothing'
+complete -c aperture -n "__fish_aperture_using_subcommand redo" -l json -d 'Print JSON'
+complete -c aperture -n "__fish_aperture_using_subcommand redo" -l no-cache -d 'Do not read or write the cache'
 complete -c aperture -n "__fish_aperture_using_subcommand redo" -l no-pager -d 'Do not use a pager'
 complete -c aperture -n "__fish_aperture_using_subcommand redo" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c aperture -n "__fish_aperture_using_subcommand watch" -l for -d 'End after so many seconds' -r
 complete -c aperture -n "__fish_aperture_using_subcommand watch" -l until-idle -d 'End when nothing happened for so many seconds' -r
-complete -c aperture -n "__fish_aperture_using_subcommand watch" -s s -l session -d 'Session: a path, an id or the beginning of one [default: the newest of this project]' -r
-complete -c aperture -n "__fish_aperture_using_subcommand watch" -l window -d 'Tokens that the model\'s window holds, such as 200k [default: by model]' -r
+complete -c aperture -n "__fish_aperture_using_subcommand watch" -s s -l session -d 'Session: a path, an id or an id prefix [default: the newest of this project]' -r
+complete -c aperture -n "__fish_aperture_using_subcommand watch" -l window -d 'Size of the context window in tokens, such as 200k [default: by model]' -r
 complete -c aperture -n "__fish_aperture_using_subcommand watch" -l color -d 'When to use colours' -r -f -a "auto\t'On a terminal, unless `NO_COLOR` is set'
 always\t'Always'
 never\t'Never'"
@@ -604,8 +604,8 @@ complete -c aperture -n "__fish_aperture_using_subcommand watch" -l project -d '
 complete -c aperture -n "__fish_aperture_using_subcommand watch" -l apply-policy -d 'Let the rules of the settings act when the session is quiet'
 complete -c aperture -n "__fish_aperture_using_subcommand watch" -l live -d 'Let them also act on a session that a client has open; type /resume in the client afterwards'
 complete -c aperture -n "__fish_aperture_using_subcommand watch" -l lines -d 'Write lines, also on a terminal'
-complete -c aperture -n "__fish_aperture_using_subcommand watch" -l json -d 'Write JSON'
-complete -c aperture -n "__fish_aperture_using_subcommand watch" -l no-cache -d 'Read everything anew, and remember nothing'
+complete -c aperture -n "__fish_aperture_using_subcommand watch" -l json -d 'Print JSON'
+complete -c aperture -n "__fish_aperture_using_subcommand watch" -l no-cache -d 'Do not read or write the cache'
 complete -c aperture -n "__fish_aperture_using_subcommand watch" -l no-pager -d 'Do not use a pager'
 complete -c aperture -n "__fish_aperture_using_subcommand watch" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c aperture -n "__fish_aperture_using_subcommand check" -l max-tokens -d 'The window holds at most so many tokens' -r
@@ -615,8 +615,8 @@ complete -c aperture -n "__fish_aperture_using_subcommand check" -l format -d 'H
 json\t'As JSON'
 junit\t'As JUnit XML'
 github\t'As annotations of GitHub Actions'"
-complete -c aperture -n "__fish_aperture_using_subcommand check" -s s -l session -d 'Session: a path, an id or the beginning of one [default: the newest of this project]' -r
-complete -c aperture -n "__fish_aperture_using_subcommand check" -l window -d 'Tokens that the model\'s window holds, such as 200k [default: by model]' -r
+complete -c aperture -n "__fish_aperture_using_subcommand check" -s s -l session -d 'Session: a path, an id or an id prefix [default: the newest of this project]' -r
+complete -c aperture -n "__fish_aperture_using_subcommand check" -l window -d 'Size of the context window in tokens, such as 200k [default: by model]' -r
 complete -c aperture -n "__fish_aperture_using_subcommand check" -l color -d 'When to use colours' -r -f -a "auto\t'On a terminal, unless `NO_COLOR` is set'
 always\t'Always'
 never\t'Never'"
@@ -625,24 +625,24 @@ complete -c aperture -n "__fish_aperture_using_subcommand check" -l project -d '
 complete -c aperture -n "__fish_aperture_using_subcommand check" -l all -d 'Every session on this machine'
 complete -c aperture -n "__fish_aperture_using_subcommand check" -l no-secrets -d 'No credentials are in the file'
 complete -c aperture -n "__fish_aperture_using_subcommand check" -l no-damage -d 'Every row can be read'
-complete -c aperture -n "__fish_aperture_using_subcommand check" -l json -d 'Write JSON'
-complete -c aperture -n "__fish_aperture_using_subcommand check" -l no-cache -d 'Read everything anew, and remember nothing'
+complete -c aperture -n "__fish_aperture_using_subcommand check" -l json -d 'Print JSON'
+complete -c aperture -n "__fish_aperture_using_subcommand check" -l no-cache -d 'Do not read or write the cache'
 complete -c aperture -n "__fish_aperture_using_subcommand check" -l no-pager -d 'Do not use a pager'
 complete -c aperture -n "__fish_aperture_using_subcommand check" -s h -l help -d 'Print help (see more with \'--help\')'
-complete -c aperture -n "__fish_aperture_using_subcommand verify" -s s -l session -d 'Session: a path, an id or the beginning of one [default: the newest of this project]' -r
-complete -c aperture -n "__fish_aperture_using_subcommand verify" -l window -d 'Tokens that the model\'s window holds, such as 200k [default: by model]' -r
+complete -c aperture -n "__fish_aperture_using_subcommand verify" -s s -l session -d 'Session: a path, an id or an id prefix [default: the newest of this project]' -r
+complete -c aperture -n "__fish_aperture_using_subcommand verify" -l window -d 'Size of the context window in tokens, such as 200k [default: by model]' -r
 complete -c aperture -n "__fish_aperture_using_subcommand verify" -l color -d 'When to use colours' -r -f -a "auto\t'On a terminal, unless `NO_COLOR` is set'
 always\t'Always'
 never\t'Never'"
 complete -c aperture -n "__fish_aperture_using_subcommand verify" -s C -l directory -d 'Run as if started in this directory' -r -F
 complete -c aperture -n "__fish_aperture_using_subcommand verify" -l all -d 'Every session in the store'
-complete -c aperture -n "__fish_aperture_using_subcommand verify" -l json -d 'Write JSON'
-complete -c aperture -n "__fish_aperture_using_subcommand verify" -l no-cache -d 'Read everything anew, and remember nothing'
+complete -c aperture -n "__fish_aperture_using_subcommand verify" -l json -d 'Print JSON'
+complete -c aperture -n "__fish_aperture_using_subcommand verify" -l no-cache -d 'Do not read or write the cache'
 complete -c aperture -n "__fish_aperture_using_subcommand verify" -l no-pager -d 'Do not use a pager'
 complete -c aperture -n "__fish_aperture_using_subcommand verify" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c aperture -n "__fish_aperture_using_subcommand gc" -l older-than -d 'How old the last operation of a session has to be: hours, days or weeks' -r
-complete -c aperture -n "__fish_aperture_using_subcommand gc" -s s -l session -d 'Session: a path, an id or the beginning of one [default: the newest of this project]' -r
-complete -c aperture -n "__fish_aperture_using_subcommand gc" -l window -d 'Tokens that the model\'s window holds, such as 200k [default: by model]' -r
+complete -c aperture -n "__fish_aperture_using_subcommand gc" -s s -l session -d 'Session: a path, an id or an id prefix [default: the newest of this project]' -r
+complete -c aperture -n "__fish_aperture_using_subcommand gc" -l window -d 'Size of the context window in tokens, such as 200k [default: by model]' -r
 complete -c aperture -n "__fish_aperture_using_subcommand gc" -l color -d 'When to use colours' -r -f -a "auto\t'On a terminal, unless `NO_COLOR` is set'
 always\t'Always'
 never\t'Never'"
@@ -650,57 +650,57 @@ complete -c aperture -n "__fish_aperture_using_subcommand gc" -s C -l directory 
 complete -c aperture -n "__fish_aperture_using_subcommand gc" -l gone -d 'Also sessions whose file is gone'
 complete -c aperture -n "__fish_aperture_using_subcommand gc" -s n -l dry-run -d 'Only list, which is also what happens without --yes'
 complete -c aperture -n "__fish_aperture_using_subcommand gc" -l yes -d 'Delete what is listed'
-complete -c aperture -n "__fish_aperture_using_subcommand gc" -l json -d 'Write JSON'
-complete -c aperture -n "__fish_aperture_using_subcommand gc" -l no-cache -d 'Read everything anew, and remember nothing'
+complete -c aperture -n "__fish_aperture_using_subcommand gc" -l json -d 'Print JSON'
+complete -c aperture -n "__fish_aperture_using_subcommand gc" -l no-cache -d 'Do not read or write the cache'
 complete -c aperture -n "__fish_aperture_using_subcommand gc" -l no-pager -d 'Do not use a pager'
 complete -c aperture -n "__fish_aperture_using_subcommand gc" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c aperture -n "__fish_aperture_using_subcommand export" -s o -l output -d 'File to write' -r -F
-complete -c aperture -n "__fish_aperture_using_subcommand export" -s s -l session -d 'Session: a path, an id or the beginning of one [default: the newest of this project]' -r
-complete -c aperture -n "__fish_aperture_using_subcommand export" -l window -d 'Tokens that the model\'s window holds, such as 200k [default: by model]' -r
+complete -c aperture -n "__fish_aperture_using_subcommand export" -s s -l session -d 'Session: a path, an id or an id prefix [default: the newest of this project]' -r
+complete -c aperture -n "__fish_aperture_using_subcommand export" -l window -d 'Size of the context window in tokens, such as 200k [default: by model]' -r
 complete -c aperture -n "__fish_aperture_using_subcommand export" -l color -d 'When to use colours' -r -f -a "auto\t'On a terminal, unless `NO_COLOR` is set'
 always\t'Always'
 never\t'Never'"
 complete -c aperture -n "__fish_aperture_using_subcommand export" -s C -l directory -d 'Run as if started in this directory' -r -F
 complete -c aperture -n "__fish_aperture_using_subcommand export" -l force -d 'Replace the file if it exists'
-complete -c aperture -n "__fish_aperture_using_subcommand export" -l json -d 'Write JSON'
-complete -c aperture -n "__fish_aperture_using_subcommand export" -l no-cache -d 'Read everything anew, and remember nothing'
+complete -c aperture -n "__fish_aperture_using_subcommand export" -l json -d 'Print JSON'
+complete -c aperture -n "__fish_aperture_using_subcommand export" -l no-cache -d 'Do not read or write the cache'
 complete -c aperture -n "__fish_aperture_using_subcommand export" -l no-pager -d 'Do not use a pager'
 complete -c aperture -n "__fish_aperture_using_subcommand export" -s h -l help -d 'Print help (see more with \'--help\')'
-complete -c aperture -n "__fish_aperture_using_subcommand import" -s s -l session -d 'Session: a path, an id or the beginning of one [default: the newest of this project]' -r
-complete -c aperture -n "__fish_aperture_using_subcommand import" -l window -d 'Tokens that the model\'s window holds, such as 200k [default: by model]' -r
+complete -c aperture -n "__fish_aperture_using_subcommand import" -s s -l session -d 'Session: a path, an id or an id prefix [default: the newest of this project]' -r
+complete -c aperture -n "__fish_aperture_using_subcommand import" -l window -d 'Size of the context window in tokens, such as 200k [default: by model]' -r
 complete -c aperture -n "__fish_aperture_using_subcommand import" -l color -d 'When to use colours' -r -f -a "auto\t'On a terminal, unless `NO_COLOR` is set'
 always\t'Always'
 never\t'Never'"
 complete -c aperture -n "__fish_aperture_using_subcommand import" -s C -l directory -d 'Run as if started in this directory' -r -F
 complete -c aperture -n "__fish_aperture_using_subcommand import" -l force -d 'Replace another log, or take one that does not fit the session'
-complete -c aperture -n "__fish_aperture_using_subcommand import" -l json -d 'Write JSON'
-complete -c aperture -n "__fish_aperture_using_subcommand import" -l no-cache -d 'Read everything anew, and remember nothing'
+complete -c aperture -n "__fish_aperture_using_subcommand import" -l json -d 'Print JSON'
+complete -c aperture -n "__fish_aperture_using_subcommand import" -l no-cache -d 'Do not read or write the cache'
 complete -c aperture -n "__fish_aperture_using_subcommand import" -l no-pager -d 'Do not use a pager'
 complete -c aperture -n "__fish_aperture_using_subcommand import" -s h -l help -d 'Print help (see more with \'--help\')'
-complete -c aperture -n "__fish_aperture_using_subcommand mcp" -s s -l session -d 'Session: a path, an id or the beginning of one [default: the newest of this project]' -r
-complete -c aperture -n "__fish_aperture_using_subcommand mcp" -l window -d 'Tokens that the model\'s window holds, such as 200k [default: by model]' -r
+complete -c aperture -n "__fish_aperture_using_subcommand mcp" -s s -l session -d 'Session: a path, an id or an id prefix [default: the newest of this project]' -r
+complete -c aperture -n "__fish_aperture_using_subcommand mcp" -l window -d 'Size of the context window in tokens, such as 200k [default: by model]' -r
 complete -c aperture -n "__fish_aperture_using_subcommand mcp" -l color -d 'When to use colours' -r -f -a "auto\t'On a terminal, unless `NO_COLOR` is set'
 always\t'Always'
 never\t'Never'"
 complete -c aperture -n "__fish_aperture_using_subcommand mcp" -s C -l directory -d 'Run as if started in this directory' -r -F
-complete -c aperture -n "__fish_aperture_using_subcommand mcp" -l json -d 'Write JSON'
-complete -c aperture -n "__fish_aperture_using_subcommand mcp" -l no-cache -d 'Read everything anew, and remember nothing'
+complete -c aperture -n "__fish_aperture_using_subcommand mcp" -l json -d 'Print JSON'
+complete -c aperture -n "__fish_aperture_using_subcommand mcp" -l no-cache -d 'Do not read or write the cache'
 complete -c aperture -n "__fish_aperture_using_subcommand mcp" -l no-pager -d 'Do not use a pager'
 complete -c aperture -n "__fish_aperture_using_subcommand mcp" -s h -l help -d 'Print help (see more with \'--help\')'
-complete -c aperture -n "__fish_aperture_using_subcommand install; and not __fish_seen_subcommand_from claude-code git-hook" -s s -l session -d 'Session: a path, an id or the beginning of one [default: the newest of this project]' -r
-complete -c aperture -n "__fish_aperture_using_subcommand install; and not __fish_seen_subcommand_from claude-code git-hook" -l window -d 'Tokens that the model\'s window holds, such as 200k [default: by model]' -r
+complete -c aperture -n "__fish_aperture_using_subcommand install; and not __fish_seen_subcommand_from claude-code git-hook" -s s -l session -d 'Session: a path, an id or an id prefix [default: the newest of this project]' -r
+complete -c aperture -n "__fish_aperture_using_subcommand install; and not __fish_seen_subcommand_from claude-code git-hook" -l window -d 'Size of the context window in tokens, such as 200k [default: by model]' -r
 complete -c aperture -n "__fish_aperture_using_subcommand install; and not __fish_seen_subcommand_from claude-code git-hook" -l color -d 'When to use colours' -r -f -a "auto\t'On a terminal, unless `NO_COLOR` is set'
 always\t'Always'
 never\t'Never'"
 complete -c aperture -n "__fish_aperture_using_subcommand install; and not __fish_seen_subcommand_from claude-code git-hook" -s C -l directory -d 'Run as if started in this directory' -r -F
-complete -c aperture -n "__fish_aperture_using_subcommand install; and not __fish_seen_subcommand_from claude-code git-hook" -l json -d 'Write JSON'
-complete -c aperture -n "__fish_aperture_using_subcommand install; and not __fish_seen_subcommand_from claude-code git-hook" -l no-cache -d 'Read everything anew, and remember nothing'
+complete -c aperture -n "__fish_aperture_using_subcommand install; and not __fish_seen_subcommand_from claude-code git-hook" -l json -d 'Print JSON'
+complete -c aperture -n "__fish_aperture_using_subcommand install; and not __fish_seen_subcommand_from claude-code git-hook" -l no-cache -d 'Do not read or write the cache'
 complete -c aperture -n "__fish_aperture_using_subcommand install; and not __fish_seen_subcommand_from claude-code git-hook" -l no-pager -d 'Do not use a pager'
 complete -c aperture -n "__fish_aperture_using_subcommand install; and not __fish_seen_subcommand_from claude-code git-hook" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c aperture -n "__fish_aperture_using_subcommand install; and not __fish_seen_subcommand_from claude-code git-hook" -f -a "claude-code" -d 'Hooks, status line, MCP server and slash commands of Claude Code'
 complete -c aperture -n "__fish_aperture_using_subcommand install; and not __fish_seen_subcommand_from claude-code git-hook" -f -a "git-hook" -d 'Hooks of git in this repository'
-complete -c aperture -n "__fish_aperture_using_subcommand install; and __fish_seen_subcommand_from claude-code" -s s -l session -d 'Session: a path, an id or the beginning of one [default: the newest of this project]' -r
-complete -c aperture -n "__fish_aperture_using_subcommand install; and __fish_seen_subcommand_from claude-code" -l window -d 'Tokens that the model\'s window holds, such as 200k [default: by model]' -r
+complete -c aperture -n "__fish_aperture_using_subcommand install; and __fish_seen_subcommand_from claude-code" -s s -l session -d 'Session: a path, an id or an id prefix [default: the newest of this project]' -r
+complete -c aperture -n "__fish_aperture_using_subcommand install; and __fish_seen_subcommand_from claude-code" -l window -d 'Size of the context window in tokens, such as 200k [default: by model]' -r
 complete -c aperture -n "__fish_aperture_using_subcommand install; and __fish_seen_subcommand_from claude-code" -l color -d 'When to use colours' -r -f -a "auto\t'On a terminal, unless `NO_COLOR` is set'
 always\t'Always'
 never\t'Never'"
@@ -710,12 +710,12 @@ complete -c aperture -n "__fish_aperture_using_subcommand install; and __fish_se
 complete -c aperture -n "__fish_aperture_using_subcommand install; and __fish_seen_subcommand_from claude-code" -l local -d 'For the user in this project: hooks and status line in .claude/settings.local.json'
 complete -c aperture -n "__fish_aperture_using_subcommand install; and __fish_seen_subcommand_from claude-code" -s n -l dry-run -d 'Show the difference; write nothing'
 complete -c aperture -n "__fish_aperture_using_subcommand install; and __fish_seen_subcommand_from claude-code" -l check -d 'Write nothing; exit with 1 unless all of it is there'
-complete -c aperture -n "__fish_aperture_using_subcommand install; and __fish_seen_subcommand_from claude-code" -l json -d 'Write JSON'
-complete -c aperture -n "__fish_aperture_using_subcommand install; and __fish_seen_subcommand_from claude-code" -l no-cache -d 'Read everything anew, and remember nothing'
+complete -c aperture -n "__fish_aperture_using_subcommand install; and __fish_seen_subcommand_from claude-code" -l json -d 'Print JSON'
+complete -c aperture -n "__fish_aperture_using_subcommand install; and __fish_seen_subcommand_from claude-code" -l no-cache -d 'Do not read or write the cache'
 complete -c aperture -n "__fish_aperture_using_subcommand install; and __fish_seen_subcommand_from claude-code" -l no-pager -d 'Do not use a pager'
 complete -c aperture -n "__fish_aperture_using_subcommand install; and __fish_seen_subcommand_from claude-code" -s h -l help -d 'Print help (see more with \'--help\')'
-complete -c aperture -n "__fish_aperture_using_subcommand install; and __fish_seen_subcommand_from git-hook" -s s -l session -d 'Session: a path, an id or the beginning of one [default: the newest of this project]' -r
-complete -c aperture -n "__fish_aperture_using_subcommand install; and __fish_seen_subcommand_from git-hook" -l window -d 'Tokens that the model\'s window holds, such as 200k [default: by model]' -r
+complete -c aperture -n "__fish_aperture_using_subcommand install; and __fish_seen_subcommand_from git-hook" -s s -l session -d 'Session: a path, an id or an id prefix [default: the newest of this project]' -r
+complete -c aperture -n "__fish_aperture_using_subcommand install; and __fish_seen_subcommand_from git-hook" -l window -d 'Size of the context window in tokens, such as 200k [default: by model]' -r
 complete -c aperture -n "__fish_aperture_using_subcommand install; and __fish_seen_subcommand_from git-hook" -l color -d 'When to use colours' -r -f -a "auto\t'On a terminal, unless `NO_COLOR` is set'
 always\t'Always'
 never\t'Never'"
@@ -725,24 +725,24 @@ complete -c aperture -n "__fish_aperture_using_subcommand install; and __fish_se
 complete -c aperture -n "__fish_aperture_using_subcommand install; and __fish_seen_subcommand_from git-hook" -l pre-push -d 'Before a push: refuse commits with sessions that hold credentials'
 complete -c aperture -n "__fish_aperture_using_subcommand install; and __fish_seen_subcommand_from git-hook" -s n -l dry-run -d 'Show what would be done; write nothing'
 complete -c aperture -n "__fish_aperture_using_subcommand install; and __fish_seen_subcommand_from git-hook" -l check -d 'Only say whether it is done'
-complete -c aperture -n "__fish_aperture_using_subcommand install; and __fish_seen_subcommand_from git-hook" -l json -d 'Write JSON'
-complete -c aperture -n "__fish_aperture_using_subcommand install; and __fish_seen_subcommand_from git-hook" -l no-cache -d 'Read everything anew, and remember nothing'
+complete -c aperture -n "__fish_aperture_using_subcommand install; and __fish_seen_subcommand_from git-hook" -l json -d 'Print JSON'
+complete -c aperture -n "__fish_aperture_using_subcommand install; and __fish_seen_subcommand_from git-hook" -l no-cache -d 'Do not read or write the cache'
 complete -c aperture -n "__fish_aperture_using_subcommand install; and __fish_seen_subcommand_from git-hook" -l no-pager -d 'Do not use a pager'
 complete -c aperture -n "__fish_aperture_using_subcommand install; and __fish_seen_subcommand_from git-hook" -s h -l help -d 'Print help (see more with \'--help\')'
-complete -c aperture -n "__fish_aperture_using_subcommand uninstall; and not __fish_seen_subcommand_from claude-code git-hook" -s s -l session -d 'Session: a path, an id or the beginning of one [default: the newest of this project]' -r
-complete -c aperture -n "__fish_aperture_using_subcommand uninstall; and not __fish_seen_subcommand_from claude-code git-hook" -l window -d 'Tokens that the model\'s window holds, such as 200k [default: by model]' -r
+complete -c aperture -n "__fish_aperture_using_subcommand uninstall; and not __fish_seen_subcommand_from claude-code git-hook" -s s -l session -d 'Session: a path, an id or an id prefix [default: the newest of this project]' -r
+complete -c aperture -n "__fish_aperture_using_subcommand uninstall; and not __fish_seen_subcommand_from claude-code git-hook" -l window -d 'Size of the context window in tokens, such as 200k [default: by model]' -r
 complete -c aperture -n "__fish_aperture_using_subcommand uninstall; and not __fish_seen_subcommand_from claude-code git-hook" -l color -d 'When to use colours' -r -f -a "auto\t'On a terminal, unless `NO_COLOR` is set'
 always\t'Always'
 never\t'Never'"
 complete -c aperture -n "__fish_aperture_using_subcommand uninstall; and not __fish_seen_subcommand_from claude-code git-hook" -s C -l directory -d 'Run as if started in this directory' -r -F
-complete -c aperture -n "__fish_aperture_using_subcommand uninstall; and not __fish_seen_subcommand_from claude-code git-hook" -l json -d 'Write JSON'
-complete -c aperture -n "__fish_aperture_using_subcommand uninstall; and not __fish_seen_subcommand_from claude-code git-hook" -l no-cache -d 'Read everything anew, and remember nothing'
+complete -c aperture -n "__fish_aperture_using_subcommand uninstall; and not __fish_seen_subcommand_from claude-code git-hook" -l json -d 'Print JSON'
+complete -c aperture -n "__fish_aperture_using_subcommand uninstall; and not __fish_seen_subcommand_from claude-code git-hook" -l no-cache -d 'Do not read or write the cache'
 complete -c aperture -n "__fish_aperture_using_subcommand uninstall; and not __fish_seen_subcommand_from claude-code git-hook" -l no-pager -d 'Do not use a pager'
 complete -c aperture -n "__fish_aperture_using_subcommand uninstall; and not __fish_seen_subcommand_from claude-code git-hook" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c aperture -n "__fish_aperture_using_subcommand uninstall; and not __fish_seen_subcommand_from claude-code git-hook" -f -a "claude-code" -d 'Hooks, status line, MCP server and slash commands of Claude Code'
 complete -c aperture -n "__fish_aperture_using_subcommand uninstall; and not __fish_seen_subcommand_from claude-code git-hook" -f -a "git-hook" -d 'Hooks of git in this repository'
-complete -c aperture -n "__fish_aperture_using_subcommand uninstall; and __fish_seen_subcommand_from claude-code" -s s -l session -d 'Session: a path, an id or the beginning of one [default: the newest of this project]' -r
-complete -c aperture -n "__fish_aperture_using_subcommand uninstall; and __fish_seen_subcommand_from claude-code" -l window -d 'Tokens that the model\'s window holds, such as 200k [default: by model]' -r
+complete -c aperture -n "__fish_aperture_using_subcommand uninstall; and __fish_seen_subcommand_from claude-code" -s s -l session -d 'Session: a path, an id or an id prefix [default: the newest of this project]' -r
+complete -c aperture -n "__fish_aperture_using_subcommand uninstall; and __fish_seen_subcommand_from claude-code" -l window -d 'Size of the context window in tokens, such as 200k [default: by model]' -r
 complete -c aperture -n "__fish_aperture_using_subcommand uninstall; and __fish_seen_subcommand_from claude-code" -l color -d 'When to use colours' -r -f -a "auto\t'On a terminal, unless `NO_COLOR` is set'
 always\t'Always'
 never\t'Never'"
@@ -751,12 +751,12 @@ complete -c aperture -n "__fish_aperture_using_subcommand uninstall; and __fish_
 complete -c aperture -n "__fish_aperture_using_subcommand uninstall; and __fish_seen_subcommand_from claude-code" -l project -d 'For everybody who works on this project: in .claude and .mcp.json'
 complete -c aperture -n "__fish_aperture_using_subcommand uninstall; and __fish_seen_subcommand_from claude-code" -l local -d 'For the user in this project: hooks and status line in .claude/settings.local.json'
 complete -c aperture -n "__fish_aperture_using_subcommand uninstall; and __fish_seen_subcommand_from claude-code" -s n -l dry-run -d 'Show the difference; write nothing'
-complete -c aperture -n "__fish_aperture_using_subcommand uninstall; and __fish_seen_subcommand_from claude-code" -l json -d 'Write JSON'
-complete -c aperture -n "__fish_aperture_using_subcommand uninstall; and __fish_seen_subcommand_from claude-code" -l no-cache -d 'Read everything anew, and remember nothing'
+complete -c aperture -n "__fish_aperture_using_subcommand uninstall; and __fish_seen_subcommand_from claude-code" -l json -d 'Print JSON'
+complete -c aperture -n "__fish_aperture_using_subcommand uninstall; and __fish_seen_subcommand_from claude-code" -l no-cache -d 'Do not read or write the cache'
 complete -c aperture -n "__fish_aperture_using_subcommand uninstall; and __fish_seen_subcommand_from claude-code" -l no-pager -d 'Do not use a pager'
 complete -c aperture -n "__fish_aperture_using_subcommand uninstall; and __fish_seen_subcommand_from claude-code" -s h -l help -d 'Print help (see more with \'--help\')'
-complete -c aperture -n "__fish_aperture_using_subcommand uninstall; and __fish_seen_subcommand_from git-hook" -s s -l session -d 'Session: a path, an id or the beginning of one [default: the newest of this project]' -r
-complete -c aperture -n "__fish_aperture_using_subcommand uninstall; and __fish_seen_subcommand_from git-hook" -l window -d 'Tokens that the model\'s window holds, such as 200k [default: by model]' -r
+complete -c aperture -n "__fish_aperture_using_subcommand uninstall; and __fish_seen_subcommand_from git-hook" -s s -l session -d 'Session: a path, an id or an id prefix [default: the newest of this project]' -r
+complete -c aperture -n "__fish_aperture_using_subcommand uninstall; and __fish_seen_subcommand_from git-hook" -l window -d 'Size of the context window in tokens, such as 200k [default: by model]' -r
 complete -c aperture -n "__fish_aperture_using_subcommand uninstall; and __fish_seen_subcommand_from git-hook" -l color -d 'When to use colours' -r -f -a "auto\t'On a terminal, unless `NO_COLOR` is set'
 always\t'Always'
 never\t'Never'"
@@ -765,89 +765,89 @@ complete -c aperture -n "__fish_aperture_using_subcommand uninstall; and __fish_
 complete -c aperture -n "__fish_aperture_using_subcommand uninstall; and __fish_seen_subcommand_from git-hook" -l post-commit -d 'After a commit: note the session of this project and what it was about'
 complete -c aperture -n "__fish_aperture_using_subcommand uninstall; and __fish_seen_subcommand_from git-hook" -l pre-push -d 'Before a push: refuse commits with sessions that hold credentials'
 complete -c aperture -n "__fish_aperture_using_subcommand uninstall; and __fish_seen_subcommand_from git-hook" -s n -l dry-run -d 'Show what would be done; write nothing'
-complete -c aperture -n "__fish_aperture_using_subcommand uninstall; and __fish_seen_subcommand_from git-hook" -l json -d 'Write JSON'
-complete -c aperture -n "__fish_aperture_using_subcommand uninstall; and __fish_seen_subcommand_from git-hook" -l no-cache -d 'Read everything anew, and remember nothing'
+complete -c aperture -n "__fish_aperture_using_subcommand uninstall; and __fish_seen_subcommand_from git-hook" -l json -d 'Print JSON'
+complete -c aperture -n "__fish_aperture_using_subcommand uninstall; and __fish_seen_subcommand_from git-hook" -l no-cache -d 'Do not read or write the cache'
 complete -c aperture -n "__fish_aperture_using_subcommand uninstall; and __fish_seen_subcommand_from git-hook" -l no-pager -d 'Do not use a pager'
 complete -c aperture -n "__fish_aperture_using_subcommand uninstall; and __fish_seen_subcommand_from git-hook" -s h -l help -d 'Print help (see more with \'--help\')'
-complete -c aperture -n "__fish_aperture_using_subcommand hook" -s s -l session -d 'Session: a path, an id or the beginning of one [default: the newest of this project]' -r
-complete -c aperture -n "__fish_aperture_using_subcommand hook" -l window -d 'Tokens that the model\'s window holds, such as 200k [default: by model]' -r
+complete -c aperture -n "__fish_aperture_using_subcommand hook" -s s -l session -d 'Session: a path, an id or an id prefix [default: the newest of this project]' -r
+complete -c aperture -n "__fish_aperture_using_subcommand hook" -l window -d 'Size of the context window in tokens, such as 200k [default: by model]' -r
 complete -c aperture -n "__fish_aperture_using_subcommand hook" -l color -d 'When to use colours' -r -f -a "auto\t'On a terminal, unless `NO_COLOR` is set'
 always\t'Always'
 never\t'Never'"
 complete -c aperture -n "__fish_aperture_using_subcommand hook" -s C -l directory -d 'Run as if started in this directory' -r -F
-complete -c aperture -n "__fish_aperture_using_subcommand hook" -l json -d 'Write JSON'
-complete -c aperture -n "__fish_aperture_using_subcommand hook" -l no-cache -d 'Read everything anew, and remember nothing'
+complete -c aperture -n "__fish_aperture_using_subcommand hook" -l json -d 'Print JSON'
+complete -c aperture -n "__fish_aperture_using_subcommand hook" -l no-cache -d 'Do not read or write the cache'
 complete -c aperture -n "__fish_aperture_using_subcommand hook" -l no-pager -d 'Do not use a pager'
 complete -c aperture -n "__fish_aperture_using_subcommand hook" -s h -l help -d 'Print help (see more with \'--help\')'
-complete -c aperture -n "__fish_aperture_using_subcommand statusline" -s s -l session -d 'Session: a path, an id or the beginning of one [default: the newest of this project]' -r
-complete -c aperture -n "__fish_aperture_using_subcommand statusline" -l window -d 'Tokens that the model\'s window holds, such as 200k [default: by model]' -r
+complete -c aperture -n "__fish_aperture_using_subcommand statusline" -s s -l session -d 'Session: a path, an id or an id prefix [default: the newest of this project]' -r
+complete -c aperture -n "__fish_aperture_using_subcommand statusline" -l window -d 'Size of the context window in tokens, such as 200k [default: by model]' -r
 complete -c aperture -n "__fish_aperture_using_subcommand statusline" -l color -d 'When to use colours' -r -f -a "auto\t'On a terminal, unless `NO_COLOR` is set'
 always\t'Always'
 never\t'Never'"
 complete -c aperture -n "__fish_aperture_using_subcommand statusline" -s C -l directory -d 'Run as if started in this directory' -r -F
-complete -c aperture -n "__fish_aperture_using_subcommand statusline" -l json -d 'Write JSON'
-complete -c aperture -n "__fish_aperture_using_subcommand statusline" -l no-cache -d 'Read everything anew, and remember nothing'
+complete -c aperture -n "__fish_aperture_using_subcommand statusline" -l json -d 'Print JSON'
+complete -c aperture -n "__fish_aperture_using_subcommand statusline" -l no-cache -d 'Do not read or write the cache'
 complete -c aperture -n "__fish_aperture_using_subcommand statusline" -l no-pager -d 'Do not use a pager'
 complete -c aperture -n "__fish_aperture_using_subcommand statusline" -s h -l help -d 'Print help (see more with \'--help\')'
-complete -c aperture -n "__fish_aperture_using_subcommand help" -s s -l session -d 'Session: a path, an id or the beginning of one [default: the newest of this project]' -r
-complete -c aperture -n "__fish_aperture_using_subcommand help" -l window -d 'Tokens that the model\'s window holds, such as 200k [default: by model]' -r
+complete -c aperture -n "__fish_aperture_using_subcommand help" -s s -l session -d 'Session: a path, an id or an id prefix [default: the newest of this project]' -r
+complete -c aperture -n "__fish_aperture_using_subcommand help" -l window -d 'Size of the context window in tokens, such as 200k [default: by model]' -r
 complete -c aperture -n "__fish_aperture_using_subcommand help" -l color -d 'When to use colours' -r -f -a "auto\t'On a terminal, unless `NO_COLOR` is set'
 always\t'Always'
 never\t'Never'"
 complete -c aperture -n "__fish_aperture_using_subcommand help" -s C -l directory -d 'Run as if started in this directory' -r -F
-complete -c aperture -n "__fish_aperture_using_subcommand help" -l json -d 'Write JSON'
-complete -c aperture -n "__fish_aperture_using_subcommand help" -l no-cache -d 'Read everything anew, and remember nothing'
+complete -c aperture -n "__fish_aperture_using_subcommand help" -l json -d 'Print JSON'
+complete -c aperture -n "__fish_aperture_using_subcommand help" -l no-cache -d 'Do not read or write the cache'
 complete -c aperture -n "__fish_aperture_using_subcommand help" -l no-pager -d 'Do not use a pager'
 complete -c aperture -n "__fish_aperture_using_subcommand help" -s h -l help -d 'Print help (see more with \'--help\')'
-complete -c aperture -n "__fish_aperture_using_subcommand completions" -s s -l session -d 'Session: a path, an id or the beginning of one [default: the newest of this project]' -r
-complete -c aperture -n "__fish_aperture_using_subcommand completions" -l window -d 'Tokens that the model\'s window holds, such as 200k [default: by model]' -r
+complete -c aperture -n "__fish_aperture_using_subcommand completions" -s s -l session -d 'Session: a path, an id or an id prefix [default: the newest of this project]' -r
+complete -c aperture -n "__fish_aperture_using_subcommand completions" -l window -d 'Size of the context window in tokens, such as 200k [default: by model]' -r
 complete -c aperture -n "__fish_aperture_using_subcommand completions" -l color -d 'When to use colours' -r -f -a "auto\t'On a terminal, unless `NO_COLOR` is set'
 always\t'Always'
 never\t'Never'"
 complete -c aperture -n "__fish_aperture_using_subcommand completions" -s C -l directory -d 'Run as if started in this directory' -r -F
-complete -c aperture -n "__fish_aperture_using_subcommand completions" -l json -d 'Write JSON'
-complete -c aperture -n "__fish_aperture_using_subcommand completions" -l no-cache -d 'Read everything anew, and remember nothing'
+complete -c aperture -n "__fish_aperture_using_subcommand completions" -l json -d 'Print JSON'
+complete -c aperture -n "__fish_aperture_using_subcommand completions" -l no-cache -d 'Do not read or write the cache'
 complete -c aperture -n "__fish_aperture_using_subcommand completions" -l no-pager -d 'Do not use a pager'
 complete -c aperture -n "__fish_aperture_using_subcommand completions" -s h -l help -d 'Print help (see more with \'--help\')'
-complete -c aperture -n "__fish_aperture_using_subcommand git-hook" -s s -l session -d 'Session: a path, an id or the beginning of one [default: the newest of this project]' -r
-complete -c aperture -n "__fish_aperture_using_subcommand git-hook" -l window -d 'Tokens that the model\'s window holds, such as 200k [default: by model]' -r
+complete -c aperture -n "__fish_aperture_using_subcommand git-hook" -s s -l session -d 'Session: a path, an id or an id prefix [default: the newest of this project]' -r
+complete -c aperture -n "__fish_aperture_using_subcommand git-hook" -l window -d 'Size of the context window in tokens, such as 200k [default: by model]' -r
 complete -c aperture -n "__fish_aperture_using_subcommand git-hook" -l color -d 'When to use colours' -r -f -a "auto\t'On a terminal, unless `NO_COLOR` is set'
 always\t'Always'
 never\t'Never'"
 complete -c aperture -n "__fish_aperture_using_subcommand git-hook" -s C -l directory -d 'Run as if started in this directory' -r -F
-complete -c aperture -n "__fish_aperture_using_subcommand git-hook" -l json -d 'Write JSON'
-complete -c aperture -n "__fish_aperture_using_subcommand git-hook" -l no-cache -d 'Read everything anew, and remember nothing'
+complete -c aperture -n "__fish_aperture_using_subcommand git-hook" -l json -d 'Print JSON'
+complete -c aperture -n "__fish_aperture_using_subcommand git-hook" -l no-cache -d 'Do not read or write the cache'
 complete -c aperture -n "__fish_aperture_using_subcommand git-hook" -l no-pager -d 'Do not use a pager'
 complete -c aperture -n "__fish_aperture_using_subcommand git-hook" -s h -l help -d 'Print help (see more with \'--help\')'
-complete -c aperture -n "__fish_aperture_using_subcommand util; and not __fish_seen_subcommand_from accuracy placeholders" -s s -l session -d 'Session: a path, an id or the beginning of one [default: the newest of this project]' -r
-complete -c aperture -n "__fish_aperture_using_subcommand util; and not __fish_seen_subcommand_from accuracy placeholders" -l window -d 'Tokens that the model\'s window holds, such as 200k [default: by model]' -r
+complete -c aperture -n "__fish_aperture_using_subcommand util; and not __fish_seen_subcommand_from accuracy placeholders" -s s -l session -d 'Session: a path, an id or an id prefix [default: the newest of this project]' -r
+complete -c aperture -n "__fish_aperture_using_subcommand util; and not __fish_seen_subcommand_from accuracy placeholders" -l window -d 'Size of the context window in tokens, such as 200k [default: by model]' -r
 complete -c aperture -n "__fish_aperture_using_subcommand util; and not __fish_seen_subcommand_from accuracy placeholders" -l color -d 'When to use colours' -r -f -a "auto\t'On a terminal, unless `NO_COLOR` is set'
 always\t'Always'
 never\t'Never'"
 complete -c aperture -n "__fish_aperture_using_subcommand util; and not __fish_seen_subcommand_from accuracy placeholders" -s C -l directory -d 'Run as if started in this directory' -r -F
-complete -c aperture -n "__fish_aperture_using_subcommand util; and not __fish_seen_subcommand_from accuracy placeholders" -l json -d 'Write JSON'
-complete -c aperture -n "__fish_aperture_using_subcommand util; and not __fish_seen_subcommand_from accuracy placeholders" -l no-cache -d 'Read everything anew, and remember nothing'
+complete -c aperture -n "__fish_aperture_using_subcommand util; and not __fish_seen_subcommand_from accuracy placeholders" -l json -d 'Print JSON'
+complete -c aperture -n "__fish_aperture_using_subcommand util; and not __fish_seen_subcommand_from accuracy placeholders" -l no-cache -d 'Do not read or write the cache'
 complete -c aperture -n "__fish_aperture_using_subcommand util; and not __fish_seen_subcommand_from accuracy placeholders" -l no-pager -d 'Do not use a pager'
 complete -c aperture -n "__fish_aperture_using_subcommand util; and not __fish_seen_subcommand_from accuracy placeholders" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c aperture -n "__fish_aperture_using_subcommand util; and not __fish_seen_subcommand_from accuracy placeholders" -f -a "accuracy" -d 'Compare token estimates with the bills of sessions'
 complete -c aperture -n "__fish_aperture_using_subcommand util; and not __fish_seen_subcommand_from accuracy placeholders" -f -a "placeholders" -d 'Count the tokens of the lines that stand for archived blocks'
-complete -c aperture -n "__fish_aperture_using_subcommand util; and __fish_seen_subcommand_from accuracy" -s s -l session -d 'Session: a path, an id or the beginning of one [default: the newest of this project]' -r
-complete -c aperture -n "__fish_aperture_using_subcommand util; and __fish_seen_subcommand_from accuracy" -l window -d 'Tokens that the model\'s window holds, such as 200k [default: by model]' -r
+complete -c aperture -n "__fish_aperture_using_subcommand util; and __fish_seen_subcommand_from accuracy" -s s -l session -d 'Session: a path, an id or an id prefix [default: the newest of this project]' -r
+complete -c aperture -n "__fish_aperture_using_subcommand util; and __fish_seen_subcommand_from accuracy" -l window -d 'Size of the context window in tokens, such as 200k [default: by model]' -r
 complete -c aperture -n "__fish_aperture_using_subcommand util; and __fish_seen_subcommand_from accuracy" -l color -d 'When to use colours' -r -f -a "auto\t'On a terminal, unless `NO_COLOR` is set'
 always\t'Always'
 never\t'Never'"
 complete -c aperture -n "__fish_aperture_using_subcommand util; and __fish_seen_subcommand_from accuracy" -s C -l directory -d 'Run as if started in this directory' -r -F
-complete -c aperture -n "__fish_aperture_using_subcommand util; and __fish_seen_subcommand_from accuracy" -l json -d 'Write JSON'
-complete -c aperture -n "__fish_aperture_using_subcommand util; and __fish_seen_subcommand_from accuracy" -l no-cache -d 'Read everything anew, and remember nothing'
+complete -c aperture -n "__fish_aperture_using_subcommand util; and __fish_seen_subcommand_from accuracy" -l json -d 'Print JSON'
+complete -c aperture -n "__fish_aperture_using_subcommand util; and __fish_seen_subcommand_from accuracy" -l no-cache -d 'Do not read or write the cache'
 complete -c aperture -n "__fish_aperture_using_subcommand util; and __fish_seen_subcommand_from accuracy" -l no-pager -d 'Do not use a pager'
 complete -c aperture -n "__fish_aperture_using_subcommand util; and __fish_seen_subcommand_from accuracy" -s h -l help -d 'Print help (see more with \'--help\')'
-complete -c aperture -n "__fish_aperture_using_subcommand util; and __fish_seen_subcommand_from placeholders" -s s -l session -d 'Session: a path, an id or the beginning of one [default: the newest of this project]' -r
-complete -c aperture -n "__fish_aperture_using_subcommand util; and __fish_seen_subcommand_from placeholders" -l window -d 'Tokens that the model\'s window holds, such as 200k [default: by model]' -r
+complete -c aperture -n "__fish_aperture_using_subcommand util; and __fish_seen_subcommand_from placeholders" -s s -l session -d 'Session: a path, an id or an id prefix [default: the newest of this project]' -r
+complete -c aperture -n "__fish_aperture_using_subcommand util; and __fish_seen_subcommand_from placeholders" -l window -d 'Size of the context window in tokens, such as 200k [default: by model]' -r
 complete -c aperture -n "__fish_aperture_using_subcommand util; and __fish_seen_subcommand_from placeholders" -l color -d 'When to use colours' -r -f -a "auto\t'On a terminal, unless `NO_COLOR` is set'
 always\t'Always'
 never\t'Never'"
 complete -c aperture -n "__fish_aperture_using_subcommand util; and __fish_seen_subcommand_from placeholders" -s C -l directory -d 'Run as if started in this directory' -r -F
-complete -c aperture -n "__fish_aperture_using_subcommand util; and __fish_seen_subcommand_from placeholders" -l json -d 'Write JSON'
-complete -c aperture -n "__fish_aperture_using_subcommand util; and __fish_seen_subcommand_from placeholders" -l no-cache -d 'Read everything anew, and remember nothing'
+complete -c aperture -n "__fish_aperture_using_subcommand util; and __fish_seen_subcommand_from placeholders" -l json -d 'Print JSON'
+complete -c aperture -n "__fish_aperture_using_subcommand util; and __fish_seen_subcommand_from placeholders" -l no-cache -d 'Do not read or write the cache'
 complete -c aperture -n "__fish_aperture_using_subcommand util; and __fish_seen_subcommand_from placeholders" -l no-pager -d 'Do not use a pager'
 complete -c aperture -n "__fish_aperture_using_subcommand util; and __fish_seen_subcommand_from placeholders" -s h -l help -d 'Print help (see more with \'--help\')'

@@ -1,5 +1,6 @@
 //! The context of AI coding agents as a structured memory.
 
+pub mod app;
 pub mod cli;
 pub mod commands;
 pub mod engine;

@@ -1,21 +1,8 @@
-//! The command line: arguments, settings, errors, exit codes.
+//! The program: reads its command line, has the request executed, and returns the exit code.
 
-mod args;
-mod deferred;
-mod env;
-mod error;
-pub mod files;
-mod git;
-mod pager;
-mod settings;
-mod topics;
-
-pub use args::{Cli, Command, tokens};
-pub use env::{Answer, Client, Env, wait};
-pub use error::{CommandError, ErrorKind};
-pub use settings::{Hooks, PROJECT_FILE};
-pub use topics::topic;
-
+use crate::app::{Env, ErrorKind, print_error, print_line};
+use crate::commands::{self, CommandLine, Request};
+use crate::mcp;
 use crate::model::quoted;
 use crate::output::Gate;
 use std::ffi::OsString;
@@ -27,12 +14,12 @@ pub fn run(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
     let arguments: Vec<OsString> = arguments.into_iter().collect();
     let given = arguments.iter().skip(1).map(|argument| quoted(&argument.to_string_lossy())).collect::<Vec<_>>().join(" ");
     // A client takes other exit codes of these for an order to stop.
-    let mut harmless = arguments.get(1).is_some_and(|command| command == "hook" || command == "statusline");
+    let harmless = arguments.get(1).is_some_and(|command| command == "hook" || command == "statusline");
     let gate = Gate::default();
-    let cli = match Cli::try_parse_from(arguments) {
-        Ok(cli) => cli,
+    let line = match CommandLine::try_parse_from(arguments) {
+        Ok(line) => line,
         Err(error) if harmless && error.use_stderr() => {
-            error::print_line(&gate, &error.to_string());
+            print_line(&gate, &error.to_string());
             return ExitCode::SUCCESS;
         }
         Err(error) => {
@@ -41,25 +28,25 @@ pub fn run(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
             return ExitCode::from(if error.use_stderr() { ErrorKind::Usage.code() } else { 0 });
         }
     };
-    // What explains the program must not need what it explains, such as settings that can be read.
-    let outcome = match cli.command {
-        Some(Command::Help(arguments)) => crate::commands::help::run(&arguments),
-        Some(Command::Completions(arguments)) => crate::commands::completions::run(&arguments),
-        command => {
-            harmless |= matches!(command, Some(Command::Hook(_) | Command::Statusline(_)));
-            Env::new(&cli.globals, given, gate.clone()).and_then(|env| crate::commands::run(&env, command))
-        }
+    // Help must not fail on settings that cannot be read.
+    let outcome = match line.request {
+        Some(Request::Help(arguments)) => commands::help::run(&arguments),
+        Some(Request::Completions(arguments)) => commands::completions::run(&arguments),
+        request => Env::new(&line.globals, given, gate.clone()).and_then(|env| match request {
+            Some(Request::Mcp(_)) => mcp::serve(&env),
+            request => commands::run(&env, request),
+        }),
     };
     match outcome {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) if error.is_closed_pipe() => ExitCode::SUCCESS,
         Err(error) if harmless => {
-            error::print_line(&gate, &format!("{:#}", error.source));
+            print_line(&gate, &format!("{:#}", error.source));
             ExitCode::SUCCESS
         }
         Err(error) => {
             if error.kind != ErrorKind::Said {
-                error::print(&gate, &error);
+                print_error(&gate, &error);
             }
             ExitCode::from(error.kind.code())
         }
@@ -75,9 +62,4 @@ fn print(gate: &Gate, error: &clap::Error) -> io::Result<()> {
     }
     let text = if io::stdout().is_terminal() { text.ansi().to_string() } else { text.to_string() };
     io::stdout().write_all(text.as_bytes())
-}
-
-/// The definition of the command line, for man pages and completions.
-pub fn definition() -> clap::Command {
-    Command::define_all(Cli::command())
 }

@@ -1,7 +1,7 @@
 //! `aperture archive`: blocks to cold storage.
 
 use super::changing::{ChangeOptions, Said, change};
-use crate::cli::{CommandError, Env};
+use crate::app::{CommandError, Env};
 use crate::engine::Selector;
 use crate::model::{BlockNumber, Level};
 use crate::output::ChangeReport;

@@ -2,7 +2,8 @@
 
 use super::proposing::{Decision, carry_out, decide, neither, outcome};
 use super::undo;
-use crate::cli::{Command, CommandError, Env, ErrorKind};
+use crate::app::{CommandError, Env, ErrorKind};
+use crate::commands::Request;
 use crate::engine::Permission;
 use crate::engine::model_commands::{Malformed, ModelCommand, Named};
 use crate::model::{Actor, BlockNumber, CommandPlace, Key, ProposalNumber, ProposalStatus, Verb};
@@ -28,7 +29,7 @@ pub enum Asked {
 /// # Errors
 ///
 /// The settings deny it, it would be of no use, or it cannot be carried out or put into the inbox.
-pub fn ask(env: &Env, command: &Command, dry_run: bool) -> Result<Asked, CommandError> {
+pub fn ask(env: &Env, command: &Request, dry_run: bool) -> Result<Asked, CommandError> {
     if dry_run {
         return changed(env, command);
     }
@@ -79,11 +80,11 @@ fn keep(
 }
 
 /// Carries out what the model cannot write: there is nothing that could wait.
-fn unwritten(env: &Env, command: &Command) -> Result<Asked, CommandError> {
+fn unwritten(env: &Env, command: &Request) -> Result<Asked, CommandError> {
     match (command, env.model.of(Verb::Compress)) {
-        (Command::Undo(arguments), _) => own(env, arguments)?,
-        (Command::Compress(_), Permission::Deny) => return Err(refused(anyhow!("the user's settings deny @compress"))),
-        (Command::Compress(_), Permission::Approve) => {
+        (Request::Undo(arguments), _) => own(env, arguments)?,
+        (Request::Compress(_), Permission::Deny) => return Err(refused(anyhow!("the user's settings deny @compress"))),
+        (Request::Compress(_), Permission::Approve) => {
             let error = anyhow!("the user approves it first, and only what a selector names can wait for that");
             return Err(refused(error).hint("name the blocks by a selector, such as stale"));
         }
@@ -92,7 +93,7 @@ fn unwritten(env: &Env, command: &Command) -> Result<Asked, CommandError> {
     changed(env, command)
 }
 
-fn changed(env: &Env, command: &Command) -> Result<Asked, CommandError> {
+fn changed(env: &Env, command: &Request) -> Result<Asked, CommandError> {
     super::change(env, command).ok_or_else(neither)?.map(|change| Asked::Done(Box::new(change)))
 }
 
@@ -110,21 +111,21 @@ fn own(env: &Env, arguments: &undo::Arguments) -> Result<(), CommandError> {
 }
 
 /// A command as one of the model's; none where it has none for that.
-fn asked(command: &Command) -> Option<Result<ModelCommand, Malformed>> {
+fn asked(command: &Request) -> Option<Result<ModelCommand, Malformed>> {
     let new = |verb| ModelCommand::new(verb, Vec::new());
     let (selector, command) = match command {
-        Command::Expand(asked) => (&*asked.selector, ModelCommand { level: asked.level, ..new(Verb::Expand) }),
-        Command::Compress(asked) => {
+        Request::Expand(asked) => (&*asked.selector, ModelCommand { level: asked.level, ..new(Verb::Expand) }),
+        Request::Compress(asked) => {
             let (selector, level) = asked.named()?;
             (selector, ModelCommand { level, ..new(Verb::Compress) })
         }
-        Command::Archive(asked) => (&*asked.selector, ModelCommand { reason: asked.reason.clone(), ..new(Verb::Archive) }),
-        Command::Pin(asked) => (&*asked.selector, ModelCommand { pin: asked.place(), ..new(Verb::Pin) }),
-        Command::Unpin(asked) => (&*asked.selector, new(Verb::Unpin)),
-        Command::Focus(asked) => (&*asked.selector, new(Verb::Focus)),
-        Command::Unfocus(asked) => (&*asked.selector, new(Verb::Unfocus)),
-        Command::Update(asked) => (&*asked.selector, ModelCommand { text: asked.text.clone(), ..new(Verb::Update) }),
-        Command::Create(asked) => return Some(Ok(ModelCommand { text: asked.text.clone(), ..new(Verb::Create) })),
+        Request::Archive(asked) => (&*asked.selector, ModelCommand { reason: asked.reason.clone(), ..new(Verb::Archive) }),
+        Request::Pin(asked) => (&*asked.selector, ModelCommand { pin: asked.place(), ..new(Verb::Pin) }),
+        Request::Unpin(asked) => (&*asked.selector, new(Verb::Unpin)),
+        Request::Focus(asked) => (&*asked.selector, new(Verb::Focus)),
+        Request::Unfocus(asked) => (&*asked.selector, new(Verb::Unfocus)),
+        Request::Update(asked) => (&*asked.selector, ModelCommand { text: asked.text.clone(), ..new(Verb::Update) }),
+        Request::Create(asked) => return Some(Ok(ModelCommand { text: asked.text.clone(), ..new(Verb::Create) })),
         _ => return None,
     };
     Some(Named::read(selector).map(|named| ModelCommand { blocks: vec![named], ..command }))

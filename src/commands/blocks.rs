@@ -1,6 +1,6 @@
 //! `aperture blocks`: the table of blocks.
 
-use crate::cli::{CommandError, Env};
+use crate::app::{CommandError, Env};
 use crate::engine::Selector;
 use crate::output::{BlockRow, BlocksReport, SortKey};
 

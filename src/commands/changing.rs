@@ -1,6 +1,6 @@
 //! What every command that changes a session does alike: lock, settle, plan, show the price, apply.
 
-use crate::cli::{CommandError, Env, ErrorKind, wait};
+use crate::app::{CommandError, Env, ErrorKind, wait};
 use crate::engine::{self, EditFacts, EditPrice};
 use crate::model::{BlockChange, BlockNumber, Mark, OperationId, OperationKind, Plan, Session, Slot, State};
 use crate::output::{ChangeReport, session_name};

@@ -1,6 +1,6 @@
 //! `aperture check`: what scripts, git hooks and CI want to hold of sessions.
 
-use crate::cli::{CommandError, Env, ErrorKind};
+use crate::app::{CommandError, Env, ErrorKind};
 use crate::engine::{CHECKS, CheckLimits, Checked, Sighting, violations};
 use crate::output::{CheckFormat, CheckReport, CheckedSession};
 use crate::workspace::{self, FindError, Found, Project, Sighted};
@@ -31,7 +31,7 @@ pub struct Arguments {
     #[arg(long, conflicts_with_all = ["sessions", "project"])]
     all: bool,
     /// The window holds at most so many tokens
-    #[arg(long, value_name = "TOKENS", value_parser = crate::cli::tokens)]
+    #[arg(long, value_name = "TOKENS", value_parser = crate::app::tokens)]
     max_tokens: Option<u64>,
     /// At most so much of the window is taken, in percent
     #[arg(long, value_name = "PERCENT", value_parser = percent)]
@@ -126,5 +126,5 @@ fn percent(text: &str) -> Result<f64, String> {
 }
 
 fn tokens_or_none(text: &str) -> Result<u64, String> {
-    if text == "0" { Ok(0) } else { crate::cli::tokens(text) }
+    if text == "0" { Ok(0) } else { crate::app::tokens(text) }
 }

@@ -1,7 +1,7 @@
 //! `aperture compact` and `aperture uncompact`: whole turns folded, and a compaction taken back.
 
 use super::changing::{ChangeOptions, Said, change};
-use crate::cli::{CommandError, Env, ErrorKind};
+use crate::app::{CommandError, Env, ErrorKind};
 use crate::engine::amount;
 use crate::output::ChangeReport;
 use crate::workspace::Workspace;

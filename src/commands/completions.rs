@@ -1,6 +1,6 @@
 //! `aperture completions`: the completion script of a shell.
 
-use crate::cli::{self, CommandError};
+use crate::app::CommandError;
 use std::io::Write;
 
 /// Arguments of `completions`.
@@ -17,6 +17,6 @@ pub struct Arguments {
 /// Prints the script.
 pub fn run(arguments: &Arguments) -> Result<(), CommandError> {
     let mut script = Vec::new();
-    clap_complete::generate(arguments.shell, &mut cli::definition(), "aperture", &mut script);
+    clap_complete::generate(arguments.shell, &mut super::definition(), "aperture", &mut script);
     Ok(std::io::stdout().write_all(&script)?)
 }

@@ -1,7 +1,7 @@
 //! `aperture compress`: blocks to a shorter level.
 
 use super::changing::{ChangeOptions, Said, change, edit_price};
-use crate::cli::{CommandError, Env, ErrorKind};
+use crate::app::{CommandError, Env, ErrorKind};
 use crate::engine::{self, EditPrice, Selector};
 use crate::model::{BlockNumber, Level, OperationKind};
 use crate::output::{ChangeReport, amount, plural};
@@ -90,7 +90,7 @@ impl Budget {
 
 fn budget(text: &str) -> Result<Budget, String> {
     match text.strip_suffix('%').map(str::parse) {
-        None => crate::cli::tokens(text).map(Budget::Tokens),
+        None => crate::app::tokens(text).map(Budget::Tokens),
         Some(Ok(percent)) if percent > 0.0 && percent <= 100.0 => Ok(Budget::Percent(percent)),
         Some(_) => Err("a share of the window is written as 50%".to_owned()),
     }

@@ -1,7 +1,7 @@
 //! `aperture create`: a note at the end of a session.
 
 use super::changing::{ChangeOptions, Said, change, of_note};
-use crate::cli::{CommandError, Env, ErrorKind};
+use crate::app::{CommandError, Env, ErrorKind};
 use crate::output::ChangeReport;
 use crate::workspace::NOTE;
 use anyhow::anyhow;

@@ -1,6 +1,6 @@
 //! `aperture diff`: what the model sees differently.
 
-use crate::cli::{CommandError, Env, ErrorKind};
+use crate::app::{CommandError, Env, ErrorKind};
 use crate::engine;
 use crate::engine::diff::{BlockDifference, DiffKind};
 use crate::model::{Basis, BlockNumber, History, OperationId, Snapshot, TokenCount};

@@ -2,7 +2,7 @@
 
 use super::changing::{ChangeOptions, Said, change};
 use super::compress::level;
-use crate::cli::{CommandError, Env};
+use crate::app::{CommandError, Env};
 use crate::engine::Selector;
 use crate::model::{BlockNumber, Level};
 use crate::output::ChangeReport;

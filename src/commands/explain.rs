@@ -1,6 +1,6 @@
 //! `aperture explain`: why a block is in its state, what refers to it, and what would be left of it.
 
-use crate::cli::{CommandError, Env, ErrorKind};
+use crate::app::{CommandError, Env, ErrorKind};
 use crate::engine::{self, LevelKept, Selector, Subject};
 use crate::model::{Block, BlockNumber, History, Level, OperationKind};
 use crate::output::{BlockRow, Decision, Deed, ExplainReport};

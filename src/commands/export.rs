@@ -1,7 +1,7 @@
 //! `aperture export`: the originals and the log of a session as one file.
 
 use super::stored::stored;
-use crate::cli::{CommandError, Env, ErrorKind, files};
+use crate::app::{CommandError, Env, ErrorKind, files};
 use crate::output::ExportReport;
 use crate::workspace;
 use anyhow::{Context, anyhow};

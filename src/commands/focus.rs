@@ -2,7 +2,7 @@
 
 use super::changing::{ChangeOptions, Said, change};
 use super::pin::mark;
-use crate::cli::{CommandError, Env};
+use crate::app::{CommandError, Env};
 use crate::engine::Selector;
 use crate::model::{BlockNumber, MarkKind};
 use crate::output::ChangeReport;

@@ -1,6 +1,6 @@
 //! `aperture gc`: forgets what nobody needs any more.
 
-use crate::cli::{CommandError, Env};
+use crate::app::{CommandError, Env};
 use crate::engine::{Forgettable, forgettable};
 use crate::model::{History, Proposal, ProposalStatus};
 use crate::output::{ForgettableSession, GcReport};

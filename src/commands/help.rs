@@ -1,6 +1,7 @@
 //! `aperture help`: commands and topics.
 
-use crate::cli::{self, Cli, CommandError, ErrorKind};
+use crate::app::{CommandError, ErrorKind};
+use crate::commands::CommandLine;
 use anyhow::anyhow;
 use std::io::Write;
 
@@ -18,7 +19,7 @@ pub struct Arguments {
 /// Explains.
 pub fn run(arguments: &Arguments) -> Result<(), CommandError> {
     let topic = arguments.topic.as_deref();
-    let text = match topic.and_then(cli::topic) {
+    let text = match topic.and_then(super::topic) {
         Some(text) => text,
         None => of_command(topic)?,
     };
@@ -28,7 +29,7 @@ pub fn run(arguments: &Arguments) -> Result<(), CommandError> {
 /// The help of a command, or of the program: what `--help` says, which defines no more of the command line than it shows.
 fn of_command(name: Option<&str>) -> Result<String, CommandError> {
     let words = ["aperture"].into_iter().chain(name).chain(["--help"]);
-    match Cli::try_parse_from(words) {
+    match CommandLine::try_parse_from(words) {
         Err(help) if help.kind() == clap::error::ErrorKind::DisplayHelp => Ok(help.render().to_string()),
         _ => {
             let error = anyhow!("there is no command and no topic '{}'", name.unwrap_or_default());

@@ -1,6 +1,6 @@
 //! `aperture import`: the originals and the log of a session from an export.
 
-use crate::cli::{CommandError, Env, ErrorKind};
+use crate::app::{CommandError, Env, ErrorKind};
 use crate::fsio::read_range;
 use crate::model::Address;
 use crate::output::{ImportReport, plural, session_name};

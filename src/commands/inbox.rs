@@ -1,7 +1,7 @@
 //! `aperture inbox`, `approve` and `deny`: what the model asked for and the user decides.
 
 use super::proposing::{Decision, follow, outcome, shown};
-use crate::cli::{CommandError, Env, ErrorKind};
+use crate::app::{CommandError, Env, ErrorKind};
 use crate::engine::model_commands::{ModelCommand, Named, read};
 use crate::model::{Proposal, ProposalNumber, ProposalStatus};
 use crate::output::{ChangeReport, InboxReport, InboxRow, ObeyReport, ObeyedCommand};

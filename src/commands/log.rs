@@ -1,6 +1,6 @@
 //! `aperture log`: what was done to a session.
 
-use crate::cli::{CommandError, Env};
+use crate::app::{CommandError, Env};
 use crate::output::{LogReport, LogRow, TurnDeeds};
 
 /// Arguments of `log`.

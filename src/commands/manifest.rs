@@ -1,7 +1,7 @@
 //! `aperture manifest`: the context manifest.
 
 use super::{compress, diff};
-use crate::cli::{CommandError, Env, ErrorKind};
+use crate::app::{CommandError, Env, ErrorKind};
 use crate::engine::{self, Advice, Forecast, Suggestion};
 use crate::output::{DiffReport, ManifestReport, Tier};
 use crate::workspace::Workspace;

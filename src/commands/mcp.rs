@@ -1,7 +1,5 @@
 //! `aperture mcp`: the commands as tools for a model.
 
-use crate::cli::{CommandError, Env};
-
 /// Arguments of `mcp`.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:
@@ -15,8 +13,3 @@ Started by a client, such as Claude Code by its .mcp.json:
 It speaks the protocol on standard input and output, and ends with exit code 0 when the client is gone.
 What changes a session is written to its file; a client that has it open sees that after /resume.")]
 pub struct Arguments {}
-
-/// Serves until the client is gone.
-pub fn run(env: &Env, _: &Arguments) -> Result<(), CommandError> {
-    crate::mcp::serve(env)
-}

@@ -9,6 +9,7 @@ pub mod compact;
 pub mod completions;
 pub mod compress;
 pub mod create;
+mod deferred;
 pub mod diff;
 pub mod expand;
 pub mod explain;
@@ -32,6 +33,7 @@ pub mod recall;
 pub mod redact;
 pub mod redo;
 mod reported;
+mod request;
 pub mod restore;
 pub mod sessions;
 pub mod show;
@@ -40,6 +42,7 @@ pub mod status;
 pub mod statusline;
 mod stored;
 pub mod summary;
+mod topics;
 pub mod transcript;
 pub mod undo;
 pub mod update;
@@ -47,110 +50,114 @@ pub mod util;
 pub mod verify;
 pub mod watch;
 
-use crate::cli::{Answer, Command, CommandError, Env, ErrorKind};
+use crate::app::{Answer, CommandError, Env, ErrorKind};
+pub use request::{CommandLine, Request, definition};
+pub use topics::topic;
+
 use crate::output::ChangeReport;
 use anyhow::anyhow;
 
-/// Runs a command; without one, `status`.
+/// Executes a request and prints its report; without one, that of `status`.
 ///
 /// # Errors
 ///
-/// Those of the command.
-pub fn run(env: &Env, command: Option<Command>) -> Result<(), CommandError> {
-    let Some(command) = command else { return status::run(env, &status::Arguments::default()) };
-    match &command {
-        Command::Manifest(arguments) => manifest::run(env, arguments),
-        Command::Sessions(arguments) => sessions::run(env, arguments),
-        Command::Status(arguments) => status::run(env, arguments),
-        Command::Summary(arguments) => summary::run(env, arguments),
-        Command::Blocks(arguments) => blocks::run(env, arguments),
-        Command::Show(arguments) => show::run(env, arguments),
-        Command::Explain(arguments) => explain::run(env, arguments),
-        Command::Transcript(arguments) => transcript::run(env, arguments),
-        Command::Recall(arguments) if !arguments.changes() => recall::run(env, arguments),
-        Command::Diff(arguments) => diff::run(env, arguments),
-        Command::Inbox(arguments) => inbox::run(env, arguments),
-        Command::Approve(arguments) => inbox::run_approve(env, arguments),
-        Command::Deny(arguments) => inbox::run_deny(env, arguments),
-        Command::Log(arguments) => log::run(env, arguments),
-        Command::Obey(arguments) => obey::run(env, arguments),
-        Command::Snapshot(arguments) => snapshot::run(env, arguments),
-        Command::Preset(arguments) => preset::run(env, arguments),
-        Command::Watch(arguments) => watch::run(env, arguments),
-        Command::Check(arguments) => check::run(env, arguments),
-        Command::Verify(arguments) => verify::run(env, arguments),
-        Command::Gc(arguments) => gc::run(env, arguments),
-        Command::Export(arguments) => export::run(env, arguments),
-        Command::Import(arguments) => import::run(env, arguments),
-        Command::Install(arguments) => install::run(env, arguments),
-        Command::Uninstall(arguments) => install::run_uninstall(env, arguments),
-        Command::GitHook(arguments) => git_hook::run(env, arguments),
-        Command::Mcp(arguments) => mcp::run(env, arguments),
-        Command::Hook(arguments) => hook::run(env, arguments),
-        Command::Statusline(arguments) => statusline::run(env, arguments),
-        Command::Help(arguments) => help::run(arguments),
-        Command::Completions(arguments) => completions::run(arguments),
-        Command::Util(arguments) => util::run(env, arguments),
+/// Those of the request.
+pub fn run(env: &Env, request: Option<Request>) -> Result<(), CommandError> {
+    let Some(request) = request else { return status::run(env, &status::Arguments::default()) };
+    match &request {
+        Request::Manifest(arguments) => manifest::run(env, arguments),
+        Request::Sessions(arguments) => sessions::run(env, arguments),
+        Request::Status(arguments) => status::run(env, arguments),
+        Request::Summary(arguments) => summary::run(env, arguments),
+        Request::Blocks(arguments) => blocks::run(env, arguments),
+        Request::Show(arguments) => show::run(env, arguments),
+        Request::Explain(arguments) => explain::run(env, arguments),
+        Request::Transcript(arguments) => transcript::run(env, arguments),
+        Request::Recall(arguments) if !arguments.changes() => recall::run(env, arguments),
+        Request::Diff(arguments) => diff::run(env, arguments),
+        Request::Inbox(arguments) => inbox::run(env, arguments),
+        Request::Approve(arguments) => inbox::run_approve(env, arguments),
+        Request::Deny(arguments) => inbox::run_deny(env, arguments),
+        Request::Log(arguments) => log::run(env, arguments),
+        Request::Obey(arguments) => obey::run(env, arguments),
+        Request::Snapshot(arguments) => snapshot::run(env, arguments),
+        Request::Preset(arguments) => preset::run(env, arguments),
+        Request::Watch(arguments) => watch::run(env, arguments),
+        Request::Check(arguments) => check::run(env, arguments),
+        Request::Verify(arguments) => verify::run(env, arguments),
+        Request::Gc(arguments) => gc::run(env, arguments),
+        Request::Export(arguments) => export::run(env, arguments),
+        Request::Import(arguments) => import::run(env, arguments),
+        Request::Install(arguments) => install::run(env, arguments),
+        Request::Uninstall(arguments) => install::run_uninstall(env, arguments),
+        Request::GitHook(arguments) => git_hook::run(env, arguments),
+        Request::Hook(arguments) => hook::run(env, arguments),
+        Request::Statusline(arguments) => statusline::run(env, arguments),
+        // The program itself answers these: they need no session, or a server.
+        Request::Help(_) | Request::Completions(_) | Request::Mcp(_) => {
+            Err(CommandError::new(ErrorKind::Internal, anyhow!("internal error: command has no handler")))
+        }
+        Request::Util(arguments) => util::run(env, arguments),
         // Each by its name, so that a new one is forgotten nowhere.
-        Command::Compress(_)
-        | Command::Expand(_)
-        | Command::Archive(_)
-        | Command::Recall(_)
-        | Command::Pin(_)
-        | Command::Unpin(_)
-        | Command::Focus(_)
-        | Command::Unfocus(_)
-        | Command::Update(_)
-        | Command::Create(_)
-        | Command::Compact(_)
-        | Command::Uncompact(_)
-        | Command::Restore(_)
-        | Command::Redact(_)
-        | Command::Undo(_)
-        | Command::Redo(_) => {
-            let forgotten = || CommandError::new(ErrorKind::Internal, anyhow!("nobody carries this command out"));
-            env.print(&change(env, &command).ok_or_else(forgotten)??)
+        Request::Compress(_)
+        | Request::Expand(_)
+        | Request::Archive(_)
+        | Request::Recall(_)
+        | Request::Pin(_)
+        | Request::Unpin(_)
+        | Request::Focus(_)
+        | Request::Unfocus(_)
+        | Request::Update(_)
+        | Request::Create(_)
+        | Request::Compact(_)
+        | Request::Uncompact(_)
+        | Request::Restore(_)
+        | Request::Redact(_)
+        | Request::Undo(_)
+        | Request::Redo(_) => {
+            let forgotten = || CommandError::new(ErrorKind::Internal, anyhow!("internal error: command has no handler"));
+            env.print(&change(env, &request).ok_or_else(forgotten)??)
         }
     }
 }
 
-/// What a command that only reads has to say; none for any other command, and for those that are not about one session.
-pub fn read(env: &Env, command: &Command) -> Option<Result<Answer, CommandError>> {
-    Some(match command {
-        Command::Manifest(arguments) => match &arguments.since {
+/// Executes a request that only reads one session; `None` for any other request.
+pub fn read(env: &Env, request: &Request) -> Option<Result<Answer, CommandError>> {
+    Some(match request {
+        Request::Manifest(arguments) => match &arguments.since {
             Some(point) => manifest::since(env, None, point).map(|report| env.answer(&report)),
             None => manifest::report(env, arguments).map(|report| env.answer(&report)),
         },
-        Command::Summary(arguments) => summary::report(env, arguments).map(|report| env.answer(&report)),
-        Command::Blocks(arguments) => blocks::report(env, arguments).map(|report| env.answer(&report)),
-        Command::Show(arguments) => show::report(env, arguments).map(|report| env.answer(&report)),
-        Command::Explain(arguments) => explain::report(env, arguments).map(|report| env.answer(&report)),
-        Command::Recall(arguments) if !arguments.changes() => recall::report(env, arguments).map(|report| env.answer(&report)),
-        Command::Diff(arguments) => diff::report(env, arguments).map(|report| env.answer(&report)),
-        Command::Log(arguments) => log::report(env, arguments).map(|report| env.answer(&report)),
+        Request::Summary(arguments) => summary::report(env, arguments).map(|report| env.answer(&report)),
+        Request::Blocks(arguments) => blocks::report(env, arguments).map(|report| env.answer(&report)),
+        Request::Show(arguments) => show::report(env, arguments).map(|report| env.answer(&report)),
+        Request::Explain(arguments) => explain::report(env, arguments).map(|report| env.answer(&report)),
+        Request::Recall(arguments) if !arguments.changes() => recall::report(env, arguments).map(|report| env.answer(&report)),
+        Request::Diff(arguments) => diff::report(env, arguments).map(|report| env.answer(&report)),
+        Request::Log(arguments) => log::report(env, arguments).map(|report| env.answer(&report)),
         _ => return None,
     })
 }
 
-/// Carries out a command that changes a session, and returns what that did; none for a command that only reads.
-pub fn change(env: &Env, command: &Command) -> Option<Result<ChangeReport, CommandError>> {
-    Some(match command {
-        Command::Compress(arguments) => compress::run(env, arguments),
-        Command::Expand(arguments) => expand::run(env, arguments),
-        Command::Archive(arguments) => archive::run(env, arguments),
-        Command::Recall(arguments) if arguments.changes() => recall::bring_back(env, arguments),
-        Command::Pin(arguments) => pin::run(env, arguments),
-        Command::Unpin(arguments) => pin::run_unpin(env, arguments),
-        Command::Focus(arguments) => focus::run(env, arguments),
-        Command::Unfocus(arguments) => focus::run_unfocus(env, arguments),
-        Command::Update(arguments) => update::run(env, arguments),
-        Command::Create(arguments) => create::run(env, arguments),
-        Command::Compact(arguments) => compact::run(env, arguments),
-        Command::Uncompact(arguments) => compact::run_uncompact(env, arguments),
-        Command::Restore(arguments) => restore::run(env, arguments),
-        Command::Redact(arguments) => redact::run(env, arguments),
-        Command::Undo(arguments) => undo::run(env, arguments),
-        Command::Redo(arguments) => redo::run(env, arguments),
+/// Executes a request that changes a session; `None` for any other request.
+pub fn change(env: &Env, request: &Request) -> Option<Result<ChangeReport, CommandError>> {
+    Some(match request {
+        Request::Compress(arguments) => compress::run(env, arguments),
+        Request::Expand(arguments) => expand::run(env, arguments),
+        Request::Archive(arguments) => archive::run(env, arguments),
+        Request::Recall(arguments) if arguments.changes() => recall::bring_back(env, arguments),
+        Request::Pin(arguments) => pin::run(env, arguments),
+        Request::Unpin(arguments) => pin::run_unpin(env, arguments),
+        Request::Focus(arguments) => focus::run(env, arguments),
+        Request::Unfocus(arguments) => focus::run_unfocus(env, arguments),
+        Request::Update(arguments) => update::run(env, arguments),
+        Request::Create(arguments) => create::run(env, arguments),
+        Request::Compact(arguments) => compact::run(env, arguments),
+        Request::Uncompact(arguments) => compact::run_uncompact(env, arguments),
+        Request::Restore(arguments) => restore::run(env, arguments),
+        Request::Redact(arguments) => redact::run(env, arguments),
+        Request::Undo(arguments) => undo::run(env, arguments),
+        Request::Redo(arguments) => redo::run(env, arguments),
         _ => return None,
     })
 }

@@ -2,7 +2,7 @@
 
 use super::proposing::{ModelText, Written, decide, follow, outcome, shown, texts};
 use super::reported;
-use crate::cli::{CommandError, Env};
+use crate::app::{CommandError, Env};
 use crate::model::{CommandPlace, Proposal, ProposalNumber, ProposalStatus};
 use crate::output::{ChangeReport, ObeyReport, ObeyedCommand, TellReport};
 use crate::store::{Outcome, SessionKey, Store};

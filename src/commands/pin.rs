@@ -1,7 +1,7 @@
 //! `aperture pin` and `aperture unpin`: blocks that stay as they are.
 
 use super::changing::{ChangeOptions, Said, change};
-use crate::cli::{CommandError, Env};
+use crate::app::{CommandError, Env};
 use crate::engine::Selector;
 use crate::model::{BlockNumber, MarkKind, Pin};
 use crate::output::ChangeReport;

@@ -1,6 +1,6 @@
 //! `aperture preset`: how much of what is old stays.
 
-use crate::cli::{CommandError, Env, ErrorKind, PROJECT_FILE, files};
+use crate::app::{CommandError, Env, ErrorKind, PROJECT_FILE, files};
 use crate::engine::{self, PRESETS};
 use crate::output::{PresetReport, PresetRow};
 use anyhow::{Context, anyhow};

@@ -2,7 +2,8 @@
 
 use super::changing::{ChangeOptions, is_live};
 use super::{archive, compress, create, expand, focus, pin, recall, update};
-use crate::cli::{Command, CommandError, Env, ErrorKind};
+use crate::app::{CommandError, Env, ErrorKind};
+use crate::commands::Request;
 use crate::engine::model_commands::{Malformed, ModelCommand, Named, find, ranges, resolve};
 use crate::engine::{self, Permission, Selector};
 use crate::model::{
@@ -317,30 +318,30 @@ fn belongs_in_place(env: &Env, found: Found, blocks: &str) -> Result<bool, Comma
 }
 
 /// The command of the user that does the same.
-fn as_asked(command: &ModelCommand, options: ChangeOptions, in_place: bool) -> Command {
+fn as_asked(command: &ModelCommand, options: ChangeOptions, in_place: bool) -> Request {
     let selector = command.selector();
     match command.verb {
         Verb::Expand => {
             let level = command.level.filter(|level| *level != Level::Original);
-            Command::Expand(expand::Arguments { selector, level, options })
+            Request::Expand(expand::Arguments { selector, level, options })
         }
         Verb::Recall => {
             let mut arguments = recalled(command, options);
             (arguments.restore, arguments.inject) = (in_place, !in_place);
-            Command::Recall(arguments)
+            Request::Recall(arguments)
         }
-        Verb::Compress => Command::Compress(compress::Arguments::of(selector, command.level, options)),
-        Verb::Archive => Command::Archive(archive::Arguments { selector, reason: command.reason.clone(), options }),
+        Verb::Compress => Request::Compress(compress::Arguments::of(selector, command.level, options)),
+        Verb::Archive => Request::Archive(archive::Arguments { selector, reason: command.reason.clone(), options }),
         Verb::Pin => {
             let (top, bottom) = (command.pin == Pin::Top, command.pin == Pin::Bottom);
-            Command::Pin(pin::Arguments { selector, top, bottom, options })
+            Request::Pin(pin::Arguments { selector, top, bottom, options })
         }
-        Verb::Unpin => Command::Unpin(pin::UnpinArguments { selector, options }),
+        Verb::Unpin => Request::Unpin(pin::UnpinArguments { selector, options }),
         // What the user selected stays selected.
-        Verb::Focus => Command::Focus(focus::Arguments { selector, add: true, options }),
-        Verb::Unfocus => Command::Unfocus(focus::UnfocusArguments { selector, options }),
-        Verb::Update => Command::Update(update::Arguments { selector, text: command.text.clone(), options }),
-        Verb::Create => Command::Create(create::Arguments { text: command.text.clone(), options }),
+        Verb::Focus => Request::Focus(focus::Arguments { selector, add: true, options }),
+        Verb::Unfocus => Request::Unfocus(focus::UnfocusArguments { selector, options }),
+        Verb::Update => Request::Update(update::Arguments { selector, text: command.text.clone(), options }),
+        Verb::Create => Request::Create(create::Arguments { text: command.text.clone(), options }),
     }
 }
 

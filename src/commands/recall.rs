@@ -1,7 +1,7 @@
 //! `aperture recall`: what left the model's sight, searched and brought back.
 
 use super::changing::{ChangeOptions, Said, change, of_note};
-use crate::cli::{CommandError, Env, ErrorKind};
+use crate::app::{CommandError, Env, ErrorKind};
 use crate::engine::recall::{Document, answer, rank};
 use crate::engine::{Selector, label, mask};
 use crate::model::{Block, BlockNumber, History, Level, Zone};
@@ -29,7 +29,7 @@ pub struct Arguments {
     /// Blocks, by a selector, or a query
     query: String,
     /// Tokens that are printed, at most
-    #[arg(long, value_name = "TOKENS", value_parser = crate::cli::tokens, default_value = MOST_TOKENS)]
+    #[arg(long, value_name = "TOKENS", value_parser = crate::app::tokens, default_value = MOST_TOKENS)]
     max_tokens: u64,
     /// In every session of this project, also those whose file is gone
     #[arg(long, conflicts_with_all = ["all", "restore"])]
@@ -62,7 +62,7 @@ const MOST_TOKENS: &str = "2k";
 impl Arguments {
     /// Those that look for blocks or words in this session.
     pub fn of(query: String, options: ChangeOptions) -> Arguments {
-        let max_tokens = crate::cli::tokens(MOST_TOKENS).unwrap_or_default();
+        let max_tokens = crate::app::tokens(MOST_TOKENS).unwrap_or_default();
         Arguments { query, max_tokens, project: false, all: false, restore: false, inject: false, options }
     }
 

@@ -1,7 +1,7 @@
 //! `aperture redact`: takes credentials out of a session.
 
 use super::changing::{ChangeOptions, Said, change};
-use crate::cli::{CommandError, Env};
+use crate::app::{CommandError, Env};
 use crate::engine::{self, Selector};
 use crate::model::{BlockNumber, LoggedEdit, Slot};
 use crate::output::{ChangeReport, plural};

@@ -2,7 +2,7 @@
 
 use super::changing::ChangeOptions;
 use super::undo::invert;
-use crate::cli::{CommandError, Env};
+use crate::app::{CommandError, Env};
 use crate::model::{OperationId, OperationKind};
 use crate::output::ChangeReport;
 

@@ -4,7 +4,7 @@
 //! that each is carried out once, whichever came first.
 
 use super::proposing::{ModelText, Written, trimmed};
-use crate::cli::{CommandError, Env, wait};
+use crate::app::{CommandError, Env, wait};
 use crate::engine::model_commands::{find, read};
 use crate::model::{
     BlockKind, BlockNumber, CommandPlace, Key, MessageId, Proposal, ProposalNumber, ProposalStatus, ReportedMessage, Row,

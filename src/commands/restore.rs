@@ -3,7 +3,7 @@
 use super::changing::{ChangeOptions, Said, change};
 use super::diff::point;
 use super::undo::inexact;
-use crate::cli::{CommandError, Env};
+use crate::app::{CommandError, Env};
 use crate::output::ChangeReport;
 
 /// Arguments of `restore`.

@@ -1,6 +1,6 @@
 //! `aperture sessions`: all sessions on this machine.
 
-use crate::cli::{CommandError, Env};
+use crate::app::{CommandError, Env};
 use crate::engine;
 use crate::output::{SessionRow, SessionsReport};
 use crate::workspace::{self, Listed, Project};

@@ -1,6 +1,6 @@
 //! `aperture show`: the content of blocks.
 
-use crate::cli::{CommandError, Env, ErrorKind};
+use crate::app::{CommandError, Env, ErrorKind};
 use crate::engine::Selector;
 use crate::output::{BlockRow, ShowReport, ShownBlock};
 use anyhow::anyhow;

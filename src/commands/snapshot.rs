@@ -1,7 +1,7 @@
 //! `aperture snapshot`: named points in the log.
 
 use super::changing::{ChangeOptions, open, open_as_wanted};
-use crate::cli::{CommandError, Env, ErrorKind};
+use crate::app::{CommandError, Env, ErrorKind};
 use crate::engine;
 use crate::model::{History, Snapshot};
 use crate::output::{SnapshotReport, SnapshotRow};

@@ -1,7 +1,7 @@
 //! `aperture status`: one screen about a session.
 
 use super::manifest;
-use crate::cli::{CommandError, Env};
+use crate::app::{CommandError, Env};
 use crate::engine::{self, Reading, Suggestion};
 use crate::model::{Event, Zone};
 use crate::output::{Share, StatusReport};

@@ -1,6 +1,6 @@
 //! `aperture statusline`: one line about a session, for the client that has it open.
 
-use crate::cli::{CommandError, Env};
+use crate::app::{CommandError, Env};
 use crate::commands::inbox;
 use crate::model::TokenCount;
 use crate::output::{StatusLineReport, Style};

@@ -1,6 +1,6 @@
 //! Which session of the store the user means: also one whose file is gone.
 
-use crate::cli::{CommandError, Env, ErrorKind};
+use crate::app::{CommandError, Env, ErrorKind};
 use crate::store::{Store, StoredSession};
 use anyhow::anyhow;
 

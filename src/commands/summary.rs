@@ -1,7 +1,7 @@
 //! `aperture summary`: a session and its turns in short.
 
 use super::status;
-use crate::cli::{CommandError, Env, ErrorKind};
+use crate::app::{CommandError, Env, ErrorKind};
 use crate::engine::summary::{Contents, PointKind, is_reply, needed, summarize};
 use crate::engine::{Reading, plural};
 use crate::model::{Block, BlockNumber, Role};

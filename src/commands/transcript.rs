@@ -1,6 +1,6 @@
 //! `aperture transcript`: the conversation as the model would see it.
 
-use crate::cli::{CommandError, Env};
+use crate::app::{CommandError, Env};
 use crate::model::{Block, BlockKind, BlockNumber, Level, Role, TokenCount};
 use crate::output::{MessageText, PartText, TranscriptReport, TranscriptStyle};
 use crate::provider::{Part, Source};

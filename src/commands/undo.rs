@@ -1,7 +1,7 @@
 //! `aperture undo`: undoes an operation.
 
 use super::changing::{ChangeOptions, Said, change};
-use crate::cli::{CommandError, Env, ErrorKind};
+use crate::app::{CommandError, Env, ErrorKind};
 use crate::model::{History, Operation, OperationId, OperationKind};
 use crate::output::ChangeReport;
 use crate::workspace::{Inexact, Undone};

@@ -1,7 +1,7 @@
 //! `aperture update`: another text in the place of a block.
 
 use super::changing::{ChangeOptions, Said, change, inherited};
-use crate::cli::{CommandError, Env, ErrorKind};
+use crate::app::{CommandError, Env, ErrorKind};
 use crate::engine::Selector;
 use crate::model::{BlockKind, Level};
 use crate::output::ChangeReport;

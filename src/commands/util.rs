@@ -1,6 +1,6 @@
 //! `aperture util`: measurements for developers of aperture, not part of its promise.
 
-use crate::cli::{CommandError, Env, ErrorKind};
+use crate::app::{CommandError, Env, ErrorKind};
 use crate::engine;
 use crate::model::{BlockNumber, History, Level, OperationKind};
 use crate::output::{AccuracyReport, AccuracyRow, PlaceholdersReport};

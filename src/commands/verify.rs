@@ -1,7 +1,7 @@
 //! `aperture verify`: the store and the sessions against each other.
 
 use super::stored::stored;
-use crate::cli::{CommandError, Env, ErrorKind};
+use crate::app::{CommandError, Env, ErrorKind};
 use crate::model::Address;
 use crate::output::{Finding, FindingKind, VerifiedSession, VerifyReport, WayBackKind};
 use crate::store::{Store, StoredSession};

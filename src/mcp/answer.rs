@@ -1,6 +1,6 @@
 //! An answer within a budget of tokens.
 
-use crate::cli::CommandError;
+use crate::app::CommandError;
 use crate::engine::tokens::BYTES_PER_TOKEN;
 use crate::engine::{amount, mask, o200k, unit};
 

@@ -1,7 +1,8 @@
 //! A call of a tool, read from its arguments: a command, and how its answer is to be given.
 
 use super::tools::{DEFAULT_TOKENS, Effect, Kind, MOST_TOKENS, Parameter, Place, Tool};
-use crate::cli::{Cli, Command, CommandError, ErrorKind};
+use crate::app::{CommandError, ErrorKind};
+use crate::commands::{CommandLine, Request};
 use crate::model::quoted;
 use anyhow::{Context, anyhow};
 use serde_json::{Map, Value};
@@ -14,7 +15,7 @@ const LONGEST: usize = 1 << 20;
 #[derive(Debug)]
 pub struct Call {
     /// The command.
-    pub command: Command,
+    pub request: Request,
     /// The same as a person would type it, for the log.
     pub line: String,
     /// The session that it names.
@@ -81,10 +82,11 @@ pub fn read(tool: &Tool, arguments: &Map<String, Value>) -> Result<Call, Command
     let options = options.iter().map(|(name, value)| value.map_or(format!("--{name}"), |value| format!("--{name}={value}")));
     let words = ["aperture", tool.name].map(str::to_owned).into_iter().chain(options).chain(["--".to_owned()]);
     let words = words.chain(positions.into_iter().map(str::to_owned));
-    let command = Cli::try_parse_from(words).map(|cli| cli.command).map_err(|error| wrong(anyhow!(first_line(&error))))?;
+    let command =
+        CommandLine::try_parse_from(words).map(|line| line.request).map_err(|error| wrong(anyhow!(first_line(&error))))?;
     let number = |name: &str| given.get(name).and_then(|text| text.parse::<usize>().ok());
     Ok(Call {
-        command: command.ok_or_else(|| wrong(anyhow!("there is no such command")))?,
+        request: command.ok_or_else(|| wrong(anyhow!("there is no such command")))?,
         line,
         session: given.get("session").cloned(),
         max_tokens: number("max_tokens").unwrap_or(DEFAULT_TOKENS).min(MOST_TOKENS),

@@ -10,7 +10,7 @@ mod session;
 mod tools;
 mod wire;
 
-use crate::cli::{CommandError, Env, ErrorKind};
+use crate::app::{CommandError, Env, ErrorKind};
 use anyhow::Context;
 use rmcp::ServiceExt;
 use rmcp::service::ServerInitializeError;

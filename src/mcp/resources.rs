@@ -1,7 +1,7 @@
 //! What a client can attach by its address: the manifest of a session, and blocks.
 
 use super::tools::Tool;
-use crate::cli::{Client, Env};
+use crate::app::{Client, Env};
 use crate::workspace::{self, Listed, Project};
 use rmcp::model::{Resource, ResourceTemplate};
 use serde_json::{Map, Value, json};

@@ -3,8 +3,9 @@
 use super::call::{self, Call};
 use super::tools::{Effect, TOOLS, Tool};
 use super::{answer, resources, session};
-use crate::cli::{Answer, Client, Command, CommandError, Env, ErrorKind};
+use crate::app::{Answer, Client, CommandError, Env, ErrorKind};
 use crate::commands;
+use crate::commands::Request;
 use crate::commands::ask::{Asked, ask};
 use crate::engine::mask;
 use crate::model::Actor;
@@ -92,12 +93,12 @@ impl Server {
         // The log keeps the command, and is shown.
         let mut env = env.on(&found.path, &format!("mcp: {}", mask(&call.line)));
         env.actor = Actor::Model;
-        if let Some(answer) = commands::read(&env, &call.command) {
+        if let Some(answer) = commands::read(&env, &call.request) {
             let answer = answer?;
             return Ok(Body::of(String::new(), answer));
         }
         let only_said = |text: String| Ok(Body { before: String::new(), text, json: String::new() });
-        let change = match ask(&env, &call.command, call.dry_run)? {
+        let change = match ask(&env, &call.request, call.dry_run)? {
             Asked::Done(change) => change,
             Asked::Told => {
                 return only_said(
@@ -110,7 +111,7 @@ impl Server {
         };
         let answer = env.answer(&*change);
         // Who brings blocks back wants to read them, and sees the window as it was for now.
-        if let (Command::Expand(arguments), false) = (&call.command, change.dry_run) {
+        if let (Request::Expand(arguments), false) = (&call.request, change.dry_run) {
             let content = commands::show::content(&env, arguments.selector())?;
             let before = answer.text.into_string() + "\n";
             return Ok(Body::of(before, Answer { text: env.answer(&content).text, json: answer.json }));

@@ -1,6 +1,6 @@
 //! Which session a call is about.
 
-use crate::cli::{Client, CommandError, Env};
+use crate::app::{Client, CommandError, Env};
 use crate::workspace::{self, Found};
 use rmcp::service::{RequestContext, RoleServer};
 use std::path::PathBuf;

@@ -2,7 +2,7 @@
 //! the command lines and paths in documents and help texts. `UPDATE_EXPECT=1 cargo test` refreshes what is generated.
 
 use crate::sandbox::{Sandbox, repository};
-use aperture::cli::{Cli, definition, topic};
+use aperture::commands::{CommandLine, definition, topic};
 use clap::error::ErrorKind;
 use clap::{Command, ValueEnum};
 use clap_complete::{Generator, Shell};
@@ -140,7 +140,7 @@ fn arguments(line: &str) -> Option<Vec<String>> {
 
 /// Why a command line cannot be used, if so.
 fn fault(words: &[String]) -> Option<String> {
-    let error = match Cli::try_parse_from(words) {
+    let error = match CommandLine::try_parse_from(words) {
         Ok(_) => return None,
         Err(error) if !error.use_stderr() => return None,
         // A command that is spoken of, not run.
@@ -186,7 +186,7 @@ fn documents_name_commands_that_exist() {
 
 #[test]
 fn examples_in_help_texts_can_be_run() {
-    let mut root = Cli::command();
+    let mut root = CommandLine::command();
     root.build();
     let mut faults = Vec::new();
     let mut examples = 0;

@@ -187,7 +187,7 @@ fn nothing_that_is_planted_leaves_by_any_command() {
     assert!(plants.iter().all(|plant| raw.contains(&plant.value)) && raw.contains(HOSTILE));
     let raw = sandbox.command(&["transcript", "--raw", "--all"]).output().unwrap();
     assert!(String::from_utf8(raw.stdout).unwrap().contains(&plants[1].value));
-    let commands: Vec<clap::Command> = aperture::cli::definition().get_subcommands().cloned().collect();
+    let commands: Vec<clap::Command> = aperture::commands::definition().get_subcommands().cloned().collect();
     assert!(commands.len() > 40);
     for command in &commands {
         for line in lines(command) {

@@ -14,9 +14,10 @@ const LAYERS: &[(&str, &[&str])] = &[
     ("store", &["model", "provider", "fsio"]),
     ("workspace", &["model", "engine", "provider", "store", "fsio"]),
     ("output", &["model", "engine"]),
-    ("commands", &["model", "engine", "provider", "store", "fsio", "workspace", "output", "cli", "mcp"]),
-    ("mcp", &["model", "engine", "workspace", "output", "commands", "cli"]),
-    ("cli", &["model", "engine", "provider", "store", "fsio", "workspace", "output", "commands"]),
+    ("app", &["model", "engine", "provider", "store", "fsio", "workspace", "output"]),
+    ("commands", &["model", "engine", "provider", "store", "fsio", "workspace", "output", "app"]),
+    ("mcp", &["model", "engine", "workspace", "output", "app", "commands"]),
+    ("cli", &["model", "output", "app", "commands", "mcp"]),
 ];
 
 fn sources(directory: &Path, found: &mut Vec<PathBuf>) {
@@ -114,6 +115,14 @@ fn every_layer_names_only_those_below_it() {
         }
     }
     assert!(faults.is_empty(), "{}", faults.into_iter().collect::<Vec<_>>().join("\n"));
+}
+
+#[test]
+fn no_layer_names_one_above_it() {
+    for (place, (layer, allowed)) in LAYERS.iter().enumerate() {
+        let above = LAYERS[place..].iter().filter(|(other, _)| allowed.contains(other));
+        assert_eq!(above.map(|(other, _)| *other).collect::<Vec<_>>(), [""; 0], "{layer} names a layer that can name it");
+    }
 }
 
 #[test]

@@ -1,7 +1,7 @@
 //! The client is about to put a summary in the place of the conversation.
 
 use super::Payload;
-use crate::cli::{CommandError, Env};
+use crate::app::{CommandError, Env};
 use crate::commands::snapshot;
 use crate::model::Zone;
 use crate::output::HookReport;

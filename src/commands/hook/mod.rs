@@ -10,7 +10,7 @@ mod start;
 mod stop;
 mod told;
 
-use crate::cli::{CommandError, Env, ErrorKind};
+use crate::app::{CommandError, Env, ErrorKind};
 use crate::engine::label;
 use crate::model::{Block, Pin};
 use crate::output::HookReport;

@@ -1,7 +1,7 @@
 //! The user sends a prompt.
 
 use super::{Payload, told};
-use crate::cli::{CommandError, Env};
+use crate::app::{CommandError, Env};
 use crate::commands::{manifest, obey};
 use crate::engine::{Reading, label};
 use crate::model::{Actor, MarkKind, Operation, Role};

@@ -1,7 +1,7 @@
 //! A tool has answered, and the model has not seen it yet.
 
 use super::Payload;
-use crate::cli::{CommandError, Env, files};
+use crate::app::{CommandError, Env, files};
 use crate::engine::tokens::estimate;
 use crate::engine::{self, Context, Need, Reducible};
 use crate::model::{Basis, Block, BlockKind, Level, Role, TokenCount, Tool, ToolVerb};

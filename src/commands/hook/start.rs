@@ -1,7 +1,7 @@
 //! A session begins, is resumed, or goes on after a compaction.
 
 use super::{Payload, told};
-use crate::cli::{CommandError, Env};
+use crate::app::{CommandError, Env};
 use crate::commands::{manifest, obey, summary};
 use crate::engine::Reading;
 use crate::model::{RowKind, Zone};

@@ -1,7 +1,7 @@
 //! The model is done, or the session ends.
 
 use super::Payload;
-use crate::cli::{CommandError, Env};
+use crate::app::{CommandError, Env};
 use crate::commands::obey;
 use crate::output::HookReport;
 

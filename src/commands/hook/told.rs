@@ -1,6 +1,6 @@
 //! Decides by the store and the window, never by the words of a block, if the model has received the manifest.
 
-use crate::cli::{CommandError, Env};
+use crate::app::{CommandError, Env};
 use crate::model::{Key, RowKind, Session, Zone};
 use crate::workspace::Workspace;
 

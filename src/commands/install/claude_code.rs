@@ -1,7 +1,7 @@
 //! `aperture install claude-code` and `uninstall claude-code`: aperture within Claude Code.
 
 use super::made::Made;
-use crate::cli::{CommandError, Env, ErrorKind, files};
+use crate::app::{CommandError, Env, ErrorKind, files};
 use crate::commands::hook;
 use crate::output::{FileChange, InstallReport};
 use crate::provider::EditError;

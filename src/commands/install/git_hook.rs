@@ -1,6 +1,6 @@
 //! `aperture install git-hook` and `uninstall git-hook`: aperture within the hooks of git.
 
-use crate::cli::{CommandError, Env, ErrorKind, files};
+use crate::app::{CommandError, Env, ErrorKind, files};
 use crate::engine::{GitHook, with_hook, without_hook};
 use crate::output::{GitHooksReport, InstalledHook};
 use anyhow::{Context, anyhow};

@@ -1,6 +1,6 @@
 //! The files and directories that `install` made, kept beside the store: only these does `uninstall` remove.
 
-use crate::cli::{CommandError, Env, ErrorKind, files};
+use crate::app::{CommandError, Env, ErrorKind, files};
 use anyhow::Context;
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};

@@ -4,7 +4,7 @@ mod claude_code;
 mod git_hook;
 mod made;
 
-use crate::cli::{CommandError, Env};
+use crate::app::{CommandError, Env};
 
 /// Arguments of `install`.
 #[derive(Debug, clap::Args)]

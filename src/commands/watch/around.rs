@@ -1,7 +1,7 @@
 //! What there is beside the session that is watched: where files change that matter, and the other sessions of the project.
 
 use super::follow::{Shown, Watch};
-use crate::cli::{CommandError, Env};
+use crate::app::{CommandError, Env};
 use crate::engine::{Happening, OtherSession, capacity};
 use crate::fsio::Depth;
 use crate::provider::PROVIDERS;

@@ -2,7 +2,7 @@
 
 use super::policy::Policy;
 use super::{Arguments, around, screen};
-use crate::cli::{CommandError, Env, ErrorKind};
+use crate::app::{CommandError, Env, ErrorKind};
 use crate::commands::{manifest, status};
 use crate::engine::{Forecast, Happening, OtherSession, Seen, SuggestionKind, Update, opened};
 use crate::fsio::{Identity, Watcher, read_head};

@@ -5,7 +5,7 @@ mod follow;
 mod policy;
 mod screen;
 
-use crate::cli::{CommandError, Env};
+use crate::app::{CommandError, Env};
 use follow::Watch;
 use std::time::Duration;
 

@@ -1,7 +1,7 @@
 //! `--apply-policy`: what the settings say is done when nobody works.
 
 use super::follow::Shown;
-use crate::cli::{CommandError, Env};
+use crate::app::{CommandError, Env};
 use crate::commands::compress;
 use crate::engine::{Happening, SuggestionKind};
 use crate::model::Actor;

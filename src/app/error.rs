@@ -206,13 +206,13 @@ impl From<io::Error> for CommandError {
 }
 
 /// Writes a failure to standard error: what was tried, each cause, each hint.
-pub(super) fn print(gate: &Gate, error: &CommandError) {
+pub fn print_error(gate: &Gate, error: &CommandError) {
     use std::io::Write;
     let _ = io::stderr().lock().write_all(gate.text(&error.text(), false).as_str().as_bytes());
 }
 
 /// Writes a failure to standard error in one line.
-pub(super) fn print_line(gate: &Gate, text: &str) {
+pub fn print_line(gate: &Gate, text: &str) {
     use std::io::Write;
     let text = text.lines().map(str::trim).filter(|line| !line.is_empty()).collect::<Vec<_>>().join("; ");
     let text = text.strip_prefix("error: ").unwrap_or(&text);

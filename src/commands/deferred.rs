@@ -48,8 +48,8 @@ macro_rules! commands {
             /// The command line with those commands whose names are wanted.
             fn define(mut command: clap::Command, wanted: impl Fn(&str) -> bool) -> clap::Command {
                 $( if wanted($name) {
-                    let named = $crate::cli::deferred::named($name, $about)$(.hide(stringify!($hidden) == "hidden"))?;
-                    command = command.subcommand(named.defer($crate::cli::deferred::define::<$arguments>));
+                    let named = $crate::commands::deferred::named($name, $about)$(.hide(stringify!($hidden) == "hidden"))?;
+                    command = command.subcommand(named.defer($crate::commands::deferred::define::<$arguments>));
                 } )*
                 command
             }
@@ -57,7 +57,7 @@ macro_rules! commands {
             /// The command line with the arguments of all commands.
             pub fn define_all(command: clap::Command) -> clap::Command {
                 command $( .mut_subcommand($name, |named| {
-                    $crate::cli::deferred::define::<$arguments>(named.defer(|defined| defined))
+                    $crate::commands::deferred::define::<$arguments>(named.defer(|defined| defined))
                 }) )*
             }
         }

@@ -1,0 +1,14 @@
+//! The surroundings of a request: the options of every command, settings, the machine, errors and exit codes.
+
+mod env;
+mod error;
+pub mod files;
+mod git;
+mod globals;
+mod pager;
+mod settings;
+
+pub use env::{Answer, Client, Env, wait};
+pub use error::{CommandError, ErrorKind, print_error, print_line};
+pub use globals::{ColorChoice, Globals, tokens};
+pub use settings::{Hooks, PROJECT_FILE};

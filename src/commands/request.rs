@@ -1,0 +1,263 @@
+//! The requests: one for each command, and the command line that they make.
+
+use super::deferred::commands;
+use super::{
+    archive, blocks, check, compact, completions, compress, create, diff, expand, explain, export, focus, gc, git_hook, help,
+    hook, import, inbox, install, log, manifest, mcp, obey, pin, preset, recall, redact, redo, restore, sessions, show, snapshot,
+    status, statusline, summary, transcript, undo, update, util, verify, watch,
+};
+use crate::app::Globals;
+use clap::builder::StyledStr;
+use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
+use std::ffi::OsString;
+
+/// See and shape what an AI coding agent remembers.
+///
+/// aperture reads the session files of Claude Code and Codex and shows what the model's window holds: block by block, with what each
+/// costs, what is stale, and what could go. Without a command it shows the status of the newest session of the project.
+#[derive(Parser)]
+#[command(
+    name = "aperture",
+    version,
+    disable_help_subcommand = true,
+    after_help = "Examples:
+  aperture                          one screen about the newest session here
+  aperture sessions                 every session on this machine
+  aperture manifest -s 6666         the context manifest of the session 6666…
+  aperture blocks 'stale & larger(2k)' --sort tokens
+  aperture help selectors           how blocks are named
+
+Exit codes: 0 done; 1 the request cannot be met; 2 usage; 3 conflict; 70 a bug or a broken machine."
+)]
+struct Line {
+    #[command(flatten)]
+    globals: Globals,
+}
+
+/// What a command line says.
+#[derive(Debug)]
+pub struct CommandLine {
+    /// What every command takes.
+    pub globals: Globals,
+    /// The command; `status` if there is none.
+    pub request: Option<Request>,
+}
+
+impl CommandLine {
+    /// The definition of the command line, with all commands.
+    pub fn command() -> clap::Command {
+        let line = Request::augment_subcommands(Line::command());
+        let template = template(&line);
+        line.help_template(template)
+    }
+
+    /// Reads a command line, whose first word is the name of the program.
+    ///
+    /// # Errors
+    ///
+    /// It is none, or asks for help.
+    pub fn try_parse_from(words: impl IntoIterator<Item = impl Into<OsString>>) -> Result<CommandLine, clap::Error> {
+        let words: Vec<OsString> = words.into_iter().map(Into::into).collect();
+        let mut definition = CommandLine::command_for(&words);
+        let matches = definition.try_get_matches_from_mut(words)?;
+        let request = matches.subcommand_name().map(|_| Request::from_arg_matches(&matches)).transpose();
+        let line = request.and_then(|request| Ok(CommandLine { globals: Globals::from_arg_matches(&matches)?, request }));
+        line.map_err(|error| error.format(&mut definition))
+    }
+
+    /// As much of the definition as these words can need. Every command is given its own copy of the options of all, which takes
+    /// longer than all else that a short command does: that is left to the commands that are named.
+    fn command_for(words: &[OsString]) -> clap::Command {
+        let named = |word: &OsString| word.to_str().is_some_and(Request::has_subcommand);
+        match words.get(1) {
+            Some(first) if named(first) => Request::define(Line::command(), |name| first == name),
+            _ if words.iter().skip(1).any(named) => CommandLine::command(),
+            _ => CommandLine::command().mut_args(|option| option.global(false)),
+        }
+    }
+}
+
+/// The groups of `--help`, each with the names of its commands.
+const GROUPS: &[(&str, &[&str])] = &[
+    ("Look", &["status", "manifest", "sessions", "summary", "blocks", "show", "explain", "transcript", "recall"]),
+    (
+        "Change",
+        &[
+            "compress",
+            "expand",
+            "archive",
+            "pin",
+            "unpin",
+            "focus",
+            "unfocus",
+            "update",
+            "create",
+            "redact",
+            "compact",
+            "uncompact",
+            "preset",
+        ],
+    ),
+    ("Undo and history", &["undo", "redo", "log", "diff", "snapshot", "restore"]),
+    ("Model", &["obey", "inbox", "approve", "deny", "mcp"]),
+    ("Live", &["watch", "install", "uninstall", "hook", "statusline"]),
+    ("Maintenance", &["check", "verify", "gc", "export", "import", "completions", "help"]),
+];
+
+commands! {
+/// What a command line, a call of a tool or a command of the model asks for.
+pub enum Request {
+    /// Show the context manifest: what is in the window, in a few hundred tokens
+    Manifest(manifest::Arguments) = "manifest",
+    /// List the sessions on this machine
+    Sessions(sessions::Arguments) = "sessions",
+    /// Show one screen about a session: fullness, shares, stale blocks
+    Status(status::Arguments) = "status",
+    /// Summarize a session and its turns: goal, story, state, next steps
+    Summary(summary::Arguments) = "summary",
+    /// List blocks
+    Blocks(blocks::Arguments) = "blocks",
+    /// Show the content of blocks
+    Show(show::Arguments) = "show",
+    /// Explain the state of a block: references to it, staleness, levels
+    Explain(explain::Arguments) = "explain",
+    /// Print the conversation as the model would see it
+    Transcript(transcript::Arguments) = "transcript",
+    /// Shorten blocks: stale ones, selected ones, or down to a budget
+    Compress(compress::Arguments) = "compress",
+    /// Restore shortened blocks
+    Expand(expand::Arguments) = "expand",
+    /// Move blocks to cold storage; one line stays in place of each
+    Archive(archive::Arguments) = "archive",
+    /// Search archived, shortened and compacted content; optionally restore it
+    Recall(recall::Arguments) = "recall",
+    /// Protect blocks from being shortened
+    Pin(pin::Arguments) = "pin",
+    /// Remove the protection of blocks
+    Unpin(pin::UnpinArguments) = "unpin",
+    /// Mark blocks as relevant
+    Focus(focus::Arguments) = "focus",
+    /// Clear the focus marks
+    Unfocus(focus::UnfocusArguments) = "unfocus",
+    /// Replace the text of a block
+    Update(update::Arguments) = "update",
+    /// Append a note to a session
+    Create(create::Arguments) = "create",
+    /// Replace credentials in a session with placeholders
+    Redact(redact::Arguments) = "redact",
+    /// Fold whole turns into one note
+    Compact(compact::Arguments) = "compact",
+    /// Restore the messages hidden by the last compaction
+    Uncompact(compact::UncompactArguments) = "uncompact",
+    /// Show the changes to the window between two points of the log
+    Diff(diff::Arguments) = "diff",
+    /// List the operations on a session
+    Log(log::Arguments) = "log",
+    /// Execute the @commands in the model's messages
+    Obey(obey::Arguments) = "obey",
+    /// List model commands awaiting your approval
+    Inbox(inbox::Arguments) = "inbox",
+    /// Execute pending model commands
+    Approve(inbox::ApproveArguments) = "approve",
+    /// Reject pending model commands
+    Deny(inbox::DenyArguments) = "deny",
+    /// Name points in the log
+    Snapshot(snapshot::Arguments) = "snapshot",
+    /// Restore a session to a point in its log
+    Restore(restore::Arguments) = "restore",
+    /// List and choose compression presets
+    Preset(preset::Arguments) = "preset",
+    /// Undo an operation
+    Undo(undo::Arguments) = "undo",
+    /// Redo an undone operation
+    Redo(redo::Arguments) = "redo",
+    /// Follow a session: a live screen, lines, or JSON
+    Watch(watch::Arguments) = "watch",
+    /// Check sessions in scripts, git hooks and CI: credentials, damage, size
+    Check(check::Arguments) = "check",
+    /// Check stored originals and logs against the session files
+    Verify(verify::Arguments) = "verify",
+    /// Delete unreferenced originals (dry run unless --yes)
+    Gc(gc::Arguments) = "gc",
+    /// Write the originals and the log of a session to one file
+    Export(export::Arguments) = "export",
+    /// Read the originals and the log of a session from such a file
+    Import(import::Arguments) = "import",
+    /// Serve the commands as tools over the Model Context Protocol
+    Mcp(mcp::Arguments) = "mcp",
+    /// Install hooks and integrations for Claude Code or git
+    Install(install::Arguments) = "install",
+    /// Remove what install added, and nothing else
+    Uninstall(install::UninstallArguments) = "uninstall",
+    /// Handle a Claude Code hook event (JSON on stdin)
+    Hook(hook::Arguments) = "hook",
+    /// Print the status line of Claude Code (JSON on stdin)
+    Statusline(statusline::Arguments) = "statusline",
+    /// Explain a command or a topic, such as `selectors`
+    Help(help::Arguments) = "help",
+    /// Print a shell completion script
+    Completions(completions::Arguments) = "completions",
+    /// Run by the git hooks
+    #[hidden]
+    GitHook(git_hook::Arguments) = "git-hook",
+    /// Tools for developers of aperture
+    #[hidden]
+    Util(util::Arguments) = "util",
+}
+}
+
+/// Returns the template of `--help`: clap cannot group subcommands by itself.
+fn template(line: &clap::Command) -> StyledStr {
+    let (styles, mut text) = (line.get_styles(), String::new());
+    let (header, literal) = (styles.get_header(), styles.get_literal());
+    let about = |name: &str| line.find_subcommand(name).and_then(|command| command.get_about()).cloned().unwrap_or_default();
+    for (title, names) in GROUPS {
+        text += &format!("{header}{title}:{header:#}\n");
+        for name in *names {
+            text += &format!("  {literal}{name:<11}{literal:#}  {}\n", about(name));
+        }
+        text.push('\n');
+    }
+    format!("{{before-help}}{{about-with-newline}}\n{{usage-heading}} {{usage}}\n\n{text}{header}Options:{header:#}\n{{options}}{{after-help}}").into()
+}
+
+/// Returns the definition of the command line with the arguments of all commands, for man pages and completions.
+pub fn definition() -> clap::Command {
+    Request::define_all(CommandLine::command())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn options_of_every_command_stand_anywhere() {
+        let parse = |line: &str| CommandLine::try_parse_from(line.split(' ')).unwrap();
+        for line in ["aperture sessions --json", "aperture --json sessions", "aperture --json -s blocks sessions"] {
+            let parsed = parse(line);
+            assert!(parsed.globals.json && matches!(parsed.request, Some(Request::Sessions(_))), "{line}");
+        }
+        let line = parse("aperture --json -s 66");
+        assert!(line.globals.json && line.globals.session.as_deref() == Some("66") && line.request.is_none());
+    }
+
+    #[test]
+    fn errors_know_all_commands_and_options() {
+        let error = |line: &str| CommandLine::try_parse_from(line.split(' ')).unwrap_err().to_string();
+        assert!(error("aperture sesions").contains("'sessions'"));
+        assert!(error("aperture --opn sessions").contains("'sessions --open'"));
+        assert!(error("aperture --help sessions").contains("statusline"));
+        assert!(error("aperture sessions --jsn").contains("'--json'"));
+    }
+
+    #[test]
+    fn help_names_each_command_in_one_group() {
+        let definition = CommandLine::command();
+        let mut shown: Vec<&str> =
+            definition.get_subcommands().filter(|command| !command.is_hide_set()).map(clap::Command::get_name).collect();
+        let mut grouped: Vec<&str> = GROUPS.iter().flat_map(|(_, names)| *names).copied().collect();
+        shown.sort_unstable();
+        grouped.sort_unstable();
+        assert_eq!(grouped, shown);
+    }
+}
