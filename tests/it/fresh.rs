@@ -208,7 +208,7 @@ fn examples_in_help_texts_can_be_run() {
 
 #[test]
 fn documents_name_files_that_exist() {
-    let folders = ["src/", "tests/", "fixtures/", "docs/", "man/", "completions/", "fuzz/", "benches/", ".ci/"];
+    let folders = ["src/", "tests/", "fixtures/", "docs/", "man/", "completions/", "fuzz/", "benches/", ".ci/", "packaging/"];
     let mut faults = Vec::new();
     for document in DOCUMENTS {
         let text = fs::read_to_string(repository().join(document)).unwrap();
