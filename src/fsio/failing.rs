@@ -10,7 +10,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 pub struct FailingDisk {
     pub fails_at: usize,
     pub lasting: bool,
-    /// Whether the program ends there, as if it were killed: by a panic that says nothing.
+    /// True if the failing call simulates a kill, by a silent panic.
     pub killed: bool,
     pub calls: Arc<AtomicUsize>,
 }
@@ -60,7 +60,7 @@ struct FailingFile {
 
 impl Write for FailingFile {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        // A disk that is full takes a part first.
+        // A full disk accepts a part first.
         let half = self.file.write(&bytes[..bytes.len() / 2])?;
         self.faults.call()?;
         self.file.write_all(&bytes[half..])?;

@@ -13,82 +13,82 @@ use serde::{Deserialize, Serialize};
 use std::io::{self, Read, Seek, Write};
 use std::path::{Path, PathBuf};
 
-/// What aperture asks of a disk.
+/// File system operations used by aperture.
 pub trait Disk: Sync {
-    /// What tells one state of a file from another.
+    /// Returns the state of a file.
     fn identify(&self, path: &Path) -> io::Result<Identity>;
 
-    /// Opens a file to be read from `offset` on.
+    /// Opens a file for reading from `offset`.
     fn open(&self, path: &Path, offset: u64) -> io::Result<Box<dyn OpenFile>>;
 
-    /// The entries of a directory, in no order.
+    /// Returns the entries of a directory, unordered.
     fn list(&self, path: &Path) -> io::Result<Vec<Entry>>;
 
-    /// The real path, links followed.
+    /// Returns the canonical path.
     fn resolve(&self, path: &Path) -> io::Result<PathBuf>;
 
-    /// Takes the lock that a file stands for, until the value is dropped; nothing when somebody else has it.
+    /// Locks a file until the value is dropped; `None` if another process holds the lock.
     fn lock(&self, path: &Path) -> io::Result<Option<Box<dyn Send>>>;
 
-    /// Creates a file, or empties it, with the mode and the owner of another one.
+    /// Creates or truncates a file, with the mode and the owner of another one.
     fn create(&self, path: &Path, like: &Path) -> io::Result<Box<dyn NewFile>>;
 
-    /// Appends to a file that exists, in one write, and waits for the disk.
+    /// Appends to an existing file in one write, and syncs it.
     fn append(&self, path: &Path, bytes: &[u8]) -> io::Result<()>;
 
-    /// Puts a file in the place of another one, in one step.
+    /// Renames a file over another one, atomically.
     fn rename(&self, from: &Path, to: &Path) -> io::Result<()>;
 
-    /// Waits until the entries of a directory are on the disk.
+    /// Syncs a directory.
     fn sync_directory(&self, path: &Path) -> io::Result<()>;
 
     /// Deletes a file.
     fn remove(&self, path: &Path) -> io::Result<()>;
 
-    /// The processes that hold the file of this state open for writing, as far as the platform tells: on Linux those of the
-    /// same user, elsewhere none.
+    /// Returns the processes that have the file of this state open for writing: on Linux those of the
+    /// same user, on other platforms none.
     fn writers(&self, path: &Path, identity: &Identity) -> Vec<u32>;
 }
 
-/// A file that is open for reading: the one that was opened, whatever takes its name meanwhile.
+/// A file open for reading; unaffected by renames of its path.
 pub trait OpenFile: Read + Seek + Send {}
 
 impl<T: Read + Seek + Send> OpenFile for T {}
 
-/// A file that is being written.
+/// A file open for writing.
 pub trait NewFile: Write + Send {
-    /// Sets the time of its last change, in nanoseconds since 1970.
+    /// Sets the modification time, in nanoseconds since 1970.
     fn set_modified(&mut self, modified: i128) -> io::Result<()>;
 
-    /// Waits until it is on the disk.
+    /// Syncs the file.
     fn sync(&mut self) -> io::Result<()>;
 }
 
-/// What tells one state of a file from another, as far as the file system can.
+/// State of a file: two different contents have different states, as far as the file system can tell.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Identity {
-    /// Bytes.
+    /// Length in bytes.
     pub bytes: u64,
-    /// Last change of the content, in nanoseconds since 1970.
+    /// Modification time, in nanoseconds since 1970.
     pub modified: i128,
-    /// Last change of anything, in nanoseconds since 1970; 0 where the platform does not tell.
+    /// Status change time, in nanoseconds since 1970; 0 if the platform has none.
     pub changed: i128,
-    /// Device and inode; zeros where the platform does not tell.
+    /// Device and inode; zeros if the platform has none.
     pub inode: (u64, u64),
 }
 
-/// One entry of a directory.
+/// An entry of a directory.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Entry {
-    /// Its path.
+    /// Path of the entry.
     pub path: PathBuf,
-    /// Whether it is a directory.
+    /// True if it is a directory.
     pub directory: bool,
-    /// The state of a regular file; for a link, ask for the state of what it points at.
+    /// State of a regular file. For a link, call [`Disk::identify`] for its target.
     pub identity: Option<Identity>,
 }
 
-/// Reads a range of a file whole.
+/// Reads a range of a file completely.
 pub fn read_range(disk: &dyn Disk, path: &Path, offset: u64, length: usize) -> io::Result<Vec<u8>> {
     let mut bytes = vec![0; length];
     disk.open(path, offset)?.read_exact(&mut bytes)?;

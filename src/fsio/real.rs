@@ -34,7 +34,7 @@ impl Disk for RealDisk {
         fs::read_dir(path)?
             .map(|entry| {
                 let entry = entry?;
-                // A link to a directory is none: what it holds is found where it is, and a loop has no end.
+                // A link to a directory is not followed: its target is found elsewhere, and links can form loops.
                 let kind = entry.file_type()?;
                 let file = kind.is_file().then(|| entry.metadata().ok()).flatten();
                 let identity = file.and_then(|file| identity(&file).ok());
@@ -63,7 +63,7 @@ impl Disk for RealDisk {
         let metadata = fs::metadata(like)?;
         let mut options = OpenOptions::new();
         options.write(true).create(true).truncate(true);
-        // Nobody may look into it before it has the mode of the other one.
+        // Private until it has the mode of the other file.
         #[cfg(unix)]
         std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
         let file = options.open(path)?;
@@ -87,7 +87,7 @@ impl Disk for RealDisk {
         File::open(path)?.sync_all()
     }
 
-    /// A directory cannot be opened as a file there.
+    /// No-op: a directory cannot be opened as a file on this platform.
     #[cfg(not(unix))]
     fn sync_directory(&self, _: &Path) -> io::Result<()> {
         Ok(())
@@ -111,7 +111,7 @@ impl Disk for RealDisk {
     }
 }
 
-/// A directory and a name in it, in one piece of memory: to let it grow takes as long as to ask for the file's state.
+/// Joins a directory and a name in one allocation: growing it would take as long as a stat of the file.
 fn join(directory: &Path, name: &OsStr) -> PathBuf {
     let mut path = PathBuf::with_capacity(directory.as_os_str().len() + 1 + name.len());
     path.push(directory);
@@ -142,7 +142,7 @@ impl NewFile for RealFile {
     }
 }
 
-/// Gives a file the owner of another one; only the superuser needs it, and only they can.
+/// Copies the owner of another file; only the superuser needs this, and only they can do it.
 #[cfg(unix)]
 fn own_like(file: &File, like: &Metadata) -> io::Result<()> {
     use std::os::unix::fs::{MetadataExt, fchown};
@@ -158,13 +158,13 @@ fn own_like(_: &File, _: &Metadata) -> io::Result<()> {
     Ok(())
 }
 
-/// Whether a process holds a file open for writing, also one that has no name any more.
+/// True if a process has a file open for writing, including a deleted file.
 #[cfg(target_os = "linux")]
 fn writes(process: u32, path: &Path, identity: &Identity) -> bool {
     const ACCESS_MODE: u32 = 0o3;
     let Ok(handles) = fs::read_dir(format!("/proc/{process}/fd")) else { return false };
     handles.flatten().any(|handle| {
-        // The name is a cheap sieve: it is that of the file, perhaps with a note that it was deleted.
+        // Compares names first, which is cheap; a deleted file has a suffix.
         let named = fs::read_link(handle.path()).is_ok_and(|target| {
             let (target, path) = (target.to_string_lossy(), path.to_string_lossy());
             target.strip_prefix(&*path).is_some_and(|rest| rest.is_empty() || rest == " (deleted)")

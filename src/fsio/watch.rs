@@ -1,4 +1,4 @@
-//! Says when something in some directories may have changed, so that nobody has to ask again and again.
+//! Notifies about changes in directories, so that no caller has to poll.
 
 use super::Disk;
 use notify::{EventKind, RecommendedWatcher, RecursiveMode, Watcher as _};
@@ -8,20 +8,20 @@ use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 use std::thread::sleep;
 use std::time::Duration;
 
-/// How long a burst of changes may go on until it is told: a client writes several rows at a time.
+/// Longest burst of changes before it is reported: an agent writes several rows at a time.
 const SETTLE: Duration = Duration::from_millis(15);
 
 /// Watches directories.
 ///
-/// It says that something happened, not what: events get lost, come twice, and name files that are others by now. Who is
-/// told looks.
+/// Reports that something changed, not what: events get lost, are duplicated, and name files that were replaced. The
+/// caller has to look.
 pub struct Watcher {
-    /// None where the system offers no such thing.
+    /// `None` if the system has no notifications.
     system: Option<RecommendedWatcher>,
-    /// Each directory that is watched, as it was when that began: another one may take its name.
+    /// Watched directories with their state at that time: another directory may take the name.
     watched: BTreeMap<PathBuf, (u64, u64)>,
     changes: Receiver<()>,
-    /// Kept, so that waiting works where nothing is watched.
+    /// Keeps the channel open, so that waiting works while nothing is watched.
     _changed: SyncSender<()>,
 }
 
@@ -32,13 +32,13 @@ impl Default for Watcher {
 }
 
 impl Watcher {
-    /// A watcher of nothing yet.
+    /// Returns a watcher without directories.
     pub fn new() -> Watcher {
-        // One change that waits says as much as a thousand.
+        // One pending change is enough.
         let (changed, changes) = sync_channel(1);
         let tell = changed.clone();
         let system = notify::recommended_watcher(move |event: notify::Result<notify::Event>| {
-            // Reading is no change; it would wake the one who reads.
+            // A read is not a change; it would wake its own reader.
             if !matches!(event, Ok(notify::Event { kind: EventKind::Access(_), .. })) {
                 let _ = tell.try_send(());
             }
@@ -46,8 +46,8 @@ impl Watcher {
         Watcher { system: system.ok(), watched: BTreeMap::new(), changes, _changed: changed }
     }
 
-    /// Watches exactly these directories from now on, some with all below them; those that are not there are left out until
-    /// they are. Returns whether each that is there is watched: where not, only looking helps.
+    /// Sets the watched directories, some recursively. Missing ones are skipped until
+    /// they exist. Returns true if every existing one is watched; otherwise the caller has to poll.
     pub fn watch(&mut self, disk: &dyn Disk, directories: &BTreeMap<PathBuf, Depth>) -> bool {
         let Some(system) = &mut self.system else { return false };
         let gone: Vec<PathBuf> = self.watched.keys().filter(|path| !directories.contains_key(*path)).cloned().collect();
@@ -76,7 +76,7 @@ impl Watcher {
         all
     }
 
-    /// Waits until something changes, at most for a time, and then until the burst is over. Returns whether something did.
+    /// Waits until something changes or the time is over, and then for the end of the burst. Returns true if something changed.
     pub fn wait(&self, at_most: Duration) -> bool {
         let happened = self.changes.recv_timeout(at_most).is_ok();
         if happened {
@@ -87,12 +87,12 @@ impl Watcher {
     }
 }
 
-/// How far below a directory is watched.
+/// Depth of a watch.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Depth {
-    /// Its own entries.
+    /// The entries of the directory.
     Entries,
-    /// Everything below it.
+    /// The whole tree.
     All,
 }
 

@@ -6,10 +6,10 @@ use rusqlite::{Connection, ErrorCode, OptionalExtension, TransactionBehavior, pa
 use std::path::{Path, PathBuf};
 use std::sync::Mutex;
 
-/// Goes up when anything that is cached changes its meaning; a cache of another format is emptied.
+/// Version of the cached data; increased with any change of its meaning. A cache of another version is emptied.
 const FORMAT: i32 = 23;
 
-/// The name of the cache in its directory.
+/// File name of the cache.
 pub const CACHE_FILE: &str = "cache.db";
 
 const TABLES: &str = "
@@ -19,12 +19,12 @@ const TABLES: &str = "
     CREATE TABLE plans (id INTEGER PRIMARY KEY, key BLOB NOT NULL UNIQUE, plan BLOB NOT NULL);
 ";
 
-/// Keeps the counts of the contents of blocks.
+/// Stores the token counts of block contents.
 fn insert_counts<'a>(db: &Connection, blocks: impl IntoIterator<Item = &'a Block>) -> rusqlite::Result<()> {
     let mut insert = db.prepare("INSERT OR IGNORE INTO counts VALUES (?1, ?2)")?;
     let mut counts: Vec<([u8; 16], u32)> =
         blocks.into_iter().map(|block| (block.hash.0.to_le_bytes(), block.counts.o200k)).collect();
-    // In the order of the table, so that each of its pages is touched once.
+    // Sorted like the table, so that each page is touched once.
     counts.sort_unstable();
     for (hash, o200k) in counts {
         insert.execute(params![hash, o200k])?;
@@ -32,30 +32,30 @@ fn insert_counts<'a>(db: &Connection, blocks: impl IntoIterator<Item = &'a Block
     Ok(())
 }
 
-/// The cache of one user; `None` inside when there is none to use.
+/// The cache of one user; holds `None` if there is no usable cache.
 pub struct Cache {
     connection: Option<Mutex<Connection>>,
     broken: bool,
 }
 
-/// What the cache knows of a session file.
+/// Cached data of a session file.
 #[derive(Debug, Default)]
 pub struct CachedFile {
-    /// The state of the file when it was read.
+    /// State of the file when it was read.
     pub identity: Identity,
-    /// The hash of samples of what was read then.
+    /// Hash of samples of the bytes that were read.
     pub probe: u128,
-    /// All that was read, from the beginning of the file on.
+    /// The rows and blocks read so far, from the beginning of the file.
     pub segment: Segment,
 }
 
 impl Cache {
-    /// A cache that knows nothing and keeps nothing.
+    /// Returns a cache without a file: every lookup is a miss, every write a no-op.
     pub fn none() -> Cache {
         Cache { connection: None, broken: false }
     }
 
-    /// Opens the cache in `directory`, which must exist; without one it is as if there were none.
+    /// Opens the cache in `directory`. If that is impossible, the result is as [`Cache::none`].
     pub fn open(directory: &Path) -> Cache {
         let file: PathBuf = directory.join(CACHE_FILE);
         match connect(&file) {
@@ -68,7 +68,7 @@ impl Cache {
         }
     }
 
-    /// Whether there is a file that is no cache, so that nothing can be remembered until it is gone.
+    /// True if a file that is not a cache is in its place: nothing is cached until it is deleted.
     pub fn is_broken(&self) -> bool {
         self.broken
     }
@@ -78,7 +78,7 @@ impl Cache {
         run(&mut connection).ok()
     }
 
-    /// What is known of a session file.
+    /// Returns the cached data of a session file.
     pub fn file(&self, path: &Path) -> Option<CachedFile> {
         let path = path.to_str()?;
         let (identity, probe, pieces) = self.with(|db| {
@@ -95,7 +95,7 @@ impl Cache {
         let read = |place: usize, content| pieces.get(place).map(|piece| self.with(|db| read_segment(db, *piece, content)));
         let mut content = read(0, Vec::new());
         let mut free = Vec::new();
-        // While one piece is unpacked the next is read: memory is only needed for these two, and only once.
+        // The next segment is read while one is unpacked: two buffers are enough.
         for next in 1..=pieces.len() {
             let packed = content.flatten()?;
             let (unpacked, read) = rayon::join(|| packed::unpack(&packed, &mut segment), || read(next, free));
@@ -109,7 +109,7 @@ impl Cache {
         })
     }
 
-    /// Remembers stretches of a session file: `fresh` are new, `all` is everything of the file, in order.
+    /// Stores segments of a session file: `fresh` are the new ones, `all` are all of the file, in order.
     pub fn remember(&self, path: &Path, identity: &Identity, probe: u128, all: &[Segment], fresh: usize) {
         let Some(name) = path.to_str() else { return };
         let end = all.last().map_or(0, |last| last.end);
@@ -123,7 +123,7 @@ impl Cache {
                 transaction.execute("DELETE FROM segments WHERE path = ?1", [name])?;
             }
             for segment in written {
-                // One at a time: all of them together take a third of the room of the session.
+                // One at a time: together they take a third of the size of the session.
                 if let Some(content) = packed::pack(segment) {
                     transaction.execute(
                         "INSERT OR REPLACE INTO segments VALUES (?1, ?2, ?3)",
@@ -139,31 +139,31 @@ impl Cache {
         });
     }
 
-    /// In how many pieces a session file is kept.
+    /// Returns the number of cached segments of a session file.
     fn pieces(&self, name: &str) -> u64 {
         let count = "SELECT count(*) FROM segments WHERE path = ?1";
         self.with(|db| db.query_row(count, [name], |row| row.get::<_, i64>(0))).map_or(0, |count| count as u64)
     }
 
-    /// Whether any content was ever counted: if not, asking for each is in vain.
+    /// True if any count is cached: otherwise no lookup can hit.
     pub fn has_counts(&self) -> bool {
         self.with(|db| db.query_row("SELECT 1 FROM counts LIMIT 1", [], |_| Ok(())).optional()).flatten().is_some()
     }
 
-    /// The o200k count of a content that was counted before.
+    /// Returns the cached o200k count of a content.
     pub fn count(&self, hash: Key) -> Option<u32> {
         self.with(|db| {
             db.prepare_cached("SELECT o200k FROM counts WHERE hash = ?1")?.query_row([hash.0.to_le_bytes()], |row| row.get(0))
         })
     }
 
-    /// What was decided before, by the address of what it was decided for.
+    /// Returns a cached plan by the hash of its inputs.
     pub fn plan(&self, key: Key) -> Option<Vec<u8>> {
         let select = "SELECT plan FROM plans WHERE key = ?1";
         self.with(|db| db.query_row(select, [key.0.to_le_bytes()], |row| row.get(0)).optional()).flatten()
     }
 
-    /// Remembers what was decided, in the place of the oldest such plan.
+    /// Stores a plan in place of the oldest one.
     pub fn remember_plan(&self, key: Key, plan: &[u8]) {
         self.with(|db| {
             let transaction = db.unchecked_transaction()?;
@@ -175,7 +175,7 @@ impl Cache {
     }
 }
 
-/// A segment as it is packed, read into `content`: as a column it would be copied twice.
+/// Reads a packed segment into `content`. As a column value it would be copied twice.
 fn read_segment(db: &Connection, rowid: i64, mut content: Vec<u8>) -> rusqlite::Result<Vec<u8>> {
     let blob = db.blob_open("main", "segments", "content", rowid, true)?;
     content.resize(blob.len(), 0);
@@ -186,8 +186,8 @@ fn read_segment(db: &Connection, rowid: i64, mut content: Vec<u8>) -> rusqlite::
 fn connect(file: &Path) -> rusqlite::Result<Connection> {
     let mut db = Connection::open(file)?;
     db.busy_timeout(std::time::Duration::from_millis(100))?;
-    // The cache may be lost at any time; what must not happen is to wait for a disk.
-    // What is read is large and in one piece: large pages are few.
+    // The cache may be lost at any time, so no write waits for the disk.
+    // Values are large and read as a whole: large pages need fewer reads.
     db.execute_batch(
         "PRAGMA page_size = 65536; PRAGMA cache_size = -8192; PRAGMA journal_mode = MEMORY; PRAGMA synchronous = OFF;",
     )?;
@@ -201,7 +201,7 @@ fn connect(file: &Path) -> rusqlite::Result<Connection> {
         transaction.pragma_update(None, "user_version", FORMAT)?;
         transaction.commit()?;
         if format != 0 {
-            // A cache of an older format keeps its pages and its size until it is written anew; that is not worth failing for.
+            // A cache of an older version keeps its page size until it is written again; that is not worth an error.
             let _ = db.execute_batch("VACUUM;");
         }
     }

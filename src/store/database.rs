@@ -1,13 +1,13 @@
-//! The database of the store: opened, brought up to date, and the errors of both.
+//! Opens and migrates the database of the store.
 
 use rusqlite::{Connection, ErrorCode, OpenFlags, Transaction, TransactionBehavior};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-/// The name of the store in its directory.
+/// File name of the store.
 pub const STORE_FILE: &str = "store.db";
 
-/// The steps from an empty database to the present form. A step that was released is never edited.
+/// Migrations from an empty database to the current schema. A released migration is never edited.
 const MIGRATIONS: &[&str] = &[
     include_str!("migrations/0001_history.sql"),
     include_str!("migrations/0002_proposals.sql"),
@@ -15,26 +15,26 @@ const MIGRATIONS: &[&str] = &[
     include_str!("migrations/0004_messages.sql"),
 ];
 
-/// How long another process may hold the store.
+/// Longest wait for another process that has locked the store.
 const PATIENCE: Duration = Duration::from_secs(10);
-/// How often that is tried where SQLite does not wait by itself.
+/// Pause between attempts where SQLite does not wait by itself.
 const BUSY_STEP: Duration = Duration::from_millis(5);
 
-/// Why the store cannot be used.
+/// Errors of the store.
 #[derive(Debug, thiserror::Error)]
 pub enum StoreError {
     /// A newer aperture wrote it.
-    #[error("the store was written by a newer aperture: its format is {found}, this one knows {known}")]
+    #[error("the store was written by a newer aperture (format {found}, this version supports up to {known})")]
     Newer {
-        /// The format of the store.
+        /// Format of the store.
         found: usize,
-        /// The newest format that is known.
+        /// Newest known format.
         known: usize,
     },
-    /// It is damaged.
+    /// The store is damaged.
     #[error("the store is damaged: {0}")]
     Damaged(String),
-    /// SQLite could not do what was asked.
+    /// An error of SQLite.
     #[error(transparent)]
     Database(#[from] rusqlite::Error),
 }
@@ -56,23 +56,23 @@ pub struct Store {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct SessionKey(pub(super) i64);
 
-/// A session file as the store knows it.
+/// A session as recorded in the store.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct StoredSession {
-    /// Its key.
+    /// Key of the session in the store.
     pub key: SessionKey,
-    /// The provider's name.
+    /// Name of the provider.
     pub provider: String,
-    /// The session's id.
+    /// Id of the session.
     pub session: String,
-    /// The file.
+    /// Path of the session file.
     pub path: PathBuf,
-    /// The directory name that stands for its project.
+    /// Name of the project's directory among the sessions of the provider.
     pub project: String,
 }
 
 impl Store {
-    /// Opens the store in a directory that exists, and makes it if there is none.
+    /// Opens the store in an existing directory, or creates it.
     ///
     /// # Errors
     ///
@@ -81,7 +81,7 @@ impl Store {
         Store::connect(Connection::open(directory.join(STORE_FILE))?)
     }
 
-    /// Opens the store in a directory for reading, if there is one.
+    /// Opens the store in a directory for reading; `None` if there is none.
     ///
     /// # Errors
     ///
@@ -90,7 +90,7 @@ impl Store {
         let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
         let read_only = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX;
         let file = directory.join(STORE_FILE);
-        // On a read-only disk it can still be read, as long as nobody left a journal behind.
+        // On a read-only disk the store is readable unless a journal is left.
         let connection = Connection::open_with_flags(&file, flags).or_else(|_| Connection::open_with_flags(&file, read_only));
         match connection {
             Ok(connection) => Store::checked(connection).map(Some),
@@ -103,7 +103,7 @@ impl Store {
         connection.busy_timeout(PATIENCE)?;
         let found = format(&connection)?;
         if found != MIGRATIONS.len() {
-            // One that is older is brought up to date by the first command that changes something.
+            // An older store is migrated by the first command that writes to it.
             let known = MIGRATIONS.len();
             return if found > known { Err(StoreError::Newer { found, known }) } else { Store::connect(connection) };
         }
@@ -117,7 +117,7 @@ impl Store {
             return Err(StoreError::Newer { found, known: MIGRATIONS.len() });
         }
         write_ahead(&connection).map_err(damaged)?;
-        // FULL, so that what is committed is on the disk before a session is replaced.
+        // FULL: a commit is durable before the session file is replaced.
         connection.execute_batch("PRAGMA synchronous = FULL").map_err(damaged)?;
         if found < MIGRATIONS.len() {
             let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
@@ -132,7 +132,7 @@ impl Store {
         Ok(Store { connection })
     }
 
-    /// A transaction that waits for other writers at its beginning: one that begins by reading would fail at its first write
+    /// Begins a transaction that waits for other writers first: one that begins with a read would fail at its first write
     /// if another process wrote meanwhile.
     pub(super) fn writing(&self) -> rusqlite::Result<Transaction<'_>> {
         Transaction::new_unchecked(&self.connection, TransactionBehavior::Immediate)
@@ -144,8 +144,8 @@ fn format(connection: &Connection) -> Result<usize, StoreError> {
     Ok(usize::try_from(format).unwrap_or_default())
 }
 
-/// Turns write-ahead logging on. SQLite does not wait for other processes that do so at the same moment, whatever its busy
-/// timeout is, so this does.
+/// Enables write-ahead logging. SQLite does not wait for other processes that enable it at the same moment, whatever its busy
+/// timeout is, so this function retries.
 fn write_ahead(connection: &Connection) -> rusqlite::Result<()> {
     let mut left = PATIENCE.as_millis() / BUSY_STEP.as_millis();
     loop {
@@ -157,7 +157,7 @@ fn write_ahead(connection: &Connection) -> rusqlite::Result<()> {
     }
 }
 
-/// Tells damage of the database from other errors of SQLite.
+/// Distinguishes a damaged database from other errors of SQLite.
 pub(super) fn damaged(error: rusqlite::Error) -> StoreError {
     match error.sqlite_error_code() {
         Some(ErrorCode::NotADatabase | ErrorCode::DatabaseCorrupt) => StoreError::Damaged(error.to_string()),

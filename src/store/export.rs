@@ -1,4 +1,4 @@
-//! The log of a session and its values as one file, for another machine or a backup: docs/export.md.
+//! Packs the log of a session and its values into one file, for another machine or a backup: docs/export.md.
 
 use super::database::{SessionKey, Store, StoreError, StoredSession};
 use super::values::hexadecimal;
@@ -10,58 +10,58 @@ use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
-use std::io::{self, Read};
+use std::io::{self, BufReader, Read};
 
-/// What an export begins with, before the number of its format.
+/// First bytes of an export, before the number of its format.
 const MAGIC: &str = "aperture export ";
 /// The newest format.
 const FORMAT: u32 = 1;
 /// Longest heading of an export, in bytes.
 const LONGEST_HEADING: usize = 256;
-/// How hard an export is compressed: it is written once and kept.
+/// Compression level of an export, which is written once and kept.
 const ZSTD_LEVEL: i32 = 9;
-/// Longest export that is unpacked, in bytes.
+/// Limit of the unpacked length of an export, in bytes.
 const LONGEST_EXPORT: u64 = 8 << 30;
 
-/// Why a file cannot be imported.
+/// Reasons why a file cannot be imported.
 #[derive(Debug, thiserror::Error)]
 pub enum ExportError {
-    /// It is something else.
-    #[error("it is no export of aperture")]
+    /// It is not an export.
+    #[error("it is not an aperture export")]
     Foreign,
     /// A newer aperture wrote it.
-    #[error("it was written by a newer aperture: its format is {found}, this one knows {FORMAT}")]
+    #[error("it was written by a newer aperture (format {found}, this version reads up to {FORMAT})")]
     Newer {
         /// The format of the file.
         found: u32,
     },
-    /// Its end is missing.
-    #[error("it is cut short: {found} of {expected} bytes are there")]
+    /// It is truncated.
+    #[error("it is truncated ({found} of {expected} bytes)")]
     Short {
-        /// Bytes behind the heading.
+        /// Bytes after the heading.
         found: u64,
-        /// Bytes that should be there.
+        /// Bytes according to the heading.
         expected: u64,
     },
-    /// It is not what was written.
+    /// Its checksum or its content is wrong.
     #[error("it is damaged: {0}")]
     Damaged(String),
 }
 
-/// What the store knows of a session, with every value.
+/// The record of a session in the store, with every value.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Export {
-    /// The provider's name.
+    /// Name of the provider.
     pub provider: String,
-    /// The session's id.
+    /// Id of the session.
     pub session: String,
-    /// The directory name that stands for its project.
+    /// Name of the project's directory among the sessions of the provider.
     pub project: String,
-    /// The file, on the machine that it comes from.
+    /// Path of the session file on the machine of origin.
     pub path: String,
-    /// What was done to it.
+    /// Operations and snapshots of the session.
     pub history: History,
-    /// Every value that the log names, by its address.
+    /// Values that the log refers to, by address.
     pub values: BTreeMap<Address, Vec<u8>>,
 }
 
@@ -85,7 +85,7 @@ struct SessionLine {
     snapshots: usize,
 }
 
-/// A value is a text, or, where it is none, its bytes.
+/// A value as text, or as base64 if it is not UTF-8.
 #[derive(Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 enum ValueLine {
@@ -158,7 +158,7 @@ struct SnapshotLine {
 }
 
 impl Store {
-    /// All that is known of a session, as far as it is settled.
+    /// Returns the committed history of a session with its values.
     ///
     /// # Errors
     ///
@@ -181,12 +181,12 @@ impl Store {
         })
     }
 
-    /// Puts the log of an export in place of what is known of a session; names of points that only are known here stay, if
-    /// the operation that they name is the same.
+    /// Replaces the log of a session by that of an export. Snapshots that exist only here stay if
+    /// they name the same operation.
     ///
     /// # Errors
     ///
-    /// The store cannot be written; then it is as it was.
+    /// The store cannot be written; it is then unchanged.
     pub fn take_over(&self, key: SessionKey, export: &Export) -> Result<(), StoreError> {
         let known = self.history(key)?;
         let mut history = export.history.clone();
@@ -202,23 +202,23 @@ impl Store {
     }
 }
 
-/// How the log of an export stands to the one that is known.
+/// Relation of an exported log to the stored one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Relation {
-    /// Nothing is known.
+    /// There is no stored log.
     New,
-    /// It is the same.
+    /// Both are equal.
     Same,
-    /// It goes on after the one that is known.
+    /// The exported log continues the stored one.
     Newer,
-    /// The one that is known goes on after it.
+    /// The stored log continues the exported one.
     Older,
-    /// It is another one.
+    /// The logs differ.
     Other,
 }
 
-/// How an exported log stands to the one that is known.
+/// Compares an exported log with the stored one.
 pub fn relation(known: &History, exported: &History) -> Relation {
     let same = |(a, b): (&Operation, &Operation)| {
         let edits = a.edits.iter().map(|edit| (edit.row, edit.slot, edit.before, edit.after));
@@ -244,11 +244,11 @@ fn addresses(history: &History) -> impl Iterator<Item = Address> {
 }
 
 impl Export {
-    /// The file: a heading with the format, the checksum and the length, then the lines, compressed.
+    /// Serializes the export: a heading with format, checksum and length, then the compressed lines.
     ///
     /// # Errors
     ///
-    /// It cannot be compressed.
+    /// The compression fails.
     pub fn pack(&self) -> io::Result<Vec<u8>> {
         let head = SessionLine {
             provider: self.provider.clone(),
@@ -260,10 +260,7 @@ impl Export {
             snapshots: self.history.snapshots.len(),
         };
         let mut packer = zstd::Encoder::new(Vec::new(), ZSTD_LEVEL)?;
-        let mut line = |line: &Line| -> io::Result<()> {
-            serde_json::to_writer(&mut packer, line)?;
-            io::Write::write_all(&mut packer, b"\n")
-        };
+        let mut line = |line: &Line| jsonl::write(&mut packer, line).map_err(io::Error::other);
         line(&Line::Session(head))?;
         for value in self.values.values() {
             line(&Line::Value(match std::str::from_utf8(value) {
@@ -283,32 +280,37 @@ impl Export {
         Ok(file)
     }
 
-    /// What a file holds, checked: its length, its checksum, every value and every reference.
+    /// Parses an export and checks its length, its checksum, every value and every reference.
     ///
     /// # Errors
     ///
     /// [`ExportError`]
     pub fn unpack(file: &[u8]) -> Result<Export, ExportError> {
         let body = body(file)?;
-        let mut text = Vec::new();
-        let unpacked = zstd::Decoder::new(body).and_then(|packed| packed.take(LONGEST_EXPORT).read_to_end(&mut text));
-        unpacked.map_err(|error| ExportError::Damaged(error.to_string()))?;
+        let packed = zstd::Decoder::new(body).map_err(|error| ExportError::Damaged(error.to_string()))?;
+        let mut lines = BufReader::new(packed.take(LONGEST_EXPORT));
         let mut head: Option<SessionLine> = None;
         let mut history = History::default();
         let mut values = BTreeMap::new();
-        for line in text.split(|byte| *byte == b'\n').filter(|line| !line.is_empty()) {
-            let line: Line = serde_json::from_slice(line).map_err(|error| damaged(&format!("a line is unreadable ({error})")))?;
+        for number in 1.. {
+            let unreadable = |cause: &str| damaged(&format!("line {number} is unreadable ({cause})"));
+            let line: Line = match jsonl::read(&mut lines) {
+                Ok(line) => line,
+                Err(jsonl::ReadError::Eof) => break,
+                Err(jsonl::ReadError::Io(error)) => return Err(unreadable(&error.to_string())),
+                Err(jsonl::ReadError::Deserialize(error)) => return Err(unreadable(&error.to_string())),
+            };
             match line {
                 Line::Session(line) => head = Some(line),
                 Line::Value(value) => {
                     let value = match value {
                         ValueLine::Text(text) => text.into_bytes(),
-                        ValueLine::Base64(text) => STANDARD.decode(text).map_err(|_| damaged("a value is unreadable"))?,
+                        ValueLine::Base64(text) => STANDARD.decode(text).map_err(|error| unreadable(&error.to_string()))?,
                     };
                     values.insert(*blake3::hash(&value).as_bytes(), value);
                 }
                 Line::Operation(line) => {
-                    history.operations.push(read(*line).ok_or_else(|| damaged("an operation is unreadable"))?);
+                    history.operations.push(read(*line).ok_or_else(|| unreadable("invalid operation"))?);
                 }
                 Line::Snapshot(SnapshotLine { name, operation, time }) => {
                     history.snapshots.push(Snapshot { name, operation, time });
@@ -330,7 +332,7 @@ fn damaged(what: &str) -> ExportError {
     ExportError::Damaged(what.to_owned())
 }
 
-/// What stands behind the heading, if it is whole.
+/// Returns the bytes after the heading if length and checksum match.
 fn body(file: &[u8]) -> Result<&[u8], ExportError> {
     let rest = file.strip_prefix(MAGIC.as_bytes()).ok_or(ExportError::Foreign)?;
     let heading = &rest[..rest.len().min(LONGEST_HEADING)];
@@ -351,12 +353,12 @@ fn body(file: &[u8]) -> Result<&[u8], ExportError> {
         return Err(ExportError::Short { found: body.len() as u64, expected });
     }
     if body.len() as u64 > expected || blake3::hash(body).to_hex().as_str() != checksum {
-        return Err(damaged("its checksum does not fit"));
+        return Err(damaged("checksum mismatch"));
     }
     Ok(body)
 }
 
-/// Operations are in order and take back earlier ones; every value that they name is there; points name known operations.
+/// Checks that operations are in order and invert earlier ones, that no value is missing, and that snapshots name known operations.
 fn check(history: &History, values: &BTreeMap<Address, Vec<u8>>) -> Result<(), ExportError> {
     let mut last = 0;
     for operation in &history.operations {
@@ -466,7 +468,7 @@ fn read(line: OperationLine) -> Option<Operation> {
     })
 }
 
-/// What may be missing, but not be wrong.
+/// Parses an optional text: `None` if it is present but invalid.
 fn optional<T>(text: Option<String>, parse: fn(&str) -> Option<T>) -> Option<Option<T>> {
     match text {
         None => Some(None),
@@ -574,14 +576,14 @@ mod tests {
     fn what_is_wrong_is_said() {
         let file = export().pack().unwrap();
         let check = |file: &[u8], expected: &str| assert_eq!(Export::unpack(file).unwrap_err().to_string(), expected);
-        check(b"", "it is no export of aperture");
-        check(b"{\"type\":\"user\"}", "it is no export of aperture");
-        check(b"aperture export 2\nwhatever", "it was written by a newer aperture: its format is 2, this one knows 1");
+        check(b"", "it is not an aperture export");
+        check(b"{\"type\":\"user\"}", "it is not an aperture export");
+        check(b"aperture export 2\nwhatever", "it was written by a newer aperture (format 2, this version reads up to 1)");
         check(b"aperture export 1\n", "it is damaged: its heading is unreadable");
         let heading = file.split_inclusive(|byte| *byte == b'\n').take(3).map(<[u8]>::len).sum::<usize>();
         let expected = file.len() - heading;
-        check(&file[..heading + 9], &format!("it is cut short: 9 of {expected} bytes are there"));
-        check(&[&file[..], b"x"].concat(), "it is damaged: its checksum does not fit");
+        check(&file[..heading + 9], &format!("it is truncated (9 of {expected} bytes)"));
+        check(&[&file[..], b"x"].concat(), "it is damaged: checksum mismatch");
         let mut lacking = export();
         let address = *lacking.values.keys().next().unwrap();
         lacking.values.remove(&address);
@@ -593,6 +595,23 @@ mod tests {
         let mut ahead = export();
         ahead.history.snapshots[0].operation = 3;
         check(&ahead.pack().unwrap(), "it is damaged: operation 3 is missing");
+    }
+
+    #[test]
+    fn an_unreadable_line_is_named_by_its_number() {
+        let file = |text: &str| {
+            let body = zstd::encode_all(text.as_bytes(), ZSTD_LEVEL).unwrap();
+            let heading = format!("{MAGIC}{FORMAT}\nblake3 {}\nbytes {}\n", blake3::hash(&body).to_hex(), body.len());
+            [heading.into_bytes(), body].concat()
+        };
+        let check = |lines: &str, expected: &str| {
+            let error = Export::unpack(&file(lines)).unwrap_err().to_string();
+            assert!(error.starts_with(expected), "{error}");
+        };
+        let value = "{\"value\":{\"text\":\"a\"}}\n";
+        check(&format!("{value}{{\n"), "it is damaged: line 2 is unreadable (EOF while parsing");
+        check(&format!("{value}{value}{{\"value\":{{\"base64\":\"?\"}}}}\n"), "it is damaged: line 3 is unreadable (Invalid");
+        check(value, "it is damaged: it names no session");
     }
 
     #[test]

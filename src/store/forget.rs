@@ -7,7 +7,7 @@ use rusqlite::{Connection, params};
 use std::collections::BTreeMap;
 
 impl Store {
-    /// Forgets a session: its log, its snapshots, and every value that no other one needs. What was done cannot be undone.
+    /// Deletes the log and the snapshots of a session, and the values that no other log refers to. Undo is then impossible.
     pub fn forget(&self, key: SessionKey) -> Result<(), StoreError> {
         let transaction = self.writing()?;
         for table in ["edits", "hunks", "marks", "operations", "snapshots", "proposals", "messages", "obeyed", "manifests"] {
@@ -19,24 +19,24 @@ impl Store {
         Ok(())
     }
 
-    /// Deletes every value that no log needs.
+    /// Deletes the values that no log refers to.
     pub fn sweep(&self) -> Result<(), StoreError> {
         sweep(&self.connection)?;
         Ok(())
     }
 
-    /// Puts other bytes in the place of values of a session's log, of its commands, and of what the model asked for, so that the
-    /// old ones are gone for good.
+    /// Rewrites values of a session's log, its commands and its proposals, so that the
+    /// old bytes cannot be recovered.
     ///
-    /// `chosen` says which edits are meant, `rewrite` what a value becomes; none where it stays. Returns how many values were
-    /// rewritten, and how many of those are kept because the log of another session needs them.
+    /// `chosen` selects the edits; `rewrite` returns the new value, or `None` if it is unchanged. Returns the number of
+    /// rewritten values, and of those whose old bytes are kept because the log of another session refers to them.
     pub fn rewrite(
         &self,
         key: SessionKey,
         chosen: &dyn Fn(&LoggedEdit) -> bool,
         rewrite: &dyn Fn(&[u8]) -> Option<Vec<u8>>,
     ) -> Result<(usize, usize), StoreError> {
-        // What is deleted is overwritten on the disk as well.
+        // Deleted rows are overwritten on the disk as well.
         self.connection.execute_batch("PRAGMA secure_delete = ON")?;
         let transaction = self.writing()?;
         let mut rewritten: BTreeMap<Address, Address> = BTreeMap::new();
@@ -51,7 +51,7 @@ impl Store {
                     transaction.execute(&sql, params![key.0, operation.id, place, new])?;
                 }
             }
-            // An operation of which a value is gone can no longer be inverted byte by byte, so that its delta goes as a whole.
+            // An operation with a missing value cannot be inverted byte by byte, so its delta is deleted as a whole.
             let hunks = operation.delta.iter().flat_map(|delta| &delta.hunks).flat_map(|hunk| [hunk.before, hunk.after]);
             let mut holds_any = false;
             for address in hunks.flatten() {
@@ -81,12 +81,12 @@ impl Store {
             kept += transaction.query_row(sql, [address], |row| row.get::<_, i64>(0))? as usize;
         }
         transaction.commit()?;
-        // Neither free pages nor the journal keep them.
+        // Removes the old bytes from free pages and from the journal.
         self.connection.execute_batch("VACUUM; PRAGMA wal_checkpoint(TRUNCATE)")?;
         Ok((rewritten.len(), kept))
     }
 
-    /// How many values no log would need if some sessions were forgotten, and the bytes that they take.
+    /// Returns the number of values that no log would refer to if some sessions were deleted, and their size in bytes.
     pub fn unneeded(&self, without: &[SessionKey]) -> Result<(u64, u64), StoreError> {
         let without = without.iter().map(|key| key.0.to_string()).collect::<Vec<_>>().join(",");
         let sql = format!(
@@ -100,13 +100,13 @@ impl Store {
         Ok((counted.0 as u64, counted.1 as u64))
     }
 
-    /// Gives the room of what was forgotten back to the disk.
+    /// Returns free pages to the file system.
     pub fn shrink(&self) -> Result<(), StoreError> {
         Ok(self.connection.execute_batch("VACUUM")?)
     }
 }
 
-/// Deletes every value that no log needs.
+/// Deletes the values that no log refers to.
 fn sweep(connection: &Connection) -> rusqlite::Result<usize> {
     let sql = "DELETE FROM originals WHERE address NOT IN (SELECT before FROM edits WHERE before IS NOT NULL
                UNION SELECT after FROM edits WHERE after IS NOT NULL

@@ -13,19 +13,19 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
 impl Store {
-    /// The session of a file, if something was ever done to it.
+    /// Returns the session of a file; `None` if it has no log.
     pub fn find(&self, path: &Path) -> Result<Option<StoredSession>, StoreError> {
         let sql = "SELECT id, provider, session, path, project FROM sessions WHERE path = ?1";
         Ok(self.connection.prepare_cached(sql)?.query_row([path.to_string_lossy()], stored).optional()?)
     }
 
-    /// Every session to which something was done.
+    /// Returns all sessions that have a log.
     pub fn sessions(&self) -> Result<Vec<StoredSession>, StoreError> {
         let sql = "SELECT id, provider, session, path, project FROM sessions ORDER BY id";
         Ok(self.connection.prepare_cached(sql)?.query_map([], stored)?.collect::<Result<_, _>>()?)
     }
 
-    /// The key of a file's session, which is new if need be.
+    /// Returns the key of a file's session, and inserts the session if it is new.
     pub fn register(&self, provider: &str, session: &str, path: &Path, project: &str) -> Result<SessionKey, StoreError> {
         if let Some(found) = self.find(path)? {
             return Ok(found.key);
@@ -35,13 +35,13 @@ impl Store {
         Ok(SessionKey(self.connection.last_insert_rowid()))
     }
 
-    /// Says that the file of a session is another one by now.
+    /// Sets the path of a session's file.
     pub fn moved(&self, key: SessionKey, path: &Path) -> Result<(), StoreError> {
         self.connection.execute("UPDATE sessions SET path = ?2 WHERE id = ?1", params![key.0, path.to_string_lossy()])?;
         Ok(())
     }
 
-    /// What was done to a session, without what was aborted or is only prepared.
+    /// Returns the committed operations of a session and its snapshots.
     pub fn history(&self, key: SessionKey) -> Result<History, StoreError> {
         let mut history = History::default();
         for operation in self.operations(key)?.into_iter().filter(|operation| operation.state == OperationState::Committed) {
@@ -50,7 +50,7 @@ impl Store {
         let edits = history.operations.iter().flat_map(|operation| &operation.edits);
         let names = |edit: &&LoggedEdit| edit.change.as_ref().is_some_and(|change| change.named_credentials);
         let naming: BTreeSet<Address> = edits.filter(names).filter_map(|edit| edit.before).collect();
-        // A value that was forgotten names nothing any more.
+        // The address of a deleted value is NULL.
         let texts = naming.iter().filter_map(|address| self.original(address).ok());
         history.naming = texts.map(|text| String::from_utf8_lossy(&text).into_owned()).collect();
         let mut marks: BTreeMap<(MarkAddress, MarkKind), String> = BTreeMap::new();
@@ -67,13 +67,13 @@ impl Store {
         Ok(history)
     }
 
-    /// The operations that are logged and of which it is not known whether they were done.
+    /// Returns the operations that are prepared, neither committed nor aborted.
     pub fn prepared(&self, key: SessionKey) -> Result<Vec<Operation>, StoreError> {
         let operations = self.operations(key)?;
         Ok(operations.into_iter().filter(|operation| operation.state == OperationState::Prepared).collect())
     }
 
-    /// Returns all operations of a session, whatever became of them.
+    /// Returns all operations of a session, in any state.
     pub(super) fn operations(&self, key: SessionKey) -> Result<Vec<Operation>, StoreError> {
         let sql = "SELECT number, kind, state, time, command, actor, inverts, tokens_before, tokens_after, last_row,
                    after_bytes, after_hash, base_bytes, base_hash, point FROM operations WHERE session = ?1 ORDER BY number";
@@ -107,10 +107,10 @@ impl Store {
         Ok(operations)
     }
 
-    /// Logs a plan as prepared, with every value of it, in one transaction that is on the disk when this returns.
+    /// Logs a plan as prepared, with all its values, in one transaction that is durable when this returns.
     ///
-    /// `hunks` are the bytes that it replaces, each with its offset. `after` is what the file will begin with: bytes and their
-    /// BLAKE3; none for a plan that writes no file, which is thereby committed.
+    /// `hunks` are the bytes that it replaces, each with its offset. `after` is the prefix of the new file: its length and
+    /// BLAKE3 hash; `None` for a plan that writes no file, which is committed at once.
     pub fn prepare<'h>(
         &self,
         key: SessionKey,
@@ -159,18 +159,18 @@ impl Store {
         Ok(operation.id)
     }
 
-    /// Says how a prepared operation ended.
+    /// Sets the final state of a prepared operation.
     pub fn settle(&self, key: SessionKey, id: OperationId, state: OperationState) -> Result<(), StoreError> {
         let values = params![key.0, id, state.name()];
         self.connection.execute("UPDATE operations SET state = ?3 WHERE session = ?1 AND number = ?2", values)?;
         Ok(())
     }
 
-    /// A value by its address.
+    /// Returns a value by its address.
     ///
     /// # Errors
     ///
-    /// It is not there any more, or is not what it was.
+    /// The value is missing, or its hash differs.
     pub fn original(&self, address: &Address) -> Result<Vec<u8>, StoreError> {
         let missing = || StoreError::Damaged(format!("the original {} is missing", hexadecimal(address)));
         let content: Vec<u8> = self
@@ -188,7 +188,7 @@ impl Store {
     ///
     /// # Errors
     ///
-    /// It is not in the store.
+    /// The value is missing.
     pub fn original_length(&self, address: &Address) -> Result<u64, StoreError> {
         let sql = "SELECT bytes FROM originals WHERE address = ?1";
         let bytes = self.connection.prepare_cached(sql)?.query_row([address], |row| row.get::<_, i64>(0)).optional()?;
@@ -196,20 +196,20 @@ impl Store {
         bytes.map(|bytes| bytes as u64).ok_or_else(missing)
     }
 
-    /// Names a point in the log; a name that is there already is moved.
+    /// Sets a snapshot; one of the same name is moved.
     pub fn save_snapshot(&self, key: SessionKey, snapshot: &Snapshot) -> Result<(), StoreError> {
         let values = params![key.0, snapshot.name, snapshot.operation, snapshot.time];
         self.connection.execute("INSERT OR REPLACE INTO snapshots VALUES (?1, ?2, ?3, ?4)", values)?;
         Ok(())
     }
 
-    /// Takes a name away; whether there was one.
+    /// Deletes a snapshot; returns true if it existed.
     pub fn delete_snapshot(&self, key: SessionKey, name: &str) -> Result<bool, StoreError> {
         let values = params![key.0, name];
         Ok(self.connection.execute("DELETE FROM snapshots WHERE session = ?1 AND name = ?2", values)? > 0)
     }
 
-    /// What SQLite itself finds wrong with the file; nothing when all is well.
+    /// Returns the findings of SQLite's integrity check; empty if there are none.
     pub fn check(&self) -> Result<Vec<String>, StoreError> {
         let mut problems: Vec<String> =
             self.connection.prepare("PRAGMA integrity_check")?.query_map([], |row| row.get(0))?.collect::<Result<_, _>>()?;
@@ -217,13 +217,13 @@ impl Store {
         Ok(problems)
     }
 
-    /// The addresses of all values that are stored.
+    /// Returns the addresses of all stored values.
     pub fn addresses(&self) -> Result<Vec<Address>, StoreError> {
         let mut statement = self.connection.prepare("SELECT address FROM originals")?;
         Ok(statement.query_map([], |row| row.get(0))?.collect::<Result<_, _>>()?)
     }
 
-    /// Bytes of the values that are stored, and of the file itself.
+    /// Returns the size of the stored values and of the database file, in bytes.
     pub fn size(&self) -> Result<(u64, u64), StoreError> {
         let values: i64 = self.connection.query_row("SELECT coalesce(sum(bytes), 0) FROM originals", [], |row| row.get(0))?;
         let pages: i64 = self.connection.query_row("PRAGMA page_count", [], |row| row.get(0))?;
@@ -231,14 +231,14 @@ impl Store {
         Ok((values as u64, (pages * page) as u64))
     }
 
-    /// Puts the log of a session from elsewhere in place of what is known of it. Each value comes with its address.
+    /// Replaces the log of a session with an imported one.
     pub fn import(&self, key: SessionKey, history: &History, values: &[Vec<u8>]) -> Result<(), StoreError> {
         let transaction = self.writing()?;
         for table in ["edits", "hunks", "marks", "operations", "snapshots"] {
             transaction.execute(&format!("DELETE FROM {table} WHERE session = ?1"), [key.0])?;
         }
         for value in values {
-            // One that is there may be damaged: this one is not.
+            // The stored copy may be damaged; the imported one is checked.
             transaction.execute("DELETE FROM originals WHERE address = ?1", [*blake3::hash(value).as_bytes()])?;
             keep(&transaction, value)?;
         }

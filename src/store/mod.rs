@@ -1,8 +1,8 @@
-//! What aperture keeps: the history of sessions, which is kept for good, and the cache, which can be lost.
+//! Storage: the history of sessions, which is durable, and the cache, which is disposable.
 //!
-//! The store is one SQLite database with the operations that changed sessions and the bytes that undo them. The cache is
-//! another one, and a file of totals: all of it is disposable, and every failure of it is a miss, never an error, so that
-//! aperture reads on a read-only disk and beside a broken cache.
+//! The store is one SQLite database with the operations on sessions and the bytes that undo them. The cache is
+//! another database and a file of totals. Every failure of the cache is a miss, never an error, so that
+//! aperture works on a read-only disk and with a damaged cache.
 
 mod cache;
 mod database;

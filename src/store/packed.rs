@@ -1,5 +1,5 @@
-//! Segments as the cache keeps them: each row and each block can be decoded by itself, so that all cores write them to
-//! where they stay.
+//! The cached form of segments. Each row and each block is decoded separately, so that all cores write them directly to
+//! their final place.
 
 use crate::model::{Block, BlockKind, Origin, Role, Row, RowKind, SecretPlace, Segment};
 use rayon::prelude::*;
@@ -7,19 +7,19 @@ use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use std::sync::atomic::{AtomicBool, Ordering};
 
-/// What stands before the rows and blocks of a segment.
+/// Header of a packed segment, before its rows and blocks.
 #[derive(Serialize, Deserialize)]
 struct Head {
     start: u64,
     end: u64,
     origins: Vec<Origin>,
     secrets: Vec<SecretPlace>,
-    /// Bytes of each row, and of each block.
+    /// Length of each row and of each block, in bytes.
     rows: Vec<u32>,
     blocks: Vec<u32>,
 }
 
-/// One segment as bytes.
+/// Serializes a segment.
 pub(super) fn pack(segment: &Segment) -> Option<Vec<u8>> {
     let mut content = Vec::new();
     let rows = append(&mut content, &segment.rows)?;
@@ -42,7 +42,7 @@ fn append<T: Serialize>(content: &mut Vec<u8>, values: &[T]) -> Option<Vec<u32>>
     Some(lengths)
 }
 
-/// Puts a packed segment behind what was unpacked of a file before; nothing when there is a gap between them or it is damaged.
+/// Appends a packed segment to the unpacked part of a file; `None` if there is a gap between them or it is damaged.
 pub(super) fn unpack(content: &[u8], whole: &mut Segment) -> Option<()> {
     let (head, mut rest): (Head, _) = postcard::take_from_bytes(content).ok()?;
     if head.start != whole.end {
@@ -68,7 +68,7 @@ pub(super) fn unpack(content: &[u8], whole: &mut Segment) -> Option<()> {
     (!damaged.into_inner()).then_some(())
 }
 
-/// Cuts values of these lengths off the beginning of `rest`.
+/// Splits values of the given lengths off the front of `rest`.
 fn split<'a>(rest: &mut &'a [u8], lengths: &[u32]) -> Option<Vec<&'a [u8]>> {
     lengths.iter().map(|length| rest.split_off(..*length as usize)).collect()
 }
@@ -85,7 +85,7 @@ fn decode<T: DeserializeOwned>(bytes: &[u8], damaged: &AtomicBool) -> Option<T> 
 mod tests {
     use super::*;
 
-    /// Three segments that follow each other, each of two rows with a block.
+    /// Three consecutive segments, each with two rows of one block.
     fn segments() -> Vec<Segment> {
         let segment = |number: u64| {
             let origin = Origin { directory: format!("/{number}"), ..Origin::default() };

@@ -1,40 +1,40 @@
-//! What the model asked for, each once.
+//! Proposals: commands of the model, each stored once.
 
 use super::database::{SessionKey, Store, StoreError, StoredSession};
 use super::rows::{key, stored, word};
 use crate::model::{CommandPlace, Key, MessageId, OperationId, Proposal, ProposalNumber, ProposalStatus, ReportedMessage};
 use rusqlite::{OptionalExtension, Row, params};
 
-/// What became of a proposal.
+/// Outcome of a proposal.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Outcome {
-    /// What became of it.
+    /// State of the proposal.
     pub status: ProposalStatus,
-    /// What the model is told about that; nothing where it is empty.
+    /// Message to the model about the outcome; empty for none.
     pub answer: String,
-    /// The operation that carried it out.
+    /// Operation that executed it.
     pub operation: Option<OperationId>,
-    /// How many blocks that concerned.
+    /// Number of affected blocks.
     pub count: u32,
 }
 
 const COLUMNS: &str = "number, row, block, place, turn, command, blocks, status, answer, operation, count, time, message";
 
 impl Store {
-    /// The first turn of a session of which not every command was looked at; none where nobody ever looked.
+    /// Returns the first turn of a session with unread commands; `None` if the session was never searched for commands.
     pub fn obeyed_until(&self, session: SessionKey) -> Result<Option<u32>, StoreError> {
         let mut statement = self.connection.prepare_cached("SELECT turn FROM obeyed WHERE session = ?1")?;
         Ok(statement.query_row([session.0], |row| row.get(0)).optional()?)
     }
 
-    /// Says that every command before a turn was looked at.
+    /// Records that all commands before a turn were read.
     pub fn obeyed(&self, session: SessionKey, turn: u32) -> Result<(), StoreError> {
         self.connection.execute("INSERT OR REPLACE INTO obeyed VALUES (?1, ?2)", params![session.0, turn])?;
         Ok(())
     }
 
-    /// Keeps a command and the blocks that it names, as a selector, as begun, and returns its number; none where it is known already, in this session or in one that it
-    /// was forked from. What it returns is on the disk.
+    /// Stores a command and the selector of its blocks as begun, and returns its number; `None` if it is stored already, in
+    /// this session or in one that it was forked from. The result is durable.
     pub fn propose(
         &self,
         session: SessionKey,
@@ -53,7 +53,7 @@ impl Store {
         Ok((added > 0).then(|| self.connection.last_insert_rowid()))
     }
 
-    /// Whether a command at a place is known.
+    /// True if a command at this place is stored.
     pub fn is_proposed(&self, place: CommandPlace) -> Result<bool, StoreError> {
         let sql = "SELECT 1 FROM proposals WHERE row = ?1 AND block = ?2 AND place = ?3";
         let mut statement = self.connection.prepare_cached(sql)?;
@@ -61,7 +61,7 @@ impl Store {
     }
 
     /// Records a reported message and its commands, each with its offset in the text, in one transaction. Returns the message's
-    /// number; `None` if it is known already. What it returns is on the disk.
+    /// number; `None` if it is stored already. The result is durable.
     pub fn record_message(
         &self,
         session: SessionKey,
@@ -88,7 +88,7 @@ impl Store {
         Ok(Some(id))
     }
 
-    /// The reported messages whose rows were not found yet, the oldest first: those of a session, and those that come after a row
+    /// Returns the reported messages without a row, oldest first: those of a session, and those that follow a row
     /// of any session, because forks keep the identities of rows.
     pub fn unlocated_messages(&self, session: SessionKey) -> Result<Vec<(MessageId, ReportedMessage)>, StoreError> {
         let sql = "SELECT id, after, prompts, content FROM messages
@@ -100,20 +100,20 @@ impl Store {
         Ok(self.connection.prepare_cached(sql)?.query_map([session.0], message)?.collect::<Result<_, _>>()?)
     }
 
-    /// Returns whether a row is the one of a reported message.
+    /// True if the row is that of a reported message.
     pub fn is_located(&self, row: Key) -> Result<bool, StoreError> {
         let mut statement = self.connection.prepare_cached("SELECT 1 FROM messages WHERE row = ?1")?;
         Ok(statement.exists([row.0.to_le_bytes()])?)
     }
 
-    /// The commands of a reported message, in the order of its text.
+    /// Returns the commands of a reported message, in the order of its text.
     pub fn commands_of(&self, message: MessageId) -> Result<Vec<(ProposalNumber, String)>, StoreError> {
         let sql = "SELECT number, command FROM proposals WHERE message = ?1 ORDER BY place";
         let command = |row: &Row<'_>| Ok((row.get(0)?, row.get(1)?));
         Ok(self.connection.prepare_cached(sql)?.query_map([message], command)?.collect::<Result<_, _>>()?)
     }
 
-    /// Says which row a reported message has, and where in the file its commands are, in one transaction.
+    /// Sets the row of a reported message and the places of its commands in the file, in one transaction.
     pub fn locate_message(
         &self,
         message: MessageId,
@@ -123,7 +123,7 @@ impl Store {
         let transaction = self.writing()?;
         transaction.execute("UPDATE messages SET row = ?2 WHERE id = ?1", params![message, row.0.to_le_bytes()])?;
         for (number, place) in places {
-            // A fork of the session may have it already.
+            // A fork of the session may have stored it.
             let sql = "UPDATE OR IGNORE proposals SET row = ?2, block = ?3, place = ?4 WHERE number = ?1 AND message = ?5";
             transaction.execute(sql, params![number, place.row.0.to_le_bytes(), place.block, place.offset, message])?;
         }
@@ -131,34 +131,34 @@ impl Store {
         Ok(())
     }
 
-    /// The last row of the conversation when the model was last told the manifest; the outer `None` if it never was.
+    /// Returns the last row of the conversation when the manifest was last sent to the model; the outer `None` if it never was.
     pub fn manifest_told(&self, session: SessionKey) -> Result<Option<Option<Key>>, StoreError> {
         let mut statement = self.connection.prepare_cached("SELECT after FROM manifests WHERE session = ?1")?;
         let after = statement.query_row([session.0], |row| key(row, 0)).optional()?;
         Ok(after.map(|after| Some(after).filter(|after| *after != Key(0))))
     }
 
-    /// Says that the model is told the manifest behind a row.
+    /// Records that the manifest was sent to the model after a row.
     pub fn tell_manifest(&self, session: SessionKey, after: Option<Key>) -> Result<(), StoreError> {
         let after = after.unwrap_or(Key(0)).0.to_le_bytes();
         self.connection.execute("INSERT OR REPLACE INTO manifests VALUES (?1, ?2)", params![session.0, after])?;
         Ok(())
     }
 
-    /// Takes a recorded command, to carry it out on blocks, a selector; whether nothing was decided about it yet. It is on the disk
+    /// Claims a recorded command for execution on the blocks of a selector; true if it was undecided. The claim is durable
     /// when this returns.
     pub fn begin_recorded(&self, number: ProposalNumber, blocks: &str) -> Result<bool, StoreError> {
         let sql = "UPDATE proposals SET status = 'begun', blocks = ?2 WHERE number = ?1 AND status = 'recorded'";
         Ok(self.connection.execute(sql, params![number, blocks])? > 0)
     }
 
-    /// Takes a proposal that waits, to carry it out; whether it still waited.
+    /// Claims a waiting proposal for execution; true if it was still waiting.
     pub fn begin(&self, number: ProposalNumber) -> Result<bool, StoreError> {
         let sql = "UPDATE proposals SET status = 'begun' WHERE number = ?1 AND status = 'waiting'";
         Ok(self.connection.execute(sql, [number])? > 0)
     }
 
-    /// Says what became of a proposal; the model has not been told that yet.
+    /// Sets the outcome of a proposal and marks it as not yet reported to the model.
     pub fn conclude(&self, number: ProposalNumber, outcome: &Outcome) -> Result<(), StoreError> {
         let sql = "UPDATE proposals SET status = ?2, answer = ?3, told = ?4, operation = ?5, count = ?6 WHERE number = ?1";
         let Outcome { status, answer, operation, count } = outcome;
@@ -166,13 +166,13 @@ impl Store {
         Ok(())
     }
 
-    /// What was asked for in a session, the oldest first.
+    /// Returns the proposals of a session, oldest first.
     pub fn proposals(&self, session: SessionKey) -> Result<Vec<Proposal>, StoreError> {
         let sql = format!("SELECT {COLUMNS} FROM proposals WHERE session = ?1 ORDER BY number");
         Ok(self.connection.prepare_cached(&sql)?.query_map([session.0], proposal)?.collect::<Result<_, _>>()?)
     }
 
-    /// A proposal by its number, and the session that it belongs to.
+    /// Returns a proposal by its number, with its session.
     pub fn proposal(&self, number: ProposalNumber) -> Result<Option<(StoredSession, Proposal)>, StoreError> {
         let sql = format!("SELECT {COLUMNS} FROM proposals WHERE number = ?1");
         let Some(found) = self.connection.prepare_cached(&sql)?.query_row([number], proposal).optional()? else {
@@ -184,8 +184,8 @@ impl Store {
         Ok(session.map(|session| (session, found)))
     }
 
-    /// Takes what the model has not been told yet, the oldest first and each as `line` puts it, as long as all of it together
-    /// has at most so many bytes; the first is taken in any case. Nobody gets the same twice.
+    /// Returns outcomes not yet reported to the model, oldest first, each formatted by `line`, at most
+    /// `most_bytes` bytes in total but at least one, and marks them as reported.
     pub fn take_answers(
         &self,
         session: SessionKey,

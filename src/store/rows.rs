@@ -1,4 +1,4 @@
-//! Operations, edits and marks as rows of the database, and back.
+//! Converts operations, edits and marks to rows of the database and back.
 
 use super::database::{SessionKey, StoredSession};
 use crate::model::{
@@ -8,7 +8,7 @@ use crate::model::{
 use rusqlite::{Connection, Row, params};
 use std::path::PathBuf;
 
-/// Writes an operation with its edits and marks; its values are stored already.
+/// Inserts an operation with its edits and marks; its values are stored before.
 pub(super) fn insert(connection: &Connection, key: SessionKey, operation: &Operation) -> rusqlite::Result<()> {
     connection.execute(
         "INSERT INTO operations (session, number, kind, state, time, command, actor, inverts, tokens_before, tokens_after,
@@ -91,7 +91,7 @@ pub(super) fn key(row: &Row<'_>, column: usize) -> rusqlite::Result<Key> {
     Ok(Key(u128::from_le_bytes(row.get(column)?)))
 }
 
-/// A word of the store as a value; an unknown one is damage.
+/// Parses a word of the store; an unknown one means that the store is damaged.
 pub(super) fn word<T: Copy>(row: &Row<'_>, column: usize, known: &[T], name: fn(T) -> &'static str) -> rusqlite::Result<T> {
     let text: String = row.get(column)?;
     let unknown = || rusqlite::Error::FromSqlConversionFailure(column, rusqlite::types::Type::Text, text.clone().into());

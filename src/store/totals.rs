@@ -1,7 +1,7 @@
-//! The totals of all session files in one file of its own beside the cache: a list of sessions needs nothing else.
+//! The totals of all session files, in one file beside the cache: a list of sessions reads nothing else.
 //!
-//! In the database they took more time than anything else that a list does with files that it knows: to open it, to copy its
-//! pages, and to copy each value out of them.
+//! In the database they dominated the time of a list of cached sessions: opening it, copying its
+//! pages, and copying each value out of them.
 
 use crate::fsio::{Disk, Identity};
 use crate::model::Key;
@@ -16,31 +16,31 @@ use std::ops::Range;
 use std::path::{Path, PathBuf, is_separator};
 use std::sync::Arc;
 
-/// Goes up when totals change their form or their meaning, or when more of a title is masked; those of another format are not
-/// known.
+/// Version of the totals; increased when their form or meaning changes, or more of a title is masked. Totals of another version are
+/// ignored.
 const FORMAT: u8 = 2;
 
-/// The name of the file in the directory of the cache.
+/// File name in the directory of the cache.
 pub const TOTALS_FILE: &str = "totals";
 
-/// Where totals are remembered. Every failure is a miss.
+/// The cache of totals. Every failure is a miss.
 #[derive(Debug)]
 pub struct TotalsCache {
     file: Option<PathBuf>,
 }
 
 impl TotalsCache {
-    /// A cache that knows nothing and keeps nothing.
+    /// Returns a cache without a file: every lookup is a miss, every write a no-op.
     pub fn none() -> TotalsCache {
         TotalsCache { file: None }
     }
 
-    /// The one in a directory, in which the file must exist: each new one takes the mode of the one before.
+    /// Returns the cache in a directory where the file must exist: each new file takes the mode of the old one.
     pub fn at(directory: &Path) -> TotalsCache {
         TotalsCache { file: Some(directory.join(TOTALS_FILE)) }
     }
 
-    /// All that is known.
+    /// Reads the stored totals.
     pub fn read(&self, disk: &dyn Disk) -> KnownTotals {
         let read = |path: &PathBuf| {
             let length = disk.identify(path)?.bytes as usize;
@@ -51,11 +51,11 @@ impl TotalsCache {
         self.file.as_ref().and_then(|path| KnownTotals::parse(read(path).ok()?)).unwrap_or_default()
     }
 
-    /// Remembers totals of files. Those of others stay in directories that are `kept`, and are forgotten in all others.
+    /// Stores totals of files. Totals of other files stay in the directories in `kept`, and are deleted in all others.
     pub fn remember(&self, disk: &dyn Disk, files: &[(&Path, Identity, &Totals)], kept: impl Fn(&Path) -> bool) {
         let Some(path) = &self.file else { return };
-        // Who writes at the same time writes much the same; what is lost is scanned again. Where nothing can be locked, the
-        // hash tells what two of them wrote into one file.
+        // Concurrent writers write nearly the same; lost totals are scanned again. Where locks are not available, the
+        // hash detects interleaved writes.
         let lock = disk.lock(&path.with_extension("lock"));
         if matches!(lock, Ok(None)) {
             return;
@@ -74,18 +74,18 @@ impl TotalsCache {
     }
 }
 
-/// The totals of session files by directory, as they are packed.
+/// The packed totals of session files, by directory.
 ///
-/// They are unpacked when a directory is asked for: nothing of a project that is not listed takes time or memory.
+/// A directory is unpacked on request: projects that are not listed take no time and no memory.
 #[derive(Debug, Default)]
 pub struct KnownTotals {
-    /// The file: the hash of what follows, the format, the directories with the lengths of their pieces, the pieces.
+    /// The file: the hash of the rest, the version, the directories with the lengths of their parts, the parts.
     bytes: Vec<u8>,
     directories: FxHashMap<String, Range<usize>>,
 }
 
 impl KnownTotals {
-    /// What is known of the files of a directory.
+    /// Returns the totals of the files of a directory.
     pub fn of_directory(&self, directory: &str) -> FileTotals<'_> {
         self.piece(directory).and_then(FileTotals::unpack).unwrap_or_default()
     }
@@ -94,7 +94,7 @@ impl KnownTotals {
         self.directories.get(directory).and_then(|range| self.bytes.get(range.clone()))
     }
 
-    /// What a file holds; nothing if it is damaged or of another format.
+    /// Parses the file; empty if it is damaged or of another version.
     fn parse(bytes: Vec<u8>) -> Option<KnownTotals> {
         let (key, content) = bytes.split_first_chunk()?;
         let (format, content) = content.split_first().filter(|_| Key::of_bytes(content).0.to_le_bytes() == *key)?;
@@ -108,7 +108,7 @@ impl KnownTotals {
         Some(KnownTotals { directories: index.into_iter().map(place).collect(), bytes })
     }
 
-    /// The same with the totals of some files anew, as the bytes of a file.
+    /// Serializes the totals with those of some files replaced.
     fn with(&self, files: &[(&Path, Identity, &Totals)]) -> Option<Vec<u8>> {
         let mut directories: BTreeMap<&str, Vec<(&str, Identity, &Totals)>> = BTreeMap::new();
         for (path, identity, totals) in files {
@@ -128,35 +128,35 @@ impl KnownTotals {
     }
 }
 
-/// The directory of a file and its name, as the cache knows them.
+/// Splits a path into the directory and the file name used as keys.
 pub fn directory_and_name(path: &Path) -> Option<(&str, &str)> {
-    // As text: taking a path apart takes longer than all else that a list needs of a file that it knows.
+    // As text: parsing the path would dominate the time that a list needs for a cached file.
     path.to_str()?.rsplit_once(is_separator)
 }
 
 /// The totals of the session files of one directory.
 #[derive(Debug, Default)]
 pub struct FileTotals<'a> {
-    /// Models and directories.
+    /// Names of models and working directories.
     texts: Vec<Arc<str>>,
-    /// In the order of their names.
+    /// Files, sorted by name.
     files: Vec<File<'a>>,
 }
 
-/// A file as it is packed.
+/// Packed totals of a file.
 #[derive(Debug, Serialize, Deserialize)]
 struct File<'a> {
     name: &'a str,
-    /// The state in which it was read.
+    /// State of the file when it was read.
     identity: Identity,
-    /// Their places among the texts.
+    /// Indexes of model and directory in the texts.
     model: u32,
     directory: u32,
     totals: Totals,
 }
 
 impl FileTotals<'_> {
-    /// Takes the totals of a file out, if it was read in this state.
+    /// Removes and returns the totals of a file; `None` if its state has changed.
     pub fn take(&mut self, name: &str, identity: &Identity) -> Option<Totals> {
         let place = self.files.binary_search_by_key(&name, |file| file.name).ok()?;
         let file = self.files.get_mut(place).filter(|file| file.identity == *identity)?;
@@ -164,14 +164,14 @@ impl FileTotals<'_> {
         Some(Totals { model: text(file.model), directory: text(file.directory), ..std::mem::take(&mut file.totals) })
     }
 
-    /// The totals that were packed; none when they cannot be read.
+    /// Unpacks the totals; empty if they are damaged.
     fn unpack(packed: &[u8]) -> Option<FileTotals<'_>> {
         let (texts, files): (Vec<&str>, _) = postcard::from_bytes(packed).ok()?;
         Some(FileTotals { texts: texts.into_iter().map(Arc::from).collect(), files })
     }
 }
 
-/// What was `known` of the files of a directory as one piece of bytes, and in its place what is `fresh`.
+/// Packs the totals of a directory: those `known` before, replaced by `fresh` ones.
 fn pack(known: &[u8], fresh: &[(&str, Identity, &Totals)]) -> Option<Vec<u8>> {
     let mut known = FileTotals::unpack(known).unwrap_or_default();
     let mut place = |text: &Arc<str>| {

@@ -1,14 +1,14 @@
-//! Values of the log: the bytes that were replaced, compressed, by their BLAKE3.
+//! Values of the log: the replaced bytes, compressed, addressed by BLAKE3.
 
 use crate::model::Address;
 use rusqlite::{Connection, OptionalExtension, params};
 
-/// How hard values are compressed: zstd's default, beyond which little is won.
+/// Compression level of values: zstd's default; higher levels gain little.
 const ZSTD_LEVEL: i32 = 3;
-/// Longest original that is unpacked, in bytes: a row of a session is far shorter.
+/// Limit of the unpacked length of an original, in bytes; rows of sessions are far shorter.
 const LONGEST_ORIGINAL: usize = 1 << 30;
 
-/// The lower-case hexadecimal form of an address.
+/// Returns an address in lower-case hexadecimal.
 pub fn hexadecimal(address: &Address) -> String {
     blake3::Hash::from_bytes(*address).to_hex().to_string()
 }
@@ -30,7 +30,7 @@ pub(super) fn keep(connection: &Connection, value: &[u8]) -> rusqlite::Result<Ad
     Ok(address)
 }
 
-/// Returns the length that a compressed value states, at most the longest original.
+/// Returns the unpacked length in the header of a value, at most the longest original.
 pub(super) fn decompressed_bytes(content: &[u8]) -> usize {
     let said = zstd::zstd_safe::get_frame_content_size(content).ok().flatten();
     said.and_then(|bytes| usize::try_from(bytes).ok()).unwrap_or_default().min(LONGEST_ORIGINAL)

@@ -10,7 +10,18 @@ use std::collections::BTreeSet;
 use std::fs;
 
 /// Documents whose command lines must parse and whose paths must exist.
-const DOCUMENTS: &[&str] = &["README.md", "ARCHITECTURE.md", "CONTRIBUTING.md", "SECURITY.md", "SHORTCOMINGS.md", "CHANGELOG.md"];
+const DOCUMENTS: &[&str] = &[
+    "README.md",
+    "ARCHITECTURE.md",
+    "CONTRIBUTING.md",
+    "SECURITY.md",
+    "SHORTCOMINGS.md",
+    "CHANGELOG.md",
+    "docs/concepts.md",
+    "docs/guide.md",
+    "docs/internals.md",
+    "docs/recipes.md",
+];
 
 /// Examples of help texts that cannot be run as yet; each must go from here when it can.
 const KNOWN: &[&str] = &[];
@@ -208,7 +219,7 @@ fn examples_in_help_texts_can_be_run() {
 
 #[test]
 fn documents_name_files_that_exist() {
-    let folders = ["src/", "tests/", "fixtures/", "docs/", "man/", "completions/", "fuzz/", "benches/", ".ci/"];
+    let folders = ["src/", "tests/", "fixtures/", "docs/", "man/", "completions/", "fuzz/", "benches/", ".ci/", "packaging/"];
     let mut faults = Vec::new();
     for document in DOCUMENTS {
         let text = fs::read_to_string(repository().join(document)).unwrap();
@@ -217,7 +228,9 @@ fn documents_name_files_that_exist() {
             let spans = spans(line).into_iter().flat_map(|span| words(&span));
             named.extend(spans.filter(|word| folders.iter().any(|folder| word.starts_with(folder))));
             for link in line.split("](").skip(1).filter_map(|rest| rest.split([')', '#']).next()) {
-                named.extend((!link.is_empty() && !link.contains(':')).then(|| link.to_owned()));
+                // Links are relative to the document.
+                let folder = document.rsplit_once('/').map_or(String::new(), |(folder, _)| format!("{folder}/"));
+                named.extend((!link.is_empty() && !link.contains(':')).then(|| folder + link));
             }
             named.extend(words(line).into_iter().filter(|word| word.starts_with("fixtures/")));
         }
@@ -228,49 +241,65 @@ fn documents_name_files_that_exist() {
     assert!(faults.is_empty(), "these do not exist:\n{}", faults.join("\n"));
 }
 
-/// What a console block of the README shows, as the program prints it now; every other line stays.
-fn replayed(text: &str) -> String {
-    let repository = repository();
+/// The text of a document whose console blocks show what the program prints now. `cp FROM TO` in a code block copies a file of
+/// the repository into the directory where the commands of the console blocks run.
+fn replayed(text: &str, sandbox: &Sandbox) -> String {
     let mut replayed = String::new();
-    let mut sandbox: Option<Sandbox> = None;
-    let mut console = false;
+    let mut language = None;
     for line in text.lines() {
         match line.strip_prefix("```") {
-            Some("console") => console = true,
-            Some(_) => console = false,
-            None if console && !line.starts_with("$ ") => continue,
+            Some(name) => language = Some(name).filter(|_| language.is_none()),
+            None if language == Some("console") && !line.starts_with("$ ") => continue,
             None => {}
         }
         replayed.push_str(line);
         replayed.push('\n');
-        if let Some(words) = arguments(line).filter(|_| console) {
+        if let ["cp", from, to] = *line.split(' ').collect::<Vec<_>>() {
+            sandbox.write(to, fs::read(repository().join(from)).unwrap());
+        }
+        if let Some(words) = arguments(line).filter(|_| language == Some("console")) {
             let words: Vec<&str> = words.iter().skip(1).map(String::as_str).collect();
-            // A copy, because the screens also show what changes a session.
-            let sandbox = sandbox.get_or_insert_with(|| Sandbox::of("tools-and-spill"));
-            let mut command = sandbox.command(&words);
-            command.current_dir(repository).env("CLAUDE_CONFIG_DIR", sandbox.home.join(".claude")).env("COLUMNS", "100");
-            let output = command.output().unwrap();
-            assert!(output.status.success(), "{line}\n{}", String::from_utf8_lossy(&output.stderr));
-            replayed.push_str(&String::from_utf8(output.stdout).unwrap());
+            replayed.push_str(&sandbox.columns_text(&words, 100));
         }
     }
     replayed
 }
 
-/// Where the sessions are that the README shows.
-const SHOWN: &str = "fixtures/claude-code/tools-and-spill/.claude";
+/// Checks the screens of a document, or replaces them if `UPDATE_EXPECT` is set.
+fn check_screens(document: &str) {
+    let path = repository().join(document);
+    let text = fs::read_to_string(&path).unwrap().replace('\r', "");
+    assert!(text.contains("\n```console\n$ aperture "), "{document} has no screens");
+    let sandbox = Sandbox::new();
+    let screens = replayed(&text, &sandbox);
+    // Each command succeeds: a reader can run the examples again.
+    replayed(&text, &sandbox);
+    if text != screens && std::env::var_os("UPDATE_EXPECT").is_some() {
+        fs::write(path, screens).unwrap();
+    } else {
+        assert!(text == screens, "{document} has outdated screens: run UPDATE_EXPECT=1 cargo test");
+    }
+}
 
 #[test]
 fn the_readme_shows_what_the_program_prints() {
-    let path = repository().join("README.md");
-    let text = fs::read_to_string(&path).unwrap().replace('\r', "");
-    assert!(text.contains(SHOWN));
-    let replayed = replayed(&text);
-    if text != replayed && std::env::var_os("UPDATE_EXPECT").is_some() {
-        fs::write(path, replayed).unwrap();
-    } else {
-        assert!(text == replayed, "README.md shows what is not printed any more: run UPDATE_EXPECT=1 cargo test");
-    }
+    check_screens("README.md");
+}
+
+#[test]
+fn the_guide_shows_what_the_program_prints() {
+    check_screens("docs/guide.md");
+}
+
+/// The picture in README.md: the output of `aperture status` with colours.
+#[test]
+fn the_picture_is_fresh() {
+    let sandbox = Sandbox::new();
+    sandbox.write("demo.jsonl", fs::read(repository().join("fixtures/score/one-place-for-numbers.jsonl")).unwrap());
+    let screen = sandbox.columns_text(&["--color", "always", "status", "demo.jsonl"], 92);
+    assert!(screen.contains('\u{1b}'), "no colours");
+    let picture = anstyle_svg::Term::new().render_svg(&screen);
+    check("docs", false, vec![("status.svg".to_owned(), picture.into_bytes())]);
 }
 
 #[test]

@@ -541,7 +541,7 @@ fn a_file_that_cannot_be_imported_changes_nothing() {
         &["import", "flipped"],
         expect![[r#"
         error: cannot import PROJECT/flipped
-        because: it is damaged: its checksum does not fit
+        because: it is damaged: checksum mismatch
         hint: nothing was changed; copy the file again
         exit code 1
     "#]],
@@ -551,7 +551,7 @@ fn a_file_that_cannot_be_imported_changes_nothing() {
         &["import", "newer"],
         expect![[r#"
         error: cannot import PROJECT/newer
-        because: it was written by a newer aperture: its format is 9, this one knows 1
+        because: it was written by a newer aperture (format 9, this version reads up to 1)
         hint: update aperture
         exit code 1
     "#]],
@@ -561,7 +561,7 @@ fn a_file_that_cannot_be_imported_changes_nothing() {
         &["import", "foreign"],
         expect![[r#"
         error: cannot import PROJECT/foreign
-        because: it is no export of aperture
+        because: it is not an aperture export
         hint: aperture export writes such files
         exit code 1
     "#]],
@@ -576,7 +576,7 @@ fn a_file_that_cannot_be_imported_changes_nothing() {
     "#]],
     );
     let short = sandbox.run(&["import", "short"]);
-    assert!(short.stderr.contains("it is cut short: "), "{}", short.stderr);
+    assert!(short.stderr.contains("it is truncated ("), "{}", short.stderr);
     assert!(!sandbox.home.join(".aperture/store.db").exists());
     sandbox.write("whole", &whole);
     let away = sandbox.home.join("away.jsonl");

@@ -19,6 +19,7 @@ mod leaks;
 mod limits;
 mod mcp;
 mod obeying;
+mod packaging;
 mod properties;
 mod prose;
 mod reliability;

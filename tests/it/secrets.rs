@@ -631,7 +631,7 @@ fn hooks_that_are_there_stay() {
 }
 
 #[test]
-fn the_recipes_of_the_readme_run() {
+fn the_recipes_for_ci_and_git_hooks_run() {
     let Some(repository) = Repository::new() else { return };
     let sandbox = &repository.sandbox;
     let clean = masked(planted().as_bytes());
@@ -639,8 +639,8 @@ fn the_recipes_of_the_readme_run() {
     sandbox.write("demo.jsonl", &clean);
     repository.git(&["add", "."]);
     repository.git(&["commit", "-qm", "demo"]);
-    let readme = fs::read_to_string(crate::sandbox::repository().join("README.md")).unwrap();
-    let section = readme.split("## In CI and git hooks").nth(1).unwrap().split("\n## ").next().unwrap();
+    let recipes = fs::read_to_string(crate::sandbox::repository().join("docs/recipes.md")).unwrap();
+    let section = recipes.split("## In CI and git hooks").nth(1).unwrap().split("\n## ").next().unwrap();
     let blocks = section.split("```sh\n").skip(1).map(|block| block.split("```").next().unwrap());
     let lines: Vec<&str> = blocks.flat_map(str::lines).collect();
     assert!(lines.len() > 8);
