@@ -7,7 +7,7 @@ use super::search::hit;
 use super::telling::{Sign, Style, declaration, exit_code, heading, outcomes, sign};
 use super::{Reducible, input, media};
 use crate::engine::mask;
-use crate::engine::numbers::count;
+use crate::engine::report::numbers::count;
 use crate::model::BlockKind;
 use rustc_hash::FxHashSet;
 

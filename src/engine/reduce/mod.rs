@@ -10,6 +10,7 @@ mod hint;
 mod input;
 mod json;
 mod lines;
+pub mod marker;
 mod media;
 mod nesting;
 mod output;

@@ -116,8 +116,8 @@ fn form(line: &str) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::super::outline;
     use super::*;
+    use crate::engine::reduce::outline;
     use crate::model::{Tool, ToolVerb};
 
     #[test]

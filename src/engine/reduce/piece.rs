@@ -2,7 +2,7 @@
 
 use super::lines::{count_lines, is_numbered_line, lines, without_number};
 use super::telling::{Sign, Style, sign};
-use crate::engine::terms;
+use crate::engine::content::terms;
 use serde::{Deserialize, Serialize};
 use std::borrow::Cow;
 use std::collections::BTreeMap;

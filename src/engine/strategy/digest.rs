@@ -8,7 +8,7 @@
 use super::need::Need;
 use super::select::{Costs, Text, select};
 use crate::engine::reduce::{KeptPieces, Piece, Style, line_pieces, whole_name, without_number};
-use crate::engine::summary::{Point, PointKind};
+use crate::engine::report::summary::{Point, PointKind};
 use crate::engine::{Reading, amount, choices, is_compacted, items, label, terms_of};
 use crate::model::{Block, BlockKind, BlockNumber, Level, Role, ToolVerb, Zone};
 use rustc_hash::FxHashSet;

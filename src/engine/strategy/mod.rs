@@ -5,6 +5,7 @@ mod level;
 mod need;
 mod plan;
 mod preset;
+mod rules;
 mod select;
 #[cfg(test)]
 mod tests;
@@ -14,4 +15,5 @@ pub use level::{Context, reduce};
 pub use need::Need;
 pub use plan::{Left, Outlined, Shortened, Subject, Why, newest, plan_key, why_old};
 pub use preset::{DEFAULT_PRESET, PRESETS, Preset, preset};
+pub use rules::Rules;
 pub use select::Selection;

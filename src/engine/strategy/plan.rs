@@ -3,9 +3,9 @@
 use super::level::{Context, Levels};
 use super::need::Need;
 use super::select::{IN_PLACE, Selection, Text, select};
+use crate::engine::content::terms::terms;
+use crate::engine::cost::tokens::estimate;
 use crate::engine::reduce::{KeptPieces, Outline, Reducible, SUMMARIZED_TOKENS, bare, outline};
-use crate::engine::terms::terms;
-use crate::engine::tokens::estimate;
 use crate::engine::{Reading, hint, marker};
 use crate::model::{Block, BlockKind, BlockNumber, Key, Level, Outdated, Role};
 use rayon::prelude::*;

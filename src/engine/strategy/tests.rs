@@ -3,8 +3,8 @@
 //! The laws of all reducers at all levels, over contents of the fixtures and generated ones.
 
 use super::*;
+use crate::engine::cost::tokens::estimate;
 use crate::engine::reduce::{KeptPieces, SUMMARIZED_TOKENS, outline, rendered};
-use crate::engine::tokens::estimate;
 use crate::model::{Block, BlockKind, Image, Level, Role, Tool, ToolVerb};
 use proptest::collection::vec;
 use proptest::prelude::*;
@@ -57,7 +57,7 @@ fn check_laws(block: &Block, content: &str) -> [Option<usize>; 3] {
                     value.as_object().unwrap().keys().cloned().collect::<Vec<_>>()
                 };
                 assert_eq!(keys(&reduced), keys(content));
-                assert!(crate::engine::marker::find_in_input(&decoded(&reduced)).is_some(), "{reduced}");
+                assert!(crate::engine::reduce::marker::find_in_input(&decoded(&reduced)).is_some(), "{reduced}");
             }
             _ => assert!(marker.is_some(), "{reduced}"),
         }
