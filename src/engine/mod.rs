@@ -16,16 +16,16 @@ mod strategy;
 mod vocabulary;
 
 pub use analysis::choices::{Choice, choices, items};
-pub use analysis::ground::{LEAST_BYTES, instructs, is_compacted, is_ground, is_said};
-pub use analysis::patience::{PERISHABLE, Patience, StalePolicy};
+pub use analysis::never_stale::{LEAST_BYTES, instructs, is_compacted, is_never_stale, is_said};
+pub use analysis::staleness_limits::{PERISHABLE, StalePolicy, StalenessLimit};
 pub use analysis::states::{TRANSITIONS, Transition, lifecycle};
-pub use analysis::{ReadSettings, Reading, costs, outline, read, read_with, unbilled_costs};
+pub use analysis::{Analysis, ReadSettings, costs, outline, read, read_with, unbilled_costs};
 pub use content::terms::terms as terms_of;
 pub use content::{counts, measure, preview};
 pub use cost::binding::{Binding, binding, binding_of};
 pub use cost::capacity::{Capacity, CapacitySource, capacity};
-pub use cost::price::{EditFacts, EditPrice, idle_milliseconds, price, steps_per_turn};
-pub use cost::prices::{Dollars, LongPrompt, ModelPrice, PriceSetting, PriceTable, Prices};
+pub use cost::edit_cost::{EditFacts, EditPrice, idle_milliseconds, price, steps_per_turn};
+pub use cost::model_prices::{Dollars, LongPrompt, ModelPrice, PriceSetting, PriceTable, Prices};
 pub use cost::tokens;
 pub use git_hook::{GitHook, HookError, with_hook, without_hook};
 pub use model_commands::{ModelPolicy, Permission};
@@ -34,7 +34,7 @@ pub use query::{recall, selector};
 pub use reduce::{KeptPieces, Reducible, hint, marker};
 pub use report::advice::{Advice, Forecast, Suggestion, SuggestionKind, expiring};
 pub use report::check::{CHECKS, Check, CheckLimits, Checked, Sighting, Violation, violations};
-pub use report::events::{BlockUpdate, Executed, Happening, Opened, OtherSession, Seen, SelectionChange, Update, opened};
+pub use report::events::{ActivityEvent, BlockUpdate, Executed, Opened, OtherSession, Seen, SelectionChange, Update, opened};
 pub use report::explain::{Explanation, LevelKept, Referred, explain, levels, stale_reason};
 pub use report::label::{label, placeholder_label};
 pub use report::manifest::{ArchivedRun, Entry, Manifest, ZoneSummary, entry, manifest};
@@ -45,7 +45,7 @@ pub use secrets::examples as secret_examples;
 pub use secrets::known::{Known, could_be_named, kind_of, named_in};
 pub use secrets::{Secret, find as find_secrets, mask, mask_cut, masked};
 pub use strategy::{
-    Context, DEFAULT_PRESET, Left, Need, Old, Outlined, PRESETS, Preset, Rules, Selection, Shortened, Subject, Why,
+    Context, DEFAULT_PRESET, DigestSource, Left, Need, Outlined, PRESETS, Preset, Rules, Selection, Shortened, Subject, Why,
     bounded_words, digest, newest, plan_key, preset, reduce, why_old,
 };
 pub use vocabulary::o200k;

@@ -1,6 +1,6 @@
 //! Numbered choices: what a short answer of the user, such as "2" or "the second one", names of what the agent offered before it.
 
-use crate::engine::Reading;
+use crate::engine::Analysis;
 use crate::model::{Block, BlockKind, BlockNumber, Role};
 
 /// Bytes of an answer that names a choice rather than tells of one, and its words.
@@ -24,7 +24,7 @@ pub struct Choice {
 }
 
 /// All answers in the window that name a choice.
-pub fn choices(reading: &Reading) -> Vec<Choice> {
+pub fn choices(reading: &Analysis) -> Vec<Choice> {
     let mut found = Vec::new();
     let mut offer: Option<BlockNumber> = None;
     for block in reading.in_window() {
@@ -33,7 +33,7 @@ pub fn choices(reading: &Reading) -> Vec<Choice> {
         } else if is_short_prompt(block)
             && let Some(offer) = offer.take()
         {
-            let numbers = named(&block.preview);
+            let numbers = parse_choice_numbers(&block.preview);
             if !numbers.is_empty() {
                 found.push(Choice { answer: block.number, offer, numbers });
             }
@@ -47,7 +47,7 @@ fn is_short_prompt(block: &Block) -> bool {
 }
 
 /// The numbers that a short answer names.
-fn named(answer: &str) -> Vec<u32> {
+fn parse_choice_numbers(answer: &str) -> Vec<u32> {
     let words: Vec<&str> = answer.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty()).collect();
     if words.len() > ANSWER_WORDS {
         return Vec::new();
@@ -149,7 +149,7 @@ mod tests {
             ("I have an idea", &[]),
             ("", &[]),
         ] {
-            assert_eq!(named(answer), expected, "{answer}");
+            assert_eq!(parse_choice_numbers(answer), expected, "{answer}");
         }
     }
 

@@ -2,10 +2,10 @@
 
 mod calls;
 pub mod choices;
-pub mod ground;
+pub mod never_stale;
 mod outdated;
-pub mod patience;
 pub mod references;
+pub mod staleness_limits;
 pub mod states;
 mod topics;
 mod turns;
@@ -37,7 +37,7 @@ impl Default for ReadSettings {
 
 /// A session and all that was decided about it.
 #[derive(Clone, Debug, Default)]
-pub struct Reading {
+pub struct Analysis {
     /// The session; its blocks carry what was decided about each.
     pub session: Session,
     /// What the model would see.
@@ -49,7 +49,7 @@ pub struct Reading {
     /// The topics.
     pub topics: Vec<Topic>,
     /// What the window costs.
-    pub price: tokens::Price,
+    pub price: tokens::WindowTokens,
     /// How much the window can hold.
     pub capacity: capacity::Capacity,
     /// The model of the last response; empty when there was none.
@@ -61,19 +61,19 @@ pub struct Reading {
 }
 
 /// Decides everything about a session. `window` is the provider's word on what would be sent.
-pub fn read(session: Session, window: Window, settings: &ReadSettings) -> Reading {
+pub fn read(session: Session, window: Window, settings: &ReadSettings) -> Analysis {
     read_with(session, |_| window, settings)
 }
 
 /// Decides no more of a session than its turns and where its blocks stand: nothing has a price, a use, a state or a topic, and of
 /// the zones only cold storage is sure.
-pub fn outline(mut session: Session, window: impl FnOnce(&Session) -> Window, settings: &ReadSettings) -> Reading {
+pub fn outline(mut session: Session, window: impl FnOnce(&Session) -> Window, settings: &ReadSettings) -> Analysis {
     levels(&mut session);
     let (turns, steps) = turns::number(&mut session);
     calls::pair(&mut session);
     let window = window(&session);
     zones::place(&mut session, &window, steps);
-    Reading { session, window, turns, steps, stale_policy: settings.stale, ..Reading::default() }
+    Analysis { session, window, turns, steps, stale_policy: settings.stale, ..Analysis::default() }
 }
 
 /// Writes into every block how much is left of it.
@@ -86,7 +86,7 @@ fn levels(session: &mut Session) {
 }
 
 /// As [`read`], with a window that is found while the other core looks at what does not depend on it.
-pub fn read_with(mut session: Session, window: impl FnOnce(&Session) -> Window + Send, settings: &ReadSettings) -> Reading {
+pub fn read_with(mut session: Session, window: impl FnOnce(&Session) -> Window + Send, settings: &ReadSettings) -> Analysis {
     levels(&mut session);
     let (mut turns, steps) = turns::number(&mut session);
     calls::pair(&mut session);
@@ -102,7 +102,7 @@ pub fn read_with(mut session: Session, window: impl FnOnce(&Session) -> Window +
     for (fault, count) in faults.into_iter().filter(|(_, count)| *count > 0) {
         session.damage.insert(fault, count);
     }
-    let price = tokens::price(&mut session, &window, bills);
+    let price = tokens::count_window(&mut session, &window, bills);
     for (block, usefulness) in session.blocks.iter_mut().zip(used) {
         block.usefulness = usefulness;
     }
@@ -118,14 +118,14 @@ pub fn read_with(mut session: Session, window: impl FnOnce(&Session) -> Window +
     let steps_per_turn = f64::from(steps) / turns.len().max(1) as f64;
     for block in &mut session.blocks {
         block.state = states::state(block, steps, &settings.stale);
-        block.usefulness.turns_left = patience::turns_left(block, steps, &settings.stale, steps_per_turn);
+        block.usefulness.turns_left = staleness_limits::turns_left(block, steps, &settings.stale, steps_per_turn);
     }
     for turn in &mut turns {
         turn.topic = turn.blocks.iter().find_map(|number| session.blocks[*number as usize - 1].topic);
     }
     let peak = session.rows.iter().filter_map(|row| row.usage).map(|usage| usage.sent()).max().unwrap_or_default();
     let capacity = capacity::capacity(&model, peak.max(price.total.round()), session.capacity, settings);
-    Reading {
+    Analysis {
         session,
         window,
         turns,
@@ -150,7 +150,7 @@ pub fn costs(session: &mut Session, model: &str) -> Vec<TokenCount> {
 pub fn unbilled_costs(session: &mut Session, window: &Window, model: &str) -> (Vec<f64>, f64) {
     levels(session);
     let bills = tokens::bills(session, model);
-    let price = tokens::price(session, window, bills);
+    let price = tokens::count_window(session, window, bills);
     (session.blocks.iter().map(|block| block.tokens.value).collect(), price.total.value)
 }
 
@@ -162,7 +162,7 @@ fn row_faults(session: &Session) -> [(Fault, u32); 2] {
     [(Fault::DuplicateId, twice as u32), (Fault::DanglingParent, dangling as u32)]
 }
 
-impl Reading {
+impl Analysis {
     /// The block with a number, if there is one.
     pub fn block(&self, number: BlockNumber) -> Option<&Block> {
         self.session.blocks.get((number as usize).checked_sub(1)?)
@@ -213,7 +213,7 @@ impl Reading {
         block.level == Level::Original
             && matches!(block.position.zone, Zone::Primacy | Zone::Middle)
             && !matches!(block.state, State::Stale | State::Fresh)
-            && patience::is_perishable(block)
+            && staleness_limits::is_perishable(block)
             && block.pin.is_none()
             && !block.focused
     }

@@ -29,7 +29,7 @@ pub fn trace(session: &Session, turn: u32, step: u32) -> Vec<Usefulness> {
         let (position, uses) = (session.blocks[index].position, session.blocks[index].uses as usize);
         if uses > 0 {
             for term in &session.blocks[index].terms[..uses] {
-                let blocks = holders.of(*term);
+                let blocks = holders.blocks_with(*term);
                 let count = blocks.len();
                 if count <= COMMON_TERM_BLOCKS {
                     for holder in blocks {
@@ -88,7 +88,7 @@ impl Holders {
         }
     }
 
-    fn of(&self, term: u32) -> impl ExactSizeIterator<Item = u32> {
+    fn blocks_with(&self, term: u32) -> impl ExactSizeIterator<Item = u32> {
         let (count, mut link) = self.chains.get(&term).copied().unwrap_or_default();
         (0..count).map(move |_| {
             let (block, before) = self.links[link as usize];

@@ -1,6 +1,6 @@
 //! States: where in its life a block is, by one table of transitions.
 
-use super::patience::{Patience, StalePolicy};
+use super::staleness_limits::{StalePolicy, StalenessLimit};
 use crate::model::{Block, Level, State, Zone};
 
 /// Responses of the model in which a block is fresh.
@@ -31,21 +31,21 @@ pub struct Facts {
 
 impl Facts {
     /// What holds of a block. `step` is the last one of the session.
-    pub fn of(block: &Block, step: u32, policy: &StalePolicy) -> Facts {
+    pub fn from_block(block: &Block, step: u32, policy: &StalePolicy) -> Facts {
         let usefulness = &block.usefulness;
-        let patience = policy.patience_with(block);
+        let limit = policy.limit_for(block);
         let age = step.saturating_sub(block.position.step);
-        let unused = |patience: Patience| {
-            usefulness.stale_steps >= patience.steps
-                || (usefulness.stale_turns >= patience.turns && usefulness.stale_steps >= ACTIVE_STEPS)
+        let unused = |limit: StalenessLimit| {
+            usefulness.stale_steps >= limit.steps
+                || (usefulness.stale_turns >= limit.turns && usefulness.stale_steps >= ACTIVE_STEPS)
         };
         Facts {
             in_window: block.position.zone != Zone::Cold,
             level: block.level,
             newest: age < FRESH_STEPS,
             settled: age > ACTIVE_STEPS,
-            superseded: patience.is_some() && usefulness.outdated.is_some_and(|(reason, _)| reason.supersedes()),
-            forgotten: usefulness.heat < HOT && patience.is_some_and(unused),
+            superseded: limit.is_some() && usefulness.outdated.is_some_and(|(reason, _)| reason.supersedes()),
+            forgotten: usefulness.heat < HOT && limit.is_some_and(unused),
             used: usefulness.references > 0,
         }
     }
@@ -162,13 +162,13 @@ fn path(from: State, facts: &Facts) -> impl Iterator<Item = &'static Transition>
 }
 
 /// The transitions that a block went through to its state, from fresh on; none for one that is fresh.
-pub fn lifecycle(reading: &crate::engine::Reading, block: &Block) -> Vec<&'static Transition> {
-    path(Fresh, &Facts::of(block, reading.steps, &reading.stale_policy)).collect()
+pub fn lifecycle(reading: &crate::engine::Analysis, block: &Block) -> Vec<&'static Transition> {
+    path(Fresh, &Facts::from_block(block, reading.steps, &reading.stale_policy)).collect()
 }
 
 /// The state of a block. `step` is the last one of the session.
 pub fn state(block: &Block, step: u32, policy: &StalePolicy) -> State {
-    path(Fresh, &Facts::of(block, step, policy)).last().map_or(Fresh, |transition| transition.to)
+    path(Fresh, &Facts::from_block(block, step, policy)).last().map_or(Fresh, |transition| transition.to)
 }
 
 #[cfg(test)]

@@ -85,7 +85,7 @@ mod tests {
             let mut row = Row::new(kind);
             row.blocks = 1;
             row.prompt = letter == 'p';
-            row.message = (kind == RowKind::Assistant).then(|| Key::of(&letter.to_string()));
+            row.message = (kind == RowKind::Assistant).then(|| Key::from_text(&letter.to_string()));
             row.answers = (letter == 'r').then_some(Key(1));
             row.flags.set(Flags::COMMAND_NAME, letter == 'c');
             row.flags.set(Flags::COMMAND_OUTPUT, letter == 'o');

@@ -19,7 +19,7 @@ pub fn measure(
     refers: Option<&str>,
     known: &dyn Fn(Key) -> Option<u32>,
 ) -> Vec<SecretPlace> {
-    block.hash = Key::of_bytes(content.as_bytes());
+    block.hash = Key::from_bytes(content.as_bytes());
     block.bytes = content.len() as u64;
     block.counts = classes(text);
     block.counts.o200k = known(block.hash).unwrap_or_else(|| o200k(text));

@@ -2,6 +2,6 @@
 
 pub mod binding;
 pub mod capacity;
-pub mod price;
-pub mod prices;
+pub mod edit_cost;
+pub mod model_prices;
 pub mod tokens;

@@ -1,6 +1,6 @@
 //! Selectors: one language to name blocks, the same in every command.
 
-use crate::engine::Reading;
+use crate::engine::Analysis;
 use crate::model::{Block, BlockKind, BlockNumber, Key, Level, Outdated, Role, State, Zone};
 use globset::{Glob, GlobBuilder, GlobMatcher};
 use std::ops::RangeInclusive;
@@ -152,14 +152,14 @@ impl Selector {
     /// # Errors
     ///
     /// A number or a tool-use id that the session does not have.
-    pub fn select(&self, reading: &Reading) -> Result<Vec<BlockNumber>, SelectorError> {
+    pub fn select(&self, reading: &Analysis) -> Result<Vec<BlockNumber>, SelectorError> {
         self.0.check(reading)?;
         Ok(reading.session.blocks.iter().filter(|block| self.0.matches(block, reading)).map(|block| block.number).collect())
     }
 }
 
 impl Node {
-    fn check(&self, reading: &Reading) -> Result<(), SelectorError> {
+    fn check(&self, reading: &Analysis) -> Result<(), SelectorError> {
         let last = reading.session.blocks.len() as BlockNumber;
         match self {
             Node::Numbers(range) if *range.start() == 0 || *range.start() > last => {
@@ -177,7 +177,7 @@ impl Node {
         }
     }
 
-    fn matches(&self, block: &Block, reading: &Reading) -> bool {
+    fn matches(&self, block: &Block, reading: &Analysis) -> bool {
         let outdated = block.usefulness.outdated.map(|(reason, _)| reason);
         match self {
             Node::All => true,
@@ -200,7 +200,7 @@ impl Node {
             Node::Turns(range) => range.contains(&block.position.turn),
             Node::Larger(tokens) => block.tokens.value > *tokens,
             Node::Topic(query) => is_about(block, query, reading),
-            Node::Call(id) => block.call == Some(Key::of(id)),
+            Node::Call(id) => block.call == Some(Key::from_text(id)),
             Node::Not(inner) => !inner.matches(block, reading),
             Node::And(nodes) => nodes.iter().all(|node| node.matches(block, reading)),
             Node::Or(nodes) => nodes.iter().any(|node| node.matches(block, reading)),
@@ -209,7 +209,7 @@ impl Node {
 }
 
 /// Whether every word of the query stands in the block's topic, keywords, target or first words.
-fn is_about(block: &Block, query: &str, reading: &Reading) -> bool {
+fn is_about(block: &Block, query: &str, reading: &Analysis) -> bool {
     let query = query.to_lowercase();
     let mut words = query.split_whitespace().peekable();
     let topic = block.topic.and_then(|topic| reading.topics.get(topic as usize));
@@ -282,12 +282,12 @@ impl<'a> Parser<'a> {
         if self.depth > DEEPEST {
             return Err(self.error("too deeply nested".to_owned()));
         }
-        let node = if self.take('~') { Node::Not(Box::new(self.not()?)) } else { self.one()? };
+        let node = if self.take('~') { Node::Not(Box::new(self.not()?)) } else { self.parse_term()? };
         self.depth -= 1;
         Ok(node)
     }
 
-    fn one(&mut self) -> Result<Node, SelectorError> {
+    fn parse_term(&mut self) -> Result<Node, SelectorError> {
         self.space();
         match self.peek() {
             None => Err(self.error("a selector is missing".to_owned())),
@@ -461,8 +461,8 @@ mod tests {
     use super::*;
     use crate::model::{Tool, ToolVerb};
 
-    fn reading() -> Reading {
-        let mut reading = Reading::default();
+    fn reading() -> Analysis {
+        let mut reading = Analysis::default();
         for number in 1..=6 {
             let mut block = Block::new(BlockKind::Text, Role::User);
             block.number = number;
@@ -480,7 +480,7 @@ mod tests {
             whole: true,
             parameters: 1,
         }));
-        blocks[1].call = Some(Key::of("toolu_01abc"));
+        blocks[1].call = Some(Key::from_text("toolu_01abc"));
         (blocks[2].kind, blocks[2].role, blocks[2].error) = (BlockKind::ToolResult, Role::ToolResult, true);
         blocks[3].state = State::Stale;
         blocks[4].position.zone = Zone::Cold;

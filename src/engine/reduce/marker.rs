@@ -33,7 +33,7 @@ pub struct Line<'a> {
     pub hint: &'a str,
 }
 
-/// The line for a block at a level. What is left of a content tells what it is; where that is nothing, `label` and `hint` do.
+/// The line for a block at a level. What is left of a content salience what it is; where that is nothing, `label` and `hint` do.
 pub fn line(level: Level, line: &Line<'_>) -> String {
     let size = amount(line.tokens.max(0.0).round() as u64);
     let command = if level == Level::Archived { "recall" } else { "expand" };

@@ -2,10 +2,10 @@
 //!
 //! Everything here is told from the reading alone, without a look at a content, so the figures are estimates.
 
-use crate::engine::analysis::patience::is_perishable;
+use crate::engine::analysis::staleness_limits::is_perishable;
 use crate::engine::cost::binding::{Binding, binding_of};
 use crate::engine::{
-    EditFacts, EditPrice, Preset, Prices, Reading, Rules, idle_milliseconds, newest, plural, price, steps_per_turn,
+    Analysis, EditFacts, EditPrice, Preset, Prices, Rules, idle_milliseconds, newest, plural, price, steps_per_turn,
 };
 use crate::model::{Block, BlockKind, BlockNumber, Level, State, quoted};
 use rustc_hash::FxHashSet;
@@ -103,7 +103,7 @@ const USUAL: Shares = Shares { preset: "", results: 0.95, uses: 0.87, newest: 0.
 
 /// The blocks that go stale with the next turn unless they are used, the most expensive first: those worth a line that
 /// nothing says again and nobody protects.
-pub fn expiring(reading: &Reading) -> Vec<&Block> {
+pub fn expiring(reading: &Analysis) -> Vec<&Block> {
     let mut expiring: Vec<&Block> = reading.in_window().filter(|block| is_expiring(block)).collect();
     expiring.sort_by(|a, b| b.tokens.value.total_cmp(&a.tokens.value).then(a.number.cmp(&b.number)));
     expiring
@@ -124,7 +124,7 @@ fn is_free(block: &Block) -> bool {
 
 impl Advice<'_> {
     /// What could be done next, the most pressing first.
-    pub fn suggestions(&self, reading: &Reading) -> Vec<Suggestion> {
+    pub fn suggestions(&self, reading: &Analysis) -> Vec<Suggestion> {
         [self.budget(reading), self.compress(reading), self.archive(reading), self.expand(reading)]
             .into_iter()
             .flatten()
@@ -137,7 +137,7 @@ impl Advice<'_> {
     }
 
     /// The window holds more than it should.
-    fn budget(&self, reading: &Reading) -> Option<Suggestion> {
+    fn budget(&self, reading: &Analysis) -> Option<Suggestion> {
         let budget = round_down(self.rules.budget(reading));
         let over = reading.price.total.value - budget as f64;
         let all: f64 = reading.in_window().filter(|block| may_go(block)).map(|block| (block.tokens.value - LINE).max(0.0)).sum();
@@ -152,7 +152,7 @@ impl Advice<'_> {
     }
 
     /// What is old could be as short as the preset says.
-    fn compress(&self, reading: &Reading) -> Option<Suggestion> {
+    fn compress(&self, reading: &Analysis) -> Option<Suggestion> {
         let preset = self.rules.preset;
         let why = format!("preset {}: stale blocks, and aging ones as far as the preset allows", preset.name);
         let command = self.command("compress --stale");
@@ -170,7 +170,7 @@ impl Advice<'_> {
     }
 
     /// What later results say as well could be put away.
-    fn archive(&self, reading: &Reading) -> Option<Suggestion> {
+    fn archive(&self, reading: &Analysis) -> Option<Suggestion> {
         let mut gone = Gone::default();
         let superseded = |block: &&Block| block.usefulness.outdated.is_some_and(|(reason, _)| reason.supersedes());
         let stale = reading.in_window().filter(|block| block.state == State::Stale && is_free(block));
@@ -184,7 +184,7 @@ impl Advice<'_> {
     }
 
     /// The hottest shortened block that fits into half of what is free.
-    fn expand(&self, reading: &Reading) -> Option<Suggestion> {
+    fn expand(&self, reading: &Analysis) -> Option<Suggestion> {
         let grows = |block: &Block| block.marker.map_or(0.0, |marker| marker.tokens - block.tokens.value);
         let room = reading.remaining() as f64 / 2.0;
         let shortened = reading.in_window().filter(|block| block.state == State::Compressed && block.usefulness.references > 0);
@@ -196,17 +196,17 @@ impl Advice<'_> {
     }
 
     /// Returns whether a change of what precedes a thinking block drops it.
-    fn binds(&self, reading: &Reading, block: &Block) -> bool {
+    fn binds(&self, reading: &Analysis, block: &Block) -> bool {
         self.binds_thinking && binding_of(&reading.session, &reading.model, block) != Binding::Free
     }
 
-    fn worth_saying(&self, reading: &Reading, gone: Gone) -> Option<EditPrice> {
+    fn worth_saying(&self, reading: &Analysis, gone: Gone) -> Option<EditPrice> {
         let first = gone.first.filter(|_| gone.tokens >= WORTH_SAYING * reading.price.total.value)?;
         Some(self.price(reading, gone.tokens, first, self.binds_thinking))
     }
 
     /// What it costs and saves when so many tokens go from a block on. Thinking behind it may go as well.
-    fn price(&self, reading: &Reading, saved: f64, first: BlockNumber, thinking_goes: bool) -> EditPrice {
+    fn price(&self, reading: &Analysis, saved: f64, first: BlockNumber, thinking_goes: bool) -> EditPrice {
         let total = reading.price.total.value;
         let (mut before, mut thinking, mut behind) = (reading.price.outside.value, 0.0, false);
         for block in reading.in_window() {

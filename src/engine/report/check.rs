@@ -1,6 +1,6 @@
 //! Checks: what a script, a git hook or a CI run wants to hold of a session. Each rule is an entry of [`CHECKS`].
 
-use crate::engine::{Reading, amount, count, plural};
+use crate::engine::{Analysis, amount, count, plural};
 use crate::model::{BlockNumber, Fault};
 use serde::Serialize;
 
@@ -41,7 +41,7 @@ impl CheckLimits {
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Checked<'a> {
     /// The session.
-    pub reading: Option<&'a Reading>,
+    pub reading: Option<&'a Analysis>,
     /// The credentials in its file, in its order.
     pub secrets: &'a [Sighting],
 }
@@ -193,8 +193,8 @@ mod tests {
     use crate::model::{Basis, Block, BlockKind, Role, State, TokenCount};
 
     /// A session with something wrong by every rule.
-    fn bad() -> Reading {
-        let mut reading = Reading::default();
+    fn bad() -> Analysis {
+        let mut reading = Analysis::default();
         let tokens = |value| TokenCount { value, basis: Basis::Measured };
         reading.price.total = crate::engine::cost::tokens::Tokens(tokens(900.0));
         reading.capacity.tokens = 1000;
@@ -225,7 +225,7 @@ mod tests {
         assert_eq!(rules(limits(899, 89.0, 299)), CHECKS.iter().map(|check| check.name).collect::<Vec<_>>());
         // What is at its limit is within it.
         assert_eq!(rules(limits(900, 90.0, 300)), ["no-secrets", "no-damage"]);
-        let good = Reading::default();
+        let good = Analysis::default();
         let subject = Checked { reading: Some(&good), secrets: &[] };
         assert!(violations(&subject, &limits(0, 0.0, 0)).is_empty());
     }

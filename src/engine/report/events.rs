@@ -1,6 +1,6 @@
 //! What happened to a session between two readings of it.
 
-use crate::engine::{Reading, Suggestion, entry, mask};
+use crate::engine::{Analysis, Suggestion, entry, mask};
 use crate::model::{
     Block, BlockKind, BlockNumber, History, Key, Level, Operation, OperationId, OperationKind, Pin, Role, State, TokenCount, Zone,
 };
@@ -10,7 +10,7 @@ use std::collections::BTreeSet;
 /// Something that happened to a session.
 #[derive(Clone, Debug, Serialize)]
 #[serde(tag = "event", rename_all = "snake_case")]
-pub enum Happening {
+pub enum ActivityEvent {
     /// A session is watched from now on.
     SessionOpened(Opened),
     /// Another conversation stands in the file: nothing of the one before is left.
@@ -186,7 +186,7 @@ pub struct Executed {
 
 impl Executed {
     /// An operation, in short. What looks like a credential in the command is masked.
-    pub fn of(operation: &Operation) -> Executed {
+    pub fn from_operation(operation: &Operation) -> Executed {
         let changed = operation.edits.iter().filter(|edit| edit.change.is_some()).count();
         Executed {
             operation: operation.id,
@@ -225,7 +225,7 @@ struct SeenBlock {
 }
 
 impl SeenBlock {
-    fn of(block: &Block, reading: &Reading) -> SeenBlock {
+    fn new(block: &Block, reading: &Analysis) -> SeenBlock {
         SeenBlock {
             row: reading.session.rows[block.row as usize].id,
             index: block.index,
@@ -245,9 +245,9 @@ impl SeenBlock {
 
 impl Seen {
     /// What is to be remembered of a reading.
-    pub fn of(reading: &Reading, history: &History, suggestions: &[Suggestion]) -> Seen {
+    pub fn from_analysis(reading: &Analysis, history: &History, suggestions: &[Suggestion]) -> Seen {
         Seen {
-            blocks: reading.session.blocks.iter().map(|block| SeenBlock::of(block, reading)).collect(),
+            blocks: reading.session.blocks.iter().map(|block| SeenBlock::new(block, reading)).collect(),
             turns: reading.turns.len(),
             tokens: Some(reading.price.total.0),
             capacity: reading.capacity.tokens,
@@ -257,18 +257,18 @@ impl Seen {
     }
 
     /// What happened until a later reading of the same file, in the order in which it is told.
-    pub fn until(&self, reading: &Reading, history: &History, suggestions: &[Suggestion], title: &str) -> Vec<Happening> {
-        let now: Vec<SeenBlock> = reading.session.blocks.iter().map(|block| SeenBlock::of(block, reading)).collect();
+    pub fn until(&self, reading: &Analysis, history: &History, suggestions: &[Suggestion], title: &str) -> Vec<ActivityEvent> {
+        let now: Vec<SeenBlock> = reading.session.blocks.iter().map(|block| SeenBlock::new(block, reading)).collect();
         let same = self.blocks.iter().zip(&now).take_while(|(before, now)| before.is_same(now)).count();
         if same == 0 && !self.blocks.is_empty() {
-            return vec![Happening::SessionReplaced(opened(reading, title))];
+            return vec![ActivityEvent::SessionReplaced(opened(reading, title))];
         }
         let mut happenings = Vec::new();
         let executed = history.operations.iter().filter(|operation| operation.id > self.operation);
-        happenings.extend(executed.map(|operation| Happening::CommandExecuted(Executed::of(operation))));
+        happenings.extend(executed.map(|operation| ActivityEvent::CommandExecuted(Executed::from_operation(operation))));
         let turns = reading.turns.iter().enumerate().skip(self.turns);
         happenings.extend(
-            turns.map(|(place, turn)| Happening::TurnStarted { turn: place + 1, prompt: mask(&turn.prompt).into_owned() }),
+            turns.map(|(place, turn)| ActivityEvent::TurnStarted { turn: place + 1, prompt: mask(&turn.prompt).into_owned() }),
         );
         let blocks: Vec<BlockUpdate> = now
             .iter()
@@ -281,21 +281,21 @@ impl Seen {
             .collect();
         let removed = self.blocks.len() - same;
         if !blocks.is_empty() || removed > 0 {
-            happenings.push(Happening::BlocksUpdated { blocks, removed });
+            happenings.push(ActivityEvent::BlocksUpdated { blocks, removed });
         }
         let selection = self.selection(&now, same);
         if selection != SelectionChange::default() {
-            happenings.push(Happening::SelectionChanged(selection));
+            happenings.push(ActivityEvent::SelectionChanged(selection));
         }
         let (tokens, capacity) = (reading.price.total.0, reading.capacity.tokens);
         if let Some(before) = self.tokens
             && (before.round(), self.capacity) != (tokens.round(), capacity)
         {
             let (percent, remaining) = (reading.percent(), reading.remaining());
-            happenings.push(Happening::TokenCountChanged { before, tokens, capacity, percent, remaining });
+            happenings.push(ActivityEvent::TokenCountChanged { before, tokens, capacity, percent, remaining });
         }
         if !suggestions.iter().map(|suggestion| &suggestion.command).eq(&self.suggested) {
-            happenings.push(Happening::SuggestionsChanged { suggestions: suggestions.to_vec() });
+            happenings.push(ActivityEvent::SuggestionsChanged { suggestions: suggestions.to_vec() });
         }
         happenings
     }
@@ -322,7 +322,7 @@ impl Seen {
 }
 
 /// A session at the moment from which on it is watched.
-pub fn opened(reading: &Reading, title: &str) -> Opened {
+pub fn opened(reading: &Analysis, title: &str) -> Opened {
     Opened {
         title: title.to_owned(),
         model: reading.model.clone(),
@@ -373,7 +373,7 @@ mod tests {
     use crate::model::{OperationState, Row, RowKind, Session, Turn, Window};
 
     /// A reading of blocks, each in a row of its own with this identity.
-    fn reading(rows: &[u128]) -> Reading {
+    fn reading(rows: &[u128]) -> Analysis {
         let mut session = Session::default();
         for (place, id) in rows.iter().enumerate() {
             session.rows.push(Row { id: Some(Key(*id)), ..Row::new(RowKind::User) });
@@ -382,7 +382,7 @@ mod tests {
             session.blocks.push(block);
         }
         let window = Window { blocks: (1..=rows.len() as u32).collect(), ..Window::default() };
-        Reading { session, window, ..Reading::default() }
+        Analysis { session, window, ..Analysis::default() }
     }
 
     fn history(commands: &[&str]) -> History {
@@ -408,25 +408,25 @@ mod tests {
     }
 
     /// What happens from one reading to the next, each event as one short line.
-    fn between(before: &Reading, after: &Reading) -> Vec<String> {
+    fn between(before: &Analysis, after: &Analysis) -> Vec<String> {
         let none = History::default();
-        lines(&Seen::of(before, &none, &[]).until(after, &none, &[], "title"))
+        lines(&Seen::from_analysis(before, &none, &[]).until(after, &none, &[], "title"))
     }
 
-    fn lines(happenings: &[Happening]) -> Vec<String> {
-        let line = |happening: &Happening| match happening {
-            Happening::BlocksUpdated { blocks, removed } => {
+    fn lines(happenings: &[ActivityEvent]) -> Vec<String> {
+        let line = |happening: &ActivityEvent| match happening {
+            ActivityEvent::BlocksUpdated { blocks, removed } => {
                 let updates = blocks.iter().map(|block| format!("{:?} {}", block.update, block.number));
                 let removed = (*removed > 0).then(|| format!("removed {removed}"));
                 updates.chain(removed).collect::<Vec<_>>().join(", ")
             }
-            Happening::SelectionChanged(change) => format!("{change:?}").replace("SelectionChange", ""),
-            Happening::TokenCountChanged { before, tokens, capacity, .. } => {
+            ActivityEvent::SelectionChanged(change) => format!("{change:?}").replace("SelectionChange", ""),
+            ActivityEvent::TokenCountChanged { before, tokens, capacity, .. } => {
                 format!("{} → {} of {capacity}", before.round(), tokens.round())
             }
-            Happening::CommandExecuted(executed) => format!("{} {}", executed.operation, executed.command),
-            Happening::TurnStarted { turn, prompt } => format!("turn {turn}: {prompt}"),
-            Happening::SessionReplaced(opened) => format!("replaced by {} blocks", opened.blocks),
+            ActivityEvent::CommandExecuted(executed) => format!("{} {}", executed.operation, executed.command),
+            ActivityEvent::TurnStarted { turn, prompt } => format!("turn {turn}: {prompt}"),
+            ActivityEvent::SessionReplaced(opened) => format!("replaced by {} blocks", opened.blocks),
             other => format!("{other:?}"),
         };
         happenings.iter().map(line).collect()
@@ -498,15 +498,15 @@ mod tests {
             price: None,
             estimated: true,
         };
-        let seen = Seen::of(&before, &history(&["pin 1"]), &[]);
+        let seen = Seen::from_analysis(&before, &history(&["pin 1"]), &[]);
         let log = history(&["pin 1", "create password=hunter2hunter2"]);
         let told = seen.until(&after, &log, std::slice::from_ref(&suggestion), "");
         assert_eq!(
             lines(&told[..3]),
             ["2 create password=[secret:password]", "turn 1: password=[secret:password]", "100 → 140 of 1000"]
         );
-        assert!(matches!(&told[3..], [Happening::SuggestionsChanged { suggestions }] if suggestions.len() == 1));
-        let seen = Seen::of(&after, &log, std::slice::from_ref(&suggestion));
+        assert!(matches!(&told[3..], [ActivityEvent::SuggestionsChanged { suggestions }] if suggestions.len() == 1));
+        let seen = Seen::from_analysis(&after, &log, std::slice::from_ref(&suggestion));
         assert!(seen.until(&after, &log, &[suggestion], "").is_empty());
     }
 }

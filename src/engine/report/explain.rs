@@ -1,13 +1,13 @@
 //! Explanations: why a block is in the state that it is in, what refers to it, and what each level would keep.
 
-use crate::engine::analysis::ground::{is_ground, is_said};
-use crate::engine::analysis::patience::Patience;
+use crate::engine::analysis::never_stale::{is_never_stale, is_said};
 use crate::engine::analysis::references::{Referrer, referrers};
+use crate::engine::analysis::staleness_limits::StalenessLimit;
 use crate::engine::analysis::states::{ACTIVE_STEPS, FRESH_STEPS, Facts, HOT, lifecycle};
 use crate::engine::content::terms::spelled;
 use crate::engine::cost::tokens::estimate;
 use crate::engine::strategy::{Context, Need, Subject};
-use crate::engine::{Reading, label, plural};
+use crate::engine::{Analysis, label, plural};
 use crate::model::{Block, BlockNumber, Level, Role, State};
 use rustc_hash::FxHashSet;
 use serde::Serialize;
@@ -69,7 +69,7 @@ pub struct LevelKept {
 }
 
 /// Explains a block. `content` is what the model sees of it, as people read it.
-pub fn explain(reading: &Reading, block: &Block, content: &str) -> Explanation {
+pub fn explain(reading: &Analysis, block: &Block, content: &str) -> Explanation {
     let path = lifecycle(reading, block);
     let last = path.last();
     let mut found = referrers(&reading.session, block.number);
@@ -109,9 +109,9 @@ fn ago(now: u32, then: u32) -> String {
 }
 
 /// Why the state is what it is, in words, the deciding fact first.
-fn because(reading: &Reading, block: &Block) -> Vec<String> {
-    let facts = Facts::of(block, reading.steps, &reading.stale_policy);
-    let patience = reading.stale_policy.patience_with(block);
+fn because(reading: &Analysis, block: &Block) -> Vec<String> {
+    let facts = Facts::from_block(block, reading.steps, &reading.stale_policy);
+    let limit = reading.stale_policy.limit_for(block);
     let usefulness = &block.usefulness;
     let age = reading.steps.saturating_sub(block.position.step);
     let mut because = Vec::new();
@@ -121,13 +121,13 @@ fn because(reading: &Reading, block: &Block) -> Vec<String> {
         State::Archived => because.push("its content is in cold storage, a line stands for it".to_owned()),
         State::Evicted => because.push("the client does not send it any more".to_owned()),
         State::Stale if facts.superseded => {}
-        State::Stale => because.extend(patience.map(|patience| unused(block, patience))),
+        State::Stale => because.extend(limit.map(|limit| unused(block, limit))),
         State::Referenced => {
             because.push(format!("the last time {}", ago(reading.steps, usefulness.last_step.unwrap_or_default())));
         }
-        State::Active if patience.is_none() => {
+        State::Active if limit.is_none() => {
             because.push(match () {
-                () if is_ground(reading, block) => "instructions stay as they are while they are in force".to_owned(),
+                () if is_never_stale(reading, block) => "instructions stay as they are while they are in force".to_owned(),
                 () if is_said(block) => "what the user said stays as it is".to_owned(),
                 () => format!("{} does not go stale", block.kind.name().replace('_', " ")),
             });
@@ -145,18 +145,18 @@ fn because(reading: &Reading, block: &Block) -> Vec<String> {
     because
 }
 
-fn unused(block: &Block, patience: Patience) -> String {
+fn unused(block: &Block, limit: StalenessLimit) -> String {
     let (turns, steps) = (block.usefulness.stale_turns, block.usefulness.stale_steps);
     format!(
         "unused for {} and {}; stale from {} or {} on",
         plural(turns, "turn"),
         plural(steps, "step"),
-        patience.turns,
-        patience.steps
+        limit.turns,
+        limit.steps
     )
 }
 
-fn heat(reading: &Reading, block: &Block) -> String {
+fn heat(reading: &Analysis, block: &Block) -> String {
     let usefulness = &block.usefulness;
     let word = match usefulness.heat {
         heat if heat >= 0.8 => "hot",
@@ -169,14 +169,14 @@ fn heat(reading: &Reading, block: &Block) -> String {
             format!("{}, the last {}", plural(count, "reference"), ago(reading.steps, last))
         }
     };
-    let long = |patience: Patience| usefulness.stale_turns >= patience.turns || usefulness.stale_steps >= patience.steps;
-    let kept = block.state == State::Referenced && reading.stale_policy.patience_with(block).is_some_and(long);
+    let long = |limit: StalenessLimit| usefulness.stale_turns >= limit.turns || usefulness.stale_steps >= limit.steps;
+    let kept = block.state == State::Referenced && reading.stale_policy.limit_for(block).is_some_and(long);
     let note = if kept { "; too hot to go stale" } else { "" };
     format!("{:.2}, {word}: {uses}{note}", usefulness.heat)
 }
 
 /// What is left of a block at each level below the original.
-pub fn levels(reading: &Reading, subject: &Subject<'_>) -> Vec<LevelKept> {
+pub fn levels(reading: &Analysis, subject: &Subject<'_>) -> Vec<LevelKept> {
     let need = Need::new(reading);
     let number = subject.block.number;
     let others = reading.in_window().filter(|other| other.role != Role::System && other.number != number);

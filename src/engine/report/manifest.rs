@@ -1,6 +1,6 @@
 //! The context manifest: what the window holds, in a few hundred tokens.
 
-use crate::engine::{Capacity, EditPrice, Reading, Suggestion, SuggestionKind, expiring, label, stale_reason};
+use crate::engine::{Analysis, Capacity, EditPrice, Suggestion, SuggestionKind, expiring, label, stale_reason};
 use crate::model::{Block, BlockKind, BlockNumber, Hidden, Key, Level, Pin, Role, State, TokenCount, Zone};
 use rustc_hash::FxHashMap;
 use serde::Serialize;
@@ -127,7 +127,7 @@ pub struct Entry {
 }
 
 /// The manifest of a reading, with at most `listed` entries in each list.
-pub fn manifest(reading: &Reading, listed: usize) -> Manifest {
+pub fn manifest(reading: &Analysis, listed: usize) -> Manifest {
     let stale = reading.stale();
     let largest = |zone: Zone| {
         let mut blocks: Vec<&Block> = reading.in_window().filter(|block| block.position.zone == zone).collect();
@@ -176,7 +176,7 @@ pub fn manifest(reading: &Reading, listed: usize) -> Manifest {
 }
 
 /// Whether a row is not in the file that the first one of the live chain follows, or what stands before that.
-fn is_cut_off(reading: &Reading) -> bool {
+fn is_cut_off(reading: &Analysis) -> bool {
     let rows = &reading.session.rows;
     let mut parent = reading.window.chain.first().and_then(|first| rows[*first as usize].parent);
     if parent.is_none() {
@@ -203,12 +203,12 @@ impl Manifest {
     }
 }
 
-fn numbers(reading: &Reading, test: &dyn Fn(&Block) -> bool) -> Vec<BlockNumber> {
+fn numbers(reading: &Analysis, test: &dyn Fn(&Block) -> bool) -> Vec<BlockNumber> {
     reading.session.blocks.iter().filter(|block| test(block)).map(|block| block.number).collect()
 }
 
 /// The archived blocks of the window, those together that follow each other but for thinking and what only goes with them.
-fn archived(reading: &Reading) -> Vec<ArchivedRun> {
+fn archived(reading: &Analysis) -> Vec<ArchivedRun> {
     let mut runs: Vec<ArchivedRun> = Vec::new();
     let mut thinking = 0;
     let mut open = false;
@@ -238,7 +238,7 @@ fn archived(reading: &Reading) -> Vec<ArchivedRun> {
 }
 
 /// How many shortened blocks fit into half of what is free when they are expanded, the smallest first.
-fn expandable(reading: &Reading) -> u32 {
+fn expandable(reading: &Analysis) -> u32 {
     let mut costs: Vec<f64> = reading
         .in_window()
         .filter(|block| matches!(block.level, Level::Trimmed | Level::Summarized | Level::Minimal))
@@ -265,7 +265,7 @@ pub fn entry(block: &Block) -> Entry {
     }
 }
 
-fn summary(reading: &Reading, zone: Zone) -> ZoneSummary {
+fn summary(reading: &Analysis, zone: Zone) -> ZoneSummary {
     let blocks: Vec<&Block> = reading.session.blocks.iter().filter(|block| block.position.zone == zone).collect();
     let count = |test: &dyn Fn(&Block) -> bool| blocks.iter().filter(|block| test(block)).count() as u32;
     let mut responses: Vec<u32> = blocks
@@ -291,7 +291,7 @@ fn summary(reading: &Reading, zone: Zone) -> ZoneSummary {
 }
 
 /// Topics with blocks in the window, and those that only cold storage has; the most recent first.
-fn topics(reading: &Reading, listed: usize) -> (Vec<String>, Vec<String>) {
+fn topics(reading: &Analysis, listed: usize) -> (Vec<String>, Vec<String>) {
     let mut last: Vec<(BlockNumber, BlockNumber)> = vec![(0, 0); reading.topics.len()];
     for block in &reading.session.blocks {
         if let Some(place) = block.topic.and_then(|topic| last.get_mut(topic as usize)) {

@@ -195,7 +195,7 @@ impl Values {
 
 /// The parts of a text that are credentials elsewhere as well, of those that were found in it: values that only their context
 /// shows, and the lines of private keys.
-fn named(text: &[u8], found: &[Secret]) -> Vec<(Range<usize>, &'static str)> {
+fn find_named_values(text: &[u8], found: &[Secret]) -> Vec<(Range<usize>, &'static str)> {
     let mut named = Vec::new();
     for secret in found {
         let value = &text[secret.range.clone()];
@@ -236,7 +236,7 @@ pub fn places(text: &str, found: &[Secret], row: u32, block: u32) -> Vec<SecretP
         kind: KINDS.iter().position(|known| *known == kind).unwrap_or_default() as u8,
         hash: XxHash3_64::oneshot(&text.as_bytes()[range]) as u32,
     };
-    named(text.as_bytes(), found).into_iter().map(place).collect()
+    find_named_values(text.as_bytes(), found).into_iter().map(place).collect()
 }
 
 /// Returns the kind of the credential at a place.
@@ -247,7 +247,7 @@ pub fn kind_of(place: &SecretPlace) -> &'static str {
 /// The values that a text names as credentials.
 pub fn named_in(text: &str) -> Vec<(String, &'static str)> {
     let value = |(range, kind): (Range<usize>, _)| Some((text.get(range)?.to_owned(), kind));
-    named(text.as_bytes(), &find(text.as_bytes())).into_iter().filter_map(value).collect()
+    find_named_values(text.as_bytes(), &find(text.as_bytes())).into_iter().filter_map(value).collect()
 }
 
 #[cfg(test)]

@@ -105,7 +105,7 @@ pub fn find(text: &[u8]) -> Vec<Secret> {
         let anchor = &anchors[hit.pattern().as_usize()];
         let secret = match anchor {
             Anchor::Shape(shape) => shaped(text, hit.start(), shape),
-            Anchor::Name(name, kind) => named(text, hit.start(), hit.end(), name, kind),
+            Anchor::Name(name, kind) => match_named_value(text, hit.start(), hit.end(), name, kind),
             Anchor::WebToken => web_token_at(text, at, hit.start()),
             Anchor::PrivateKey => private_key(text, hit.start()),
             Anchor::Address => password_in_address(text, hit.end()),
@@ -336,7 +336,7 @@ fn password_in_address(text: &[u8], at: usize) -> Option<Secret> {
 }
 
 /// The value behind a name: `password=…`, `"token": "…"`, `Authorization: Bearer …`.
-fn named(text: &[u8], start: usize, end: usize, name: &str, kind: &'static str) -> Option<Secret> {
+fn match_named_value(text: &[u8], start: usize, end: usize, name: &str, kind: &'static str) -> Option<Secret> {
     let quotes = |mut at: usize| {
         // Quotes, those of JSON in JSON included.
         for _ in 0..4 {

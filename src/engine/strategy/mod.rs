@@ -10,7 +10,7 @@ mod select;
 #[cfg(test)]
 mod tests;
 
-pub use digest::{Old, bounded_words, digest};
+pub use digest::{DigestSource, bounded_words, digest};
 pub use level::{Context, reduce};
 pub use need::Need;
 pub use plan::{Left, Outlined, Shortened, Subject, Why, newest, plan_key, why_old};

@@ -1,7 +1,7 @@
 //! Rules: what is protected, how much of what is old stays, and how much a window should hold.
 
 use super::{DEFAULT_PRESET, PRESETS, Preset, preset};
-use crate::engine::Reading;
+use crate::engine::Analysis;
 use crate::engine::query::selector;
 use crate::model::Block;
 use globset::{Glob, GlobBuilder, GlobMatcher};
@@ -60,7 +60,7 @@ impl Rules {
     }
 
     /// Tokens that the window of a reading should hold at most.
-    pub fn budget(&self, reading: &Reading) -> u64 {
+    pub fn budget(&self, reading: &Analysis) -> u64 {
         self.budget_tokens.unwrap_or((reading.capacity.tokens as f64 * self.budget_percent / 100.0) as u64)
     }
 }

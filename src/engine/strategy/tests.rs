@@ -267,7 +267,7 @@ fn check_words(block: &Block, content: &str) -> usize {
     shortened.extend(subject.at_level(Level::Archived, &context));
     let subjects = [subject];
     let outlined = Outlined::new(&subjects);
-    let selection = outlined.weigh(&crate::engine::Reading::default());
+    let selection = outlined.weigh(&crate::engine::Analysis::default());
     for preset in PRESETS {
         let kept = selection.first(selection.worth_at_least(preset.worth()));
         shortened.extend(outlined.shortened(&kept).into_iter().map(|shortened| shortened.content));

@@ -19,7 +19,13 @@ impl Correction {
             Vocabulary::Claude => [&OLD, &NEW],
             Vocabulary::O200k => [&O200K, &O200K],
         };
-        Correction { families, named_new: std::ptr::eq(Family::of(model), &NEW), errors: [0.0; 2], log_ratio: 0.0, learned: 0 }
+        Correction {
+            families,
+            named_new: std::ptr::eq(Family::for_model(model), &NEW),
+            errors: [0.0; 2],
+            log_ratio: 0.0,
+            learned: 0,
+        }
     }
 
     /// The name of the model says which family; its bills may say otherwise.

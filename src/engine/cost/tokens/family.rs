@@ -125,7 +125,7 @@ fn image_tokens(image: Image) -> f64 {
 }
 
 impl Family {
-    pub(super) fn of(model: &str) -> &'static Family {
+    pub(super) fn for_model(model: &str) -> &'static Family {
         if OLD_MODELS.iter().any(|old| model.starts_with(old)) || !model.starts_with("claude") { &OLD } else { &NEW }
     }
 
@@ -225,7 +225,7 @@ mod tests {
         for (model, new) in
             [("claude-opus-4-5-20251101", false), ("claude-opus-4-7", true), ("claude-sonnet-5", true), ("qwen3:8b", false)]
         {
-            assert_eq!(std::ptr::eq(Family::of(model), &NEW), new, "{model}");
+            assert_eq!(std::ptr::eq(Family::for_model(model), &NEW), new, "{model}");
         }
     }
 }

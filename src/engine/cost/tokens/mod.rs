@@ -30,7 +30,7 @@ pub const BYTES_PER_TOKEN: usize = 4;
 
 /// What the window costs and how well that is known.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
-pub struct Price {
+pub struct WindowTokens {
     /// The window as it would be sent now, with the last response.
     pub total: Tokens,
     /// What is sent and not in the file: system prompt, tool definitions, reminders of older clients.
@@ -46,7 +46,7 @@ pub struct Price {
     family: Counting,
 }
 
-impl Price {
+impl WindowTokens {
     /// The same, where the figure of the last response is an estimate: a change of the window wrote it there.
     pub fn without_bill(&mut self) {
         self.measured = None;
@@ -221,17 +221,17 @@ pub fn bills(session: &Session, model: &str) -> Bills {
 }
 
 /// Writes into every block of the session what it costs; returns what the window costs.
-pub fn price(session: &mut Session, window: &Window, bills: Bills) -> Price {
+pub fn count_window(session: &mut Session, window: &Window, bills: Bills) -> WindowTokens {
     for (block, cost) in session.blocks.iter_mut().zip(bills.costs) {
         block.tokens = cost;
     }
-    let mut price = Price { family: bills.family, ..finish(session, window, bills.accuracy) };
+    let mut price = WindowTokens { family: bills.family, ..finish(session, window, bills.accuracy) };
     cut(session, window, &mut price);
     price
 }
 
 /// Takes out of the prices what the client cuts when it sends a content again: the bills are for all of it.
-fn cut(session: &mut Session, window: &Window, price: &mut Price) {
+fn cut(session: &mut Session, window: &Window, price: &mut WindowTokens) {
     let family = price.family.0;
     for block in session.blocks.iter_mut().filter(|block| block.cut.is_some()) {
         let (whole, left) = (family.block(block), family.block(&block.as_sent()));
@@ -313,7 +313,7 @@ fn assign(
 }
 
 /// Adds up the window and reconciles it with the last bill.
-fn finish(session: &mut Session, window: &Window, mut accuracy: Accuracy) -> Price {
+fn finish(session: &mut Session, window: &Window, mut accuracy: Accuracy) -> WindowTokens {
     let last = window.rows.iter().rposition(|row| session.rows[*row as usize].usage.is_some_and(|usage| usage.sent() > 0));
     let mut blocks: FxHashMap<u32, f64> = FxHashMap::default();
     let mut bases: FxHashMap<u32, Basis> = FxHashMap::default();
@@ -324,7 +324,7 @@ fn finish(session: &mut Session, window: &Window, mut accuracy: Accuracy) -> Pri
         *basis = (*basis).max(block.tokens.basis);
     }
     let all: f64 = blocks.values().sum();
-    let mut price = Price::default();
+    let mut price = WindowTokens::default();
     match last {
         Some(last) => {
             let row = &session.rows[window.rows[last] as usize];

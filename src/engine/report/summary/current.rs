@@ -2,11 +2,11 @@
 
 use super::fit::fit;
 use super::plan::{Item, Status, plan};
-use super::sentences::telling;
-use super::turn::{REPLIED, Told, directory, short_path};
+use super::sentences::salience;
+use super::turn::{REPLIED, TurnFacts, directory, short_path};
 use super::{Contents, Fillable, Part, Point, PointKind, SESSION_TOKENS, SessionSummary, is_prompt};
 use crate::engine::reduce::declaration;
-use crate::engine::{Reading, plural};
+use crate::engine::{Analysis, plural};
 use crate::model::{Block, BlockKind, BlockNumber, Role, ToolVerb};
 use rustc_hash::FxHashSet;
 use serde_json::Value;
@@ -32,8 +32,8 @@ const LATEST_EDITS: usize = 40;
 const RECENT_STEPS: u32 = 6;
 
 /// The key points of a session, within their bound.
-pub(super) fn summary(reading: &Reading, contents: &Contents, told: &[Told<'_>]) -> SessionSummary {
-    let live: Vec<&Told<'_>> = told.iter().filter(|told| told.live).collect();
+pub(super) fn summary(reading: &Analysis, contents: &Contents, told: &[TurnFacts<'_>]) -> SessionSummary {
+    let live: Vec<&TurnFacts<'_>> = told.iter().filter(|told| told.live).collect();
     let blocks = live.iter().flat_map(|told| &told.turn.blocks).filter_map(|number| reading.block(*number));
     let items = plan(blocks, contents);
     let points = [
@@ -53,8 +53,8 @@ pub(super) fn summary(reading: &Reading, contents: &Contents, told: &[Told<'_>])
 }
 
 /// The key points of a session for one who goes on with it: no more than a few of each, each in a few words.
-pub(super) fn briefing(reading: &Reading, contents: &Contents, told: &[Told<'_>]) -> Vec<Point> {
-    let live: Vec<&Told<'_>> = told.iter().collect();
+pub(super) fn briefing(reading: &Analysis, contents: &Contents, told: &[TurnFacts<'_>]) -> Vec<Point> {
+    let live: Vec<&TurnFacts<'_>> = told.iter().collect();
     let blocks = live.iter().flat_map(|told| &told.turn.blocks).filter_map(|number| reading.block(*number));
     let items = plan(blocks, contents);
     let with = |status: Status| items.iter().filter(move |item| item.status == status).map(Item::part);
@@ -69,7 +69,7 @@ pub(super) fn briefing(reading: &Reading, contents: &Contents, told: &[Told<'_>]
         .flatten()
         .rev()
         .take(2)
-        .map(|error| Part::of(&error.text, error.block))
+        .map(|error| Part::new(&error.text, error.block))
         .collect();
     let goal = live.iter().find_map(|told| wish(&told.asked)).cloned();
     let points = [
@@ -101,7 +101,7 @@ fn short(text: &str) -> String {
 }
 
 /// The files that were edited last, each with the number of its edits.
-fn changed(reading: &Reading, live: &[&Told<'_>]) -> Vec<Part> {
+fn changed(reading: &Analysis, live: &[&TurnFacts<'_>]) -> Vec<Part> {
     let directory = directory(reading);
     let mut files: Vec<(&str, u32, BlockNumber)> = Vec::new();
     for (path, count, last) in live.iter().rev().flat_map(|told| told.facts.edited.iter().rev()) {
@@ -113,13 +113,13 @@ fn changed(reading: &Reading, live: &[&Told<'_>]) -> Vec<Part> {
     let more = files.len().saturating_sub(BRIEFED);
     let name = |(path, count, block): &(&str, u32, BlockNumber)| {
         let path = short_path(path, directory);
-        Part::of(&if *count > 1 { format!("{path} ({count} edits)") } else { path.to_owned() }, *block)
+        Part::new(&if *count > 1 { format!("{path} ({count} edits)") } else { path.to_owned() }, *block)
     };
     files.iter().take(BRIEFED).map(name).chain((more > 0).then(|| Part::counted(format!("{more} more")))).collect()
 }
 
 /// The first prompt and the latest one, each with the word that tells which it is.
-fn objective(live: &[&Told<'_>]) -> Vec<Part> {
+fn objective(live: &[&TurnFacts<'_>]) -> Vec<Part> {
     let mut prompts = live.iter().filter_map(|told| wish(&told.asked));
     let labelled = |label: &str, part: &Part| Part { text: format!("{label}{}", part.text), block: part.block };
     // Where nobody wished for anything, the first words must do.
@@ -184,17 +184,17 @@ fn is_wish(asked: &[Part]) -> bool {
 }
 
 /// What the assistant said in the end of the weightiest turns, in their order.
-fn narrative(live: &[&Told<'_>]) -> Vec<Part> {
-    let weight = |told: &Told<'_>| {
+fn narrative(live: &[&TurnFacts<'_>]) -> Vec<Part> {
+    let weight = |told: &TurnFacts<'_>| {
         let facts = &told.facts;
         facts.commits.len() * 4 + facts.edited.len().min(5) * 2 + facts.fixed.len().min(2) + told.turn.steps.min(20) as usize / 4
     };
-    let said = |told: &Told<'_>| {
+    let said = |told: &TurnFacts<'_>| {
         // The first of the best: of equals, what was said first says most.
-        let said = told.said();
+        let said = told.reply_sentences();
         let whole: Vec<_> = said.into_iter().filter(|(sentence, _)| !sentence.item).take(2).collect();
-        let best = whole.into_iter().rev().max_by_key(|(sentence, _)| telling(sentence))?;
-        (telling(&best.0) > 1).then(|| Part::of(&best.0.text, best.1))
+        let best = whole.into_iter().rev().max_by_key(|(sentence, _)| salience(sentence))?;
+        (salience(&best.0) > 1).then(|| Part::new(&best.0.text, best.1))
     };
     let mut ranked: Vec<(usize, usize, Part)> =
         live.iter().enumerate().filter_map(|(place, told)| Some((weight(told), place, said(told)?))).collect();
@@ -203,16 +203,16 @@ fn narrative(live: &[&Told<'_>]) -> Vec<Part> {
     ranked.retain(|(_, _, part)| told_already.insert(part.text.clone()));
     ranked.truncate(NARRATED);
     ranked.sort_by_key(|(_, place, _)| *place);
-    let last = || live.last()?.said().first().map(|(sentence, block)| Part::of(&sentence.text, *block));
+    let last = || live.last()?.reply_sentences().first().map(|(sentence, block)| Part::new(&sentence.text, *block));
     if ranked.is_empty() { last().into_iter().collect() } else { ranked.into_iter().map(|(_, _, part)| part).collect() }
 }
 
 /// Commits, done items of the plan, tests, errors that were made good, counts of edits.
-fn achieved(live: &[&Told<'_>], items: &[Item]) -> Vec<Part> {
+fn achieved(live: &[&TurnFacts<'_>], items: &[Item]) -> Vec<Part> {
     let commits = live.iter().rev().flat_map(|told| told.facts.commits.iter().rev());
     let mut subjects: Vec<Part> = Vec::new();
     for fact in commits.filter(|fact| !fact.text.is_empty()) {
-        let part = Part::of(&fact.text, fact.block);
+        let part = Part::new(&fact.text, fact.block);
         if subjects.len() < 3 && !subjects.iter().any(|known| known.text == part.text) {
             subjects.push(part);
         }
@@ -229,13 +229,13 @@ fn achieved(live: &[&Told<'_>], items: &[Item]) -> Vec<Part> {
 }
 
 /// The files that were edited last, then those that were read last.
-fn files(reading: &Reading, live: &[&Told<'_>]) -> Vec<Part> {
+fn files(reading: &Analysis, live: &[&TurnFacts<'_>]) -> Vec<Part> {
     let directory = directory(reading);
     let blocks = || live.iter().rev().flat_map(|told| told.turn.blocks.iter().rev()).filter_map(|number| reading.block(*number));
     let with = |verb: ToolVerb| blocks().filter(move |block| is_call(block, verb) && !block.error);
     let mut found: Vec<Part> = Vec::new();
     for block in with(ToolVerb::Edit).chain(with(ToolVerb::Read)) {
-        let part = Part::of(short_path(block.target(), directory), block.number);
+        let part = Part::new(short_path(block.target(), directory), block.number);
         if found.len() < LISTED && !part.text.is_empty() && !found.iter().any(|known| known.text == part.text) {
             found.push(part);
         }
@@ -248,7 +248,7 @@ fn is_call(block: &Block, verb: ToolVerb) -> bool {
 }
 
 /// The functions and types that the latest edits declare.
-fn functions(reading: &Reading, contents: &Contents, live: &[&Told<'_>]) -> Vec<Part> {
+fn functions(reading: &Analysis, contents: &Contents, live: &[&TurnFacts<'_>]) -> Vec<Part> {
     let blocks = live.iter().rev().flat_map(|told| told.turn.blocks.iter().rev()).filter_map(|number| reading.block(*number));
     let edits = blocks.filter(|block| block.kind == BlockKind::ToolUse && contents.contains_key(&block.number));
     let edits = edits.filter(|block| block.tool.as_deref().is_some_and(|tool| tool.verb == ToolVerb::Edit));
@@ -258,7 +258,7 @@ fn functions(reading: &Reading, contents: &Contents, live: &[&Told<'_>]) -> Vec<
         let prose = [".md", ".txt", ".rst", ".json", ".yml", ".yaml", ".html"].iter().any(|end| block.target().ends_with(end));
         let input = contents.get(&block.number).filter(|_| !prose);
         for name in input.map(|input| declared(input)).unwrap_or_default() {
-            let part = Part::of(&name, block.number);
+            let part = Part::new(&name, block.number);
             if found.len() < LISTED && !found.iter().any(|known| known.text == part.text) {
                 found.push(part);
             }
@@ -298,7 +298,7 @@ fn declared(input: &str) -> Vec<String> {
 }
 
 /// The words that the user and the assistant say in most turns.
-fn concepts(reading: &Reading, live: &[&Told<'_>]) -> Vec<Part> {
+fn concepts(reading: &Analysis, live: &[&TurnFacts<'_>]) -> Vec<Part> {
     let mut turns: BTreeMap<&str, (usize, f32)> = BTreeMap::new();
     for told in live {
         let mut seen: BTreeMap<&str, f32> = BTreeMap::new();
@@ -330,7 +330,7 @@ fn concepts(reading: &Reading, live: &[&Told<'_>]) -> Vec<Part> {
 }
 
 /// How the last turn ended, and how far the plan is.
-fn state(live: &[&Told<'_>], items: &[Item]) -> Vec<Part> {
+fn state(live: &[&TurnFacts<'_>], items: &[Item]) -> Vec<Part> {
     let Some(last) = live.last() else { return Vec::new() };
     let mut parts: Vec<Part> = last.outcomes.iter().map(|outcome| Part::counted(outcome.words())).collect();
     // The last result of tests counts until they run again.
@@ -347,7 +347,7 @@ fn state(live: &[&Told<'_>], items: &[Item]) -> Vec<Part> {
 }
 
 /// The open items of the plan, the last questions, the last errors.
-fn next(reading: &Reading, live: &[&Told<'_>], items: &[Item]) -> Vec<Part> {
+fn next(reading: &Analysis, live: &[&TurnFacts<'_>], items: &[Item]) -> Vec<Part> {
     let with = |status: Status| items.iter().filter(move |item| item.status == status).map(Item::part);
     let plan = with(Status::Current).chain(with(Status::Open)).take(4);
     let recent = |block: BlockNumber| {

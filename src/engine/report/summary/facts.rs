@@ -2,8 +2,8 @@
 
 use super::Contents;
 use super::cleaning::{unshortened, without_tags};
-use crate::engine::reduce::{Sign, Style, outcomes, sign};
-use crate::engine::{Reading, plural};
+use crate::engine::reduce::{LineKind, Style, line_kind, outcomes};
+use crate::engine::{Analysis, plural};
 use crate::model::{Block, BlockKind, BlockNumber, Flags, Outdated, Role, ToolVerb, Turn};
 use rustc_hash::FxHashMap;
 use serde::Serialize;
@@ -94,7 +94,7 @@ pub(super) struct Facts {
 }
 
 /// Looks at each block of a turn.
-pub(super) fn facts(reading: &Reading, contents: &Contents, turn: &Turn) -> Facts {
+pub(super) fn facts(reading: &Analysis, contents: &Contents, turn: &Turn) -> Facts {
     let mut facts = Facts::default();
     let blocks: Vec<&Block> = turn.blocks.iter().filter_map(|number| reading.block(*number)).collect();
     // By an attempt, the place of its last success.
@@ -151,7 +151,7 @@ fn attempt(block: &Block) -> Attempt<'_> {
 const FRAMES: &[&str] =
     &["exit code", "process exited with", "chunk id:", "wall time:", "original token count:", "output:", "total output lines:"];
 
-/// The line that tells the error; none when the user declined, and when there is nothing but an exit code.
+/// The line that salience the error; none when the user declined, and when there is nothing but an exit code.
 fn error_line(content: &str) -> Option<String> {
     const DECLINED: &[&str] = &["The user doesn't want to", "Request interrupted", "Cancelled:", "[Request interrupted"];
     let content = content.replace("<tool_use_error>", "").replace("</tool_use_error>", "");
@@ -164,9 +164,9 @@ fn error_line(content: &str) -> Option<String> {
         FRAMES.iter().any(|start| lower.starts_with(start))
     };
     let lines = content.lines().map(str::trim).filter(|line| line.contains(char::is_alphabetic) && !line.contains('\u{1b}'));
-    // A word alone, such as `Error:`, tells nothing.
+    // A word alone, such as `Error:`, salience nothing.
     let told = lines.filter(|line| !is_frame(line) && line.contains(' '));
-    let line = told.clone().find(|line| sign(line, Style::Output) == Some(Sign::Error)).or_else(|| told.clone().next());
+    let line = told.clone().find(|line| line_kind(line, Style::Output) == Some(LineKind::Error)).or_else(|| told.clone().next());
     line.map(str::to_owned)
 }
 
@@ -194,14 +194,14 @@ fn tests(content: &str) -> Option<(u64, u64)> {
         any.then_some(sums)
     };
     let add = |all: (u64, u64), one: (u64, u64)| (all.0.saturating_add(one.0), all.1.saturating_add(one.1));
-    // Cargo tells one total for each program; others tell one at the end, some after one for the files.
+    // Cargo salience one total for each program; others tell one at the end, some after one for the files.
     let cargo = content.lines().filter(|line| line.trim_start().starts_with("test result:")).filter_map(counted);
     let all = cargo.reduce(add);
     let named = || content.lines().rfind(|line| line.trim_start().starts_with("Tests")).and_then(counted);
     all.or_else(named).or_else(|| content.lines().rev().find_map(counted)).filter(|(passed, failed)| *passed > 0 || *failed > 0)
 }
 
-/// The subject in the line by which git tells of a commit: `[main 1a2b3c4] subject`.
+/// The subject in the line by which git salience of a commit: `[main 1a2b3c4] subject`.
 fn commit(line: &str) -> Option<String> {
     let (place, subject) = line.trim().strip_prefix('[')?.split_once("] ")?;
     let hash = place.split_whitespace().next_back()?;
@@ -243,7 +243,7 @@ pub(super) fn outcomes_of(facts: &Facts, asks: bool, answered: bool) -> Vec<Outc
 }
 
 /// Whether the assistant has the last word of a turn.
-pub(super) fn answered(reading: &Reading, turn: &Turn) -> bool {
+pub(super) fn answered(reading: &Analysis, turn: &Turn) -> bool {
     let blocks = turn.blocks.iter().rev().filter_map(|number| reading.block(*number));
     let mut spoken = blocks.filter(|block| !matches!(block.role, Role::System) && block.kind != BlockKind::Attachment);
     spoken.next().is_some_and(|block| block.role == Role::Assistant)

@@ -66,7 +66,7 @@ impl PointKind {
 
 impl Part {
     /// A sentence or a name of a block, without what must not be shown.
-    pub(super) fn of(text: &str, block: BlockNumber) -> Part {
+    pub(super) fn new(text: &str, block: BlockNumber) -> Part {
         Part { text: one_line(text), block: Some(block) }
     }
 

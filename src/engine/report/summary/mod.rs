@@ -17,7 +17,7 @@ mod turn;
 
 pub use facts::Outcome;
 
-use crate::engine::Reading;
+use crate::engine::Analysis;
 use crate::model::{Block, BlockKind, BlockNumber, Event, Flags, Role, Row, RowKind, ToolVerb, Turn};
 use rustc_hash::{FxHashMap, FxHashSet};
 use serde::Serialize;
@@ -159,7 +159,7 @@ pub struct SessionSummary {
 }
 
 /// The blocks whose contents a summary is made from.
-pub fn needed(reading: &Reading) -> Vec<BlockNumber> {
+pub fn needed(reading: &Analysis) -> Vec<BlockNumber> {
     let blocks = reading.turns.iter().flat_map(|turn| &turn.blocks).filter_map(|number| reading.block(*number));
     let verb = |block: &Block| block.tool.as_deref().map(|tool| tool.verb);
     let tells = |block: &&Block| match block.kind {
@@ -173,19 +173,19 @@ pub fn needed(reading: &Reading) -> Vec<BlockNumber> {
 }
 
 /// Each turn and the session in short. `clock` writes a moment as the time of day.
-pub fn summarize(reading: &Reading, contents: &Contents, clock: &dyn Fn(i64) -> String) -> (Vec<TurnSummary>, SessionSummary) {
-    let live = Live::of(reading);
-    let told: Vec<turn::Told<'_>> =
-        reading.turns.iter().map(|turn| turn::told(reading, contents, turn, live.holds(reading, turn))).collect();
+pub fn summarize(reading: &Analysis, contents: &Contents, clock: &dyn Fn(i64) -> String) -> (Vec<TurnSummary>, SessionSummary) {
+    let live = Live::find(reading);
+    let told: Vec<turn::TurnFacts<'_>> =
+        reading.turns.iter().map(|turn| turn::turn_facts(reading, contents, turn, live.holds(reading, turn))).collect();
     let turns = told.iter().map(|told| turn::summary(reading, told, clock)).collect();
     (turns, current::summary(reading, contents, &told))
 }
 
 /// Returns the points of a briefing beside the user's own words: the goal, the story, and what is done, open and next.
-pub fn briefing(reading: &Reading, contents: &Contents) -> Vec<Point> {
-    let live = Live::of(reading);
+pub fn briefing(reading: &Analysis, contents: &Contents) -> Vec<Point> {
+    let live = Live::find(reading);
     let turns = reading.turns.iter().filter(|turn| live.holds(reading, turn));
-    let told: Vec<turn::Told<'_>> = turns.map(|turn| turn::told(reading, contents, turn, true)).collect();
+    let told: Vec<turn::TurnFacts<'_>> = turns.map(|turn| turn::turn_facts(reading, contents, turn, true)).collect();
     current::briefing(reading, contents, &told)
 }
 
@@ -196,7 +196,7 @@ struct Live {
 }
 
 impl Live {
-    fn of(reading: &Reading) -> Live {
+    fn find(reading: &Analysis) -> Live {
         let rows = reading.window.chain.iter().chain(&reading.window.rows).copied().collect();
         let session = &reading.session.rows;
         let is_cut = |row: &Row| {
@@ -216,7 +216,7 @@ impl Live {
         Live { rows, boundary }
     }
 
-    fn holds(&self, reading: &Reading, turn: &Turn) -> bool {
+    fn holds(&self, reading: &Analysis, turn: &Turn) -> bool {
         let mut rows = turn.blocks.iter().filter_map(|number| reading.block(*number)).map(|block| block.row);
         rows.any(|row| row < self.boundary || self.rows.contains(&row))
     }
@@ -229,7 +229,7 @@ pub fn is_reply(block: &Block) -> bool {
 }
 
 /// Whether a block is what the user wrote: not what the client wrote in the user's name.
-fn is_prompt(reading: &Reading, block: &Block) -> bool {
+fn is_prompt(reading: &Analysis, block: &Block) -> bool {
     let row = &reading.session.rows[block.row as usize];
     let client = Flags::META | Flags::CAVEAT | Flags::COMMAND_OUTPUT | Flags::INTERRUPTION | Flags::NOTIFICATION;
     let summary = matches!(row.event.as_deref(), Some(Event::CompactSummary));

@@ -30,7 +30,7 @@ pub(super) enum Status {
 impl Item {
     /// The item as a part of a point.
     pub fn part(&self) -> Part {
-        Part::of(&self.text, self.block)
+        Part::new(&self.text, self.block)
     }
 }
 

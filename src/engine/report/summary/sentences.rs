@@ -209,7 +209,7 @@ const FINDINGS: &[&str] = &[
 ];
 
 /// How much a sentence of the assistant tells: 0 for chatter.
-pub(super) fn telling(sentence: &Sentence) -> u32 {
+pub(super) fn salience(sentence: &Sentence) -> u32 {
     let lower = sentence.text.to_lowercase().replace('’', "'");
     let words = sentence.text.split_whitespace().count();
     let findings = FINDINGS.iter().filter(|part| lower.contains(**part)).count() as u32;
@@ -231,7 +231,7 @@ fn begins(text: &str, start: &str) -> bool {
 
 /// Whether a sentence says why, or what was chosen.
 pub(super) fn decides(sentence: &Sentence) -> bool {
-    telling(sentence) >= 3 && !sentence.asks() && {
+    salience(sentence) >= 3 && !sentence.asks() && {
         let lower = sentence.text.to_lowercase().replace('’', "'");
         FINDINGS.iter().any(|part| lower.contains(part))
     }
@@ -264,7 +264,7 @@ mod tests {
 
     #[test]
     fn chatter_tells_nothing_and_findings_most() {
-        let score = |text: &str| sentences(text).first().map_or(0, telling);
+        let score = |text: &str| sentences(text).first().map_or(0, salience);
         assert_eq!([score("Let me look at the file."), score("Good."), score("Here is what I found:")], [0, 0, 0]);
         assert!(score("The root cause is that `net` is rounded twice.") > score("The file has three functions in it."));
         assert!(decides(&sentences("I chose cents rather than floats for the sum.")[0]));

@@ -6,7 +6,7 @@ use crate::model::{Key, Row, RowKind, Session, Tool, Window};
 use proptest::prelude::*;
 
 /// Blocks in the order of a session, each with its content.
-fn session(blocks: &[(Role, &str, bool)]) -> (Reading, Contents) {
+fn session(blocks: &[(Role, &str, bool)]) -> (Analysis, Contents) {
     let mut session = Session::default();
     let mut contents = Contents::default();
     for (place, (role, text, error)) in blocks.iter().enumerate() {
@@ -45,7 +45,7 @@ fn bare(text: &str) -> String {
 }
 
 /// Holds the laws over one session.
-fn check(reading: &Reading, contents: &Contents) {
+fn check(reading: &Analysis, contents: &Contents) {
     let clock = |moment: i64| format!("{:02}:{:02}", moment / 3_600_000 % 24, moment / 60_000 % 60);
     let (turns, current) = summarize(reading, contents, &clock);
     assert_eq!((&turns, &current), (&summarize(reading, contents, &clock).0, &summarize(reading, contents, &clock).1));
@@ -103,7 +103,7 @@ open: Shall I commit it?";
 
 #[test]
 fn nothing_is_said_of_nothing() {
-    let (turns, current) = summarize(&Reading::default(), &Contents::default(), &|_| String::new());
+    let (turns, current) = summarize(&Analysis::default(), &Contents::default(), &|_| String::new());
     assert!(turns.is_empty() && current.summary.text.is_empty() && current.needs.is_empty());
 }
 

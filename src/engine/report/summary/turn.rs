@@ -3,9 +3,9 @@
 use super::cleaning::unshortened;
 use super::facts::{Facts, Outcome, answered, facts, outcomes_of};
 use super::fit::{HeaderParts, fit, header};
-use super::sentences::{Sentence, decides, sentences, telling};
+use super::sentences::{Sentence, decides, salience, sentences};
 use super::{Contents, Fillable, HEADER_TOKENS, Part, Point, PointKind, TURN_TOKENS, TurnSummary, is_prompt, is_reply};
-use crate::engine::Reading;
+use crate::engine::Analysis;
 use crate::engine::content::stop_words::STOP_WORDS;
 use crate::model::{BlockKind, BlockNumber, Role, Turn};
 
@@ -22,7 +22,7 @@ const OPEN: usize = 3;
 const TOPIC_WORDS: usize = 3;
 
 /// What is told of a turn, before any of it is left out.
-pub(super) struct Told<'a> {
+pub(super) struct TurnFacts<'a> {
     pub turn: &'a Turn,
     pub live: bool,
     pub facts: Facts,
@@ -39,7 +39,7 @@ pub(super) struct Told<'a> {
 }
 
 /// Looks at a turn.
-pub(super) fn told<'a>(reading: &Reading, contents: &Contents, turn: &'a Turn, live: bool) -> Told<'a> {
+pub(super) fn turn_facts<'a>(reading: &Analysis, contents: &Contents, turn: &'a Turn, live: bool) -> TurnFacts<'a> {
     let mut words = Vec::new();
     let mut last = 0;
     for block in turn.blocks.iter().filter_map(|number| reading.block(*number)) {
@@ -54,43 +54,43 @@ pub(super) fn told<'a>(reading: &Reading, contents: &Contents, turn: &'a Turn, l
     let answered = answered(reading, turn);
     let asks = answered && questions(&words[last..]).next().is_some();
     let outcomes = outcomes_of(&facts, asks, answered);
-    let asked = asked(reading, contents, turn);
+    let asked = prompt_parts(reading, contents, turn);
     let replied = replied(reading, contents, turn, asked.first().and_then(|part| part.block));
-    Told { turn, live, facts, asked, replied, words, last, answered, outcomes }
+    TurnFacts { turn, live, facts, asked, replied, words, last, answered, outcomes }
 }
 
 /// The sentences of the prompt; a command as it was typed.
-fn asked(reading: &Reading, contents: &Contents, turn: &Turn) -> Vec<Part> {
+fn prompt_parts(reading: &Analysis, contents: &Contents, turn: &Turn) -> Vec<Part> {
     let blocks = turn.blocks.iter().filter_map(|number| reading.block(*number));
     let mut preview = None;
     for block in blocks.filter(|block| is_prompt(reading, block)) {
         let content = contents.get(&block.number).map_or("", String::as_str);
         if content.starts_with("<command-") && block.preview.starts_with('/') {
-            return vec![Part::of(&block.preview, block.number)];
+            return vec![Part::new(&block.preview, block.number)];
         }
         let content = &*unshortened(block, content);
         let found = sentences(content);
         if !found.is_empty() {
-            return found.into_iter().map(|sentence| Part::of(&sentence.text, block.number)).collect();
+            return found.into_iter().map(|sentence| Part::new(&sentence.text, block.number)).collect();
         }
         // No sentence: the first line must do.
         let shown = super::cleaning::without_tags(content);
         let line = shown.lines().map(str::trim).find(|line| line.contains(char::is_alphanumeric)).unwrap_or_default();
         if preview.is_none() && !line.is_empty() && !line.starts_with(['<', '[']) {
-            preview = Some(Part::of(&crate::engine::preview(line), block.number));
+            preview = Some(Part::new(&crate::engine::preview(line), block.number));
         }
     }
     preview.into_iter().collect()
 }
 
 /// Returns the replies of the user in a turn beside its prompt, each as a whole.
-fn replied(reading: &Reading, contents: &Contents, turn: &Turn, prompt: Option<BlockNumber>) -> Vec<Part> {
+fn replied(reading: &Analysis, contents: &Contents, turn: &Turn, prompt: Option<BlockNumber>) -> Vec<Part> {
     let blocks = turn.blocks.iter().filter_map(|number| reading.block(*number));
     let said = blocks.filter(|block| Some(block.number) != prompt && !block.words.is_empty());
     let said = said.filter(|block| is_reply(block) || is_prompt(reading, block));
     let parts = said.filter_map(|block| {
         let content = contents.get(&block.number).map(|content| unshortened(block, content))?;
-        Some(Part::of(&content, block.number)).filter(|part| !part.text.is_empty() && !part.text.starts_with('<'))
+        Some(Part::new(&content, block.number)).filter(|part| !part.text.is_empty() && !part.text.starts_with('<'))
     });
     parts.collect()
 }
@@ -100,12 +100,12 @@ pub(super) fn questions(words: &[(Sentence, BlockNumber)]) -> impl Iterator<Item
     words[words.len().saturating_sub(4)..].iter().filter(|(sentence, _)| sentence.asks())
 }
 
-impl Told<'_> {
+impl TurnFacts<'_> {
     /// The telling sentences of the last message; its first one if none is.
-    pub fn said(&self) -> Vec<&(Sentence, BlockNumber)> {
+    pub fn reply_sentences(&self) -> Vec<&(Sentence, BlockNumber)> {
         let message = &self.words[self.last..];
-        let first = message.iter().filter(|(sentence, _)| telling(sentence) > 0 && !sentence.asks() && !sentence.item);
-        let items = message.iter().filter(|(sentence, _)| telling(sentence) > 0 && !sentence.asks() && sentence.item);
+        let first = message.iter().filter(|(sentence, _)| salience(sentence) > 0 && !sentence.asks() && !sentence.item);
+        let items = message.iter().filter(|(sentence, _)| salience(sentence) > 0 && !sentence.asks() && sentence.item);
         let found: Vec<_> = first.chain(items).take(SAID).collect();
         if found.is_empty() { message.iter().find(|(sentence, _)| !sentence.leads).into_iter().collect() } else { found }
     }
@@ -113,16 +113,16 @@ impl Told<'_> {
     /// What is left without an answer.
     pub fn open(&self) -> Vec<Part> {
         let questions = if self.answered { questions(&self.words[self.last..]).collect() } else { Vec::new() };
-        let questions = questions.into_iter().map(|(sentence, block)| Part::of(&sentence.text, *block));
-        let errors = self.facts.errors.iter().rev().map(|error| Part::of(&error.text, error.block));
+        let questions = questions.into_iter().map(|(sentence, block)| Part::new(&sentence.text, *block));
+        let errors = self.facts.errors.iter().rev().map(|error| Part::new(&error.text, error.block));
         questions.chain(errors.take(if self.facts.errors.is_empty() { 0 } else { 2 })).take(OPEN).collect()
     }
 
     fn decided(&self, said: &[&(Sentence, BlockNumber)]) -> Vec<Part> {
         let mut found: Vec<&(Sentence, BlockNumber)> =
             self.words.iter().filter(|word| decides(&word.0) && !said.contains(word)).collect();
-        found.sort_by_key(|(sentence, _)| std::cmp::Reverse(telling(sentence)));
-        found.into_iter().take(DECIDED).map(|(sentence, block)| Part::of(&sentence.text, *block)).collect()
+        found.sort_by_key(|(sentence, _)| std::cmp::Reverse(salience(sentence)));
+        found.into_iter().take(DECIDED).map(|(sentence, block)| Part::new(&sentence.text, *block)).collect()
     }
 
     /// The edited files, the ones edited most first.
@@ -133,7 +133,7 @@ impl Told<'_> {
         let name = |(path, count, block): &&(String, u32, BlockNumber)| {
             let path = short_path(path, directory);
             let text = if *count > 1 { format!("{path} ({count} edits)") } else { path.to_owned() };
-            Part::of(&text, *block)
+            Part::new(&text, *block)
         };
         let named = edited.iter().take(LISTED).map(name);
         named.chain((more > 0).then(|| Part::counted(format!("{more} more")))).collect()
@@ -153,18 +153,18 @@ pub(super) fn short_path<'a>(path: &'a str, directory: &str) -> &'a str {
 }
 
 /// The directory that paths are seen from.
-pub(super) fn directory(reading: &Reading) -> &str {
+pub(super) fn directory(reading: &Analysis) -> &str {
     reading.session.latest_origin().map_or("", |origin| origin.directory.as_str())
 }
 
 /// The header and the key points of a turn, each within its bound.
-pub(super) fn summary(reading: &Reading, told: &Told<'_>, clock: &dyn Fn(i64) -> String) -> TurnSummary {
+pub(super) fn summary(reading: &Analysis, told: &TurnFacts<'_>, clock: &dyn Fn(i64) -> String) -> TurnSummary {
     let (turn, facts) = (told.turn, &told.facts);
-    let said = told.said();
+    let said = told.reply_sentences();
     let parts = |facts: &[super::facts::Fact]| -> Vec<Part> {
-        facts.iter().rev().take(OPEN).map(|fact| Part::of(&fact.text, fact.block)).collect()
+        facts.iter().rev().take(OPEN).map(|fact| Part::new(&fact.text, fact.block)).collect()
     };
-    let tests = facts.tests.map(|(passed, failed, block)| Part::of(&Outcome::Tests { passed, failed }.words(), block));
+    let tests = facts.tests.map(|(passed, failed, block)| Part::new(&Outcome::Tests { passed, failed }.words(), block));
     let points = [
         (PointKind::Asked, told.asked.iter().take(ASKED).cloned().collect()),
         (PointKind::Replied, told.replied.iter().rev().take(REPLIED).cloned().collect()),
@@ -173,11 +173,11 @@ pub(super) fn summary(reading: &Reading, told: &Told<'_>, clock: &dyn Fn(i64) ->
         (PointKind::Tests, tests.into_iter().collect()),
         (PointKind::Fixed, parts(&facts.fixed)),
         (PointKind::Committed, parts(&facts.commits)),
-        (PointKind::Said, said.iter().map(|(sentence, block)| Part::of(&sentence.text, *block)).collect()),
+        (PointKind::Said, said.iter().map(|(sentence, block)| Part::new(&sentence.text, *block)).collect()),
         (PointKind::Open, told.open()),
     ];
     let summary = fit(points.map(|(kind, parts)| Point { kind, parts }).into(), TURN_TOKENS);
-    let words = told.words.iter().filter(|(sentence, _)| telling(sentence) > 0).count() + told.asked.len();
+    let words = told.words.iter().filter(|(sentence, _)| salience(sentence) > 0).count() + told.asked.len();
     let shown = summary.points.iter().filter(|point| matches!(point.kind, PointKind::Asked | PointKind::Said));
     let whole = shown.map(|point| point.parts.iter().filter(|part| !part.text.ends_with('…')).count()).sum::<usize>() >= words;
     TurnSummary {
@@ -207,7 +207,7 @@ fn wanted(asked: &[Part]) -> Vec<String> {
     words.filter(tells).take(TOPIC_WORDS).map(str::to_owned).collect()
 }
 
-fn header_parts(reading: &Reading, told: &Told<'_>, clock: &dyn Fn(i64) -> String) -> HeaderParts {
+fn header_parts(reading: &Analysis, told: &TurnFacts<'_>, clock: &dyn Fn(i64) -> String) -> HeaderParts {
     let label = told.turn.topic.and_then(|topic| reading.topics.get(topic as usize)).map_or("", |topic| &topic.label);
     let mut topic = wanted(&told.asked);
     if topic.is_empty() {

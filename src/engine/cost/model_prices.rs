@@ -178,7 +178,7 @@ impl Prices {
     }
 
     /// The prices of a model: those that the user set for the longest beginning of its name, or those of the table.
-    pub fn of(&self, model: &str) -> Option<&ModelPrice> {
+    pub fn for_model(&self, model: &str) -> Option<&ModelPrice> {
         self.chosen(model).or_else(|| built_in(model))
     }
 
@@ -217,7 +217,7 @@ mod tests {
     #[test]
     fn models_by_the_longest_name_that_fits() {
         let check = |model: &str, input: Option<f64>| {
-            assert_eq!(Prices::default().of(model).map(|price| price.input), input, "{model}");
+            assert_eq!(Prices::default().for_model(model).map(|price| price.input), input, "{model}");
         };
         check("claude-opus-4-20250514", Some(15.0));
         check("claude-opus-4-1-20250805", Some(15.0));
@@ -243,14 +243,14 @@ mod tests {
             assert!(price.cache_write_5m < price.cache_write_1h && price.cache_write_1h < price.output, "{name}");
             assert!(TABLE[..at].iter().all(|(other, _)| other != name), "{name} stands there twice");
         }
-        let opus = Prices::default().of("claude-opus-4-7").copied().unwrap();
+        let opus = Prices::default().for_model("claude-opus-4-7").copied().unwrap();
         assert_eq!((opus.cache_write_5m, opus.cache_write_1h), (6.25, 10.0));
     }
 
     #[test]
     fn long_prompts_cost_more_where_they_do() {
         let check = |model: &str, prompt: f64, read: f64| {
-            let price = Prices::default().of(model).unwrap().at(prompt);
+            let price = Prices::default().for_model(model).unwrap().at(prompt);
             assert!((price.cache_read - read).abs() < 1e-12, "{model} {prompt}: {}", price.cache_read);
         };
         check("claude-haiku-5-5", 100_000.0, 0.01);
@@ -262,7 +262,7 @@ mod tests {
     fn settings_win_and_the_longest_name_wins_among_them() {
         let prices = settings("claude = 7\nclaude-opus = { input = 8, cache_read = 0 }\nqwen = 0.5");
         let check = |model: &str, input: f64, read: f64, write: f64| {
-            let price = prices.of(model).unwrap();
+            let price = prices.for_model(model).unwrap();
             assert_eq!((price.input, price.cache_read, price.cache_write_5m), (input, read, write), "{model}");
             assert_eq!(prices.dated(model), None, "{model}");
         };
@@ -275,9 +275,9 @@ mod tests {
     #[test]
     fn what_is_not_set_follows_from_the_entry_of_that_name() {
         let prices = settings("claude-opus-5-5 = 8\nclaude-opus-5 = { cache_read = 0.25 }\nllama = { output = 1 }");
-        assert_eq!(prices.of("claude-opus-5-5"), Some(&usual(8.0, 40.0, 0.4)));
-        assert_eq!(prices.of("claude-opus-5-20260724"), Some(&usual(5.0, 25.0, 0.25)));
-        assert_eq!(prices.of("llama"), None);
+        assert_eq!(prices.for_model("claude-opus-5-5"), Some(&usual(8.0, 40.0, 0.4)));
+        assert_eq!(prices.for_model("claude-opus-5-20260724"), Some(&usual(5.0, 25.0, 0.25)));
+        assert_eq!(prices.for_model("llama"), None);
     }
 
     #[test]

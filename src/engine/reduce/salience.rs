@@ -22,7 +22,7 @@ pub enum Style {
 
 impl Style {
     /// How a content is to be read.
-    pub fn of(input: &Reducible<'_>) -> Style {
+    pub fn detect(input: &Reducible<'_>) -> Style {
         let (verb, target) = input.tool.map_or((ToolVerb::Other, ""), |tool| (tool.verb, &*tool.target));
         let file = verb.names_file() && !input.error || is_numbered(input.content);
         match input.kind {
@@ -37,7 +37,7 @@ impl Style {
 
 /// What makes a line telling, the most telling last.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Sign {
+pub enum LineKind {
     /// It begins a part of a text.
     Heading,
     /// It warns.
@@ -51,25 +51,25 @@ pub enum Sign {
 }
 
 /// What makes a line telling, if anything does.
-pub fn sign(line: &str, style: Style) -> Option<Sign> {
+pub fn line_kind(line: &str, style: Style) -> Option<LineKind> {
     let text = beginning(without_number(line).trim());
     if style == Style::Code {
-        return declaration(text).map(|_| Sign::Declaration);
+        return declaration(text).map(|_| LineKind::Declaration);
     }
     if !outcomes(text).is_empty() {
-        return Some(Sign::Total);
+        return Some(LineKind::Total);
     }
     let starts = |starts: &[&str]| starts.iter().any(|start| text.starts_with(start));
     if starts(ERROR_STARTS) || ERROR_PARTS.is_match(text) {
-        return Some(Sign::Error);
+        return Some(LineKind::Error);
     }
     if starts(&["warning", "Warning", "WARN"]) || WARNING_PARTS.is_match(text) {
-        return Some(Sign::Warning);
+        return Some(LineKind::Warning);
     }
     if heading(text).is_some() {
-        return Some(Sign::Heading);
+        return Some(LineKind::Heading);
     }
-    (style == Style::Output && declaration(text).is_some()).then_some(Sign::Declaration)
+    (style == Style::Output && declaration(text).is_some()).then_some(LineKind::Declaration)
 }
 
 /// As much of a line as is looked at: a very long line is data.
@@ -273,7 +273,7 @@ pub fn declaration(line: &str) -> Option<String> {
         }
         let name_end = after.find(|c: char| !c.is_alphanumeric() && !matches!(c, '_' | '$' | ':' | '.'));
         let name = after[..name_end.unwrap_or(after.len())].trim_end_matches([':', '.']);
-        // What follows the name tells code from a sentence.
+        // What follows the name salience code from a sentence.
         let next = after[name_end.unwrap_or(after.len())..].trim_start();
         let is_code = word.starts_with('#')
             || next.is_empty()
@@ -295,22 +295,22 @@ mod tests {
     #[test]
     fn lines_are_known_by_their_signs() {
         for (line, style, expected) in [
-            ("error[E0308]: mismatched types", Style::Output, Some(Sign::Error)),
-            ("src/a.rs:1:2: error: no", Style::Output, Some(Sign::Error)),
-            ("Exit code 101", Style::Output, Some(Sign::Error)),
+            ("error[E0308]: mismatched types", Style::Output, Some(LineKind::Error)),
+            ("src/a.rs:1:2: error: no", Style::Output, Some(LineKind::Error)),
+            ("Exit code 101", Style::Output, Some(LineKind::Error)),
             ("    12→    return Err(Error: x)", Style::Code, None),
-            ("warning: unused variable", Style::Output, Some(Sign::Warning)),
-            ("test result: FAILED. 12 passed; 1 failed; 0 ignored", Style::Output, Some(Sign::Total)),
-            (" 3 files changed, 10 insertions(+), 2 deletions(-)", Style::Output, Some(Sign::Total)),
-            ("## Usage", Style::Prose, Some(Sign::Heading)),
-            ("**Steps**", Style::Prose, Some(Sign::Heading)),
+            ("warning: unused variable", Style::Output, Some(LineKind::Warning)),
+            ("test result: FAILED. 12 passed; 1 failed; 0 ignored", Style::Output, Some(LineKind::Total)),
+            (" 3 files changed, 10 insertions(+), 2 deletions(-)", Style::Output, Some(LineKind::Total)),
+            ("## Usage", Style::Prose, Some(LineKind::Heading)),
+            ("**Steps**", Style::Prose, Some(LineKind::Heading)),
             ("#include <a.h>", Style::Code, None),
-            ("   3→pub fn a() {", Style::Code, Some(Sign::Declaration)),
+            ("   3→pub fn a() {", Style::Code, Some(LineKind::Declaration)),
             ("function of the liver", Style::Prose, None),
             ("", Style::Output, None),
             ("plain words", Style::Output, None),
         ] {
-            assert_eq!(sign(line, style), expected, "{line}");
+            assert_eq!(line_kind(line, style), expected, "{line}");
         }
     }
 

@@ -1,6 +1,6 @@
 //! Instructions, rules, skills in use and memory: they never go stale while they are in force.
 
-use crate::engine::Reading;
+use crate::engine::Analysis;
 use crate::model::{Block, Event, Flags, Role, RowKind, ToolVerb};
 
 /// Files that instruct an agent, by name.
@@ -34,7 +34,7 @@ pub fn is_said(block: &Block) -> bool {
 }
 
 /// Returns whether a block is never shortened for its age: instructions, and a skill in the turn that it was loaded for.
-pub fn is_ground(reading: &Reading, block: &Block) -> bool {
+pub fn is_never_stale(reading: &Analysis, block: &Block) -> bool {
     let row = &reading.session.rows[block.row as usize];
     let skill = row.flags.any(Flags::META) && row.kind == RowKind::User && !is_compacted(reading, block);
     let last = reading.turns.last().map_or(0, |turn| turn.number);
@@ -42,7 +42,7 @@ pub fn is_ground(reading: &Reading, block: &Block) -> bool {
 }
 
 /// Returns whether a block is the rest of a compaction of the client, which a digest can replace.
-pub fn is_compacted(reading: &Reading, block: &Block) -> bool {
+pub fn is_compacted(reading: &Analysis, block: &Block) -> bool {
     let row = &reading.session.rows[block.row as usize];
     row.kind == RowKind::Boundary || matches!(row.event.as_deref(), Some(Event::CompactSummary))
 }

@@ -23,7 +23,7 @@
 //! each mark that the client sets, so that of a change far from the end only an early entry may be left, such as the one after
 //! the system prompt. A caller that knows how far the client's marks reach gives a smaller prefix. Prefixes below some 512 to 4096 tokens are not cached.
 
-use super::prices::{Prices, RATIOS};
+use super::model_prices::{Prices, RATIOS};
 use serde::Serialize;
 
 /// The shorter of the two lifetimes of cache entries; a longer one is paid as an hour.
@@ -51,12 +51,12 @@ pub struct EditFacts<'a> {
 }
 
 /// Responses of the model in a turn of a session, on average.
-pub fn steps_per_turn(reading: &crate::engine::Reading) -> f64 {
+pub fn steps_per_turn(reading: &crate::engine::Analysis) -> f64 {
     f64::from(reading.steps) / reading.turns.len().max(1) as f64
 }
 
 /// Milliseconds since the model last answered in a session, at the moment `now`, in milliseconds since 1970, UTC.
-pub fn idle_milliseconds(reading: &crate::engine::Reading, now: i64) -> Option<i64> {
+pub fn idle_milliseconds(reading: &crate::engine::Analysis, now: i64) -> Option<i64> {
     let answered = reading.session.rows.iter().rev().find(|row| row.usage.is_some_and(|usage| usage.sent() > 0))?;
     answered.timestamp.map(|then| now.saturating_sub(then).max(0))
 }
@@ -100,7 +100,7 @@ pub fn price(facts: &EditFacts<'_>, prices: &Prices) -> EditPrice {
     let prefix = facts.unchanged_prefix.max(0.0).min(both);
     let cold = facts.idle_milliseconds.is_some_and(|idle| idle > facts.cache_lifetime_milliseconds);
 
-    let known = prices.of(facts.model);
+    let known = prices.for_model(facts.model);
     let model = known.unwrap_or(&RATIOS);
     // A window that crosses the length from which prompts cost more changes the price of all that stays.
     let (price_before, price_after) = (model.at(before), model.at(after));
@@ -193,7 +193,7 @@ mod tests {
             for model in ["claude-opus-4-7", "claude-haiku-5-5"] {
                 let (before, after, prefix) = (before * 1e3, after * 1e3, prefix * 1e3);
                 let price = price(&EditFacts { model, ..edit(before, after, prefix) }, &Prices::default());
-                let model = Prices::default().of(model).copied().unwrap();
+                let model = Prices::default().for_model(model).copied().unwrap();
                 let (old, new) = (model.at(before), model.at(after));
                 let extra = prefix * new.cache_read + (after - prefix) * new.cache_write_5m - before * old.cache_read;
                 // What is added is read from the second request on: the first has no such share in the saving.

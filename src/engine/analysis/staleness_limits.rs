@@ -1,22 +1,22 @@
-//! Patience: for how long a block may be unused, and how long that still is.
+//! StalenessLimit: for how long a block may be unused, and how long that still is.
 
-use super::ground::{instructs, is_said};
+use super::never_stale::{instructs, is_said};
 use super::references::steps_until_below;
 use super::states::{ACTIVE_STEPS, Facts, HOT};
 use crate::model::{Block, BlockKind, State};
 
 /// For how long a block may be unused.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Patience {
+pub struct StalenessLimit {
     /// Turns without a reference.
     pub turns: u32,
     /// Responses of the model without a reference.
     pub steps: u32,
 }
 
-/// When a block counts as stale, by its kind; kinds without patience never do.
+/// When a block counts as stale, by its kind; kinds without limit never do.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct StalePolicy([Option<Patience>; BlockKind::ALL.len()]);
+pub struct StalePolicy([Option<StalenessLimit>; BlockKind::ALL.len()]);
 
 /// The kinds that go stale unless the settings say otherwise: what tools were told and answered, and pictures. What people
 /// and the model said is what the work is about.
@@ -27,45 +27,45 @@ pub fn is_perishable(block: &Block) -> bool {
     PERISHABLE.contains(&block.kind)
 }
 
-impl Default for Patience {
+impl Default for StalenessLimit {
     fn default() -> Self {
-        Patience { turns: 3, steps: 30 }
+        StalenessLimit { turns: 3, steps: 30 }
     }
 }
 
 impl Default for StalePolicy {
     fn default() -> Self {
-        StalePolicy::of_all(Patience::default())
+        StalePolicy::of_all(StalenessLimit::default())
     }
 }
 
 impl StalePolicy {
-    /// The same patience with every kind that goes stale.
-    pub fn of_all(patience: Patience) -> StalePolicy {
-        StalePolicy(BlockKind::ALL.map(|kind| PERISHABLE.contains(&kind).then_some(patience)))
+    /// The same limit with every kind that goes stale.
+    pub fn of_all(limit: StalenessLimit) -> StalePolicy {
+        StalePolicy(BlockKind::ALL.map(|kind| PERISHABLE.contains(&kind).then_some(limit)))
     }
 
-    /// The same policy, with this patience with one kind.
-    pub fn with(mut self, kind: BlockKind, patience: Option<Patience>) -> StalePolicy {
-        self.0[kind as usize] = patience;
+    /// The same policy, with this limit with one kind.
+    pub fn with(mut self, kind: BlockKind, limit: Option<StalenessLimit>) -> StalePolicy {
+        self.0[kind as usize] = limit;
         self
     }
 
     /// For how long a block of a kind may be unused; none for ever.
-    pub fn patience(&self, kind: BlockKind) -> Option<Patience> {
+    pub fn limit_for_kind(&self, kind: BlockKind) -> Option<StalenessLimit> {
         self.0[kind as usize]
     }
 
     /// For how long a block may be unused: for ever if it instructs, or is what a person said.
-    pub fn patience_with(&self, block: &Block) -> Option<Patience> {
-        self.patience(block.kind).filter(|_| !instructs(block) && !is_said(block))
+    pub fn limit_for(&self, block: &Block) -> Option<StalenessLimit> {
+        self.limit_for_kind(block.kind).filter(|_| !instructs(block) && !is_said(block))
     }
 }
 
 /// Turns without a reference until a block goes stale, when each has so many steps; 0 when it is, none when it never does.
 pub fn turns_left(block: &Block, step: u32, policy: &StalePolicy, steps_per_turn: f64) -> Option<u32> {
-    let patience = policy.patience_with(block)?;
-    let facts = Facts::of(block, step, policy);
+    let limit = policy.limit_for(block)?;
+    let facts = Facts::from_block(block, step, policy);
     if !facts.is_whole() {
         return None;
     }
@@ -80,8 +80,8 @@ pub fn turns_left(block: &Block, step: u32, policy: &StalePolicy, steps_per_turn
     let age = step.saturating_sub(block.position.step);
     let to_settle = turns((ACTIVE_STEPS + 1).saturating_sub(age));
     let to_cool = turns(steps_until_below(usefulness.heat, HOT));
-    let by_steps = turns(patience.steps.saturating_sub(usefulness.stale_steps));
-    let by_turns = patience.turns.saturating_sub(usefulness.stale_turns);
+    let by_steps = turns(limit.steps.saturating_sub(usefulness.stale_steps));
+    let by_turns = limit.turns.saturating_sub(usefulness.stale_turns);
     let by_turns = by_turns.max(turns(ACTIVE_STEPS.saturating_sub(usefulness.stale_steps)));
     Some(by_steps.min(by_turns).max(to_settle).max(to_cool).max(1))
 }
@@ -98,7 +98,7 @@ mod tests {
         block.position.zone = Zone::Middle;
         block.usefulness.stale_turns = 5;
         block.usefulness.stale_steps = 12;
-        let long = Patience { turns: 5, steps: 90 };
+        let long = StalenessLimit { turns: 5, steps: 90 };
         for (policy, expected) in [
             (StalePolicy::default(), State::Active),
             (StalePolicy::default().with(BlockKind::Attachment, Some(long)), State::Stale),
