@@ -19,7 +19,7 @@
 mod generate;
 mod measure;
 
-use aperture::engine::{self, Context, Need, Outlined, ReadSettings, Reading, Subject};
+use aperture::engine::{self, Analysis, Context, Need, Outlined, ReadSettings, Subject};
 use aperture::fsio::RealDisk;
 use aperture::model::{Block, BlockKind, Level};
 use aperture::provider::claude_code::ClaudeCode;
@@ -344,7 +344,7 @@ fn write_session(generator: &Generator, file: &Path, megabytes: u64) {
 }
 
 /// A session as if nothing of it had ever left the window, and the content of each block.
-fn whole(path: &Path) -> (Reading, Vec<String>) {
+fn whole(path: &Path) -> (Analysis, Vec<String>) {
     let session = workspace::load(&RealDisk, &Cache::none(), &ClaudeCode, path, "session".into()).expect("the session is read");
     let window = ClaudeCode.window(&session);
     let mut reading = engine::read(session, window, &ReadSettings::default());

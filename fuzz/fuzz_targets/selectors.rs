@@ -1,12 +1,12 @@
 //! Any text is a selector or an error that says something.
 #![no_main]
 
-use aperture::engine::{Reading, Selector};
+use aperture::engine::{Analysis, Selector};
 use libfuzzer_sys::fuzz_target;
 
 fuzz_target!(|text: &str| {
     match Selector::parse(text) {
-        Ok(selector) => assert!(selector.select(&Reading::default()).unwrap_or_default().is_empty()),
+        Ok(selector) => assert!(selector.select(&Analysis::default()).unwrap_or_default().is_empty()),
         Err(error) => assert!(!error.to_string().is_empty() && !error.hint().is_empty()),
     }
 });

@@ -3,7 +3,7 @@
 use super::files;
 use super::{CommandError, ErrorKind};
 use crate::engine::{
-    self, CheckLimits, ModelPolicy, Patience, Permission, PriceSetting, Prices, ReadSettings, Rules, StalePolicy,
+    self, CheckLimits, ModelPolicy, Permission, PriceSetting, Prices, ReadSettings, Rules, StalePolicy, StalenessLimit,
 };
 use crate::fsio::Disk;
 use crate::model::{BlockKind, Verb};
@@ -206,8 +206,8 @@ impl StaleSettings {
 
     /// When blocks are stale, by kind.
     fn policy(&self) -> StalePolicy {
-        let default = Patience::default();
-        let patience = Patience { turns: self.turns.unwrap_or(default.turns), steps: self.steps.unwrap_or(default.steps) };
+        let default = StalenessLimit::default();
+        let patience = StalenessLimit { turns: self.turns.unwrap_or(default.turns), steps: self.steps.unwrap_or(default.steps) };
         let kinds = [
             (BlockKind::ToolUse, self.kinds.tool_use),
             (BlockKind::ToolResult, self.kinds.tool_result),
@@ -220,7 +220,7 @@ impl StaleSettings {
             Some(PatienceSetting::Never(Never::Never)) => policy.with(kind, None),
             Some(PatienceSetting::Limits(limits)) => {
                 let (turns, steps) = (limits.turns.unwrap_or(patience.turns), limits.steps.unwrap_or(patience.steps));
-                policy.with(kind, Some(Patience { turns, steps }))
+                policy.with(kind, Some(StalenessLimit { turns, steps }))
             }
         })
     }
@@ -359,7 +359,7 @@ mod tests {
         assert_eq!((near.idle_seconds(), Settings::default().idle_seconds()), (9, IDLE_SECONDS));
         let read = near.for_reading(None);
         assert_eq!(read.model_windows, [("claude".to_owned(), 5), ("claude-opus".to_owned(), 2)]);
-        assert_eq!(read.stale, StalePolicy::of_all(Patience { turns: 1, steps: 8 }));
+        assert_eq!(read.stale, StalePolicy::of_all(StalenessLimit { turns: 1, steps: 8 }));
     }
 
     #[test]
@@ -367,7 +367,7 @@ mod tests {
         let near: Settings = toml::from_str("[stale.kinds]\nimage = { turns = 1 }\ndocument = 'never'").unwrap();
         let far: Settings = toml::from_str("[stale]\nsteps = 8\n[stale.kinds]\nimage = 'never'\nattachment = {}").unwrap();
         let policy = near.or(far).for_reading(None).stale;
-        let patience = |turns, steps| Some(Patience { turns, steps });
+        let patience = |turns, steps| Some(StalenessLimit { turns, steps });
         for (kind, expected) in [
             (BlockKind::Image, patience(1, 8)),
             (BlockKind::Document, None),
@@ -375,7 +375,7 @@ mod tests {
             (BlockKind::ToolResult, patience(3, 8)),
             (BlockKind::Text, None),
         ] {
-            assert_eq!(policy.patience(kind), expected, "{kind:?}");
+            assert_eq!(policy.limit_for_kind(kind), expected, "{kind:?}");
         }
         for wrong in ["text = { turns = 1 }", "image = 'always'", "image = { years = 1 }"] {
             assert!(toml::from_str::<Settings>(&format!("[stale.kinds]\n{wrong}")).is_err(), "{wrong}");
@@ -392,10 +392,13 @@ mod tests {
         let expected =
             [(Verb::Archive, Approve), (Verb::Pin, Approve), (Verb::Update, Approve), (Verb::Focus, Deny), (Verb::Recall, Auto)];
         for (verb, permission) in expected {
-            assert_eq!(policy.of(verb), permission, "{}", verb.name());
+            assert_eq!(policy.permission(verb), permission, "{}", verb.name());
         }
         let alone = project.or(Settings::default()).model();
-        assert_eq!((alone.of(Verb::Update), alone.of(Verb::Archive), alone.commands_per_turn), (Approve, Approve, 10));
+        assert_eq!(
+            (alone.permission(Verb::Update), alone.permission(Verb::Archive), alone.commands_per_turn),
+            (Approve, Approve, 10)
+        );
     }
 
     #[test]

@@ -62,7 +62,7 @@ fn keep(
 ) -> Result<ProposalNumber, CommandError> {
     let (location, text) = (&workspace.location, asked.to_string());
     let turn = workspace.reading.turns.len() as u32;
-    let row = Key::of_bytes(format!("{} {turn} {text}", location.id).as_bytes());
+    let row = Key::from_bytes(format!("{} {turn} {text}", location.id).as_bytes());
     let place = CommandPlace { row, block: 0, offset: 0 };
     let store = env.store()?;
     let _lock = env.lock(&path.join("obey"))?;
@@ -81,7 +81,7 @@ fn keep(
 
 /// Carries out what the model cannot write: there is nothing that could wait.
 fn unwritten(env: &Env, command: &Request) -> Result<Asked, CommandError> {
-    match (command, env.model.of(Verb::Compress)) {
+    match (command, env.model.permission(Verb::Compress)) {
         (Request::Undo(arguments), _) => own(env, arguments)?,
         (Request::Compress(_), Permission::Deny) => return Err(refused(anyhow!("the user's settings deny @compress"))),
         (Request::Compress(_), Permission::Approve) => {

@@ -80,7 +80,7 @@ enum Budget {
 }
 
 impl Budget {
-    fn tokens(self, reading: &engine::Reading) -> u64 {
+    fn tokens(self, reading: &engine::Analysis) -> u64 {
         match self {
             Budget::Tokens(tokens) => tokens,
             Budget::Percent(percent) => (reading.capacity.tokens as f64 * percent / 100.0) as u64,

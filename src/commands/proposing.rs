@@ -144,7 +144,7 @@ pub fn decide(
         Err(malformed) => return refused(malformed.to_string()),
     };
     let verb = command.verb;
-    let permission = env.model.of(verb);
+    let permission = env.model.permission(verb);
     if permission == Permission::Deny {
         return Decision::No(ProposalStatus::Denied, format!("the user's settings deny @{}", verb.name()));
     }

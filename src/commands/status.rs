@@ -2,7 +2,7 @@
 
 use super::manifest;
 use crate::app::{CommandError, Env};
-use crate::engine::{self, Reading, Suggestion};
+use crate::engine::{self, Analysis, Suggestion};
 use crate::model::{Event, Zone};
 use crate::output::{Share, StatusReport};
 use crate::workspace::{self, Workspace};
@@ -98,7 +98,7 @@ fn report(workspace: &Workspace<'_>, open: bool, suggestions: Vec<Suggestion>) -
 }
 
 /// The title that the user or a model gave, or the first prompt.
-pub(super) fn title(reading: &Reading) -> String {
+pub(super) fn title(reading: &Analysis) -> String {
     let mut title: Option<(&str, bool)> = None;
     for row in &reading.session.rows {
         if let Some(Event::Title { text, chosen }) = row.event.as_deref()

@@ -3,7 +3,7 @@
 use super::status;
 use crate::app::{CommandError, Env, ErrorKind};
 use crate::engine::summary::{Contents, PointKind, is_reply, needed, summarize};
-use crate::engine::{Reading, plural};
+use crate::engine::{Analysis, plural};
 use crate::model::{Block, BlockNumber, Role};
 use crate::output::{BlockRow, ShowReport, ShownBlock, SummaryFormat, SummaryReport};
 use crate::workspace::Workspace;
@@ -113,7 +113,7 @@ fn of(env: &Env, workspace: &Workspace<'_>, arguments: &Arguments) -> Result<Sum
 
 /// What the summary is made from.
 pub(super) fn contents(workspace: &Workspace<'_>) -> Result<Contents, CommandError> {
-    let reading: &Reading = &workspace.reading;
+    let reading: &Analysis = &workspace.reading;
     let numbers = needed(reading);
     let texts = numbers.iter().zip(workspace.masked_contents(&numbers)?).map(|(number, content)| {
         let tool = reading.block(*number).is_some_and(|block| block.role == Role::ToolUse);

@@ -9,12 +9,12 @@ pub struct Key(pub u128);
 
 impl Key {
     /// The key of an identifier as it stands in a file.
-    pub fn of(text: &str) -> Key {
-        parse_uuid(text.as_bytes()).map_or_else(|| Key::of_bytes(text.as_bytes()), Key)
+    pub fn from_text(text: &str) -> Key {
+        parse_uuid(text.as_bytes()).map_or_else(|| Key::from_bytes(text.as_bytes()), Key)
     }
 
     /// The XXH3-128 hash of `bytes`: the address of a content in disposable caches.
-    pub fn of_bytes(bytes: &[u8]) -> Key {
+    pub fn from_bytes(bytes: &[u8]) -> Key {
         Key(XxHash3_128::oneshot(bytes))
     }
 }
@@ -54,13 +54,13 @@ mod tests {
 
     #[test]
     fn a_uuid_keeps_its_bits() {
-        assert_eq!(Key::of("00000000-0000-0000-0000-0000000000ff"), Key(255));
+        assert_eq!(Key::from_text("00000000-0000-0000-0000-0000000000ff"), Key(255));
     }
 
     #[test]
     fn other_identifiers_are_hashed() {
         for text in ["", "msg_01", "24e[REDACTED]e-0000-0000-0000-00000000000", "00000000-0000-0000-0000-0000000000FF"] {
-            assert_eq!(Key::of(text), Key::of_bytes(text.as_bytes()), "{text}");
+            assert_eq!(Key::from_text(text), Key::from_bytes(text.as_bytes()), "{text}");
         }
     }
 }

@@ -1,5 +1,5 @@
 use super::{Report, Style, amount, clip, percent, plural};
-use crate::engine::Reading;
+use crate::engine::Analysis;
 use crate::engine::tokens::{Accuracy, quantiles};
 use serde::Serialize;
 
@@ -20,7 +20,7 @@ pub struct AccuracyRow {
 
 impl AccuracyRow {
     /// The figures of a reading.
-    pub fn new(session: String, reading: &Reading) -> AccuracyRow {
+    pub fn new(session: String, reading: &Analysis) -> AccuracyRow {
         let price = &reading.price;
         AccuracyRow {
             session,

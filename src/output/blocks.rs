@@ -1,5 +1,5 @@
 use super::{Paint, Report, Style, age, clip, plural, tokens, unit};
-use crate::engine::{Reading, label, lifecycle, stale_reason};
+use crate::engine::{Analysis, label, lifecycle, stale_reason};
 use crate::model::{Block, BlockKind, BlockNumber, Image, Level, Outdated, Pin, Role, State, TokenCount, Zone};
 use comfy_table::{CellAlignment, Table, presets};
 use serde::Serialize;
@@ -94,7 +94,7 @@ pub struct BlockRow {
 
 impl BlockRow {
     /// The block as it stands in a reading.
-    pub fn new(reading: &Reading, block: &Block) -> BlockRow {
+    pub fn new(reading: &Analysis, block: &Block) -> BlockRow {
         BlockRow {
             number: block.number,
             role: block.role,

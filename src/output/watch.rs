@@ -1,7 +1,7 @@
 use super::blocks::short_role;
 use super::status::gauge;
 use super::{Paint, Style, advice, age, amount, clip, numbered, padded, percent, plural, printable, short_id, tokens};
-use crate::engine::{BlockUpdate, Executed, Happening, Opened, OtherSession, SelectionChange, Suggestion, Update};
+use crate::engine::{ActivityEvent, BlockUpdate, Executed, Opened, OtherSession, SelectionChange, Suggestion, Update};
 use crate::model::{BlockNumber, Role, TokenCount};
 use serde::Serialize;
 
@@ -25,12 +25,12 @@ pub struct WatchEvent<'a> {
     pub session: &'a str,
     /// What happened.
     #[serde(flatten)]
-    pub happening: &'a Happening,
+    pub happening: &'a ActivityEvent,
 }
 
 impl<'a> WatchEvent<'a> {
     /// What happened to a session, seen at this time.
-    pub fn new(time: i64, session: &'a str, happening: &'a Happening) -> WatchEvent<'a> {
+    pub fn new(time: i64, session: &'a str, happening: &'a ActivityEvent) -> WatchEvent<'a> {
         WatchEvent { schema: "aperture.watch/1", time, session, happening }
     }
 
@@ -53,25 +53,25 @@ impl<'a> WatchEvent<'a> {
 /// What is said of an event: a word, how it is painted, and the rest of the line.
 type Said = (&'static str, Paint, String);
 
-fn said(happening: &Happening, room: usize) -> Vec<Said> {
+fn said(happening: &ActivityEvent, room: usize) -> Vec<Said> {
     match happening {
-        Happening::SessionOpened(opened) => vec![("watching", Paint::Heading, about(opened))],
-        Happening::SessionReplaced(opened) => vec![("replaced", Paint::Warning, about(opened))],
-        Happening::SessionUnavailable { reason } => vec![("waiting", Paint::Warning, reason.clone())],
-        Happening::SessionUpdated(other) => vec![("session", Paint::Dim, other_session(other, room))],
-        Happening::TurnStarted { turn, prompt } => vec![("turn", Paint::Heading, format!("{turn}: \"{prompt}\""))],
-        Happening::BlocksUpdated { blocks, removed } => updates(blocks, *removed, room),
-        Happening::TokenCountChanged { before, tokens: held, capacity, percent, .. } => {
+        ActivityEvent::SessionOpened(opened) => vec![("watching", Paint::Heading, about(opened))],
+        ActivityEvent::SessionReplaced(opened) => vec![("replaced", Paint::Warning, about(opened))],
+        ActivityEvent::SessionUnavailable { reason } => vec![("waiting", Paint::Warning, reason.clone())],
+        ActivityEvent::SessionUpdated(other) => vec![("session", Paint::Dim, other_session(other, room))],
+        ActivityEvent::TurnStarted { turn, prompt } => vec![("turn", Paint::Heading, format!("{turn}: \"{prompt}\""))],
+        ActivityEvent::BlocksUpdated { blocks, removed } => updates(blocks, *removed, room),
+        ActivityEvent::TokenCountChanged { before, tokens: held, capacity, percent, .. } => {
             let figures = format!("{} of {} tokens, {percent:.0} %", tokens(*held), amount(*capacity));
             vec![("window", Paint::Name, format!("{figures} ({})", difference(held.value - before.value)))]
         }
-        Happening::SelectionChanged(change) => selection(change),
-        Happening::CommandExecuted(executed) => vec![("command", Paint::Good, command(executed))],
-        Happening::SuggestionsChanged { suggestions } => {
+        ActivityEvent::SelectionChanged(change) => selection(change),
+        ActivityEvent::CommandExecuted(executed) => vec![("command", Paint::Good, command(executed))],
+        ActivityEvent::SuggestionsChanged { suggestions } => {
             let line = |suggestion| ("next", Paint::Dim, suggested(suggestion, room));
             suggestions.iter().map(line).collect()
         }
-        Happening::PolicyRefused { reason } => vec![("policy", Paint::Warning, reason.clone())],
+        ActivityEvent::PolicyRefused { reason } => vec![("policy", Paint::Warning, reason.clone())],
     }
 }
 
@@ -502,7 +502,7 @@ mod tests {
             .chain((15..=400).map(|number| update(number, Update::Evicted)))
             .chain((401..=500).map(|number| update(number, Update::Aged)))
             .collect();
-        let happening = Happening::BlocksUpdated { blocks, removed: 0 };
+        let happening = ActivityEvent::BlocksUpdated { blocks, removed: 0 };
         let text = WatchEvent::new(NOW, "s", &happening).text(&style(60));
         let lines: Vec<&str> = text.lines().collect();
         assert_eq!(lines.len(), 14, "{text}");

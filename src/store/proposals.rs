@@ -77,7 +77,7 @@ impl Store {
             return Ok(None);
         }
         let id: MessageId = transaction.last_insert_rowid();
-        let row = Key::of_bytes(format!("reported message {id}").as_bytes()).0.to_le_bytes();
+        let row = Key::from_bytes(format!("reported message {id}").as_bytes()).0.to_le_bytes();
         for (offset, command) in commands {
             let sql = "INSERT INTO proposals
                        (session, row, block, place, turn, command, blocks, status, answer, told, count, time, message)

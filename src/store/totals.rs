@@ -97,7 +97,7 @@ impl KnownTotals {
     /// Parses the file; empty if it is damaged or of another version.
     fn parse(bytes: Vec<u8>) -> Option<KnownTotals> {
         let (key, content) = bytes.split_first_chunk()?;
-        let (format, content) = content.split_first().filter(|_| Key::of_bytes(content).0.to_le_bytes() == *key)?;
+        let (format, content) = content.split_first().filter(|_| Key::from_bytes(content).0.to_le_bytes() == *key)?;
         let (index, pieces): (Vec<(String, u32)>, _) = postcard::take_from_bytes(content).ok().filter(|_| *format == FORMAT)?;
         let mut end = bytes.len() - pieces.len();
         let place = |(directory, length)| {
@@ -124,7 +124,7 @@ impl KnownTotals {
         let index: Vec<(&str, u32)> = pieces.iter().map(|(directory, piece)| (*directory, piece.len() as u32)).collect();
         let mut content = postcard::to_extend(&index, vec![FORMAT]).ok()?;
         pieces.values().for_each(|piece| content.extend_from_slice(piece));
-        Some([&Key::of_bytes(&content).0.to_le_bytes()[..], &content].concat())
+        Some([&Key::from_bytes(&content).0.to_le_bytes()[..], &content].concat())
     }
 }
 

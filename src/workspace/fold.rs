@@ -183,7 +183,7 @@ impl Draft<'_> {
         }
         let before = self.value(boundary, Slot::LogicalParent).ok_or(PlanError::CutAway)?;
         let parent = serde_json::from_slice::<String>(&before).map_err(|_| PlanError::CutAway)?;
-        if self.addresses.row_of(Key::of(&parent)).is_none() {
+        if self.addresses.row_of(Key::from_text(&parent)).is_none() {
             return Err(PlanError::CutAway);
         }
         self.set_value(boundary, Slot::Subtype, UNCUT)?;

@@ -3,7 +3,7 @@
 use super::draft::{Draft, Folded};
 use super::{PlanError, Scope};
 use crate::engine::summary::{Contents, briefing, needed};
-use crate::engine::{self, Old, Preset, Rules};
+use crate::engine::{self, DigestSource, Preset, Rules};
 use crate::model::{Block, BlockKind, BlockNumber, Level, Role, RowKind, Zone};
 use rustc_hash::FxHashSet;
 
@@ -72,13 +72,13 @@ pub fn hand_over(draft: &mut Draft<'_>, preset: &Preset, scope: &Scope, rules: &
     }
     // A digest can stand for what a compaction left, and needs not hold what the client sends anew.
     let again = |block: &Block| engine::is_compacted(reading, block) || draft.workspace.provider.sends_again(block);
-    let ground = |block: &Block| engine::is_ground(reading, block) && !again(block);
+    let ground = |block: &Block| engine::is_never_stale(reading, block) && !again(block);
     let tells = |block: &Block| !matches!(block.role, Role::System | Role::Thinking) || ground(block);
     let said = old.iter().zip(&contents).filter(|(block, _)| tells(block));
     let held = |block: &Block, content: &str| block.pin.is_some() || block.focused || rules.protect(block, content);
     let said = said.map(|(block, (content, words))| {
         let held = held(block, content);
-        Old { block, content, words, whole: held || ground(block), ends: !held }
+        DigestSource { block, content, words, whole: held || ground(block), ends: !held }
     });
     let points = briefing(reading, &summary_contents(draft)?);
     let digest = engine::digest(reading, &said.collect::<Vec<_>>(), &points, preset.worth());
@@ -180,7 +180,7 @@ fn summary_contents(draft: &Draft<'_>) -> Result<Contents, PlanError> {
 }
 
 /// The first block of those that stay: that of the response in which the first call is that stays.
-fn first_kept(reading: &engine::Reading, end: BlockNumber) -> Option<BlockNumber> {
+fn first_kept(reading: &engine::Analysis, end: BlockNumber) -> Option<BlockNumber> {
     let mut calls = reading.in_window().filter(|block| block.kind == BlockKind::ToolUse);
     let call = match reading.block(end) {
         Some(block) => block,

@@ -1,7 +1,7 @@
 //! What the store knows of the blocks of a session, put on them.
 
 use super::addresses::Addresses;
-use crate::engine::Reading;
+use crate::engine::Analysis;
 use crate::model::{Block, History, Key, Level, MarkAddress, MarkKind, Pin, Session, Slot};
 use rustc_hash::FxHashMap;
 
@@ -52,7 +52,7 @@ pub fn apply(session: &mut Session, history: &History, turn: u32, focus_turns: u
 }
 
 /// Returns whether the last bill of the window is still an estimate that a change wrote.
-pub fn is_bill_changed(reading: &Reading, history: &History) -> bool {
+pub fn is_bill_changed(reading: &Analysis, history: &History) -> bool {
     if history.operations.is_empty() {
         return false;
     }

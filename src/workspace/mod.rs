@@ -44,7 +44,7 @@ pub use verify::{FileState, Verified, WayBack, found, in_force, verify};
 pub use way::{Inexact, Undone};
 pub use writer::{Writer, take_writer};
 
-use crate::engine::{self, Known, ReadSettings, Reading};
+use crate::engine::{self, Analysis, Known, ReadSettings};
 use crate::fsio::{Disk, read_range};
 use crate::model::{Block, BlockNumber, History, Key, Session, Slot};
 use crate::provider::{Location, ProviderAdapter};
@@ -62,7 +62,7 @@ pub struct Workspace<'a> {
     /// What its path says.
     pub location: Location,
     /// What it holds, with all that was decided about it.
-    pub reading: Reading,
+    pub reading: Analysis,
     /// What aperture did to it.
     pub history: History,
 }
@@ -187,7 +187,7 @@ impl<'a> Workspace<'a> {
             for block in of_row {
                 let parsed = parsed.blocks.get(block.index as usize);
                 let parsed =
-                    parsed.filter(|parsed| Key::of_bytes(parsed.content.as_bytes()) == block.hash).ok_or_else(changed)?;
+                    parsed.filter(|parsed| Key::from_bytes(parsed.content.as_bytes()) == block.hash).ok_or_else(changed)?;
                 let limit = block.sent_cut().map(|cut| cut.limit);
                 let cut = parsed.cuts.iter().find(|cut| Some(cut.limit) == limit).map(|cut| cut.content.clone());
                 contents.push(Content { sent: parsed.content.to_string(), readable: parsed.text().to_owned(), cut });

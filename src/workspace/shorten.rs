@@ -303,7 +303,7 @@ fn more_to_save(tokens: f64, limit: f64) -> f64 {
 
 /// What is decided for a window, and what the cache knows of it.
 struct Plan<'a> {
-    reading: &'a engine::Reading,
+    reading: &'a engine::Analysis,
     outlined: Outlined<'a>,
     selection: OnceCell<Selection>,
     key: Option<Key>,
@@ -311,7 +311,7 @@ struct Plan<'a> {
 }
 
 impl<'a> Plan<'a> {
-    fn new(reading: &'a engine::Reading, subjects: &'a [Subject<'a>], aim: Aim, cache: &'a Cache) -> Plan<'a> {
+    fn new(reading: &'a engine::Analysis, subjects: &'a [Subject<'a>], aim: Aim, cache: &'a Cache) -> Plan<'a> {
         let key = engine::plan_key(reading, subjects, &aim);
         Plan { reading, outlined: Outlined::new(subjects), selection: OnceCell::new(), key, cache }
     }
@@ -389,7 +389,7 @@ fn is_old(workspace: &Workspace<'_>, block: &Block) -> bool {
     let said = block.role == Role::Assistant && block.kind == BlockKind::Text && block.bytes < SAID_BYTES;
     block.level < Level::Archived
         && !said
-        && !engine::is_ground(&workspace.reading, block)
+        && !engine::is_never_stale(&workspace.reading, block)
         && block.kind != BlockKind::Thinking
         && (rest >= engine::LEAST_BYTES || !block.images.is_empty())
 }

@@ -244,7 +244,7 @@ mod tests {
     }
 
     fn edit(row: &str, slot: Slot, before: Option<&str>, after: Option<&str>) -> LoggedEdit {
-        let row = RowAddress { id: crate::model::Key::of(row), occurrence: 0 };
+        let row = RowAddress { id: crate::model::Key::from_text(row), occurrence: 0 };
         let change = slot.index().map(|_| BlockChange {
             number: 9,
             label: "a label".to_owned(),

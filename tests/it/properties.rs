@@ -90,7 +90,7 @@ fn settle(after: &[u8], file: &[u8], removed: Option<&str>) {
     fs::write(&path, file).unwrap();
     let store = Store::open(directory.path()).unwrap();
     let key = store.register("claude-code", "s", &path, "p").unwrap();
-    let row = RowAddress { id: Key::of("x"), occurrence: 0 };
+    let row = RowAddress { id: Key::from_text("x"), occurrence: 0 };
     let edits = removed.map(|line| Edit {
         row,
         slot: Slot::Line,

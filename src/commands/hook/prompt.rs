@@ -3,7 +3,7 @@
 use super::{Payload, told};
 use crate::app::{CommandError, Env};
 use crate::commands::{manifest, obey};
-use crate::engine::{Reading, label};
+use crate::engine::{Analysis, label};
 use crate::model::{Actor, MarkKind, Operation, Role};
 use crate::output::{HookReport, Report, changes_of};
 
@@ -55,7 +55,7 @@ fn joined(parts: &[String]) -> Option<HookReport> {
 }
 
 /// When the last prompt was written that the model answered: what came later it does not know.
-fn last_turn(reading: &Reading) -> Option<i64> {
+fn last_turn(reading: &Analysis) -> Option<i64> {
     let mut answered =
         reading.session.blocks.iter().rev().filter(|block| block.role == Role::Assistant || block.role == Role::ToolUse);
     let turn = answered.next()?.position.turn;

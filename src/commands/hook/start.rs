@@ -3,7 +3,7 @@
 use super::{Payload, told};
 use crate::app::{CommandError, Env};
 use crate::commands::{manifest, obey, summary};
-use crate::engine::Reading;
+use crate::engine::Analysis;
 use crate::model::{RowKind, Zone};
 use crate::output::{HookReport, Report};
 use crate::workspace::Workspace;
@@ -54,7 +54,7 @@ fn register(env: &Env, payload: &Payload, workspace: Option<&Workspace<'_>>) {
 }
 
 /// Whether a compaction is the last thing that happened.
-fn is_cut(reading: &Reading) -> bool {
+fn is_cut(reading: &Analysis) -> bool {
     let kinds = reading.session.rows.iter().rev().map(|row| row.kind);
     kinds.take_while(|kind| *kind != RowKind::Assistant).any(|kind| kind == RowKind::Boundary)
 }

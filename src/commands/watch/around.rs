@@ -2,7 +2,7 @@
 
 use super::follow::{Shown, Watch};
 use crate::app::{CommandError, Env};
-use crate::engine::{Happening, OtherSession, capacity};
+use crate::engine::{ActivityEvent, OtherSession, capacity};
 use crate::fsio::Depth;
 use crate::provider::PROVIDERS;
 use crate::workspace::{self, Listed, Project};
@@ -56,7 +56,7 @@ impl Watch<'_> {
         let fresh: Vec<OtherSession> = others.iter().filter(|other| !self.others.contains(other)).cloned().collect();
         self.others = others;
         // The newest last, as in any log.
-        fresh.into_iter().rev().try_for_each(|other| self.tell(&Happening::SessionUpdated(other)))
+        fresh.into_iter().rev().try_for_each(|other| self.tell(&ActivityEvent::SessionUpdated(other)))
     }
 }
 

@@ -4,7 +4,7 @@ use super::policy::Policy;
 use super::{Arguments, around, screen};
 use crate::app::{CommandError, Env, ErrorKind};
 use crate::commands::{manifest, status};
-use crate::engine::{Forecast, Happening, OtherSession, Seen, SuggestionKind, Update, opened};
+use crate::engine::{ActivityEvent, Forecast, OtherSession, Seen, SuggestionKind, Update, opened};
 use crate::fsio::{Identity, Watcher, read_head};
 use crate::model::History;
 use crate::output::{WatchEvent, WatchScreen, WentStale};
@@ -257,7 +257,7 @@ impl<'a> Watch<'a> {
         }
         shown.unavailable = Some(reason.clone());
         self.screen.notices = vec![format!("waiting: {reason}")];
-        self.tell(&Happening::SessionUnavailable { reason })
+        self.tell(&ActivityEvent::SessionUnavailable { reason })
     }
 
     /// Tells what a new reading says that the one before did not.
@@ -272,10 +272,10 @@ impl<'a> Watch<'a> {
             None => Vec::new(),
         };
         if back || shown.seen.is_none() {
-            happenings.insert(0, Happening::SessionOpened(opened(reading, &title)));
+            happenings.insert(0, ActivityEvent::SessionOpened(opened(reading, &title)));
         }
         shown.traces = Some(traces);
-        shown.seen = Some(Seen::of(reading, history, &suggestions));
+        shown.seen = Some(Seen::from_analysis(reading, history, &suggestions));
         shown.changed = history.operations.iter().rev().find(|operation| !operation.edits.is_empty()).map(|last| last.time);
         shown.suggested = suggestions.iter().map(|suggestion| suggestion.kind).collect();
         let (went_stale, open) = (std::mem::take(&mut self.screen.went_stale), self.screen.open);
@@ -284,16 +284,16 @@ impl<'a> Watch<'a> {
     }
 
     /// Tells one thing: as a line, or on the screen.
-    pub fn tell(&mut self, happening: &Happening) -> Result<(), CommandError> {
+    pub fn tell(&mut self, happening: &ActivityEvent) -> Result<(), CommandError> {
         self.happened = self.env.elapsed();
         let now = self.env.style.now.as_millisecond();
-        if let Happening::BlocksUpdated { blocks, .. } = happening {
+        if let ActivityEvent::BlocksUpdated { blocks, .. } = happening {
             for block in blocks.iter().filter(|block| block.update == Update::WentStale) {
                 self.screen.went_stale.insert(0, WentStale { time: now, block: block.clone() });
             }
             self.screen.went_stale.truncate(REMEMBERED);
         }
-        if let Happening::PolicyRefused { reason } = happening {
+        if let ActivityEvent::PolicyRefused { reason } = happening {
             self.screen.notices = vec![format!("policy: {reason}")];
         }
         if self.height().is_some() {

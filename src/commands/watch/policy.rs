@@ -3,7 +3,7 @@
 use super::follow::Shown;
 use crate::app::{CommandError, Env};
 use crate::commands::compress;
-use crate::engine::{Happening, SuggestionKind};
+use crate::engine::{ActivityEvent, SuggestionKind};
 use crate::model::Actor;
 use crate::workspace::{Found, open_sessions};
 use std::path::PathBuf;
@@ -47,7 +47,7 @@ impl Policy {
     /// Lets the rules act if they want to and may. Returns what is to be told, beside the operation in the log.
     ///
     /// They act once for each time that the client wrote: also when that is taken back, or is of no use.
-    pub fn act(&mut self, env: &Env, shown: &Shown, live: bool) -> Option<Happening> {
+    pub fn act(&mut self, env: &Env, shown: &Shown, live: bool) -> Option<ActivityEvent> {
         let written = shown.written()?;
         let state = (shown.found.path.clone(), written);
         let wanted = Wanted::by(&shown.suggested)?;
@@ -59,11 +59,11 @@ impl Policy {
         if !live && open_sessions(env.disk, &env.places).contains(&shown.found.location.id) {
             let told = self.waits.replace(state.clone()) == Some(state);
             let reason = format!("a client has the session open: {} waits until it is closed", wanted.command());
-            return (!told).then_some(Happening::PolicyRefused { reason });
+            return (!told).then_some(ActivityEvent::PolicyRefused { reason });
         }
         self.done = Some(state);
         let refused = carry_out(env, &shown.found, wanted, live).err()?;
-        Some(Happening::PolicyRefused { reason: format!("{:#}", refused.source) })
+        Some(ActivityEvent::PolicyRefused { reason: format!("{:#}", refused.source) })
     }
 }
 

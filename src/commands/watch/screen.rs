@@ -36,7 +36,7 @@ pub(super) fn of(workspace: &Workspace<'_>, suggestions: Vec<Suggestion>, title:
         focused: reading.session.blocks.iter().filter(|block| block.focused).map(|block| block.number).collect(),
         arrived: reading.session.blocks.iter().rev().take(ARRIVED).map(arrived).collect(),
         hot: hot.collect(),
-        commands: workspace.history.operations.iter().rev().take(FEW).map(Executed::of).collect(),
+        commands: workspace.history.operations.iter().rev().take(FEW).map(Executed::from_operation).collect(),
         suggestions,
         ..WatchScreen::default()
     }

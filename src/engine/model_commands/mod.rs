@@ -15,7 +15,7 @@ pub use find::{Said, find, read};
 pub use policy::{ModelPolicy, Permission};
 pub use resolve::{Unresolved, ranges, resolve};
 
-use super::SelectorError;
+use crate::engine::SelectorError;
 use crate::model::{Level, Pin, Verb};
 
 /// A command of the model.

@@ -33,14 +33,14 @@ impl Default for ModelPolicy {
 
 impl ModelPolicy {
     /// What becomes of a command.
-    pub fn of(&self, verb: Verb) -> Permission {
+    pub fn permission(&self, verb: Verb) -> Permission {
         self.permissions.get(&verb).copied().unwrap_or(Permission::Auto)
     }
 
     /// What both of two policies allow.
     pub fn and(self, other: &ModelPolicy) -> ModelPolicy {
         let commands_per_turn = self.commands_per_turn.min(other.commands_per_turn);
-        let stricter = Verb::ALL.map(|verb| (verb, self.of(verb).max(other.of(verb))));
+        let stricter = Verb::ALL.map(|verb| (verb, self.permission(verb).max(other.permission(verb))));
         ModelPolicy { commands_per_turn, ..self.with(stricter) }
     }
 

@@ -1,7 +1,7 @@
 //! From what the model names to blocks of the session.
 
 use super::{ModelCommand, Named};
-use crate::engine::{self, Reading, Selector, SelectorError};
+use crate::engine::{self, Analysis, Selector, SelectorError};
 use crate::model::{BlockNumber, Zone};
 use std::collections::BTreeSet;
 
@@ -51,7 +51,7 @@ fn suggestion(nearest: &[String]) -> String {
 /// # Errors
 ///
 /// It names none that the session has.
-pub fn resolve(command: &ModelCommand, reading: &Reading, before: BlockNumber) -> Result<Vec<BlockNumber>, Unresolved> {
+pub fn resolve(command: &ModelCommand, reading: &Analysis, before: BlockNumber) -> Result<Vec<BlockNumber>, Unresolved> {
     let mut blocks: BTreeSet<BlockNumber> = BTreeSet::new();
     for named in &command.blocks {
         match named {
@@ -63,7 +63,7 @@ pub fn resolve(command: &ModelCommand, reading: &Reading, before: BlockNumber) -
     if blocks.is_empty() && !command.blocks.is_empty() { Err(Unresolved::Nothing) } else { Ok(blocks) }
 }
 
-fn selected(text: &str, reading: &Reading, before: BlockNumber) -> Result<Vec<BlockNumber>, Unresolved> {
+fn selected(text: &str, reading: &Analysis, before: BlockNumber) -> Result<Vec<BlockNumber>, Unresolved> {
     let found = match Selector::parse(text)?.select(reading) {
         Err(SelectorError::NoSuchBlock { number, .. }) => {
             // Numbers have no gaps: there is none because it is beyond the last one.
@@ -88,7 +88,7 @@ fn short(label: &str) -> String {
 }
 
 /// The blocks of the topic, or of the turn, whose words are most like these.
-fn about(words: &str, reading: &Reading) -> Result<Vec<BlockNumber>, Unresolved> {
+fn about(words: &str, reading: &Analysis) -> Result<Vec<BlockNumber>, Unresolved> {
     let query: Vec<String> = split(words).collect();
     let of_topic = |place: usize| {
         let blocks = reading.session.blocks.iter().filter(move |block| block.topic == Some(place as u32));

@@ -1,5 +1,5 @@
 use super::*;
-use crate::engine::Reading;
+use crate::engine::Analysis;
 use crate::model::{Block, BlockKind, BlockNumber, Role, Topic, Turn, Zone};
 
 /// What a text asks for, one line a command: as it was read, or what is wrong.
@@ -282,8 +282,8 @@ fn what_is_wrong_is_said() {
     }
 }
 
-fn reading() -> Reading {
-    let mut reading = Reading::default();
+fn reading() -> Analysis {
+    let mut reading = Analysis::default();
     for number in 1..=8 {
         let mut block = Block::new(BlockKind::Text, Role::User);
         (block.number, block.preview) = (number, format!("words {number}").into());
@@ -328,12 +328,12 @@ fn blocks_are_found_by_number_and_by_words() {
 fn what_removes_waits_unless_it_is_allowed() {
     let policy = ModelPolicy::default();
     let waiting: Vec<&str> =
-        Verb::ALL.into_iter().filter(|verb| policy.of(*verb) == Permission::Approve).map(Verb::name).collect();
+        Verb::ALL.into_iter().filter(|verb| policy.permission(*verb) == Permission::Approve).map(Verb::name).collect();
     assert_eq!(waiting, ["compress", "archive", "update"]);
     let loose = policy.clone().with([(Verb::Archive, Permission::Auto)]);
     let strict = policy.with([(Verb::Pin, Permission::Deny)]);
     let both = loose.and(&strict);
-    assert_eq!((both.of(Verb::Archive), both.of(Verb::Pin)), (Permission::Approve, Permission::Deny));
+    assert_eq!((both.permission(Verb::Archive), both.permission(Verb::Pin)), (Permission::Approve, Permission::Deny));
 }
 
 #[test]

@@ -2,7 +2,7 @@
 
 use super::nesting::nest;
 use super::piece::line_pieces;
-use super::telling::Style;
+use super::salience::Style;
 use super::{Piece, Reducer, Reducible};
 
 /// Any text, by its lines.
@@ -18,7 +18,7 @@ impl Reducer for Code {
     }
 
     fn pieces<'a>(&self, input: &Reducible<'a>) -> Vec<Piece<'a>> {
-        let mut pieces = line_pieces(input.content, Style::of(input));
+        let mut pieces = line_pieces(input.content, Style::detect(input));
         nest(&mut pieces);
         pieces
     }

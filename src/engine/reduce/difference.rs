@@ -4,7 +4,7 @@ use super::lines::lines;
 use super::{Piece, Reducer, Reducible};
 use crate::model::BlockKind;
 
-/// What a changed line tells, and a line beside one.
+/// What a changed line salience, and a line beside one.
 const CHANGED: f32 = 0.000_3;
 
 /// What `git diff`, `git show` and `diff -u` print.
@@ -31,7 +31,7 @@ impl Reducer for Difference {
             {
                 continue;
             }
-            let (under, tells) = match line.as_bytes().first() {
+            let (under, salience) = match line.as_bytes().first() {
                 _ if line.starts_with("diff --git ") || line.starts_with("--- ") && place.is_none() => {
                     (file, place) = (Some(pieces.len()), None);
                     (None, 0.0)
@@ -47,7 +47,7 @@ impl Reducer for Difference {
                     (None, 0.0)
                 }
             };
-            pieces.push(Piece { under, tells, ..Piece::line(line) });
+            pieces.push(Piece { under, salience, ..Piece::line(line) });
         }
         pieces
     }
@@ -73,7 +73,7 @@ mod tests {
     fn a_changed_line_without_words_tells_nothing() {
         let content = "--- a/x.rs\n+++ b/x.rs\n@@ -1,2 +1,2 @@\n-\n+}\n+b";
         let input = Reducible { kind: BlockKind::ToolResult, tool: None, error: false, images: &[], held: &[], content };
-        let tells: Vec<bool> = Difference.pieces(&input).iter().map(|piece| piece.tells > 0.0).collect();
-        assert_eq!(tells, [false, false, false, false, true]);
+        let salience: Vec<bool> = Difference.pieces(&input).iter().map(|piece| piece.salience > 0.0).collect();
+        assert_eq!(salience, [false, false, false, false, true]);
     }
 }

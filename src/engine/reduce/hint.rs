@@ -3,11 +3,11 @@
 use super::lines::{count_lines, lines, without_number};
 use super::output::is_envelope;
 use super::paths::is_path;
+use super::salience::{LineKind, Style, declaration, exit_code, heading, line_kind, outcomes};
 use super::search::hit;
-use super::telling::{Sign, Style, declaration, exit_code, heading, outcomes, sign};
 use super::{Reducible, input, media};
 use crate::engine::mask;
-use crate::engine::numbers::count;
+use crate::engine::report::numbers::count;
 use crate::model::BlockKind;
 use rustc_hash::FxHashSet;
 
@@ -18,7 +18,7 @@ const LISTED: usize = 3;
 const LISTED_PERCENT: usize = 60;
 /// Lines at the beginning of which one must be a path or a hit in a list of them.
 const BEGINNING_LINES: usize = 20;
-/// How a client says of a program that it goes on, which is worth a place in what stays, but tells nothing of a result.
+/// How a client says of a program that it goes on, which is worth a place in what stays, but salience nothing of a result.
 const RUNNING: &str = "Process running with session ID ";
 /// Names that a line is made of at most.
 const ITEMS: usize = 12;
@@ -33,7 +33,7 @@ const ITEM_CHARACTERS: usize = 400;
 ///
 /// At most so many characters and eight words on one line, without brackets.
 pub fn hint(input: &Reducible<'_>, characters: usize) -> String {
-    Parts::of(input).line((characters, WORDS))
+    Parts::split(input).line((characters, WORDS))
 }
 
 /// What a line says: what stands before, as `120 lines`, and the names or texts that follow, most telling first.
@@ -44,7 +44,7 @@ struct Parts {
 }
 
 impl Parts {
-    fn of(input: &Reducible<'_>) -> Parts {
+    fn split(input: &Reducible<'_>) -> Parts {
         if input.kind == BlockKind::ToolUse {
             // What the tool was pointed at stays in the input.
             let (text, style) = input::longest_text(input.content).unwrap_or_else(|| (input.content.to_owned(), Style::Code));
@@ -53,7 +53,7 @@ impl Parts {
         if input.kind == BlockKind::Thinking && input.content.is_empty() {
             return Parts { before: "withheld".to_owned(), ..Parts::default() };
         }
-        let style = Style::of(input);
+        let style = Style::detect(input);
         if media::shows(input) {
             let before = media::description(input);
             return match media::text(input) {
@@ -138,7 +138,7 @@ fn listed(lines: &[&str]) -> Option<(String, Vec<String>)> {
 /// What a program says of its own results: totals, failures, the exit code, the first failure.
 fn results(lines: &[&str], error: bool) -> Vec<String> {
     let mut items: Vec<String> = totals(lines).into_iter().map(|(number, word)| format!("{} {word}", count(number))).collect();
-    let is_error = |line: &&&str| sign(line, Style::Output) == Some(Sign::Error) && !line.starts_with("Exit code ");
+    let is_error = |line: &&&str| line_kind(line, Style::Output) == Some(LineKind::Error) && !line.starts_with("Exit code ");
     let errors: Vec<&&str> = lines.iter().filter(is_error).collect();
     let first = errors.first();
     match errors.len() {

@@ -2,7 +2,7 @@
 
 use super::nesting::nest;
 use super::piece::line_pieces;
-use super::telling::Style;
+use super::salience::Style;
 use super::{ALWAYS, Outline, Part, Piece};
 use serde::de::{Deserialize, Deserializer, MapAccess, Visitor};
 use serde_json::value::RawValue;
@@ -43,7 +43,7 @@ pub fn text_outline<'a>(content: &'a str) -> Option<Outline<'a>> {
     let mut file = None;
     for (place, piece) in pieces.iter_mut().enumerate() {
         if FILES.iter().any(|start| piece.text.starts_with(start)) {
-            piece.tells = ALWAYS;
+            piece.salience = ALWAYS;
             file = Some(place);
         } else {
             piece.under = file;
@@ -73,7 +73,7 @@ fn part<'a>(text: &Text<'_>, content: &str) -> Option<Part<'a>> {
             bytes += piece.text.len();
             first
         }) {
-            piece.tells = ALWAYS;
+            piece.salience = ALWAYS;
         }
     }
     // The text is a part of the content, so that the difference of their addresses is its place.
@@ -198,7 +198,7 @@ mod tests {
     fn the_lines_of_a_patch_stand_under_their_file() {
         let outline = text_outline("*** Begin Patch\n*** Update File: a.rs\n-a\n+b\n*** End Patch").unwrap();
         let pieces = outline.texts().next().unwrap();
-        let found: Vec<_> = pieces.iter().map(|piece| (piece.tells >= ALWAYS, piece.under)).collect();
+        let found: Vec<_> = pieces.iter().map(|piece| (piece.salience >= ALWAYS, piece.under)).collect();
         assert_eq!(found[..4], [(false, None), (true, None), (false, Some(1)), (false, Some(1))]);
     }
 

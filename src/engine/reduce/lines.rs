@@ -1,6 +1,6 @@
 //! Lines as a person would see them, and how they are cut.
 
-use crate::engine::numbers::{count, unit};
+use crate::engine::report::numbers::{count, unit};
 use std::borrow::Cow;
 
 const ESCAPE: char = '\u{1b}';

@@ -1,7 +1,7 @@
 //! Pictures and documents, alone or among the text of a result: a line that says what they are.
 
 use super::piece::line_pieces;
-use super::telling::Style;
+use super::salience::Style;
 use super::{Piece, Reducer, Reducible, is_placeholder};
 use crate::model::{BlockKind, Image};
 use std::borrow::Cow;
@@ -24,11 +24,11 @@ impl Reducer for Media {
     }
 
     fn pieces<'a>(&self, input: &Reducible<'a>) -> Vec<Piece<'a>> {
-        let what = Piece { tells: 1.0, lines: 0, ..Piece::line(Cow::Owned(description(input))) };
+        let what = Piece { salience: 1.0, lines: 0, ..Piece::line(Cow::Owned(description(input))) };
         if is_placeholder(input) {
             return vec![what];
         }
-        let mut pieces = line_pieces(input.content, Style::of(input));
+        let mut pieces = line_pieces(input.content, Style::detect(input));
         pieces.retain(|piece| piece.text.trim() != IMAGE);
         pieces.insert(0, what);
         pieces

@@ -10,20 +10,21 @@ mod hint;
 mod input;
 mod json;
 mod lines;
+pub mod marker;
 mod media;
 mod nesting;
 mod output;
 mod paths;
 mod piece;
 mod prose;
+mod salience;
 mod search;
 mod table;
-mod telling;
 
 pub use hint::hint;
 pub use lines::without_number;
 pub use piece::{ALWAYS, KeptPieces, Line, Piece, line_pieces, names, rendered, whole_name};
-pub use telling::{Sign, Style, declaration, outcomes, sign};
+pub use salience::{LineKind, Style, declaration, line_kind, outcomes};
 
 use crate::model::{BlockKind, Image, Tool};
 use std::ops::Range;
@@ -96,7 +97,7 @@ pub fn outline<'a>(input: &Reducible<'a>) -> Option<Outline<'a>> {
             let mut pieces = if input.held.is_empty() { reducer.pieces(input) } else { around_held(input) };
             for (place, piece) in pieces.iter_mut().enumerate() {
                 if output::is_envelope(place, &piece.text) {
-                    (piece.nameless, piece.tells) = (true, 0.0);
+                    (piece.nameless, piece.salience) = (true, 0.0);
                 }
             }
             Some(Outline { reducer: reducer.name(), parts: vec![Part { pieces, place: None }] })
@@ -134,7 +135,7 @@ fn around_held<'a>(input: &Reducible<'a>) -> Vec<Piece<'a>> {
         let (Some(between), Some(held)) = (content.get(end..start), content.get(start..stop)) else { continue };
         add(&mut pieces, between);
         let inline = start > 0 && !content[..start].ends_with('\n') && !pieces.is_empty();
-        let piece = Piece { tells: ALWAYS, lines: held.lines().count(), inline, held: true, ..Piece::line(held.into()) };
+        let piece = Piece { salience: ALWAYS, lines: held.lines().count(), inline, held: true, ..Piece::line(held.into()) };
         pieces.push(piece);
         end = stop;
     }
@@ -179,7 +180,7 @@ impl<'a> Outline<'a> {
     fn assembled(&self, content: &str, kept: &[KeptPieces], marker: &str) -> Option<String> {
         let texts = self.parts.iter().zip(kept).enumerate();
         let texts = texts.filter_map(|(place, (part, kept))| {
-            // Of the first one the marker line tells what it was.
+            // Of the first one the marker line salience what it was.
             let told = place == 0 && kept.is_none() && !marker.is_empty();
             Some((part.place.clone()?, if told { String::new() } else { rendered(&part.pieces, kept) }))
         });

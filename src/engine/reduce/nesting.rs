@@ -2,7 +2,7 @@
 
 use super::Piece;
 use super::lines::without_number;
-use super::telling::declaration;
+use super::salience::declaration;
 
 /// Columns of a tab.
 const TAB: usize = 4;

@@ -3,7 +3,7 @@
 use super::lines::lines;
 use super::nesting::nest;
 use super::piece::pieces_of_line;
-use super::telling::Style;
+use super::salience::Style;
 use super::{Piece, Reducer, Reducible, json};
 use crate::model::BlockKind;
 use rustc_hash::FxHashSet;
@@ -56,7 +56,7 @@ impl Reducer for Output {
     }
 
     fn fits(&self, input: &Reducible<'_>) -> bool {
-        input.kind == BlockKind::ToolResult && Style::of(input) == Style::Output
+        input.kind == BlockKind::ToolResult && Style::detect(input) == Style::Output
     }
 
     fn pieces<'a>(&self, input: &Reducible<'a>) -> Vec<Piece<'a>> {
@@ -78,7 +78,7 @@ impl Reducer for Output {
             let again = library || source || !forms.insert(form(text));
             let nameless = PROGRESS.iter().any(|start| text.starts_with(start));
             pieces.extend(pieces_of_line(line, Style::Output).into_iter().map(|piece| Piece {
-                tells: if again { piece.tells / 4.0 } else { piece.tells },
+                salience: if again { piece.salience / 4.0 } else { piece.salience },
                 again,
                 nameless,
                 ..piece
@@ -116,8 +116,8 @@ fn form(line: &str) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::super::outline;
     use super::*;
+    use crate::engine::reduce::outline;
     use crate::model::{Tool, ToolVerb};
 
     #[test]

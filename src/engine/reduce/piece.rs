@@ -1,8 +1,8 @@
 //! Pieces: what is kept of a content or left out as one, and how a content reads of which pieces were left out.
 
 use super::lines::{count_lines, is_numbered_line, lines, without_number};
-use super::telling::{Sign, Style, sign};
-use crate::engine::terms;
+use super::salience::{LineKind, Style, line_kind};
+use crate::engine::content::terms;
 use serde::{Deserialize, Serialize};
 use std::borrow::Cow;
 use std::collections::BTreeMap;
@@ -30,8 +30,8 @@ pub const LINE_END: &str = "⏎";
 pub struct Piece<'a> {
     /// How it reads.
     pub text: Cow<'a, str>,
-    /// What it tells by itself, beside its names: as the chance that it is needed.
-    pub tells: f32,
+    /// What it salience by itself, beside its names: as the chance that it is needed.
+    pub salience: f32,
     /// The piece without which it cannot be understood, such as the file of a search hit.
     pub under: Option<usize>,
     /// How many lines of the content it stands for.
@@ -46,13 +46,13 @@ pub struct Piece<'a> {
     pub held: bool,
 }
 
-/// What a piece tells that stays in any case, whatever else shows its names.
+/// What a piece salience that stays in any case, whatever else shows its names.
 pub const ALWAYS: f32 = 1.0;
 
 impl<'a> Piece<'a> {
-    /// A line that tells no more than its names.
+    /// A line that salience no more than its names.
     pub fn line(text: Cow<'a, str>) -> Piece<'a> {
-        Piece { text, tells: 0.0, under: None, lines: 1, inline: false, again: false, nameless: false, held: false }
+        Piece { text, salience: 0.0, under: None, lines: 1, inline: false, again: false, nameless: false, held: false }
     }
 
     /// The same, independent of the content that it was cut from.
@@ -62,11 +62,11 @@ impl<'a> Piece<'a> {
 }
 
 /// What lines of one sign tell: error lines are nearly always worth a place, declarations often.
-pub fn tells(line: &str, style: Style) -> f32 {
-    match sign(line, style) {
-        Some(Sign::Error | Sign::Total) => 0.003,
-        Some(Sign::Warning) => 0.001,
-        Some(Sign::Declaration | Sign::Heading) => 0.0005,
+pub fn salience(line: &str, style: Style) -> f32 {
+    match line_kind(line, style) {
+        Some(LineKind::Error | LineKind::Total) => 0.003,
+        Some(LineKind::Warning) => 0.001,
+        Some(LineKind::Declaration | LineKind::Heading) => 0.0005,
         None => 0.0,
     }
 }
@@ -78,15 +78,15 @@ pub fn line_pieces(text: &str, style: Style) -> Vec<Piece<'_>> {
 
 /// The pieces of one line: one, or several of a very long one.
 pub fn pieces_of_line(line: Cow<'_, str>, style: Style) -> Vec<Piece<'_>> {
-    let tells = tells(&line, style);
+    let salience = salience(&line, style);
     if line.len() <= LONG_LINE_BYTES {
-        return vec![Piece { tells, ..Piece::line(line) }];
+        return vec![Piece { salience, ..Piece::line(line) }];
     }
     let parts = parts_of_line(&line).into_iter().enumerate();
     let pieces = parts.map(|(place, part)| {
         let first = place == 0;
-        let tells = if first { tells } else { 0.0 };
-        Piece { tells, lines: usize::from(first), inline: !first, ..Piece::line(part_of(&line, part)) }
+        let salience = if first { salience } else { 0.0 };
+        Piece { salience, lines: usize::from(first), inline: !first, ..Piece::line(part_of(&line, part)) }
     });
     pieces.collect()
 }

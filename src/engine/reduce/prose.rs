@@ -1,11 +1,11 @@
 //! Prose: what people and the model wrote, web pages, documents, reports of subagents; by sentence where paragraphs are long.
 
 use super::lines::{lines, without_number};
-use super::piece::{part_of, sentences, tells};
-use super::telling::{self, Style};
+use super::piece::{part_of, salience, sentences};
+use super::salience::{self, Style};
 use super::{Piece, Reducer, Reducible};
 
-/// What the first sentence of a paragraph tells: it says what the paragraph is about.
+/// What the first sentence of a paragraph salience: it says what the paragraph is about.
 const FIRST: f32 = 0.000_3;
 
 /// Any text of sentences.
@@ -17,7 +17,7 @@ impl Reducer for Prose {
     }
 
     fn fits(&self, input: &Reducible<'_>) -> bool {
-        Style::of(input) == Style::Prose
+        Style::detect(input) == Style::Prose
     }
 
     fn pieces<'a>(&self, input: &Reducible<'a>) -> Vec<Piece<'a>> {
@@ -26,7 +26,7 @@ impl Reducer for Prose {
         let mut before: Option<usize> = None;
         for line in lines(input.content) {
             let text = without_number(&line).trim();
-            let heads = text.starts_with('#') && telling::heading(text).is_some();
+            let heads = text.starts_with('#') && salience::heading(text).is_some();
             // A sentence that goes on in the next line is understood from its beginning.
             let begun = before.filter(|_| text.starts_with(char::is_lowercase));
             let under = if heads { None } else { begun.or(heading) };
@@ -37,10 +37,10 @@ impl Reducer for Prose {
                 text if text.ends_with(['.', '!', '?', ':', ';', '|', '`', '}']) => (heading, None),
                 _ => (heading, Some(first)),
             };
-            let tells = tells(&line, Style::Prose) + FIRST;
+            let salience = salience(&line, Style::Prose) + FIRST;
             for (place, part) in sentences(&line).into_iter().enumerate() {
-                let (tells, lines) = if place == 0 { (tells, 1) } else { (0.0, 0) };
-                pieces.push(Piece { tells, under, lines, inline: place > 0, ..Piece::line(part_of(&line, part)) });
+                let (salience, lines) = if place == 0 { (salience, 1) } else { (0.0, 0) };
+                pieces.push(Piece { salience, under, lines, inline: place > 0, ..Piece::line(part_of(&line, part)) });
             }
         }
         pieces

@@ -8,8 +8,8 @@
 use super::need::Need;
 use super::select::{Costs, Text, select};
 use crate::engine::reduce::{KeptPieces, Piece, Style, line_pieces, whole_name, without_number};
-use crate::engine::summary::{Point, PointKind};
-use crate::engine::{Reading, amount, choices, is_compacted, items, label, terms_of};
+use crate::engine::report::summary::{Point, PointKind};
+use crate::engine::{Analysis, amount, choices, is_compacted, items, label, terms_of};
 use crate::model::{Block, BlockKind, BlockNumber, Level, Role, ToolVerb, Zone};
 use rustc_hash::FxHashSet;
 use std::borrow::Cow;
@@ -56,7 +56,7 @@ impl Ends {
     }
 
     /// Both, with a line between them that is made from the number of bytes left out.
-    fn of(self, text: &str, gap: &dyn Fn(usize) -> String) -> String {
+    fn cut(self, text: &str, gap: &dyn Fn(usize) -> String) -> String {
         let (head, tail) = (self.head_of(text), self.tail_of(text));
         format!("{head}{}{tail}", gap(text.len().saturating_sub(head.len() + tail.len())))
     }
@@ -66,13 +66,13 @@ impl Ends {
 /// pasted, the beginning, the end and how much is between them.
 pub fn bounded_words(words: &str) -> Cow<'_, str> {
     match words.len() > LONG_WORDS_BYTES {
-        true => WORDS_ENDS.of(words, &|bytes| format!("\n[… {bytes} bytes …]\n")).into(),
+        true => WORDS_ENDS.cut(words, &|bytes| format!("\n[… {bytes} bytes …]\n")).into(),
         false => words.into(),
     }
 }
 
 /// A block that a digest stands for.
-pub struct Old<'a> {
+pub struct DigestSource<'a> {
     /// It.
     pub block: &'a Block,
     /// Its content for people, as it was before aperture first changed it.
@@ -85,7 +85,7 @@ pub struct Old<'a> {
     pub ends: bool,
 }
 
-impl Old<'_> {
+impl DigestSource<'_> {
     /// Returns whether all of it belongs to the details; contents that are only the words of a person come before them.
     fn is_whole(&self) -> bool {
         self.whole && (self.words.is_empty() || self.rest_bytes() >= REST_BYTES)
@@ -110,7 +110,7 @@ impl Old<'_> {
 
 /// A digest of old blocks, given in their order, behind the points of a briefing. What the rest of the window shows is not said
 /// again. `worth` is what a byte of the details must be worth.
-pub fn digest(reading: &Reading, old: &[Old<'_>], points: &[Point], worth: f32) -> String {
+pub fn digest(reading: &Analysis, old: &[DigestSource<'_>], points: &[Point], worth: f32) -> String {
     let mut need = Need::new(reading);
     for old in old.iter().filter(|old| old.block.level != Level::Original) {
         need.replace(old.block, &terms_of(old.content));
@@ -121,11 +121,11 @@ pub fn digest(reading: &Reading, old: &[Old<'_>], points: &[Point], worth: f32) 
     let briefing = briefing(reading, old, points);
     shown.extend(terms_of(&briefing));
     let newest = newest_prompt(reading).map(|block| block.number);
-    let cut = |old: &Old<'_>| old.ends(Some(old.block.number) == newest).is_some();
-    let told = |old: &Old<'_>| old.is_whole() || !old.words.is_empty() && old.rest_bytes() < REST_BYTES && !cut(old);
+    let cut = |old: &DigestSource<'_>| old.ends(Some(old.block.number) == newest).is_some();
+    let told = |old: &DigestSource<'_>| old.is_whole() || !old.words.is_empty() && old.rest_bytes() < REST_BYTES && !cut(old);
     let pieces: Vec<Vec<Piece<'_>>> = old.iter().map(|old| if told(old) { Vec::new() } else { pieces(old) }).collect();
     let texts = pieces.iter().zip(old);
-    let weight = |old: &Old<'_>| if is_compacted(reading, old.block) { SUMMARY_WEIGHT } else { 1.0 };
+    let weight = |old: &DigestSource<'_>| if is_compacted(reading, old.block) { SUMMARY_WEIGHT } else { 1.0 };
     let texts: Vec<Text<'_>> =
         texts.map(|(pieces, old)| Text { pieces, line: need.of_line(old.block), weight: weight(old) }).collect();
     let selection = select(&texts, &|term| need.of_name(term), &shown, &COSTS);
@@ -146,7 +146,7 @@ pub fn digest(reading: &Reading, old: &[Old<'_>], points: &[Point], worth: f32) 
 
 /// The lines of a block that are kept beside the words of a person.
 struct Detail<'a> {
-    old: &'a Old<'a>,
+    old: &'a DigestSource<'a>,
     pieces: &'a [Piece<'a>],
     kept: &'a KeptPieces,
 }
@@ -190,13 +190,13 @@ impl Detail<'_> {
 }
 
 /// Returns the words of the user, the newest prompt first, and the points of a briefing.
-fn briefing(reading: &Reading, old: &[Old<'_>], points: &[Point]) -> String {
+fn briefing(reading: &Analysis, old: &[DigestSource<'_>], points: &[Point]) -> String {
     let mut text = String::new();
     let newest = newest_prompt(reading);
     let place = newest.and_then(|newest| old.iter().position(|old| old.block.number == newest.number));
     match (newest, place.map(|place| &old[place])) {
         (Some(newest), Some(prompt)) => {
-            let _ = write!(text, "\nThe newest prompt (#{}):\n{}", newest.number, said(prompt, true));
+            let _ = write!(text, "\nThe newest prompt (#{}):\n{}", newest.number, prompt_words(prompt, true));
             let before = place.and_then(|place| old[..place].iter().rfind(|old| is_spoken(old.block)));
             if let Some(before) = before.filter(|_| prompt.words_bytes() <= NOD_BYTES) {
                 let _ = write!(text, "\nIt answers what the agent said (#{}): {}", before.block.number, end_of(before.content));
@@ -236,7 +236,7 @@ fn briefing(reading: &Reading, old: &[Old<'_>], points: &[Point]) -> String {
         }
         let tool = other.block.tool.as_deref().filter(|_| other.block.kind == BlockKind::ToolResult);
         let of = tool.map(|_| format!(" ({})", subject(other.block))).unwrap_or_default();
-        let _ = write!(text, "\n#{}{of}: {}{}", other.block.number, said(other, false), chosen(other.block.number));
+        let _ = write!(text, "\n#{}{of}: {}{}", other.block.number, prompt_words(other, false), chosen(other.block.number));
     }
     for point in points {
         let label = point.kind.label();
@@ -262,16 +262,16 @@ fn is_spoken(block: &Block) -> bool {
 }
 
 /// The newest prompt in the window.
-fn newest_prompt(reading: &Reading) -> Option<&Block> {
+fn newest_prompt(reading: &Analysis) -> Option<&Block> {
     reading.in_window().filter(|block| is_prompt(block)).last()
 }
 
 /// The words of a person, each part as it was; what is left out of a very long prompt is counted.
-fn said(old: &Old<'_>, newest: bool) -> String {
+fn prompt_words(old: &DigestSource<'_>, newest: bool) -> String {
     let gap = |bytes: usize| format!("\n[… {bytes} bytes of this prompt: @recall({})]\n", old.block.number);
     match (old.words, old.ends(newest)) {
         _ if old.block.kind == BlockKind::ToolResult => old.words.join("\n"),
-        ([words], Some(ends)) => ends.of(words, &gap),
+        ([words], Some(ends)) => ends.cut(words, &gap),
         ([first, .., last], Some(ends)) => {
             let (head, tail) = (ends.head_of(first), ends.tail_of(last));
             let all = old.words_bytes() + old.rest_bytes();
@@ -361,7 +361,7 @@ fn shows(text: &str, name: &str) -> bool {
 }
 
 /// The lines of a content, without their numbers and indents; of an edit those that it wrote.
-fn pieces<'a>(old: &Old<'a>) -> Vec<Piece<'a>> {
+fn pieces<'a>(old: &DigestSource<'a>) -> Vec<Piece<'a>> {
     let lines = line_pieces(old.content, Style::Output).into_iter();
     let mut lines: Vec<Piece<'_>> = lines.map(|piece| Piece { text: trimmed(piece.text, ""), ..piece }).collect();
     let tool = old.block.tool.as_deref().filter(|_| old.block.role == Role::ToolUse);
@@ -418,7 +418,7 @@ mod tests {
         let mut block = Block::new(BlockKind::ToolUse, Role::ToolUse);
         let (name, target) = ("Edit".into(), "/w/a.rs".into());
         block.tool = Some(Box::new(Tool { name, verb: ToolVerb::Edit, target, scope: 0, whole: true, parameters: 3 }));
-        let found = pieces(&Old { block: &block, content, words: &[], whole: false, ends: false });
+        let found = pieces(&DigestSource { block: &block, content, words: &[], whole: false, ends: false });
         assert_eq!(found.iter().map(|piece| &*piece.text).collect::<Vec<_>>(), expected);
     }
 

@@ -1,8 +1,8 @@
 //! One content at a level that somebody asked for.
 
 use super::select::{IN_PLACE, Selection, Text, select};
+use crate::engine::cost::tokens::{BYTES_PER_TOKEN, estimate};
 use crate::engine::reduce::{KeptPieces, Outline, Piece, Reducible, SUMMARIZED_TOKENS, bare, outline};
-use crate::engine::tokens::{BYTES_PER_TOKEN, estimate};
 use crate::model::Level;
 use rustc_hash::FxHashSet;
 use std::cell::OnceCell;

@@ -5,13 +5,15 @@ mod level;
 mod need;
 mod plan;
 mod preset;
+mod rules;
 mod select;
 #[cfg(test)]
 mod tests;
 
-pub use digest::{Old, bounded_words, digest};
+pub use digest::{DigestSource, bounded_words, digest};
 pub use level::{Context, reduce};
 pub use need::Need;
 pub use plan::{Left, Outlined, Shortened, Subject, Why, newest, plan_key, why_old};
 pub use preset::{DEFAULT_PRESET, PRESETS, Preset, preset};
+pub use rules::Rules;
 pub use select::Selection;

@@ -7,7 +7,7 @@
 //! itself used it before, and in how many of its responses. A line is quoted about in inverse proportion to its age, if it is the
 //! line of a file, as 19 of 20 were: four times more often if the agent wrote it, and the more often the agent read the file.
 
-use crate::engine::Reading;
+use crate::engine::Analysis;
 use crate::model::{Block, BlockNumber, Role, ToolVerb};
 use rustc_hash::{FxHashMap, FxHashSet};
 
@@ -35,12 +35,12 @@ pub struct Need {
 
 impl Need {
     /// Looks at each block of a window.
-    pub fn new(reading: &Reading) -> Need {
+    pub fn new(reading: &Analysis) -> Need {
         Need::with_originals(reading, &FxHashMap::default())
     }
 
     /// The same, with the names of some blocks as they were before they were shortened.
-    pub fn with_originals(reading: &Reading, originals: &FxHashMap<BlockNumber, Vec<u32>>) -> Need {
+    pub fn with_originals(reading: &Analysis, originals: &FxHashMap<BlockNumber, Vec<u32>>) -> Need {
         let mut need = Need { step: reading.steps, ..Need::default() };
         for block in reading.in_window() {
             need.add(block, originals.get(&block.number).unwrap_or(&block.terms));

@@ -3,10 +3,10 @@
 use super::level::{Context, Levels};
 use super::need::Need;
 use super::select::{IN_PLACE, Selection, Text, select};
+use crate::engine::content::terms::terms;
+use crate::engine::cost::tokens::estimate;
 use crate::engine::reduce::{KeptPieces, Outline, Reducible, SUMMARIZED_TOKENS, bare, outline};
-use crate::engine::terms::terms;
-use crate::engine::tokens::estimate;
-use crate::engine::{Reading, hint, marker};
+use crate::engine::{Analysis, hint, marker};
 use crate::model::{Block, BlockKind, BlockNumber, Key, Level, Outdated, Role};
 use rayon::prelude::*;
 use rustc_hash::FxHashSet;
@@ -125,7 +125,7 @@ impl Subject<'_> {
 /// The blocks at the end of a window that hold so many percent of its tokens. Blocks that were shortened count as they were, and
 /// thinking does not count, so that a change of the window leaves its newest part what it was; but a window counts no more than
 /// the model can take.
-pub fn newest(reading: &Reading, percent: f64) -> FxHashSet<BlockNumber> {
+pub fn newest(reading: &Analysis, percent: f64) -> FxHashSet<BlockNumber> {
     let size = |block: &Block| match block.kind {
         BlockKind::Thinking => 0.0,
         _ if block.level == Level::Original => block.tokens.value,
@@ -200,7 +200,7 @@ impl<'a> Outlined<'a> {
 
     /// Weighs the pieces, those that are worth most first. Everything else in the window stays, and what it shows needs not be
     /// shown again.
-    pub fn weigh(&self, reading: &Reading) -> Selection {
+    pub fn weigh(&self, reading: &Analysis) -> Selection {
         // What a block brought counts, not what an earlier change left of it: the same is decided again.
         let originals = self.subjects.iter().filter_map(|subject| Some((subject.block.number, terms(subject.left?.readable))));
         let need = Need::with_originals(reading, &originals.collect());
@@ -291,7 +291,7 @@ impl<'a> Outlined<'a> {
         let place = self.places.iter().position(|place| self.subjects[*place].block.number == number)?;
         let texts = self.outlines[place].1.clone();
         let pieces = |count: usize| selection.first(count)[texts.clone()].to_vec();
-        let is_shorter = |count: usize| self.one(place, &pieces(count)).is_some();
+        let is_shorter = |count: usize| self.shorten_subject(place, &pieces(count)).is_some();
         if !is_shorter(0) {
             return None;
         }
@@ -312,7 +312,7 @@ impl<'a> Outlined<'a> {
     fn savings(&self, kept: &[KeptPieces]) -> Vec<(usize, f64)> {
         let places = (0..self.outlines.len()).into_par_iter();
         let savings = places.filter_map(|place| {
-            let shortened = self.one(place, &kept[self.outlines[place].1.clone()])?;
+            let shortened = self.shorten_subject(place, &kept[self.outlines[place].1.clone()])?;
             let subject = &self.subjects[self.places[place]];
             let left = estimate(&shortened.content) / estimate(subject.content).max(1.0);
             let now = subject.left.map_or(subject.tokens, |left| left.tokens);
@@ -332,11 +332,11 @@ impl<'a> Outlined<'a> {
     /// `kept` has one element for each text, as [`Selection::first`] gives them.
     pub fn shortened(&self, kept: &[KeptPieces]) -> Vec<Shortened> {
         let outlines = (0..self.outlines.len()).into_par_iter();
-        outlines.filter_map(|place| self.one(place, &kept[self.outlines[place].1.clone()])).collect()
+        outlines.filter_map(|place| self.shorten_subject(place, &kept[self.outlines[place].1.clone()])).collect()
     }
 
     /// Shortens one subject by its outline; `None` if it would not get shorter.
-    fn one(&self, place: usize, kept: &[KeptPieces]) -> Option<Shortened> {
+    fn shorten_subject(&self, place: usize, kept: &[KeptPieces]) -> Option<Shortened> {
         let (outline, _) = &self.outlines[place];
         let subject = &self.subjects[self.places[place]];
         if kept.iter().any(|kept| kept.whole) {
@@ -357,17 +357,17 @@ impl<'a> Outlined<'a> {
 /// The address of a plan: the same for the same contents in the same places, the same rules and the same aim.
 ///
 /// `aim` is whatever else the plan depends on.
-pub fn plan_key(reading: &Reading, subjects: &[Subject<'_>], aim: &impl Serialize) -> Option<Key> {
+pub fn plan_key(reading: &Analysis, subjects: &[Subject<'_>], aim: &impl Serialize) -> Option<Key> {
     let window: Vec<_> =
         reading.in_window().map(|block| (block.number, block.role, block.hash.0, block.position.step, &block.tool)).collect();
     let subjects: Vec<_> = subjects
         .par_iter()
         .map(|subject| {
-            let content = Key::of_bytes(subject.content.as_bytes()).0;
+            let content = Key::from_bytes(subject.content.as_bytes()).0;
             let held = &subject.held;
             (subject.block.number, content, subject.tokens.to_bits(), &subject.label, &subject.why.reason, subject.newest, held)
         })
         .collect();
     let all = (env!("CARGO_PKG_VERSION"), reading.steps, window, subjects, aim);
-    Some(Key::of_bytes(&postcard::to_stdvec(&all).ok()?))
+    Some(Key::from_bytes(&postcard::to_stdvec(&all).ok()?))
 }

@@ -85,7 +85,7 @@ struct Item {
     /// Where the name stands, for one.
     name: Option<Range<usize>>,
     cost: f32,
-    tells: f32,
+    salience: f32,
     /// Places in the list of terms.
     terms: Range<u32>,
     chosen: bool,
@@ -180,13 +180,13 @@ impl<'a> Items<'a> {
                         places[id as usize] = Some(Place { text: text as u32, piece: piece as u32, range });
                     }
                 }
-                let Piece { text: words, tells, .. } = &texts[text].pieces[piece];
+                let Piece { text: words, salience, .. } = &texts[text].pieces[piece];
                 all.items.push(Item {
                     text: text as u32,
                     piece: piece as u32,
                     name: None,
                     cost: words.len() as f32 + costs.piece_bytes,
-                    tells: if words.trim().is_empty() { 0.0 } else { tells + READABLE },
+                    salience: if words.trim().is_empty() { 0.0 } else { salience + READABLE },
                     terms: from..all.terms.len() as u32,
                     chosen: texts[text].pieces[piece].held,
                 });
@@ -214,7 +214,7 @@ impl<'a> Items<'a> {
             all.terms.push(id as u32);
             all.terms.extend(within.into_iter().filter(|other| *other != id as u32));
             let terms = from..all.terms.len() as u32;
-            all.items.push(Item { text, piece, name: Some(range), cost, tells: 0.0, terms, chosen: false });
+            all.items.push(Item { text, piece, name: Some(range), cost, salience: 0.0, terms, chosen: false });
         }
         all
     }
@@ -236,8 +236,8 @@ impl<'a> Items<'a> {
         let share = if item.name.is_some() { self.name_share } else { 1.0 };
         let cost = item.cost + self.under(item).map_or(0.0, |under| self.items[under as usize].cost);
         // A line of names that all stand elsewhere tells nothing by itself either.
-        let tells = if news > 0.0 || item.terms.is_empty() || item.tells >= ALWAYS { item.tells } else { 0.0 };
-        (tells + news) * share * self.texts[item.text as usize].weight / cost
+        let salience = if news > 0.0 || item.terms.is_empty() || item.salience >= ALWAYS { item.salience } else { 0.0 };
+        (salience + news) * share * self.texts[item.text as usize].weight / cost
     }
 
     fn news(&self, item: &Item) -> impl Iterator<Item = u32> {
@@ -329,7 +329,7 @@ mod tests {
 
     #[test]
     fn what_always_stays_needs_no_news() {
-        let line = |tells| Piece { tells, ..Piece::line(std::borrow::Cow::Borrowed("*** Update File: a_b.rs")) };
+        let line = |salience| Piece { salience, ..Piece::line(std::borrow::Cow::Borrowed("*** Update File: a_b.rs")) };
         assert_eq!(kept(&[line(ALWAYS), line(0.1), line(ALWAYS)], 0.01), [0, 2]);
     }
 

@@ -3,8 +3,8 @@
 //! The laws of all reducers at all levels, over contents of the fixtures and generated ones.
 
 use super::*;
+use crate::engine::cost::tokens::estimate;
 use crate::engine::reduce::{KeptPieces, SUMMARIZED_TOKENS, outline, rendered};
-use crate::engine::tokens::estimate;
 use crate::model::{Block, BlockKind, Image, Level, Role, Tool, ToolVerb};
 use proptest::collection::vec;
 use proptest::prelude::*;
@@ -57,7 +57,7 @@ fn check_laws(block: &Block, content: &str) -> [Option<usize>; 3] {
                     value.as_object().unwrap().keys().cloned().collect::<Vec<_>>()
                 };
                 assert_eq!(keys(&reduced), keys(content));
-                assert!(crate::engine::marker::find_in_input(&decoded(&reduced)).is_some(), "{reduced}");
+                assert!(crate::engine::reduce::marker::find_in_input(&decoded(&reduced)).is_some(), "{reduced}");
             }
             _ => assert!(marker.is_some(), "{reduced}"),
         }
@@ -267,7 +267,7 @@ fn check_words(block: &Block, content: &str) -> usize {
     shortened.extend(subject.at_level(Level::Archived, &context));
     let subjects = [subject];
     let outlined = Outlined::new(&subjects);
-    let selection = outlined.weigh(&crate::engine::Reading::default());
+    let selection = outlined.weigh(&crate::engine::Analysis::default());
     for preset in PRESETS {
         let kept = selection.first(selection.worth_at_least(preset.worth()));
         shortened.extend(outlined.shortened(&kept).into_iter().map(|shortened| shortened.content));

@@ -120,7 +120,7 @@ pub(super) fn block(element: &RawValue, assistant: bool) -> ParsedBlock<'_> {
 }
 
 fn key(value: Option<&RawValue>) -> Option<Key> {
-    text_of(value).map(|text| Key::of(&text))
+    text_of(value).map(|text| Key::from_text(&text))
 }
 
 /// Whether some tool result in the content of a message can refer to tools or bring search results: a look at its bytes.

@@ -173,7 +173,7 @@ fn whole<'a>(fields: &RowFields<'a>) -> ParsedRow<'a> {
 }
 
 fn key(value: Option<&RawValue>) -> Option<Key> {
-    text_of(value).filter(|text| !text.is_empty()).map(|text| Key::of(&text))
+    text_of(value).filter(|text| !text.is_empty()).map(|text| Key::from_text(&text))
 }
 
 fn system<'a>(fields: &RowFields<'a>, row: &mut Row, blocks: &mut Vec<ParsedBlock<'a>>) {
@@ -205,7 +205,7 @@ fn event(kind: &str, fields: &RowFields<'_>) -> Option<Event> {
                     .unwrap_or_default()
                     .into_iter()
                     .filter_map(text)
-                    .map(|id| Key::of(&id))
+                    .map(|id| Key::from_text(&id))
                     .collect(),
                 anchor: messages.or(segment).and_then(|value| key(member(value, "anchorUuid"))),
                 segment: end("headUuid").zip(end("tailUuid")),

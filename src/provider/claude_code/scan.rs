@@ -149,7 +149,7 @@ impl Side {
         let window = last.as_ref().unwrap_or(&usage);
         let sent = count(window.input) + count(window.read) + count(window.creation);
         let output = count(usage.output);
-        let id = text_of(message.id).map(|id| Key::of(&id));
+        let id = text_of(message.id).map(|id| Key::from_text(&id));
         let totals = &mut self.totals;
         if id.is_none() || id != self.message {
             totals.steps += 1;

@@ -275,7 +275,7 @@ pub(super) fn stub(row: &[u8]) -> Option<Stub> {
             .filter(|element| {
                 text_of(member(element, "type")).is_some_and(|kind| matches!(&*kind, "thinking" | "redacted_thinking"))
             })
-            .map(|element| Key::of_bytes(element.get().as_bytes()))
+            .map(|element| Key::from_bytes(element.get().as_bytes()))
             .collect(),
         _ => Vec::new(),
     };
@@ -457,10 +457,10 @@ mod tests {
         let row = note(&new, "aperture_note", "a \"b\"\n").unwrap();
         let parsed = parse::parse(&row);
         assert_eq!(parsed.blocks[0].content, "<system-reminder>\na \"b\"\n\n</system-reminder>");
-        assert_eq!((parsed.row.id, parsed.row.parent), (Some(Key::of("u")), Some(Key::of("p"))));
+        assert_eq!((parsed.row.id, parsed.row.parent), (Some(Key::from_text("u")), Some(Key::from_text("p"))));
         let assistant = br#"{"type":"assistant","message":{"id":"msg_1","content":[]}}"#;
         let strip = parse::parse(&strip(&new, assistant, 2).unwrap()).row;
-        let expected = ThinkingScope::From { message: Key::of("msg_1"), kept: 2 };
+        let expected = ThinkingScope::From { message: Key::from_text("msg_1"), kept: 2 };
         assert_eq!(strip.event.as_deref(), Some(&Event::ThinkingStripped(expected)));
     }
 

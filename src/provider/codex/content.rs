@@ -69,7 +69,7 @@ pub(super) fn block<'a>(piece: &Piece<'a>) -> ParsedBlock<'a> {
         Sort::Call | Sort::TextCall | Sort::OwnCall => call(piece),
         Sort::Output => {
             let mut block = Block::new(BlockKind::ToolResult, Role::ToolResult);
-            block.call = text_of(piece.item.call).map(|call| Key::of(&call));
+            block.call = text_of(piece.item.call).map(|call| Key::from_text(&call));
             let content = piece.item.output.map(|output| result(output, &mut block.images)).unwrap_or_default();
             block.error = failed(&content);
             if is_answer(&content) {
@@ -79,7 +79,7 @@ pub(super) fn block<'a>(piece: &Piece<'a>) -> ParsedBlock<'a> {
         }
         Sort::Tools => {
             let mut block = Block::new(BlockKind::ToolResult, Role::ToolResult);
-            block.call = text_of(piece.item.call).map(|call| Key::of(&call));
+            block.call = text_of(piece.item.call).map(|call| Key::from_text(&call));
             ParsedBlock::new(block, Cow::Borrowed(piece.item.tools.map_or("", RawValue::get)))
         }
         Sort::Other => {
@@ -151,7 +151,7 @@ fn label(content: &str) -> String {
 
 fn call<'a>(piece: &Piece<'a>) -> ParsedBlock<'a> {
     let mut block = Block::new(BlockKind::ToolUse, Role::ToolUse);
-    block.call = text_of(piece.item.call).map(|call| Key::of(&call));
+    block.call = text_of(piece.item.call).map(|call| Key::from_text(&call));
     let kind = text_of(piece.item.kind).unwrap_or_default();
     let name = text_of(piece.item.name).unwrap_or_else(|| Cow::Owned(kind.trim_end_matches("_call").to_owned()));
     let (content, read) = match piece.sort {

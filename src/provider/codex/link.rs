@@ -29,7 +29,7 @@ pub(super) fn link(session: &mut Session) {
                 id = *last;
             }
             while !seen.insert(id) {
-                id = Key::of_bytes(&id.0.to_le_bytes());
+                id = Key::from_bytes(&id.0.to_le_bytes());
             }
             if id != first {
                 copies.insert(first, id);

@@ -184,7 +184,7 @@ fn item<'a>(fields: &RowFields<'a>) -> ParsedRow<'a> {
     });
     row.flags.set(Flags::ATTACHMENT, developer);
     if answers {
-        row.answers = text_of(first.item.call).map(|call| Key::of(&call)).or(Some(Key(0)));
+        row.answers = text_of(first.item.call).map(|call| Key::from_text(&call)).or(Some(Key(0)));
     }
     row.prompt = row.kind == RowKind::User && !answers && blocks.iter().any(|parsed| parsed.block.kind != BlockKind::Attachment);
     ParsedRow { row, blocks, origin: Default::default() }

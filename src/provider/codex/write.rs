@@ -232,7 +232,7 @@ pub(super) fn stub(row: &[u8]) -> Option<Stub> {
     let fields = parse::fields(row)?;
     let parsed = parse::parse(row).row;
     let thinking = parse::pieces(&fields).into_iter().filter(|piece| piece.sort == Sort::Thinking);
-    let thinking = thinking.map(|piece| Key::of_bytes(piece.element.get().as_bytes())).collect();
+    let thinking = thinking.map(|piece| Key::from_bytes(piece.element.get().as_bytes())).collect();
     let (kind, id, answers) = (parsed.kind, parsed.id, parsed.answers);
     Some(Stub { kind, id, parent: None, message: None, answers, thinking, scope: None })
 }

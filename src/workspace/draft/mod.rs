@@ -19,7 +19,7 @@ use super::addresses::Addresses;
 use super::base::Base;
 use super::splice::{Splice, SpliceError, splice};
 use super::{PlanError, Workspace};
-use crate::engine::{self, Reading};
+use crate::engine::{self, Analysis};
 use crate::model::{
     Address, Block, BlockKind, BlockNumber, Edit, Flags, Key, Level, LoggedEdit, Mark, Reversal, Role, RowAddress, RowKind,
     Session, Slot, Zone,
@@ -129,7 +129,7 @@ impl<'a> Draft<'a> {
         self.keeps_thinking = keep;
     }
 
-    fn reading(&self) -> &'a Reading {
+    fn reading(&self) -> &'a Analysis {
         &self.workspace.reading
     }
 
@@ -262,7 +262,7 @@ impl<'a> Draft<'a> {
         let parsed = provider.parse(&line).blocks.into_iter().nth(block.index as usize).ok_or(PlanError::Moved)?;
         let (content, readable) = (parsed.content.to_string(), parsed.text().to_owned());
         let mut original = Block { number, position: block.position, ..parsed.block };
-        original.hash = Key::of_bytes(content.as_bytes());
+        original.hash = Key::from_bytes(content.as_bytes());
         let words = if original.preview.is_empty() { readable.as_str() } else { &*original.preview };
         original.preview = engine::preview(&self.reading().known.mask(words)).into();
         // A result knows its tool through its use, which only the whole session tells.

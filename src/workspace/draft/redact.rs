@@ -142,7 +142,7 @@ impl Draft<'_> {
     fn looks(&self, line: &[u8]) -> ((Option<Key>, Option<Stub>), Vec<Key>) {
         let provider = self.workspace.provider;
         let parsed = provider.parse(line);
-        let contents = parsed.blocks.iter().map(|block| Key::of_bytes(block.content.as_bytes()));
+        let contents = parsed.blocks.iter().map(|block| Key::from_bytes(block.content.as_bytes()));
         ((parsed.row.id, provider.stub(line)), contents.collect())
     }
 }

@@ -92,7 +92,7 @@ impl Draft<'_> {
         let line = write(&new).ok_or(PlanError::NoWay)?;
         let provider = self.workspace.provider;
         // Not every provider knows a row by the id that is written into it.
-        let id = provider.parse(&line).row.id.unwrap_or_else(|| Key::of(&new.id));
+        let id = provider.parse(&line).row.id.unwrap_or_else(|| Key::from_text(&new.id));
         let row = RowAddress { id, occurrence: 0 };
         let identity = provider.identity(&line);
         let after = Some(self.ended(line));

@@ -141,7 +141,7 @@ impl Writer<'_> {
                 let call = self.view.blocks[of as usize - 1].call;
                 self.say(vec![Piece::made_result(of, call, INTERRUPTED)]);
             }
-            Some(Item::NoResponse) => self.answer(Some(Key::of(NO_RESPONSE)), vec![Piece::made(NO_RESPONSE)]),
+            Some(Item::NoResponse) => self.answer(Some(Key::from_text(NO_RESPONSE)), vec![Piece::made(NO_RESPONSE)]),
             Some(Item::Row(row)) if self.view.is_unsent(row) => {}
             Some(Item::Row(row)) if self.view.is_attachment(row) => self.attach(row),
             Some(Item::Row(row)) if self.view.is_assistant(row) => {

@@ -1,0 +1,178 @@
+//! Numbered choices: what a short answer of the user, such as "2" or "the second one", names of what the agent offered before it.
+
+use crate::engine::Analysis;
+use crate::model::{Block, BlockKind, BlockNumber, Role};
+
+/// Bytes of an answer that names a choice rather than tells of one, and its words.
+const ANSWER_BYTES: u64 = 160;
+const ANSWER_WORDS: usize = 16;
+/// The highest number that is taken for a choice.
+const HIGHEST: u32 = 30;
+const ORDINALS: &[&str] = &["first", "second", "third", "fourth", "fifth", "sixth", "seventh", "eighth", "ninth", "tenth"];
+/// Words before the letter of a choice.
+const OPTION: &[&str] = &["option", "choice", "variant", "approach", "plan", "go", "with", "do", "and", "or"];
+
+/// An answer that names choices, and the text that offers them.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Choice {
+    /// The block that holds the answer.
+    pub answer: BlockNumber,
+    /// The text of the agent before it.
+    pub offer: BlockNumber,
+    /// The numbers of the choices, from 1; letters count from `A` on.
+    pub numbers: Vec<u32>,
+}
+
+/// All answers in the window that name a choice.
+pub fn choices(reading: &Analysis) -> Vec<Choice> {
+    let mut found = Vec::new();
+    let mut offer: Option<BlockNumber> = None;
+    for block in reading.in_window() {
+        if block.kind == BlockKind::Text && block.role == Role::Assistant {
+            offer = Some(block.number);
+        } else if is_short_prompt(block)
+            && let Some(offer) = offer.take()
+        {
+            let numbers = parse_choice_numbers(&block.preview);
+            if !numbers.is_empty() {
+                found.push(Choice { answer: block.number, offer, numbers });
+            }
+        }
+    }
+    found
+}
+
+fn is_short_prompt(block: &Block) -> bool {
+    block.kind != BlockKind::ToolResult && (1..=ANSWER_BYTES).contains(&block.words_bytes())
+}
+
+/// The numbers that a short answer names.
+fn parse_choice_numbers(answer: &str) -> Vec<u32> {
+    let words: Vec<&str> = answer.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty()).collect();
+    if words.len() > ANSWER_WORDS {
+        return Vec::new();
+    }
+    let mut numbers = Vec::new();
+    for (place, word) in words.iter().enumerate() {
+        let lower = word.to_lowercase();
+        let digits = ["st", "nd", "rd", "th"].iter().find_map(|end| lower.strip_suffix(end)).unwrap_or(&lower);
+        let number = digits.parse().ok().filter(|number| (1..=HIGHEST).contains(number));
+        let ordinal = || ORDINALS.iter().position(|ordinal| *ordinal == lower).map(|place| place as u32 + 1);
+        let before = place.checked_sub(1).map(|before| words[before].to_lowercase());
+        let led = before.is_none_or(|before| OPTION.contains(&&*before));
+        let letter = || letter(word).filter(|_| led && (words.len() == 1 || place > 0 || *word != "A"));
+        if let Some(number) = number.or_else(ordinal).or_else(letter)
+            && !numbers.contains(&number)
+        {
+            numbers.push(number);
+        }
+    }
+    numbers
+}
+
+/// The place of a capital letter in the alphabet, from 1; those that name choices.
+fn letter(word: &str) -> Option<u32> {
+    match word.as_bytes() {
+        [letter @ b'A'..=b'H'] => Some(u32::from(letter - b'A') + 1),
+        _ => None,
+    }
+}
+
+/// The items of a text that have one of some numbers, each whole, as ranges of bytes in order; of several lists the last.
+pub fn items(text: &str, numbers: &[u32]) -> Vec<(u32, u32)> {
+    let mut found: Vec<(u32, usize, usize)> = Vec::new();
+    let mut open: Option<(u32, usize, usize)> = None;
+    let mut blank = false;
+    let mut at = 0;
+    for line in text.split_inclusive('\n') {
+        let (start, content) = (at, line.trim_end());
+        at += line.len();
+        let end = start + content.len();
+        if let Some(number) = item(content) {
+            found.extend(open.replace((number, start, end)));
+        } else if content.is_empty() {
+            blank = true;
+            continue;
+        } else if content.starts_with('#') || blank && !content.starts_with([' ', '\t']) {
+            found.extend(open.take());
+        } else if let Some(open) = &mut open {
+            open.2 = end;
+        }
+        blank = false;
+    }
+    found.extend(open);
+    let last = |number: &u32| found.iter().rfind(|(known, _, _)| known == number);
+    let mut items: Vec<(u32, u32)> =
+        numbers.iter().filter_map(last).map(|(_, start, end)| (*start as u32, *end as u32)).collect();
+    items.sort_unstable();
+    items.dedup();
+    items
+}
+
+/// The number of the item that a line begins: `2. …`, `**B)** …`, `- Option 3: …`, `### 1 — …`.
+fn item(line: &str) -> Option<u32> {
+    let line = line.trim_start_matches([' ', '\t', '#', '*', '-', '_', '>', '•', '(', '[', '`']);
+    let named = ["Option ", "Choice ", "Variant ", "Approach "].iter().find_map(|word| line.strip_prefix(word));
+    let rest = named.unwrap_or(line);
+    let digits = rest.bytes().take_while(u8::is_ascii_digit).count();
+    let (number, after) = match digits {
+        0 => (letter(rest.get(..1)?)?, &rest[1..]),
+        1..=2 => (rest[..digits].parse().ok()?, &rest[digits..]),
+        _ => return None,
+    };
+    let after = after.trim_start_matches(['*', '_', '`']);
+    let marked = after.starts_with(['.', ')', ']', ':']) && !after[1..].starts_with(|c: char| c.is_alphanumeric());
+    (marked
+        || after.starts_with(" —")
+        || after.starts_with(" – ")
+        || named.is_some() && !after.starts_with(char::is_alphanumeric))
+    .then_some(number)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn answers_name_numbers_and_letters() {
+        for (answer, expected) in [
+            ("1", &[1][..]),
+            ("2.", &[2]),
+            ("the second one, please", &[2]),
+            ("1 and 3", &[1, 3]),
+            ("go with option B", &[2]),
+            ("B", &[2]),
+            ("A", &[1]),
+            ("3rd", &[3]),
+            ("yes", &[]),
+            ("A new file is fine", &[]),
+            ("I have an idea", &[]),
+            ("", &[]),
+        ] {
+            assert_eq!(parse_choice_numbers(answer), expected, "{answer}");
+        }
+    }
+
+    fn check(text: &str, numbers: &[u32], expected: &[&str]) {
+        let found: Vec<&str> = items(text, numbers).iter().map(|(start, end)| &text[*start as usize..*end as usize]).collect();
+        assert_eq!(found, expected, "{text}");
+    }
+
+    #[test]
+    fn an_item_is_whole_and_ends_where_the_next_begins() {
+        let list = "We can:\n1. Lock the file\n   with flock.\n2. Write beside it.\n\n   Then rename.\n\nWhich one?\n";
+        check(list, &[1], &["1. Lock the file\n   with flock."]);
+        check(list, &[2], &["2. Write beside it.\n\n   Then rename."]);
+        check(list, &[2, 1], &["1. Lock the file\n   with flock.", "2. Write beside it.\n\n   Then rename."]);
+        check(list, &[3], &[]);
+    }
+
+    #[test]
+    fn items_are_marked_in_many_ways_and_the_last_list_counts() {
+        check("**A)** tabs\n**B)** blanks", &[2], &["**B)** blanks"]);
+        check("### Option 2: rename\nIt is atomic.\n## More\nx", &[2], &["### Option 2: rename\nIt is atomic."]);
+        check("1. old\n\nNow:\n1. new", &[1], &["1. new"]);
+        check("12:30 is the time\nA word\n1.5 of it\n2023. A year", &[1, 2, 12], &[]);
+        check("é\n(1) ünder\n", &[1], &["(1) ünder"]);
+    }
+}

@@ -1,0 +1,249 @@
+//! Analysis of a session: turns, token costs, references, staleness, states, zones and topics of its blocks.
+
+mod calls;
+pub mod choices;
+pub mod never_stale;
+mod outdated;
+pub mod references;
+pub mod staleness_limits;
+pub mod states;
+mod topics;
+mod turns;
+mod zones;
+
+use crate::engine::cost::{capacity, tokens};
+use crate::engine::{Known, StalePolicy};
+use crate::model::{Block, BlockNumber, Fault, Key, Level, Session, State, TokenCount, Topic, Turn, Window, Zone};
+use rustc_hash::{FxHashMap, FxHashSet};
+
+/// What the user may decide about a reading.
+#[derive(Clone, Debug, PartialEq)]
+pub struct ReadSettings {
+    /// Tokens that the model's window holds, over what aperture knows of the model.
+    pub window_tokens: Option<u64>,
+    /// Window sizes by the beginning of a model's name, over the built-in table.
+    pub model_windows: Vec<(String, u64)>,
+    /// When a block counts as stale.
+    pub stale: StalePolicy,
+    /// Turns after which a selection of the user is forgotten.
+    pub focus_turns: u32,
+}
+
+impl Default for ReadSettings {
+    fn default() -> Self {
+        ReadSettings { window_tokens: None, model_windows: Vec::new(), stale: StalePolicy::default(), focus_turns: 5 }
+    }
+}
+
+/// A session and all that was decided about it.
+#[derive(Clone, Debug, Default)]
+pub struct Analysis {
+    /// The session; its blocks carry what was decided about each.
+    pub session: Session,
+    /// What the model would see.
+    pub window: Window,
+    /// The turns in file order.
+    pub turns: Vec<Turn>,
+    /// Responses of the model in the file.
+    pub steps: u32,
+    /// The topics.
+    pub topics: Vec<Topic>,
+    /// What the window costs.
+    pub price: tokens::WindowTokens,
+    /// How much the window can hold.
+    pub capacity: capacity::Capacity,
+    /// The model of the last response; empty when there was none.
+    pub model: String,
+    /// When a block counts as stale.
+    pub stale_policy: StalePolicy,
+    /// The values that the session names as credentials.
+    pub known: Known,
+}
+
+/// Decides everything about a session. `window` is the provider's word on what would be sent.
+pub fn read(session: Session, window: Window, settings: &ReadSettings) -> Analysis {
+    read_with(session, |_| window, settings)
+}
+
+/// Decides no more of a session than its turns and where its blocks stand: nothing has a price, a use, a state or a topic, and of
+/// the zones only cold storage is sure.
+pub fn outline(mut session: Session, window: impl FnOnce(&Session) -> Window, settings: &ReadSettings) -> Analysis {
+    levels(&mut session);
+    let (turns, steps) = turns::number(&mut session);
+    calls::pair(&mut session);
+    let window = window(&session);
+    zones::place(&mut session, &window, steps);
+    Analysis { session, window, turns, steps, stale_policy: settings.stale, ..Analysis::default() }
+}
+
+/// Writes into every block how much is left of it.
+fn levels(session: &mut Session) {
+    for block in &mut session.blocks {
+        // A line that names another block is a quotation: nobody but aperture knows the number that a text will have.
+        block.marker = block.marker.filter(|marker| marker.number == block.number);
+        block.level = block.marker.map_or(Level::Original, |marker| marker.level);
+    }
+}
+
+/// As [`read`], with a window that is found while the other core looks at what does not depend on it.
+pub fn read_with(mut session: Session, window: impl FnOnce(&Session) -> Window + Send, settings: &ReadSettings) -> Analysis {
+    levels(&mut session);
+    let (mut turns, steps) = turns::number(&mut session);
+    calls::pair(&mut session);
+    let model = session.rows.iter().rev().find_map(|row| row.model.as_deref()).unwrap_or_default().to_owned();
+    let ((window, found), (used, bills, faults)) = rayon::join(
+        || {
+            let window = window(&session);
+            let topics = topics::find(&session, &window);
+            (window, topics)
+        },
+        || (references::trace(&session, turns.len() as u32, steps), tokens::bills(&session, &model), row_faults(&session)),
+    );
+    for (fault, count) in faults.into_iter().filter(|(_, count)| *count > 0) {
+        session.damage.insert(fault, count);
+    }
+    let price = tokens::count_window(&mut session, &window, bills);
+    for (block, usefulness) in session.blocks.iter_mut().zip(used) {
+        block.usefulness = usefulness;
+    }
+    let mut topics = Vec::with_capacity(found.len());
+    for (topic, blocks) in found {
+        for number in blocks {
+            session.blocks[number as usize - 1].topic = Some(topics.len() as u32);
+        }
+        topics.push(topic);
+    }
+    outdated::mark(&mut session, &window);
+    zones::place(&mut session, &window, steps);
+    let steps_per_turn = f64::from(steps) / turns.len().max(1) as f64;
+    for block in &mut session.blocks {
+        block.state = states::state(block, steps, &settings.stale);
+        block.usefulness.turns_left = staleness_limits::turns_left(block, steps, &settings.stale, steps_per_turn);
+    }
+    for turn in &mut turns {
+        turn.topic = turn.blocks.iter().find_map(|number| session.blocks[*number as usize - 1].topic);
+    }
+    let peak = session.rows.iter().filter_map(|row| row.usage).map(|usage| usage.sent()).max().unwrap_or_default();
+    let capacity = capacity::capacity(&model, peak.max(price.total.round()), session.capacity, settings);
+    Analysis {
+        session,
+        window,
+        turns,
+        steps,
+        topics,
+        price,
+        capacity,
+        model,
+        stale_policy: settings.stale,
+        known: Known::default(),
+    }
+}
+
+/// Returns the estimated cost of each block of a session, by its index, before it is reconciled with the last bill.
+pub fn costs(session: &mut Session, model: &str) -> Vec<TokenCount> {
+    levels(session);
+    tokens::bills(session, model).costs()
+}
+
+/// Returns the estimated cost of a window without a bill of its own: of each block of the session, by its index, and of all that is
+/// sent.
+pub fn unbilled_costs(session: &mut Session, window: &Window, model: &str) -> (Vec<f64>, f64) {
+    levels(session);
+    let bills = tokens::bills(session, model);
+    let price = tokens::count_window(session, window, bills);
+    (session.blocks.iter().map(|block| block.tokens.value).collect(), price.total.value)
+}
+
+/// Counts rows whose identity stands twice and rows whose parent is not there.
+fn row_faults(session: &Session) -> [(Fault, u32); 2] {
+    let mut ids: FxHashSet<Key> = FxHashSet::with_capacity_and_hasher(session.rows.len(), Default::default());
+    let twice = session.rows.iter().filter_map(|row| row.id).filter(|id| !ids.insert(*id)).count();
+    let dangling = session.rows.iter().filter_map(|row| row.parent).filter(|parent| !ids.contains(parent)).count();
+    [(Fault::DuplicateId, twice as u32), (Fault::DanglingParent, dangling as u32)]
+}
+
+impl Analysis {
+    /// The block with a number, if there is one.
+    pub fn block(&self, number: BlockNumber) -> Option<&Block> {
+        self.session.blocks.get((number as usize).checked_sub(1)?)
+    }
+
+    /// The blocks of the window, in the order in which they are sent.
+    pub fn in_window(&self) -> impl Iterator<Item = &Block> {
+        self.window.blocks.iter().filter_map(|number| self.block(*number))
+    }
+
+    /// The label of a block's topic, empty without one.
+    pub fn topic(&self, block: &Block) -> &str {
+        block.topic.and_then(|topic| self.topics.get(topic as usize)).map_or("", |topic| &topic.label)
+    }
+
+    /// What the blocks of a zone cost together, and how many they are.
+    pub fn zone(&self, zone: Zone) -> (u32, TokenCount) {
+        let blocks = self.session.blocks.iter().filter(|block| block.position.zone == zone);
+        (blocks.clone().count() as u32, blocks.map(|block| block.tokens).sum())
+    }
+
+    /// How much of the window is taken, in percent.
+    pub fn percent(&self) -> f64 {
+        self.price.total.value / self.capacity.tokens.max(1) as f64 * 100.0
+    }
+
+    /// Tokens that are still free; 0 when the window is over-full.
+    pub fn remaining(&self) -> u64 {
+        self.capacity.tokens.saturating_sub(self.price.total.round())
+    }
+
+    /// The first words of the last prompt.
+    pub fn current_task(&self) -> Option<&str> {
+        self.turns.iter().rev().map(|turn| turn.prompt.as_str()).find(|prompt| !prompt.is_empty())
+    }
+
+    /// The stale blocks of the window, the most expensive first.
+    pub fn stale(&self) -> Vec<&Block> {
+        let mut stale: Vec<&Block> = self.in_window().filter(|block| block.state == State::Stale).collect();
+        stale.sort_by(|a, b| b.tokens.value.total_cmp(&a.tokens.value).then(a.number.cmp(&b.number)));
+        stale
+    }
+
+    /// Returns whether a block will be stale unless it is used: a call, result or image before the newest part of the window that
+    /// is
+    /// whole, not stale, and neither pinned nor focused.
+    pub fn is_aging(&self, block: &Block) -> bool {
+        block.level == Level::Original
+            && matches!(block.position.zone, Zone::Primacy | Zone::Middle)
+            && !matches!(block.state, State::Stale | State::Fresh)
+            && staleness_limits::is_perishable(block)
+            && block.pin.is_none()
+            && !block.focused
+    }
+
+    /// How many blocks of the window are aging, and what they cost together.
+    pub fn aging_total(&self) -> (usize, TokenCount) {
+        let aging: Vec<TokenCount> = self.in_window().filter(|block| self.is_aging(block)).map(|block| block.tokens).collect();
+        (aging.len(), aging.into_iter().sum())
+    }
+
+    /// How many blocks of the window are stale, and what they cost together.
+    pub fn stale_total(&self) -> (usize, TokenCount) {
+        let stale = self.stale();
+        (stale.len(), stale.iter().map(|block| block.tokens).sum())
+    }
+
+    /// Tokens by key over the blocks of the window, the most expensive first.
+    pub fn tokens_by<K: std::hash::Hash + Eq + Ord + Clone>(
+        &self,
+        key: impl Fn(&Block) -> Option<K>,
+    ) -> Vec<(K, u32, TokenCount)> {
+        let mut sums: FxHashMap<K, (u32, TokenCount)> = FxHashMap::default();
+        for block in self.in_window() {
+            if let Some(key) = key(block) {
+                let entry = sums.entry(key).or_insert((0, TokenCount::ZERO));
+                *entry = (entry.0 + 1, entry.1 + block.tokens);
+            }
+        }
+        let mut sums: Vec<(K, u32, TokenCount)> = sums.into_iter().map(|(key, (count, tokens))| (key, count, tokens)).collect();
+        sums.sort_by(|a, b| b.2.value.total_cmp(&a.2.value).then_with(|| a.0.cmp(&b.0)));
+        sums
+    }
+}

@@ -1,0 +1,90 @@
+//! Instructions, rules, skills in use and memory: they never go stale while they are in force.
+
+use crate::engine::Analysis;
+use crate::model::{Block, Event, Flags, Role, RowKind, ToolVerb};
+
+/// Files that instruct an agent, by name.
+const FILES: &[&str] = &[
+    "AGENTS.md",
+    "AGENTS.override.md",
+    "CLAUDE.local.md",
+    "CLAUDE.md",
+    "GEMINI.md",
+    "MEMORY.md",
+    "SKILL.md",
+    "copilot-instructions.md",
+    ".cursorrules",
+];
+/// Parts of the paths of such files.
+const DIRECTORIES: &[&str] = &[".claude/rules/", ".cursor/rules/", ".claude/memory/"];
+
+/// Returns whether a block holds instructions, whether or not they are still in force: by what its client says of it, or because
+/// it is
+/// the newest look at a file that instructs.
+pub fn instructs(block: &Block) -> bool {
+    block.ground || is_instruction_file(block) && block.usefulness.outdated.is_none()
+}
+
+/// Bytes from which on a block can get shorter by more than its marker line.
+pub const LEAST_BYTES: u64 = 150;
+
+/// Returns whether nearly all of a block is the words of a person.
+pub fn is_said(block: &Block) -> bool {
+    !block.words.is_empty() && block.bytes.saturating_sub(block.words_bytes()) < LEAST_BYTES
+}
+
+/// Returns whether a block is never shortened for its age: instructions, and a skill in the turn that it was loaded for.
+pub fn is_never_stale(reading: &Analysis, block: &Block) -> bool {
+    let row = &reading.session.rows[block.row as usize];
+    let skill = row.flags.any(Flags::META) && row.kind == RowKind::User && !is_compacted(reading, block);
+    let last = reading.turns.last().map_or(0, |turn| turn.number);
+    instructs(block) && (!skill || block.position.turn == last)
+}
+
+/// Returns whether a block is the rest of a compaction of the client, which a digest can replace.
+pub fn is_compacted(reading: &Analysis, block: &Block) -> bool {
+    let row = &reading.session.rows[block.row as usize];
+    row.kind == RowKind::Boundary || matches!(row.event.as_deref(), Some(Event::CompactSummary))
+}
+
+fn is_instruction_file(block: &Block) -> bool {
+    let read = |tool: &&crate::model::Tool| tool.verb == ToolVerb::Read && block.role == Role::ToolResult && !block.error;
+    let Some(tool) = block.tool.as_deref().filter(read) else { return false };
+    let path = tool.target.replace('\\', "/");
+    let name = path.rsplit('/').next().unwrap_or(&path);
+    FILES.contains(&name)
+        || DIRECTORIES.iter().any(|directory| path.contains(directory))
+        || path.contains(".claude/projects/") && path.contains("/memory/")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::model::{BlockKind, Outdated, Tool};
+
+    fn read(target: &str) -> Block {
+        let mut block = Block::new(BlockKind::ToolResult, Role::ToolResult);
+        let (name, target) = ("Read".into(), target.into());
+        block.tool = Some(Box::new(Tool { name, verb: ToolVerb::Read, target, scope: 0, whole: true, parameters: 1 }));
+        block
+    }
+
+    #[test]
+    fn the_newest_look_at_a_file_that_instructs_is_ground() {
+        for (target, expected) in [
+            ("/w/CLAUDE.md", true),
+            ("C:\\w\\AGENTS.md", true),
+            ("/w/.claude/rules/style.md", true),
+            ("/h/.claude/projects/-w/memory/tone.md", true),
+            ("/w/MY_CLAUDE.md", false),
+            ("/w/src/memory/mod.rs", false),
+        ] {
+            assert_eq!(instructs(&read(target)), expected, "{target}");
+        }
+        let mut old = read("/w/CLAUDE.md");
+        old.usefulness.outdated = Some((Outdated::ReadAgain, 9));
+        assert!(!instructs(&old));
+        let failed = Block { error: true, ..read("/w/CLAUDE.md") };
+        assert!(!instructs(&failed));
+    }
+}

@@ -1,0 +1,123 @@
+//! Turns and steps: which prompt and which response of the model a row belongs to.
+
+use crate::model::{Flags, Key, Role, RowKind, Session, Turn};
+use rustc_hash::FxHashSet;
+
+/// Writes turn and step into every block and returns the turns, and the last turn and step.
+///
+/// A *turn* begins with a prompt. A *step* is one response of the model; what the user side says belongs to the step that
+/// it is first sent with, so a tool result has the step after that of its tool use. Rows of subagents belong to the turn
+/// and step around them.
+pub fn number(session: &mut Session) -> (Vec<Turn>, u32) {
+    let mut turns: Vec<Turn> = Vec::new();
+    let mut step = 0;
+    let mut message: Option<Key> = None;
+    let mut next = 0usize;
+    let opens = openings(session);
+    for (place, row) in session.rows.iter().enumerate() {
+        let blocks = next..next + row.blocks as usize;
+        next = blocks.end;
+        if opens.contains(&place) {
+            turns.push(Turn { number: turns.len() as u32 + 1, timestamp: row.timestamp, ..Turn::default() });
+        }
+        let assistant = row.kind == RowKind::Assistant && !row.sidechain && !row.flags.any(Flags::SYNTHETIC);
+        if assistant && (row.message.is_none() || row.message != message) {
+            message = row.message;
+            step += 1;
+            if let Some(turn) = turns.last_mut() {
+                turn.steps += 1;
+            }
+        }
+        for block in &mut session.blocks[blocks] {
+            block.position.turn = turns.len() as u32;
+            block.position.step = if assistant { step } else { step + 1 };
+            if row.sidechain {
+                continue;
+            }
+            if let Some(turn) = turns.last_mut() {
+                if turn.prompt.is_empty() && block.role == Role::User {
+                    turn.prompt = block.preview.to_string();
+                }
+                turn.blocks.push(block.number);
+            }
+        }
+    }
+    (turns, step)
+}
+
+/// The rows that open a turn: prompts, commands that the model answered, and the first words of a session without a prompt.
+fn openings(session: &Session) -> FxHashSet<usize> {
+    let mut opens: FxHashSet<usize> = FxHashSet::default();
+    let mut command: Option<usize> = None;
+    let mut first: Option<usize> = None;
+    for (place, row) in session.rows.iter().enumerate().filter(|(_, row)| !row.sidechain) {
+        if row.prompt {
+            opens.insert(place);
+            command = None;
+        } else if row.flags.any(Flags::COMMAND_NAME | Flags::TYPED_COMMAND) {
+            command = Some(place);
+            first = first.or(command);
+        } else if row.flags.any(Flags::COMMAND_OUTPUT) {
+            command = None;
+        } else if row.kind == RowKind::User && row.blocks > 0 && row.answers.is_none() {
+            first = first.or(Some(place));
+        } else if row.kind == RowKind::Assistant && !row.flags.any(Flags::SYNTHETIC) {
+            // A command without an output of its own was a prompt in short.
+            if let Some(place) = command.take().or(first.filter(|_| opens.is_empty())) {
+                opens.insert(place);
+            }
+        }
+    }
+    opens
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::model::{Block, BlockKind, Row};
+
+    /// One letter a row: `p` prompt, `c` command, `o` its output, `m` text by the client, `r` tool result, `a` and `b` rows of responses.
+    fn check(rows: &str, expected_turns: &[u32], expected_steps: &[u32]) {
+        let mut session = Session::default();
+        for (place, letter) in rows.chars().enumerate() {
+            let (kind, role) =
+                if matches!(letter, 'a' | 'b') { (RowKind::Assistant, Role::Assistant) } else { (RowKind::User, Role::User) };
+            let mut row = Row::new(kind);
+            row.blocks = 1;
+            row.prompt = letter == 'p';
+            row.message = (kind == RowKind::Assistant).then(|| Key::from_text(&letter.to_string()));
+            row.answers = (letter == 'r').then_some(Key(1));
+            row.flags.set(Flags::COMMAND_NAME, letter == 'c');
+            row.flags.set(Flags::COMMAND_OUTPUT, letter == 'o');
+            session.rows.push(row);
+            let mut block = Block::new(BlockKind::Text, role);
+            (block.row, block.number) = (place as u32, place as u32 + 1);
+            session.blocks.push(block);
+        }
+        number(&mut session);
+        let turns: Vec<u32> = session.blocks.iter().map(|block| block.position.turn).collect();
+        let steps: Vec<u32> = session.blocks.iter().map(|block| block.position.step).collect();
+        assert_eq!((turns.as_slice(), steps.as_slice()), (expected_turns, expected_steps), "{rows}");
+    }
+
+    #[test]
+    fn a_prompt_opens_a_turn_and_a_response_is_a_step() {
+        check("parbp", &[1, 1, 1, 1, 2], &[1, 1, 2, 2, 3]);
+    }
+
+    #[test]
+    fn rows_of_one_response_are_one_step() {
+        check("paar", &[1, 1, 1, 1], &[1, 1, 1, 2]);
+    }
+
+    #[test]
+    fn a_command_that_the_model_answers_opens_a_turn() {
+        check("pacmb", &[1, 1, 2, 2, 2], &[1, 1, 2, 2, 2]);
+        check("pacob", &[1, 1, 1, 1, 1], &[1, 1, 2, 2, 2]);
+    }
+
+    #[test]
+    fn a_session_without_a_prompt_begins_with_its_first_words() {
+        check("coma", &[1, 1, 1, 1], &[1, 1, 1, 1]);
+    }
+}

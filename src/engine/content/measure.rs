@@ -1,0 +1,141 @@
+//! What one look at the content of a block tells: sizes, counts, terms, keywords, a preview.
+
+use super::{keywords, terms};
+use crate::engine::reduce::marker;
+use crate::engine::secrets::known;
+use crate::engine::{find_secrets, mask, mask_cut, masked, o200k};
+use crate::model::limits::PREVIEW_CHARACTERS;
+use crate::model::{Block, BlockKind, Counts, Key, Role, SecretPlace};
+
+/// Fills in what is measured over the content of a block.
+///
+/// `content` is what the model sees, `text` the same for people (the members of a tool input, unescaped), `refers` the part
+/// of it that refers to what was known before, where that is not all. `known` gives the o200k count of a content that was
+/// counted earlier, by its hash. Returns where `text` names credentials, by the row and the index of the block.
+pub fn measure(
+    block: &mut Block,
+    content: &str,
+    text: &str,
+    refers: Option<&str>,
+    known: &dyn Fn(Key) -> Option<u32>,
+) -> Vec<SecretPlace> {
+    block.hash = Key::from_bytes(content.as_bytes());
+    block.bytes = content.len() as u64;
+    block.counts = classes(text);
+    block.counts.o200k = known(block.hash).unwrap_or_else(|| o200k(text));
+    // Before anything is cut: half a credential has no shape any more.
+    let found = find_secrets(text.as_bytes());
+    let shown = masked(text.as_bytes(), &found).and_then(|masked| String::from_utf8(masked).ok());
+    let shown = shown.as_deref().unwrap_or(text);
+    let places = known::places(text, &found, block.row, block.index);
+    // A provider may know better what a block says first.
+    block.preview = if block.preview.is_empty() { preview(shown) } else { preview(&mask(&block.preview)) }.into();
+    if let Some(tool) = &mut block.tool {
+        tool.target = if tool.target.ends_with('…') { mask_cut(&tool.target) } else { mask(&tool.target).into_owned() }.into();
+    }
+    block.keywords = keywords::of_block(block, shown);
+    block.marker = match block.kind {
+        BlockKind::ToolUse => marker::parse(content).map(|(marker, _)| marker).or_else(|| marker::find_in_input(text)),
+        _ => marker::parse(content).map(|(marker, _)| marker),
+    };
+    if block.kind == BlockKind::Thinking {
+        return places;
+    }
+    match (block.role, refers) {
+        (Role::ToolUse, Some(refers)) => {
+            block.terms = terms::terms(refers);
+            block.uses = block.terms.len() as u32;
+            if refers.len() < text.len() {
+                let used: rustc_hash::FxHashSet<u32> = block.terms.iter().copied().collect();
+                block.terms.extend(terms::terms(text).into_iter().filter(|term| !used.contains(term)));
+            }
+        }
+        (role, _) => {
+            block.terms = terms::terms(text);
+            block.uses = if matches!(role, Role::Assistant | Role::ToolUse) { block.terms.len() as u32 } else { 0 };
+        }
+    }
+    places
+}
+
+/// Counts what is counted in a text.
+pub fn counts(text: &str) -> Counts {
+    Counts { o200k: o200k(text), ..classes(text) }
+}
+
+/// Counts the classes of characters, everything but the tokens.
+fn classes(text: &str) -> Counts {
+    let bytes = text.as_bytes();
+    let count = |test: fn(u8) -> bool| starts(bytes, |_, byte| test(byte));
+    Counts {
+        o200k: 0,
+        characters: count(|byte| !(0x80..0xc0).contains(&byte)),
+        camels: starts(bytes, |before, byte| before.is_ascii_lowercase() & byte.is_ascii_uppercase()),
+        capitals: count(|byte| byte.is_ascii_uppercase()),
+        punctuation_runs: starts(bytes, |before, byte| !is_punctuation(before) & is_punctuation(byte)),
+        digit_runs: starts(bytes, |before, byte| !before.is_ascii_digit() & byte.is_ascii_digit()),
+        newlines: count(|byte| byte == b'\n'),
+    }
+}
+
+/// As [`u8::is_ascii_punctuation`], without a branch.
+fn is_punctuation(byte: u8) -> bool {
+    let within = |first: u8, last: u8| byte.wrapping_sub(first) <= last - first;
+    within(b'!', b'/') | within(b':', b'@') | within(b'[', b'`') | within(b'{', b'~')
+}
+
+/// How many bytes pass a test together with the byte before them. The compiler makes it many bytes at a time.
+#[inline(always)]
+fn starts(bytes: &[u8], test: impl Fn(u8, u8) -> bool) -> u32 {
+    let Some(first) = bytes.first() else { return 0 };
+    let mut sum = u32::from(test(0, *first));
+    // A byte can hold the sum over this many.
+    for (before, here) in bytes.chunks(255).zip(bytes[1..].chunks(255)) {
+        sum += u32::from(before.iter().zip(here).map(|(before, here)| u8::from(test(*before, *here))).sum::<u8>());
+    }
+    sum
+}
+
+/// The first words of a text, on one line, without control characters.
+pub fn preview(text: &str) -> String {
+    let mut preview = String::new();
+    let mut characters = 0;
+    for word in text.split(|c: char| c.is_whitespace() || c.is_control()).filter(|word| !word.is_empty()) {
+        if characters >= PREVIEW_CHARACTERS {
+            break;
+        }
+        if characters > 0 {
+            preview.push(' ');
+            characters += 1;
+        }
+        for character in word.chars().take(PREVIEW_CHARACTERS.saturating_sub(characters)) {
+            preview.push(character);
+            characters += 1;
+        }
+    }
+    preview
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn classes_of_characters_are_counted() {
+        let counts = classes("aB12,;\né.");
+        assert_eq!((counts.characters, counts.camels, counts.capitals), (9, 1, 1));
+        assert_eq!((counts.digit_runs, counts.punctuation_runs, counts.newlines), (1, 2, 1));
+    }
+
+    #[test]
+    fn punctuation_is_what_ascii_calls_so() {
+        assert!((0..=255).all(|byte: u8| is_punctuation(byte) == byte.is_ascii_punctuation()));
+        assert_eq!(classes(&"a.".repeat(2000)).punctuation_runs, 2000);
+    }
+
+    #[test]
+    fn a_preview_is_one_clean_line() {
+        assert_eq!(preview("  a\n\tb\u{1b}[31mc  "), "a b [31mc");
+        assert_eq!(preview(&"x".repeat(500)).chars().count(), PREVIEW_CHARACTERS);
+    }
+}

@@ -1,0 +1,105 @@
+//! How many tokens a model's window holds.
+
+use crate::engine::ReadSettings;
+use serde::Serialize;
+
+/// Window sizes by the beginning of the model's name, the longest match counts.
+///
+/// 1M from the 4.7 generation on, 200k before and for Haiku, as the client offers it without being asked for more. The 4.6
+/// generation has 1M on request: a session that was billed for more than the table says had it. Sources: Anthropic's overviews of the
+/// models, and for GPT-5 what Codex writes into its sessions (258,400, which is 95 % of the window).
+const WINDOWS: &[(&str, u64)] = &[
+    ("claude-", 200_000),
+    ("claude-opus-4-7", 1_000_000),
+    ("claude-opus-4-8", 1_000_000),
+    ("claude-opus-5", 1_000_000),
+    ("claude-sonnet-5", 1_000_000),
+    ("claude-fable-5", 1_000_000),
+    ("claude-mythos-5", 1_000_000),
+    ("gpt-5", 272_000),
+];
+
+/// The window of a model that no entry fits.
+const UNKNOWN_MODEL: u64 = 200_000;
+/// The next size of windows above 200k.
+const LARGE: u64 = 1_000_000;
+
+/// The size of a window, and how it is known.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct Capacity {
+    /// Tokens.
+    pub tokens: u64,
+    /// How the size is known.
+    pub source: CapacitySource,
+}
+
+/// How the size of a window is known.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum CapacitySource {
+    /// The user said so.
+    Setting,
+    /// The client says so.
+    Client,
+    /// From the model's name.
+    Model,
+    /// The session holds more than the model's usual window, so it has the next larger one.
+    Observed,
+    /// Nothing is known of the model.
+    #[default]
+    Assumed,
+}
+
+/// The window of `model`, given the most tokens that this session ever held, and what its client says of it.
+pub fn capacity(model: &str, peak: u64, said: Option<u64>, settings: &ReadSettings) -> Capacity {
+    if let Some(tokens) = settings.window_tokens {
+        return Capacity { tokens, source: CapacitySource::Setting };
+    }
+    let chosen =
+        settings.model_windows.iter().filter(|(name, _)| model.starts_with(name.as_str())).max_by_key(|(name, _)| name.len());
+    if let Some((_, tokens)) = chosen {
+        return Capacity { tokens: *tokens, source: CapacitySource::Setting };
+    }
+    if let Some(tokens) = said.filter(|tokens| *tokens > 0) {
+        return Capacity { tokens, source: CapacitySource::Client };
+    }
+    let known = WINDOWS.iter().filter(|(name, _)| model.starts_with(name)).max_by_key(|(name, _)| name.len());
+    let (tokens, source) = known.map_or((UNKNOWN_MODEL, CapacitySource::Assumed), |(_, tokens)| (*tokens, CapacitySource::Model));
+    if peak > tokens && peak <= LARGE {
+        return Capacity { tokens: LARGE, source: CapacitySource::Observed };
+    }
+    Capacity { tokens, source }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn check(model: &str, peak: u64, tokens: u64, source: CapacitySource) {
+        assert_eq!(capacity(model, peak, None, &ReadSettings::default()), Capacity { tokens, source }, "{model}");
+    }
+
+    #[test]
+    fn windows_by_model() {
+        check("claude-opus-4-5-20251101", 0, 200_000, CapacitySource::Model);
+        check("gpt-5.2-codex", 0, 272_000, CapacitySource::Model);
+        check("claude-opus-5-5", 0, 1_000_000, CapacitySource::Model);
+        check("qwen3:8b", 0, 200_000, CapacitySource::Assumed);
+    }
+
+    #[test]
+    fn a_session_that_holds_more_has_the_larger_window() {
+        check("claude-sonnet-4-5-20250929", 200_001, 1_000_000, CapacitySource::Observed);
+    }
+
+    #[test]
+    fn settings_win_and_the_longest_name_wins_among_them() {
+        let settings = ReadSettings {
+            model_windows: vec![("claude".to_owned(), 1), ("claude-opus".to_owned(), 2)],
+            ..ReadSettings::default()
+        };
+        assert_eq!(capacity("claude-opus-5", 9, Some(5), &settings).tokens, 2);
+        assert_eq!(capacity("gpt-5", 9, Some(258_400), &settings).source, CapacitySource::Client);
+        assert_eq!(capacity("claude-opus-5", 9, None, &ReadSettings { window_tokens: Some(7), ..settings }).tokens, 7);
+    }
+}

@@ -1,0 +1,231 @@
+//! What a text costs in a family of models.
+
+use crate::model::{Block, BlockKind, Counts, Image};
+
+/// The cost of a text in one family of models, per count, and the overhead of the API. The coefficients were fitted to bills
+/// (`mod.rs` says to which).
+#[derive(Debug)]
+pub(super) struct Family {
+    o200k: f64,
+    character: f64,
+    camel: f64,
+    capital: f64,
+    punctuation_run: f64,
+    digit_run: f64,
+    newline: f64,
+    /// Around a response whose output tokens are known.
+    pub(super) response: f64,
+    /// Around each tool result.
+    tool_result: f64,
+    /// Around the texts of the user in one step.
+    pub(super) user_text: f64,
+    /// Around an attachment.
+    attachment: f64,
+    /// Around a reminder of the plan: it costs less than its text says.
+    plan_reminder: f64,
+    /// Around a reminder that is not in the file, the plan apart.
+    pub(super) hidden_reminder: f64,
+    /// Around the notice of a background task.
+    pub(super) notification: f64,
+    /// Around a tool use, and for each member of its input.
+    tool_use: (f64, f64),
+    /// Thinking by the length of its signature: factor and offset.
+    thinking: (f64, f64),
+}
+
+/// Models up to 4.6.
+pub(super) static OLD: Family = Family {
+    o200k: 0.57,
+    character: 0.064,
+    camel: 0.82,
+    capital: 0.10,
+    punctuation_run: 0.71,
+    digit_run: 0.59,
+    newline: 0.72,
+    response: -18.0,
+    tool_result: 37.0,
+    user_text: 26.0,
+    attachment: 12.0,
+    plan_reminder: -20.0,
+    hidden_reminder: 92.0,
+    notification: 100.0,
+    tool_use: (26.0, 14.0),
+    // Characters of the thinking are 0.75 × (signature − 232), a token is 3.85 of them.
+    thinking: (0.195, -33.0),
+};
+
+/// Models from 4.7 on.
+pub(super) static NEW: Family = Family {
+    o200k: 0.85,
+    character: 0.103,
+    camel: 0.93,
+    capital: 0.50,
+    punctuation_run: 0.71,
+    digit_run: 0.0,
+    newline: 0.25,
+    response: -32.0,
+    tool_result: 42.0,
+    user_text: 34.0,
+    attachment: 20.0,
+    plan_reminder: -25.0,
+    hidden_reminder: 125.0,
+    notification: 145.0,
+    tool_use: (31.0, 16.0),
+    thinking: (0.274, -69.0),
+};
+
+/// OpenAI's models since GPT-4o: the count is exact, and little is added around it.
+pub(super) static O200K: Family = Family {
+    o200k: 1.0,
+    character: 0.0,
+    camel: 0.0,
+    capital: 0.0,
+    punctuation_run: 0.0,
+    digit_run: 0.0,
+    newline: 0.0,
+    response: 0.0,
+    tool_result: 8.0,
+    user_text: 4.0,
+    attachment: 4.0,
+    plan_reminder: 0.0,
+    hidden_reminder: 0.0,
+    notification: 0.0,
+    tool_use: (10.0, 0.0),
+    // Sealed thinking is 900 characters around 6.5 for each token.
+    thinking: (0.154, -138.0),
+};
+
+/// Names of the models up to 4.6; every other Claude model counts as new.
+const OLD_MODELS: &[&str] = &[
+    "claude-3",
+    "claude-opus-4-0",
+    "claude-opus-4-1",
+    "claude-opus-4-2",
+    "claude-opus-4-5",
+    "claude-opus-4-6",
+    "claude-sonnet-4-0",
+    "claude-sonnet-4-2",
+    "claude-sonnet-4-5",
+    "claude-sonnet-4-6",
+    "claude-haiku-4-5",
+];
+
+/// Models that no longer see the thinking of a turn when the next prompt comes.
+pub(super) const FORGETFUL_MODELS: &[&str] =
+    &["claude-3", "claude-sonnet-4-5", "claude-haiku-4-5", "claude-sonnet-4-2", "claude-opus-4-1"];
+
+/// Tokens of an image: one for 750 pixels after scaling the long side to 1568, at most 1600 (Anthropic, "Vision").
+fn image_tokens(image: Image) -> f64 {
+    let (width, height) = (f64::from(image.width), f64::from(image.height));
+    if width * height == 0.0 {
+        return 1600.0;
+    }
+    let scale = (1568.0 / width.max(height)).min(1.0);
+    (width * height * scale * scale / 750.0).min(1600.0)
+}
+
+impl Family {
+    pub(super) fn for_model(model: &str) -> &'static Family {
+        if OLD_MODELS.iter().any(|old| model.starts_with(old)) || !model.starts_with("claude") { &OLD } else { &NEW }
+    }
+
+    fn text(&self, counts: &Counts) -> f64 {
+        self.o200k * f64::from(counts.o200k)
+            + self.character * f64::from(counts.characters)
+            + self.camel * f64::from(counts.camels)
+            + self.capital * f64::from(counts.capitals)
+            + self.punctuation_run * f64::from(counts.punctuation_runs)
+            + self.digit_run * f64::from(counts.digit_runs)
+            + self.newline * f64::from(counts.newlines)
+    }
+
+    /// What a block costs by itself, without what is added once a step.
+    pub(super) fn block(&self, block: &Block) -> f64 {
+        let content = self.text(&block.counts) + block.images.iter().copied().map(image_tokens).sum::<f64>();
+        match block.kind {
+            BlockKind::Thinking | BlockKind::Other if block.signature_bytes > 0 => {
+                (self.thinking.0 * f64::from(block.signature_bytes) + self.thinking.1).max(content.min(8.0))
+            }
+            BlockKind::ToolUse => {
+                let parameters = block.tool.as_ref().map_or(0, |tool| tool.parameters);
+                content + self.tool_use.0 + self.tool_use.1 * f64::from(parameters)
+            }
+            BlockKind::ToolResult => content + self.tool_result,
+            BlockKind::Attachment => {
+                content
+                    + match &*block.label {
+                        "task_reminder" | "todo_reminder" => self.plan_reminder,
+                        _ => self.attachment,
+                    }
+            }
+            _ => content,
+        }
+    }
+}
+
+/// What an [`estimate`] is raised by, so that lists of names and numbers stay below it.
+const CAUTION: f64 = 1.5;
+
+/// Estimates what a text costs in the newest family, rather too high than too low, without a vocabulary; for budgets.
+///
+/// The form was fitted on the steps of real sessions: 1.74 for each piece of a word (a hump of a camelCase name, a run of
+/// capitals), 0.11 for each letter beyond its fourth, 0.70 for a digit, 0.69 for punctuation, 2.10 for a line feed. Letters
+/// outside ASCII count 1.5 each. Names, numbers and paths cost more than the running text of that fit: hence the last factor.
+pub fn estimate(text: &str) -> f64 {
+    let mut cost = 0.0;
+    let mut length = 0u32;
+    let mut before = ' ';
+    for character in text.chars() {
+        let starts_piece = character.is_ascii_alphabetic()
+            && !(before.is_ascii_alphabetic() && (before.is_ascii_uppercase() || !character.is_ascii_uppercase()));
+        if character.is_ascii_alphabetic() {
+            length = if starts_piece { 1 } else { length + 1 };
+            // Capitals are rare in the vocabulary: each pair of them is a token of its own.
+            let capital = !starts_piece && character.is_ascii_uppercase();
+            cost += if starts_piece { 1.74 } else { 0.0 } + if length > 4 { 0.11 } else { 0.0 } + if capital { 0.4 } else { 0.0 };
+        } else {
+            cost += match character {
+                ' ' => 0.0,
+                '\n' => 2.10,
+                '0'..='9' => 0.70,
+                _ if character.is_ascii() => 0.69,
+                _ => 1.5,
+            };
+        }
+        before = character;
+    }
+    cost * CAUTION
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_estimate_is_no_lower_than_the_vocabulary_says() {
+        for text in [
+            "[CONTEXT MANIFEST — 47 blocks, 29k/1M tokens, 3% capacity]",
+            "Read src/new.py (120)",
+            "plain words of prose, nothing else",
+        ] {
+            let counted = f64::from(crate::engine::o200k(text)) * 1.74;
+            assert!(estimate(text) >= counted * 0.95, "{text}: {} of {counted}", estimate(text));
+        }
+    }
+
+    #[test]
+    fn an_image_costs_by_its_pixels() {
+        for (width, height, tokens) in [(512, 512, 349.5), (0, 0, 1600.0), (8000, 8000, 1600.0), (3136, 100, 104.5)] {
+            assert!((image_tokens(Image { width, height }) - tokens).abs() < 1.0, "{width}×{height}");
+        }
+    }
+
+    #[test]
+    fn families_go_by_the_name_of_the_model() {
+        for (model, new) in
+            [("claude-opus-4-5-20251101", false), ("claude-opus-4-7", true), ("claude-sonnet-5", true), ("qwen3:8b", false)]
+        {
+            assert_eq!(std::ptr::eq(Family::for_model(model), &NEW), new, "{model}");
+        }
+    }
+}

@@ -1,0 +1,150 @@
+//! The line that stands where a content was shortened: what it was, how large, and how to get it back.
+//!
+//! `[@recall(412) | archived from 3.2k | Read src/auth.rs | done with auth | 120 lines]`
+//!
+//! It is in-band: the model reads it as part of the content. What it is followed by is what is left of the content.
+
+use crate::engine::report::numbers::amount;
+use crate::model::{BlockNumber, Level, Marker};
+
+/// The tags by which the client knows what it added itself: they stay before the line.
+const CLIENT_TAGS: [&str; 5] =
+    ["<system-reminder>\n", "<local-command-stdout>", "<local-command-stderr>", "<bash-stdout>", "<bash-stderr>"];
+
+/// Characters of what a block is: of [`HINT_CHARACTERS`] at most so many.
+pub const LABEL_CHARACTERS: usize = 24;
+/// Characters of what a block is and of what it held, together; with all of them half of all lines stay under 25 tokens.
+pub const HINT_CHARACTERS: usize = 40;
+/// Characters of the reason.
+const REASON_CHARACTERS: usize = 60;
+
+/// What a line says beside the level; parts that are empty are left out.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Line<'a> {
+    /// The number of the block.
+    pub number: BlockNumber,
+    /// What the original costs, in tokens.
+    pub tokens: f64,
+    /// What the block is: the tool and its target.
+    pub label: &'a str,
+    /// Why it was shortened.
+    pub reason: &'a str,
+    /// What the original holds.
+    pub hint: &'a str,
+}
+
+/// The line for a block at a level. What is left of a content salience what it is; where that is nothing, `label` and `hint` do.
+pub fn line(level: Level, line: &Line<'_>) -> String {
+    let size = amount(line.tokens.max(0.0).round() as u64);
+    let command = if level == Level::Archived { "recall" } else { "expand" };
+    let mut text = format!("[@{command}({}) | {} from {size}", line.number, level.name());
+    for (part, limit) in [(line.label, LABEL_CHARACTERS), (line.reason, REASON_CHARACTERS), (line.hint, HINT_CHARACTERS)] {
+        let part = clean(part, limit);
+        if !part.is_empty() {
+            text.push_str(" | ");
+            text.push_str(&part);
+        }
+    }
+    text.push(']');
+    text
+}
+
+/// The tag of the client that a content begins with; empty if there is none.
+pub fn client_tag(content: &str) -> &'static str {
+    CLIENT_TAGS.into_iter().find(|tag| content.starts_with(tag)).unwrap_or_default()
+}
+
+/// What the line at the beginning of a content says, and what follows it; none where there is no such line.
+///
+/// The line of another block, quoted, is read as well. It counts for a block only if it names the block's own number
+/// ([`crate::engine::outline`]): nobody who writes a text knows which number it will have.
+pub fn parse(content: &str) -> Option<(Marker, &str)> {
+    let content = content.strip_prefix(client_tag(content)).unwrap_or(content);
+    let (first, rest) = content.split_once('\n').unwrap_or((content, ""));
+    let inner = first.strip_prefix("[@")?.strip_suffix(']')?;
+    let mut parts = inner.split(" | ");
+    let (command, number) = parts.next()?.strip_suffix(')')?.split_once('(')?;
+    let number = number.parse().ok().filter(|number| *number > 0)?;
+    let (level, size) = parts.next()?.split_once(" from ")?;
+    let level = Level::from_name(level).filter(|level| *level != Level::Original)?;
+    let tokens = crate::engine::query::selector::amount(size)?;
+    matches!(command, "expand" | "recall").then_some((Marker { number, level, tokens }, rest))
+}
+
+/// The same anywhere in the texts of a tool input, as they are written for people: one `name: text` after the other.
+pub fn find_in_input(readable: &str) -> Option<Marker> {
+    readable.match_indices(": [@").find_map(|(at, _)| parse(&readable[at + 2..])).map(|(marker, _)| marker)
+}
+
+/// A part on one line, without what the grammar needs, cut with `…`, between words where that is no great loss.
+fn clean(text: &str, limit: usize) -> String {
+    let text = crate::engine::mask(text);
+    let mut clean: String = text
+        .split(|c: char| c.is_whitespace() || c.is_control())
+        .filter(|word| !word.is_empty() && *word != "|")
+        .flat_map(|word| [" ", word])
+        .skip(1)
+        .map(|word| word.replace(['[', ']'], ""))
+        .collect();
+    if clean.chars().count() > limit {
+        clean = clean.chars().take(limit - 1).collect();
+        clean.truncate(clean.rfind(' ').filter(|end| end * 2 > limit).unwrap_or(clean.len()));
+        clean.truncate(clean.trim_end().len());
+        clean.push('…');
+    }
+    clean
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_line_is_parsed_back() {
+        for level in [Level::Trimmed, Level::Summarized, Level::Minimal, Level::Archived] {
+            let fields = Line { number: 412, tokens: 3_240.0, label: "Read src/[a].rs", reason: "a | b\n] c", hint: "120 lines" };
+            let written = line(level, &fields);
+            let content = format!("{written}\nrest");
+            let (marker, rest) = parse(&content).unwrap();
+            assert_eq!((marker.number, marker.level, marker.tokens, rest), (412, level, 3_200.0, "rest"), "{written}");
+        }
+    }
+
+    #[test]
+    fn a_line_says_what_it_was_and_how_to_get_it_back() {
+        let fields = Line { number: 7, tokens: 812.0, label: "Bash cargo test", reason: "done", hint: "2 errors" };
+        assert_eq!(line(Level::Archived, &fields), "[@recall(7) | archived from 812 | Bash cargo test | done | 2 errors]");
+        let fields = Line { label: "", hint: "", ..fields };
+        assert_eq!(line(Level::Trimmed, &fields), "[@expand(7) | trimmed from 812 | done]");
+    }
+
+    #[test]
+    fn what_is_no_such_line_is_none() {
+        for text in [
+            "",
+            "[@expand(7)]",
+            "[@expand(7) | original from 3]",
+            "[@drop(7) | trimmed from 3]",
+            "[@expand(0) | trimmed from 3]",
+            "text",
+        ] {
+            assert_eq!(parse(text), None, "{text}");
+        }
+        assert_eq!(find_in_input("path: a\ncontent: [@expand(7) | minimal from 3]\nx\n").map(|marker| marker.number), Some(7));
+    }
+
+    proptest::proptest! {
+        #[test]
+        fn any_part_is_parsed_back(label in "\\PC{0,80}", reason in "[\\PC\n]{0,80}", number in 1u32..9999, tokens in 0f64..2e6) {
+            let written = line(Level::Archived, &Line { number, tokens, label: &label, reason: &reason, hint: &reason });
+            let (marker, rest) = parse(&written).unwrap();
+            proptest::prop_assert_eq!((marker.number, marker.level, rest), (number, Level::Archived, ""));
+        }
+
+        #[test]
+        fn any_text_is_parsed_without_a_panic(text in "\\PC{0,80}") {
+            parse(&text);
+            find_in_input(&text);
+        }
+    }
+}

@@ -1,0 +1,242 @@
+//! Checks: what a script, a git hook or a CI run wants to hold of a session. Each rule is an entry of [`CHECKS`].
+
+use crate::engine::{Analysis, amount, count, plural};
+use crate::model::{BlockNumber, Fault};
+use serde::Serialize;
+
+/// A credential, and where it stands in a file.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Sighting {
+    /// What it is, such as `github-token`.
+    pub kind: &'static str,
+    /// The line of the file, from 1.
+    pub line: u64,
+    /// The block that it stands in; none where that is beside the blocks, or nobody looked.
+    pub block: Option<BlockNumber>,
+}
+
+/// What is asked for: each limit that is set is checked.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct CheckLimits {
+    /// Tokens that the window may hold.
+    pub max_tokens: Option<u64>,
+    /// Share of the window that may be taken, in percent.
+    pub max_percent: Option<f64>,
+    /// Tokens of stale blocks that the window may hold.
+    pub max_stale: Option<u64>,
+    /// Whether credentials are looked for.
+    pub no_secrets: bool,
+    /// Whether damage is looked for.
+    pub no_damage: bool,
+}
+
+impl CheckLimits {
+    /// Whether a rule needs more than the bytes of the file.
+    pub fn needs_reading(&self) -> bool {
+        CHECKS.iter().any(|check| check.name != NO_SECRETS && (check.limit)(self).is_some())
+    }
+}
+
+/// What is looked at. Without a reading only the rules that need none find something.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Checked<'a> {
+    /// The session.
+    pub reading: Option<&'a Analysis>,
+    /// The credentials in its file, in its order.
+    pub secrets: &'a [Sighting],
+}
+
+/// Something that does not hold.
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+pub struct Violation {
+    /// The rule, by its option.
+    pub rule: &'static str,
+    /// What is wrong, in words.
+    pub message: String,
+    /// What was measured.
+    pub measured: f64,
+    /// What it may be at most.
+    pub limit: f64,
+    /// The line of the file, from 1, where it is about one.
+    pub line: Option<u64>,
+    /// The block, where it is about one.
+    pub block: Option<BlockNumber>,
+    /// The command that helps, without the name of the session; empty where there is none.
+    pub hint: String,
+}
+
+/// A rule.
+pub struct Check {
+    /// Its name: the option that asks for it.
+    pub name: &'static str,
+    /// What may be measured at most; none where nobody asks.
+    pub limit: fn(&CheckLimits) -> Option<f64>,
+    /// What does not hold, but for the name of the rule and the limit.
+    look: fn(&Checked<'_>, f64) -> Vec<Violation>,
+}
+
+const NO_SECRETS: &str = "no-secrets";
+
+/// Every rule, in the order in which findings are told.
+pub static CHECKS: &[Check] = &[
+    Check {
+        name: "max-tokens",
+        limit: |limits| limits.max_tokens.map(|tokens| tokens as f64),
+        look: |subject, limit| {
+            let Some(reading) = subject.reading else { return Vec::new() };
+            let tokens = reading.price.total;
+            let budget = amount(limit as u64);
+            over(
+                tokens.value,
+                limit,
+                || format!("the window holds {} tokens; {budget} are allowed", count(tokens.round())),
+                || format!("aperture compress --budget {budget}"),
+            )
+        },
+    },
+    Check {
+        name: "max-percent",
+        limit: |limits| limits.max_percent,
+        look: |subject, limit| {
+            let Some(reading) = subject.reading else { return Vec::new() };
+            let percent = reading.percent();
+            over(
+                percent,
+                limit,
+                || format!("the window is {percent:.0} % full; {limit:.0} % are allowed"),
+                || format!("aperture compress --budget {limit:.0}%"),
+            )
+        },
+    },
+    Check {
+        name: "max-stale",
+        limit: |limits| limits.max_stale.map(|tokens| tokens as f64),
+        look: |subject, limit| {
+            let Some(reading) = subject.reading else { return Vec::new() };
+            let (blocks, tokens) = reading.stale_total();
+            let (held, most) = (amount(tokens.round()), amount(limit as u64));
+            over(
+                tokens.value,
+                limit,
+                || format!("{blocks} stale blocks hold {held} tokens; {most} are allowed"),
+                || "aperture compress --stale".to_owned(),
+            )
+        },
+    },
+    Check {
+        name: NO_SECRETS,
+        limit: |limits| limits.no_secrets.then_some(0.0),
+        look: |subject, _| {
+            let found = |sighting: &Sighting| Violation {
+                message: format!("a credential: {}", sighting.kind),
+                measured: 1.0,
+                line: Some(sighting.line),
+                block: sighting.block,
+                hint: match sighting.block {
+                    Some(block) => format!("aperture redact {block}"),
+                    None => "aperture redact --all".to_owned(),
+                },
+                ..Violation::default()
+            };
+            subject.secrets.iter().map(found).collect()
+        },
+    },
+    Check {
+        name: "no-damage",
+        limit: |limits| limits.no_damage.then_some(0.0),
+        look: |subject, _| {
+            let Some(reading) = subject.reading else { return Vec::new() };
+            let found = |(fault, count): (&Fault, &u32)| Violation {
+                message: format!("{} cannot be read: {}", plural(count, "row"), broken(*fault).unwrap_or_default()),
+                measured: f64::from(*count),
+                hint: "aperture status".to_owned(),
+                ..Violation::default()
+            };
+            reading.session.damage.iter().filter(|(fault, count)| **count > 0 && broken(**fault).is_some()).map(found).collect()
+        },
+    },
+];
+
+/// What is wrong with a row that cannot be read; none for one that only stands apart from others, as clients leave some.
+fn broken(fault: Fault) -> Option<&'static str> {
+    match fault {
+        Fault::NotJson => Some("not JSON"),
+        Fault::NotAnObject => Some("no object"),
+        Fault::Glued => Some("several on one line"),
+        Fault::HalfWritten => Some("half written"),
+        Fault::DuplicateId | Fault::DanglingParent | Fault::OrphanResult | Fault::UnansweredUse | Fault::MissingParentSession => {
+            None
+        }
+    }
+}
+
+fn over(measured: f64, limit: f64, message: impl Fn() -> String, hint: impl Fn() -> String) -> Vec<Violation> {
+    if measured <= limit {
+        return Vec::new();
+    }
+    vec![Violation { message: message(), measured, hint: hint(), ..Violation::default() }]
+}
+
+/// What does not hold of a session, rule by rule.
+pub fn violations(subject: &Checked<'_>, limits: &CheckLimits) -> Vec<Violation> {
+    let asked = CHECKS.iter().filter_map(|check| Some((check, (check.limit)(limits)?)));
+    let found = |(check, limit): (&'static Check, f64)| {
+        let found = (check.look)(subject, limit).into_iter();
+        found.map(move |violation| Violation { rule: check.name, limit, ..violation })
+    };
+    asked.flat_map(found).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::model::{Basis, Block, BlockKind, Role, State, TokenCount};
+
+    /// A session with something wrong by every rule.
+    fn bad() -> Analysis {
+        let mut reading = Analysis::default();
+        let tokens = |value| TokenCount { value, basis: Basis::Measured };
+        reading.price.total = crate::engine::cost::tokens::Tokens(tokens(900.0));
+        reading.capacity.tokens = 1000;
+        reading.session.damage.insert(Fault::NotJson, 2);
+        let new = Block::new(BlockKind::ToolResult, Role::ToolResult);
+        let block = Block { number: 1, state: State::Stale, tokens: tokens(300.0), ..new };
+        reading.session.blocks.push(block);
+        reading.window.blocks.push(1);
+        reading
+    }
+
+    fn limits(tokens: u64, percent: f64, stale: u64) -> CheckLimits {
+        CheckLimits {
+            max_tokens: Some(tokens),
+            max_percent: Some(percent),
+            max_stale: Some(stale),
+            no_secrets: true,
+            no_damage: true,
+        }
+    }
+
+    #[test]
+    fn every_rule_finds_what_it_is_for_and_only_when_asked() {
+        let (reading, secrets) = (bad(), [Sighting { kind: "aws-key", line: 3, block: None }]);
+        let subject = Checked { reading: Some(&reading), secrets: &secrets };
+        let rules = |limits| violations(&subject, &limits).iter().map(|found| found.rule).collect::<Vec<_>>();
+        assert_eq!(rules(CheckLimits::default()), [""; 0]);
+        assert_eq!(rules(limits(899, 89.0, 299)), CHECKS.iter().map(|check| check.name).collect::<Vec<_>>());
+        // What is at its limit is within it.
+        assert_eq!(rules(limits(900, 90.0, 300)), ["no-secrets", "no-damage"]);
+        let good = Analysis::default();
+        let subject = Checked { reading: Some(&good), secrets: &[] };
+        assert!(violations(&subject, &limits(0, 0.0, 0)).is_empty());
+    }
+
+    #[test]
+    fn only_credentials_are_found_without_a_reading() {
+        let secrets = [Sighting { kind: "aws-key", line: 3, block: Some(7) }];
+        let found = violations(&Checked { reading: None, secrets: &secrets }, &limits(0, 0.0, 0));
+        let found: Vec<_> = found.iter().map(|found| (found.rule, found.line, found.block, &*found.hint)).collect();
+        assert_eq!(found, [("no-secrets", Some(3), Some(7), "aperture redact 7")]);
+        assert!(!CheckLimits { no_secrets: true, ..CheckLimits::default() }.needs_reading());
+        assert!(limits(1, 1.0, 1).needs_reading());
+    }
+}

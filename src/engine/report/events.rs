@@ -1,0 +1,512 @@
+//! What happened to a session between two readings of it.
+
+use crate::engine::{Analysis, Suggestion, entry, mask};
+use crate::model::{
+    Block, BlockKind, BlockNumber, History, Key, Level, Operation, OperationId, OperationKind, Pin, Role, State, TokenCount, Zone,
+};
+use serde::Serialize;
+use std::collections::BTreeSet;
+
+/// Something that happened to a session.
+#[derive(Clone, Debug, Serialize)]
+#[serde(tag = "event", rename_all = "snake_case")]
+pub enum ActivityEvent {
+    /// A session is watched from now on.
+    SessionOpened(Opened),
+    /// Another conversation stands in the file: nothing of the one before is left.
+    SessionReplaced(Opened),
+    /// The file cannot be read, or is not there.
+    SessionUnavailable {
+        /// Why.
+        reason: String,
+    },
+    /// Another session of the project was written to.
+    SessionUpdated(OtherSession),
+    /// A prompt opened a turn.
+    TurnStarted {
+        /// Its number, from 1.
+        turn: usize,
+        /// Its first words.
+        prompt: String,
+    },
+    /// Blocks came, went or changed.
+    BlocksUpdated {
+        /// The blocks, in file order.
+        blocks: Vec<BlockUpdate>,
+        /// How many blocks at the end of the file are not there any more.
+        removed: usize,
+    },
+    /// The window holds more, or less, or its size is another.
+    TokenCountChanged {
+        /// What it held before.
+        before: TokenCount,
+        /// What it holds now.
+        tokens: TokenCount,
+        /// Tokens that it can hold.
+        capacity: u64,
+        /// How full it is, in percent.
+        percent: f64,
+        /// Tokens that are still free.
+        remaining: u64,
+    },
+    /// The user pinned or selected blocks, or let them go.
+    SelectionChanged(SelectionChange),
+    /// aperture did something to the session, by whoever's command.
+    CommandExecuted(Executed),
+    /// Other commands are suggested than before.
+    SuggestionsChanged {
+        /// What is suggested now, the most pressing first.
+        suggestions: Vec<Suggestion>,
+    },
+    /// The rules would have acted, and could not.
+    PolicyRefused {
+        /// Why not.
+        reason: String,
+    },
+}
+
+/// A session at the moment from which on it is watched.
+#[derive(Clone, Debug, Serialize)]
+pub struct Opened {
+    /// The title, or the first prompt.
+    pub title: String,
+    /// The model of the last response.
+    pub model: String,
+    /// Blocks of the file.
+    pub blocks: usize,
+    /// Turns.
+    pub turns: usize,
+    /// What the window holds.
+    pub tokens: TokenCount,
+    /// Tokens that it can hold.
+    pub capacity: u64,
+    /// How full it is, in percent.
+    pub percent: f64,
+}
+
+/// A session of the project beside the one that is watched.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct OtherSession {
+    /// Its id.
+    pub id: String,
+    /// The title, or the first prompt.
+    pub title: String,
+    /// Tokens of its window when the model last answered.
+    pub tokens: u64,
+    /// How full its window is, in percent.
+    pub percent: f64,
+    /// When its file last changed, in milliseconds since 1970, UTC.
+    pub modified: i64,
+}
+
+/// What happened to a block.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Update {
+    /// It came.
+    Added,
+    /// It is shorter.
+    Shortened,
+    /// More of it stands there again.
+    Expanded,
+    /// It stands there with another content.
+    Rewritten,
+    /// It left the window.
+    Evicted,
+    /// It is in the window again.
+    Returned,
+    /// It went stale.
+    WentStale,
+    /// It was stale and is in use.
+    Revived,
+    /// Its state is another one: it grew older, or was used.
+    Aged,
+}
+
+/// A block to which something happened, as it is now.
+#[derive(Clone, Debug, Serialize)]
+pub struct BlockUpdate {
+    /// Its number.
+    pub number: BlockNumber,
+    /// What happened.
+    pub update: Update,
+    /// Who speaks.
+    pub role: Role,
+    /// What it is made of.
+    pub kind: BlockKind,
+    /// What it is, in a few words.
+    pub label: String,
+    /// What it costs.
+    pub tokens: TokenCount,
+    /// Where it stands.
+    pub zone: Zone,
+    /// Where in its life it is.
+    pub state: State,
+    /// Where in its life it was; none for one that came.
+    pub state_before: Option<State>,
+    /// How much of it is left.
+    pub level: Level,
+    /// Why it is stale, if it is.
+    pub reason: Option<String>,
+}
+
+/// Blocks that the user pinned or selected, or let go.
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+pub struct SelectionChange {
+    /// Pinned since, or at another place.
+    pub pinned: Vec<BlockNumber>,
+    /// No longer pinned.
+    pub unpinned: Vec<BlockNumber>,
+    /// Selected since.
+    pub focused: Vec<BlockNumber>,
+    /// No longer selected.
+    pub unfocused: Vec<BlockNumber>,
+}
+
+/// An operation, in short.
+#[derive(Clone, Debug, Serialize)]
+pub struct Executed {
+    /// Its number in the log.
+    pub operation: OperationId,
+    /// What it is.
+    pub kind: OperationKind,
+    /// The command as it was given.
+    pub command: String,
+    /// Who gave it.
+    pub actor: &'static str,
+    /// When, in milliseconds since 1970, UTC.
+    pub executed: i64,
+    /// How many blocks it changed or marked.
+    pub blocks: usize,
+    /// Tokens of the window before.
+    pub tokens_before: f64,
+    /// Tokens of the window after.
+    pub tokens_after: f64,
+}
+
+impl Executed {
+    /// An operation, in short. What looks like a credential in the command is masked.
+    pub fn from_operation(operation: &Operation) -> Executed {
+        let changed = operation.edits.iter().filter(|edit| edit.change.is_some()).count();
+        Executed {
+            operation: operation.id,
+            kind: operation.kind,
+            command: mask(&operation.command).into_owned(),
+            actor: operation.actor.name(),
+            executed: operation.time,
+            blocks: changed + operation.marks.len(),
+            tokens_before: operation.tokens_before,
+            tokens_after: operation.tokens_after,
+        }
+    }
+}
+
+/// What is remembered of a reading, to hold the next one against it.
+#[derive(Clone, Debug, Default)]
+pub struct Seen {
+    blocks: Vec<SeenBlock>,
+    turns: usize,
+    tokens: Option<TokenCount>,
+    capacity: u64,
+    operation: OperationId,
+    suggested: Vec<String>,
+}
+
+/// A block as it was.
+#[derive(Clone, Copy, Debug)]
+struct SeenBlock {
+    row: Option<Key>,
+    index: u32,
+    hash: Key,
+    level: Level,
+    state: State,
+    pin: Option<Pin>,
+    focused: bool,
+}
+
+impl SeenBlock {
+    fn new(block: &Block, reading: &Analysis) -> SeenBlock {
+        SeenBlock {
+            row: reading.session.rows[block.row as usize].id,
+            index: block.index,
+            hash: block.hash,
+            level: block.level,
+            state: block.state,
+            pin: block.pin,
+            focused: block.focused,
+        }
+    }
+
+    /// Whether it is the same block, whatever became of it. One of a row without an identity is told by its content.
+    fn is_same(&self, now: &SeenBlock) -> bool {
+        (self.row, self.index) == (now.row, now.index) && (self.row.is_some() || self.hash == now.hash)
+    }
+}
+
+impl Seen {
+    /// What is to be remembered of a reading.
+    pub fn from_analysis(reading: &Analysis, history: &History, suggestions: &[Suggestion]) -> Seen {
+        Seen {
+            blocks: reading.session.blocks.iter().map(|block| SeenBlock::new(block, reading)).collect(),
+            turns: reading.turns.len(),
+            tokens: Some(reading.price.total.0),
+            capacity: reading.capacity.tokens,
+            operation: history.last(),
+            suggested: suggestions.iter().map(|suggestion| suggestion.command.clone()).collect(),
+        }
+    }
+
+    /// What happened until a later reading of the same file, in the order in which it is told.
+    pub fn until(&self, reading: &Analysis, history: &History, suggestions: &[Suggestion], title: &str) -> Vec<ActivityEvent> {
+        let now: Vec<SeenBlock> = reading.session.blocks.iter().map(|block| SeenBlock::new(block, reading)).collect();
+        let same = self.blocks.iter().zip(&now).take_while(|(before, now)| before.is_same(now)).count();
+        if same == 0 && !self.blocks.is_empty() {
+            return vec![ActivityEvent::SessionReplaced(opened(reading, title))];
+        }
+        let mut happenings = Vec::new();
+        let executed = history.operations.iter().filter(|operation| operation.id > self.operation);
+        happenings.extend(executed.map(|operation| ActivityEvent::CommandExecuted(Executed::from_operation(operation))));
+        let turns = reading.turns.iter().enumerate().skip(self.turns);
+        happenings.extend(
+            turns.map(|(place, turn)| ActivityEvent::TurnStarted { turn: place + 1, prompt: mask(&turn.prompt).into_owned() }),
+        );
+        let blocks: Vec<BlockUpdate> = now
+            .iter()
+            .zip(&reading.session.blocks)
+            .enumerate()
+            .filter_map(|(place, (now, block))| {
+                let before = self.blocks[..same].get(place);
+                Some(updated(block, before.map(|before| before.state), update(before, now)?))
+            })
+            .collect();
+        let removed = self.blocks.len() - same;
+        if !blocks.is_empty() || removed > 0 {
+            happenings.push(ActivityEvent::BlocksUpdated { blocks, removed });
+        }
+        let selection = self.selection(&now, same);
+        if selection != SelectionChange::default() {
+            happenings.push(ActivityEvent::SelectionChanged(selection));
+        }
+        let (tokens, capacity) = (reading.price.total.0, reading.capacity.tokens);
+        if let Some(before) = self.tokens
+            && (before.round(), self.capacity) != (tokens.round(), capacity)
+        {
+            let (percent, remaining) = (reading.percent(), reading.remaining());
+            happenings.push(ActivityEvent::TokenCountChanged { before, tokens, capacity, percent, remaining });
+        }
+        if !suggestions.iter().map(|suggestion| &suggestion.command).eq(&self.suggested) {
+            happenings.push(ActivityEvent::SuggestionsChanged { suggestions: suggestions.to_vec() });
+        }
+        happenings
+    }
+
+    fn selection(&self, now: &[SeenBlock], same: usize) -> SelectionChange {
+        let marked = |blocks: &[SeenBlock], test: &dyn Fn(&SeenBlock) -> bool| -> BTreeSet<BlockNumber> {
+            (1..).zip(blocks).filter(|(_, block)| test(block)).map(|(number, _)| number).collect()
+        };
+        let before = &self.blocks[..same];
+        let less = |a: BTreeSet<BlockNumber>, b: &BTreeSet<BlockNumber>| a.difference(b).copied().collect();
+        let (pinned, was_pinned) = (marked(now, &|block| block.pin.is_some()), marked(before, &|block| block.pin.is_some()));
+        let (focused, was_focused) = (marked(now, &|block| block.focused), marked(before, &|block| block.focused));
+        let moved = |number: &BlockNumber| {
+            let place = *number as usize - 1;
+            before.get(place).is_none_or(|before| before.pin != now[place].pin)
+        };
+        SelectionChange {
+            unpinned: less(was_pinned, &pinned),
+            pinned: pinned.into_iter().filter(moved).collect(),
+            unfocused: less(was_focused.clone(), &focused),
+            focused: less(focused, &was_focused),
+        }
+    }
+}
+
+/// A session at the moment from which on it is watched.
+pub fn opened(reading: &Analysis, title: &str) -> Opened {
+    Opened {
+        title: title.to_owned(),
+        model: reading.model.clone(),
+        blocks: reading.session.blocks.len(),
+        turns: reading.turns.len(),
+        tokens: reading.price.total.0,
+        capacity: reading.capacity.tokens,
+        percent: reading.percent(),
+    }
+}
+
+/// What happened to a block: the first of these that holds.
+fn update(before: Option<&SeenBlock>, now: &SeenBlock) -> Option<Update> {
+    let Some(before) = before else { return Some(Update::Added) };
+    Some(match (before.state, now.state) {
+        _ if now.level > before.level => Update::Shortened,
+        _ if now.level < before.level => Update::Expanded,
+        _ if now.hash != before.hash => Update::Rewritten,
+        (was, is) if was == is => return None,
+        (_, State::Evicted) => Update::Evicted,
+        (State::Evicted, _) => Update::Returned,
+        (_, State::Stale) => Update::WentStale,
+        (State::Stale, _) => Update::Revived,
+        _ => Update::Aged,
+    })
+}
+
+fn updated(block: &Block, state_before: Option<State>, update: Update) -> BlockUpdate {
+    let entry = entry(block);
+    BlockUpdate {
+        number: block.number,
+        update,
+        role: block.role,
+        kind: block.kind,
+        label: entry.label,
+        tokens: block.tokens,
+        zone: block.position.zone,
+        state: block.state,
+        state_before,
+        level: block.level,
+        reason: entry.reason,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::model::{OperationState, Row, RowKind, Session, Turn, Window};
+
+    /// A reading of blocks, each in a row of its own with this identity.
+    fn reading(rows: &[u128]) -> Analysis {
+        let mut session = Session::default();
+        for (place, id) in rows.iter().enumerate() {
+            session.rows.push(Row { id: Some(Key(*id)), ..Row::new(RowKind::User) });
+            let mut block = Block::new(BlockKind::ToolResult, Role::ToolResult);
+            (block.number, block.row, block.hash) = (place as u32 + 1, place as u32, Key(*id));
+            session.blocks.push(block);
+        }
+        let window = Window { blocks: (1..=rows.len() as u32).collect(), ..Window::default() };
+        Analysis { session, window, ..Analysis::default() }
+    }
+
+    fn history(commands: &[&str]) -> History {
+        let operation = |(command, id): (&&str, OperationId)| Operation {
+            id,
+            kind: OperationKind::Change,
+            state: OperationState::Committed,
+            time: 0,
+            command: (*command).to_owned(),
+            actor: crate::model::Actor::User,
+            inverts: None,
+            edits: Vec::new(),
+            marks: Vec::new(),
+            tokens_before: 9.0,
+            tokens_after: 5.0,
+            last_row: None,
+            after_bytes: None,
+            after_hash: None,
+            delta: None,
+            point: None,
+        };
+        History { operations: commands.iter().zip(1..).map(operation).collect(), ..History::default() }
+    }
+
+    /// What happens from one reading to the next, each event as one short line.
+    fn between(before: &Analysis, after: &Analysis) -> Vec<String> {
+        let none = History::default();
+        lines(&Seen::from_analysis(before, &none, &[]).until(after, &none, &[], "title"))
+    }
+
+    fn lines(happenings: &[ActivityEvent]) -> Vec<String> {
+        let line = |happening: &ActivityEvent| match happening {
+            ActivityEvent::BlocksUpdated { blocks, removed } => {
+                let updates = blocks.iter().map(|block| format!("{:?} {}", block.update, block.number));
+                let removed = (*removed > 0).then(|| format!("removed {removed}"));
+                updates.chain(removed).collect::<Vec<_>>().join(", ")
+            }
+            ActivityEvent::SelectionChanged(change) => format!("{change:?}").replace("SelectionChange", ""),
+            ActivityEvent::TokenCountChanged { before, tokens, capacity, .. } => {
+                format!("{} → {} of {capacity}", before.round(), tokens.round())
+            }
+            ActivityEvent::CommandExecuted(executed) => format!("{} {}", executed.operation, executed.command),
+            ActivityEvent::TurnStarted { turn, prompt } => format!("turn {turn}: {prompt}"),
+            ActivityEvent::SessionReplaced(opened) => format!("replaced by {} blocks", opened.blocks),
+            other => format!("{other:?}"),
+        };
+        happenings.iter().map(line).collect()
+    }
+
+    #[test]
+    fn nothing_happens_to_what_stays() {
+        assert_eq!(between(&reading(&[]), &reading(&[])), [""; 0]);
+        assert_eq!(between(&reading(&[1, 2]), &reading(&[1, 2])), [""; 0]);
+    }
+
+    #[test]
+    fn rows_come_and_go() {
+        let check = |before: &[u128], after: &[u128], expected: &[&str]| {
+            assert_eq!(between(&reading(before), &reading(after)), expected, "{before:?} {after:?}");
+        };
+        check(&[], &[1], &["Added 1"]);
+        check(&[1], &[1, 2, 3], &["Added 2, Added 3"]);
+        check(&[1, 2, 3], &[1], &["removed 2"]);
+        check(&[1, 2, 3], &[1, 4], &["Added 2, removed 2"]);
+        check(&[1, 2], &[3, 4, 5], &["replaced by 3 blocks"]);
+        check(&[1, 2], &[], &["replaced by 0 blocks"]);
+    }
+
+    #[test]
+    fn each_change_of_a_block_has_its_word() {
+        let check = |before: &dyn Fn(&mut Block), after: &dyn Fn(&mut Block), expected: &[&str]| {
+            let (mut old, mut new) = (reading(&[1, 2]), reading(&[1, 2]));
+            before(&mut old.session.blocks[1]);
+            after(&mut new.session.blocks[1]);
+            assert_eq!(between(&old, &new), expected);
+        };
+        let state = |state: State| move |block: &mut Block| block.state = state;
+        let level = |level: Level| move |block: &mut Block| (block.level, block.hash) = (level, Key(level as u128 + 9));
+        check(&state(State::Fresh), &state(State::Active), &["Aged 2"]);
+        check(&state(State::Active), &state(State::Stale), &["WentStale 2"]);
+        check(&state(State::Stale), &state(State::Referenced), &["Revived 2"]);
+        check(&state(State::Stale), &state(State::Evicted), &["Evicted 2"]);
+        check(&state(State::Evicted), &state(State::Stale), &["Returned 2"]);
+        check(&level(Level::Original), &level(Level::Minimal), &["Shortened 2"]);
+        check(&level(Level::Archived), &level(Level::Trimmed), &["Expanded 2"]);
+        check(&|_| (), &|block| block.hash = Key(77), &["Rewritten 2"]);
+        let pinned = |pin: Pin| move |block: &mut Block| block.pin = Some(pin);
+        let selection = |change: &str| format!(" {{ {change} }}");
+        let all = |change: [&str; 4]| {
+            let names = ["pinned", "unpinned", "focused", "unfocused"];
+            let fields: Vec<String> = names.iter().zip(change).map(|(name, value)| format!("{name}: [{value}]")).collect();
+            selection(&fields.join(", "))
+        };
+        check(&|_| (), &pinned(Pin::Here), &[&all(["2", "", "", ""])]);
+        check(&pinned(Pin::Here), &pinned(Pin::Top), &[&all(["2", "", "", ""])]);
+        check(&pinned(Pin::Here), &|block| block.focused = true, &[&all(["", "2", "2", ""])]);
+        check(&|block| block.focused = true, &|_| (), &[&all(["", "", "", "2"])]);
+    }
+
+    #[test]
+    fn what_else_happens_is_told() {
+        let (mut before, mut after) = (reading(&[1]), reading(&[1]));
+        before.price.total.0 = TokenCount::measured(100);
+        after.price.total.0 = TokenCount::measured(140);
+        (before.capacity.tokens, after.capacity.tokens) = (1000, 1000);
+        after.turns.push(Turn { prompt: "password=hunter2hunter2".to_owned(), ..Turn::default() });
+        let suggestion = Suggestion {
+            kind: crate::engine::SuggestionKind::Compress,
+            command: "aperture compress --stale".to_owned(),
+            why: String::new(),
+            saved_tokens: 0.0,
+            pays_back_turns: None,
+            price: None,
+            estimated: true,
+        };
+        let seen = Seen::from_analysis(&before, &history(&["pin 1"]), &[]);
+        let log = history(&["pin 1", "create password=hunter2hunter2"]);
+        let told = seen.until(&after, &log, std::slice::from_ref(&suggestion), "");
+        assert_eq!(
+            lines(&told[..3]),
+            ["2 create password=[secret:password]", "turn 1: password=[secret:password]", "100 → 140 of 1000"]
+        );
+        assert!(matches!(&told[3..], [ActivityEvent::SuggestionsChanged { suggestions }] if suggestions.len() == 1));
+        let seen = Seen::from_analysis(&after, &log, std::slice::from_ref(&suggestion));
+        assert!(seen.until(&after, &log, &[suggestion], "").is_empty());
+    }
+}

@@ -1,0 +1,246 @@
+//! Explanations: why a block is in the state that it is in, what refers to it, and what each level would keep.
+
+use crate::engine::analysis::never_stale::{is_never_stale, is_said};
+use crate::engine::analysis::references::{Referrer, referrers};
+use crate::engine::analysis::staleness_limits::StalenessLimit;
+use crate::engine::analysis::states::{ACTIVE_STEPS, FRESH_STEPS, Facts, HOT, lifecycle};
+use crate::engine::content::terms::spelled;
+use crate::engine::cost::tokens::estimate;
+use crate::engine::strategy::{Context, Need, Subject};
+use crate::engine::{Analysis, label, plural};
+use crate::model::{Block, BlockNumber, Level, Role, State};
+use rustc_hash::FxHashSet;
+use serde::Serialize;
+
+/// Names of a reference that are listed.
+const NAMES: usize = 4;
+
+/// Why a block is what it is.
+#[derive(Clone, Debug, Serialize)]
+pub struct Explanation {
+    /// Where in its life it is.
+    pub state: State,
+    /// The rule of the lifecycle that made it so; `arrived` where none did yet.
+    pub rule: &'static str,
+    /// What that rule asks for.
+    pub when: &'static str,
+    /// The rules that led there, in order.
+    pub path: Vec<&'static str>,
+    /// Why that rule holds here, in words.
+    pub because: Vec<String>,
+    /// How hot the block is and why, in words.
+    pub heat: String,
+    /// The later blocks of the agent that came back to it, the surest first.
+    pub referred: Vec<Referred>,
+    /// Turns without a reference until it goes stale, about; 0 when it is, none when it never does.
+    pub turns_left: Option<u32>,
+}
+
+/// A later block of the agent that came back to a block.
+#[derive(Clone, Debug, Serialize)]
+pub struct Referred {
+    /// Which.
+    pub number: BlockNumber,
+    /// What it is.
+    pub label: String,
+    /// The response of the model that it belongs to.
+    pub step: u32,
+    /// How many responses ago that is.
+    pub steps_ago: u32,
+    /// How surely it refers to the block: 0.33 just does, 1 and more is certain.
+    pub weight: f32,
+    /// The names and lines that both hold, the rarest first.
+    pub names: Vec<String>,
+}
+
+/// What is left of a block at a level.
+#[derive(Clone, Debug, Serialize)]
+pub struct LevelKept {
+    /// The level.
+    pub level: Level,
+    /// The preset that chose it; none for the level alone.
+    pub preset: Option<&'static str>,
+    /// What it would cost, in tokens, about.
+    pub tokens: f64,
+    /// What would stand there; none where all of it would stay.
+    pub content: Option<String>,
+    /// Why all of it would stay, if so.
+    pub why: Option<&'static str>,
+}
+
+/// Explains a block. `content` is what the model sees of it, as people read it.
+pub fn explain(reading: &Analysis, block: &Block, content: &str) -> Explanation {
+    let path = lifecycle(reading, block);
+    let last = path.last();
+    let mut found = referrers(&reading.session, block.number);
+    found.sort_by(|a, b| b.weight.total_cmp(&a.weight).then(b.number.cmp(&a.number)));
+    // Before it is taken to pieces: a part of a credential has no shape any more.
+    let content = reading.known.mask(content);
+    let spelled = spelled(&content);
+    let referred = |referrer: Referrer| {
+        let by = reading.block(referrer.number)?;
+        let names = referrer.terms.iter().filter_map(|term| spelled.get(term));
+        Some(Referred {
+            number: referrer.number,
+            label: label(by),
+            step: by.position.step,
+            steps_ago: reading.steps.saturating_sub(by.position.step),
+            weight: referrer.weight,
+            names: names.take(NAMES).map(|name| (*name).to_owned()).collect(),
+        })
+    };
+    Explanation {
+        state: block.state,
+        rule: last.map_or("arrived", |rule| rule.name),
+        when: last.map_or("it is of the last two responses", |rule| rule.when),
+        path: path.iter().map(|rule| rule.name).collect(),
+        because: because(reading, block),
+        heat: heat(reading, block),
+        referred: found.into_iter().filter_map(referred).collect(),
+        turns_left: block.usefulness.turns_left,
+    }
+}
+
+fn ago(now: u32, then: u32) -> String {
+    match now.saturating_sub(then) {
+        0 => "just now".to_owned(),
+        steps => format!("{} ago", plural(steps, "step")),
+    }
+}
+
+/// Why the state is what it is, in words, the deciding fact first.
+fn because(reading: &Analysis, block: &Block) -> Vec<String> {
+    let facts = Facts::from_block(block, reading.steps, &reading.stale_policy);
+    let limit = reading.stale_policy.limit_for(block);
+    let usefulness = &block.usefulness;
+    let age = reading.steps.saturating_sub(block.position.step);
+    let mut because = Vec::new();
+    match block.state {
+        State::Fresh => because.push(format!("{} old: fresh for the first {FRESH_STEPS}", plural(age, "step"))),
+        State::Compressed => because.push(format!("it was shortened to {}", block.level.name())),
+        State::Archived => because.push("its content is in cold storage, a line stands for it".to_owned()),
+        State::Evicted => because.push("the client does not send it any more".to_owned()),
+        State::Stale if facts.superseded => {}
+        State::Stale => because.extend(limit.map(|limit| unused(block, limit))),
+        State::Referenced => {
+            because.push(format!("the last time {}", ago(reading.steps, usefulness.last_step.unwrap_or_default())));
+        }
+        State::Active if limit.is_none() => {
+            because.push(match () {
+                () if is_never_stale(reading, block) => "instructions stay as they are while they are in force".to_owned(),
+                () if is_said(block) => "what the user said stays as it is".to_owned(),
+                () => format!("{} does not go stale", block.kind.name().replace('_', " ")),
+            });
+        }
+        State::Active if !facts.settled => {
+            because.push(format!("{} old: too early to judge before {}", plural(age, "step"), ACTIVE_STEPS + 1));
+        }
+        State::Active => because.push("nobody came back to it yet, and not long enough to be stale".to_owned()),
+    }
+    because.extend(usefulness.reasons.iter().map(|(reason, by)| {
+        let what = reading.block(*by).map(label).unwrap_or_default();
+        let note = if reason.supersedes() { "" } else { "; what it said may still be needed" };
+        format!("{} in #{by} {what}{note}", reason.reason())
+    }));
+    because
+}
+
+fn unused(block: &Block, limit: StalenessLimit) -> String {
+    let (turns, steps) = (block.usefulness.stale_turns, block.usefulness.stale_steps);
+    format!(
+        "unused for {} and {}; stale from {} or {} on",
+        plural(turns, "turn"),
+        plural(steps, "step"),
+        limit.turns,
+        limit.steps
+    )
+}
+
+fn heat(reading: &Analysis, block: &Block) -> String {
+    let usefulness = &block.usefulness;
+    let word = match usefulness.heat {
+        heat if heat >= 0.8 => "hot",
+        heat if heat >= HOT => "warm",
+        _ => "cold",
+    };
+    let uses = match (usefulness.references, usefulness.last_step) {
+        (0, _) | (_, None) => "nobody came back to it".to_owned(),
+        (count, Some(last)) => {
+            format!("{}, the last {}", plural(count, "reference"), ago(reading.steps, last))
+        }
+    };
+    let long = |limit: StalenessLimit| usefulness.stale_turns >= limit.turns || usefulness.stale_steps >= limit.steps;
+    let kept = block.state == State::Referenced && reading.stale_policy.limit_for(block).is_some_and(long);
+    let note = if kept { "; too hot to go stale" } else { "" };
+    format!("{:.2}, {word}: {uses}{note}", usefulness.heat)
+}
+
+/// What is left of a block at each level below the original.
+pub fn levels(reading: &Analysis, subject: &Subject<'_>) -> Vec<LevelKept> {
+    let need = Need::new(reading);
+    let number = subject.block.number;
+    let others = reading.in_window().filter(|other| other.role != Role::System && other.number != number);
+    let shown: FxHashSet<u32> = others.flat_map(|other| other.terms.iter().copied()).collect();
+    let context = Context { name: &|term| need.of_name(term), line: need.of_line(subject.block), shown: &shown };
+    let whole = estimate(subject.content).max(1.0);
+    let kept = |(level, content): (Level, Option<String>)| {
+        // A picture costs what it costs, whatever stands for it in the file.
+        let tokens = content.as_deref().map(|content| match subject.block.images.is_empty() {
+            true => subject.tokens * estimate(content) / whole,
+            false => estimate(content),
+        });
+        let why = content.is_none().then_some("would not be shorter");
+        LevelKept { level, preset: None, tokens: tokens.unwrap_or(subject.tokens), content, why }
+    };
+    let levels = [Level::Trimmed, Level::Summarized, Level::Minimal];
+    levels.into_iter().zip(subject.at_levels(levels, &context)).map(kept).collect()
+}
+
+/// Why a block is stale, in words: what superseded it, or for how long nobody came back to it.
+pub fn stale_reason(block: &Block) -> Option<String> {
+    if let Some((reason, by)) = block.usefulness.outdated.filter(|(reason, _)| reason.supersedes()) {
+        return Some(format!("{} in #{by}", reason.reason()));
+    }
+    (block.state == State::Stale).then(|| {
+        let (turns, steps) = (block.usefulness.stale_turns, block.usefulness.stale_steps);
+        if turns > 1 { format!("unused for {turns} turns") } else { format!("unused for {steps} steps") }
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::engine::analysis::references::trace;
+    use crate::model::{BlockKind, Row, RowKind, Session};
+
+    /// A session of blocks, each with its terms and how many of them the agent used.
+    fn session(blocks: &[(&[u32], u32)]) -> Session {
+        let mut session = Session::default();
+        for (place, (terms, uses)) in blocks.iter().enumerate() {
+            session.rows.push(Row::new(RowKind::User));
+            let mut block = Block::new(BlockKind::ToolResult, Role::ToolResult);
+            (block.number, block.terms, block.uses) = (place as u32 + 1, terms.to_vec(), *uses);
+            block.position.step = place as u32;
+            session.blocks.push(block);
+        }
+        session
+    }
+
+    #[test]
+    fn as_many_blocks_are_named_as_were_counted() {
+        let common: Vec<(&[u32], u32)> = std::iter::repeat_n((&[9u32][..], 0), 14).collect();
+        let mut blocks: Vec<(&[u32], u32)> =
+            vec![(&[1, 2, 3], 0), (&[1, 4], 2), (&[2, 3, 1], 3), (&[5], 0), (&[1], 1), (&[9], 1)];
+        blocks.extend(common);
+        blocks.push((&[9, 5], 2));
+        let session = session(&blocks);
+        let counted = trace(&session, 1, blocks.len() as u32);
+        assert!(counted.iter().any(|usefulness| usefulness.references > 1));
+        for (place, usefulness) in counted.iter().enumerate() {
+            let named = referrers(&session, place as u32 + 1);
+            assert_eq!(named.len() as u32, usefulness.references, "block {}", place + 1);
+            assert!(named.iter().all(|referrer| !referrer.terms.is_empty() && referrer.number > place as u32 + 1));
+        }
+        assert!(referrers(&session, 0).is_empty() && referrers(&session, 999).is_empty());
+    }
+}

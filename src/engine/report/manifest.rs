@@ -1,0 +1,316 @@
+//! The context manifest: what the window holds, in a few hundred tokens.
+
+use crate::engine::{Analysis, Capacity, EditPrice, Suggestion, SuggestionKind, expiring, label, stale_reason};
+use crate::model::{Block, BlockKind, BlockNumber, Hidden, Key, Level, Pin, Role, State, TokenCount, Zone};
+use rustc_hash::FxHashMap;
+use serde::Serialize;
+
+/// What the window holds.
+#[derive(Clone, Debug, Serialize)]
+pub struct Manifest {
+    /// The session's id.
+    pub session: String,
+    /// The model of the last response.
+    pub model: String,
+    /// Blocks in the window.
+    pub blocks: u32,
+    /// Tokens of the window.
+    pub tokens: TokenCount,
+    /// How much it can hold.
+    pub capacity: Capacity,
+    /// How full it is, in percent.
+    pub percent: f64,
+    /// What is sent and not in the file.
+    pub outside: TokenCount,
+    /// Whether that holds a part of the conversation: the row that the first one of the window follows is lost.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub lost: bool,
+    /// The zones in window order, cold storage last.
+    pub zones: Vec<ZoneSummary>,
+    /// Topics of the window, the most recent first.
+    pub topics: Vec<String>,
+    /// Blocks of the file that are not in the window, by reason.
+    pub hidden: Hidden,
+    /// Topics of cold storage only, the most recent first.
+    pub cold_topics: Vec<String>,
+    /// The first words of the last prompt.
+    pub current_task: Option<String>,
+    /// Blocks that the user selected.
+    pub focused: Vec<Entry>,
+    /// What the window begins with, the most expensive first.
+    pub primacy: Vec<Entry>,
+    /// The most expensive blocks between the ends.
+    pub middle: Vec<Entry>,
+    /// The most expensive recent blocks.
+    pub recent: Vec<Entry>,
+    /// The stale blocks, the most expensive first.
+    pub stale: Vec<Entry>,
+    /// How many blocks are stale.
+    pub stale_blocks: u32,
+    /// What they cost together.
+    pub stale_tokens: TokenCount,
+    /// Runs of blocks that were archived.
+    pub archived: Vec<ArchivedRun>,
+    /// Blocks that are pinned and not in the window.
+    pub pinned_outside: Vec<BlockNumber>,
+    /// Blocks that another program changed since aperture shortened them.
+    pub changed_elsewhere: Vec<BlockNumber>,
+    /// Tokens that are still free.
+    pub remaining: u64,
+    /// How many shortened blocks could be expanded in half of what is free, the smallest first.
+    pub expandable: u32,
+    /// What `aperture compress --stale` would cost and save, about, where it is suggested.
+    pub stale_price: Option<EditPrice>,
+    /// How many blocks of the window are in each state.
+    pub states: Vec<(State, u32)>,
+    /// The blocks that go stale with the next turn unless they are used, the most expensive first.
+    pub expiring: Vec<Entry>,
+    /// How many they are.
+    pub expiring_blocks: u32,
+    /// What they cost together.
+    pub expiring_tokens: TokenCount,
+    /// What could be done next, each a command, with what it would cost and save, about.
+    pub suggestions: Vec<Suggestion>,
+}
+
+/// Blocks that follow each other in the file and are archived, with the thinking between them.
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+pub struct ArchivedRun {
+    /// The first of them.
+    pub first: BlockNumber,
+    /// The last of them.
+    pub last: BlockNumber,
+    /// How many are archived.
+    pub blocks: u32,
+    /// What they cost before, in tokens.
+    pub tokens: f64,
+    /// Why, each reason once.
+    pub reasons: Vec<String>,
+    /// Thinking blocks between them, whose signatures are kept.
+    pub thinking: u32,
+}
+
+/// A zone in numbers.
+#[derive(Clone, Debug, Serialize)]
+pub struct ZoneSummary {
+    /// Which.
+    pub zone: Zone,
+    /// Its blocks.
+    pub blocks: u32,
+    /// What they cost; for cold storage, what they would.
+    pub tokens: TokenCount,
+    /// Messages of the user in it.
+    pub user_messages: u32,
+    /// Responses of the model in it.
+    pub responses: u32,
+    /// Tool results in it.
+    pub tool_results: u32,
+    /// Shortened blocks in it, by level.
+    pub compressed: Vec<(Level, u32)>,
+}
+
+/// A block in a list.
+#[derive(Clone, Debug, Serialize)]
+pub struct Entry {
+    /// Its number.
+    pub number: BlockNumber,
+    /// What it is.
+    pub label: String,
+    /// What it costs.
+    pub tokens: TokenCount,
+    /// Where it stands.
+    pub zone: Zone,
+    /// Where it is pinned.
+    pub pin: Option<Pin>,
+    /// Why it is stale, if it is.
+    pub reason: Option<String>,
+}
+
+/// The manifest of a reading, with at most `listed` entries in each list.
+pub fn manifest(reading: &Analysis, listed: usize) -> Manifest {
+    let stale = reading.stale();
+    let largest = |zone: Zone| {
+        let mut blocks: Vec<&Block> = reading.in_window().filter(|block| block.position.zone == zone).collect();
+        blocks.sort_by(|a, b| b.tokens.value.total_cmp(&a.tokens.value));
+        blocks.into_iter().take(listed).map(entry).collect()
+    };
+    let (warm, cold) = topics(reading, listed);
+    let expiring = expiring(reading);
+    Manifest {
+        session: reading.session.id.clone(),
+        model: reading.model.clone(),
+        blocks: reading.window.blocks.len() as u32,
+        tokens: reading.price.total.0,
+        capacity: reading.capacity,
+        percent: reading.percent(),
+        outside: reading.price.outside.0,
+        lost: is_cut_off(reading),
+        zones: Zone::ALL.into_iter().map(|zone| summary(reading, zone)).collect(),
+        hidden: reading.window.hidden,
+        topics: warm,
+        cold_topics: cold,
+        current_task: reading.current_task().map(str::to_owned),
+        focused: reading.in_window().filter(|block| block.focused).map(entry).collect(),
+        primacy: largest(Zone::Primacy),
+        middle: largest(Zone::Middle),
+        recent: largest(Zone::Recency),
+        stale_blocks: stale.len() as u32,
+        stale_tokens: stale.iter().map(|block| block.tokens).sum(),
+        stale: stale.into_iter().take(listed).map(entry).collect(),
+        remaining: reading.remaining(),
+        archived: archived(reading),
+        pinned_outside: numbers(reading, &|block| block.pin.is_some() && block.position.zone == Zone::Cold),
+        changed_elsewhere: numbers(reading, &|block| block.changed_elsewhere),
+        expandable: expandable(reading),
+        stale_price: None,
+        states: State::ALL
+            .into_iter()
+            .map(|state| (state, reading.in_window().filter(|block| block.state == state).count() as u32))
+            .filter(|(_, count)| *count > 0)
+            .collect(),
+        expiring_blocks: expiring.len() as u32,
+        expiring_tokens: expiring.iter().map(|block| block.tokens).sum(),
+        expiring: expiring.into_iter().take(listed).map(entry).collect(),
+        suggestions: Vec::new(),
+    }
+}
+
+/// Whether a row is not in the file that the first one of the live chain follows, or what stands before that.
+fn is_cut_off(reading: &Analysis) -> bool {
+    let rows = &reading.session.rows;
+    let mut parent = reading.window.chain.first().and_then(|first| rows[*first as usize].parent);
+    if parent.is_none() {
+        return false;
+    }
+    // Rows that are in no chain, such as reports of progress, can stand between; each is taken out, so that a circle ends: as lost.
+    let mut parents: FxHashMap<Key, Option<Key>> = rows.iter().filter_map(|row| Some((row.id?, row.parent))).collect();
+    while let Some(id) = parent {
+        match parents.remove(&id) {
+            Some(next) => parent = next,
+            None => return true,
+        }
+    }
+    false
+}
+
+impl Manifest {
+    /// The same with what could be done next.
+    pub fn with(mut self, suggestions: Vec<Suggestion>) -> Manifest {
+        let stale = suggestions.iter().find(|suggestion| suggestion.kind == SuggestionKind::Compress);
+        self.stale_price = stale.and_then(|suggestion| suggestion.price);
+        self.suggestions = suggestions;
+        self
+    }
+}
+
+fn numbers(reading: &Analysis, test: &dyn Fn(&Block) -> bool) -> Vec<BlockNumber> {
+    reading.session.blocks.iter().filter(|block| test(block)).map(|block| block.number).collect()
+}
+
+/// The archived blocks of the window, those together that follow each other but for thinking and what only goes with them.
+fn archived(reading: &Analysis) -> Vec<ArchivedRun> {
+    let mut runs: Vec<ArchivedRun> = Vec::new();
+    let mut thinking = 0;
+    let mut open = false;
+    for block in reading.session.blocks.iter().filter(|block| block.position.zone != Zone::Cold || block.role == Role::Thinking) {
+        if block.level == Level::Archived {
+            if !open {
+                runs.push(ArchivedRun { first: block.number, ..ArchivedRun::default() });
+                thinking = 0;
+            }
+            open = true;
+            if let Some(run) = runs.last_mut() {
+                run.last = block.number;
+                run.blocks += 1;
+                run.tokens += block.marker.map_or(0.0, |marker| marker.tokens);
+                run.thinking += std::mem::take(&mut thinking);
+                if !block.reason.is_empty() && !run.reasons.iter().any(|reason| *reason == *block.reason) {
+                    run.reasons.push(block.reason.to_string());
+                }
+            }
+        } else if block.role == Role::Thinking {
+            thinking += 1;
+        } else if block.kind != BlockKind::ToolUse {
+            open = false;
+        }
+    }
+    runs
+}
+
+/// How many shortened blocks fit into half of what is free when they are expanded, the smallest first.
+fn expandable(reading: &Analysis) -> u32 {
+    let mut costs: Vec<f64> = reading
+        .in_window()
+        .filter(|block| matches!(block.level, Level::Trimmed | Level::Summarized | Level::Minimal))
+        .filter_map(|block| Some(block.marker?.tokens - block.tokens.value))
+        .collect();
+    costs.sort_by(f64::total_cmp);
+    let mut free = reading.remaining() as f64 / 2.0;
+    let fits = costs.into_iter().take_while(|cost| {
+        free -= cost;
+        free >= 0.0
+    });
+    fits.count() as u32
+}
+
+/// A block as it stands in a list.
+pub fn entry(block: &Block) -> Entry {
+    Entry {
+        number: block.number,
+        label: label(block),
+        tokens: block.tokens,
+        zone: block.position.zone,
+        pin: block.pin,
+        reason: stale_reason(block),
+    }
+}
+
+fn summary(reading: &Analysis, zone: Zone) -> ZoneSummary {
+    let blocks: Vec<&Block> = reading.session.blocks.iter().filter(|block| block.position.zone == zone).collect();
+    let count = |test: &dyn Fn(&Block) -> bool| blocks.iter().filter(|block| test(block)).count() as u32;
+    let mut responses: Vec<u32> = blocks
+        .iter()
+        .filter(|block| matches!(block.role, Role::Assistant | Role::Thinking | Role::ToolUse))
+        .map(|block| block.position.step)
+        .collect();
+    responses.dedup();
+    let levels = [Level::Trimmed, Level::Summarized, Level::Minimal, Level::Archived];
+    ZoneSummary {
+        zone,
+        blocks: blocks.len() as u32,
+        tokens: blocks.iter().map(|block| block.tokens).sum(),
+        user_messages: count(&|block| block.role == Role::User && block.kind != BlockKind::Attachment),
+        responses: responses.len() as u32,
+        tool_results: count(&|block| block.kind == BlockKind::ToolResult),
+        compressed: levels
+            .into_iter()
+            .map(|level| (level, count(&|block| block.level == level)))
+            .filter(|(_, count)| *count > 0)
+            .collect(),
+    }
+}
+
+/// Topics with blocks in the window, and those that only cold storage has; the most recent first.
+fn topics(reading: &Analysis, listed: usize) -> (Vec<String>, Vec<String>) {
+    let mut last: Vec<(BlockNumber, BlockNumber)> = vec![(0, 0); reading.topics.len()];
+    for block in &reading.session.blocks {
+        if let Some(place) = block.topic.and_then(|topic| last.get_mut(topic as usize)) {
+            if block.position.zone == Zone::Cold {
+                place.1 = block.number;
+            } else {
+                place.0 = block.number;
+            }
+        }
+    }
+    let newest = |pick: &dyn Fn(&(BlockNumber, BlockNumber)) -> BlockNumber| {
+        let mut found: Vec<(BlockNumber, &str)> = last
+            .iter()
+            .zip(&reading.topics)
+            .map(|(place, topic)| (pick(place), topic.label.as_str()))
+            .filter(|(number, _)| *number > 0)
+            .collect();
+        found.sort_by_key(|(number, _)| std::cmp::Reverse(*number));
+        found.into_iter().take(listed).map(|(_, label)| label.to_owned()).collect()
+    };
+    (newest(&|(warm, _)| *warm), newest(&|(warm, cold)| if *warm == 0 { *cold } else { 0 }))
+}

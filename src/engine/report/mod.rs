@@ -1,0 +1,11 @@
+//! Values that reports are made of: the manifest, advice, explanations, checks, differences, events and summaries.
+
+pub mod advice;
+pub mod check;
+pub mod diff;
+pub mod events;
+pub mod explain;
+pub mod label;
+pub mod manifest;
+pub mod numbers;
+pub mod summary;

@@ -1,0 +1,86 @@
+//! Numbers as people read them.
+
+/// A number, short: `600`, `3.2k`, `142k`, `1.2M`; a selector reads it back.
+pub fn amount(value: u64) -> String {
+    match value {
+        0..1_000 => value.to_string(),
+        1_000..9_950 => trimmed(value as f64 / 1e3, "k"),
+        9_950..999_500 => format!("{:.0}k", value as f64 / 1e3),
+        _ => trimmed(value as f64 / 1e6, "M"),
+    }
+}
+
+fn trimmed(value: f64, unit: &str) -> String {
+    let text = format!("{value:.1}");
+    format!("{}{unit}", text.strip_suffix(".0").unwrap_or(&text))
+}
+
+/// A number with its thousands apart: `141,803`.
+pub fn count(value: u64) -> String {
+    let digits = value.to_string();
+    let mut text = String::new();
+    for (place, digit) in digits.chars().enumerate() {
+        if place > 0 && (digits.len() - place).is_multiple_of(3) {
+            text.push(',');
+        }
+        text.push(digit);
+    }
+    text
+}
+
+/// A number of things by their name: `1 block`, `5 blocks`.
+pub fn plural(count: impl std::fmt::Display, name: &str) -> String {
+    unit(&count.to_string(), name)
+}
+
+/// A figure with what it counts: `1 token`, `~1 token`, `31k tokens`. Of several figures the last one decides.
+pub fn unit(figure: &str, name: &str) -> String {
+    let one = figure.rsplit(' ').next().is_some_and(|last| last.trim_start_matches(['~', '−', '+']) == "1");
+    format!("{figure} {name}{}", if one { "" } else { "s" })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn amounts_are_short() {
+        for (value, text) in [
+            (0, "0"),
+            (999, "999"),
+            (1_000, "1k"),
+            (3_240, "3.2k"),
+            (9_960, "10k"),
+            (142_300, "142k"),
+            (999_600, "1M"),
+            (1_250_000, "1.2M"),
+        ] {
+            assert_eq!(amount(value), text);
+            let read = crate::engine::query::selector::amount(text).unwrap_or_default();
+            assert!((read - value as f64).abs() <= value as f64 * 0.05, "{text}");
+        }
+    }
+
+    #[test]
+    fn one_is_singular() {
+        for (figure, text) in [
+            ("1", "1 token"),
+            ("~1", "~1 token"),
+            ("5 → 1", "5 → 1 token"),
+            ("1 → 0", "1 → 0 tokens"),
+            ("0", "0 tokens"),
+            ("31k", "31k tokens"),
+            ("1k", "1k tokens"),
+        ] {
+            assert_eq!(unit(figure, "token"), text);
+        }
+        assert_eq!((plural(1, "block"), plural(2, "block")), ("1 block".to_owned(), "2 blocks".to_owned()));
+    }
+
+    #[test]
+    fn thousands_are_apart() {
+        for (value, text) in [(0, "0"), (999, "999"), (3_400, "3,400"), (1_234_567, "1,234,567")] {
+            assert_eq!(count(value), text);
+        }
+    }
+}

@@ -1,0 +1,358 @@
+//! The session in short: what a newcomer must know to go on.
+
+use super::fit::fit;
+use super::plan::{Item, Status, plan};
+use super::sentences::salience;
+use super::turn::{REPLIED, TurnFacts, directory, short_path};
+use super::{Contents, Fillable, Part, Point, PointKind, SESSION_TOKENS, SessionSummary, is_prompt};
+use crate::engine::reduce::declaration;
+use crate::engine::{Analysis, plural};
+use crate::model::{Block, BlockKind, BlockNumber, Role, ToolVerb};
+use rustc_hash::FxHashSet;
+use serde_json::Value;
+use std::collections::BTreeMap;
+
+/// Turns that the narrative tells of.
+const NARRATED: usize = 5;
+/// Names in a list.
+const LISTED: usize = 8;
+/// Words of what it is about.
+const CONCEPTS: usize = 5;
+/// Entries of a list in a briefing.
+const BRIEFED: usize = 6;
+/// Entries of what is done in one.
+const DONE: usize = 4;
+/// Sentences of what happened in one.
+const TOLD: usize = 1;
+/// Characters of an entry in one.
+const BRIEF_CHARACTERS: usize = 140;
+/// The latest edits in which names are looked for.
+const LATEST_EDITS: usize = 40;
+/// Errors older than this many steps are no longer what to do next.
+const RECENT_STEPS: u32 = 6;
+
+/// The key points of a session, within their bound.
+pub(super) fn summary(reading: &Analysis, contents: &Contents, told: &[TurnFacts<'_>]) -> SessionSummary {
+    let live: Vec<&TurnFacts<'_>> = told.iter().filter(|told| told.live).collect();
+    let blocks = live.iter().flat_map(|told| &told.turn.blocks).filter_map(|number| reading.block(*number));
+    let items = plan(blocks, contents);
+    let points = [
+        (PointKind::Objective, objective(&live)),
+        (PointKind::Replied, live.iter().rev().flat_map(|told| told.replied.iter().rev()).take(REPLIED).cloned().collect()),
+        (PointKind::Narrative, narrative(&live)),
+        (PointKind::Achieved, achieved(&live, &items)),
+        (PointKind::Files, files(reading, &live)),
+        (PointKind::Functions, functions(reading, contents, &live)),
+        (PointKind::Concepts, concepts(reading, &live)),
+        (PointKind::State, state(&live, &items)),
+        (PointKind::Next, next(reading, &live, &items)),
+    ];
+    let summary = fit(points.map(|(kind, parts)| Point { kind, parts }).into(), SESSION_TOKENS);
+    let needs = if live.is_empty() { Vec::new() } else { vec![Fillable::Narrative, Fillable::Objective, Fillable::Next] };
+    SessionSummary { summary, needs }
+}
+
+/// The key points of a session for one who goes on with it: no more than a few of each, each in a few words.
+pub(super) fn briefing(reading: &Analysis, contents: &Contents, told: &[TurnFacts<'_>]) -> Vec<Point> {
+    let live: Vec<&TurnFacts<'_>> = told.iter().collect();
+    let blocks = live.iter().flat_map(|told| &told.turn.blocks).filter_map(|number| reading.block(*number));
+    let items = plan(blocks, contents);
+    let with = |status: Status| items.iter().filter(move |item| item.status == status).map(Item::part);
+    let mut next: Vec<Part> = with(Status::Current).chain(with(Status::Open)).take(BRIEFED).collect();
+    let open = live.last().map(|told| told.open()).unwrap_or_default();
+    // What the agent asked last waits for the user.
+    next.extend(open.iter().filter(|part| part.text.ends_with(['?', '？'])).cloned());
+    let errors: Vec<Part> = live
+        .last()
+        .map(|told| &told.facts.errors)
+        .into_iter()
+        .flatten()
+        .rev()
+        .take(2)
+        .map(|error| Part::new(&error.text, error.block))
+        .collect();
+    let goal = live.iter().find_map(|told| wish(&told.asked)).cloned();
+    let points = [
+        (PointKind::Objective, goal.into_iter().collect()),
+        (PointKind::Narrative, latest(narrative(&live))),
+        (PointKind::Achieved, achieved(&live, &items).into_iter().take(DONE).collect()),
+        (PointKind::Changed, changed(reading, &live)),
+        (PointKind::State, state(&live, &items)),
+        (PointKind::Open, errors),
+        (PointKind::Next, next),
+    ];
+    let points = points.map(|(kind, parts)| {
+        let short = |part: Part| Part { text: short(&part.text), ..part };
+        Point { kind, parts: parts.into_iter().filter(|part| !part.text.is_empty()).map(short).collect() }
+    });
+    points.into_iter().filter(|point| !point.parts.is_empty()).collect()
+}
+
+/// The last of some parts.
+fn latest(mut parts: Vec<Part>) -> Vec<Part> {
+    parts.split_off(parts.len().saturating_sub(TOLD))
+}
+
+/// A text of no more than so many characters as a briefing allows, cut between words.
+fn short(text: &str) -> String {
+    let Some((end, _)) = text.char_indices().nth(BRIEF_CHARACTERS) else { return text.to_owned() };
+    let end = text[..end].rfind(' ').unwrap_or(end);
+    format!("{}…", text[..end].trim_end_matches([' ', ',', ';', ':', '-', '(']))
+}
+
+/// The files that were edited last, each with the number of its edits.
+fn changed(reading: &Analysis, live: &[&TurnFacts<'_>]) -> Vec<Part> {
+    let directory = directory(reading);
+    let mut files: Vec<(&str, u32, BlockNumber)> = Vec::new();
+    for (path, count, last) in live.iter().rev().flat_map(|told| told.facts.edited.iter().rev()) {
+        match files.iter_mut().find(|(known, _, _)| *known == path) {
+            Some((_, sum, _)) => *sum += count,
+            None => files.push((path, *count, *last)),
+        }
+    }
+    let more = files.len().saturating_sub(BRIEFED);
+    let name = |(path, count, block): &(&str, u32, BlockNumber)| {
+        let path = short_path(path, directory);
+        Part::new(&if *count > 1 { format!("{path} ({count} edits)") } else { path.to_owned() }, *block)
+    };
+    files.iter().take(BRIEFED).map(name).chain((more > 0).then(|| Part::counted(format!("{more} more")))).collect()
+}
+
+/// The first prompt and the latest one, each with the word that tells which it is.
+fn objective(live: &[&TurnFacts<'_>]) -> Vec<Part> {
+    let mut prompts = live.iter().filter_map(|told| wish(&told.asked));
+    let labelled = |label: &str, part: &Part| Part { text: format!("{label}{}", part.text), block: part.block };
+    // Where nobody wished for anything, the first words must do.
+    let first = prompts.next().or_else(|| live.iter().find_map(|told| told.asked.first()));
+    let Some(first) = first else { return Vec::new() };
+    match prompts.next_back().filter(|last| last.text != first.text) {
+        Some(last) => vec![labelled("first: ", first), labelled("now: ", last)],
+        None => vec![first.clone()],
+    }
+}
+
+/// The sentence of a prompt that says what is wanted: not that the model is an expert, not a nod before it.
+fn wish(asked: &[Part]) -> Option<&Part> {
+    const WISHES: &[&str] = &[
+        "can ",
+        "could ",
+        "please",
+        "let's",
+        "lets ",
+        "i want",
+        "i'd like",
+        "i would like",
+        "i need",
+        "we need",
+        "fix ",
+        "add ",
+        "make ",
+        "update ",
+        "review ",
+        "write ",
+        "create ",
+        "implement ",
+        "remove ",
+        "change ",
+        "check ",
+        "help ",
+        "build ",
+        "refactor ",
+    ];
+    let first = asked.first().filter(|_| is_wish(asked))?;
+    let long = |part: &&Part| part.text.split_whitespace().count() >= 4 && !part.text.starts_with("You are a");
+    let wishes = |part: &&Part| {
+        let lower = part.text.to_lowercase().replace('’', "'");
+        long(part)
+            && (WISHES.iter().any(|start| lower.starts_with(start)) || part.text.ends_with('?') || lower.contains("please"))
+    };
+    if first.text.starts_with('/') {
+        return Some(first);
+    }
+    let near = &asked[..asked.len().min(4)];
+    near.iter().find(wishes).or_else(|| asked.iter().find(long)).or(Some(first))
+}
+
+/// Whether a prompt says what is wanted: not a command of the client, not a nod.
+fn is_wish(asked: &[Part]) -> bool {
+    const COMMANDS: &[&str] =
+        &["/clear", "/model", "/compact", "/exit", "/resume", "/login", "/mcp", "/config", "/usage", "/context"];
+    let Some(first) = asked.first() else { return false };
+    let words: usize = asked.iter().map(|part| part.text.split_whitespace().count()).sum();
+    let nods = words < 3 && first.text.is_ascii() && !first.text.starts_with('/');
+    !nods && !COMMANDS.iter().any(|command| first.text.split_whitespace().next() == Some(command))
+}
+
+/// What the assistant said in the end of the weightiest turns, in their order.
+fn narrative(live: &[&TurnFacts<'_>]) -> Vec<Part> {
+    let weight = |told: &TurnFacts<'_>| {
+        let facts = &told.facts;
+        facts.commits.len() * 4 + facts.edited.len().min(5) * 2 + facts.fixed.len().min(2) + told.turn.steps.min(20) as usize / 4
+    };
+    let said = |told: &TurnFacts<'_>| {
+        // The first of the best: of equals, what was said first says most.
+        let said = told.reply_sentences();
+        let whole: Vec<_> = said.into_iter().filter(|(sentence, _)| !sentence.item).take(2).collect();
+        let best = whole.into_iter().rev().max_by_key(|(sentence, _)| salience(sentence))?;
+        (salience(&best.0) > 1).then(|| Part::new(&best.0.text, best.1))
+    };
+    let mut ranked: Vec<(usize, usize, Part)> =
+        live.iter().enumerate().filter_map(|(place, told)| Some((weight(told), place, said(told)?))).collect();
+    ranked.sort_by_key(|(weight, place, _)| std::cmp::Reverse((*weight, *place)));
+    let mut told_already: FxHashSet<String> = FxHashSet::default();
+    ranked.retain(|(_, _, part)| told_already.insert(part.text.clone()));
+    ranked.truncate(NARRATED);
+    ranked.sort_by_key(|(_, place, _)| *place);
+    let last = || live.last()?.reply_sentences().first().map(|(sentence, block)| Part::new(&sentence.text, *block));
+    if ranked.is_empty() { last().into_iter().collect() } else { ranked.into_iter().map(|(_, _, part)| part).collect() }
+}
+
+/// Commits, done items of the plan, tests, errors that were made good, counts of edits.
+fn achieved(live: &[&TurnFacts<'_>], items: &[Item]) -> Vec<Part> {
+    let commits = live.iter().rev().flat_map(|told| told.facts.commits.iter().rev());
+    let mut subjects: Vec<Part> = Vec::new();
+    for fact in commits.filter(|fact| !fact.text.is_empty()) {
+        let part = Part::new(&fact.text, fact.block);
+        if subjects.len() < 3 && !subjects.iter().any(|known| known.text == part.text) {
+            subjects.push(part);
+        }
+    }
+    let done = items.iter().rev().filter(|item| item.status == Status::Done).map(Item::part);
+    let mut files: Vec<&str> = live.iter().flat_map(|told| &told.facts.edited).map(|(path, _, _)| path.as_str()).collect();
+    files.sort_unstable();
+    files.dedup();
+    let fixed = live.iter().map(|told| told.facts.fixed.len()).sum();
+    let count =
+        |number: usize, name: &str, what: &str| (number > 0).then(|| Part::counted(format!("{} {what}", plural(number, name))));
+    let counts = [count(files.len(), "file", "edited"), count(fixed, "error", "made good")];
+    subjects.into_iter().chain(done.take(3)).chain(counts.into_iter().flatten()).collect()
+}
+
+/// The files that were edited last, then those that were read last.
+fn files(reading: &Analysis, live: &[&TurnFacts<'_>]) -> Vec<Part> {
+    let directory = directory(reading);
+    let blocks = || live.iter().rev().flat_map(|told| told.turn.blocks.iter().rev()).filter_map(|number| reading.block(*number));
+    let with = |verb: ToolVerb| blocks().filter(move |block| is_call(block, verb) && !block.error);
+    let mut found: Vec<Part> = Vec::new();
+    for block in with(ToolVerb::Edit).chain(with(ToolVerb::Read)) {
+        let part = Part::new(short_path(block.target(), directory), block.number);
+        if found.len() < LISTED && !part.text.is_empty() && !found.iter().any(|known| known.text == part.text) {
+            found.push(part);
+        }
+    }
+    found
+}
+
+fn is_call(block: &Block, verb: ToolVerb) -> bool {
+    block.kind == BlockKind::ToolResult && block.tool.as_deref().is_some_and(|tool| tool.verb == verb)
+}
+
+/// The functions and types that the latest edits declare.
+fn functions(reading: &Analysis, contents: &Contents, live: &[&TurnFacts<'_>]) -> Vec<Part> {
+    let blocks = live.iter().rev().flat_map(|told| told.turn.blocks.iter().rev()).filter_map(|number| reading.block(*number));
+    let edits = blocks.filter(|block| block.kind == BlockKind::ToolUse && contents.contains_key(&block.number));
+    let edits = edits.filter(|block| block.tool.as_deref().is_some_and(|tool| tool.verb == ToolVerb::Edit));
+    let mut found: Vec<Part> = Vec::new();
+    for block in edits.take(LATEST_EDITS) {
+        // In a file of prose a line that looks like a declaration is none.
+        let prose = [".md", ".txt", ".rst", ".json", ".yml", ".yaml", ".html"].iter().any(|end| block.target().ends_with(end));
+        let input = contents.get(&block.number).filter(|_| !prose);
+        for name in input.map(|input| declared(input)).unwrap_or_default() {
+            let part = Part::new(&name, block.number);
+            if found.len() < LISTED && !found.iter().any(|known| known.text == part.text) {
+                found.push(part);
+            }
+        }
+    }
+    found
+}
+
+/// The names that the new side of an edit declares.
+fn declared(input: &str) -> Vec<String> {
+    const NEW_SIDE: &[&str] = &["new_string", "content", "new_source", "new_str", "file_text", "edits", "input", "patch"];
+    let mut texts: Vec<String> = Vec::new();
+    match serde_json::from_str::<Value>(input) {
+        Ok(Value::Object(members)) => {
+            for (_, value) in members.iter().filter(|(key, _)| NEW_SIDE.contains(&key.as_str())) {
+                match value {
+                    Value::String(text) => texts.push(text.clone()),
+                    Value::Array(edits) => {
+                        texts.extend(edits.iter().filter_map(|edit| edit["new_string"].as_str()).map(str::to_owned));
+                    }
+                    _ => {}
+                }
+            }
+        }
+        _ => texts.push(input.to_owned()),
+    }
+    let lines = texts.iter().flat_map(|text| {
+        let patch = text.contains("*** Begin Patch");
+        text.lines().filter_map(move |line| if patch { line.strip_prefix('+') } else { Some(line) })
+    });
+    let named = lines.filter_map(declaration).filter(|name| !name.starts_with("impl") && !name.starts_with("type "));
+    named
+        .filter_map(|name| name.split_once(' ').map(|(_, name)| name.to_owned()))
+        .filter(|name| name.len() > 2)
+        .take(LISTED)
+        .collect()
+}
+
+/// The words that the user and the assistant say in most turns.
+fn concepts(reading: &Analysis, live: &[&TurnFacts<'_>]) -> Vec<Part> {
+    let mut turns: BTreeMap<&str, (usize, f32)> = BTreeMap::new();
+    for told in live {
+        let mut seen: BTreeMap<&str, f32> = BTreeMap::new();
+        let blocks = told.turn.blocks.iter().filter_map(|number| reading.block(*number));
+        let speaks = |block: &&Block| match block.role {
+            Role::User => is_prompt(reading, block) && !block.preview.starts_with('/'),
+            role => role == Role::Assistant && block.kind == BlockKind::Text,
+        };
+        for block in blocks.filter(speaks) {
+            let user = if block.role == Role::User { 2.0 } else { 1.0 };
+            for (rank, word) in block.keywords.iter().enumerate().filter(|(_, word)| word.chars().any(char::is_alphabetic)) {
+                *seen.entry(word).or_default() += user / (1.0 + rank as f32 / 3.0);
+            }
+        }
+        for (word, weight) in seen {
+            let entry = turns.entry(word).or_default();
+            *entry = (entry.0 + 1, entry.1 + weight.min(4.0));
+        }
+    }
+    let mut ranked: Vec<(&str, (usize, f32))> = turns.into_iter().collect();
+    ranked.sort_by(|a, b| b.1.1.total_cmp(&a.1.1).then(b.1.0.cmp(&a.1.0)).then(a.0.cmp(b.0)));
+    let mut found: Vec<Part> = Vec::new();
+    for (word, _) in ranked {
+        if found.len() < CONCEPTS && !found.iter().any(|known| known.text.contains(word) || word.contains(&*known.text)) {
+            found.push(Part::counted(word));
+        }
+    }
+    found
+}
+
+/// How the last turn ended, and how far the plan is.
+fn state(live: &[&TurnFacts<'_>], items: &[Item]) -> Vec<Part> {
+    let Some(last) = live.last() else { return Vec::new() };
+    let mut parts: Vec<Part> = last.outcomes.iter().map(|outcome| Part::counted(outcome.words())).collect();
+    // The last result of tests counts until they run again.
+    let tests = live.iter().rev().skip(1).find_map(|told| told.facts.tests);
+    if let Some((passed, failed, block)) = tests.filter(|_| last.facts.tests.is_none()) {
+        let words = super::Outcome::Tests { passed, failed }.words();
+        parts.push(Part { text: format!("tests before: {words}"), block: Some(block) });
+    }
+    let done = items.iter().filter(|item| item.status == Status::Done).count();
+    if !items.is_empty() {
+        parts.push(Part::counted(format!("plan: {done} of {} done", items.len())));
+    }
+    parts
+}
+
+/// The open items of the plan, the last questions, the last errors.
+fn next(reading: &Analysis, live: &[&TurnFacts<'_>], items: &[Item]) -> Vec<Part> {
+    let with = |status: Status| items.iter().filter(move |item| item.status == status).map(Item::part);
+    let plan = with(Status::Current).chain(with(Status::Open)).take(4);
+    let recent = |block: BlockNumber| {
+        reading.block(block).is_some_and(|block| reading.steps.saturating_sub(block.position.step) <= RECENT_STEPS)
+    };
+    let open = live.last().map(|told| told.open()).unwrap_or_default();
+    plan.chain(open.into_iter().filter(|part| part.block.is_some_and(recent))).collect()
+}

@@ -1,0 +1,290 @@
+//! What happened in a turn, from facts alone: edits, tests, commits, errors, interruptions.
+
+use super::Contents;
+use super::cleaning::{unshortened, without_tags};
+use crate::engine::reduce::{LineKind, Style, line_kind, outcomes};
+use crate::engine::{Analysis, plural};
+use crate::model::{Block, BlockKind, BlockNumber, Flags, Outdated, Role, ToolVerb, Turn};
+use rustc_hash::FxHashMap;
+use serde::Serialize;
+
+/// How a turn ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(tag = "kind", rename_all = "snake_case")]
+pub enum Outcome {
+    /// The user interrupted.
+    Interrupted,
+    /// Tests ran.
+    Tests {
+        /// How many passed.
+        passed: u64,
+        /// How many failed.
+        failed: u64,
+    },
+    /// Something was committed.
+    Committed {
+        /// How often.
+        commits: u32,
+    },
+    /// Errors were made good.
+    Fixed {
+        /// How many.
+        errors: u32,
+    },
+    /// Files were edited.
+    Edited {
+        /// How many.
+        files: u32,
+    },
+    /// Errors were left.
+    Errors {
+        /// How many.
+        errors: u32,
+    },
+    /// The last word is a question.
+    Asks,
+    /// The assistant answered.
+    Answered,
+    /// Nothing answered as yet.
+    Open,
+}
+
+impl Outcome {
+    /// The outcome in two or three words.
+    pub fn words(self) -> String {
+        match self {
+            Outcome::Interrupted => "interrupted".to_owned(),
+            Outcome::Tests { passed: 0, failed } => format!("{failed} failed"),
+            Outcome::Tests { passed, failed: 0 } => format!("{passed} passed"),
+            Outcome::Tests { passed, failed } => format!("{failed} failed of {}", passed.saturating_add(failed)),
+            Outcome::Committed { commits: 1 } => "committed".to_owned(),
+            Outcome::Committed { commits } => format!("{commits} commits"),
+            Outcome::Fixed { errors } => format!("{} fixed", plural(errors, "error")),
+            Outcome::Edited { files } => format!("edited {}", plural(files, "file")),
+            Outcome::Errors { errors } => plural(errors, "error"),
+            Outcome::Asks => "asks".to_owned(),
+            Outcome::Answered => "answered".to_owned(),
+            Outcome::Open => "open".to_owned(),
+        }
+    }
+}
+
+/// A line and the block where it stands.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Fact {
+    pub text: String,
+    pub block: BlockNumber,
+}
+
+/// What happened in a turn.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Facts {
+    /// The files that were edited, how often, and by which block last; in the order of the first edit.
+    pub edited: Vec<(String, u32, BlockNumber)>,
+    /// How many tests passed and failed when they ran last.
+    pub tests: Option<(u64, u64, BlockNumber)>,
+    /// The subjects of commits.
+    pub commits: Vec<Fact>,
+    /// Errors that were made good.
+    pub fixed: Vec<Fact>,
+    /// Errors that were not.
+    pub errors: Vec<Fact>,
+    /// Whether the user interrupted.
+    pub interrupted: bool,
+}
+
+/// Looks at each block of a turn.
+pub(super) fn facts(reading: &Analysis, contents: &Contents, turn: &Turn) -> Facts {
+    let mut facts = Facts::default();
+    let blocks: Vec<&Block> = turn.blocks.iter().filter_map(|number| reading.block(*number)).collect();
+    // By an attempt, the place of its last success.
+    let succeeded: FxHashMap<Attempt<'_>, usize> = blocks
+        .iter()
+        .enumerate()
+        .filter(|(_, block)| block.kind == BlockKind::ToolResult && !block.error)
+        .map(|(place, block)| (attempt(block), place))
+        .collect();
+    let mut edited: FxHashMap<&str, usize> = FxHashMap::default();
+    for (place, block) in blocks.iter().enumerate() {
+        let row = &reading.session.rows[block.row as usize];
+        facts.interrupted |= row.flags.any(Flags::INTERRUPTION);
+        let Some(tool) = block.tool.as_deref().filter(|_| block.kind == BlockKind::ToolResult) else { continue };
+        let content = contents.get(&block.number).map_or("", String::as_str);
+        if block.error {
+            if let Some(text) = error_line(&unshortened(block, content)) {
+                let fact = Fact { text, block: block.number };
+                // As the window knows, or with the same tool and target in the same turn.
+                let made_good = matches!(block.usefulness.outdated, Some((Outdated::Succeeded, _)))
+                    || succeeded.get(&attempt(block)).is_some_and(|later| *later > place);
+                if made_good { facts.fixed.push(fact) } else { facts.errors.push(fact) }
+            }
+        } else if tool.verb == ToolVerb::Edit && !tool.target.is_empty() {
+            let place = *edited.entry(&tool.target).or_insert(facts.edited.len());
+            match facts.edited.get_mut(place) {
+                Some((_, count, last)) => (*count, *last) = (*count + 1, block.number),
+                None => facts.edited.push((tool.target.to_string(), 1, block.number)),
+            }
+        }
+        if tool.verb == ToolVerb::Run {
+            if runs_tests(&tool.target)
+                && let Some((passed, failed)) = tests(content)
+            {
+                facts.tests = Some((passed, failed, block.number));
+            }
+            if tool.target.contains("git commit") || tool.target.contains("git merge") {
+                facts.commits.extend(content.lines().filter_map(commit).map(|text| Fact { text, block: block.number }));
+            }
+        }
+    }
+    facts
+}
+
+/// The key of calls that attempt the same: the tool, and the first words of the target.
+type Attempt<'a> = (Option<&'a str>, Vec<&'a str>);
+
+fn attempt(block: &Block) -> Attempt<'_> {
+    let name = block.tool.as_deref().map(|tool| &*tool.name);
+    (name, block.target().split_whitespace().take(3).collect())
+}
+
+/// How lines begin that clients put before what a program printed.
+const FRAMES: &[&str] =
+    &["exit code", "process exited with", "chunk id:", "wall time:", "original token count:", "output:", "total output lines:"];
+
+/// The line that salience the error; none when the user declined, and when there is nothing but an exit code.
+fn error_line(content: &str) -> Option<String> {
+    const DECLINED: &[&str] = &["The user doesn't want to", "Request interrupted", "Cancelled:", "[Request interrupted"];
+    let content = content.replace("<tool_use_error>", "").replace("</tool_use_error>", "");
+    let content = without_tags(&content);
+    if DECLINED.iter().any(|start| content.trim_start().starts_with(start)) || content.contains("Sibling tool call errored") {
+        return None;
+    }
+    let is_frame = |line: &str| {
+        let lower = line.to_lowercase();
+        FRAMES.iter().any(|start| lower.starts_with(start))
+    };
+    let lines = content.lines().map(str::trim).filter(|line| line.contains(char::is_alphabetic) && !line.contains('\u{1b}'));
+    // A word alone, such as `Error:`, salience nothing.
+    let told = lines.filter(|line| !is_frame(line) && line.contains(' '));
+    let line = told.clone().find(|line| line_kind(line, Style::Output) == Some(LineKind::Error)).or_else(|| told.clone().next());
+    line.map(str::to_owned)
+}
+
+/// Whether a command runs tests, and does not only print a file about them.
+fn runs_tests(command: &str) -> bool {
+    const PRINTS: &[&str] = &["cat ", "grep ", "rg ", "echo ", "sed ", "head ", "tail ", "ls ", "git ", "gh "];
+    let last = command.rsplit("&&").next().unwrap_or_default().trim_start();
+    let words = ["test", "spec", "jest", "check", "tox", "rspec", "verify", "mise run", "make", "task "];
+    words.iter().any(|word| command.contains(word)) && !PRINTS.iter().any(|start| last.starts_with(start))
+}
+
+/// How many tests passed and failed, by what the program says of all of them.
+fn tests(content: &str) -> Option<(u64, u64)> {
+    let counted = |line: &str| {
+        let mut sums = (0u64, 0u64);
+        let mut any = false;
+        for (number, word) in outcomes(line) {
+            match word {
+                "passed" | "passing" => sums.0 = sums.0.saturating_add(number),
+                "failed" | "failing" | "failures" | "failure" => sums.1 = sums.1.saturating_add(number),
+                _ => continue,
+            }
+            any = true;
+        }
+        any.then_some(sums)
+    };
+    let add = |all: (u64, u64), one: (u64, u64)| (all.0.saturating_add(one.0), all.1.saturating_add(one.1));
+    // Cargo salience one total for each program; others tell one at the end, some after one for the files.
+    let cargo = content.lines().filter(|line| line.trim_start().starts_with("test result:")).filter_map(counted);
+    let all = cargo.reduce(add);
+    let named = || content.lines().rfind(|line| line.trim_start().starts_with("Tests")).and_then(counted);
+    all.or_else(named).or_else(|| content.lines().rev().find_map(counted)).filter(|(passed, failed)| *passed > 0 || *failed > 0)
+}
+
+/// The subject in the line by which git salience of a commit: `[main 1a2b3c4] subject`.
+fn commit(line: &str) -> Option<String> {
+    let (place, subject) = line.trim().strip_prefix('[')?.split_once("] ")?;
+    let hash = place.split_whitespace().next_back()?;
+    let is_hash = hash.len() >= 7 && hash.bytes().all(|byte| byte.is_ascii_hexdigit());
+    (is_hash && place.contains(' ')).then(|| subject.trim().to_owned())
+}
+
+/// How a turn ended, the weightiest first.
+pub(super) fn outcomes_of(facts: &Facts, asks: bool, answered: bool) -> Vec<Outcome> {
+    let number = |count: usize| count.min(u32::MAX as usize) as u32;
+    let mut found = Vec::new();
+    if facts.interrupted {
+        found.push(Outcome::Interrupted);
+    }
+    let tests = facts.tests.map(|(passed, failed, _)| Outcome::Tests { passed, failed });
+    found.extend(tests.filter(|tests| matches!(tests, Outcome::Tests { failed: 1.., .. })));
+    if !facts.commits.is_empty() {
+        found.push(Outcome::Committed { commits: number(facts.commits.len()) });
+    }
+    found.extend(tests.filter(|tests| matches!(tests, Outcome::Tests { failed: 0, .. })));
+    if asks {
+        found.push(Outcome::Asks);
+    }
+    if !facts.edited.is_empty() {
+        found.push(Outcome::Edited { files: number(facts.edited.len()) });
+    }
+    if !facts.fixed.is_empty() {
+        found.push(Outcome::Fixed { errors: number(facts.fixed.len()) });
+    }
+    if !facts.errors.is_empty() {
+        found.push(Outcome::Errors { errors: number(facts.errors.len()) });
+    }
+    if !answered && !facts.interrupted {
+        found.push(Outcome::Open);
+    } else if found.is_empty() {
+        found.push(Outcome::Answered);
+    }
+    found
+}
+
+/// Whether the assistant has the last word of a turn.
+pub(super) fn answered(reading: &Analysis, turn: &Turn) -> bool {
+    let blocks = turn.blocks.iter().rev().filter_map(|number| reading.block(*number));
+    let mut spoken = blocks.filter(|block| !matches!(block.role, Role::System) && block.kind != BlockKind::Attachment);
+    spoken.next().is_some_and(|block| block.role == Role::Assistant)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn totals_of_test_runners_are_read() {
+        for (content, expected) in [
+            ("test result: ok. 12 passed; 0 failed\ntest result: FAILED. 1 passed; 2 failed", Some((13, 2))),
+            ("Test Suites: 1 passed, 1 total\nTests:       3 failed, 40 passed, 43 total", Some((40, 3))),
+            ("===== 1 failed, 9 passed in 0.1s =====", Some((9, 1))),
+            ("nothing ran", None),
+            ("0 passed", None),
+        ] {
+            assert_eq!(tests(content), expected, "{content}");
+        }
+        assert!(runs_tests("cd x && cargo test -q") && !runs_tests("cat test.log"));
+    }
+
+    #[test]
+    fn commits_are_told_by_git() {
+        assert_eq!(commit("[main 1a2b3c4] Round once").as_deref(), Some("Round once"));
+        assert_eq!(commit("[feature/x (root-commit) 1a2b3c4d] Begin").as_deref(), Some("Begin"));
+        assert_eq!(commit("[main] no"), None);
+    }
+
+    #[test]
+    fn an_error_is_told_by_its_line() {
+        for (content, expected) in [
+            ("Exit code 1\nchecking\nerror: no such thing", Some("error: no such thing")),
+            ("<tool_use_error>File has not been read yet.</tool_use_error>", Some("File has not been read yet.")),
+            ("The user doesn't want to proceed", None),
+            ("Exit code 2", None),
+            ("Chunk ID: 1a\nProcess exited with code 1\nOutput:\nno such thing", Some("no such thing")),
+            ("", None),
+        ] {
+            assert_eq!(error_line(content).as_deref(), expected, "{content}");
+        }
+    }
+}

@@ -1,0 +1,241 @@
+//! Bounds: what goes first when there is no room, sentences before key points.
+
+use super::{Header, Part, Point, PointKind, Summary};
+use crate::engine::{mask, o200k};
+use crate::model::BlockNumber;
+
+/// Tokens that a sentence may keep when sentences are cut.
+const SHORT_SENTENCE_TOKENS: u32 = 28;
+
+impl PointKind {
+    /// The label in front of the point.
+    pub fn label(self) -> &'static str {
+        match self {
+            PointKind::Asked => "asked",
+            PointKind::Replied => "replied",
+            PointKind::Decided => "decided",
+            PointKind::Changed => "changed",
+            PointKind::Tests => "tests",
+            PointKind::Fixed => "fixed",
+            PointKind::Committed => "committed",
+            PointKind::Said => "said",
+            PointKind::Open => "open",
+            PointKind::Narrative => "story",
+            PointKind::Objective => "goal",
+            PointKind::Achieved => "done",
+            PointKind::Files => "files",
+            PointKind::Functions => "functions",
+            PointKind::Concepts => "concepts",
+            PointKind::State => "state",
+            PointKind::Next => "next",
+        }
+    }
+
+    /// What stands between its parts.
+    pub fn separator(self) -> &'static str {
+        match self {
+            PointKind::Changed | PointKind::Files | PointKind::Functions | PointKind::Concepts | PointKind::State => ", ",
+            PointKind::Asked | PointKind::Decided | PointKind::Said | PointKind::Narrative => " ",
+            _ => "; ",
+        }
+    }
+
+    /// Parts that stay until sentences are cut.
+    fn least(self) -> usize {
+        match self {
+            PointKind::Narrative | PointKind::Objective | PointKind::State | PointKind::Replied => 2,
+            PointKind::Files | PointKind::Next | PointKind::Changed => 3,
+            _ => 1,
+        }
+    }
+
+    /// How gladly the point is left out when nothing else helps: the highest first.
+    fn dispensable(self) -> u8 {
+        match self {
+            PointKind::Objective | PointKind::Open | PointKind::State | PointKind::Replied => 0,
+            PointKind::Said | PointKind::Next | PointKind::Tests => 1,
+            PointKind::Changed | PointKind::Committed | PointKind::Narrative => 2,
+            PointKind::Fixed | PointKind::Achieved | PointKind::Files => 3,
+            PointKind::Decided => 4,
+            PointKind::Asked => 5,
+            PointKind::Functions => 6,
+            PointKind::Concepts => 7,
+        }
+    }
+}
+
+impl Part {
+    /// A sentence or a name of a block, without what must not be shown.
+    pub(super) fn new(text: &str, block: BlockNumber) -> Part {
+        Part { text: one_line(text), block: Some(block) }
+    }
+
+    /// What is counted over several blocks.
+    pub(super) fn counted(text: impl AsRef<str>) -> Part {
+        Part { text: one_line(text.as_ref()), block: None }
+    }
+}
+
+/// A text on one line, without control characters, its credentials masked.
+fn one_line(text: &str) -> String {
+    let words = text.split(|c: char| c.is_whitespace() || c.is_control()).filter(|word| !word.is_empty());
+    mask(&words.collect::<Vec<_>>().join(" ")).into_owned()
+}
+
+impl Point {
+    /// How the point reads, without its label.
+    pub fn text(&self) -> String {
+        let separator = self.kind.separator();
+        let mut text = String::new();
+        for part in &self.parts {
+            let ends = text.ends_with(['.', '!', '?', '…', ':', '。', '！', '？', ')', '"']);
+            if !text.is_empty() {
+                text.push_str(if separator == " " && !ends { "; " } else { separator });
+            }
+            text.push_str(&part.text);
+        }
+        text
+    }
+}
+
+/// The points within a bound: first sentences go, then sentences are cut, then whole points go.
+pub(super) fn fit(mut points: Vec<Point>, bound: u32) -> Summary {
+    for point in &mut points {
+        point.parts.retain(|part| !part.text.is_empty());
+    }
+    points.retain(|point| !point.parts.is_empty());
+    for least in [PointKind::least, |_| 1] {
+        while over(&points, bound) {
+            let longest = points.iter_mut().filter(|point| point.parts.len() > least(point.kind));
+            let Some(point) = longest.max_by_key(|point| o200k(&point.text())) else { break };
+            point.parts.pop();
+        }
+    }
+    while over(&points, bound) {
+        let longest = points.iter_mut().flat_map(|point| &mut point.parts).max_by_key(|part| o200k(&part.text));
+        let Some(part) = longest.filter(|part| o200k(&part.text) > SHORT_SENTENCE_TOKENS) else { break };
+        part.text = cut(&part.text, SHORT_SENTENCE_TOKENS);
+    }
+    while over(&points, bound) && points.len() > 1 {
+        let place = (0..points.len()).max_by_key(|place| points[*place].kind.dispensable());
+        points.remove(place.unwrap_or_default());
+    }
+    // A label and half of the bound are within it, but for a bound of a few tokens.
+    points.iter_mut().filter(|point| over(std::slice::from_ref(*point), bound)).for_each(|point| {
+        point.parts.truncate(1);
+        point.parts.iter_mut().for_each(|part| part.text = cut(&part.text, bound / 2));
+    });
+    if over(&points, bound) {
+        points.clear();
+    }
+    let text = rendered(&points);
+    Summary { tokens: o200k(&text), text, points }
+}
+
+fn over(points: &[Point], bound: u32) -> bool {
+    o200k(&rendered(points)) > bound
+}
+
+fn rendered(points: &[Point]) -> String {
+    let lines: Vec<String> = points.iter().map(|point| format!("{}: {}", point.kind.label(), point.text())).collect();
+    lines.join("\n")
+}
+
+/// As much of a text as fits, cut between words where there are any, with `…` behind it.
+pub(super) fn cut(text: &str, bound: u32) -> String {
+    if o200k(text) <= bound {
+        return text.to_owned();
+    }
+    let spaces: Vec<usize> = text.match_indices(' ').map(|(at, _)| at).collect();
+    let longest = |places: &[usize]| {
+        let fits = |at: &usize| o200k(&with_mark(&text[..*at])) <= bound;
+        places.partition_point(fits).checked_sub(1).map(|place| places[place])
+    };
+    let characters = || -> Vec<usize> { text.char_indices().map(|(at, _)| at).skip(1).take(400).collect() };
+    let place = longest(&spaces).filter(|at| *at > 0).or_else(|| longest(&characters()));
+    place.map_or_else(String::new, |at| with_mark(&text[..at]))
+}
+
+fn with_mark(text: &str) -> String {
+    format!("{}…", text.trim_end_matches([' ', ',', ';', ':', '-', '(']))
+}
+
+/// What a header is made of.
+#[derive(Clone, Debug, Default)]
+pub(super) struct HeaderParts {
+    pub when: String,
+    pub topic: Vec<String>,
+    pub names: Vec<String>,
+    pub outcomes: Vec<String>,
+}
+
+/// The header within a bound: the second of each goes first, then names, words of the topic, and the time.
+pub(super) fn header(mut parts: HeaderParts, bound: u32) -> Header {
+    loop {
+        let text = parts.text();
+        let tokens = o200k(&text);
+        if tokens <= bound {
+            return Header { text, tokens };
+        }
+        if parts.names.len() > 1 {
+            parts.names.pop();
+        } else if parts.outcomes.len() > 1 {
+            parts.outcomes.pop();
+        } else if parts.topic.len() > 2 {
+            parts.topic.pop();
+        } else if parts.names.pop().is_none() && (parts.topic.len() < 2 || parts.topic.pop().is_none()) {
+            if parts.topic.pop().is_some() || !std::mem::take(&mut parts.when).is_empty() {
+                continue;
+            }
+            let text = cut(&parts.text(), bound);
+            return Header { tokens: o200k(&text), text };
+        }
+    }
+}
+
+impl HeaderParts {
+    fn text(&self) -> String {
+        let topic = self.topic.join(" ");
+        let front = [&*self.when, &*topic].into_iter().filter(|text| !text.is_empty()).collect::<Vec<_>>().join(" ");
+        let all = [front, self.names.join(" "), self.outcomes.join(", ")];
+        all.into_iter().filter(|text| !text.is_empty()).collect::<Vec<_>>().join(" · ")
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn point(kind: PointKind, parts: &[&str]) -> Point {
+        Point { kind, parts: parts.iter().map(Part::counted).collect() }
+    }
+
+    #[test]
+    fn sentences_go_before_points() {
+        let points = vec![point(PointKind::Asked, &["Fix it."]), point(PointKind::Said, &["It is fixed.", "All is well now."])];
+        assert_eq!(fit(points.clone(), 100).text, "asked: Fix it.\nsaid: It is fixed. All is well now.");
+        assert_eq!(fit(points.clone(), 14).text, "asked: Fix it.\nsaid: It is fixed.");
+        assert_eq!(fit(points, 8).text, "said: It is fixed.");
+    }
+
+    #[test]
+    fn a_text_is_cut_between_words() {
+        assert_eq!(cut("one two three four five six", 4), "one two three…");
+        assert_eq!(cut("short", 4), "short");
+        assert!(o200k(&cut(&"x".repeat(900), 5)) <= 5);
+    }
+
+    #[test]
+    fn a_header_keeps_its_outcome_longest() {
+        let parts = HeaderParts {
+            when: "21:05".into(),
+            topic: vec!["tax".into(), "rounding".into()],
+            names: vec!["tax.rs".into(), "new.rs".into()],
+            outcomes: vec!["12 passed".into(), "committed".into()],
+        };
+        let short = |bound| header(parts.clone(), bound).text;
+        assert_eq!(short(99), "21:05 tax rounding · tax.rs new.rs · 12 passed, committed");
+        assert!(short(12).ends_with("· 12 passed"), "{}", short(12));
+        assert_eq!(short(3), "12 passed");
+    }
+}

@@ -1,0 +1,237 @@
+//! Summaries without a model: of each turn a header and a few key points, of the session what a newcomer must know.
+//!
+//! Extractive and deterministic: every sentence stands in the session, apart from fixed labels and counts. A model could
+//! tell some of it better; what that is each summary says itself ([`Fillable`]).
+//!
+//! Bounds are held by [`crate::engine::o200k`]: an exact count, so that a bound holds to the token.
+
+mod cleaning;
+mod current;
+mod facts;
+mod fit;
+mod plan;
+mod sentences;
+#[cfg(test)]
+mod tests;
+mod turn;
+
+pub use facts::Outcome;
+
+use crate::engine::Analysis;
+use crate::model::{Block, BlockKind, BlockNumber, Event, Flags, Role, Row, RowKind, ToolVerb, Turn};
+use rustc_hash::{FxHashMap, FxHashSet};
+use serde::Serialize;
+
+/// Tokens that the header of a turn may take.
+pub const HEADER_TOKENS: u32 = 12;
+/// Tokens that the summary of a turn may take.
+pub const TURN_TOKENS: u32 = 120;
+/// Tokens that the summary of a session may take.
+pub const SESSION_TOKENS: u32 = 300;
+
+/// The contents that a summary is made from: for a tool use as it is sent, for a reply what the user said in it, for everything else
+/// as people read it.
+pub type Contents = FxHashMap<BlockNumber, String>;
+
+/// What a model could tell better than an extract.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Fillable {
+    /// What the turn is about, in a few words.
+    Topic,
+    /// The key points of the turn in sentences of its own.
+    Summary,
+    /// What happened in the session, told as a whole.
+    Narrative,
+    /// What the user wants in the end.
+    Objective,
+    /// What is to be done next.
+    Next,
+}
+
+/// What a point of a summary says.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum PointKind {
+    /// What the user asked for.
+    Asked,
+    /// Answers, reasons for rejecting a call and corrections of the user.
+    Replied,
+    /// What was decided, and why.
+    Decided,
+    /// The files that were edited.
+    Changed,
+    /// How tests ended.
+    Tests,
+    /// Errors that were made good.
+    Fixed,
+    /// What was committed.
+    Committed,
+    /// What the assistant said in the end.
+    Said,
+    /// Questions and errors without an answer.
+    Open,
+    /// What happened, turn by turn.
+    Narrative,
+    /// The first prompt and the latest one.
+    Objective,
+    /// What was reached.
+    Achieved,
+    /// The files that are worked on.
+    Files,
+    /// The functions and types that are worked on.
+    Functions,
+    /// What it is about.
+    Concepts,
+    /// How things stand.
+    State,
+    /// What is left to do.
+    Next,
+}
+
+/// A sentence, a name or a count, and the block where it stands.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Part {
+    /// How it reads.
+    pub text: String,
+    /// The block that says so; none for what is counted over several.
+    pub block: Option<BlockNumber>,
+}
+
+/// A key point: a label and what stands behind it.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Point {
+    /// What it says.
+    pub kind: PointKind,
+    /// Its sentences or names, the most telling first.
+    pub parts: Vec<Part>,
+}
+
+/// Key points within a bound.
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+pub struct Summary {
+    /// All of it as one text, a line for each point.
+    pub text: String,
+    /// What the text costs, in tokens of o200k.
+    pub tokens: u32,
+    /// The same point by point.
+    pub points: Vec<Point>,
+}
+
+/// A line within a bound.
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+pub struct Header {
+    /// When, the topic, names, the outcome.
+    pub text: String,
+    /// What it costs, in tokens of o200k.
+    pub tokens: u32,
+}
+
+/// One turn in short.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct TurnSummary {
+    /// Its number, from 1 in file order.
+    pub number: u32,
+    /// When its prompt was written, in milliseconds since 1970, UTC.
+    pub timestamp: Option<i64>,
+    /// Whether it counts: not on a branch that the user left.
+    pub live: bool,
+    /// Its first and its last block.
+    pub blocks: Option<(BlockNumber, BlockNumber)>,
+    /// At most [`HEADER_TOKENS`].
+    pub header: Header,
+    /// At most [`TURN_TOKENS`].
+    pub summary: Summary,
+    /// How it ended, the weightiest first.
+    pub outcomes: Vec<Outcome>,
+    /// What a model could tell better.
+    pub needs: Vec<Fillable>,
+}
+
+/// The whole session in short.
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+pub struct SessionSummary {
+    /// At most [`SESSION_TOKENS`].
+    #[serde(flatten)]
+    pub summary: Summary,
+    /// What a model could tell better.
+    pub needs: Vec<Fillable>,
+}
+
+/// The blocks whose contents a summary is made from.
+pub fn needed(reading: &Analysis) -> Vec<BlockNumber> {
+    let blocks = reading.turns.iter().flat_map(|turn| &turn.blocks).filter_map(|number| reading.block(*number));
+    let verb = |block: &Block| block.tool.as_deref().map(|tool| tool.verb);
+    let tells = |block: &&Block| match block.kind {
+        BlockKind::Text => matches!(block.role, Role::User | Role::Assistant),
+        BlockKind::ToolUse => matches!(verb(block), Some(ToolVerb::Plan | ToolVerb::Edit)),
+        BlockKind::ToolResult => block.error || verb(block) == Some(ToolVerb::Run),
+        _ => false,
+    };
+    let tells = |block: &&Block| tells(block) || is_reply(block);
+    blocks.filter(tells).map(|block| block.number).collect()
+}
+
+/// Each turn and the session in short. `clock` writes a moment as the time of day.
+pub fn summarize(reading: &Analysis, contents: &Contents, clock: &dyn Fn(i64) -> String) -> (Vec<TurnSummary>, SessionSummary) {
+    let live = Live::find(reading);
+    let told: Vec<turn::TurnFacts<'_>> =
+        reading.turns.iter().map(|turn| turn::turn_facts(reading, contents, turn, live.holds(reading, turn))).collect();
+    let turns = told.iter().map(|told| turn::summary(reading, told, clock)).collect();
+    (turns, current::summary(reading, contents, &told))
+}
+
+/// Returns the points of a briefing beside the user's own words: the goal, the story, and what is done, open and next.
+pub fn briefing(reading: &Analysis, contents: &Contents) -> Vec<Point> {
+    let live = Live::find(reading);
+    let turns = reading.turns.iter().filter(|turn| live.holds(reading, turn));
+    let told: Vec<turn::TurnFacts<'_>> = turns.map(|turn| turn::turn_facts(reading, contents, turn, true)).collect();
+    current::briefing(reading, contents, &told)
+}
+
+/// Which rows count: those that the client would send, those of the live chain, and all before a compaction.
+struct Live {
+    rows: FxHashSet<u32>,
+    boundary: u32,
+}
+
+impl Live {
+    fn find(reading: &Analysis) -> Live {
+        let rows = reading.window.chain.iter().chain(&reading.window.rows).copied().collect();
+        let session = &reading.session.rows;
+        let is_cut = |row: &Row| {
+            row.kind == RowKind::Boundary
+                || matches!(row.event.as_deref(), Some(Event::Compaction { .. } | Event::CompactSummary))
+        };
+        let root = reading.window.chain.iter().min().copied().unwrap_or_default();
+        // A root that names a parent is no root: what stands before it was lost, not left.
+        let torn = session.get(root as usize).is_some_and(|row| row.parent.is_some());
+        let boundary = if reading.window.compacted {
+            session.iter().rposition(is_cut).unwrap_or_default() as u32
+        } else if torn {
+            root
+        } else {
+            0
+        };
+        Live { rows, boundary }
+    }
+
+    fn holds(&self, reading: &Analysis, turn: &Turn) -> bool {
+        let mut rows = turn.blocks.iter().filter_map(|number| reading.block(*number)).map(|block| block.row);
+        rows.any(|row| row < self.boundary || self.rows.contains(&row))
+    }
+}
+
+/// Returns whether a person said something in a block that is no message of theirs: in the result of a tool, or while the agent
+/// worked.
+pub fn is_reply(block: &Block) -> bool {
+    block.kind != BlockKind::Text && !block.words.is_empty()
+}
+
+/// Whether a block is what the user wrote: not what the client wrote in the user's name.
+fn is_prompt(reading: &Analysis, block: &Block) -> bool {
+    let row = &reading.session.rows[block.row as usize];
+    let client = Flags::META | Flags::CAVEAT | Flags::COMMAND_OUTPUT | Flags::INTERRUPTION | Flags::NOTIFICATION;
+    let summary = matches!(row.event.as_deref(), Some(Event::CompactSummary));
+    block.kind == BlockKind::Text && block.role == Role::User && !row.flags.any(client) && !summary
+}

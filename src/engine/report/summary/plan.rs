@@ -1,0 +1,120 @@
+//! The plan of the agent: the items of its last list of things to do.
+
+use super::{Contents, Part};
+use crate::model::{Block, BlockKind, BlockNumber, ToolVerb};
+use rustc_hash::FxHashMap;
+use serde_json::Value;
+
+/// An item of a plan.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct Item {
+    /// What is to be done.
+    pub text: String,
+    /// How far it is.
+    pub status: Status,
+    /// The call that wrote it.
+    pub block: BlockNumber,
+}
+
+/// How far an item is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Status {
+    /// Being done now.
+    Current,
+    /// Not begun.
+    Open,
+    /// Done.
+    Done,
+}
+
+impl Item {
+    /// The item as a part of a point.
+    pub fn part(&self) -> Part {
+        Part::new(&self.text, self.block)
+    }
+}
+
+/// The plan as it stands after calls in their order: lists that replace each other, or items that are made and moved on.
+pub(super) fn plan<'a>(blocks: impl Iterator<Item = &'a Block>, contents: &Contents) -> Vec<Item> {
+    // Of an item that was deleted the place stays.
+    let mut items: Vec<Option<Item>> = Vec::new();
+    // Where the item with an id is.
+    let mut places: FxHashMap<String, usize> = FxHashMap::default();
+    let mut made = 0;
+    for block in blocks.filter(|block| block.kind == BlockKind::ToolUse) {
+        let plans = block.tool.as_deref().is_some_and(|tool| tool.verb == ToolVerb::Plan);
+        let Some(input) = contents.get(&block.number).filter(|_| plans) else { continue };
+        let Ok(input) = serde_json::from_str::<Value>(input) else { continue };
+        let listed = ["todos", "plan"].iter().find_map(|key| input[*key].as_array());
+        if let Some(listed) = listed {
+            let read = |value: &Value| {
+                let text = ["content", "step", "text", "subject"].iter().find_map(|key| value[*key].as_str())?;
+                Some(Item { text: text.to_owned(), status: status(value)?, block: block.number })
+            };
+            items = listed.iter().filter_map(read).map(Some).collect();
+            places.clear();
+        } else if let Some(subject) = input["subject"].as_str().filter(|_| input["taskId"].is_null()) {
+            made += 1;
+            let item = Item { text: subject.to_owned(), status: Status::Open, block: block.number };
+            places.insert(made.to_string(), items.len());
+            items.push(Some(item));
+        } else if let Some(id) = input["taskId"].as_str() {
+            let item = places.get(id).and_then(|place| items.get_mut(*place));
+            match (item, status(&input)) {
+                (Some(item), None) => *item = None,
+                (Some(Some(item)), Some(status)) if input["status"].is_string() => item.status = status,
+                _ => {}
+            }
+        }
+    }
+    items.into_iter().flatten().collect()
+}
+
+/// How far an item is; none for one that was deleted.
+fn status(value: &Value) -> Option<Status> {
+    match value["status"].as_str().unwrap_or_default() {
+        "completed" | "done" => Some(Status::Done),
+        "in_progress" => Some(Status::Current),
+        "deleted" | "cancelled" => None,
+        _ => Some(Status::Open),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::model::{Role, Tool};
+
+    fn check(inputs: &[&str], expected: &[(&str, Status)]) {
+        let mut contents = Contents::default();
+        let blocks: Vec<Block> = inputs
+            .iter()
+            .zip(1..)
+            .map(|(input, number)| {
+                let mut block = Block::new(BlockKind::ToolUse, Role::ToolUse);
+                let tool =
+                    Tool { name: "T".into(), verb: ToolVerb::Plan, target: "".into(), scope: 0, whole: true, parameters: 1 };
+                (block.number, block.tool) = (number, Some(Box::new(tool)));
+                contents.insert(number, (*input).to_owned());
+                block
+            })
+            .collect();
+        let items = plan(blocks.iter(), &contents);
+        assert_eq!(items.iter().map(|item| (&*item.text, item.status)).collect::<Vec<_>>(), expected);
+    }
+
+    #[test]
+    fn a_list_replaces_the_one_before() {
+        let last = r#"{"todos":[{"content":"b","status":"in_progress"},{"content":"c","status":"pending"},{"content":"a","status":"completed"}]}"#;
+        let expected = [("b", Status::Current), ("c", Status::Open), ("a", Status::Done)];
+        check(&[r#"{"todos":[{"content":"x","status":"pending"}]}"#, last, "not json", "{}"], &expected);
+        check(&[r#"{"plan":[{"step":"s","status":"completed"}],"explanation":"e"}"#], &[("s", Status::Done)]);
+    }
+
+    #[test]
+    fn items_are_made_and_moved_on() {
+        let made = [r#"{"subject":"a","description":"d"}"#, r#"{"subject":"b"}"#];
+        check(&[made[0], made[1], r#"{"taskId":"1","status":"completed"}"#], &[("a", Status::Done), ("b", Status::Open)]);
+        check(&[made[0], r#"{"taskId":"1","status":"deleted"}"#, r#"{"taskId":"9","status":"completed"}"#], &[]);
+    }
+}

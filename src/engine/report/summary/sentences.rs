@@ -1,0 +1,272 @@
+//! The sentences of a text, and what each of them tells.
+
+use super::cleaning::{Line, lines, without_tags};
+use crate::engine::mask;
+
+/// Bytes of a text that are looked at, at its beginning and at its end.
+const LOOK_BYTES: usize = 16 << 10;
+/// Longest sentence, in bytes: what is longer is no sentence.
+const LONGEST_BYTES: usize = 1200;
+
+/// A sentence without marks of emphasis, on one line.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Sentence {
+    /// How it reads.
+    pub text: String,
+    /// Whether it is an item of a list.
+    pub item: bool,
+    /// Whether it only says what follows.
+    pub leads: bool,
+}
+
+impl Sentence {
+    /// Whether it asks.
+    pub fn asks(&self) -> bool {
+        self.text.ends_with(['?', '？'])
+    }
+}
+
+/// The sentences of a text, in order; headings, code, tables and what clients add are left out.
+pub(super) fn sentences(text: &str) -> Vec<Sentence> {
+    let text = without_tags(ends(text));
+    let mut found = Vec::new();
+    let mut paragraph = String::new();
+    let flush = |paragraph: &mut String, item: bool, found: &mut Vec<Sentence>| {
+        let text = std::mem::take(paragraph);
+        found.extend(split(&text).into_iter().filter_map(|part| sentence(part, item)));
+    };
+    for line in lines(&text) {
+        match line {
+            Line::Plain(line) => {
+                if !paragraph.is_empty() {
+                    paragraph.push(' ');
+                }
+                paragraph.push_str(line);
+            }
+            Line::Item(line) => {
+                flush(&mut paragraph, false, &mut found);
+                flush(&mut line.to_owned(), true, &mut found);
+            }
+            Line::Heading(_) | Line::Break => flush(&mut paragraph, false, &mut found),
+        }
+    }
+    flush(&mut paragraph, false, &mut found);
+    found
+}
+
+/// A short text as it is, of a long one its beginning: what a person pastes behind it is not what is meant.
+fn ends(text: &str) -> &str {
+    let mut end = text.len().min(LOOK_BYTES);
+    while !text.is_char_boundary(end) {
+        end -= 1;
+    }
+    &text[..end]
+}
+
+fn sentence(text: &str, item: bool) -> Option<Sentence> {
+    let plain = without_links(&text.replace("**", "")).split_whitespace().collect::<Vec<_>>().join(" ");
+    // A mark such as ✅ or 🔧 says nothing that the words do not.
+    let plain = plain.trim_start_matches(|c: char| !c.is_ascii() && !c.is_alphanumeric()).trim();
+    if plain.len() > LONGEST_BYTES || !plain.contains(char::is_alphabetic) {
+        return None;
+    }
+    let leads = plain.ends_with([':', '：']);
+    Some(Sentence { text: mask(plain).into_owned(), item, leads })
+}
+
+/// A text whose links are only their words: `[page](https://…)` is `page`.
+fn without_links(text: &str) -> String {
+    let mut plain = String::new();
+    let mut rest = text;
+    while let Some(middle) = rest.find("](") {
+        let start = rest[..middle].rfind('[');
+        let end = rest[middle..].find(')').map(|length| middle + length + 1);
+        let (Some(start), Some(end)) = (start, end) else { break };
+        plain.push_str(&rest[..start]);
+        plain.push_str(&rest[start + 1..middle]);
+        rest = &rest[end..];
+    }
+    plain.push_str(rest);
+    plain
+}
+
+/// Cuts a paragraph behind the marks that end a sentence.
+fn split(text: &str) -> Vec<&str> {
+    let mut parts = Vec::new();
+    let mut start = 0;
+    for (at, mark) in text.char_indices() {
+        let end = at + mark.len_utf8();
+        let wide = matches!(mark, '。' | '！' | '？');
+        if !wide && !matches!(mark, '.' | '!' | '?' | ':') {
+            continue;
+        }
+        let rest = &text[end..];
+        let next = rest.trim_start().chars().next();
+        let apart = rest.starts_with(char::is_whitespace) && next.is_some_and(|next| !next.is_lowercase());
+        let ends = match mark {
+            '.' => apart && !is_abbreviation(&text[start..at]),
+            // A colon in a line belongs to what follows it.
+            ':' => false,
+            _ => apart,
+        };
+        if wide || ends {
+            parts.push(text[start..end].trim());
+            start = end;
+        }
+    }
+    parts.push(text[start..].trim());
+    parts.retain(|part| !part.is_empty());
+    parts
+}
+
+/// Whether the dot behind a text ends no sentence: `e.g.`, `2.`, a single letter.
+fn is_abbreviation(text: &str) -> bool {
+    let word = text.rsplit(|c: char| c.is_whitespace() || c == '(').next().unwrap_or_default();
+    let short = ["e.g", "i.e", "etc", "vs", "cf", "No", "Mr", "Dr", "approx"].contains(&word);
+    short || word.chars().count() == 1 || (!word.is_empty() && word.bytes().all(|byte| byte.is_ascii_digit()))
+}
+
+/// How a sentence begins that only says what the assistant does next, or nods.
+const CHATTER: &[&str] = &[
+    "let me",
+    "now let",
+    "now i",
+    "now to",
+    "let's",
+    "next,",
+    "first,",
+    "i need to",
+    "i'm",
+    "i can see",
+    "i see",
+    "looking",
+    "good",
+    "great",
+    "perfect",
+    "excellent",
+    "sure",
+    "ok",
+    "okay",
+    "alright",
+    "you're",
+    "you are",
+    "here's",
+    "here is",
+    "here are",
+    "hello",
+    "hi!",
+    "thanks",
+    "done!",
+    "done.",
+    "yes.",
+    "no.",
+    "wait",
+    "hmm",
+    "actually",
+    "understood",
+    "got it",
+    "absolutely",
+    "certainly",
+    "of course",
+    "nice",
+    "awesome",
+    "fixed!",
+    "sounds good",
+    "exactly",
+];
+
+/// How a sentence begins that says what the assistant is about to do: chatter, unless it says why.
+const INTENTIONS: &[&str] = &["i'll", "i will", "i'm going to", "we'll"];
+
+/// Words by which a decision or a finding is known.
+const FINDINGS: &[&str] = &[
+    "instead of",
+    "rather than",
+    "because",
+    "root cause",
+    "the problem",
+    "the issue",
+    "turned out",
+    "turns out",
+    "decided",
+    "decision",
+    "chose",
+    "so that",
+    "the bug",
+    "caused by",
+    "which means",
+    "the reason",
+    "the fix",
+    "trade-off",
+    "we should",
+    "recommend",
+    "needs to",
+    "must ",
+    "should not",
+    "breaking",
+    "fails because",
+    "the cause",
+];
+
+/// How much a sentence of the assistant tells: 0 for chatter.
+pub(super) fn salience(sentence: &Sentence) -> u32 {
+    let lower = sentence.text.to_lowercase().replace('’', "'");
+    let words = sentence.text.split_whitespace().count();
+    let findings = FINDINGS.iter().filter(|part| lower.contains(**part)).count() as u32;
+    let intends = INTENTIONS.iter().any(|start| begins(&lower, start));
+    let chatter = if intends { findings == 0 } else { CHATTER.iter().any(|start| begins(&lower, start)) };
+    // What begins with a small letter is the rest of something.
+    let torn = sentence.text.starts_with(|c: char| c.is_ascii_lowercase());
+    let wide = !sentence.text.is_ascii() && words < 4 && sentence.text.chars().count() >= 10;
+    if sentence.leads || chatter || torn || words < 4 && !wide {
+        return 0;
+    }
+    1 + 2 * findings.min(2) + u32::from(sentence.text.contains('`')) + u32::from((6..=35).contains(&words))
+}
+
+/// Whether a text begins with whole words.
+fn begins(text: &str, start: &str) -> bool {
+    text.strip_prefix(start).is_some_and(|rest| start.ends_with(['!', '.']) || !rest.starts_with(char::is_alphanumeric))
+}
+
+/// Whether a sentence says why, or what was chosen.
+pub(super) fn decides(sentence: &Sentence) -> bool {
+    salience(sentence) >= 3 && !sentence.asks() && {
+        let lower = sentence.text.to_lowercase().replace('’', "'");
+        FINDINGS.iter().any(|part| lower.contains(part))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn check(text: &str, expected: &[&str]) {
+        let found: Vec<String> = sentences(text).into_iter().map(|sentence| sentence.text).collect();
+        assert_eq!(found, expected);
+    }
+
+    #[test]
+    fn sentences_end_at_their_marks() {
+        check("It is fixed. Now e.g. this one\ngoes on. Why?", &["It is fixed.", "Now e.g. this one goes on.", "Why?"]);
+        check("See [a.rs](src/a.rs:3) for v1.2 of it", &["See a.rs for v1.2 of it"]);
+        check("修好了。还有吗？", &["修好了。", "还有吗？"]);
+        check("", &[]);
+    }
+
+    #[test]
+    fn marks_of_emphasis_and_pictures_go() {
+        check(
+            "✅ **All** tests pass\n- one thing\n- password=hunter2hunter2 is it",
+            &["All tests pass", "one thing", "password=[secret:password] is it"],
+        );
+    }
+
+    #[test]
+    fn chatter_tells_nothing_and_findings_most() {
+        let score = |text: &str| sentences(text).first().map_or(0, salience);
+        assert_eq!([score("Let me look at the file."), score("Good."), score("Here is what I found:")], [0, 0, 0]);
+        assert!(score("The root cause is that `net` is rounded twice.") > score("The file has three functions in it."));
+        assert!(decides(&sentences("I chose cents rather than floats for the sum.")[0]));
+    }
+}

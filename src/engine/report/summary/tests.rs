@@ -1,0 +1,152 @@
+//! Laws: bounds hold, nothing is made up, the same session says the same, and no text makes it panic.
+
+use super::*;
+use crate::engine::{ReadSettings, o200k, read};
+use crate::model::{Key, Row, RowKind, Session, Tool, Window};
+use proptest::prelude::*;
+
+/// Blocks in the order of a session, each with its content.
+fn session(blocks: &[(Role, &str, bool)]) -> (Analysis, Contents) {
+    let mut session = Session::default();
+    let mut contents = Contents::default();
+    for (place, (role, text, error)) in blocks.iter().enumerate() {
+        let number = place as u32 + 1;
+        let (kind, row) = match role {
+            Role::User => (BlockKind::Text, RowKind::User),
+            Role::ToolResult => (BlockKind::ToolResult, RowKind::User),
+            Role::ToolUse => (BlockKind::ToolUse, RowKind::Assistant),
+            _ => (BlockKind::Text, RowKind::Assistant),
+        };
+        let mut row = Row::new(row);
+        (row.blocks, row.prompt, row.timestamp) = (1, *role == Role::User, Some(i64::from(number) * 60_000));
+        row.message = (row.kind == RowKind::Assistant).then_some(Key(u128::from(number)));
+        session.rows.push(row);
+        let mut block = Block::new(kind, *role);
+        (block.row, block.number, block.error) = (place as u32, number, *error);
+        if matches!(role, Role::ToolUse | Role::ToolResult) {
+            // Of three calls one edits, one plans and one runs.
+            let verb = [ToolVerb::Edit, ToolVerb::Plan, ToolVerb::Run][place % 3];
+            let target = if verb == ToolVerb::Run { "cargo test".into() } else { text.chars().take(60).collect::<String>() };
+            block.tool =
+                Some(Box::new(Tool { name: "T".into(), verb, target: target.into(), scope: 0, whole: true, parameters: 1 }));
+        }
+        block.preview = crate::engine::preview(text).into();
+        session.blocks.push(block);
+        contents.insert(number, (*text).to_owned());
+    }
+    let window =
+        Window { blocks: (1..=blocks.len() as u32).collect(), rows: (0..blocks.len() as u32).collect(), ..Window::default() };
+    (read(session, window, &ReadSettings::default()), contents)
+}
+
+/// Letters and digits alone: what stays of a sentence when marks and spaces go.
+fn bare(text: &str) -> String {
+    text.chars().filter(|c| c.is_alphanumeric()).collect()
+}
+
+/// Holds the laws over one session.
+fn check(reading: &Analysis, contents: &Contents) {
+    let clock = |moment: i64| format!("{:02}:{:02}", moment / 3_600_000 % 24, moment / 60_000 % 60);
+    let (turns, current) = summarize(reading, contents, &clock);
+    assert_eq!((&turns, &current), (&summarize(reading, contents, &clock).0, &summarize(reading, contents, &clock).1));
+    assert_eq!(turns.len(), reading.turns.len());
+    for turn in &turns {
+        assert!(o200k(&turn.header.text) <= HEADER_TOKENS && turn.header.tokens <= HEADER_TOKENS, "{:?}", turn.header);
+        assert!(o200k(&turn.summary.text) <= TURN_TOKENS, "{:?}", turn.summary);
+        assert!(!turn.header.text.contains('\n'));
+    }
+    assert!(o200k(&current.summary.text) <= SESSION_TOKENS, "{:?}", current.summary);
+    // What names one block stands in it: in its content, its target or its first words.
+    let points = turns.iter().flat_map(|turn| &turn.summary.points).chain(&current.summary.points);
+    for point in points.filter(|point| !matches!(point.kind, PointKind::Tests | PointKind::State)) {
+        for part in &point.parts {
+            let Some(block) = part.block.and_then(|number| reading.block(number)) else { continue };
+            // Of a very long word nothing is left but what stands before it.
+            if matches!(part.text.as_str(), "first…" | "now…") {
+                continue;
+            }
+            let text = part.text.strip_prefix("first: ").or_else(|| part.text.strip_prefix("now: ")).unwrap_or(&part.text);
+            let text = text.rsplit_once(" (").filter(|(_, end)| end.ends_with(" edits)")).map_or(text, |(text, _)| text);
+            let content = contents.get(&block.number).map_or("", String::as_str);
+            let whole = format!("{} {} {}", bare(content), bare(block.target()), bare(&block.preview));
+            let escaped = format!("{} {}", bare(&content.replace("\\n", " ").replace("\\t", " ")), whole);
+            for piece in text.split("[secret:").map(|piece| piece.split_once(']').map_or(piece, |(_, rest)| rest)) {
+                assert!(escaped.contains(&bare(piece)), "{:?}: {piece:?} is not in {content:?}", point.kind);
+            }
+        }
+    }
+}
+
+#[test]
+fn a_session_is_told_by_what_stands_in_it() {
+    let (reading, contents) = session(&[
+        (Role::User, "Fix the rounding of the tax. It is off by a cent.", false),
+        (Role::Assistant, "Let me look at it.\n\nThe root cause is that `net` is rounded twice.", false),
+        (Role::ToolResult, "test result: FAILED. 3 passed; 1 failed", true),
+        (Role::ToolUse, "{}", false),
+        (Role::ToolResult, "{\"todos\":[]}", false),
+        (Role::ToolResult, "test result: ok. 4 passed; 0 failed\n[main 1a2b3c4] Round once", false),
+        (Role::Assistant, "The tax is rounded once now, at the end of the sum.\n\nShall I commit it?", false),
+    ]);
+    check(&reading, &contents);
+    let (turns, current) = summarize(&reading, &contents, &|_| "21:05".to_owned());
+    let expected = "asked: Fix the rounding of the tax. It is off by a cent.
+decided: The root cause is that `net` is rounded twice.
+tests: 4 passed
+fixed: test result: FAILED. 3 passed; 1 failed
+said: The tax is rounded once now, at the end of the sum.
+open: Shall I commit it?";
+    assert_eq!(turns[0].summary.text, expected);
+    assert!(turns[0].header.text.starts_with("21:05 ") && turns[0].header.text.contains("4 passed"), "{}", turns[0].header.text);
+    assert!(current.summary.text.contains("next: Shall I commit it?"), "{}", current.summary.text);
+}
+
+#[test]
+fn nothing_is_said_of_nothing() {
+    let (turns, current) = summarize(&Analysis::default(), &Contents::default(), &|_| String::new());
+    assert!(turns.is_empty() && current.summary.text.is_empty() && current.needs.is_empty());
+}
+
+/// Texts as people and models write them, with what is hard about them.
+fn text() -> impl Strategy<Value = String> {
+    let pieces = [
+        "It is fixed. ",
+        "Why? ",
+        "because of it ",
+        "```\ncode\n```\n",
+        "<system-reminder>",
+        "</system-reminder>",
+        "- item one\n",
+        "修好了。",
+        "🔧 ",
+        "…",
+        "error: no ",
+        "password=hunter2hunter2 ",
+        "\n\n",
+        "e.g. ",
+        "12 passed, 3 failed\n",
+        "[main 1a2b3c4] x\n",
+        "{\"todos\":[{\"content\":\"write it\",\"status\":\"pending\"}]}",
+        "word ",
+        "\u{1b}[31m",
+        "<command-name>/x</command-name>",
+        "**",
+        ": ",
+    ];
+    let piece = prop_oneof![6 => prop::sample::select(pieces.to_vec()).prop_map(str::to_owned), 1 => any::<String>()];
+    let repeated = (piece, prop_oneof![9 => Just(1usize), 1 => 1..300usize]).prop_map(|(piece, count)| piece.repeat(count));
+    prop::collection::vec(repeated, 0..12).prop_map(|pieces| pieces.concat())
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 128, failure_persistence: None, ..ProptestConfig::default() })]
+
+    /// The laws hold over any session.
+    #[test]
+    fn any_session_has_a_summary(blocks in prop::collection::vec((0..4usize, text(), any::<bool>()), 0..14)) {
+        let roles = [Role::User, Role::Assistant, Role::ToolUse, Role::ToolResult];
+        let blocks: Vec<(Role, &str, bool)> = blocks.iter().map(|(role, text, error)| (roles[*role], text.as_str(), *error)).collect();
+        let (reading, contents) = session(&blocks);
+        check(&reading, &contents);
+    }
+}

@@ -1,0 +1,223 @@
+//! One turn in short.
+
+use super::cleaning::unshortened;
+use super::facts::{Facts, Outcome, answered, facts, outcomes_of};
+use super::fit::{HeaderParts, fit, header};
+use super::sentences::{Sentence, decides, salience, sentences};
+use super::{Contents, Fillable, HEADER_TOKENS, Part, Point, PointKind, TURN_TOKENS, TurnSummary, is_prompt, is_reply};
+use crate::engine::Analysis;
+use crate::engine::content::stop_words::STOP_WORDS;
+use crate::model::{BlockKind, BlockNumber, Role, Turn};
+
+/// Sentences of a prompt, of what was decided, of what was said in the end.
+const ASKED: usize = 2;
+const DECIDED: usize = 2;
+const SAID: usize = 3;
+/// Replies of the user in a summary of a turn or of a session, the latest first.
+pub(super) const REPLIED: usize = 3;
+/// Entries of the other points.
+const LISTED: usize = 6;
+const OPEN: usize = 3;
+/// Words of a prompt in a header.
+const TOPIC_WORDS: usize = 3;
+
+/// What is told of a turn, before any of it is left out.
+pub(super) struct TurnFacts<'a> {
+    pub turn: &'a Turn,
+    pub live: bool,
+    pub facts: Facts,
+    /// The sentences of the prompt.
+    pub asked: Vec<Part>,
+    /// Replies of the user beside the prompt, the latest last.
+    pub replied: Vec<Part>,
+    /// What the assistant said, sentence by sentence.
+    pub words: Vec<(Sentence, BlockNumber)>,
+    /// Where among them its last message begins.
+    pub last: usize,
+    pub answered: bool,
+    pub outcomes: Vec<Outcome>,
+}
+
+/// Looks at a turn.
+pub(super) fn turn_facts<'a>(reading: &Analysis, contents: &Contents, turn: &'a Turn, live: bool) -> TurnFacts<'a> {
+    let mut words = Vec::new();
+    let mut last = 0;
+    for block in turn.blocks.iter().filter_map(|number| reading.block(*number)) {
+        if block.kind == BlockKind::Text && block.role == Role::Assistant {
+            last = words.len();
+            let content = contents.get(&block.number).map_or("", String::as_str);
+            let content = unshortened(block, content);
+            words.extend(sentences(&content).into_iter().map(|sentence| (sentence, block.number)));
+        }
+    }
+    let facts = facts(reading, contents, turn);
+    let answered = answered(reading, turn);
+    let asks = answered && questions(&words[last..]).next().is_some();
+    let outcomes = outcomes_of(&facts, asks, answered);
+    let asked = prompt_parts(reading, contents, turn);
+    let replied = replied(reading, contents, turn, asked.first().and_then(|part| part.block));
+    TurnFacts { turn, live, facts, asked, replied, words, last, answered, outcomes }
+}
+
+/// The sentences of the prompt; a command as it was typed.
+fn prompt_parts(reading: &Analysis, contents: &Contents, turn: &Turn) -> Vec<Part> {
+    let blocks = turn.blocks.iter().filter_map(|number| reading.block(*number));
+    let mut preview = None;
+    for block in blocks.filter(|block| is_prompt(reading, block)) {
+        let content = contents.get(&block.number).map_or("", String::as_str);
+        if content.starts_with("<command-") && block.preview.starts_with('/') {
+            return vec![Part::new(&block.preview, block.number)];
+        }
+        let content = &*unshortened(block, content);
+        let found = sentences(content);
+        if !found.is_empty() {
+            return found.into_iter().map(|sentence| Part::new(&sentence.text, block.number)).collect();
+        }
+        // No sentence: the first line must do.
+        let shown = super::cleaning::without_tags(content);
+        let line = shown.lines().map(str::trim).find(|line| line.contains(char::is_alphanumeric)).unwrap_or_default();
+        if preview.is_none() && !line.is_empty() && !line.starts_with(['<', '[']) {
+            preview = Some(Part::new(&crate::engine::preview(line), block.number));
+        }
+    }
+    preview.into_iter().collect()
+}
+
+/// Returns the replies of the user in a turn beside its prompt, each as a whole.
+fn replied(reading: &Analysis, contents: &Contents, turn: &Turn, prompt: Option<BlockNumber>) -> Vec<Part> {
+    let blocks = turn.blocks.iter().filter_map(|number| reading.block(*number));
+    let said = blocks.filter(|block| Some(block.number) != prompt && !block.words.is_empty());
+    let said = said.filter(|block| is_reply(block) || is_prompt(reading, block));
+    let parts = said.filter_map(|block| {
+        let content = contents.get(&block.number).map(|content| unshortened(block, content))?;
+        Some(Part::new(&content, block.number)).filter(|part| !part.text.is_empty() && !part.text.starts_with('<'))
+    });
+    parts.collect()
+}
+
+/// The questions at the end of what was said: those of its last paragraphs.
+pub(super) fn questions(words: &[(Sentence, BlockNumber)]) -> impl Iterator<Item = &(Sentence, BlockNumber)> {
+    words[words.len().saturating_sub(4)..].iter().filter(|(sentence, _)| sentence.asks())
+}
+
+impl TurnFacts<'_> {
+    /// The telling sentences of the last message; its first one if none is.
+    pub fn reply_sentences(&self) -> Vec<&(Sentence, BlockNumber)> {
+        let message = &self.words[self.last..];
+        let first = message.iter().filter(|(sentence, _)| salience(sentence) > 0 && !sentence.asks() && !sentence.item);
+        let items = message.iter().filter(|(sentence, _)| salience(sentence) > 0 && !sentence.asks() && sentence.item);
+        let found: Vec<_> = first.chain(items).take(SAID).collect();
+        if found.is_empty() { message.iter().find(|(sentence, _)| !sentence.leads).into_iter().collect() } else { found }
+    }
+
+    /// What is left without an answer.
+    pub fn open(&self) -> Vec<Part> {
+        let questions = if self.answered { questions(&self.words[self.last..]).collect() } else { Vec::new() };
+        let questions = questions.into_iter().map(|(sentence, block)| Part::new(&sentence.text, *block));
+        let errors = self.facts.errors.iter().rev().map(|error| Part::new(&error.text, error.block));
+        questions.chain(errors.take(if self.facts.errors.is_empty() { 0 } else { 2 })).take(OPEN).collect()
+    }
+
+    fn decided(&self, said: &[&(Sentence, BlockNumber)]) -> Vec<Part> {
+        let mut found: Vec<&(Sentence, BlockNumber)> =
+            self.words.iter().filter(|word| decides(&word.0) && !said.contains(word)).collect();
+        found.sort_by_key(|(sentence, _)| std::cmp::Reverse(salience(sentence)));
+        found.into_iter().take(DECIDED).map(|(sentence, block)| Part::new(&sentence.text, *block)).collect()
+    }
+
+    /// The edited files, the ones edited most first.
+    pub fn changed(&self, directory: &str) -> Vec<Part> {
+        let mut edited: Vec<_> = self.facts.edited.iter().collect();
+        edited.sort_by_key(|(_, count, _)| std::cmp::Reverse(*count));
+        let more = edited.len().saturating_sub(LISTED);
+        let name = |(path, count, block): &&(String, u32, BlockNumber)| {
+            let path = short_path(path, directory);
+            let text = if *count > 1 { format!("{path} ({count} edits)") } else { path.to_owned() };
+            Part::new(&text, *block)
+        };
+        let named = edited.iter().take(LISTED).map(name);
+        named.chain((more > 0).then(|| Part::counted(format!("{more} more")))).collect()
+    }
+}
+
+/// A path as seen from a directory, or its end.
+pub(super) fn short_path<'a>(path: &'a str, directory: &str) -> &'a str {
+    if let Some(rest) =
+        path.strip_prefix(directory).and_then(|rest| rest.strip_prefix(['/', '\\'])).filter(|rest| !rest.is_empty())
+    {
+        return rest;
+    }
+    let absolute = path.starts_with('/') || path.get(1..3) == Some(":\\");
+    let marks = path.rmatch_indices(['/', '\\']).nth(2).filter(|_| absolute);
+    marks.map_or(path, |(at, _)| &path[at + 1..])
+}
+
+/// The directory that paths are seen from.
+pub(super) fn directory(reading: &Analysis) -> &str {
+    reading.session.latest_origin().map_or("", |origin| origin.directory.as_str())
+}
+
+/// The header and the key points of a turn, each within its bound.
+pub(super) fn summary(reading: &Analysis, told: &TurnFacts<'_>, clock: &dyn Fn(i64) -> String) -> TurnSummary {
+    let (turn, facts) = (told.turn, &told.facts);
+    let said = told.reply_sentences();
+    let parts = |facts: &[super::facts::Fact]| -> Vec<Part> {
+        facts.iter().rev().take(OPEN).map(|fact| Part::new(&fact.text, fact.block)).collect()
+    };
+    let tests = facts.tests.map(|(passed, failed, block)| Part::new(&Outcome::Tests { passed, failed }.words(), block));
+    let points = [
+        (PointKind::Asked, told.asked.iter().take(ASKED).cloned().collect()),
+        (PointKind::Replied, told.replied.iter().rev().take(REPLIED).cloned().collect()),
+        (PointKind::Decided, told.decided(&said)),
+        (PointKind::Changed, told.changed(directory(reading))),
+        (PointKind::Tests, tests.into_iter().collect()),
+        (PointKind::Fixed, parts(&facts.fixed)),
+        (PointKind::Committed, parts(&facts.commits)),
+        (PointKind::Said, said.iter().map(|(sentence, block)| Part::new(&sentence.text, *block)).collect()),
+        (PointKind::Open, told.open()),
+    ];
+    let summary = fit(points.map(|(kind, parts)| Point { kind, parts }).into(), TURN_TOKENS);
+    let words = told.words.iter().filter(|(sentence, _)| salience(sentence) > 0).count() + told.asked.len();
+    let shown = summary.points.iter().filter(|point| matches!(point.kind, PointKind::Asked | PointKind::Said));
+    let whole = shown.map(|point| point.parts.iter().filter(|part| !part.text.ends_with('…')).count()).sum::<usize>() >= words;
+    TurnSummary {
+        number: turn.number,
+        timestamp: turn.timestamp,
+        live: told.live,
+        blocks: turn.blocks.first().copied().zip(turn.blocks.last().copied()),
+        header: header(header_parts(reading, told, clock), HEADER_TOKENS),
+        summary,
+        outcomes: told.outcomes.clone(),
+        needs: if whole { Vec::new() } else { vec![Fillable::Topic, Fillable::Summary] },
+    }
+}
+
+/// The first telling words of a prompt: a command, or what is no stop word.
+fn wanted(asked: &[Part]) -> Vec<String> {
+    let Some(first) = asked.first() else { return Vec::new() };
+    if first.text.starts_with('/') {
+        return first.text.split_whitespace().take(1).map(str::to_owned).collect();
+    }
+    let words = asked.iter().take(3).flat_map(|part| part.text.split_whitespace());
+    let words = words.map(|word| word.trim_matches(|c: char| !c.is_alphanumeric()));
+    let tells = |word: &&str| {
+        let plain = (3..=24).contains(&word.len()) && word.chars().all(|c| c.is_alphabetic() || matches!(c, '_' | '-'));
+        plain && STOP_WORDS.binary_search(&&*word.to_lowercase()).is_err()
+    };
+    words.filter(tells).take(TOPIC_WORDS).map(str::to_owned).collect()
+}
+
+fn header_parts(reading: &Analysis, told: &TurnFacts<'_>, clock: &dyn Fn(i64) -> String) -> HeaderParts {
+    let label = told.turn.topic.and_then(|topic| reading.topics.get(topic as usize)).map_or("", |topic| &topic.label);
+    let mut topic = wanted(&told.asked);
+    if topic.is_empty() {
+        topic = label.split_whitespace().map(|word| Part::counted(word).text).collect();
+    }
+    let names = told.facts.edited.iter().rev().take(2).map(|(path, _, _)| path.rsplit(['/', '\\']).next().unwrap_or(path));
+    HeaderParts {
+        when: told.turn.timestamp.map(clock).unwrap_or_default(),
+        topic,
+        names: names.filter(|name| !name.is_empty()).map(|name| Part::counted(name).text).collect(),
+        outcomes: told.outcomes.iter().take(2).map(|outcome| outcome.words()).collect(),
+    }
+}

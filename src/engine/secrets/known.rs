@@ -1,0 +1,295 @@
+//! Values that a session names as credentials somewhere: they are credentials everywhere else in it.
+
+use super::{Secret, apart, find, masked};
+use crate::model::limits::PREVIEW_CHARACTERS;
+use crate::model::{Event, SecretPlace, Session};
+use aho_corasick::{AhoCorasick, MatchKind};
+use std::borrow::Cow;
+use std::collections::BTreeMap;
+use std::ops::Range;
+use std::sync::Arc;
+use twox_hash::XxHash3_64;
+
+/// Shortest value that is looked for elsewhere, in bytes.
+const SHORTEST: usize = 6;
+/// Shortest line of a private key that is looked for elsewhere, in bytes.
+const SHORTEST_LINE: usize = 24;
+/// Shortest piece of a value that was cut, in bytes.
+const SHORTEST_PIECE: usize = 5;
+/// Longest piece of a value that was cut, in bytes.
+const LONGEST_PIECE: usize = 512;
+/// The kinds of credentials that are looked for elsewhere, by the number that a [`SecretPlace`] has.
+const KINDS: [&str; 10] = [
+    "named-secret",
+    "password",
+    "named-token",
+    "named-key",
+    "password-in-address",
+    "slack-webhook",
+    "discord-webhook",
+    "azure-signature",
+    "teams-webhook",
+    super::PRIVATE_KEY_KIND,
+];
+/// The mark of a cut.
+const CUT: &str = "…";
+
+/// A set of values that are credentials. Clones share it.
+#[derive(Clone, Debug, Default)]
+pub struct Known(Option<Arc<Values>>);
+
+#[derive(Debug)]
+struct Values {
+    /// The kind of each value, by the value in lower case.
+    kinds: BTreeMap<String, &'static str>,
+    /// The values, and the values from their end, in lower case and sorted.
+    forwards: Vec<String>,
+    backwards: Vec<String>,
+    /// Finds the values in text; pattern `n` is the value at place `n` of `forwards`.
+    automaton: AhoCorasick,
+}
+
+impl Known {
+    /// A set of values, each with its kind.
+    pub fn new(values: impl IntoIterator<Item = (String, &'static str)>) -> Known {
+        let kinds: BTreeMap<String, &'static str> =
+            values.into_iter().map(|(value, kind)| (value.to_ascii_lowercase(), kind)).collect();
+        if kinds.is_empty() {
+            return Known::default();
+        }
+        let forwards: Vec<String> = kinds.keys().cloned().collect();
+        let mut backwards: Vec<String> = forwards.iter().map(|value| value.chars().rev().collect()).collect();
+        backwards.sort_unstable();
+        let automaton =
+            AhoCorasick::builder().ascii_case_insensitive(true).match_kind(MatchKind::LeftmostLongest).build(&forwards);
+        Known(automaton.ok().map(|automaton| Arc::new(Values { kinds, forwards, backwards, automaton })))
+    }
+
+    /// Returns whether it holds no value.
+    pub fn is_empty(&self) -> bool {
+        self.0.is_none()
+    }
+
+    /// The values of both sets.
+    pub fn with(&self, other: &Known) -> Known {
+        match (&self.0, &other.0) {
+            (_, None) => self.clone(),
+            (None, _) => other.clone(),
+            (Some(own), Some(others)) if others.kinds.keys().all(|value| own.kinds.contains_key(value)) => self.clone(),
+            (Some(own), Some(others)) => {
+                Known::new(own.kinds.iter().chain(&others.kinds).map(|(value, kind)| (value.clone(), *kind)))
+            }
+        }
+    }
+
+    /// The credentials in a text, in its order and apart from each other: those that [`find`] knows by their shape, the values
+    /// of this set, and pieces of these values beside the mark of a cut.
+    pub fn find(&self, text: &[u8]) -> Vec<Secret> {
+        let mut found = self.find_whole(text);
+        let Some(values) = &self.0 else { return found };
+        let whole = found.len();
+        for at in memchr::memmem::find_iter(text, CUT) {
+            found.extend(values.piece_before(text, at));
+            found.extend(values.piece_behind(text, at + CUT.len()));
+        }
+        if found.len() > whole { apart(found) } else { found }
+    }
+
+    /// As [`Known::find`], without pieces.
+    pub fn find_whole(&self, text: &[u8]) -> Vec<Secret> {
+        let mut found = find(text);
+        let Some(values) = &self.0 else { return found };
+        let shaped = found.len();
+        found.extend(values.automaton.find_iter(text).map(|hit| {
+            let kind = values.forwards.get(hit.pattern().as_usize()).and_then(|value| values.kinds.get(value));
+            Secret { range: hit.range(), kind: kind.copied().unwrap_or("named-secret") }
+        }));
+        if found.len() > shaped { apart(found) } else { found }
+    }
+
+    /// The text with `[secret:KIND]` in place of each credential in it.
+    pub fn mask<'a>(&self, text: &'a str) -> Cow<'a, str> {
+        match masked(text.as_bytes(), &self.find(text.as_bytes())) {
+            // Credentials are ASCII, and so is what stands in their place.
+            Some(masked) => String::from_utf8(masked).map_or(Cow::Borrowed(text), Cow::Owned),
+            None => Cow::Borrowed(text),
+        }
+    }
+
+    /// As [`Known::mask`], for the beginning of a longer text, which can end within a value.
+    pub fn mask_start(&self, text: &str) -> String {
+        let masked = self.mask(&format!("{text}{CUT}")).into_owned();
+        masked.strip_suffix(CUT).map(str::to_owned).unwrap_or(masked)
+    }
+
+    /// Returns whether a word is a value or a part of one.
+    fn has_part(&self, word: &str) -> bool {
+        let word = word.to_ascii_lowercase();
+        word.len() >= SHORTEST_PIECE
+            && self.0.as_ref().is_some_and(|values| values.forwards.iter().any(|value| value.contains(&word)))
+    }
+
+    /// Masks the values of this set in what a session keeps of its contents: previews, targets, keywords, titles, origins.
+    pub fn hide_in(&self, session: &mut Session) {
+        if self.is_empty() {
+            return;
+        }
+        let hide = |text: &mut Box<str>| {
+            let cut = text.chars().count() >= PREVIEW_CHARACTERS;
+            let hidden = if cut { self.mask_start(text) } else { self.mask(text).into_owned() };
+            if hidden != **text {
+                *text = hidden.into();
+            }
+        };
+        for block in &mut session.blocks {
+            hide(&mut block.preview);
+            if let Some(tool) = &mut block.tool {
+                hide(&mut tool.target);
+            }
+            if block.keywords.iter().any(|word| self.has_part(word)) {
+                block.keywords = block.keywords.iter().filter(|word| !self.has_part(word)).collect();
+            }
+        }
+        for origin in &mut session.origins {
+            for text in [&mut origin.directory, &mut origin.branch] {
+                *text = self.mask(text).into_owned();
+            }
+        }
+        for row in &mut session.rows {
+            if let Some(Event::Title { text, .. }) = row.event.as_deref_mut() {
+                *text = self.mask_start(text);
+            }
+        }
+    }
+}
+
+impl Values {
+    /// The beginning of a value that ends at a place.
+    fn piece_before(&self, text: &[u8], end: usize) -> Option<Secret> {
+        let word = text[..end].iter().rev().take(LONGEST_PIECE).take_while(|byte| byte.is_ascii_graphic()).count();
+        let word = &text[end - word..end];
+        (0..(word.len() + 1).saturating_sub(SHORTEST_PIECE)).find_map(|start| {
+            let kind = self.kind_of_piece(&self.forwards, word[start..].to_ascii_lowercase(), |value| value.to_owned())?;
+            Some(Secret { range: end - word.len() + start..end, kind })
+        })
+    }
+
+    /// The end of a value that begins at a place.
+    fn piece_behind(&self, text: &[u8], start: usize) -> Option<Secret> {
+        let word = text[start..].iter().take(LONGEST_PIECE).take_while(|byte| byte.is_ascii_graphic()).count();
+        (SHORTEST_PIECE..=word).rev().find_map(|length| {
+            let piece: Vec<u8> = text[start..start + length].iter().rev().map(u8::to_ascii_lowercase).collect();
+            let kind = self.kind_of_piece(&self.backwards, piece, |value| value.chars().rev().collect())?;
+            Some(Secret { range: start..start + length, kind })
+        })
+    }
+
+    /// The kind of the value in a sorted list that begins with a piece.
+    fn kind_of_piece(&self, sorted: &[String], piece: Vec<u8>, value: impl Fn(&str) -> String) -> Option<&'static str> {
+        let piece = String::from_utf8(piece).ok()?;
+        let place = sorted.partition_point(|value| *value < piece);
+        let whole = sorted.get(place).filter(|whole| whole.starts_with(&piece))?;
+        self.kinds.get(&value(whole)).copied()
+    }
+}
+
+/// The parts of a text that are credentials elsewhere as well, of those that were found in it: values that only their context
+/// shows, and the lines of private keys.
+fn find_named_values(text: &[u8], found: &[Secret]) -> Vec<(Range<usize>, &'static str)> {
+    let mut named = Vec::new();
+    for secret in found {
+        let value = &text[secret.range.clone()];
+        if secret.kind == super::PRIVATE_KEY_KIND {
+            let mut start = secret.range.start;
+            for line in value.split(|byte| !(byte.is_ascii_alphanumeric() || matches!(byte, b'+' | b'/' | b'='))) {
+                if line.len() >= SHORTEST_LINE {
+                    named.push((start..start + line.len(), secret.kind));
+                }
+                start += line.len() + 1;
+            }
+        } else if KINDS.contains(&secret.kind) && is_distinct(value) {
+            named.push((secret.range.clone(), secret.kind));
+        }
+    }
+    named
+}
+
+/// Returns whether ordinary text does not use a value as a word.
+fn is_distinct(value: &[u8]) -> bool {
+    let digits = value.iter().any(u8::is_ascii_digit);
+    let letters = value.iter().any(u8::is_ascii_alphabetic);
+    value.len() >= SHORTEST && digits && letters || value.len() >= 12 && super::is_mixed(value)
+}
+
+/// Returns whether a text has a word that a session could name as a credential somewhere else.
+pub fn could_be_named(text: &str) -> bool {
+    text.split(|c: char| !c.is_ascii_graphic()).any(|word| is_distinct(word.as_bytes()) && !word.starts_with("[secret:"))
+}
+
+/// Where a text names credentials. `row` and `block` say whose text it is.
+pub fn places(text: &str, found: &[Secret], row: u32, block: u32) -> Vec<SecretPlace> {
+    let place = |(range, kind): (Range<usize>, &str)| SecretPlace {
+        row,
+        block,
+        start: range.start as u32,
+        length: range.len() as u32,
+        kind: KINDS.iter().position(|known| *known == kind).unwrap_or_default() as u8,
+        hash: XxHash3_64::oneshot(&text.as_bytes()[range]) as u32,
+    };
+    find_named_values(text.as_bytes(), found).into_iter().map(place).collect()
+}
+
+/// Returns the kind of the credential at a place.
+pub fn kind_of(place: &SecretPlace) -> &'static str {
+    KINDS.get(usize::from(place.kind)).copied().unwrap_or(KINDS[0])
+}
+
+/// The values that a text names as credentials.
+pub fn named_in(text: &str) -> Vec<(String, &'static str)> {
+    let value = |(range, kind): (Range<usize>, _)| Some((text.get(range)?.to_owned(), kind));
+    find_named_values(text.as_bytes(), &find(text.as_bytes())).into_iter().filter_map(value).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn known(text: &str) -> Known {
+        Known::new(named_in(text))
+    }
+
+    #[track_caller]
+    fn check(naming: &str, text: &str, expected: &str) {
+        assert_eq!(known(naming).mask(text), expected);
+    }
+
+    #[test]
+    fn a_named_value_is_masked_wherever_it_appears() {
+        check("password: hunter2x7yz", "use hunter2x7yz, Hunter2X7YZ", "use [secret:password], [secret:password]");
+        check("password: hunter2x7yz", "xhunter2x7yzz", "x[secret:password]z");
+        check("nothing here", "use hunter2x7yz", "use hunter2x7yz");
+        check("PGPASSWORD=hunter2x7yz", "a hunter2x… b", "a [secret:password]… b");
+        check("PGPASSWORD=hunter2x7yz", "a …ter2x7yz b", "a …[secret:password] b");
+    }
+
+    #[test]
+    fn lines_of_a_private_key_are_masked_alone() {
+        let line = "MIIEvq7Rz2mWk9TxB4lNvC8dFhGjPsYuEoIaDcXbZ1234567890+/";
+        let key = format!("-----BEGIN PRIVATE KEY-----\n{line}\n-----END PRIVATE KEY-----");
+        check(&key, &format!("1→{line}"), "1→[secret:private-key]");
+    }
+
+    #[test]
+    fn sets_are_joined() {
+        let both = known("password: hunter2x7yz").with(&known("token = a1b2c3d4e5"));
+        assert_eq!(both.mask("hunter2x7yz a1b2c3d4e5"), "[secret:password] [secret:named-token]");
+        assert!(Known::default().with(&Known::default()).is_empty());
+    }
+
+    #[test]
+    fn what_overlaps_is_one() {
+        let text = "password: hunter2x7yz";
+        assert_eq!(known(text).mask(text), "password: [secret:password]");
+        check("password: hunter2x7yz", "https://u:hunter2x7yz@host", "https://u:[secret:password-in-address]@host");
+    }
+}

@@ -1,0 +1,597 @@
+//! Credentials in text, by their shape: what no report prints, no index keeps, and `redact` takes out.
+//!
+//! One pass of an automaton finds where a credential could begin; a few comparisons at each such place decide. All of it
+//! works on JSON as it is written as well as on plain text: a line feed may be `\n`, a quote may be `\"`.
+
+mod examples;
+pub mod known;
+mod passwords;
+mod shapes;
+
+pub use examples::examples;
+
+use aho_corasick::{AhoCorasick, AhoCorasickKind, Input, MatchKind};
+use base64::Engine as _;
+use passwords::{PROGRAMS, SERVICES, Space};
+use shapes::{Alphabet, LONGEST, NAMES, SHAPES, Shape};
+use std::borrow::Cow;
+use std::ops::Range;
+use std::sync::LazyLock;
+
+/// A credential in a text.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Secret {
+    /// Where it stands, in bytes.
+    pub range: Range<usize>,
+    /// What it is, such as `github-token`.
+    pub kind: &'static str,
+}
+
+/// The kind of a private key.
+pub(super) const PRIVATE_KEY_KIND: &str = "private-key";
+
+/// What a part of a web token begins with that is an object, and, behind a point, its second part.
+const OBJECT: &[u8] = b"eyJ";
+const WEB_TOKEN: &str = ".eyJ";
+pub(super) const PRIVATE_KEY: &str = "-----BEGIN ";
+const ADDRESS: &str = "://";
+
+/// Lengths of a value behind a name, in bytes.
+const NAMED_BYTES: std::ops::RangeInclusive<usize> = 8..=512;
+/// How often a value behind a name goes from letters to digits or back at least: words with a number do so once or twice.
+const NAMED_CHANGES: usize = 3;
+/// Longest private key, in bytes.
+const LONGEST_PRIVATE_KEY: usize = 16 << 10;
+
+/// What begins where the automaton stops.
+enum Anchor {
+    Shape(&'static Shape),
+    Name(&'static str, &'static str),
+    WebToken,
+    PrivateKey,
+    Address,
+    /// A program, behind whose name a password can be an argument.
+    Program(&'static [&'static str], Space),
+    Service,
+    Netrc,
+    DockerAuth,
+    Telegram,
+    Discord,
+    AzureSignature,
+    AzureSecret,
+}
+
+/// Returns the prefixes of Discord bot tokens: two digits in base64.
+fn discord_starts() -> Vec<String> {
+    let encode = |number: u32| base64::engine::general_purpose::STANDARD_NO_PAD.encode(format!("{number}0"));
+    (10..100).map(|number| encode(number)[..3].to_owned()).collect()
+}
+
+/// The automaton, and what each of its patterns means.
+static ANCHORS: LazyLock<Option<(AhoCorasick, Vec<Anchor>)>> = LazyLock::new(|| {
+    let shapes = SHAPES.iter().map(|shape| (shape.prefix, Anchor::Shape(shape)));
+    let names = NAMES.iter().map(|(name, kind)| (*name, Anchor::Name(name, kind)));
+    let others = [
+        (WEB_TOKEN, Anchor::WebToken),
+        (PRIVATE_KEY, Anchor::PrivateKey),
+        (ADDRESS, Anchor::Address),
+        ("machine ", Anchor::Netrc),
+        ("auth\":", Anchor::DockerAuth),
+        ("auth\\\":", Anchor::DockerAuth),
+        (":AA", Anchor::Telegram),
+        ("sig=", Anchor::AzureSignature),
+        ("Q~", Anchor::AzureSecret),
+    ];
+    let programs = PROGRAMS.iter().map(|(name, flags, space)| (*name, Anchor::Program(flags, *space)));
+    let services = SERVICES.iter().map(|name| (*name, Anchor::Service));
+    let starts = discord_starts();
+    let discord = starts.iter().map(|start| (start.as_str(), Anchor::Discord));
+    let anchors = shapes.chain(names).chain(others).chain(programs).chain(services).chain(discord);
+    let (patterns, anchors): (Vec<&str>, Vec<Anchor>) = anchors.unzip();
+    let mut builder = AhoCorasick::builder();
+    builder.ascii_case_insensitive(true).match_kind(MatchKind::LeftmostLongest).kind(Some(AhoCorasickKind::DFA));
+    Some((builder.build(patterns).ok()?, anchors))
+});
+
+/// The credentials in a text, in its order and apart from each other.
+///
+/// Known are the keys of large services, JSON web tokens, private keys, passwords in addresses, and values behind a name such
+/// as `password=` that look random. A credential without a known shape is not found.
+pub fn find(text: &[u8]) -> Vec<Secret> {
+    let (mut found, mut far) = (Vec::new(), Vec::new());
+    let Some((automaton, anchors)) = &*ANCHORS else { return found };
+    let mut at = 0;
+    while let Some(hit) = automaton.find(Input::new(text).span(at..text.len())) {
+        let anchor = &anchors[hit.pattern().as_usize()];
+        let secret = match anchor {
+            Anchor::Shape(shape) => shaped(text, hit.start(), shape),
+            Anchor::Name(name, kind) => match_named_value(text, hit.start(), hit.end(), name, kind),
+            Anchor::WebToken => web_token_at(text, at, hit.start()),
+            Anchor::PrivateKey => private_key(text, hit.start()),
+            Anchor::Address => password_in_address(text, hit.end()),
+            Anchor::Program(flags, space) => passwords::argument(text, hit.end(), flags, *space),
+            Anchor::Service => passwords::service(text, hit.end()),
+            Anchor::Netrc => passwords::netrc(text, hit.end()),
+            Anchor::DockerAuth => passwords::docker_auth(text, hit.end()),
+            Anchor::Telegram => passwords::telegram(text, hit.start()),
+            Anchor::Discord => passwords::discord(text, hit.start()),
+            Anchor::AzureSignature => passwords::azure_signature(text, hit.end()),
+            Anchor::AzureSecret => passwords::azure_secret(text, hit.start()).filter(|secret| secret.range.start >= at),
+        };
+        match secret {
+            // Between the name of a program and its password there can be other credentials.
+            Some(secret) if matches!(anchor, Anchor::Program(..) | Anchor::Netrc) => {
+                far.push(secret);
+                at = hit.start() + 1;
+            }
+            Some(secret) => {
+                at = secret.range.end;
+                found.push(secret);
+            }
+            None => at = hit.start() + 1,
+        }
+    }
+    if far.is_empty() {
+        return found;
+    }
+    found.append(&mut far);
+    apart(found)
+}
+
+/// The same in the order of the text; what overlaps becomes one.
+pub(super) fn apart(mut found: Vec<Secret>) -> Vec<Secret> {
+    found.sort_by_key(|secret| (secret.range.start, std::cmp::Reverse(secret.range.end)));
+    let mut apart: Vec<Secret> = Vec::with_capacity(found.len());
+    for secret in found {
+        match apart.last_mut() {
+            Some(last) if secret.range.start < last.range.end => last.range.end = last.range.end.max(secret.range.end),
+            _ => apart.push(secret),
+        }
+    }
+    apart
+}
+
+/// The text with `[secret:KIND]` in place of each credential in it.
+pub fn mask(text: &str) -> Cow<'_, str> {
+    match masked(text.as_bytes(), &find(text.as_bytes())) {
+        // Credentials are ASCII, and so is what stands in their place.
+        Some(masked) => String::from_utf8(masked).map_or(Cow::Borrowed(text), Cow::Owned),
+        None => Cow::Borrowed(text),
+    }
+}
+
+/// As [`mask`], for the beginning of a longer text: its last word can be half a credential, and goes.
+pub fn mask_cut(text: &str) -> String {
+    let whole = text.trim_end_matches('…').rsplit_once(char::is_whitespace).map_or(text, |(whole, _)| whole);
+    let ending = if whole.len() < text.len() { "…" } else { "" };
+    format!("{}{ending}", mask(whole))
+}
+
+/// Some bytes with `[secret:KIND]` in place of each credential that was found in them; none where there is none.
+pub fn masked(text: &[u8], found: &[Secret]) -> Option<Vec<u8>> {
+    if found.is_empty() {
+        return None;
+    }
+    let mut masked = Vec::with_capacity(text.len());
+    let mut copied = 0;
+    for secret in found {
+        masked.extend_from_slice(&text[copied..secret.range.start]);
+        masked.extend_from_slice(format!("[secret:{}]", secret.kind).as_bytes());
+        copied = secret.range.end;
+    }
+    masked.extend_from_slice(&text[copied..]);
+    Some(masked)
+}
+
+/// How many bytes from `at` on pass a test; no more than `most` are looked at, so that a text of nothing but beginnings is
+/// looked through in time that grows with its length.
+fn run(text: &[u8], at: usize, most: usize, test: impl Fn(u8) -> bool) -> usize {
+    let rest = text.get(at..).unwrap_or_default();
+    let rest = &rest[..rest.len().min(most)];
+    let length = rest.iter().position(|byte| !test(*byte)).unwrap_or(rest.len());
+    looked_at(length);
+    length
+}
+
+#[cfg(test)]
+thread_local! {
+    static LOOKED_AT: std::cell::Cell<usize> = const { std::cell::Cell::new(0) };
+}
+
+/// Counts bytes that are looked at, for the tests.
+fn looked_at(_bytes: usize) {
+    #[cfg(test)]
+    LOOKED_AT.with(|count| count.set(count.get() + _bytes));
+}
+
+/// Returns whether a word can begin at an offset. The letters of `\n` and `\u001b` in JSON do not belong to the word behind them.
+pub(super) fn begins(text: &[u8], at: usize) -> bool {
+    match text[..at] {
+        [.., b'\\', b'n' | b'r' | b't' | b'b' | b'f'] => true,
+        [.., b'\\', b'u', a, b, c, d] if [a, b, c, d].iter().all(u8::is_ascii_hexdigit) => true,
+        [.., byte] => !byte.is_ascii_alphanumeric() && byte != b'_',
+        [] => true,
+    }
+}
+
+/// A key of a service.
+fn shaped(text: &[u8], at: usize, shape: &Shape) -> Option<Secret> {
+    let prefix = shape.prefix.as_bytes();
+    // Web addresses are no keys by themselves: what follows them is, and a scheme or a host stands before.
+    let is_address = prefix.contains(&b'/');
+    if !text[at..].starts_with(prefix) || !(begins(text, at) || is_address) {
+        return None;
+    }
+    let from = at + prefix.len();
+    let (least, most) = shape.length;
+    let run = run(text, from, most + 2, |byte| shape.alphabet.has(byte));
+    // A point behind it ends a sentence.
+    let points = text[from..from + run].iter().rev().take_while(|byte| **byte == b'.').count();
+    let length = run - points;
+    let fixed = least == most;
+    let next = text.get(from + length);
+    if !(least..=most).contains(&length) || fixed && next.is_some_and(|byte| byte.is_ascii_alphanumeric() || *byte == b'_') {
+        return None;
+    }
+    let key = &text[from..from + length];
+    let start = if is_address { from } else { at };
+    ((fixed || is_mixed(key)) && is_random(key, 8)).then(|| Secret { range: start..from + length, kind: shape.kind })
+}
+
+/// Whether a key is no placeholder: enough different characters, and none of the words that stand in examples.
+pub(super) fn is_random(key: &[u8], different: usize) -> bool {
+    looked_at(key.len());
+    let mut seen = [false; 256];
+    let count = key.iter().filter(|byte| !std::mem::replace(&mut seen[usize::from(**byte)], true)).count();
+    let lower = key.to_ascii_lowercase();
+    let says = |word: &&str| memchr::memmem::find(&lower, word.as_bytes()).is_some();
+    count >= different && !["example", "xxxx", "your", "placeholder", "redacted", "dummy", "changeme"].iter().any(says)
+}
+
+/// Whether it holds digits, or letters of both cases.
+pub(super) fn is_mixed(key: &[u8]) -> bool {
+    let has = |test: fn(&u8) -> bool| key.iter().any(test);
+    has(u8::is_ascii_digit) || has(u8::is_ascii_uppercase) && has(u8::is_ascii_lowercase)
+}
+
+/// A JSON web token: three parts, of which the first two are objects.
+fn web_token(text: &[u8], at: usize) -> Option<Secret> {
+    let part = |at| &text[at..at + run(text, at, usize::MAX, |byte| Alphabet::Url.has(byte))];
+    let object = |at| Some(part(at)).filter(|part| part.len() >= 12 && part.starts_with(OBJECT));
+    let point = |at| (text.get(at) == Some(&b'.')).then_some(at + 1);
+    let payload = point(at + object(at)?.len())?;
+    let signature = point(payload + object(payload)?.len())?;
+    let bytes = part(signature);
+    let end = signature + bytes.len();
+    (begins(text, at) && bytes.len() >= 16 && is_random(bytes, 8)).then_some(Secret { range: at..end, kind: "web-token" })
+}
+
+/// The one whose second part stands behind this point. It is looked for from there because no part holds a point: each is
+/// looked at no more often than there are parts.
+fn web_token_at(text: &[u8], from: usize, point: usize) -> Option<Secret> {
+    let before = &text[from..point];
+    let header = before.iter().rev().take_while(|byte| Alphabet::Url.has(**byte)).count();
+    looked_at(header);
+    let header = point - header;
+    let start = memchr::memmem::find_iter(&text[header..point], OBJECT).map(|place| header + place);
+    web_token(text, start.into_iter().find(|start| begins(text, *start))?)
+}
+
+/// A private key in its armour; one that was cut ends where its lines end.
+fn private_key(text: &[u8], at: usize) -> Option<Secret> {
+    const END: &[u8] = b"-----END ";
+    let title = at + PRIVATE_KEY.len();
+    let words = run(text, title, LONGEST, |byte| byte.is_ascii_uppercase() || byte.is_ascii_digit() || byte == b' ');
+    let name = &text[title..title + words];
+    let body = title + words + 5;
+    let armour = text[at..].starts_with(PRIVATE_KEY.as_bytes()) && text.get(title + words..body)? == b"-----";
+    if !armour || memchr::memmem::find(name, b"PRIVATE KEY").is_none() {
+        return None;
+    }
+    let rest = &text[body..text.len().min(body + LONGEST_PRIVATE_KEY)];
+    // It holds no other one, and does not leave the text that it stands in.
+    let rest = &rest[..memchr::memmem::find(rest, PRIVATE_KEY.as_bytes()).unwrap_or(rest.len())];
+    let quote = memchr::memchr_iter(b'"', rest).find(|place| !rest[..*place].ends_with(b"\\"));
+    let rest = &rest[..quote.unwrap_or(rest.len())];
+    let (length, lines) = match memchr::memmem::find(rest, END) {
+        Some(end) => (end + END.len() + name.len() + 5, &rest[..end]),
+        None => {
+            let length = cut_key(rest);
+            (length, &rest[..length])
+        }
+    };
+    let kept = lines.iter().filter(|byte| byte.is_ascii_alphanumeric()).count();
+    let end = (body + length).min(body + rest.len());
+    (kept >= 40 && is_random(lines, 16)).then_some(Secret { range: at..end, kind: PRIVATE_KEY_KIND })
+}
+
+/// How long the lines of a key are that has no end.
+fn cut_key(text: &[u8]) -> usize {
+    let mut at = 0;
+    loop {
+        at += run(text, at, usize::MAX, |byte| Alphabet::Base64.has(byte) || byte.is_ascii_whitespace());
+        match text.get(at..at + 2) {
+            Some([b'\\', b'n' | b'r' | b't']) => at += 2,
+            _ => return at,
+        }
+    }
+}
+
+/// The password in `scheme://user:password@host`.
+fn password_in_address(text: &[u8], at: usize) -> Option<Secret> {
+    let plain = |byte: u8| byte.is_ascii_graphic() && !b"/@:\"'\\`<>{}[]()$*,;|".contains(&byte);
+    let user = run(text, at, usize::MAX, plain);
+    let from = at + user + 1;
+    let length = run(text, from, usize::MAX, plain);
+    let is_host = |byte: &u8| byte.is_ascii_alphanumeric() || matches!(byte, b'[' | b'_');
+    if text.get(from - 1)? != &b':' || text.get(from + length)? != &b'@' || !text.get(from + length + 1).is_some_and(is_host) {
+        return None;
+    }
+    let (user, password) = (&text[at..at + user], &text[from..from + length]);
+    const COMMON: [&[u8]; 9] =
+        [b"password", b"passwd", b"secret", b"postgres", b"guest", b"admin", b"mysecretpassword", b"password123", b"token"];
+    let common = password == user || COMMON.iter().any(|word| password.eq_ignore_ascii_case(word));
+    let random = length >= 6 && !common && is_random(password, 4);
+    random.then_some(Secret { range: from..from + length, kind: "password-in-address" })
+}
+
+/// The value behind a name: `password=…`, `"token": "…"`, `Authorization: Bearer …`.
+fn match_named_value(text: &[u8], start: usize, end: usize, name: &str, kind: &'static str) -> Option<Secret> {
+    let quotes = |mut at: usize| {
+        // Quotes, those of JSON in JSON included.
+        for _ in 0..4 {
+            match text.get(at..) {
+                Some([b'"' | b'\'' | b'`', ..]) => at += 1,
+                Some([b'\\', b'"' | b'\'' | b'\\', ..]) => at += 2,
+                _ => break,
+            }
+        }
+        at
+    };
+    let spaces = |at: usize| at + run(text, at, 3, |byte| byte == b' ');
+    let mut at = end;
+    for more in ["_key", "-key", "key"] {
+        if text.get(at..at + more.len()).is_some_and(|here| here.eq_ignore_ascii_case(more.as_bytes())) {
+            at += more.len();
+            break;
+        }
+    }
+    let before = spaces(quotes(at));
+    let wide = text.get(before..before + 3) == Some("：".as_bytes());
+    let is = [&b"is "[..], b"ist ", b"es ", b"est "]
+        .into_iter()
+        .find(|word| text.get(before..).is_some_and(|rest| rest.starts_with(word)));
+    let signs = match is {
+        _ if wide => 3,
+        Some(word) if kind == "password" && before > at => word.len(),
+        _ => run(text, before, 2, |byte| matches!(byte, b'=' | b':' | b'>')),
+    };
+    // `--token X`: the option of a program.
+    let option = text[..start].iter().rev().take(20).take_while(|byte| byte.is_ascii_lowercase() || **byte == b'-').count();
+    let is_option = text[start - option..start].starts_with(b"--") && before == at + 1;
+    if signs == 0 && !(name == "bearer" && before > at) && !is_option {
+        return None;
+    }
+    let mut from = spaces(quotes(spaces(before + signs)));
+    let mut has_scheme = false;
+    for scheme in ["bearer ", "basic ", "token ", "bot ", "apikey "] {
+        if text.get(from..from + scheme.len()).is_some_and(|here| here.eq_ignore_ascii_case(scheme.as_bytes())) {
+            from += scheme.len();
+            has_scheme = true;
+        }
+    }
+    if let Some(secret) = SHAPES
+        .iter()
+        .filter(|shape| from < text.len() && text[from..].starts_with(shape.prefix.as_bytes()))
+        .find_map(|shape| shaped(text, from, shape))
+    {
+        return Some(secret);
+    }
+    if let Some(secret) = text.get(from..).filter(|rest| rest.starts_with(OBJECT)).and_then(|_| web_token(text, from)) {
+        return Some(secret);
+    }
+    // In quotes a password can hold any sign.
+    let quote = from.checked_sub(1).and_then(|at| text.get(at)).copied().filter(|byte| matches!(byte, b'"' | b'\''));
+    if let (Some(quote), "password") = (quote, kind) {
+        let length = run(text, from, 65, |byte| byte != quote && byte != b'\\' && byte.is_ascii_graphic());
+        let closed = text.get(from + length).is_some_and(|byte| *byte == quote || *byte == b'\\');
+        if closed && passwords::is_quoted_password(&text[from..from + length]) {
+            return Some(Secret { range: from..from + length, kind });
+        }
+    }
+    // The longest value, and as many signs behind it that are no part of it.
+    let most = NAMED_BYTES.end() * 2;
+    let length = run(text, from, most, |byte| byte.is_ascii_alphanumeric() || b"_-./+=~!@#%^".contains(&byte));
+    let value = &text[from..from + length];
+    let value = &value[..value.iter().rposition(|byte| !matches!(byte, b'.' | b'!' | b'#')).map_or(0, |last| last + 1)];
+    // A call, a template or the place of something else is no value.
+    let goes_on = text.get(from + length).is_some_and(|next| b"([{$<*".contains(next));
+    let slashes = value.iter().filter(|byte| **byte == b'/').count();
+    let is_path = value.starts_with(b"/") || value.starts_with(b"./") || value.starts_with(b"..") || slashes > 2 && length < 80;
+    // What stands behind a scheme is a credential by its place.
+    let surely = has_scheme || is_surely_named(&text[..end]);
+    let looks = if surely { is_mixed(value) } else { changes(value) >= NAMED_CHANGES };
+    let plausible = NAMED_BYTES.contains(&value.len()) && looks && is_random(value, 6);
+    (plausible && !goes_on && !is_path).then(|| Secret { range: from..from + value.len(), kind })
+}
+
+/// Returns whether a text ends with a name that has a credential behind it and nothing else.
+fn is_surely_named(text: &[u8]) -> bool {
+    let ends = |name: &str| text.len() >= name.len() && text[text.len() - name.len()..].eq_ignore_ascii_case(name.as_bytes());
+    ["PGPASSWORD", "MYSQL_PWD", "SSHPASS", "X-API-Key", "REDISCLI_AUTH"].iter().any(|name| ends(name))
+}
+
+/// How often a text goes from letters to digits or back.
+pub(super) fn changes(text: &[u8]) -> usize {
+    let differ = |pair: &&[u8]| {
+        pair[0].is_ascii_digit() && pair[1].is_ascii_alphabetic() || pair[0].is_ascii_alphabetic() && pair[1].is_ascii_digit()
+    };
+    text.windows(2).filter(differ).count()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn check(text: &str, expected: &str) {
+        assert_eq!(mask(text), expected);
+        // What was masked is not masked again.
+        assert_eq!(mask(expected), expected);
+    }
+
+    /// A key of each shape. It is made here, so that no scanner takes this file for a leak.
+    fn key(shape: &Shape) -> String {
+        let letters = match shape.alphabet {
+            Alphabet::Hex => "7f3a9c2e1b8d4056",
+            Alphabet::Capital => "Q7RZ2MWK9TXB4LNV",
+            _ => "q7Rz2mWk9TxB4lNvC8dF",
+        };
+        let (least, most) = shape.length;
+        format!("{}{}", shape.prefix, letters.chars().cycle().take(least.max(24).min(most)).collect::<String>())
+    }
+
+    #[test]
+    fn a_key_of_each_shape_is_found_wherever_it_stands() {
+        for shape in SHAPES {
+            let key = key(shape);
+            let value = if shape.prefix.contains('/') { &key[shape.prefix.len()..] } else { &key };
+            for (before, after) in [
+                ("", ""),
+                ("use ", " now"),
+                ("\\n", "\\n"),
+                ("\"", "\""),
+                ("KEY=", ";"),
+                ("(", ")."),
+                ("é", "é"),
+                ("token: '", "'"),
+            ] {
+                let text = format!("{before}{key}{after}");
+                let found: Vec<(&str, &str)> =
+                    find(text.as_bytes()).iter().map(|secret| (&text[secret.range.clone()], secret.kind)).collect();
+                assert_eq!(found, [(value, shape.kind)], "{text}");
+            }
+            // In the middle of a word it is another word.
+            let inside = format!("a{key}");
+            assert!(shape.prefix.contains('/') || find(inside.as_bytes()).is_empty(), "{inside}");
+        }
+    }
+
+    #[test]
+    fn shorter_ones_and_placeholders_are_none() {
+        for shape in SHAPES {
+            let cut = &key(shape)[..shape.prefix.len() + shape.length.0 - 1];
+            assert!(find(cut.as_bytes()).is_empty(), "{cut}");
+            let same = format!("{}{}", shape.prefix, "x".repeat(shape.length.0));
+            assert!(find(same.as_bytes()).is_empty(), "{same}");
+        }
+    }
+
+    #[test]
+    fn keys_of_services_are_masked() {
+        check("use sk-ant-api03-abcdefghijklmnop now", "use [secret:anthropic-key] now");
+        check("GH=ghp_abcdefghijklmnopqrstuvwxyz0123456789", "GH=[secret:github-token]");
+    }
+
+    #[test]
+    fn named_values_are_masked() {
+        check("password=hunter2hunter2", "password=[secret:password]");
+        check(r#""api_key": "a1b2c3d4e5""#, r#""api_key": "[secret:named-key]""#);
+        check(r#"{\"api_key\": \"a1b2c3d4e5\"}"#, r#"{\"api_key\": \"[secret:named-key]\"}"#);
+        check("Authorization: Bearer abc123def456", "Authorization: Bearer [secret:named-token]");
+        check("DB_PASSWORD: 'a1b2c3d4!e5'", "DB_PASSWORD: '[secret:password]'");
+        check("AWS_SECRET_ACCESS_KEY=q7Rz2mWk9TxB4lNvC8dF", "AWS_SECRET_ACCESS_KEY=[secret:named-key]");
+        check("curl -H 'Authorization: Basic dXNlcjpwNHNzdzByZA=='", "curl -H 'Authorization: Basic [secret:named-token]'");
+    }
+
+    #[test]
+    fn passwords_in_addresses_are_masked() {
+        check("postgres://app:s3cr3tpw@db.internal:5432/x", "postgres://app:[secret:password-in-address]@db.internal:5432/x");
+        for text in [
+            "postgres://postgres:postgres@localhost/x",
+            "https://example.com:8080/a@b",
+            "redis://:$PASSWORD@host",
+            "https://user:<password>@host",
+            "see https://a.b/c: d@e",
+        ] {
+            check(text, text);
+        }
+    }
+
+    #[test]
+    fn tokens_and_private_keys_are_masked() {
+        let token = format!("eyJ{}.eyJ{}.{}", "hbGciOiJIUzI1NiJ9", "zdWIiOiIxMjM0NTY3ODkwIn0", "q7Rz2mWk9TxB4lNvC8dF");
+        check(&format!("a {token} b"), "a [secret:web-token] b");
+        let lines = "MIIEvq7Rz2mWk9TxB4lNvC8dFhGjPsYuEoIaDcXbZ1234567890+/".to_owned();
+        for feed in ["\n", "\\n", "\r\n", "\\r\\n"] {
+            let key = format!("-----BEGIN RSA PRIVATE KEY-----{feed}{lines}{feed}{lines}{feed}");
+            check(&format!("k {key}-----END RSA PRIVATE KEY-----{feed}z"), &format!("k [secret:private-key]{feed}z"));
+            check(&format!("{key}… cut"), "[secret:private-key]… cut");
+            check(&format!("\"{key}\",\"b\":1"), "\"[secret:private-key]\",\"b\":1");
+        }
+        let public = format!("-----BEGIN PUBLIC KEY-----\n{lines}\n-----END PUBLIC KEY-----");
+        check(&public, &public);
+        check(
+            "-----BEGIN PRIVATE KEY-----\n...\n-----END PRIVATE KEY-----",
+            "-----BEGIN PRIVATE KEY-----\n...\n-----END PRIVATE KEY-----",
+        );
+    }
+
+    #[test]
+    fn the_end_of_what_was_cut_is_not_shown() {
+        for (text, expected) in [("use ghp_q7Rz2mWk…", "use…"), ("use this and", "use this…"), ("oneword", "oneword"), ("", "")]
+        {
+            assert_eq!(mask_cut(text), expected);
+        }
+    }
+
+    #[test]
+    fn ordinary_text_stays() {
+        for text in [
+            "",
+            "the token is invalid",
+            "sk-short",
+            "src/auth/password.rs:12",
+            "é password",
+            "secret: see below",
+            r#""input_tokens":12345678,"cache":1"#,
+            "token = getToken2(store3, a1)",
+            "password: process.env.DB_PASSWORD",
+            "password=$DB_PASSWORD1",
+            "secretName: prod-db-secret-1",
+            "task-1234567890abcdef1234567890abcdef1234",
+            "AKIAIOSFODNN7EXAMPLE",
+            "toolu_01A2b3C4d5E6f7G8h9J0k1L2",
+            "550e8400-e29b-41d4-a716-446655440000",
+        ] {
+            check(text, text);
+        }
+    }
+
+    #[test]
+    fn the_work_grows_with_the_text_and_no_faster() {
+        let patterns = SHAPES.iter().map(|shape| shape.prefix).chain(NAMES.iter().map(|(name, _)| *name));
+        let patterns = patterns.chain(["eyJ", "eyJaaaaaaaaa.", PRIVATE_KEY, "-----BEGIN PRIVATE KEY-----", ADDRESS]);
+        for pattern in patterns {
+            for between in ["", "-", ".", "=", ":", ": ", "=x1x2x3", "\\n"] {
+                let unit = format!("{pattern}{between}");
+                let work = |bytes: usize| {
+                    LOOKED_AT.set(0);
+                    find(unit.repeat(bytes / unit.len()).as_bytes());
+                    LOOKED_AT.get()
+                };
+                let (once, twice) = (work(8 << 10), work(16 << 10));
+                assert!(twice <= once * 5 / 2 + LONGEST_PRIVATE_KEY, "{unit}: {once} bytes are looked at, then {twice}");
+            }
+        }
+    }
+
+    proptest::proptest! {
+        #[test]
+        fn any_text_is_masked_once(text in "(\\PC|password=|\"token\": \"|://u:|@h|sk-ant-|eyJ|-----BEGIN PRIVATE KEY-----|\\\\n|a1b2c3|[a-zA-Z0-9]{20}){0,12}") {
+            let once = mask(&text).into_owned();
+            proptest::prop_assert_eq!(mask(&once), once.as_str());
+            let found = find(text.as_bytes());
+            proptest::prop_assert!(found.windows(2).all(|pair| pair[0].range.end <= pair[1].range.start));
+        }
+    }
+}

@@ -1,0 +1,105 @@
+//! Rules: what is protected, how much of what is old stays, and how much a window should hold.
+
+use super::{DEFAULT_PRESET, PRESETS, Preset, preset};
+use crate::engine::Analysis;
+use crate::engine::query::selector;
+use crate::model::Block;
+use globset::{Glob, GlobBuilder, GlobMatcher};
+
+/// What the user's settings say about shortening.
+#[derive(Clone, Debug)]
+pub struct Rules {
+    tools: Vec<GlobMatcher>,
+    paths: Vec<GlobMatcher>,
+    patterns: Vec<String>,
+    /// How much of what is old stays.
+    pub preset: Preset,
+    /// Tokens that the window should hold at most; none for a share of its size.
+    pub budget_tokens: Option<u64>,
+    /// Share of the window that should be taken at most, in percent, where no tokens are named.
+    pub budget_percent: f64,
+}
+
+impl Default for Rules {
+    fn default() -> Self {
+        Rules {
+            tools: Vec::new(),
+            paths: Vec::new(),
+            patterns: Vec::new(),
+            preset: *preset(DEFAULT_PRESET).unwrap_or(&PRESETS[0]),
+            budget_tokens: None,
+            budget_percent: 60.0,
+        }
+    }
+}
+
+impl Rules {
+    /// The same rules that also protect tools and paths, by globs, and what contains one of the patterns.
+    ///
+    /// # Errors
+    ///
+    /// The glob that is none.
+    pub fn protecting(mut self, tools: &[String], paths: &[String], patterns: &[String]) -> Result<Rules, String> {
+        for tool in tools {
+            let glob = GlobBuilder::new(tool).case_insensitive(true).build().map_err(|_| tool.clone())?;
+            self.tools.push(glob.compile_matcher());
+        }
+        for path in paths {
+            self.paths.push(Glob::new(path).map_err(|_| path.clone())?.compile_matcher());
+        }
+        self.patterns.extend(patterns.iter().filter(|pattern| !pattern.is_empty()).cloned());
+        Ok(self)
+    }
+
+    /// Whether a rule protects a block with this content.
+    pub fn protect(&self, block: &Block, content: &str) -> bool {
+        let tool = block.tool.as_deref();
+        tool.is_some_and(|tool| self.tools.iter().any(|glob| glob.is_match(&*tool.name)))
+            || tool.is_some_and(|tool| self.paths.iter().any(|glob| selector::matches_path(glob, &tool.target)))
+            || self.patterns.iter().any(|pattern| content.contains(pattern))
+    }
+
+    /// Tokens that the window of a reading should hold at most.
+    pub fn budget(&self, reading: &Analysis) -> u64 {
+        self.budget_tokens.unwrap_or((reading.capacity.tokens as f64 * self.budget_percent / 100.0) as u64)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::model::{BlockKind, Role, Tool, ToolVerb};
+
+    fn block(stale_steps: u32) -> Block {
+        let mut block = Block::new(BlockKind::ToolResult, Role::ToolResult);
+        block.usefulness.stale_steps = stale_steps;
+        block
+    }
+
+    #[test]
+    fn tools_paths_and_patterns_are_protected() {
+        let rules = |tools: &[&str], paths: &[&str], patterns: &[&str]| {
+            let owned = |texts: &[&str]| texts.iter().map(|text| text.to_string()).collect::<Vec<_>>();
+            Rules::default().protecting(&owned(tools), &owned(paths), &owned(patterns)).unwrap()
+        };
+        let mut block = block(50);
+        let tool = Tool {
+            name: "Read".into(),
+            verb: ToolVerb::Read,
+            target: "/w/docs/a.md".into(),
+            scope: 0,
+            whole: true,
+            parameters: 1,
+        };
+        block.tool = Some(Box::new(tool));
+        for (rules, protects) in [
+            (rules(&["read"], &[], &[]), true),
+            (rules(&[], &["docs/**"], &[]), true),
+            (rules(&[], &[], &["KEEP"]), true),
+            (rules(&["Bash"], &["src/**"], &["DROP", ""]), false),
+        ] {
+            assert_eq!(rules.protect(&block, "please KEEP this"), protects);
+        }
+        assert!(Rules::default().protecting(&[], &["a[".to_owned()], &[]).is_err());
+    }
+}
