@@ -395,7 +395,10 @@ mod tests {
             assert_eq!(policy.permission(verb), permission, "{}", verb.name());
         }
         let alone = project.or(Settings::default()).model();
-        assert_eq!((alone.permission(Verb::Update), alone.permission(Verb::Archive), alone.commands_per_turn), (Approve, Approve, 10));
+        assert_eq!(
+            (alone.permission(Verb::Update), alone.permission(Verb::Archive), alone.commands_per_turn),
+            (Approve, Approve, 10)
+        );
     }
 
     #[test]

@@ -171,7 +171,7 @@ fn short_path(path: &str) -> String {
     parts.into_iter().rev().collect::<Vec<_>>().join("/")
 }
 
-/// What two attempts at the same thing share: the file, or the first two words of a command.
+/// Returns the key that attempts at the same thing share: the file, or the first two words of a command.
 fn attempt(block: &Block, verb: ToolVerb) -> (ToolVerb, String) {
     let target = block.target();
     let same = match verb {
