@@ -30,7 +30,7 @@ impl GitHook {
 const BEGIN: &str = "# >>> aperture >>>";
 const END: &str = "# <<< aperture <<<";
 
-/// What a script begins with that aperture made.
+/// Beginning of a script that aperture made.
 const HEAD: &str = "#!/bin/sh\n";
 
 /// Why a script is left alone.
@@ -42,7 +42,7 @@ pub enum HookError {
     /// Another program runs it.
     #[error("it is no script of a shell")]
     OtherLanguage,
-    /// What aperture wrote has no end.
+    /// The part of aperture has no end mark.
     #[error("what aperture wrote into it has lost its end")]
     Broken,
 }
@@ -69,11 +69,11 @@ pub fn with_hook(script: Option<&[u8]>, hook: GitHook) -> Result<Vec<u8>, HookEr
     Ok([&text[..end], &part(hook), &text[end..]].concat().into_bytes())
 }
 
-/// The script without aperture's part; none where nothing is left of it but what aperture made.
+/// The script without aperture's part; `None` if nothing is left of it but what aperture made.
 ///
 /// # Errors
 ///
-/// What aperture wrote has lost its end, or the script is no text.
+/// Fails if the part of aperture has lost its end mark, or if the script is not text.
 pub fn without_hook(script: &[u8]) -> Result<Option<Vec<u8>>, HookError> {
     let text = text(script)?;
     let Some(start) = text.find(BEGIN) else { return Ok(Some(script.to_vec())) };
@@ -88,7 +88,7 @@ fn text(script: &[u8]) -> Result<&str, HookError> {
     std::str::from_utf8(script).ok().filter(|text| !text.contains('\0')).ok_or(HookError::Binary)
 }
 
-/// What aperture writes. Where there is no aperture any more, the hook says nothing.
+/// The part that aperture writes. Without aperture on the path, the hook prints nothing.
 fn part(hook: GitHook) -> String {
     let name = hook.name();
     let run = match hook {

@@ -1,4 +1,4 @@
-//! What of the store may be forgotten.
+//! Originals in the store that may be deleted.
 
 use crate::model::History;
 
@@ -22,7 +22,7 @@ impl Forgettable {
     }
 }
 
-/// Whether a session may be forgotten: one with anything in force only when its file is gone, and none before its last
+/// True if a session may be forgotten: one with anything in force only when its file is gone, and none before its last
 /// operation is older than the retention. Times are in milliseconds since 1970, UTC, the retention in milliseconds.
 ///
 /// `interrupted` says that it is not known yet whether an operation was done.

@@ -7,28 +7,28 @@ pub type BlockNumber = u32;
 
 /// The smallest thing that can be pinned, shortened or recalled: one content block.
 ///
-/// The first half is read from the file and can be cached; the second half is decided anew at each reading.
+/// The first half is read from the file and can be cached; the second half is computed by each analysis.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Block {
     /// The index of its row in the session.
     pub row: u32,
     /// Its index among the blocks of that row.
     pub index: u32,
-    /// What it is made of.
+    /// Kind of content.
     pub kind: BlockKind,
-    /// Who speaks.
+    /// Role of the speaker.
     pub role: Role,
     /// XXH3-128 of the content as the model sees it.
     pub hash: Key,
     /// Bytes of that content.
     pub bytes: u64,
-    /// What one pass over the content counted.
+    /// Counts of one pass over the content.
     pub counts: Counts,
     /// The tool use id that a use and its result share.
     pub call: Option<Key>,
     /// The tool, for a tool use; a result learns it from its use.
     pub tool: Option<Box<Tool>>,
-    /// Whether a tool result reports an error.
+    /// True if a tool result reports an error.
     pub error: bool,
     /// The type of an attachment (`date`, `hook_success`, …), or of a content block whose kind does not tell it
     /// (`server_tool_use`, …); empty for everything else.
@@ -48,7 +48,7 @@ pub struct Block {
     pub uses: u32,
     /// Its most telling words, best first.
     pub keywords: Keywords,
-    /// What the line says that stands where aperture shortened it.
+    /// Marker line of a block that aperture shortened.
     pub marker: Option<Marker>,
     /// The remainder under each limit that the client may apply; only the limits that the block exceeds.
     pub cuts: Vec<Cut>,
@@ -66,10 +66,10 @@ pub struct Block {
     /// When its row was written, in milliseconds since 1970, UTC.
     #[serde(skip)]
     pub timestamp: Option<i64>,
-    /// What it costs while it is in the window.
+    /// Token cost while the block is in the window.
     #[serde(skip, default = "zero")]
     pub tokens: TokenCount,
-    /// Where it stands.
+    /// Position.
     #[serde(skip)]
     pub position: Position,
     /// How it is used.
@@ -81,13 +81,13 @@ pub struct Block {
     /// Where in its life it is.
     #[serde(skip)]
     pub state: State,
-    /// Whether it is pinned, and where.
+    /// Position of the pin; `None` if the block is not pinned.
     #[serde(skip)]
     pub pin: Option<Pin>,
-    /// Whether the user selected it for now.
+    /// True if the user selected it for now.
     #[serde(skip)]
     pub focused: bool,
-    /// Whether it is not as aperture left it: another program changed it since.
+    /// True if it is not as aperture left it: another program changed it since.
     #[serde(skip)]
     pub changed_elsewhere: bool,
     /// Why it was shortened, if the user said so.
@@ -230,7 +230,7 @@ impl Block {
         self.words.iter().map(|(start, end)| u64::from(end - start)).sum()
     }
 
-    /// What the block is about in one word or path: the target of its tool, or its label.
+    /// Returns the subject of the block in one word or path: the target of its tool, or its label.
     pub fn target(&self) -> &str {
         self.tool.as_deref().map_or(&*self.label, |tool| &tool.target)
     }
@@ -294,18 +294,18 @@ pub struct Cut {
     pub counts: Counts,
 }
 
-/// What the line at the beginning of a shortened content says.
+/// Marker line at the beginning of a shortened content.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Marker {
     /// The number of the block.
     pub number: BlockNumber,
     /// How much of it is left.
     pub level: Level,
-    /// What the original cost, in tokens, rounded.
+    /// Token cost of the original, rounded.
     pub tokens: f64,
 }
 
-/// What a block is made of.
+/// Kind of the content of a block.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum BlockKind {
@@ -355,7 +355,7 @@ impl BlockKind {
     }
 }
 
-/// Who speaks in a block.
+/// Role of the speaker of a block.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Role {
@@ -392,19 +392,19 @@ impl Role {
 pub struct Tool {
     /// Its name as the client knows it.
     pub name: Box<str>,
-    /// What it does.
+    /// Action.
     pub verb: ToolVerb,
     /// The path, command, pattern or question that it was given, on one line.
     pub target: Box<str>,
     /// XXH3-64 of what must be equal for two calls to mean the same: the command, the search with its options, the range of a read.
     pub scope: u64,
-    /// Whether a read took the whole file.
+    /// True if a read took the whole file.
     pub whole: bool,
     /// How many members its input has.
     pub parameters: u32,
 }
 
-/// What a tool does, for supersession.
+/// Action of a tool, for supersession.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum ToolVerb {
@@ -423,7 +423,7 @@ pub enum ToolVerb {
 }
 
 impl ToolVerb {
-    /// Whether the target of such a tool is a file.
+    /// True if the target of such a tool is a file.
     pub fn names_file(self) -> bool {
         matches!(self, ToolVerb::Read | ToolVerb::Edit)
     }
@@ -535,7 +535,7 @@ impl Outdated {
         }
     }
 
-    /// Whether a later block says the same or better, so that nothing is lost without this one.
+    /// True if a later block says the same or better, so that nothing is lost without this one.
     pub fn supersedes(self) -> bool {
         self != Outdated::EditedLater
     }
@@ -605,7 +605,7 @@ impl State {
     pub const ALL: [State; 7] =
         [State::Fresh, State::Active, State::Referenced, State::Stale, State::Compressed, State::Archived, State::Evicted];
 
-    /// What it means, in a few words.
+    /// Returns a short description.
     pub fn meaning(self) -> &'static str {
         match self {
             State::Fresh => "just arrived: of the last responses",
@@ -636,7 +636,7 @@ impl State {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Pin {
-    /// Where it stands.
+    /// Position.
     Here,
     /// At the beginning of the window.
     Top,
@@ -644,7 +644,7 @@ pub enum Pin {
     Bottom,
 }
 
-/// What a group of turns is about.
+/// Topic of a group of turns.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct Topic {
     /// A short readable name.

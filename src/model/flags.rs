@@ -1,6 +1,6 @@
 use serde::{Deserialize, Serialize};
 
-/// What the client notes on a row or does with it, as far as it decides what is sent: a set of the constants below.
+/// Flags of a row that affect what the client sends: a set of the constants below.
 #[derive(Clone, Copy, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct Flags(pub u32);
 
@@ -29,7 +29,7 @@ impl Flags {
     pub const CAVEAT: Flags = Flags(1 << 10);
     /// The record of a local command.
     pub const COMMAND_NAME: Flags = Flags(1 << 11);
-    /// What a local command printed.
+    /// Output of a local command.
     pub const COMMAND_OUTPUT: Flags = Flags(1 << 12);
     /// A local command as it was typed.
     pub const TYPED_COMMAND: Flags = Flags(1 << 13);
@@ -55,7 +55,7 @@ impl Flags {
     /// unfinished where it is gone.
     pub const TASK_NOTICE: Flags = Flags(1 << 22);
 
-    /// Whether one of `flags` is set.
+    /// True if one of `flags` is set.
     pub fn any(self, flags: Flags) -> bool {
         self.0 & flags.0 != 0
     }

@@ -20,7 +20,7 @@ pub struct RowAddress {
 /// A value in a row that an edit replaces.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Slot {
-    /// What the model sees of the block with this index.
+    /// Content of the block with this index, as the model sees it.
     Content(u32),
     /// The whole content block with this index.
     Element(u32),
@@ -28,13 +28,13 @@ pub enum Slot {
     Input(u32),
     /// The list of content blocks of a message.
     Message,
-    /// What the API billed.
+    /// Usage billed by the API.
     Usage,
     /// The row that it follows.
     Parent,
     /// For a row that cuts the conversation, the row that it would follow if it did not.
     LogicalParent,
-    /// What kind of system row it is.
+    /// Kind of the system row.
     Subtype,
     /// The whole line, with the line feeds that came with it.
     Line,
@@ -44,7 +44,7 @@ pub enum Slot {
     String {
         /// Where: a hash of the places on the way to it, each counted within what holds it.
         path: u64,
-        /// Whether what the client makes of the row for the model changes with it.
+        /// True if what the client makes of the row for the model changes with it.
         sent: bool,
     },
 }
@@ -93,30 +93,30 @@ impl Slot {
         }
     }
 
-    /// Whether the model sees what stands there, so that a change of it changes what is sent.
+    /// True if the model sees what stands there, so that a change of it changes what is sent.
     pub fn is_sent(self) -> bool {
         !matches!(self, Slot::Usage | Slot::Padding | Slot::String { sent: false, .. })
     }
 }
 
-/// What an edit does to a block, for people.
+/// Effect of an edit on a block, for reports.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct BlockChange {
     /// The block, by its number when the edit was made.
     pub number: BlockNumber,
-    /// What it is, in a few words.
+    /// Short description.
     pub label: String,
     /// How much of it was left before.
     pub level_before: Level,
     /// How much of it is left.
     pub level_after: Level,
-    /// What it cost before, in tokens.
+    /// Cost before the edit, in tokens.
     pub tokens_before: f64,
-    /// What it costs now, in tokens.
+    /// Cost after the edit, in tokens.
     pub tokens_after: f64,
     /// Why, if the user said so.
     pub reason: String,
-    /// Whether credentials were taken out of it.
+    /// True if credentials were taken out of it.
     #[serde(default)]
     pub redacted: bool,
     /// True if the value before names credentials. They are masked in the whole session, also after the value was replaced.
@@ -131,15 +131,15 @@ pub struct Edit {
     pub row: RowAddress,
     /// The value in it.
     pub slot: Slot,
-    /// The value before; none where there was no such row.
+    /// The value before; `None` if there was no such row.
     pub before: Option<Vec<u8>>,
-    /// The value after; none where there is no such row any more.
+    /// The value after; `None` if there is no such row any more.
     pub after: Option<Vec<u8>>,
-    /// What that does to a block; none for what only goes with the edits of others.
+    /// Effect on a block; `None` if the edit only accompanies others.
     pub change: Option<BlockChange>,
 }
 
-/// What the user can put on a block without changing it.
+/// Marks that the user sets on a block without changing it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum MarkKind {
@@ -175,17 +175,17 @@ pub struct MarkAddress {
 pub struct Mark {
     /// The block.
     pub address: MarkAddress,
-    /// Which mark.
+    /// Kind of the mark.
     pub kind: MarkKind,
-    /// What it said before: where it is pinned, or the turn in which it was selected; none where there was none.
+    /// Previous value: the position of the pin, or the turn of the selection; `None` if there was none.
     pub before: Option<String>,
-    /// What it says now; none where it was taken off.
+    /// New value; `None` if the mark was removed.
     pub after: Option<String>,
     /// The block, by its number when the mark was put.
     pub number: BlockNumber,
 }
 
-/// What an operation is, for undo and redo.
+/// Kind of an operation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum OperationKind {
@@ -208,7 +208,7 @@ impl OperationKind {
     }
 }
 
-/// Who gave a command.
+/// Actor that gave a command.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Actor {
@@ -235,15 +235,15 @@ impl Actor {
     }
 }
 
-/// Which edits, and for which bytes: a pure value. Only `workspace` applies it.
+/// A plan: edits and the bytes that they apply to. A pure value. Only `workspace` applies it.
 #[derive(Clone, Debug, PartialEq)]
 #[must_use = "a plan changes nothing until it is applied"]
 pub struct Plan {
-    /// What it is.
+    /// Kind of the operation.
     pub kind: OperationKind,
     /// The command as it was given, for the log.
     pub command: String,
-    /// Who gave it.
+    /// Actor that gave the command.
     pub actor: Actor,
     /// The operation that it takes back.
     pub inverts: Option<OperationId>,
@@ -257,16 +257,16 @@ pub struct Plan {
     pub base_bytes: u64,
     /// BLAKE3 of these bytes.
     pub base_hash: Address,
-    /// What the window cost before, in tokens.
+    /// Window tokens before.
     pub tokens_before: f64,
-    /// What it costs after it, in tokens.
+    /// Window tokens after.
     pub tokens_after: f64,
     /// The last row of the file that has an identity: what is written behind it was written after this plan.
     pub last_row: Option<Key>,
 }
 
 impl Plan {
-    /// Whether there is nothing to do.
+    /// True if there is nothing to do.
     pub fn is_empty(&self) -> bool {
         self.edits.is_empty() && self.marks.is_empty() && self.reversal.is_none()
     }
@@ -351,12 +351,12 @@ pub struct LoggedEdit {
     pub before: Option<Address>,
     /// The value after.
     pub after: Option<Address>,
-    /// What that does to a block.
+    /// Effect on a block.
     pub change: Option<BlockChange>,
 }
 
 impl LoggedEdit {
-    /// Whether both change the same block, or the same value.
+    /// True if both change the same block, or the same value.
     pub fn overlaps(&self, other: &LoggedEdit) -> bool {
         self.row == other.row
             && (self.slot == other.slot || self.slot.index().is_some() && self.slot.index() == other.slot.index())
@@ -390,7 +390,7 @@ pub struct Delta {
 pub struct Operation {
     /// Its number in the log of the session, from 1.
     pub id: OperationId,
-    /// What it is.
+    /// Kind of the operation.
     pub kind: OperationKind,
     /// How far it came.
     pub state: OperationState,
@@ -398,7 +398,7 @@ pub struct Operation {
     pub time: i64,
     /// The command as it was given.
     pub command: String,
-    /// Who gave it.
+    /// Actor that gave the command.
     pub actor: Actor,
     /// The operation that it takes back.
     pub inverts: Option<OperationId>,
@@ -406,13 +406,13 @@ pub struct Operation {
     pub edits: Vec<LoggedEdit>,
     /// The marks.
     pub marks: Vec<Mark>,
-    /// What the window cost before, in tokens.
+    /// Window tokens before.
     pub tokens_before: f64,
-    /// What it cost after it, in tokens.
+    /// Window tokens after.
     pub tokens_after: f64,
     /// The last row of the file then that has an identity.
     pub last_row: Option<Key>,
-    /// Bytes of the file that it wrote, without what the client appended meanwhile; none where it wrote no file.
+    /// Bytes of the file that it wrote, without what the client appended meanwhile; `None` if it wrote no file.
     pub after_bytes: Option<u64>,
     /// BLAKE3 of these bytes.
     pub after_hash: Option<Address>,
@@ -571,7 +571,7 @@ impl History {
         })
     }
 
-    /// Whether credentials were taken out of a block, and were not brought back.
+    /// True if credentials were taken out of a block, and were not brought back.
     pub fn is_redacted(&self, row: RowAddress, index: u32) -> bool {
         let redacts = |edit: &LoggedEdit| edit.change.as_ref().is_some_and(|change| change.redacted);
         let mut edits =

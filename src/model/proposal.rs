@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 /// The number of a proposal in its store, from 1; never given twice.
 pub type ProposalNumber = i64;
 
-/// What the model can ask for.
+/// Verb of a model command.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Verb {
@@ -66,7 +66,7 @@ impl Verb {
         Verb::ALL.into_iter().find(|verb| verb.name() == name)
     }
 
-    /// What was done, in a word such as `archived`.
+    /// Returns the action as a past participle, such as `archived`.
     pub fn past(self) -> &'static str {
         match self {
             Verb::Expand => "expanded",
@@ -94,7 +94,7 @@ pub struct CommandPlace {
     pub offset: u32,
 }
 
-/// What became of a command of the model.
+/// Status of a model command.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum ProposalStatus {
@@ -165,9 +165,9 @@ pub struct Proposal {
     pub command: String,
     /// The blocks that it names, as a selector of numbers; empty where it names none.
     pub blocks: String,
-    /// What became of it.
+    /// Status.
     pub status: ProposalStatus,
-    /// What the model is told about that.
+    /// Answer to the model.
     pub answer: String,
     /// The operation that carried it out, where the session was changed.
     pub operation: Option<OperationId>,
@@ -178,7 +178,7 @@ pub struct Proposal {
 }
 
 impl Proposal {
-    /// What it asks for, if it is understood.
+    /// Command, if it could be parsed.
     pub fn verb(&self) -> Option<Verb> {
         self.command.strip_prefix('@')?.split_once('(').and_then(|(name, _)| Verb::from_name(name))
     }

@@ -8,7 +8,7 @@ pub struct Row {
     pub offset: u64,
     /// Bytes without the line feed.
     pub length: u32,
-    /// What the row is for the window.
+    /// Role of the row in the window.
     pub kind: RowKind,
     /// Its own identity in the tree of rows.
     pub id: Option<Key>,
@@ -20,19 +20,19 @@ pub struct Row {
     pub answers: Option<Key>,
     /// When it was written, in milliseconds since 1970, UTC.
     pub timestamp: Option<i64>,
-    /// Whether it opens a turn: something that the user, or a program in the user's place, asked for.
+    /// True if it opens a turn: something that the user, or a program in the user's place, asked for.
     pub prompt: bool,
-    /// Whether it belongs to a subagent whose rows stand in the same file.
+    /// True if it belongs to a subagent whose rows stand in the same file.
     pub sidechain: bool,
-    /// What else decides whether and where it is sent.
+    /// Other properties that affect whether and where it is sent.
     pub flags: Flags,
-    /// What the API billed up to and for this response.
+    /// Usage billed up to and for this response.
     pub usage: Option<Usage>,
     /// The model that wrote it.
     pub model: Option<Box<str>>,
-    /// Whether the API said why it stopped, so that the output tokens are final.
+    /// True if the API said why it stopped, so that the output tokens are final.
     pub finished: bool,
-    /// What the row says beside content.
+    /// Event beside the content.
     pub event: Option<Box<Event>>,
     /// Where it was written: an index into the origins of its segment, and of its session once joined.
     pub origin: u32,
@@ -65,7 +65,7 @@ impl Row {
     }
 }
 
-/// What a row is for the window.
+/// Role of a row in the window.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum RowKind {
@@ -89,14 +89,14 @@ pub enum RowKind {
     Broken,
 }
 
-/// What a row says beside its content.
+/// Event of a row beside its content.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub enum Event {
     /// The row that a resume starts from; `explicit` after a rewind by the user.
     Leaf {
         /// The last row of the live chain.
         leaf: Option<Key>,
-        /// Whether the user chose it, so that later rows do not count.
+        /// True if the user chose it, so that later rows do not count.
         explicit: bool,
     },
     /// A compaction, and the earlier rows that it keeps.
@@ -116,7 +116,7 @@ pub enum Event {
     Title {
         /// The title.
         text: String,
-        /// Whether the user wrote it.
+        /// True if the user wrote it.
         chosen: bool,
     },
     /// This session continues another one from the row named.
@@ -150,7 +150,7 @@ pub enum ThinkingScope {
     },
 }
 
-/// What is wrong with a line.
+/// Fault of a line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Fault {
@@ -177,7 +177,7 @@ pub enum Fault {
 /// How often each fault was seen.
 pub type Damage = std::collections::BTreeMap<Fault, u32>;
 
-/// What the API said that a response cost, in tokens.
+/// Usage of a response as the API reported it, in tokens.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Usage {
     /// Input that no cache held.

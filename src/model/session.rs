@@ -35,7 +35,7 @@ pub struct Segment {
     pub origins: Vec<Origin>,
     /// Where its contents name credentials; `row` counts from the segment's first row.
     pub secrets: Vec<SecretPlace>,
-    /// Whether it ends without a line feed.
+    /// True if it ends without a line feed.
     #[serde(skip)]
     pub unfinished: bool,
 }
@@ -106,7 +106,7 @@ pub struct Session {
     pub id: String,
     /// Bytes of the file.
     pub bytes: u64,
-    /// Whether the file ends with a line feed.
+    /// True if the file ends with a line feed.
     pub ends_with_newline: bool,
     /// All rows in file order.
     pub rows: Vec<Row>,
@@ -116,7 +116,7 @@ pub struct Session {
     pub origins: Vec<Origin>,
     /// Where its contents name credentials, each value once.
     pub secrets: Vec<SecretPlace>,
-    /// What is wrong with the file.
+    /// Faults of the file.
     pub damage: Damage,
     /// Whose vocabulary the model counts by.
     pub vocabulary: Vocabulary,

@@ -1,6 +1,6 @@
 use serde::{Deserialize, Serialize};
 
-/// What one pass over a content counts; the ground of every token estimate.
+/// Counts of one pass over a content; the basis of every token estimate.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Counts {
     /// Tokens of OpenAI's public o200k vocabulary, exact.
@@ -52,7 +52,7 @@ pub enum Basis {
 pub struct TokenCount {
     /// Tokens; fractions are kept so that sums do not drift.
     pub value: f64,
-    /// What the figure rests on.
+    /// Basis of the figure.
     pub basis: Basis,
 }
 

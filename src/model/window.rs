@@ -1,7 +1,7 @@
 use super::BlockNumber;
 use serde::Serialize;
 
-/// What the model would see if the session were resumed now.
+/// Rows and blocks that the model would see if the session were resumed now.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Window {
     /// The rows that are sent, in the order in which they are sent.
@@ -10,7 +10,7 @@ pub struct Window {
     pub blocks: Vec<BlockNumber>,
     /// How many blocks of the file are not sent, by reason.
     pub hidden: Hidden,
-    /// Whether a compaction cut the conversation.
+    /// True if a compaction cut the conversation.
     pub compacted: bool,
     /// The rows of the live chain, from its root to its leaf, also those that are not sent.
     pub chain: Vec<u32>,

@@ -16,7 +16,7 @@ use crate::engine::{Known, StalePolicy};
 use crate::model::{Block, BlockNumber, Fault, Key, Level, Session, State, TokenCount, Topic, Turn, Window, Zone};
 use rustc_hash::{FxHashMap, FxHashSet};
 
-/// What the user may decide about a reading.
+/// Settings of an analysis.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ReadSettings {
     /// Tokens that the model's window holds, over what aperture knows of the model.
@@ -35,12 +35,12 @@ impl Default for ReadSettings {
     }
 }
 
-/// A session and all that was decided about it.
+/// Analysis of a session: the session with everything that was computed about it.
 #[derive(Clone, Debug, Default)]
 pub struct Analysis {
     /// The session; its blocks carry what was decided about each.
     pub session: Session,
-    /// What the model would see.
+    /// The context window.
     pub window: Window,
     /// The turns in file order.
     pub turns: Vec<Turn>,
@@ -48,7 +48,7 @@ pub struct Analysis {
     pub steps: u32,
     /// The topics.
     pub topics: Vec<Topic>,
-    /// What the window costs.
+    /// Token cost of the window.
     pub price: tokens::WindowTokens,
     /// How much the window can hold.
     pub capacity: capacity::Capacity,
@@ -60,12 +60,12 @@ pub struct Analysis {
     pub known: Known,
 }
 
-/// Decides everything about a session. `window` is the provider's word on what would be sent.
+/// Analyzes a session. `window` comes from the provider: the blocks that would be sent.
 pub fn read(session: Session, window: Window, settings: &ReadSettings) -> Analysis {
     read_with(session, |_| window, settings)
 }
 
-/// Decides no more of a session than its turns and where its blocks stand: nothing has a price, a use, a state or a topic, and of
+/// Makes a cheap partial analysis, turns and window only: nothing has a price, a use, a state or a topic, and of
 /// the zones only cold storage is sure.
 pub fn outline(mut session: Session, window: impl FnOnce(&Session) -> Window, settings: &ReadSettings) -> Analysis {
     levels(&mut session);
@@ -154,7 +154,7 @@ pub fn unbilled_costs(session: &mut Session, window: &Window, model: &str) -> (V
     (session.blocks.iter().map(|block| block.tokens.value).collect(), price.total.value)
 }
 
-/// Counts rows whose identity stands twice and rows whose parent is not there.
+/// Counts rows with a duplicate id and rows whose parent is missing.
 fn row_faults(session: &Session) -> [(Fault, u32); 2] {
     let mut ids: FxHashSet<Key> = FxHashSet::with_capacity_and_hasher(session.rows.len(), Default::default());
     let twice = session.rows.iter().filter_map(|row| row.id).filter(|id| !ids.insert(*id)).count();
@@ -178,13 +178,13 @@ impl Analysis {
         block.topic.and_then(|topic| self.topics.get(topic as usize)).map_or("", |topic| &topic.label)
     }
 
-    /// What the blocks of a zone cost together, and how many they are.
+    /// Returns the number of blocks in a zone and their total cost.
     pub fn zone(&self, zone: Zone) -> (u32, TokenCount) {
         let blocks = self.session.blocks.iter().filter(|block| block.position.zone == zone);
         (blocks.clone().count() as u32, blocks.map(|block| block.tokens).sum())
     }
 
-    /// How much of the window is taken, in percent.
+    /// Returns the used share of the window, in percent.
     pub fn percent(&self) -> f64 {
         self.price.total.value / self.capacity.tokens.max(1) as f64 * 100.0
     }

@@ -1,6 +1,6 @@
-//! Which tool results no longer say how things are, because a later one says it.
+//! Marks tool results that are outdated because a later result supersedes them.
 
-use crate::model::{Block, BlockKind, BlockNumber, Outdated, Session, ToolVerb, Window};
+use crate::model::{Block, BlockKind, BlockNumber, Key, Outdated, Session, Tool, ToolVerb, Window};
 use rustc_hash::FxHashMap;
 use std::cell::LazyCell;
 
@@ -9,105 +9,128 @@ const DUPLICATE_BYTES: u64 = 200;
 /// Steps within which a success makes up for a failure.
 const RETRY_STEPS: u32 = 10;
 
-/// Writes into each tool result of the window every reason why it is outdated, and which block made it so.
+/// A tool result, with the file that its path means.
+struct ToolResult<'a> {
+    block: &'a Block,
+    /// The tool, with the file or command that its target means.
+    tool: Option<(&'a Tool, String)>,
+}
+
+impl ToolResult<'_> {
+    /// Returns the file of a successful call of a tool with this verb.
+    fn file(&self, verb: ToolVerb) -> Option<(&Tool, &String)> {
+        self.tool.as_ref().filter(|(tool, _)| tool.verb == verb && !self.block.error).map(|(tool, file)| (*tool, file))
+    }
+
+    /// Returns the key of a command or search that can be run again.
+    fn run(&self) -> Option<(ToolVerb, u64)> {
+        let (tool, _) = self.tool.as_ref()?;
+        matches!(tool.verb, ToolVerb::Run | ToolVerb::Search).then_some((tool.verb, tool.scope))
+    }
+}
+
+/// Results later in the window than the one that is judged.
+#[derive(Default)]
+struct Later {
+    contents: FxHashMap<Key, BlockNumber>,
+    reads: FxHashMap<String, Vec<(u64, bool, BlockNumber)>>,
+    edits: FxHashMap<String, BlockNumber>,
+    runs: FxHashMap<(ToolVerb, u64), BlockNumber>,
+    plan: Option<BlockNumber>,
+    successes: FxHashMap<(ToolVerb, String), Vec<(u32, BlockNumber)>>,
+}
+
+impl Later {
+    /// Records a result for the judgement of those before it.
+    fn record(&mut self, result: &ToolResult<'_>) {
+        let (block, number) = (result.block, result.block.number);
+        // Of several equal results the last one is named: each of the others may be removed itself.
+        if block.bytes >= DUPLICATE_BYTES {
+            self.contents.entry(block.hash).or_insert(number);
+        }
+        if let Some((tool, file)) = result.file(ToolVerb::Read) {
+            self.reads.entry(file.clone()).or_default().push((tool.scope, tool.whole, number));
+        }
+        if let Some((_, file)) = result.file(ToolVerb::Edit) {
+            self.edits.insert(file.clone(), number);
+        }
+        // A failed search has no result, so it outdates nothing; a failed command shows the current state.
+        if let Some(run) = result.run().filter(|(verb, _)| *verb == ToolVerb::Run || !block.error) {
+            self.runs.insert(run, number);
+        }
+        // A failed call replaces nothing.
+        if result.file(ToolVerb::Plan).is_some() {
+            self.plan = self.plan.or(Some(number));
+        }
+        if let Some((tool, _)) = result.tool.as_ref().filter(|_| !block.error) {
+            self.successes.entry(attempt(block, tool.verb)).or_default().push((block.position.step, number));
+        }
+    }
+}
+
+/// A reason why a result is outdated, and the lookup of the later result that outdates it.
+struct Rule {
+    reason: Outdated,
+    find: fn(&ToolResult<'_>, &Later) -> Option<BlockNumber>,
+}
+
+/// All rules, the most important reason first. A result has every reason whose rule applies.
+static RULES: &[Rule] = &[
+    Rule {
+        reason: Outdated::Duplicate,
+        find: |result, later| {
+            let block = Some(result.block).filter(|block| block.bytes >= DUPLICATE_BYTES)?;
+            later.contents.get(&block.hash).copied()
+        },
+    },
+    Rule {
+        reason: Outdated::ReadAgain,
+        find: |result, later| {
+            let (tool, file) = result.file(ToolVerb::Read)?;
+            let covering = later.reads.get(file)?.iter().find(|(scope, whole, _)| *whole || *scope == tool.scope)?;
+            Some(covering.2)
+        },
+    },
+    Rule { reason: Outdated::RunAgain, find: |result, later| later.runs.get(&result.run()?).copied() },
+    Rule { reason: Outdated::Replaced, find: |result, later| result.file(ToolVerb::Plan).and(later.plan) },
+    Rule {
+        reason: Outdated::Succeeded,
+        find: |result, later| {
+            let (block, (tool, _)) = (result.block, result.tool.as_ref().filter(|_| result.block.error)?);
+            let attempts = later.successes.get(&attempt(block, tool.verb))?;
+            let soon = |(step, _): &&(u32, BlockNumber)| step.saturating_sub(block.position.step) <= RETRY_STEPS;
+            Some(attempts.iter().find(soon)?.1)
+        },
+    },
+    Rule { reason: Outdated::EditedLater, find: |result, later| later.edits.get(result.file(ToolVerb::Read)?.1).copied() },
+];
+
+/// Writes into each tool result of the window every reason why it is outdated, and the block that made it so.
 ///
-/// Looks from the end of the window to its beginning, so that each result knows what comes after it.
+/// Goes backwards through the window, so that all later results are recorded before a result is judged.
 pub fn mark(session: &mut Session, window: &Window) {
-    // Only a relative path needs to know all the others.
+    // Only a relative path needs the names of all files.
     let files = LazyCell::new(|| Files::new(session));
     let mut outdated = Vec::with_capacity(window.blocks.len());
-    let mut contents = FxHashMap::default();
-    let mut reads: FxHashMap<String, Vec<(u64, bool, BlockNumber)>> = FxHashMap::default();
-    let mut edits: FxHashMap<String, BlockNumber> = FxHashMap::default();
-    let mut runs: FxHashMap<(ToolVerb, u64), BlockNumber> = FxHashMap::default();
-    let mut plan: Option<BlockNumber> = None;
-    let mut successes: FxHashMap<(ToolVerb, String), Vec<(u32, BlockNumber)>> = FxHashMap::default();
+    let mut later = Later::default();
     for &number in window.blocks.iter().rev() {
         let block = &session.blocks[number as usize - 1];
         if block.kind != BlockKind::ToolResult {
             continue;
         }
-        let mut found: Vec<(Outdated, BlockNumber)> = Vec::new();
-        // Of several that are equal the last one: each of the others may be gone itself.
-        if block.bytes >= DUPLICATE_BYTES {
-            let last = *contents.entry(block.hash).or_insert(number);
-            if last != number {
-                found.push((Outdated::Duplicate, last));
-            }
-        }
-        if let Some(tool) = block.tool.as_deref() {
-            let whole = !tool.verb.names_file() || is_absolute(&tool.target);
-            let file = if whole { tool.target.to_string() } else { files.name(&tool.target) };
-            match tool.verb {
-                ToolVerb::Read => {
-                    let later = reads.entry(file.clone()).or_default();
-                    let covering = later.iter().find(|(scope, whole, _)| *whole || *scope == tool.scope);
-                    if !block.error
-                        && let Some((_, _, reader)) = covering
-                    {
-                        found.push((Outdated::ReadAgain, *reader));
-                    }
-                    if !block.error
-                        && let Some(editor) = edits.get(&file)
-                    {
-                        found.push((Outdated::EditedLater, *editor));
-                    }
-                    if !block.error {
-                        later.push((tool.scope, tool.whole, number));
-                    }
-                }
-                ToolVerb::Edit if !block.error => {
-                    edits.insert(file, number);
-                }
-                // A search that failed says nothing, so that it outdates nothing; a command that failed says how things are.
-                ToolVerb::Search if block.error => {
-                    if let Some(later) = runs.get(&(tool.verb, tool.scope)) {
-                        found.push((Outdated::RunAgain, *later));
-                    }
-                }
-                ToolVerb::Run | ToolVerb::Search => {
-                    if let Some(later) = runs.insert((tool.verb, tool.scope), number) {
-                        found.push((Outdated::RunAgain, later));
-                    }
-                }
-                // A call that failed replaces nothing.
-                ToolVerb::Plan if block.error => {}
-                ToolVerb::Plan => {
-                    if let Some(later) = plan {
-                        found.push((Outdated::Replaced, later));
-                    }
-                    plan = plan.or(Some(number));
-                }
-                ToolVerb::Edit | ToolVerb::Other => {}
-            }
-            let attempts = successes.entry(attempt(block, tool.verb)).or_default();
-            if !block.error {
-                attempts.push((block.position.step, number));
-            } else if let Some((_, success)) =
-                attempts.iter().find(|(step, _)| step.saturating_sub(block.position.step) <= RETRY_STEPS)
-            {
-                found.push((Outdated::Succeeded, *success));
-            }
-        }
-        found.sort_by_key(|(reason, _)| rank(*reason));
-        outdated.push((number, found));
+        let tool = block.tool.as_deref().map(|tool| {
+            let exact = !tool.verb.names_file() || is_absolute(&tool.target);
+            (tool, if exact { tool.target.to_string() } else { files.name(&tool.target) })
+        });
+        let result = ToolResult { block, tool };
+        let reasons = RULES.iter().filter_map(|rule| Some((rule.reason, (rule.find)(&result, &later)?)));
+        outdated.push((number, reasons.collect::<Vec<_>>()));
+        later.record(&result);
     }
     for (number, reasons) in outdated {
         let usefulness = &mut session.blocks[number as usize - 1].usefulness;
         usefulness.outdated = reasons.first().copied();
         usefulness.reasons = reasons;
-    }
-}
-
-/// The most telling reason first.
-fn rank(reason: Outdated) -> u8 {
-    match reason {
-        Outdated::Duplicate => 0,
-        Outdated::ReadAgain => 1,
-        Outdated::RunAgain => 2,
-        Outdated::Replaced => 3,
-        Outdated::Succeeded => 4,
-        Outdated::EditedLater => 5,
     }
 }
 
@@ -148,7 +171,7 @@ fn short_path(path: &str) -> String {
     parts.into_iter().rev().collect::<Vec<_>>().join("/")
 }
 
-/// What two attempts at the same thing share: the file, or the first two words of a command.
+/// Returns the key that attempts at the same thing share: the file, or the first two words of a command.
 fn attempt(block: &Block, verb: ToolVerb) -> (ToolVerb, String) {
     let target = block.target();
     let same = match verb {
@@ -161,7 +184,7 @@ fn attempt(block: &Block, verb: ToolVerb) -> (ToolVerb, String) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::model::{Role, Row, RowKind, Tool};
+    use crate::model::{Role, Row, RowKind};
 
     /// Results of tools in order, each with its target, scope and whether it failed; and which of them are outdated, and why.
     fn check(verb: ToolVerb, results: &[(&str, u64, bool)], expected: &[Option<Outdated>]) {
@@ -234,6 +257,51 @@ mod tests {
         mark(&mut session, &Window { blocks: vec![1, 2, 3], ..Window::default() });
         let by = session.blocks.iter().map(|block| block.usefulness.outdated).collect::<Vec<_>>();
         assert_eq!(by, [Some((Outdated::Duplicate, 3)), Some((Outdated::Duplicate, 3)), None]);
+    }
+
+    /// Returns the smallest session in which a rule is the reason: verb and failure of an earlier and of a later result.
+    fn smallest(reason: Outdated) -> [(ToolVerb, bool); 2] {
+        match reason {
+            Outdated::Duplicate => [(ToolVerb::Other, false); 2],
+            Outdated::ReadAgain => [(ToolVerb::Read, false); 2],
+            Outdated::RunAgain => [(ToolVerb::Run, false); 2],
+            Outdated::Replaced => [(ToolVerb::Plan, false); 2],
+            Outdated::Succeeded => [(ToolVerb::Edit, true), (ToolVerb::Edit, false)],
+            Outdated::EditedLater => [(ToolVerb::Read, false), (ToolVerb::Edit, false)],
+        }
+    }
+
+    #[test]
+    fn every_rule_is_reached_and_none_is_shadowed() {
+        for (place, rule) in RULES.iter().enumerate() {
+            assert!(RULES[..place].iter().all(|other| other.reason != rule.reason), "{:?} twice", rule.reason);
+            let mut session = Session::default();
+            for (number, (verb, error)) in (1..).zip(smallest(rule.reason)) {
+                let block = Block::new(BlockKind::ToolResult, Role::ToolResult);
+                let bytes = if rule.reason == Outdated::Duplicate { DUPLICATE_BYTES } else { 1 };
+                let (name, target) = ("T".into(), "/a/b.rs".into());
+                let tool = Some(Box::new(Tool { name, verb, target, scope: 0, whole: true, parameters: 1 }));
+                session.blocks.push(Block { number, bytes, error, tool, ..block });
+            }
+            mark(&mut session, &Window { blocks: vec![1, 2], ..Window::default() });
+            assert_eq!(session.blocks[0].usefulness.reasons, [(rule.reason, 2)]);
+            assert!(session.blocks[1].usefulness.reasons.is_empty(), "{:?}", rule.reason);
+        }
+        assert_eq!(RULES.len(), 6, "a reason without a rule");
+    }
+
+    #[test]
+    fn all_reasons_of_a_result_are_kept_in_the_order_of_the_table() {
+        let mut session = Session::default();
+        for (number, verb) in [(1, ToolVerb::Read), (2, ToolVerb::Edit), (3, ToolVerb::Read)] {
+            let block = Block::new(BlockKind::ToolResult, Role::ToolResult);
+            let (name, target) = ("T".into(), "/a/b.rs".into());
+            let tool = Some(Box::new(Tool { name, verb, target, scope: 0, whole: true, parameters: 1 }));
+            session.blocks.push(Block { number, bytes: DUPLICATE_BYTES, tool, ..block });
+        }
+        mark(&mut session, &Window { blocks: vec![1, 2, 3], ..Window::default() });
+        let expected = [(Outdated::Duplicate, 3), (Outdated::ReadAgain, 3), (Outdated::EditedLater, 2)];
+        assert_eq!(session.blocks[0].usefulness.reasons, expected);
     }
 
     #[test]

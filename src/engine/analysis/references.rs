@@ -9,7 +9,7 @@ use crate::model::limits::COMMON_TERM_BLOCKS;
 use crate::model::{BlockNumber, Session, Usefulness};
 use rustc_hash::FxHashMap;
 
-/// What shared terms must weigh to be a reference: one term of three blocks, or several that are more common.
+/// Minimum weight of the shared terms of a reference: one term of three blocks, or several that are more common.
 const REFERENCE_WEIGHT: f32 = 0.33;
 /// Steps after which a reference counts half.
 const HALF_LIFE_STEPS: f32 = 20.0;
@@ -65,7 +65,7 @@ pub fn trace(session: &Session, turn: u32, step: u32) -> Vec<Usefulness> {
     used_by
 }
 
-/// Which blocks hold which term. The blocks of one term are a chain from the last one back, all chains in one piece.
+/// Blocks by term. The blocks of one term are a chain from the last one back, all chains in one piece.
 #[derive(Default)]
 struct Holders {
     /// For each term how many blocks hold it, and the last link of its chain.

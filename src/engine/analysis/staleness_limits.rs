@@ -1,11 +1,11 @@
-//! StalenessLimit: for how long a block may be unused, and how long that still is.
+//! Staleness limits: how long each kind of block may be unused, and the turns left.
 
 use super::never_stale::{instructs, is_said};
 use super::references::steps_until_below;
 use super::states::{ACTIVE_STEPS, Facts, HOT};
 use crate::model::{Block, BlockKind, State};
 
-/// For how long a block may be unused.
+/// How long a block may be unused before it is stale.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct StalenessLimit {
     /// Turns without a reference.
@@ -14,7 +14,7 @@ pub struct StalenessLimit {
     pub steps: u32,
 }
 
-/// When a block counts as stale, by its kind; kinds without limit never do.
+/// When a block counts as stale, by its kind; kinds without a limit never do.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct StalePolicy([Option<StalenessLimit>; BlockKind::ALL.len()]);
 
@@ -22,7 +22,7 @@ pub struct StalePolicy([Option<StalenessLimit>; BlockKind::ALL.len()]);
 /// and the model said is what the work is about.
 pub const PERISHABLE: [BlockKind; 4] = [BlockKind::ToolUse, BlockKind::ToolResult, BlockKind::Image, BlockKind::Document];
 
-/// Whether a block is of a kind that goes stale unless the settings say otherwise.
+/// True if a block is of a kind that goes stale unless the settings say otherwise.
 pub fn is_perishable(block: &Block) -> bool {
     PERISHABLE.contains(&block.kind)
 }
@@ -40,29 +40,29 @@ impl Default for StalePolicy {
 }
 
 impl StalePolicy {
-    /// The same limit with every kind that goes stale.
+    /// Sets the same limit for every kind that goes stale.
     pub fn of_all(limit: StalenessLimit) -> StalePolicy {
         StalePolicy(BlockKind::ALL.map(|kind| PERISHABLE.contains(&kind).then_some(limit)))
     }
 
-    /// The same policy, with this limit with one kind.
+    /// Replaces the limit of one kind.
     pub fn with(mut self, kind: BlockKind, limit: Option<StalenessLimit>) -> StalePolicy {
         self.0[kind as usize] = limit;
         self
     }
 
-    /// For how long a block of a kind may be unused; none for ever.
+    /// Returns the limit of a kind; `None` if it never goes stale.
     pub fn limit_for_kind(&self, kind: BlockKind) -> Option<StalenessLimit> {
         self.0[kind as usize]
     }
 
-    /// For how long a block may be unused: for ever if it instructs, or is what a person said.
+    /// Returns the limit of a block; `None` if it is an instruction or the words of a person.
     pub fn limit_for(&self, block: &Block) -> Option<StalenessLimit> {
         self.limit_for_kind(block.kind).filter(|_| !instructs(block) && !is_said(block))
     }
 }
 
-/// Turns without a reference until a block goes stale, when each has so many steps; 0 when it is, none when it never does.
+/// Returns the turns without a reference until a block goes stale; 0 if it is stale, `None` if it never goes stale.
 pub fn turns_left(block: &Block, step: u32, policy: &StalePolicy, steps_per_turn: f64) -> Option<u32> {
     let limit = policy.limit_for(block)?;
     let facts = Facts::from_block(block, step, policy);

@@ -7,30 +7,30 @@ use crate::model::{Block, Level, State, Zone};
 pub const FRESH_STEPS: u32 = 2;
 /// Responses of the model in which it is too early to judge a block.
 pub const ACTIVE_STEPS: u32 = 10;
-/// The heat from which on a block is not forgotten, whoever last came back to it: one rare reference a half-life ago.
+/// The heat from which on a block is not forgotten, whatever block referred to it last: one rare reference a half-life ago.
 pub const HOT: f32 = 0.4;
 
-/// What the state of a block depends on.
+/// Facts that determine the state of a block.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Facts {
-    /// Whether the model would see it.
+    /// True if the model would see it.
     pub in_window: bool,
     /// How much of it is left.
     pub level: Level,
-    /// Whether it belongs to the last responses.
+    /// True if it belongs to the last responses.
     pub newest: bool,
-    /// Whether it is old enough to be judged by its use.
+    /// True if it is old enough to be judged by its use.
     pub settled: bool,
-    /// Whether a later block says the same or better.
+    /// True if a later block says the same or better.
     pub superseded: bool,
-    /// Whether nobody came back to it for longer than the policy allows.
+    /// True if nobody came back to it for longer than the policy allows.
     pub forgotten: bool,
-    /// Whether a later block of the agent came back to it.
+    /// True if a later block of the agent came back to it.
     pub used: bool,
 }
 
 impl Facts {
-    /// What holds of a block. `step` is the last one of the session.
+    /// Computes the facts of a block. `step` is the last one of the session.
     pub fn from_block(block: &Block, step: u32, policy: &StalePolicy) -> Facts {
         let usefulness = &block.usefulness;
         let limit = policy.limit_for(block);
@@ -73,7 +73,7 @@ pub struct Transition {
 }
 
 impl Transition {
-    /// Whether it leads out of a state under these circumstances.
+    /// True if it leads out of a state under these circumstances.
     pub fn applies(&self, state: State, facts: &Facts) -> bool {
         self.from.contains(&state) && (self.holds)(facts)
     }
@@ -81,7 +81,7 @@ impl Transition {
 
 use State::{Active, Archived, Compressed, Evicted, Fresh, Referenced, Stale};
 
-/// All transitions. Under any circumstances at most one leads out of a state, and following them ends in the same state
+/// All transitions. For any facts at most one leads out of a state, and following them ends in the same state
 /// wherever one begins: a state says what holds now, not what happened.
 pub static TRANSITIONS: &[Transition] = &[
     Transition {
@@ -149,7 +149,7 @@ pub static TRANSITIONS: &[Transition] = &[
     },
 ];
 
-/// What leads from one state to where nothing leads on, in order.
+/// Returns the transitions from a state to a final state, in order.
 fn path(from: State, facts: &Facts) -> impl Iterator<Item = &'static Transition> {
     let mut state = from;
     let facts = *facts;
@@ -161,7 +161,7 @@ fn path(from: State, facts: &Facts) -> impl Iterator<Item = &'static Transition>
     })
 }
 
-/// The transitions that a block went through to its state, from fresh on; none for one that is fresh.
+/// Returns the transitions from fresh to the state of a block; empty if the block is fresh.
 pub fn lifecycle(reading: &crate::engine::Analysis, block: &Block) -> Vec<&'static Transition> {
     path(Fresh, &Facts::from_block(block, reading.steps, &reading.stale_policy)).collect()
 }
@@ -191,7 +191,7 @@ mod tests {
         all
     }
 
-    /// What the table says, said otherwise.
+    /// Computes the state independently of the table.
     fn expected(facts: &Facts) -> State {
         match facts.level {
             _ if !facts.in_window => Evicted,

@@ -1,4 +1,4 @@
-//! Zones and relevance: where in the window a block stands.
+//! Zones and relevance: positions of blocks in the window.
 
 use crate::model::{Role, Session, Window, Zone};
 

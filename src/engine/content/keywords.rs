@@ -97,7 +97,7 @@ fn words<'a>(line: &str, lower: &'a str, mut found: impl FnMut(Cow<'a, str>, boo
     }
 }
 
-/// Whether a word, in lower case, tells nothing about what a text is about.
+/// True if a word, in lower case, tells nothing about what a text is about.
 pub fn is_stop_word(word: &str) -> bool {
     static KNOWN: LazyLock<FxHashSet<&'static str>> = LazyLock::new(|| STOP_WORDS.iter().copied().collect());
     KNOWN.contains(word)

@@ -1,4 +1,4 @@
-//! What one look at the content of a block tells: sizes, counts, terms, keywords, a preview.
+//! Measures a content in one pass: sizes, counts, terms, keywords, a preview.
 
 use super::{keywords, terms};
 use crate::engine::reduce::marker;

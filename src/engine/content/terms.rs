@@ -52,7 +52,7 @@ pub fn spelled(text: &str) -> FxHashMap<u32, &str> {
     found
 }
 
-/// Whether a trimmed line is a term itself: an agent that edits a file quotes its lines.
+/// True if a trimmed line is a term itself: an agent that edits a file quotes its lines.
 pub fn is_quotable(line: &str) -> bool {
     LINE_BYTES.contains(&line.len()) && line.bytes().filter(u8::is_ascii_alphabetic).take(3).count() == 3
 }
@@ -87,7 +87,7 @@ pub fn without_line_number(line: &str) -> &str {
     ["→", "\t", ":", "-"].iter().find_map(|mark| rest.strip_prefix(mark)).unwrap_or(line)
 }
 
-/// What a byte is in a run of names and paths: nothing, a mark between or around names, or a part of a name.
+/// Class of a byte in a run of names and paths: nothing, a mark between or around names, or a part of a name.
 #[derive(Clone, Copy, PartialEq)]
 enum Class {
     Other,
@@ -145,7 +145,7 @@ pub fn names<'a>(line: &'a str, mut found: impl FnMut(&'a str)) {
     }
 }
 
-/// Whether a name has a stem and an extension of letters: `main.rs`, not `1.2` or `e.g`.
+/// True if a name has a stem and an extension of letters: `main.rs`, not `1.2` or `e.g`.
 fn is_file_name(name: &str) -> bool {
     let dot = name.as_bytes().iter().rposition(|byte| *byte == b'.');
     dot.is_some_and(|dot| {
@@ -158,7 +158,7 @@ fn is_file_name(name: &str) -> bool {
     })
 }
 
-/// Whether a word is written as only code is: an inner underscore, a capital after a small letter, a digit after a letter, or a hash.
+/// True if a word is written as only code is: an inner underscore, a capital after a small letter, a digit after a letter, or a hash.
 fn is_identifier(word: &[u8]) -> bool {
     if word.iter().all(u8::is_ascii_lowercase) {
         return false;

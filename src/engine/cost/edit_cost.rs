@@ -1,7 +1,7 @@
-//! What an edit of the window costs, and when it pays back.
+//! Cost of an edit of the window, and its break-even point.
 //!
 //! The API caches the beginnings of requests: what is equal from the first token on is read at a fraction of the input price,
-//! all from the first difference on is written anew at more than the input price (Anthropic, "Prompt caching",
+//! all from the first difference on is written again at more than the input price (Anthropic, "Prompt caching",
 //! platform.claude.com/docs/en/build-with-claude/prompt-caching, and "How Claude Code uses prompt caching",
 //! code.claude.com/docs/en/prompt-caching: "a change anywhere in the prefix recomputes everything after it"). The ratios are
 //! those of "Pricing": a read 0.1 of the input price, a write 1.25 for five minutes and 2 for an hour; single models differ.
@@ -31,7 +31,7 @@ const FIVE_MINUTES: i64 = 5 * 60 * 1000;
 /// Prices are for so many tokens.
 const MILLION: f64 = 1e6;
 
-/// What is known when an edit is weighed.
+/// Input of the cost of an edit.
 #[derive(Clone, Copy, Debug)]
 pub struct EditFacts<'a> {
     /// Tokens of the window before the edit.
@@ -61,7 +61,7 @@ pub fn idle_milliseconds(reading: &crate::engine::Analysis, now: i64) -> Option<
     answered.timestamp.map(|then| now.saturating_sub(then).max(0))
 }
 
-/// What an edit costs and saves. Dollars are estimates, and missing where no price of the model is known.
+/// Cost and savings of an edit. Dollars are estimates; they are missing if the price of the model is unknown.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct EditPrice {
     /// Tokens of the window before the edit.
@@ -76,19 +76,19 @@ pub struct EditPrice {
     pub rewritten_tokens: f64,
     /// Tokens by which the window grows.
     pub added_tokens: f64,
-    /// What it costs once to write tokens again, more than reading them would.
+    /// One-time cost of writing tokens to the cache again, beyond the cost of reading them.
     pub rewritten_dollars: Option<f64>,
-    /// What it costs once to write the tokens by which the window grows.
+    /// One-time cost of writing the tokens by which the window grows.
     pub added_dollars: Option<f64>,
-    /// What each turn costs less from now on; below zero where it costs more.
+    /// Savings per turn; negative if each turn costs more.
     pub saved_dollars_per_turn: Option<f64>,
     /// Turns after which more is saved than was paid: 0 where nothing is paid twice, none where nothing is saved.
     pub pays_back_turns: Option<f64>,
-    /// Whether the client's cache entries are gone.
+    /// True if the client's cache entries are gone.
     pub cache_is_cold: bool,
     /// Milliseconds since the last response.
     pub idle_milliseconds: Option<i64>,
-    /// The day of the prices, such as `2026-10-24`; none where they are the user's own or not known.
+    /// The day of the prices, such as `2026-10-24`; `None` if they are the user's own or not known.
     pub prices_dated: Option<&'static str>,
 }
 

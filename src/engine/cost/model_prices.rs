@@ -1,4 +1,4 @@
-//! What models cost, in dollars per million tokens.
+//! Model prices in dollars per million tokens.
 //!
 //! The table is of 2026-10-24 and in US dollars as Anthropic bills them. Sources: Anthropic, "Pricing" and the overviews of the
 //! models (platform.claude.com/docs/en/about-claude/pricing, …/docs/en/models/opus-5-5/overview and the like); for the cut of
@@ -42,7 +42,7 @@ const TABLE: &[(&str, ModelPrice)] = &[
     ("claude-haiku-5-5", ModelPrice { long_prompt: Some(LongPrompt { above: 100_000.0, times: 5.0 }), ..usual(0.1, 0.5, 0.01) }),
 ];
 
-/// What stands for the prices of a model that no entry fits, in parts of its input price: Anthropic's usual ratios.
+/// Price ratios of a model without an entry, in parts of its input price: Anthropic's usual ratios.
 pub(super) const RATIOS: ModelPrice = usual(1.0, 5.0, 0.1);
 
 /// A price whose cache writes stand to its input as Anthropic says for all models: 1.25 and 2.
@@ -63,7 +63,7 @@ pub struct ModelPrice {
     pub cache_write_5m: f64,
     /// Input that is written to the cache for an hour.
     pub cache_write_1h: f64,
-    /// What long prompts cost more, if they do.
+    /// Surcharge for long prompts, if there is one.
     pub long_prompt: Option<LongPrompt>,
 }
 
@@ -110,7 +110,7 @@ impl TryFrom<f64> for Dollars {
     }
 }
 
-/// What a settings file may say of one model: its input price, or several prices.
+/// Price of one model in a settings file: its input price, or several prices.
 #[derive(Clone, Copy, Debug, PartialEq, Deserialize)]
 #[serde(
     untagged,
@@ -198,7 +198,7 @@ fn built_in(model: &str) -> Option<&'static ModelPrice> {
     fitting.max_by_key(|(name, _)| name.len()).map(|(_, price)| price)
 }
 
-/// Whether what follows a model's name makes it another one: `-6` and `0` do, `-20251101`, `-latest` and `[1m]` do not.
+/// True if what follows a model's name makes it another one: `-6` and `0` do, `-20251101`, `-latest` and `[1m]` do not.
 ///
 /// New versions came at new prices, so that the price of the one before would be a guess.
 fn is_another_version(rest: &str) -> bool {

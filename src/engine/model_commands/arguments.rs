@@ -1,4 +1,4 @@
-//! What stands between the parentheses of a command.
+//! Parses the arguments of a command.
 
 use super::{Malformed, ModelCommand, Named};
 use crate::engine::{Selector, SelectorError};
@@ -16,9 +16,9 @@ pub struct Bounds {
 }
 
 impl Bounds {
-    /// What a model writes within a text: a selector is short, and what has no end soon has none.
+    /// Limit of a command within a text: a selector is short, so an end that is not near does not exist.
     pub const SAID: Bounds = Bounds { arguments: 1_000, text: 64 << 10 };
-    /// What is known to be a command.
+    /// No limits, for a text that is known to be a command.
     pub const NONE: Bounds = Bounds { arguments: usize::MAX, text: usize::MAX };
 }
 
@@ -41,7 +41,7 @@ impl<'a> Pieces<'a> {
         first.zip(last).map_or("", |(first, last)| self.text[first.start..last.end].trim())
     }
 
-    /// Whether nothing is asked for: the command is only named, without arguments or with a gap in the place of one.
+    /// True if nothing is asked for: the command is only named, without arguments or with a gap in the place of one.
     pub fn is_mention(&self) -> bool {
         let gap = |piece: &str| {
             let bare = piece.trim_matches('"');
@@ -101,7 +101,7 @@ fn quoted(rest: &str, longest: usize) -> Option<usize> {
     None
 }
 
-/// What the arguments say.
+/// Arguments of a command.
 ///
 /// # Errors
 ///
@@ -175,7 +175,7 @@ impl Named {
     }
 }
 
-/// What is looked for.
+/// Makes the query for some words.
 fn query(words: &str) -> Named {
     Named::Words(text(words).unwrap_or_else(|| words.to_owned()))
 }
@@ -186,7 +186,7 @@ fn content(verb: Verb, piece: &str) -> Result<String, Malformed> {
     text(piece).filter(|text| !text.trim().is_empty() && text != "-").ok_or(Malformed::NoText(verb))
 }
 
-/// The text that stands in quotation marks; none where something stands beside it.
+/// Returns the text in quotation marks; `None` if there is other text beside it.
 fn text(piece: &str) -> Option<String> {
     let inner = piece.strip_prefix('"')?;
     let length = quoted(inner, usize::MAX).filter(|length| *length == inner.len())?;

@@ -11,12 +11,12 @@ const LONGEST_QUOTATION: usize = 2_000;
 /// Letters of a name from which on one that is nearly a command's is taken for a slip.
 const SLIP_LETTERS: usize = 5;
 
-/// A command as it stands in a text.
+/// A command, verbatim.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Said {
-    /// Where it stands, in bytes.
+    /// Byte range.
     pub place: Range<usize>,
-    /// What it says.
+    /// Text.
     pub command: Result<ModelCommand, Malformed>,
 }
 
@@ -50,7 +50,7 @@ pub fn read(text: &str) -> Option<ModelCommand> {
     interpret(Verb::from_name(name)?, &pieces).ok()
 }
 
-/// What a line is, by how it begins.
+/// Kind of a line, by its first characters.
 struct Line {
     /// Bytes of it, and of what belongs to it, that are no talk of the model's own.
     skipped: usize,
@@ -130,7 +130,7 @@ fn fenced(rest: &str, mark: char, width: usize) -> usize {
     bytes
 }
 
-/// What stands at a place within a line: where to go on, and the command, if it is one.
+/// Parses at an offset within a line; returns the offset to continue at, and the command, if there is one.
 fn inline(text: &str, at: usize) -> (usize, Option<Said>) {
     let rest = &text[at..];
     let before = text[..at].chars().next_back();
@@ -156,7 +156,7 @@ fn inline(text: &str, at: usize) -> (usize, Option<Said>) {
         '「' => over(quotation(rest, '「', '」')),
         '『' => over(quotation(rest, '『', '』')),
         '[' => over(enclosed(rest, '[', ']').or_else(|| {
-            // The line that stands for a shortened block may hold anything.
+            // The marker line of a shortened block may hold anything.
             let line = paragraph(rest).lines().next().filter(|line| line.starts_with("[@"));
             line.and_then(|line| line.find(']')).map(|end| end + 1)
         })),
@@ -171,7 +171,7 @@ fn inline(text: &str, at: usize) -> (usize, Option<Said>) {
     }
 }
 
-/// Whether a quotation mark behind this character opens a quotation.
+/// True if a quotation mark behind this character opens a quotation.
 fn opens(before: char) -> bool {
     before.is_whitespace() || "([{—–-:".contains(before)
 }
@@ -225,7 +225,7 @@ fn paragraph(rest: &str) -> &str {
     rest.find("\n\n").map_or(rest, |end| &rest[..end])
 }
 
-/// The command that stands at an `@`, if it is one, and where to go on.
+/// Parses a command at an `@`; returns it, if there is one, and the offset to continue at.
 fn command(text: &str, at: usize) -> Option<(usize, Option<Said>)> {
     let rest = &text[at + 1..];
     let letters = rest.bytes().take_while(u8::is_ascii_lowercase).count();

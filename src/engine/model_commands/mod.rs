@@ -1,4 +1,4 @@
-//! What the model asks for in its own text: `@archive(3..9, reason: done)`.
+//! Commands in the text of the model: `@archive(3..9, reason: done)`.
 //!
 //! [`find()`] reads the commands of a text, [`read()`] one that is kept, [`resolve()`] finds the blocks that one names, [`ModelPolicy`] says which of them wait
 //! for the user. What they do is what the commands of the same names do for the user.
@@ -21,9 +21,9 @@ use crate::model::{Level, Pin, Verb};
 /// A command of the model.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ModelCommand {
-    /// What it asks for.
+    /// Verb.
     pub verb: Verb,
-    /// Which blocks; nothing for a note.
+    /// Selectors of the blocks; empty for a note.
     pub blocks: Vec<Named>,
     /// How much is to be left of them, if it says so.
     pub level: Option<Level>,
@@ -80,7 +80,7 @@ pub enum Malformed {
     /// No blocks are named.
     #[error("it names no blocks, as in @{}(12)", .0.name())]
     NoBlocks(Verb),
-    /// A text is missing, is empty, or stands without quotes.
+    /// A text is missing, is empty, or has no quotes.
     #[error("it needs a text in double quotes, as in {}", if *.0 == Verb::Create { "@create(\"the note\")" } else { "@update(12, \"the text\")" })]
     NoText(Verb),
     /// An argument that it has no use for.

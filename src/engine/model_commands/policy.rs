@@ -2,7 +2,7 @@ use crate::model::Verb;
 use serde::Deserialize;
 use std::collections::BTreeMap;
 
-/// What becomes of a command of the model, from the most that is allowed to the least.
+/// Permission of a model command, from the most to the least allowed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Permission {
@@ -14,7 +14,7 @@ pub enum Permission {
     Deny,
 }
 
-/// What the model may do.
+/// Permissions of the model.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ModelPolicy {
     /// By command; what is not in it is carried out at once.
@@ -23,7 +23,7 @@ pub struct ModelPolicy {
     pub commands_per_turn: u32,
 }
 
-/// What takes something away from the window waits for the user.
+/// Commands that remove content from the window wait for the user.
 impl Default for ModelPolicy {
     fn default() -> Self {
         let waiting = [Verb::Archive, Verb::Compress, Verb::Update].map(|verb| (verb, Permission::Approve));
@@ -32,12 +32,12 @@ impl Default for ModelPolicy {
 }
 
 impl ModelPolicy {
-    /// What becomes of a command.
+    /// Returns the permission of a command.
     pub fn permission(&self, verb: Verb) -> Permission {
         self.permissions.get(&verb).copied().unwrap_or(Permission::Auto)
     }
 
-    /// What both of two policies allow.
+    /// Returns the stricter permission of two policies for each command.
     pub fn and(self, other: &ModelPolicy) -> ModelPolicy {
         let commands_per_turn = self.commands_per_turn.min(other.commands_per_turn);
         let stricter = Verb::ALL.map(|verb| (verb, self.permission(verb).max(other.permission(verb))));

@@ -374,7 +374,7 @@ fn is_negated_behind(behind: &str) -> bool {
     rest.contains(foreign) && NEGATING_BEHIND.iter().any(|sign| rest.contains(sign))
 }
 
-/// Returns whether a sentence takes back, supposes or quotes the command within it.
+/// Returns true if a sentence retracts, supposes or quotes the command within it.
 fn is_denied(text: &str, place: &Range<usize>) -> bool {
     let sentence = sentence(&text[..place.start]).to_lowercase().replace('’', "'");
     let trimmed = sentence.trim_end();

@@ -2,7 +2,7 @@ use super::*;
 use crate::engine::Analysis;
 use crate::model::{Block, BlockKind, BlockNumber, Role, Topic, Turn, Zone};
 
-/// What a text asks for, one line a command: as it was read, or what is wrong.
+/// Returns the commands of a text, one line each: the parsed command or the error.
 fn found(text: &str) -> Vec<String> {
     find(text)
         .into_iter()

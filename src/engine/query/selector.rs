@@ -46,7 +46,7 @@ pub enum SelectorError {
     /// A place in the text that cannot be understood.
     #[error("{message} at column {column}")]
     Syntax {
-        /// What is wrong.
+        /// Error message.
         message: String,
         /// Where, in characters from 1.
         column: usize,
@@ -83,7 +83,7 @@ pub enum SelectorError {
 }
 
 impl SelectorError {
-    /// What to try instead.
+    /// Suggestion.
     pub fn hint(&self) -> String {
         match self {
             SelectorError::UnknownName { nearest: Some(name), .. } => format!("did you mean '{name}'?"),
@@ -208,7 +208,7 @@ impl Node {
     }
 }
 
-/// Whether every word of the query stands in the block's topic, keywords, target or first words.
+/// True if every word of the query is in the block's topic, keywords, target or first words.
 fn is_about(block: &Block, query: &str, reading: &Analysis) -> bool {
     let query = query.to_lowercase();
     let mut words = query.split_whitespace().peekable();
@@ -222,7 +222,7 @@ fn is_about(block: &Block, query: &str, reading: &Analysis) -> bool {
         })
 }
 
-/// Matches a path as it stands, and every tail of an absolute one, so that `src/**` finds `/home/me/shop/src/a.rs`.
+/// Matches the whole path, and every tail of an absolute one, so that `src/**` finds `/home/me/shop/src/a.rs`.
 pub fn matches_path(glob: &GlobMatcher, path: &str) -> bool {
     let path = path.replace('\\', "/");
     glob.is_match(&path) || path.match_indices('/').any(|(at, _)| glob.is_match(&path[at + 1..]))
@@ -433,7 +433,7 @@ pub fn amount(text: &str) -> Option<f64> {
     number.parse::<f64>().ok().filter(|value| value.is_finite() && *value >= 0.0).map(|value| value * factor)
 }
 
-/// Whether a word is a tool-use id: a prefix, an underscore, and letters and digits by chance, so that few have no digit.
+/// True if a word is a tool-use id: a prefix, an underscore, and letters and digits by chance, so that few have no digit.
 fn is_call(word: &str) -> bool {
     let chance = word.bytes().any(|byte| byte.is_ascii_digit());
     word.contains('_') && (chance || ["call_", "toolu_"].iter().any(|prefix| word.starts_with(prefix)))

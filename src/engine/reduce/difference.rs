@@ -4,10 +4,10 @@ use super::lines::lines;
 use super::{Piece, Reducer, Reducible};
 use crate::model::BlockKind;
 
-/// What a changed line salience, and a line beside one.
+/// Salience of a changed line, and of a line next to one.
 const CHANGED: f32 = 0.000_3;
 
-/// What `git diff`, `git show` and `diff -u` print.
+/// Output of `git diff`, `git show` and `diff -u`.
 pub(super) struct Difference;
 
 impl Reducer for Difference {

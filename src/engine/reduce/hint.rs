@@ -1,4 +1,4 @@
-//! What a content holds, in one line, for placeholders.
+//! Describes a content in one line, for placeholders.
 
 use super::lines::{count_lines, lines, without_number};
 use super::output::is_envelope;
@@ -18,7 +18,7 @@ const LISTED: usize = 3;
 const LISTED_PERCENT: usize = 60;
 /// Lines at the beginning of which one must be a path or a hit in a list of them.
 const BEGINNING_LINES: usize = 20;
-/// How a client says of a program that it goes on, which is worth a place in what stays, but salience nothing of a result.
+/// How a client says of a program that it goes on, which is worth a place in what stays, but is not part of a result.
 const RUNNING: &str = "Process running with session ID ";
 /// Names that a line is made of at most.
 const ITEMS: usize = 12;
@@ -36,7 +36,7 @@ pub fn hint(input: &Reducible<'_>, characters: usize) -> String {
     Parts::split(input).line((characters, WORDS))
 }
 
-/// What a line says: what stands before, as `120 lines`, and the names or texts that follow, most telling first.
+/// Parts of a hint: a prefix such as `120 lines`, and the names or texts that follow, the most salient first.
 #[derive(Default)]
 struct Parts {
     before: String,
@@ -135,7 +135,7 @@ fn listed(lines: &[&str]) -> Option<(String, Vec<String>)> {
     Some((what, names.filter(|name| !name.is_empty()).collect()))
 }
 
-/// What a program says of its own results: totals, failures, the exit code, the first failure.
+/// Returns the results that a program reports: totals, failures, the exit code, the first failure.
 fn results(lines: &[&str], error: bool) -> Vec<String> {
     let mut items: Vec<String> = totals(lines).into_iter().map(|(number, word)| format!("{} {word}", count(number))).collect();
     let is_error = |line: &&&str| line_kind(line, Style::Output) == Some(LineKind::Error) && !line.starts_with("Exit code ");

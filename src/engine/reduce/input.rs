@@ -26,7 +26,7 @@ const BEFORE: &[&str] = &["old_string", "old_str"];
 /// Names of members that hold code.
 const CODE: &[&str] = &["content", "old_string", "new_string", "old_str", "new_str", "new_source", "file_text", "code"];
 
-/// The pieces of the long texts in the input of a tool; none where there is no long text.
+/// The pieces of the long texts in the input of a tool; `None` if there is no long text.
 ///
 /// Paths, patterns and the like stay, and so do the first 200 characters of a command.
 pub fn outline<'a>(content: &str) -> Option<Outline<'a>> {
@@ -130,7 +130,7 @@ impl Text<'_> {
     }
 }
 
-/// What a string says; `None` when it is no text (it has half a surrogate pair).
+/// Decodes a string; `None` if it is not text (it has half a surrogate pair).
 fn decoded(text: &Text<'_>) -> Option<String> {
     serde_json::from_str(text.json).ok()
 }

@@ -12,7 +12,7 @@ const LEAST_BYTES: usize = 300;
 const ELEMENTS: usize = 3;
 /// How deep values are taken apart.
 const DEPTH: usize = 16;
-/// Bytes of an object that stands in one line.
+/// Bytes of an object that is written in one line.
 const OBJECT_BYTES: usize = 200;
 
 /// One JSON value.
@@ -74,7 +74,7 @@ pub(super) fn collect(value: &Value, name: &str, under: Option<usize>, depth: us
     }
 }
 
-/// Whether an object is so small that it reads best in one line.
+/// True if an object is so small that it reads best in one line.
 fn is_short(members: &serde_json::Map<String, Value>) -> bool {
     let bytes: usize = members.iter().map(|(name, value)| name.len() + plain(value).len() + 4).sum();
     !members.is_empty() && bytes <= OBJECT_BYTES && members.values().all(|value| !value.is_object() && !value.is_array())

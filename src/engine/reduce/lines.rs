@@ -40,7 +40,7 @@ fn visible(line: &str) -> Cow<'_, str> {
     Cow::Owned(shown)
 }
 
-/// What follows the control character or escape sequence at the beginning of a text (ECMA-48, and titles as xterm has them).
+/// Returns the text after the control character or escape sequence at its beginning (ECMA-48, and titles as xterm has them).
 fn after_control(text: &str) -> &str {
     let mut characters = text.chars();
     let first = characters.next();
@@ -78,12 +78,12 @@ pub fn without_number(line: &str) -> &str {
     numbered(line).map_or(line, |(_, text)| text)
 }
 
-/// Whether a line is one of a file as it was read.
+/// True if a line is one of a file as it was read.
 pub fn is_numbered_line(line: &str) -> bool {
     numbered(line).is_some()
 }
 
-/// Whether a text is a file as it was read: its first lines are numbered in order.
+/// True if a text is a file as it was read: its first lines are numbered in order.
 pub fn is_numbered(text: &str) -> bool {
     let mut first = text.lines().take(2).map(|line| numbered(line).map(|(number, _)| number));
     match (first.next().flatten(), first.next()) {

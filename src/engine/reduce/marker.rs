@@ -1,4 +1,4 @@
-//! The line that stands where a content was shortened: what it was, how large, and how to get it back.
+//! Marker line of a shortened content: its kind, its size, and the command that restores it.
 //!
 //! `[@recall(412) | archived from 3.2k | Read src/auth.rs | done with auth | 120 lines]`
 //!
@@ -18,22 +18,22 @@ pub const HINT_CHARACTERS: usize = 40;
 /// Characters of the reason.
 const REASON_CHARACTERS: usize = 60;
 
-/// What a line says beside the level; parts that are empty are left out.
+/// Fields of a marker line beside the level; parts that are empty are left out.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Line<'a> {
     /// The number of the block.
     pub number: BlockNumber,
-    /// What the original costs, in tokens.
+    /// Token cost of the original.
     pub tokens: f64,
-    /// What the block is: the tool and its target.
+    /// Label of the block: the tool and its target.
     pub label: &'a str,
     /// Why it was shortened.
     pub reason: &'a str,
-    /// What the original holds.
+    /// Hint of the original content.
     pub hint: &'a str,
 }
 
-/// The line for a block at a level. What is left of a content salience what it is; where that is nothing, `label` and `hint` do.
+/// The line for a block at a level. The rest of the content shows what it is; if nothing is left, `label` and `hint` do.
 pub fn line(level: Level, line: &Line<'_>) -> String {
     let size = amount(line.tokens.max(0.0).round() as u64);
     let command = if level == Level::Archived { "recall" } else { "expand" };
@@ -54,7 +54,7 @@ pub fn client_tag(content: &str) -> &'static str {
     CLIENT_TAGS.into_iter().find(|tag| content.starts_with(tag)).unwrap_or_default()
 }
 
-/// What the line at the beginning of a content says, and what follows it; none where there is no such line.
+/// Parses the marker line at the beginning of a content; returns it with the rest, or `None` if there is no marker line.
 ///
 /// The line of another block, quoted, is read as well. It counts for a block only if it names the block's own number
 /// ([`crate::engine::outline`]): nobody who writes a text knows which number it will have.

@@ -6,9 +6,9 @@ use super::{Piece, Reducer, Reducible, is_placeholder};
 use crate::model::{BlockKind, Image};
 use std::borrow::Cow;
 
-/// What stands for an image in a content.
+/// Placeholder for an image in a content.
 const IMAGE: &str = "[image]";
-/// What stands for a document that is no text.
+/// Placeholder for a document that is not text.
 pub(super) const DOCUMENT: &str = "[document]";
 
 /// Contents with images, and documents that are no text.
@@ -35,7 +35,7 @@ impl Reducer for Media {
     }
 }
 
-/// Whether a content shows anything but text.
+/// True if a content shows anything but text.
 pub(super) fn shows(input: &Reducible<'_>) -> bool {
     !input.images.is_empty() || is_placeholder(input)
 }
@@ -49,7 +49,7 @@ pub(super) fn text(input: &Reducible<'_>) -> Option<String> {
     lines.iter().any(|line| !line.trim().is_empty()).then(|| lines.join("\n"))
 }
 
-/// What the images or the document of a content are: `image 800×600`, `3 images`.
+/// Describes the images or the document of a content: `image 800×600`, `3 images`.
 pub(super) fn description(input: &Reducible<'_>) -> String {
     let size = |image: &Image| format!("{}×{}", image.width, image.height);
     match input.images {

@@ -32,14 +32,14 @@ use std::ops::Range;
 /// Tokens that a summarized content may take, as the estimate has them.
 pub const SUMMARIZED_TOKENS: f64 = 120.0;
 
-/// What a reducer is given.
+/// Input of a reducer.
 #[derive(Clone, Copy)]
 pub struct Reducible<'a> {
-    /// What the block is made of.
+    /// Kind of the block.
     pub kind: BlockKind,
     /// The tool, for a tool use and its result.
     pub tool: Option<&'a Tool>,
-    /// Whether a tool result reports an error.
+    /// True if a tool result reports an error.
     pub error: bool,
     /// Images in the content, by pixel size.
     pub images: &'a [Image],
@@ -53,7 +53,7 @@ pub struct Reducible<'a> {
 trait Reducer: Sync {
     /// Its name, for tests and reports.
     fn name(&self) -> &'static str;
-    /// Whether it knows contents of this kind.
+    /// True if it knows contents of this kind.
     fn fits(&self, input: &Reducible<'_>) -> bool;
     /// The pieces, in their order.
     fn pieces<'a>(&self, input: &Reducible<'a>) -> Vec<Piece<'a>>;
@@ -83,7 +83,7 @@ pub struct Outline<'a> {
 /// One text of a content.
 struct Part<'a> {
     pieces: Vec<Piece<'a>>,
-    /// Where it stands in the input of a tool, as it is written; none where it is the whole content.
+    /// Range in the input of a tool, as it is written; `None` if it is the whole content.
     place: Option<Range<usize>>,
 }
 
@@ -149,7 +149,7 @@ impl<'a> Outline<'a> {
         self.parts.iter().map(|part| &*part.pieces)
     }
 
-    /// How the content reads with what is kept of each text, behind a marker line; none when it cannot be written.
+    /// How the content reads with what is kept of each text, behind a marker line; `None` if it cannot be written.
     ///
     /// `kept` has one element for each of [`Outline::texts`]. Of a text of which nothing is kept the marker line is all, with what is held.
     pub fn rendered(&self, content: &str, kept: &[KeptPieces], marker: &str) -> Option<String> {
@@ -166,7 +166,7 @@ impl<'a> Outline<'a> {
         self.rendered(content, kept, "")
     }
 
-    /// What is `left`, behind a marker line.
+    /// Returns `left` behind a marker line.
     pub fn marked(&self, content: &str, kept: &[KeptPieces], left: String, marker: &str) -> Option<String> {
         if self.text().is_none() { self.assembled(content, kept, marker) } else { Some(behind(marker, left)) }
     }
@@ -180,7 +180,7 @@ impl<'a> Outline<'a> {
     fn assembled(&self, content: &str, kept: &[KeptPieces], marker: &str) -> Option<String> {
         let texts = self.parts.iter().zip(kept).enumerate();
         let texts = texts.filter_map(|(place, (part, kept))| {
-            // Of the first one the marker line salience what it was.
+            // The marker line describes the first one.
             let told = place == 0 && kept.is_none() && !marker.is_empty();
             Some((part.place.clone()?, if told { String::new() } else { rendered(&part.pieces, kept) }))
         });
@@ -202,12 +202,12 @@ fn behind(marker: &str, text: String) -> String {
     }
 }
 
-/// Whether of no text of a content a line is left, but names at most.
+/// True if of no text of a content a line is left, but names at most.
 pub fn bare(kept: &[KeptPieces]) -> bool {
     !kept.iter().any(|kept| kept.pieces.contains(&true))
 }
 
-/// Whether the content is no text but stands for a picture or a document.
+/// True if the content is a placeholder for a picture or a document.
 fn is_placeholder(input: &Reducible<'_>) -> bool {
     match input.kind {
         BlockKind::Image => true,

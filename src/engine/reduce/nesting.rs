@@ -1,4 +1,4 @@
-//! What a line stands in: the declaration around it, without which a line of code says little.
+//! Nesting of a line: the declaration around it, without which a line of code says little.
 
 use super::Piece;
 use super::lines::without_number;

@@ -1,4 +1,4 @@
-//! What commands print: builds, tests, logs, stack traces. Lines that only repeat a form count once, frames of libraries little.
+//! Output of commands: builds, tests, logs, stack traces. Lines that only repeat a form count once, frames of libraries little.
 
 use super::lines::lines;
 use super::nesting::nest;
@@ -89,7 +89,7 @@ impl Reducer for Output {
     }
 }
 
-/// Whether the line at a place says how a call went and not what it brought.
+/// True if the line at a place says how a call went and not what it brought.
 pub(super) fn is_envelope(place: usize, line: &str) -> bool {
     place < ENVELOPE_LINES && (ENVELOPE.iter().any(|start| line.starts_with(start)) || line == "Output:")
 }

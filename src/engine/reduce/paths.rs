@@ -10,7 +10,7 @@ const PATHS_PERCENT: usize = 85;
 /// Paths in a list worth the name.
 const LEAST_PATHS: usize = 4;
 
-/// What `find`, `ls`, `git ls-files` and the tools that find files print.
+/// Output of `find`, `ls`, `git ls-files` and tools that find files.
 pub(super) struct Paths;
 
 impl Reducer for Paths {
@@ -55,7 +55,7 @@ impl Reducer for Paths {
     }
 }
 
-/// Whether a line is a path and nothing else.
+/// True if a line is a path and nothing else.
 pub(super) fn is_path(line: &str) -> bool {
     let line = line.trim_end();
     line.contains('/') && !line.contains([' ', '\t', '"', '(', '{', ';', '=']) && !line.contains("://") && line.len() <= 300

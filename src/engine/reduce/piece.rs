@@ -22,7 +22,7 @@ const NAME_BYTES: usize = 80;
 const FEW_LINES: usize = 5;
 /// Bytes of a gap's mark without its names.
 const MARK_BYTES: usize = 16;
-/// What stands for the end of a line within a piece.
+/// Replacement for the end of a line within a piece.
 pub const LINE_END: &str = "⏎";
 
 /// A line, a sentence or an entry of a content.
@@ -30,27 +30,27 @@ pub const LINE_END: &str = "⏎";
 pub struct Piece<'a> {
     /// How it reads.
     pub text: Cow<'a, str>,
-    /// What it salience by itself, beside its names: as the chance that it is needed.
+    /// Salience of the piece itself, without its names: the probability that it is needed.
     pub salience: f32,
     /// The piece without which it cannot be understood, such as the file of a search hit.
     pub under: Option<usize>,
-    /// How many lines of the content it stands for.
+    /// Lines of the content that it represents.
     pub lines: usize,
-    /// Whether it goes on on the line of the piece before.
+    /// True if it goes on on the line of the piece before.
     pub inline: bool,
-    /// Whether it only repeats the form of one before: its names count, the line itself hardly does.
+    /// True if it only repeats the form of one before: its names count, the line itself hardly does.
     pub again: bool,
-    /// Whether its names say nothing without it, such as the id that a client gives an output.
+    /// True if its names say nothing without it, such as the id that a client gives an output.
     pub nameless: bool,
     /// True if it is kept at every level: the words of a person.
     pub held: bool,
 }
 
-/// What a piece salience that stays in any case, whatever else shows its names.
+/// Salience of a piece that always stays, even if other pieces show its names.
 pub const ALWAYS: f32 = 1.0;
 
 impl<'a> Piece<'a> {
-    /// A line that salience no more than its names.
+    /// A line whose only value is its names.
     pub fn line(text: Cow<'a, str>) -> Piece<'a> {
         Piece { text, salience: 0.0, under: None, lines: 1, inline: false, again: false, nameless: false, held: false }
     }
@@ -61,7 +61,7 @@ impl<'a> Piece<'a> {
     }
 }
 
-/// What lines of one sign tell: error lines are nearly always worth a place, declarations often.
+/// Salience of a line by its kind: error lines are nearly always worth a place, declarations often.
 pub fn salience(line: &str, style: Style) -> f32 {
     match line_kind(line, style) {
         Some(LineKind::Error | LineKind::Total) => 0.003,
@@ -148,13 +148,13 @@ fn ceiling(text: &str, mut place: usize) -> usize {
     place
 }
 
-/// A name in a piece: its hash, and where it stands.
+/// A name in a piece: its hash and its range.
 pub struct Name {
     /// The hash under which it is known.
     pub term: u32,
-    /// Whether it says anything without its line; `and/or` and the hash at the end of an address do not.
+    /// True if it says anything without its line; `and/or` and the hash at the end of an address do not.
     pub alone: bool,
-    /// Where it stands in the text of the piece.
+    /// Range in the text of the piece.
     pub range: Range<usize>,
 }
 
@@ -162,7 +162,7 @@ pub struct Name {
 pub struct Line {
     /// The hash under which it is known.
     pub term: u32,
-    /// Whether it is of a length that agents quote.
+    /// True if it is of a length that agents quote.
     pub quotable: bool,
 }
 
@@ -195,7 +195,7 @@ pub fn names(text: &str) -> (Vec<Name>, Option<Line>) {
     (found, content.contains(char::is_alphanumeric).then_some(line))
 }
 
-/// Whether what looks like a name is how code writes a character, and the word behind it: `\u2014`, `\nThis`.
+/// True if what looks like a name is how code writes a character, and the word behind it: `\u2014`, `\nThis`.
 fn is_escape(before: &str, name: &str) -> bool {
     let code = name.strip_prefix('u').and_then(|rest| rest.get(..4));
     let code = code.is_some_and(|code| code.bytes().all(|byte| byte.is_ascii_hexdigit()));
@@ -204,7 +204,7 @@ fn is_escape(before: &str, name: &str) -> bool {
     before.ends_with('\\') && (code || word)
 }
 
-/// Whether a name is more than two plain words with a slash between them, or a hash that ends the words of an address.
+/// True if a name is more than two plain words with a slash between them, or a hash that ends the words of an address.
 fn says_something(text: &str, name: &Range<usize>) -> bool {
     let (before, name, after) = (&text[..name.start], &text[name.clone()], &text[name.end..]);
     let word = |word: &str| !word.is_empty() && word.bytes().all(|byte| byte.is_ascii_alphabetic());
@@ -241,10 +241,10 @@ pub fn whole_name(text: &str, name: Range<usize>) -> Range<usize> {
     if whole.len() <= NAME_BYTES { whole } else { name }
 }
 
-/// What is kept of the pieces of one text.
+/// Kept pieces of one text.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub struct KeptPieces {
-    /// Whether each piece is kept.
+    /// True if each piece is kept.
     pub pieces: Vec<bool>,
     /// Names that are shown of pieces that are not.
     pub names: BTreeMap<usize, Vec<Range<usize>>>,
@@ -311,7 +311,7 @@ fn push_piece(text: &mut String, piece: &Piece<'_>) {
     text.push_str(&piece.text);
 }
 
-/// What stands in the place of a gap; nothing where the number of the first line that is shown says it.
+/// Returns the marker of a gap; empty if the number of the first shown line implies it.
 fn mark(pieces: &[Piece<'_>], kept: &KeptPieces, gap: Range<usize>) -> String {
     let mut names: Vec<&str> = Vec::new();
     for (place, ranges) in kept.names.range(gap.clone()) {
@@ -355,7 +355,7 @@ impl KeptPieces {
         KeptPieces { pieces: vec![false; pieces], ..KeptPieces::default() }
     }
 
-    /// Whether it can be of these pieces.
+    /// True if it can be of these pieces.
     pub fn fits(&self, pieces: &[Piece<'_>]) -> bool {
         let named = |(place, names): (&usize, &Vec<Range<usize>>)| {
             let text = pieces.get(*place).map(|piece| &*piece.text);
@@ -364,7 +364,7 @@ impl KeptPieces {
         self.pieces.len() == pieces.len() && self.names.iter().all(named)
     }
 
-    /// Whether nothing is kept.
+    /// True if nothing is kept.
     pub fn is_none(&self) -> bool {
         !self.pieces.contains(&true) && self.names.is_empty()
     }

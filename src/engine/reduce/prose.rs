@@ -5,7 +5,7 @@ use super::piece::{part_of, salience, sentences};
 use super::salience::{self, Style};
 use super::{Piece, Reducer, Reducible};
 
-/// What the first sentence of a paragraph salience: it says what the paragraph is about.
+/// Salience added to the first sentence of a paragraph, which introduces its subject.
 const FIRST: f32 = 0.000_3;
 
 /// Any text of sentences.

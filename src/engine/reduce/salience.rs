@@ -1,4 +1,4 @@
-//! Which lines tell most: errors, totals, headings, declarations, rare names. The one place that says so.
+//! Salient lines: errors, totals, headings, declarations, rare names. The one place that says so.
 
 use super::Reducible;
 use super::lines::{is_numbered, without_number};
@@ -12,11 +12,11 @@ const LOOK_BYTES: usize = 400;
 /// How a text is to be read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Style {
-    /// What a program printed: errors, warnings and totals count.
+    /// Output of a program: errors, warnings and totals count.
     Output,
     /// A file of code: its declarations count, and the word `error` means nothing.
     Code,
-    /// What a person or the model wrote: headings count.
+    /// Text of a person or the model: headings count.
     Prose,
 }
 
@@ -35,7 +35,7 @@ impl Style {
     }
 }
 
-/// What makes a line telling, the most telling last.
+/// Kind of a salient line, the most salient last.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum LineKind {
     /// It begins a part of a text.
@@ -50,7 +50,7 @@ pub enum LineKind {
     Error,
 }
 
-/// What makes a line telling, if anything does.
+/// Returns the kind of a salient line; `None` if the line is not salient.
 pub fn line_kind(line: &str, style: Style) -> Option<LineKind> {
     let text = beginning(without_number(line).trim());
     if style == Style::Code {
@@ -102,7 +102,7 @@ const ERROR_STARTS: &[&str] = &[
     "✘",
     "✖",
 ];
-/// What stands within such a line.
+/// Phrases within such a line.
 static ERROR_PARTS: Words = words(&[
     " error:",
     " error[",
@@ -116,7 +116,7 @@ static ERROR_PARTS: Words = words(&[
     "No such file",
     "ermission denied",
 ]);
-/// What stands within a line that warns.
+/// Phrases within a warning line.
 static WARNING_PARTS: Words = words(&["warning: ", "Warning: ", " WARN "]);
 
 /// Words that follow a number in the totals of programs.
@@ -153,7 +153,7 @@ const fn words(words: &'static [&'static str]) -> Words {
 }
 
 impl Words {
-    /// Whether any of them stands in a text.
+    /// True if a text contains any of them.
     fn is_match(&self, text: &str) -> bool {
         let search = self.search.get_or_init(|| AhoCorasick::new(self.words).ok());
         search.as_ref().map_or_else(|| self.words.iter().any(|word| text.contains(word)), |search| search.is_match(text))
@@ -273,7 +273,7 @@ pub fn declaration(line: &str) -> Option<String> {
         }
         let name_end = after.find(|c: char| !c.is_alphanumeric() && !matches!(c, '_' | '$' | ':' | '.'));
         let name = after[..name_end.unwrap_or(after.len())].trim_end_matches([':', '.']);
-        // What follows the name salience code from a sentence.
+        // The text after the name distinguishes code from a sentence.
         let next = after[name_end.unwrap_or(after.len())..].trim_start();
         let is_code = word.starts_with('#')
             || next.is_empty()

@@ -8,7 +8,7 @@ use std::borrow::Cow;
 /// Share of the lines that must be hits, in percent.
 const HITS_PERCENT: usize = 60;
 
-/// What `grep`, `rg` and the search tools of clients print.
+/// Output of `grep`, `rg` and the search tools of clients.
 pub(super) struct Search;
 
 impl Reducer for Search {

@@ -38,7 +38,7 @@ impl Reducer for Table {
     }
 }
 
-/// Whether a line has two column marks at least.
+/// True if a line has two column marks at least.
 fn is_row(line: &str) -> bool {
     line.matches(['|', '│']).count() >= 2
         || !line.trim().is_empty() && line.chars().all(|c| matches!(c, '-' | '+' | '=' | ' ' | '─' | '┼'))

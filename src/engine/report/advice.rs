@@ -11,17 +11,17 @@ use crate::model::{Block, BlockKind, BlockNumber, Level, State, quoted};
 use rustc_hash::FxHashSet;
 use serde::Serialize;
 
-/// Tokens that the line takes which stands for a block.
+/// Tokens of the marker line of a block.
 const LINE: f64 = 45.0;
 /// Tokens of a block from which on shortening it is worth a line.
 const WORTH_A_LINE: f64 = 150.0;
 /// Share of the window from which on a saving is worth a suggestion: each one rewrites the prompt cache.
 const WORTH_SAYING: f64 = 0.03;
 
-/// What is known beside the reading.
+/// Context of the advice beside the analysis.
 #[derive(Clone, Copy, Debug)]
 pub struct Advice<'a> {
-    /// What the settings say about shortening.
+    /// Rules for shortening from the settings.
     pub rules: &'a Rules,
     /// The prices of models.
     pub prices: &'a Prices,
@@ -29,11 +29,11 @@ pub struct Advice<'a> {
     pub now: i64,
     /// How long the client's cache entries live, in milliseconds.
     pub cache_lifetime_milliseconds: i64,
-    /// Whether thinking behind a change goes with it.
+    /// True if thinking behind a change goes with it.
     pub binds_thinking: bool,
     /// The planned cost and savings of `compress --stale`.
     pub stale: Forecast,
-    /// The session as the user named it; none where it is found without a name.
+    /// The session as the user named it; `None` if it is found without a name.
     pub session: Option<&'a str>,
 }
 
@@ -47,24 +47,24 @@ pub enum Forecast {
     Planned(Option<EditPrice>),
 }
 
-/// What a suggestion is about.
+/// Kind of a suggestion.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum SuggestionKind {
     /// The window is over its budget.
     Budget,
-    /// What is old could be shorter.
+    /// Old blocks can be shortened.
     Compress,
-    /// What a later block says as well could be put away.
+    /// Superseded blocks can be archived.
     Archive,
-    /// What was shortened and is in use fits again.
+    /// Shortened blocks that are in use can be expanded.
     Expand,
 }
 
 /// A command that could be run next.
 #[derive(Clone, Debug, Serialize)]
 pub struct Suggestion {
-    /// What it is about.
+    /// Subject.
     pub kind: SuggestionKind,
     /// The command, to paste.
     pub command: String,
@@ -74,13 +74,13 @@ pub struct Suggestion {
     pub saved_tokens: f64,
     /// Turns after which more is saved than was paid, about.
     pub pays_back_turns: Option<f64>,
-    /// What it would cost and save, about.
+    /// Estimated cost and savings.
     pub price: Option<EditPrice>,
     /// True if the figures are estimates; otherwise the change was planned, and they are those of `--dry-run`.
     pub estimated: bool,
 }
 
-/// What of the tokens goes of results, of tool uses, and of both in the newest part of the window.
+/// Share of the tokens that goes from results, from tool uses, and from both in the newest part of the window.
 struct Shares {
     preset: &'static str,
     results: f64,
@@ -123,7 +123,7 @@ fn is_free(block: &Block) -> bool {
 }
 
 impl Advice<'_> {
-    /// What could be done next, the most pressing first.
+    /// Returns the suggestions, the most urgent first.
     pub fn suggestions(&self, reading: &Analysis) -> Vec<Suggestion> {
         [self.budget(reading), self.compress(reading), self.archive(reading), self.expand(reading)]
             .into_iter()
@@ -151,7 +151,7 @@ impl Advice<'_> {
         Some(suggestion(SuggestionKind::Budget, command, why, &price))
     }
 
-    /// What is old could be as short as the preset says.
+    /// Suggests shortening old blocks to the preset.
     fn compress(&self, reading: &Analysis) -> Option<Suggestion> {
         let preset = self.rules.preset;
         let why = format!("preset {}: stale blocks, and aging ones as far as the preset allows", preset.name);
@@ -169,7 +169,7 @@ impl Advice<'_> {
         Some(suggestion(SuggestionKind::Compress, command, why, &price))
     }
 
-    /// What later results say as well could be put away.
+    /// Suggests archiving superseded results.
     fn archive(&self, reading: &Analysis) -> Option<Suggestion> {
         let mut gone = Gone::default();
         let superseded = |block: &&Block| block.usefulness.outdated.is_some_and(|(reason, _)| reason.supersedes());
@@ -205,7 +205,7 @@ impl Advice<'_> {
         Some(self.price(reading, gone.tokens, first, self.binds_thinking))
     }
 
-    /// What it costs and saves when so many tokens go from a block on. Thinking behind it may go as well.
+    /// Returns the cost and savings of removing tokens from a block on. Thinking behind it may go as well.
     fn price(&self, reading: &Analysis, saved: f64, first: BlockNumber, thinking_goes: bool) -> EditPrice {
         let total = reading.price.total.value;
         let (mut before, mut thinking, mut behind) = (reading.price.outside.value, 0.0, false);
@@ -231,7 +231,7 @@ impl Advice<'_> {
     }
 }
 
-/// What would go of some blocks.
+/// Tokens that would go from some blocks.
 #[derive(Clone, Copy, Default)]
 struct Gone {
     blocks: u32,
@@ -252,7 +252,7 @@ fn suggestion(kind: SuggestionKind, command: String, why: String, price: &EditPr
     Suggestion { kind, command, why, saved_tokens, pays_back_turns, price: Some(*price), estimated: true }
 }
 
-/// Whether compress may shorten a block, as far as the reading tells.
+/// True if compress may shorten a block, as far as the reading tells.
 fn may_go(block: &Block) -> bool {
     block.level == Level::Original && is_perishable(block) && is_free(block)
 }

@@ -4,18 +4,18 @@ use crate::engine::{Analysis, amount, count, plural};
 use crate::model::{BlockNumber, Fault};
 use serde::Serialize;
 
-/// A credential, and where it stands in a file.
+/// A credential and its place in a file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Sighting {
-    /// What it is, such as `github-token`.
+    /// Kind, such as `github-token`.
     pub kind: &'static str,
     /// The line of the file, from 1.
     pub line: u64,
-    /// The block that it stands in; none where that is beside the blocks, or nobody looked.
+    /// Block that holds it; `None` if it is outside the blocks, or if no analysis was made.
     pub block: Option<BlockNumber>,
 }
 
-/// What is asked for: each limit that is set is checked.
+/// Limits to check; an unset limit is not checked.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct CheckLimits {
     /// Tokens that the window may hold.
@@ -24,20 +24,20 @@ pub struct CheckLimits {
     pub max_percent: Option<f64>,
     /// Tokens of stale blocks that the window may hold.
     pub max_stale: Option<u64>,
-    /// Whether credentials are looked for.
+    /// True if credentials are looked for.
     pub no_secrets: bool,
-    /// Whether damage is looked for.
+    /// True if damage is looked for.
     pub no_damage: bool,
 }
 
 impl CheckLimits {
-    /// Whether a rule needs more than the bytes of the file.
+    /// True if a rule needs more than the bytes of the file.
     pub fn needs_reading(&self) -> bool {
         CHECKS.iter().any(|check| check.name != NO_SECRETS && (check.limit)(self).is_some())
     }
 }
 
-/// What is looked at. Without a reading only the rules that need none find something.
+/// Input of a check; without an analysis, only rules that need none report violations.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Checked<'a> {
     /// The session.
@@ -51,11 +51,11 @@ pub struct Checked<'a> {
 pub struct Violation {
     /// The rule, by its option.
     pub rule: &'static str,
-    /// What is wrong, in words.
+    /// Message.
     pub message: String,
-    /// What was measured.
+    /// Measured value.
     pub measured: f64,
-    /// What it may be at most.
+    /// Limit.
     pub limit: f64,
     /// The line of the file, from 1, where it is about one.
     pub line: Option<u64>,
@@ -69,9 +69,9 @@ pub struct Violation {
 pub struct Check {
     /// Its name: the option that asks for it.
     pub name: &'static str,
-    /// What may be measured at most; none where nobody asks.
+    /// Returns the limit; `None` if it is not checked.
     pub limit: fn(&CheckLimits) -> Option<f64>,
-    /// What does not hold, but for the name of the rule and the limit.
+    /// Returns the violations, without the name of the rule and the limit.
     look: fn(&Checked<'_>, f64) -> Vec<Violation>,
 }
 
@@ -157,7 +157,7 @@ pub static CHECKS: &[Check] = &[
     },
 ];
 
-/// What is wrong with a row that cannot be read; none for one that only stands apart from others, as clients leave some.
+/// Returns the fault of an unreadable row; `None` for a row that is only unconnected, as clients leave some.
 fn broken(fault: Fault) -> Option<&'static str> {
     match fault {
         Fault::NotJson => Some("not JSON"),
@@ -177,7 +177,7 @@ fn over(measured: f64, limit: f64, message: impl Fn() -> String, hint: impl Fn()
     vec![Violation { message: message(), measured, hint: hint(), ..Violation::default() }]
 }
 
-/// What does not hold of a session, rule by rule.
+/// Returns the violations of a session, rule by rule.
 pub fn violations(subject: &Checked<'_>, limits: &CheckLimits) -> Vec<Violation> {
     let asked = CHECKS.iter().filter_map(|check| Some((check, (check.limit)(limits)?)));
     let found = |(check, limit): (&'static Check, f64)| {

@@ -1,4 +1,4 @@
-//! What differs between two texts: which lines went and came, which words of them, and how much of that is worth showing.
+//! Diff of two texts: removed and added lines, changed words, and the part that is shown.
 
 use crate::model::limits::{DIFF_LINES, DIFF_WORD_BYTES, DIFF_WORD_LINE_BYTES};
 use crate::model::{BlockNumber, Level, TokenCount};
@@ -22,7 +22,7 @@ pub enum DiffKind {
 pub struct BlockDifference {
     /// Its number, in file order from 1.
     pub number: BlockNumber,
-    /// What it is, in a few words.
+    /// Short description.
     pub label: String,
     /// How it differs.
     pub kind: DiffKind,
@@ -30,9 +30,9 @@ pub struct BlockDifference {
     pub level_before: Level,
     /// How much of it is left now.
     pub level_after: Level,
-    /// What it cost.
+    /// Cost before the change.
     pub tokens_before: TokenCount,
-    /// What it costs now.
+    /// Cost after the change.
     pub tokens_after: TokenCount,
     /// Its content as the model saw it.
     pub before: String,
@@ -40,21 +40,21 @@ pub struct BlockDifference {
     pub after: String,
 }
 
-/// What became of a line.
+/// Fate of a line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Fate {
-    /// It stands in both texts.
+    /// The line is in both texts.
     Kept,
-    /// It stands in the earlier text alone.
+    /// The line is only in the earlier text.
     Removed,
-    /// It stands in the later text alone.
+    /// The line is only in the later text.
     Added,
 }
 
 /// Lines one after another that had the same fate.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Run<'a> {
-    /// What became of them.
+    /// Fate of the lines.
     pub fate: Fate,
     /// The lines with their line feeds; those that were kept are of the later text.
     pub lines: Vec<&'a str>,
@@ -65,7 +65,7 @@ pub struct Run<'a> {
 pub struct Piece<'a> {
     /// The text; the line's line feed is in the last piece.
     pub text: &'a str,
-    /// Whether this is what differs from the line that it was changed from or to.
+    /// True if this is what differs from the line that it was changed from or to.
     pub emphasized: bool,
 }
 
@@ -74,14 +74,14 @@ pub struct Piece<'a> {
 pub enum Shown<'a> {
     /// A line of the texts.
     Line {
-        /// What became of it.
+        /// Fate.
         fate: Fate,
         /// All of it.
         pieces: Vec<Piece<'a>>,
     },
     /// Lines that had the same fate and are not shown.
     Folded {
-        /// What became of them.
+        /// Fate of the lines.
         fate: Fate,
         /// How many.
         lines: usize,
@@ -141,7 +141,7 @@ fn push_replaced<'a>(runs: &mut Vec<Run<'a>>, removed: &mut Vec<&'a str>, added:
     }
 }
 
-/// What is shown of a difference, with the changed words of similar lines emphasized: at most [`DIFF_LINES`] lines, or every change
+/// Returns the visible part of a diff, with the changed words of similar lines emphasized: at most [`DIFF_LINES`] lines, or every change
 /// if `full`. Of unchanged lines at most two stand before and after a change; where most of the text went away, what went is only
 /// counted.
 pub fn shown<'a>(runs: &[Run<'a>], full: bool) -> Vec<Shown<'a>> {

@@ -1,4 +1,4 @@
-//! What happened to a session between two readings of it.
+//! Activity events of a session between two readings.
 
 use crate::engine::{Analysis, Suggestion, entry, mask};
 use crate::model::{
@@ -13,7 +13,7 @@ use std::collections::BTreeSet;
 pub enum ActivityEvent {
     /// A session is watched from now on.
     SessionOpened(Opened),
-    /// Another conversation stands in the file: nothing of the one before is left.
+    /// The file holds another conversation: nothing of the previous one is left.
     SessionReplaced(Opened),
     /// The file cannot be read, or is not there.
     SessionUnavailable {
@@ -38,9 +38,9 @@ pub enum ActivityEvent {
     },
     /// The window holds more, or less, or its size is another.
     TokenCountChanged {
-        /// What it held before.
+        /// Previous content.
         before: TokenCount,
-        /// What it holds now.
+        /// Current content.
         tokens: TokenCount,
         /// Tokens that it can hold.
         capacity: u64,
@@ -51,11 +51,11 @@ pub enum ActivityEvent {
     },
     /// The user pinned or selected blocks, or let them go.
     SelectionChanged(SelectionChange),
-    /// aperture did something to the session, by whoever's command.
+    /// aperture changed the session, by the command of any actor.
     CommandExecuted(Executed),
     /// Other commands are suggested than before.
     SuggestionsChanged {
-        /// What is suggested now, the most pressing first.
+        /// Current suggestions, the most urgent first.
         suggestions: Vec<Suggestion>,
     },
     /// The rules would have acted, and could not.
@@ -76,7 +76,7 @@ pub struct Opened {
     pub blocks: usize,
     /// Turns.
     pub turns: usize,
-    /// What the window holds.
+    /// Content of the window.
     pub tokens: TokenCount,
     /// Tokens that it can hold.
     pub capacity: u64,
@@ -99,7 +99,7 @@ pub struct OtherSession {
     pub modified: i64,
 }
 
-/// What happened to a block.
+/// Change of a block.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Update {
@@ -107,9 +107,9 @@ pub enum Update {
     Added,
     /// It is shorter.
     Shortened,
-    /// More of it stands there again.
+    /// More of its content was restored.
     Expanded,
-    /// It stands there with another content.
+    /// Its content changed.
     Rewritten,
     /// It left the window.
     Evicted,
@@ -128,17 +128,17 @@ pub enum Update {
 pub struct BlockUpdate {
     /// Its number.
     pub number: BlockNumber,
-    /// What happened.
+    /// Event.
     pub update: Update,
-    /// Who speaks.
+    /// Role of the speaker.
     pub role: Role,
-    /// What it is made of.
+    /// Kind of content.
     pub kind: BlockKind,
-    /// What it is, in a few words.
+    /// Short description.
     pub label: String,
-    /// What it costs.
+    /// Token cost.
     pub tokens: TokenCount,
-    /// Where it stands.
+    /// Position.
     pub zone: Zone,
     /// Where in its life it is.
     pub state: State,
@@ -168,11 +168,11 @@ pub struct SelectionChange {
 pub struct Executed {
     /// Its number in the log.
     pub operation: OperationId,
-    /// What it is.
+    /// Kind of the operation.
     pub kind: OperationKind,
     /// The command as it was given.
     pub command: String,
-    /// Who gave it.
+    /// Actor that gave the command.
     pub actor: &'static str,
     /// When, in milliseconds since 1970, UTC.
     pub executed: i64,
@@ -201,7 +201,7 @@ impl Executed {
     }
 }
 
-/// What is remembered of a reading, to hold the next one against it.
+/// State of an analysis that is kept for comparison with the next one.
 #[derive(Clone, Debug, Default)]
 pub struct Seen {
     blocks: Vec<SeenBlock>,
@@ -237,14 +237,14 @@ impl SeenBlock {
         }
     }
 
-    /// Whether it is the same block, whatever became of it. One of a row without an identity is told by its content.
+    /// True if it is the same block, whatever became of it. One of a row without an identity is told by its content.
     fn is_same(&self, now: &SeenBlock) -> bool {
         (self.row, self.index) == (now.row, now.index) && (self.row.is_some() || self.hash == now.hash)
     }
 }
 
 impl Seen {
-    /// What is to be remembered of a reading.
+    /// Returns the state of an analysis to compare the next one with.
     pub fn from_analysis(reading: &Analysis, history: &History, suggestions: &[Suggestion]) -> Seen {
         Seen {
             blocks: reading.session.blocks.iter().map(|block| SeenBlock::new(block, reading)).collect(),
@@ -256,7 +256,7 @@ impl Seen {
         }
     }
 
-    /// What happened until a later reading of the same file, in the order in which it is told.
+    /// Returns the events up to a later reading of the same file, in report order.
     pub fn until(&self, reading: &Analysis, history: &History, suggestions: &[Suggestion], title: &str) -> Vec<ActivityEvent> {
         let now: Vec<SeenBlock> = reading.session.blocks.iter().map(|block| SeenBlock::new(block, reading)).collect();
         let same = self.blocks.iter().zip(&now).take_while(|(before, now)| before.is_same(now)).count();
@@ -334,7 +334,7 @@ pub fn opened(reading: &Analysis, title: &str) -> Opened {
     }
 }
 
-/// What happened to a block: the first of these that holds.
+/// Returns the change of a block: the first that applies.
 fn update(before: Option<&SeenBlock>, now: &SeenBlock) -> Option<Update> {
     let Some(before) = before else { return Some(Update::Added) };
     Some(match (before.state, now.state) {
@@ -407,7 +407,7 @@ mod tests {
         History { operations: commands.iter().zip(1..).map(operation).collect(), ..History::default() }
     }
 
-    /// What happens from one reading to the next, each event as one short line.
+    /// Returns the events between two readings, one short line each.
     fn between(before: &Analysis, after: &Analysis) -> Vec<String> {
         let none = History::default();
         lines(&Seen::from_analysis(before, &none, &[]).until(after, &none, &[], "title"))

@@ -22,7 +22,7 @@ pub struct Explanation {
     pub state: State,
     /// The rule of the lifecycle that made it so; `arrived` where none did yet.
     pub rule: &'static str,
-    /// What that rule asks for.
+    /// Condition of the rule.
     pub when: &'static str,
     /// The rules that led there, in order.
     pub path: Vec<&'static str>,
@@ -41,7 +41,7 @@ pub struct Explanation {
 pub struct Referred {
     /// Which.
     pub number: BlockNumber,
-    /// What it is.
+    /// Label of the block.
     pub label: String,
     /// The response of the model that it belongs to.
     pub step: u32,
@@ -53,16 +53,16 @@ pub struct Referred {
     pub names: Vec<String>,
 }
 
-/// What is left of a block at a level.
+/// The rest of a block at a level.
 #[derive(Clone, Debug, Serialize)]
 pub struct LevelKept {
     /// The level.
     pub level: Level,
     /// The preset that chose it; none for the level alone.
     pub preset: Option<&'static str>,
-    /// What it would cost, in tokens, about.
+    /// Estimated cost in tokens.
     pub tokens: f64,
-    /// What would stand there; none where all of it would stay.
+    /// Replacement text; `None` if the content stays whole.
     pub content: Option<String>,
     /// Why all of it would stay, if so.
     pub why: Option<&'static str>,
@@ -175,7 +175,7 @@ fn heat(reading: &Analysis, block: &Block) -> String {
     format!("{:.2}, {word}: {uses}{note}", usefulness.heat)
 }
 
-/// What is left of a block at each level below the original.
+/// Returns the rest of a block at each level below the original.
 pub fn levels(reading: &Analysis, subject: &Subject<'_>) -> Vec<LevelKept> {
     let need = Need::new(reading);
     let number = subject.block.number;

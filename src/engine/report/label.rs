@@ -5,7 +5,7 @@ use crate::model::{Block, BlockKind};
 /// Parts of a path that a label shows: enough to know the file.
 const PATH_PARTS: usize = 2;
 
-/// What a block is, in a few words: the tool and its target, the kind of an attachment, or its first words in quotes.
+/// Returns a short name of a block: the tool and its target, the kind of an attachment, or its first words in quotes.
 pub fn label(block: &Block) -> String {
     let tool = block.tool.as_deref();
     match (block.kind, tool) {

@@ -5,7 +5,7 @@ use crate::model::{Block, BlockKind, BlockNumber, Hidden, Key, Level, Pin, Role,
 use rustc_hash::FxHashMap;
 use serde::Serialize;
 
-/// What the window holds.
+/// Content of the window.
 #[derive(Clone, Debug, Serialize)]
 pub struct Manifest {
     /// The session's id.
@@ -20,9 +20,9 @@ pub struct Manifest {
     pub capacity: Capacity,
     /// How full it is, in percent.
     pub percent: f64,
-    /// What is sent and not in the file.
+    /// Tokens that are sent but are not in the file.
     pub outside: TokenCount,
-    /// Whether that holds a part of the conversation: the row that the first one of the window follows is lost.
+    /// True if that holds a part of the conversation: the row that the first one of the window follows is lost.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub lost: bool,
     /// The zones in window order, cold storage last.
@@ -37,7 +37,7 @@ pub struct Manifest {
     pub current_task: Option<String>,
     /// Blocks that the user selected.
     pub focused: Vec<Entry>,
-    /// What the window begins with, the most expensive first.
+    /// First blocks of the window, the most expensive first.
     pub primacy: Vec<Entry>,
     /// The most expensive blocks between the ends.
     pub middle: Vec<Entry>,
@@ -47,7 +47,7 @@ pub struct Manifest {
     pub stale: Vec<Entry>,
     /// How many blocks are stale.
     pub stale_blocks: u32,
-    /// What they cost together.
+    /// Total token cost.
     pub stale_tokens: TokenCount,
     /// Runs of blocks that were archived.
     pub archived: Vec<ArchivedRun>,
@@ -59,7 +59,7 @@ pub struct Manifest {
     pub remaining: u64,
     /// How many shortened blocks could be expanded in half of what is free, the smallest first.
     pub expandable: u32,
-    /// What `aperture compress --stale` would cost and save, about, where it is suggested.
+    /// Estimated cost and savings of `aperture compress --stale`, if it is suggested.
     pub stale_price: Option<EditPrice>,
     /// How many blocks of the window are in each state.
     pub states: Vec<(State, u32)>,
@@ -67,9 +67,9 @@ pub struct Manifest {
     pub expiring: Vec<Entry>,
     /// How many they are.
     pub expiring_blocks: u32,
-    /// What they cost together.
+    /// Total token cost.
     pub expiring_tokens: TokenCount,
-    /// What could be done next, each a command, with what it would cost and save, about.
+    /// Suggested commands, each with its estimated cost and savings.
     pub suggestions: Vec<Suggestion>,
 }
 
@@ -82,7 +82,7 @@ pub struct ArchivedRun {
     pub last: BlockNumber,
     /// How many are archived.
     pub blocks: u32,
-    /// What they cost before, in tokens.
+    /// Token cost before.
     pub tokens: f64,
     /// Why, each reason once.
     pub reasons: Vec<String>,
@@ -97,7 +97,7 @@ pub struct ZoneSummary {
     pub zone: Zone,
     /// Its blocks.
     pub blocks: u32,
-    /// What they cost; for cold storage, what they would.
+    /// Token cost; for cold storage, the cost if restored.
     pub tokens: TokenCount,
     /// Messages of the user in it.
     pub user_messages: u32,
@@ -114,11 +114,11 @@ pub struct ZoneSummary {
 pub struct Entry {
     /// Its number.
     pub number: BlockNumber,
-    /// What it is.
+    /// Label of the block.
     pub label: String,
-    /// What it costs.
+    /// Token cost.
     pub tokens: TokenCount,
-    /// Where it stands.
+    /// Position.
     pub zone: Zone,
     /// Where it is pinned.
     pub pin: Option<Pin>,
@@ -175,7 +175,7 @@ pub fn manifest(reading: &Analysis, listed: usize) -> Manifest {
     }
 }
 
-/// Whether a row is not in the file that the first one of the live chain follows, or what stands before that.
+/// True if a row is not in the file that the first one of the live chain follows, or what stands before that.
 fn is_cut_off(reading: &Analysis) -> bool {
     let rows = &reading.session.rows;
     let mut parent = reading.window.chain.first().and_then(|first| rows[*first as usize].parent);
@@ -253,7 +253,7 @@ fn expandable(reading: &Analysis) -> u32 {
     fits.count() as u32
 }
 
-/// A block as it stands in a list.
+/// A block as an entry of a list.
 pub fn entry(block: &Block) -> Entry {
     Entry {
         number: block.number,

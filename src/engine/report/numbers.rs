@@ -1,4 +1,4 @@
-//! Numbers as people read them.
+//! Formats numbers for people.
 
 /// A number, short: `600`, `3.2k`, `142k`, `1.2M`; a selector reads it back.
 pub fn amount(value: u64) -> String {

@@ -110,7 +110,7 @@ impl Known {
     /// The text with `[secret:KIND]` in place of each credential in it.
     pub fn mask<'a>(&self, text: &'a str) -> Cow<'a, str> {
         match masked(text.as_bytes(), &self.find(text.as_bytes())) {
-            // Credentials are ASCII, and so is what stands in their place.
+            // Credentials are ASCII, and so are their placeholders.
             Some(masked) => String::from_utf8(masked).map_or(Cow::Borrowed(text), Cow::Owned),
             None => Cow::Borrowed(text),
         }

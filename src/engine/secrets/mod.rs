@@ -21,16 +21,16 @@ use std::sync::LazyLock;
 /// A credential in a text.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Secret {
-    /// Where it stands, in bytes.
+    /// Byte range.
     pub range: Range<usize>,
-    /// What it is, such as `github-token`.
+    /// Kind, such as `github-token`.
     pub kind: &'static str,
 }
 
 /// The kind of a private key.
 pub(super) const PRIVATE_KEY_KIND: &str = "private-key";
 
-/// What a part of a web token begins with that is an object, and, behind a point, its second part.
+/// Prefix of an object in a web token, and, after a dot, of its second part.
 const OBJECT: &[u8] = b"eyJ";
 const WEB_TOKEN: &str = ".eyJ";
 pub(super) const PRIVATE_KEY: &str = "-----BEGIN ";
@@ -43,7 +43,7 @@ const NAMED_CHANGES: usize = 3;
 /// Longest private key, in bytes.
 const LONGEST_PRIVATE_KEY: usize = 16 << 10;
 
-/// What begins where the automaton stops.
+/// Kind of candidate at a position where the automaton stops.
 enum Anchor {
     Shape(&'static Shape),
     Name(&'static str, &'static str),
@@ -154,7 +154,7 @@ pub(super) fn apart(mut found: Vec<Secret>) -> Vec<Secret> {
 /// The text with `[secret:KIND]` in place of each credential in it.
 pub fn mask(text: &str) -> Cow<'_, str> {
     match masked(text.as_bytes(), &find(text.as_bytes())) {
-        // Credentials are ASCII, and so is what stands in their place.
+        // Credentials are ASCII, and so are their placeholders.
         Some(masked) => String::from_utf8(masked).map_or(Cow::Borrowed(text), Cow::Owned),
         None => Cow::Borrowed(text),
     }
@@ -167,7 +167,7 @@ pub fn mask_cut(text: &str) -> String {
     format!("{}{ending}", mask(whole))
 }
 
-/// Some bytes with `[secret:KIND]` in place of each credential that was found in them; none where there is none.
+/// Some bytes with `[secret:KIND]` in place of each credential that was found in them; `None` if there is none.
 pub fn masked(text: &[u8], found: &[Secret]) -> Option<Vec<u8>> {
     if found.is_empty() {
         return None;
@@ -238,7 +238,7 @@ fn shaped(text: &[u8], at: usize, shape: &Shape) -> Option<Secret> {
     ((fixed || is_mixed(key)) && is_random(key, 8)).then(|| Secret { range: start..from + length, kind: shape.kind })
 }
 
-/// Whether a key is no placeholder: enough different characters, and none of the words that stand in examples.
+/// True if a key is no placeholder: enough different characters, and none of the words that stand in examples.
 pub(super) fn is_random(key: &[u8], different: usize) -> bool {
     looked_at(key.len());
     let mut seen = [false; 256];
@@ -248,7 +248,7 @@ pub(super) fn is_random(key: &[u8], different: usize) -> bool {
     count >= different && !["example", "xxxx", "your", "placeholder", "redacted", "dummy", "changeme"].iter().any(says)
 }
 
-/// Whether it holds digits, or letters of both cases.
+/// True if it holds digits, or letters of both cases.
 pub(super) fn is_mixed(key: &[u8]) -> bool {
     let has = |test: fn(&u8) -> bool| key.iter().any(test);
     has(u8::is_ascii_digit) || has(u8::is_ascii_uppercase) && has(u8::is_ascii_lowercase)

@@ -103,7 +103,7 @@ pub(super) fn argument(text: &[u8], at: usize, flags: &[&str], space: Space) -> 
                 continue;
             }
             let value = value(text, end + spaces, line.end);
-            // The user stands before the password.
+            // The user name precedes the password.
             let value = match flag.starts_with("-u") || *flag == "--user" {
                 true => match memchr::memchr(b':', &text[value.clone()]) {
                     Some(colon) => value.start + colon + 1..value.end,

@@ -207,7 +207,7 @@ pub(super) static SHAPES: &[Shape] = &[
     shape("teams-webhook", "webhook.office.com/webhookb2/", Alphabet::Address, 100, 300),
 ];
 
-/// Names behind which a credential stands, and what that is.
+/// Names that precede a credential, and the kind of the credential.
 pub(super) static NAMES: &[(&str, &str)] = &[
     ("password", "password"),
     ("passwd", "password"),

@@ -71,7 +71,7 @@ pub fn bounded_words(words: &str) -> Cow<'_, str> {
     }
 }
 
-/// A block that a digest stands for.
+/// A block that a digest replaces.
 pub struct DigestSource<'a> {
     /// It.
     pub block: &'a Block,
@@ -79,7 +79,7 @@ pub struct DigestSource<'a> {
     pub content: &'a str,
     /// The words of a person in that content.
     pub words: &'a [String],
-    /// Whether all of it is to stand in the digest.
+    /// True if all of it is to stand in the digest.
     pub whole: bool,
     /// True if the beginning and the end of a long content are enough: instructions, which can be restored.
     pub ends: bool,

@@ -11,17 +11,17 @@ use std::cell::OnceCell;
 const TRIMMED_SHARE: usize = 3;
 const TRIMMED_BYTES: usize = 600;
 
-/// What is known beside a content.
+/// Context of a content.
 pub struct Context<'a> {
     /// The chance that a name is needed.
     pub name: &'a (dyn Fn(u32) -> f32 + Sync),
     /// The chance that one of its lines is.
     pub line: f32,
-    /// What stands elsewhere.
+    /// Content that is available elsewhere.
     pub shown: &'a FxHashSet<u32>,
 }
 
-/// What is left of a content at a level, behind a marker line; none when that would not be shorter, or cannot be done.
+/// Returns the rest of a content at a level, behind a marker line; `None` if that would not be shorter, or cannot be done.
 ///
 /// A trimmed content keeps about a third, a summarized one at most 120 estimated tokens, and a minimal one nothing: its marker line says
 /// what it was. A shorter level keeps nothing that a milder one does not.
@@ -46,7 +46,7 @@ impl<'a> Levels<'a> {
         Some(Levels { content: input.content, outline: outline(input)?, context, selection, summarized })
     }
 
-    /// What is left at a level, as [`reduce`] says.
+    /// Returns the rest at a level, as [`reduce`] does.
     pub fn at(&self, level: Level, marker: &dyn Fn(bool) -> String) -> Option<String> {
         let kept = match level {
             Level::Original => return None,

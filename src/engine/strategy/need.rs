@@ -11,12 +11,12 @@ use crate::engine::Analysis;
 use crate::model::{Block, BlockNumber, Role, ToolVerb};
 use rustc_hash::{FxHashMap, FxHashSet};
 
-/// How a name stands in a window.
+/// Occurrences of a name in a window.
 #[derive(Clone, Copy, Default)]
 struct Use {
     /// Blocks that hold it.
     blocks: u32,
-    /// The last step in which it stands.
+    /// Last step in which it occurs.
     step: u32,
     /// Responses of the agent that hold it.
     agent_steps: u32,
@@ -24,7 +24,7 @@ struct Use {
     agent_step: u32,
 }
 
-/// What is known of the names and files of a window.
+/// Facts of the names and files of a window.
 #[derive(Default)]
 pub struct Need {
     uses: FxHashMap<u32, Use>,

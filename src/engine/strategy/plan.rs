@@ -16,7 +16,7 @@ use std::ops::Range;
 /// Weight of a tool's input relative to results and dialogue: a line that is in a result too is kept there, with its number and
 /// without escapes.
 const INPUT: f32 = 0.1;
-/// What a line is worth of the chance that it is quoted: in place it costs names that stand in results only.
+/// Weight of the probability that a line is quoted: in place it costs names that stand in results only.
 const LINE: f32 = 0.5;
 /// How many times more the newest part is worth than the rest: little but what is said again goes.
 const NEWEST: f32 = 12.0;
@@ -34,13 +34,13 @@ pub struct Subject<'a> {
     pub block: &'a Block,
     /// Its content.
     pub content: &'a str,
-    /// What it costs, in tokens.
+    /// Token cost.
     pub tokens: f64,
-    /// What it is, in a few words, where what stands before it in the window does not say so.
+    /// Short description, where what stands before it in the window does not say so.
     pub label: String,
     /// Why it is shortened.
     pub why: Why,
-    /// Whether it belongs to the newest part.
+    /// True if it belongs to the newest part.
     pub newest: bool,
     /// The remainder after an earlier change, if the block was shortened before.
     pub left: Option<Left<'a>>,
@@ -60,7 +60,7 @@ pub struct Left<'a> {
 }
 
 impl<'a> Subject<'a> {
-    /// What a reducer is given of it.
+    /// Returns the input of a reducer.
     pub fn input(&self) -> Reducible<'_> {
         let block = self.block;
         Reducible {
@@ -76,7 +76,7 @@ impl<'a> Subject<'a> {
     /// The marker line at a level. Where no line of the content is left, it says what the content was.
     pub fn marker(&self, level: Level, bare: bool) -> String {
         let bare = bare || matches!(level, Level::Minimal | Level::Archived);
-        // What stands again elsewhere needs no description.
+        // Content that is repeated elsewhere needs no description.
         let characters = marker::HINT_CHARACTERS - self.label.chars().count().min(marker::LABEL_CHARACTERS);
         let hint = if bare && !self.why.stands_again { hint(&self.input(), characters) } else { String::new() };
         let line = marker::Line {
@@ -91,7 +91,7 @@ impl<'a> Subject<'a> {
 }
 
 impl Subject<'_> {
-    /// What is left of it at a level; none where that would hardly be shorter.
+    /// Returns the rest of it at a level; `None` if that would hardly be shorter.
     pub fn at_level(&self, level: Level, context: &Context<'_>) -> Option<String> {
         let [left] = self.at_levels([level], context);
         left
@@ -111,7 +111,7 @@ impl Subject<'_> {
         self.left.is_none_or(|left| content.len() + LEAST_SAVED_BYTES <= left.bytes)
     }
 
-    /// Whether a content is so much shorter that it is worth standing in its place.
+    /// True if a content is so much shorter that it is worth standing in its place.
     fn is_worth(&self, content: &str) -> bool {
         let saved = self.content.len().saturating_sub(content.len());
         match self.block.images.is_empty() {
@@ -164,7 +164,7 @@ pub fn why_old(block: &Block) -> Why {
     Why { reason: format!("{words} #{by}"), stands_again: outdated == Outdated::Duplicate }
 }
 
-/// What is left of a block.
+/// Rest of a block.
 pub struct Shortened {
     /// The block.
     pub number: BlockNumber,
@@ -321,13 +321,13 @@ impl<'a> Outlined<'a> {
         savings.collect()
     }
 
-    /// Whether what is kept is of these pieces, as far as can be seen without weighing them.
+    /// True if what is kept is of these pieces, as far as can be seen without weighing them.
     pub fn fits(&self, kept: &[KeptPieces]) -> bool {
         let texts = self.outlines.iter().flat_map(|(outline, _)| outline.texts());
         kept.len() == self.texts && texts.zip(kept).all(|(pieces, kept)| kept.fits(pieces))
     }
 
-    /// What is left of the subjects with what is kept; those that would not get shorter are left out.
+    /// Returns the rest of the subjects with the kept pieces; omits subjects that would not get shorter.
     ///
     /// `kept` has one element for each text, as [`Selection::first`] gives them.
     pub fn shortened(&self, kept: &[KeptPieces]) -> Vec<Shortened> {

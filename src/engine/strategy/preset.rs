@@ -7,13 +7,13 @@ use serde::Serialize;
 pub struct Preset {
     /// Its name.
     pub name: &'static str,
-    /// What it does, in a sentence.
+    /// Description in one sentence.
     pub description: &'static str,
-    /// What a byte must be worth to stay: the chance that the agent needs what it shows, in millionths.
+    /// Minimum worth of a kept byte: the probability that the agent needs it, in parts per million.
     pub worth_millionths: f32,
     /// The newest part of the window that stays nearly as it is, in percent of its tokens.
     pub newest_percent: f64,
-    /// Whether one digest takes the place of all that is old.
+    /// True if one digest takes the place of all that is old.
     pub folds: bool,
 }
 
@@ -60,7 +60,7 @@ pub static PRESETS: &[Preset] = &[
 pub const DEFAULT_PRESET: &str = "balanced";
 
 impl Preset {
-    /// What a byte must be worth to stay.
+    /// Minimum worth of a kept byte.
     pub fn worth(&self) -> f32 {
         self.worth_millionths * 1e-6
     }

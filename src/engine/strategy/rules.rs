@@ -6,7 +6,7 @@ use crate::engine::query::selector;
 use crate::model::Block;
 use globset::{Glob, GlobBuilder, GlobMatcher};
 
-/// What the user's settings say about shortening.
+/// Rules for shortening from the user's settings.
 #[derive(Clone, Debug)]
 pub struct Rules {
     tools: Vec<GlobMatcher>,
@@ -51,7 +51,7 @@ impl Rules {
         Ok(self)
     }
 
-    /// Whether a rule protects a block with this content.
+    /// True if a rule protects a block with this content.
     pub fn protect(&self, block: &Block, content: &str) -> bool {
         let tool = block.tool.as_deref();
         tool.is_some_and(|tool| self.tools.iter().any(|glob| glob.is_match(&*tool.name)))

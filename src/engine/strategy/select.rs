@@ -1,4 +1,4 @@
-//! Which pieces of many texts to keep: as much as possible of what the agent will need, in as few bytes as possible.
+//! Selects the pieces of many texts to keep: as much as possible of what the agent will need, in as few bytes as possible.
 //!
 //! A name or a line is worth the chance that it is needed, once: a piece is worth what it shows that nothing else shows.
 //! This is budgeted maximum coverage, for which taking the piece of the highest worth per byte again and again is at least
@@ -12,21 +12,21 @@ use std::cmp::Ordering;
 use std::collections::BinaryHeap;
 use std::ops::Range;
 
-/// What any line is worth that can be read.
+/// Base worth of any readable line.
 const READABLE: f32 = 1e-7;
 
-/// What it costs to keep something beside its own bytes, and what a name is worth alone.
+/// Costs of keeping an item beside its own bytes, and the worth of a name alone.
 #[derive(Clone, Copy)]
 pub struct Costs {
     /// Bytes that a piece costs beside its own.
     pub piece_bytes: f32,
     /// Bytes that a name costs beside its own.
     pub name_bytes: f32,
-    /// What a name alone is worth of what it is worth in its line.
+    /// Worth of a name alone, as a share of its worth in its line.
     pub name_share: f32,
 }
 
-/// What is kept stays in its place: a piece has its line end and its share of the mark of a gap, and a line can be understood.
+/// Costs for in-place selection: line break plus a share of the gap marker. A line in its place can be understood.
 pub const IN_PLACE: Costs = Costs { piece_bytes: 12.0, name_bytes: 2.0, name_share: 0.35 };
 
 /// The pieces of one text, and what they are worth.
@@ -39,7 +39,7 @@ pub struct Text<'a> {
     pub weight: f32,
 }
 
-/// What was chosen, the worthiest per byte first: each piece, or name of a piece that was not chosen yet.
+/// Chosen items, the highest worth per byte first: each piece, or name of a piece that was not chosen yet.
 pub struct Selection {
     /// How many pieces each text has.
     sizes: Vec<usize>,
@@ -82,7 +82,7 @@ impl Ord for Candidate {
 struct Item {
     text: u32,
     piece: u32,
-    /// Where the name stands, for one.
+    /// Range of the name, if the item is a name.
     name: Option<Range<usize>>,
     cost: f32,
     salience: f32,
@@ -91,7 +91,7 @@ struct Item {
     chosen: bool,
 }
 
-/// Where a name stands last, to be shown alone.
+/// Last occurrence of a name, which is shown alone.
 struct Place {
     text: u32,
     piece: u32,
@@ -226,7 +226,7 @@ impl<'a> Items<'a> {
         (!self.items[under as usize].chosen).then_some(under)
     }
 
-    /// What an item shows that nothing chosen shows, by the byte.
+    /// Returns the worth per byte that an item adds to the chosen ones.
     fn worth(&self, item: u32) -> f32 {
         let item = &self.items[item as usize];
         if item.name.is_some() && self.shown[self.terms[item.terms.start as usize] as usize] {

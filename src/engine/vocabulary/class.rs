@@ -1,4 +1,4 @@
-//! What the rule that cuts a text into spans tells apart in characters. `build.rs` makes the table of all characters.
+//! Character classes of the rule that cuts a text into spans. `build.rs` makes the table of all characters.
 
 /// A capital letter: Lu, Lt.
 pub const UPPER: u8 = 1;

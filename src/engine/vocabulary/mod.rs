@@ -104,7 +104,7 @@ pub(super) mod tests {
         assert_eq!(o200k(&line.repeat(lines)) as usize, oracle(line) * lines);
     }
 
-    /// What the expression of the spans tells apart.
+    /// Characters of each class that the expression of the spans distinguishes.
     const BORDERS: &str = " |\n|\r\n|\t|\u{b}|\u{85}|\u{a0}|\u{2028}|'|s|'LL|'re|'ſ|/|A|b|\u{301}|中|ǅ|ʰ|٣|½|K|🏳️‍🌈";
 
     pub(super) fn text() -> impl Strategy<Value = String> {

@@ -15,14 +15,14 @@
 
 use super::class::{CASELESS, LOWER, MARK, NEWLINE, NUMBER, OTHER, PAGE_CHARACTERS, SPACE, UPPER};
 
-/// Which page of [`CLASSES`] holds a character, by its number divided by [`PAGE_CHARACTERS`].
+/// Page of [`CLASSES`] that holds a character, by its number divided by [`PAGE_CHARACTERS`].
 static PAGES: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/pages"));
 /// The classes of the characters of each page.
 static CLASSES: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/classes"));
 /// The classes of bytes that are characters; none of the others.
 static ASCII: [u8; 256] = ascii();
 
-/// What a word begins with, and what it goes on with after that.
+/// Character classes that begin a word, and those that continue it.
 const HEAD: u8 = UPPER | CASELESS | MARK;
 const TAIL: u8 = LOWER | CASELESS | MARK;
 

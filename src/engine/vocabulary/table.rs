@@ -3,12 +3,12 @@
 
 use super::bucket::{BUCKETS, EMPTY, PLACE_BITS, bucket_and_tag, ends, hash};
 
-/// Each bucket a little-endian number: a tag, and where in [`TOKENS`] the token stands.
+/// Each bucket a little-endian number: a tag, and the offset of the token in [`TOKENS`].
 static TABLE: &[u8; BUCKETS * 4] = include_bytes!(concat!(env!("OUT_DIR"), "/buckets"));
 /// The tokens by rank, each after its length in a byte.
 static TOKENS: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/tokens"));
 
-/// Which of two tokens is merged first: the lower. It is where the token stands, and tokens stand in the order of their ranks.
+/// Rank of a token: of two, the lower is merged first. It is the offset of the token, because tokens are stored in the order of their ranks.
 pub(super) type Rank = u32;
 
 /// The rank of a span; nothing if it is no token.

@@ -13,7 +13,7 @@ pub(super) struct Call {
     pub(super) before: Vec<usize>,
     /// Blocks of its response.
     pub(super) response: Vec<usize>,
-    /// Whether it follows the call before it on the same chain, without a compaction between.
+    /// True if it follows the call before it on the same chain, without a compaction between.
     pub(super) continues: bool,
     pub(super) turn: u32,
     /// Notices of background tasks among what was sent with it.

@@ -1,4 +1,4 @@
-//! What a session's own bills say about the estimates.
+//! Corrects estimates by the session's own bills.
 
 use super::family::{Family, NEW, O200K, OLD};
 use crate::model::Vocabulary;

@@ -1,4 +1,4 @@
-//! What a text costs in a family of models.
+//! Token cost of a text in a model family.
 
 use crate::model::{Block, BlockKind, Counts, Image};
 
@@ -139,7 +139,7 @@ impl Family {
             + self.newline * f64::from(counts.newlines)
     }
 
-    /// What a block costs by itself, without what is added once a step.
+    /// Token cost of a block by itself, without what is added once a step.
     pub(super) fn block(&self, block: &Block) -> f64 {
         let content = self.text(&block.counts) + block.images.iter().copied().map(image_tokens).sum::<f64>();
         match block.kind {
@@ -163,7 +163,7 @@ impl Family {
     }
 }
 
-/// What an [`estimate`] is raised by, so that lists of names and numbers stay below it.
+/// Factor by which an [`estimate`] is raised, so that lists of names and numbers stay below it.
 const CAUTION: f64 = 1.5;
 
 /// Estimates what a text costs in the newest family, rather too high than too low, without a vocabulary; for budgets.

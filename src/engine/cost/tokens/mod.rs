@@ -28,14 +28,14 @@ use serde::Serialize;
 /// About how many bytes a token is, for what is not counted.
 pub const BYTES_PER_TOKEN: usize = 4;
 
-/// What the window costs and how well that is known.
+/// Token cost of the window and its accuracy.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct WindowTokens {
     /// The window as it would be sent now, with the last response.
     pub total: Tokens,
-    /// What is sent and not in the file: system prompt, tool definitions, reminders of older clients.
+    /// Tokens that are sent but are not in the file: system prompt, tool definitions, reminders of older clients.
     pub outside: Tokens,
-    /// Input tokens of the last call in the window, as billed; none where a change of the window wrote an estimate in its place.
+    /// Input tokens of the last call in the window, as billed; `None` if a change of the window wrote an estimate in its place.
     pub measured: Option<u64>,
     /// True if a change of the window wrote an estimate in place of the last bill.
     pub changed_since_bill: bool,
@@ -61,7 +61,7 @@ impl WindowTokens {
         if block.cut.is_some() && whole > left && left > 0.0 { tokens * whole / left } else { tokens }
     }
 
-    /// What a block would cost with another content, by what it costs with this one.
+    /// Returns the cost of a block with another content, scaled from its current cost.
     pub fn revised(&self, before: &Block, after: &Block) -> TokenCount {
         let family = self.family.0;
         let (was, is) = (family.block(&before.as_sent()), family.block(&after.as_sent()));
@@ -127,7 +127,7 @@ pub struct Accuracy {
     pub window_error: Option<f64>,
 }
 
-/// What the bills of a session say: what each block costs, in file order, and how well that was known before.
+/// Results of the bills of a session: the cost of each block, in file order, and the accuracy of the estimate.
 #[derive(Debug)]
 pub struct Bills {
     costs: Vec<TokenCount>,
@@ -247,12 +247,12 @@ fn cut(session: &mut Session, window: &Window, price: &mut WindowTokens) {
     }
 }
 
-/// Whether a block is not what it was when it was billed: shortened, or thinking that was taken out.
+/// True if a block is not what it was when it was billed: shortened, or thinking that was taken out.
 fn is_altered(block: &Block) -> bool {
     block.level != Level::Original || (block.role == Role::Thinking && block.kind == BlockKind::Other)
 }
 
-/// What the response of a call costs when it is sent back.
+/// Returns the cost of a response when it is sent back as input.
 fn response(session: &Session, call: &Call, family: &Family) -> f64 {
     let counted: f64 = call.response.iter().map(|place| family.block(&session.blocks[*place])).sum();
     known_output(session, call, family).unwrap_or(counted) + family.response
@@ -271,7 +271,7 @@ fn known_output(session: &Session, call: &Call, family: &Family) -> Option<f64> 
     (call.finished || output >= 0.8 * visible && output > 8.0).then_some(output)
 }
 
-/// What is sent with a call for the first time, apart from the response before it.
+/// Returns the tokens that a call sends for the first time, without the previous response.
 fn sent_with(session: &Session, call: &Call, family: &Family) -> f64 {
     let blocks = call.before.iter().map(|place| &session.blocks[*place]);
     let texts = blocks.clone().any(|block| block.role == Role::User && block.kind != BlockKind::Attachment);
@@ -389,7 +389,7 @@ fn scale_row(session: &mut Session, row: u32, scale: f64) {
     }
 }
 
-/// What the first call of the file held beside what the file holds, when the window has no call of its own.
+/// Returns the tokens of the first call that are not in the file, for a window without a call of its own.
 fn before_compaction(session: &Session, window: &Window) -> f64 {
     if !window.compacted && !session.rows.iter().any(|row| matches!(row.event.as_deref(), Some(Event::Compaction { .. }))) {
         return 0.0;

@@ -44,7 +44,7 @@ impl Reminder {
         }
     }
 
-    /// The conversation begins anew, after a compaction or on another branch.
+    /// The conversation restarts, after a compaction or on another branch.
     pub(super) fn restart(&mut self) {
         (self.since_reminder, self.since_plan, self.suspended) = (0, 0, false);
     }
@@ -70,7 +70,7 @@ impl Reminder {
         around + self.plan
     }
 
-    /// What to expect in the next bill beside what the file holds.
+    /// Returns the tokens expected in the next bill that are not in the file.
     pub(super) fn expected(&self, around: f64) -> f64 {
         if self.is_due() && self.hits >= self.misses { self.size(around) } else { 0.0 }
     }

@@ -3,7 +3,7 @@
 //! Texts are ranked by BM25 (Robertson & Zaragoza, The Probabilistic Relevance Framework, 2009) with the title as a field of
 //! more weight (BM25F; Robertson, Zaragoza & Taylor 2004). Any word of the query may match: an agent that asks in its own
 //! words rarely knows more than some of those that stand in the text. On needs of real sessions (what an agent's next calls
-//! used and only texts out of its sight had) two settings differ from those for articles. A word that stands often in a text
+//! used and only texts out of its sight had) two settings differ from those for articles. A word that occurs often in a text
 //! counts for more of it (`k1` is 8, not 1.2), and length is no fault (`b` is 0): the long text is the one that was read,
 //! and what is printed of it is bounded anyhow. A text that repeats a better one is put back, since what it says was found.
 
@@ -20,13 +20,13 @@ use words::{Word, words};
 
 /// How soon more of the same word counts for nothing more.
 const SATURATION: f32 = 8.0;
-/// How many times in the text a word of the title stands for.
+/// Weight of a word of the title, in occurrences in the text.
 const TITLE_WEIGHT: f32 = 2.0;
 /// How many of the best texts are held against each other.
 const COMPARED: usize = 40;
 /// Two texts that share more of their terms than this say the same (Jaccard).
 const SAME: f32 = 0.35;
-/// What is left of the score of a text that repeats a better one.
+/// Factor of the score of a text that repeats a better one.
 const REPEATED: f32 = 0.5;
 
 /// A text that can be recalled.
@@ -114,11 +114,11 @@ fn likeness(left: &[u32], right: &[u32]) -> f32 {
     common as f32 / (left.len() + right.len() - common).max(1) as f32
 }
 
-/// What is asked: its distinct words, and how often each stands there.
+/// A query: its distinct words, with the number of occurrences of each.
 struct Query {
     terms: FxHashMap<Box<str>, u32>,
     counts: Vec<u32>,
-    /// Whether a word of the query has these first two bytes: most words of a text are told by that.
+    /// True if a word of the query has these first two bytes: most words of a text are told by that.
     beginnings: Box<[bool; 1 << 16]>,
 }
 
@@ -169,7 +169,7 @@ impl Query {
         });
     }
 
-    /// How often each term stands in a document, in order of terms; those that do not are left out.
+    /// Number of occurrences of each term in a document, in order of terms, without zeros.
     fn frequencies(&self, document: &Document<'_>) -> Vec<(u32, f32)> {
         let mut often: FxHashMap<u32, f32> = FxHashMap::default();
         self.find(document.text, |term| *often.entry(term).or_default() += 1.0);

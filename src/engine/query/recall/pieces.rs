@@ -1,4 +1,4 @@
-//! What is printed of a text that was recalled.
+//! Selects the part of a recalled text that is printed.
 
 use super::{Document, Hit, Query};
 use crate::engine::content::terms;
@@ -51,7 +51,7 @@ pub fn answer(query: &str, documents: &[Document<'_>], hits: &[Hit], max_tokens:
     all
 }
 
-/// What becomes of tokens that the names of a text do not need.
+/// Use of the tokens that the names of a text do not need.
 #[derive(Clone, Copy, PartialEq)]
 enum Spare {
     /// More lines of it.
@@ -60,7 +60,7 @@ enum Spare {
     Later,
 }
 
-/// What is printed for one query, text by text: a name and a line that were printed are not printed again.
+/// Printed parts for one query, text by text: names and lines are not printed twice.
 struct Answer<'a> {
     query: Query,
     printed: FxHashSet<&'a str>,
@@ -171,7 +171,7 @@ impl<'a> Answer<'a> {
 /// A line of a text, or a stretch of a long one.
 struct Line<'a> {
     text: &'a str,
-    /// Whether the line goes on after it.
+    /// True if the line goes on after it.
     continued: bool,
 }
 
@@ -196,7 +196,7 @@ struct Name<'a> {
     line: usize,
 }
 
-/// Which lines are shown, and at most what they cost with the markers between them.
+/// Shown lines, and an upper bound of their cost with the markers between them.
 struct Shown {
     lines: Vec<bool>,
     price: f64,

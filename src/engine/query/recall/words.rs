@@ -7,7 +7,7 @@ const EXTENSION_BYTES: usize = 5;
 /// Letters from here on are written without spaces between words: they are found by pairs.
 const FIRST_IDEOGRAPH: char = '\u{2e80}';
 
-/// A word as it stands in a text.
+/// A word, verbatim.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Word<'a> {
     /// A plain word, or a part of an identifier.
@@ -17,7 +17,7 @@ pub enum Word<'a> {
 }
 
 impl<'a> Word<'a> {
-    /// The word as it stands in the text.
+    /// The word, verbatim.
     pub fn text(self) -> &'a str {
         match self {
             Word::Part(text) | Word::Whole(text) => text,
@@ -67,7 +67,7 @@ pub fn words<'a>(text: &'a str, mut found: impl FnMut(Word<'a>)) {
     }
 }
 
-/// Whether a byte is of a name, or of a character outside ASCII.
+/// True if a byte is of a name, or of a character outside ASCII.
 fn is_name(byte: u8) -> bool {
     byte.is_ascii_alphanumeric() || byte == b'_' || byte >= 0x80
 }

@@ -1,4 +1,4 @@
-//! What is left of a text when everything is taken out that is no prose: tags of clients, code, tables, logs.
+//! Extracts prose: removes tags of clients, code, tables and logs.
 
 use crate::engine::marker;
 use crate::model::{Block, Level};
@@ -48,7 +48,7 @@ const RESIDUES: &[&str] = &[
     "This session is being continued from a previous conversation",
 ];
 
-/// The text without the tags of clients and what stands in them.
+/// The text without the tags of clients and their content.
 pub(super) fn without_tags(text: &str) -> Cow<'_, str> {
     let mut text = Cow::Borrowed(text);
     for tag in TAGS {
@@ -71,7 +71,7 @@ pub(super) fn without_tags(text: &str) -> Cow<'_, str> {
     text
 }
 
-/// A line of prose as it stands in its text.
+/// A line of prose, verbatim.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Line<'a> {
     /// Part of a paragraph.
@@ -142,7 +142,7 @@ pub(super) fn unshortened<'a>(block: &Block, content: &'a str) -> Cow<'a, str> {
     Cow::Owned(rest.split_inclusive('\n').filter(gap).collect())
 }
 
-/// Whether a line is code, a row of a table, the output of a program, or what a client put there.
+/// True if a line is code, a row of a table, the output of a program, or what a client put there.
 fn is_noise(line: &str, trimmed: &str) -> bool {
     let letters = trimmed.chars().filter(|c| c.is_alphabetic()).count();
     let solid = trimmed.chars().filter(|c| !c.is_whitespace()).count();

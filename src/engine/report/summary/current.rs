@@ -173,7 +173,7 @@ fn wish(asked: &[Part]) -> Option<&Part> {
     near.iter().find(wishes).or_else(|| asked.iter().find(long)).or(Some(first))
 }
 
-/// Whether a prompt says what is wanted: not a command of the client, not a nod.
+/// True if a prompt says what is wanted: not a command of the client, not a nod.
 fn is_wish(asked: &[Part]) -> bool {
     const COMMANDS: &[&str] =
         &["/clear", "/model", "/compact", "/exit", "/resume", "/login", "/mcp", "/config", "/usage", "/context"];
@@ -183,7 +183,7 @@ fn is_wish(asked: &[Part]) -> bool {
     !nods && !COMMANDS.iter().any(|command| first.text.split_whitespace().next() == Some(command))
 }
 
-/// What the assistant said in the end of the weightiest turns, in their order.
+/// Returns the last sentences of the assistant in the most important turns, in order.
 fn narrative(live: &[&TurnFacts<'_>]) -> Vec<Part> {
     let weight = |told: &TurnFacts<'_>| {
         let facts = &told.facts;

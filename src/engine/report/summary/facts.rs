@@ -1,4 +1,4 @@
-//! What happened in a turn, from facts alone: edits, tests, commits, errors, interruptions.
+//! Facts of a turn: edits, tests, commits, errors, interruptions.
 
 use super::Contents;
 use super::cleaning::{unshortened, without_tags};
@@ -69,14 +69,14 @@ impl Outcome {
     }
 }
 
-/// A line and the block where it stands.
+/// A line and its block.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Fact {
     pub text: String,
     pub block: BlockNumber,
 }
 
-/// What happened in a turn.
+/// Facts of a turn.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Facts {
     /// The files that were edited, how often, and by which block last; in the order of the first edit.
@@ -89,7 +89,7 @@ pub(super) struct Facts {
     pub fixed: Vec<Fact>,
     /// Errors that were not.
     pub errors: Vec<Fact>,
-    /// Whether the user interrupted.
+    /// True if the user interrupted.
     pub interrupted: bool,
 }
 
@@ -151,7 +151,7 @@ fn attempt(block: &Block) -> Attempt<'_> {
 const FRAMES: &[&str] =
     &["exit code", "process exited with", "chunk id:", "wall time:", "original token count:", "output:", "total output lines:"];
 
-/// The line that salience the error; none when the user declined, and when there is nothing but an exit code.
+/// The line that reports the error; `None` if the user declined, or if there is only an exit code.
 fn error_line(content: &str) -> Option<String> {
     const DECLINED: &[&str] = &["The user doesn't want to", "Request interrupted", "Cancelled:", "[Request interrupted"];
     let content = content.replace("<tool_use_error>", "").replace("</tool_use_error>", "");
@@ -164,13 +164,13 @@ fn error_line(content: &str) -> Option<String> {
         FRAMES.iter().any(|start| lower.starts_with(start))
     };
     let lines = content.lines().map(str::trim).filter(|line| line.contains(char::is_alphabetic) && !line.contains('\u{1b}'));
-    // A word alone, such as `Error:`, salience nothing.
+    // A word alone, such as `Error:`, carries no information.
     let told = lines.filter(|line| !is_frame(line) && line.contains(' '));
     let line = told.clone().find(|line| line_kind(line, Style::Output) == Some(LineKind::Error)).or_else(|| told.clone().next());
     line.map(str::to_owned)
 }
 
-/// Whether a command runs tests, and does not only print a file about them.
+/// True if a command runs tests, and does not only print a file about them.
 fn runs_tests(command: &str) -> bool {
     const PRINTS: &[&str] = &["cat ", "grep ", "rg ", "echo ", "sed ", "head ", "tail ", "ls ", "git ", "gh "];
     let last = command.rsplit("&&").next().unwrap_or_default().trim_start();
@@ -194,14 +194,14 @@ fn tests(content: &str) -> Option<(u64, u64)> {
         any.then_some(sums)
     };
     let add = |all: (u64, u64), one: (u64, u64)| (all.0.saturating_add(one.0), all.1.saturating_add(one.1));
-    // Cargo salience one total for each program; others tell one at the end, some after one for the files.
+    // Cargo prints one total for each program; others print one at the end, some after one for the files.
     let cargo = content.lines().filter(|line| line.trim_start().starts_with("test result:")).filter_map(counted);
     let all = cargo.reduce(add);
     let named = || content.lines().rfind(|line| line.trim_start().starts_with("Tests")).and_then(counted);
     all.or_else(named).or_else(|| content.lines().rev().find_map(counted)).filter(|(passed, failed)| *passed > 0 || *failed > 0)
 }
 
-/// The subject in the line by which git salience of a commit: `[main 1a2b3c4] subject`.
+/// The subject in the line in which git reports a commit: `[main 1a2b3c4] subject`.
 fn commit(line: &str) -> Option<String> {
     let (place, subject) = line.trim().strip_prefix('[')?.split_once("] ")?;
     let hash = place.split_whitespace().next_back()?;
@@ -242,7 +242,7 @@ pub(super) fn outcomes_of(facts: &Facts, asks: bool, answered: bool) -> Vec<Outc
     found
 }
 
-/// Whether the assistant has the last word of a turn.
+/// True if the assistant has the last word of a turn.
 pub(super) fn answered(reading: &Analysis, turn: &Turn) -> bool {
     let blocks = turn.blocks.iter().rev().filter_map(|number| reading.block(*number));
     let mut spoken = blocks.filter(|block| !matches!(block.role, Role::System) && block.kind != BlockKind::Attachment);

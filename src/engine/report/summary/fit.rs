@@ -31,7 +31,7 @@ impl PointKind {
         }
     }
 
-    /// What stands between its parts.
+    /// Separator between the parts.
     pub fn separator(self) -> &'static str {
         match self {
             PointKind::Changed | PointKind::Files | PointKind::Functions | PointKind::Concepts | PointKind::State => ", ",
@@ -70,7 +70,7 @@ impl Part {
         Part { text: one_line(text), block: Some(block) }
     }
 
-    /// What is counted over several blocks.
+    /// Returns a part that is counted over several blocks.
     pub(super) fn counted(text: impl AsRef<str>) -> Part {
         Part { text: one_line(text.as_ref()), block: None }
     }
@@ -160,7 +160,7 @@ fn with_mark(text: &str) -> String {
     format!("{}…", text.trim_end_matches([' ', ',', ';', ':', '-', '(']))
 }
 
-/// What a header is made of.
+/// Parts of a header.
 #[derive(Clone, Debug, Default)]
 pub(super) struct HeaderParts {
     pub when: String,

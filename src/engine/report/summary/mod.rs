@@ -1,6 +1,6 @@
 //! Summaries without a model: of each turn a header and a few key points, of the session what a newcomer must know.
 //!
-//! Extractive and deterministic: every sentence stands in the session, apart from fixed labels and counts. A model could
+//! Extractive and deterministic: every sentence is quoted from the session, apart from fixed labels and counts. A model could
 //! tell some of it better; what that is each summary says itself ([`Fillable`]).
 //!
 //! Bounds are held by [`crate::engine::o200k`]: an exact count, so that a bound holds to the token.
@@ -33,31 +33,31 @@ pub const SESSION_TOKENS: u32 = 300;
 /// as people read it.
 pub type Contents = FxHashMap<BlockNumber, String>;
 
-/// What a model could tell better than an extract.
+/// Fields that a model can fill in better than an extract.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Fillable {
-    /// What the turn is about, in a few words.
+    /// Topic of the turn, in a few words.
     Topic,
     /// The key points of the turn in sentences of its own.
     Summary,
-    /// What happened in the session, told as a whole.
+    /// Narrative of the whole session.
     Narrative,
-    /// What the user wants in the end.
+    /// Objective of the user.
     Objective,
-    /// What is to be done next.
+    /// Next step.
     Next,
 }
 
-/// What a point of a summary says.
+/// Kind of a point of a summary.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum PointKind {
-    /// What the user asked for.
+    /// Request of the user.
     Asked,
     /// Answers, reasons for rejecting a call and corrections of the user.
     Replied,
-    /// What was decided, and why.
+    /// Decisions with their reasons.
     Decided,
     /// The files that were edited.
     Changed,
@@ -65,31 +65,31 @@ pub enum PointKind {
     Tests,
     /// Errors that were made good.
     Fixed,
-    /// What was committed.
+    /// Commits.
     Committed,
-    /// What the assistant said in the end.
+    /// Last words of the assistant.
     Said,
     /// Questions and errors without an answer.
     Open,
-    /// What happened, turn by turn.
+    /// Narrative, turn by turn.
     Narrative,
     /// The first prompt and the latest one.
     Objective,
-    /// What was reached.
+    /// Achievements.
     Achieved,
     /// The files that are worked on.
     Files,
     /// The functions and types that are worked on.
     Functions,
-    /// What it is about.
+    /// Subject.
     Concepts,
     /// How things stand.
     State,
-    /// What is left to do.
+    /// Open items.
     Next,
 }
 
-/// A sentence, a name or a count, and the block where it stands.
+/// A sentence, a name or a count, and its block.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Part {
     /// How it reads.
@@ -98,10 +98,10 @@ pub struct Part {
     pub block: Option<BlockNumber>,
 }
 
-/// A key point: a label and what stands behind it.
+/// A key point: a label and its parts.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Point {
-    /// What it says.
+    /// Text.
     pub kind: PointKind,
     /// Its sentences or names, the most telling first.
     pub parts: Vec<Part>,
@@ -112,7 +112,7 @@ pub struct Point {
 pub struct Summary {
     /// All of it as one text, a line for each point.
     pub text: String,
-    /// What the text costs, in tokens of o200k.
+    /// Cost of the text in o200k tokens.
     pub tokens: u32,
     /// The same point by point.
     pub points: Vec<Point>,
@@ -123,7 +123,7 @@ pub struct Summary {
 pub struct Header {
     /// When, the topic, names, the outcome.
     pub text: String,
-    /// What it costs, in tokens of o200k.
+    /// Cost in o200k tokens.
     pub tokens: u32,
 }
 
@@ -134,7 +134,7 @@ pub struct TurnSummary {
     pub number: u32,
     /// When its prompt was written, in milliseconds since 1970, UTC.
     pub timestamp: Option<i64>,
-    /// Whether it counts: not on a branch that the user left.
+    /// True if it counts: not on a branch that the user left.
     pub live: bool,
     /// Its first and its last block.
     pub blocks: Option<(BlockNumber, BlockNumber)>,
@@ -144,7 +144,7 @@ pub struct TurnSummary {
     pub summary: Summary,
     /// How it ended, the weightiest first.
     pub outcomes: Vec<Outcome>,
-    /// What a model could tell better.
+    /// Fields that a model can fill in better.
     pub needs: Vec<Fillable>,
 }
 
@@ -154,7 +154,7 @@ pub struct SessionSummary {
     /// At most [`SESSION_TOKENS`].
     #[serde(flatten)]
     pub summary: Summary,
-    /// What a model could tell better.
+    /// Fields that a model can fill in better.
     pub needs: Vec<Fillable>,
 }
 
@@ -228,7 +228,7 @@ pub fn is_reply(block: &Block) -> bool {
     block.kind != BlockKind::Text && !block.words.is_empty()
 }
 
-/// Whether a block is what the user wrote: not what the client wrote in the user's name.
+/// True if a block is what the user wrote: not what the client wrote in the user's name.
 fn is_prompt(reading: &Analysis, block: &Block) -> bool {
     let row = &reading.session.rows[block.row as usize];
     let client = Flags::META | Flags::CAVEAT | Flags::COMMAND_OUTPUT | Flags::INTERRUPTION | Flags::NOTIFICATION;

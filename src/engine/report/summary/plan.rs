@@ -8,7 +8,7 @@ use serde_json::Value;
 /// An item of a plan.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Item {
-    /// What is to be done.
+    /// Text of the item.
     pub text: String,
     /// How far it is.
     pub status: Status,
@@ -34,7 +34,7 @@ impl Item {
     }
 }
 
-/// The plan as it stands after calls in their order: lists that replace each other, or items that are made and moved on.
+/// The plan after calls in their order: lists that replace each other, or items that are made and moved on.
 pub(super) fn plan<'a>(blocks: impl Iterator<Item = &'a Block>, contents: &Contents) -> Vec<Item> {
     // Of an item that was deleted the place stays.
     let mut items: Vec<Option<Item>> = Vec::new();

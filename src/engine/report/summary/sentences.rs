@@ -13,14 +13,14 @@ const LONGEST_BYTES: usize = 1200;
 pub(super) struct Sentence {
     /// How it reads.
     pub text: String,
-    /// Whether it is an item of a list.
+    /// True if it is an item of a list.
     pub item: bool,
-    /// Whether it only says what follows.
+    /// True if it only says what follows.
     pub leads: bool,
 }
 
 impl Sentence {
-    /// Whether it asks.
+    /// True if it asks.
     pub fn asks(&self) -> bool {
         self.text.ends_with(['?', '？'])
     }
@@ -119,7 +119,7 @@ fn split(text: &str) -> Vec<&str> {
     parts
 }
 
-/// Whether the dot behind a text ends no sentence: `e.g.`, `2.`, a single letter.
+/// True if the dot behind a text ends no sentence: `e.g.`, `2.`, a single letter.
 fn is_abbreviation(text: &str) -> bool {
     let word = text.rsplit(|c: char| c.is_whitespace() || c == '(').next().unwrap_or_default();
     let short = ["e.g", "i.e", "etc", "vs", "cf", "No", "Mr", "Dr", "approx"].contains(&word);
@@ -224,12 +224,12 @@ pub(super) fn salience(sentence: &Sentence) -> u32 {
     1 + 2 * findings.min(2) + u32::from(sentence.text.contains('`')) + u32::from((6..=35).contains(&words))
 }
 
-/// Whether a text begins with whole words.
+/// True if a text begins with whole words.
 fn begins(text: &str, start: &str) -> bool {
     text.strip_prefix(start).is_some_and(|rest| start.ends_with(['!', '.']) || !rest.starts_with(char::is_alphanumeric))
 }
 
-/// Whether a sentence says why, or what was chosen.
+/// True if a sentence says why, or what was chosen.
 pub(super) fn decides(sentence: &Sentence) -> bool {
     salience(sentence) >= 3 && !sentence.asks() && {
         let lower = sentence.text.to_lowercase().replace('’', "'");

@@ -21,7 +21,7 @@ const OPEN: usize = 3;
 /// Words of a prompt in a header.
 const TOPIC_WORDS: usize = 3;
 
-/// What is told of a turn, before any of it is left out.
+/// Facts of a turn before they are cut to a limit.
 pub(super) struct TurnFacts<'a> {
     pub turn: &'a Turn,
     pub live: bool,
@@ -30,7 +30,7 @@ pub(super) struct TurnFacts<'a> {
     pub asked: Vec<Part>,
     /// Replies of the user beside the prompt, the latest last.
     pub replied: Vec<Part>,
-    /// What the assistant said, sentence by sentence.
+    /// Sentences of the assistant.
     pub words: Vec<(Sentence, BlockNumber)>,
     /// Where among them its last message begins.
     pub last: usize,
@@ -110,7 +110,7 @@ impl TurnFacts<'_> {
         if found.is_empty() { message.iter().find(|(sentence, _)| !sentence.leads).into_iter().collect() } else { found }
     }
 
-    /// What is left without an answer.
+    /// Returns the questions without an answer.
     pub fn open(&self) -> Vec<Part> {
         let questions = if self.answered { questions(&self.words[self.last..]).collect() } else { Vec::new() };
         let questions = questions.into_iter().map(|(sentence, block)| Part::new(&sentence.text, *block));
