@@ -1,6 +1,7 @@
 //! Plans of changes to a session: pure values, made from its analysis, its log, its rows and the stored originals.
 
 mod addresses;
+mod block_edits;
 mod contents;
 mod draft;
 mod error;

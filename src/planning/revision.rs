@@ -139,7 +139,7 @@ fn replace(old: &[u8], start: u64, replaced: &[(Range<u64>, &[u8])]) -> Result<V
 }
 
 /// One row with its edits.
-fn revised_line(draft: &Draft<'_>, row: u32, edits: &[&Edit]) -> Result<Vec<u8>, SpliceError> {
+pub fn revised_line(draft: &Draft<'_>, row: u32, edits: &[&Edit]) -> Result<Vec<u8>, SpliceError> {
     let line = draft.rows.line(draft.session(), row)?;
     let mut places = Vec::with_capacity(edits.len());
     for edit in edits {

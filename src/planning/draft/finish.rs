@@ -79,12 +79,14 @@ impl Draft<'_> {
         let inverted = inverts.filter(|id| *id == history.last()).and_then(|id| history.operation(id));
         let logged = inverted.filter(|operation| (operation.tokens_after - total).abs() <= SAME_WINDOW);
         let tokens_after = logged.map_or(after, |operation| operation.tokens_before);
+        let block_edits = self.block_edits()?;
         let plan = Plan {
             kind,
             command: command.to_owned(),
             actor: Actor::User,
             inverts,
             edits: self.edits.into_values().chain(self.lines).collect(),
+            block_edits,
             reversal: self.reversal.filter(|reversal| !reversal.hunks.is_empty() || !self.marks.is_empty()),
             marks: self.marks,
             base_bytes: reading.session.bytes,
