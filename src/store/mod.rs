@@ -4,6 +4,7 @@
 //! another one, and a file of totals: all of it is disposable, and every failure of it is a miss, never an error, so that
 //! aperture reads on a read-only disk and beside a broken cache.
 
+mod block_edits;
 mod cache;
 mod database;
 mod export;
