@@ -8,6 +8,7 @@ pub mod fsio;
 pub mod mcp;
 pub mod model;
 pub mod output;
+pub mod planning;
 pub mod provider;
 pub mod store;
 pub mod workspace;

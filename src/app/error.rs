@@ -134,7 +134,7 @@ impl From<StoreError> for CommandError {
 impl From<PlanError> for CommandError {
     fn from(error: PlanError) -> CommandError {
         match error {
-            PlanError::Store(error) => CommandError::from(error),
+            PlanError::Originals(error) => CommandError::from(StoreError::from(error)),
             PlanError::Io(error) => CommandError::from(error),
             error => {
                 let (kind, hint) = match &error {

@@ -169,7 +169,7 @@ fn once(
     let opened = open(env, options, found)?;
     let workspace = &opened.workspace;
     let now = env.style.now.as_millisecond();
-    let mut draft = Draft::new(workspace, opened.store.as_ref(), now)?;
+    let mut draft = workspace.draft(opened.store.as_ref(), now)?;
     draft.keep_thinking(options.keep_thinking);
     let mut said = plan(&mut draft, &opened)?;
     if let Some(numbers) = said.kept.get(&Kept::Inherited).filter(|numbers| !numbers.is_empty()) {

@@ -141,7 +141,7 @@ fn apply_aim(
 /// It cannot be planned.
 pub fn forecast(env: &Env, workspace: &Workspace<'_>) -> Result<Option<EditPrice>, CommandError> {
     let store = env.existing_store()?;
-    let mut draft = Draft::new(workspace, store.as_ref(), env.style.now.as_millisecond())?;
+    let mut draft = workspace.draft(store.as_ref(), env.style.now.as_millisecond())?;
     let scope = Scope { end: BlockNumber::MAX, only: None, level: None };
     let aim = Aim::Preset(env.rules.preset);
     apply_aim(env, &mut draft, aim, true, &scope, &env.rules, &mut Said::change("compressed"))?;

@@ -5,7 +5,6 @@ use crate::engine;
 use crate::engine::diff::{BlockDifference, DiffKind};
 use crate::model::{Basis, BlockNumber, History, OperationId, Snapshot, TokenCount};
 use crate::output::DiffReport;
-use crate::workspace::Draft;
 use anyhow::anyhow;
 
 /// Arguments of `diff`.
@@ -77,7 +76,7 @@ pub fn since_turn(env: &Env, session: Option<&str>, turn: u32) -> Result<DiffRep
     let next = reading.turns.iter().find(|later| later.number > turn).and_then(|later| later.timestamp);
     let before = workspace.history.operations.iter().filter(|operation| next.is_none_or(|next| operation.time < next));
     let point = before.map(|operation| operation.id).next_back().unwrap_or_default();
-    let draft = Draft::new(&workspace, store.as_ref(), env.style.now.as_millisecond())?;
+    let draft = workspace.draft(store.as_ref(), env.style.now.as_millisecond())?;
     let mut blocks = draft.differences(point, None)?;
     let known: Vec<BlockNumber> = blocks.iter().map(|block| block.number).collect();
     let came = reading.in_window().filter(|block| block.position.turn > turn && !known.contains(&block.number));
@@ -117,7 +116,7 @@ struct Named<'a> {
 fn between(env: &Env, named: &Named<'_>, full: bool, stat: bool) -> Result<DiffReport, CommandError> {
     let workspace = env.open(named.session)?;
     let store = env.existing_store()?;
-    let draft = Draft::new(&workspace, store.as_ref(), env.style.now.as_millisecond())?;
+    let draft = workspace.draft(store.as_ref(), env.style.now.as_millisecond())?;
     let history = &workspace.history;
     let first = named.from.map_or(Ok(0), |name| point(history, name))?;
     let last = named.to.map(|name| point(history, name)).transpose()?;

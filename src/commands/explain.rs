@@ -5,7 +5,7 @@ use crate::engine::{self, LevelKept, Selector, Subject};
 use crate::model::{Block, BlockNumber, History, Level, OperationKind};
 use crate::output::{BlockRow, Decision, Deed, ExplainReport};
 use crate::store::Store;
-use crate::workspace::{Aim, Draft, Handover, Kept, PlanError, Scope, Workspace, hand_over, shrink};
+use crate::workspace::{Aim, Handover, Kept, PlanError, Scope, Workspace, hand_over, shrink};
 use anyhow::anyhow;
 
 /// Arguments of `explain`.
@@ -42,7 +42,7 @@ pub fn report(env: &Env, arguments: &Arguments) -> Result<ExplainReport, Command
     let content = contents.into_iter().next().map(|content| content.readable).unwrap_or_default();
     let store = env.existing_store()?;
     let now = env.style.now.as_millisecond();
-    let draft = Draft::new(&workspace, store.as_ref(), now)?;
+    let draft = workspace.draft(store.as_ref(), now)?;
     let (levels, decisions) = match draft.immutable(block.number)? {
         Some(why) => (Vec::new(), decisions(env, block, "", Some(why.reason()))),
         None => match draft.original(block.number) {
@@ -92,7 +92,7 @@ fn one<'a>(workspace: &'a Workspace<'_>, selector: &Selector, text: &str) -> Res
 /// What `compress --stale` would leave of a block, as part of the whole window.
 fn by_preset(env: &Env, workspace: &Workspace<'_>, store: Option<&Store>, block: &Block) -> Result<LevelKept, CommandError> {
     let preset = env.rules.preset;
-    let mut draft = Draft::new(workspace, store, env.style.now.as_millisecond())?;
+    let mut draft = workspace.draft(store, env.style.now.as_millisecond())?;
     let scope = Scope { end: BlockNumber::MAX, only: None, level: None };
     let stays = |why: &'static str| LevelKept {
         level: block.level,

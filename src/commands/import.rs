@@ -2,7 +2,6 @@
 
 use crate::app::{CommandError, Env, ErrorKind};
 use crate::fsio::read_range;
-use crate::model::Address;
 use crate::output::{ImportReport, plural, session_name};
 use crate::store::{Export, ExportError, Relation, StoreError, relation};
 use crate::workspace::{self, Beside, Departed, Found, Workspace};
@@ -126,13 +125,9 @@ fn departed(env: &Env, workspace: &Workspace<'_>, export: &Export, force: bool) 
     let length = usize::try_from(session.bytes).unwrap_or(usize::MAX);
     let bytes = read_range(env.disk, &workspace.path, 0, length).context("cannot read the session");
     let bytes = bytes.map_err(|error| CommandError::new(ErrorKind::Conflict, error).hint("try again"))?;
-    let values = |address: &Address| {
-        let missing = || StoreError::Damaged("a value of the export is missing".to_owned());
-        export.values.get(address).cloned().ok_or_else(missing)
-    };
     let operations = &export.history.operations;
-    let beside = Beside { provider: workspace.provider, session, bytes: &bytes, operations, values: &values };
-    let standing = beside.standing()?;
+    let beside = Beside { provider: workspace.provider, session, bytes: &bytes, operations, values: &export.values };
+    let standing = beside.standing().map_err(StoreError::from)?;
     let departed = standing.departed.iter().filter(|departed| Departed::hinders(departed)).count();
     if departed == 0 || force {
         return Ok(departed);

@@ -104,7 +104,7 @@ pub fn report(env: &Env, arguments: &Arguments) -> Result<RecallReport, CommandE
 pub fn search_only(env: &Env, arguments: &Arguments) -> Result<RecallReport, CommandError> {
     let workspace = env.open(None)?;
     let store = env.existing_store()?;
-    let draft = Draft::new(&workspace, store.as_ref(), env.style.now.as_millisecond())?;
+    let draft = workspace.draft(store.as_ref(), env.style.now.as_millisecond())?;
     search(env, arguments, &draft, &workspace)
 }
 

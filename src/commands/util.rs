@@ -4,7 +4,7 @@ use crate::app::{CommandError, Env, ErrorKind};
 use crate::engine;
 use crate::model::{BlockNumber, History, Level, OperationKind};
 use crate::output::{AccuracyReport, AccuracyRow, PlaceholdersReport};
-use crate::workspace::{self, Draft, PlanError, Workspace, shorten};
+use crate::workspace::{self, PlanError, Workspace, shorten};
 use anyhow::anyhow;
 use std::collections::BTreeMap;
 
@@ -51,7 +51,7 @@ pub fn run(env: &Env, arguments: &Arguments) -> Result<(), CommandError> {
             let mut report = PlaceholdersReport::default();
             each(env, files, &mut |_, workspace| {
                 report.sessions += 1;
-                let mut draft = Draft::new(workspace, None, env.style.now.as_millisecond())?;
+                let mut draft = workspace.draft(None, env.style.now.as_millisecond())?;
                 let wanted: BTreeMap<BlockNumber, Level> =
                     workspace.reading.window.blocks.iter().map(|number| (*number, Level::Archived)).collect();
                 shorten(&mut draft, &wanted, "", None)?;

@@ -26,6 +26,21 @@ impl std::fmt::Debug for Key {
     }
 }
 
+/// A key as 32 hexadecimal digits: programs that read JSON need not know integers of 128 bits.
+pub(super) mod digits {
+    use super::Key;
+    use serde::{Deserialize, Deserializer, Serializer, de};
+
+    pub fn serialize<S: Serializer>(key: &Key, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_str(&format_args!("{key:?}"))
+    }
+
+    pub fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Key, D::Error> {
+        let digits = String::deserialize(deserializer)?;
+        u128::from_str_radix(&digits, 16).map(Key).map_err(de::Error::custom)
+    }
+}
+
 fn parse_uuid(text: &[u8]) -> Option<u128> {
     if text.len() != 36 {
         return None;

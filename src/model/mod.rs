@@ -23,8 +23,8 @@ pub use flags::Flags;
 pub use key::Key;
 pub use keywords::Keywords;
 pub use operation::{
-    Actor, Address, BlockChange, Delta, Edit, History, Hunk, LoggedEdit, LoggedHunk, Mark, MarkAddress, MarkKind, Operation,
-    OperationId, OperationKind, OperationState, Plan, Reversal, RowAddress, Slot, Snapshot,
+    Actor, Address, BlockChange, BlockEdit, Delta, Edit, History, Hunk, LoggedEdit, LoggedHunk, Mark, MarkAddress, MarkKind,
+    Operation, OperationId, OperationKind, OperationState, Plan, Reversal, RowAddress, Slot, Snapshot,
 };
 pub use proposal::{CommandPlace, MessageId, Proposal, ProposalNumber, ProposalStatus, ReportedMessage, Verb};
 pub use row::{Damage, Event, Fault, Origin, Row, RowKind, ThinkingScope, Usage};

@@ -139,6 +139,22 @@ pub struct Edit {
     pub change: Option<BlockChange>,
 }
 
+/// A change of a block by its content: it can be made wherever a block has that content, whatever the format and the rows.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct BlockEdit {
+    /// XXH3-128 of the content before.
+    #[serde(with = "super::key::digits")]
+    pub content: Key,
+    /// How many blocks of the same content precede it in file order.
+    pub occurrence: u32,
+    /// The content after.
+    pub text: String,
+    /// How much of the block is left.
+    pub level: Level,
+    /// The reason that the user gave; empty if there is none.
+    pub reason: String,
+}
+
 /// Marks that the user sets on a block without changing it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
@@ -249,6 +265,8 @@ pub struct Plan {
     pub inverts: Option<OperationId>,
     /// The edits in file order; rows that are added stand last, in their order.
     pub edits: Vec<Edit>,
+    /// The same changes of blocks by their contents, in file order.
+    pub block_edits: Vec<BlockEdit>,
     /// For an exact undo, redo or restore: the bytes that go back, beside [`Plan::edits`].
     pub reversal: Option<Reversal>,
     /// The marks.

@@ -3,7 +3,7 @@
 use super::database::{SessionKey, Store, StoreError, StoredSession};
 use super::values::hexadecimal;
 use crate::model::{
-    Actor, Address, BlockChange, Delta, History, Key, LoggedEdit, LoggedHunk, Mark, MarkAddress, MarkKind, Operation,
+    Actor, Address, BlockChange, BlockEdit, Delta, History, Key, LoggedEdit, LoggedHunk, Mark, MarkAddress, MarkKind, Operation,
     OperationId, OperationKind, OperationState, RowAddress, Slot, Snapshot,
 };
 use base64::Engine;
@@ -61,6 +61,8 @@ pub struct Export {
     pub path: String,
     /// Operations and snapshots of the session.
     pub history: History,
+    /// Block edits of each operation that has some.
+    pub block_edits: BTreeMap<OperationId, Vec<BlockEdit>>,
     /// Values that the log refers to, by address.
     pub values: BTreeMap<Address, Vec<u8>>,
 }
@@ -111,6 +113,8 @@ struct OperationLine {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     point: Option<OperationId>,
     edits: Vec<EditLine>,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    block_edits: Vec<BlockEdit>,
     marks: Vec<MarkLine>,
 }
 
@@ -176,6 +180,7 @@ impl Store {
             session: stored.session.clone(),
             project: stored.project.clone(),
             path: stored.path.to_string_lossy().into_owned(),
+            block_edits: self.all_block_edits(stored.key, &history)?,
             history,
             values,
         })
@@ -189,16 +194,31 @@ impl Store {
     /// The store cannot be written; it is then unchanged.
     pub fn take_over(&self, key: SessionKey, export: &Export) -> Result<(), StoreError> {
         let known = self.history(key)?;
-        let mut history = export.history.clone();
+        let (mut history, mut block_edits) = (export.history.clone(), export.block_edits.clone());
         if relation(&known, &history) != Relation::Other {
             let named: Vec<String> = history.snapshots.iter().map(|snapshot| snapshot.name.clone()).collect();
             history.snapshots.extend(known.snapshots.iter().filter(|snapshot| !named.contains(&snapshot.name)).cloned());
             if known.last() > history.last() {
+                for (id, edits) in self.all_block_edits(key, &known)? {
+                    block_edits.entry(id).or_insert(edits);
+                }
                 history.operations = known.operations;
             }
         }
         let values: Vec<Vec<u8>> = export.values.values().cloned().collect();
-        self.import(key, &history, &values)
+        self.import(key, &history, &block_edits, &values)
+    }
+
+    /// Returns the changes of blocks by their contents, of each operation that has some.
+    fn all_block_edits(&self, key: SessionKey, history: &History) -> Result<BTreeMap<OperationId, Vec<BlockEdit>>, StoreError> {
+        let mut all = BTreeMap::new();
+        for operation in &history.operations {
+            let edits = self.block_edits(key, operation.id)?;
+            if !edits.is_empty() {
+                all.insert(operation.id, edits);
+            }
+        }
+        Ok(all)
     }
 }
 
@@ -269,7 +289,8 @@ impl Export {
             }))?;
         }
         for operation in &self.history.operations {
-            line(&Line::Operation(Box::new(written(operation))))?;
+            let block_edits = self.block_edits.get(&operation.id).cloned().unwrap_or_default();
+            line(&Line::Operation(Box::new(OperationLine { block_edits, ..written(operation) })))?;
         }
         for Snapshot { name, operation, time } in &self.history.snapshots {
             line(&Line::Snapshot(SnapshotLine { name: name.clone(), operation: *operation, time: *time }))?;
@@ -291,7 +312,7 @@ impl Export {
         let mut lines = BufReader::new(packed.take(LONGEST_EXPORT));
         let mut head: Option<SessionLine> = None;
         let mut history = History::default();
-        let mut values = BTreeMap::new();
+        let (mut values, mut block_edits) = (BTreeMap::new(), BTreeMap::new());
         for number in 1.. {
             let unreadable = |cause: &str| damaged(&format!("line {number} is unreadable ({cause})"));
             let line: Line = match jsonl::read(&mut lines) {
@@ -309,7 +330,10 @@ impl Export {
                     };
                     values.insert(*blake3::hash(&value).as_bytes(), value);
                 }
-                Line::Operation(line) => {
+                Line::Operation(mut line) => {
+                    if !line.block_edits.is_empty() {
+                        block_edits.insert(line.id, std::mem::take(&mut line.block_edits));
+                    }
                     history.operations.push(read(*line).ok_or_else(|| unreadable("invalid operation"))?);
                 }
                 Line::Snapshot(SnapshotLine { name, operation, time }) => {
@@ -324,7 +348,7 @@ impl Export {
         }
         check(&history, &values)?;
         let SessionLine { provider, session, project, path, .. } = head;
-        Ok(Export { provider, session, project, path, history, values })
+        Ok(Export { provider, session, project, path, history, block_edits, values })
     }
 }
 
@@ -418,6 +442,7 @@ fn written(operation: &Operation) -> OperationLine {
         }),
         point: operation.point,
         edits: operation.edits.iter().map(edit).collect(),
+        block_edits: Vec::new(),
         marks: operation.marks.iter().map(mark).collect(),
     }
 }
@@ -518,6 +543,8 @@ mod tests {
             after: Some("top".to_owned()),
             number: 3,
         };
+        let block_edit =
+            BlockEdit { content: Key(8), occurrence: 0, text: "a".to_owned(), level: Level::Trimmed, reason: String::new() };
         let operation = Operation {
             id: 2,
             kind: OperationKind::Change,
@@ -550,6 +577,7 @@ mod tests {
             project: "-p".to_owned(),
             path: "/p/S.jsonl".to_owned(),
             history: History { operations: vec![operation], snapshots, ..History::default() },
+            block_edits: [(2, vec![block_edit])].into(),
             values: [before, after].into_iter().map(|value| (hash(&value), value)).collect(),
         }
     }

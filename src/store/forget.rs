@@ -6,11 +6,15 @@ use crate::model::{Address, LoggedEdit};
 use rusqlite::{Connection, params};
 use std::collections::BTreeMap;
 
+/// The tables with rows of a session.
+const FORGOTTEN: [&str; 10] =
+    ["edits", "block_edits", "hunks", "marks", "operations", "snapshots", "proposals", "messages", "obeyed", "manifests"];
+
 impl Store {
     /// Deletes the log and the snapshots of a session, and the values that no other log refers to. Undo is then impossible.
     pub fn forget(&self, key: SessionKey) -> Result<(), StoreError> {
         let transaction = self.writing()?;
-        for table in ["edits", "hunks", "marks", "operations", "snapshots", "proposals", "messages", "obeyed", "manifests"] {
+        for table in FORGOTTEN {
             transaction.execute(&format!("DELETE FROM {table} WHERE session = ?1"), [key.0])?;
         }
         transaction.execute("DELETE FROM sessions WHERE id = ?1", [key.0])?;
@@ -60,6 +64,11 @@ impl Store {
             if holds_any {
                 transaction.execute("DELETE FROM hunks WHERE session = ?1 AND operation = ?2", params![key.0, operation.id])?;
                 let sql = "UPDATE operations SET base_bytes = NULL, base_hash = NULL WHERE session = ?1 AND number = ?2";
+                transaction.execute(sql, params![key.0, operation.id])?;
+            }
+            let block_edits = self.block_edits(key, operation.id)?;
+            if holds_any || block_edits.iter().any(|edit| rewrite(edit.text.as_bytes()).is_some()) {
+                let sql = "DELETE FROM block_edits WHERE session = ?1 AND operation = ?2";
                 transaction.execute(sql, params![key.0, operation.id])?;
             }
             if let Some(command) = rewrite(operation.command.as_bytes()) {

@@ -1,11 +1,12 @@
 //! The log of each session: operations with their values, marks and snapshots.
 
+use super::block_edits::insert_block_edits;
 use super::database::{SessionKey, Store, StoreError, StoredSession, damaged};
 use super::rows::{edit, hunk, insert, mark, operation, stored};
 use super::values::{decompressed_bytes, hexadecimal, keep};
 use crate::model::{
-    Address, Delta, History, LoggedEdit, LoggedHunk, MarkAddress, MarkKind, Operation, OperationId, OperationState, Plan,
-    Snapshot,
+    Address, BlockEdit, Delta, History, LoggedEdit, LoggedHunk, MarkAddress, MarkKind, Operation, OperationId, OperationState,
+    Plan, Snapshot,
 };
 use rusqlite::{OptionalExtension, Row, params};
 use std::borrow::Cow;
@@ -155,6 +156,7 @@ impl Store {
             point: reversal.map(|reversal| reversal.point),
         };
         insert(&transaction, key, &operation)?;
+        insert_block_edits(&transaction, key, operation.id, &plan.block_edits)?;
         transaction.commit()?;
         Ok(operation.id)
     }
@@ -231,10 +233,16 @@ impl Store {
         Ok((values as u64, (pages * page) as u64))
     }
 
-    /// Replaces the log of a session with an imported one.
-    pub fn import(&self, key: SessionKey, history: &History, values: &[Vec<u8>]) -> Result<(), StoreError> {
+    /// Replaces the log of a session with an imported one. Each value comes with its address.
+    pub fn import(
+        &self,
+        key: SessionKey,
+        history: &History,
+        block_edits: &BTreeMap<OperationId, Vec<BlockEdit>>,
+        values: &[Vec<u8>],
+    ) -> Result<(), StoreError> {
         let transaction = self.writing()?;
-        for table in ["edits", "hunks", "marks", "operations", "snapshots"] {
+        for table in ["edits", "block_edits", "hunks", "marks", "operations", "snapshots"] {
             transaction.execute(&format!("DELETE FROM {table} WHERE session = ?1"), [key.0])?;
         }
         for value in values {
@@ -244,6 +252,7 @@ impl Store {
         }
         for operation in &history.operations {
             insert(&transaction, key, operation)?;
+            insert_block_edits(&transaction, key, operation.id, block_edits.get(&operation.id).map_or(&[], Vec::as_slice))?;
         }
         for snapshot in &history.snapshots {
             transaction.execute(

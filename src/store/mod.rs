@@ -4,6 +4,7 @@
 //! another database and a file of totals. Every failure of the cache is a miss, never an error, so that
 //! aperture works on a read-only disk and with a damaged cache.
 
+mod block_edits;
 mod cache;
 mod database;
 mod export;

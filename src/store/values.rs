@@ -19,8 +19,7 @@ pub(super) fn keep(connection: &Connection, value: &[u8]) -> rusqlite::Result<Ad
     let known =
         connection.prepare_cached("SELECT 1 FROM originals WHERE address = ?1")?.query_row([address], |_| Ok(())).optional()?;
     if known.is_none() {
-        let content =
-            zstd::bulk::compress(value, ZSTD_LEVEL).map_err(|error| rusqlite::Error::ToSqlConversionFailure(Box::new(error)))?;
+        let content = compressed(value)?;
         connection.prepare_cached("INSERT INTO originals VALUES (?1, ?2, ?3)")?.execute(params![
             address,
             value.len() as i64,
@@ -28,6 +27,11 @@ pub(super) fn keep(connection: &Connection, value: &[u8]) -> rusqlite::Result<Ad
         ])?;
     }
     Ok(address)
+}
+
+/// Compresses a value.
+pub(super) fn compressed(value: &[u8]) -> rusqlite::Result<Vec<u8>> {
+    zstd::bulk::compress(value, ZSTD_LEVEL).map_err(|error| rusqlite::Error::ToSqlConversionFailure(Box::new(error)))
 }
 
 /// Returns the unpacked length in the header of a value, at most the longest original.

@@ -1,11 +1,10 @@
 //! The only writer of sessions.
 
-use super::addresses::Addresses;
 use super::base::Base;
-use super::splice::{Splice, splice};
 use super::{ApplyError, Workspace};
 use crate::fsio::{Disk, NewFile};
 use crate::model::{Address, History, Operation, OperationId, OperationState, Plan, RowKind, Slot};
+use crate::planning::{Addresses, Rows, Splice, splice};
 use crate::provider::ProviderAdapter;
 use crate::store::{SessionKey, Store, StoreError};
 use std::io::{self, BufRead, BufWriter, Read, Write};

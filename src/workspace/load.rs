@@ -1,15 +1,13 @@
 //! From a file to a session: read once, in chunks, on all cores, and only what is new.
 
 use super::find::find_beside;
-use crate::engine;
 use crate::fsio::{Disk, read_range};
 use crate::model::limits::{CACHE_SEGMENT_BYTES, READ_CHUNK_BYTES};
-use crate::model::{Cut, Event, Fault, Inherited, Key, Origin, RowKind, Segment, Session};
+use crate::model::{Event, Fault, Inherited, Key, RowKind, Segment, Session};
+use crate::planning::parse_chunk;
 use crate::provider::ProviderAdapter;
 use crate::store::{Cache, CachedFile};
 use rayon::prelude::*;
-use rustc_hash::FxHashMap;
-use std::borrow::Cow;
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 use twox_hash::XxHash3_128;
@@ -197,65 +195,6 @@ fn fill(file: &mut dyn Read, chunk: &mut Vec<u8>, length: usize) -> io::Result<b
 fn counter(cache: &Cache) -> impl Fn(Key) -> Option<u32> + Sync {
     let any = cache.has_counts();
     move |hash| if any { cache.count(hash) } else { None }
-}
-
-/// Parses the lines of a chunk that begins at `offset` in the file.
-pub fn parse_chunk(
-    provider: &dyn ProviderAdapter,
-    known: &(dyn Fn(Key) -> Option<u32> + Sync),
-    chunk: &[u8],
-    offset: u64,
-) -> Segment {
-    let mut segment = Segment { start: offset, end: offset + chunk.len() as u64, ..Segment::default() };
-    let mut origins: FxHashMap<[Option<Cow<'_, str>>; 4], usize> = FxHashMap::default();
-    let mut at = 0;
-    while at < chunk.len() {
-        let end = memchr::memchr(b'\n', &chunk[at..]).map_or(chunk.len(), |length| at + length);
-        let line = &chunk[at..end];
-        let start = at;
-        at = end + 1;
-        if line.trim_ascii().is_empty() {
-            continue;
-        }
-        let mut parsed = provider.parse(line);
-        parsed.row.offset = offset + start as u64;
-        parsed.row.length = line.len() as u32;
-        // Rows in a row mostly say the same; a session has a handful of different origins.
-        let place = *origins.entry(std::mem::take(&mut parsed.origin)).or_insert_with_key(|origin| {
-            let [session, directory, version, branch] =
-                origin.each_ref().map(|text| engine::mask(text.as_deref().unwrap_or_default()).into_owned());
-            segment.origins.push(Origin { session, directory, version, branch });
-            segment.origins.len() - 1
-        });
-        parsed.row.origin = place as u32;
-        if let Some(Event::Title { text, .. }) = parsed.row.event.as_deref_mut() {
-            *text = engine::mask(text).into_owned();
-        }
-        for mut block in parsed.blocks {
-            let (content, text) = (&block.content, block.readable.as_deref());
-            block.block.row = segment.rows.len() as u32;
-            let text = text.unwrap_or(content);
-            segment.secrets.extend(match &block.unrecorded {
-                None => engine::measure(&mut block.block, content, text, block.refers.as_deref(), known),
-                Some(unrecorded) => {
-                    let mut recorded = content.to_string();
-                    recorded.replace_range(unrecorded.line.clone(), "");
-                    let secrets = engine::measure(&mut block.block, content, &recorded, None, &|_| None);
-                    block.block.counts = block.block.counts + unrecorded.counts;
-                    secrets
-                }
-            });
-            block.block.cuts.extend(block.cuts.iter().map(|cut| Cut {
-                limit: cut.limit,
-                stated: cut.stated,
-                bytes: cut.content.len() as u64,
-                counts: engine::counts(&cut.content),
-            }));
-            segment.blocks.push(block.block);
-        }
-        segment.rows.push(parsed.row);
-    }
-    segment
 }
 
 /// The hash of samples of the first `end` bytes of a file: all of a short one, evenly spread pages and the end of a long one.

@@ -1,54 +1,43 @@
 //! An open session: found, read, and (only here) changed.
 
-mod addresses;
 mod apply;
 mod base;
-mod draft;
 mod error;
 mod find;
-mod fold;
-mod gate;
-mod handover;
 mod list;
 mod live;
 mod load;
-mod memory;
-mod points;
+mod originals;
 mod project;
-mod revision;
-mod shorten;
 mod sightings;
-mod splice;
-mod standing;
 #[cfg(test)]
 mod tests;
-mod thinking;
 mod verify;
-mod way;
 mod writer;
 
+pub use crate::planning::{
+    Aim, Beside, Content, Departed, Departure, Draft, Drafted, Handover, Inexact, Kept, KeptBlocks, NOTE, Original, PlanError,
+    Redacted, Scope, Standing, Thinking, Undone, hand_over, parse_chunk, shorten, shrink,
+};
 pub use apply::{apply, history, settle, was_done};
-pub use draft::{Draft, Drafted, Kept, NOTE, Original, Redacted, Thinking};
-pub use error::{ApplyError, PlanError};
+pub use error::ApplyError;
 pub use find::{FindError, Found, find, find_all, looks_like};
-pub use handover::{Handover, hand_over};
 pub use list::{Listed, list};
 pub use live::{open_sessions, session_of};
-pub use load::{load, parse_chunk};
+pub use load::load;
 pub use project::{Project, stated};
-pub use shorten::{Aim, KeptBlocks, Scope, shorten, shrink};
 pub(crate) use sightings::named_secrets;
 pub use sightings::{Sighted, sighted, sighted_in};
-pub use standing::{Beside, Departed, Departure, Standing, Values};
 pub use verify::{FileState, Verified, WayBack, found, in_force, verify};
-pub use way::{Inexact, Undone};
 pub use writer::{Writer, take_writer};
 
 use crate::engine::{self, Analysis, Known, ReadSettings};
 use crate::fsio::{Disk, read_range};
-use crate::model::{Block, BlockNumber, History, Key, Session, Slot};
+use crate::model::{BlockNumber, History, Session, Slot};
+use crate::planning::{self, Originals, PlanSource, SpliceError};
 use crate::provider::{Location, ProviderAdapter};
-use crate::store::Cache;
+use crate::store::{Cache, Store};
+use base::SessionRows;
 use std::io;
 use std::path::PathBuf;
 
@@ -65,17 +54,6 @@ pub struct Workspace<'a> {
     pub reading: Analysis,
     /// What aperture did to it.
     pub history: History,
-}
-
-/// The content of a block.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Content {
-    /// As the model sees it: text, or the input of a tool use as JSON.
-    pub sent: String,
-    /// The same for people.
-    pub readable: String,
-    /// The remainder, if the client sends it cut.
-    pub cut: Option<String>,
 }
 
 /// A large session takes longer to free than to show: what waits for the program's end need not wait for that.
@@ -129,8 +107,8 @@ impl<'a> Workspace<'a> {
         };
         reading.known = known;
         let turn = reading.turns.len() as u32;
-        memory::apply(&mut reading.session, &history, turn, settings.focus_turns);
-        if memory::is_bill_changed(&reading, &history) {
+        planning::apply_marks(&mut reading.session, &history, turn, settings.focus_turns);
+        if planning::is_bill_changed(&reading, &history) {
             reading.price.without_bill();
         }
         Ok(Workspace { disk, provider, path, location, reading, history })
@@ -175,24 +153,21 @@ impl<'a> Workspace<'a> {
     ///
     /// A row cannot be read any more, or is another one by now.
     pub fn contents(&self, numbers: &[BlockNumber]) -> io::Result<Vec<Content>> {
-        let changed = load::changed_while_read;
-        let blocks: Vec<&Block> =
-            numbers.iter().map(|number| self.reading.block(*number).ok_or_else(changed)).collect::<io::Result<_>>()?;
-        let mut contents = Vec::with_capacity(numbers.len());
-        for of_row in blocks.chunk_by(|one, other| one.row == other.row) {
-            let bytes = self.line(of_row[0].row);
-            let bytes = bytes.map_err(|error| if error.kind() == io::ErrorKind::UnexpectedEof { changed() } else { error })?;
-            // Once for all blocks of the row: there can be as many as it has bytes.
-            let parsed = self.provider.parse(&bytes);
-            for block in of_row {
-                let parsed = parsed.blocks.get(block.index as usize);
-                let parsed =
-                    parsed.filter(|parsed| Key::from_bytes(parsed.content.as_bytes()) == block.hash).ok_or_else(changed)?;
-                let limit = block.sent_cut().map(|cut| cut.limit);
-                let cut = parsed.cuts.iter().find(|cut| Some(cut.limit) == limit).map(|cut| cut.content.clone());
-                contents.push(Content { sent: parsed.content.to_string(), readable: parsed.text().to_owned(), cut });
-            }
-        }
-        Ok(contents)
+        let line = |row| Ok(self.line(row)?.into());
+        planning::contents(self.provider, &self.reading, numbers, &line).map_err(|error| match error {
+            SpliceError::Mismatch => load::changed_while_read(),
+            SpliceError::Io(error) => error,
+        })
+    }
+
+    /// Reads the file again to plan a change of it. `now` is in milliseconds since 1970, UTC.
+    ///
+    /// # Errors
+    ///
+    /// The file cannot be read, or is another one than the session was read from.
+    pub fn draft(&'a self, store: Option<&'a Store>, now: i64) -> Result<Draft<'a>, PlanError> {
+        let source = PlanSource { provider: self.provider, reading: &self.reading, history: &self.history };
+        let originals = store.map(|store| store as &dyn Originals);
+        Draft::new(source, Box::new(SessionRows::open(self)?), originals, now)
     }
 }

@@ -1,10 +1,10 @@
 //! A session of the store beside its file: whether all that was done to it stands, and could be taken back.
 
-use super::standing::{Beside, Departed};
-use super::{Draft, Found, PlanError, Workspace, was_done};
+use super::{Beside, Departed, Found, PlanError, Workspace, was_done};
 use crate::engine::ReadSettings;
 use crate::fsio::{Disk, read_head};
 use crate::model::{Address, History, OperationId, OperationKind};
+use crate::planning::OriginalError;
 use crate::provider::{self, Location};
 use crate::store::{Cache, Store, StoreError, StoredSession};
 use std::collections::BTreeSet;
@@ -159,8 +159,10 @@ fn look(
         && let Err(error) = beside_file(disk, cache, store, stored, settings, now, history, &mut verified)
     {
         match error {
-            PlanError::Store(StoreError::Damaged(why)) if !verified.lost.is_empty() => verified.way_back = WayBack::Refused(why),
-            PlanError::Store(error) => return Err(error),
+            PlanError::Originals(error) => match StoreError::from(error) {
+                StoreError::Damaged(why) if !verified.lost.is_empty() => verified.way_back = WayBack::Refused(why),
+                error => return Err(error),
+            },
             PlanError::Io(error) => verified.file = FileState::Unreadable(error.to_string()),
             error => verified.way_back = WayBack::Refused(error.to_string()),
         }
@@ -198,14 +200,8 @@ fn beside_file(
     let workspace = Workspace::open(disk, cache, history, found(stored), settings)?;
     let session = &workspace.reading.session;
     let bytes = read_head(disk, &workspace.path, usize::try_from(session.bytes).unwrap_or(usize::MAX))?;
-    let values = |address: &Address| store.original(address);
-    let beside = Beside {
-        provider: workspace.provider,
-        session,
-        bytes: &bytes,
-        operations: &workspace.history.operations,
-        values: &values,
-    };
+    let operations = &workspace.history.operations;
+    let beside = Beside { provider: workspace.provider, session, bytes: &bytes, operations, values: store };
     let standing = beside.standing()?;
     verified.values = standing.values;
     verified.departed = standing.departed;
@@ -240,13 +236,13 @@ fn way_back(
     cache: &Cache,
     now: i64,
 ) -> Result<WayBack, PlanError> {
-    if Draft::new(workspace, Some(store), now)?.return_to(0)?.is_none() {
+    if workspace.draft(Some(store), now)?.return_to(0)?.is_none() {
         return Ok(WayBack::Exact);
     }
     let Some(edits) = beside.back_to(0)? else {
         return Ok(WayBack::Refused("a row that the log names is not in the file any more".to_owned()));
     };
-    let mut draft = Draft::new(workspace, Some(store), now)?;
+    let mut draft = workspace.draft(Some(store), now)?;
     draft.revert(edits.clone(), Vec::new())?;
     let drafted = draft.finish(OperationKind::Undo, "", None, &|hash| cache.count(hash), false)?;
     let original = beside.hash_after(&edits, None);
@@ -256,7 +252,7 @@ fn way_back(
 
 /// Whether the file, taken back to what the first operation wrote, has the bytes that the log recorded then: what the values
 /// lead back to from there is the original.
-fn first_state_is_known(beside: &Beside<'_>) -> Result<bool, StoreError> {
+fn first_state_is_known(beside: &Beside<'_>) -> Result<bool, OriginalError> {
     for operation in beside.operations {
         let (Some(bytes), Some(hash)) = (operation.after_bytes, operation.after_hash) else { continue };
         if let Some(edits) = beside.back_to(operation.id)? {

@@ -106,6 +106,7 @@ fn settle(after: &[u8], file: &[u8], removed: Option<&str>) {
         actor: Actor::User,
         inverts: None,
         edits: edits.into_iter().collect(),
+        block_edits: Vec::new(),
         reversal: None,
         marks: Vec::new(),
         base_bytes: base.len() as u64,

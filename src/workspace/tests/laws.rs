@@ -110,7 +110,7 @@ fn perform(place: &Place, act: &Act) -> anyhow::Result<()> {
         kind,
         inverts,
         |draft| {
-            let blocks = draft.workspace.reading.session.blocks.len() as u32;
+            let blocks = draft.reading().session.blocks.len() as u32;
             match act {
                 Act::Shorten { first, count, level } => {
                     let range = first % blocks + 1..=(first % blocks + count).min(blocks);

@@ -1,6 +1,7 @@
 //! Sessions read and changed while everything around them fails, goes on, or is odd.
 #![expect(clippy::disallowed_methods, reason = "tests write the files that they read")]
 
+mod block_edits;
 mod branches;
 mod faults;
 mod laws;

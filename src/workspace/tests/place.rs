@@ -87,7 +87,7 @@ impl Place {
     ) -> anyhow::Result<Option<OperationId>> {
         let workspace = self.open(disk)?;
         self.clock.set(self.clock.get() + 1);
-        let mut draft = Draft::new(&workspace, Some(&self.store), self.clock.get())?;
+        let mut draft = workspace.draft(Some(&self.store), self.clock.get())?;
         plan(&mut draft)?;
         let drafted = draft.finish(kind, "test", inverts, &|_| None, false)?;
         then(&drafted);
@@ -158,7 +158,6 @@ pub(super) fn append(path: &Path, row: &str) {
 }
 
 pub(super) fn shorten_all(draft: &mut Draft<'_>, level: Level) -> Result<KeptBlocks, PlanError> {
-    let wanted: BTreeMap<BlockNumber, Level> =
-        draft.workspace.reading.window.blocks.iter().map(|number| (*number, level)).collect();
+    let wanted: BTreeMap<BlockNumber, Level> = draft.reading().window.blocks.iter().map(|number| (*number, level)).collect();
     shorten(draft, &wanted, "", None)
 }

@@ -5,9 +5,7 @@ use super::sessions::{odd, small};
 use super::*;
 use crate::fsio::RealDisk;
 use crate::model::{BlockKind, Level, OperationKind};
-use crate::workspace::addresses::Addresses;
-use crate::workspace::base::Base;
-use crate::workspace::splice::{SpliceError, splice};
+use crate::planning::{Addresses, MemoryRows, SpliceError, splice};
 use std::fs;
 use std::time::{Duration, UNIX_EPOCH};
 
@@ -61,11 +59,11 @@ fn a_value_that_changes_before_it_is_copied_is_not_lost() {
     let bytes = small("2.1.330");
     let place = Place::new(bytes.as_bytes());
     let workspace = place.open(&RealDisk).unwrap();
-    let mut draft = Draft::new(&workspace, Some(&place.store), 1).unwrap();
+    let mut draft = workspace.draft(Some(&place.store), 1).unwrap();
     shorten_all(&mut draft, Level::Archived).unwrap();
     let plan = draft.finish(OperationKind::Change, "test", None, &|_| None, false).unwrap().into_plan();
     let session = &workspace.reading.session;
-    let base = Base::of(Box::new(io::Cursor::new(bytes.as_bytes())));
+    let base = MemoryRows(bytes.as_bytes());
     let splice = splice(workspace.provider, session, &Addresses::new(session), &base, plan.base_bytes, &plan.edits, &[]).unwrap();
     let run = |bytes: &str| {
         let (mut old, mut new) = (Vec::new(), Vec::new());
@@ -141,7 +139,7 @@ fn a_link_stays_a_link_and_modes_and_times_stay() {
     let old = place.bytes();
     {
         let workspace = place.open(&RealDisk).unwrap();
-        let mut draft = Draft::new(&workspace, Some(&place.store), 1).unwrap();
+        let mut draft = workspace.draft(Some(&place.store), 1).unwrap();
         draft.note(NOTE, "x");
         let drafted = draft.finish(OperationKind::Change, "test", None, &|_| None, false).unwrap();
         let key = place.store.register("claude-code", "s", &target, "p").unwrap();

@@ -23,7 +23,7 @@ impl Draft<'_> {
     pub(super) fn edited_after(&self, point: OperationId) -> Vec<((RowAddress, Slot), Then<'_>)> {
         let mut order: Vec<(RowAddress, Slot)> = Vec::new();
         let mut slots: BTreeMap<(RowAddress, Slot), Then<'_>> = BTreeMap::new();
-        let later = self.workspace.history.operations.iter().filter(|operation| operation.id > point);
+        let later = self.source.history.operations.iter().filter(|operation| operation.id > point);
         for edit in later.flat_map(|operation| &operation.edits) {
             let key = (edit.row, edit.slot);
             match slots.get_mut(&key) {
@@ -39,8 +39,8 @@ impl Draft<'_> {
 
     pub(super) fn stored(&self, address: Option<Address>) -> Result<Option<Vec<u8>>, PlanError> {
         let Some(address) = address else { return Ok(None) };
-        let store = self.store.ok_or(PlanError::Gone)?;
-        Ok(Some(store.original(&address)?))
+        let originals = self.originals.ok_or(PlanError::Gone)?;
+        Ok(Some(originals.original(&address)?))
     }
 
     /// The value that stands in a slot now; none where there is no such row.
@@ -89,7 +89,7 @@ impl Draft<'_> {
         }
         // As undo does it, so that what is brought back comes in the order in which it came.
         edits.reverse();
-        let first = self.workspace.history.operations.iter().find(|operation| operation.id > point);
+        let first = self.source.history.operations.iter().find(|operation| operation.id > point);
         self.logged_until = first.and_then(|first| first.last_row);
         self.folded = first.map(|first| Folded::Until(self.last_row_before(first.id)));
         let marks = self.marks_back(point);
@@ -99,7 +99,7 @@ impl Draft<'_> {
     pub(super) fn marks_back(&self, point: OperationId) -> Vec<Mark> {
         let mut then: BTreeMap<(MarkAddress, MarkKind), &Mark> = BTreeMap::new();
         let mut now: BTreeMap<(MarkAddress, MarkKind), &Mark> = BTreeMap::new();
-        let later = self.workspace.history.operations.iter().filter(|operation| operation.id > point);
+        let later = self.source.history.operations.iter().filter(|operation| operation.id > point);
         for mark in later.flat_map(|operation| &operation.marks) {
             then.entry((mark.address, mark.kind)).or_insert(mark);
             now.insert((mark.address, mark.kind), mark);
@@ -121,7 +121,7 @@ impl Draft<'_> {
     ///
     /// A value is not in the store.
     pub fn differences(&self, from: OperationId, to: Option<OperationId>) -> Result<Vec<BlockDifference>, PlanError> {
-        let reading = &self.workspace.reading;
+        let reading = self.source.reading;
         let until: BTreeMap<(RowAddress, Slot), Then<'_>> =
             to.map(|to| self.edited_after(to).into_iter().collect()).unwrap_or_default();
         let mut differences = Vec::new();
@@ -228,7 +228,7 @@ impl Draft<'_> {
         // Where only credentials were taken out there is nothing that may be shown.
         differences.retain(|difference| difference.before != difference.after);
         for edit in self.removed_lines() {
-            let session = &self.workspace.reading.session;
+            let session = &self.source.reading.session;
             let row = self.addresses.row(edit.row).ok_or(PlanError::Gone)?;
             let Some(block) = session.blocks_of(row).first() else { continue };
             differences.push(BlockDifference {
@@ -247,7 +247,7 @@ impl Draft<'_> {
             let after = self.text(None, Slot::Line, edit.after.as_deref())?;
             if !after.is_empty() {
                 differences.push(BlockDifference {
-                    number: self.workspace.reading.session.blocks.len() as BlockNumber + 1,
+                    number: self.source.reading.session.blocks.len() as BlockNumber + 1,
                     label: "note".to_owned(),
                     kind: DiffKind::Added,
                     level_before: Level::Original,
@@ -264,11 +264,11 @@ impl Draft<'_> {
 
     /// The text of a value for people, without credentials.
     fn text(&self, row: Option<u32>, slot: Slot, value: Option<&[u8]>) -> Result<String, PlanError> {
-        self.plain(row, slot, value).map(|text| self.workspace.reading.known.mask(&text).into_owned())
+        self.plain(row, slot, value).map(|text| self.source.reading.known.mask(&text).into_owned())
     }
 
     fn plain(&self, row: Option<u32>, slot: Slot, value: Option<&[u8]>) -> Result<String, PlanError> {
-        let provider = self.workspace.provider;
+        let provider = self.source.provider;
         let Some(value) = value else { return Ok(String::new()) };
         if slot == Slot::Line {
             let parsed = provider.parse(value.trim_ascii());
@@ -286,8 +286,8 @@ impl Draft<'_> {
 
     /// What the window cost at a point of the log, in tokens.
     pub fn tokens_at(&self, point: Option<OperationId>) -> f64 {
-        let later = point.and_then(|point| self.workspace.history.operations.iter().find(|operation| operation.id > point));
-        later.map_or(self.workspace.reading.price.total.value, |operation| operation.tokens_before)
+        let later = point.and_then(|point| self.source.history.operations.iter().find(|operation| operation.id > point));
+        later.map_or(self.source.reading.price.total.value, |operation| operation.tokens_before)
     }
 
     /// Marks that are put or taken off so far.

@@ -4,8 +4,8 @@ use super::finish::blocks;
 use super::{Draft, hash};
 use crate::engine::{self, Binding};
 use crate::model::{Block, BlockKind, BlockNumber, Edit, Event, Key, LoggedEdit, Row, Session, Slot, ThinkingScope, Window};
-use crate::workspace::revision::{Revision, revise};
-use crate::workspace::{PlanError, thinking};
+use crate::planning::revision::{Revision, revise};
+use crate::planning::{PlanError, thinking};
 use rustc_hash::FxHashSet;
 
 /// A number of thinking blocks and what they cost.
@@ -52,7 +52,7 @@ impl Draft<'_> {
             drop((revision, window));
             (self.edits, self.lines) = restored;
             let revision = revise(self, known)?;
-            let window = self.workspace.provider.window(&revision.session);
+            let window = self.source.provider.window(&revision.session);
             return Ok((revision, window));
         }
         Ok((revision, window))
@@ -60,7 +60,7 @@ impl Draft<'_> {
 
     /// The session after the plan, of which the thinking that no longer fits is left out.
     fn without_unfit(&mut self, known: &(dyn Fn(Key) -> Option<u32> + Sync)) -> Result<(Revision, Window), PlanError> {
-        let provider = self.workspace.provider;
+        let provider = self.source.provider;
         let mut revision = revise(self, known)?;
         let window = provider.window(&revision.session);
         let Some(first) = self.first_unfit(&revision, &window) else { return Ok((revision, window)) };
@@ -90,11 +90,11 @@ impl Draft<'_> {
 
     /// The first thinking of the window that no longer fits.
     fn first_unfit(&self, revision: &Revision, window: &Window) -> Option<BlockNumber> {
-        if !self.workspace.provider.binds_thinking() {
+        if !self.source.provider.binds_thinking() {
             return None;
         }
         let logged = self.reversal.iter().flat_map(|reversal| &reversal.logged);
-        let timeline = thinking::Timeline::new(self.workspace, &self.addresses, &self.edits, &self.lines, logged);
+        let timeline = thinking::Timeline::new(&self.source, &self.addresses, &self.edits, &self.lines, logged);
         timeline.first_unfit(revision, window, &|block| self.is_spared(&revision.session, block))
     }
 
@@ -107,9 +107,9 @@ impl Draft<'_> {
     }
 
     /// The thinking of the window that is dropped when something before it changes.
-    pub(in crate::workspace) fn bound_thinking(&self) -> FxHashSet<BlockNumber> {
+    pub(in crate::planning) fn bound_thinking(&self) -> FxHashSet<BlockNumber> {
         let session = self.session();
-        let binds = self.workspace.provider.binds_thinking();
+        let binds = self.source.provider.binds_thinking();
         let thinking = self.reading().in_window().filter(|block| binds && block.kind == BlockKind::Thinking);
         thinking.filter(|block| !self.is_spared(session, block)).map(|block| block.number).collect()
     }
@@ -155,7 +155,7 @@ impl Draft<'_> {
     /// No longer sends thinking from a block of the revision on: by a row that says so, or, where the client does not know
     /// such rows or some thinking has to stay, by emptying the rows that hold nothing else.
     fn strip(&mut self, revision: &Revision, window: &Window, first: BlockNumber) -> Result<(), PlanError> {
-        let provider = self.workspace.provider;
+        let provider = self.source.provider;
         let place = window.blocks.iter().position(|number| *number == first).unwrap_or_default();
         let thinks = |block: &&Block| block.kind == BlockKind::Thinking;
         let behind = || blocks(revision, window).skip(place).filter(thinks);
@@ -222,7 +222,7 @@ impl Draft<'_> {
         let followed = (0u32..).zip(&self.session().rows).any(follows);
         let lines = if followed { Vec::new() } else { lines };
         let empty = Some(hash(EMPTIED));
-        let edits = self.workspace.history.operations.iter().flat_map(|operation| &operation.edits);
+        let edits = self.source.history.operations.iter().flat_map(|operation| &operation.edits);
         let emptied = edits.filter(|edit| edit.slot == Slot::Message && edit.after == empty);
         let emptied: FxHashSet<u32> = emptied.filter_map(|edit| self.addresses.row(edit.row)).collect();
         let still = |row: &u32| self.value(*row, Slot::Message).as_deref() == Some(EMPTIED);
@@ -244,10 +244,10 @@ impl Draft<'_> {
     /// Puts the message back into a row that was emptied.
     fn refill(&mut self, row: u32) -> Result<(), PlanError> {
         let address = self.addresses.of(row).ok_or(PlanError::Moved)?;
-        let mut edits = self.workspace.history.operations.iter().flat_map(|operation| &operation.edits);
+        let mut edits = self.source.history.operations.iter().flat_map(|operation| &operation.edits);
         let first = edits.find(|edit| edit.row == address && edit.slot == Slot::Message).and_then(|edit| edit.before);
-        let Some((store, first)) = self.store.zip(first) else { return Ok(()) };
-        let after = Some(store.original(&first)?);
+        let Some((originals, first)) = self.originals.zip(first) else { return Ok(()) };
+        let after = Some(originals.original(&first)?);
         let edit = Edit { row: address, slot: Slot::Message, before: Some(EMPTIED.to_vec()), after, change: None };
         self.edits.insert((row, 0, Slot::Message), edit);
         Ok(())

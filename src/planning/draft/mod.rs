@@ -16,15 +16,16 @@ pub use redact::Redacted;
 pub use strip::Thinking;
 
 use super::addresses::Addresses;
-use super::base::Base;
+use super::originals::Originals;
+use super::rows::Rows;
 use super::splice::{Splice, SpliceError, splice};
-use super::{PlanError, Workspace};
+use super::{Content, PlanError, contents};
 use crate::engine::{self, Analysis};
 use crate::model::{
-    Address, Block, BlockKind, BlockNumber, Edit, Flags, Key, Level, LoggedEdit, Mark, Reversal, Role, RowAddress, RowKind,
-    Session, Slot, Zone,
+    Address, Block, BlockKind, BlockNumber, Edit, Flags, History, Key, Level, LoggedEdit, Mark, Reversal, Role, RowAddress,
+    RowKind, Session, Slot, Zone,
 };
-use crate::store::Store;
+use crate::provider::ProviderAdapter;
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::cell::OnceCell;
 use std::collections::BTreeMap;
@@ -58,12 +59,23 @@ pub enum Folded {
     Until(u32),
 }
 
+/// A session that changes are planned for.
+#[derive(Clone, Copy)]
+pub struct PlanSource<'a> {
+    /// The provider whose format the rows have.
+    pub provider: &'a dyn ProviderAdapter,
+    /// The session with its analysis.
+    pub reading: &'a Analysis,
+    /// The operations on it so far.
+    pub history: &'a History,
+}
+
 /// A plan in the making.
 pub struct Draft<'a> {
-    pub(super) workspace: &'a Workspace<'a>,
-    pub(super) store: Option<&'a Store>,
+    pub(super) source: PlanSource<'a>,
+    pub(super) originals: Option<&'a dyn Originals>,
     pub(super) addresses: Addresses,
-    pub(super) base: Base<'static>,
+    pub(super) rows: Box<dyn Rows + 'a>,
     base_hash: Address,
     ends_with_newline: bool,
     now: i64,
@@ -92,20 +104,25 @@ pub struct Draft<'a> {
 }
 
 impl<'a> Draft<'a> {
-    /// Reads the file of a session to plan a change of it. `now` is in milliseconds since 1970, UTC.
+    /// Prepares a plan for a session whose bytes are `rows`. Without `originals` nothing that was changed before can be
+    /// restored or shortened further. `now` is in milliseconds since 1970, UTC.
     ///
     /// # Errors
     ///
-    /// The file cannot be read, or is another one than the session was read from.
-    pub fn new(workspace: &'a Workspace<'a>, store: Option<&'a Store>, now: i64) -> Result<Draft<'a>, PlanError> {
-        let session = &workspace.reading.session;
-        let base = Base::open_all(workspace.disk, &workspace.path, session)?;
-        let (base_hash, last) = base.hash(session.bytes)?.ok_or(PlanError::Moved)?;
+    /// The rows cannot be read, or are fewer than those that the session was read from.
+    pub fn new(
+        source: PlanSource<'a>,
+        rows: Box<dyn Rows + 'a>,
+        originals: Option<&'a dyn Originals>,
+        now: i64,
+    ) -> Result<Draft<'a>, PlanError> {
+        let session = &source.reading.session;
+        let (base_hash, last) = rows.hash(session.bytes)?.ok_or(PlanError::Moved)?;
         Ok(Draft {
-            workspace,
-            store,
+            source,
+            originals,
             addresses: Addresses::new(session),
-            base,
+            rows,
             base_hash,
             ends_with_newline: last.is_none_or(|last| last == b'\n'),
             now,
@@ -129,12 +146,13 @@ impl<'a> Draft<'a> {
         self.keeps_thinking = keep;
     }
 
-    fn reading(&self) -> &'a Analysis {
-        &self.workspace.reading
+    /// Returns the session with its analysis.
+    pub fn reading(&self) -> &'a Analysis {
+        self.source.reading
     }
 
     pub(super) fn session(&self) -> &'a Session {
-        &self.workspace.reading.session
+        &self.source.reading.session
     }
 
     fn block(&self, number: BlockNumber) -> Result<&'a Block, PlanError> {
@@ -143,7 +161,17 @@ impl<'a> Draft<'a> {
 
     /// A row as it stands in the file.
     pub(super) fn line(&self, row: u32) -> Result<Rc<[u8]>, PlanError> {
-        Ok(self.base.line(self.session(), row)?)
+        Ok(self.rows.line(self.session(), row)?)
+    }
+
+    /// Returns the contents of blocks as they are now, each row read once.
+    ///
+    /// # Errors
+    ///
+    /// A row cannot be read, or is another one by now.
+    pub(super) fn contents(&self, numbers: &[BlockNumber]) -> Result<Vec<Content>, PlanError> {
+        let line = |row| self.rows.line(self.session(), row);
+        Ok(contents(self.source.provider, self.reading(), numbers, &line)?)
     }
 
     /// All edits so far.
@@ -157,9 +185,9 @@ impl<'a> Draft<'a> {
     ///
     /// A row is not there, or a value is not what an edit says that it was.
     pub(super) fn splice(&self) -> Result<Splice<'_>, SpliceError> {
-        let (provider, session) = (self.workspace.provider, self.session());
+        let (provider, session) = (self.source.provider, self.session());
         let hunks = self.reversal.as_ref().map_or(&[][..], |reversal| &reversal.hunks);
-        splice(provider, session, &self.addresses, &self.base, session.bytes, self.all_edits(), hunks)
+        splice(provider, session, &self.addresses, &*self.rows, session.bytes, self.all_edits(), hunks)
     }
 
     /// Returns whether nothing is to change so far.
@@ -177,13 +205,13 @@ impl<'a> Draft<'a> {
     ///
     /// It has none.
     pub fn identity(&self, row: u32) -> Result<Vec<u8>, PlanError> {
-        self.workspace.provider.identity(&self.line(row)?).ok_or(PlanError::Moved)
+        self.source.provider.identity(&self.line(row)?).ok_or(PlanError::Moved)
     }
 
     /// The value of a slot of a row.
     pub fn value(&self, row: u32, slot: Slot) -> Option<Vec<u8>> {
         let line = self.line(row).ok()?;
-        self.workspace.provider.locate_slot(&line, slot).map(|range| line[range].to_vec())
+        self.source.provider.locate_slot(&line, slot).map(|range| line[range].to_vec())
     }
 
     /// Why a block cannot be changed, if so, whoever asks.
@@ -209,17 +237,17 @@ impl<'a> Draft<'a> {
         if first == Some(block.row as usize) && block.role == Role::User {
             return Ok(Some(Kept::FirstPrompt));
         }
-        Ok(self.workspace.provider.slot(&self.line(block.row)?, block.index).is_none().then_some(Kept::Bound))
+        Ok(self.source.provider.slot(&self.line(block.row)?, block.index).is_none().then_some(Kept::Bound))
     }
 
     /// Where a block is kept in the log: its row, and the slot through which it was changed or would be.
     fn place(&self, block: &Block) -> Result<(RowAddress, Slot), PlanError> {
         let address = self.addresses.of(block.row).ok_or(PlanError::Immutable(block.number))?;
         // A picture that became a text is still changed as a whole.
-        let logged = self.workspace.history.edits_of(address, block.index).last();
+        let logged = self.source.history.edits_of(address, block.index).last();
         let slot = match logged {
             Some((_, edit)) => Some(edit.slot),
-            None => self.workspace.provider.slot(&self.line(block.row)?, block.index),
+            None => self.source.provider.slot(&self.line(block.row)?, block.index),
         };
         Ok((address, slot.ok_or(PlanError::Immutable(block.number))?))
     }
@@ -227,15 +255,15 @@ impl<'a> Draft<'a> {
     /// The first edit of a block in the log: its value before is the original.
     fn first_edit(&self, block: &Block) -> Option<&'a LoggedEdit> {
         let address = self.addresses.of(block.row)?;
-        self.workspace.history.edits_of(address, block.index).next().map(|(_, edit)| edit)
+        self.source.history.edits_of(address, block.index).next().map(|(_, edit)| edit)
     }
 
     /// The value that a logged edit replaced.
     fn replaced(&self, number: BlockNumber, edit: &LoggedEdit) -> Result<Vec<u8>, PlanError> {
-        let (store, address) = self.store.zip(edit.before).ok_or(PlanError::NoOriginal(number))?;
-        let value = store.original(&address)?;
+        let (originals, address) = self.originals.zip(edit.before).ok_or(PlanError::NoOriginal(number))?;
+        let value = originals.original(&address)?;
         // What credentials were taken out of stays so, whatever is made of it.
-        let redacted = self.workspace.history.is_redacted(edit.row, self.block(number)?.index);
+        let redacted = self.source.history.is_redacted(edit.row, self.block(number)?.index);
         let masked = if redacted { engine::masked(&value, &engine::find_secrets(&value)) } else { None };
         Ok(masked.unwrap_or(value))
     }
@@ -247,7 +275,7 @@ impl<'a> Draft<'a> {
     /// Its original is not in the store, or it cannot be read.
     pub fn original(&self, number: BlockNumber) -> Result<Original, PlanError> {
         let block = self.block(number)?;
-        let provider = self.workspace.provider;
+        let provider = self.source.provider;
         let line = self.line(block.row)?;
         let (line, tokens) = match self.first_edit(block) {
             None if block.level != Level::Original => return Err(PlanError::NoOriginal(number)),
@@ -280,7 +308,7 @@ impl<'a> Draft<'a> {
     pub fn content(&self, number: BlockNumber) -> Result<String, PlanError> {
         let block = self.block(number)?;
         let line = self.line(block.row)?;
-        let parsed = self.workspace.provider.parse(&line);
+        let parsed = self.source.provider.parse(&line);
         let parsed = parsed.blocks.get(block.index as usize).ok_or(PlanError::Moved)?;
         Ok(parsed.content.to_string())
     }

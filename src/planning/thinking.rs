@@ -4,9 +4,8 @@
 //! was changed. A block fits when every value before it is what it was when the block was written. For a first change that is
 //! simply all that follows it; after an undo it is what was written since the change.
 
-use super::Workspace;
 use super::addresses::Addresses;
-use super::draft::hash;
+use super::draft::{PlanSource, hash};
 use super::revision::Revision;
 use crate::model::{Address, Block, BlockKind, BlockNumber, Edit, LoggedEdit, RowAddress, Slot, Window};
 use std::collections::BTreeMap;
@@ -31,16 +30,16 @@ pub struct Timeline {
 impl Timeline {
     /// The log of a session, and the edits of a plan; `logged` are those of an exact reversal.
     pub fn new<'l>(
-        workspace: &Workspace<'_>,
+        source: &PlanSource<'_>,
         addresses: &Addresses,
         edits: &BTreeMap<(u32, u32, Slot), Edit>,
         lines: &[Edit],
         logged: impl Iterator<Item = &'l LoggedEdit>,
     ) -> Timeline {
-        let end = workspace.reading.session.rows.len() as u32;
+        let end = source.reading.session.rows.len() as u32;
         let mut slots: BTreeMap<(RowAddress, Slot), Values> = BTreeMap::new();
         let mut last_row = 0;
-        for operation in &workspace.history.operations {
+        for operation in &source.history.operations {
             // One that is gone was added by an operation: it stood right behind the last row of an earlier one.
             last_row = operation.last_row.and_then(|id| addresses.row_of(id)).unwrap_or(last_row);
             for edit in operation.edits.iter().filter(|edit| edit.slot.is_sent()) {

@@ -3,8 +3,8 @@
 use super::{Draft, Kept};
 use crate::engine::{self, Secret};
 use crate::model::{Block, BlockKind, BlockNumber, Edit, Key, Slot};
+use crate::planning::PlanError;
 use crate::provider::{Stub, strings};
-use crate::workspace::PlanError;
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
 
@@ -65,7 +65,7 @@ impl Draft<'_> {
         found: &mut Vec<Secret>,
         redacted: &mut Redacted,
     ) -> Result<(), PlanError> {
-        let provider = self.workspace.provider;
+        let provider = self.source.provider;
         if block.kind == BlockKind::Thinking {
             let element = provider.locate_slot(line, Slot::Element(block.index));
             if !take(found, element.as_ref()).is_empty() && wanted {
@@ -95,7 +95,7 @@ impl Draft<'_> {
     /// asterisks as it has bytes.
     fn masked(&self, value: &[u8], found: &[Secret]) -> Option<Vec<u8>> {
         let named = engine::masked(value, found)?;
-        if named.len() <= value.len() || !self.workspace.provider.keeps_offsets(self.session()) {
+        if named.len() <= value.len() || !self.source.provider.keeps_offsets(self.session()) {
             return Some(named);
         }
         let mut covered = value.to_vec();
@@ -140,7 +140,7 @@ impl Draft<'_> {
 
     /// What must stay of a row, and what its blocks say.
     fn looks(&self, line: &[u8]) -> ((Option<Key>, Option<Stub>), Vec<Key>) {
-        let provider = self.workspace.provider;
+        let provider = self.source.provider;
         let parsed = provider.parse(line);
         let contents = parsed.blocks.iter().map(|block| Key::from_bytes(block.content.as_bytes()));
         ((parsed.row.id, provider.stub(line)), contents.collect())

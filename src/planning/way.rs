@@ -4,13 +4,13 @@
 //! otherwise is added: a row that followed one that is gone follows the nearest row that is left.
 
 use super::PlanError;
-use super::base::Base;
 use super::draft::Draft;
+use super::originals::{OriginalError, Originals};
+use super::rows::Rows;
 use crate::model::{
     Address, BlockChange, Delta, Edit, Hunk, Key, LoggedEdit, Operation, OperationId, Reversal, RowAddress, Slot,
 };
 use crate::provider::ProviderAdapter;
-use crate::store::{Store, StoreError};
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::io;
 use std::ops::Range;
@@ -46,7 +46,7 @@ impl Draft<'_> {
     ///
     /// A later operation or another program changed the same block; a value is not in the store.
     pub fn toggle(&mut self, operation: &Operation) -> Result<Undone, PlanError> {
-        let history = &self.workspace.history;
+        let history = self.source.history;
         let why = match history.point_without(history.root(operation.id)) {
             None => Inexact::LaterInForce,
             Some(point) => match self.return_in_place(point)? {
@@ -78,11 +78,11 @@ impl Draft<'_> {
     fn return_in_place(&mut self, point: OperationId) -> Result<Option<Inexact>, PlanError> {
         let why = self.return_to(point)?;
         let session = self.session();
-        let (Some(reversal), true) = (&self.reversal, self.workspace.provider.keeps_offsets(session)) else { return Ok(why) };
+        let (Some(reversal), true) = (&self.reversal, self.source.provider.keeps_offsets(session)) else { return Ok(why) };
         let length = |bytes: &Vec<u8>| bytes.len() as i64;
         let growth: i64 = reversal.hunks.iter().map(|hunk| length(&hunk.after) - length(&hunk.before)).sum();
         let after = session.bytes.saturating_add_signed(growth);
-        let moves = growth != 0 && after > self.restored_bytes || growth < 0 && after < self.inherited_bytes();
+        let moves = growth != 0 && after > self.restored_bytes || growth < 0 && after < self.rows.inherited_bytes();
         if !moves {
             return Ok(why);
         }
@@ -98,7 +98,7 @@ impl Draft<'_> {
     ///
     /// The file cannot be read, or a value is not in the store.
     pub fn return_to(&mut self, point: OperationId) -> Result<Option<Inexact>, PlanError> {
-        let history = &self.workspace.history;
+        let history = self.source.history;
         let way = match history.way_to(point) {
             Ok(way) => way,
             Err(lacking) => return Ok(Some(Inexact::LacksDelta(lacking))),
@@ -111,24 +111,26 @@ impl Draft<'_> {
             self.reversal = Some(Reversal { point, ..Reversal::default() });
             return Ok(None);
         }
-        let (Some(store), Some(now), Some(then)) = (self.store, history.state_at(history.last()), history.state_at(point)) else {
+        let (Some(originals), Some(now), Some(then)) =
+            (self.originals, history.state_at(history.last()), history.state_at(point))
+        else {
             return Ok(Some(Inexact::Changed));
         };
-        if self.base.hash(now.0)?.map(|(hash, _)| hash) != Some(now.1) {
+        if self.rows.hash(now.0)?.map(|(hash, _)| hash) != Some(now.1) {
             return Ok(Some(Inexact::Changed));
         }
-        let mut rope = Rope::new(self.workspace.reading.session.bytes);
+        let mut rope = Rope::new(self.source.reading.session.bytes);
         for delta in deltas {
-            if !rope.replace(inverse(delta, store)?) {
+            if !rope.replace(inverse(delta, originals)?) {
                 return Ok(Some(Inexact::Changed));
             }
         }
-        if rope.hash(&self.base, then.0)? != Some(then.1) {
+        if rope.hash(&*self.rows, then.0)? != Some(then.1) {
             return Ok(Some(Inexact::Changed));
         }
         // What was appended begins a line of its own, also behind a file that does not end with a line feed.
-        if let (Some(last), Some(next)) = (then.0.checked_sub(1), rope.byte(&self.base, then.0)?)
-            && rope.byte(&self.base, last)? != Some(b'\n')
+        if let (Some(last), Some(next)) = (then.0.checked_sub(1), rope.byte(&*self.rows, then.0)?)
+            && rope.byte(&*self.rows, last)? != Some(b'\n')
             && next != b'\n'
         {
             rope.replace(vec![(then.0, 0, Rc::from(&b"\n"[..]))]);
@@ -144,7 +146,7 @@ impl Draft<'_> {
         }
         self.marks.extend(marks);
         self.restored_bytes = then.0;
-        self.reversal = Some(Reversal { hunks: rope.hunks(&self.base)?, logged, relinked, point });
+        self.reversal = Some(Reversal { hunks: rope.hunks(&*self.rows)?, logged, relinked, point });
         Ok(None)
     }
 
@@ -193,13 +195,13 @@ impl Draft<'_> {
         inverted: &[&Operation],
         logged: &[LoggedEdit],
     ) -> Result<Vec<Edit>, PlanError> {
-        let provider = self.workspace.provider;
+        let provider = self.source.provider;
         let links = Links::new(self, provider, inverted, logged)?;
         if rope.length() <= restored_bytes || links.is_empty() {
             return Ok(Vec::new());
         }
         let mut moved: Vec<(Vec<u8>, u64, u64, Vec<u8>)> = Vec::new();
-        rope.lines(&self.base, restored_bytes, &mut |offset, line| {
+        rope.lines(&*self.rows, restored_bytes, &mut |offset, line| {
             let Some(at) = provider.locate_slot(line, Slot::Parent) else { return };
             if let (Some(id), Some(parent)) = (provider.identity(line), links.parent(&line[at.clone()])) {
                 moved.push((id, offset + at.start as u64, at.len() as u64, parent));
@@ -288,11 +290,11 @@ impl Links {
 type Replacement = (u64, u64, Rc<[u8]>);
 
 /// The inverse of a delta: where the bytes after it are, how many, and the bytes before.
-fn inverse(delta: &Delta, store: &Store) -> Result<Vec<Replacement>, StoreError> {
+fn inverse(delta: &Delta, originals: &dyn Originals) -> Result<Vec<Replacement>, OriginalError> {
     let mut shift = 0i64;
     let hunks = delta.hunks.iter().map(|hunk| {
-        let before: Rc<[u8]> = value(store, hunk.before)?.into();
-        let after = hunk.after.map_or(Ok(0), |address| store.original_length(&address))?;
+        let before: Rc<[u8]> = value(originals, hunk.before)?.into();
+        let after = hunk.after.map_or(Ok(0), |address| originals.original_length(&address))?;
         let offset = hunk.offset.saturating_add_signed(shift);
         shift += after as i64 - before.len() as i64;
         Ok((offset, after, before))
@@ -300,8 +302,8 @@ fn inverse(delta: &Delta, store: &Store) -> Result<Vec<Replacement>, StoreError>
     hunks.collect()
 }
 
-fn value(store: &Store, address: Option<Address>) -> Result<Vec<u8>, StoreError> {
-    address.map_or(Ok(Vec::new()), |address| store.original(&address))
+fn value(originals: &dyn Originals, address: Option<Address>) -> Result<Vec<u8>, OriginalError> {
+    address.map_or(Ok(Vec::new()), |address| originals.original(&address))
 }
 
 /// A file in the making: pieces of the one that there is, and new bytes between them.
@@ -381,7 +383,7 @@ impl Rope {
     }
 
     /// Passes the bytes on, in pieces, in their order.
-    fn run(&self, base: &Base<'_>, to: &mut dyn FnMut(&[u8]) -> io::Result<()>) -> io::Result<()> {
+    fn run(&self, base: &dyn Rows, to: &mut dyn FnMut(&[u8]) -> io::Result<()>) -> io::Result<()> {
         self.pieces.iter().try_for_each(|piece| match piece {
             Piece::Base(range) => base.pass(range.clone(), to),
             Piece::New(bytes, range) => to(&bytes[range.clone()]),
@@ -389,7 +391,7 @@ impl Rope {
     }
 
     /// BLAKE3 of the first `length` bytes; `None` if there are fewer.
-    fn hash(&self, base: &Base<'_>, length: u64) -> io::Result<Option<Address>> {
+    fn hash(&self, base: &dyn Rows, length: u64) -> io::Result<Option<Address>> {
         let mut hasher = blake3::Hasher::new();
         let mut left = length;
         self.run(base, &mut |bytes| {
@@ -402,7 +404,7 @@ impl Rope {
     }
 
     /// The byte at an offset; `None` behind the end.
-    fn byte(&self, base: &Base<'_>, offset: u64) -> io::Result<Option<u8>> {
+    fn byte(&self, base: &dyn Rows, offset: u64) -> io::Result<Option<u8>> {
         let mut left = offset;
         for piece in &self.pieces {
             if left < piece.length() {
@@ -420,7 +422,7 @@ impl Rope {
     }
 
     /// Passes on each line from an offset on that begins a line, with its own offset.
-    fn lines(&self, base: &Base<'_>, from: u64, to: &mut dyn FnMut(u64, &[u8])) -> io::Result<()> {
+    fn lines(&self, base: &dyn Rows, from: u64, to: &mut dyn FnMut(u64, &[u8])) -> io::Result<()> {
         let mut at = 0;
         let mut line: Vec<u8> = Vec::new();
         self.run(base, &mut |bytes| {
@@ -443,7 +445,7 @@ impl Rope {
     }
 
     /// Returns the hunks that make this file of the base, in file order, without those that change nothing.
-    fn hunks(&self, base: &Base<'_>) -> io::Result<Vec<Hunk>> {
+    fn hunks(&self, base: &dyn Rows) -> io::Result<Vec<Hunk>> {
         let mut hunks = Vec::new();
         let mut at = 0;
         let mut after: Vec<u8> = Vec::new();
@@ -468,14 +470,14 @@ impl Rope {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::planning::MemoryRows;
     use proptest::prelude::*;
-    use std::io::Cursor;
 
     type Step = Vec<(u64, u64, String)>;
 
     /// Applies steps to a rope and returns if they are within the file, its bytes, and its hunks.
     fn replaced(base: &str, steps: &[Step]) -> (bool, String, Vec<Hunk>) {
-        let file = Base::of(Box::new(Cursor::new(base.as_bytes().to_vec())));
+        let file = MemoryRows(base.as_bytes());
         let mut rope = Rope::new(base.len() as u64);
         let within = steps
             .iter()
@@ -518,7 +520,7 @@ mod tests {
     #[test]
     fn lines_are_passed_on_with_their_offsets() {
         let base = "one\ntwo\nthree";
-        let file = Base::of(Box::new(Cursor::new(base)));
+        let file = MemoryRows(base.as_bytes());
         let mut rope = Rope::new(base.len() as u64);
         assert!(rope.replace(vec![(5, 1, Rc::from(&b"WW"[..]))]));
         let mut lines = Vec::new();

@@ -4,8 +4,8 @@ use super::Draft;
 use super::finish::blocks;
 use crate::engine;
 use crate::model::{Block, Edit, RowKind, Session, Slot, Window};
-use crate::workspace::PlanError;
-use crate::workspace::revision::Revision;
+use crate::planning::PlanError;
+use crate::planning::revision::Revision;
 
 impl Draft<'_> {
     /// Returns the cost of each block of the revision, and of its window.
@@ -51,7 +51,7 @@ impl Draft<'_> {
     /// Puts into the figures of the last response what would be sent after the plan, so that the client knows how full the
     /// window is.
     pub(super) fn lower_figures(&mut self, revision: &mut Revision, window: &Window, tokens: &[f64]) -> Result<(), PlanError> {
-        let (provider, reading) = (self.workspace.provider, self.reading());
+        let (provider, reading) = (self.source.provider, self.reading());
         let rows = &reading.session.rows;
         let billed = |row: u32| rows[row as usize].usage.is_some_and(|usage| usage.sent() > 0);
         let Some(last) = reading.window.rows.iter().copied().rfind(|row| billed(*row)) else { return Ok(()) };
@@ -89,7 +89,7 @@ impl Draft<'_> {
 
     /// Writes into the changes what the blocks cost now.
     pub(super) fn fill_in(&mut self, revision: &Revision, tokens: &[f64]) {
-        let session = &self.workspace.reading.session;
+        let session = &self.source.reading.session;
         let mut costs = vec![0.0; session.blocks.len()];
         for (was, tokens) in revision.block_was.iter().zip(tokens) {
             if let Some(was) = was {

@@ -37,13 +37,13 @@ pub enum Handover {
 ///
 /// The session cannot be read, or the provider cannot write a digest.
 pub fn hand_over(draft: &mut Draft<'_>, preset: &Preset, scope: &Scope, rules: &Rules) -> Result<Handover, PlanError> {
-    let reading = &draft.workspace.reading;
+    let reading = draft.source.reading;
     let Some(kept) = first_kept(reading, scope.end) else {
         return Ok(Handover::Nothing("the newest 3 tool calls stay, and there are no more"));
     };
     let chain = draft.chain_turns();
-    let linked = draft.workspace.provider.branches();
-    let of_client = |block: &Block| draft.workspace.provider.is_standing(&reading.session, block);
+    let linked = draft.source.provider.branches();
+    let of_client = |block: &Block| draft.source.provider.is_standing(&reading.session, block);
     let first_row = reading.block(kept).map_or(0, |block| block.row);
     // A part of what a compaction of the client left cannot stay by itself.
     if !linked && reading.session.rows[first_row as usize].kind == RowKind::Boundary {
@@ -71,7 +71,7 @@ pub fn hand_over(draft: &mut Draft<'_>, preset: &Preset, scope: &Scope, rules: &
         *words = quotes(draft, block, content)?;
     }
     // A digest can stand for what a compaction left, and needs not hold what the client sends anew.
-    let again = |block: &Block| engine::is_compacted(reading, block) || draft.workspace.provider.sends_again(block);
+    let again = |block: &Block| engine::is_compacted(reading, block) || draft.source.provider.sends_again(block);
     let ground = |block: &Block| engine::is_never_stale(reading, block) && !again(block);
     let tells = |block: &Block| !matches!(block.role, Role::System | Role::Thinking) || ground(block);
     let said = old.iter().zip(&contents).filter(|(block, _)| tells(block));
@@ -105,7 +105,7 @@ pub fn hand_over(draft: &mut Draft<'_>, preset: &Preset, scope: &Scope, rules: &
 
 /// Returns the summary of the last compaction of the client before the blocks that go, if it can be replaced by the digest.
 fn summary_before(draft: &Draft<'_>, stays: &[(u32, u32)], rules: &Rules) -> Result<Option<BlockNumber>, PlanError> {
-    let reading = &draft.workspace.reading;
+    let reading = draft.source.reading;
     let blocks = stays.iter().flat_map(|(row, _)| reading.session.blocks_of(*row));
     let is_summary = |block: &&Block| {
         engine::is_compacted(reading, block)
@@ -123,7 +123,7 @@ fn summary_before(draft: &Draft<'_>, stays: &[(u32, u32)], rules: &Rules) -> Res
 
 /// The lines of a client's summary in which it quotes what a person said before it, and no prompt of the window does.
 fn quotes(draft: &Draft<'_>, summary: &Block, content: &str) -> Result<Vec<String>, PlanError> {
-    let reading = &draft.workspace.reading;
+    let reading = draft.source.reading;
     let blocks = &reading.session.blocks;
     let before = blocks[..blocks.partition_point(|block| block.row < summary.row)].iter();
     let mut said: FxHashSet<String> = FxHashSet::default();
@@ -151,7 +151,7 @@ fn quotes(draft: &Draft<'_>, summary: &Block, content: &str) -> Result<Vec<Strin
 /// Returns the text of a block before aperture first changed it, or its current text if that is not known; and of it the words
 /// of a person. Both are without credentials.
 fn content(draft: &Draft<'_>, block: &Block) -> Result<(String, Vec<String>), PlanError> {
-    let mask = |text: &str| draft.workspace.reading.known.mask(text).into_owned();
+    let mask = |text: &str| draft.source.reading.known.mask(text).into_owned();
     let words = |block: &Block, content: &str| block.words_in(content).map(mask).collect();
     match draft.original(block.number) {
         Ok(original) => {
@@ -169,11 +169,11 @@ fn content(draft: &Draft<'_>, block: &Block) -> Result<(String, Vec<String>), Pl
 
 /// The contents that a briefing is made from, as they stand in the file.
 fn summary_contents(draft: &Draft<'_>) -> Result<Contents, PlanError> {
-    let workspace = draft.workspace;
-    let numbers = needed(&workspace.reading);
-    let contents = workspace.contents(&numbers)?;
+    let reading = draft.source.reading;
+    let numbers = needed(reading);
+    let contents = draft.contents(&numbers)?;
     let texts = numbers.iter().zip(contents).map(|(number, content)| {
-        let tool = workspace.reading.block(*number).is_some_and(|block| block.role == Role::ToolUse);
+        let tool = reading.block(*number).is_some_and(|block| block.role == Role::ToolUse);
         (*number, if tool { content.sent } else { content.readable })
     });
     Ok(texts.collect())

@@ -2,25 +2,19 @@
 
 use super::{Draft, hash};
 use crate::model::{Edit, Slot};
-use crate::workspace::revision::Revision;
-use crate::workspace::{PlanError, find};
+use crate::planning::PlanError;
+use crate::planning::revision::Revision;
 use std::collections::BTreeMap;
 
 impl Draft<'_> {
     /// Returns by how many bytes the JSON of a row may grow; `None` if it may grow without a limit.
     pub(super) fn room(&self, row: u32) -> Option<usize> {
-        let provider = self.workspace.provider;
+        let provider = self.source.provider;
         if !provider.keeps_offsets(self.session()) {
             return None;
         }
         let line = self.line(row).ok()?;
         Some(provider.locate_slot(&line, Slot::Padding).map_or(0, |blanks| blanks.len()))
-    }
-
-    /// Returns how many bytes of the file forks go on from.
-    pub(in crate::workspace) fn inherited_bytes(&self) -> u64 {
-        let workspace = self.workspace;
-        find::inherited_bytes(workspace.disk, workspace.provider, &workspace.path, &workspace.location.id)
     }
 
     /// Adds to each edited row an edit of the blanks behind its JSON, so that the row keeps its length.
@@ -29,7 +23,7 @@ impl Draft<'_> {
     ///
     /// A row would be longer than it is. Only a value that the row held before may do that: an earlier version let rows shrink.
     pub(super) fn keep_lengths(&mut self, revision: &mut Revision) -> Result<(), PlanError> {
-        if !self.workspace.provider.keeps_offsets(self.session()) {
+        if !self.source.provider.keeps_offsets(self.session()) {
             return Ok(());
         }
         self.edits.retain(|(.., slot), _| *slot != Slot::Padding);
@@ -40,7 +34,7 @@ impl Draft<'_> {
         }
         for (row, growth) in growth {
             let line = self.line(row)?;
-            let (Some(at), Some(address)) = (self.workspace.provider.locate_slot(&line, Slot::Padding), self.addresses.any(row))
+            let (Some(at), Some(address)) = (self.source.provider.locate_slot(&line, Slot::Padding), self.addresses.any(row))
             else {
                 continue;
             };
@@ -58,7 +52,7 @@ impl Draft<'_> {
         let mut offset = 0;
         for (row, was) in revision.session.rows.iter_mut().zip(&revision.was) {
             if let Some(was) = was.filter(padded) {
-                row.length = self.workspace.reading.session.rows[was as usize].length;
+                row.length = self.source.reading.session.rows[was as usize].length;
             }
             row.offset = offset;
             offset += u64::from(row.length) + 1;
@@ -69,7 +63,7 @@ impl Draft<'_> {
 
     /// Refuses a row that would be `bytes` longer, unless all values that make it longer were in it before.
     fn refuse_growth(&self, row: u32, bytes: u64) -> Result<(), PlanError> {
-        let logged = || self.workspace.history.operations.iter().flat_map(|operation| &operation.edits);
+        let logged = || self.source.history.operations.iter().flat_map(|operation| &operation.edits);
         let was_there = |edit: &Edit| {
             let after = edit.after.as_deref().map(hash);
             logged().any(|known| (known.row, known.slot) == (edit.row, edit.slot) && known.before == after)

@@ -1,7 +1,7 @@
 //! A session as it would be after some edits, without writing it.
 
 use super::draft::Draft;
-use super::load::parse_chunk;
+use super::parse::parse_chunk;
 use super::splice::SpliceError;
 use crate::model::{Block, Edit, Key, Origin, Row, Session};
 use crate::provider::{ProviderAdapter, Stub};
@@ -30,7 +30,7 @@ impl Revision {
         let row = self.was.iter().position(|row| *row == Some(was)).ok_or(SpliceError::Mismatch)?;
         let edits: Vec<&Edit> = draft.edits.iter().filter(|((row, ..), _)| *row == was).map(|(_, edit)| edit).collect();
         let line = revised_line(draft, was, &edits)?;
-        let provider = draft.workspace.provider;
+        let provider = draft.source.provider;
         let place = &mut self.session.rows[row];
         place.usage = provider.parse(&line).row.usage;
         place.length = line.len() as u32;
@@ -46,8 +46,8 @@ impl Revision {
 ///
 /// A row is not there, or a value is not what an edit says that it was.
 pub fn revise(draft: &Draft<'_>, known: &(dyn Fn(Key) -> Option<u32> + Sync)) -> Result<Revision, SpliceError> {
-    let session = &draft.workspace.reading.session;
-    let provider = draft.workspace.provider;
+    let session = &draft.source.reading.session;
+    let provider = draft.source.provider;
     let splice = draft.splice()?;
     let mut changes = splice.replacements().peekable();
     let subagent = session.rows.iter().any(|row| row.blocks > 0) && !session.rows.iter().any(|row| row.sidechain);
@@ -97,7 +97,7 @@ pub fn revise(draft: &Draft<'_>, known: &(dyn Fn(Key) -> Option<u32> + Sync)) ->
             }
             replaced.push(change);
         }
-        let old = draft.base.range(start..end(last))?;
+        let old = draft.rows.range(start..end(last))?;
         let new = replace(&old, start, &replaced)?;
         let olds: Vec<OldRow> = (place..=last)
             .map(|row| {
@@ -139,11 +139,11 @@ fn replace(old: &[u8], start: u64, replaced: &[(Range<u64>, &[u8])]) -> Result<V
 }
 
 /// One row with its edits.
-fn revised_line(draft: &Draft<'_>, row: u32, edits: &[&Edit]) -> Result<Vec<u8>, SpliceError> {
-    let line = draft.base.line(&draft.workspace.reading.session, row)?;
+pub fn revised_line(draft: &Draft<'_>, row: u32, edits: &[&Edit]) -> Result<Vec<u8>, SpliceError> {
+    let line = draft.rows.line(draft.session(), row)?;
     let mut places = Vec::with_capacity(edits.len());
     for edit in edits {
-        let range = draft.workspace.provider.locate_slot(&line, edit.slot).ok_or(SpliceError::Mismatch)?;
+        let range = draft.source.provider.locate_slot(&line, edit.slot).ok_or(SpliceError::Mismatch)?;
         if edit.before.as_deref() != Some(&line[range.clone()]) {
             return Err(SpliceError::Mismatch);
         }

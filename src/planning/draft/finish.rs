@@ -4,8 +4,8 @@ use super::Draft;
 use super::strip::Thinking;
 use crate::engine::diff::BlockDifference;
 use crate::model::{Actor, Block, BlockNumber, Key, OperationId, OperationKind, Plan, Window};
-use crate::workspace::revision::{Revision, revise};
-use crate::workspace::{PlanError, gate};
+use crate::planning::revision::{Revision, revise};
+use crate::planning::{PlanError, gate};
 
 /// Tokens by which a window may differ from what was logged of it and still be the same: figures are rounded in the file.
 const SAME_WINDOW: f64 = 2.0;
@@ -75,16 +75,18 @@ impl Draft<'_> {
         self.fill_in(&revision, &tokens);
         let differences = if look_ahead { self.planned()? } else { Vec::new() };
         // What the newest operation made of the window is taken back as it was logged, not estimated again.
-        let history = &self.workspace.history;
+        let history = self.source.history;
         let inverted = inverts.filter(|id| *id == history.last()).and_then(|id| history.operation(id));
         let logged = inverted.filter(|operation| (operation.tokens_after - total).abs() <= SAME_WINDOW);
         let tokens_after = logged.map_or(after, |operation| operation.tokens_before);
+        let block_edits = self.block_edits()?;
         let plan = Plan {
             kind,
             command: command.to_owned(),
             actor: Actor::User,
             inverts,
             edits: self.edits.into_values().chain(self.lines).collect(),
+            block_edits,
             reversal: self.reversal.filter(|reversal| !reversal.hunks.is_empty() || !self.marks.is_empty()),
             marks: self.marks,
             base_bytes: reading.session.bytes,
@@ -103,7 +105,7 @@ impl Draft<'_> {
     /// The file is another one by now.
     pub fn window_tokens(&self, known: &(dyn Fn(Key) -> Option<u32> + Sync)) -> Result<f64, PlanError> {
         let mut revision = revise(self, known)?;
-        let window = self.workspace.provider.window(&revision.session);
+        let window = self.source.provider.window(&revision.session);
         let (tokens, after) = self.costs(&mut revision, &window);
         let lost = self.lost_thinking(&revision, &window);
         let unsent = window.blocks.iter().filter(|number| lost.contains(number));

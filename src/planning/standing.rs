@@ -1,16 +1,12 @@
 //! What stands in a session file of what the log says, and the way back from there.
 
 use super::addresses::Addresses;
-use super::base::Base;
+use super::originals::{OriginalError, Originals};
+use super::rows::MemoryRows;
 use super::splice::splice;
 use crate::model::{Address, BlockNumber, Edit, LoggedEdit, Operation, OperationId, RowAddress, Session, Slot};
 use crate::provider::ProviderAdapter;
-use crate::store::StoreError;
 use std::collections::BTreeMap;
-use std::io::Cursor;
-
-/// Gives a value of the log by its address.
-pub type Values<'a> = dyn Fn(&Address) -> Result<Vec<u8>, StoreError> + 'a;
 
 /// How the file departs from the log.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, serde::Serialize)]
@@ -66,7 +62,7 @@ pub struct Beside<'a> {
     /// What was done to it, oldest first.
     pub operations: &'a [Operation],
     /// The values of the log.
-    pub values: &'a Values<'a>,
+    pub values: &'a dyn Originals,
 }
 
 impl Beside<'_> {
@@ -86,21 +82,21 @@ impl Beside<'_> {
     /// # Errors
     ///
     /// A row that was added is not in the store.
-    pub fn standing(&self) -> Result<Standing, StoreError> {
+    pub fn standing(&self) -> Result<Standing, OriginalError> {
         let addresses = Addresses::new(self.session);
         let mut slots: BTreeMap<(RowAddress, Slot), (OperationId, &LoggedEdit)> = BTreeMap::new();
         // A row that was added is known whole, whatever was changed in it afterwards.
         let mut lines: BTreeMap<RowAddress, (OperationId, &LoggedEdit, Option<Vec<u8>>)> = BTreeMap::new();
         for (operation, edit) in self.edits() {
             if edit.slot == Slot::Line {
-                let line = edit.after.map(|address| (self.values)(&address)).transpose()?;
+                let line = edit.after.map(|address| self.values.original(&address)).transpose()?;
                 // A blank line is what is left of a row in front of rows that may not move.
                 let line = line.map(|line| line.trim_ascii().to_vec()).filter(|line| !line.is_empty());
                 lines.insert(edit.row, (operation, edit, line));
                 slots.retain(|(row, _), _| *row != edit.row);
             } else if let Some((last, _, Some(line))) = lines.get_mut(&edit.row) {
                 if let (Some(at), Some(after)) = (self.provider.locate_slot(line, edit.slot), edit.after) {
-                    *line = [&line[..at.start], &(self.values)(&after)?, &line[at.end..]].concat();
+                    *line = [&line[..at.start], &self.values.original(&after)?, &line[at.end..]].concat();
                     *last = operation;
                 }
             } else {
@@ -162,7 +158,7 @@ impl Beside<'_> {
     /// # Errors
     ///
     /// A value is not in the store.
-    pub fn back_to(&self, operation: OperationId) -> Result<Option<Vec<Edit>>, StoreError> {
+    pub fn back_to(&self, operation: OperationId) -> Result<Option<Vec<Edit>>, OriginalError> {
         let addresses = Addresses::new(self.session);
         let mut first: BTreeMap<(RowAddress, Slot), &LoggedEdit> = BTreeMap::new();
         let mut added: BTreeMap<RowAddress, bool> = BTreeMap::new();
@@ -182,7 +178,7 @@ impl Beside<'_> {
             }
             let Some((row, line)) = self.line(&addresses, address) else { return Ok(None) };
             let (Some(at), Some(before)) = (self.provider.locate_slot(line, slot), edit.before) else { return Ok(None) };
-            let (now, then) = (line[at].to_vec(), (self.values)(&before)?);
+            let (now, then) = (line[at].to_vec(), self.values.original(&before)?);
             if now != then {
                 let change = edit.change.clone();
                 edits.push((row, Edit { row: address, slot, before: Some(now), after: Some(then), change }));
@@ -194,7 +190,7 @@ impl Beside<'_> {
             let Some((_, line)) = self.line(&addresses, address) else { continue };
             let written = self.edits().filter(|(_, edit)| edit.row == address && edit.slot == Slot::Line);
             let lead = match written.filter_map(|(_, edit)| edit.after).last() {
-                Some(address) => (self.values)(&address)?.starts_with(b"\n"),
+                Some(address) => self.values.original(&address)?.starts_with(b"\n"),
                 None => false,
             };
             let line = [if lead { &b"\n"[..] } else { b"" }, line, b"\n"].concat();
@@ -207,7 +203,7 @@ impl Beside<'_> {
     /// it is shorter.
     pub fn hash_after(&self, edits: &[Edit], length: Option<u64>) -> Option<Address> {
         let addresses = Addresses::new(self.session);
-        let base = Base::of(Box::new(Cursor::new(self.bytes)));
+        let base = MemoryRows(self.bytes);
         let splice = splice(self.provider, self.session, &addresses, &base, self.bytes.len() as u64, edits, &[]).ok()?;
         let mut left = length.unwrap_or(u64::MAX);
         let mut hasher = blake3::Hasher::new();
@@ -223,14 +219,11 @@ impl Beside<'_> {
 }
 
 #[cfg(test)]
-#[expect(clippy::disallowed_methods, reason = "tests read fixtures")]
 mod tests {
     use super::*;
-    use crate::fsio::RealDisk;
     use crate::model::{Actor, BlockChange, Level, OperationKind, OperationState};
+    use crate::planning::parse_session;
     use crate::provider::claude_code::ClaudeCode;
-    use crate::store::Cache;
-    use crate::workspace::load;
 
     const ROWS: &str = concat!(
         r#"{"type":"user","uuid":"a","parentUuid":null,"sessionId":"S","message":{"role":"user","content":"one"}}"#,
@@ -286,17 +279,11 @@ mod tests {
 
     /// The file beside a log whose values are among `values`: what departs, and the file before all of it.
     fn beside(edits: &[LoggedEdit], values: &[&str]) -> Looked {
-        let directory = tempfile::tempdir().unwrap();
-        let path = directory.path().join("s.jsonl");
-        std::fs::write(&path, ROWS).unwrap();
-        let session = load(&RealDisk, &Cache::none(), &ClaudeCode, &path, "s".to_owned()).unwrap();
+        let session = parse_session(&ClaudeCode, "s".to_owned(), ROWS.as_bytes());
         let operations = operations(edits);
-        let value = |wanted: &Address| -> Result<Vec<u8>, StoreError> {
-            let found = values.iter().find(|value| address(value) == *wanted);
-            found.map(|value| value.as_bytes().to_vec()).ok_or(StoreError::Damaged("missing".to_owned()))
-        };
+        let values: BTreeMap<Address, Vec<u8>> = values.iter().map(|value| (address(value), value.as_bytes().to_vec())).collect();
         let beside =
-            Beside { provider: &ClaudeCode, session: &session, bytes: ROWS.as_bytes(), operations: &operations, values: &value };
+            Beside { provider: &ClaudeCode, session: &session, bytes: ROWS.as_bytes(), operations: &operations, values: &values };
         let departed = beside.standing().unwrap().departed;
         let original = beside.back_to(0).unwrap().and_then(|edits| beside.hash_after(&edits, None));
         (departed.into_iter().map(|departed| (departed.slot, departed.block, departed.how)).collect(), original)

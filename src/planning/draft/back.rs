@@ -2,7 +2,7 @@
 
 use super::{Draft, Folded};
 use crate::model::{Address, BlockChange, BlockNumber, Edit, Event, LoggedEdit, Mark, Operation, OperationId, RowAddress, Slot};
-use crate::workspace::PlanError;
+use crate::planning::PlanError;
 use rustc_hash::FxHashSet;
 
 impl Draft<'_> {
@@ -18,8 +18,8 @@ impl Draft<'_> {
         if operation.edits.iter().any(|edit| edit.before.is_some() && edit.before == edit.after && !links(&edit)) {
             return Err(PlanError::Forgotten(operation.id));
         }
-        let store = self.store.ok_or(PlanError::Gone)?;
-        let value = |address: Option<Address>| address.map(|address| store.original(&address)).transpose();
+        let originals = self.originals.ok_or(PlanError::Gone)?;
+        let value = |address: Option<Address>| address.map(|address| originals.original(&address)).transpose();
         let mut figures_differ = false;
         let mut edits = Vec::with_capacity(operation.edits.len());
         for edit in operation.edits.iter().rev() {
@@ -55,7 +55,7 @@ impl Draft<'_> {
         figures_differ &= !original;
         self.logged_until = operation.last_row.filter(|_| !figures_differ);
         self.folded = Some(Folded::Until(self.last_row_before(operation.id)));
-        let history = &self.workspace.history;
+        let history = self.source.history;
         let now = |mark: &Mark| history.marks.iter().find(|(address, kind, _)| (*address, *kind) == (mark.address, mark.kind));
         let root = history.root(operation.id);
         let marks = operation.marks.iter().map(|mark| Mark {
@@ -68,28 +68,28 @@ impl Draft<'_> {
     }
 
     /// Returns the last row that stood in the file before an operation and still does; all of them if the log does not say.
-    pub(in crate::workspace) fn last_row_before(&self, id: OperationId) -> u32 {
-        let mut before = self.workspace.history.operations.iter().rev().skip_while(|operation| operation.id > id);
+    pub(in crate::planning) fn last_row_before(&self, id: OperationId) -> u32 {
+        let mut before = self.source.history.operations.iter().rev().skip_while(|operation| operation.id > id);
         before.find_map(|operation| self.addresses.row_of(operation.last_row?)).unwrap_or(u32::MAX)
     }
 
     /// Whether a row that was added is gone already, along with another operation that was taken back ([`Draft::take_along`]).
     fn took_out(&self, row: RowAddress) -> bool {
-        let mut edits = self.workspace.history.operations.iter().flat_map(|operation| &operation.edits).rev();
+        let mut edits = self.source.history.operations.iter().flat_map(|operation| &operation.edits).rev();
         let last = edits.find(|edit| edit.row == row && edit.slot == Slot::Line);
         self.addresses.row(row).is_none() && last.is_some_and(|edit| edit.after.is_none())
     }
 
     /// Whether an operation added a row.
-    pub(in crate::workspace) fn added(&self, row: u32) -> bool {
+    pub(in crate::planning) fn added(&self, row: u32) -> bool {
         let Some(address) = self.addresses.of(row) else { return false };
-        let mut edits = self.workspace.history.operations.iter().flat_map(|operation| &operation.edits);
+        let mut edits = self.source.history.operations.iter().flat_map(|operation| &operation.edits);
         edits.any(|edit| edit.row == address && edit.slot == Slot::Line && edit.before.is_none())
     }
 
     /// Refuses to take back what a later operation, still in force, built upon.
     fn refuse_changed_later(&self, operation: &Operation) -> Result<(), PlanError> {
-        let history = &self.workspace.history;
+        let history = self.source.history;
         let in_force = |later: &&Operation| {
             history.undone_by(later.id).is_none() && later.inverts.is_none_or(|id| history.undone_by(id) != Some(later.id))
         };
@@ -111,12 +111,12 @@ impl Draft<'_> {
     }
 
     /// A row that an operation added, as it stands now, with the line feeds that it came with.
-    pub(in crate::workspace) fn added_line(&self, row: RowAddress) -> Result<Option<Vec<u8>>, PlanError> {
+    pub(in crate::planning) fn added_line(&self, row: RowAddress) -> Result<Option<Vec<u8>>, PlanError> {
         let Some(place) = self.addresses.row(row) else { return Ok(None) };
-        let edits = self.workspace.history.operations.iter().rev().flat_map(|operation| &operation.edits);
+        let edits = self.source.history.operations.iter().rev().flat_map(|operation| &operation.edits);
         let mut written = edits.filter(|edit| edit.row == row && edit.slot == Slot::Line).filter_map(|edit| edit.after);
-        let lead = match (written.next(), self.store) {
-            (Some(address), Some(store)) => store.original(&address)?.starts_with(b"\n"),
+        let lead = match (written.next(), self.originals) {
+            (Some(address), Some(originals)) => originals.original(&address)?.starts_with(b"\n"),
             _ => false,
         };
         let lead: &[u8] = if lead { b"\n" } else { b"" };
@@ -127,7 +127,7 @@ impl Draft<'_> {
     /// what they were. Returns whether that is so.
     fn take_along(&self, edits: &mut Vec<Edit>) -> Result<bool, PlanError> {
         let strips = |line: &[u8]| {
-            let row = self.workspace.provider.parse(line.trim_ascii()).row;
+            let row = self.source.provider.parse(line.trim_ascii()).row;
             matches!(row.event.as_deref(), Some(Event::ThinkingStripped(_)))
         };
         let mut along = Vec::new();
@@ -178,7 +178,7 @@ impl Draft<'_> {
                 Some(line) if edit.before.is_none() => {
                     // A row comes back at the end. Where others are linked to it again it keeps its place, else it is the last.
                     let line = line.trim_ascii();
-                    let kept = self.workspace.provider.identity(line).is_some_and(|own| followed.contains(&own));
+                    let kept = self.source.provider.identity(line).is_some_and(|own| followed.contains(&own));
                     let line = if kept { line.to_vec() } else { self.behind_last(line)? };
                     edit.after = Some(self.ended(line));
                 }
@@ -197,8 +197,8 @@ impl Draft<'_> {
     fn blanked(&self, edit: &Edit, gone: &FxHashSet<u32>) -> Result<Option<(u32, Edit)>, PlanError> {
         let (Some(row), None) = (self.addresses.row(edit.row), &edit.after) else { return Ok(None) };
         let stays = (row + 1..self.session().rows.len() as u32).any(|behind| !gone.contains(&behind));
-        let inherited = || self.session().rows[row as usize].offset < self.inherited_bytes();
-        if !self.workspace.provider.keeps_offsets(self.session()) || !stays && !inherited() {
+        let inherited = || self.session().rows[row as usize].offset < self.rows.inherited_bytes();
+        if !self.source.provider.keeps_offsets(self.session()) || !stays && !inherited() {
             return Ok(None);
         }
         let line = self.line(row)?.to_vec();
@@ -209,7 +209,7 @@ impl Draft<'_> {
     /// The identities of the rows that others are linked to by some edits, those of rows that come back included: what such
     /// a row follows must stand where it stood, too.
     fn followed(&self, edits: &[Edit]) -> Vec<Vec<u8>> {
-        let provider = self.workspace.provider;
+        let provider = self.source.provider;
         let mut followed: Vec<Vec<u8>> =
             edits.iter().filter(|edit| edit.slot == Slot::Parent).filter_map(|edit| edit.after.clone()).collect();
         let added = edits.iter().filter(|edit| edit.slot == Slot::Line).filter_map(|edit| edit.after.as_deref());
@@ -228,7 +228,7 @@ impl Draft<'_> {
     fn put_back(&mut self, edit: Edit) -> Result<(), PlanError> {
         let row = self.addresses.row(edit.row).ok_or(PlanError::Gone)?;
         let line = self.line(row)?;
-        let at = self.workspace.provider.locate_slot(&line, edit.slot).ok_or(PlanError::Gone)?;
+        let at = self.source.provider.locate_slot(&line, edit.slot).ok_or(PlanError::Gone)?;
         if edit.before.as_deref() != Some(&line[at]) {
             return Err(PlanError::ChangedElsewhere(edit.change.as_ref().map_or(0, |change| change.number)));
         }
@@ -268,7 +268,7 @@ impl Draft<'_> {
     }
 
     /// The block that a slot of a row holds now.
-    pub(in crate::workspace) fn number_of(&self, row: RowAddress, slot: Slot) -> Option<BlockNumber> {
+    pub(in crate::planning) fn number_of(&self, row: RowAddress, slot: Slot) -> Option<BlockNumber> {
         self.addresses.row(row).and_then(|row| self.number(row, slot))
     }
 

@@ -1,12 +1,11 @@
 //! Blocks to shorter forms and back, each from its original.
 
 use super::draft::{Draft, Kept};
-use super::{Original, PlanError, Workspace};
+use super::{Original, PlanError};
 use crate::engine::{
     self, Choice, Context, KeptPieces, Known, Left, Need, Outlined, Preset, Rules, Selection, Shortened, Subject, Why,
 };
 use crate::model::{Block, BlockKind, BlockNumber, Key, Level, Role};
-use crate::store::Cache;
 use rustc_hash::{FxHashMap, FxHashSet};
 use serde::Serialize;
 use std::borrow::Cow;
@@ -37,6 +36,18 @@ pub enum Aim {
     Preset(Preset),
     /// Until the window costs at most so many tokens.
     Tokens(u64),
+}
+
+/// A cache of what was decided and counted before. Every failure of it is a miss.
+pub trait PlanCache: Sync {
+    /// Returns a plan, packed, by the key of what it depends on.
+    fn plan(&self, key: Key) -> Option<Vec<u8>>;
+
+    /// Stores a packed plan.
+    fn remember_plan(&self, key: Key, packed: &[u8]);
+
+    /// Returns the token count of a content, by its hash.
+    fn count(&self, hash: Key) -> Option<u32>;
 }
 
 /// An original, and how it is shortened.
@@ -144,8 +155,14 @@ pub struct Scope {
 /// # Errors
 ///
 /// The session cannot be read, or a budget is smaller than what can be reached.
-pub fn shrink(draft: &mut Draft<'_>, aim: Aim, scope: &Scope, rules: &Rules, cache: &Cache) -> Result<KeptBlocks, PlanError> {
-    let reading = &draft.workspace.reading;
+pub fn shrink(
+    draft: &mut Draft<'_>,
+    aim: Aim,
+    scope: &Scope,
+    rules: &Rules,
+    cache: &dyn PlanCache,
+) -> Result<KeptBlocks, PlanError> {
+    let reading = draft.source.reading;
     if matches!(aim, Aim::Tokens(budget) if reading.price.total.value <= budget as f64) {
         return Ok(KeptBlocks::new());
     }
@@ -183,8 +200,8 @@ fn by_number(sources: &[Source]) -> FxHashMap<BlockNumber, &Source> {
 ///
 /// A change drops the thinking after it where the model binds that. So the first block that may be changed is the earliest one
 /// behind which there is no more thinking than has to go.
-fn fit(draft: &mut Draft<'_>, budget: u64, sources: &[Source], cache: &Cache) -> Result<(), PlanError> {
-    let reading = &draft.workspace.reading;
+fn fit(draft: &mut Draft<'_>, budget: u64, sources: &[Source], cache: &dyn PlanCache) -> Result<(), PlanError> {
+    let reading = draft.source.reading;
     let excess = reading.price.total.value - budget as f64;
     let bound = draft.bound_thinking();
     let mut behind = 0.0;
@@ -229,9 +246,9 @@ fn fit_from(
     budget: u64,
     sources: &[Source],
     lead: f64,
-    cache: &Cache,
+    cache: &dyn PlanCache,
 ) -> Result<Result<f64, f64>, PlanError> {
-    let reading = &draft.workspace.reading;
+    let reading = draft.source.reading;
     let subjects: Vec<Subject<'_>> = sources.iter().map(Source::subject).collect();
     let by_number = by_number(sources);
     let plan = Plan::new(reading, &subjects, Aim::Tokens(budget), cache);
@@ -307,11 +324,11 @@ struct Plan<'a> {
     outlined: Outlined<'a>,
     selection: OnceCell<Selection>,
     key: Option<Key>,
-    cache: &'a Cache,
+    cache: &'a dyn PlanCache,
 }
 
 impl<'a> Plan<'a> {
-    fn new(reading: &'a engine::Analysis, subjects: &'a [Subject<'a>], aim: Aim, cache: &'a Cache) -> Plan<'a> {
+    fn new(reading: &'a engine::Analysis, subjects: &'a [Subject<'a>], aim: Aim, cache: &'a dyn PlanCache) -> Plan<'a> {
         let key = engine::plan_key(reading, subjects, &aim);
         Plan { reading, outlined: Outlined::new(subjects), selection: OnceCell::new(), key, cache }
     }
@@ -337,7 +354,7 @@ impl<'a> Plan<'a> {
 /// Puts what is left of blocks in their places.
 fn put(draft: &mut Draft<'_>, shortened: Vec<Shortened>, sources: &FxHashMap<BlockNumber, &Source>) -> Result<(), PlanError> {
     for Shortened { number, level, content } in shortened {
-        let (Some(block), Some(source)) = (draft.workspace.reading.block(number), sources.get(&number)) else { continue };
+        let (Some(block), Some(source)) = (draft.source.reading.block(number), sources.get(&number)) else { continue };
         // Of what the client cuts less must be left than it would send.
         if block.cut.is_none() || (content.len() as u64) < block.sent_bytes() {
             draft.replace(number, level, &source.wrapped(content), &source.why.reason)?;
@@ -348,13 +365,13 @@ fn put(draft: &mut Draft<'_>, shortened: Vec<Shortened>, sources: &FxHashMap<Blo
 
 /// The originals of all blocks that may be shortened, and why others may not.
 fn sources(draft: &Draft<'_>, aim: Aim, scope: &Scope, rules: &Rules) -> Result<(Vec<Source>, KeptBlocks), PlanError> {
-    let reading = &draft.workspace.reading;
+    let reading = draft.source.reading;
     let newest = engine::newest(reading, if let Aim::Preset(preset) = aim { preset.newest_percent } else { 0.0 });
     let choices = engine::choices(reading);
     let mut kept = KeptBlocks::new();
     let mut sources: Vec<Source> = Vec::new();
     let meant = |block: &&Block| scope.only.as_ref().is_none_or(|only| only.contains(&block.number));
-    for block in reading.in_window().filter(|block| block.number < scope.end && is_old(draft.workspace, block)).filter(meant) {
+    for block in reading.in_window().filter(|block| block.number < scope.end && is_old(reading, block)).filter(meant) {
         let original = match untouchable(draft, block)? {
             Some(why) => Err(why),
             None => match draft.original(block.number) {
@@ -383,13 +400,13 @@ fn named(choices: &[Choice], block: BlockNumber) -> Vec<u32> {
 }
 
 /// Whether a block is of a kind and size that gets shorter with age.
-fn is_old(workspace: &Workspace<'_>, block: &Block) -> bool {
+fn is_old(reading: &engine::Analysis, block: &Block) -> bool {
     // What a person said stays: of such a block only the rest can go.
     let rest = block.bytes.saturating_sub(block.words_bytes());
     let said = block.role == Role::Assistant && block.kind == BlockKind::Text && block.bytes < SAID_BYTES;
     block.level < Level::Archived
         && !said
-        && !engine::is_never_stale(&workspace.reading, block)
+        && !engine::is_never_stale(reading, block)
         && block.kind != BlockKind::Thinking
         && (rest >= engine::LEAST_BYTES || !block.images.is_empty())
 }
@@ -415,7 +432,7 @@ pub fn shorten(
     reason: &str,
     rules: Option<&Rules>,
 ) -> Result<KeptBlocks, PlanError> {
-    let reading = &draft.workspace.reading;
+    let reading = draft.source.reading;
     // What a block brought once counts, not what was left of it: the way to a level makes no difference.
     let mut need = Need::new(reading);
     for number in wanted.keys() {
@@ -492,9 +509,9 @@ fn one(
     if rules.is_some_and(|rules| rules.protect(block, &original.content)) {
         return keep(Kept::Protected);
     }
-    let named = named(&engine::choices(&draft.workspace.reading), block.number);
+    let named = named(&engine::choices(draft.source.reading), block.number);
     let why = Why { reason: reason.to_owned(), stands_again: false };
-    let source = Source { named, ..Source::new(original, why, false, None, &draft.workspace.reading.known) };
+    let source = Source { named, ..Source::new(original, why, false, None, &draft.source.reading.known) };
     let context = Context { name: &|term| need.of_name(term), line: need.of_line(block), shown };
     let Some(content) = source.subject().at_level(level, &context) else { return keep(Kept::NotShorter) };
     let content = source.wrapped(content);

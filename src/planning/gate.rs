@@ -1,21 +1,21 @@
 //! Checks the invariants of a session before it is replaced. Each holds by construction; the gate is there for our mistakes, and
 //! for conversations whose rows follow each other in no usual order ([`PlanError::Tangled`]).
 
-use super::draft::{Draft, Folded};
+use super::PlanError;
+use super::draft::{Draft, Folded, PlanSource};
 use super::revision::Revision;
-use super::{PlanError, Workspace};
 use crate::model::{Block, BlockKind, BlockNumber, Edit, Key, Level, Role, RowKind, Slot, Window};
 use rustc_hash::FxHashSet;
 
 /// Refuses a revision that the client could not resume, or in which something changed that no edit names.
 pub fn check(draft: &Draft<'_>, revision: &Revision, window: &Window) -> Result<(), PlanError> {
-    let workspace = draft.workspace;
+    let source = &draft.source;
     rows(draft, revision)?;
-    pairs(workspace, revision, window)?;
+    pairs(source, revision, window)?;
     if draft.folded.is_none()
         && draft.all_edits().all(|edit| !matches!(edit.slot, Slot::Parent | Slot::Subtype | Slot::Line) || edit.before.is_none())
     {
-        order(workspace, revision, window)?;
+        order(source, revision, window)?;
     }
     if let Some(folded) = &draft.folded {
         others(draft, revision, window, folded)?;
@@ -29,7 +29,7 @@ fn refuse(what: String) -> PlanError {
 
 /// Edited rows are linked, paired and signed as before, and hold the same other blocks.
 fn rows(draft: &Draft<'_>, revision: &Revision) -> Result<(), PlanError> {
-    let session = &draft.workspace.reading.session;
+    let session = &draft.source.reading.session;
     let edited =
         |slot: Slot| -> FxHashSet<Key> { draft.all_edits().filter(|edit| edit.slot == slot).map(|edit| edit.row.id).collect() };
     let (relinked, uncut, emptied) = (edited(Slot::Parent), edited(Slot::Subtype), edited(Slot::Message));
@@ -43,7 +43,7 @@ fn rows(draft: &Draft<'_>, revision: &Revision) -> Result<(), PlanError> {
     for (row, stub) in &revision.edited {
         let Some(was) = revision.was[*row as usize] else { continue };
         let number = was + 1;
-        let before = match draft.workspace.provider.stub(&draft.line(was)?) {
+        let before = match draft.source.provider.stub(&draft.line(was)?) {
             Some(before) => before,
             // Half a row, whose line feed went with the row behind it.
             None if session.rows[was as usize].kind == RowKind::Broken && stub.is_none() => continue,
@@ -92,7 +92,7 @@ fn rows(draft: &Draft<'_>, revision: &Revision) -> Result<(), PlanError> {
 }
 
 /// No tool use loses its result and no result its use.
-fn pairs(workspace: &Workspace<'_>, revision: &Revision, window: &Window) -> Result<(), PlanError> {
+fn pairs(source: &PlanSource<'_>, revision: &Revision, window: &Window) -> Result<(), PlanError> {
     let single = |blocks: &[Block], window: &[BlockNumber]| -> FxHashSet<Key> {
         let mut open: FxHashSet<Key> = FxHashSet::default();
         let calls = |kind: BlockKind| {
@@ -103,7 +103,7 @@ fn pairs(workspace: &Workspace<'_>, revision: &Revision, window: &Window) -> Res
         open.extend(uses.symmetric_difference(&results));
         open
     };
-    let before = single(&workspace.reading.session.blocks, &workspace.reading.window.blocks);
+    let before = single(&source.reading.session.blocks, &source.reading.window.blocks);
     let after = single(&revision.session.blocks, &window.blocks);
     match after.difference(&before).count() {
         0 => Ok(()),
@@ -112,19 +112,19 @@ fn pairs(workspace: &Workspace<'_>, revision: &Revision, window: &Window) -> Res
 }
 
 /// The same rows are sent in the same order, apart from those that hold nothing but thinking.
-fn order(workspace: &Workspace<'_>, revision: &Revision, window: &Window) -> Result<(), PlanError> {
-    let session = &workspace.reading.session;
+fn order(source: &PlanSource<'_>, revision: &Revision, window: &Window) -> Result<(), PlanError> {
+    let session = &source.reading.session;
     // Thinking that was taken out is a block that the client drops.
     let thought = |block: &Block| block.kind == BlockKind::Thinking || block.role == Role::Thinking;
     let speaks = |row: &u32| !session.blocks_of(*row).iter().all(thought);
-    let before = workspace.reading.window.rows.iter().copied().filter(speaks);
+    let before = source.reading.window.rows.iter().copied().filter(speaks);
     let after = window.rows.iter().filter_map(|row| revision.was[*row as usize]).filter(speaks);
     if before.eq(after) { Ok(()) } else { Err(PlanError::Tangled("the client would send other rows".to_owned())) }
 }
 
 /// Nothing but what was folded leaves the window, thinking apart.
 fn others(draft: &Draft<'_>, revision: &Revision, window: &Window, folded: &Folded) -> Result<(), PlanError> {
-    let workspace = draft.workspace;
+    let source = &draft.source;
     let blocks = || window.blocks.iter().map(|number| *number as usize - 1);
     let sent: FxHashSet<u32> = blocks().filter_map(|block| revision.block_was[block]).collect();
     let again: FxHashSet<Key> = blocks().map(|block| revision.session.blocks[block].hash).collect();
@@ -134,9 +134,9 @@ fn others(draft: &Draft<'_>, revision: &Revision, window: &Window, folded: &Fold
         Folded::Until(row) => block.row <= *row || draft.added(block.row) || again.contains(&block.hash),
     };
     // A response that stands on two branches is sent from both, by its id, while one of them is live; its blocks are equal.
-    let said = |block: &Block| Some((workspace.reading.session.rows[block.row as usize].message?, block.hash));
-    let gone: FxHashSet<(Key, Key)> = workspace.reading.in_window().filter(|block| is_folded(block)).filter_map(&said).collect();
-    let lost = workspace.reading.in_window().find(|block| {
+    let said = |block: &Block| Some((source.reading.session.rows[block.row as usize].message?, block.hash));
+    let gone: FxHashSet<(Key, Key)> = source.reading.in_window().filter(|block| is_folded(block)).filter_map(&said).collect();
+    let lost = source.reading.in_window().find(|block| {
         block.kind != BlockKind::Thinking
             && !is_folded(block)
             && !sent.contains(&(block.number - 1))

@@ -3,7 +3,7 @@
 use super::Draft;
 use crate::engine;
 use crate::model::{Block, BlockChange, BlockNumber, Edit, Level, Mark, MarkAddress, MarkKind, RowAddress, Slot};
-use crate::workspace::PlanError;
+use crate::planning::PlanError;
 
 impl Draft<'_> {
     /// Puts another content in the place of a block.
@@ -14,7 +14,7 @@ impl Draft<'_> {
     pub fn replace(&mut self, number: BlockNumber, level: Level, content: &str, reason: &str) -> Result<(), PlanError> {
         let block = self.block(number)?;
         let (address, slot) = self.place(block)?;
-        let value = self.workspace.provider.encode(slot, block.kind, content).ok_or(PlanError::Immutable(number))?;
+        let value = self.source.provider.encode(slot, block.kind, content).ok_or(PlanError::Immutable(number))?;
         self.set(block, address, slot, value, level, reason)
     }
 
@@ -85,7 +85,7 @@ impl Draft<'_> {
     /// # Errors
     ///
     /// The row has no identity, or no such slot.
-    pub(in crate::workspace) fn set_value(&mut self, row: u32, slot: Slot, after: &[u8]) -> Result<(), PlanError> {
+    pub(in crate::planning) fn set_value(&mut self, row: u32, slot: Slot, after: &[u8]) -> Result<(), PlanError> {
         let address = self.addresses.of(row).ok_or(PlanError::Moved)?;
         let before = self.value(row, slot).ok_or(PlanError::NoWay)?;
         if before == after {
@@ -110,7 +110,7 @@ impl Draft<'_> {
     pub fn mark(&mut self, number: BlockNumber, kind: MarkKind, after: Option<String>) -> Result<(), PlanError> {
         let block = self.block(number)?;
         let row = self.addresses.of(block.row).ok_or(PlanError::Immutable(number))?;
-        let known = self.workspace.history.marks.iter().find(|(address, known, _)| {
+        let known = self.source.history.marks.iter().find(|(address, known, _)| {
             *known == kind && ((address.row == row && address.index == block.index) || address.content == block.hash)
         });
         let (address, before) = match known {

@@ -24,13 +24,13 @@ impl Draft<'_> {
     ///
     /// The turns are not in the window, or the last one is among them: it is what is being worked on.
     pub fn fold(&mut self, turns: RangeInclusive<u32>, summary: &str) -> Result<(), PlanError> {
-        if !self.workspace.provider.branches() {
+        if !self.source.provider.branches() {
             return Err(PlanError::NoBranches);
         }
         let chain = self.chain_turns();
         let start = self.fold_start(&turns, &chain)?;
         let next = (start..chain.len()).find(|place| chain[*place].1 > *turns.end()).ok_or(PlanError::LastTurn)?;
-        let pinned = self.workspace.reading.in_window().find(|block| {
+        let pinned = self.source.reading.in_window().find(|block| {
             (block.pin.is_some() || block.focused) && turns.contains(&block.position.turn) && block.row >= chain[start].0
         });
         if let Some(block) = pinned {
@@ -43,10 +43,10 @@ impl Draft<'_> {
 
     /// The place in the chain of the first row that goes when turns are folded; from turn 0 on all that follows the first message.
     pub(super) fn fold_start(&self, turns: &RangeInclusive<u32>, chain: &[(u32, u32)]) -> Result<usize, PlanError> {
-        let session = &self.workspace.reading.session;
+        let session = &self.source.reading.session;
         let is_user = |(row, _): &&(u32, u32)| session.rows[*row as usize].kind == RowKind::User;
         let first_prompt = chain.iter().find(is_user).map(|(row, _)| *row);
-        let boundary = chain_boundary(session, &self.workspace.reading.window.chain);
+        let boundary = chain_boundary(session, &self.source.reading.window.chain);
         let start = chain.iter().position(|(row, turn)| {
             let (kind, prompt) = (session.rows[*row as usize].kind, session.rows[*row as usize].prompt);
             // The summary of a compaction stays, with what it kept and what the client attached to it.
@@ -78,8 +78,8 @@ impl Draft<'_> {
     /// system prompt and the tools the client would make both anew, in front of all that is cached and signed; without those
     /// that say that thinking before them is not sent it would be sent again.
     fn lasting(&self, start: u32, next: u32) -> Vec<u32> {
-        let (session, provider) = (&self.workspace.reading.session, self.workspace.provider);
-        let chain = || self.workspace.reading.window.chain.iter().copied();
+        let (session, provider) = (&self.source.reading.session, self.source.provider);
+        let chain = || self.source.reading.window.chain.iter().copied();
         let stays =
             |message| chain().take_while(|row| *row != start).any(|row| session.rows[row as usize].message == Some(message));
         let lasts = |row: &u32| match session.rows[*row as usize].event.as_deref() {
@@ -94,7 +94,7 @@ impl Draft<'_> {
 
     /// What a note in the place of a row follows. A result without its call is not sent, and would take the note with it.
     fn last_sent_before(&self, row: u32) -> Result<Vec<u8>, PlanError> {
-        let (session, window) = (&self.workspace.reading.session, &self.workspace.reading.window);
+        let (session, window) = (&self.source.reading.session, &self.source.reading.window);
         let is_result = |row: u32| session.blocks_of(row).iter().any(|block| block.kind == BlockKind::ToolResult);
         let lost = |row: u32| is_result(row) && !window.rows.contains(&row);
         let speaks = |row: &u32| matches!(session.rows[*row as usize].kind, RowKind::User | RowKind::Assistant);
@@ -111,7 +111,7 @@ impl Draft<'_> {
     ///
     /// The file is another one by now.
     pub fn summarize(&self, turns: RangeInclusive<u32>) -> Result<String, PlanError> {
-        let reading = &self.workspace.reading;
+        let reading = self.source.reading;
         let (start, end) = (turns.start(), turns.end());
         // Before anything is cut: half a credential is not known as one.
         let content = |number| -> Result<String, PlanError> { Ok(reading.known.mask(&self.content(number)?).into_owned()) };
@@ -123,7 +123,7 @@ impl Draft<'_> {
             let blocks = || turn.blocks.iter().filter_map(|number| reading.block(*number));
             let spoken: Vec<&Block> = blocks().filter(|block| !block.words.is_empty()).collect();
             // Each row is read once: a row can have as many blocks as it has bytes.
-            let contents = self.workspace.contents(&spoken.iter().map(|block| block.number).collect::<Vec<_>>())?;
+            let contents = self.contents(&spoken.iter().map(|block| block.number).collect::<Vec<_>>())?;
             let mut said = spoken.into_iter().zip(contents).peekable();
             let opens = said.next_if(|(block, _)| block.kind != BlockKind::ToolResult);
             let prompt = || blocks().find(|block| block.role == Role::User && block.kind == BlockKind::Text);
@@ -163,7 +163,7 @@ impl Draft<'_> {
 
     /// Returns the words of a person in a block, each part bounded, without credentials.
     fn said(&self, block: &Block, content: &str) -> String {
-        let known = &self.workspace.reading.known;
+        let known = &self.source.reading.known;
         // Before anything is cut, as above.
         let words = block.words_in(content).map(|words| engine::bounded_words(&known.mask(words)).into_owned());
         words.collect::<Vec<_>>().join("\n")
@@ -175,10 +175,10 @@ impl Draft<'_> {
     ///
     /// There is no compaction, or what it cut is gone.
     pub fn uncut(&mut self) -> Result<(), PlanError> {
-        let session = &self.workspace.reading.session;
-        let chain = &self.workspace.reading.window.chain;
+        let session = &self.source.reading.session;
+        let chain = &self.source.reading.window.chain;
         let boundary = chain_boundary(session, chain).ok_or(PlanError::NotCompacted)?;
-        if !self.workspace.provider.branches() {
+        if !self.source.provider.branches() {
             return Err(PlanError::NoBranches);
         }
         let before = self.value(boundary, Slot::LogicalParent).ok_or(PlanError::CutAway)?;
@@ -206,8 +206,8 @@ impl Draft<'_> {
 
     /// The rows of the chain since the last compaction, each with its turn.
     pub(super) fn chain_turns(&self) -> Vec<(u32, u32)> {
-        let session = &self.workspace.reading.session;
-        let chain = &self.workspace.reading.window.chain;
+        let session = &self.source.reading.session;
+        let chain = &self.source.reading.window.chain;
         let boundary = chain.iter().rposition(|row| session.rows[*row as usize].kind == RowKind::Boundary);
         let mut turn = 0;
         let rows = chain[boundary.map_or(0, |place| place + 1)..].iter().map(|row| {

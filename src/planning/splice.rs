@@ -1,7 +1,7 @@
 //! From edits to bytes: a file of which most stays as it is.
 
 use super::addresses::Addresses;
-use super::base::{Base, pass};
+use super::rows::{Rows, pass};
 use crate::model::{Edit, Hunk, RowAddress, Session, Slot};
 use crate::provider::ProviderAdapter;
 use std::borrow::Cow;
@@ -50,7 +50,7 @@ pub fn splice<'a>(
     provider: &dyn ProviderAdapter,
     session: &Session,
     addresses: &Addresses,
-    base: &Base<'_>,
+    base: &dyn Rows,
     length: u64,
     edits: impl IntoIterator<Item = &'a Edit>,
     hunks: &'a [Hunk],
@@ -100,7 +100,7 @@ impl<'a> Replaced<'a> {
 }
 
 /// The line feed that came before a row goes with it where nothing is left behind it.
-fn unlead(base: &Base<'_>, length: u64, replaced: &mut [Replaced<'_>], leading: &[u64]) -> Result<(), SpliceError> {
+fn unlead(base: &dyn Rows, length: u64, replaced: &mut [Replaced<'_>], leading: &[u64]) -> Result<(), SpliceError> {
     let mut end = length;
     let mut first = None;
     for (place, last) in replaced.iter().enumerate().rev() {
@@ -189,7 +189,7 @@ pub fn row(session: &Session, addresses: &Addresses, address: RowAddress) -> Res
 fn removed(
     session: &Session,
     addresses: &Addresses,
-    base: &Base<'_>,
+    base: &dyn Rows,
     length: u64,
     address: RowAddress,
     line: &[u8],

@@ -2,8 +2,8 @@
 
 use super::{Draft, hash};
 use crate::model::{Address, Edit, Key, RowAddress, RowKind, Slot};
+use crate::planning::PlanError;
 use crate::provider::{KnownContext, NewRow};
-use crate::workspace::PlanError;
 
 impl Draft<'_> {
     /// Adds a note behind a row, by its identity, and returns the identity of the note.
@@ -12,7 +12,7 @@ impl Draft<'_> {
     ///
     /// The provider cannot write it.
     pub fn note_behind(&mut self, parent: Vec<u8>, label: &str, content: &str) -> Result<Vec<u8>, PlanError> {
-        let provider = self.workspace.provider;
+        let provider = self.source.provider;
         self.add_row(parent, |new| provider.note(new, label, content))?.ok_or(PlanError::NoWay)
     }
 
@@ -21,8 +21,8 @@ impl Draft<'_> {
     /// # Errors
     ///
     /// The provider cannot write it.
-    pub(in crate::workspace) fn restart(&mut self, first: &[u32], text: &str, last: &[u32]) -> Result<(), PlanError> {
-        let provider = self.workspace.provider;
+    pub(in crate::planning) fn restart(&mut self, first: &[u32], text: &str, last: &[u32]) -> Result<(), PlanError> {
+        let provider = self.source.provider;
         let lines = |rows: &[u32]| rows.iter().map(|row| self.line(*row)).collect::<Result<Vec<_>, _>>();
         let (first, last) = (lines(first)?, lines(last)?);
         self.add_row(self.identity(self.last_linked()?)?, |new| provider.restart(new, &first, text, &last))?;
@@ -32,7 +32,7 @@ impl Draft<'_> {
     /// Adds what the client knows of the context that it sent once more, behind a new beginning of the conversation: else it
     /// would send all of it again.
     fn repeat_context(&mut self) -> Result<(), PlanError> {
-        let provider = self.workspace.provider;
+        let provider = self.source.provider;
         if !provider.keeps_offsets(self.session()) {
             return Ok(());
         }
@@ -60,8 +60,8 @@ impl Draft<'_> {
     /// # Errors
     ///
     /// The provider cannot write it.
-    pub(in crate::workspace) fn mark_leaf(&mut self) -> Result<(), PlanError> {
-        let (provider, session) = (self.workspace.provider, self.session());
+    pub(in crate::planning) fn mark_leaf(&mut self) -> Result<(), PlanError> {
+        let (provider, session) = (self.source.provider, self.session());
         let last = self.last_linked()?;
         let chain = self.reading().window.chain.iter().rev().copied();
         let speaks = |row: &u32| matches!(session.rows[*row as usize].kind, RowKind::User | RowKind::Assistant);
@@ -77,7 +77,7 @@ impl Draft<'_> {
     ) -> Result<Option<Vec<u8>>, PlanError> {
         let like = self.last_linked()?;
         // Unique by what it is made of: this file, this moment, this place in the log and in the plan.
-        let places = [u64::from(self.workspace.history.last()), self.lines.len() as u64].map(u64::to_le_bytes).concat();
+        let places = [u64::from(self.source.history.last()), self.lines.len() as u64].map(u64::to_le_bytes).concat();
         let seed = [&self.base_hash[..], &self.now.to_le_bytes(), &places].concat();
         let timestamp = jiff::Timestamp::from_millisecond(self.now).unwrap_or_default();
         let like_line = self.line(like)?;
@@ -90,7 +90,7 @@ impl Draft<'_> {
             ordinal: self.next_ordinal()?,
         };
         let line = write(&new).ok_or(PlanError::NoWay)?;
-        let provider = self.workspace.provider;
+        let provider = self.source.provider;
         // Not every provider knows a row by the id that is written into it.
         let id = provider.parse(&line).row.id.unwrap_or_else(|| Key::from_text(&new.id));
         let row = RowAddress { id, occurrence: 0 };
@@ -102,7 +102,7 @@ impl Draft<'_> {
 
     /// Returns the ordinal of the next row that is added, where the client numbers the rows of this session.
     fn next_ordinal(&self) -> Result<Option<u64>, PlanError> {
-        let provider = self.workspace.provider;
+        let provider = self.source.provider;
         if !provider.keeps_offsets(self.session()) {
             return Ok(None);
         }
@@ -132,7 +132,7 @@ impl Draft<'_> {
 
     /// A row that was written before, linked behind what is the last one now.
     pub(super) fn behind_last(&self, line: &[u8]) -> Result<Vec<u8>, PlanError> {
-        let provider = self.workspace.provider;
+        let provider = self.source.provider;
         let Some(at) = provider.locate_slot(line, Slot::Parent) else {
             let numbered = self.next_ordinal()?.and_then(|ordinal| provider.with_ordinal(line, ordinal));
             return Ok(numbered.unwrap_or_else(|| line.to_vec()));
@@ -143,7 +143,7 @@ impl Draft<'_> {
 
     /// The identity of the last row of the chain, notes of this plan included.
     pub(super) fn leaf_identity(&self) -> Result<Vec<u8>, PlanError> {
-        let provider = self.workspace.provider;
+        let provider = self.source.provider;
         // A row that others are linked to stands among them, not at the end.
         let followed =
             |own: &[u8]| self.edits.values().any(|edit| edit.slot == Slot::Parent && edit.after.as_deref() == Some(own));
@@ -168,12 +168,12 @@ impl Draft<'_> {
     }
 
     /// The rows that are added so far.
-    pub(in crate::workspace) fn added_lines(&self) -> impl Iterator<Item = &Edit> {
+    pub(in crate::planning) fn added_lines(&self) -> impl Iterator<Item = &Edit> {
         self.lines.iter().filter(|edit| edit.before.is_none())
     }
 
     /// The rows that are taken out so far.
-    pub(in crate::workspace) fn removed_lines(&self) -> impl Iterator<Item = &Edit> {
+    pub(in crate::planning) fn removed_lines(&self) -> impl Iterator<Item = &Edit> {
         self.lines.iter().filter(|edit| edit.after.is_none())
     }
 }

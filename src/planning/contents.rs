@@ -1,0 +1,48 @@
+//! The contents of blocks, from the rows that hold them.
+
+use super::splice::SpliceError;
+use crate::engine::Analysis;
+use crate::model::{Block, BlockNumber, Key};
+use crate::provider::ProviderAdapter;
+use std::rc::Rc;
+
+/// The content of a block.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Content {
+    /// As the model sees it: text, or the input of a tool use as JSON.
+    pub sent: String,
+    /// The same for people.
+    pub readable: String,
+    /// The remainder, if the client sends it cut.
+    pub cut: Option<String>,
+}
+
+/// Returns the contents of blocks; `line` reads each row once.
+///
+/// # Errors
+///
+/// A row cannot be read, or is another one by now.
+pub fn contents(
+    provider: &dyn ProviderAdapter,
+    reading: &Analysis,
+    numbers: &[BlockNumber],
+    line: &dyn Fn(u32) -> Result<Rc<[u8]>, SpliceError>,
+) -> Result<Vec<Content>, SpliceError> {
+    let block = |number: &BlockNumber| reading.block(*number).ok_or(SpliceError::Mismatch);
+    let blocks: Vec<&Block> = numbers.iter().map(block).collect::<Result<_, _>>()?;
+    let mut contents = Vec::with_capacity(numbers.len());
+    for of_row in blocks.chunk_by(|one, other| one.row == other.row) {
+        let bytes = line(of_row[0].row)?;
+        // Once for all blocks of the row: there can be as many as it has bytes.
+        let parsed = provider.parse(&bytes);
+        for block in of_row {
+            let parsed = parsed.blocks.get(block.index as usize);
+            let parsed = parsed.filter(|parsed| Key::from_bytes(parsed.content.as_bytes()) == block.hash);
+            let parsed = parsed.ok_or(SpliceError::Mismatch)?;
+            let limit = block.sent_cut().map(|cut| cut.limit);
+            let cut = parsed.cuts.iter().find(|cut| Some(cut.limit) == limit).map(|cut| cut.content.clone());
+            contents.push(Content { sent: parsed.content.to_string(), readable: parsed.text().to_owned(), cut });
+        }
+    }
+    Ok(contents)
+}

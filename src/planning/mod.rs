@@ -1,0 +1,38 @@
+//! Plans of changes to a session: pure values, made from its analysis, its log, its rows and the stored originals.
+
+mod addresses;
+mod block_edits;
+mod contents;
+mod draft;
+mod error;
+mod fold;
+mod gate;
+mod handover;
+mod memory;
+mod originals;
+mod parse;
+mod points;
+mod revision;
+mod rows;
+mod shorten;
+mod splice;
+mod standing;
+#[cfg(test)]
+mod tests;
+mod thinking;
+mod way;
+
+pub use addresses::Addresses;
+pub use contents::{Content, contents};
+pub use draft::{Draft, Drafted, Kept, NOTE, Original, PlanSource, Redacted, Thinking};
+pub use error::PlanError;
+pub use handover::{Handover, hand_over};
+pub use memory::{apply as apply_marks, is_bill_changed};
+pub use originals::{OriginalError, Originals};
+pub use parse::{parse_chunk, parse_session};
+pub use revision::Revision;
+pub use rows::{MemoryRows, Rows, pass};
+pub use shorten::{Aim, KeptBlocks, PlanCache, Scope, shorten, shrink};
+pub use splice::{Splice, SpliceError, splice};
+pub use standing::{Beside, Departed, Departure, Standing};
+pub use way::{Inexact, Undone};

@@ -1,0 +1,106 @@
+//! The bytes that a plan is made for, wherever they are kept.
+
+use super::splice::SpliceError;
+use crate::model::{Address, Session};
+use std::io::{self, BufRead, ErrorKind};
+use std::ops::Range;
+use std::rc::Rc;
+
+/// The rows of a session, and the bytes that its own rows are part of: the base of a plan.
+pub trait Rows {
+    /// Returns a row without its line feed.
+    ///
+    /// # Errors
+    ///
+    /// It cannot be read, or does not exist any more.
+    fn line(&self, session: &Session, row: u32) -> Result<Rc<[u8]>, SpliceError>;
+
+    /// Returns a range of the base.
+    ///
+    /// # Errors
+    ///
+    /// It cannot be read; [`ErrorKind::UnexpectedEof`] if the base is shorter.
+    fn range(&self, range: Range<u64>) -> io::Result<Vec<u8>>;
+
+    /// Passes a range of the base on, in pieces.
+    ///
+    /// # Errors
+    ///
+    /// As [`Rows::range`]; or `to` fails.
+    fn pass(&self, range: Range<u64>, to: &mut dyn FnMut(&[u8]) -> io::Result<()>) -> io::Result<()>;
+
+    /// Returns how many bytes of the base are part of other sessions too: forks continue from there.
+    fn inherited_bytes(&self) -> u64 {
+        0
+    }
+
+    /// Returns BLAKE3 of the first bytes of the base, and the last one of these; `None` if the base is shorter.
+    ///
+    /// # Errors
+    ///
+    /// They cannot be read.
+    fn hash(&self, length: u64) -> io::Result<Option<(Address, Option<u8>)>> {
+        let mut hasher = blake3::Hasher::new();
+        let mut last = None;
+        let passed = self.pass(0..length, &mut |bytes| {
+            hasher.update(bytes);
+            last = bytes.last().copied();
+            Ok(())
+        });
+        match passed {
+            Ok(()) => Ok(Some((*hasher.finalize().as_bytes(), last))),
+            Err(error) if error.kind() == ErrorKind::UnexpectedEof => Ok(None),
+            Err(error) => Err(error),
+        }
+    }
+}
+
+/// A session that is held in memory and inherits no rows.
+pub struct MemoryRows<'a>(pub &'a [u8]);
+
+impl MemoryRows<'_> {
+    fn bytes(&self, range: Range<u64>) -> io::Result<&[u8]> {
+        let start = usize::try_from(range.start).ok();
+        let end = usize::try_from(range.end).ok();
+        let bytes = start.zip(end).and_then(|(start, end)| self.0.get(start..end));
+        bytes.ok_or_else(|| ErrorKind::UnexpectedEof.into())
+    }
+}
+
+impl Rows for MemoryRows<'_> {
+    fn line(&self, session: &Session, row: u32) -> Result<Rc<[u8]>, SpliceError> {
+        let place = session.rows.get(row as usize).ok_or(SpliceError::Mismatch)?;
+        Ok(self.bytes(place.offset..place.offset + u64::from(place.length))?.into())
+    }
+
+    fn range(&self, range: Range<u64>) -> io::Result<Vec<u8>> {
+        self.bytes(range).map(<[u8]>::to_vec)
+    }
+
+    fn pass(&self, range: Range<u64>, to: &mut dyn FnMut(&[u8]) -> io::Result<()>) -> io::Result<()> {
+        to(self.bytes(range)?)
+    }
+}
+
+/// Passes the next `length` bytes on, in pieces.
+///
+/// # Errors
+///
+/// They cannot be read, or `to` fails; [`ErrorKind::UnexpectedEof`] if there are fewer.
+pub fn pass(reader: &mut dyn BufRead, length: u64, to: &mut dyn FnMut(&[u8]) -> io::Result<()>) -> io::Result<()> {
+    let mut left = length;
+    while left > 0 {
+        let bytes = match reader.fill_buf() {
+            Err(error) if error.kind() == ErrorKind::Interrupted => continue,
+            bytes => bytes?,
+        };
+        if bytes.is_empty() {
+            return Err(ErrorKind::UnexpectedEof.into());
+        }
+        let taken = bytes.len().min(usize::try_from(left).unwrap_or(usize::MAX));
+        to(&bytes[..taken])?;
+        reader.consume(taken);
+        left -= taken as u64;
+    }
+    Ok(())
+}

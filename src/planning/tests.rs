@@ -1,0 +1,64 @@
+//! Plans for sessions that are in no file.
+
+use super::*;
+use crate::engine::{self, Analysis, ReadSettings};
+use crate::model::{Address, History, Level, OperationKind, Plan};
+use crate::provider::Format;
+use crate::provider::claude_code::ClaudeCode;
+use std::collections::BTreeMap;
+
+const ROWS: &str = concat!(
+    r#"{"type":"user","uuid":"a","parentUuid":null,"sessionId":"S","message":{"role":"user","content":"begin"}}"#,
+    "\n",
+    r#"{"type":"assistant","uuid":"b","parentUuid":"a","sessionId":"S","message":{"id":"m","role":"assistant","content":[{"type":"text","text":"a long answer"}]}}"#,
+    "\n",
+    r#"{"type":"user","uuid":"c","parentUuid":"b","sessionId":"S","message":{"role":"user","content":"end"}}"#,
+);
+
+fn reading(bytes: &[u8]) -> Analysis {
+    let session = parse_session(&ClaudeCode, "S".to_owned(), bytes);
+    engine::read_with(session, |session| ClaudeCode.window(session), &ReadSettings::default())
+}
+
+/// Returns the bytes that a plan makes of a session in memory.
+fn planned(bytes: &[u8], plan: &Plan) -> Vec<u8> {
+    let session = parse_session(&ClaudeCode, "S".to_owned(), bytes);
+    let addresses = Addresses::new(&session);
+    let splice = splice(&ClaudeCode, &session, &addresses, &MemoryRows(bytes), plan.base_bytes, &plan.edits, &[]).unwrap();
+    let mut after = Vec::new();
+    splice
+        .run(&mut &*bytes, &mut |_| (), &mut |bytes| {
+            after.extend_from_slice(bytes);
+            Ok(())
+        })
+        .unwrap();
+    after
+}
+
+#[test]
+fn a_session_in_memory_is_changed() {
+    let reading = reading(ROWS.as_bytes());
+    let (history, originals) = (History::default(), BTreeMap::<Address, Vec<u8>>::new());
+    let source = PlanSource { provider: &ClaudeCode, reading: &reading, history: &history };
+    let mut draft = Draft::new(source, Box::new(MemoryRows(ROWS.as_bytes())), Some(&originals), 0).unwrap();
+    assert_eq!(draft.original(2).unwrap().content, "a long answer");
+    draft.replace(2, Level::Trimmed, "an answer", "").unwrap();
+    draft.note("note", "a note");
+    let drafted = draft.finish(OperationKind::Change, "", None, &|_| None, false).unwrap();
+    let after = planned(ROWS.as_bytes(), &drafted.plan);
+    let lines: Vec<&str> = std::str::from_utf8(&after).unwrap().lines().collect();
+    assert_eq!(lines[..3].join("\n"), ROWS.replace("a long answer", "an answer"));
+    assert!(lines.len() == 4 && lines[3].contains("a note"));
+    let session = parse_session(&ClaudeCode, "S".to_owned(), &after);
+    let hashes = |blocks: &[crate::model::Block]| blocks.iter().map(|block| block.hash).collect::<Vec<_>>();
+    assert_eq!(hashes(&session.blocks), hashes(&drafted.revision.session.blocks));
+}
+
+#[test]
+fn rows_in_memory_that_are_too_few_are_refused() {
+    let reading = reading(ROWS.as_bytes());
+    let history = History::default();
+    let source = PlanSource { provider: &ClaudeCode, reading: &reading, history: &history };
+    let draft = Draft::new(source, Box::new(MemoryRows(&ROWS.as_bytes()[1..])), None, 0);
+    assert!(matches!(draft, Err(PlanError::Moved)));
+}
