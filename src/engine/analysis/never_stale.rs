@@ -70,7 +70,7 @@ mod tests {
     }
 
     #[test]
-    fn the_newest_look_at_a_file_that_instructs_is_ground() {
+    fn the_newest_read_of_an_instruction_file_is_an_instruction() {
         for (target, expected) in [
             ("/w/CLAUDE.md", true),
             ("C:\\w\\AGENTS.md", true),
