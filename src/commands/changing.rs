@@ -274,7 +274,7 @@ fn report(
         edits: plan.slots().count(),
         rows_added: plan.slots().filter(|(_, before, _)| !before).count(),
         rows_removed: plan.slots().filter(|(.., after)| !after).count(),
-        kept: said.kept.iter().map(|(why, blocks)| (why.reason(), blocks.clone())).collect(),
+        skipped: said.kept.iter().map(|(why, blocks)| (why.reason(), blocks.clone())).collect(),
         tokens_before: plan.tokens_before,
         tokens_after: plan.tokens_after,
         thinking_dropped: drafted.thinking_dropped.blocks,

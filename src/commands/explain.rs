@@ -3,7 +3,7 @@
 use crate::app::{CommandError, Env, ErrorKind};
 use crate::engine::{self, LevelKept, Selector, Subject};
 use crate::model::{Block, BlockNumber, History, Level, OperationKind};
-use crate::output::{BlockRow, Decision, Deed, ExplainReport};
+use crate::output::{BlockRow, Decision, ExplainReport, HistoryEntry};
 use crate::store::Store;
 use crate::workspace::{Aim, Handover, Kept, PlanError, Scope, Workspace, hand_over, shrink};
 use anyhow::anyhow;
@@ -71,7 +71,7 @@ pub fn report(env: &Env, arguments: &Arguments) -> Result<ExplainReport, Command
         explanation: engine::explain(reading, block, &content),
         levels,
         decisions,
-        deeds: deeds(&workspace.history, block.number),
+        history: entries(&workspace.history, block.number),
     })
 }
 
@@ -147,8 +147,8 @@ fn decisions(env: &Env, block: &Block, content: &str, immutable: Option<&str>) -
 }
 
 /// What the log says of a block.
-fn deeds(history: &History, number: BlockNumber) -> Vec<Deed> {
-    let mut deeds = Vec::new();
+fn entries(history: &History, number: BlockNumber) -> Vec<HistoryEntry> {
+    let mut entries = Vec::new();
     for operation in &history.operations {
         let changes = operation.edits.iter().filter_map(|edit| edit.change.as_ref()).filter(|change| change.number == number);
         let changes = changes.map(|change| {
@@ -163,7 +163,7 @@ fn deeds(history: &History, number: BlockNumber) -> Vec<Deed> {
         });
         let what: Vec<String> = changes.chain(marks).collect();
         if !what.is_empty() {
-            deeds.push(Deed {
+            entries.push(HistoryEntry {
                 operation: operation.id,
                 time: operation.time,
                 command: operation.command.clone(),
@@ -172,5 +172,5 @@ fn deeds(history: &History, number: BlockNumber) -> Vec<Deed> {
             });
         }
     }
-    deeds
+    entries
 }

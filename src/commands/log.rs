@@ -1,7 +1,7 @@
 //! `aperture log`: what was done to a session.
 
 use crate::app::{CommandError, Env};
-use crate::output::{LogReport, LogRow, TurnDeeds};
+use crate::output::{LogReport, LogRow, TurnActions};
 
 /// Arguments of `log`.
 #[derive(Debug, clap::Args)]
@@ -38,6 +38,6 @@ pub fn report(env: &Env, arguments: &Arguments) -> Result<LogReport, CommandErro
     }
     let row = |operation: &crate::model::Operation| LogRow::new(operation, &history);
     let operations = history.operations.iter().rev().map(row).collect();
-    let turns = TurnDeeds::of(found.provider.agent(), &proposals, &history);
+    let turns = TurnActions::of(found.provider.agent(), &proposals, &history);
     Ok(LogReport { operations, snapshots: history.snapshots.clone(), turns })
 }

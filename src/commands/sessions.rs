@@ -2,6 +2,7 @@
 
 use crate::app::{CommandError, Env};
 use crate::engine;
+use crate::model::{Basis, TokenCount};
 use crate::output::{SessionRow, SessionsReport};
 use crate::workspace::{self, Listed, Project};
 use std::path::PathBuf;
@@ -118,8 +119,10 @@ fn row(env: &Env, listed: &Listed, open: &std::collections::BTreeSet<String>) ->
         title: totals.title.clone(),
         model: totals.model.to_string(),
         modified: (identity.modified / 1_000_000) as i64,
-        window_tokens: totals.window_tokens,
-        estimated: totals.moved_on,
+        tokens: TokenCount {
+            value: totals.window_tokens as f64,
+            basis: if totals.moved_on { Basis::Estimated } else { Basis::Measured },
+        },
         capacity_tokens: capacity,
         percent: totals.window_tokens as f64 / capacity as f64 * 100.0,
         bytes: identity.bytes,

@@ -3,7 +3,7 @@
 use super::manifest;
 use crate::app::{CommandError, Env};
 use crate::engine::{self, Analysis, Suggestion};
-use crate::model::{Event, Zone};
+use crate::model::{Event, TokenCount, Zone};
 use crate::output::{Share, StatusReport};
 use crate::workspace::{self, Workspace};
 
@@ -34,8 +34,8 @@ fn report(workspace: &Workspace<'_>, open: bool, suggestions: Vec<Suggestion>) -
     let reading = &workspace.reading;
     let session = &reading.session;
     let origin = session.latest_origin();
-    let shares = |sums: Vec<(String, u32, crate::model::TokenCount)>| -> Vec<Share> {
-        sums.into_iter().map(|(name, blocks, tokens)| Share { name, blocks, tokens: tokens.round() }).collect()
+    let shares = |sums: Vec<(String, u32, TokenCount)>| -> Vec<Share> {
+        sums.into_iter().map(|(name, blocks, tokens)| Share { name, blocks, tokens }).collect()
     };
     let stale = reading.stale();
     let aging = reading.aging_total();
@@ -43,8 +43,8 @@ fn report(workspace: &Workspace<'_>, open: bool, suggestions: Vec<Suggestion>) -
         stale.iter().filter(|block| block.usefulness.outdated.is_some_and(|(reason, _)| reason.supersedes())).collect();
     let zones = Zone::ALL.map(|zone| {
         let (blocks, tokens) = reading.zone(zone);
-        let outside = if zone == Zone::Primacy { reading.price.outside.round() } else { 0 };
-        Share { name: zone.name().to_owned(), blocks, tokens: tokens.round() + outside }
+        let outside = if zone == Zone::Primacy { reading.price.outside.0 } else { TokenCount::ZERO };
+        Share { name: zone.name().to_owned(), blocks, tokens: tokens + outside }
     });
     StatusReport {
         session: session.id.clone(),
@@ -77,14 +77,14 @@ fn report(workspace: &Workspace<'_>, open: bool, suggestions: Vec<Suggestion>) -
         stale: Share {
             name: "stale".to_owned(),
             blocks: stale.len() as u32,
-            tokens: stale.iter().map(|block| block.tokens.round()).sum(),
+            tokens: stale.iter().map(|block| block.tokens).sum(),
         },
         superseded: Share {
             name: "superseded".to_owned(),
             blocks: superseded.len() as u32,
-            tokens: superseded.iter().map(|block| block.tokens.round()).sum(),
+            tokens: superseded.iter().map(|block| block.tokens).sum(),
         },
-        aging: Share { name: "aging".to_owned(), blocks: aging.0 as u32, tokens: aging.1.round() },
+        aging: Share { name: "aging".to_owned(), blocks: aging.0 as u32, tokens: aging.1 },
         largest_stale: stale.iter().take(10).map(|block| engine::entry(block)).collect(),
         suggestions,
         hidden: reading.window.hidden,

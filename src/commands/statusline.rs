@@ -47,13 +47,13 @@ pub fn run(env: &Env, _: &Arguments) -> Result<(), CommandError> {
     let stale = reading.map(|reading| reading.stale_total());
     let known = window.total_input_tokens.filter(|used| *used > 0);
     let report = StatusLineReport {
-        used: known.or(reading.map(|reading| reading.price.total.round())).unwrap_or_default(),
+        used: known.map(TokenCount::measured).or(reading.map(|reading| reading.price.total.0)).unwrap_or(TokenCount::ZERO),
         capacity: window.context_window_size.or(reading.map(|reading| reading.capacity.tokens)).unwrap_or_default(),
         stale_blocks: stale.map(|(blocks, _)| blocks),
         stale_tokens: stale.map_or(TokenCount::ZERO, |(_, tokens)| tokens),
         waiting: inbox::count(&session),
     };
-    if report.used == 0 && report.capacity == 0 {
+    if report.used.round() == 0 && report.capacity == 0 {
         return Ok(());
     }
     let style = Style { color: env.client_colors, ..env.style.clone() };

@@ -1,10 +1,10 @@
 use super::{Report, Style, amount, clip, percent, plural};
 use crate::engine::Analysis;
 use crate::engine::tokens::{Accuracy, quantiles};
-use serde::Serialize;
+use crate::model::TokenCount;
 
 /// How far the estimates of one session were from its bills.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug)]
 pub struct AccuracyRow {
     /// The session.
     pub session: String,
@@ -15,7 +15,7 @@ pub struct AccuracyRow {
     /// Input tokens of the last call, as billed.
     pub measured: Option<u64>,
     /// What is sent and not in the file.
-    pub outside: u64,
+    pub outside: TokenCount,
 }
 
 impl AccuracyRow {
@@ -27,13 +27,13 @@ impl AccuracyRow {
             model: reading.model.clone(),
             accuracy: price.accuracy.clone(),
             measured: price.measured,
-            outside: price.outside.round(),
+            outside: price.outside.0,
         }
     }
 }
 
 /// Median and 90th percentile of relative errors.
-#[derive(Clone, Copy, Debug, Default, Serialize)]
+#[derive(Clone, Copy, Debug, Default)]
 pub struct Spread {
     /// Median.
     pub median: Option<f64>,
@@ -56,7 +56,7 @@ impl Spread {
 }
 
 /// How far estimates were from bills, over sessions.
-#[derive(Clone, Debug, Default, Serialize)]
+#[derive(Clone, Debug, Default)]
 pub struct AccuracyReport {
     /// The sessions.
     pub sessions: Vec<AccuracyRow>,
@@ -93,9 +93,7 @@ impl AccuracyReport {
 }
 
 impl Report for AccuracyReport {
-    fn schema(&self) -> &'static str {
-        "aperture.accuracy/1"
-    }
+    const SCHEMA: &str = "aperture.accuracy/2";
 
     fn text(&self, _: &Style) -> String {
         let mut text = String::new();
@@ -108,7 +106,7 @@ impl Report for AccuracyReport {
                 row.accuracy.steps,
                 Spread { median: row.accuracy.step_median, p90: row.accuracy.step_p90 }.text(),
                 row.measured.map_or_else(|| "–".to_owned(), amount),
-                amount(row.outside),
+                amount(row.outside.round()),
             ));
         }
         let steps: u32 = self.sessions.iter().map(|row| row.accuracy.steps).sum();

@@ -2,10 +2,9 @@ use super::{Paint, Report, Style, age, clip, plural, tokens, unit};
 use crate::engine::{Analysis, label, lifecycle, stale_reason};
 use crate::model::{Block, BlockKind, BlockNumber, Image, Level, Outdated, Pin, Role, State, TokenCount, Zone};
 use comfy_table::{CellAlignment, Table, presets};
-use serde::Serialize;
 
 /// A reason why a block no longer says how things are.
-#[derive(Clone, Copy, Debug, Serialize)]
+#[derive(Clone, Copy, Debug)]
 pub struct OutdatedReason {
     /// The reason.
     pub reason: Outdated,
@@ -14,7 +13,7 @@ pub struct OutdatedReason {
 }
 
 /// A block with everything that is known of it but its content.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug)]
 pub struct BlockRow {
     /// Its number, in file order from 1.
     pub number: BlockNumber,
@@ -160,17 +159,15 @@ pub enum SortKey {
 }
 
 /// The table of blocks.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug)]
 pub struct BlocksReport {
     /// The blocks, in the order asked for.
     pub blocks: Vec<BlockRow>,
     /// What they cost together.
     pub tokens: TokenCount,
     /// Whether they are shown under their turns.
-    #[serde(skip)]
     pub tree: bool,
     /// The prompts of the turns, by number from 1.
-    #[serde(skip)]
     pub prompts: Vec<String>,
 }
 
@@ -192,9 +189,7 @@ impl BlocksReport {
 }
 
 impl Report for BlocksReport {
-    fn schema(&self) -> &'static str {
-        "aperture.blocks/1"
-    }
+    const SCHEMA: &str = "aperture.blocks/2";
 
     fn text(&self, style: &Style) -> String {
         if self.blocks.is_empty() {

@@ -2,7 +2,6 @@ use super::{DiffReport, Paint, Report, Style, amount, clip, numbered, padded, pl
 use crate::engine::EditPrice;
 use crate::engine::diff::BlockDifference;
 use crate::model::{Basis, BlockChange, BlockNumber, Level, OperationId, OperationKind, TokenCount};
-use serde::Serialize;
 use unicode_width::UnicodeWidthStr;
 
 /// Changes that are listed one by one.
@@ -13,7 +12,7 @@ const FEW: usize = 4;
 const NARROWEST: usize = 12;
 
 /// What a change did, or would do.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug)]
 pub struct ChangeReport {
     /// The session's id.
     pub session: String,
@@ -40,7 +39,7 @@ pub struct ChangeReport {
     /// Rows that were taken out.
     pub rows_removed: usize,
     /// Blocks that were left alone, by reason.
-    pub kept: Vec<(&'static str, Vec<BlockNumber>)>,
+    pub skipped: Vec<(&'static str, Vec<BlockNumber>)>,
     /// Tokens of the window before.
     pub tokens_before: f64,
     /// Tokens of the window after.
@@ -82,7 +81,7 @@ impl ChangeReport {
             let sign = if saved > 0.0 { '−' } else { '+' };
             text.push_str(&format!(", {sign}{}", unit(&amount(saved.abs() as u64), "token")));
         }
-        for (why, blocks) in &self.kept {
+        for (why, blocks) in &self.skipped {
             text.push_str(&format!("; left alone: {} ({why})", numbered(blocks, FEW)));
         }
         text
@@ -96,9 +95,7 @@ impl ChangeReport {
 }
 
 impl Report for ChangeReport {
-    fn schema(&self) -> &'static str {
-        "aperture.change/1"
-    }
+    const SCHEMA: &str = "aperture.change/2";
 
     fn text(&self, style: &Style) -> String {
         let mut text = String::new();
@@ -122,7 +119,7 @@ impl Report for ChangeReport {
             let instead = if self.marks.is_empty() { "" } else { "let go: " };
             line(&format!("  {instead}{}", numbered(&self.unmarked, LISTED)));
         }
-        for (why, blocks) in &self.kept {
+        for (why, blocks) in &self.skipped {
             let which = if blocks.len() > FEW { plural(blocks.len(), "block") } else { numbered(blocks, FEW) };
             line(&format!("  left alone: {which} ({why})"));
         }

@@ -1,7 +1,6 @@
 use super::sessions::short_id;
 use super::{Form, Paint, Report, Style, plural, printable};
 use crate::engine::Violation;
-use serde::Serialize;
 
 /// How what was found is written.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, clap::ValueEnum)]
@@ -18,7 +17,7 @@ pub enum CheckFormat {
 }
 
 /// What was found in one session.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug)]
 pub struct CheckedSession {
     /// The session's id.
     pub session: String,
@@ -29,14 +28,13 @@ pub struct CheckedSession {
 }
 
 /// What was found in all of them.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug)]
 pub struct CheckReport {
     /// The rules that were asked for.
     pub rules: Vec<&'static str>,
     /// The sessions.
     pub sessions: Vec<CheckedSession>,
     /// How it is written.
-    #[serde(skip)]
     pub format: CheckFormat,
 }
 
@@ -145,9 +143,7 @@ fn data(text: &str) -> String {
 }
 
 impl Report for CheckReport {
-    fn schema(&self) -> &'static str {
-        "aperture.check/1"
-    }
+    const SCHEMA: &str = "aperture.check/1";
 
     fn form(&self) -> Form {
         if self.format == CheckFormat::Json { Form::Json } else { Form::Text }

@@ -1,14 +1,13 @@
 use super::{Paint, Report, Style, amount, clip, count, plural, printable, tokens, unit};
 use crate::engine::diff::{BlockDifference, DiffKind, Fate, Piece, Shown, changes, shown};
 use crate::model::{Basis, TokenCount};
-use serde::Serialize;
 use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
 
 /// Columns of the longest bar of `stat`.
 const BAR_COLUMNS: usize = 20;
 
 /// What the model sees differently in two states of a session.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug)]
 pub struct DiffReport {
     /// The earlier state: `the original`, `operation 3`, the name of a snapshot.
     pub from: String,
@@ -21,17 +20,13 @@ pub struct DiffReport {
     /// What it costs now.
     pub tokens_after: TokenCount,
     /// Whether only a line a block is written.
-    #[serde(skip)]
     pub stat: bool,
     /// Whether every changed line is written, however many.
-    #[serde(skip)]
     pub full: bool,
 }
 
 impl Report for DiffReport {
-    fn schema(&self) -> &'static str {
-        "aperture.diff/1"
-    }
+    const SCHEMA: &str = "aperture.diff/2";
 
     fn text(&self, style: &Style) -> String {
         if self.blocks.is_empty() {

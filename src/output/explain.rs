@@ -1,7 +1,6 @@
 use super::{BlockRow, Paint, Report, Style, age, amount, clip, padded, plural, printable, tokens};
 use crate::engine::{Explanation, LevelKept, Referred};
 use crate::model::OperationId;
-use serde::Serialize;
 
 /// References and operations that the text lists.
 const LISTED: usize = 5;
@@ -9,7 +8,7 @@ const LISTED: usize = 5;
 const NAMES: usize = 12;
 
 /// Something that was decided about a block.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug)]
 pub struct Decision {
     /// What: `pin`, `focus`, `protection`, `change`.
     pub what: &'static str,
@@ -20,8 +19,8 @@ pub struct Decision {
 }
 
 /// Something that was done to a block.
-#[derive(Clone, Debug, Serialize)]
-pub struct Deed {
+#[derive(Clone, Debug)]
+pub struct HistoryEntry {
     /// The operation in the log.
     pub operation: OperationId,
     /// When, in milliseconds since 1970, UTC.
@@ -35,7 +34,7 @@ pub struct Deed {
 }
 
 /// Why a block is what it is, and what would be left of it.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug)]
 pub struct ExplainReport {
     /// The block.
     pub block: BlockRow,
@@ -46,13 +45,11 @@ pub struct ExplainReport {
     /// What was decided about it.
     pub decisions: Vec<Decision>,
     /// What was done to it, the oldest first.
-    pub deeds: Vec<Deed>,
+    pub history: Vec<HistoryEntry>,
 }
 
 impl Report for ExplainReport {
-    fn schema(&self) -> &'static str {
-        "aperture.explain/1"
-    }
+    const SCHEMA: &str = "aperture.explain/2";
 
     fn text(&self, style: &Style) -> String {
         let mut lines = Vec::new();
@@ -164,18 +161,18 @@ impl ExplainReport {
     }
 
     fn done(&self, style: &Style, lines: &mut Vec<String>) {
-        if self.deeds.is_empty() {
+        if self.history.is_empty() {
             return;
         }
         section(style, lines, "what was done to it");
-        let before = self.deeds.len().saturating_sub(LISTED);
+        let before = self.history.len().saturating_sub(LISTED);
         if before > 0 {
             lines.push(row(style, "", &format!("{} before", plural(before, "operation"))));
         }
-        for deed in &self.deeds[before..] {
-            let undone = deed.undone_by.map(|by| format!(" (undone by {by})")).unwrap_or_default();
-            let text = format!("{}{undone}, {}: {}", deed.what, since(style, deed.time), deed.command);
-            lines.push(row(style, &format!("operation {}", deed.operation), &text));
+        for entry in &self.history[before..] {
+            let undone = entry.undone_by.map(|by| format!(" (undone by {by})")).unwrap_or_default();
+            let text = format!("{}{undone}, {}: {}", entry.what, since(style, entry.time), entry.command);
+            lines.push(row(style, &format!("operation {}", entry.operation), &text));
         }
     }
 }

@@ -1,8 +1,7 @@
 use super::{Paint, Report, Style, bytes, plural};
-use serde::Serialize;
 
 /// What was exported.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug)]
 pub struct ExportReport {
     /// The session's id.
     pub session: String,
@@ -19,9 +18,7 @@ pub struct ExportReport {
 }
 
 impl Report for ExportReport {
-    fn schema(&self) -> &'static str {
-        "aperture.export/1"
-    }
+    const SCHEMA: &str = "aperture.export/1";
 
     fn text(&self, style: &Style) -> String {
         let (operations, values) = (plural(self.operations, "operation"), plural(self.values, "value"));

@@ -1,10 +1,9 @@
 use super::sessions::short_id;
 use super::{Paint, Report, Style, age, bytes, clip, plural};
 use crate::engine::Forgettable;
-use serde::Serialize;
 
 /// A session that may be forgotten.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug)]
 pub struct ForgettableSession {
     /// The session's id.
     pub session: String,
@@ -19,7 +18,7 @@ pub struct ForgettableSession {
 }
 
 /// What is, or would be, forgotten.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug)]
 pub struct GcReport {
     /// Whether it was done; otherwise it is a list.
     pub done: bool,
@@ -36,9 +35,7 @@ pub struct GcReport {
 }
 
 impl Report for GcReport {
-    fn schema(&self) -> &'static str {
-        "aperture.gc/1"
-    }
+    const SCHEMA: &str = "aperture.gc/2";
 
     fn text(&self, style: &Style) -> String {
         let mut text = String::new();

@@ -1,9 +1,8 @@
 use super::{Paint, Report, Style};
 use crate::engine::GitHook;
-use serde::Serialize;
 
 /// A hook of git.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug)]
 pub struct InstalledHook {
     /// Which hook.
     pub hook: GitHook,
@@ -16,7 +15,7 @@ pub struct InstalledHook {
 }
 
 /// What was installed, or taken out.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug)]
 pub struct GitHooksReport {
     /// The hooks of git.
     pub hooks: Vec<InstalledHook>,
@@ -27,9 +26,7 @@ pub struct GitHooksReport {
 }
 
 impl Report for GitHooksReport {
-    fn schema(&self) -> &'static str {
-        "aperture.install-git-hook/1"
-    }
+    const SCHEMA: &str = "aperture.install-git-hook/1";
 
     fn text(&self, style: &Style) -> String {
         let mut text = String::new();

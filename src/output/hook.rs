@@ -1,7 +1,6 @@
 use super::{Form, Report, Style, count, plural, tokens};
 use crate::engine::mask;
 use crate::model::{Basis, Level, MarkKind, Operation, TokenCount};
-use serde::Serialize;
 use serde_json::{Value, json};
 
 /// Longest answer that the client takes whole, in characters as it counts them (UTF-16).
@@ -10,7 +9,7 @@ const LONGEST: usize = 9_900;
 const CUT: &str = "\n[cut here: aperture manifest and aperture show have the rest]";
 
 /// What a client is told about an event.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug)]
 pub struct HookReport {
     /// The event.
     pub event: &'static str,
@@ -19,7 +18,6 @@ pub struct HookReport {
     /// What the client is to take as the answer of the tool.
     pub output: Option<Value>,
     /// Whether the client takes the text as it is.
-    #[serde(skip)]
     plain: bool,
 }
 
@@ -41,9 +39,7 @@ impl HookReport {
 }
 
 impl Report for HookReport {
-    fn schema(&self) -> &'static str {
-        "aperture.hook/1"
-    }
+    const SCHEMA: &str = "aperture.hook/1";
 
     fn form(&self) -> Form {
         if self.plain { Form::Text } else { Form::Json }

@@ -1,8 +1,7 @@
 use super::{Report, Style, plural, printable};
-use serde::Serialize;
 
 /// What was imported.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug)]
 pub struct ImportReport {
     /// The session's id.
     pub session: String,
@@ -21,9 +20,7 @@ pub struct ImportReport {
 }
 
 impl Report for ImportReport {
-    fn schema(&self) -> &'static str {
-        "aperture.import/1"
-    }
+    const SCHEMA: &str = "aperture.import/1";
 
     fn text(&self, _: &Style) -> String {
         let what = format!("{} and {}", plural(self.operations, "operation"), plural(self.values, "value"));

@@ -1,6 +1,5 @@
 use super::{ChangeReport, Paint, Report, Style, age, amount, clip, padded};
 use crate::model::ProposalNumber;
-use serde::Serialize;
 
 /// Blocks that are named of one proposal.
 const NAMED: usize = 3;
@@ -8,7 +7,7 @@ const NAMED: usize = 3;
 const MARGIN: usize = 14;
 
 /// A command of the model that waits.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug)]
 pub struct InboxRow {
     /// Its number.
     pub number: ProposalNumber,
@@ -29,16 +28,14 @@ pub struct InboxRow {
 }
 
 /// What the model asked for and the user decides.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug)]
 pub struct InboxReport {
     /// What waits, the oldest first.
     pub proposals: Vec<InboxRow>,
 }
 
 impl Report for InboxReport {
-    fn schema(&self) -> &'static str {
-        "aperture.inbox/1"
-    }
+    const SCHEMA: &str = "aperture.inbox/2";
 
     fn text(&self, style: &Style) -> String {
         if self.proposals.is_empty() {

@@ -1,11 +1,10 @@
 use super::{Paint, Report, Style, printable};
 use crate::engine::mask;
-use serde::Serialize;
 use similar::TextDiff;
 use std::path::{Path, PathBuf};
 
 /// What happens to a file.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug)]
 pub struct FileChange {
     /// The file.
     pub path: PathBuf,
@@ -16,10 +15,8 @@ pub struct FileChange {
     /// The unified difference, with credentials masked.
     pub difference: String,
     /// What it says before; none where there is no file.
-    #[serde(skip)]
     pub before: Option<String>,
     /// What it says after; none where there is no file.
-    #[serde(skip)]
     pub after: Option<String>,
 }
 
@@ -39,7 +36,7 @@ impl FileChange {
 }
 
 /// What was installed into another program, or taken out.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug)]
 pub struct InstallReport {
     /// `install` or `uninstall`.
     pub verb: &'static str,
@@ -54,14 +51,11 @@ pub struct InstallReport {
     /// The files.
     pub files: Vec<FileChange>,
     /// The home directory, which is shown as `~`.
-    #[serde(skip)]
     pub home: String,
 }
 
 impl Report for InstallReport {
-    fn schema(&self) -> &'static str {
-        "aperture.install/1"
-    }
+    const SCHEMA: &str = "aperture.install/1";
 
     fn text(&self, style: &Style) -> String {
         let mut text = String::new();

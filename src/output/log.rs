@@ -3,7 +3,6 @@ use crate::model::{
     Actor, BlockNumber, History, Operation, OperationId, OperationKind, Proposal, ProposalStatus, Snapshot, Verb,
 };
 use comfy_table::{CellAlignment, Table, presets};
-use serde::Serialize;
 use unicode_width::UnicodeWidthStr;
 
 /// Columns that stand before the command, at most, as long as an operation's number has two digits.
@@ -12,7 +11,7 @@ const OTHERS: usize = 38;
 const NARROWEST: usize = 16;
 
 /// An operation in the log.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug)]
 pub struct LogRow {
     /// Its number.
     pub id: OperationId,
@@ -69,8 +68,8 @@ impl LogRow {
 }
 
 /// What the model did in one of its turns.
-#[derive(Clone, Debug, Serialize)]
-pub struct TurnDeeds {
+#[derive(Clone, Debug)]
+pub struct TurnActions {
     /// The turn.
     pub turn: u32,
     /// Who it is, such as `Claude`.
@@ -81,9 +80,9 @@ pub struct TurnDeeds {
     pub waiting: usize,
 }
 
-impl TurnDeeds {
+impl TurnActions {
     /// What was done by each turn, the newest first. Proposals that were refused or undone do not count.
-    pub fn of(agent: &'static str, proposals: &[Proposal], history: &History) -> Vec<TurnDeeds> {
+    pub fn of(agent: &'static str, proposals: &[Proposal], history: &History) -> Vec<TurnActions> {
         let mut turns: Vec<u32> = proposals.iter().map(|proposal| proposal.turn).collect();
         turns.sort_unstable();
         turns.dedup();
@@ -94,29 +93,29 @@ impl TurnDeeds {
                 proposal.status == ProposalStatus::Done
                     && proposal.operation.is_none_or(|operation| history.undone_by(operation).is_none())
             };
-            let mut deeds: Vec<(Verb, usize)> = Vec::new();
+            let mut actions: Vec<(Verb, usize)> = Vec::new();
             for proposal in own.filter(in_force) {
                 let Some(verb) = proposal.verb() else { continue };
-                match deeds.iter_mut().find(|(known, _)| *known == verb) {
+                match actions.iter_mut().find(|(known, _)| *known == verb) {
                     Some((_, count)) => *count += proposal.count.max(1) as usize,
-                    None => deeds.push((verb, proposal.count.max(1) as usize)),
+                    None => actions.push((verb, proposal.count.max(1) as usize)),
                 }
             }
-            TurnDeeds { turn, agent, text: in_words(agent, &deeds), waiting }
+            TurnActions { turn, agent, text: in_words(agent, &actions), waiting }
         };
         let turns = turns.into_iter().rev().map(of_turn);
-        turns.filter(|deeds| !deeds.text.is_empty() || deeds.waiting > 0).collect()
+        turns.filter(|actions| !actions.text.is_empty() || actions.waiting > 0).collect()
     }
 }
 
 /// `Claude archived 3 blocks and expanded 1`.
-fn in_words(agent: &str, deeds: &[(Verb, usize)]) -> String {
+fn in_words(agent: &str, actions: &[(Verb, usize)]) -> String {
     let mut text = String::new();
     let mut counted = false;
-    for (place, (verb, count)) in deeds.iter().enumerate() {
+    for (place, (verb, count)) in actions.iter().enumerate() {
         text.push_str(match place {
             0 => agent,
-            _ if place + 1 == deeds.len() => " and",
+            _ if place + 1 == actions.len() => " and",
             _ => ",",
         });
         let things = match verb {
@@ -131,20 +130,18 @@ fn in_words(agent: &str, deeds: &[(Verb, usize)]) -> String {
 }
 
 /// What was done to a session.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug)]
 pub struct LogReport {
     /// The operations, the newest first.
     pub operations: Vec<LogRow>,
     /// Named points, the oldest first.
     pub snapshots: Vec<Snapshot>,
     /// What the model asked for, by turn, the newest first.
-    pub turns: Vec<TurnDeeds>,
+    pub turns: Vec<TurnActions>,
 }
 
 impl Report for LogReport {
-    fn schema(&self) -> &'static str {
-        "aperture.log/1"
-    }
+    const SCHEMA: &str = "aperture.log/2";
 
     fn text(&self, style: &Style) -> String {
         let asked = asked(&self.turns);
@@ -193,13 +190,13 @@ impl Report for LogReport {
 }
 
 /// A line a turn.
-fn asked(turns: &[TurnDeeds]) -> String {
-    let line = |deeds: &TurnDeeds| {
-        let waiting = if deeds.waiting == 1 { "waits" } else { "wait" };
-        let waiting = (deeds.waiting > 0).then(|| format!("{} {waiting} in aperture inbox", deeds.waiting));
-        let parts: Vec<&str> = [Some(deeds.text.as_str()), waiting.as_deref()].into_iter().flatten().collect();
+fn asked(turns: &[TurnActions]) -> String {
+    let line = |actions: &TurnActions| {
+        let waiting = if actions.waiting == 1 { "waits" } else { "wait" };
+        let waiting = (actions.waiting > 0).then(|| format!("{} {waiting} in aperture inbox", actions.waiting));
+        let parts: Vec<&str> = [Some(actions.text.as_str()), waiting.as_deref()].into_iter().flatten().collect();
         let parts: Vec<&str> = parts.into_iter().filter(|part| !part.is_empty()).collect();
-        format!("turn {}: {}\n", deeds.turn, parts.join("; "))
+        format!("turn {}: {}\n", actions.turn, parts.join("; "))
     };
     turns.iter().map(line).collect()
 }

@@ -3,11 +3,9 @@ use crate::engine::tokens::estimate;
 use crate::engine::{Entry, Manifest, ZoneSummary};
 use crate::model::limits::{DETAILED_TIER_TOKENS, SUMMARY_TIER_TOKENS};
 use crate::model::{Pin, Zone};
-use serde::Serialize;
 
 /// How much a manifest says.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, clap::ValueEnum)]
-#[serde(rename_all = "snake_case")]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
 pub enum Tier {
     /// At most 200 tokens: what is full, what is going on, what could go.
     Summary,
@@ -34,14 +32,13 @@ impl Tier {
 }
 
 /// The context manifest.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug)]
 pub struct ManifestReport {
     /// How much it says.
     pub tier: Tier,
     /// The tokens that it may take, if any limit holds.
     pub max_tokens: Option<usize>,
     /// What it says.
-    #[serde(flatten)]
     pub manifest: Manifest,
 }
 
@@ -52,9 +49,7 @@ const LISTED: usize = 12;
 struct Line(u8, String);
 
 impl Report for ManifestReport {
-    fn schema(&self) -> &'static str {
-        "aperture.manifest/1"
-    }
+    const SCHEMA: &str = "aperture.manifest/2";
 
     fn text(&self, _: &Style) -> String {
         // As many entries of each list as there is room for, then as many lines.

@@ -9,7 +9,6 @@ mod diff;
 mod explain;
 mod export;
 mod format;
-
 mod gate;
 mod gc;
 mod git_hook;
@@ -17,6 +16,7 @@ mod hook;
 mod import;
 mod inbox;
 mod install;
+pub mod json;
 mod log;
 mod manifest;
 mod obey;
@@ -42,7 +42,7 @@ pub use blocks::{BlockRow, BlocksReport, OutdatedReason, SortKey};
 pub use change::ChangeReport;
 pub use check::{CheckFormat, CheckReport, CheckedSession};
 pub use diff::DiffReport;
-pub use explain::{Decision, Deed, ExplainReport};
+pub use explain::{Decision, ExplainReport, HistoryEntry};
 pub use export::ExportReport;
 pub use format::{age, bytes, clip, clip_start, numbered, padded, percent, printable, time, tokens, wrap};
 pub use gate::{Clean, Gate};
@@ -52,7 +52,7 @@ pub use hook::{HookReport, changes_of};
 pub use import::ImportReport;
 pub use inbox::{InboxReport, InboxRow};
 pub use install::{FileChange, InstallReport};
-pub use log::{LogReport, LogRow, TurnDeeds};
+pub use log::{LogReport, LogRow, TurnActions};
 pub use manifest::{ManifestReport, Tier};
 pub use obey::{ObeyReport, ObeyedCommand};
 pub use placeholders::{Placeholders, PlaceholdersReport};
@@ -72,6 +72,7 @@ pub use verify::{Finding, FindingKind, VerifiedSession, VerifyReport, WayBackKin
 pub use watch::{Arrived, Hot, WatchEvent, WatchScreen, WentStale};
 
 pub use crate::engine::{amount, count};
+use json::ToJson;
 use serde::Serialize;
 
 /// The form of the text of a report.
@@ -85,12 +86,12 @@ pub enum Form {
     Raw,
 }
 
-/// What a command has to say.
-pub trait Report: Serialize {
-    /// The name of its JSON form, such as `aperture.manifest/1`.
-    fn schema(&self) -> &'static str;
+/// The result of a command.
+pub trait Report: ToJson {
+    /// The name of the JSON form, such as `aperture.manifest/2`.
+    const SCHEMA: &str;
 
-    /// The text for people, with a line feed at its end.
+    /// Returns the text for people, with a line feed at its end.
     fn text(&self, style: &Style) -> String;
 
     /// Returns the form of the text, which decides how it is cleaned.
@@ -98,16 +99,19 @@ pub trait Report: Serialize {
         Form::Text
     }
 
-    /// The JSON form: one object, its first member `schema`.
+    /// Returns the JSON form: one object, whose first key is `schema`.
     fn json(&self) -> String {
-        #[derive(Serialize)]
-        struct Named<'a, R: ?Sized> {
-            schema: &'static str,
-            #[serde(flatten)]
-            report: &'a R,
-        }
-        let mut text = serde_json::to_string_pretty(&Named { schema: self.schema(), report: self }).unwrap_or_default();
+        let document = Document { schema: Self::SCHEMA, content: self.to_json() };
+        let mut text = serde_json::to_string_pretty(&document).unwrap_or_default();
         text.push('\n');
         text
     }
+}
+
+/// A JSON document: its schema, then its content.
+#[derive(Serialize)]
+struct Document<T> {
+    schema: &'static str,
+    #[serde(flatten)]
+    content: T,
 }

@@ -1,6 +1,5 @@
 use super::{ChangeReport, Paint, Report, Style, clip, padded, plural};
 use crate::model::{ProposalNumber, ProposalStatus};
-use serde::Serialize;
 use unicode_width::UnicodeWidthStr;
 
 /// Columns that a command has at most in a list.
@@ -10,7 +9,7 @@ const COMMAND_COLUMNS: usize = 40;
 const MARGIN: usize = 16;
 
 /// A command of the model, and what became of it.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug)]
 pub struct ObeyedCommand {
     /// Its number among the proposals; none for a look ahead.
     pub number: Option<ProposalNumber>,
@@ -27,7 +26,7 @@ pub struct ObeyedCommand {
 }
 
 /// What became of the commands that the model wrote since it was last looked.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug)]
 pub struct ObeyReport {
     /// The session's id.
     pub session: String,
@@ -40,9 +39,7 @@ pub struct ObeyReport {
 }
 
 impl Report for ObeyReport {
-    fn schema(&self) -> &'static str {
-        "aperture.obey/1"
-    }
+    const SCHEMA: &str = "aperture.obey/2";
 
     fn text(&self, style: &Style) -> String {
         if self.commands.is_empty() {

@@ -1,11 +1,10 @@
 //! `aperture util placeholders`.
 
 use super::{Report, Style, count, plural};
-use serde::Serialize;
 use std::collections::BTreeMap;
 
 /// Tokens of the lines that stand for archived blocks, over sessions.
-#[derive(Clone, Debug, Default, Serialize)]
+#[derive(Clone, Debug, Default)]
 pub struct PlaceholdersReport {
     /// Sessions that were looked at.
     pub sessions: usize,
@@ -16,7 +15,7 @@ pub struct PlaceholdersReport {
 }
 
 /// How long lines are, in tokens of o200k.
-#[derive(Clone, Debug, Default, Serialize)]
+#[derive(Clone, Debug, Default)]
 pub struct Placeholders {
     /// How many lines.
     pub lines: usize,
@@ -27,7 +26,6 @@ pub struct Placeholders {
     /// The longest.
     pub longest: u32,
     /// Tokens of each line.
-    #[serde(skip)]
     tokens: Vec<u32>,
 }
 
@@ -64,9 +62,7 @@ impl PlaceholdersReport {
 }
 
 impl Report for PlaceholdersReport {
-    fn schema(&self) -> &'static str {
-        "aperture.placeholders/1"
-    }
+    const SCHEMA: &str = "aperture.placeholders/2";
 
     fn text(&self, _: &Style) -> String {
         let kinds: String = self.kinds.iter().map(|(kind, placeholders)| placeholders.text(kind)).collect();

@@ -1,8 +1,7 @@
 use super::{Paint, Report, Style};
-use serde::Serialize;
 
 /// A preset, or the settings over it.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug)]
 pub struct PresetRow {
     /// Its name.
     pub name: String,
@@ -17,16 +16,14 @@ pub struct PresetRow {
 }
 
 /// Presets.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug)]
 pub struct PresetReport {
     /// The presets, the mildest first.
     pub presets: Vec<PresetRow>,
 }
 
 impl Report for PresetReport {
-    fn schema(&self) -> &'static str {
-        "aperture.presets/1"
-    }
+    const SCHEMA: &str = "aperture.presets/1";
 
     fn text(&self, style: &Style) -> String {
         let row = |preset: &PresetRow| {

@@ -1,9 +1,8 @@
 use super::{Paint, Report, Style, clip, printable, short_id};
 use crate::model::{BlockNumber, Level};
-use serde::Serialize;
 
 /// A block that was recalled.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug)]
 pub struct RecalledBlock {
     /// The session that it belongs to.
     pub session: String,
@@ -20,14 +19,13 @@ pub struct RecalledBlock {
 }
 
 /// What was recalled.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug)]
 pub struct RecallReport {
     /// What was asked for.
     pub query: String,
     /// The blocks: in file order where they were named, the best first else.
     pub blocks: Vec<RecalledBlock>,
     /// The session at hand: a block of another one says where it is from.
-    #[serde(skip)]
     pub session: String,
 }
 
@@ -51,9 +49,7 @@ impl RecallReport {
 }
 
 impl Report for RecallReport {
-    fn schema(&self) -> &'static str {
-        "aperture.recall/1"
-    }
+    const SCHEMA: &str = "aperture.recall/1";
 
     fn text(&self, style: &Style) -> String {
         let mut text = String::new();

@@ -1,10 +1,10 @@
-use super::{Paint, Report, Style, age, amount, bytes, clip};
-use serde::Serialize;
+use super::{Paint, Report, Style, age, bytes, clip, tokens};
+use crate::model::TokenCount;
 use std::path::Path;
 use unicode_width::UnicodeWidthStr;
 
 /// A session in the list.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug)]
 pub struct SessionRow {
     /// The provider.
     pub provider: &'static str,
@@ -20,10 +20,8 @@ pub struct SessionRow {
     pub model: String,
     /// When the file last changed, in milliseconds since 1970, UTC.
     pub modified: i64,
-    /// Tokens of the window when the model last answered.
-    pub window_tokens: u64,
-    /// Whether the window changed since.
-    pub estimated: bool,
+    /// Tokens of the window: as billed, or an estimate if it was changed since.
+    pub tokens: TokenCount,
     /// Tokens that the window can hold.
     pub capacity_tokens: u64,
     /// How full the window is, in percent.
@@ -45,7 +43,7 @@ pub struct SessionRow {
 }
 
 /// All sessions on this machine.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug)]
 pub struct SessionsReport {
     /// The sessions, in the order asked for.
     pub sessions: Vec<SessionRow>,
@@ -54,9 +52,7 @@ pub struct SessionsReport {
 }
 
 impl Report for SessionsReport {
-    fn schema(&self) -> &'static str {
-        "aperture.sessions/1"
-    }
+    const SCHEMA: &str = "aperture.sessions/2";
 
     fn text(&self, style: &Style) -> String {
         if self.sessions.is_empty() {
@@ -151,7 +147,7 @@ impl Column {
             }
             "ID" => Cell::new(style, Paint::Name, &short_id(&session.id)),
             "PROJECT" => Cell::plain(clip(last_part(&session.project), self.width)),
-            "WINDOW" => Cell::plain(format!("{}{}", if session.estimated { "~" } else { "" }, amount(session.window_tokens))),
+            "WINDOW" => Cell::plain(tokens(session.tokens)),
             "FULL" => {
                 let paint = match session.percent {
                     80.0.. => Paint::Bad,

@@ -1,33 +1,27 @@
 use super::{BlockRow, Form, Paint, Report, Style, printable, time, tokens, unit};
-use serde::Serialize;
 
 /// A block and its content.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug)]
 pub struct ShownBlock {
     /// The block.
-    #[serde(flatten)]
     pub block: BlockRow,
     /// The content as the model sees it.
     pub content: String,
     /// The same for people, where it differs.
-    #[serde(skip)]
     pub readable: String,
 }
 
 /// The content of blocks.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug)]
 pub struct ShowReport {
     /// The blocks in file order.
     pub blocks: Vec<ShownBlock>,
     /// Whether the content is written as it is, without headings.
-    #[serde(skip)]
     pub raw: bool,
 }
 
 impl Report for ShowReport {
-    fn schema(&self) -> &'static str {
-        "aperture.show/1"
-    }
+    const SCHEMA: &str = "aperture.show/2";
 
     fn form(&self) -> Form {
         if self.raw { Form::Raw } else { Form::Text }

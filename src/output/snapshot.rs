@@ -1,20 +1,18 @@
 use super::{Paint, Report, Style, age, clip, padded, plural, printable};
 use crate::model::Snapshot;
-use serde::Serialize;
 use unicode_width::UnicodeWidthStr;
 
 /// A named point in the log.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug)]
 pub struct SnapshotRow {
     /// The point.
-    #[serde(flatten)]
     pub snapshot: Snapshot,
     /// Operations since.
     pub operations_since: usize,
 }
 
 /// Named points in the log.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug)]
 pub struct SnapshotReport {
     /// What was done to them, in a few words; none for a list.
     pub done: Option<String>,
@@ -23,9 +21,7 @@ pub struct SnapshotReport {
 }
 
 impl Report for SnapshotReport {
-    fn schema(&self) -> &'static str {
-        "aperture.snapshots/1"
-    }
+    const SCHEMA: &str = "aperture.snapshots/2";
 
     fn text(&self, style: &Style) -> String {
         let mut text = String::new();

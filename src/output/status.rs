@@ -2,11 +2,10 @@ use super::{Paint, Report, Style, age, amount, bytes, clip, clip_start, count, p
 use crate::engine::tokens::Accuracy;
 use crate::engine::{Capacity, CapacitySource, Entry, Suggestion, SuggestionKind};
 use crate::model::{Damage, Fault, Hidden, TokenCount, Zone};
-use serde::Serialize;
 use unicode_width::UnicodeWidthStr;
 
 /// One screen about a session.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug)]
 pub struct StatusReport {
     /// The session's id.
     pub session: String,
@@ -77,14 +76,14 @@ pub struct StatusReport {
 }
 
 /// A part of the window.
-#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct Share {
     /// What it is.
     pub name: String,
     /// Its blocks.
     pub blocks: u32,
     /// What they cost.
-    pub tokens: u64,
+    pub tokens: TokenCount,
 }
 
 /// Widest that the screen is drawn.
@@ -95,9 +94,7 @@ const MARGIN: usize = 10;
 const BESIDE: usize = 60;
 
 impl Report for StatusReport {
-    fn schema(&self) -> &'static str {
-        "aperture.status/1"
-    }
+    const SCHEMA: &str = "aperture.status/2";
 
     fn text(&self, style: &Style) -> String {
         let width = style.width.min(WIDEST);
@@ -169,11 +166,11 @@ impl StatusReport {
         let bar = if width >= 70 { 20 } else { 6 };
         let room = width.saturating_sub(33 + bar);
         let row = |share: &Share, name: &str| {
-            let part = share.tokens as f64 / total as f64;
+            let part = share.tokens.round() as f64 / total as f64;
             format!(
                 "  {:<13} {:>7} {:>6}  {}",
                 clip(name, 13),
-                amount(share.tokens),
+                amount(share.tokens.round()),
                 percent(part),
                 style.paint(Paint::Name, &style.bar(part, bar))
             )
@@ -203,7 +200,7 @@ impl StatusReport {
             for file in self.files.iter().take(5) {
                 let note = plural(file.blocks as usize, "block");
                 let name = clip_start(inside(&file.name, &self.project), width.saturating_sub(13 + note.len()));
-                lines.push(format!("  {:>7}  {name}  {}", amount(file.tokens), style.paint(Paint::Dim, &note)));
+                lines.push(format!("  {:>7}  {name}  {}", amount(file.tokens.round()), style.paint(Paint::Dim, &note)));
             }
         }
         lines.push(String::new());
@@ -213,13 +210,13 @@ impl StatusReport {
         let margin = if width < BESIDE { 2 } else { MARGIN };
         let total = self.tokens.round().max(1) as f64;
         if self.stale.blocks > 0 {
-            let share = percent(self.stale.tokens as f64 / total);
+            let share = percent(self.stale.tokens.round() as f64 / total);
             let text = format!(
                 "stale     {}, {} ({share}); of these {} superseded, {}",
                 plural(self.stale.blocks as usize, "block"),
-                unit(&amount(self.stale.tokens), "token"),
+                unit(&amount(self.stale.tokens.round()), "token"),
                 self.superseded.blocks,
-                unit(&amount(self.superseded.tokens), "token")
+                unit(&amount(self.superseded.tokens.round()), "token")
             );
             lines.extend(wrap(&text, MARGIN, width).iter().map(|line| style.paint(Paint::Warning, line)));
             for entry in self.largest_stale.iter().take(3) {
@@ -236,7 +233,7 @@ impl StatusReport {
         }
         if self.aging.blocks > 0 {
             let blocks = plural(self.aging.blocks as usize, "block");
-            let text = format!("aging     {blocks}, {}", unit(&amount(self.aging.tokens), "token"));
+            let text = format!("aging     {blocks}, {}", unit(&amount(self.aging.tokens.round()), "token"));
             lines.extend(wrap(&text, MARGIN, width));
         }
         if self.suggestions.iter().any(|suggestion| suggestion.kind == SuggestionKind::Compress) {

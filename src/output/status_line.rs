@@ -1,6 +1,5 @@
 use super::{Paint, Report, Style, amount, tokens};
 use crate::model::TokenCount;
-use serde::Serialize;
 
 /// Columns of the bar.
 const BAR: usize = 8;
@@ -8,10 +7,10 @@ const BAR: usize = 8;
 const FULL: [f64; 2] = [60.0, 80.0];
 
 /// One line for the status line of a client.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug)]
 pub struct StatusLineReport {
     /// Tokens that the window holds.
-    pub used: u64,
+    pub used: TokenCount,
     /// Tokens that it can hold; 0 where that is not known.
     pub capacity: u64,
     /// Stale blocks; none where the session was not read.
@@ -23,12 +22,10 @@ pub struct StatusLineReport {
 }
 
 impl Report for StatusLineReport {
-    fn schema(&self) -> &'static str {
-        "aperture.statusline/1"
-    }
+    const SCHEMA: &str = "aperture.statusline/2";
 
     fn text(&self, style: &Style) -> String {
-        let percent = self.used as f64 / self.capacity.max(1) as f64 * 100.0;
+        let percent = self.used.value / self.capacity.max(1) as f64 * 100.0;
         let filled = ((percent / 100.0 * BAR as f64).ceil() as usize).min(BAR);
         let paint = if percent < FULL[0] {
             Paint::Good
@@ -38,10 +35,10 @@ impl Report for StatusLineReport {
             Paint::Bad
         };
         let mut parts = vec![if self.capacity == 0 {
-            format!("{} tokens", amount(self.used))
+            format!("{} tokens", amount(self.used.round()))
         } else {
             let bar = style.paint(paint, &format!("{}{}", "▓".repeat(filled), "░".repeat(BAR - filled)));
-            format!("{bar} {}/{} {percent:.0} %", amount(self.used), amount(self.capacity))
+            format!("{bar} {}/{} {percent:.0} %", amount(self.used.round()), amount(self.capacity))
         }];
         if let Some(stale) = self.stale_blocks.filter(|stale| *stale > 0) {
             parts.push(style.paint(Paint::Dim, &format!("{stale} stale ({})", tokens(self.stale_tokens))));

@@ -1,7 +1,6 @@
 use super::{Paint, Report, ShowReport, Style, age, clip, padded, plural, printable, wrap};
 use crate::engine::summary::{Point, SessionSummary, TurnSummary};
 use jiff::tz::TimeZone;
-use serde::Serialize;
 use unicode_width::UnicodeWidthStr;
 
 /// How a summary is written.
@@ -17,7 +16,7 @@ pub enum SummaryFormat {
 }
 
 /// A session and its turns in short.
-#[derive(Debug, Serialize)]
+#[derive(Debug)]
 pub struct SummaryReport {
     /// The session's id.
     pub session: String,
@@ -38,7 +37,6 @@ pub struct SummaryReport {
     /// The content of the one turn that was asked for in full.
     pub full: Option<ShowReport>,
     /// How it is written.
-    #[serde(skip)]
     pub format: SummaryFormat,
 }
 
@@ -52,9 +50,7 @@ const HEADER: usize = 46;
 const WIDEST: usize = 110;
 
 impl Report for SummaryReport {
-    fn schema(&self) -> &'static str {
-        "aperture.summary/1"
-    }
+    const SCHEMA: &str = "aperture.summary/2";
 
     fn text(&self, style: &Style) -> String {
         match self.format {

@@ -1,17 +1,14 @@
 use super::{Report, Style, printable};
-use serde::Serialize;
 
 /// What the model is to be told at its next prompt.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug)]
 pub struct TellReport {
     /// The text; empty where there is nothing.
     pub text: String,
 }
 
 impl Report for TellReport {
-    fn schema(&self) -> &'static str {
-        "aperture.tell/1"
-    }
+    const SCHEMA: &str = "aperture.tell/1";
 
     fn text(&self, _: &Style) -> String {
         printable(&self.text).into_owned()

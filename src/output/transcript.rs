@@ -1,6 +1,5 @@
 use super::{Form, Paint, Report, Style, printable, time, tokens};
 use crate::model::{BlockNumber, Level, Pin, Role, TokenCount};
-use serde::Serialize;
 
 /// How the conversation is written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -14,7 +13,7 @@ pub enum TranscriptStyle {
 }
 
 /// One message of the conversation.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug)]
 pub struct MessageText {
     /// Its place in the request, from 1.
     pub id: u32,
@@ -31,7 +30,7 @@ pub struct MessageText {
 }
 
 /// One part of a message.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug)]
 pub struct PartText {
     /// The block; none for what the client makes up when it resumes.
     pub block: Option<BlockNumber>,
@@ -50,24 +49,20 @@ pub struct PartText {
     /// The content as it is sent.
     pub content: String,
     /// The same for people.
-    #[serde(skip)]
     pub readable: String,
 }
 
 /// The conversation of the window.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug)]
 pub struct TranscriptReport {
     /// The messages in the order in which they are sent.
     pub messages: Vec<MessageText>,
     /// How it is written.
-    #[serde(skip)]
     pub style: TranscriptStyle,
 }
 
 impl Report for TranscriptReport {
-    fn schema(&self) -> &'static str {
-        "aperture.transcript/1"
-    }
+    const SCHEMA: &str = "aperture.transcript/2";
 
     fn form(&self) -> Form {
         if self.style == TranscriptStyle::Raw { Form::Raw } else { Form::Text }

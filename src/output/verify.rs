@@ -1,7 +1,6 @@
 use super::sessions::short_id;
 use super::{Paint, Report, Style, bytes, clip, plural, printable};
 use crate::model::{BlockNumber, OperationId};
-use serde::Serialize;
 
 /// Findings of one session that are listed one by one.
 const LISTED: usize = 20;
@@ -9,8 +8,7 @@ const LISTED: usize = 20;
 const LABEL_COLUMNS: usize = 40;
 
 /// What was found.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "snake_case")]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum FindingKind {
     /// The log of the session cannot be read.
     Store,
@@ -42,7 +40,7 @@ impl FindingKind {
 }
 
 /// Something that was found.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug)]
 pub struct Finding {
     /// What it is.
     pub kind: FindingKind,
@@ -95,8 +93,7 @@ impl Finding {
 }
 
 /// What undoing everything would give back.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "snake_case")]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum WayBackKind {
     /// Nothing is in force.
     Nothing,
@@ -123,7 +120,7 @@ impl WayBackKind {
 }
 
 /// What was found of one session.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug)]
 pub struct VerifiedSession {
     /// The session's id.
     pub session: String,
@@ -150,7 +147,7 @@ impl VerifiedSession {
 }
 
 /// The store and the sessions against each other.
-#[derive(Clone, Debug, Default, Serialize)]
+#[derive(Clone, Debug, Default)]
 pub struct VerifyReport {
     /// What is wrong with the store itself.
     pub store: Vec<String>,
@@ -174,9 +171,7 @@ impl VerifyReport {
 }
 
 impl Report for VerifyReport {
-    fn schema(&self) -> &'static str {
-        "aperture.verify/1"
-    }
+    const SCHEMA: &str = "aperture.verify/1";
 
     fn text(&self, style: &Style) -> String {
         if self.sessions_in_store == 0 && self.store.is_empty() {

@@ -1,9 +1,9 @@
 use super::blocks::short_role;
+use super::json::ToJson;
 use super::status::gauge;
-use super::{Paint, Style, advice, age, amount, clip, numbered, padded, percent, plural, printable, short_id, tokens};
+use super::{Document, Paint, Style, advice, age, amount, clip, numbered, padded, percent, plural, printable, short_id, tokens};
 use crate::engine::{ActivityEvent, BlockUpdate, Executed, Opened, OtherSession, SelectionChange, Suggestion, Update};
 use crate::model::{BlockNumber, Role, TokenCount};
-use serde::Serialize;
 
 /// Columns of the words at the left of the screen and of the lines.
 const MARGIN: usize = 10;
@@ -14,29 +14,25 @@ const NAME: (usize, usize) = (12, 60);
 /// Blocks that one event names one by one.
 const LISTED: usize = 12;
 
-/// Something that happened, as a line: text for people, or one JSON object.
-#[derive(Clone, Debug, Serialize)]
+/// An event of a watched session, as lines of text or as one JSON object.
+#[derive(Clone, Debug)]
 pub struct WatchEvent<'a> {
-    /// The name of its JSON form.
-    pub schema: &'static str,
-    /// When it was seen, in milliseconds since 1970, UTC.
+    /// The time at which it was seen, in milliseconds since 1970, UTC.
     pub time: i64,
-    /// The id of the session that is watched; empty while there is none.
+    /// The id of the watched session; empty if there is none yet.
     pub session: &'a str,
-    /// What happened.
-    #[serde(flatten)]
+    /// The event.
     pub happening: &'a ActivityEvent,
 }
 
-impl<'a> WatchEvent<'a> {
-    /// What happened to a session, seen at this time.
-    pub fn new(time: i64, session: &'a str, happening: &'a ActivityEvent) -> WatchEvent<'a> {
-        WatchEvent { schema: "aperture.watch/1", time, session, happening }
-    }
+impl WatchEvent<'_> {
+    /// The name of the JSON form.
+    pub const SCHEMA: &'static str = "aperture.watch/2";
 
-    /// One JSON object on one line, with a line feed at its end.
+    /// Returns one JSON object on one line, with a line feed at its end.
     pub fn json(&self) -> String {
-        serde_json::to_string(self).unwrap_or_default() + "\n"
+        let document = Document { schema: Self::SCHEMA, content: self.to_json() };
+        serde_json::to_string(&document).unwrap_or_default() + "\n"
     }
 
     /// Lines for people, each with the time and a word before it; nothing where only JSON has something to say.
@@ -503,7 +499,7 @@ mod tests {
             .chain((401..=500).map(|number| update(number, Update::Aged)))
             .collect();
         let happening = ActivityEvent::BlocksUpdated { blocks, removed: 0 };
-        let text = WatchEvent::new(NOW, "s", &happening).text(&style(60));
+        let text = WatchEvent { time: NOW, session: "s", happening: &happening }.text(&style(60));
         let lines: Vec<&str> = text.lines().collect();
         assert_eq!(lines.len(), 14, "{text}");
         assert_eq!(lines[0], "00:00:00 came in   2 blocks, 20 tokens, and");

@@ -109,7 +109,7 @@ def check(trial):
     yield "archive: the live session is changed, and the model is told how it is seen"
     need(SECRET_WORD in answers[3], f"not recalled: {answers[3]}")
     yield "recall: the original text is there at once"
-    need(json.loads(answers[4])["schema"] == "aperture.blocks/1", f"no JSON: {answers[4]}")
+    need(json.loads(answers[4])["schema"] == "aperture.blocks/2", f"no JSON: {answers[4]}")
     yield "json: the model gets the structured answer"
     need(said[5][2] and "hint: " in answers[5], f"no error: {answers[5]}")
     yield "a wrong selector: an error with a hint"

@@ -157,7 +157,7 @@ fn the_last_bill_says_what_is_sent_now() {
     let [less, same, total] = bill();
     assert!(less + 2000 < sent, "{less} of {sent}");
     assert_eq!((same, total), (output, less + output));
-    let status = sandbox.json(&["status"], "aperture.status/1");
+    let status = sandbox.json(&["status"], "aperture.status/2");
     assert_eq!(status["tokens"]["value"].as_f64().unwrap().round() as u64, total);
 }
 
@@ -198,7 +198,7 @@ fn a_rollout_belongs_to_the_project_that_it_names() {
     };
     assert!(hits("--all") > 0);
     assert_eq!(hits("--project"), 0);
-    let listed = sandbox.json(&["sessions", "--project", "."], "aperture.sessions/1");
+    let listed = sandbox.json(&["sessions", "--project", "."], "aperture.sessions/2");
     assert_eq!(listed["sessions"].as_array().unwrap().len(), 1);
     let checked = |arguments: &[&str]| sandbox.json(arguments, "aperture.check/1")["sessions"].as_array().unwrap().len();
     assert_eq!(checked(&["check", "--no-damage", "--project"]), 1);
@@ -208,11 +208,11 @@ fn a_rollout_belongs_to_the_project_that_it_names() {
 #[test]
 fn a_session_is_found_by_its_id_and_by_its_project() {
     let sandbox = Sandbox::of("codex-fork");
-    let id = |arguments: &[&str]| sandbox.json(arguments, "aperture.status/1")["session"].as_str().unwrap().to_owned();
+    let id = |arguments: &[&str]| sandbox.json(arguments, "aperture.status/2")["session"].as_str().unwrap().to_owned();
     let own = "88888888-0000-7000-8000-000000000001";
     assert_eq!(id(&["status"]), own);
     assert_eq!(id(&["status", "8888"]), own);
-    let listed = sandbox.json(&["sessions", "--project", "."], "aperture.sessions/1");
+    let listed = sandbox.json(&["sessions", "--project", "."], "aperture.sessions/2");
     let session = &listed["sessions"][0];
     assert_eq!(
         (&session["id"], &session["provider"], &session["title"]),
@@ -453,7 +453,7 @@ fn a_fork_goes_on_from_the_rows_of_its_parent() {
     assert!(own.starts_with(common), "{own}");
     assert!(own.contains("Paint them.") && own.contains("paint 99") && !own.contains("Count them."));
     let blocks =
-        |thread: &str| sandbox.json(&["blocks", "-s", thread], "aperture.blocks/1")["blocks"].as_array().unwrap().clone();
+        |thread: &str| sandbox.json(&["blocks", "-s", thread], "aperture.blocks/2")["blocks"].as_array().unwrap().clone();
     assert_eq!(blocks(FORK).len(), 12);
     // A fork of the fork, from all of it.
     let bytes = fs::metadata(rollout(&sandbox, FORK)).unwrap().len() as usize;
@@ -535,7 +535,7 @@ fn an_output_counts_as_it_is_sent() {
         path
     };
     let sent = |thread: &str| {
-        let transcript = sandbox.json(&["transcript", "--raw", "--all", "-s", thread], "aperture.transcript/1");
+        let transcript = sandbox.json(&["transcript", "--raw", "--all", "-s", thread], "aperture.transcript/2");
         let parts = transcript["messages"].as_array().unwrap().iter().flat_map(|message| message["parts"].as_array().unwrap());
         let part = parts.clone().find(|part| part["block"] == 5).unwrap();
         (part["content"].as_str().unwrap().to_owned(), part["tokens"].clone())
@@ -548,13 +548,13 @@ fn an_output_counts_as_it_is_sent() {
     with(FORK, "gpt-5.5-codex", "paginated");
     let (content, more) = sent(FORK);
     assert!(content.len() < 48_050 && content.contains(" tokens truncated…"), "{}", content.len());
-    let value = |tokens: &Value| tokens["value"].as_f64().or(tokens.as_f64()).unwrap();
+    let value = |tokens: &Value| tokens["value"].as_f64().unwrap();
     assert!(value(&more) > 3.0 * value(&few), "{more} {few}");
     // What the file holds is shown, and comes back.
     assert_eq!(sandbox.text(&["show", "5", "--raw", "-s", THREAD]).trim(), long.trim());
     let original = fs::read(&old).unwrap();
-    let report = sandbox.json(&["archive", "5", "-s", THREAD], "aperture.change/1");
-    let saved = report["tokens_before"].as_f64().unwrap() - report["tokens_after"].as_f64().unwrap();
+    let report = sandbox.json(&["archive", "5", "-s", THREAD], "aperture.change/2");
+    let saved = report["tokens_before"]["value"].as_f64().unwrap() - report["tokens_after"]["value"].as_f64().unwrap();
     assert!(saved > 0.0 && saved <= value(&few), "{saved} of {few}");
     sandbox.text(&["undo", "-s", THREAD]);
     assert!(fs::read(&old).unwrap() == original);
@@ -563,11 +563,11 @@ fn an_output_counts_as_it_is_sent() {
 /// A digest leaves no bill in the window; an output that the client cuts was billed whole.
 #[test]
 fn a_change_costs_what_the_next_report_says() {
-    let window = |sandbox: &Sandbox| sandbox.json(&["status"], "aperture.status/1")["tokens"]["value"].as_f64().unwrap();
+    let window = |sandbox: &Sandbox| sandbox.json(&["status"], "aperture.status/2")["tokens"]["value"].as_f64().unwrap();
     let check = |sandbox: &Sandbox, line: &str| {
         let saved = |words: &[&str]| {
-            let change = sandbox.json(words, "aperture.change/1");
-            change["tokens_before"].as_f64().unwrap() - change["tokens_after"].as_f64().unwrap()
+            let change = sandbox.json(words, "aperture.change/2");
+            change["tokens_before"]["value"].as_f64().unwrap() - change["tokens_after"]["value"].as_f64().unwrap()
         };
         let before = window(sandbox);
         let said = saved(&line.split(' ').collect::<Vec<_>>());

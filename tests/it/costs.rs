@@ -81,7 +81,7 @@ fn only_models_that_bind_their_thinking_lose_it() {
             let before = thinking(&sandbox);
             let change = json(&sandbox, &format!("compress {RESULT} --level minimal"), "change");
             assert_eq!(change["thinking_dropped"], dropped, "{models:?} {version}");
-            assert_eq!(change["thinking_dropped_tokens"].as_f64().unwrap() > 0.0, dropped > 0, "{models:?} {version}");
+            assert_eq!(change["thinking_dropped_tokens"]["value"].as_f64().unwrap() > 0.0, dropped > 0, "{models:?} {version}");
             assert_eq!(before.len() - thinking(&sandbox).len(), dropped, "{models:?} {version}");
             done(&sandbox, "undo");
             assert_eq!(thinking(&sandbox), before, "{models:?} {version}");
@@ -123,7 +123,7 @@ fn expand_sends_the_thinking_again_that_its_compress_dropped() {
         // Up to the second change everything is as it was.
         let change = json(&sandbox, &format!("expand {RESULT}"), "change");
         assert_eq!((&change["thinking_restored"], &change["thinking_dropped"]), (&json!(2), &json!(0)), "{version}");
-        assert!(change["thinking_restored_tokens"].as_f64().unwrap() > 0.0);
+        assert!(change["thinking_restored_tokens"]["value"].as_f64().unwrap() > 0.0);
         assert_eq!(thinking(&sandbox), before[..3], "{version}");
         let text = done(&sandbox, &format!("expand {later}"));
         assert!(text.contains("3 thinking blocks (") && text.contains(" are sent again\n"), "{text}");
@@ -168,7 +168,7 @@ fn a_budget_counts_the_thinking_that_its_change_drops() {
             let line = format!("compress --budget {budget} --dry-run");
             let outcome = run(&sandbox, &line);
             if outcome.code == 0 {
-                let after = json(&sandbox, &line, "change")["tokens_after"].as_f64().unwrap();
+                let after = json(&sandbox, &line, "change")["tokens_after"]["value"].as_f64().unwrap();
                 assert!(after <= budget && after >= budget * 0.95, "{models:?} {share}: {after} of {budget}");
                 continue;
             }
@@ -177,7 +177,7 @@ fn a_budget_counts_the_thinking_that_its_change_drops() {
             let least: f64 = smallest.parse().unwrap();
             assert!(least > budget, "{}", outcome.stderr);
             let after = json(&sandbox, &format!("compress --budget {smallest} --dry-run"), "change");
-            assert!((after["tokens_after"].as_f64().unwrap() - least).abs() <= 1.0, "{after}");
+            assert!((after["tokens_after"]["value"].as_f64().unwrap() - least).abs() <= 1.0, "{after}");
             assert_eq!(run(&sandbox, &format!("compress --budget {} --dry-run", least - 2.0)).code, 1);
         }
     }
@@ -219,13 +219,15 @@ fn every_report_gives_the_same_figure() {
         for preset in ["lossless", "light", "balanced", "aggressive", "handoff"] {
             let sandbox = sandbox_of(&models, "2.1.330");
             let line = format!("compress --stale --preset {preset}");
-            let saved = |change: &Value| change["tokens_before"].as_f64().unwrap() - change["tokens_after"].as_f64().unwrap();
+            let saved = |change: &Value| {
+                change["tokens_before"]["value"].as_f64().unwrap() - change["tokens_after"]["value"].as_f64().unwrap()
+            };
             let before = window(&sandbox);
             let advice = json(&sandbox, "status", "status")["suggestions"][0].clone();
             let planned = saved(&json(&sandbox, &format!("{line} --dry-run"), "change"));
             if preset == "balanced" {
                 assert_eq!(advice["command"], "aperture compress --stale");
-                assert!((advice["saved_tokens"].as_f64().unwrap() - planned).abs() <= 1.0, "{advice} {planned}");
+                assert!((advice["saved_tokens"]["value"].as_f64().unwrap() - planned).abs() <= 1.0, "{advice} {planned}");
             }
             let change = json(&sandbox, &line, "change");
             let (done, seen) = (saved(&change), before - window(&sandbox));
@@ -263,7 +265,7 @@ fn bills_stay_where_the_client_allows_it() {
         assert_eq!(bills(&sandbox) != before, changed, "{version}");
         assert!(window(&sandbox) < full - 500.0, "{version}");
         // Totals are read by another way.
-        let listed = json(&sandbox, "sessions", "sessions")["sessions"][0]["window_tokens"].as_f64().unwrap();
+        let listed = json(&sandbox, "sessions", "sessions")["sessions"][0]["tokens"]["value"].as_f64().unwrap();
         assert!((listed - window(&sandbox)).abs() <= 1.0, "{version}: {listed}");
         done(&sandbox, "undo");
         assert_eq!(bills(&sandbox), before, "{version}");
@@ -276,17 +278,17 @@ fn only_what_was_billed_is_called_billed() {
         let sandbox = sandbox_of(&[OLDER; 3], version);
         let billed = json(&sandbox, "status", "status");
         assert_eq!((&billed["tokens"]["basis"], &billed["changed_since_bill"]), (&json!("measured"), &json!(false)));
-        let measured = billed["measured"].as_u64().unwrap();
+        let measured = billed["billed_tokens"]["value"].as_u64().unwrap();
         done(&sandbox, &format!("compress {RESULT} --level minimal"));
         let status = json(&sandbox, "status", "status");
-        assert_eq!((&status["measured"], &status["changed_since_bill"]), (&Value::Null, &json!(true)), "{version}");
+        assert_eq!((&status["billed_tokens"], &status["changed_since_bill"]), (&Value::Null, &json!(true)), "{version}");
         assert_eq!(status["tokens"]["basis"], "estimated", "{version}");
         let text = done(&sandbox, "status");
         assert!(text.contains("billed    nothing since the window was changed") && text.contains("  ~"), "{text}");
         done(&sandbox, "undo");
-        assert_eq!(json(&sandbox, "status", "status")["measured"], measured, "{version}");
+        assert_eq!(json(&sandbox, "status", "status")["billed_tokens"]["value"], measured, "{version}");
         done(&sandbox, "redo");
-        assert_eq!(json(&sandbox, "status", "status")["measured"], Value::Null, "{version}");
+        assert_eq!(json(&sandbox, "status", "status")["billed_tokens"], Value::Null, "{version}");
         // The next response is billed again.
         let rows = bytes(&sandbox);
         let last: Value =
@@ -299,7 +301,11 @@ fn only_what_was_billed_is_called_billed() {
         next["message"]["usage"] = json!({ "input_tokens": 10, "cache_read_input_tokens": 14_000, "cache_creation_input_tokens": 0, "output_tokens": 20 });
         fs::write(session(&sandbox), [rows.as_slice(), format!("{next}\n").as_bytes()].concat()).unwrap();
         let status = json(&sandbox, "status", "status");
-        assert_eq!((&status["measured"], &status["tokens"]["basis"]), (&json!(14_010), &json!("measured")), "{version}");
+        assert_eq!(
+            (&status["billed_tokens"]["value"], &status["tokens"]["basis"]),
+            (&json!(14_010), &json!("measured")),
+            "{version}"
+        );
     }
 }
 
@@ -311,7 +317,7 @@ fn each_block_has_the_same_figure_in_every_report() {
     for (place, sandbox) in sessions.enumerate() {
         let figures = |change: &Value, name: &str| -> Vec<(u64, f64)> {
             let changes = change["changes"].as_array().unwrap().iter();
-            changes.map(|change| (change["number"].as_u64().unwrap(), change[name].as_f64().unwrap())).collect()
+            changes.map(|change| (change["number"].as_u64().unwrap(), change[name]["value"].as_f64().unwrap())).collect()
         };
         let same = |what: &str, found: &[(u64, f64)], expected: &[(u64, f64)]| {
             assert_eq!(found.len(), expected.len(), "{what} {place}");

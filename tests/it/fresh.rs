@@ -40,7 +40,7 @@ fn visible(command: &Command) -> impl Iterator<Item = &Command> {
 
 /// Compares the files of a folder with what is generated, or writes them when `UPDATE_EXPECT` is set. A folder that holds
 /// nothing but what is generated (`whole`) must not hold more.
-fn check(folder: &str, whole: bool, generated: Vec<(String, Vec<u8>)>) {
+pub fn check(folder: &str, whole: bool, generated: Vec<(String, Vec<u8>)>) {
     let directory = repository().join(folder);
     let update = std::env::var_os("UPDATE_EXPECT").is_some();
     let names: BTreeSet<String> = generated.iter().map(|(name, _)| name.clone()).collect();

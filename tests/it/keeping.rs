@@ -617,7 +617,7 @@ fn a_file_that_cannot_be_imported_changes_nothing() {
 fn each_report_has_its_schema() {
     let sandbox = archived();
     sandbox.json(&["verify", "--all"], "aperture.verify/1");
-    sandbox.json(&["gc"], "aperture.gc/1");
+    sandbox.json(&["gc"], "aperture.gc/2");
     sandbox.json(&["export", "-o", "e"], "aperture.export/1");
     sandbox.json(&["import", "e"], "aperture.import/1");
 }

@@ -14,6 +14,7 @@ mod commands;
 mod costs;
 mod fresh;
 mod hooks;
+mod json;
 mod keeping;
 mod leaks;
 mod limits;

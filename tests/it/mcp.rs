@@ -242,7 +242,7 @@ fn what_waits_is_what_was_asked_for() {
         let answer = server.text("update", json!({"selector": "16", "text": text}));
         assert!(answer.contains("waits for the user"), "{answer}");
         assert_eq!(sandbox.run(&["approve", &(place + 2).to_string()]).code, 0);
-        let content = sandbox.json(&["show", "16"], "aperture.show/1")["blocks"][0]["content"].clone();
+        let content = sandbox.json(&["show", "16"], "aperture.show/2")["blocks"][0]["content"].clone();
         assert!(content == json!(text), "{content}");
     }
     assert_eq!(server.end(), 0);
@@ -325,7 +325,7 @@ fn both_ways_are_decided_alike() {
         fs::write(sandbox.home.join(".aperture/config.toml"), format!("[model]\n{settings}")).unwrap();
         let all: Vec<&str> = calls.iter().map(|(_, said, _)| *said).collect();
         crate::obeying::say(&sandbox, &all.join(" "));
-        let looked = sandbox.json(&["obey", "--dry-run"], "aperture.obey/1");
+        let looked = sandbox.json(&["obey", "--dry-run"], "aperture.obey/2");
         for (place, (tool, _, arguments)) in calls.iter().enumerate() {
             let result = server.call(tool, arguments);
             let text = content(&result);
@@ -369,7 +369,7 @@ fn json_comes_in_place_of_text_when_it_fits() {
     let sandbox = Sandbox::of("tools-and-spill");
     let mut server = Server::new(&sandbox, &[]);
     let result = server.call("blocks", &json!({"selector": "19", "json": true}));
-    assert_eq!(result["structuredContent"]["schema"], "aperture.blocks/1");
+    assert_eq!(result["structuredContent"]["schema"], "aperture.blocks/2");
     assert_eq!(result["structuredContent"]["blocks"][0]["number"], 19);
     assert!(server.call("blocks", &json!({"selector": "19"}))["structuredContent"].is_null());
     let error = server.error("blocks", json!({"json": true, "max_tokens": 100}));
@@ -391,7 +391,7 @@ fn the_session_is_the_one_that_the_client_has_open() {
         let result = server.call("pin", &arguments);
         (content(&result), result["isError"] == true)
     };
-    let operations = |id: &str| sandbox.json(&["log", id], "aperture.log/1")["operations"].as_array().unwrap().len();
+    let operations = |id: &str| sandbox.json(&["log", id], "aperture.log/2")["operations"].as_array().unwrap().len();
     // The newest, where nothing says more.
     let mut server = Server::new(&sandbox, &[]);
     asked(&mut server, json!({"selector": "13"}));
@@ -602,7 +602,7 @@ fn it_ends_when_the_client_is_gone() {
     server.line(r#"{"jsonrpc":"2.0","id":9,"method":"tools/call","params":{"name":"pin","arguments":{"selector":"13"}}}"#);
     assert_eq!(server.end(), 0);
     // What was asked for is done whole or not at all.
-    let log = sandbox.json(&["log"], "aperture.log/1");
+    let log = sandbox.json(&["log"], "aperture.log/2");
     assert!(log["operations"].as_array().unwrap().len() <= 1);
     assert_eq!(sandbox.run(&["verify"]).code, 0);
 }

@@ -92,7 +92,7 @@ fn screens(sandbox: &Sandbox, name: &str, lines: &[&str]) {
 
 /// What became of each command: its status and what the model is told.
 fn obeyed(sandbox: &Sandbox) -> Vec<(String, String)> {
-    let report = sandbox.json(&["obey"], "aperture.obey/1");
+    let report = sandbox.json(&["obey"], "aperture.obey/2");
     let text = |value: &Value| value.as_str().unwrap().to_owned();
     report["commands"].as_array().unwrap().iter().map(|command| (text(&command["status"]), text(&command["answer"]))).collect()
 }
@@ -103,7 +103,7 @@ fn statuses(sandbox: &Sandbox) -> Vec<String> {
 
 /// The commands in the log, the newest first, each with who gave it.
 fn log(sandbox: &Sandbox) -> Vec<String> {
-    let log = sandbox.json(&["log"], "aperture.log/1");
+    let log = sandbox.json(&["log"], "aperture.log/2");
     let operations = log["operations"].as_array().unwrap().iter();
     operations.map(|row| format!("{} {}", row["actor"].as_str().unwrap(), row["command"].as_str().unwrap())).collect()
 }
@@ -147,17 +147,17 @@ fn what_the_user_sees() {
 fn reports_are_json() {
     let sandbox = sandbox();
     say(&sandbox, "@archive(16) @pin(19)");
-    let looked = sandbox.json(&["obey", "--dry-run"], "aperture.obey/1");
+    let looked = sandbox.json(&["obey", "--dry-run"], "aperture.obey/2");
     assert_eq!(
         (&looked["agent"], &looked["dry_run"], &looked["commands"][0]["number"]),
         (&"Claude".into(), &true.into(), &Value::Null)
     );
-    let report = sandbox.json(&["obey"], "aperture.obey/1");
+    let report = sandbox.json(&["obey"], "aperture.obey/2");
     assert_eq!(report["commands"][1]["change"]["marks"], json!([19]));
-    let inbox = sandbox.json(&["inbox"], "aperture.inbox/1");
+    let inbox = sandbox.json(&["inbox"], "aperture.inbox/2");
     assert_eq!((&inbox["proposals"][0]["number"], &inbox["proposals"][0]["change"]["dry_run"]), (&1.into(), &true.into()));
-    assert_eq!(sandbox.json(&["approve", "1"], "aperture.obey/1")["commands"][0]["status"], "done");
-    let log = sandbox.json(&["log"], "aperture.log/1");
+    assert_eq!(sandbox.json(&["approve", "1"], "aperture.obey/2")["commands"][0]["status"], "done");
+    let log = sandbox.json(&["log"], "aperture.log/2");
     assert_eq!(log["turns"][0]["text"], "Claude archived 1 block and pinned 1");
     let told = sandbox.json(&["obey", "--tell"], "aperture.tell/1");
     assert!(told["text"].as_str().unwrap().starts_with("aperture: @archive(16): 1 block archived, −"), "{told}");
@@ -176,7 +176,7 @@ fn each_command_counts_once() {
     assert_eq!(statuses(&sandbox), [""; 0]);
     // A fork keeps the identities of the rows.
     let fork = sandbox.session("22222222-2222-4222-8222-222222222222", fs::read(session(&sandbox)).unwrap(), 9);
-    let report = sandbox.json(&["obey", "-s", "2222"], "aperture.obey/1");
+    let report = sandbox.json(&["obey", "-s", "2222"], "aperture.obey/2");
     assert_eq!((&report["session"], &report["commands"]), (&"22222222-2222-4222-8222-222222222222".into(), &json!([])));
     assert_eq!(done(&sandbox, "log -s 2222"), "nothing was done to this session\n");
     fs::remove_file(fork).unwrap();
@@ -227,7 +227,7 @@ fn only_the_model_itself_counts() {
 fn a_text_that_was_changed_is_not_what_the_model_wrote() {
     let sandbox = sandbox();
     say(&sandbox, "nothing");
-    let blocks = sandbox.json(&["blocks", "all"], "aperture.blocks/1");
+    let blocks = sandbox.json(&["blocks", "all"], "aperture.blocks/2");
     let last = blocks["blocks"].as_array().unwrap().len().to_string();
     done(&sandbox, &format!("update {last} '@pin(16)'"));
     assert_eq!(statuses(&sandbox), [""; 0]);
@@ -588,7 +588,7 @@ fn one_message_reported_twice_is_obeyed_once() {
     assert_eq!(known(&sandbox), ["@create(\"one\") done"]);
     // A fork has the row as well.
     sandbox.session("22222222-2222-4222-8222-222222222222", fs::read(session(&sandbox)).unwrap(), 9);
-    assert_eq!(sandbox.json(&["obey", "-s", "2222"], "aperture.obey/1")["commands"], json!([]));
+    assert_eq!(sandbox.json(&["obey", "-s", "2222"], "aperture.obey/2")["commands"], json!([]));
 }
 
 #[test]
@@ -600,7 +600,7 @@ fn a_fork_does_not_repeat_a_reported_message() {
     stop(&sandbox, "@create(\"one\")");
     append(&session(&sandbox), &[answer]);
     sandbox.session("22222222-2222-4222-8222-222222222222", fs::read(session(&sandbox)).unwrap(), 9);
-    assert_eq!(sandbox.json(&["obey", "-s", "2222"], "aperture.obey/1")["commands"], json!([]));
+    assert_eq!(sandbox.json(&["obey", "-s", "2222"], "aperture.obey/2")["commands"], json!([]));
     done(&sandbox, "obey");
     assert_eq!(known(&sandbox), ["@create(\"one\") done"]);
 }
@@ -670,7 +670,7 @@ fn every_turn_counts_from_the_start_of_a_session_on() {
     let sandbox = sandbox();
     say(&sandbox, "@create(\"before\")");
     start(&sandbox, "resume");
-    assert_eq!(sandbox.json(&["gc"], "aperture.gc/1")["sessions"], json!([]), "it is only registered");
+    assert_eq!(sandbox.json(&["gc"], "aperture.gc/2")["sessions"], json!([]), "it is only registered");
     open_in_client(&sandbox);
     done(&sandbox, "obey");
     // Two turns of which no hook heard.

@@ -406,8 +406,8 @@ fn checks_say_what_and_where() {
                 {
                   "rule": "max-tokens",
                   "message": "the window holds 10,370 tokens; 5k are allowed",
-                  "measured": 10370.0,
-                  "limit": 5000.0,
+                  "measured": 10370,
+                  "limit": 5000,
                   "line": null,
                   "block": null,
                   "hint": "aperture compress --budget 5k"

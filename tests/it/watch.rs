@@ -160,8 +160,8 @@ fn every_event_is_one_object_on_one_line() {
     let mut events = Vec::new();
     for line in &watching.told {
         let event: serde_json::Value = serde_json::from_str(line).unwrap();
-        assert_eq!(event["schema"], "aperture.watch/1");
-        assert_eq!((&event["session"], event["time"].is_i64()), (&"abc1".into(), true), "{line}");
+        assert_eq!(event["schema"], "aperture.watch/2");
+        assert_eq!((&event["session"], event["time"]["epoch_milliseconds"].is_i64()), (&"abc1".into(), true), "{line}");
         assert!(!line.contains("abcdefghijklmnop"), "{line}");
         events.push(event["event"].as_str().unwrap().to_owned());
     }
@@ -332,7 +332,7 @@ fn three_thousand_sessions_do_not_hide_one() {
 
 /// The commands in the log, the oldest first.
 fn log(sandbox: &Sandbox) -> Vec<String> {
-    let log = sandbox.json(&["log", "11111111"], "aperture.log/1");
+    let log = sandbox.json(&["log", "11111111"], "aperture.log/2");
     let mut commands: Vec<String> =
         log["operations"].as_array().unwrap().iter().map(|operation| operation["command"].as_str().unwrap().to_owned()).collect();
     commands.reverse();
@@ -372,7 +372,7 @@ fn rules_keep_to_the_budget_and_wait_for_quiet() {
     sandbox.write("aperture.toml", "[budget]\ntokens = 24000\n[watch]\nidle_seconds = 7000\n");
     let mut watching = Watching::new(&sandbox, &["11111111", "--apply-policy"]);
     watching.until("compress --over-budget (watch --apply-policy)");
-    let status = sandbox.json(&["status", "11111111"], "aperture.status/1");
+    let status = sandbox.json(&["status", "11111111"], "aperture.status/2");
     assert!(status["tokens"]["value"].as_f64().unwrap() <= 24_000.0, "{}", status["tokens"]);
 }
 

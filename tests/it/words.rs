@@ -252,7 +252,7 @@ fn a_note_of_folded_turns_tells_all_that_a_person_said() {
         talk.work();
         let sandbox = Sandbox::new();
         talk.put(&sandbox);
-        let turns = sandbox.json(&["summary"], "aperture.summary/1")["turn_count"].as_u64().unwrap();
+        let turns = sandbox.json(&["summary"], "aperture.summary/2")["turn_count"].as_u64().unwrap();
         let before = sent(&sandbox);
         sandbox.text(&["compact", &format!("1..{}", turns - 1)]);
         let after = sent(&sandbox);
@@ -275,7 +275,7 @@ fn a_summary_tells_what_the_user_answered_and_rejected() {
     talk.work();
     let sandbox = Sandbox::new();
     talk.put(&sandbox);
-    let summary = sandbox.json(&["summary"], "aperture.summary/1");
+    let summary = sandbox.json(&["summary"], "aperture.summary/2");
     for points in [&summary["turns"][0]["summary"]["points"], &summary["current"]["points"]] {
         let replied = points.as_array().unwrap().iter().find(|point| point["kind"] == "replied").unwrap();
         let told: Vec<&str> = replied["parts"].as_array().unwrap().iter().map(|part| part["text"].as_str().unwrap()).collect();

@@ -300,7 +300,7 @@ impl<'a> Watch<'a> {
             return Ok(());
         }
         let session = self.shown.as_ref().map_or("", |shown| &shown.found.location.id);
-        let event = WatchEvent::new(now, session, happening);
+        let event = WatchEvent { time: now, session, happening };
         let gate = &self.env.gate;
         let line =
             if self.env.json { gate.json(&event.json()) } else { gate.text(&event.text(&self.env.style), self.env.style.color) };

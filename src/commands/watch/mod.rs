@@ -22,20 +22,8 @@ use std::time::Duration;
 On a terminal it is one screen, drawn anew in place; Ctrl-C ends it. A session that
 is not there yet is waited for.
 
-With --json each line is one object: schema, event, time (milliseconds), session, and
-  session_opened, session_replaced   title, model, blocks, turns, tokens, capacity, percent
-  session_unavailable, policy_refused   reason
-  session_updated        id, title, tokens, percent, modified: another session (--project)
-  turn_started           turn, prompt
-  blocks_updated         blocks (number, update, role, kind, label, tokens, zone, state,
-                         state_before, level, reason), removed
-                         update: added, shortened, expanded, rewritten, evicted,
-                         returned, went_stale, revived, aged
-  token_count_changed    before, tokens, capacity, percent, remaining
-  selection_changed      pinned, unpinned, focused, unfocused
-  command_executed       operation, kind, command, actor, executed, blocks,
-                         tokens_before, tokens_after
-  suggestions_changed    suggestions
+With --json each line is one object: schema, time, session, event, and what belongs to
+the event; docs/json.md lists the events and their fields.
 
 --apply-policy: once no row was added for [watch] idle_seconds (60) and no client has
 the session open, a window over its budget is compressed to it; else what is stale is,
