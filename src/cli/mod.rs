@@ -14,7 +14,7 @@ pub fn run(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
     let arguments: Vec<OsString> = arguments.into_iter().collect();
     let given = arguments.iter().skip(1).map(|argument| quoted(&argument.to_string_lossy())).collect::<Vec<_>>().join(" ");
     // A client takes other exit codes of these for an order to stop.
-    let harmless = arguments.get(1).is_some_and(|command| command == "hook" || command == "statusline");
+    let mut harmless = arguments.get(1).is_some_and(|command| command == "hook" || command == "statusline");
     let gate = Gate::default();
     let line = match CommandLine::try_parse_from(arguments) {
         Ok(line) => line,
@@ -28,6 +28,7 @@ pub fn run(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
             return ExitCode::from(if error.use_stderr() { ErrorKind::Usage.code() } else { 0 });
         }
     };
+    harmless |= matches!(line.request, Some(Request::Hook(_) | Request::Statusline(_)));
     // Help must not fail on settings that cannot be read.
     let outcome = match line.request {
         Some(Request::Help(arguments)) => commands::help::run(&arguments),

@@ -6,6 +6,7 @@ use crate::engine::{
     self, Choice, Context, KeptPieces, Known, Left, Need, Outlined, Preset, Rules, Selection, Shortened, Subject, Why,
 };
 use crate::model::{Block, BlockKind, BlockNumber, Key, Level, Role};
+use crate::provider::ProviderAdapter;
 use rustc_hash::{FxHashMap, FxHashSet};
 use serde::Serialize;
 use std::borrow::Cow;
@@ -22,9 +23,6 @@ const LEAST_USED: f64 = 0.95;
 const CORRECTIONS: usize = 10;
 /// How many blocks are tried as the first one that is changed.
 const STARTS: usize = 4;
-
-/// The tags around a text that the client added.
-const REMINDER: (&str, &str) = ("<system-reminder>\n", "\n</system-reminder>");
 
 /// Blocks that were left alone, by reason.
 pub type KeptBlocks = BTreeMap<Kept, Vec<BlockNumber>>;
@@ -65,12 +63,13 @@ struct Source {
 
 impl Source {
     /// Credentials are masked before pieces are taken of a content: a part of one has no shape any more.
-    fn new(mut original: Original, why: Why, newest: bool, now: Option<(f64, usize)>, known: &Known) -> Source {
+    fn new(draft: &Draft<'_>, mut original: Original, why: Why, newest: bool, now: Option<(f64, usize)>) -> Source {
+        let known = &draft.source.reading.known;
         if let Cow::Owned(masked) = known.mask(&original.content) {
             original.block.words = moved_words(&original, &masked, known);
             original.content = masked;
         }
-        let tagged = tagged(&original);
+        let tagged = tagged(draft.source.provider, &original);
         Source { original, tagged, why, newest, now, named: Vec::new() }
     }
 
@@ -123,11 +122,12 @@ fn moved_words(original: &Original, masked: &str, known: &Known) -> Box<[(u32, u
 }
 
 /// Splits a content that the client put between tags. Without them, output of a command would become a prompt.
-fn tagged(original: &Original) -> Option<[String; 3]> {
+fn tagged(provider: &dyn ProviderAdapter, original: &Original) -> Option<[String; 3]> {
     let (block, content) = (&original.block, &original.content);
     if block.kind == BlockKind::Attachment {
-        let inner = content.strip_prefix(REMINDER.0)?.strip_suffix(REMINDER.1)?;
-        return Some([REMINDER.0, inner, REMINDER.1].map(str::to_owned));
+        let (open, close) = provider.attachment_tags()?;
+        let inner = content.strip_prefix(open)?.strip_suffix(close)?;
+        return Some([open, inner, close].map(str::to_owned));
     }
     let tag = engine::marker::client_tag(content);
     if tag.is_empty() || block.role != Role::User || block.kind != BlockKind::Text || !content.ends_with('>') {
@@ -385,7 +385,7 @@ fn sources(draft: &Draft<'_>, aim: Aim, scope: &Scope, rules: &Rules) -> Result<
             Ok(original) => {
                 let now = (block.level != Level::Original).then_some((block.tokens.value, block.bytes as usize));
                 let (named, newest) = (named(&choices, block.number), newest.contains(&block.number));
-                let source = Source::new(original, engine::why_old(block), newest, now, &reading.known);
+                let source = Source::new(draft, original, engine::why_old(block), newest, now);
                 sources.push(Source { named, ..source });
             }
             Err(why) => kept.entry(why).or_default().push(block.number),
@@ -511,7 +511,7 @@ fn one(
     }
     let named = named(&engine::choices(draft.source.reading), block.number);
     let why = Why { reason: reason.to_owned(), stands_again: false };
-    let source = Source { named, ..Source::new(original, why, false, None, &draft.source.reading.known) };
+    let source = Source { named, ..Source::new(draft, original, why, false, None) };
     let context = Context { name: &|term| need.of_name(term), line: need.of_line(block), shown };
     let Some(content) = source.subject().at_level(level, &context) else { return keep(Kept::NotShorter) };
     let content = source.wrapped(content);

@@ -50,6 +50,11 @@ pub trait Client: Sync {
         false
     }
 
+    /// Returns the tags around a text that the client adds to the conversation by itself; `None` if it uses none.
+    fn attachment_tags(&self) -> Option<(&'static str, &'static str)> {
+        None
+    }
+
     /// Returns the token threshold of the client's own compaction for a model with this window; `None` if it is unknown.
     fn compacts_from(&self, _model: &str, _capacity_tokens: u64) -> Option<u64> {
         None

@@ -119,6 +119,10 @@ impl Client for ClaudeCode {
         attachment::is_announced(block)
     }
 
+    fn attachment_tags(&self) -> Option<(&'static str, &'static str)> {
+        Some(("<system-reminder>\n", "\n</system-reminder>"))
+    }
+
     fn compacts_from(&self, model: &str, capacity_tokens: u64) -> Option<u64> {
         capacity_tokens.checked_sub(RESERVE_TOKENS).filter(|from| *from > 0 && !model.contains("haiku"))
     }
