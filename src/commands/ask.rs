@@ -79,7 +79,7 @@ fn keep(
     Ok(number)
 }
 
-/// Executes a command that has no form in the model's text: such a command cannot be put into the inbox.
+/// Executes a command that has no form in the model's text, and so cannot be put into the inbox.
 fn unwritten(env: &Env, command: &Request) -> Result<Asked, CommandError> {
     match (command, env.model.permission(Verb::Compress)) {
         (Request::Undo(arguments), _) => own(env, arguments)?,

@@ -109,7 +109,8 @@ fn preset(name: &str) -> Result<&'static engine::Preset, String> {
     engine::preset(name).ok_or_else(|| format!("a preset is one of {}", names()))
 }
 
-/// Plans the part of the request that concerns the window as a whole. A preset that folds turns does so only for a `whole` window.
+/// Plans the shortening for a preset or a budget. A preset that folds turns does so only if `whole` is true: neither blocks nor a
+/// level were selected.
 fn apply_aim(
     env: &Env,
     draft: &mut Draft<'_>,
