@@ -99,7 +99,7 @@ fn obey_with(env: &Env, message: Option<&str>) -> Result<ObeyReport, CommandErro
         return Ok(report);
     }
     let store = env.store()?;
-    // A lock of its own: each change takes that of the session.
+    // A separate lock, because each change takes the lock of the session.
     let _lock = env.lock(&path.join("obey"))?;
     // The full analysis is needed only to decide about a command.
     let mut workspace = env.read_as_wanted(found.clone(), &|_| false)?;

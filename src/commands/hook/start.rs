@@ -28,7 +28,7 @@ pub(super) fn answer(env: &Env, payload: &Payload) -> Result<Option<HookReport>,
             parts.push(manifest::detailed(env, &workspace).text(&env.style));
         }
         parts.push(COMMANDS.to_owned());
-        // The end of the text may be truncated, so the least important part is last.
+        // The end of the text may be truncated, so the pinned blocks, which can be long, are last.
         if payload.source.as_deref() == Some("compact") {
             let back = super::pinned(&workspace, &|block| behind || block.position.zone == Zone::Cold)?;
             if !back.is_empty() {
