@@ -34,7 +34,7 @@ impl ErrorKind {
 /// An error for the user: what failed, the causes, and hints.
 #[derive(Debug)]
 pub struct CommandError {
-    /// What kind it is.
+    /// The kind.
     pub kind: ErrorKind,
     /// The failed action and its causes.
     pub source: anyhow::Error,

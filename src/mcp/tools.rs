@@ -22,7 +22,7 @@ pub enum Kind {
     Number,
     /// True or false.
     Flag,
-    /// One of these.
+    /// One of these values.
     OneOf(&'static [&'static str]),
 }
 

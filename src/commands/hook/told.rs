@@ -51,7 +51,8 @@ mod tests {
     use super::*;
     use crate::model::{Block, BlockKind, Role, Row};
 
-    /// Rows by letters: p a prompt, a an answer, b a compaction, t an attachment; capitals are in the window. Row n has the key n + 1.
+    /// Builds a session from letters: p a prompt, a an answer, b a compaction, t an attachment; capitals are in the window. Row n
+    /// has the key n + 1.
     fn session(rows: &str) -> Session {
         let mut session = Session::default();
         for (place, letter) in rows.chars().enumerate() {

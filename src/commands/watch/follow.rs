@@ -42,7 +42,7 @@ pub(super) struct Watch<'a> {
     screen: WatchScreen,
     /// The text on the terminal, and the size of the terminal.
     drawn: Option<(String, usize, usize)>,
-    /// The time since the start of the command of: the last search for a session, the last check for a client, the last event.
+    /// Times since the start of the command: of the last search for a session, the last check for a client, the last event.
     searched: Option<Duration>,
     asked: Option<Duration>,
     happened: Duration,
@@ -121,7 +121,7 @@ impl<'a> Watch<'a> {
         }
     }
 
-    /// Runs until the end conditions are met.
+    /// Runs until it is interrupted or an end condition is met.
     pub fn run(&mut self) -> Result<(), CommandError> {
         loop {
             self.env.refresh();

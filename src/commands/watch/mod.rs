@@ -60,7 +60,7 @@ fn seconds(text: &str) -> Result<Duration, String> {
         .ok_or_else(|| "seconds are written as 30 or 0.5".to_owned())
 }
 
-/// Runs until the end conditions are met.
+/// Runs until it is interrupted or an end condition is met.
 pub fn run(env: &Env, arguments: &Arguments) -> Result<(), CommandError> {
     Watch::new(env.clone(), arguments).run()
 }
