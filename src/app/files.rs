@@ -60,7 +60,7 @@ pub fn replace(disk: &dyn Disk, path: &Path, before: Option<&[u8]>, after: &[u8]
 ///
 /// # Errors
 ///
-/// An I/O error. The file is then unchanged.
+/// An I/O error.
 pub fn write_private(disk: &dyn Disk, path: &Path, bytes: &[u8]) -> io::Result<()> {
     write(disk, path, bytes, Mode::Private, &|| Ok(()))
 }

@@ -89,7 +89,7 @@ fn one<'a>(workspace: &'a Workspace<'_>, selector: &Selector, text: &str) -> Res
     }
 }
 
-/// Returns the level that `compress --stale` would choose for a block as part of the whole window.
+/// Returns the result of `compress --stale` for a block, as part of the whole window.
 fn by_preset(env: &Env, workspace: &Workspace<'_>, store: Option<&Store>, block: &Block) -> Result<LevelKept, CommandError> {
     let preset = env.rules.preset;
     let mut draft = workspace.draft(store, env.style.now.as_millisecond())?;
