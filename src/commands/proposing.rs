@@ -190,7 +190,7 @@ fn allowed(verb: Verb, blocks: Vec<BlockNumber>, workspace: &Workspace<'_>) -> R
     }
 }
 
-/// Returns true if the user set a mark on a block since it was last clear, even if the model moved the mark later.
+/// Returns true if the user set a mark on a block since it last had none, even if the model moved the mark later.
 fn marked_by_user(history: &History, number: BlockNumber, kind: MarkKind) -> bool {
     let marks = history
         .operations

@@ -102,7 +102,7 @@ pub fn record(
         return Ok(None);
     }
     let after = last_of_user(session);
-    // If the last row is the answer to an earlier prompt, the file also lacks the prompt of this message.
+    // If the last row is the answer to an earlier prompt, the file may also lack the prompt of this message.
     let answered = after.is_none_or(|after| {
         let blocks = session.blocks.iter().filter(|block| block.row as usize > after);
         blocks.clone().any(|block| block.kind == BlockKind::Text && is_spoken(&session.rows[block.row as usize]))
