@@ -18,61 +18,61 @@ use std::io::{self, IsTerminal, Read, Write};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
-/// Columns when no terminal says how many.
+/// The width of text in columns if there is no terminal.
 const COLUMNS_WITHOUT_TERMINAL: usize = 140;
-/// How long a command waits for another one that changes the same session.
+/// The interval and the maximum number of attempts to lock a session that another command is changing.
 const LOCK_STEP: Duration = Duration::from_millis(20);
 const LOCK_STEPS: u32 = 150;
-/// Longest text that is read from standard input, in bytes.
+/// The maximum size of text read from standard input, in bytes.
 const LONGEST_INPUT: u64 = 16 << 20;
-/// Bytes of a session above which reading it is worth a sign of life on the terminal.
+/// The size of a session, in bytes, above which reading it shows a progress indicator on the terminal.
 const LARGE_SESSION_BYTES: u64 = 8 << 20;
 
-/// What a command is given: where things are, how to write, what the user asked of every command.
+/// The environment of a command: locations, output, settings and the global options.
 #[derive(Clone)]
 pub struct Env {
     /// The file system.
     pub disk: &'static dyn Disk,
-    /// Where the user's things are.
+    /// The locations of the user's data.
     pub places: Places,
-    /// The directory to work from.
+    /// The working directory.
     pub directory: PathBuf,
-    /// How text is written.
+    /// The style of text output.
     pub style: Style,
-    /// What the settings say about reading.
+    /// The settings for reading.
     pub settings: ReadSettings,
-    /// What the settings say about shortening.
+    /// The settings for shortening.
     pub rules: Rules,
-    /// What `check` checks when nothing is named.
+    /// The limits that `check` uses if none are given.
     pub check: CheckLimits,
     /// The name of the preset in use.
     pub preset: String,
-    /// What the settings say about prices.
+    /// The settings for prices.
     pub prices: Prices,
-    /// How long a session is quiet until rules may act on it, in seconds.
+    /// The time without writes after which rules may act on a session, in seconds.
     pub idle_seconds: u64,
-    /// What the user asked of every command.
+    /// The options of every command.
     globals: Globals,
-    /// The path of the session that it is all about, whatever `-s` says.
+    /// The path of the session to use instead of `-s`.
     at: Option<String>,
-    /// What the settings say about hooks.
+    /// The settings for hooks.
     pub hooks: Hooks,
-    /// Whether what a client shows may have colours, which is no terminal to this program.
+    /// True if output for a client may have colours, although standard output is not a terminal.
     pub client_colors: bool,
-    /// Whether reports are written as JSON.
+    /// True if reports are written as JSON.
     pub json: bool,
     /// The command as it was given, credentials included.
     pub command: String,
     started: Instant,
-    /// The session of the client in which this runs, by its id.
+    /// The id of the session of the client in which this runs.
     surrounding: Option<String>,
-    /// Who gave it, for the log.
+    /// The actor recorded in the log.
     pub actor: Actor,
-    /// What the model may do.
+    /// The permissions of the model.
     pub model: ModelPolicy,
     paged: bool,
     cached: bool,
-    /// The gate that every text passes on its way out.
+    /// The gate that masks credentials in all output.
     pub gate: Gate,
 }
 
@@ -85,23 +85,23 @@ pub struct Answer {
     pub json: Clean,
 }
 
-/// A client that started this process, as a server of its own.
+/// The client that started this process as its server.
 #[derive(Clone, Debug, Default)]
 pub struct Client {
-    /// Its process; none where a process cannot be asked for its parent.
+    /// Its process; `None` if the platform does not report parent processes.
     pub process: Option<u32>,
-    /// The directory of its project, or what `-C` says.
+    /// The directory of its project, or the value of `-C`.
     pub project: Option<PathBuf>,
-    /// The id of the session that it had open when it started this process.
+    /// The id of the session that was open when it started this process.
     pub session: Option<String>,
 }
 
 impl Env {
-    /// Asks the environment, the settings files and the terminal. What is written passes the gate.
+    /// Reads the environment, the settings files and the terminal. All output passes the gate.
     ///
     /// # Errors
     ///
-    /// A settings file that cannot be used, or no home directory.
+    /// A settings file is invalid, or there is no home directory.
     pub fn new(globals: &Globals, command: String, gate: Gate) -> Result<Env, CommandError> {
         let disk = &RealDisk;
         let home = env::home_dir().filter(|home| !home.as_os_str().is_empty());
@@ -160,29 +160,29 @@ impl Env {
         })
     }
 
-    /// Looks at the clock and at the terminal again, for a command that goes on for long.
+    /// Updates the time and the width of the terminal, for a command that runs for long.
     pub fn refresh(&mut self) {
         (self.style.now, self.style.width) = (now(), columns());
     }
 
-    /// How long the command has been running.
+    /// Returns the time since the command started.
     pub fn elapsed(&self) -> Duration {
         self.started.elapsed()
     }
 
-    /// Lines of the terminal that a person looks at; none where what is written goes elsewhere.
+    /// Returns the height of the terminal in lines; `None` if the output is not for an interactive terminal.
     pub fn screen_height(&self) -> Option<usize> {
         let plain = self.json || !io::stdout().is_terminal() || var_os("TERM").is_some_and(|term| term == "dumb");
         let (_, height) = if plain { None } else { terminal_size::terminal_size() }?;
         Some(usize::from(height.0))
     }
 
-    /// The same for another session, named by its path, and another command, as the log is to show it.
+    /// Returns a copy for another session, given by its path, and another command, as the log shows it.
     pub fn on(&self, session: &Path, command: &str) -> Env {
         Env { at: Some(session.to_string_lossy().into_owned()), command: command.to_owned(), ..self.clone() }
     }
 
-    /// The same at this moment and in a directory: the settings are read again, and text is for nobody's terminal.
+    /// Returns a copy with the current settings, for another directory, with plain text output.
     ///
     /// # Errors
     ///
@@ -193,7 +193,7 @@ impl Env {
         Env::new(&globals, self.command.clone(), self.gate.clone())
     }
 
-    /// What the client that started this process says of itself.
+    /// Returns the client that started this process, by its own description.
     pub fn client(&self) -> Client {
         let given = |name| var_os(name).filter(|value| !value.is_empty());
         #[cfg(unix)]
@@ -208,27 +208,27 @@ impl Env {
         }
     }
 
-    /// The file of this program.
+    /// Returns the path of this program's file.
     ///
     /// # Errors
     ///
-    /// The platform does not tell.
+    /// The platform does not report it.
     pub fn program(&self) -> Result<PathBuf, CommandError> {
         let program = env::current_exe().context("cannot tell where aperture is");
         program.map_err(|error| CommandError::new(ErrorKind::Internal, error))
     }
 
-    /// The cache of the user, or one that keeps nothing.
+    /// Returns the user's cache, or one that stores nothing.
     pub fn cache(&self) -> Cache {
         self.cache_directory(CACHE_FILE).map_or_else(Cache::none, |directory| open_cache(&directory))
     }
 
-    /// Where the totals of sessions are remembered, if anywhere.
+    /// Returns the cache of session totals, or one that stores nothing.
     pub fn totals(&self) -> TotalsCache {
         self.cache_directory(TOTALS_FILE).map_or_else(TotalsCache::none, |directory| TotalsCache::at(&directory))
     }
 
-    /// The directory of the cache, with a file in it that only the user can read; none if nothing is to be kept, or can be.
+    /// Returns the cache directory, with a file in it that only the user can read; `None` if caching is off or impossible.
     fn cache_directory(&self, file: &str) -> Option<PathBuf> {
         let directory = var_os("APERTURE_HOME").filter(|path| !path.is_empty()).map(|home| PathBuf::from(home).join("cache"));
         let directory = directory
@@ -236,7 +236,7 @@ impl Env {
         directory.filter(|directory| self.cached && make_private(directory, file).is_ok())
     }
 
-    /// The directory of the store, which may not be there yet.
+    /// Returns the directory of the store, which may not exist yet.
     ///
     /// # Errors
     ///
@@ -249,11 +249,11 @@ impl Env {
         directory.ok_or_else(|| missing().hint("set APERTURE_HOME"))
     }
 
-    /// The store of the user, which is made if there is none.
+    /// Opens the store of the user, and creates it if necessary.
     ///
     /// # Errors
     ///
-    /// It cannot be made or opened, or is of a newer aperture.
+    /// The store cannot be created or opened, or was written by a newer aperture.
     pub fn store(&self) -> Result<Store, CommandError> {
         let directory = self.store_directory()?;
         make_private(&directory, STORE_FILE)
@@ -264,23 +264,23 @@ impl Env {
         Store::open(&directory).map_err(|error| store_error(error, &directory))
     }
 
-    /// The store of the user, if there is one.
+    /// Opens the store of the user; `None` if it does not exist.
     ///
     /// # Errors
     ///
-    /// It cannot be opened, or is of a newer aperture.
+    /// The store cannot be opened, or was written by a newer aperture.
     pub fn existing_store(&self) -> Result<Option<Store>, CommandError> {
         let directory = self.store_directory()?;
         Store::open_existing(&directory).map_err(|error| store_error(error, &directory))
     }
 
-    /// Makes the gate mask what a session names as credentials, for a command that prints what the store has of it without
-    /// reading the session. One that cannot be read names nothing.
+    /// Makes the gate mask the credentials that a session names, for a command that prints stored data of the session without
+    /// reading the session itself. A session that cannot be read is ignored.
     pub fn learn(&self, found: &Found) {
         let _ = self.read_with_history(found.clone(), History::default(), &|_| false);
     }
 
-    /// What the store knows of a session.
+    /// Returns the history of a session from the store.
     ///
     /// # Errors
     ///
@@ -290,11 +290,11 @@ impl Env {
         Ok(workspace::history(&store, &self.disk.resolve(&found.path)?)?.1)
     }
 
-    /// A text as it was given; `-` stands for standard input.
+    /// Returns a text argument; `-` reads standard input.
     ///
     /// # Errors
     ///
-    /// Standard input cannot be read, or is no text.
+    /// Standard input cannot be read, or is not text.
     pub fn text(&self, given: &str) -> Result<String, CommandError> {
         if given != "-" {
             return Ok(given.to_owned());
@@ -305,7 +305,7 @@ impl Env {
         Ok(text)
     }
 
-    /// What the store knows of a session. Reading goes on without it.
+    /// Returns the history of a session; empty, with a note, if the store cannot be read.
     fn history(&self, found: &Found) -> History {
         let known = self.existing_store().and_then(|store| {
             let Some(store) = store else { return Ok(History::default()) };
@@ -318,11 +318,11 @@ impl Env {
         })
     }
 
-    /// Takes aperture's own lock on a session, waiting a little for another command to end.
+    /// Takes aperture's own lock on a session; waits briefly for another command to finish.
     ///
     /// # Errors
     ///
-    /// Another command has it, or it cannot be made.
+    /// Another command holds the lock, or it cannot be created.
     pub fn lock(&self, path: &Path) -> Result<Box<dyn Send>, CommandError> {
         let name = blake3::hash(path.as_os_str().as_encoded_bytes()).to_hex();
         let file = self.store_directory()?.join("locks").join(&name.as_str()[..32]);
@@ -337,17 +337,17 @@ impl Env {
         Err(CommandError::new(ErrorKind::Conflict, error).hint("try again when it is done"))
     }
 
-    /// The session that `-s` names.
+    /// Returns the value of `-s`.
     pub fn session(&self) -> Option<&str> {
         self.globals.session.as_deref()
     }
 
-    /// The session that the user means: the one named in the command, by `-s`, the one of the client in which this runs, or the
-    /// newest here.
+    /// Finds the selected session: the one named in the command, the one given by `-s`, the one of the client in which this runs,
+    /// or the newest of the project.
     ///
     /// # Errors
     ///
-    /// None, several, or a file that is no session.
+    /// There is no such session, more than one, or the file is not a session.
     pub fn find(&self, named: Option<&str>) -> Result<Found, CommandError> {
         if let (Some(positional), Some(option)) = (named, &self.globals.session)
             && positional != option
@@ -363,16 +363,16 @@ impl Env {
         Ok(workspace::find(self.disk, &self.places, &self.directory, named)?)
     }
 
-    /// The newest session of the project.
+    /// Finds the newest session of the project.
     ///
     /// # Errors
     ///
-    /// There is none.
+    /// There is no session.
     pub fn newest(&self) -> Result<Found, CommandError> {
         Ok(workspace::find(self.disk, &self.places, &self.directory, None)?)
     }
 
-    /// The session with this id or path, whichever the user means.
+    /// Finds the session with this id or path.
     ///
     /// # Errors
     ///
@@ -381,17 +381,17 @@ impl Env {
         Ok(workspace::find(self.disk, &self.places, &self.directory, Some(name))?)
     }
 
-    /// The session that a client says it has open. It means that one, also where its file is not there yet: another one would be
-    /// the wrong one.
+    /// Finds the session that a client reports as open. It does not fall back to another session if the file does not exist yet,
+    /// because that would be the wrong one.
     ///
     /// # Errors
     ///
-    /// There is none with this id.
+    /// There is no session with this id.
     pub fn find_open(&self, id: &str) -> Result<Found, CommandError> {
         self.find_by(id).map_err(|error| error.hint("a new session is written with its first answer: then try again"))
     }
 
-    /// Opens the session that the user means.
+    /// Opens the selected session.
     ///
     /// # Errors
     ///
@@ -400,7 +400,7 @@ impl Env {
         self.read(self.find(named)?)
     }
 
-    /// Reads a session that was found.
+    /// Reads a session.
     ///
     /// # Errors
     ///
@@ -409,8 +409,8 @@ impl Env {
         self.read_as_wanted(found, &|_| true)
     }
 
-    /// The same, where what was read decides whether all is decided about it, or only what [`crate::engine::outline`] does: for a
-    /// hook, which everybody waits for.
+    /// Reads a session; the predicate decides after parsing if it is fully analyzed, or only as far as [`crate::engine::outline`].
+    /// A hook needs that, because the client waits for it.
     ///
     /// # Errors
     ///
@@ -434,7 +434,7 @@ impl Env {
         workspace
     }
 
-    /// Says that rows which a fork inherits are not shown, because the session that holds them is not found.
+    /// Prints a note if the rows that a fork inherits are missing, because their session was not found.
     fn say_missing(&self, session: &Session) {
         let from = session.rows.iter().find_map(|row| match row.event.as_deref() {
             Some(Event::ForkedFrom { session, inherits: Some(_) }) => Some(session),
@@ -445,7 +445,7 @@ impl Env {
         }
     }
 
-    /// Reads a session that was found and of which this was done; nothing is said beside the data.
+    /// Reads a session with the given history; prints no notes.
     ///
     /// # Errors
     ///
@@ -471,7 +471,7 @@ impl Env {
         })
     }
 
-    /// Writes a report: as JSON, or as text, through a pager when it is long and a person reads it.
+    /// Writes a report as JSON or as text. Long text on a terminal goes through a pager.
     ///
     /// # Errors
     ///
@@ -486,7 +486,7 @@ impl Env {
         self.write(&clean)
     }
 
-    /// Writes text that passed the gate to standard output, at once.
+    /// Writes masked text to standard output and flushes it.
     ///
     /// # Errors
     ///
@@ -497,31 +497,31 @@ impl Env {
         Ok(stdout.flush()?)
     }
 
-    /// A report in both of its forms, for another layer to pass on: nothing in it is as it is in the session.
+    /// Returns a report in both forms, masked, for another layer to pass on.
     pub fn answer(&self, report: &impl Report) -> Answer {
         let text = self.gate.text(&report.text(&self.style), self.style.color);
         Answer { text, json: self.gate.json(&report.json()) }
     }
 
-    /// Says something to the person at the terminal, beside the data.
+    /// Writes a note to standard error.
     pub fn note(&self, text: &str) {
         let _ = writeln!(io::stderr().lock(), "note: {}", self.gate.text(text, false).as_str());
     }
 }
 
-/// The time, or the one that tests set.
+/// Returns the current time, or the one that tests set.
 fn now() -> jiff::Timestamp {
     var_os("APERTURE_NOW").and_then(|now| now.to_str()?.parse().ok()).unwrap_or_else(jiff::Timestamp::now)
 }
 
-/// Columns of text: those that the user sets, else those of the terminal.
+/// Returns the width of text in columns: that set by the user, otherwise that of the terminal.
 fn columns() -> usize {
     let set = var_os("COLUMNS").and_then(|columns| columns.to_str()?.parse().ok());
     let terminal = || io::stdout().is_terminal().then(terminal_size::terminal_size).flatten();
     set.or_else(|| terminal().map(|(width, _)| usize::from(width.0))).unwrap_or(COLUMNS_WITHOUT_TERMINAL).max(20)
 }
 
-/// Waits.
+/// Sleeps for a time.
 pub fn wait(time: Duration) {
     std::thread::sleep(time);
 }
@@ -537,7 +537,7 @@ fn store_error(error: StoreError, directory: &Path) -> CommandError {
     }
 }
 
-/// Opens the cache in a directory; one that is broken is thrown away, as it can be at any time.
+/// Opens the cache in a directory; a broken cache is deleted and recreated.
 fn open_cache(directory: &Path) -> Cache {
     let cache = Cache::open(directory);
     if !cache.is_broken() {
@@ -549,7 +549,7 @@ fn open_cache(directory: &Path) -> Cache {
     if make_private(directory, CACHE_FILE).is_ok() { Cache::open(directory) } else { Cache::none() }
 }
 
-/// The user's settings under the project's.
+/// Merges the user's settings with the project's, which take precedence.
 fn settings(disk: &dyn Disk, directory: &Path) -> Result<Settings, CommandError> {
     let user = match var_os("APERTURE_HOME").filter(|path| !path.is_empty()) {
         Some(home) => Some(PathBuf::from(home)),

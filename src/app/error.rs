@@ -4,23 +4,23 @@ use crate::store::StoreError;
 use crate::workspace::{ApplyError, FindError, Kept, PlanError};
 use std::io;
 
-/// What kind of failure it is; decides the exit code.
+/// The kind of an error; determines the exit code.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ErrorKind {
-    /// Something was found or did not succeed, and all of it was said already.
+    /// A problem was found or the command failed, and it was already reported.
     Said,
-    /// The request cannot be met.
+    /// The request cannot be fulfilled.
     Refused,
-    /// The arguments make no sense.
+    /// The arguments are invalid.
     Usage,
-    /// The session changed, is locked or is open; trying again may work.
+    /// The session changed, is locked or is open; a retry may succeed.
     Conflict,
-    /// A bug, or a broken machine.
+    /// A bug, or a system failure.
     Internal,
 }
 
 impl ErrorKind {
-    /// The exit code of the program.
+    /// Returns the exit code of the program.
     pub fn code(self) -> u8 {
         match self {
             ErrorKind::Said | ErrorKind::Refused => 1,
@@ -31,35 +31,35 @@ impl ErrorKind {
     }
 }
 
-/// A failure as the user sees it: what was tried, why not, what to do.
+/// An error for the user: what failed, the causes, and hints.
 #[derive(Debug)]
 pub struct CommandError {
-    /// What kind it is.
+    /// The kind.
     pub kind: ErrorKind,
-    /// What was tried, and the causes.
+    /// The failed action and its causes.
     pub source: anyhow::Error,
-    /// What to do.
+    /// The next steps for the user.
     pub hints: Vec<String>,
 }
 
 impl CommandError {
-    /// A failure of a kind, without a hint.
+    /// Creates an error without a hint.
     pub fn new(kind: ErrorKind, source: impl Into<anyhow::Error>) -> CommandError {
         CommandError { kind, source: source.into(), hints: Vec::new() }
     }
 
-    /// What only sets the exit code: everything was said already.
+    /// Creates an error that only sets the exit code, because everything was already reported.
     pub fn said() -> CommandError {
         CommandError::new(ErrorKind::Said, anyhow::anyhow!("all was said"))
     }
 
-    /// The same failure with one more hint.
+    /// Adds a hint.
     pub fn hint(mut self, hint: impl Into<String>) -> CommandError {
         self.hints.push(hint.into());
         self
     }
 
-    /// The text for people: what was tried, each cause, each hint, a line each.
+    /// Returns the message: the failed action, each cause and each hint on a line of its own.
     pub fn text(&self) -> String {
         let mut text = String::new();
         for (place, cause) in self.source.chain().enumerate() {
@@ -72,7 +72,7 @@ impl CommandError {
         text
     }
 
-    /// Whether it only says that nobody reads the output any more.
+    /// Returns true if the error is only that the reader of the output closed the pipe.
     pub fn is_closed_pipe(&self) -> bool {
         self.source
             .chain()
@@ -205,13 +205,13 @@ impl From<io::Error> for CommandError {
     }
 }
 
-/// Writes a failure to standard error: what was tried, each cause, each hint.
+/// Writes an error to standard error: the failed action, each cause, each hint.
 pub fn print_error(gate: &Gate, error: &CommandError) {
     use std::io::Write;
     let _ = io::stderr().lock().write_all(gate.text(&error.text(), false).as_str().as_bytes());
 }
 
-/// Writes a failure to standard error in one line.
+/// Writes an error to standard error on one line.
 pub fn print_line(gate: &Gate, text: &str) {
     use std::io::Write;
     let text = text.lines().map(str::trim).filter(|line| !line.is_empty()).collect::<Vec<_>>().join("; ");

@@ -1,4 +1,4 @@
-//! Files of people that aperture reads whole or writes: settings, hooks, slash commands, exports.
+//! User files that aperture reads whole or writes: settings, hooks, slash commands, exports.
 #![expect(clippy::disallowed_methods, reason = "links, modes and directories are not what a disk of sessions is asked for")]
 
 use crate::fsio::{Disk, read_head};
@@ -6,25 +6,25 @@ use std::fs;
 use std::io::{self, ErrorKind};
 use std::path::{Path, PathBuf};
 
-/// Longest file that is read, in bytes.
+/// The maximum size of a file that is read, in bytes.
 const LONGEST: usize = 16 << 20;
 
-/// Who may do what with a file that is written.
+/// The permissions of a file that is written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Mode {
-    /// As with the file in whose place it comes, or any other new one.
+    /// Those of the file that it replaces, or the default for a new file.
     Plain,
-    /// The same, and it may be run.
+    /// As `Plain`, and executable.
     Script,
-    /// Only its owner may read it, whatever was there.
+    /// Readable by its owner only, even if the replaced file was not.
     Private,
 }
 
-/// The whole of a file of the user, if there is one.
+/// Reads a whole file of the user; `None` if it does not exist.
 ///
 /// # Errors
 ///
-/// It cannot be read, or is longer than any such file is.
+/// The file cannot be read, or is longer than 16 MiB.
 pub fn whole(disk: &dyn Disk, path: &Path) -> io::Result<Option<Vec<u8>>> {
     match read_head(disk, path, LONGEST + 1) {
         Ok(bytes) if bytes.len() > LONGEST => Err(io::Error::new(ErrorKind::InvalidData, "it is too long for such a file")),
@@ -34,42 +34,42 @@ pub fn whole(disk: &dyn Disk, path: &Path) -> io::Result<Option<Vec<u8>>> {
     }
 }
 
-/// The same as text.
+/// Reads a whole file as text; `None` if it does not exist.
 ///
 /// # Errors
 ///
-/// As [`whole`], or it is no text.
+/// As [`whole`], or the file is not UTF-8.
 pub fn text(disk: &dyn Disk, path: &Path) -> io::Result<Option<String>> {
     let text = whole(disk, path)?.map(String::from_utf8).transpose();
     text.map_err(|error| io::Error::new(ErrorKind::InvalidData, error.utf8_error()))
 }
 
-/// Puts bytes in the place of what a file holds, in one step, or makes the file and its directory. A link stays one; owner and
-/// mode stay.
+/// Replaces the content of a file atomically, or creates the file and its directory. A symbolic link is followed; owner and mode
+/// are preserved.
 ///
 /// # Errors
 ///
-/// The file is not what `before` says any more; the disk fails. The file is then as it was.
+/// The content is no longer `before`, or an I/O error. The file is then unchanged.
 pub fn replace(disk: &dyn Disk, path: &Path, before: Option<&[u8]>, after: &[u8], mode: Mode) -> io::Result<()> {
     let real = target(disk, path)?;
     fs::create_dir_all(real.parent().unwrap_or(Path::new(".")))?;
     write(disk, &real, after, mode, &|| expect(disk, &real, before))
 }
 
-/// Writes a file that only its owner can read, in one step: it is there whole, or as it was.
+/// Writes a file atomically, readable by its owner only.
 ///
 /// # Errors
 ///
-/// The disk fails.
+/// An I/O error.
 pub fn write_private(disk: &dyn Disk, path: &Path, bytes: &[u8]) -> io::Result<()> {
     write(disk, path, bytes, Mode::Private, &|| Ok(()))
 }
 
-/// Writes a file beside the one that it is to be, and puts it in its place if nothing speaks against that.
+/// Writes a temporary file in the same directory, syncs it, and renames it to the path if `check` succeeds.
 fn write(disk: &dyn Disk, path: &Path, bytes: &[u8], mode: Mode, check: &dyn Fn() -> io::Result<()>) -> io::Result<()> {
     let directory = path.parent().unwrap_or(Path::new("."));
     let temporary = directory.join(format!(".{}.aperture", path.file_name().unwrap_or_default().to_string_lossy()));
-    // What an interrupted run left may have another mode.
+    // A temporary file of an interrupted run may have another mode.
     let _ = fs::remove_file(&temporary);
     let written = || {
         let like = if mode != Mode::Private && disk.identify(path).is_ok() { path } else { &temporary };
@@ -92,7 +92,7 @@ fn write(disk: &dyn Disk, path: &Path, bytes: &[u8], mode: Mode, check: &dyn Fn(
     written().inspect_err(|_| drop(fs::remove_file(&temporary)))
 }
 
-/// Makes an empty file, if there is none.
+/// Creates an empty file if it does not exist.
 fn make(path: &Path, mode: Mode) -> io::Result<()> {
     let mut options = fs::OpenOptions::new();
     options.append(true).create(true);
@@ -101,11 +101,11 @@ fn make(path: &Path, mode: Mode) -> io::Result<()> {
     options.open(path).map(drop)
 }
 
-/// Makes a directory and a file in it, so that only their owner can read them.
+/// Creates a directory and a file in it, accessible to their owner only.
 ///
 /// # Errors
 ///
-/// The disk fails.
+/// An I/O error.
 pub fn make_private(directory: &Path, file: &str) -> io::Result<()> {
     let mut builder = fs::DirBuilder::new();
     builder.recursive(true);
@@ -115,21 +115,21 @@ pub fn make_private(directory: &Path, file: &str) -> io::Result<()> {
     make(&directory.join(file), Mode::Private)
 }
 
-/// Deletes a file, and the directories around it that are empty without it, from the innermost on, as long as they are `ours`.
+/// Deletes a file, then its parent directories as long as they are empty and `ours`, innermost first.
 ///
 /// # Errors
 ///
-/// The file is not what `before` says any more; the disk fails.
+/// The content is no longer `before`, or an I/O error.
 pub fn delete(disk: &dyn Disk, path: &Path, before: &[u8], ours: &dyn Fn(&Path) -> bool) -> io::Result<()> {
     expect(disk, path, Some(before))?;
     remove(disk, path, ours)
 }
 
-/// As [`delete`], whatever the file holds.
+/// As [`delete`], without the check of the content.
 ///
 /// # Errors
 ///
-/// The disk fails.
+/// An I/O error.
 pub fn remove(disk: &dyn Disk, path: &Path, ours: &dyn Fn(&Path) -> bool) -> io::Result<()> {
     disk.remove(path)?;
     for directory in path.ancestors().skip(1).take_while(|directory| ours(directory)) {
@@ -140,17 +140,17 @@ pub fn remove(disk: &dyn Disk, path: &Path, ours: &dyn Fn(&Path) -> bool) -> io:
     Ok(())
 }
 
-/// Returns whether there is anything at a path, be it a link that leads nowhere.
+/// Returns true if the path exists, even as a dangling symbolic link.
 pub fn is_there(path: &Path) -> bool {
     path.symlink_metadata().is_ok()
 }
 
-/// Whether a path is a link.
+/// Returns true if the path is a symbolic link.
 pub fn is_link(path: &Path) -> bool {
     path.is_symlink()
 }
 
-/// The file that a path leads to, or the path itself where there is nothing yet.
+/// Returns the target of a path, or the path itself if it does not exist yet.
 fn target(disk: &dyn Disk, path: &Path) -> io::Result<PathBuf> {
     match disk.resolve(path) {
         Err(error) if error.kind() == ErrorKind::NotFound && !is_link(path) => Ok(path.to_owned()),

@@ -6,11 +6,11 @@ use std::ffi::OsStr;
 use std::process::{Command, Stdio};
 
 impl Env {
-    /// What git writes when it is run with some arguments in the directory to work from.
+    /// Runs git in the working directory and returns its output.
     ///
     /// # Errors
     ///
-    /// There is no git, or it fails.
+    /// git is not installed, or fails.
     pub fn git<A: AsRef<OsStr>>(&self, arguments: &[A]) -> Result<Vec<u8>, CommandError> {
         let output = Command::new("git").args(arguments).current_dir(&self.directory).stdin(Stdio::null()).output();
         let output = output.map_err(|error| {

@@ -42,7 +42,7 @@ pub enum ColorChoice {
     Never,
 }
 
-/// A number of tokens as people write it: `200k`.
+/// Parses a number of tokens, such as `200k`.
 pub fn tokens(text: &str) -> Result<u64, String> {
     match crate::engine::selector::amount(text) {
         Some(value) if value >= 1.0 => Ok(value as u64),

@@ -1,4 +1,4 @@
-//! The surroundings of a request: the options of every command, settings, the machine, errors and exit codes.
+//! The environment of a request: global options, settings, the machine, errors and exit codes.
 
 mod env;
 mod error;

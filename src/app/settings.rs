@@ -12,57 +12,57 @@ use serde::Deserialize;
 use std::collections::BTreeMap;
 use std::path::Path;
 
-/// The name of a project's settings file; it counts from the directory it is in downwards.
+/// The name of a project's settings file; it applies to its directory and all directories below.
 pub const PROJECT_FILE: &str = "aperture.toml";
-/// How long a session is quiet until rules may act on it, in seconds, where nobody says so: who reads an answer is not gone.
+/// The default time without writes after which rules may act on a session, in seconds: the user may still be reading an answer.
 const IDLE_SECONDS: u64 = 60;
-/// From how many tokens on a tool result is shortened before the model sees it, where that is wanted.
+/// The default size of a tool result, in tokens, above which the hook shortens it, if that is enabled.
 const REDUCE_OVER_TOKENS: u64 = 4000;
 
-/// What a settings file may say.
+/// The content of a settings file.
 #[derive(Clone, Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Settings {
-    /// Tokens that windows hold, by the beginning of the model's name.
+    /// Window sizes in tokens, by prefix of the model name.
     #[serde(default)]
     windows: BTreeMap<String, u64>,
-    /// When blocks are stale.
+    /// The staleness limits.
     #[serde(default)]
     stale: StaleSettings,
-    /// Which preset says how short stale blocks get.
+    /// The preset, which determines how short stale blocks become.
     preset: Option<String>,
-    /// What is not shortened unless it is named.
+    /// Content that is not shortened unless selected explicitly.
     #[serde(default)]
     protect: ProtectSettings,
-    /// How much of what is old stays, over the preset.
+    /// The amount of old content to keep, overriding the preset.
     #[serde(default)]
     keep: KeepSettings,
-    /// How full the window may be.
+    /// The window budget.
     #[serde(default)]
     budget: BudgetSettings,
-    /// What `check` checks when nothing is named.
+    /// The limits that `check` uses if none are given.
     check: Option<CheckSettings>,
-    /// What the hooks of a client do.
+    /// The actions of the client's hooks.
     #[serde(default)]
     hooks: HookSettings,
-    /// How long a selection holds.
+    /// The lifetime of focus marks.
     #[serde(default)]
     focus: FocusSettings,
-    /// When rules may act.
+    /// The conditions under which rules may act.
     #[serde(default)]
     watch: WatchSettings,
-    /// Prices by the beginning of the model's name.
+    /// Prices, by prefix of the model name.
     #[serde(default)]
     prices: BTreeMap<String, PriceSetting>,
-    /// What the model may do.
+    /// The permissions of the model.
     #[serde(default)]
     model: ModelSettings,
-    /// The same, where the settings of a project stand over these.
+    /// The permissions of the model in the project's settings, kept separate because they can only restrict the user's.
     #[serde(skip)]
     model_in_project: ModelSettings,
 }
 
-/// What becomes of the model's commands, by command. Whatever else stands there is none of those, and an error.
+/// The permissions of the model, by command. Any other key is an error.
 #[derive(Clone, Debug, Default, Deserialize)]
 struct ModelSettings {
     commands_per_turn: Option<u32>,
@@ -71,7 +71,7 @@ struct ModelSettings {
 }
 
 impl ModelSettings {
-    /// A policy with these settings over it.
+    /// Returns the policy with these settings applied.
     fn over(&self, policy: ModelPolicy) -> ModelPolicy {
         let mut policy = policy.with(self.permissions.iter().map(|(verb, permission)| (*verb, *permission)));
         policy.commands_per_turn = self.commands_per_turn.unwrap_or(policy.commands_per_turn);
@@ -124,14 +124,14 @@ struct HookSettings {
     reduce_over_tokens: Option<u64>,
 }
 
-/// What the hooks of a client do beyond what they always do.
+/// The optional actions of the client's hooks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Hooks {
-    /// Whether a new session is told what the last one of the project was about.
+    /// True if a new session receives a summary of the project's last session.
     pub handoff: bool,
-    /// Whether long tool results are shortened before the model sees them.
+    /// True if long tool results are shortened before the model sees them.
     pub reduce_results: bool,
-    /// From how many tokens on.
+    /// The size, in tokens, above which they are shortened.
     pub reduce_over_tokens: u64,
 }
 
@@ -156,7 +156,7 @@ struct StaleSettings {
     kinds: KindSettings,
 }
 
-/// The kinds that can go stale. What people and the model said is what the work is about, and is not among them.
+/// The kinds that can go stale. Text of the user and the model is excluded, because it defines the task.
 #[derive(Clone, Copy, Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct KindSettings {
@@ -188,7 +188,7 @@ struct LimitSettings {
 }
 
 impl StaleSettings {
-    /// These settings, and where they say nothing, those.
+    /// Merges two settings; `self` takes precedence.
     fn or(self, other: StaleSettings) -> StaleSettings {
         let (near, far) = (self.kinds, other.kinds);
         StaleSettings {
@@ -204,7 +204,7 @@ impl StaleSettings {
         }
     }
 
-    /// When blocks are stale, by kind.
+    /// Returns the staleness limits, by kind.
     fn policy(&self) -> StalePolicy {
         let default = StalenessLimit::default();
         let patience = StalenessLimit { turns: self.turns.unwrap_or(default.turns), steps: self.steps.unwrap_or(default.steps) };
@@ -227,7 +227,7 @@ impl StaleSettings {
 }
 
 impl Settings {
-    /// Reads a settings file; one that is not there says nothing.
+    /// Reads a settings file; returns empty settings if it does not exist.
     pub fn read(disk: &dyn Disk, path: &Path) -> Result<Settings, CommandError> {
         let read = files::whole(disk, path).with_context(|| format!("cannot read the settings in {}", path.display()));
         let read = read.map_err(|error| CommandError::new(ErrorKind::Refused, error))?;
@@ -236,12 +236,12 @@ impl Settings {
             .map_err(|error| CommandError::new(ErrorKind::Usage, error).hint("aperture help settings lists what can be set"))
     }
 
-    /// These settings, and where they say nothing, those.
+    /// Merges two settings; `self` takes precedence.
     pub fn or(self, other: Settings) -> Settings {
         let (mut windows, mut prices) = (other.windows, other.prices);
         windows.extend(self.windows);
         prices.extend(self.prices);
-        // What is protected anywhere is protected.
+        // Protection is the union of both.
         let both = |near: Vec<String>, far: Vec<String>| near.into_iter().chain(far).collect();
         Settings {
             windows,
@@ -274,17 +274,17 @@ impl Settings {
         }
     }
 
-    /// What the model may do. A project can only allow less than the user: the model can write there.
+    /// Returns the permissions of the model. A project can only restrict the user's, because the model can write there.
     pub fn model(&self) -> ModelPolicy {
         let user = self.model.over(ModelPolicy::default());
         self.model_in_project.over(user.clone()).and(&user)
     }
 
-    /// What they mean for shortening.
+    /// Returns the rules for shortening.
     ///
     /// # Errors
     ///
-    /// A preset or a glob that is none.
+    /// A preset or a glob is invalid.
     pub fn rules(&self) -> Result<Rules, CommandError> {
         let wrong = |error: anyhow::Error| {
             CommandError::new(ErrorKind::Usage, error.context("cannot use the settings"))
@@ -305,19 +305,20 @@ impl Settings {
             .map_err(|glob| wrong(anyhow!("'{glob}' under [protect] is no glob")))
     }
 
-    /// What `check` checks when nothing is named: what they say, else credentials, damage, and whether the window overflows.
+    /// Returns the limits that `check` uses if none are given: those in the settings, otherwise no credentials, no damage, and a
+    /// window of at most 100%.
     pub fn check(&self) -> CheckLimits {
         let full = CheckSettings { max_percent: Some(100.0), no_secrets: true, no_damage: true, ..CheckSettings::default() };
         let CheckSettings { max_tokens, max_percent, max_stale, no_secrets, no_damage } = self.check.unwrap_or(full);
         CheckLimits { max_tokens, max_percent, max_stale, no_secrets, no_damage }
     }
 
-    /// The name of the preset that is in use.
+    /// Returns the name of the preset in use.
     pub fn preset(&self) -> &str {
         self.preset.as_deref().unwrap_or(engine::DEFAULT_PRESET)
     }
 
-    /// What they mean for hooks.
+    /// Returns the settings for hooks.
     pub fn hooks(&self) -> Hooks {
         Hooks {
             handoff: self.hooks.handoff.unwrap_or(false),
@@ -326,17 +327,17 @@ impl Settings {
         }
     }
 
-    /// The table of prices with what they say over it.
+    /// Returns the built-in prices, overridden by the settings.
     pub fn prices(&self) -> Prices {
         Prices::default().with(&self.prices)
     }
 
-    /// How long a session is quiet until rules may act on it, in seconds.
+    /// Returns the time without writes after which rules may act on a session, in seconds.
     pub fn idle_seconds(&self) -> u64 {
         self.watch.idle_seconds.unwrap_or(IDLE_SECONDS)
     }
 
-    /// What they mean for reading a session.
+    /// Returns the settings for reading a session.
     pub fn for_reading(&self, window_tokens: Option<u64>) -> ReadSettings {
         ReadSettings {
             window_tokens,

@@ -1,4 +1,4 @@
-//! The program: reads its command line, has the request executed, and returns the exit code.
+//! The program: parses its command line, executes the request, and returns the exit code.
 
 use crate::app::{Env, ErrorKind, print_error, print_line};
 use crate::commands::{self, CommandLine, Request};
@@ -13,7 +13,7 @@ use std::process::ExitCode;
 pub fn run(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
     let arguments: Vec<OsString> = arguments.into_iter().collect();
     let given = arguments.iter().skip(1).map(|argument| quoted(&argument.to_string_lossy())).collect::<Vec<_>>().join(" ");
-    // A client takes other exit codes of these for an order to stop.
+    // A client interprets other exit codes of these commands as a request to stop.
     let mut harmless = arguments.get(1).is_some_and(|command| command == "hook" || command == "statusline");
     let gate = Gate::default();
     let line = match CommandLine::try_parse_from(arguments) {
@@ -23,7 +23,7 @@ pub fn run(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
             return ExitCode::SUCCESS;
         }
         Err(error) => {
-            // A closed pipe is no reason to complain.
+            // A closed pipe is not an error.
             let _ = print(&gate, &error);
             return ExitCode::from(if error.use_stderr() { ErrorKind::Usage.code() } else { 0 });
         }
@@ -54,11 +54,11 @@ pub fn run(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
     }
 }
 
-/// Writes what clap has to say: help to standard output, in one piece, errors to standard error.
+/// Writes clap's output: help to standard output, in one write, errors to standard error.
 fn print(gate: &Gate, error: &clap::Error) -> io::Result<()> {
     let text = error.render();
     if error.use_stderr() {
-        // It quotes what was typed.
+        // The message quotes the user's input, which may contain credentials.
         return io::stderr().write_all(gate.text(&text.to_string(), false).as_str().as_bytes());
     }
     let text = if io::stdout().is_terminal() { text.ansi().to_string() } else { text.to_string() };

@@ -1,4 +1,4 @@
-//! `aperture archive`: blocks to cold storage.
+//! `aperture archive`: moves blocks to cold storage.
 
 use super::changing::{ChangeOptions, Said, change};
 use crate::app::{CommandError, Env};

@@ -1,4 +1,4 @@
-//! What the model asks for by calling a tool, in place of writing it in its text: the same policy, the same inbox.
+//! Handles model commands that arrive as tool calls, under the same policy and with the same inbox as commands in its text.
 
 use super::proposing::{Decision, carry_out, decide, neither, outcome};
 use super::undo;
@@ -13,22 +13,22 @@ use crate::workspace::Workspace;
 use anyhow::anyhow;
 use std::path::Path;
 
-/// What came of a call.
+/// The outcome of a call.
 pub enum Asked {
-    /// It was carried out, or there was nothing to do.
+    /// The command was executed, or there was nothing to do.
     Done(Box<ChangeReport>),
-    /// It is a note in a session that a client has open: the next prompt brings it.
+    /// The command adds a note to a session that a client has open: the next prompt brings it.
     Told,
-    /// It waits for the user, under this number in the inbox, and why.
+    /// The command waits for the user's approval, with its number in the inbox and the reason.
     Waits(ProposalNumber, String),
 }
 
-/// Carries out a command as far as the user's policy lets it. One that has to wait is put into the inbox, once a turn. A look
-/// ahead is free.
+/// Executes a command as far as the user's policy allows it. A command that has to wait is added to the inbox, at most once per
+/// turn. A dry run is always allowed.
 ///
 /// # Errors
 ///
-/// The settings deny it, it would be of no use, or it cannot be carried out or put into the inbox.
+/// The settings deny the command, it would change nothing, or it cannot be executed or added to the inbox.
 pub fn ask(env: &Env, command: &Request, dry_run: bool) -> Result<Asked, CommandError> {
     if dry_run {
         return changed(env, command);
@@ -45,14 +45,14 @@ pub fn ask(env: &Env, command: &Request, dry_run: bool) -> Result<Asked, Command
     let outcome = why.as_ref().map_or_else(|| done.outcome(), |why| outcome(ProposalStatus::Waiting, why));
     match (done.change, why) {
         (Some(change), None) => Ok(Asked::Done(Box::new(change))),
-        // What would change nothing need not wait.
+        // A command that would change nothing needs no approval.
         (Some(change), Some(_)) if change.is_nothing() => Ok(Asked::Done(Box::new(change))),
         (_, Some(why)) => Ok(Asked::Waits(keep(env, &workspace, &path, &asked, &outcome)?, why)),
         (None, None) => keep(env, &workspace, &path, &asked, &outcome).map(|_| Asked::Told),
     }
 }
 
-/// Keeps a command and what became of it, once a turn; returns its number.
+/// Stores a command and its outcome, at most once per turn; returns its number.
 fn keep(
     env: &Env,
     workspace: &Workspace<'_>,
@@ -79,7 +79,7 @@ fn keep(
     Ok(number)
 }
 
-/// Carries out what the model cannot write: there is nothing that could wait.
+/// Executes a command that has no form in the model's text, and so cannot be put into the inbox.
 fn unwritten(env: &Env, command: &Request) -> Result<Asked, CommandError> {
     match (command, env.model.permission(Verb::Compress)) {
         (Request::Undo(arguments), _) => own(env, arguments)?,
@@ -97,7 +97,7 @@ fn changed(env: &Env, command: &Request) -> Result<Asked, CommandError> {
     super::change(env, command).ok_or_else(neither)?.map(|change| Asked::Done(Box::new(change)))
 }
 
-/// Refuses to undo what the user did.
+/// Refuses to undo an operation of the user.
 fn own(env: &Env, arguments: &undo::Arguments) -> Result<(), CommandError> {
     let history = env.history_of(&env.find(None)?)?;
     let operation = arguments.operation().or(history.undoable()).and_then(|id| history.operation(id));
@@ -110,7 +110,7 @@ fn own(env: &Env, arguments: &undo::Arguments) -> Result<(), CommandError> {
     }
 }
 
-/// A command as one of the model's; none where it has none for that.
+/// Converts a request to a model command; `None` if the model has no such command.
 fn asked(command: &Request) -> Option<Result<ModelCommand, Malformed>> {
     let new = |verb| ModelCommand::new(verb, Vec::new());
     let (selector, command) = match command {

@@ -1,4 +1,4 @@
-//! `aperture blocks`: the table of blocks.
+//! `aperture blocks`: prints the table of blocks.
 
 use crate::app::{CommandError, Env};
 use crate::engine::Selector;
@@ -34,11 +34,11 @@ pub fn run(env: &Env, arguments: &Arguments) -> Result<(), CommandError> {
     env.print(&report(env, arguments)?)
 }
 
-/// The blocks.
+/// Returns the table of blocks.
 ///
 /// # Errors
 ///
-/// The selector is none, or fits nothing that there is; the session cannot be read.
+/// The selector is invalid or names something that does not exist; the session cannot be read.
 pub fn report(env: &Env, arguments: &Arguments) -> Result<BlocksReport, CommandError> {
     let selector = Selector::parse(&arguments.selector)?;
     let workspace = env.open(None)?;

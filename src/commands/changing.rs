@@ -1,4 +1,4 @@
-//! What every command that changes a session does alike: lock, settle, plan, show the price, apply.
+//! Steps shared by all commands that change a session: lock, settle, plan, compute the price, apply.
 
 use crate::app::{CommandError, Env, ErrorKind, wait};
 use crate::engine::{self, EditFacts, EditPrice};
@@ -10,7 +10,7 @@ use anyhow::{Context, anyhow};
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 
-/// How often a plan is made anew because the session changed meanwhile.
+/// Attempts to plan a change, because the session may change between planning and writing.
 const ATTEMPTS: usize = 10;
 
 /// Options of every command that changes a session.
@@ -27,27 +27,27 @@ pub struct ChangeOptions {
     pub keep_thinking: bool,
 }
 
-/// What a plan is, beside its edits.
+/// The description of a plan, without its edits.
 #[derive(Clone, Debug)]
 pub struct Said {
-    /// What it is.
+    /// The kind of operation.
     pub kind: OperationKind,
-    /// The operation that it takes back.
+    /// The operation that it inverts.
     pub inverts: Option<OperationId>,
-    /// What was done, in a word such as `compressed`.
+    /// The verb for the report, such as `compressed`.
     pub verb: &'static str,
-    /// To what, where that is not blocks.
+    /// The object of the verb, if it is not blocks.
     pub what: Option<String>,
-    /// The blocks that were left alone, by reason.
+    /// The skipped blocks, by reason.
     pub kept: BTreeMap<Kept, Vec<BlockNumber>>,
-    /// What else there is to say.
+    /// Notes for the report.
     pub notes: Vec<String>,
-    /// True if the report tells stale blocks from others.
+    /// True if the report counts stale blocks separately.
     pub by_state: bool,
 }
 
 impl Said {
-    /// A change, by what is done to the blocks.
+    /// Returns the description of a change with this verb.
     pub fn change(verb: &'static str) -> Said {
         Said {
             kind: OperationKind::Change,
@@ -60,33 +60,33 @@ impl Said {
         }
     }
 
-    /// Says that a block was left alone.
+    /// Records that a block was skipped.
     pub fn keep(&mut self, why: Kept, number: BlockNumber) {
         self.kept.entry(why).or_default().push(number);
     }
 }
 
-/// A session that is about to be changed: under lock, and settled.
+/// A session that is about to be changed: locked and settled.
 pub struct Opened {
     /// The session.
     pub workspace: Workspace<'static>,
-    /// The store; none for a look ahead where there is none.
+    /// The store; `None` in a dry run if it does not exist.
     pub store: Option<Store>,
-    /// The lock of the client itself; none for a look ahead.
+    /// The lock of the client itself; `None` in a dry run.
     writer: Option<Writer<'static>>,
     _lock: Option<Box<dyn Send>>,
 }
 
-/// Opens a session to change it, or, for a look ahead, as it is.
+/// Opens a session to change it. A dry run takes no lock and settles nothing.
 ///
 /// # Errors
 ///
-/// It is locked, or cannot be read; the store cannot be used.
+/// The session is locked or cannot be read; the store cannot be used.
 pub fn open(env: &Env, options: ChangeOptions, found: &Found) -> Result<Opened, CommandError> {
     open_as_wanted(env, options, found, &|_| true)
 }
 
-/// As [`open`], where what was read decides how much is decided about it, as [`Env::read_as_wanted`] has it.
+/// As [`open`], but a predicate on the session decides how much is analyzed, as in [`Env::read_as_wanted`].
 ///
 /// # Errors
 ///
@@ -117,12 +117,11 @@ pub fn open_as_wanted(
     })
 }
 
-/// Plans a change of the session that the user means, applies it unless it is a look ahead, and returns what
-/// there is to say.
+/// Plans a change of the selected session, applies it unless it is a dry run, and returns the report.
 ///
 /// # Errors
 ///
-/// Those of the plan, of the session and of the store.
+/// As for the plan, the session and the store.
 pub fn change(
     env: &Env,
     options: ChangeOptions,
@@ -147,7 +146,7 @@ pub fn change(
     }
 }
 
-/// Whether the session only went on while the change was made.
+/// Returns true if the change failed only because the session was written to meanwhile.
 fn is_passing(error: &CommandError) -> bool {
     error.source.chain().any(|cause| {
         matches!(cause.downcast_ref(), Some(ApplyError::Changed | ApplyError::MovedOn))
@@ -162,7 +161,7 @@ fn once(
     plan: &dyn Fn(&mut Draft<'_>, &Opened) -> Result<Said, CommandError>,
 ) -> Result<ChangeReport, CommandError> {
     let live = !options.dry_run && is_live(env, found);
-    // What only the store knows, a client need not read. Nothing is opened for writing before that is known.
+    // A change of the store alone does not concern the client. Nothing is opened for writing before this is known.
     if live && !options.live && once(env, ChangeOptions { dry_run: true, ..options }, found, plan)?.edits > 0 {
         return Err(open_in_client(found));
     }
@@ -180,14 +179,14 @@ fn once(
         said.notes.push(format!("{what}: {hint}"));
     }
     let cache = env.cache();
-    // The log keeps the command, and is shown.
+    // The log stores the command and is printed later, so credentials are masked.
     let command = engine::mask(&env.command);
     let drafted = draft.finish(said.kind, &command, said.inverts, &|hash| cache.count(hash), options.dry_run)?;
     let mut report = report(env, workspace, &said, &drafted, options);
-    // What it would look like takes as much room as the session.
+    // The text of the changed session takes as much memory as the session: drop it.
     let plan = Plan { actor: env.actor, ..drafted.into_plan() };
     if let (Some(store), false, false) = (&opened.store, options.dry_run, plan.is_empty()) {
-        // What only the store knows, a client need not read.
+        // A change of the store alone does not concern the client.
         if !plan.edits.is_empty() && matches!(opened.writer, Some(Writer::Elsewhere)) {
             let error = anyhow!("a client has the session {} open, and goes on writing to it", found.location.id);
             return Err(CommandError::new(ErrorKind::Conflict, error).hint("close the client, then try again"));
@@ -288,7 +287,7 @@ fn report(
     }
 }
 
-/// Returns whether a plan leaves the bills in the file as they are.
+/// Returns true if a plan leaves the usage figures in the file unchanged.
 fn keeps_bills(workspace: &Workspace<'_>, plan: &Plan) -> bool {
     let figures = plan.edits.iter().filter(|edit| edit.slot == Slot::Usage);
     let mut figures = figures.filter_map(|edit| Some((edit.before.as_deref()?, edit.after.as_deref()?)));
@@ -304,7 +303,7 @@ pub(super) fn is_live(env: &Env, found: &Found) -> bool {
     open.contains(&found.location.id) || found.location.parent.as_ref().is_some_and(|parent| open.contains(parent))
 }
 
-/// What is to be known of a note at the end of a session that a client has open.
+/// Returns the warning about a note at the end of a session that a client has open.
 pub(super) fn of_note(env: &Env) -> Vec<String> {
     let live = env.find(None).is_ok_and(|found| is_live(env, &found));
     live.then(|| "the client goes on from what it knows: a prompt before the next /resume leaves the note behind".to_owned())

@@ -1,4 +1,4 @@
-//! `aperture check`: what scripts, git hooks and CI want to hold of sessions.
+//! `aperture check`: checks sessions against limits, for scripts, git hooks and CI.
 
 use crate::app::{CommandError, Env, ErrorKind};
 use crate::engine::{CHECKS, CheckLimits, Checked, Sighting, violations};
@@ -70,7 +70,7 @@ pub fn run(env: &Env, arguments: &Arguments) -> Result<(), CommandError> {
     if report.findings() > 0 { Err(CommandError::said()) } else { Ok(()) }
 }
 
-/// The sessions that are meant.
+/// Returns the selected sessions.
 fn sessions(env: &Env, arguments: &Arguments) -> Result<Vec<Found>, CommandError> {
     if arguments.project || arguments.all {
         let mut problems = Vec::new();
@@ -93,7 +93,7 @@ fn sessions(env: &Env, arguments: &Arguments) -> Result<Vec<Found>, CommandError
     for name in &arguments.sessions {
         match workspace::find(env.disk, &env.places, &env.directory, Some(name)) {
             Ok(found) => sessions.push(found),
-            // A list of files from a script may hold others.
+            // A list of files from a script may contain files that are not sessions.
             Err(error @ FindError::NotASession { .. }) => env.note(&format!("passed over: {error}")),
             Err(error) => return Err(error.into()),
         }
@@ -101,7 +101,7 @@ fn sessions(env: &Env, arguments: &Arguments) -> Result<Vec<Found>, CommandError
     Ok(sessions)
 }
 
-/// Looks at one session; it is only read as one where that is asked for, or says where something stands.
+/// Checks one session. It is fully analyzed only if a limit needs that, or to report the location of a finding.
 fn look(env: &Env, found: Found, limits: &CheckLimits) -> Result<CheckedSession, CommandError> {
     let session = found.location.id.clone();
     let path = found.path.strip_prefix(&env.directory).unwrap_or(&found.path).display().to_string();
@@ -115,7 +115,7 @@ fn look(env: &Env, found: Found, limits: &CheckLimits) -> Result<CheckedSession,
     Ok(CheckedSession { session, path, findings: violations(&Checked { reading, secrets: &secrets }, limits) })
 }
 
-/// Credentials by their lines alone.
+/// Returns secret matches with their lines only, without block numbers.
 pub(super) fn beside(sighted: &[Sighted]) -> Vec<Sighting> {
     sighted.iter().map(|sighted| Sighting { kind: sighted.kind, line: sighted.line, block: None }).collect()
 }

@@ -1,4 +1,4 @@
-//! `aperture compact` and `aperture uncompact`: whole turns folded, and a compaction taken back.
+//! `aperture compact` and `aperture uncompact`: fold whole turns, and undo a compaction.
 
 use super::changing::{ChangeOptions, Said, change};
 use crate::app::{CommandError, Env, ErrorKind};
@@ -37,7 +37,7 @@ pub struct UncompactArguments {
     options: ChangeOptions,
 }
 
-/// Folds the turns.
+/// Folds the selected turns.
 pub fn run(env: &Env, arguments: &Arguments) -> Result<ChangeReport, CommandError> {
     let turns = range(&arguments.turns)?;
     let given = arguments.summary.as_deref().map(|text| env.text(text)).transpose()?;
@@ -55,7 +55,7 @@ pub fn run(env: &Env, arguments: &Arguments) -> Result<ChangeReport, CommandErro
     })
 }
 
-/// Takes the last compaction of the client back.
+/// Undoes the last compaction of the client.
 pub fn run_uncompact(env: &Env, arguments: &UncompactArguments) -> Result<ChangeReport, CommandError> {
     change(env, arguments.options, &|draft, opened| {
         draft.uncut()?;

@@ -1,4 +1,4 @@
-//! `aperture completions`: the completion script of a shell.
+//! `aperture completions`: prints the completion script of a shell.
 
 use crate::app::CommandError;
 use std::io::Write;

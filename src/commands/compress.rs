@@ -1,4 +1,4 @@
-//! `aperture compress`: blocks to a shorter level.
+//! `aperture compress`: shortens blocks to a lower level.
 
 use super::changing::{ChangeOptions, Said, change, edit_price};
 use crate::app::{CommandError, Env, ErrorKind};
@@ -49,30 +49,30 @@ pub struct Arguments {
 }
 
 impl Arguments {
-    /// What is stale, by the settings.
+    /// Returns the arguments of `compress --stale`, which compresses stale blocks by the settings.
     pub fn stale(live: bool) -> Arguments {
         Arguments { stale: true, options: ChangeOptions { live, ..ChangeOptions::default() }, ..Arguments::default() }
     }
 
-    /// What is over the budget of the settings.
+    /// Returns the arguments of `compress --over-budget`, with the budget of the settings.
     pub fn over_budget(live: bool) -> Arguments {
         Arguments { over_budget: true, stale: false, ..Arguments::stale(live) }
     }
 
-    /// Those that bring some blocks to a level.
+    /// Returns the arguments that bring selected blocks to a level.
     pub fn of(selector: String, level: Option<Level>, options: ChangeOptions) -> Arguments {
         let selector = Some(selector);
         Arguments { selector, stale: false, over_budget: false, budget: None, level, preset: None, keep_from: None, options }
     }
 
-    /// The blocks and the level, where nothing else is asked for.
+    /// Returns the selector and the level; `None` if any other option is set.
     pub fn named(&self) -> Option<(&str, Option<Level>)> {
         let more = self.stale || self.over_budget || self.budget.is_some() || self.preset.is_some() || self.keep_from.is_some();
         self.selector.as_deref().filter(|_| !more).map(|selector| (selector, self.level))
     }
 }
 
-/// What a window may hold.
+/// The maximum size of a window.
 #[derive(Clone, Copy, Debug)]
 enum Budget {
     Tokens(u64),
@@ -96,7 +96,7 @@ fn budget(text: &str) -> Result<Budget, String> {
     }
 }
 
-/// A level below the original, as it is typed.
+/// Parses the name of a level below the original.
 pub fn level(text: &str) -> Result<Level, String> {
     match Level::from_name(text) {
         Some(level @ (Level::Trimmed | Level::Summarized | Level::Minimal)) => Ok(level),
@@ -109,7 +109,8 @@ fn preset(name: &str) -> Result<&'static engine::Preset, String> {
     engine::preset(name).ok_or_else(|| format!("a preset is one of {}", names()))
 }
 
-/// Plans what is asked for of a window; a preset that folds does so to a `whole` one.
+/// Plans the shortening for a preset or a budget. A preset that folds turns does so only if `whole` is true: neither blocks nor a
+/// level were selected.
 fn apply_aim(
     env: &Env,
     draft: &mut Draft<'_>,
@@ -138,7 +139,7 @@ fn apply_aim(
 ///
 /// # Errors
 ///
-/// It cannot be planned.
+/// The plan cannot be made.
 pub fn forecast(env: &Env, workspace: &Workspace<'_>) -> Result<Option<EditPrice>, CommandError> {
     let store = env.existing_store()?;
     let mut draft = workspace.draft(store.as_ref(), env.style.now.as_millisecond())?;
@@ -150,7 +151,7 @@ pub fn forecast(env: &Env, workspace: &Workspace<'_>) -> Result<Option<EditPrice
     Ok(edit_price(env, workspace, &drafted))
 }
 
-/// Shortens the blocks.
+/// Shortens the selected blocks.
 pub fn run(env: &Env, arguments: &Arguments) -> Result<ChangeReport, CommandError> {
     let selector = arguments.selector.as_deref().map(Selector::parse).transpose()?;
     let keep_from = arguments.keep_from.as_deref().map(Selector::parse).transpose()?;
@@ -171,7 +172,7 @@ pub fn run(env: &Env, arguments: &Arguments) -> Result<ChangeReport, CommandErro
         let picked = selector.as_ref().map(|selector| selector.select(reading)).transpose()?;
         if let (Some(picked), false) = (&picked, arguments.stale) {
             let level = arguments.level.unwrap_or(Level::Summarized);
-            // What stands there shorter already gets longer only when that was asked for.
+            // A block that is already shorter becomes longer only with an explicit level.
             let named = picked.iter().filter(|number| **number < end);
             let shorter = |number: &&BlockNumber| reading.block(**number).is_some_and(|block| block.level < level);
             let wanted = named.filter(|number| arguments.level.is_some() || shorter(number)).map(|number| (*number, level));

@@ -1,4 +1,4 @@
-//! `aperture create`: a note at the end of a session.
+//! `aperture create`: adds a note at the end of a session.
 
 use super::changing::{ChangeOptions, Said, change, of_note};
 use crate::app::{CommandError, Env, ErrorKind};

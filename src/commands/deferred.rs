@@ -1,8 +1,8 @@
-//! Commands whose arguments are only defined when they are given: a run needs those of one command, and `--help` of none.
+//! Commands whose arguments are defined on demand: a run needs those of one command, and `--help` needs none.
 
 use clap::{Args, Command};
 
-/// Makes the enum of the commands. Of each it takes the description, the arguments and the name.
+/// Generates the enum of the commands from the description, the arguments and the name of each.
 macro_rules! commands {
     (
         $(#[$outer:meta])*
@@ -45,7 +45,7 @@ macro_rules! commands {
         }
 
         impl $commands {
-            /// The command line with those commands whose names are wanted.
+            /// Returns the command line with the selected commands.
             fn define(mut command: clap::Command, wanted: impl Fn(&str) -> bool) -> clap::Command {
                 $( if wanted($name) {
                     let named = $crate::commands::deferred::named($name, $about)$(.hide(stringify!($hidden) == "hidden"))?;
@@ -54,7 +54,7 @@ macro_rules! commands {
                 command
             }
 
-            /// The command line with the arguments of all commands.
+            /// Returns the command line with the arguments of all commands.
             pub fn define_all(command: clap::Command) -> clap::Command {
                 command $( .mut_subcommand($name, |named| {
                     $crate::commands::deferred::define::<$arguments>(named.defer(|defined| defined))
@@ -66,12 +66,12 @@ macro_rules! commands {
 
 pub(super) use commands;
 
-/// A command by its name and its description.
+/// Returns a command with its name and description, without arguments.
 pub(super) fn named(name: &'static str, about: &'static str) -> Command {
     Command::new(name).about(about.trim())
 }
 
-/// The same with its arguments; what describes these is not what describes it.
+/// Adds the arguments to a command and keeps its description, which `augment_args` would replace with that of the arguments.
 pub(super) fn define<A: Args>(command: Command) -> Command {
     let about = command.get_about().cloned().unwrap_or_default();
     A::augment_args(command).about(about).long_about(None)

@@ -1,4 +1,4 @@
-//! `aperture diff`: what the model sees differently.
+//! `aperture diff`: compares two states of the content that the model sees.
 
 use crate::app::{CommandError, Env, ErrorKind};
 use crate::engine;
@@ -31,7 +31,7 @@ pub struct Arguments {
     exit_code: bool,
 }
 
-/// Shows the differences.
+/// Prints the differences.
 pub fn run(env: &Env, arguments: &Arguments) -> Result<(), CommandError> {
     let different = report(env, arguments)?;
     let any = !different.blocks.is_empty();
@@ -39,27 +39,27 @@ pub fn run(env: &Env, arguments: &Arguments) -> Result<(), CommandError> {
     if any && arguments.exit_code { Err(CommandError::said()) } else { Ok(()) }
 }
 
-/// The differences.
+/// Returns the differences.
 ///
 /// # Errors
 ///
-/// There is no such point.
+/// There is no such operation or snapshot.
 pub fn report(env: &Env, arguments: &Arguments) -> Result<DiffReport, CommandError> {
     let named = Named { session: None, from: arguments.from.as_deref(), to: arguments.to.as_deref() };
     between(env, &named, arguments.full, arguments.stat)
 }
 
-/// The differences between a point and now, one line a block.
+/// Returns the differences between a point and now, one line per block.
 ///
 /// # Errors
 ///
-/// There is no such point.
+/// There is no such operation or snapshot.
 pub fn since(env: &Env, session: Option<&str>, point: &str) -> Result<DiffReport, CommandError> {
     let named = Named { session, from: Some(point), to: None };
     between(env, &named, false, true)
 }
 
-/// The blocks that came after a turn, and those that were changed since it ended, one line a block.
+/// Returns the blocks added after a turn and those changed since it ended, one line per block.
 ///
 /// # Errors
 ///
@@ -106,7 +106,7 @@ pub fn since_turn(env: &Env, session: Option<&str>, turn: u32) -> Result<DiffRep
     })
 }
 
-/// Two points of a session, by their names.
+/// Two points of a session, by name.
 struct Named<'a> {
     session: Option<&'a str>,
     from: Option<&'a str>,
@@ -136,7 +136,7 @@ fn between(env: &Env, named: &Named<'_>, full: bool, stat: bool) -> Result<DiffR
     })
 }
 
-/// The operation that a name means: a number, a snapshot, or `original`.
+/// Parses a point: an operation number, a snapshot name, or `original`.
 pub fn point(history: &History, name: &str) -> Result<OperationId, CommandError> {
     let snapshot = history.snapshots.iter().find(|snapshot| snapshot.name == name).map(|snapshot| snapshot.operation);
     let number = name.strip_prefix('#').unwrap_or(name).parse::<OperationId>().ok();

@@ -1,4 +1,4 @@
-//! `aperture expand`: blocks to a longer level.
+//! `aperture expand`: restores blocks to a longer level.
 
 use super::changing::{ChangeOptions, Said, change};
 use super::compress::level;
@@ -29,13 +29,13 @@ pub struct Arguments {
 }
 
 impl Arguments {
-    /// The blocks, by a selector.
+    /// Returns the selector.
     pub fn selector(&self) -> &str {
         &self.selector
     }
 }
 
-/// Brings the blocks back.
+/// Restores the selected blocks.
 pub fn run(env: &Env, arguments: &Arguments) -> Result<ChangeReport, CommandError> {
     let selector = Selector::parse(&arguments.selector)?;
     let level = arguments.level.unwrap_or(Level::Original);

@@ -1,4 +1,4 @@
-//! `aperture explain`: why a block is in its state, what refers to it, and what would be left of it.
+//! `aperture explain`: prints the reasons for a block's state, the references to it, and its size at each level.
 
 use crate::app::{CommandError, Env, ErrorKind};
 use crate::engine::{self, LevelKept, Selector, Subject};
@@ -28,11 +28,11 @@ pub fn run(env: &Env, arguments: &Arguments) -> Result<(), CommandError> {
     env.print(&report(env, arguments)?)
 }
 
-/// The explanation.
+/// Returns the explanation.
 ///
 /// # Errors
 ///
-/// No block fits, or several; the session cannot be read.
+/// No block matches, or more than one; the session cannot be read.
 pub fn report(env: &Env, arguments: &Arguments) -> Result<ExplainReport, CommandError> {
     let selector = Selector::parse(&arguments.selector)?;
     let workspace = env.open(None)?;
@@ -75,7 +75,7 @@ pub fn report(env: &Env, arguments: &Arguments) -> Result<ExplainReport, Command
     })
 }
 
-/// The block that a selector means; of a tool use and its result the result.
+/// Returns the block that a selector matches. If it matches a tool use and its result, that is the result.
 fn one<'a>(workspace: &'a Workspace<'_>, selector: &Selector, text: &str) -> Result<&'a Block, CommandError> {
     let reading = &workspace.reading;
     let numbers = selector.select(reading)?;
@@ -89,7 +89,7 @@ fn one<'a>(workspace: &'a Workspace<'_>, selector: &Selector, text: &str) -> Res
     }
 }
 
-/// What `compress --stale` would leave of a block, as part of the whole window.
+/// Returns the result of `compress --stale` for a block, as part of the whole window.
 fn by_preset(env: &Env, workspace: &Workspace<'_>, store: Option<&Store>, block: &Block) -> Result<LevelKept, CommandError> {
     let preset = env.rules.preset;
     let mut draft = workspace.draft(store, env.style.now.as_millisecond())?;
@@ -126,7 +126,7 @@ fn by_preset(env: &Env, workspace: &Workspace<'_>, store: Option<&Store>, block:
     ))
 }
 
-/// What was decided about a block: what keeps it as it is, and what does not.
+/// Returns the checks that decide if a block is kept unchanged, with the reason for each result.
 fn decisions(env: &Env, block: &Block, content: &str, immutable: Option<&str>) -> Vec<Decision> {
     let decision = |what, keeps, yes: &str, no: &str| Decision { what, keeps, why: if keeps { yes } else { no }.to_owned() };
     let pin = block.pin.map(|pin| pin.name());
@@ -146,7 +146,7 @@ fn decisions(env: &Env, block: &Block, content: &str, immutable: Option<&str>) -
     decisions
 }
 
-/// What the log says of a block.
+/// Returns the log entries that concern a block.
 fn entries(history: &History, number: BlockNumber) -> Vec<HistoryEntry> {
     let mut entries = Vec::new();
     for operation in &history.operations {

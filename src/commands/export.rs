@@ -1,4 +1,4 @@
-//! `aperture export`: the originals and the log of a session as one file.
+//! `aperture export`: writes the originals and the log of a session to one file.
 
 use super::stored::stored;
 use crate::app::{CommandError, Env, ErrorKind, files};
@@ -27,7 +27,7 @@ pub struct Arguments {
     force: bool,
 }
 
-/// Writes the file.
+/// Writes the export file.
 pub fn run(env: &Env, arguments: &Arguments) -> Result<(), CommandError> {
     let nothing = || {
         let error = anyhow!("nothing was done to this session: there is nothing to export");

@@ -1,4 +1,4 @@
-//! `aperture focus` and `aperture unfocus`: the blocks that matter now.
+//! `aperture focus` and `aperture unfocus`: mark blocks as relevant, and clear the marks.
 
 use super::changing::{ChangeOptions, Said, change};
 use super::pin::mark;
@@ -38,7 +38,7 @@ pub struct UnfocusArguments {
     pub(super) options: ChangeOptions,
 }
 
-/// Selects the blocks.
+/// Marks the selected blocks as relevant.
 pub fn run(env: &Env, arguments: &Arguments) -> Result<ChangeReport, CommandError> {
     let selector = Selector::parse(&arguments.selector)?;
     change(env, arguments.options, &|draft, opened| {
@@ -60,7 +60,7 @@ pub fn run(env: &Env, arguments: &Arguments) -> Result<ChangeReport, CommandErro
     })
 }
 
-/// Lets the blocks go.
+/// Clears the focus marks.
 pub fn run_unfocus(env: &Env, arguments: &UnfocusArguments) -> Result<ChangeReport, CommandError> {
     let selector = Selector::parse(&arguments.selector)?;
     change(env, arguments.options, &|draft, opened| {

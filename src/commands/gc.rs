@@ -1,4 +1,4 @@
-//! `aperture gc`: forgets what nobody needs any more.
+//! `aperture gc`: deletes stored data that is no longer needed.
 
 use crate::app::{CommandError, Env};
 use crate::engine::{Forgettable, forgettable};
@@ -34,7 +34,7 @@ pub struct Arguments {
     yes: bool,
 }
 
-/// Lists what could be forgotten, and forgets it if asked to.
+/// Lists the sessions that can be deleted from the store, and deletes them with `--yes`.
 pub fn run(env: &Env, arguments: &Arguments) -> Result<(), CommandError> {
     let delete = arguments.yes && !arguments.dry_run;
     let mut report =
@@ -62,7 +62,7 @@ pub fn run(env: &Env, arguments: &Arguments) -> Result<(), CommandError> {
         let before = store.size()?.1;
         let all = store.sessions()?;
         for stored in all.iter().filter(|stored| keys.contains(&stored.key)) {
-            // Another command may have changed it since it was listed.
+            // Another command may have changed the session since it was listed.
             let _lock = env.lock(&stored.path)?;
             if decide(env, arguments, &store, stored, &ids)?.is_some() {
                 store.forget(stored.key)?;
@@ -75,8 +75,8 @@ pub fn run(env: &Env, arguments: &Arguments) -> Result<(), CommandError> {
     env.print(&report)
 }
 
-/// The ids of all sessions on this machine: one that was moved is not gone. None when not every directory can be read: then
-/// nobody knows what is gone.
+/// Returns the ids of all sessions on this machine, because a session file that was moved is not gone. `None` if a directory cannot
+/// be read, because the list would be incomplete.
 fn known_ids(env: &Env) -> Option<BTreeSet<String>> {
     let mut unread = None;
     let found =
@@ -100,22 +100,22 @@ fn decide(
     let history = store.history(stored.key)?;
     let interrupted = !store.prepared(stored.key)?.is_empty();
     let now = env.style.now.as_millisecond();
-    // What the model asked for is obeyed once, as long as it is remembered.
+    // A proposal prevents a second execution of its command only while it is stored.
     let asked = store.proposals(stored.key)?;
     let recent = |proposal: &Proposal| now.saturating_sub(proposal.time) < arguments.older_than;
     if asked.iter().any(|proposal| recent(proposal) || (proposal.status == ProposalStatus::Waiting && !gone)) {
         return Ok(None);
     }
-    // One that was only registered when it began needs no room, and its client may go on with it.
+    // A session that was only registered takes no space, and its client may continue it.
     if asked.is_empty() && history.operations.is_empty() && history.snapshots.is_empty() && !interrupted && !missing {
         return Ok(None);
     }
-    // Of one that was moved, nothing tells what is in force.
+    // If the file was moved, its operations cannot be checked: treat the session as interrupted.
     let why = forgettable(&history, gone, interrupted || (missing && !gone), now, arguments.older_than);
     Ok(why.map(|why| (why, history)))
 }
 
-/// A time as people write it, `90d`, in milliseconds.
+/// Parses a duration such as `90d` and returns milliseconds.
 fn retention(text: &str) -> Result<i64, String> {
     let hours = [('h', 1), ('d', 24), ('w', 7 * 24)];
     let time = hours.iter().find_map(|(unit, hours)| {

@@ -1,4 +1,4 @@
-//! `aperture git-hook`: what the hooks of git run.
+//! `aperture git-hook`: the command that git hooks run.
 
 use super::check::beside;
 use super::summary;
@@ -25,7 +25,7 @@ pub struct Arguments {
     rest: Vec<String>,
 }
 
-/// Runs a hook.
+/// Runs the hook.
 pub fn run(env: &Env, arguments: &Arguments) -> Result<(), CommandError> {
     match arguments.hook {
         GitHook::PreCommit => refuse(env, "git commit", &staged(env)?),
@@ -38,13 +38,13 @@ fn named(name: &str) -> Result<GitHook, String> {
     GitHook::ALL.into_iter().find(|hook| hook.name() == name).ok_or_else(|| "there is no such hook".to_owned())
 }
 
-/// What a note says of a session.
+/// The kinds of summary points that a commit note contains.
 const NOTED: [PointKind; 3] = [PointKind::Objective, PointKind::Narrative, PointKind::State];
 
-/// A file as git keeps it: its path, and the name under which git gives its content.
+/// A file in git: its path, and the object name of its content.
 type Kept = (String, String);
 
-/// The session files that are staged, as they are staged.
+/// Returns the staged session files, with their staged content.
 fn staged(env: &Env) -> Result<Vec<Kept>, CommandError> {
     let names = env.git(&["diff", "--cached", "--name-only", "--no-renames", "--diff-filter=ACM", "-z", "--", "*.jsonl"])?;
     let names = String::from_utf8_lossy(&names);
@@ -52,7 +52,7 @@ fn staged(env: &Env) -> Result<Vec<Kept>, CommandError> {
     Ok(names.map(|name| (name.to_owned(), format!(":{name}"))).collect())
 }
 
-/// The session files in commits that the remote does not have, by what git writes to the hook: one reference a line.
+/// Returns the session files in commits that the remote does not have. git passes one reference per line on standard input.
 fn pushed(env: &Env, remote: Option<&String>) -> Result<Vec<Kept>, CommandError> {
     let gone = |hash: &str| hash.bytes().all(|byte| byte == b'0');
     let remotes = format!("--remotes={}", remote.map_or("*", String::as_str));
@@ -63,7 +63,7 @@ fn pushed(env: &Env, remote: Option<&String>) -> Result<Vec<Kept>, CommandError>
         if gone(local) {
             continue;
         }
-        // What the remote has there now need not be in this repository.
+        // The remote's current commit may be missing from this repository.
         let listed = env.git(&["rev-list", "--objects", "--ignore-missing", local, "--not", known, &remotes])?;
         for line in String::from_utf8_lossy(&listed).lines() {
             if let Some((hash, path)) = line.split_once(' ').filter(|(_, path)| path.ends_with(".jsonl")) {
@@ -74,7 +74,7 @@ fn pushed(env: &Env, remote: Option<&String>) -> Result<Vec<Kept>, CommandError>
     Ok(objects.into_iter().collect())
 }
 
-/// Refuses when one of the files is a session with credentials.
+/// Fails if one of the files is a session with credentials.
 fn refuse(env: &Env, what: &str, files: &[Kept]) -> Result<(), CommandError> {
     let limits = CheckLimits { no_secrets: true, ..CheckLimits::default() };
     let mut report = CheckReport { rules: vec!["no-secrets"], sessions: Vec::new(), format: CheckFormat::Text };
@@ -100,7 +100,7 @@ fn refuse(env: &Env, what: &str, files: &[Kept]) -> Result<(), CommandError> {
         .hint(format!("{what} --no-verify passes over this check once")))
 }
 
-/// Notes the newest session of the project at the last commit; where there is none, nothing is said.
+/// Adds a git note about the newest session of the project to the last commit; does nothing if there is no session.
 fn note(env: &Env) -> Result<(), CommandError> {
     let Ok(found) = env.find(None) else { return Ok(()) };
     let workspace = env.read(found)?;

@@ -1,4 +1,4 @@
-//! `aperture help`: commands and topics.
+//! `aperture help`: prints the help of commands and topics.
 
 use crate::app::{CommandError, ErrorKind};
 use crate::commands::CommandLine;
@@ -16,7 +16,7 @@ pub struct Arguments {
     topic: Option<String>,
 }
 
-/// Explains.
+/// Prints the help text.
 pub fn run(arguments: &Arguments) -> Result<(), CommandError> {
     let topic = arguments.topic.as_deref();
     let text = match topic.and_then(super::topic) {
@@ -26,7 +26,7 @@ pub fn run(arguments: &Arguments) -> Result<(), CommandError> {
     Ok(std::io::stdout().write_all(text.as_bytes())?)
 }
 
-/// The help of a command, or of the program: what `--help` says, which defines no more of the command line than it shows.
+/// Returns the `--help` text of a command or of the program. Only the part of the command line that it shows is defined.
 fn of_command(name: Option<&str>) -> Result<String, CommandError> {
     let words = ["aperture"].into_iter().chain(name).chain(["--help"]);
     match CommandLine::try_parse_from(words) {

@@ -1,4 +1,4 @@
-//! `aperture import`: the originals and the log of a session from an export.
+//! `aperture import`: reads the originals and the log of a session from an export.
 
 use crate::app::{CommandError, Env, ErrorKind};
 use crate::fsio::read_range;
@@ -25,7 +25,7 @@ pub struct Arguments {
     force: bool,
 }
 
-/// Reads the file, checks it, and takes it over.
+/// Reads the export file, checks it, and stores its content.
 pub fn run(env: &Env, arguments: &Arguments) -> Result<(), CommandError> {
     let path = env.directory.join(&arguments.file);
     import(env, arguments, &path)
@@ -47,7 +47,7 @@ fn import(env: &Env, arguments: &Arguments, path: &Path) -> Result<(), CommandEr
         return Err(CommandError::new(ErrorKind::Refused, error).hint(hint));
     }
     let workspace = env.read(found)?;
-    // Of a log that goes on after the export, the last values are not in the export.
+    // If the local log continues after the export, its last values are not in the export.
     let departed = if relation == Relation::Older { 0 } else { departed(env, &workspace, &export, arguments.force)? };
     let key = store.register(workspace.provider.name(), &workspace.location.id, &path, &workspace.location.project)?;
     store.take_over(key, &export)?;
@@ -90,7 +90,7 @@ fn refused(error: ExportError) -> CommandError {
     CommandError::new(ErrorKind::Refused, error).hint(hint)
 }
 
-/// The session file: the one that is named, the one at the same place, or the only one with the same id.
+/// Returns the session file: the one given, the one at the same path, or the only one with the same id.
 fn target(env: &Env, export: &Export) -> Result<Found, CommandError> {
     if env.session().is_some() {
         return env.find(None);
@@ -118,8 +118,8 @@ fn target(env: &Env, export: &Export) -> Result<Found, CommandError> {
     }
 }
 
-/// How many values of the log do not stand in the session: those could not be taken back there, so that without `force` such a
-/// log is refused.
+/// Returns the number of logged values that are missing from the session. Those could not be undone there, so such a log is refused
+/// without `force`.
 fn departed(env: &Env, workspace: &Workspace<'_>, export: &Export, force: bool) -> Result<usize, CommandError> {
     let session = &workspace.reading.session;
     let length = usize::try_from(session.bytes).unwrap_or(usize::MAX);

@@ -1,4 +1,4 @@
-//! `aperture inbox`, `approve` and `deny`: what the model asked for and the user decides.
+//! `aperture inbox`, `approve` and `deny`: the model commands that await the user's approval.
 
 use super::proposing::{Decision, follow, outcome, shown};
 use crate::app::{CommandError, Env, ErrorKind};
@@ -68,7 +68,7 @@ pub struct DenyArguments {
     reason: String,
 }
 
-/// Lists what waits.
+/// Lists the pending proposals.
 pub fn run(env: &Env, arguments: &Arguments) -> Result<(), CommandError> {
     let mut proposals = Vec::new();
     if let Some(store) = env.existing_store()? {
@@ -82,7 +82,7 @@ pub fn run(env: &Env, arguments: &Arguments) -> Result<(), CommandError> {
     env.print(&InboxReport { proposals })
 }
 
-/// How much waits in the session that the user means; nothing where that cannot be told.
+/// Returns the number of pending proposals of the selected session; 0 if it cannot be determined.
 pub fn count(env: &Env) -> usize {
     let waits = || -> Result<usize, CommandError> {
         let Some(store) = env.existing_store()? else { return Ok(0) };
@@ -92,13 +92,13 @@ pub fn count(env: &Env) -> usize {
     waits().unwrap_or(0)
 }
 
-/// Carries out what waits.
+/// Executes the selected proposals.
 pub fn run_approve(env: &Env, arguments: &ApproveArguments) -> Result<(), CommandError> {
     decide(env, &arguments.which, arguments.dry_run, &|store, session, proposal| {
         if arguments.dry_run {
             return Ok(follow(env, &session.path, &again(proposal), &proposal.command, true));
         }
-        // While it is carried out, nobody must take it for one that was interrupted.
+        // The lock prevents another run from treating this proposal as interrupted while it is executed.
         let _lock = env.lock(&session.path.join("obey"))?;
         if !store.begin(proposal.number)? {
             return Err(decided(proposal.number));
@@ -109,7 +109,7 @@ pub fn run_approve(env: &Env, arguments: &ApproveArguments) -> Result<(), Comman
     })
 }
 
-/// Says no to what waits.
+/// Rejects the selected proposals.
 pub fn run_deny(env: &Env, arguments: &DenyArguments) -> Result<(), CommandError> {
     decide(env, &arguments.which, false, &|store, _, proposal| {
         if !store.begin(proposal.number)? {
@@ -121,10 +121,10 @@ pub fn run_deny(env: &Env, arguments: &DenyArguments) -> Result<(), CommandError
     })
 }
 
-/// What one decision about a proposal does.
+/// The action that a decision applies to each proposal.
 type Deciding<'a> = &'a dyn Fn(&Store, &StoredSession, &Proposal) -> Result<(Outcome, Option<ChangeReport>), CommandError>;
 
-/// Decides about each of the proposals that are meant, once all of them are known to wait.
+/// Applies a decision to each selected proposal, after checking that all of them are pending.
 fn decide(env: &Env, which: &Which, dry_run: bool, one: Deciding<'_>) -> Result<(), CommandError> {
     let nothing = || CommandError::new(ErrorKind::Refused, anyhow!("nothing waits"));
     let store = env.existing_store()?.ok_or_else(nothing)?;
@@ -167,7 +167,7 @@ fn decided(number: ProposalNumber) -> CommandError {
     CommandError::new(ErrorKind::Refused, error).hint("aperture log shows what was done")
 }
 
-/// The session at hand, if the store knows it.
+/// Returns the current session, if it is in the store.
 fn here(env: &Env, store: &Store) -> Result<Option<StoredSession>, CommandError> {
     Ok(store.find(&env.disk.resolve(&env.find(None)?.path)?)?)
 }
@@ -178,7 +178,7 @@ fn waiting(store: &Store, session: &StoredSession) -> Result<Vec<Proposal>, Comm
     Ok(proposals)
 }
 
-/// What the user decides by approving: the command of a proposal, read again, on the blocks that were named then.
+/// Returns the decision for an approved proposal: its command, parsed again, on the blocks that it named when it was made.
 fn again(proposal: &Proposal) -> Decision {
     match read(&proposal.command) {
         None => Decision::No(ProposalStatus::Refused, "this version cannot read it".to_owned()),

@@ -1,4 +1,4 @@
-//! `aperture log`: what was done to a session.
+//! `aperture log`: lists the operations on a session.
 
 use crate::app::{CommandError, Env};
 use crate::output::{LogReport, LogRow, TurnActions};
@@ -21,7 +21,7 @@ pub fn run(env: &Env, arguments: &Arguments) -> Result<(), CommandError> {
     env.print(&report(env, arguments)?)
 }
 
-/// The operations, the newest first, and what the model did in each turn.
+/// Returns the operations, newest first, and the model's actions in each turn.
 ///
 /// # Errors
 ///

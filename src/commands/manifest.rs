@@ -1,4 +1,4 @@
-//! `aperture manifest`: the context manifest.
+//! `aperture manifest`: prints the context manifest.
 
 use super::{compress, diff};
 use crate::app::{CommandError, Env, ErrorKind};
@@ -32,7 +32,7 @@ pub struct Arguments {
     pub since: Option<String>,
 }
 
-/// What is different since a point: the blocks that came, and those that aperture changed.
+/// Returns the differences since a point: the blocks added, and those that aperture changed.
 ///
 /// # Errors
 ///
@@ -46,21 +46,21 @@ pub fn since(env: &Env, session: Option<&str>, point: &str) -> Result<DiffReport
     diff::since_turn(env, session, turn)
 }
 
-/// The name by which a session is found again: that of the user, or its id where that is shorter and means the same file.
+/// Returns a name for the session: the user's, or its id if that is shorter and identifies the same file.
 pub(super) fn handy(env: &Env, id: &str, path: &Path, named: &str) -> String {
     let same = || env.find_by(id).is_ok_and(|found| found.path == path);
     if named.len() > id.len() && same() { id.to_owned() } else { named.to_owned() }
 }
 
-/// What could be done next about a session.
+/// Returns the suggested next commands for a session.
 pub fn suggestions(env: &Env, workspace: &Workspace<'_>, named: Option<&str>) -> Vec<Suggestion> {
-    // What cannot be planned is estimated.
+    // If no plan can be made, the savings are estimated.
     let stale = compress::forecast(env, workspace).map_or(Forecast::Estimated, Forecast::Planned);
     let named = named.or(env.session()).map(|named| handy(env, &workspace.location.id, &workspace.path, named));
     advise(env, workspace, named.as_deref(), stale)
 }
 
-/// The same, by the name that the commands are to call the session.
+/// Returns the suggestions; their commands refer to the session by `named`.
 pub(super) fn advise(env: &Env, workspace: &Workspace<'_>, named: Option<&str>, stale: Forecast) -> Vec<Suggestion> {
     let advice = Advice {
         rules: &env.rules,
@@ -74,7 +74,7 @@ pub(super) fn advise(env: &Env, workspace: &Workspace<'_>, named: Option<&str>, 
     advice.suggestions(&workspace.reading)
 }
 
-/// Shows the manifest.
+/// Prints the manifest.
 pub fn run(env: &Env, arguments: &Arguments) -> Result<(), CommandError> {
     match &arguments.since {
         Some(point) => env.print(&since(env, arguments.session.as_deref(), point)?),
@@ -82,7 +82,7 @@ pub fn run(env: &Env, arguments: &Arguments) -> Result<(), CommandError> {
     }
 }
 
-/// The manifest.
+/// Returns the manifest.
 ///
 /// # Errors
 ///
@@ -93,12 +93,12 @@ pub fn report(env: &Env, arguments: &Arguments) -> Result<ManifestReport, Comman
     Ok(ManifestReport { max_tokens: arguments.max_tokens, ..report })
 }
 
-/// The manifest of a session by its id, in at most 500 tokens.
+/// Returns the manifest of a session in at most 500 tokens; its commands refer to the session by id.
 pub fn detailed(env: &Env, workspace: &Workspace<'_>) -> ManifestReport {
     of(env, workspace, Some(&workspace.location.id), Tier::Detailed)
 }
 
-/// The manifest of a session by its id, in at most 200 tokens.
+/// Returns the manifest of a session in at most 200 tokens; its commands refer to the session by id.
 pub fn short(env: &Env, workspace: &Workspace<'_>) -> ManifestReport {
     of(env, workspace, Some(&workspace.location.id), Tier::Summary)
 }

@@ -1,4 +1,4 @@
-//! `aperture mcp`: the commands as tools for a model.
+//! `aperture mcp`: serves the commands as tools for a model.
 
 /// Arguments of `mcp`.
 #[derive(Debug, clap::Args)]

@@ -61,7 +61,7 @@ use anyhow::anyhow;
 ///
 /// # Errors
 ///
-/// Those of the request.
+/// As for the request.
 pub fn run(env: &Env, request: Option<Request>) -> Result<(), CommandError> {
     let Some(request) = request else { return status::run(env, &status::Arguments::default()) };
     match &request {
@@ -93,12 +93,12 @@ pub fn run(env: &Env, request: Option<Request>) -> Result<(), CommandError> {
         Request::GitHook(arguments) => git_hook::run(env, arguments),
         Request::Hook(arguments) => hook::run(env, arguments),
         Request::Statusline(arguments) => statusline::run(env, arguments),
-        // The program itself answers these: they need no session, or a server.
+        // The program handles these itself: they need no session, or run a server.
         Request::Help(_) | Request::Completions(_) | Request::Mcp(_) => {
             Err(CommandError::new(ErrorKind::Internal, anyhow!("internal error: command has no handler")))
         }
         Request::Util(arguments) => util::run(env, arguments),
-        // Each by its name, so that a new one is forgotten nowhere.
+        // Listed by name, so that the compiler reports a new request that is not handled.
         Request::Compress(_)
         | Request::Expand(_)
         | Request::Archive(_)

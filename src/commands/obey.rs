@@ -1,4 +1,4 @@
-//! `aperture obey`: what the model asked for in its own text.
+//! `aperture obey`: executes the commands in the model's messages.
 
 use super::proposing::{ModelText, Written, decide, follow, outcome, shown, texts};
 use super::reported;
@@ -10,9 +10,9 @@ use crate::workspace::Workspace;
 use std::collections::BTreeSet;
 use std::path::Path;
 
-/// New commands in rows that are carried out by one run.
+/// The maximum number of new commands from the file that one run executes.
 const MOST_COMMANDS: usize = 100;
-/// Bytes of what the model is told at one prompt: a client that is given more by a hook keeps it in a file instead.
+/// The maximum size of the answers in one prompt, in bytes: a client writes longer hook output to a file instead.
 const MOST_TOLD: usize = 8_000;
 
 /// Arguments of `obey`.
@@ -35,7 +35,7 @@ pub struct Arguments {
     tell: bool,
 }
 
-/// Obeys, looks ahead, or tells.
+/// Executes the commands, does a dry run, or prints the answers.
 pub fn run(env: &Env, arguments: &Arguments) -> Result<(), CommandError> {
     if arguments.tell {
         return env.print(&TellReport { text: told(env)? });
@@ -44,18 +44,18 @@ pub fn run(env: &Env, arguments: &Arguments) -> Result<(), CommandError> {
     env.print(&report)
 }
 
-/// Carries out what the model asked for since it was last looked, each command once, whoever looks and however often; what
-/// needs the user's approval waits. A client may have the session open.
+/// Executes the commands that the model wrote since the last run. Each command is executed once, regardless of the number of runs;
+/// commands that need the user's approval wait. A client may have the session open.
 ///
 /// # Errors
 ///
-/// The session cannot be read, or the store not be written: then nothing more is carried out.
+/// The session cannot be read, or the store cannot be written. No further command is executed then.
 pub fn obey(env: &Env) -> Result<ObeyReport, CommandError> {
     obey_with(env, None)
 }
 
-/// The same at the end of a turn, whose last message the client reports: it may not have written the row yet, which is waited for
-/// a moment. `path` is the session's file.
+/// Executes the commands at the end of a turn. The client reports the last message; if its row is not in the file yet, waits for it
+/// for a moment. `path` is the session file.
 ///
 /// # Errors
 ///
@@ -73,11 +73,11 @@ pub fn obey_turn(env: &Env, path: &Path, message: Option<&str>) -> Result<(), Co
     }
 }
 
-/// Registers a session that begins or is resumed, so that the commands of its next turn count, whenever they are looked at.
+/// Registers a session that begins or is resumed, so that the commands of its next turn are found by any later run.
 ///
 /// # Errors
 ///
-/// The session cannot be read, or the store not be written.
+/// The session cannot be read, or the store cannot be written.
 pub fn register(env: &Env, path: &Path, workspace: Option<&Workspace<'_>>, in_turn: bool) -> Result<(), CommandError> {
     let Some((found, path)) = reported::announced(env, path) else { return Ok(()) };
     let store = env.store()?;
@@ -99,9 +99,9 @@ fn obey_with(env: &Env, message: Option<&str>) -> Result<ObeyReport, CommandErro
         return Ok(report);
     }
     let store = env.store()?;
-    // A lock of its own: each change takes that of the session.
+    // A separate lock, because each change takes the lock of the session.
     let _lock = env.lock(&path.join("obey"))?;
-    // All that can be decided is only needed to decide about a command.
+    // The full analysis is needed only to decide about a command.
     let mut workspace = env.read_as_wanted(found.clone(), &|_| false)?;
     let location = &workspace.location;
     let session = store.register(workspace.provider.name(), &location.id, &path, &location.project)?;
@@ -116,7 +116,7 @@ fn obey_with(env: &Env, message: Option<&str>) -> Result<ObeyReport, CommandErro
         Some(message) => reported::record(env, &store, session, &workspace.reading.session, last, &texts, message)?,
         None => None,
     };
-    // What an earlier run recorded, what the file has, and what was just reported: in the order in which it was written.
+    // Commands recorded by an earlier run, then those in the file, then those just reported: the order in which they were written.
     let (recorded, reported): (Vec<_>, Vec<_>) = reported::undecided(&store, session, &texts)?
         .into_iter()
         .partition(|(proposal, _)| new.is_none() || proposal.message != new);
@@ -149,7 +149,7 @@ fn obey_with(env: &Env, message: Option<&str>) -> Result<ObeyReport, CommandErro
     Ok(report(&workspace, false, commands))
 }
 
-/// The commands in texts that nobody looked at yet.
+/// Returns the commands in texts that are not in the store yet.
 fn unknown<E>(texts: &[ModelText], is_known: &dyn Fn(CommandPlace) -> Result<bool, E>) -> Result<Vec<Written>, E> {
     let mut unknown = Vec::new();
     for written in texts.iter().flat_map(ModelText::commands) {
@@ -160,7 +160,7 @@ fn unknown<E>(texts: &[ModelText], is_known: &dyn Fn(CommandPlace) -> Result<boo
     Ok(unknown)
 }
 
-/// The report of a session in which nothing was ever asked for, and nothing is asked for now: no store is made for it.
+/// Returns an empty report if the session has no commands and is not in the store, so that no store is created.
 fn nothing(env: &Env, path: &Path) -> Result<Option<ObeyReport>, CommandError> {
     let known = env.existing_store()?.map_or(Ok(None), |store| store.find(path))?;
     if known.is_some() {
@@ -172,7 +172,7 @@ fn nothing(env: &Env, path: &Path) -> Result<Option<ObeyReport>, CommandError> {
     Ok(nothing.then(|| report(&workspace, false, Vec::new())))
 }
 
-/// What an interrupted run left: whether it was done is not known, so the user decides.
+/// Hands commands of an interrupted run to the user, because it is unknown if they were executed.
 fn take_up(store: &Store, session: SessionKey) -> Result<(), CommandError> {
     for left in store.proposals(session)?.into_iter().filter(|proposal| proposal.status == ProposalStatus::Begun) {
         let answer = "aperture was interrupted while it did this: aperture log shows whether it is done";
@@ -181,13 +181,13 @@ fn take_up(store: &Store, session: SessionKey) -> Result<(), CommandError> {
     Ok(())
 }
 
-/// How many commands of a turn were carried out.
+/// Returns the number of executed commands of a turn.
 fn carried_out(store: &Store, session: SessionKey, turn: u32) -> Result<usize, CommandError> {
     let done = |proposal: &&Proposal| proposal.turn == turn && proposal.status == ProposalStatus::Done;
     Ok(store.proposals(session)?.iter().filter(done).count())
 }
 
-/// What [`obey`] would do; nothing is written.
+/// Returns the report of a dry run; writes nothing.
 fn look(env: &Env) -> Result<ObeyReport, CommandError> {
     let workspace = env.open(None)?;
     let path = env.disk.resolve(&workspace.path)?;
@@ -228,8 +228,8 @@ fn report(workspace: &Workspace<'_>, dry_run: bool, commands: Vec<ObeyedCommand>
     ObeyReport { session: workspace.location.id.clone(), agent: workspace.provider.agent(), dry_run, commands }
 }
 
-/// What the model is to be told at its next prompt about what it asked for, each answer once; none where there is nothing.
-/// A store that cannot be used is said on standard error.
+/// Returns the answers to the model's commands for its next prompt, each answer once; `None` if there are none. If the store cannot
+/// be used, a note on standard error reports it.
 pub fn answers(env: &Env) -> Option<String> {
     let told = told(env).unwrap_or_else(|error| {
         env.note(&format!("the model is not told what came of its commands: {:#}", error.source));
@@ -245,7 +245,7 @@ fn told(env: &Env) -> Result<String, CommandError> {
     let Some(session) = store.find(&path)? else { return Ok(String::new()) };
     let learned = std::cell::OnceCell::new();
     let line = |proposal: &Proposal| {
-        // Before anything is cut: half a credential is not known as one.
+        // Mask before truncating: a part of a credential is not recognized.
         learned.get_or_init(|| env.learn(&found));
         let command = crate::output::clip(&env.gate.masked(&shown(&proposal.command)), 80);
         let became = match proposal.status {

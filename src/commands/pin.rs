@@ -1,4 +1,4 @@
-//! `aperture pin` and `aperture unpin`: blocks that stay as they are.
+//! `aperture pin` and `aperture unpin`: protect blocks from changes.
 
 use super::changing::{ChangeOptions, Said, change};
 use crate::app::{CommandError, Env};
@@ -42,7 +42,7 @@ pub struct UnpinArguments {
 }
 
 impl Arguments {
-    /// Where the blocks belong.
+    /// Returns the position of the pin.
     pub fn place(&self) -> Pin {
         match (self.top, self.bottom) {
             (true, _) => Pin::Top,
@@ -81,7 +81,7 @@ pub fn run_unpin(env: &Env, arguments: &UnpinArguments) -> Result<ChangeReport, 
     })
 }
 
-/// Puts a mark on a block, or takes it off; what cannot be found again is left alone.
+/// Sets or clears a mark on a block; skips blocks that cannot be identified again later.
 pub fn mark(
     draft: &mut Draft<'_>,
     said: &mut Said,

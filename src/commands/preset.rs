@@ -1,4 +1,4 @@
-//! `aperture preset`: how much of what is old stays.
+//! `aperture preset`: lists, shows and selects compression presets.
 
 use crate::app::{CommandError, Env, ErrorKind, PROJECT_FILE, files};
 use crate::engine::{self, PRESETS};
@@ -33,7 +33,7 @@ enum Action {
     },
 }
 
-/// Lists, shows or chooses.
+/// Lists, shows or selects presets.
 pub fn run(env: &Env, arguments: &Arguments) -> Result<(), CommandError> {
     let row = |preset: &engine::Preset| PresetRow {
         name: preset.name.to_owned(),
@@ -58,8 +58,8 @@ pub fn run(env: &Env, arguments: &Arguments) -> Result<(), CommandError> {
     env.print(&PresetReport { presets })
 }
 
-/// Names a preset in the settings of the project: in the `aperture.toml` of the directory to work from, or the nearest one above
-/// it. Returns the file.
+/// Sets the preset in the project's settings: in the `aperture.toml` of the working directory or its nearest ancestor that has one.
+/// Returns the path of the file.
 fn set(env: &Env, name: &str) -> Result<PathBuf, CommandError> {
     let mut paths = env.directory.ancestors().map(|directory| directory.join(PROJECT_FILE));
     let path = paths.find(|path| env.disk.identify(path).is_ok()).unwrap_or_else(|| env.directory.join(PROJECT_FILE));

@@ -1,4 +1,4 @@
-//! What every command of the model goes through: found in its text, decided by the user's policy, carried out.
+//! The processing of a model command: parse it, decide by the user's policy, execute it.
 
 use super::changing::{ChangeOptions, is_live};
 use super::{archive, compress, create, expand, focus, pin, recall, update};
@@ -16,44 +16,43 @@ use crate::workspace::{Found, Workspace};
 use anyhow::anyhow;
 use std::path::Path;
 
-/// Bytes of what a command brings to the model's next prompt.
+/// The maximum size of an answer to a command, in bytes.
 const LONGEST_ANSWER: usize = 6_000;
 
 /// A command that the model wrote.
 pub struct Written {
-    /// Where it stands.
+    /// The place in the session.
     pub place: CommandPlace,
-    /// In which turn.
+    /// The turn.
     pub turn: u32,
-    /// In which block.
+    /// The block.
     pub block: BlockNumber,
-    /// As it was written.
+    /// The text of the command.
     pub text: String,
-    /// What it says.
+    /// The parsed command.
     pub command: Result<ModelCommand, Malformed>,
 }
 
-/// The text blocks of a row that the model wrote, as it wrote them.
+/// The text blocks of a row that the model wrote, as originally written.
 pub struct ModelText {
     /// The index of the row.
     pub row: usize,
-    /// Its identity.
+    /// The identity of the row.
     pub key: Key,
-    /// In which turn.
+    /// The turn.
     pub turn: u32,
-    /// Number, index in the row, and content of each block.
+    /// The number, index in the row, and content of each block.
     pub parts: Vec<(BlockNumber, u32, String)>,
 }
 
 impl ModelText {
-    /// Returns whether it is the message that a client reported: a client reports all text of a row, without the white space
-    /// around it.
+    /// Returns true if it is the message that a client reported. A client reports all text of a row, trimmed.
     pub fn is(&self, message: &str) -> bool {
         let whole = self.parts.iter().map(|(_, _, text)| text.as_str()).collect::<Vec<_>>().join("\n");
         trimmed(&whole) == trimmed(message)
     }
 
-    /// Its commands, in order.
+    /// Returns its commands, in order.
     pub fn commands(&self) -> Vec<Written> {
         let commands = self.parts.iter().flat_map(|(number, index, text)| {
             find(text).into_iter().map(|said| {
@@ -65,13 +64,12 @@ impl ModelText {
     }
 }
 
-/// A text without the white space around it, as JavaScript defines it.
+/// Trims white space as JavaScript defines it.
 pub fn trimmed(text: &str) -> &str {
     text.trim_matches(|c: char| c.is_whitespace() || c == '\u{feff}')
 }
 
-/// Returns the texts of the model from a turn on, in file order: its own texts on the live branch, and none of those that a
-/// subagent said.
+/// Returns the texts of the model from a turn on, in file order: only texts on the live branch, without those of subagents.
 ///
 /// # Errors
 ///
@@ -96,7 +94,7 @@ pub fn texts(workspace: &Workspace<'_>, since: u32) -> Result<Vec<ModelText>, Co
         let Some(block) = workspace.reading.block(*number) else { continue };
         let (row, turn) = (block.row as usize, block.position.turn);
         let Some(key) = session.rows[row].id else { continue };
-        // What another text was put in the place of is not what the model wrote.
+        // A block that was edited is not the model's own text.
         let mut changed = workspace.history.operations.iter().flat_map(|operation| &operation.edits);
         if changed.any(|edit| edit.row.id == key && edit.slot.index() == Some(block.index)) {
             continue;
@@ -110,18 +108,18 @@ pub fn texts(workspace: &Workspace<'_>, since: u32) -> Result<Vec<ModelText>, Co
     Ok(texts)
 }
 
-/// What is to become of a command. The blocks that it names are numbers by then, without those that the user holds.
+/// The decision about a command. Its blocks are resolved to numbers, without those that only the user may change.
 pub enum Decision {
-    /// It is carried out.
+    /// Execute it.
     CarryOut(ModelCommand),
-    /// It waits for the user, who is told why.
+    /// Wait for the user's approval; with the reason.
     Wait(ModelCommand, String),
-    /// It is not carried out, and why.
+    /// Do not execute it; with the reason.
     No(ProposalStatus, String),
 }
 
 impl Decision {
-    /// The blocks that it is about, as a selector; empty where there are none.
+    /// Returns the blocks of the command as a selector; empty if it has none.
     pub fn blocks(&self) -> String {
         match self {
             Decision::CarryOut(command) | Decision::Wait(command, _) => command.selector(),
@@ -130,7 +128,8 @@ impl Decision {
     }
 }
 
-/// Decides about a command. It means no block from `before` on; `carried_out` is how many of its turn were carried out already.
+/// Decides about a command. Blocks from `before` on are out of its scope; `carried_out` is the number of commands of its turn that
+/// were executed.
 pub fn decide(
     env: &Env,
     workspace: &Workspace<'_>,
@@ -166,8 +165,8 @@ pub fn decide(
     Decision::CarryOut(command)
 }
 
-/// The blocks without those that the user holds: what the user pinned or selected only the user lets go, and it is not
-/// replaced. That it is not shortened either holds for everyone.
+/// Returns the blocks without those that only the user may change: the model cannot unpin or unfocus blocks that the user marked,
+/// and cannot replace marked blocks. The rule that marked blocks are not shortened applies to everyone and is checked elsewhere.
 fn allowed(verb: Verb, blocks: Vec<BlockNumber>, workspace: &Workspace<'_>) -> Result<Vec<BlockNumber>, String> {
     let reading = &workspace.reading;
     let held = |number: &BlockNumber| {
@@ -191,7 +190,7 @@ fn allowed(verb: Verb, blocks: Vec<BlockNumber>, workspace: &Workspace<'_>) -> R
     }
 }
 
-/// Whether the user put a mark on a block since it last had none: it is the user's, whoever moved it since.
+/// Returns true if the user set a mark on a block since it last had none, even if the model moved the mark later.
 fn marked_by_user(history: &History, number: BlockNumber, kind: MarkKind) -> bool {
     let marks = history
         .operations
@@ -200,22 +199,22 @@ fn marked_by_user(history: &History, number: BlockNumber, kind: MarkKind) -> boo
         .flat_map(|operation| operation.marks.iter().rev().map(move |mark| (operation.actor, mark)));
     let marks = marks.filter(|(_, mark)| mark.kind == kind && mark.number == number);
     let mut actors = marks.take_while(|(_, mark)| mark.after.is_some()).map(|(actor, _)| actor).peekable();
-    // A mark that no log tells of is not the model's.
+    // A mark without a log entry is not the model's.
     actors.peek().is_none() || actors.any(|actor| actor != Actor::Model)
 }
 
-/// What came of a command that was carried out.
+/// The result of an executed command.
 pub struct CarriedOut {
-    /// What the model is told.
+    /// The answer for the model.
     pub answer: String,
-    /// What was changed in the session; none where its next prompt brings it all.
+    /// The change to the session; `None` if the next prompt brings the whole result.
     pub change: Option<ChangeReport>,
-    /// How many blocks that concerned.
+    /// The number of blocks affected.
     count: u32,
 }
 
 impl CarriedOut {
-    /// How it is kept: what would change nothing was refused.
+    /// Returns the outcome to store; a command that would change nothing is stored as refused.
     pub fn outcome(&self) -> Outcome {
         let nothing = self.change.as_ref().is_some_and(ChangeReport::is_nothing);
         let status = if nothing { ProposalStatus::Refused } else { ProposalStatus::Done };
@@ -224,13 +223,13 @@ impl CarriedOut {
     }
 }
 
-/// What became of a command, by a word and by what the model is told: without credentials, and no more than fits.
+/// Builds an outcome from a status and the answer for the model. The answer is masked and truncated.
 pub fn outcome(status: ProposalStatus, answer: &str) -> Outcome {
     Outcome { status, answer: cut(answer), operation: None, count: 0 }
 }
 
-/// Does what was decided about a command on the session at a path, or looks ahead. `text` is what the log shows. Returns what
-/// became of it, and what it did, or would do.
+/// Executes a decision on the session at a path, or does a dry run. `text` is the command for the log. Returns the outcome, and the
+/// change that was or would be made.
 pub fn follow(env: &Env, path: &Path, decision: &Decision, text: &str, dry_run: bool) -> (Outcome, Option<ChangeReport>) {
     let (command, why) = match decision {
         Decision::No(status, why) => return (outcome(*status, why), None),
@@ -240,7 +239,7 @@ pub fn follow(env: &Env, path: &Path, decision: &Decision, text: &str, dry_run: 
     let done = match carry_out(env, path, command, text, dry_run || why.is_some()) {
         Ok(done) => done,
         Err(error) => {
-            // It may go later where another program was in the way.
+            // A conflict with another program is temporary: the command may be executed later.
             let later = error.kind == ErrorKind::Conflict;
             let status = if later { ProposalStatus::Waiting } else { ProposalStatus::Refused };
             return (outcome(status, &error.source.root_cause().to_string()), None);
@@ -248,22 +247,22 @@ pub fn follow(env: &Env, path: &Path, decision: &Decision, text: &str, dry_run: 
     };
     let became = done.outcome();
     match why {
-        // What would change nothing need not wait.
+        // A command that would change nothing needs no approval.
         _ if became.status == ProposalStatus::Refused => (became, None),
         Some(why) => (outcome(ProposalStatus::Waiting, why), done.change.filter(|_| dry_run)),
         None => (became, done.change),
     }
 }
 
-/// Carries out a command on the session at a path, or looks ahead. `text` is what the log shows.
+/// Executes a command on the session at a path, or does a dry run. `text` is the command for the log.
 ///
-/// A client that has the session open does not read it again. So what the model wants to read comes with its next prompt:
-/// the client itself keeps that, behind everything that is cached, where a note of ours would stand on a branch that it
+/// A client that has the session open does not read the file again. So content that the model wants to read comes with its next
+/// prompt: the client stores that itself, after all cached content. A note written by aperture would be on a branch that the client
 /// leaves with the next row.
 ///
 /// # Errors
 ///
-/// It cannot be carried out, or finds nothing.
+/// The command cannot be executed, or finds nothing.
 pub fn carry_out(env: &Env, path: &Path, command: &ModelCommand, text: &str, dry_run: bool) -> Result<CarriedOut, CommandError> {
     let mut env = env.on(path, &shown(text));
     env.actor = Actor::Model;
@@ -298,13 +297,14 @@ pub fn carry_out(env: &Env, path: &Path, command: &ModelCommand, text: &str, dry
     Ok(CarriedOut { answer, change: Some(change), count })
 }
 
-/// A command that is none of those that change a session.
+/// Returns the error for a command that does not change a session.
 pub fn neither() -> CommandError {
     CommandError::new(ErrorKind::Internal, anyhow!("it neither reads nor changes a session"))
 }
 
-/// Whether blocks are best brought back in their place: each still has one, and the cache has forgotten what stands behind
-/// it. As long as it has not, a note at the end costs the note alone, and the place everything behind it.
+/// Returns true if it is cheaper to restore blocks in place: each still has a place in the window, and the cache of the content
+/// after it has expired. While the cache is valid, a note at the end costs only the note, but a restored block costs all content
+/// after it.
 fn belongs_in_place(env: &Env, found: Found, blocks: &str) -> Result<bool, CommandError> {
     if blocks.is_empty() {
         return Ok(false);
@@ -317,7 +317,7 @@ fn belongs_in_place(env: &Env, found: Found, blocks: &str) -> Result<bool, Comma
     Ok(cold && numbers.iter().all(|number| reading.block(*number).is_some_and(|block| block.position.zone != Zone::Cold)))
 }
 
-/// The command of the user that does the same.
+/// Converts a model command to the equivalent request.
 fn as_asked(command: &ModelCommand, options: ChangeOptions, in_place: bool) -> Request {
     let selector = command.selector();
     match command.verb {
@@ -337,7 +337,7 @@ fn as_asked(command: &ModelCommand, options: ChangeOptions, in_place: bool) -> R
             Request::Pin(pin::Arguments { selector, top, bottom, options })
         }
         Verb::Unpin => Request::Unpin(pin::UnpinArguments { selector, options }),
-        // What the user selected stays selected.
+        // Blocks that the user selected stay selected.
         Verb::Focus => Request::Focus(focus::Arguments { selector, add: true, options }),
         Verb::Unfocus => Request::Unfocus(focus::UnfocusArguments { selector, options }),
         Verb::Update => Request::Update(update::Arguments { selector, text: command.text.clone(), options }),
@@ -345,7 +345,7 @@ fn as_asked(command: &ModelCommand, options: ChangeOptions, in_place: bool) -> R
     }
 }
 
-/// What a recall looks for: the blocks, or the words.
+/// Returns the arguments of a recall, which names blocks or searches for words.
 fn recalled(command: &ModelCommand, options: ChangeOptions) -> recall::Arguments {
     let words = command.blocks.iter().find_map(|named| match named {
         Named::Words(words) => Some(words.clone()),
@@ -354,12 +354,12 @@ fn recalled(command: &ModelCommand, options: ChangeOptions) -> recall::Arguments
     recall::Arguments::of(words.unwrap_or_else(|| command.selector()), options)
 }
 
-/// What is shown of a command: on one line, without credentials.
+/// Returns a command on one line, with credentials masked.
 pub fn shown(command: &str) -> String {
     engine::mask(command).split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
-/// As much as one answer may hold, without credentials.
+/// Masks credentials in an answer and truncates it to the maximum size.
 fn cut(text: &str) -> String {
     let mut text = engine::mask(text).into_owned();
     if text.len() > LONGEST_ANSWER {

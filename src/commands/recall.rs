@@ -1,4 +1,4 @@
-//! `aperture recall`: what left the model's sight, searched and brought back.
+//! `aperture recall`: searches archived, shortened and compacted content, and restores it.
 
 use super::changing::{ChangeOptions, Said, change, of_note};
 use crate::app::{CommandError, Env, ErrorKind};
@@ -11,7 +11,7 @@ use crate::workspace::{self, Draft, Kept, NOTE, PlanError, Project, Workspace, s
 use anyhow::anyhow;
 use std::collections::{BTreeMap, BTreeSet};
 
-/// Blocks that are brought back by a query, at most: the best ones.
+/// The maximum number of blocks that a query restores.
 const BEST: usize = 3;
 
 /// Arguments of `recall`.
@@ -47,7 +47,7 @@ pub struct Arguments {
     options: ChangeOptions,
 }
 
-/// Something that can be recalled.
+/// A block that can be recalled.
 struct Found {
     session: String,
     number: BlockNumber,
@@ -56,29 +56,29 @@ struct Found {
     text: String,
 }
 
-/// Tokens that are printed, unless the user says how many.
+/// The default for the maximum number of tokens printed.
 const MOST_TOKENS: &str = "2k";
 
 impl Arguments {
-    /// Those that look for blocks or words in this session.
+    /// Returns the arguments for a search of blocks or words in this session.
     pub fn of(query: String, options: ChangeOptions) -> Arguments {
         let max_tokens = crate::app::tokens(MOST_TOKENS).unwrap_or_default();
         Arguments { query, max_tokens, project: false, all: false, restore: false, inject: false, options }
     }
 
-    /// Whether the session is changed.
+    /// Returns true if the session is changed.
     pub fn changes(&self) -> bool {
         self.restore || self.inject
     }
 }
 
-/// Searches and prints.
+/// Searches and prints the matches.
 pub fn run(env: &Env, arguments: &Arguments) -> Result<(), CommandError> {
     let report = search_only(env, arguments)?;
     if !report.blocks.is_empty() {
         return env.print(&report);
     }
-    // The report says it to a program, the error to a person; both are told by the exit code.
+    // JSON output already contains the empty result; both set the exit code.
     if !env.json {
         return Err(nothing(&arguments.query));
     }
@@ -86,17 +86,17 @@ pub fn run(env: &Env, arguments: &Arguments) -> Result<(), CommandError> {
     Err(CommandError::said())
 }
 
-/// What fits the query, without a change of the session; the error says so where nothing does.
+/// Returns the matches without changing the session; an error if there are none.
 ///
 /// # Errors
 ///
-/// Nothing fits; the session or the store cannot be read.
+/// There are no matches; the session or the store cannot be read.
 pub fn report(env: &Env, arguments: &Arguments) -> Result<RecallReport, CommandError> {
     let report = search_only(env, arguments)?;
     if report.blocks.is_empty() { Err(nothing(&arguments.query)) } else { Ok(report) }
 }
 
-/// What fits the query, without a change of the session.
+/// Returns the matches without changing the session.
 ///
 /// # Errors
 ///
@@ -108,11 +108,11 @@ pub fn search_only(env: &Env, arguments: &Arguments) -> Result<RecallReport, Com
     search(env, arguments, &draft, &workspace)
 }
 
-/// Puts what fits back in its place, or adds it as a note, and returns what that did.
+/// Restores the matching blocks in place, or adds them as a note, and returns the report.
 ///
 /// # Errors
 ///
-/// Nothing fits; the session cannot be changed.
+/// There are no matches; the session cannot be changed.
 pub fn bring_back(env: &Env, arguments: &Arguments) -> Result<ChangeReport, CommandError> {
     if arguments.restore {
         return change(env, arguments.options, &|draft, opened| {
@@ -149,12 +149,12 @@ fn nothing(query: &str) -> CommandError {
     }
 }
 
-/// How many of the blocks found are brought back: all that were named, the best that were searched.
+/// Returns the number of matches to restore: all if the query is a selector, otherwise the best ones.
 fn best(arguments: &Arguments) -> usize {
     if named(&arguments.query).is_some() { usize::MAX } else { BEST }
 }
 
-/// The selector that a text is, if it is one. A topic in quotes is a query.
+/// Parses a query as a selector; `None` if it is not one. A quoted topic is a query.
 fn named(query: &str) -> Option<Selector> {
     if query.trim_start().starts_with('"') { None } else { Selector::parse(query).ok() }
 }
@@ -195,13 +195,13 @@ fn recalled(found: &Found, score: Option<f32>, pieces: String) -> RecalledBlock 
     }
 }
 
-/// What left the model's sight in this session: shortened, archived, or hidden by the client.
+/// Returns the content of this session that is no longer in the window in full: shortened, archived, or hidden by the client.
 fn own(draft: &Draft<'_>, workspace: &Workspace<'_>) -> Result<Vec<Found>, CommandError> {
     let gone = |block: &&Block| block.level != Level::Original || (block.position.zone == Zone::Cold && block.bytes > 0);
     let mut found = Vec::new();
     for block in workspace.reading.session.blocks.iter().filter(gone) {
         let text = match draft.original(block.number) {
-            // Before pieces are cut from it.
+            // Mask before excerpts are cut.
             Ok(original) => workspace.reading.known.mask(&original.readable).into_owned(),
             Err(PlanError::NoOriginal(_)) => continue,
             Err(error) => return Err(error.into()),
@@ -212,7 +212,7 @@ fn own(draft: &Draft<'_>, workspace: &Workspace<'_>) -> Result<Vec<Found>, Comma
     Ok(found)
 }
 
-/// The originals of other sessions, from the store alone.
+/// Returns the originals of other sessions, from the store alone.
 fn others(env: &Env, arguments: &Arguments, workspace: &Workspace<'_>) -> Result<Vec<Found>, CommandError> {
     let Some(store) = env.existing_store()? else { return Ok(Vec::new()) };
     let own = env.disk.resolve(&workspace.path)?;

@@ -1,4 +1,4 @@
-//! `aperture redact`: takes credentials out of a session.
+//! `aperture redact`: replaces credentials in a session with placeholders.
 
 use super::changing::{ChangeOptions, Said, change};
 use crate::app::{CommandError, Env};
@@ -37,7 +37,7 @@ pub struct Arguments {
     options: ChangeOptions,
 }
 
-/// Takes them out.
+/// Redacts the selected blocks.
 pub fn run(env: &Env, arguments: &Arguments) -> Result<ChangeReport, CommandError> {
     let selector = arguments.selector.as_deref().map(Selector::parse).transpose()?;
     let asks = arguments.forget && !arguments.yes;
@@ -54,7 +54,7 @@ pub fn run(env: &Env, arguments: &Arguments) -> Result<ChangeReport, CommandErro
         *chosen.borrow_mut() = blocks;
         Ok(said)
     })?;
-    // The values of thinking are signed: they go back as they were, or not at all.
+    // Thinking blocks are signed: their values must be restored exactly or not at all.
     let meant = |edit: &LoggedEdit| {
         let of_chosen = edit.change.as_ref().is_some_and(|change| chosen.borrow().contains(&change.number));
         edit.slot != Slot::Message && (arguments.all || of_chosen)
@@ -66,7 +66,7 @@ pub fn run(env: &Env, arguments: &Arguments) -> Result<ChangeReport, CommandErro
         if arguments.forget && !options.dry_run {
             let _lock = env.lock(&path)?;
             let (rewritten, kept) = store.rewrite(session.key, &meant, &masked)?;
-            // It is in the log, but cannot be taken back.
+            // The operation is in the log, but cannot be undone.
             report.operation = None;
             report.notes.push(format!("{} forgotten: nothing brings them back", plural(rewritten, "stored original")));
             if kept > 0 {
@@ -92,7 +92,7 @@ pub fn run(env: &Env, arguments: &Arguments) -> Result<ChangeReport, CommandErro
     Ok(report)
 }
 
-/// What was found, in words.
+/// Returns the description of the change, with the number and kinds of the credentials.
 fn said(redacted: &Redacted) -> Said {
     let mut said = Said::change("redacted");
     let count: usize = redacted.kinds.values().sum();

@@ -20,7 +20,7 @@ pub struct Arguments {
     options: ChangeOptions,
 }
 
-/// Inverts an undo: the last one, or the one that is named.
+/// Inverts the last undo, or the given one.
 pub fn run(env: &Env, arguments: &Arguments) -> Result<ChangeReport, CommandError> {
     invert(env, arguments.options, OperationKind::Redo, arguments.operation)
 }

@@ -1,7 +1,7 @@
 //! Messages of the model that a client reports in a hook, often before it writes their rows.
 //!
-//! Such a message is recorded with its commands. As soon as the file has its row, the commands are known by their place there, so
-//! that each is carried out once, whichever came first.
+//! Such a message is recorded with its commands. When its row is in the file, the commands are identified by their place there, so
+//! that each is executed once, regardless of the order of report and row.
 
 use super::proposing::{ModelText, Written, trimmed};
 use crate::app::{CommandError, Env, wait};
@@ -15,20 +15,20 @@ use crate::workspace::Found;
 use std::path::Path;
 use std::time::Duration;
 
-/// How long a row is waited for, altogether and between two looks at the file.
+/// The total time to wait for a row, and the interval between two checks.
 const PATIENCE: Duration = Duration::from_millis(300);
 const STEP: Duration = Duration::from_millis(20);
-/// Commands of one message that count.
+/// The maximum number of commands in one message.
 const MOST_COMMANDS: usize = 100;
 
-/// Returns whether a message has commands.
+/// Returns true if a message contains commands.
 pub fn has_commands(message: &str) -> bool {
     !find(message).is_empty()
 }
 
-/// Waits until the file has the row of a message, or, without a message, an answer to its last prompt.
+/// Waits until the file has the row of a message or, without a message, an answer to its last prompt.
 ///
-/// A client that writes its rows with a delay mostly writes this one while it waits for the hook. Some never do.
+/// A client that writes its rows with a delay usually writes this one while it waits for the hook. Some clients never do.
 pub fn wait_for_row(env: &Env, path: &Path, message: Option<&str>) {
     let (start, mut known) = (env.elapsed(), None);
     loop {
@@ -52,7 +52,7 @@ fn has_row(env: &Env, message: Option<&str>) -> Result<bool, CommandError> {
     Ok(is_last(session, &texts, message, &|_| Ok(false))?)
 }
 
-/// Returns whether a message is among the texts that follow the last row of the user side. Texts that `other` names are other
+/// Returns true if a message is among the texts after the last row of the user. Texts for which `other` is true belong to other
 /// messages.
 fn is_last(
     session: &Session,
@@ -69,12 +69,12 @@ fn is_last(
     Ok(false)
 }
 
-/// The last row of the user side: a prompt, or the results of tools.
+/// Returns the index of the last row of the user: a prompt, or tool results.
 fn last_of_user(session: &Session) -> Option<usize> {
     session.rows.iter().rposition(|row| is_spoken(row) && row.kind == RowKind::User && row.id.is_some())
 }
 
-/// The last row of the conversation itself.
+/// Returns the last row of the conversation itself.
 fn last_spoken(session: &Session) -> Option<&Row> {
     session.rows.iter().rfind(|row| is_spoken(row))
 }
@@ -83,8 +83,8 @@ fn is_spoken(row: &Row) -> bool {
     matches!(row.kind, RowKind::User | RowKind::Assistant) && !row.sidechain
 }
 
-/// Records a message that the file does not have yet, with its commands. Returns its number; `None` if it is in the file or is
-/// recorded already.
+/// Records a message that is not in the file yet, with its commands. Returns its number; `None` if it is in the file or already
+/// recorded.
 ///
 /// # Errors
 ///
@@ -102,7 +102,7 @@ pub fn record(
         return Ok(None);
     }
     let after = last_of_user(session);
-    // The prompt may be missing as well, where the last thing that the file has is the answer to another one.
+    // If the last row is the answer to an earlier prompt, the file may also lack the prompt of this message.
     let answered = after.is_none_or(|after| {
         let blocks = session.blocks.iter().filter(|block| block.row as usize > after);
         blocks.clone().any(|block| block.kind == BlockKind::Text && is_spoken(&session.rows[block.row as usize]))
@@ -130,12 +130,13 @@ pub fn record_without_file(env: &Env, path: &Path, message: &str) -> Result<(), 
     record(env, &store, session, &Session::default(), 0, &[], message).map(drop)
 }
 
-/// The session that a client will write to a path, and the path as the store knows it. `None` for what cannot be a session's.
+/// Returns the session that a client will write to a path, and the path as the store records it. `None` if it cannot be a session
+/// file.
 pub fn announced(env: &Env, path: &Path) -> Option<(Found, std::path::PathBuf)> {
     if let Ok(path) = env.disk.resolve(path) {
         return Found::announced(&path).map(|found| (found, path));
     }
-    // As far as it is there, it is resolved: the file may come into a directory that is not there either.
+    // Resolve the existing part of the path: the parent directory of the file may not exist yet.
     let there = path.ancestors().skip(1).find_map(|parent| Some((env.disk.resolve(parent).ok()?, parent)));
     let path = there.and_then(|(real, parent)| Some(real.join(path.strip_prefix(parent).ok()?)))?;
     Found::announced(&path).map(|found| (found, path))
@@ -151,8 +152,8 @@ pub struct Located {
     pub places: Vec<(ProposalNumber, CommandPlace)>,
 }
 
-/// Finds the rows of reported messages: the first that comes after what the file held then, belongs to the same turn and has the
-/// same text, or at least the same commands.
+/// Finds the rows of reported messages: the first row after the content that the file had at that time, in the same turn, with the
+/// same text or at least the same commands.
 ///
 /// # Errors
 ///
@@ -196,7 +197,7 @@ pub fn locate(store: &Store, key: SessionKey, session: &Session, texts: &[ModelT
     Ok(located)
 }
 
-/// The commands of reported messages about which nothing was decided yet, as they were written.
+/// Returns the undecided commands of reported messages, as originally written.
 ///
 /// # Errors
 ///
@@ -209,7 +210,7 @@ pub fn undecided(store: &Store, key: SessionKey, texts: &[ModelText]) -> Result<
         let command = found.or_else(|| read(&text).map(Ok))?;
         let parts = texts.iter().filter(|text| text.key == proposal.place.row).flat_map(|text| &text.parts);
         let block = parts.clone().find(|(_, index, _)| *index == proposal.place.block).map(|(number, ..)| *number);
-        // As long as it is not in the file, the model saw all that is.
+        // Until the message is in the file, all blocks of the file are older than the command.
         let block = block.unwrap_or(BlockNumber::MAX);
         let written = Written { place: proposal.place, turn: proposal.turn, block, text, command };
         Some((proposal, written))

@@ -1,4 +1,4 @@
-//! The requests: one for each command, and the command line that they make.
+//! The requests, one for each command, and their command line.
 
 use super::deferred::commands;
 use super::{
@@ -34,28 +34,28 @@ struct Line {
     globals: Globals,
 }
 
-/// What a command line says.
+/// A parsed command line.
 #[derive(Debug)]
 pub struct CommandLine {
-    /// What every command takes.
+    /// The options of every command.
     pub globals: Globals,
     /// The command; `status` if there is none.
     pub request: Option<Request>,
 }
 
 impl CommandLine {
-    /// The definition of the command line, with all commands.
+    /// Returns the definition of the command line, with all commands.
     pub fn command() -> clap::Command {
         let line = Request::augment_subcommands(Line::command());
         let template = template(&line);
         line.help_template(template)
     }
 
-    /// Reads a command line, whose first word is the name of the program.
+    /// Parses a command line, whose first word is the name of the program.
     ///
     /// # Errors
     ///
-    /// It is none, or asks for help.
+    /// The command line is invalid, or requests help.
     pub fn try_parse_from(words: impl IntoIterator<Item = impl Into<OsString>>) -> Result<CommandLine, clap::Error> {
         let words: Vec<OsString> = words.into_iter().map(Into::into).collect();
         let mut definition = CommandLine::command_for(&words);
@@ -65,8 +65,8 @@ impl CommandLine {
         line.map_err(|error| error.format(&mut definition))
     }
 
-    /// As much of the definition as these words can need. Every command is given its own copy of the options of all, which takes
-    /// longer than all else that a short command does: that is left to the commands that are named.
+    /// Returns the part of the definition that these words need. clap copies the global options into every command, which takes
+    /// longer than anything else in a short run, so only the commands named in the words are defined.
     fn command_for(words: &[OsString]) -> clap::Command {
         let named = |word: &OsString| word.to_str().is_some_and(Request::has_subcommand);
         match words.get(1) {

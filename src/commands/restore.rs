@@ -1,4 +1,4 @@
-//! `aperture restore`: a session as it was at a point in its log.
+//! `aperture restore`: restores a session to a point in its log.
 
 use super::changing::{ChangeOptions, Said, change};
 use super::diff::point;

@@ -1,4 +1,4 @@
-//! `aperture sessions`: all sessions on this machine.
+//! `aperture sessions`: lists the sessions on this machine.
 
 use crate::app::{CommandError, Env};
 use crate::engine;
@@ -7,7 +7,7 @@ use crate::output::{SessionRow, SessionsReport};
 use crate::workspace::{self, Listed, Project};
 use std::path::PathBuf;
 
-/// Sessions that people are shown unless they ask for more.
+/// The default for the number of sessions listed as text.
 const LISTED: usize = 50;
 
 /// Arguments of `sessions`.
@@ -44,7 +44,7 @@ pub struct Arguments {
     limit: Option<usize>,
 }
 
-/// By what sessions are sorted.
+/// The sort keys of sessions.
 #[derive(Clone, Copy, Debug, clap::ValueEnum)]
 enum Sort {
     /// The newest first.
@@ -96,12 +96,12 @@ pub fn run(env: &Env, arguments: &Arguments) -> Result<(), CommandError> {
     let limit = if limit == 0 { sessions.len() } else { limit.min(sessions.len()) };
     let left_out = sessions.len() - limit;
     let sessions = sessions[..limit].iter().map(|session| row(env, session, &open)).collect();
-    // The program ends here: to free each of thousands takes longer than to write what is shown.
+    // The program ends here: freeing thousands of sessions takes longer than writing the output.
     std::mem::forget(listed);
     env.print(&SessionsReport { sessions, left_out })
 }
 
-/// Tokens that the window of a session holds; at least one, so that it can be divided by.
+/// Returns the window size of a session in tokens; at least 1, so that it can be used as a divisor.
 fn capacity(env: &Env, listed: &Listed) -> u64 {
     engine::capacity(&listed.totals.model, listed.totals.peak_tokens, listed.totals.capacity_tokens, &env.settings).tokens.max(1)
 }

@@ -1,4 +1,4 @@
-//! `aperture show`: the content of blocks.
+//! `aperture show`: prints the content of blocks.
 
 use crate::app::{CommandError, Env, ErrorKind};
 use crate::engine::Selector;
@@ -22,21 +22,21 @@ pub struct Arguments {
     raw: bool,
 }
 
-/// Shows the content.
+/// Prints the content.
 pub fn run(env: &Env, arguments: &Arguments) -> Result<(), CommandError> {
     env.print(&report(env, arguments)?)
 }
 
-/// The content of the blocks.
+/// Returns the content of the blocks.
 ///
 /// # Errors
 ///
-/// No block fits; the session cannot be read.
+/// No block matches; the session cannot be read.
 pub fn report(env: &Env, arguments: &Arguments) -> Result<ShowReport, CommandError> {
     Ok(ShowReport { raw: arguments.raw, ..content(env, &arguments.selector)? })
 }
 
-/// The content of the blocks that a selector names.
+/// Returns the content of the blocks that a selector matches.
 ///
 /// # Errors
 ///

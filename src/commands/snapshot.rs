@@ -1,4 +1,4 @@
-//! `aperture snapshot`: named points in the log.
+//! `aperture snapshot`: manages named points in the log.
 
 use super::changing::{ChangeOptions, open, open_as_wanted};
 use crate::app::{CommandError, Env, ErrorKind};
@@ -40,7 +40,7 @@ enum Action {
     },
 }
 
-/// Saves, lists, shows or deletes.
+/// Saves, lists, shows or deletes snapshots.
 pub fn run(env: &Env, arguments: &Arguments) -> Result<(), CommandError> {
     let found = env.find(None)?;
     env.learn(&found);
@@ -81,7 +81,7 @@ pub fn run(env: &Env, arguments: &Arguments) -> Result<(), CommandError> {
     }
 }
 
-/// Names the point where a session is now; returns the name, and an outline of the session.
+/// Saves a snapshot of the current state of a session; returns it, and an outline of the session.
 ///
 /// # Errors
 ///

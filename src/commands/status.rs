@@ -1,4 +1,4 @@
-//! `aperture status`: one screen about a session.
+//! `aperture status`: prints a one-screen overview of a session.
 
 use super::manifest;
 use crate::app::{CommandError, Env};
@@ -21,7 +21,7 @@ pub struct Arguments {
     session: Option<String>,
 }
 
-/// Shows the screen.
+/// Prints the overview.
 pub fn run(env: &Env, arguments: &Arguments) -> Result<(), CommandError> {
     let workspace = env.open(arguments.session.as_deref())?;
     let open = workspace::open_sessions(env.disk, &env.places);
@@ -97,7 +97,7 @@ fn report(workspace: &Workspace<'_>, open: bool, suggestions: Vec<Suggestion>) -
     }
 }
 
-/// The title that the user or a model gave, or the first prompt.
+/// Returns the title given by the user or a model, or the first prompt.
 pub(super) fn title(reading: &Analysis) -> String {
     let mut title: Option<(&str, bool)> = None;
     for row in &reading.session.rows {

@@ -1,4 +1,4 @@
-//! `aperture statusline`: one line about a session, for the client that has it open.
+//! `aperture statusline`: prints a one-line status for the client that has the session open.
 
 use crate::app::{CommandError, Env};
 use crate::commands::inbox;
@@ -7,7 +7,7 @@ use crate::output::{StatusLineReport, Style};
 use serde::Deserialize;
 use std::path::PathBuf;
 
-/// Longest session that is read for a line, in bytes: a longer one takes more time than a line may.
+/// The maximum size of a session that is read, in bytes: a longer one would delay the status line.
 const LONGEST: u64 = 12 << 20;
 
 /// Arguments of `statusline`.
@@ -19,7 +19,7 @@ Clients call it: aperture install claude-code. It always exits with 0; what went
 standard error.")]
 pub struct Arguments {}
 
-/// What a client says of itself. Nothing of it is certain to be there.
+/// The client's description of itself. Any field may be missing.
 #[derive(Debug, Default, Deserialize)]
 #[serde(default)]
 struct Payload {
@@ -34,9 +34,9 @@ struct Window {
     context_window_size: Option<u64>,
 }
 
-/// Prints the line.
+/// Prints the status line.
 pub fn run(env: &Env, _: &Arguments) -> Result<(), CommandError> {
-    // A line with less in it is better than none.
+    // An incomplete status line is better than an error.
     let payload: Payload = serde_json::from_str(&env.text("-")?).unwrap_or_default();
     let window = payload.context_window.unwrap_or_default();
     let path = payload.transcript_path.unwrap_or_default();

@@ -1,15 +1,15 @@
-//! Which session of the store the user means: also one whose file is gone.
+//! Finds sessions in the store, also if their file no longer exists.
 
 use crate::app::{CommandError, Env, ErrorKind};
 use crate::store::{Store, StoredSession};
 use anyhow::anyhow;
 
-/// The session of the store that the user means, by the rules of every command or, when no such file is found, by the
-/// beginning of its id in the store; none when nothing was ever done to it.
+/// Returns the selected session from the store. It is found by the rules of every command or, if there is no such file, by a prefix
+/// of its id in the store. `None` if the store does not have the session.
 ///
 /// # Errors
 ///
-/// There is no such session, or several.
+/// There is no such session, or more than one.
 pub fn stored(env: &Env, store: &Store, named: Option<&str>) -> Result<Option<StoredSession>, CommandError> {
     let missing = match env.find(named) {
         Ok(found) => {

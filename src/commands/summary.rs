@@ -1,4 +1,4 @@
-//! `aperture summary`: a session and its turns in short.
+//! `aperture summary`: summarizes a session and its turns.
 
 use super::status;
 use crate::app::{CommandError, Env, ErrorKind};
@@ -39,7 +39,7 @@ pub struct Arguments {
     format: SummaryFormat,
 }
 
-/// A range of turns as people write it.
+/// Parses a range of turns.
 fn turns(text: &str) -> Result<RangeInclusive<u32>, String> {
     let number = |text: &str, default: u32| if text.is_empty() { Some(default) } else { text.parse().ok() };
     let range = match text.split_once("..") {
@@ -51,12 +51,12 @@ fn turns(text: &str) -> Result<RangeInclusive<u32>, String> {
     range.ok_or_else(|| "a range of turns is written as 3..5, 3.., ..5 or 3".to_owned())
 }
 
-/// Shows the summary.
+/// Prints the summary.
 pub fn run(env: &Env, arguments: &Arguments) -> Result<(), CommandError> {
     env.print(&report(env, arguments)?)
 }
 
-/// The summary.
+/// Returns the summary.
 ///
 /// # Errors
 ///
@@ -66,11 +66,11 @@ pub fn report(env: &Env, arguments: &Arguments) -> Result<SummaryReport, Command
     of(env, &workspace, arguments)
 }
 
-/// A session in short, without its turns.
+/// Returns the summary of a session, without its turns.
 ///
 /// # Errors
 ///
-/// The session cannot be read any more.
+/// The session can no longer be read.
 pub fn current(env: &Env, workspace: &Workspace<'_>) -> Result<SummaryReport, CommandError> {
     Ok(SummaryReport { turns: Vec::new(), ..of(env, workspace, &Arguments::default())? })
 }
@@ -95,7 +95,7 @@ fn of(env: &Env, workspace: &Workspace<'_>, arguments: &Arguments) -> Result<Sum
         }
     }
     let full = arguments.turn.filter(|_| arguments.full).map(|turn| full(workspace, turn)).transpose()?;
-    // What a client wrote before the first prompt is no title.
+    // Text that a client wrote before the first prompt is not a title.
     let title = Some(status::title(reading)).filter(|title| !title.starts_with('<')).or(first).unwrap_or_default();
     Ok(SummaryReport {
         session: reading.session.id.clone(),
@@ -111,7 +111,7 @@ fn of(env: &Env, workspace: &Workspace<'_>, arguments: &Arguments) -> Result<Sum
     })
 }
 
-/// What the summary is made from.
+/// Returns the contents that the summary is made from.
 pub(super) fn contents(workspace: &Workspace<'_>) -> Result<Contents, CommandError> {
     let reading: &Analysis = &workspace.reading;
     let numbers = needed(reading);
@@ -120,7 +120,7 @@ pub(super) fn contents(workspace: &Workspace<'_>) -> Result<Contents, CommandErr
         (*number, if tool { content.sent } else { content.readable })
     });
     let mut contents: Contents = texts.collect();
-    // Of what the client put around an answer nothing is told.
+    // Omit the text that the client wrapped around a reply.
     let replies: Vec<&Block> =
         numbers.iter().filter_map(|number| reading.block(*number)).filter(|block| is_reply(block)).collect();
     let whole = workspace.contents(&replies.iter().map(|block| block.number).collect::<Vec<_>>())?;
@@ -131,7 +131,7 @@ pub(super) fn contents(workspace: &Workspace<'_>) -> Result<Contents, CommandErr
     Ok(contents)
 }
 
-/// All blocks of a turn with their content.
+/// Returns all blocks of a turn with their content.
 fn full(workspace: &Workspace<'_>, turn: u32) -> Result<ShowReport, CommandError> {
     let reading = &workspace.reading;
     let turn = reading.turns.iter().find(|known| known.number == turn);

@@ -5,7 +5,7 @@ use crate::engine::{TRANSITIONS, Transition};
 use crate::model::State;
 use crate::output::wrap;
 
-/// The text on a topic.
+/// Returns the text of a topic; `None` if there is no such topic.
 pub fn topic(name: &str) -> Option<String> {
     match name {
         "selectors" => Some(selectors()),
@@ -142,7 +142,7 @@ that is old, stale or not, it leaves what will most likely be needed.
     text
 }
 
-/// The states that a transition leads out of; `any` for all but its own.
+/// Returns the source states of a transition; `any` if they are all states except its target.
 fn sources(transition: &Transition) -> String {
     if transition.from.len() + 1 == State::ALL.len() {
         return "any".to_owned();
@@ -150,7 +150,7 @@ fn sources(transition: &Transition) -> String {
     transition.from.iter().map(|state| state.name()).collect::<Vec<_>>().join(", ")
 }
 
-/// A name, and its meaning in a column of its own.
+/// Formats a name and its meaning in two columns.
 fn wrapped(name: &str, meaning: &str) -> String {
     wrap(&format!("  {name:<29}{meaning}"), 31, 79).join("\n") + "\n"
 }

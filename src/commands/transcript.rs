@@ -1,4 +1,4 @@
-//! `aperture transcript`: the conversation as the model would see it.
+//! `aperture transcript`: prints the conversation as the model would see it.
 
 use crate::app::{CommandError, Env};
 use crate::model::{Block, BlockKind, BlockNumber, Level, Role, TokenCount};
@@ -32,7 +32,7 @@ pub struct Arguments {
     all: bool,
 }
 
-/// Writes the conversation.
+/// Prints the conversation.
 pub fn run(env: &Env, arguments: &Arguments) -> Result<(), CommandError> {
     let workspace = env.open(arguments.session.as_deref())?;
     let style = match (arguments.headers, arguments.raw) {
@@ -94,7 +94,7 @@ fn messages(workspace: &Workspace<'_>) -> Result<Vec<MessageText>, CommandError>
         .collect())
 }
 
-/// Who a message is from: the model by its name, the user, a tool, the client.
+/// Returns the author of a message: the name of the model, the user, a tool, or the client.
 fn from(workspace: &Workspace<'_>, role: &str, first: Option<&Block>) -> String {
     let session = &workspace.reading.session;
     match (role, first) {
@@ -106,7 +106,7 @@ fn from(workspace: &Workspace<'_>, role: &str, first: Option<&Block>) -> String 
     }
 }
 
-/// What a part is: its kind, with the tool or the kind of attachment.
+/// Returns the kind of a part, with the tool or the kind of attachment.
 fn kind(block: Option<&Block>) -> String {
     let Some(block) = block else { return "text".to_owned() };
     match (&block.tool, &*block.label) {

@@ -25,18 +25,18 @@ pub struct Arguments {
 }
 
 impl Arguments {
-    /// The operation that is named.
+    /// Returns the given operation.
     pub fn operation(&self) -> Option<OperationId> {
         self.operation
     }
 }
 
-/// Takes the operation back.
+/// Undoes the operation.
 pub fn run(env: &Env, arguments: &Arguments) -> Result<ChangeReport, CommandError> {
     invert(env, arguments.options, OperationKind::Undo, arguments.operation)
 }
 
-/// Inverts an operation: by its number, or the last one that `kind` can invert.
+/// Inverts an operation: the given one, or the last one that `kind` can invert.
 pub fn invert(
     env: &Env,
     options: ChangeOptions,
@@ -77,7 +77,7 @@ pub fn invert(
     })
 }
 
-/// The undo that a redo inverts: the operation itself, or what undid it.
+/// Returns the undo that a redo inverts: the operation itself, or the undo of it.
 fn undo_of<'a>(history: &'a History, operation: &'a Operation) -> Result<&'a Operation, CommandError> {
     let undo = match operation.kind {
         OperationKind::Undo => Some(operation),
@@ -103,7 +103,7 @@ pub fn inexact(undone: Undone) -> Vec<String> {
     vec![format!("planned again, not byte for byte: {why}")]
 }
 
-/// An operation as people know it: an undo by what it took back.
+/// Describes an operation; an undo is described by the operation that it inverted.
 fn named(history: &History, operation: &Operation) -> String {
     let mut meant = operation;
     while let Some(inverted) = meant.inverts.and_then(|id| history.operation(id)) {

@@ -1,4 +1,4 @@
-//! `aperture update`: another text in the place of a block.
+//! `aperture update`: replaces the text of a block.
 
 use super::changing::{ChangeOptions, Said, change, inherited};
 use crate::app::{CommandError, Env, ErrorKind};

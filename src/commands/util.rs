@@ -1,4 +1,4 @@
-//! `aperture util`: measurements for developers of aperture, not part of its promise.
+//! `aperture util`: measurements for developers of aperture, not part of its stable interface.
 
 use crate::app::{CommandError, Env, ErrorKind};
 use crate::engine;
@@ -71,13 +71,14 @@ pub fn run(env: &Env, arguments: &Arguments) -> Result<(), CommandError> {
     }
 }
 
-/// The line that stands for an archived block, wherever it is in its content.
+/// Returns the placeholder of an archived block, at any position in its content.
 fn placeholder(content: &str) -> Option<&str> {
     let line = &content[content.find("[@recall(")?..];
     line.find(']').map(|end| &line[..=end])
 }
 
-/// Opens sessions one after the other: the files, or all of this machine. What cannot be read is told and left out.
+/// Opens sessions one after the other: the given files, or all on this machine. Sessions that cannot be read are reported and
+/// skipped.
 fn each(
     env: &Env,
     files: &[String],

@@ -1,4 +1,4 @@
-//! `aperture verify`: the store and the sessions against each other.
+//! `aperture verify`: checks the store against the session files.
 
 use super::stored::stored;
 use crate::app::{CommandError, Env, ErrorKind};
@@ -28,7 +28,7 @@ pub struct Arguments {
     all: bool,
 }
 
-/// Looks at everything and says what is wrong.
+/// Runs all checks and reports the problems.
 pub fn run(env: &Env, arguments: &Arguments) -> Result<(), CommandError> {
     let Some(store) = env.existing_store()? else {
         if !arguments.all {
@@ -40,7 +40,7 @@ pub fn run(env: &Env, arguments: &Arguments) -> Result<(), CommandError> {
         VerifyReport { store: store.check().unwrap_or_else(|error| vec![error.to_string()]), ..VerifyReport::default() };
     match look(env, arguments, &store, &mut report) {
         Ok(()) => {}
-        // Of a database that is damaged, what can be read is said.
+        // If the database is damaged, report as much as can be read.
         Err(error) if !report.store.is_empty() => report.store.push(format!("{:#}", error.source)),
         Err(error) => return Err(error),
     }
@@ -72,7 +72,7 @@ fn look(env: &Env, arguments: &Arguments, store: &Store, report: &mut VerifyRepo
     Ok(())
 }
 
-/// The addresses of the values that are what they were; what is not is put into the report.
+/// Returns the addresses of the values that match their hash; reports the others.
 fn sound(store: &Store, report: &mut VerifyReport) -> Result<BTreeSet<Address>, CommandError> {
     let mut sound = BTreeSet::new();
     for address in store.addresses()? {

@@ -1,14 +1,14 @@
-//! An answer within a budget of tokens.
+//! Answers within a token budget.
 
 use crate::app::CommandError;
 use crate::engine::tokens::BYTES_PER_TOKEN;
 use crate::engine::{amount, mask, o200k, unit};
 
-/// Characters of a line above which it counts as several.
+/// The maximum length of a line in characters; longer lines are split.
 const LONGEST_LINE: usize = 1000;
 
-/// The lines of a text from one on, in tokens of o200k not more than may be, but at least one; and how the rest is got, in
-/// `rest`'s words for the next line. Credentials are masked.
+/// Returns the lines of a text from `from_line` on, at most `max_tokens` (o200k) but at least one line. If lines are left, the last
+/// line tells how to get them, in the words of `rest` for the next line number. Credentials are masked.
 pub fn page(text: &str, from_line: usize, max_tokens: usize, rest: &dyn Fn(usize) -> String) -> String {
     let masked = mask(text);
     let lines: Vec<&str> = masked.split_inclusive('\n').flat_map(pieces).collect();
@@ -38,17 +38,17 @@ pub fn page(text: &str, from_line: usize, max_tokens: usize, rest: &dyn Fn(usize
     shown
 }
 
-/// Tokens of o200k that a text takes.
+/// Returns the number of tokens (o200k) of a text.
 pub fn tokens(text: &str) -> usize {
     o200k(text) as usize
 }
 
-/// A failure as a model reads it.
+/// Returns an error as text for a model.
 pub fn said(error: &CommandError) -> String {
     mask(&error.text()).into_owned()
 }
 
-/// A line in pieces of bounded length.
+/// Splits a line into pieces of bounded length.
 fn pieces(line: &str) -> Vec<&str> {
     let mut pieces = Vec::new();
     let mut rest = line;

@@ -1,4 +1,4 @@
-//! A call of a tool, read from its arguments: a command, and how its answer is to be given.
+//! Parses the arguments of a tool call into a request and the options of its answer.
 
 use super::tools::{DEFAULT_TOKENS, Effect, Kind, MOST_TOKENS, Parameter, Place, Tool};
 use crate::app::{CommandError, ErrorKind};
@@ -8,33 +8,33 @@ use anyhow::{Context, anyhow};
 use serde_json::{Map, Value};
 use std::collections::BTreeMap;
 
-/// Longest text that an argument may be, in bytes.
+/// The maximum size of an argument, in bytes.
 const LONGEST: usize = 1 << 20;
 
-/// A call that makes sense.
+/// A valid tool call.
 #[derive(Debug)]
 pub struct Call {
-    /// The command.
+    /// The request.
     pub request: Request,
-    /// The same as a person would type it, for the log.
+    /// The equivalent command line, for the log.
     pub line: String,
-    /// The session that it names.
+    /// The session named in the call.
     pub session: Option<String>,
-    /// Tokens that the answer may take.
+    /// The maximum size of the answer, in tokens.
     pub max_tokens: usize,
-    /// The line at which the answer begins, from 1 on.
+    /// The first line of the answer, starting at 1.
     pub from_line: usize,
-    /// Whether nothing is to be changed, but only looked ahead.
+    /// True for a dry run.
     pub dry_run: bool,
-    /// Whether the answer is JSON.
+    /// True if the answer is JSON.
     pub json: bool,
 }
 
-/// Reads the arguments of a call.
+/// Parses the arguments of a call.
 ///
 /// # Errors
 ///
-/// An argument that the tool does not have, that is missing, or that is not what it must be.
+/// An argument is unknown, missing, or invalid.
 pub fn read(tool: &Tool, arguments: &Map<String, Value>) -> Result<Call, CommandError> {
     let wrong = |error: anyhow::Error| {
         let error = error.context(format!("cannot call {}", tool.name));
@@ -73,11 +73,11 @@ pub fn read(tool: &Tool, arguments: &Map<String, Value>) -> Result<Call, Command
             (Place::Option(name), Some(text)) => options.push((name, Some(text))),
         }
     }
-    // What recall prints is chosen for the budget, not only cut to it.
+    // `recall` selects its output for the budget; the others are only truncated to it.
     let budget = given.get("max_tokens").filter(|_| tool.name == "recall");
     options.extend(budget.map(|tokens| ("max-tokens", Some(tokens.as_str()))));
     let line = typed(tool, &positions, &options);
-    // The session of a model is live: it is the one that asks.
+    // The session of the calling model is always live.
     options.extend((tool.effect != Effect::Reads).then_some(("live", None)));
     let options = options.iter().map(|(name, value)| value.map_or(format!("--{name}"), |value| format!("--{name}={value}")));
     let words = ["aperture", tool.name].map(str::to_owned).into_iter().chain(options).chain(["--".to_owned()]);
@@ -96,7 +96,7 @@ pub fn read(tool: &Tool, arguments: &Map<String, Value>) -> Result<Call, Command
     })
 }
 
-/// A command line as a person would type it.
+/// Formats a command line as a user would type it.
 fn typed(tool: &Tool, positions: &[&str], options: &[(&str, Option<&str>)]) -> String {
     let mut line = tool.name.to_owned();
     let words = positions.iter().map(|word| quoted(word));
@@ -109,7 +109,7 @@ fn typed(tool: &Tool, positions: &[&str], options: &[(&str, Option<&str>)]) -> S
     line
 }
 
-/// What is wrong with a command line, without how it would be typed.
+/// Returns the message of a command line error, without the usage.
 fn first_line(error: &clap::Error) -> String {
     let text = error.to_string();
     let first = text.split("\n\n").next().unwrap_or_default();
@@ -120,8 +120,8 @@ fn names(tool: &Tool) -> String {
     tool.parameters().map(|parameter| parameter.name).collect::<Vec<_>>().join(", ")
 }
 
-/// The value of an argument as it would be typed; none where it is not given. A number may be written as a text, and a text
-/// that is a number as one, as models do.
+/// Returns the value of an argument as text; `None` if it is not given. Numbers may be given as text, and text that is a number as
+/// a number, because models do that.
 fn value(parameter: &Parameter, arguments: &Map<String, Value>) -> anyhow::Result<Option<String>> {
     let name = parameter.name;
     let text = match arguments.get(name) {
@@ -149,7 +149,7 @@ fn value(parameter: &Parameter, arguments: &Map<String, Value>) -> anyhow::Resul
         let shown: String = text.chars().take(80).collect();
         return Err(anyhow!("it is '{shown}'")).with_context(|| expected(parameter));
     }
-    // A command line reads standard input there, where the protocol is.
+    // The command would read standard input for `-`, but the protocol uses it.
     if parameter.kind == Kind::Text && text == "-" {
         return Err(anyhow!("the argument '{name}' is only a dash"));
     }
@@ -195,14 +195,14 @@ mod tests {
             let needed: Map<String, Value> = tool.parameters().filter(|parameter| parameter.required).map(example).collect();
             for parameter in tool.parameters() {
                 let mut arguments = needed.clone();
-                // An argument in place of which another one stands comes behind that.
+                // A positional argument requires those before it.
                 for before in tool.parameters().take_while(|before| before.name != parameter.name) {
                     if parameter.place == Place::Position && before.place == Place::Position {
                         arguments.insert(before.name.to_owned(), before.example());
                     }
                 }
                 arguments.insert(parameter.name.to_owned(), parameter.example());
-                // What is shortened has to be named somehow.
+                // `compress` needs a selection.
                 if tool.name == "compress" {
                     arguments.insert("stale".to_owned(), json!(true));
                 }

@@ -1,6 +1,7 @@
-//! The commands as tools for a model, over the Model Context Protocol on standard input and output.
+//! Serves the commands as tools for a model, over the Model Context Protocol on standard input and output.
 //!
-//! The one layer that is async, because its protocol library is: a call itself is carried out in one go, one after the other.
+//! This is the only async layer, because its protocol library is async: the calls themselves run synchronously, one after the
+//! other.
 
 mod answer;
 mod call;
@@ -15,11 +16,11 @@ use anyhow::Context;
 use rmcp::ServiceExt;
 use rmcp::service::ServerInitializeError;
 
-/// Serves until the client is gone.
+/// Serves until the client disconnects.
 ///
 /// # Errors
 ///
-/// The protocol could not be begun.
+/// The protocol handshake failed.
 pub fn serve(env: &Env) -> Result<(), CommandError> {
     let broken = |error| CommandError::new(ErrorKind::Internal, error);
     let runtime = tokio::runtime::Builder::new_current_thread().enable_time().build();
@@ -27,12 +28,12 @@ pub fn serve(env: &Env) -> Result<(), CommandError> {
     let outcome = runtime.block_on(async {
         match server::Server::new(env.clone()).serve(wire::stdio(env.gate.clone())).await {
             Ok(service) => service.waiting().await.map(drop).context("the server ended"),
-            // It went before it said anything.
+            // The client disconnected before the handshake.
             Err(ServerInitializeError::ConnectionClosed(_)) => Ok(()),
             Err(error) => Err(error).context("the client did not begin with the Model Context Protocol"),
         }
     });
-    // A thread may still wait for a line that nobody writes any more.
+    // The reader thread may be blocked on standard input.
     runtime.shutdown_background();
     outcome.map_err(broken)
 }

@@ -1,4 +1,4 @@
-//! What a client can attach by its address: the manifest of a session, and blocks.
+//! Resources that a client can attach by address: session manifests, and blocks.
 
 use super::tools::Tool;
 use crate::app::{Client, Env};
@@ -6,12 +6,12 @@ use crate::workspace::{self, Listed, Project};
 use rmcp::model::{Resource, ResourceTemplate};
 use serde_json::{Map, Value, json};
 
-/// Sessions of the project that are listed, at most: the newest.
+/// The maximum number of listed sessions of the project, newest first.
 const LISTED: usize = 20;
-/// The address of the manifest of the session at hand.
+/// The address of the manifest of the current session.
 const MANIFEST: &str = "aperture://manifest";
 
-/// The addresses that have something in place of which a value is put.
+/// Returns the templates of addresses with a parameter.
 pub fn templates() -> Vec<ResourceTemplate> {
     let template = |address: &str, name: &str, about: &str| {
         ResourceTemplate::new(address, name).with_description(about).with_mime_type("text/plain")
@@ -22,7 +22,7 @@ pub fn templates() -> Vec<ResourceTemplate> {
     ]
 }
 
-/// The manifest, then those of the newest sessions of the project.
+/// Returns the manifest of the current session, then those of the newest sessions of the project.
 pub fn list(env: &Env, client: &Client) -> Vec<Resource> {
     let manifest = |address: String, name: &str, about: &str| {
         Resource::new(address, name).with_description(about).with_mime_type("text/plain")
@@ -49,7 +49,7 @@ pub fn list(env: &Env, client: &Client) -> Vec<Resource> {
     resources
 }
 
-/// The call that gives what stands at an address; none where nothing can stand there.
+/// Returns the tool call that produces the content of an address; `None` if the address is invalid.
 pub fn call(address: &str) -> Option<(&'static Tool, Map<String, Value>)> {
     let path = address.strip_prefix("aperture://")?;
     let (tool, arguments) = match path.split('/').collect::<Vec<_>>()[..] {

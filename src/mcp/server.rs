@@ -1,4 +1,4 @@
-//! The server: what the protocol asks, answered.
+//! The server: handles the requests of the protocol.
 
 use super::call::{self, Call};
 use super::tools::{Effect, TOOLS, Tool};
@@ -21,12 +21,12 @@ use serde_json::{Map, Value};
 use std::path::PathBuf;
 use std::sync::OnceLock;
 
-/// Columns of the answers.
+/// The width of answers in columns.
 const COLUMNS: usize = 100;
-/// Tokens that a resource may take: a person attached it.
+/// The maximum size of a resource, in tokens: larger than that of an answer, because the user attached it.
 const RESOURCE_TOKENS: usize = 10_000;
 
-/// What a model is told of aperture before it asks.
+/// The introduction to aperture that the server sends to the model.
 const INSTRUCTIONS: &str = "aperture shows and shapes your own context window: the session of this conversation, block by \
 block. Call manifest to see what it holds. Blocks are named by selectors: 12, 3..9, tool(Read), stale & larger(2k), \"auth \
 flow\". recall gives back at once what was archived or compacted away. archive and compress make room, when the user \
@@ -37,18 +37,18 @@ all` names the tool blocks with the selector all.";
 pub struct Server {
     env: Env,
     client: Client,
-    /// The first root of the client, once it was asked.
+    /// The first root of the client, after it was requested.
     root: OnceLock<Option<PathBuf>>,
 }
 
 impl Server {
-    /// A server for the client that started this process.
+    /// Creates a server for the client that started this process.
     pub fn new(env: Env) -> Server {
         let client = env.client();
         Server { env, client, root: OnceLock::new() }
     }
 
-    /// What a call is given: the settings and the time as they are now, in the directory of the client's project.
+    /// Returns the environment of a call: current settings and time, in the directory of the client's project.
     async fn env(&self, context: &RequestContext<RoleServer>) -> Result<Env, CommandError> {
         let directory = match (&self.client.project, self.root.get()) {
             (Some(project), _) => Some(project),
@@ -64,7 +64,7 @@ impl Server {
         Ok(env)
     }
 
-    /// Carries out a call and returns its answer.
+    /// Executes a call and returns its answer.
     fn call(&self, env: &Env, tool: &Tool, arguments: &Map<String, Value>) -> Result<CallToolResult, CommandError> {
         let call = call::read(tool, arguments)?;
         let (json, from_line, max_tokens) = (call.json, call.from_line, call.max_tokens);
@@ -79,7 +79,7 @@ impl Server {
             }
             let text = env.gate.json(&value.to_string()).into_string();
             let mut result = CallToolResult::structured(value);
-            // The text is the same value, and is shown as it is.
+            // The text is the same JSON value, unchanged.
             result.content = vec![ContentBlock::text(text)];
             return Ok(result);
         }
@@ -90,7 +90,7 @@ impl Server {
 
     fn carry_out(&self, env: &Env, call: Call) -> Result<Body, CommandError> {
         let found = session::find(env, &self.client, call.session.as_deref())?;
-        // The log keeps the command, and is shown.
+        // The log stores the command and is printed later, so credentials are masked.
         let mut env = env.on(&found.path, &format!("mcp: {}", mask(&call.line)));
         env.actor = Actor::Model;
         if let Some(answer) = commands::read(&env, &call.request) {
@@ -110,7 +110,7 @@ impl Server {
             }
         };
         let answer = env.answer(&*change);
-        // Who brings blocks back wants to read them, and sees the window as it was for now.
+        // A model that expands blocks wants to read them, but its own window does not change before the next resume.
         if let (Request::Expand(arguments), false) = (&call.request, change.dry_run) {
             let content = commands::show::content(&env, arguments.selector())?;
             let before = answer.text.into_string() + "\n";
@@ -119,7 +119,7 @@ impl Server {
         Ok(Body::of(String::new(), answer))
     }
 
-    /// What stands at an address.
+    /// Returns the content of an address.
     fn resource(&self, env: &Env, address: &str) -> Result<String, ErrorData> {
         let missing = |text: String| ErrorData::resource_not_found(text, None);
         let unknown = || missing(format!("nothing stands at {address}: aperture://manifest and aperture://block/12 are known"));
@@ -131,9 +131,9 @@ impl Server {
     }
 }
 
-/// What there is to say of a call.
+/// The body of an answer.
 struct Body {
-    /// What stands before each part of the text.
+    /// A header repeated before each part of the text.
     before: String,
     /// The text, which may be long.
     text: String,
@@ -146,12 +146,12 @@ impl Body {
     }
 }
 
-/// The settings cannot be used.
+/// Returns the error for invalid settings.
 fn unusable(error: CommandError) -> ErrorData {
     ErrorData::internal_error(answer::said(&error), None)
 }
 
-/// A tool as the protocol describes it.
+/// Describes a tool in the terms of the protocol.
 fn described(tool: &Tool) -> rmcp::model::Tool {
     let removes = tool.effect == Effect::Removes;
     let annotations = ToolAnnotations::new()
@@ -189,7 +189,7 @@ impl ServerHandler for Server {
         };
         let arguments = request.arguments.unwrap_or_default();
         let result = self.env(&context).await.and_then(|env| self.call(&env, tool, &arguments));
-        // The model reads it, and can do better.
+        // A tool error goes to the model, which can correct its call.
         let result = result.unwrap_or_else(|error| CallToolResult::error(vec![ContentBlock::text(answer::said(&error))]));
         Ok(result.into())
     }

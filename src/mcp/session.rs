@@ -1,4 +1,4 @@
-//! Which session a call is about.
+//! Finds the session that a call concerns.
 
 use crate::app::{Client, CommandError, Env};
 use crate::workspace::{self, Found};
@@ -6,15 +6,15 @@ use rmcp::service::{RequestContext, RoleServer};
 use std::path::PathBuf;
 use std::time::Duration;
 
-/// How long a client may take to say its roots.
+/// The maximum time to wait for the client's roots.
 const PATIENCE: Duration = Duration::from_secs(2);
 
-/// The session that a call names, or that the server was started for, or that the client has open, or the newest of the
-/// project.
+/// Finds the session named in the call, otherwise the one given to the server, otherwise the one that the client has open,
+/// otherwise the newest of the project.
 ///
 /// # Errors
 ///
-/// There is none, or several fit the name.
+/// There is no session, or the name matches more than one.
 pub fn find(env: &Env, client: &Client, named: Option<&str>) -> Result<Found, CommandError> {
     if let Some(name) = named {
         return env.find_by(name);
@@ -22,7 +22,7 @@ pub fn find(env: &Env, client: &Client, named: Option<&str>) -> Result<Found, Co
     if env.session().is_some() {
         return env.find(None);
     }
-    // The registry knows when the user went on to another session; the environment is as it was at the start.
+    // The registry of open sessions is updated when the user switches sessions; the environment variables are not.
     let open = client.process.and_then(|process| workspace::session_of(env.disk, &env.places, process));
     match open.or_else(|| client.session.clone()) {
         Some(id) => env.find_open(&id),
@@ -30,7 +30,7 @@ pub fn find(env: &Env, client: &Client, named: Option<&str>) -> Result<Found, Co
     }
 }
 
-/// The first directory that the client says it works in, if it says any.
+/// Returns the first root directory of the client, if it reports any.
 #[expect(deprecated, reason = "clients of today have roots, whatever those of tomorrow have")]
 pub async fn root(context: &RequestContext<RoleServer>) -> Option<PathBuf> {
     context.client_capabilities()?.roots.as_ref()?;
@@ -38,7 +38,7 @@ pub async fn root(context: &RequestContext<RoleServer>) -> Option<PathBuf> {
     listed.roots.iter().find_map(|root| path(&root.uri))
 }
 
-/// The path of a file's address.
+/// Converts a `file://` address to a path.
 fn path(address: &str) -> Option<PathBuf> {
     let encoded = address.strip_prefix("file://")?.as_bytes();
     let digit = |byte: Option<&u8>| char::from(*byte?).to_digit(16);

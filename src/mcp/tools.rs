@@ -1,41 +1,41 @@
-//! The table of tools: what a model is told of each, and how its arguments become the words of a command line.
+//! The table of tools: the descriptions for the model, and the mapping of arguments to a command line.
 
 use serde_json::{Map, Value, json};
 
-/// What a call does to the session.
+/// The effect of a call on the session.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Effect {
-    /// It only reads.
+    /// Reads only.
     Reads,
-    /// It adds, brings back or marks: nothing leaves the window.
+    /// Adds, restores or marks content: nothing is removed from the window.
     Adds,
-    /// Something leaves the window, or is replaced in it.
+    /// Removes or replaces content in the window.
     Removes,
 }
 
-/// What an argument may be.
+/// The type of an argument.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
-    /// A text; a number is taken as its digits.
+    /// A text; a number is converted to its digits.
     Text,
-    /// A whole number from 1 on.
+    /// A positive integer.
     Number,
     /// True or false.
     Flag,
-    /// One of these.
+    /// One of these values.
     OneOf(&'static [&'static str]),
 }
 
-/// Where an argument stands in a command line.
+/// The position of an argument in the command line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Place {
-    /// Behind the options, in the order of the table.
+    /// After the options, in the order of the table.
     Position,
-    /// As an option with this name.
+    /// An option with this name.
     Option(&'static str),
-    /// Its value is the name of a flag; the first value is for none.
+    /// The value is the name of a flag; the first value means no flag.
     Switch,
-    /// It is not in it.
+    /// Not part of the command line.
     Outside,
 }
 
@@ -44,15 +44,15 @@ pub enum Place {
 pub struct Parameter {
     /// Its name.
     pub name: &'static str,
-    /// What it is, for a model.
+    /// Its description for a model.
     pub about: &'static str,
-    /// What it may be.
+    /// Its type.
     pub kind: Kind,
-    /// Where it stands in the command line.
+    /// Its position in the command line.
     pub place: Place,
-    /// Whether a call needs it.
+    /// True if a call requires it.
     pub required: bool,
-    /// A value, as JSON.
+    /// An example value, as JSON.
     pub example: &'static str,
 }
 
@@ -61,19 +61,19 @@ pub struct Parameter {
 pub struct Tool {
     /// The name of the command.
     pub name: &'static str,
-    /// What it does, for a model that never saw aperture.
+    /// Its description, for a model that does not know aperture.
     pub about: &'static str,
-    /// What it does to the session.
+    /// The effect on the session.
     pub effect: Effect,
-    /// Whether calling it twice is the same as calling it once.
+    /// True if repeated calls have the same effect as one.
     pub idempotent: bool,
     /// Its own arguments.
     pub parameters: &'static [Parameter],
 }
 
-/// Tokens of an answer, at most, where the call does not say.
+/// The maximum size of an answer, in tokens, if the call does not set it.
 pub const DEFAULT_TOKENS: usize = 2000;
-/// The most tokens of an answer that a call may ask for.
+/// The maximum that a call may set.
 pub const MOST_TOKENS: usize = 20_000;
 
 const SELECTOR: Parameter = Parameter {
@@ -106,7 +106,7 @@ const LEVEL: Parameter = option(
     "How much is left: the essential lines, a few of them, or one line",
 );
 
-/// What every tool takes beside its own arguments.
+/// The arguments of every tool.
 pub const COMMON: &[Parameter] = &[
     Parameter {
         place: Place::Outside,
@@ -359,17 +359,17 @@ pub const TOOLS: &[Tool] = &[
 ];
 
 impl Tool {
-    /// The tool with this name.
+    /// Returns the tool with this name.
     pub fn named(name: &str) -> Option<&'static Tool> {
         TOOLS.iter().find(|tool| tool.name == name)
     }
 
-    /// All its arguments, the common ones last.
+    /// Returns all its arguments, the common ones last.
     pub fn parameters(&self) -> impl Iterator<Item = &'static Parameter> + use<> {
         self.parameters.iter().chain(COMMON)
     }
 
-    /// The JSON Schema of its arguments.
+    /// Returns the JSON Schema of its arguments.
     pub fn schema(&self) -> Map<String, Value> {
         let properties: Map<String, Value> =
             self.parameters().map(|parameter| (parameter.name.to_owned(), parameter.schema())).collect();
@@ -387,7 +387,7 @@ impl Tool {
 }
 
 impl Parameter {
-    /// The value of the example.
+    /// Returns the parsed example value.
     pub fn example(&self) -> Value {
         serde_json::from_str(self.example).unwrap_or_default()
     }

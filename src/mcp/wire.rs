@@ -1,4 +1,4 @@
-//! The lines of the protocol: which of those that come in are passed on, and how those that go out are made clean.
+//! The lines of the protocol: filters incoming lines and masks outgoing ones.
 
 use crate::output::Gate;
 use serde_json::{Map, Value, json};
@@ -9,24 +9,24 @@ use std::task::{Context, Poll, ready};
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio::sync::mpsc;
 
-/// Longest line that is read, its line feed included, in bytes.
+/// The maximum size of a line, its line feed included, in bytes.
 const LONGEST_LINE: usize = 16 << 20;
-/// Bytes of the beginning and of the end of a longer line in which its id is looked for.
+/// The number of bytes at the start and the end of a longer line that are searched for its id.
 const LOOKED_AT: usize = 4 << 10;
-/// Lines that wait to be carried out.
+/// The number of lines that can wait for execution.
 const WAITING: usize = 4;
 
-/// The code of the protocol for a line that is not JSON.
+/// The protocol's error code for a line that is not JSON.
 const UNPARSABLE: i32 = -32700;
-/// The same for a request that is refused as a whole.
+/// The protocol's error code for an invalid request.
 const INVALID: i32 = -32600;
 
-/// Both directions over standard input and output.
+/// Returns both directions over standard input and output.
 pub fn stdio(gate: Gate) -> (Incoming, Outgoing) {
     let output: Output = Arc::new(Mutex::new(Box::new(io::stdout())));
     let (sender, receiver) = mpsc::channel(WAITING);
     let errors = output.clone();
-    // A thread of its own: a read that waits cannot be stopped, and ends with the program.
+    // A separate thread, because a blocking read cannot be cancelled; it ends with the program.
     std::thread::spawn(move || pass(&mut io::stdin().lock(), &errors, &|line| sender.blocking_send(line).is_ok()));
     (Incoming { lines: receiver, line: Vec::new(), read: 0 }, Outgoing { gate, output, line: Vec::new() })
 }
@@ -34,13 +34,14 @@ pub fn stdio(gate: Gate) -> (Incoming, Outgoing) {
 type Output = Arc<Mutex<Box<dyn Write + Send>>>;
 
 fn write(output: &Output, line: &[u8]) -> io::Result<()> {
-    // A line is written whole or not at all; who panicked meanwhile had none begun.
+    // A line is written in one call, so a panic of another writer leaves no partial line.
     let mut output = output.lock().unwrap_or_else(PoisonError::into_inner);
     output.write_all(line)?;
     output.flush()
 }
 
-/// Reads lines until the input ends or `next` takes no more: those that are JSON go to `next`, all others are answered.
+/// Reads lines until the input ends or `next` returns false. Lines of valid JSON go to `next`; all others are answered with an
+/// error.
 fn pass(input: &mut dyn BufRead, output: &Output, next: &dyn Fn(Vec<u8>) -> bool) {
     loop {
         let answer = match read_line(input) {
@@ -67,7 +68,7 @@ fn error(code: i32, message: &str, id: Value) -> Vec<u8> {
     format!("{error}\n").into_bytes()
 }
 
-/// Why a line is not JSON; none where it is.
+/// Returns the reason why a line is not JSON; `None` if it is.
 fn unparsable(line: &[u8]) -> Option<String> {
     let text = match std::str::from_utf8(line.strip_prefix(b"\xef\xbb\xbf").unwrap_or(line)) {
         Ok(text) => text,
@@ -80,13 +81,13 @@ fn unparsable(line: &[u8]) -> Option<String> {
 #[derive(Debug, PartialEq, Eq)]
 enum Line {
     Whole(Vec<u8>),
-    /// A line that is too long: its beginning, its end, and how long it is.
+    /// A line that is too long: its first and last bytes, and its size.
     Oversized {
         head: Vec<u8>,
         tail: Vec<u8>,
         bytes: usize,
     },
-    /// There is no further line with a line feed.
+    /// The input has no further complete line.
     End,
 }
 
@@ -109,7 +110,7 @@ fn read_line(input: &mut dyn BufRead) -> io::Result<Line> {
             if head.is_empty() {
                 head = line[..LOOKED_AT].to_vec();
             }
-            // Of the rest only the end is kept.
+            // Of the rest, only the end is needed.
             if line.len() > 2 * LOOKED_AT {
                 line.drain(..line.len() - LOOKED_AT);
                 line.shrink_to(4 * LOOKED_AT);
@@ -121,7 +122,7 @@ fn read_line(input: &mut dyn BufRead) -> io::Result<Line> {
     }
 }
 
-/// The id of a request of which only the beginning and the end are there; null where it is in neither.
+/// Returns the id of a request of which only the start and the end are known; null if neither contains it.
 fn id_of(head: &[u8], tail: &[u8]) -> Value {
     let member = |text: Vec<u8>| serde_json::from_slice::<Map<String, Value>>(&text).ok()?.remove("id");
     let before = memchr::memmem::find(head, b"\"params\"").and_then(|end| {
@@ -133,7 +134,7 @@ fn id_of(head: &[u8], tail: &[u8]) -> Value {
     if id.is_number() || id.is_string() { id } else { Value::Null }
 }
 
-/// Lines that came in.
+/// Incoming lines.
 pub struct Incoming {
     lines: mpsc::Receiver<Vec<u8>>,
     line: Vec<u8>,
@@ -157,7 +158,7 @@ impl AsyncRead for Incoming {
     }
 }
 
-/// Lines that go out: each is written whole, after it passed the gate.
+/// Outgoing lines: each is written in one call, after it passed the gate.
 pub struct Outgoing {
     gate: Gate,
     output: Output,
@@ -191,7 +192,7 @@ mod tests {
     use super::*;
     use std::cell::RefCell;
 
-    /// Collects what is written.
+    /// Collects the written bytes.
     #[derive(Clone, Default)]
     struct Collected(Arc<Mutex<Vec<u8>>>);
 
@@ -206,7 +207,7 @@ mod tests {
         }
     }
 
-    /// The lines that are passed on, and the answers.
+    /// Returns the lines that are passed on, and the answers.
     fn passed(input: &[u8]) -> (Vec<String>, Vec<Value>) {
         let (written, lines) = (Collected::default(), RefCell::new(Vec::new()));
         let output: Output = Arc::new(Mutex::new(Box::new(written.clone())));

@@ -1,4 +1,4 @@
-//! The client is about to put a summary in the place of the conversation.
+//! Handles the `PreCompact` event: the client is about to replace the conversation with a summary.
 
 use super::Payload;
 use crate::app::{CommandError, Env};
@@ -6,7 +6,7 @@ use crate::commands::snapshot;
 use crate::model::Zone;
 use crate::output::HookReport;
 
-/// Names the point in the log, and asks the summary to keep what is pinned.
+/// Makes a snapshot, and requests that the summary keeps the pinned blocks.
 pub(super) fn answer(env: &Env, payload: &Payload) -> Result<Option<HookReport>, CommandError> {
     if !payload.has_session(env) {
         return Ok(None);
@@ -14,14 +14,14 @@ pub(super) fn answer(env: &Env, payload: &Payload) -> Result<Option<HookReport>,
     let time = env.style.now.strftime("%Y-%m-%d-%H%M%S");
     let mut workspace = match snapshot::save(env, &env.find(None)?, &format!("before-compaction-{time}")) {
         Ok((_, workspace)) => workspace,
-        // What is pinned matters more than the name of a point.
+        // The pinned blocks matter more than the snapshot.
         Err(error) => {
             env.note(&format!("no snapshot: {:#}", error.source));
             env.read_as_wanted(env.find(None)?, &|_| false)?
         }
     };
     if workspace.reading.session.blocks.iter().any(|block| block.pin.is_some()) {
-        // Which of them are used most is to be known.
+        // The full analysis is needed to order the pinned blocks by use.
         workspace = env.open(None)?;
     }
     let kept = super::pinned(&workspace, &|block| block.position.zone != Zone::Cold)?;

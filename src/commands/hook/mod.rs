@@ -1,7 +1,7 @@
-//! `aperture hook`: what a client is told when something happens in a session.
+//! `aperture hook`: answers the hook events of a client.
 //!
-//! A hook never stands in the way: whatever goes wrong is a line on standard error, and the exit code is 0, because others
-//! mean something to the client.
+//! A hook never blocks the client: an error is one line on standard error, and the exit code is 0, because the client interprets
+//! other exit codes.
 
 mod compaction;
 mod prompt;
@@ -33,7 +33,7 @@ pub struct Arguments {
     event: String,
 }
 
-/// What a client says of an event. Nothing of it is certain to be there.
+/// The payload of a hook event. Any field may be missing.
 #[derive(Debug, Default, Deserialize)]
 #[serde(default)]
 struct Payload {
@@ -45,16 +45,16 @@ struct Payload {
     last_assistant_message: Option<String>,
 }
 
-/// What is answered to an event.
+/// A hook event and its handler.
 struct Event {
     name: &'static str,
     answer: fn(&Env, &Payload) -> Result<Option<HookReport>, CommandError>,
 }
 
-/// The event of a tool that has answered.
+/// The event after a tool call.
 const RESULTS: &str = "PostToolUse";
 
-/// In the order in which a session has them.
+/// The events, in the order in which they occur in a session.
 static EVENTS: &[Event] = &[
     Event { name: "SessionStart", answer: start::answer },
     Event { name: "UserPromptSubmit", answer: prompt::answer },
@@ -64,13 +64,13 @@ static EVENTS: &[Event] = &[
     Event { name: "SessionEnd", answer: stop::end },
 ];
 
-/// The events of which aperture wants to hear; of results of tools only where they are to be shortened.
+/// Returns the events to register for; `PostToolUse` only if tool results are to be shortened.
 pub(super) fn wanted(env: &Env) -> Vec<&'static str> {
     let wanted = EVENTS.iter().filter(|event| event.name != RESULTS || env.hooks.reduce_results);
     wanted.map(|event| event.name).collect()
 }
 
-/// Answers an event; what there is nothing to say about is answered with silence.
+/// Handles an event; prints nothing if there is nothing to report.
 pub fn run(env: &Env, arguments: &Arguments) -> Result<(), CommandError> {
     let event = EVENTS.iter().find(|event| event.name == arguments.event).ok_or_else(|| {
         let error = anyhow!("'{}' is no event that aperture answers", arguments.event);
@@ -87,14 +87,14 @@ pub fn run(env: &Env, arguments: &Arguments) -> Result<(), CommandError> {
 }
 
 impl Payload {
-    /// Whether the session has a file with something in it.
+    /// Returns true if the session has a file that is not empty.
     fn has_session(&self, env: &Env) -> bool {
         let file = self.transcript_path.as_ref().and_then(|path| env.disk.identify(path).ok());
         file.is_some_and(|file| file.bytes > 0)
     }
 }
 
-/// Pinned blocks with their contents, those at the top first and then the most used; `wanted` says which.
+/// Returns the pinned blocks for which `wanted` is true, with their contents: first those pinned at the top, then the most used.
 fn pinned(workspace: &Workspace<'_>, wanted: &dyn Fn(&Block) -> bool) -> Result<Vec<String>, CommandError> {
     let mut blocks: Vec<_> =
         workspace.reading.session.blocks.iter().filter(|block| block.pin.is_some() && wanted(block)).collect();

@@ -1,4 +1,4 @@
-//! The user sends a prompt.
+//! Handles the `UserPromptSubmit` event.
 
 use super::{Payload, told};
 use crate::app::{CommandError, Env};
@@ -7,14 +7,14 @@ use crate::engine::{Analysis, label};
 use crate::model::{Actor, MarkKind, Operation, Role};
 use crate::output::{HookReport, Report, changes_of};
 
-/// What the model does not know yet: the answers to its commands, a first manifest, what the user selected and changed since
-/// its last turn. Mostly that is nothing, and nothing is said.
+/// Returns the information that the model does not have yet: the answers to its commands, a first manifest, and the user's
+/// selections and changes since its last turn. `None` if there is none, which is the usual case.
 pub(super) fn answer(env: &Env, payload: &Payload) -> Result<Option<HookReport>, CommandError> {
     if !payload.has_session(env) {
         return Ok(None);
     }
     let found = env.find(None)?;
-    // What the file did not have when the model stopped, it has now.
+    // The file may now contain commands that it did not contain when the model stopped.
     let answers = match obey::obey(env) {
         Ok(_) => obey::answers(env),
         Err(error) => {
@@ -22,11 +22,11 @@ pub(super) fn answer(env: &Env, payload: &Payload) -> Result<Option<HookReport>,
             None
         }
     };
-    // All that can be decided is only needed for a manifest, which is told once.
+    // The full analysis is needed only for the manifest, which is sent once.
     let mut workspace = env.read_as_wanted(found.clone(), &|_| false)?;
     let mut parts: Vec<String> = answers.into_iter().collect();
     let Some(since) = last_turn(&workspace.reading) else { return Ok(joined(&parts)) };
-    // What cannot be remembered would be told at each prompt.
+    // If sending the manifest cannot be recorded, it would be sent with each prompt.
     if !told::is_told(env, &workspace).unwrap_or(true) && told::remember(env, &workspace).is_ok() {
         workspace = env.read(found)?;
         parts.insert(0, manifest::short(env, &workspace).text(&env.style));
@@ -41,7 +41,7 @@ pub(super) fn answer(env: &Env, payload: &Payload) -> Result<Option<HookReport>,
             false => format!("User has highlighted the following blocks as relevant: {}", selected.join(", ")),
         });
     }
-    // What the model asked for is in the answers.
+    // Operations of the model are part of the answers.
     let lines: Vec<String> =
         new.iter().filter(|operation| operation.actor == Actor::User).filter_map(|one| changes_of(one)).collect();
     if !lines.is_empty() {
@@ -54,7 +54,7 @@ fn joined(parts: &[String]) -> Option<HookReport> {
     (!parts.is_empty()).then(|| HookReport::context("UserPromptSubmit", &parts.join("\n\n")))
 }
 
-/// When the last prompt was written that the model answered: what came later it does not know.
+/// Returns the time of the last prompt that the model answered: it does not know about later changes.
 fn last_turn(reading: &Analysis) -> Option<i64> {
     let mut answered =
         reading.session.blocks.iter().rev().filter(|block| block.role == Role::Assistant || block.role == Role::ToolUse);

@@ -1,4 +1,4 @@
-//! A tool has answered, and the model has not seen it yet.
+//! Handles the `PostToolUse` event, before the model sees the result of a tool.
 
 use super::Payload;
 use crate::app::{CommandError, Env, files};
@@ -11,8 +11,8 @@ use serde_json::Value;
 use std::io;
 use std::path::{Path, PathBuf};
 
-/// The answer of a tool, each long text of it trimmed, if the settings want that. The whole text is kept in a file first, which
-/// the model can read; no credential is.
+/// Returns the tool result with each long text trimmed, if the settings enable that. The whole text, with credentials masked, is
+/// first written to a file that the model can read.
 pub(super) fn answer(env: &Env, payload: &Payload) -> Result<Option<HookReport>, CommandError> {
     let (Some(name), Some(id), true) = (&payload.tool_name, &payload.tool_use_id, env.hooks.reduce_results) else {
         return Ok(None);
@@ -43,21 +43,21 @@ pub(super) fn answer(env: &Env, payload: &Payload) -> Result<Option<HookReport>,
     Ok(shortened.then(|| HookReport::output("PostToolUse", output)))
 }
 
-/// The file in which the whole of a tool's answer is kept that was shortened before the model saw it.
+/// Returns the path of the file that holds a whole tool result.
 fn result_path(env: &Env, name: &str) -> Result<PathBuf, CommandError> {
-    // The name comes from a client: it must not lead elsewhere.
+    // The name comes from a client: it must not contain path separators.
     let name: String = name.chars().filter(|c| c.is_ascii_alphanumeric() || matches!(c, '_' | '-')).take(100).collect();
     Ok(env.store_directory()?.join("results").join(format!("{name}.txt")))
 }
 
-/// Keeps a text in such a file, which only the user can read.
+/// Writes a text to such a file, readable only by the user.
 fn keep(env: &Env, path: &Path, text: &str) -> io::Result<()> {
     files::make_private(path.parent().unwrap_or(Path::new(".")), &path.file_name().unwrap_or_default().to_string_lossy())?;
     files::write_private(env.disk, path, text.as_bytes())
 }
 
-/// The texts of an answer that can be shortened without harm, where the tool has them. A file that was read is none of them:
-/// the client numbers its lines.
+/// Returns the texts of a tool result that can be shortened safely. File reads are excluded, because the client numbers their
+/// lines.
 fn texts<'a>(tool: &str, output: &'a mut Value) -> Vec<&'a mut String> {
     let text = |value: &'a mut Value| match value {
         Value::String(text) => Some(text),

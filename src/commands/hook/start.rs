@@ -1,4 +1,4 @@
-//! A session begins, is resumed, or goes on after a compaction.
+//! Handles the `SessionStart` event: a session begins, is resumed, or continues after a compaction.
 
 use super::{Payload, told};
 use crate::app::{CommandError, Env};
@@ -8,26 +8,27 @@ use crate::model::{RowKind, Zone};
 use crate::output::{HookReport, Report};
 use crate::workspace::Workspace;
 
-/// The manifest, if there is anything to say one about, and how the model can shape its memory.
+/// Returns the manifest, if the session has content, and the list of commands that the model can write.
 ///
-/// After a compaction also the pinned blocks that it dropped; for a new session, if the settings want that, what the last one
-/// of the project was about.
+/// After a compaction, it also returns the pinned blocks that were dropped; for a new session, if the settings enable it, a summary
+/// of the project's last session.
 pub(super) fn answer(env: &Env, payload: &Payload) -> Result<Option<HookReport>, CommandError> {
     let mut parts = Vec::new();
     let workspace = if payload.has_session(env) { Some(env.open(None)?) } else { None };
     register(env, payload, workspace.as_ref());
     if let Some(workspace) = workspace {
-        // The client asks before it writes the compaction: what the file holds then is what was, and all of it may be gone.
+        // The client runs the hook before it writes the compaction: the file still holds the old window, and any of it may be
+        // dropped.
         let behind = payload.source.as_deref() == Some("compact") && !is_cut(&workspace.reading);
         if !behind {
-            // Where that cannot be remembered, it is told again with the next prompt that can.
+            // If that cannot be recorded, the manifest is sent again with the next prompt for which it can.
             if let Err(error) = told::remember(env, &workspace) {
                 env.note(&format!("the manifest is not remembered: {:#}", error.source));
             }
             parts.push(manifest::detailed(env, &workspace).text(&env.style));
         }
         parts.push(COMMANDS.to_owned());
-        // What may be cut off stands last.
+        // The end of the text may be truncated, so the pinned blocks, which can be long, are last.
         if payload.source.as_deref() == Some("compact") {
             let back = super::pinned(&workspace, &|block| behind || block.position.zone == Zone::Cold)?;
             if !back.is_empty() {
@@ -43,23 +44,23 @@ pub(super) fn answer(env: &Env, payload: &Payload) -> Result<Option<HookReport>,
     Ok(Some(HookReport::context("SessionStart", &parts.join("\n"))))
 }
 
-/// Makes the session known to the store. Nobody waits for that.
+/// Registers the session in the store. Errors are only printed as notes.
 fn register(env: &Env, payload: &Payload, workspace: Option<&Workspace<'_>>) {
     let Some(path) = &payload.transcript_path else { return };
-    // A compaction comes in the middle of a turn.
+    // A compaction happens in the middle of a turn.
     let in_turn = payload.source.as_deref() == Some("compact");
     if let Err(error) = obey::register(env, path, workspace, in_turn) {
         env.note(&format!("the session is not registered: {:#}", error.source));
     }
 }
 
-/// Whether a compaction is the last thing that happened.
+/// Returns true if a compaction boundary follows the last message of the assistant.
 fn is_cut(reading: &Analysis) -> bool {
     let kinds = reading.session.rows.iter().rev().map(|row| row.kind);
     kinds.take_while(|kind| *kind != RowKind::Assistant).any(|kind| kind == RowKind::Boundary)
 }
 
-/// How the model can shape its memory.
+/// The commands that the model can write.
 const COMMANDS: &str = "\
 aperture keeps the memory of this session. Blocks of it are named by numbers (#12), ranges (3..9) and words such as stale or
 tool(Read). You may write, each on a line of its own: @expand(12) @recall(12) @recall(\"query\") @compress(3..9, minimal)
@@ -67,9 +68,9 @@ tool(Read). You may write, each on a line of its own: @expand(12) @recall(12) @r
 archive and update wait for the user, unless the settings say otherwise. The answer comes with the next prompt.
 ";
 
-/// What the last session of the project was about.
+/// Returns a summary of the last session of the project.
 fn handoff(env: &Env) -> Result<Option<String>, CommandError> {
-    // Without a session named: the newest of the project, for this one has no file yet.
+    // This session has no file yet, so the newest session of the project is the previous one.
     let Ok(found) = env.newest() else { return Ok(None) };
     let workspace = env.read(found)?;
     let report = summary::current(env, &workspace)?;

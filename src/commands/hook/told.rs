@@ -1,13 +1,13 @@
-//! Decides by the store and the window, never by the words of a block, if the model has received the manifest.
+//! Decides from the store and the window, never from the words of a block, if the model has received the manifest.
 
 use crate::app::{CommandError, Env};
 use crate::model::{Key, RowKind, Session, Zone};
 use crate::workspace::Workspace;
 
-/// Returns whether the last manifest that was sent is still in the window.
+/// Returns true if the last manifest that was sent is still in the window.
 ///
-/// A client puts it behind what the file held then, and before whatever the conversation goes on with. So it is in the window as
-/// long as no compaction comes after it and the next row of the conversation, if there is one, is in the window.
+/// A client inserts it after the content that the file had at that time, and before the next row of the conversation. So it is in
+/// the window if no compaction follows it and the next row of the conversation, if there is one, is in the window.
 pub(super) fn is_told(env: &Env, workspace: &Workspace<'_>) -> Result<bool, CommandError> {
     let Some(store) = env.existing_store()? else { return Ok(false) };
     let Some(known) = store.find(&env.disk.resolve(&workspace.path)?)? else { return Ok(false) };
@@ -36,7 +36,7 @@ fn is_in_window(session: &Session, after: Option<Key>) -> bool {
     next.is_none_or(|block| block.position.zone != Zone::Cold)
 }
 
-/// Remembers that the manifest is told now.
+/// Records that the manifest is sent now.
 pub(super) fn remember(env: &Env, workspace: &Workspace<'_>) -> Result<(), CommandError> {
     let (store, location) = (env.store()?, &workspace.location);
     let path = env.disk.resolve(&workspace.path)?;
@@ -51,7 +51,8 @@ mod tests {
     use super::*;
     use crate::model::{Block, BlockKind, Role, Row};
 
-    /// Rows by letters: p a prompt, a an answer, b a compaction, t an attachment; capitals are in the window. Row n has the key n + 1.
+    /// Builds a session from letters: p a prompt, a an answer, b a compaction, t an attachment; capitals are in the window. Row n
+    /// has the key n + 1.
     fn session(rows: &str) -> Session {
         let mut session = Session::default();
         for (place, letter) in rows.chars().enumerate() {

@@ -1,4 +1,4 @@
-//! `aperture install claude-code` and `uninstall claude-code`: aperture within Claude Code.
+//! `aperture install claude-code` and `uninstall claude-code`: the integration with Claude Code.
 
 use super::made::Made;
 use crate::app::{CommandError, Env, ErrorKind, files};
@@ -46,23 +46,23 @@ struct Options {
     dry_run: bool,
 }
 
-/// A file that has to do with it.
+/// A file that the installation changes or creates.
 struct Piece {
     path: PathBuf,
     kind: Kind,
 }
 
-/// What of a file is ours.
+/// The part of a file that belongs to aperture.
 enum Kind {
     /// Some values in the settings.
     Settings,
     /// One server in the list of servers.
     Servers,
-    /// All of it.
+    /// The whole file.
     Whole(String),
 }
 
-/// Installs, or says what is missing.
+/// Installs, or with `--check` reports missing parts.
 pub fn run(env: &Env, arguments: &Arguments) -> Result<(), CommandError> {
     let Arguments { options, check } = arguments;
     let (pieces, stop) = pieces(env, options)?;
@@ -91,7 +91,7 @@ pub fn run(env: &Env, arguments: &Arguments) -> Result<(), CommandError> {
     if *check && missing { Err(CommandError::said()) } else { Ok(()) }
 }
 
-/// Takes out what was installed.
+/// Removes the installed parts.
 pub fn run_uninstall(env: &Env, arguments: &UninstallArguments) -> Result<(), CommandError> {
     let UninstallArguments { options } = arguments;
     let (pieces, stop) = pieces(env, options)?;
@@ -130,7 +130,7 @@ fn report(env: &Env, verb: &'static str, options: &Options, check: bool) -> Inst
     InstallReport { verb, into: "claude-code", scope, dry_run: options.dry_run, check, files: Vec::new(), home }
 }
 
-/// The files, and the directory that is never deleted.
+/// Returns the files, and the directory that is never deleted.
 fn pieces(env: &Env, options: &Options) -> Result<(Vec<Piece>, PathBuf), CommandError> {
     let program = program(env, options)?;
     let whole = |directory: PathBuf| {
@@ -158,13 +158,14 @@ fn pieces(env: &Env, options: &Options) -> Result<(Vec<Piece>, PathBuf), Command
     Ok((pieces, config))
 }
 
-/// How the client is to call aperture: in a project, which others share, by its name; else by its path.
+/// Returns the command with which the client starts aperture: its name in a project, because projects are shared, otherwise its
+/// path.
 fn program(env: &Env, options: &Options) -> Result<String, CommandError> {
     if options.project {
         return Ok(NAME.to_owned());
     }
     let program = env.program()?;
-    // By its name it knows what is its own when it takes that out.
+    // `uninstall` recognizes its own entries by the program's name.
     if program.file_stem().is_none_or(|name| name != NAME) {
         let error = anyhow!("this program is called {}, not {NAME}", program.display());
         let hint = "rename it to aperture: by that name it knows what it added";
@@ -188,7 +189,7 @@ fn refused(error: EditError, path: &Path) -> CommandError {
     CommandError::new(ErrorKind::Refused, error).hint("nothing was written; mend the file first")
 }
 
-/// Writes what is different. Everything was read and edited before: what can be refused was refused.
+/// Writes the changed files. All files were read and edited before, so errors in them occur before the first write.
 fn write(env: &Env, changes: &[FileChange], stop: &Path, made: &Made) -> Result<(), CommandError> {
     let ours = |directory: &Path| directory != stop && directory.starts_with(stop) && made.has_directory(directory);
     for change in changes.iter().filter(|change| change.before != change.after) {

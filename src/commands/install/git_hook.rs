@@ -1,4 +1,4 @@
-//! `aperture install git-hook` and `uninstall git-hook`: aperture within the hooks of git.
+//! `aperture install git-hook` and `uninstall git-hook`: the integration with git hooks.
 
 use crate::app::{CommandError, Env, ErrorKind, files};
 use crate::engine::{GitHook, with_hook, without_hook};
@@ -39,12 +39,12 @@ struct Options {
     dry_run: bool,
 }
 
-/// Adds aperture to hooks.
+/// Adds aperture to the selected hooks.
 pub fn run(env: &Env, arguments: &Arguments) -> Result<(), CommandError> {
     change(env, &arguments.options, true, arguments.check)
 }
 
-/// Takes it out of them.
+/// Removes aperture from the selected hooks.
 pub fn run_uninstall(env: &Env, arguments: &UninstallArguments) -> Result<(), CommandError> {
     change(env, &arguments.options, false, false)
 }
@@ -55,7 +55,7 @@ fn change(env: &Env, options: &Options, install: bool, check: bool) -> Result<()
     let mut writes = Vec::new();
     for hook in meant(options, install) {
         let path = directory.join(hook.name());
-        // One that is a link stays a link.
+        // Replacing a symbolic link would break it: write to its target.
         let path = env.disk.resolve(&path).unwrap_or(path);
         let before = files::whole(env.disk, &path).with_context(|| format!("cannot read the hook {}", path.display()));
         let before =
@@ -89,7 +89,7 @@ fn change(env: &Env, options: &Options, install: bool, check: bool) -> Result<()
     if check && missing { Err(CommandError::said()) } else { Ok(()) }
 }
 
-/// The hooks that are named; by default the first one to install, and all to take out.
+/// Returns the selected hooks; by default the first one for `install`, and all for `uninstall`.
 fn meant(options: &Options, install: bool) -> Vec<GitHook> {
     let named = [options.pre_commit, options.post_commit, options.pre_push];
     let named: Vec<GitHook> = GitHook::ALL.into_iter().zip(named).filter(|(_, named)| *named).map(|(hook, _)| hook).collect();
@@ -100,7 +100,7 @@ fn meant(options: &Options, install: bool) -> Vec<GitHook> {
     }
 }
 
-/// Where git looks for the hooks of this repository, `core.hooksPath` and worktrees included.
+/// Returns the directory of this repository's hooks; respects `core.hooksPath` and worktrees.
 fn hooks_directory(env: &Env) -> Result<PathBuf, CommandError> {
     let said = env.git(&["rev-parse", "--git-path", "hooks"])?;
     let said = String::from_utf8(said).map_err(|error| CommandError::new(ErrorKind::Refused, anyhow!(error)))?;

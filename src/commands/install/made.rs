@@ -1,19 +1,19 @@
-//! The files and directories that `install` made, kept beside the store: only these does `uninstall` remove.
+//! The list of files and directories that `install` created, stored next to the store: `uninstall` removes only these.
 
 use crate::app::{CommandError, Env, ErrorKind, files};
 use anyhow::Context;
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
-/// The name of the file that lists them.
+/// The name of the file that contains the list.
 const FILE: &str = "installed.json";
-/// The name that only directories of aperture's own have.
+/// The name of directories that belong to aperture alone.
 const OWN: &str = "aperture";
 
 /// The files and directories that `install` created, as far as they are recorded.
 pub struct Made {
     file: PathBuf,
-    /// None where an earlier version installed, which kept no list.
+    /// `None` if an earlier version installed, which kept no list.
     paths: Option<BTreeSet<PathBuf>>,
 }
 
@@ -22,19 +22,19 @@ impl Made {
     ///
     /// # Errors
     ///
-    /// It cannot be read.
+    /// The list cannot be read.
     pub fn read(env: &Env) -> Result<Made, CommandError> {
         let file = env.store_directory()?.join(FILE);
         let text = files::text(env.disk, &file)
             .with_context(|| format!("cannot read {}", file.display()))
             .map_err(|error| CommandError::new(ErrorKind::Refused, error))?;
-        // A list that is damaged is none.
+        // A damaged list is treated as missing.
         let paths = text.and_then(|text| serde_json::from_str::<BTreeSet<PathBuf>>(&text).ok());
         Ok(Made { file, paths })
     }
 
-    /// Notes the files that are about to be made, and the list itself, with the directories that are made for them. What is there
-    /// already is not noted.
+    /// Records the files that are about to be created, the list itself, and the directories created for them. Existing files and
+    /// directories are not recorded.
     pub fn add<'a>(&mut self, files: impl Iterator<Item = &'a Path>) {
         let paths = self.paths.get_or_insert_default();
         for path in files.map(Path::to_owned).chain([self.file.clone()]) {
@@ -42,13 +42,13 @@ impl Made {
         }
     }
 
-    /// Returns whether a file was made by `install`.
+    /// Returns true if a file was created by `install`. Without a list, every file counts as created.
     pub fn has_file(&self, path: &Path) -> bool {
         self.paths.as_ref().is_none_or(|paths| paths.contains(path))
     }
 
-    /// Returns whether a directory was made by `install`. Without a list those count that have aperture's name, or are in one
-    /// that has.
+    /// Returns true if a directory was created by `install`. Without a list, a directory counts if it or one of its ancestors is
+    /// named `aperture`.
     pub fn has_directory(&self, path: &Path) -> bool {
         match &self.paths {
             Some(paths) => paths.contains(path),
@@ -56,11 +56,11 @@ impl Made {
         }
     }
 
-    /// Forgets what is `gone`, if that is wanted, and writes the list; one that lists nothing but itself is deleted.
+    /// Writes the list. With `gone`, paths that no longer exist are dropped first, and a list that contains only itself is deleted.
     ///
     /// # Errors
     ///
-    /// It cannot be written.
+    /// The list cannot be written.
     pub fn write(&mut self, env: &Env, gone: bool) -> Result<(), CommandError> {
         let Some(paths) = &mut self.paths else { return Ok(()) };
         if gone {

@@ -1,4 +1,4 @@
-//! `aperture install` and `uninstall`: aperture within other programs.
+//! `aperture install` and `uninstall`: integrations with other programs.
 
 mod claude_code;
 mod git_hook;
@@ -51,11 +51,11 @@ enum From {
     GitHook(git_hook::UninstallArguments),
 }
 
-/// Installs, or says what is missing.
+/// Installs, or reports missing parts.
 ///
 /// # Errors
 ///
-/// What is there cannot be read, changed or written.
+/// An existing file cannot be read, changed or written.
 pub fn run(env: &Env, arguments: &Arguments) -> Result<(), CommandError> {
     match &arguments.into {
         Into::ClaudeCode(arguments) => claude_code::run(env, arguments),
@@ -63,7 +63,7 @@ pub fn run(env: &Env, arguments: &Arguments) -> Result<(), CommandError> {
     }
 }
 
-/// Takes out what was installed.
+/// Removes the installed parts.
 ///
 /// # Errors
 ///

@@ -1,4 +1,4 @@
-//! What there is beside the session that is watched: where files change that matter, and the other sessions of the project.
+//! The surroundings of the watched session: the directories to watch, and the other sessions of the project.
 
 use super::follow::{Shown, Watch};
 use crate::app::{CommandError, Env};
@@ -9,18 +9,18 @@ use crate::workspace::{self, Listed, Project};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
-/// Other sessions that are shown, the newest.
+/// The number of other sessions that are shown, newest first.
 const OTHERS: usize = 5;
 
-/// The directories in which something can happen that matters: to the session, to the log, and, for one who `follows`, to the
-/// sessions of the project. Of one that is not there, the nearest above it.
+/// Returns the directories to watch: those of the session and the log and, if `follows` is true, those of the project's sessions. A
+/// directory that does not exist is replaced with its nearest existing ancestor.
 pub(super) fn directories(env: &Env, session: Option<&Path>, follows: bool) -> BTreeMap<PathBuf, Depth> {
     let mut wanted: Vec<(PathBuf, Depth)> = Vec::new();
     if let Ok(store) = env.store_directory() {
         wanted.push((store, Depth::Entries));
     }
     if let Some(session) = session {
-        // Behind a link, rows come to the file that it points at.
+        // If the path is a symbolic link, rows are appended to its target.
         let real = env.disk.resolve(session).unwrap_or_else(|_| session.to_owned());
         let parents = [session, &real].map(|path| path.parent().map(|parent| (parent.to_owned(), Depth::Entries)));
         wanted.extend(parents.into_iter().flatten());
@@ -49,18 +49,18 @@ pub(super) fn directories(env: &Env, session: Option<&Path>, follows: bool) -> B
 }
 
 impl Watch<'_> {
-    /// Tells which other sessions of the project were written to.
+    /// Reports the other sessions of the project that were written to.
     pub(super) fn look_around(&mut self) -> Result<(), CommandError> {
         let Some(shown) = &self.shown else { return Ok(()) };
         let others = others(&self.env, shown);
         let fresh: Vec<OtherSession> = others.iter().filter(|other| !self.others.contains(other)).cloned().collect();
         self.others = others;
-        // The newest last, as in any log.
+        // Newest last, as in any log.
         fresh.into_iter().rev().try_for_each(|other| self.tell(&ActivityEvent::SessionUpdated(other)))
     }
 }
 
-/// The newest other sessions of the project that a session belongs to. What cannot be read is left out.
+/// Returns the newest other sessions of the project that a session belongs to. Sessions that cannot be read are skipped.
 fn others(env: &Env, shown: &Shown) -> Vec<OtherSession> {
     let location = &shown.found.location;
     let project = Project::of(env.disk, &shown.found);

@@ -1,4 +1,4 @@
-//! The loop: look, tell, wait until something changes.
+//! The watch loop: look, report, wait for a change.
 
 use super::policy::Policy;
 use super::{Arguments, around, screen};
@@ -14,57 +14,58 @@ use std::io;
 use std::path::Path;
 use std::time::Duration;
 
-/// How often is looked whether something changed of which nobody told: after a sleep of the machine, on a network drive.
+/// The interval of checks for changes without a notification: after the machine sleeps, or on a network drive.
 const TICK: Duration = Duration::from_secs(1);
-/// How often a session is looked for at most, while files change.
+/// The minimum interval between searches for a session while files change.
 const SEARCH_SOON: Duration = Duration::from_secs(1);
-/// And how often even when none does.
+/// The interval between searches if no file changes.
 const SEARCH_ANYWAY: Duration = Duration::from_secs(15);
-/// How often is asked whether a client has the session open.
+/// The interval between checks if a client has the session open.
 const ASK_WHO_HAS_IT: Duration = Duration::from_secs(5);
-/// How long a session is quiet until a newer one takes its place: of two that are at work, neither is to flicker.
+/// The time without writes after which a newer session replaces this one, so that the screen does not alternate between two active
+/// sessions.
 const QUIET: Duration = Duration::from_secs(10);
-/// Blocks that went stale that the screen remembers.
+/// The number of newly stale blocks that the screen keeps.
 const REMEMBERED: usize = 10;
-/// Bytes of a file among which the first line feed is looked for.
+/// The number of bytes in which the first line feed of a file is expected.
 const FIRST_ROW_BYTES: usize = 64 << 10;
 
-/// A watch that goes on.
+/// A running watch.
 pub(super) struct Watch<'a> {
     pub env: Env,
     pub arguments: &'a Arguments,
     pub shown: Option<Shown>,
     watcher: Watcher,
     policy: Policy,
-    /// The other sessions of the project as they were told last.
+    /// The other sessions of the project, as last reported.
     pub others: Vec<OtherSession>,
     screen: WatchScreen,
-    /// What stands on the terminal, and its size.
+    /// The text on the terminal, and the size of the terminal.
     drawn: Option<(String, usize, usize)>,
-    /// Since the start of the command: when a session was looked for, who has it was asked, something happened.
+    /// Times since the start of the command: of the last search for a session, the last check for a client, the last event.
     searched: Option<Duration>,
     asked: Option<Duration>,
     happened: Duration,
-    /// Whether files changed since a session was looked for.
+    /// True if files changed since the last search for a session.
     stirred: bool,
     noted: Vec<String>,
 }
 
-/// The session that is watched.
+/// The watched session.
 pub(super) struct Shown {
     pub found: Found,
-    /// How the commands that are suggested name it; none where they find it without a name.
+    /// The name of the session in suggested commands; `None` if they find it without a name.
     name: Option<String>,
-    /// What was there when it was last read.
+    /// The state of the files at the last read.
     traces: Option<Traces>,
     seen: Option<Seen>,
     unavailable: Option<String>,
-    /// When aperture last changed it, in milliseconds since 1970.
+    /// The time when aperture last changed it, in milliseconds since 1970.
     pub changed: Option<i64>,
     pub suggested: Vec<SuggestionKind>,
 }
 
-/// What tells whether something happened: the file, and the log with what is not merged into it yet.
+/// The state of the files that shows if something happened: the session file, and the log with its journal.
 #[derive(PartialEq)]
 struct Traces {
     file: Identity,
@@ -78,7 +79,7 @@ impl Traces {
         let journal = store.with_file_name(format!("{STORE_FILE}-wal"));
         Ok(Traces {
             file: env.disk.identify(path)?,
-            // To read it touches more than its content.
+            // Reading the store changes more than its content: ignore the change time.
             store: env.disk.identify(&store).ok().map(|store| Identity { changed: 0, ..store }),
             journal_bytes: env.disk.identify(&journal).map_or(0, |journal| journal.bytes),
         })
@@ -86,13 +87,14 @@ impl Traces {
 }
 
 impl Shown {
-    /// When the client last wrote, in nanoseconds since 1970: aperture leaves that time as it is. None while it cannot be read.
+    /// Returns the time of the client's last write, in nanoseconds since 1970: aperture preserves it. `None` if the session cannot
+    /// be read.
     pub fn written(&self) -> Option<i128> {
         let traces = self.traces.as_ref().filter(|_| self.unavailable.is_none());
         traces.map(|traces| traces.file.modified)
     }
 
-    /// How long the client wrote nothing; none while the session cannot be read.
+    /// Returns the time since the client's last write; `None` if the session cannot be read.
     pub fn quiet(&self, env: &Env) -> Option<Duration> {
         let since = env.style.now.as_nanosecond() - self.written()?;
         Some(Duration::from_nanos(u64::try_from(since).unwrap_or_default()))
@@ -100,7 +102,7 @@ impl Shown {
 }
 
 impl<'a> Watch<'a> {
-    /// A watch that begins.
+    /// Creates a watch.
     pub fn new(env: Env, arguments: &'a Arguments) -> Watch<'a> {
         Watch {
             env,
@@ -119,11 +121,11 @@ impl<'a> Watch<'a> {
         }
     }
 
-    /// Watches until it is told to end.
+    /// Runs until it is interrupted or an end condition is met.
     pub fn run(&mut self) -> Result<(), CommandError> {
         loop {
             self.env.refresh();
-            // First what is shown, which somebody waits for, then what else there may be.
+            // The watched session first, because the user waits for it, then the search for others.
             self.look()?;
             self.draw()?;
             if self.search()? {
@@ -135,7 +137,7 @@ impl<'a> Watch<'a> {
         }
     }
 
-    /// How long it still goes on; none when it is over.
+    /// Returns the remaining time; `None` when the watch is over.
     fn left(&self) -> Option<Duration> {
         let now = self.env.elapsed();
         let ends = [self.arguments.duration, self.arguments.until_idle.map(|idle| self.happened + idle)];
@@ -143,12 +145,12 @@ impl<'a> Watch<'a> {
         (!left.is_zero()).then_some(left)
     }
 
-    /// The session that the user named, if one was.
+    /// Returns the session that the user named, if any.
     fn named(&self) -> Option<&str> {
         self.arguments.session.as_deref().or(self.env.session())
     }
 
-    /// Looks for the session that is meant, and for the others of the project. Returns whether another one is shown now.
+    /// Searches for the selected session and the others of the project. Returns true if another session is shown now.
     fn search(&mut self) -> Result<bool, CommandError> {
         self.watch_directories()?;
         let settled = self.shown.is_some() && self.named().is_some();
@@ -177,13 +179,13 @@ impl<'a> Watch<'a> {
         Ok(false)
     }
 
-    /// Whether a session that was found takes the place of the one that is shown.
+    /// Returns true if a found session replaces the one that is shown.
     fn gives_way_to(&self, found: &Found) -> bool {
         let Some(shown) = &self.shown else { return true };
         found.path != shown.found.path && shown.quiet(&self.env).is_none_or(|quiet| quiet >= QUIET)
     }
 
-    /// Whether a session that was not found may come to be: there is none yet, or its first row is not written.
+    /// Returns true if a session that was not found may still appear: there is none yet, or its first row is not complete.
     fn is_awaited(&self, error: &CommandError) -> bool {
         match error.source.downcast_ref() {
             Some(FindError::NotASession { path, .. }) => {
@@ -199,11 +201,11 @@ impl<'a> Watch<'a> {
         self.shown =
             Some(Shown { found, name, traces: None, seen: None, unavailable: None, changed: None, suggested: Vec::new() });
         (self.screen, self.others) = (WatchScreen::default(), Vec::new());
-        // The others are another session's others now.
+        // The list of other sessions belongs to the previous session: search again.
         self.searched = self.searched.filter(|_| !self.arguments.project);
     }
 
-    /// Watches where something can happen that matters.
+    /// Updates the watched directories.
     fn watch_directories(&mut self) -> Result<(), CommandError> {
         let follows = self.named().is_none() || self.shown.is_none();
         let directories = around::directories(&self.env, self.shown.as_ref().map(|shown| &*shown.found.path), follows);
@@ -213,7 +215,7 @@ impl<'a> Watch<'a> {
         Ok(())
     }
 
-    /// Reads the session if something happened to it, and tells what.
+    /// Reads the session if it changed, and reports the events.
     fn look(&mut self) -> Result<(), CommandError> {
         let Some(shown) = &mut self.shown else { return Ok(()) };
         let traces = match Traces::of(&self.env, &shown.found.path) {
@@ -226,7 +228,7 @@ impl<'a> Watch<'a> {
         let found = shown.found.clone();
         let history = match self.env.history_of(&found) {
             Ok(history) => history,
-            // The file is gone: that is told below.
+            // The file is gone: reported below.
             Err(error) if error.source.is::<io::Error>() => History::default(),
             Err(error) => {
                 self.note(format!("pins and the log are not shown: {:#}", error.source))?;
@@ -235,7 +237,7 @@ impl<'a> Watch<'a> {
         };
         match self.env.read_with(found, history) {
             Ok(workspace) => self.tell_reading(&workspace, traces),
-            // It is being written: there will be another look.
+            // The file is being written: the next round reads it.
             Err(error) if error.kind == ErrorKind::Conflict => Ok(()),
             Err(error) => match error.source.downcast_ref::<io::Error>().map(|error| io::Error::from(error.kind())) {
                 Some(cause) => self.lose(&cause),
@@ -244,7 +246,7 @@ impl<'a> Watch<'a> {
         }
     }
 
-    /// Says that the session cannot be read, once for each reason.
+    /// Reports that the session cannot be read, once for each reason.
     fn lose(&mut self, error: &io::Error) -> Result<(), CommandError> {
         let Some(shown) = &mut self.shown else { return Ok(()) };
         let name = shown.found.path.file_name().unwrap_or_default().to_string_lossy();
@@ -260,7 +262,7 @@ impl<'a> Watch<'a> {
         self.tell(&ActivityEvent::SessionUnavailable { reason })
     }
 
-    /// Tells what a new reading says that the one before did not.
+    /// Reports the differences between a new analysis and the previous one.
     fn tell_reading(&mut self, workspace: &Workspace<'_>, traces: Traces) -> Result<(), CommandError> {
         let Some(shown) = &mut self.shown else { return Ok(()) };
         let (reading, history) = (&workspace.reading, &workspace.history);
@@ -283,7 +285,7 @@ impl<'a> Watch<'a> {
         happenings.iter().try_for_each(|happening| self.tell(happening))
     }
 
-    /// Tells one thing: as a line, or on the screen.
+    /// Reports one event: as a line, or on the screen.
     pub fn tell(&mut self, happening: &ActivityEvent) -> Result<(), CommandError> {
         self.happened = self.env.elapsed();
         let now = self.env.style.now.as_millisecond();
@@ -307,7 +309,7 @@ impl<'a> Watch<'a> {
         self.env.write(&line)
     }
 
-    /// Says something beside what happens, once.
+    /// Prints a note that is not an event, once.
     pub fn note(&mut self, text: String) -> Result<(), CommandError> {
         if self.noted.contains(&text) {
             return Ok(());
@@ -328,12 +330,12 @@ impl<'a> Watch<'a> {
         }
     }
 
-    /// Lines of the screen; none where lines are written.
+    /// Returns the number of lines of the screen; `None` if events are written as lines.
     fn height(&self) -> Option<usize> {
         self.env.screen_height().filter(|_| !self.arguments.lines)
     }
 
-    /// Draws the screen in place, if it is another one than before.
+    /// Redraws the screen in place if it changed.
     fn draw(&mut self) -> Result<(), CommandError> {
         let Some(height) = self.height() else { return Ok(()) };
         let now = self.env.elapsed();
@@ -344,7 +346,7 @@ impl<'a> Watch<'a> {
             self.asked = Some(now);
         }
         self.screen.others.clone_from(&self.others);
-        // The cursor stands below it, where the next prompt comes when this ends: nothing has to be restored.
+        // The cursor is below the screen, at the position of the next shell prompt: nothing has to be restored at the end.
         let frame = (self.screen.text(&self.env.style, height.saturating_sub(1)), height, self.env.style.width);
         if self.drawn.as_ref() == Some(&frame) {
             return Ok(());

@@ -1,4 +1,4 @@
-//! `aperture watch`: what happens in a session, while it happens.
+//! `aperture watch`: shows the events in a session as they happen.
 
 mod around;
 mod follow;
@@ -60,7 +60,7 @@ fn seconds(text: &str) -> Result<Duration, String> {
         .ok_or_else(|| "seconds are written as 30 or 0.5".to_owned())
 }
 
-/// Watches until it is told to end.
+/// Runs until it is interrupted or an end condition is met.
 pub fn run(env: &Env, arguments: &Arguments) -> Result<(), CommandError> {
     Watch::new(env.clone(), arguments).run()
 }

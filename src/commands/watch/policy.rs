@@ -1,4 +1,4 @@
-//! `--apply-policy`: what the settings say is done when nobody works.
+//! `--apply-policy`: applies the rules of the settings when the session is idle.
 
 use super::follow::Shown;
 use crate::app::{CommandError, Env};
@@ -9,32 +9,32 @@ use crate::workspace::{Found, open_sessions};
 use std::path::PathBuf;
 use std::time::Duration;
 
-/// What the rules did so far.
+/// The progress of the rules.
 #[derive(Default)]
 pub(super) struct Policy {
-    /// The state of a session for which they acted, or tried to: the file, and when the client last wrote.
+    /// The last session state on which the rules acted or tried to: the file, and the time of the client's last write.
     done: Option<(PathBuf, i128)>,
-    /// The one for which they waited for the client.
+    /// The session state for which they waited for the client.
     waits: Option<(PathBuf, i128)>,
 }
 
-/// What the rules want.
+/// The action that the rules want.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Wanted {
-    /// The window within its budget.
+    /// Shorten the window to its budget.
     Budget,
-    /// What is stale shorter.
+    /// Shorten stale blocks.
     Stale,
 }
 
 impl Wanted {
-    /// What is wanted, by what is suggested: that is worth its price.
+    /// Returns the action for the suggestions, which are made only if they are worth their price.
     fn by(suggested: &[SuggestionKind]) -> Option<Wanted> {
         let wanted = [(SuggestionKind::Budget, Wanted::Budget), (SuggestionKind::Compress, Wanted::Stale)];
         wanted.into_iter().find(|(kind, _)| suggested.contains(kind)).map(|(_, wanted)| wanted)
     }
 
-    /// The command that does the same.
+    /// Returns the equivalent command.
     fn command(self) -> &'static str {
         match self {
             Wanted::Budget => "compress --over-budget",
@@ -44,9 +44,10 @@ impl Wanted {
 }
 
 impl Policy {
-    /// Lets the rules act if they want to and may. Returns what is to be told, beside the operation in the log.
+    /// Runs the rules if they have an action and are allowed to. Returns an event to report, in addition to the operation in the
+    /// log.
     ///
-    /// They act once for each time that the client wrote: also when that is taken back, or is of no use.
+    /// They act once per write of the client, even if the operation is undone or has no effect.
     pub fn act(&mut self, env: &Env, shown: &Shown, live: bool) -> Option<ActivityEvent> {
         let written = shown.written()?;
         let state = (shown.found.path.clone(), written);
@@ -67,7 +68,7 @@ impl Policy {
     }
 }
 
-/// Does what is wanted, as the command of the same name.
+/// Executes an action like the equivalent command.
 fn carry_out(env: &Env, found: &Found, wanted: Wanted, live: bool) -> Result<(), CommandError> {
     let mut env = env.on(&found.path, &format!("{} (watch --apply-policy)", wanted.command()));
     env.actor = Actor::Policy;

@@ -1,16 +1,16 @@
-//! What the screen shows of a reading.
+//! Builds the screen of a watched session.
 
 use crate::engine::{Executed, Suggestion, label};
 use crate::model::Block;
 use crate::output::{Arrived, Hot, WatchScreen};
 use crate::workspace::Workspace;
 
-/// Blocks that came last: more than a tall terminal has lines.
+/// The number of recent blocks: more than a tall terminal has lines.
 const ARRIVED: usize = 100;
-/// Blocks that are hot, and commands.
+/// The number of hot blocks and of commands.
 const FEW: usize = 5;
 
-/// The screen of a session, without what only goes with the time.
+/// Returns the screen of a session, without the parts that depend only on the current time.
 pub(super) fn of(workspace: &Workspace<'_>, suggestions: Vec<Suggestion>, title: String) -> WatchScreen {
     let reading = &workspace.reading;
     let used = |block: &&Block| block.usefulness.references > 0 && block.usefulness.heat > 0.0;
