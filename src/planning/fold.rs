@@ -111,7 +111,7 @@ impl Draft<'_> {
     ///
     /// # Errors
     ///
-    /// The file is another one by now.
+    /// The file changed since it was read.
     pub fn summarize(&self, turns: RangeInclusive<u32>) -> Result<String, PlanError> {
         let reading = self.source.reading;
         let (start, end) = (turns.start(), turns.end());
