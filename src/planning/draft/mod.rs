@@ -48,7 +48,7 @@ pub struct Original {
     pub tokens: f64,
 }
 
-/// What one note takes the place of.
+/// The part of the session that one note replaces.
 #[derive(Clone, Debug)]
 pub enum Folded {
     /// Turns that are removed from the chain.
@@ -86,7 +86,7 @@ pub struct Draft<'a> {
     notes: Vec<(String, String)>,
     /// The last row in the file before the inverted operation: token figures up to it are in the log.
     pub(super) logged_until: Option<Key>,
-    /// What one note takes the place of.
+    /// The part of the session that one note replaces.
     pub(super) folded: Option<Folded>,
     pub(super) marks: Vec<Mark>,
     /// For an exact undo, redo or restore: the bytes to restore.
