@@ -28,8 +28,8 @@ const ROW_STEPS: u32 = 100;
 ///
 /// # Errors
 ///
-/// The session is another one by now, a program keeps it open for writing, or the disk or the store fails; then it is as it
-/// was, or, if only the last steps failed, as the plan wants it, and the next command settles which.
+/// The session changed since it was read, a program has it open for writing, or the disk or the store failed. The session is then
+/// unchanged. If only the last steps failed, the plan may be applied, and the next command settles the state of the operation.
 pub fn apply(
     workspace: &Workspace<'_>,
     store: &Store,

@@ -14,7 +14,7 @@ pub enum ApplyError {
     /// Other programs have the file open for writing.
     #[error("it is kept open for writing by process {}", list(.0))]
     HeldOpen(Vec<u32>),
-    /// The change is done; whether it is on the disk, or took everything along that was written meanwhile, is not known.
+    /// The change was made, but it may not be durable on the disk, or may lack rows that were written meanwhile.
     #[error("the change was made, but its last step failed")]
     Unsure(#[source] io::Error),
     /// The store failed.

@@ -17,7 +17,7 @@ const BUFFER_BYTES: usize = 1 << 20;
 ///
 /// # Errors
 ///
-/// The file cannot be read any more.
+/// The file can no longer be read.
 pub(crate) fn named_secrets(
     disk: &dyn Disk,
     provider: &dyn ProviderAdapter,
@@ -109,7 +109,7 @@ impl Workspace<'_> {
     ///
     /// # Errors
     ///
-    /// The file cannot be read any more.
+    /// The file can no longer be read.
     pub fn sightings(&self, sighted: &[Sighted]) -> io::Result<Vec<Sighting>> {
         let block = |sighted: &Sighted| self.block_at(sighted.offset, &sighted.range);
         sighted.iter().map(|sighted| Ok(Sighting { kind: sighted.kind, line: sighted.line, block: block(sighted)? })).collect()

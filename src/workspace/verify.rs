@@ -13,7 +13,7 @@ use std::io;
 /// Maximum number of checks of a session that changes meanwhile.
 const ATTEMPTS: usize = 3;
 
-/// What undoing everything would give back.
+/// The result of undoing everything.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum WayBack {
     /// No change is in force.
@@ -58,7 +58,7 @@ pub struct Verified {
     pub without_delta: Vec<OperationId>,
     /// Interrupted operations, and whether the file has their changes.
     pub interrupted: Vec<(OperationId, bool)>,
-    /// What undoing everything would give back.
+    /// The result of undoing everything.
     pub way_back: WayBack,
 }
 
