@@ -8,7 +8,7 @@ use rustc_hash::FxHashMap;
 use std::collections::BTreeMap;
 
 impl Draft<'_> {
-    /// Returns the planned changes of blocks by their contents, in file order.
+    /// Returns the planned changes of blocks, addressed by content, in file order.
     ///
     /// # Errors
     ///

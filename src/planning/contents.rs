@@ -1,4 +1,4 @@
-//! The contents of blocks, from the rows that hold them.
+//! Reads the contents of blocks from their rows.
 
 use super::splice::SpliceError;
 use crate::engine::Analysis;

@@ -25,17 +25,17 @@ pub enum PlanError {
     ChangedLater {
         /// The block.
         number: BlockNumber,
-        /// The operation to take back.
+        /// The operation to undo.
         operation: OperationId,
-        /// The later one.
+        /// The later operation.
         by: OperationId,
     },
     /// A later operation removed a row that the operation added.
     #[error("operation {by} took out what operation {operation} added")]
     RemovedLater {
-        /// The operation to take back.
+        /// The operation to undo.
         operation: OperationId,
-        /// The later one.
+        /// The later operation.
         by: OperationId,
     },
     /// The redacted credentials were deleted from the store.

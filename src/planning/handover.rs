@@ -104,7 +104,7 @@ pub fn hand_over(draft: &mut Draft<'_>, preset: &Preset, scope: &Scope, rules: &
     Ok(Handover::Folded(folded))
 }
 
-/// Returns the summary of the last compaction of the client before the blocks that go, if it can be replaced by the digest.
+/// Returns the summary of the client's last compaction before the removed blocks, if the digest can replace it.
 fn summary_before(draft: &Draft<'_>, stays: &[(u32, u32)], rules: &Rules) -> Result<Option<BlockNumber>, PlanError> {
     let reading = draft.source.reading;
     let blocks = stays.iter().flat_map(|(row, _)| reading.session.blocks_of(*row));
@@ -122,7 +122,7 @@ fn summary_before(draft: &Draft<'_>, stays: &[(u32, u32)], rules: &Rules) -> Res
     Ok(Some(block.number))
 }
 
-/// Returns the lines of a client's summary that quote earlier words of a person that no prompt in the window contains.
+/// Returns the lines of a client's summary that quote words of a person from earlier blocks outside the window.
 fn quotes(draft: &Draft<'_>, summary: &Block, content: &str) -> Result<Vec<String>, PlanError> {
     let reading = draft.source.reading;
     let blocks = &reading.session.blocks;

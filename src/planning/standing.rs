@@ -81,7 +81,7 @@ impl Beside<'_> {
     ///
     /// # Errors
     ///
-    /// The value of an added row is not in the store.
+    /// The line of an added row, or a value edited in it later, is not in the store.
     pub fn standing(&self) -> Result<Standing, OriginalError> {
         let addresses = Addresses::new(self.session);
         let mut slots: BTreeMap<(RowAddress, Slot), (OperationId, &LoggedEdit)> = BTreeMap::new();

@@ -28,7 +28,7 @@ impl Base {
     ///
     /// # Errors
     ///
-    /// It cannot be opened.
+    /// The file cannot be opened.
     pub fn open(disk: &dyn Disk, path: &Path) -> io::Result<Base> {
         let file = RefCell::new(disk.open(path, 0)?);
         Ok(Base { file, held: RefCell::default(), inherited: Vec::new() })
@@ -48,7 +48,7 @@ impl Base {
     ///
     /// # Errors
     ///
-    /// It cannot be read.
+    /// The file cannot be read.
     pub fn into_reader(self) -> io::Result<BufReader<Box<dyn OpenFile>>> {
         let mut file = self.file.into_inner();
         file.seek(SeekFrom::Start(0))?;

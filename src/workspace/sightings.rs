@@ -77,7 +77,7 @@ pub struct Sighted {
 ///
 /// # Errors
 ///
-/// It cannot be read.
+/// The file cannot be read.
 pub fn sighted_in(disk: &dyn Disk, path: &Path) -> io::Result<Vec<Sighted>> {
     sighted(&mut BufReader::with_capacity(BUFFER_BYTES, disk.open(path, 0)?))
 }
@@ -86,7 +86,7 @@ pub fn sighted_in(disk: &dyn Disk, path: &Path) -> io::Result<Vec<Sighted>> {
 ///
 /// # Errors
 ///
-/// It cannot be read.
+/// The reader failed.
 pub fn sighted(reader: &mut dyn BufRead) -> io::Result<Vec<Sighted>> {
     let mut sighted = Vec::new();
     let (mut row, mut line, mut offset) = (Vec::new(), 1, 0);
