@@ -23,7 +23,7 @@ use aperture::engine::{self, Analysis, Context, Need, Outlined, ReadSettings, Su
 use aperture::fsio::RealDisk;
 use aperture::model::{Block, BlockKind, Level};
 use aperture::provider::claude_code::ClaudeCode;
-use aperture::provider::{FileKind, ProviderAdapter, sniff};
+use aperture::provider::{FileKind, Format, sniff};
 use aperture::store::Cache;
 use aperture::workspace;
 use generate::Generator;

@@ -1,19 +1,19 @@
-//! Rows by their address, and back.
+//! Maps rows to addresses and addresses to rows.
 
 use crate::model::{Key, RowAddress, Session};
 use rustc_hash::FxHashMap;
 
-/// The identity of rows that have none: they are told apart by their order, which no client changes.
+/// The placeholder identity of rows without one. Such rows are distinguished by their order, which no client changes.
 const NAMELESS: Key = Key(0);
 
-/// Which row has which address.
+/// The two-way mapping between rows and addresses.
 pub struct Addresses {
     by_row: Vec<RowAddress>,
     rows: FxHashMap<RowAddress, u32>,
 }
 
 impl Addresses {
-    /// The addresses of the rows of a session; a row without an identity has none.
+    /// Creates the mapping for the rows of a session.
     pub fn new(session: &Session) -> Addresses {
         let mut seen: FxHashMap<Key, u32> = FxHashMap::default();
         let mut rows = FxHashMap::default();
@@ -28,22 +28,22 @@ impl Addresses {
         Addresses { by_row: by_row.collect(), rows }
     }
 
-    /// The address of a row that has an identity.
+    /// Returns the address of a row; `None` if the row has no identity.
     pub fn of(&self, row: u32) -> Option<RowAddress> {
         self.any(row).filter(|address| address.id != NAMELESS)
     }
 
-    /// The address of a row, whether it has an identity or only a place among those that have none.
+    /// Returns the address of a row, including rows without an identity, which are addressed by their order.
     pub fn any(&self, row: u32) -> Option<RowAddress> {
         self.by_row.get(row as usize).copied()
     }
 
-    /// The row with an address.
+    /// Returns the row with an address.
     pub fn row(&self, address: RowAddress) -> Option<u32> {
         self.rows.get(&address).copied()
     }
 
-    /// The first row with an identity.
+    /// Returns the first row with an identity.
     pub fn row_of(&self, id: Key) -> Option<u32> {
         self.row(RowAddress { id, occurrence: 0 })
     }

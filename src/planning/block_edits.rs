@@ -1,4 +1,4 @@
-//! Changes of blocks by their contents, apart from rows and slots.
+//! Changes of blocks that are addressed by content instead of row and slot.
 
 use super::PlanError;
 use super::draft::Draft;
@@ -8,11 +8,11 @@ use rustc_hash::FxHashMap;
 use std::collections::BTreeMap;
 
 impl Draft<'_> {
-    /// Returns the planned changes of blocks by their contents, in file order.
+    /// Returns the planned changes of blocks, addressed by content, in file order.
     ///
     /// # Errors
     ///
-    /// The file is another one by now.
+    /// The file changed since it was read.
     pub(super) fn block_edits(&self) -> Result<Vec<BlockEdit>, PlanError> {
         let mut rows: BTreeMap<u32, Vec<&Edit>> = BTreeMap::new();
         for ((row, _, slot), edit) in &self.edits {
@@ -26,7 +26,7 @@ impl Draft<'_> {
         let occurrences = occurrences(&self.session().blocks);
         let mut block_edits = Vec::new();
         for (row, edits) in rows {
-            // Once for all blocks of the row: there can be as many as it has bytes.
+            // Parse each row once: it can have as many blocks as bytes.
             let line = revised_line(self, row, &edits)?;
             let parsed = self.source.provider.parse(&line);
             for edit in edits {
@@ -45,12 +45,12 @@ impl Draft<'_> {
         Ok(block_edits)
     }
 
-    /// Plans changes of blocks by their contents, wherever this session has these contents. Returns the places in the list of
-    /// those that are not possible here: the session has no such block, or it cannot be changed.
+    /// Plans changes of blocks that are addressed by content, if this session has such blocks. Returns the indices of the edits
+    /// that are impossible here: the session has no such block, or the block cannot be changed.
     ///
     /// # Errors
     ///
-    /// The session cannot be read, or a stored original cannot.
+    /// The session or a stored original cannot be read.
     pub fn lower(&mut self, block_edits: &[BlockEdit]) -> Result<Vec<usize>, PlanError> {
         let blocks = &self.session().blocks;
         let places = blocks.iter().zip(occurrences(blocks));
@@ -71,7 +71,7 @@ impl Draft<'_> {
         Ok(impossible)
     }
 
-    /// Plans one change of a block. An original that is stored is restored with its exact bytes.
+    /// Plans one change of a block. A stored original is restored with its exact bytes.
     fn lower_to(&mut self, number: BlockNumber, edit: &BlockEdit) -> Result<(), PlanError> {
         let is_stored =
             edit.level == Level::Original && self.original(number).is_ok_and(|original| original.content == edit.text);
@@ -82,7 +82,7 @@ impl Draft<'_> {
     }
 }
 
-/// Returns for each block how many blocks of the same content precede it.
+/// Returns, for each block, the number of preceding blocks with the same content.
 fn occurrences(blocks: &[Block]) -> Vec<u32> {
     let mut seen: FxHashMap<Key, u32> = FxHashMap::default();
     let count = |block: &Block| {

@@ -1,4 +1,4 @@
-//! The contents of blocks, from the rows that hold them.
+//! Reads the contents of blocks from their rows.
 
 use super::splice::SpliceError;
 use crate::engine::Analysis;
@@ -9,11 +9,11 @@ use std::rc::Rc;
 /// The content of a block.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Content {
-    /// As the model sees it: text, or the input of a tool use as JSON.
+    /// The content as sent to the model: text, or the input of a tool use as JSON.
     pub sent: String,
-    /// The same for people.
+    /// The same content in readable form.
     pub readable: String,
-    /// The remainder, if the client sends it cut.
+    /// The remainder, if the client sends the content truncated.
     pub cut: Option<String>,
 }
 
@@ -21,7 +21,7 @@ pub struct Content {
 ///
 /// # Errors
 ///
-/// A row cannot be read, or is another one by now.
+/// A row cannot be read, or changed since it was read.
 pub fn contents(
     provider: &dyn ProviderAdapter,
     reading: &Analysis,
@@ -33,7 +33,7 @@ pub fn contents(
     let mut contents = Vec::with_capacity(numbers.len());
     for of_row in blocks.chunk_by(|one, other| one.row == other.row) {
         let bytes = line(of_row[0].row)?;
-        // Once for all blocks of the row: there can be as many as it has bytes.
+        // Parse each row once: it can have as many blocks as bytes.
         let parsed = provider.parse(&bytes);
         for block in of_row {
             let parsed = parsed.blocks.get(block.index as usize);

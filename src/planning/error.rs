@@ -5,19 +5,19 @@ use crate::engine::{count, plural};
 use crate::model::{BlockNumber, OperationId};
 use std::io;
 
-/// Why a plan cannot be made.
+/// The reason why a plan cannot be made.
 #[derive(Debug, thiserror::Error)]
 pub enum PlanError {
-    /// There is no such block.
+    /// The block does not exist.
     #[error("there is no block {0}")]
     NoSuchBlock(BlockNumber),
-    /// It cannot be changed.
+    /// The block cannot be changed.
     #[error("block {0} cannot be changed: the client needs it as it is")]
     Immutable(BlockNumber),
-    /// It is in the file of another session.
+    /// The block is in the file of another session.
     #[error("block {0} is inherited from the session that this one is a fork of")]
     Inherited(BlockNumber),
-    /// Its original is not here.
+    /// The original of the block is not in the store.
     #[error("the original of block {0} is not in this store")]
     NoOriginal(BlockNumber),
     /// A later operation changed the same block.
@@ -25,52 +25,52 @@ pub enum PlanError {
     ChangedLater {
         /// The block.
         number: BlockNumber,
-        /// The operation to take back.
+        /// The operation to undo.
         operation: OperationId,
-        /// The later one.
+        /// The later operation.
         by: OperationId,
     },
-    /// A later operation took out what the operation added.
+    /// A later operation removed a row that the operation added.
     #[error("operation {by} took out what operation {operation} added")]
     RemovedLater {
-        /// The operation to take back.
+        /// The operation to undo.
         operation: OperationId,
-        /// The later one.
+        /// The later operation.
         by: OperationId,
     },
-    /// What it took out was forgotten.
+    /// The redacted credentials were deleted from the store.
     #[error("the credentials that operation {0} took out were forgotten, and cannot be brought back")]
     Forgotten(OperationId),
-    /// A block is not as aperture left it.
+    /// Another program changed the block after aperture did.
     #[error("block {0} is not as aperture left it: another program changed it")]
     ChangedElsewhere(BlockNumber),
-    /// A row that the log names is not in the file.
+    /// A row in the log is missing from the file.
     #[error("a row that the log names is not in the file any more: another program rewrote it")]
     Gone,
-    /// The file is another one than was read.
+    /// The file changed since it was read.
     #[error("the session changed while the change was planned")]
     Moved,
-    /// The turns are not there.
+    /// The turns are not in the window.
     #[error("these turns are not in the window")]
     NoTurns,
-    /// The last turn is among those to be folded.
+    /// The turns to fold include the last turn.
     #[error("the last turn is what is being worked on, and stays")]
     LastTurn,
-    /// A block among what would go is held.
+    /// A block that would be removed is pinned or focused.
     #[error("block {0} is among them, and it is {what}", what = .1.reason())]
     Held(BlockNumber, Kept),
-    /// Nothing that may be shortened is left, and the window is still larger.
+    /// No more blocks may be shortened, and the window is still larger than the budget.
     #[error(
         "{} tokens are asked for; with what is protected, pinned or said by people the window holds at least about {}",
         count(*.budget), count(*.smallest)
     )]
     Budget {
-        /// Tokens that were asked for.
+        /// The requested budget, in tokens.
         budget: u64,
-        /// Tokens that can be reached.
+        /// The smallest size that can be reached, in tokens.
         smallest: u64,
     },
-    /// A row would be longer, in a session into which the client keeps byte offsets elsewhere.
+    /// A row would grow, in a session for which the client stores byte offsets elsewhere.
     #[error(
         "{what} would be {bytes} bytes longer than its row, and no row of this session may grow: the client keeps the place of each",
         what = .number.map_or_else(|| format!("row {row}"), |number| format!("block {number}"))
@@ -80,10 +80,10 @@ pub enum PlanError {
         number: Option<BlockNumber>,
         /// The row, counted from 1.
         row: u32,
-        /// Bytes that are missing.
+        /// The number of bytes over the limit.
         bytes: u64,
     },
-    /// Thinking is to stay behind a change, and its model refuses that.
+    /// Thinking after a change must be kept, and its model would reject it.
     #[error(
         "{model} binds its thinking to everything before it: the API would refuse {} ({} tokens) after the first change",
         plural(*.blocks as usize, "thinking block"), count(*.tokens)
@@ -91,27 +91,27 @@ pub enum PlanError {
     Bound {
         /// The model.
         model: String,
-        /// How many blocks.
+        /// The number of thinking blocks.
         blocks: u32,
-        /// The cost of these blocks.
+        /// The cost of these blocks, in tokens.
         tokens: u64,
     },
-    /// There is nothing to take back.
+    /// The session has no compaction to undo.
     #[error("no compaction of the client is in this session")]
     NotCompacted,
-    /// What a compaction cut is not in the file.
+    /// The rows that a compaction hid are not in the file.
     #[error("what the compaction cut is not in this file any more")]
     CutAway,
-    /// The provider cannot write what is needed.
+    /// The provider cannot write the required row.
     #[error("this session has no row that what is added could follow")]
     NoWay,
-    /// The client of the session sends all rows in their order.
+    /// The client of the session sends all rows in file order.
     #[error("the client of this session sends all its rows in their order, so that none can be left out or brought back")]
     NoBranches,
-    /// The result would not be a sound session.
+    /// The result would violate an invariant of sessions.
     #[error("nothing was written, because {0}; this is a bug of aperture")]
     Unsafe(String),
-    /// The rows of the conversation are linked in an order that leaves no place for the change.
+    /// The rows of the conversation are linked in an order that does not allow the change.
     #[error("the rows of this session are linked in an unusual order: {0}")]
     Tangled(String),
     /// The originals cannot be read.

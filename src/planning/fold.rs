@@ -1,4 +1,4 @@
-//! Whole turns off the chain, and back onto it. No row is deleted: what changes is which row follows which.
+//! Removes whole turns from the chain and restores them. No row is deleted; only the links between rows change.
 
 use super::draft::{Draft, Folded};
 use super::{Kept, PlanError};
@@ -7,22 +7,22 @@ use crate::model::{Block, BlockKind, Event, Key, Role, RowKind, Session, Slot, T
 use rustc_hash::FxHashMap;
 use std::ops::RangeInclusive;
 
-/// The type of the attachment that stands for folded turns.
+/// The type of the attachment that replaces folded turns.
 pub const SUMMARY: &str = "aperture_summary";
 
-/// What a boundary becomes when it no longer cuts the conversation.
+/// The subtype of a boundary that no longer cuts the conversation.
 const UNCUT: &[u8] = br#""compact_boundary_taken_back""#;
 
-/// Characters of a prompt that nobody wrote and of an answer in a summary.
+/// Maximum characters in a summary, for a prompt that no person wrote and for an answer.
 const PROMPT_CHARACTERS: usize = 300;
 const ANSWER_CHARACTERS: usize = 600;
 
 impl Draft<'_> {
-    /// Takes whole turns off the chain and puts one note in their place. Of the first turn the prompt stays.
+    /// Removes whole turns from the chain and puts one note in their place. The prompt of the first turn stays.
     ///
     /// # Errors
     ///
-    /// The turns are not in the window, or the last one is among them: it is what is being worked on.
+    /// The turns are not in the window, or they include the last turn, which is still in progress.
     pub fn fold(&mut self, turns: RangeInclusive<u32>, summary: &str) -> Result<(), PlanError> {
         if !self.source.provider.branches() {
             return Err(PlanError::NoBranches);
@@ -41,7 +41,7 @@ impl Draft<'_> {
         Ok(())
     }
 
-    /// The place in the chain of the first row that goes when turns are folded; from turn 0 on all that follows the first message.
+    /// Returns the position in the chain of the first row that folding removes; from turn 0 on, everything after the first message.
     pub(super) fn fold_start(&self, turns: &RangeInclusive<u32>, chain: &[(u32, u32)]) -> Result<usize, PlanError> {
         let session = &self.source.reading.session;
         let is_user = |(row, _): &&(u32, u32)| session.rows[*row as usize].kind == RowKind::User;
@@ -49,12 +49,12 @@ impl Draft<'_> {
         let boundary = chain_boundary(session, &self.source.reading.window.chain);
         let start = chain.iter().position(|(row, turn)| {
             let (kind, prompt) = (session.rows[*row as usize].kind, session.rows[*row as usize].prompt);
-            // The summary of a compaction stays, with what it kept and what the client attached to it.
+            // The summary of a compaction stays, with the rows that the compaction kept and the client attached to it.
             let behind = Some(*row) >= boundary && Some(*row) > first_prompt;
             turns.contains(turn)
                 && match *turns.start() {
                     0 => behind && matches!(kind, RowKind::User | RowKind::Assistant),
-                    // What the client attaches to the first prompt belongs to it.
+                    // Attachments to the first prompt belong to it.
                     1 => behind && kind == RowKind::Assistant,
                     _ => Some(*row) >= boundary && (prompt || kind == RowKind::Assistant),
                 }
@@ -62,7 +62,7 @@ impl Draft<'_> {
         start.ok_or(PlanError::NoTurns)
     }
 
-    /// Puts one note in the place of the rows of the chain from one row to before another one.
+    /// Replaces the rows of the chain from `start` to before `next` by one note.
     pub(super) fn bridge(&mut self, start: u32, next: u32, note: &str) -> Result<(), PlanError> {
         let mut parent = self.last_sent_before(start)?;
         for row in self.lasting(start, next) {
@@ -74,16 +74,16 @@ impl Draft<'_> {
         self.mark_leaf()
     }
 
-    /// The rows of the chain from one row to before another one that bear on what stands before them. Without those that hold the
-    /// system prompt and the tools the client would make both anew, in front of all that is cached and signed; without those
-    /// that say that thinking before them is not sent it would be sent again.
+    /// Returns the rows from `start` to before `next` that affect the rows before them and so must stay in the chain. Without the
+    /// rows that hold the system prompt and the tools, the client would create both again, and so change the prefix that is cached
+    /// and signed. Without the rows that exclude earlier thinking, that thinking would be sent again.
     fn lasting(&self, start: u32, next: u32) -> Vec<u32> {
         let (session, provider) = (&self.source.reading.session, self.source.provider);
         let chain = || self.source.reading.window.chain.iter().copied();
         let stays =
             |message| chain().take_while(|row| *row != start).any(|row| session.rows[row as usize].message == Some(message));
         let lasts = |row: &u32| match session.rows[*row as usize].event.as_deref() {
-            // One that a change added can be taken back before the fold is, and the fold adds its own.
+            // A row that a change added may be undone before the fold is, and the fold adds its own.
             Some(Event::ThinkingStripped(_)) if self.added(*row) => false,
             Some(Event::ThinkingStripped(ThinkingScope::All)) => true,
             Some(Event::ThinkingStripped(ThinkingScope::From { message, .. })) => stays(*message),
@@ -92,7 +92,8 @@ impl Draft<'_> {
         chain().skip_while(|row| *row != start).take_while(|row| *row != next).filter(lasts).collect()
     }
 
-    /// What a note in the place of a row follows. A result without its call is not sent, and would take the note with it.
+    /// Returns the parent of a note that replaces a row. It is not a result without its call: the client drops such a result, and
+    /// the note with it.
     fn last_sent_before(&self, row: u32) -> Result<Vec<u8>, PlanError> {
         let (session, window) = (&self.source.reading.session, &self.source.reading.window);
         let is_result = |row: u32| session.blocks_of(row).iter().any(|block| block.kind == BlockKind::ToolResult);
@@ -105,15 +106,16 @@ impl Draft<'_> {
         before.find(|row| !lost(*row)).map_or(Ok(b"null".to_vec()), |row| self.identity(row))
     }
 
-    /// A summary of turns: what was asked, what was touched, how it ended. Nothing in it is made up.
+    /// Returns a summary of turns: the prompt, the tools used and the final answer. It is extractive: all text comes from the
+    /// session.
     ///
     /// # Errors
     ///
-    /// The file is another one by now.
+    /// The file changed since it was read.
     pub fn summarize(&self, turns: RangeInclusive<u32>) -> Result<String, PlanError> {
         let reading = self.source.reading;
         let (start, end) = (turns.start(), turns.end());
-        // Before anything is cut: half a credential is not known as one.
+        // Mask before truncating: part of a credential is not recognized.
         let content = |number| -> Result<String, PlanError> { Ok(reading.known.mask(&self.content(number)?).into_owned()) };
         let mut text = match start == end {
             true => format!("[turn {start}, folded; the user can bring it back]\n"),
@@ -122,7 +124,7 @@ impl Draft<'_> {
         for turn in reading.turns.iter().filter(|turn| turns.contains(&turn.number)) {
             let blocks = || turn.blocks.iter().filter_map(|number| reading.block(*number));
             let spoken: Vec<&Block> = blocks().filter(|block| !block.words.is_empty()).collect();
-            // Each row is read once: a row can have as many blocks as it has bytes.
+            // Read each row once: it can have as many blocks as bytes.
             let contents = self.contents(&spoken.iter().map(|block| block.number).collect::<Vec<_>>())?;
             let mut said = spoken.into_iter().zip(contents).peekable();
             let opens = said.next_if(|(block, _)| block.kind != BlockKind::ToolResult);
@@ -161,19 +163,19 @@ impl Draft<'_> {
         Ok(text.trim_end().to_owned())
     }
 
-    /// Returns the words of a person in a block, each part bounded, without credentials.
+    /// Returns the words of a person in a block, with each part truncated and credentials masked.
     fn said(&self, block: &Block, content: &str) -> String {
         let known = &self.source.reading.known;
-        // Before anything is cut, as above.
+        // Mask before truncating, as above.
         let words = block.words_in(content).map(|words| engine::bounded_words(&known.mask(words)).into_owned());
         words.collect::<Vec<_>>().join("\n")
     }
 
-    /// Takes back what the last compaction of the client cut, where its rows are still in the file.
+    /// Restores the rows that the last compaction of the client hid, if they are still in the file.
     ///
     /// # Errors
     ///
-    /// There is no compaction, or what it cut is gone.
+    /// There is no compaction, or the hidden rows are not in the file.
     pub fn uncut(&mut self) -> Result<(), PlanError> {
         let session = &self.source.reading.session;
         let chain = &self.source.reading.window.chain;
@@ -188,7 +190,7 @@ impl Draft<'_> {
         }
         self.set_value(boundary, Slot::Subtype, UNCUT)?;
         self.set_value(boundary, Slot::Parent, &before)?;
-        // The summary stands for what is seen again.
+        // Drop the summary from the chain: the rows that it summarizes are visible again.
         let own = self.identity(boundary)?;
         let of = |row: u32| session.rows[row as usize].id;
         let summary = (0..session.rows.len() as u32).find(|row| {
@@ -204,7 +206,7 @@ impl Draft<'_> {
         Ok(())
     }
 
-    /// The rows of the chain since the last compaction, each with its turn.
+    /// Returns the rows of the chain since the last compaction, each with its turn.
     pub(super) fn chain_turns(&self) -> Vec<(u32, u32)> {
         let session = &self.source.reading.session;
         let chain = &self.source.reading.window.chain;
@@ -220,7 +222,7 @@ impl Draft<'_> {
     }
 }
 
-/// The row at which the last compaction cut a chain.
+/// Returns the boundary row of the last compaction in a chain.
 fn chain_boundary(session: &Session, chain: &[u32]) -> Option<u32> {
     chain.iter().rev().find(|row| session.rows[**row as usize].kind == RowKind::Boundary).copied()
 }

@@ -1,5 +1,5 @@
-//! Checks the invariants of a session before it is replaced. Each holds by construction; the gate is there for our mistakes, and
-//! for conversations whose rows follow each other in no usual order ([`PlanError::Tangled`]).
+//! Checks the invariants of a session before its file is replaced. Each invariant holds by construction; the checks guard against
+//! bugs in aperture, and against conversations whose rows are linked in an unusual order ([`PlanError::Tangled`]).
 
 use super::PlanError;
 use super::draft::{Draft, Folded, PlanSource};
@@ -7,7 +7,7 @@ use super::revision::Revision;
 use crate::model::{Block, BlockKind, BlockNumber, Edit, Key, Level, Role, RowKind, Slot, Window};
 use rustc_hash::FxHashSet;
 
-/// Refuses a revision that the client could not resume, or in which something changed that no edit names.
+/// Rejects a revision that the client could not resume, or that has a change without an edit.
 pub fn check(draft: &Draft<'_>, revision: &Revision, window: &Window) -> Result<(), PlanError> {
     let source = &draft.source;
     rows(draft, revision)?;
@@ -27,7 +27,7 @@ fn refuse(what: String) -> PlanError {
     PlanError::Unsafe(what)
 }
 
-/// Edited rows are linked, paired and signed as before, and hold the same other blocks.
+/// Checks that edited rows keep their links, pairs and signatures, and that their other blocks are unchanged.
 fn rows(draft: &Draft<'_>, revision: &Revision) -> Result<(), PlanError> {
     let session = &draft.source.reading.session;
     let edited =
@@ -37,7 +37,7 @@ fn rows(draft: &Draft<'_>, revision: &Revision) -> Result<(), PlanError> {
     let restored: FxHashSet<(Key, u32)> =
         draft.all_edits().filter(original).filter_map(|edit| Some((edit.row.id, edit.slot.index()?))).collect();
     let changed: FxHashSet<(Key, u32)> = draft.all_edits().filter_map(|edit| Some((edit.row.id, edit.slot.index()?))).collect();
-    // A string beside the blocks that credentials were taken out of can be what the client makes a block of.
+    // A redacted string outside the blocks can be the source of a block that the client derives.
     let restrung: FxHashSet<u32> =
         draft.edits.keys().filter(|(.., slot)| matches!(slot, Slot::String { .. })).map(|(row, ..)| *row).collect();
     for (row, stub) in &revision.edited {
@@ -45,12 +45,12 @@ fn rows(draft: &Draft<'_>, revision: &Revision) -> Result<(), PlanError> {
         let number = was + 1;
         let before = match draft.source.provider.stub(&draft.line(was)?) {
             Some(before) => before,
-            // Half a row, whose line feed went with the row behind it.
+            // A broken last row, whose line feed was removed with the row after it.
             None if session.rows[was as usize].kind == RowKind::Broken && stub.is_none() => continue,
             None => return Err(PlanError::Moved),
         };
         let mut after = stub.clone().ok_or_else(|| refuse(format!("row {number} would not be readable")))?;
-        // As the session has it: a row can be known by more than what it says.
+        // Use the id from the session: the id of a row can depend on more than its line.
         let id = session.rows[was as usize].id.unwrap_or(Key(0));
         if relinked.contains(&id) {
             after.parent = before.parent;
@@ -77,7 +77,7 @@ fn rows(draft: &Draft<'_>, revision: &Revision) -> Result<(), PlanError> {
             if named && old.call != new.call {
                 return Err(refuse(format!("block {} would lose its tool call", old.number)));
             }
-            // What was empty before aperture came may be so again.
+            // A restored original may be empty.
             if named
                 && new.preview.is_empty()
                 && !old.preview.is_empty()
@@ -91,7 +91,7 @@ fn rows(draft: &Draft<'_>, revision: &Revision) -> Result<(), PlanError> {
     Ok(())
 }
 
-/// No tool use loses its result and no result its use.
+/// Checks that no tool use loses its result and no result loses its use.
 fn pairs(source: &PlanSource<'_>, revision: &Revision, window: &Window) -> Result<(), PlanError> {
     let single = |blocks: &[Block], window: &[BlockNumber]| -> FxHashSet<Key> {
         let mut open: FxHashSet<Key> = FxHashSet::default();
@@ -111,10 +111,10 @@ fn pairs(source: &PlanSource<'_>, revision: &Revision, window: &Window) -> Resul
     }
 }
 
-/// The same rows are sent in the same order, apart from those that hold nothing but thinking.
+/// Checks that the same rows are sent in the same order, except rows that hold only thinking.
 fn order(source: &PlanSource<'_>, revision: &Revision, window: &Window) -> Result<(), PlanError> {
     let session = &source.reading.session;
-    // Thinking that was taken out is a block that the client drops.
+    // The client drops the block that removed thinking leaves.
     let thought = |block: &Block| block.kind == BlockKind::Thinking || block.role == Role::Thinking;
     let speaks = |row: &u32| !session.blocks_of(*row).iter().all(thought);
     let before = source.reading.window.rows.iter().copied().filter(speaks);
@@ -122,7 +122,7 @@ fn order(source: &PlanSource<'_>, revision: &Revision, window: &Window) -> Resul
     if before.eq(after) { Ok(()) } else { Err(PlanError::Tangled("the client would send other rows".to_owned())) }
 }
 
-/// Nothing but what was folded leaves the window, thinking apart.
+/// Checks that only folded blocks and thinking leave the window.
 fn others(draft: &Draft<'_>, revision: &Revision, window: &Window, folded: &Folded) -> Result<(), PlanError> {
     let source = &draft.source;
     let blocks = || window.blocks.iter().map(|number| *number as usize - 1);
@@ -133,7 +133,8 @@ fn others(draft: &Draft<'_>, revision: &Revision, window: &Window, folded: &Fold
         Folded::Blocks(blocks) => blocks.contains(&block.number) || again.contains(&block.hash),
         Folded::Until(row) => block.row <= *row || draft.added(block.row) || again.contains(&block.hash),
     };
-    // A response that stands on two branches is sent from both, by its id, while one of them is live; its blocks are equal.
+    // A response that is on two branches is sent from both, by its message id, while one of them is live; its blocks have equal
+    // hashes.
     let said = |block: &Block| Some((source.reading.session.rows[block.row as usize].message?, block.hash));
     let gone: FxHashSet<(Key, Key)> = source.reading.in_window().filter(|block| is_folded(block)).filter_map(&said).collect();
     let lost = source.reading.in_window().find(|block| {
@@ -151,7 +152,7 @@ fn others(draft: &Draft<'_>, revision: &Revision, window: &Window, folded: &Fold
     }
 }
 
-/// What is added is sent.
+/// Checks that added rows are sent.
 fn notes(revision: &Revision, window: &Window) -> Result<(), PlanError> {
     let sent: FxHashSet<BlockNumber> = window.blocks.iter().copied().collect();
     let lost = revision

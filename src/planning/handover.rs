@@ -1,4 +1,4 @@
-//! A window handed over: one digest in the place of all that is old.
+//! Folds the old part of a window into one digest.
 
 use super::draft::{Draft, Folded};
 use super::{PlanError, Scope};
@@ -7,31 +7,32 @@ use crate::engine::{self, DigestSource, Preset, Rules};
 use crate::model::{Block, BlockKind, BlockNumber, Level, Role, RowKind, Zone};
 use rustc_hash::FxHashSet;
 
-/// Why a summary of the client is no longer there.
+/// The reason recorded for a client summary that the digest replaces.
 const SUMMARY_REASON: &str = "in the digest";
 
-/// Bytes of a line from which on it is known again where it is quoted, and how many of it are compared.
+/// Minimum length of a line, in bytes, to be recognized as a quote without quotation marks.
 const QUOTE_BYTES: usize = 16;
-/// Bytes of a line that can be known as quoted by the quotation marks around it.
+/// Minimum length of a line, in bytes, to be recognized as a quote between quotation marks; and the maximum number of bytes that
+/// are compared of a longer line.
 const WORD_BYTES: usize = 4;
 const QUOTED_BYTES: usize = 48;
-/// Lines of the latest prompts that are looked for.
+/// Maximum number of lines of the latest prompts to search for.
 const QUOTABLE: usize = 2_000;
 
-/// Calls of tools that stay as they are, with all that was said since.
+/// Number of newest tool calls that stay unchanged, with everything after them.
 const CALLS: usize = 3;
 
-/// What came of handing a window over.
+/// The result of folding the old part of a window.
 #[derive(Clone, Debug)]
 pub enum Handover {
-    /// The blocks that the digest stands for.
+    /// The blocks that the digest replaces.
     Folded(Vec<BlockNumber>),
-    /// Why there is no digest.
+    /// The reason why there is no digest.
     Nothing(&'static str),
 }
 
-/// Puts one digest in the place of all that is old, where that saves half of it at least. What is pinned, focused or protected
-/// stands in the digest word for word.
+/// Replaces the old part of a window by one digest, if the digest has at most half the bytes. Pinned, focused and protected blocks
+/// are included in the digest verbatim.
 ///
 /// # Errors
 ///
@@ -45,7 +46,7 @@ pub fn hand_over(draft: &mut Draft<'_>, preset: &Preset, scope: &Scope, rules: &
     let linked = draft.source.provider.branches();
     let of_client = |block: &Block| draft.source.provider.is_standing(&reading.session, block);
     let first_row = reading.block(kept).map_or(0, |block| block.row);
-    // A part of what a compaction of the client left cannot stay by itself.
+    // The rows that a compaction of the client left can only stay as a whole.
     if !linked && reading.session.rows[first_row as usize].kind == RowKind::Boundary {
         return Ok(Handover::Nothing("nothing is old but a part of what the last compaction left"));
     }
@@ -56,7 +57,7 @@ pub fn hand_over(draft: &mut Draft<'_>, preset: &Preset, scope: &Scope, rules: &
         },
         false => 0,
     };
-    // What comes before the first row that goes stays, and what a compaction of the client kept.
+    // Rows before the first removed row stay, and so do rows that a compaction of the client kept.
     let stays: FxHashSet<u32> = if linked { chain[..start].iter().map(|(row, _)| *row).collect() } else { FxHashSet::default() };
     let from = if linked { chain[start].0 } else { 0 };
     let before = reading.window.blocks.iter().take_while(|number| **number != kept).filter_map(|number| reading.block(*number));
@@ -70,7 +71,7 @@ pub fn hand_over(draft: &mut Draft<'_>, preset: &Preset, scope: &Scope, rules: &
     for (block, (content, words)) in old.iter().zip(&mut contents).filter(|(block, _)| Some(block.number) == summary) {
         *words = quotes(draft, block, content)?;
     }
-    // A digest can stand for what a compaction left, and needs not hold what the client sends anew.
+    // A digest can replace compacted blocks, and need not include blocks that the client sends again.
     let again = |block: &Block| engine::is_compacted(reading, block) || draft.source.provider.sends_again(block);
     let ground = |block: &Block| engine::is_never_stale(reading, block) && !again(block);
     let tells = |block: &Block| !matches!(block.role, Role::System | Role::Thinking) || ground(block);
@@ -103,7 +104,7 @@ pub fn hand_over(draft: &mut Draft<'_>, preset: &Preset, scope: &Scope, rules: &
     Ok(Handover::Folded(folded))
 }
 
-/// Returns the summary of the last compaction of the client before the blocks that go, if it can be replaced by the digest.
+/// Returns the summary of the client's last compaction before the removed blocks, if the digest can replace it.
 fn summary_before(draft: &Draft<'_>, stays: &[(u32, u32)], rules: &Rules) -> Result<Option<BlockNumber>, PlanError> {
     let reading = draft.source.reading;
     let blocks = stays.iter().flat_map(|(row, _)| reading.session.blocks_of(*row));
@@ -121,7 +122,7 @@ fn summary_before(draft: &Draft<'_>, stays: &[(u32, u32)], rules: &Rules) -> Res
     Ok(Some(block.number))
 }
 
-/// The lines of a client's summary in which it quotes what a person said before it, and no prompt of the window does.
+/// Returns the lines of a client's summary that quote words of a person from earlier blocks outside the window.
 fn quotes(draft: &Draft<'_>, summary: &Block, content: &str) -> Result<Vec<String>, PlanError> {
     let reading = draft.source.reading;
     let blocks = &reading.session.blocks;
@@ -130,9 +131,9 @@ fn quotes(draft: &Draft<'_>, summary: &Block, content: &str) -> Result<Vec<Strin
     for block in before.rev().filter(|block| block.position.zone == Zone::Cold && !block.words.is_empty()) {
         let text = draft.content(block.number)?;
         for line in block.words_in(&text).flat_map(str::lines) {
-            // Of an answer, what was answered and not the question.
+            // Of an answer to a question, take only the answer.
             let line = line.rsplit("\"=\"").next().unwrap_or(line).trim().trim_end_matches('"');
-            // A summary may quote no more than the beginning; a few words are a quote only between quotation marks.
+            // A summary may quote only the beginning of a line; a short line counts as a quote only between quotation marks.
             let begin = &line[..line.floor_char_boundary(QUOTED_BYTES)];
             match line.len() {
                 QUOTE_BYTES.. => drop(said.insert(begin.to_owned())),
@@ -148,8 +149,8 @@ fn quotes(draft: &Draft<'_>, summary: &Block, content: &str) -> Result<Vec<Strin
     Ok(content.lines().filter(quotes).map(|line| line.trim().to_owned()).collect())
 }
 
-/// Returns the text of a block before aperture first changed it, or its current text if that is not known; and of it the words
-/// of a person. Both are without credentials.
+/// Returns the text of a block before aperture first changed it, or its current text if the original is unknown, and the words of a
+/// person in it. Credentials are masked in both.
 fn content(draft: &Draft<'_>, block: &Block) -> Result<(String, Vec<String>), PlanError> {
     let mask = |text: &str| draft.source.reading.known.mask(text).into_owned();
     let words = |block: &Block, content: &str| block.words_in(content).map(mask).collect();
@@ -167,7 +168,7 @@ fn content(draft: &Draft<'_>, block: &Block) -> Result<(String, Vec<String>), Pl
     }
 }
 
-/// The contents that a briefing is made from, as they stand in the file.
+/// Returns the current contents that a briefing is made from.
 fn summary_contents(draft: &Draft<'_>) -> Result<Contents, PlanError> {
     let reading = draft.source.reading;
     let numbers = needed(reading);
@@ -179,7 +180,8 @@ fn summary_contents(draft: &Draft<'_>) -> Result<Contents, PlanError> {
     Ok(texts.collect())
 }
 
-/// The first block of those that stay: that of the response in which the first call is that stays.
+/// Returns the first block that stays: the first block of the response that contains block `end` or, if there is no such block, the
+/// oldest call that stays.
 fn first_kept(reading: &engine::Analysis, end: BlockNumber) -> Option<BlockNumber> {
     let mut calls = reading.in_window().filter(|block| block.kind == BlockKind::ToolUse);
     let call = match reading.block(end) {

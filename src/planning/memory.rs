@@ -1,14 +1,14 @@
-//! What the store knows of the blocks of a session, put on them.
+//! Applies stored marks and levels to the blocks of a session.
 
 use super::addresses::Addresses;
 use crate::engine::Analysis;
 use crate::model::{Block, History, Key, Level, MarkAddress, MarkKind, Pin, Session, Slot};
 use rustc_hash::FxHashMap;
 
-/// Writes pins, the selection of the user, and what other programs changed into the blocks of a session.
+/// Sets pins, focus marks and changes by other programs on the blocks of a session.
 ///
-/// A mark whose row is gone, after a compaction or a rewrite by another program, is found again by the content of its block.
-/// `turn` is the last one of the session; a selection is forgotten `focus_turns` after it was made.
+/// If the row of a mark is missing, after a compaction or a rewrite by another program, the mark is matched by the content of its
+/// block. `turn` is the last turn of the session; focus marks expire `focus_turns` turns after they were made.
 pub fn apply(session: &mut Session, history: &History, turn: u32, focus_turns: u32) {
     if history.operations.is_empty() {
         return;
@@ -35,7 +35,7 @@ pub fn apply(session: &mut Session, history: &History, turn: u32, focus_turns: u
             MarkKind::Focus => block.focused = value.parse::<u32>().is_ok_and(|since| turn < since.saturating_add(focus_turns)),
         }
     }
-    // The last edit of each block says what should stand there.
+    // The last edit of each block gives its expected level.
     let mut levels: FxHashMap<usize, (Level, &str)> = FxHashMap::default();
     for edit in history.operations.iter().flat_map(|operation| &operation.edits) {
         let (Some(change), Some(index)) = (&edit.change, edit.slot.index()) else { continue };
@@ -51,7 +51,7 @@ pub fn apply(session: &mut Session, history: &History, turn: u32, focus_turns: u
     }
 }
 
-/// Returns whether the last bill of the window is still an estimate that a change wrote.
+/// Returns true if the last bill of the window is still an estimate that a change wrote.
 pub fn is_bill_changed(reading: &Analysis, history: &History) -> bool {
     if history.operations.is_empty() {
         return false;
@@ -67,18 +67,18 @@ pub fn is_bill_changed(reading: &Analysis, history: &History) -> bool {
             let edits = history.operations.iter().flat_map(|operation| &operation.edits);
             edits.filter(|edit| edit.slot == Slot::Usage && Some(edit.row) == addresses.any(row))
         };
-        // Undone is what is again as it was before the first edit.
+        // The change is undone if the last value equals the one before the first edit.
         edits().next().map(|edit| edit.before) != edits().next_back().map(|edit| edit.after)
     };
     (0..rows.len() as u32).filter(same).any(changed)
 }
 
-/// Whether a block is still the one that was marked: by its content, or because only aperture changed it.
+/// Returns true if a block is still the marked one: its content is the same, or only aperture changed it.
 fn is_same(block: &Block, address: &MarkAddress, history: &History) -> bool {
     block.hash == address.content || history.edits_of(address.row, address.index).next().is_some()
 }
 
-/// The index of the first block of each row.
+/// Returns the index of the first block of each row.
 fn first_blocks(session: &Session) -> Vec<u32> {
     let starts = session.rows.iter().scan(0, |next, row| {
         let start = *next;

@@ -1,4 +1,4 @@
-//! Plans of changes to a session: pure values, made from its analysis, its log, its rows and the stored originals.
+//! Plans changes to a session: pure values, computed from its analysis, its log, its rows and the stored originals.
 
 mod addresses;
 mod block_edits;

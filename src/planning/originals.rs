@@ -1,29 +1,29 @@
-//! The stored originals, wherever they are kept.
+//! Access to the stored originals, independent of the storage.
 
 use crate::model::Address;
 use std::collections::BTreeMap;
 use std::error::Error;
 
-/// The values that a log names, by their addresses.
+/// The values that a log refers to, by their addresses.
 pub trait Originals {
     /// Returns a value.
     ///
     /// # Errors
     ///
-    /// It is missing or damaged, or the store cannot be read.
+    /// The value is missing or damaged, or the store cannot be read.
     fn original(&self, address: &Address) -> Result<Vec<u8>, OriginalError>;
 
     /// Returns the length of a value in bytes.
     ///
     /// # Errors
     ///
-    /// As [`Originals::original`].
+    /// Same as [`Originals::original`].
     fn original_length(&self, address: &Address) -> Result<u64, OriginalError> {
         Ok(self.original(address)?.len() as u64)
     }
 }
 
-/// An error of the store that the originals are in.
+/// An error of the store that holds the originals.
 #[derive(Debug, thiserror::Error)]
 #[error(transparent)]
 pub struct OriginalError(pub Box<dyn Error + Send + Sync>);

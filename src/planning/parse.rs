@@ -1,4 +1,4 @@
-//! From bytes to rows and measured blocks.
+//! Parses bytes into rows and measured blocks.
 
 use crate::engine;
 use crate::model::{Cut, Event, Key, Origin, Segment, Session};
@@ -36,7 +36,7 @@ pub fn parse_chunk(
         let mut parsed = provider.parse(line);
         parsed.row.offset = offset + start as u64;
         parsed.row.length = line.len() as u32;
-        // Rows in a row mostly say the same; a session has a handful of different origins.
+        // Origins are interned: a session has only a few different ones.
         let place = *origins.entry(std::mem::take(&mut parsed.origin)).or_insert_with_key(|origin| {
             let [session, directory, version, branch] =
                 origin.each_ref().map(|text| engine::mask(text.as_deref().unwrap_or_default()).into_owned());

@@ -1,4 +1,4 @@
-//! A session at the points of its log: what stood where, and the way back.
+//! Reads the values of a session at a point of its log, and plans their restoration.
 
 use super::PlanError;
 use super::draft::{Draft, Folded};
@@ -10,16 +10,16 @@ use crate::model::{
 };
 use std::collections::BTreeMap;
 
-/// What stood in a slot at a point, and what is known of it.
+/// The value of a slot at a point of the log.
 pub(super) struct Then<'a> {
-    /// The first edit after the point: its value before is what stood there.
+    /// The first edit after the point: its value before is the value at the point.
     pub first: &'a LoggedEdit,
-    /// The last edit of all: its value after is what should stand there now.
+    /// The last edit: its value after is the expected current value.
     pub last: &'a LoggedEdit,
 }
 
 impl Draft<'_> {
-    /// Every slot that was edited after a point, in the order of the first edits.
+    /// Returns every slot that was edited after a point, in the order of the first edits.
     pub(super) fn edited_after(&self, point: OperationId) -> Vec<((RowAddress, Slot), Then<'_>)> {
         let mut order: Vec<(RowAddress, Slot)> = Vec::new();
         let mut slots: BTreeMap<(RowAddress, Slot), Then<'_>> = BTreeMap::new();
@@ -43,14 +43,14 @@ impl Draft<'_> {
         Ok(Some(originals.original(&address)?))
     }
 
-    /// The value that stands in a slot now; none where there is no such row.
+    /// Returns the current value of a slot; `None` if the row or the slot does not exist.
     pub(super) fn standing(&self, row: RowAddress, slot: Slot) -> Option<Vec<u8>> {
         let place = self.addresses.row(row)?;
         let value = self.value(place, slot)?;
         Some(if slot == Slot::Line { [&value[..], b"\n"].concat() } else { value })
     }
 
-    /// Plans to restore the values that the log has for a point: other bytes than these are not restored.
+    /// Plans to restore the values that the log has for a point. Other bytes are not restored.
     ///
     /// # Errors
     ///
@@ -87,7 +87,7 @@ impl Draft<'_> {
             });
             edits.push(Edit { row, slot, before: now, after: target, change });
         }
-        // As undo does it, so that what is brought back comes in the order in which it came.
+        // Restore in reverse order, as undo does, so that restored rows keep their original order.
         edits.reverse();
         let first = self.source.history.operations.iter().find(|operation| operation.id > point);
         self.logged_until = first.and_then(|first| first.last_row);
@@ -115,7 +115,8 @@ impl Draft<'_> {
         back.collect()
     }
 
-    /// What the model would see differently between two points of the log, block by block; no second point is now.
+    /// Returns the differences in content between two points of the log, block by block. Without `to`, compares with the current
+    /// state.
     ///
     /// # Errors
     ///
@@ -161,17 +162,17 @@ impl Draft<'_> {
                 after: text(&after)?,
             });
         }
-        // A row that the client writes for itself says nothing to the model.
+        // Rows that the client writes for itself have no content for the model.
         differences.retain(|difference| difference.before != difference.after);
         differences.sort_by_key(|difference| difference.number);
         Ok(differences)
     }
 
-    /// What the edits so far would show the model differently.
+    /// Returns the differences in content that the edits so far would cause.
     ///
     /// # Errors
     ///
-    /// The file is another one by now.
+    /// The file changed since it was read.
     pub(super) fn planned(&self) -> Result<Vec<BlockDifference>, PlanError> {
         let estimate = |value: f64| TokenCount { value, basis: Basis::Calibrated };
         let mut differences = Vec::new();
@@ -225,7 +226,7 @@ impl Draft<'_> {
             }
         }
         differences.sort_by_key(|difference| difference.number);
-        // Where only credentials were taken out there is nothing that may be shown.
+        // A redaction shows no difference, because both texts are masked.
         differences.retain(|difference| difference.before != difference.after);
         for edit in self.removed_lines() {
             let session = &self.source.reading.session;
@@ -262,7 +263,7 @@ impl Draft<'_> {
         Ok(differences)
     }
 
-    /// The text of a value for people, without credentials.
+    /// Returns the readable text of a value, with credentials masked.
     fn text(&self, row: Option<u32>, slot: Slot, value: Option<&[u8]>) -> Result<String, PlanError> {
         self.plain(row, slot, value).map(|text| self.source.reading.known.mask(&text).into_owned())
     }
@@ -284,13 +285,13 @@ impl Draft<'_> {
         Ok(whole.unwrap_or_else(|| provider.decode(value)))
     }
 
-    /// What the window cost at a point of the log, in tokens.
+    /// Returns the cost of the window at a point of the log, in tokens.
     pub fn tokens_at(&self, point: Option<OperationId>) -> f64 {
         let later = point.and_then(|point| self.source.history.operations.iter().find(|operation| operation.id > point));
         later.map_or(self.source.reading.price.total.value, |operation| operation.tokens_before)
     }
 
-    /// Marks that are put or taken off so far.
+    /// Returns the number of marks set or cleared so far.
     pub fn marks(&self) -> usize {
         self.marks.len()
     }

@@ -1,4 +1,4 @@
-//! A session as it would be after some edits, without writing it.
+//! Computes the session after some edits, without writing it.
 
 use super::draft::Draft;
 use super::parse::parse_chunk;
@@ -12,20 +12,20 @@ use std::ops::Range;
 pub struct Revision {
     /// The session.
     pub session: Session,
-    /// The row of the old session that each row was; none for one that was added.
+    /// For each row, its row in the old session; `None` for an added row.
     pub was: Vec<Option<u32>>,
-    /// The block of the old session that each block was, as an index.
+    /// For each block, the index of its block in the old session; `None` for a new block.
     pub block_was: Vec<Option<u32>>,
-    /// The rows that were edited or added: what no edit may change of them, if they can be read.
+    /// The invariants of each edited or added row; `None` if the row cannot be parsed.
     pub edited: FxHashMap<u32, Option<Stub>>,
 }
 
 impl Revision {
-    /// Takes in one more edit of a row that keeps its blocks, by the row of the old session.
+    /// Applies one more edit of a row that keeps its blocks. `was` is the row in the old session.
     ///
     /// # Errors
     ///
-    /// The row is not there any more, or a value is not what an edit says that it was.
+    /// The row no longer exists, or a value is not the expected one.
     pub fn amend(&mut self, draft: &Draft<'_>, was: u32) -> Result<(), SpliceError> {
         let row = self.was.iter().position(|row| *row == Some(was)).ok_or(SpliceError::Mismatch)?;
         let edits: Vec<&Edit> = draft.edits.iter().filter(|((row, ..), _)| *row == was).map(|(_, edit)| edit).collect();
@@ -40,11 +40,11 @@ impl Revision {
     }
 }
 
-/// The session of a draft after its edits. Only the rows that are edited are parsed again: all others are known.
+/// Returns the session of a draft after its edits. Only the edited rows are parsed again.
 ///
 /// # Errors
 ///
-/// A row is not there, or a value is not what an edit says that it was.
+/// A row is missing, or a value is not the expected one.
 pub fn revise(draft: &Draft<'_>, known: &(dyn Fn(Key) -> Option<u32> + Sync)) -> Result<Revision, SpliceError> {
     let session = &draft.source.reading.session;
     let provider = draft.source.provider;
@@ -73,21 +73,21 @@ pub fn revise(draft: &Draft<'_>, known: &(dyn Fn(Key) -> Option<u32> + Sync)) ->
             edited: FxHashMap::default(),
         },
     };
-    // A row reaches to where the next one begins.
+    // A row extends to the start of the next one.
     let end = |row: usize| session.rows.get(row + 1).map_or(session.bytes, |next| next.offset);
     let inherited = session.inherited_rows() as usize;
     let mut first = 0u32;
     let mut place = 0;
     while place < session.rows.len() {
         let row = &session.rows[place];
-        // What is inherited is in another file.
+        // Inherited rows are in another file.
         if place < inherited || changes.peek().is_none_or(|(range, _)| range.start >= end(place)) {
             builder.keep(place as u32, first, row, &session.blocks[first as usize..(first + row.blocks) as usize]);
             first += row.blocks;
             place += 1;
             continue;
         }
-        // All rows that the next changes reach into, as one piece of the file.
+        // Rewrite all rows that the next changes overlap as one piece of the file.
         let start = if place == inherited { 0 } else { row.offset };
         let mut last = place;
         let mut replaced: Vec<(Range<u64>, &[u8])> = Vec::new();
@@ -118,13 +118,13 @@ pub fn revise(draft: &Draft<'_>, known: &(dyn Fn(Key) -> Option<u32> + Sync)) ->
     Ok(revision)
 }
 
-/// A row of the old session, and the indices of its blocks.
+/// A row of the old session and the indices of its blocks.
 struct OldRow {
     row: u32,
     blocks: Range<u32>,
 }
 
-/// A piece of a file that begins at `start`, after some replacements.
+/// Returns the piece of a file that begins at `start`, after some replacements.
 fn replace(old: &[u8], start: u64, replaced: &[(Range<u64>, &[u8])]) -> Result<Vec<u8>, SpliceError> {
     let mut new = Vec::with_capacity(old.len());
     let mut at = 0;
@@ -138,7 +138,7 @@ fn replace(old: &[u8], start: u64, replaced: &[(Range<u64>, &[u8])]) -> Result<V
     Ok(new)
 }
 
-/// One row with its edits.
+/// Returns the line of a row after its edits.
 pub fn revised_line(draft: &Draft<'_>, row: u32, edits: &[&Edit]) -> Result<Vec<u8>, SpliceError> {
     let line = draft.rows.line(draft.session(), row)?;
     let mut places = Vec::with_capacity(edits.len());
@@ -164,7 +164,7 @@ pub fn revised_line(draft: &Draft<'_>, row: u32, edits: &[&Edit]) -> Result<Vec<
 struct Builder<'a> {
     provider: &'a dyn ProviderAdapter,
     known: &'a (dyn Fn(Key) -> Option<u32> + Sync),
-    /// Whether all of the file is a subagent's, so that its rows are not set apart.
+    /// True if the whole file belongs to a subagent; its rows are then not marked as a sidechain.
     subagent: bool,
     offset: u64,
     revision: Revision,
@@ -175,8 +175,8 @@ impl Builder<'_> {
         self.push(row.clone(), Some(place), blocks.iter().map(Block::without_terms).zip((first..).map(Some)).collect());
     }
 
-    /// The lines of a piece of the file that was edited, in place of the rows that it held. One line in place of one row is
-    /// that row; of several, each is the row that has its identity.
+    /// Parses the lines of an edited piece of the file in place of its old rows. If one line replaces one row, it is that row;
+    /// otherwise rows are matched by identity.
     fn rewrite(&mut self, session: &Session, olds: &[OldRow], new: &[u8]) {
         let lines: Vec<&[u8]> = new.split(|byte| *byte == b'\n').filter(|line| !line.trim_ascii().is_empty()).collect();
         if let ([old], [line]) = (olds, &lines[..]) {
@@ -200,7 +200,7 @@ impl Builder<'_> {
         let origin = segment.origins.into_iter().nth(row.origin as usize).unwrap_or_default();
         row.origin = self.origin(origin);
         self.revision.edited.insert(self.revision.session.rows.len() as u32, self.provider.stub(line));
-        // A row whose thinking comes back has more blocks than before.
+        // A row whose thinking is restored has more blocks than before.
         let place =
             |index| old.map(|old| old.blocks.start + index).filter(|place| old.is_some_and(|old| *place < old.blocks.end));
         let places = (0..).map(place);

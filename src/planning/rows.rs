@@ -1,4 +1,4 @@
-//! The bytes that a plan is made for, wherever they are kept.
+//! Access to the bytes that a plan is made for, independent of the storage.
 
 use super::splice::SpliceError;
 use crate::model::{Address, Session};
@@ -6,39 +6,39 @@ use std::io::{self, BufRead, ErrorKind};
 use std::ops::Range;
 use std::rc::Rc;
 
-/// The rows of a session, and the bytes that its own rows are part of: the base of a plan.
+/// The rows of a session, and the file that contains its own rows: the base of a plan.
 pub trait Rows {
     /// Returns a row without its line feed.
     ///
     /// # Errors
     ///
-    /// It cannot be read, or does not exist any more.
+    /// The row cannot be read, or no longer exists.
     fn line(&self, session: &Session, row: u32) -> Result<Rc<[u8]>, SpliceError>;
 
     /// Returns a range of the base.
     ///
     /// # Errors
     ///
-    /// It cannot be read; [`ErrorKind::UnexpectedEof`] if the base is shorter.
+    /// The base cannot be read; [`ErrorKind::UnexpectedEof`] if it is shorter.
     fn range(&self, range: Range<u64>) -> io::Result<Vec<u8>>;
 
-    /// Passes a range of the base on, in pieces.
+    /// Passes a range of the base to `to`, in pieces.
     ///
     /// # Errors
     ///
-    /// As [`Rows::range`]; or `to` fails.
+    /// Same as [`Rows::range`], or `to` fails.
     fn pass(&self, range: Range<u64>, to: &mut dyn FnMut(&[u8]) -> io::Result<()>) -> io::Result<()>;
 
-    /// Returns how many bytes of the base are part of other sessions too: forks continue from there.
+    /// Returns the number of leading bytes of the base that forks of this session depend on.
     fn inherited_bytes(&self) -> u64 {
         0
     }
 
-    /// Returns BLAKE3 of the first bytes of the base, and the last one of these; `None` if the base is shorter.
+    /// Returns the BLAKE3 hash of the first `length` bytes of the base, and the last of these bytes; `None` if the base is shorter.
     ///
     /// # Errors
     ///
-    /// They cannot be read.
+    /// The bytes cannot be read.
     fn hash(&self, length: u64) -> io::Result<Option<(Address, Option<u8>)>> {
         let mut hasher = blake3::Hasher::new();
         let mut last = None;
@@ -82,11 +82,11 @@ impl Rows for MemoryRows<'_> {
     }
 }
 
-/// Passes the next `length` bytes on, in pieces.
+/// Passes the next `length` bytes to `to`, in pieces.
 ///
 /// # Errors
 ///
-/// They cannot be read, or `to` fails; [`ErrorKind::UnexpectedEof`] if there are fewer.
+/// The bytes cannot be read, or `to` fails; [`ErrorKind::UnexpectedEof`] if there are fewer.
 pub fn pass(reader: &mut dyn BufRead, length: u64, to: &mut dyn FnMut(&[u8]) -> io::Result<()>) -> io::Result<()> {
     let mut left = length;
     while left > 0 {

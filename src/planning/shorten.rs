@@ -1,4 +1,4 @@
-//! Blocks to shorter forms and back, each from its original.
+//! Shortens and restores blocks, each from its original.
 
 use super::draft::{Draft, Kept};
 use super::{Original, PlanError};
@@ -13,56 +13,56 @@ use std::borrow::Cow;
 use std::cell::OnceCell;
 use std::collections::BTreeMap;
 
-/// Bytes of a text of the model from which on it gets shorter: what it concluded in a sentence or two is the thread of the work.
+/// Minimum size in bytes of an assistant text that is shortened: conclusions of a sentence or two carry the thread of the work.
 const SAID_BYTES: u64 = 300;
-/// The share of a window that a preset must save to change it once more.
+/// Minimum share of the window that a preset must save to shorten a window again.
 const LEAST_SAVED: f64 = 0.01;
-/// The share of a budget that a window uses at least, where its blocks allow that.
+/// Minimum share of the budget that the window should use, if its blocks allow that.
 const LEAST_USED: f64 = 0.95;
-/// How often what is expected to be saved is corrected by what is saved.
+/// Maximum number of times the expected savings are corrected by the actual ones.
 const CORRECTIONS: usize = 10;
-/// How many blocks are tried as the first one that is changed.
+/// Maximum number of blocks that are tried as the first changed block.
 const STARTS: usize = 4;
 
-/// Blocks that were left alone, by reason.
+/// Skipped blocks, by reason.
 pub type KeptBlocks = BTreeMap<Kept, Vec<BlockNumber>>;
 
-/// How far a window is shortened.
+/// The target of shortening a window.
 #[derive(Clone, Copy, Debug, Serialize)]
 pub enum Aim {
-    /// As far as a preset says.
+    /// The thresholds of a preset.
     Preset(Preset),
-    /// Until the window costs at most so many tokens.
+    /// A maximum cost of the window, in tokens.
     Tokens(u64),
 }
 
-/// A cache of what was decided and counted before. Every failure of it is a miss.
+/// A cache of plans and token counts. Every failure is a cache miss.
 pub trait PlanCache: Sync {
-    /// Returns a plan, packed, by the key of what it depends on.
+    /// Returns a serialized plan by the hash of its inputs.
     fn plan(&self, key: Key) -> Option<Vec<u8>>;
 
-    /// Stores a packed plan.
+    /// Stores a serialized plan.
     fn remember_plan(&self, key: Key, packed: &[u8]);
 
     /// Returns the token count of a content, by its hash.
     fn count(&self, hash: Key) -> Option<u32>;
 }
 
-/// An original, and how it is shortened.
+/// An original with the parameters for shortening it.
 struct Source {
     original: Original,
-    /// Where the client put tags around the content: its beginning, the part that is shortened, and its end.
+    /// The opening tag, the content to shorten and the closing tag, if the client put tags around the content.
     tagged: Option<[String; 3]>,
     why: Why,
     newest: bool,
-    /// The current size in tokens and bytes, if the block is shortened.
+    /// The current size in tokens and bytes, if the block is already shortened.
     now: Option<(f64, usize)>,
-    /// The numbers of the choices in it that the user named.
+    /// The numbers of the options in the block that the user chose.
     named: Vec<u32>,
 }
 
 impl Source {
-    /// Credentials are masked before pieces are taken of a content: a part of one has no shape any more.
+    /// Masks credentials before the content is split: a part of a credential is not recognized.
     fn new(draft: &Draft<'_>, mut original: Original, why: Why, newest: bool, now: Option<(f64, usize)>) -> Source {
         let known = &draft.source.reading.known;
         if let Cow::Owned(masked) = known.mask(&original.content) {
@@ -86,7 +86,8 @@ impl Source {
         }
     }
 
-    /// The words of a person, and the choices that they named, as they stand in the part that is shortened.
+    /// Returns the ranges to keep, relative to the content to shorten: the options that the user chose or, if there are none, the
+    /// words of a person.
     fn held(&self) -> Vec<(u32, u32)> {
         let offset = self.tagged.as_ref().map_or(0, |[tag, ..]| tag.len() as u32);
         let length = self.tagged.as_ref().map_or(self.original.content.len(), |[_, inner, _]| inner.len()) as u32;
@@ -100,7 +101,7 @@ impl Source {
         }
     }
 
-    /// A shortened content as it stands in its block.
+    /// Puts the client's tags around a shortened content.
     fn wrapped(&self, content: String) -> String {
         match &self.tagged {
             Some([tag, _, end]) => format!("{tag}{content}{end}"),
@@ -109,7 +110,7 @@ impl Source {
     }
 }
 
-/// Where the words of a person are in a content of which credentials were masked.
+/// Returns the ranges of the words of a person in a content after masking.
 fn moved_words(original: &Original, masked: &str, known: &Known) -> Box<[(u32, u32)]> {
     let mut from = 0;
     let moved = original.block.words_in(&original.content).filter_map(|words| {
@@ -121,7 +122,7 @@ fn moved_words(original: &Original, masked: &str, known: &Known) -> Box<[(u32, u
     moved.collect()
 }
 
-/// Splits a content that the client put between tags. Without them, output of a command would become a prompt.
+/// Splits a content that the client put between tags. Without the tags, command output would become a prompt.
 fn tagged(provider: &dyn ProviderAdapter, original: &Original) -> Option<[String; 3]> {
     let (block, content) = (&original.block, &original.content);
     if block.kind == BlockKind::Attachment {
@@ -137,24 +138,24 @@ fn tagged(provider: &dyn ProviderAdapter, original: &Original) -> Option<[String
     Some([tag.to_owned(), content[tag.len()..end].to_owned(), format!("\n{}", &content[end..])])
 }
 
-/// Which blocks of a window may be shortened.
+/// The blocks of a window that may be shortened.
 #[derive(Clone, Debug)]
 pub struct Scope {
-    /// The first block of those that stay as they are.
+    /// The first block of the part that stays unchanged.
     pub end: BlockNumber,
-    /// The blocks that are meant; none for all.
+    /// The selected blocks; `None` for all.
     pub only: Option<Vec<BlockNumber>>,
-    /// The level that all of them get which get shorter; none for what each deserves.
+    /// The level for all blocks that get shorter; `None` to choose a level for each.
     pub level: Option<Level>,
 }
 
-/// Shortens what is old of a window, by what the agent will need of it.
+/// Shortens the old blocks of a window according to how useful the agent will find them.
 ///
-/// What was decided for the same contents and the same aim is taken from `cache`.
+/// A plan for the same contents and the same aim is taken from `cache`.
 ///
 /// # Errors
 ///
-/// The session cannot be read, or a budget is smaller than what can be reached.
+/// The session cannot be read, or the budget is too small to be reached.
 pub fn shrink(
     draft: &mut Draft<'_>,
     aim: Aim,
@@ -183,7 +184,7 @@ pub fn shrink(
         kept.extend(shorten(draft, &wanted, "", Some(rules))?);
         return Ok(kept);
     }
-    // A window that was shortened before is at rest: its cache is not written again for next to nothing.
+    // Do not rewrite the prompt cache of a window that was shortened before for a negligible saving.
     let again = scope.only.is_none() && sources.iter().any(|source| source.now.is_some());
     if again && plan.outlined.saved(&pieces) < reading.price.total.value * LEAST_SAVED {
         return Ok(kept);
@@ -196,10 +197,10 @@ fn by_number(sources: &[Source]) -> FxHashMap<BlockNumber, &Source> {
     sources.iter().map(|source| (source.original.block.number, source)).collect()
 }
 
-/// Shortens a window until it fits a budget, and uses most of it.
+/// Shortens a window to fit a budget while using most of the budget.
 ///
-/// A change drops the thinking after it where the model binds that. So the first block that may be changed is the earliest one
-/// behind which there is no more thinking than has to go.
+/// A change drops all later thinking if the model binds it. So the first changed block is the earliest one after which no more
+/// thinking is dropped than necessary.
 fn fit(draft: &mut Draft<'_>, budget: u64, sources: &[Source], cache: &dyn PlanCache) -> Result<(), PlanError> {
     let reading = draft.source.reading;
     let excess = reading.price.total.value - budget as f64;
@@ -211,7 +212,7 @@ fn fit(draft: &mut Draft<'_>, budget: u64, sources: &[Source], cache: &dyn PlanC
         behind += if bound.contains(&block.number) { block.tokens.value } else { 0.0 };
     }
     let freed = |source: &Source| freed.get(&source.original.block.number).copied().unwrap_or_default();
-    // The least change of that block takes something, too.
+    // The smallest change of that block saves something too.
     let most = if draft.keeps_thinking { 0.0 } else { excess + budget as f64 * (1.0 - LEAST_USED) / 2.0 };
     let start = sources.iter().position(|source| freed(source) <= most).unwrap_or(sources.len());
     let mut reached = Err(excess + budget as f64);
@@ -219,12 +220,12 @@ fn fit(draft: &mut Draft<'_>, budget: u64, sources: &[Source], cache: &dyn PlanC
         let lead = freed(&sources[start]);
         reached = fit_from(draft, budget, &sources[start..], lead, cache)?;
         match &reached {
-            // The thinking behind this block and the least change of it are too much.
+            // The thinking after this block and its smallest change save too much.
             Ok(used) if *used < LEAST_USED && lead > 0.0 && start + 1 < sources.len() => {}
             _ => break,
         }
     }
-    // Between two blocks there can be more thinking than may go.
+    // The thinking between two blocks can exceed the amount that may be dropped.
     if reached.is_err() && start > 0 && !draft.keeps_thinking {
         let source = &sources[start - 1];
         reached = fit_from(draft, budget, std::slice::from_ref(source), freed(source), cache)?;
@@ -235,12 +236,12 @@ fn fit(draft: &mut Draft<'_>, budget: u64, sources: &[Source], cache: &dyn PlanC
     }
 }
 
-/// Shortens some blocks, of which the first one is changed in any case if that frees `lead` tokens of thinking. Returns the share of the
-/// budget that the window uses then.
+/// Shortens some blocks. The first one is always changed if that frees `lead` tokens of thinking. Returns the share of the budget
+/// that the window then uses.
 ///
 /// # Errors
 ///
-/// Within the result: the budget is smaller than what can be reached, which is the error's value.
+/// The inner error means that the budget is too small; its value is the smallest reachable size in tokens.
 fn fit_from(
     draft: &mut Draft<'_>,
     budget: u64,
@@ -267,7 +268,7 @@ fn fit_from(
         }
     }
     let excess = reading.price.total.value - limit;
-    // What is expected is an estimate; what comes of it is counted.
+    // The expected saving is an estimate; the actual one is measured.
     let (mut wanted, mut too_little, mut enough) = (excess - lead, f64::NEG_INFINITY, f64::INFINITY);
     let mut best: Option<(f64, Vec<KeptPieces>)> = None;
     for _ in 0..CORRECTIONS {
@@ -312,13 +313,13 @@ fn fit_from(
     Ok(Ok(tokens / limit))
 }
 
-/// How much more must be saved where `tokens` are left: so much that blocks which hardly get shorter do not use up the
-/// corrections, and so little that the budget is used.
+/// Returns the additional saving, in tokens, to try if `tokens` remain. It is large enough that blocks which hardly get shorter do
+/// not use up the corrections, and small enough that the budget is used.
 fn more_to_save(tokens: f64, limit: f64) -> f64 {
     (tokens - limit) * 1.1 + limit * (1.0 - LEAST_USED) / 8.0
 }
 
-/// What is decided for a window, and what the cache knows of it.
+/// The selection for a window, and its key in the plan cache.
 struct Plan<'a> {
     reading: &'a engine::Analysis,
     outlined: Outlined<'a>,
@@ -337,7 +338,7 @@ impl<'a> Plan<'a> {
         self.selection.get_or_init(|| self.outlined.weigh(self.reading))
     }
 
-    /// What was kept when the same was planned before.
+    /// Returns the cached result of the same plan.
     fn known(&self) -> Option<Vec<KeptPieces>> {
         let pieces: Vec<KeptPieces> = postcard::from_bytes(&self.cache.plan(self.key?)?).ok()?;
         self.outlined.fits(&pieces).then_some(pieces)
@@ -351,11 +352,11 @@ impl<'a> Plan<'a> {
     }
 }
 
-/// Puts what is left of blocks in their places.
+/// Replaces blocks by their shortened contents.
 fn put(draft: &mut Draft<'_>, shortened: Vec<Shortened>, sources: &FxHashMap<BlockNumber, &Source>) -> Result<(), PlanError> {
     for Shortened { number, level, content } in shortened {
         let (Some(block), Some(source)) = (draft.source.reading.block(number), sources.get(&number)) else { continue };
-        // Of what the client cuts less must be left than it would send.
+        // If the client truncates the block, the new content must be shorter than what it sends.
         if block.cut.is_none() || (content.len() as u64) < block.sent_bytes() {
             draft.replace(number, level, &source.wrapped(content), &source.why.reason)?;
         }
@@ -363,7 +364,7 @@ fn put(draft: &mut Draft<'_>, shortened: Vec<Shortened>, sources: &FxHashMap<Blo
     Ok(())
 }
 
-/// The originals of all blocks that may be shortened, and why others may not.
+/// Returns the originals of all blocks that may be shortened, and the skipped blocks by reason.
 fn sources(draft: &Draft<'_>, aim: Aim, scope: &Scope, rules: &Rules) -> Result<(Vec<Source>, KeptBlocks), PlanError> {
     let reading = draft.source.reading;
     let newest = engine::newest(reading, if let Aim::Preset(preset) = aim { preset.newest_percent } else { 0.0 });
@@ -394,14 +395,14 @@ fn sources(draft: &Draft<'_>, aim: Aim, scope: &Scope, rules: &Rules) -> Result<
     Ok((sources, kept))
 }
 
-/// The numbers of the choices in a block that the user named.
+/// Returns the numbers of the options in a block that the user chose.
 fn named(choices: &[Choice], block: BlockNumber) -> Vec<u32> {
     choices.iter().filter(|choice| choice.offer == block).flat_map(|choice| choice.numbers.iter().copied()).collect()
 }
 
-/// Whether a block is of a kind and size that gets shorter with age.
+/// Returns true if a block is of a kind and size that may be shortened when it is old.
 fn is_old(reading: &engine::Analysis, block: &Block) -> bool {
-    // What a person said stays: of such a block only the rest can go.
+    // The words of a person stay: only the rest can be shortened.
     let rest = block.bytes.saturating_sub(block.words_bytes());
     let said = block.role == Role::Assistant && block.kind == BlockKind::Text && block.bytes < SAID_BYTES;
     block.level < Level::Archived
@@ -411,7 +412,7 @@ fn is_old(reading: &engine::Analysis, block: &Block) -> bool {
         && (rest >= engine::LEAST_BYTES || !block.images.is_empty())
 }
 
-/// Why a block stays as it is, if so.
+/// Returns the reason why a block must stay unchanged, if any.
 fn untouchable(draft: &Draft<'_>, block: &Block) -> Result<Option<Kept>, PlanError> {
     Ok(match draft.immutable(block.number)? {
         Some(why) => Some(why),
@@ -421,7 +422,7 @@ fn untouchable(draft: &Draft<'_>, block: &Block) -> Result<Option<Kept>, PlanErr
     })
 }
 
-/// Puts blocks to the levels that are wanted, whatever their present one. `rules` protect blocks that nobody named.
+/// Changes blocks to the given levels, whatever their current one. `rules` protect blocks that the user did not name.
 ///
 /// # Errors
 ///
@@ -433,7 +434,7 @@ pub fn shorten(
     rules: Option<&Rules>,
 ) -> Result<KeptBlocks, PlanError> {
     let reading = draft.source.reading;
-    // What a block brought once counts, not what was left of it: the way to a level makes no difference.
+    // Weigh blocks by their originals, so that the result does not depend on earlier shortening.
     let mut need = Need::new(reading);
     for number in wanted.keys() {
         if let Some(block) = reading.block(*number).filter(|block| block.level != Level::Original)
@@ -445,7 +446,7 @@ pub fn shorten(
     let others = reading.in_window().filter(|block| block.role != Role::System && !wanted.contains_key(&block.number));
     let mut shown: FxHashSet<u32> = others.flat_map(|block| block.terms.iter().copied()).collect();
     let mut kept = KeptBlocks::new();
-    // From the end on, so that of what repeats the last one stays.
+    // Iterate from the end, so that the last of repeated lines stays.
     for (number, level) in wanted.iter().rev() {
         let Some(block) = reading.block(*number) else { continue };
         let content = match one(draft, block, *level, reason, rules, &need, &shown)? {
@@ -497,7 +498,7 @@ fn one(
             Err(error) => Err(error),
         };
     }
-    // A new reason is a new line; without one there is nothing to say anew, and the old reason stays.
+    // A new reason requires a new marker line; without one, the block and its reason stay unchanged.
     if level == block.level && reason.is_empty() {
         return keep(Kept::AsItIs);
     }
@@ -533,7 +534,7 @@ mod tests {
     #[test]
     fn blocks_that_hardly_get_shorter_do_not_use_up_the_corrections() {
         let (total, limit) = (215_000.0, 193_500.0);
-        // What is taken to be saved, and what is left: eight of a hundred less is saved than expected.
+        // The expected saving and the remaining size: the actual saving is 8 % less than expected.
         for step in [40.0, 400.0, 1_500.0] {
             let expected = |wanted: f64| (wanted / step).ceil() * step;
             let mut wanted = total - limit;

@@ -1,4 +1,4 @@
-//! From edits to bytes: a file of which most stays as it is.
+//! Turns edits into bytes: a file of which most stays unchanged.
 
 use super::addresses::Addresses;
 use super::rows::{Rows, pass};
@@ -8,10 +8,10 @@ use std::borrow::Cow;
 use std::io::{self, BufRead, ErrorKind};
 use std::ops::Range;
 
-/// Why edits do not lead to another file.
+/// The reason why edits cannot be applied.
 #[derive(Debug, thiserror::Error)]
 pub enum SpliceError {
-    /// A row is not there, or a value is not what an edit says that it was.
+    /// A row is missing, or a value is not the expected one.
     #[error("what stands in the file is not what it was")]
     Mismatch,
     /// The old file cannot be read, or the new one cannot be written.
@@ -21,15 +21,15 @@ pub enum SpliceError {
 
 impl From<io::Error> for SpliceError {
     fn from(error: io::Error) -> SpliceError {
-        // A file that became shorter is another one.
+        // A file that is shorter than expected was changed.
         if error.kind() == ErrorKind::UnexpectedEof { SpliceError::Mismatch } else { SpliceError::Io(error) }
     }
 }
 
-/// A file after some edits: what is replaced in it, and the rows that come behind it.
+/// A file after some edits: the replaced ranges, and the rows added at the end.
 pub struct Splice<'a> {
     length: u64,
-    /// In file order, and apart from each other.
+    /// In file order, without overlaps.
     replaced: Vec<Replaced<'a>>,
     added: Vec<&'a [u8]>,
 }
@@ -40,12 +40,12 @@ struct Replaced<'a> {
     after: &'a [u8],
 }
 
-/// Finds the places of some edits in the first `length` bytes of a file: values are replaced, rows removed, and new rows
-/// put at its end. `hunks` are replaced beside that.
+/// Locates edits in the first `length` bytes of a file. Edits replace values, remove rows, or add rows at the end of the file.
+/// `hunks` are additional replacements.
 ///
 /// # Errors
 ///
-/// A row is not there, or a value is not what the edit says that it was; the file cannot be read.
+/// A row is missing, or a value is not the expected one; the file cannot be read.
 pub fn splice<'a>(
     provider: &dyn ProviderAdapter,
     session: &Session,
@@ -99,7 +99,7 @@ impl<'a> Replaced<'a> {
     }
 }
 
-/// The line feed that came before a row goes with it where nothing is left behind it.
+/// Also removes the line feed that was added before a removed row, if nothing remains after that row.
 fn unlead(base: &dyn Rows, length: u64, replaced: &mut [Replaced<'_>], leading: &[u64]) -> Result<(), SpliceError> {
     let mut end = length;
     let mut first = None;
@@ -121,7 +121,7 @@ fn unlead(base: &dyn Rows, length: u64, replaced: &mut [Replaced<'_>], leading: 
 }
 
 impl<'a> Splice<'a> {
-    /// The bytes that are replaced, in file order: offset, bytes before, bytes after.
+    /// Returns the replaced bytes in file order: offset, bytes before, bytes after.
     pub fn hunks(&self) -> impl Iterator<Item = (u64, Cow<'_, [u8]>, Cow<'_, [u8]>)> {
         let replaced = self
             .replaced
@@ -131,17 +131,17 @@ impl<'a> Splice<'a> {
         replaced.chain(added)
     }
 
-    /// The ranges that are replaced, each with the bytes after; rows that are added come last, behind the end of the file.
+    /// Returns the replaced ranges with their new bytes. Added rows come last, at the end of the file.
     pub fn replacements(&self) -> impl Iterator<Item = (Range<u64>, &'a [u8])> {
         let added = self.added.iter().map(|line| (self.length..self.length, *line));
         self.replaced.iter().map(|replaced| (replaced.range.clone(), replaced.after)).chain(added)
     }
 
-    /// Reads the old file from its beginning, and passes on what it holds and what it holds after the edits.
+    /// Reads the old file from its start, and passes its bytes to `old` and the edited bytes to `new`.
     ///
     /// # Errors
     ///
-    /// A value that is replaced is not what it was when it was looked for; a file cannot be read or written.
+    /// A replaced value has changed since it was located; a file cannot be read or written.
     pub fn run(
         &self,
         reader: &mut dyn BufRead,
@@ -180,12 +180,12 @@ impl<'a> Splice<'a> {
     }
 }
 
-/// The row with an address.
+/// Returns the row with an address.
 pub fn row(session: &Session, addresses: &Addresses, address: RowAddress) -> Result<u32, SpliceError> {
     addresses.row(address).filter(|row| (*row as usize) < session.rows.len()).ok_or(SpliceError::Mismatch)
 }
 
-/// A row that was added, with the line feed that ends it.
+/// Returns the removal of a row that was added, including the line feed at its end.
 fn removed(
     session: &Session,
     addresses: &Addresses,

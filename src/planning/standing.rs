@@ -1,4 +1,4 @@
-//! What stands in a session file of what the log says, and the way back from there.
+//! Compares a session file with its operation log, and computes the edits that restore a logged state.
 
 use super::addresses::Addresses;
 use super::originals::{OriginalError, Originals};
@@ -8,60 +8,60 @@ use crate::model::{Address, BlockNumber, Edit, LoggedEdit, Operation, OperationI
 use crate::provider::ProviderAdapter;
 use std::collections::BTreeMap;
 
-/// How the file departs from the log.
+/// A kind of difference between the file and the log.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, serde::Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Departure {
-    /// Another value stands there.
+    /// The file has another value.
     Changed,
-    /// The row is not in the file.
+    /// The row is missing from the file.
     RowGone,
-    /// A row that was taken out is in the file again.
+    /// A row that an operation removed is in the file again.
     RowBack,
 }
 
-/// A value of the log that does not stand in the file.
+/// A logged value that the file does not have.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Departed {
-    /// The operation that wrote it last.
+    /// The last operation that wrote the value.
     pub operation: OperationId,
-    /// Which value of the row it is.
+    /// The slot of the value in its row.
     pub slot: Slot,
-    /// The block that it belongs to, by its number now or, where the row is gone, by that in the log.
+    /// The block of the value: its current number, or its number in the log if the row is missing.
     pub block: Option<BlockNumber>,
-    /// What the block is, in a few words; empty where there is none.
+    /// A short description of the block; empty if there is none.
     pub label: String,
-    /// How it departs.
+    /// The kind of difference.
     pub how: Departure,
 }
 
 impl Departed {
-    /// Whether it is more than what the client was billed, which undo adjusts to what it finds.
+    /// Returns false if the value is a billed token count, which undo adjusts to the current one; true for any other value.
     pub fn hinders(&self) -> bool {
         self.slot != Slot::Usage
     }
 }
 
-/// What stands of a log.
+/// The result of comparing a log with its session file.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Standing {
-    /// How many values were looked at.
+    /// The number of values that were compared.
     pub values: usize,
-    /// Those that do not stand, in the order of the blocks.
+    /// The values that differ, in block order.
     pub departed: Vec<Departed>,
 }
 
-/// A session file beside its log.
+/// A session file together with its log.
 pub struct Beside<'a> {
     /// The provider whose format the file has.
     pub provider: &'a dyn ProviderAdapter,
     /// The session.
     pub session: &'a Session,
-    /// The bytes that it was read from.
+    /// The bytes of the session file.
     pub bytes: &'a [u8],
-    /// What was done to it, oldest first.
+    /// The operations on the session, oldest first.
     pub operations: &'a [Operation],
-    /// The values of the log.
+    /// The stored values of the log.
     pub values: &'a dyn Originals,
 }
 
@@ -77,20 +77,20 @@ impl Beside<'_> {
         Some((row, self.bytes.get(start..start + place.length as usize)?))
     }
 
-    /// Looks whether the last value of each slot stands in the file.
+    /// Checks whether the file has the last logged value of each slot.
     ///
     /// # Errors
     ///
-    /// A row that was added is not in the store.
+    /// The line of an added row, or a value edited in it later, is not in the store.
     pub fn standing(&self) -> Result<Standing, OriginalError> {
         let addresses = Addresses::new(self.session);
         let mut slots: BTreeMap<(RowAddress, Slot), (OperationId, &LoggedEdit)> = BTreeMap::new();
-        // A row that was added is known whole, whatever was changed in it afterwards.
+        // The whole line of an added row is known, so later edits of its slots are applied to that line.
         let mut lines: BTreeMap<RowAddress, (OperationId, &LoggedEdit, Option<Vec<u8>>)> = BTreeMap::new();
         for (operation, edit) in self.edits() {
             if edit.slot == Slot::Line {
                 let line = edit.after.map(|address| self.values.original(&address)).transpose()?;
-                // A blank line is what is left of a row in front of rows that may not move.
+                // A removed row becomes a blank line if the rows after it must not move.
                 let line = line.map(|line| line.trim_ascii().to_vec()).filter(|line| !line.is_empty());
                 lines.insert(edit.row, (operation, edit, line));
                 slots.retain(|(row, _), _| *row != edit.row);
@@ -100,7 +100,7 @@ impl Beside<'_> {
                     *last = operation;
                 }
             } else {
-                // The list of blocks and a block in it are the same bytes: the later one counts.
+                // The message slot and a content slot cover the same bytes: the later edit counts.
                 if edit.slot == Slot::Message {
                     slots.retain(|(row, slot), _| *row != edit.row || slot.index().is_none());
                 } else if edit.slot.index().is_some() {
@@ -152,8 +152,8 @@ impl Beside<'_> {
         }
     }
 
-    /// The edits that lead from the file as it is back to what stood there after an operation, 0 for the original; none where
-    /// a row stood there that was taken out since, because its place is not known.
+    /// Returns the edits that restore the state after an operation, or the original state for 0. `None` if a row was removed since
+    /// then, because its position is not known, or if the file lacks an edited row or slot.
     ///
     /// # Errors
     ///
@@ -199,8 +199,8 @@ impl Beside<'_> {
         Ok(Some(edits))
     }
 
-    /// BLAKE3 of the first `length` bytes of the file after some edits, or of all of it; none where the edits do not fit or
-    /// it is shorter.
+    /// Returns the BLAKE3 hash of the file after some edits, limited to its first `length` bytes if given. `None` if the edits do
+    /// not match the file or the result is shorter than `length`.
     pub fn hash_after(&self, edits: &[Edit], length: Option<u64>) -> Option<Address> {
         let addresses = Addresses::new(self.session);
         let base = MemoryRows(self.bytes);
@@ -274,10 +274,10 @@ mod tests {
         edits.iter().zip(1..).map(operation).collect()
     }
 
-    /// What departs, and the hash of the original.
+    /// The differing values, and the hash of the original.
     type Looked = (Vec<(Slot, Option<BlockNumber>, Departure)>, Option<Address>);
 
-    /// The file beside a log whose values are among `values`: what departs, and the file before all of it.
+    /// Compares the file with a log whose values are in `values`; also returns the hash of the file with all edits reverted.
     fn beside(edits: &[LoggedEdit], values: &[&str]) -> Looked {
         let session = parse_session(&ClaudeCode, "s".to_owned(), ROWS.as_bytes());
         let operations = operations(edits);

@@ -1,4 +1,4 @@
-//! Plans for sessions that are in no file.
+//! Tests of plans for sessions that are held in memory.
 
 use super::*;
 use crate::engine::{self, Analysis, ReadSettings};
@@ -20,7 +20,7 @@ fn reading(bytes: &[u8]) -> Analysis {
     engine::read_with(session, |session| ClaudeCode.window(session), &ReadSettings::default())
 }
 
-/// Returns the bytes that a plan makes of a session in memory.
+/// Applies a plan to a session in memory and returns the resulting bytes.
 fn planned(bytes: &[u8], plan: &Plan) -> Vec<u8> {
     let session = parse_session(&ClaudeCode, "S".to_owned(), bytes);
     let addresses = Addresses::new(&session);

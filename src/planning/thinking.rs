@@ -1,8 +1,8 @@
-//! Which thinking still fits what stands before it.
+//! Finds thinking blocks whose prefix changed since they were signed.
 //!
-//! The newest models (`engine::binding`) sign each thinking block together with everything before it: the API refuses one whose past
-//! was changed. A block fits when every value before it is what it was when the block was written. For a first change that is
-//! simply all that follows it; after an undo it is what was written since the change.
+//! The newest models (`engine::binding`) sign each thinking block together with everything before it, and the API rejects a block
+//! whose prefix was changed. A block is valid if every value before it is the same as when the block was written. After a first
+//! change, all later thinking is invalid; after an undo, only the thinking written since the change is.
 
 use super::addresses::Addresses;
 use super::draft::{PlanSource, hash};
@@ -10,25 +10,25 @@ use super::revision::Revision;
 use crate::model::{Address, Block, BlockKind, BlockNumber, Edit, LoggedEdit, RowAddress, Slot, Window};
 use std::collections::BTreeMap;
 
-/// What stood in a slot, and since when.
+/// The values of a slot over time.
 struct Values {
-    /// The row that it stands in, or stood behind.
+    /// The row of the slot, or the position at which it was.
     row: u32,
-    /// Before any change.
+    /// The value before any change.
     first: Option<Address>,
-    /// After each change: the last row of the file then, and the value.
+    /// For each change, the last row of the file at that time and the new value.
     changes: Vec<(u32, Option<Address>)>,
-    /// What will stand there.
+    /// The value after the plan.
     last: Option<Address>,
 }
 
-/// Everything that was ever changed and that the model sees, with what the plan makes of it.
+/// All values sent to the model that were ever changed, including the changes of the plan.
 pub struct Timeline {
     slots: Vec<(Slot, Values)>,
 }
 
 impl Timeline {
-    /// The log of a session, and the edits of a plan; `logged` are those of an exact reversal.
+    /// Creates the timeline from the log of a session and the edits of a plan; `logged` are the edits of an exact reversal.
     pub fn new<'l>(
         source: &PlanSource<'_>,
         addresses: &Addresses,
@@ -40,7 +40,7 @@ impl Timeline {
         let mut slots: BTreeMap<(RowAddress, Slot), Values> = BTreeMap::new();
         let mut last_row = 0;
         for operation in &source.history.operations {
-            // One that is gone was added by an operation: it stood right behind the last row of an earlier one.
+            // A row that is gone was added by an operation, right after the last row of an earlier one.
             last_row = operation.last_row.and_then(|id| addresses.row_of(id)).unwrap_or(last_row);
             for edit in operation.edits.iter().filter(|edit| edit.slot.is_sent()) {
                 let row = addresses.row(edit.row).unwrap_or(last_row + 1);
@@ -62,7 +62,7 @@ impl Timeline {
         Timeline { slots: slots.into_iter().map(|((_, slot), values)| (slot, values)).collect() }
     }
 
-    /// The first thinking of a window that does not fit what stands before it; `spared` is left as it is.
+    /// Returns the first thinking block of a window whose prefix changed, skipping blocks for which `spared` is true.
     pub fn first_unfit(&self, revision: &Revision, window: &Window, spared: &dyn Fn(&Block) -> bool) -> Option<BlockNumber> {
         if self.slots.is_empty() {
             return None;

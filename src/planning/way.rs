@@ -1,7 +1,8 @@
-//! The exact way to a state that a session file had before: deltas of the log, inverted byte by byte.
+//! Restores an earlier state of a session file byte by byte, by inverting the deltas of the log.
 //!
-//! Nothing is decided on the way. What clients appended since stays behind the restored bytes; only what could not be resumed
-//! otherwise is added: a row that followed one that is gone follows the nearest row that is left.
+//! The restore only applies logged deltas. Rows that clients appended since remain after the restored bytes. Such a row changes
+//! only where the session could not be resumed otherwise: if its parent row is gone, it is linked to the nearest ancestor that is
+//! left.
 
 use super::PlanError;
 use super::draft::Draft;
@@ -16,31 +17,32 @@ use std::io;
 use std::ops::Range;
 use std::rc::Rc;
 
-/// Why a state cannot be restored byte by byte.
+/// The reason why a state cannot be restored byte by byte.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Inexact {
-    /// No point of the log has this state: later operations stay in force.
+    /// No point of the log has this state: later operations remain in force.
     LaterInForce,
-    /// An earlier version of aperture logged this operation without its delta, or its values were forgotten.
+    /// An earlier version of aperture logged this operation without its delta, or its values were deleted from the store.
     LacksDelta(OperationId),
-    /// The file no longer begins with what the log says: another program changed it.
+    /// The file no longer starts with the bytes that the log records: another program changed it.
     Changed,
-    /// It would move rows whose places the client keeps: it appended them since, or a fork goes on from them.
+    /// The restore would move rows whose byte offsets the client stores elsewhere: it appended them since, or a fork continues from
+    /// them.
     MovesRows,
 }
 
-/// How an operation was undone or redone.
+/// The way in which an operation was undone or redone.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Undone {
-    /// The file has the exact bytes of an earlier state, with what was appended since behind them.
+    /// The file has the exact bytes of an earlier state, followed by the bytes appended since.
     Exactly,
-    /// The edits were planned again: values are restored, other bytes may differ.
+    /// The edits were planned again: values are restored, but other bytes may differ.
     Planned(Inexact),
 }
 
 impl Draft<'_> {
-    /// Undoes a change that is in force, or redoes one that is not: by the exact bytes of an earlier state if there is one, else
-    /// by a new plan. `operation` is the change, or the undo or redo to be inverted.
+    /// Undoes a change that is in force, or redoes one that is not. Restores the exact bytes of an earlier state if the log has
+    /// one, and plans the edits again otherwise. `operation` is the change, or the undo or redo to invert.
     ///
     /// # Errors
     ///
@@ -58,8 +60,8 @@ impl Draft<'_> {
         Ok(Undone::Planned(why))
     }
 
-    /// Restores the state at a point of the log, an operation or 0 for the original: by its exact bytes if the log has them,
-    /// else by a new plan.
+    /// Restores the state at a point of the log (an operation id, or 0 for the original). Restores its exact bytes if the log has
+    /// them, and plans the edits again otherwise.
     ///
     /// # Errors
     ///
@@ -74,7 +76,7 @@ impl Draft<'_> {
         }
     }
 
-    /// As [`Draft::return_to`], but not where that would move rows whose places the client keeps.
+    /// Same as [`Draft::return_to`], but refuses to move rows whose byte offsets the client stores elsewhere.
     fn return_in_place(&mut self, point: OperationId) -> Result<Option<Inexact>, PlanError> {
         let why = self.return_to(point)?;
         let session = self.session();
@@ -92,7 +94,7 @@ impl Draft<'_> {
         Ok(Some(Inexact::MovesRows))
     }
 
-    /// Inverts the operations since a point of the log, newest first; returns why that is not possible.
+    /// Inverts the operations since a point of the log, newest first. Returns the reason if that is not possible.
     ///
     /// # Errors
     ///
@@ -128,7 +130,7 @@ impl Draft<'_> {
         if rope.hash(&*self.rows, then.0)? != Some(then.1) {
             return Ok(Some(Inexact::Changed));
         }
-        // What was appended begins a line of its own, also behind a file that does not end with a line feed.
+        // Appended rows start on a new line, even if the restored bytes do not end with a line feed.
         if let (Some(last), Some(next)) = (then.0.checked_sub(1), rope.byte(&*self.rows, then.0)?)
             && rope.byte(&*self.rows, last)? != Some(b'\n')
             && next != b'\n'
@@ -150,8 +152,8 @@ impl Draft<'_> {
         Ok(None)
     }
 
-    /// The edits of operations with before and after exchanged, in the order in which they are inverted; of several edits of
-    /// one value in one row that stays, one.
+    /// Returns the edits of operations with before and after exchanged, in the order in which they are inverted. Several edits of
+    /// the same slot in a row are merged into one; edits of whole lines are not.
     fn inverted_edits(&self, inverted: &[&Operation]) -> Vec<LoggedEdit> {
         let back = |edit: &LoggedEdit| {
             let number = self.number_of(edit.row, edit.slot);
@@ -186,8 +188,8 @@ impl Draft<'_> {
         merged.into_iter().flatten().filter(|edit| edit.before != edit.after).collect()
     }
 
-    /// Links rows behind the restored bytes again, where the row that they follow is gone, or where the row that they should
-    /// follow is back. Returns what they follow now and then, which may be the same.
+    /// Relinks rows after the restored bytes whose parent is gone, or whose parent should again be a row that is restored. Returns
+    /// their parents before and after, which may be equal.
     fn relink(
         &self,
         rope: &mut Rope,
@@ -220,13 +222,13 @@ impl Draft<'_> {
     }
 }
 
-/// New parents of rows as rows come and go: identities and parents as they are written in the rows.
+/// New parents of rows when rows are restored or removed. Identities and parents are stored as written in the rows.
 struct Links {
-    /// The parent of each row that an operation added or removed.
+    /// The parent of each row that an inverted operation added or removed.
     parents: FxHashMap<Vec<u8>, Vec<u8>>,
-    /// Rows that are gone.
+    /// Rows that the restore removes.
     gone: FxHashSet<Vec<u8>>,
-    /// Rows that are back at the end of their branch, by the row that they follow.
+    /// The last restored row of each branch, by the row that this branch continues from.
     back: FxHashMap<Vec<u8>, Vec<u8>>,
 }
 
@@ -274,7 +276,7 @@ impl Links {
     /// Returns the new parent of a row that followed `parent`; `None` if it does not change.
     fn parent(&self, parent: &[u8]) -> Option<Vec<u8>> {
         let mut now = parent;
-        // Each row is passed once, so that even a ring of rows ends.
+        // Each row is visited at most once, so that a cycle of rows terminates too.
         for _ in 0..self.gone.len() {
             match self.parents.get(now).filter(|_| self.gone.contains(now)) {
                 Some(above) => now = above,
@@ -286,10 +288,10 @@ impl Links {
     }
 }
 
-/// Bytes of a file that are replaced: their offset, how many they are, and the bytes in their place.
+/// A replacement in a file: offset, length in bytes, and new bytes.
 type Replacement = (u64, u64, Rc<[u8]>);
 
-/// The inverse of a delta: where the bytes after it are, how many, and the bytes before.
+/// Returns the inverse of a delta: offset and length of the bytes after it, and the bytes before it.
 fn inverse(delta: &Delta, originals: &dyn Originals) -> Result<Vec<Replacement>, OriginalError> {
     let mut shift = 0i64;
     let hunks = delta.hunks.iter().map(|hunk| {
@@ -306,7 +308,7 @@ fn value(originals: &dyn Originals, address: Option<Address>) -> Result<Vec<u8>,
     address.map_or(Ok(Vec::new()), |address| originals.original(&address))
 }
 
-/// A file in the making: pieces of the one that there is, and new bytes between them.
+/// A file under construction: ranges of the existing file and new bytes between them.
 struct Rope {
     base_bytes: u64,
     pieces: Vec<Piece>,
@@ -314,9 +316,9 @@ struct Rope {
 
 #[derive(Clone, Debug, PartialEq)]
 enum Piece {
-    /// Bytes of the file, in their order.
+    /// A range of the existing file.
     Base(Range<u64>),
-    /// Other bytes.
+    /// New bytes.
     New(Rc<[u8]>, Range<usize>),
 }
 
@@ -328,7 +330,7 @@ impl Piece {
         }
     }
 
-    /// The first `length` bytes and the rest.
+    /// Splits the piece after `length` bytes.
     fn split(self, length: u64) -> (Piece, Piece) {
         match self {
             Piece::Base(range) => (Piece::Base(range.start..range.start + length), Piece::Base(range.start + length..range.end)),
@@ -341,7 +343,7 @@ impl Piece {
 }
 
 impl Rope {
-    /// The file as it is.
+    /// Creates a rope of the unchanged file.
     fn new(length: u64) -> Rope {
         Rope { base_bytes: length, pieces: vec![Piece::Base(0..length)] }
     }
@@ -350,12 +352,12 @@ impl Rope {
         self.pieces.iter().map(Piece::length).sum()
     }
 
-    /// Replaces bytes, each by its offset and length, in file order; returns whether all of them are within the file.
+    /// Replaces bytes, in file order. Returns true if all replacements are within the file.
     fn replace(&mut self, replaced: Vec<Replacement>) -> bool {
         let mut old = std::mem::take(&mut self.pieces).into_iter();
         let mut held = old.next();
         let mut at = 0;
-        // Passes the pieces up to an offset, kept or left out; returns whether there are as many bytes.
+        // Advances to an offset, keeping or dropping the pieces before it. Returns false if the file is shorter.
         let mut pass_to = |offset: u64, keep: bool, pieces: &mut Vec<Piece>| {
             while at < offset {
                 let Some(piece) = held.take() else { return false };
@@ -382,7 +384,7 @@ impl Rope {
         true
     }
 
-    /// Passes the bytes on, in pieces, in their order.
+    /// Passes all bytes to `to` in order, piece by piece.
     fn run(&self, base: &dyn Rows, to: &mut dyn FnMut(&[u8]) -> io::Result<()>) -> io::Result<()> {
         self.pieces.iter().try_for_each(|piece| match piece {
             Piece::Base(range) => base.pass(range.clone(), to),
@@ -390,7 +392,7 @@ impl Rope {
         })
     }
 
-    /// BLAKE3 of the first `length` bytes; `None` if there are fewer.
+    /// Returns the BLAKE3 hash of the first `length` bytes; `None` if the file is shorter.
     fn hash(&self, base: &dyn Rows, length: u64) -> io::Result<Option<Address>> {
         let mut hasher = blake3::Hasher::new();
         let mut left = length;
@@ -403,7 +405,7 @@ impl Rope {
         Ok((left == 0).then(|| *hasher.finalize().as_bytes()))
     }
 
-    /// The byte at an offset; `None` behind the end.
+    /// Returns the byte at an offset; `None` if the offset is past the end.
     fn byte(&self, base: &dyn Rows, offset: u64) -> io::Result<Option<u8>> {
         let mut left = offset;
         for piece in &self.pieces {
@@ -421,7 +423,7 @@ impl Rope {
         Ok(None)
     }
 
-    /// Passes on each line from an offset on that begins a line, with its own offset.
+    /// Passes each line from the offset `from`, which must be the start of a line, to `to` with its own offset.
     fn lines(&self, base: &dyn Rows, from: u64, to: &mut dyn FnMut(u64, &[u8])) -> io::Result<()> {
         let mut at = 0;
         let mut line: Vec<u8> = Vec::new();
@@ -444,7 +446,7 @@ impl Rope {
         Ok(())
     }
 
-    /// Returns the hunks that make this file of the base, in file order, without those that change nothing.
+    /// Returns the hunks that turn the base into this file, in file order, without hunks that change nothing.
     fn hunks(&self, base: &dyn Rows) -> io::Result<Vec<Hunk>> {
         let mut hunks = Vec::new();
         let mut at = 0;
@@ -475,7 +477,7 @@ mod tests {
 
     type Step = Vec<(u64, u64, String)>;
 
-    /// Applies steps to a rope and returns if they are within the file, its bytes, and its hunks.
+    /// Applies steps to a rope. Returns whether they are within the file, the resulting bytes, and the hunks.
     fn replaced(base: &str, steps: &[Step]) -> (bool, String, Vec<Hunk>) {
         let file = MemoryRows(base.as_bytes());
         let mut rope = Rope::new(base.len() as u64);

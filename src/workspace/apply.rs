@@ -1,4 +1,4 @@
-//! The only writer of sessions.
+//! Applies plans. Only this module writes session files.
 
 use super::base::Base;
 use super::{ApplyError, Workspace};
@@ -11,25 +11,25 @@ use std::io::{self, BufRead, BufWriter, Read, Write};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-/// Bytes that are written in one call.
+/// The size of the write buffer, in bytes.
 const WRITE_BYTES: usize = 1 << 18;
-/// How often, and for how long in all, it is looked whether another program still writes to the old file.
+/// The interval and the maximum number of checks whether another program still writes to the old file.
 const WATCH_STEP: Duration = Duration::from_millis(2);
 const WATCH_STEPS: u32 = 500;
-/// How long a program may take to finish a row that it began.
+/// The maximum number of waits for a program to finish a partly written row.
 const ROW_STEPS: u32 = 100;
 
 /// Applies a plan to the session that it was made for.
 ///
-/// The order of the steps is what makes every interruption harmless: the new file is complete on the disk before the log says
-/// that it is prepared, the log is on the disk before the file takes its place, and one rename is all that a reader sees.
-/// What the client appended since the session was read, and what it appends to the old file until nobody holds that one any
-/// more, is carried over.
+/// The order of the steps makes every interruption harmless. The new file is durable before the log records the operation as
+/// prepared, the log is durable before the file is replaced, and the replacement is one atomic rename. Rows that the client
+/// appended since the session was read, and rows that it appends to the old file until no process has that file open, are carried
+/// over.
 ///
 /// # Errors
 ///
-/// The session is another one by now, a program keeps it open for writing, or the disk or the store fails; then it is as it
-/// was, or, if only the last steps failed, as the plan wants it, and the next command settles which.
+/// The session changed since it was read, a program has it open for writing, or the disk or the store failed. The session is then
+/// unchanged. If only the last steps failed, the plan may be applied, and the next command settles the state of the operation.
 pub fn apply(
     workspace: &Workspace<'_>,
     store: &Store,
@@ -48,7 +48,7 @@ pub fn apply(
     let path = disk.resolve(&workspace.path)?;
     let identity = disk.identify(&path)?;
     refuse_writers(disk, &path, wait)?;
-    // What follows must still follow the row that it names, and what is added must be the last one.
+    // A relinked row must keep its place after its parent, and an added row must be the last one.
     let fixed_end = plan.slots().any(|(slot, ..)| slot == Slot::Line);
     let session = &workspace.reading.session;
     let base = Base::open(disk, &path)?;
@@ -81,11 +81,11 @@ pub fn apply(
     });
     if let Err(error) = replaced {
         discard(disk, &temporary);
-        // If the store fails now too, the next command finds out that the file was never replaced.
+        // If the store fails too, the next command detects that the file was not replaced.
         let _ = store.settle(key, id, OperationState::Aborted);
         return Err(error);
     }
-    // From here on the plan is done, whatever else fails: the log is settled by what the file says.
+    // From here on the change is made, whatever fails later: the log is settled by the contents of the file.
     let carried = carry_over(disk, &path, &identity, &mut old, wait);
     let synced = path.parent().map_or(Ok(()), |directory| disk.sync_directory(directory));
     store.settle(key, id, OperationState::Committed)?;
@@ -93,7 +93,7 @@ pub fn apply(
     Ok(Some(id))
 }
 
-/// Settles what an interrupted command left behind: an operation that is logged and not known to be done, and its file.
+/// Settles the operations that an interrupted command left prepared, and deletes its temporary file.
 ///
 /// # Errors
 ///
@@ -110,9 +110,8 @@ pub fn settle(disk: &dyn Disk, store: &Store, path: &Path) -> Result<Option<Sess
     Ok(Some(session.key))
 }
 
-/// Returns whether a file is as a prepared operation left it, or went on from there. A file that loses its last rows begins with
-/// what
-/// is to be left of it whether that was done or not: then it was done if the file does not begin with what it was before.
+/// Returns true if a file has the state that a prepared operation wrote, possibly with appended rows. If the operation truncates
+/// the file, the old file starts with the new state too: then it was done if the file does not start with the old state.
 ///
 /// # Errors
 ///
@@ -128,7 +127,7 @@ pub fn was_done(disk: &dyn Disk, store: &Store, path: &Path, operation: &Operati
     }
 }
 
-/// Returns whether a row that an operation of an earlier version removes is still present behind what it wrote.
+/// Returns true if a row that an operation of an earlier version removes is still present after the bytes that it wrote.
 fn still_there(disk: &dyn Disk, store: &Store, path: &Path, operation: &Operation) -> Result<bool, ApplyError> {
     let removed = operation.edits.iter().filter(|edit| edit.slot == Slot::Line && edit.after.is_none());
     let removed: Vec<Address> = removed.filter_map(|edit| edit.before).collect();
@@ -145,7 +144,7 @@ fn still_there(disk: &dyn Disk, store: &Store, path: &Path, operation: &Operatio
     Ok(false)
 }
 
-/// The history of a session as far as it is settled, by the file that it is in.
+/// Returns the settled history of a session, by the path of its file.
 ///
 /// # Errors
 ///
@@ -157,19 +156,19 @@ pub fn history(store: &Store, path: &Path) -> Result<(Option<SessionKey>, Histor
     }
 }
 
-/// The file that is written before it takes the place of a session: no client takes it for one.
+/// Returns the path of the temporary file that replaces a session; no client recognizes it as a session.
 fn temporary(path: &Path) -> PathBuf {
     let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
     path.with_file_name(format!(".{name}.aperture"))
 }
 
 fn discard(disk: &dyn Disk, path: &Path) {
-    // What is not there, or cannot be deleted, is overwritten by the next plan.
+    // A file that is missing or cannot be deleted is overwritten by the next plan.
     let _ = disk.remove(path);
 }
 
-/// A program that keeps the file open would go on writing to one that has no name any more. One that opens, writes and closes
-/// is waited for.
+/// Refuses a file that a program keeps open for writing: after the rename, it would write to a file without a name. Waits for
+/// programs that close the file soon.
 fn refuse_writers(disk: &dyn Disk, path: &Path, wait: &dyn Fn(Duration)) -> Result<(), ApplyError> {
     let identity = disk.identify(path)?;
     let mut writers = disk.writers(path, &identity);
@@ -184,7 +183,7 @@ fn refuse_writers(disk: &dyn Disk, path: &Path, wait: &dyn Fn(Duration)) -> Resu
     if writers.is_empty() { Ok(()) } else { Err(ApplyError::HeldOpen(writers)) }
 }
 
-/// What the old file holds behind what the plan is for. Its writer may be in the middle of the last row: it is waited for.
+/// Returns the bytes of the old file after the part that the plan is for. Waits for the last row if it is partly written.
 fn tail(old: &mut dyn Read, wait: &dyn Fn(Duration)) -> io::Result<Vec<u8>> {
     let mut tail = Vec::new();
     old.read_to_end(&mut tail)?;
@@ -198,7 +197,7 @@ fn tail(old: &mut dyn Read, wait: &dyn Fn(Duration)) -> io::Result<Vec<u8>> {
     Ok(tail)
 }
 
-/// Whether the client went on with the conversation in what it appended.
+/// Returns true if the appended rows continue the conversation.
 fn moves_on(provider: &dyn ProviderAdapter, tail: &[u8]) -> bool {
     let rows = tail.split(|byte| *byte == b'\n').filter(|line| !line.trim_ascii().is_empty());
     rows.map(|line| provider.parse(line).row).any(|row| !matches!(row.kind, RowKind::State | RowKind::Record | RowKind::Foreign))
@@ -207,8 +206,8 @@ fn moves_on(provider: &dyn ProviderAdapter, tail: &[u8]) -> bool {
 /// A file that is being written, through a buffer.
 type Writer = BufWriter<Box<dyn NewFile>>;
 
-/// Writes the new file in one pass over the old one, which must be the one that the plan is for; returns it with the length
-/// and the hash of what the plan makes.
+/// Writes the new file in one pass over the old one, and checks that the old file is the one that the plan is for. Returns the
+/// writer, and the length and hash of the bytes written.
 fn write(
     disk: &dyn Disk,
     temporary: &Path,
@@ -234,20 +233,20 @@ fn write(
     Ok((writer, (length, *after.finalize().as_bytes())))
 }
 
-/// Writes the rest, and gives the file without its buffer.
+/// Writes the appended rows, flushes the buffer and returns the file.
 fn finish(mut writer: Writer, tail: &[u8]) -> io::Result<Box<dyn NewFile>> {
     writer.write_all(tail)?;
     writer.into_inner().map_err(io::IntoInnerError::into_error)
 }
 
-/// What the old file received since it was read.
+/// Returns the bytes appended to the old file since it was read.
 fn late_rows(old: &mut dyn Read) -> Result<Vec<u8>, ApplyError> {
     let mut late = Vec::new();
     old.read_to_end(&mut late)?;
     Ok(late)
 }
 
-/// Appends that to the new file.
+/// Appends these bytes to the new file.
 fn add_late(file: &mut dyn NewFile, late: &[u8], modified: i128) -> io::Result<()> {
     if late.is_empty() {
         return Ok(());
@@ -257,8 +256,8 @@ fn add_late(file: &mut dyn NewFile, late: &[u8], modified: i128) -> io::Result<(
     file.sync()
 }
 
-/// Appends to the new file what the old one still receives, until nobody holds the old one any more: then nobody can write
-/// to it, for its name leads to the new one. Where the platform does not tell, until it was quiet for a while.
+/// Appends to the new file what other programs still write to the old one, until no process has the old one open. No process can
+/// open it later, because its name refers to the new file. On platforms that do not report open files, stops after a quiet period.
 fn carry_over(
     disk: &dyn Disk,
     path: &Path,
@@ -267,11 +266,11 @@ fn carry_over(
     wait: &dyn Fn(Duration),
 ) -> io::Result<()> {
     let mut held: Vec<u8> = Vec::new();
-    // At once, before the client goes on in the new file: looking for writers takes longer.
+    // Do this first, before the client continues in the new file: searching for writers takes longer.
     old.read_to_end(&mut held)?;
     pass_on(disk, path, &mut held)?;
     for step in 0..WATCH_STEPS {
-        // Asked before reading: what is written after this was written by one that was seen.
+        // List the writers before reading, so that the writer of any later byte is in the list.
         let writers = disk.writers(path, old_identity);
         old.read_to_end(&mut held)?;
         pass_on(disk, path, &mut held)?;
@@ -289,7 +288,7 @@ fn carry_over(
     Err(io::Error::other("another program still writes to the file as it was"))
 }
 
-/// Appends the rows that are whole, and keeps the rest.
+/// Appends the complete rows, and keeps the rest in `held`.
 fn pass_on(disk: &dyn Disk, path: &Path, held: &mut Vec<u8>) -> io::Result<()> {
     let whole = memchr::memrchr(b'\n', held).map_or(0, |line_feed| line_feed + 1);
     if whole == 0 {

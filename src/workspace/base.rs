@@ -1,4 +1,5 @@
-//! The file that a plan is made for. It is read row by row and passed on in pieces, so that a large one is never held whole.
+//! The file that a plan is made for. It is read row by row and passed on in pieces, so that a large file is never in memory as a
+//! whole.
 
 use super::{Workspace, find};
 use crate::fsio::{Disk, OpenFile};
@@ -10,15 +11,15 @@ use std::ops::Range;
 use std::path::Path;
 use std::rc::Rc;
 
-/// Bytes that are read in one call where a file is passed on.
+/// Bytes that are read in one call when a file is passed on.
 const PIECE_BYTES: usize = 1 << 18;
 
-/// A session file that is open for reading, whatever takes its name meanwhile.
+/// A session file that is open for reading; it stays the same file if another one replaces it on the disk.
 pub struct Base {
     file: RefCell<Box<dyn OpenFile>>,
-    /// The row that was read last: it is mostly asked for again.
+    /// The row that was read last: most rows are requested several times in succession.
     held: RefCell<Option<(u32, Rc<[u8]>)>>,
-    /// The files of the rows that are inherited, in the order of [`Session::inherited`].
+    /// The files of the inherited rows, in the order of [`Session::inherited`].
     inherited: Vec<Base>,
 }
 
@@ -27,7 +28,7 @@ impl Base {
     ///
     /// # Errors
     ///
-    /// It cannot be opened.
+    /// The file cannot be opened.
     pub fn open(disk: &dyn Disk, path: &Path) -> io::Result<Base> {
         let file = RefCell::new(disk.open(path, 0)?);
         Ok(Base { file, held: RefCell::default(), inherited: Vec::new() })
@@ -43,11 +44,11 @@ impl Base {
         Ok(Base { inherited, ..Base::open(disk, path)? })
     }
 
-    /// All of it, from the beginning on.
+    /// Returns a reader of the file from its start.
     ///
     /// # Errors
     ///
-    /// It cannot be read.
+    /// The file cannot be read.
     pub fn into_reader(self) -> io::Result<BufReader<Box<dyn OpenFile>>> {
         let mut file = self.file.into_inner();
         file.seek(SeekFrom::Start(0))?;
@@ -91,7 +92,7 @@ impl Rows for Base {
     }
 }
 
-/// The file of a session that a change is planned for, with the forks of it.
+/// The file of a session that a change is planned for, including its inherited rows.
 pub struct SessionRows<'a> {
     workspace: &'a Workspace<'a>,
     base: Base,

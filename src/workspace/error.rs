@@ -2,25 +2,25 @@ use crate::planning::SpliceError;
 use crate::store::StoreError;
 use std::io;
 
-/// Why a plan was not applied, or not surely.
+/// The reason why a plan was not applied, or may not be completely applied.
 #[derive(Debug, thiserror::Error)]
 pub enum ApplyError {
-    /// The file is another one than the plan is for.
+    /// The file changed since the plan was made.
     #[error("the session was rewritten by another program since it was read")]
     Changed,
-    /// The client went on with the conversation.
+    /// The client continued the conversation.
     #[error("the conversation went on since it was read")]
     MovedOn,
-    /// Other programs keep the file open for writing.
+    /// Other programs have the file open for writing.
     #[error("it is kept open for writing by process {}", list(.0))]
     HeldOpen(Vec<u32>),
-    /// The change is done; whether it is on the disk, or took everything along that was written meanwhile, is not known.
+    /// The change was made, but it may not be durable on the disk, or may lack rows that were written meanwhile.
     #[error("the change was made, but its last step failed")]
     Unsure(#[source] io::Error),
-    /// The store fails.
+    /// The store failed.
     #[error("the store cannot be used")]
     Store(#[from] StoreError),
-    /// The disk fails.
+    /// The disk failed.
     #[error(transparent)]
     Io(#[from] io::Error),
 }

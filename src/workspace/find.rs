@@ -1,4 +1,4 @@
-//! Finding sessions: by path, id, unique prefix, or the newest of the project.
+//! Finds sessions: by path, id, unique prefix, or the newest of the project.
 
 use super::project::stated;
 use crate::fsio::{Disk, Entry, Identity, read_head};
@@ -17,13 +17,13 @@ pub struct Found {
     pub provider: &'static dyn ProviderAdapter,
     /// The file.
     pub path: PathBuf,
-    /// What its path says.
+    /// The information in its path.
     pub location: Location,
 }
 
 impl Found {
-    /// The session that the path of a file names, whether or not the file is there; `None` if the path is no session's of Claude Code,
-    /// the client whose hooks name one before they write it.
+    /// Returns the session that a path names, even if the file does not exist yet. `None` if it is not a session path of Claude
+    /// Code, whose hooks report the path of a session before it is written.
     pub fn announced(path: &Path) -> Option<Found> {
         let provider = provider::by_name(claude_code::NAME);
         Some(Found { provider, path: path.to_owned(), location: provider.locate(path)? })
@@ -36,22 +36,22 @@ impl std::fmt::Debug for Found {
     }
 }
 
-/// Why no session was found.
+/// The reason why no session was found.
 #[derive(Debug, thiserror::Error)]
 pub enum FindError {
-    /// No session of any provider is on this machine.
+    /// There is no session of any provider on this machine.
     #[error("no sessions were found in {}", list(.0))]
     NoSessions(Vec<PathBuf>),
-    /// The project has none.
+    /// The project has no sessions.
     #[error("no session belongs to {0} or a directory above it")]
     NoneHere(PathBuf),
-    /// Nothing has this id.
+    /// No session has this id.
     #[error("no session's id begins with '{0}', and there is no such file")]
     Unknown(String),
-    /// There is no such file.
+    /// The file does not exist.
     #[error("there is no file {}", .0.display())]
     Missing(PathBuf),
-    /// Several have it.
+    /// Several session ids have this prefix.
     #[error("'{prefix}' is the beginning of {} session ids", .candidates.len())]
     Ambiguous {
         /// The prefix.
@@ -59,12 +59,12 @@ pub enum FindError {
         /// The sessions, newest first.
         candidates: Vec<PathBuf>,
     },
-    /// The file is no session.
+    /// The file is not a session.
     #[error("{} is {what}", .path.display())]
     NotASession {
         /// The file.
         path: PathBuf,
-        /// What it looks like.
+        /// A description of the detected format.
         what: String,
     },
     /// The file cannot be read.
@@ -72,7 +72,7 @@ pub enum FindError {
     Unreadable {
         /// The file or directory.
         path: PathBuf,
-        /// Why not.
+        /// The cause.
         source: io::Error,
     },
 }
@@ -81,12 +81,12 @@ fn list(paths: &[PathBuf]) -> String {
     paths.iter().map(|path| path.display().to_string()).collect::<Vec<_>>().join(", ")
 }
 
-/// The directories below which all sessions are.
+/// Returns the directories that contain all sessions.
 pub(super) fn roots(places: &Places) -> Vec<PathBuf> {
     PROVIDERS.iter().flat_map(|provider| provider.roots(places)).collect()
 }
 
-/// What stands in a directory.
+/// The contents of a directory.
 #[derive(Default)]
 struct Listing {
     directories: Vec<PathBuf>,
@@ -94,14 +94,14 @@ struct Listing {
     skipped: Vec<(PathBuf, io::Error)>,
 }
 
-/// All sessions of all providers, with the state of their files, in no order.
+/// Returns all sessions of all providers with the state of their files, in no particular order.
 ///
-/// Directories that cannot be read are passed to `skipped`; one that is missing has no sessions.
+/// Directories that cannot be read are passed to `skipped`; a missing directory has no sessions.
 pub fn find_all(disk: &dyn Disk, places: &Places, skipped: &mut dyn FnMut(&Path, io::Error)) -> Vec<(Found, Identity)> {
     find_by_directory(disk, places, skipped).into_iter().flatten().collect()
 }
 
-/// The same, those of each directory by themselves.
+/// Same as [`find_all`], grouped by directory.
 pub(super) fn find_by_directory(
     disk: &dyn Disk,
     places: &Places,
@@ -114,7 +114,7 @@ pub(super) fn find_by_directory(
     all
 }
 
-/// Adds the sessions of a provider below some directories.
+/// Adds the sessions of a provider below some directories to `all`.
 fn find_in(
     disk: &dyn Disk,
     provider: &'static dyn ProviderAdapter,
@@ -122,7 +122,7 @@ fn find_in(
     skipped: &mut dyn FnMut(&Path, io::Error),
     all: &mut Vec<Vec<(Found, Identity)>>,
 ) {
-    // Level by level, the directories of a level on all cores.
+    // Breadth first; the directories of one level are listed in parallel.
     while !directories.is_empty() {
         let listed: Vec<Listing> =
             directories.into_par_iter().map(|directory| list_directory(disk, provider, directory)).collect();
@@ -137,7 +137,7 @@ fn find_in(
     }
 }
 
-/// Directories, and sessions of a provider, that stand in a directory.
+/// Lists the subdirectories and the sessions of a provider in a directory.
 fn list_directory(disk: &dyn Disk, provider: &'static dyn ProviderAdapter, directory: PathBuf) -> Listing {
     let mut listing = Listing::default();
     match disk.list(&directory) {
@@ -160,7 +160,7 @@ fn list_directory(disk: &dyn Disk, provider: &'static dyn ProviderAdapter, direc
     listing
 }
 
-/// The file of the session with this id among those that its client keeps beside the one at `path`.
+/// Returns the file of the session with an id, among the sessions that the client of the one at `path` stores.
 pub(super) fn find_beside(disk: &dyn Disk, provider: &'static dyn ProviderAdapter, path: &Path, id: &str) -> Option<PathBuf> {
     let real = disk.resolve(path).unwrap_or_else(|_| path.to_owned());
     let named = |sessions: Vec<(Found, Identity)>| sessions.into_iter().find(|(found, _)| found.location.id == id);
@@ -173,7 +173,7 @@ pub(super) fn find_beside(disk: &dyn Disk, provider: &'static dyn ProviderAdapte
     near.or_else(anywhere).map(|(found, _)| found.path)
 }
 
-/// How many bytes of the session at `path` other sessions of the same client go on from.
+/// Returns the number of leading bytes of the session at `path` that other sessions of the same client continue from.
 pub(super) fn inherited_bytes(disk: &dyn Disk, provider: &'static dyn ProviderAdapter, path: &Path, id: &str) -> u64 {
     let real = disk.resolve(path).unwrap_or_else(|_| path.to_owned());
     let mut roots = provider.roots_beside(&real);
@@ -196,15 +196,15 @@ pub(super) fn inherited_bytes(disk: &dyn Disk, provider: &'static dyn ProviderAd
     all.par_iter().flatten().filter_map(inherits).max().unwrap_or_default()
 }
 
-/// The session that the user means: a path, an id, the unique beginning of one, or by default the newest of the project
-/// that `directory` belongs to.
+/// Returns the session that `name` identifies: a path, an id or a unique id prefix. Without a name, returns the newest session of
+/// the project that contains `directory`.
 ///
 /// # Errors
 ///
-/// [`FindError`]: none, several, or a file that is no session.
+/// [`FindError`]: no session, several sessions, or a file that is not a session.
 pub fn find(disk: &dyn Disk, places: &Places, directory: &Path, name: Option<&str>) -> Result<Found, FindError> {
     match name {
-        // Nothing is not a name; as a path it would be the directory.
+        // An empty name would resolve to the directory itself.
         Some("") => Err(FindError::Unknown(String::new())),
         Some(name) => {
             let path = directory.join(name);
@@ -219,7 +219,7 @@ pub fn find(disk: &dyn Disk, places: &Places, directory: &Path, name: Option<&st
     }
 }
 
-/// The newest session of each project among those of which only the file says where they belong, with its age.
+/// Returns the newest session of each project with its modification time, for providers whose paths do not name the project.
 fn scattered(disk: &dyn Disk, places: &Places) -> BTreeMap<PathBuf, (Found, i128)> {
     let mut newest: BTreeMap<PathBuf, (Found, i128)> = BTreeMap::new();
     for provider in PROVIDERS.iter().filter(|provider| provider.project_directory(Path::new(""), Path::new("")).is_none()) {
@@ -236,7 +236,7 @@ fn scattered(disk: &dyn Disk, places: &Places) -> BTreeMap<PathBuf, (Found, i128
     newest
 }
 
-/// Whether a name can only be that of a file: ids have neither separators nor dots.
+/// Returns true if a name can only be a file name: ids have neither separators nor dots.
 fn is_path(name: &str) -> bool {
     name.contains(['/', '\\', '.'])
 }
@@ -248,7 +248,7 @@ fn open_path(disk: &dyn Disk, path: PathBuf) -> Result<Found, FindError> {
     let read = |length| read_head(disk, &path, length).map_err(|source| FindError::Unreadable { path: path.clone(), source });
     let mut head = read(SNIFF_BYTES)?;
     if head.len() == SNIFF_BYTES && !head.contains(&b'\n') {
-        // A first row that long is a paste; what a file is can be told from whole rows only.
+        // A first row this long is a paste; the format can be detected from whole rows only.
         head = read(SNIFF_LONGEST_BYTES)?;
     }
     match sniff(&head) {
@@ -267,7 +267,7 @@ fn open_path(disk: &dyn Disk, path: PathBuf) -> Result<Found, FindError> {
     }
 }
 
-/// What a file that is no session looks like, in words.
+/// Describes a detected format that is not a session.
 pub fn looks_like(format: FileKind) -> String {
     match format {
         FileKind::Session(name) => format!("a session of {name}"),
@@ -311,7 +311,7 @@ fn all(disk: &dyn Disk, places: &Places) -> Result<Vec<(Found, Identity)>, FindE
     }
 }
 
-/// The newest session of the project that a directory, or the nearest one above it, belongs to.
+/// Returns the newest session of the project at a directory or at its nearest ancestor with sessions.
 fn newest(disk: &dyn Disk, places: &Places, directory: &Path) -> Result<Found, FindError> {
     let real = disk.resolve(directory).unwrap_or_else(|_| directory.to_owned());
     let scattered = scattered(disk, places);

@@ -1,4 +1,4 @@
-//! The totals of all sessions, scanned once and remembered.
+//! Lists sessions with their totals, which are computed once and cached.
 
 use super::find::{FindError, Found, find_by_directory, roots};
 use super::project::Project;
@@ -12,7 +12,7 @@ use rayon::prelude::*;
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 
-/// Bytes of the buffer through which a file is scanned; a longer row makes it grow.
+/// The initial size of the scan buffer, in bytes; it grows for longer rows.
 const BUFFER_BYTES: usize = 1 << 20;
 
 /// A session with its totals.
@@ -22,19 +22,19 @@ pub struct Listed {
     pub found: Found,
     /// The state of its file.
     pub identity: Identity,
-    /// What the file says.
+    /// The totals of the session.
     pub totals: Totals,
 }
 
 impl Listed {
-    /// What is remembered of it.
+    /// Returns the cache entry of the session.
     fn entry(&self) -> (&Path, Identity, &Totals) {
         (&self.found.path, self.identity, &self.totals)
     }
 }
 
-/// The sessions of a project, or all, with their totals, in pieces and in no order. What cannot be read is passed to
-/// `skipped`.
+/// Lists the sessions of a project, or all sessions, with their totals, grouped arbitrarily and in no particular order. Files and
+/// directories that cannot be read are passed to `skipped`.
 ///
 /// # Errors
 ///
@@ -59,7 +59,7 @@ pub fn list(
     let (mut listed, unknown): (Vec<_>, Vec<_>) =
         directories.into_par_iter().map(|files| remembered(files, &known, project)).unzip();
     let mut unknown: Vec<(Found, Identity)> = unknown.into_iter().flatten().collect();
-    // The largest first, so that no core is left with a large one at the end.
+    // Largest first, so that no core is left with a large file at the end.
     unknown.sort_by_key(|(_, identity)| std::cmp::Reverse(identity.bytes));
     let scanned: Vec<(Found, Identity, io::Result<Totals>)> = unknown
         .into_par_iter()
@@ -77,7 +77,7 @@ pub fn list(
         }
     }
     if !fresh.is_empty() {
-        // Who saw all sessions below some directories knows which are gone there.
+        // A complete listing of some directories shows which files no longer exist there.
         let (others, seen) = if all { (&listed[..], roots(places)) } else { (&[][..], Vec::new()) };
         let files: Vec<_> = others.iter().flatten().chain(&fresh).map(Listed::entry).collect();
         cache.remember(disk, &files, |directory| !seen.iter().any(|root| directory.starts_with(root)));
@@ -90,14 +90,14 @@ pub fn list(
     Ok(listed)
 }
 
-/// Those files of a directory of which the totals are known, and those of which they are not.
+/// Splits the files of a directory into those with cached totals and the others.
 fn remembered(
     files: Vec<(Found, Identity)>,
     known: &KnownTotals,
     project: Option<&Project>,
 ) -> (Vec<Listed>, Vec<(Found, Identity)>) {
     let (mut listed, mut unknown) = (Vec::with_capacity(files.len()), Vec::new());
-    // Where a path says nothing, its totals do.
+    // If the path does not name a project, the totals do.
     let near = |found: &Found| project.is_none_or(|project| found.location.project.is_empty() || project.holds(found, || None));
     let mut totals = None;
     for (found, identity) in files.into_iter().filter(|(found, _)| near(found)) {
@@ -111,7 +111,8 @@ fn remembered(
     (listed, unknown)
 }
 
-/// A title without credentials. Where a word of it could be one, all of the file is asked whether it names it as one.
+/// Returns a title with credentials masked. If a word of it could be a credential, searches the whole file for values that it names
+/// as credentials.
 fn title(disk: &dyn Disk, path: &Path, text: &str) -> io::Result<String> {
     let cut = text.chars().count() >= TITLE_CHARACTERS;
     let masked = if cut { engine::mask_cut(text) } else { engine::mask(text).into_owned() };
@@ -121,7 +122,7 @@ fn title(disk: &dyn Disk, path: &Path, text: &str) -> io::Result<String> {
     Ok(named_in_file(disk, path)?.mask_start(&masked))
 }
 
-/// The totals of one file, read once through a buffer.
+/// Computes the totals of one file, read once through a buffer.
 pub fn scan(disk: &dyn Disk, provider: &dyn ProviderAdapter, path: &Path, buffer: &mut Vec<u8>) -> io::Result<Totals> {
     let mut file = disk.open(path, 0)?;
     let mut scanner = provider.scanner();
@@ -134,7 +135,7 @@ pub fn scan(disk: &dyn Disk, provider: &dyn ProviderAdapter, path: &Path, buffer
         let read = file.read(&mut buffer[held..])?;
         let end = held + read;
         let mut start = 0;
-        // What was held has no line feed: only what is new is searched.
+        // The bytes held from the last read have no line feed: search only the new ones.
         let mut from = held;
         while let Some(length) = memchr::memchr(b'\n', &buffer[from..end]) {
             scanner.line(&buffer[start..from + length]);

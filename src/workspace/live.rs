@@ -1,23 +1,24 @@
-//! Which sessions a running client has open.
+//! Finds the sessions that running clients have open.
 
 use crate::fsio::{Disk, read_head};
 use crate::provider::{OpenSession, PROVIDERS, Places};
 use std::collections::BTreeSet;
 
-/// Longest entry of a registry, in bytes.
+/// Maximum size of a registry entry, in bytes.
 const LONGEST_ENTRY: usize = 64 << 10;
 
-/// The ids of the sessions that running clients say they have open; entries of processes that are gone do not count.
+/// Returns the ids of the sessions that running clients have registered as open. Entries of processes that no longer exist are
+/// ignored.
 pub fn open_sessions(disk: &dyn Disk, places: &Places) -> BTreeSet<String> {
     registered(disk, places).into_iter().filter(|open| is_alive(open.process)).map(|open| open.session).collect()
 }
 
-/// The id of the session that a client's process says it has open now.
+/// Returns the id of the session that a client process has registered as open.
 pub fn session_of(disk: &dyn Disk, places: &Places, process: u32) -> Option<String> {
     registered(disk, places).into_iter().find(|open| open.process == process).map(|open| open.session)
 }
 
-/// What all registries say.
+/// Returns the entries of all registries.
 fn registered(disk: &dyn Disk, places: &Places) -> Vec<OpenSession> {
     let mut open = Vec::new();
     for provider in PROVIDERS {
@@ -31,7 +32,7 @@ fn registered(disk: &dyn Disk, places: &Places) -> Vec<OpenSession> {
     open
 }
 
-/// Whether a process runs, also one of another user.
+/// Returns true if a process is running, even if it belongs to another user.
 #[cfg(unix)]
 fn is_alive(process: u32) -> bool {
     use rustix::process::{Pid, test_kill_process};
@@ -39,7 +40,7 @@ fn is_alive(process: u32) -> bool {
     pid.is_some_and(|pid| !matches!(test_kill_process(pid), Err(rustix::io::Errno::SRCH)))
 }
 
-/// Where processes cannot be asked, a registered session counts as open.
+/// Returns true: on other platforms, a registered session counts as open.
 #[cfg(not(unix))]
 fn is_alive(_: u32) -> bool {
     true

@@ -1,4 +1,4 @@
-//! From a file to a session: read once, in chunks, on all cores, and only what is new.
+//! Loads a session from a file: in chunks, in parallel, and only the part that is not cached.
 
 use super::find::find_beside;
 use crate::fsio::{Disk, read_range};
@@ -12,19 +12,20 @@ use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 use twox_hash::XxHash3_128;
 
-/// How many places of a long file are looked at to see that its beginning is still what it was, and how much at each.
+/// The number of places of a long file that are sampled to check that its start is unchanged, and the bytes read at each.
 const PROBES: u64 = 32;
 const PROBE_BYTES: u64 = 4096;
 
-/// Room behind what is read, so that the end of a file is seen without growing the buffer.
+/// Spare capacity of the read buffer, so that the end of a file is detected without growing the buffer.
 const SPARE_BYTES: usize = 64;
 
-/// Reads a session file as far as the cache does not know it yet.
+/// Reads a session file; the part in the cache is not read again.
 ///
-/// A file that is replaced or cut while it is read would give a mixture: it is then read once more, from its beginning.
+/// A file that is replaced or truncated while it is read could give a mixture of both versions: it is then read again, from its
+/// start.
 ///
-/// Of a fork whose first rows are in the files of other sessions these are read as well; where such a file is not found, the
-/// session says so among what is wrong with it.
+/// If the first rows of a fork are in the files of other sessions, these files are read as well; if one of them is missing, this is
+/// recorded as damage of the session.
 pub fn load(
     disk: &dyn Disk,
     cache: &Cache,
@@ -46,7 +47,7 @@ pub fn load(
     Ok(session)
 }
 
-/// The segments of a file.
+/// Returns the segments of a file.
 fn read_whole(disk: &dyn Disk, cache: &Cache, provider: &dyn ProviderAdapter, path: &Path) -> io::Result<Vec<Segment>> {
     let known = cache.file(path).unwrap_or_default();
     for known in [known, CachedFile::default()] {
@@ -57,7 +58,8 @@ fn read_whole(disk: &dyn Disk, cache: &Cache, provider: &dyn ProviderAdapter, pa
     Err(changed_while_read())
 }
 
-/// The rows that a session goes on from in the files of others, oldest first, and whether one of the files is not found.
+/// Returns the rows that a session inherits from the files of other sessions, oldest first, and whether one of the files is
+/// missing.
 fn inherit(
     disk: &dyn Disk,
     cache: &Cache,
@@ -68,7 +70,7 @@ fn inherit(
     let (mut inherited, mut segments) = (Vec::new(), Vec::new());
     let mut next = base(own);
     while let Some((session, bytes)) = next {
-        // A ring of sessions ends where it closes.
+        // A cycle of sessions ends at the first repeated file.
         let known = |path: &PathBuf| inherited.iter().any(|part: &Inherited| part.path == *path);
         let parent = find_beside(disk, provider, path, &session).filter(|parent| !known(parent));
         let Some(parent) = parent else { return Ok((inherited, segments, true)) };
@@ -82,7 +84,7 @@ fn inherit(
     Ok((inherited, segments, false))
 }
 
-/// The session that the head of a file goes on from, and how many bytes of that one's file come before.
+/// Returns the session that a file continues from, and the number of bytes of its file that come first.
 fn base(segments: &[Segment]) -> Option<(String, u64)> {
     let head = segments.iter().flat_map(|segment| &segment.rows).find(|row| row.kind == RowKind::State)?;
     match head.event.as_deref() {
@@ -91,12 +93,12 @@ fn base(segments: &[Segment]) -> Option<(String, u64)> {
     }
 }
 
-/// What is said when a session does not hold still.
+/// Returns the error for a session that changed while it was read.
 pub(super) fn changed_while_read() -> io::Error {
     io::Error::new(io::ErrorKind::ResourceBusy, "the session changed while it was read")
 }
 
-/// The segments of a file, given what is known of it; nothing when the file became another one meanwhile.
+/// Returns the segments of a file, given its cached part; `None` if the file was replaced or truncated meanwhile.
 fn read(
     disk: &dyn Disk,
     cache: &Cache,
@@ -123,7 +125,7 @@ fn read(
         if now.inode != identity.inode || now.bytes < end {
             return Ok(None);
         }
-        // What cannot be remembered is read again another time.
+        // Without a probe nothing is cached, and the file is read again next time.
         if let (1.., Ok(probe)) = (fresh, probe(disk, path, end)) {
             cache.remember(path, &identity, probe, &segments, fresh);
         }
@@ -142,7 +144,7 @@ fn read(
     Ok(Some(segments))
 }
 
-/// Reads whole lines from `start` on into segments, on all cores; what follows the last line feed goes to `rest`.
+/// Parses whole lines from `start` on into segments, in parallel; the bytes after the last line feed are stored in `rest`.
 fn read_segments(
     disk: &dyn Disk,
     cache: &Cache,
@@ -158,7 +160,7 @@ fn read_segments(
     let mut done = false;
     while !done {
         let mut chunks: Vec<(u64, Vec<u8>)> = Vec::new();
-        // A few chunks for each core at a time bound the memory.
+        // A few chunks per core at a time limit the memory use.
         while chunks.len() < 4 * rayon::current_num_threads() && !done {
             let mut chunk = std::mem::take(rest);
             done = fill(&mut *file, &mut chunk, READ_CHUNK_BYTES / 4)?;
@@ -170,13 +172,13 @@ fn read_segments(
             }
         }
         let segments = chunks.into_par_iter().map(|(offset, chunk)| parse_chunk(provider, &known, &chunk, offset));
-        // At once, so that they keep no more room than they need.
+        // Regroup at once, to free unused capacity.
         parsed.extend(Segment::regroup(segments.collect::<Vec<_>>(), CACHE_SEGMENT_BYTES));
     }
     Ok(Segment::regroup(parsed, CACHE_SEGMENT_BYTES))
 }
 
-/// Reads on until the chunk holds a line feed and at least `length` new bytes, or the file ends, which it returns.
+/// Reads until the chunk has a line feed and at least `length` new bytes, or the file ends. Returns true at the end of the file.
 fn fill(file: &mut dyn Read, chunk: &mut Vec<u8>, length: usize) -> io::Result<bool> {
     loop {
         let before = chunk.len();
@@ -191,13 +193,14 @@ fn fill(file: &mut dyn Read, chunk: &mut Vec<u8>, length: usize) -> io::Result<b
     }
 }
 
-/// Counts of contents that were counted before.
+/// Returns a lookup of cached token counts.
 fn counter(cache: &Cache) -> impl Fn(Key) -> Option<u32> + Sync {
     let any = cache.has_counts();
     move |hash| if any { cache.count(hash) } else { None }
 }
 
-/// The hash of samples of the first `end` bytes of a file: all of a short one, evenly spread pages and the end of a long one.
+/// Returns a hash of samples of the first `end` bytes of a file: all of a short file; evenly spread pages and the end of a long
+/// one.
 fn probe(disk: &dyn Disk, path: &Path, end: u64) -> io::Result<u128> {
     if end <= PROBES * PROBE_BYTES {
         return Ok(XxHash3_128::oneshot(&read_range(disk, path, 0, end as usize)?));

@@ -1,4 +1,4 @@
-//! An open session: found, read, and (only here) changed.
+//! Finds, reads and (only here) changes sessions.
 
 mod apply;
 mod base;
@@ -48,15 +48,16 @@ pub struct Workspace<'a> {
     pub provider: &'static dyn ProviderAdapter,
     /// The file.
     pub path: PathBuf,
-    /// What its path says.
+    /// The information in its path.
     pub location: Location,
-    /// What it holds, with all that was decided about it.
+    /// The analysis of the session.
     pub reading: Analysis,
-    /// What aperture did to it.
+    /// The operations of aperture on the session.
     pub history: History,
 }
 
-/// A large session takes longer to free than to show: what waits for the program's end need not wait for that.
+/// Frees the analysis in the background: for a large session this takes longer than showing it, and the program's exit need not
+/// wait for it.
 impl Drop for Workspace<'_> {
     fn drop(&mut self) {
         let reading = std::mem::take(&mut self.reading);
@@ -65,7 +66,7 @@ impl Drop for Workspace<'_> {
 }
 
 impl<'a> Workspace<'a> {
-    /// Reads a session that was found. `history` is what the store knows of it.
+    /// Opens and reads a session. `history` is its history in the store.
     ///
     /// # Errors
     ///
@@ -80,8 +81,8 @@ impl<'a> Workspace<'a> {
         Workspace::open_as_wanted(disk, cache, history, found, settings, &|_| true)
     }
 
-    /// As [`Workspace::open`], where what was read decides whether all is decided about it, or only what
-    /// [`engine::outline`] does.
+    /// Same as [`Workspace::open`], but runs the full analysis only if `whole` returns true for the session, and
+    /// [`engine::outline`] otherwise.
     ///
     /// # Errors
     ///
@@ -97,7 +98,7 @@ impl<'a> Workspace<'a> {
         let Found { provider, path, location } = found;
         let mut session = load(disk, cache, provider, &path, location.id.clone())?;
         let known = named_secrets(disk, provider, &path, &session)?;
-        // What was shortened may have named some.
+        // Contents that were shortened may have named credentials too.
         let known = known.with(&Known::new(history.naming.iter().flat_map(|text| engine::named_in(text))));
         known.hide_in(&mut session);
         let window = |session: &Session| provider.window(session);
@@ -114,7 +115,8 @@ impl<'a> Workspace<'a> {
         Ok(Workspace { disk, provider, path, location, reading, history })
     }
 
-    /// How long the client's cache entries live, in milliseconds, by what the last response that wrote any was billed.
+    /// Returns the lifetime of the client's cache entries in milliseconds, according to the bill of the last response that wrote
+    /// any.
     pub fn cache_milliseconds(&self) -> i64 {
         let session = &self.reading.session;
         let wrote = session.rows.iter().rev().find(|row| row.usage.is_some_and(|usage| usage.cache_creation > 0));
@@ -124,7 +126,7 @@ impl<'a> Workspace<'a> {
         self.provider.cache_milliseconds(&usage.unwrap_or_default())
     }
 
-    /// Reads a row again, from the file that it is in.
+    /// Reads a row again, from the file that contains it.
     fn line(&self, row: u32) -> io::Result<Vec<u8>> {
         let session = &self.reading.session;
         let path = session.inherited_from(row).map_or(&self.path, |part| &part.path);
@@ -132,11 +134,11 @@ impl<'a> Workspace<'a> {
         read_range(self.disk, path, place.offset, place.length as usize)
     }
 
-    /// The contents of blocks for people, as [`Workspace::contents`] gives them: without credentials.
+    /// Returns the contents of blocks like [`Workspace::contents`], with credentials masked.
     ///
     /// # Errors
     ///
-    /// As [`Workspace::contents`].
+    /// Same as [`Workspace::contents`].
     pub fn masked_contents(&self, numbers: &[BlockNumber]) -> io::Result<Vec<Content>> {
         let mask = |text: &str| self.reading.known.mask(text).into_owned();
         let masked = |content: Content| Content {
@@ -147,11 +149,11 @@ impl<'a> Workspace<'a> {
         Ok(self.contents(numbers)?.into_iter().map(masked).collect())
     }
 
-    /// The contents of blocks, each row read again once.
+    /// Returns the contents of blocks; reads each row again, once.
     ///
     /// # Errors
     ///
-    /// A row cannot be read any more, or is another one by now.
+    /// A row can no longer be read, or changed since it was read.
     pub fn contents(&self, numbers: &[BlockNumber]) -> io::Result<Vec<Content>> {
         let line = |row| Ok(self.line(row)?.into());
         planning::contents(self.provider, &self.reading, numbers, &line).map_err(|error| match error {
@@ -160,11 +162,11 @@ impl<'a> Workspace<'a> {
         })
     }
 
-    /// Reads the file again to plan a change of it. `now` is in milliseconds since 1970, UTC.
+    /// Starts a plan for this session. `now` is in milliseconds since 1970, UTC.
     ///
     /// # Errors
     ///
-    /// The file cannot be read, or is another one than the session was read from.
+    /// The file cannot be read, or changed since the session was read.
     pub fn draft(&'a self, store: Option<&'a Store>, now: i64) -> Result<Draft<'a>, PlanError> {
         let source = PlanSource { provider: self.provider, reading: &self.reading, history: &self.history };
         let originals = store.map(|store| store as &dyn Originals);

@@ -1,4 +1,4 @@
-//! The store and the cache as planning uses them.
+//! Implements the storage traits of planning for the store and the cache.
 
 use crate::model::{Address, Key};
 use crate::planning::{OriginalError, Originals, PlanCache};
@@ -34,7 +34,7 @@ impl From<StoreError> for OriginalError {
     }
 }
 
-/// The error of a store; originals that are kept elsewhere can only be damaged.
+/// Returns the error of the store; any other error means that the originals are damaged.
 impl From<OriginalError> for StoreError {
     fn from(error: OriginalError) -> StoreError {
         error.0.downcast::<StoreError>().map_or_else(|other| StoreError::Damaged(other.to_string()), |error| *error)

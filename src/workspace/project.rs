@@ -1,14 +1,14 @@
-//! Which sessions belong to a project.
+//! Finds the project that a session belongs to.
 
 use super::find::Found;
 use crate::fsio::{Disk, read_head};
 use crate::model::limits::SNIFF_BYTES;
 use std::path::{Path, PathBuf};
 
-/// Rows at the beginning of a session of which one names its project.
+/// Maximum number of rows at the start of a session that are searched for its project.
 const PROJECT_ROWS: usize = 20;
 
-/// A project: what the paths of its sessions call it, and its directory. What is not known is empty.
+/// A project: its name in session paths, and its directory. Unknown values are empty.
 #[derive(Clone, Debug)]
 pub struct Project {
     name: String,
@@ -16,18 +16,18 @@ pub struct Project {
 }
 
 impl Project {
-    /// The one in a directory.
+    /// Returns the project in a directory.
     pub fn at(disk: &dyn Disk, directory: &Path) -> Project {
         Project { name: String::new(), directory: disk.resolve(directory).unwrap_or_else(|_| directory.to_owned()) }
     }
 
-    /// The one that a session belongs to.
+    /// Returns the project that a session belongs to.
     pub fn of(disk: &dyn Disk, found: &Found) -> Project {
         Project { name: found.location.project.clone(), directory: stated(disk, found).unwrap_or_default() }
     }
 
-    /// Whether a session belongs to it: its path says so, or, where that says nothing, the directory that is `stated` in its
-    /// file. One of a subagent belongs where the session does that started it.
+    /// Returns true if a session belongs to the project, according to its path or, if the path does not name a project, to the
+    /// directory that is `stated` in its file. A subagent session belongs to the project of the session that started it.
     pub fn holds(&self, found: &Found, stated: impl FnOnce() -> Option<PathBuf>) -> bool {
         let name = &found.location.project;
         if name.is_empty() {
@@ -40,7 +40,7 @@ impl Project {
     }
 }
 
-/// The directory that one of the first rows of a session names; none where the file is gone.
+/// Returns the directory that one of the first rows of a session names; `None` if there is none, or the file is missing.
 pub fn stated(disk: &dyn Disk, found: &Found) -> Option<PathBuf> {
     let head = read_head(disk, &found.path, SNIFF_BYTES).ok()?;
     let rows = head.split(|byte| *byte == b'\n').take(PROJECT_ROWS);

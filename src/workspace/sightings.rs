@@ -1,4 +1,4 @@
-//! Credentials in a session file, every string of every row of it.
+//! Finds credentials in a session file, in every string of every row.
 
 use super::Workspace;
 use crate::engine::{self, Known, Sighting};
@@ -10,14 +10,14 @@ use std::io::{self, BufRead, BufReader};
 use std::ops::Range;
 use std::path::Path;
 
-/// Bytes of the buffer through which a file is read.
+/// The size of the read buffer, in bytes.
 const BUFFER_BYTES: usize = 1 << 20;
 
-/// The values that a session names as credentials, read again from where they are.
+/// Returns the values that a session names as credentials, read from the file again.
 ///
 /// # Errors
 ///
-/// The file cannot be read any more.
+/// The file can no longer be read.
 pub(crate) fn named_secrets(
     disk: &dyn Disk,
     provider: &dyn ProviderAdapter,
@@ -34,7 +34,7 @@ pub(crate) fn named_secrets(
         let parsed = provider.parse(&bytes);
         for place in own {
             let text = parsed.blocks.get(place.block as usize).map(|block| block.text()).unwrap_or_default();
-            // A row that is another one by now names nothing here.
+            // A row that changed meanwhile may lack the range.
             let value = text.get(place.start as usize..(place.start + place.length) as usize);
             values.extend(value.map(|value| (value.to_owned(), engine::kind_of(place))));
         }
@@ -42,7 +42,7 @@ pub(crate) fn named_secrets(
     Ok(Known::new(values))
 }
 
-/// The values that the rows of a file name as credentials, as they are written there.
+/// Returns the values that the rows of a file name as credentials, in their JSON-escaped form.
 ///
 /// # Errors
 ///
@@ -63,30 +63,30 @@ pub(super) fn named_in_file(disk: &dyn Disk, path: &Path) -> io::Result<Known> {
 /// A credential in the bytes of a file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Sighted {
-    /// What it is.
+    /// The kind of credential.
     pub kind: &'static str,
-    /// The line, from 1.
+    /// The line, counted from 1.
     pub line: u64,
-    /// Where the line begins in the file, in bytes.
+    /// The offset of the line in the file, in bytes.
     pub offset: u64,
-    /// Where in the line it stands, in bytes.
+    /// The range of the credential in the line, in bytes.
     pub range: Range<usize>,
 }
 
-/// The credentials in a file, read once from its beginning.
+/// Finds the credentials in a file; reads it once from its start.
 ///
 /// # Errors
 ///
-/// It cannot be read.
+/// The file cannot be read.
 pub fn sighted_in(disk: &dyn Disk, path: &Path) -> io::Result<Vec<Sighted>> {
     sighted(&mut BufReader::with_capacity(BUFFER_BYTES, disk.open(path, 0)?))
 }
 
-/// The credentials in what a reader gives.
+/// Finds the credentials in the bytes of a reader.
 ///
 /// # Errors
 ///
-/// It cannot be read.
+/// The reader failed.
 pub fn sighted(reader: &mut dyn BufRead) -> io::Result<Vec<Sighted>> {
     let mut sighted = Vec::new();
     let (mut row, mut line, mut offset) = (Vec::new(), 1, 0);
@@ -105,17 +105,17 @@ pub fn sighted(reader: &mut dyn BufRead) -> io::Result<Vec<Sighted>> {
 }
 
 impl Workspace<'_> {
-    /// Where credentials stand, in blocks where they do.
+    /// Returns the positions of credentials, with the block of each that is in one.
     ///
     /// # Errors
     ///
-    /// The file cannot be read any more.
+    /// The file can no longer be read.
     pub fn sightings(&self, sighted: &[Sighted]) -> io::Result<Vec<Sighting>> {
         let block = |sighted: &Sighted| self.block_at(sighted.offset, &sighted.range);
         sighted.iter().map(|sighted| Ok(Sighting { kind: sighted.kind, line: sighted.line, block: block(sighted)? })).collect()
     }
 
-    /// The block in which some bytes of a row stand.
+    /// Returns the block that contains a range of bytes of the row at `offset`.
     fn block_at(&self, offset: u64, range: &Range<usize>) -> io::Result<Option<BlockNumber>> {
         let (rows, inherited) = (&self.reading.session.rows, self.reading.session.inherited_rows() as usize);
         let Ok(place) = rows[inherited..].binary_search_by_key(&offset, |row| row.offset) else { return Ok(None) };

@@ -1,4 +1,4 @@
-//! A session of the store beside its file: whether all that was done to it stands, and could be taken back.
+//! Checks a session file against the store: whether all changes are present in the file, and whether they can be undone.
 
 use super::{Beside, Departed, Found, PlanError, Workspace, was_done};
 use crate::engine::ReadSettings;
@@ -10,69 +10,69 @@ use crate::store::{Cache, Store, StoreError, StoredSession};
 use std::collections::BTreeSet;
 use std::io;
 
-/// How often a session is looked at again because it changed meanwhile.
+/// Maximum number of checks of a session that changes meanwhile.
 const ATTEMPTS: usize = 3;
 
-/// What undoing everything would give back.
+/// The result of undoing everything.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum WayBack {
-    /// Nothing is in force.
+    /// No change is in force.
     Nothing,
-    /// The original, byte for byte.
+    /// The original would be restored byte for byte.
     Exact,
-    /// Every value; the rows around them were written or changed by other programs since, so there is no original to compare.
+    /// Every value would be restored. Other programs added or changed rows since, so there is no original to compare with.
     Values,
-    /// It would be refused.
+    /// The undo would be refused.
     Refused(String),
-    /// It cannot be told: there is no file.
+    /// Unknown, because there is no file.
     Unknown,
 }
 
-/// The file of a session in the store.
+/// The state of the file of a session in the store.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum FileState {
-    /// It is there.
+    /// The file exists.
     There,
-    /// It is not there any more.
+    /// The file no longer exists.
     Gone,
-    /// It cannot be read.
+    /// The file cannot be read.
     Unreadable(String),
 }
 
-/// What was found of one session.
+/// The result of checking one session.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Verified {
-    /// Its file.
+    /// The state of the session file.
     pub file: FileState,
-    /// Operations in its log.
+    /// The number of operations in the log.
     pub operations: usize,
-    /// Changes that are in force.
+    /// The number of changes in force.
     pub in_force: usize,
-    /// Values that were looked for in the file.
+    /// The number of values that were compared with the file.
     pub values: usize,
-    /// Those that do not stand there.
+    /// The values that differ from the file.
     pub departed: Vec<Departed>,
-    /// Operations with values that the store lacks or that are not what they were, and how many.
+    /// Operations with values that are missing from the store or damaged, and the number of these values.
     pub lost: Vec<(OperationId, usize)>,
     /// Operations that cannot be inverted byte by byte.
     pub without_delta: Vec<OperationId>,
-    /// Operations that were interrupted, and whether the file has them.
+    /// Interrupted operations, and whether the file has their changes.
     pub interrupted: Vec<(OperationId, bool)>,
-    /// What undoing everything would give back.
+    /// The result of undoing everything.
     pub way_back: WayBack,
 }
 
 impl Verified {
-    /// How many problems there are. A file that is gone and a command that was interrupted are none: both are foreseen.
+    /// Returns the number of problems. A missing file and an interrupted command do not count: both are expected.
     pub fn problems(&self) -> usize {
         let unreadable = matches!(self.file, FileState::Unreadable(_));
-        // What keeps undo from its work is mostly a departed value, which is counted already.
+        // A refused undo mostly follows from a differing value, which is counted already.
         let refused = matches!(self.way_back, WayBack::Refused(_)) && self.departed.is_empty() && self.lost.is_empty();
         self.departed.len() + self.lost.len() + usize::from(unreadable) + usize::from(refused)
     }
 }
 
-/// The session file of a session in the store.
+/// Returns the session file of a session in the store.
 pub fn found(stored: &StoredSession) -> Found {
     let provider = provider::by_name(&stored.provider);
     let location = provider.locate(&stored.path).unwrap_or_else(|| Location {
@@ -84,7 +84,7 @@ pub fn found(stored: &StoredSession) -> Found {
     Found { provider, path: stored.path.clone(), location }
 }
 
-/// Looks at a session of the store. Writes nothing. `sound` are the addresses of the values that are as they were; `now` is in
+/// Checks a session of the store, without writing anything. `sound` are the addresses of the undamaged values; `now` is in
 /// milliseconds since 1970, UTC.
 ///
 /// # Errors
@@ -108,7 +108,7 @@ pub fn verify(
         left -= 1;
         let before = state()?;
         let verified = look(disk, cache, store, stored, settings, sound, now)?;
-        // Another aperture, or the client, may have been at work: what was found then is nobody's fault.
+        // Another aperture process or the client may have changed the session during the check: then check again.
         if left == 0 || verified.problems() == 0 || state()? == before {
             return Ok(verified);
         }
@@ -143,7 +143,7 @@ fn look(
         way_back: WayBack::Unknown,
     };
     for operation in prepared {
-        // The next command settles it the same way: the file says whether it was done.
+        // The next command decides the same way: by the contents of the file.
         let done = verified.file == FileState::There && was_done(disk, store, &stored.path, &operation).unwrap_or_default();
         verified.interrupted.push((operation.id, done));
         if done {
@@ -170,7 +170,7 @@ fn look(
     Ok(verified)
 }
 
-/// Changes that are in force.
+/// Returns the number of changes in force.
 pub fn in_force(history: &History) -> usize {
     let changes = history.operations.iter().filter(|operation| operation.kind == OperationKind::Change);
     changes.filter(|operation| history.undone_by(operation.id).is_none()).count()
@@ -215,7 +215,7 @@ fn beside_file(
     Ok(())
 }
 
-/// Checks that the file begins with the original where nothing is in force.
+/// Checks that the file starts with the original if no change is in force.
 fn nothing_left(history: &History, bytes: &[u8]) -> WayBack {
     let original = history.state_at(0);
     let is_original = |(length, hash): (u64, Address)| {
@@ -228,7 +228,7 @@ fn nothing_left(history: &History, bytes: &[u8]) -> WayBack {
     WayBack::Refused("every change was undone, and the file does not begin with the original".to_owned())
 }
 
-/// Undoes everything, in memory: byte by byte, and compared by hash, where the log has the deltas.
+/// Undoes everything in memory: byte by byte if the log has the deltas, otherwise by value, comparing the hash of the result.
 fn way_back(
     workspace: &Workspace<'_>,
     store: &Store,
@@ -250,8 +250,8 @@ fn way_back(
     Ok(if same && first_state_is_known(beside)? { WayBack::Exact } else { WayBack::Values })
 }
 
-/// Whether the file, taken back to what the first operation wrote, has the bytes that the log recorded then: what the values
-/// lead back to from there is the original.
+/// Returns true if the file, reverted to the first logged state that can be computed, has the bytes that the log recorded for it.
+/// Reverting the values from there then restores the original.
 fn first_state_is_known(beside: &Beside<'_>) -> Result<bool, OriginalError> {
     for operation in beside.operations {
         let (Some(bytes), Some(hash)) = (operation.after_bytes, operation.after_hash) else { continue };

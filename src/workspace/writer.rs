@@ -1,4 +1,4 @@
-//! The lock that a client holds on a session while it has it open, taken while the session is changed.
+//! Takes the lock that a client holds on a session while the session is open, to change the session.
 
 use crate::fsio::Disk;
 use crate::provider::{ProviderAdapter, WriterLock};
@@ -6,15 +6,15 @@ use std::io;
 use std::path::Path;
 use std::time::Duration;
 
-/// How often, and how long apart, the guard of the locks is tried: its holders keep it for a moment only.
+/// The number of attempts to take the guard of the locks, and the interval between them: its holders release it quickly.
 const GUARD_STEPS: u32 = 40;
 const GUARD_STEP: Duration = Duration::from_millis(5);
 
 /// The holder of the write lock of a session.
 pub enum Writer<'a> {
-    /// The client of this session locks nothing, or has never run here.
+    /// The client of this session does not use locks, or has never run here.
     Unlocked,
-    /// This process, until the value is dropped: no client opens the session meanwhile.
+    /// This process, until the value is dropped; no client can open the session meanwhile.
     Held(WriterHold<'a>),
     /// Another process: the session is open in a client.
     Elsewhere,
@@ -39,7 +39,7 @@ pub fn take_writer<'a>(
     wait: &dyn Fn(Duration),
 ) -> io::Result<Writer<'a>> {
     let Some(files) = provider.writer_lock(path) else { return Ok(Writer::Unlocked) };
-    // Clients that lock have made the directory.
+    // A client that uses locks has created the directory.
     if files.session.parent().is_none_or(|directory| disk.identify(directory).is_err()) {
         return Ok(Writer::Unlocked);
     }
@@ -60,7 +60,7 @@ pub fn take_writer<'a>(
     })
 }
 
-/// Releases the lock and removes its file, as the client does. Where the guard is taken the file stays, which harms nobody.
+/// Releases the lock and removes its file, as the client does. If the guard is taken, the file stays, which is harmless.
 impl Drop for WriterHold<'_> {
     fn drop(&mut self) {
         if let Ok(Some(_guard)) = self.disk.lock(&self.files.guard) {

@@ -1,4 +1,4 @@
-//! Operations taken back: what they did, the other way round, and what went along with it.
+//! Inverts operations, together with their side effects.
 
 use super::{Draft, Folded};
 use crate::model::{Address, BlockChange, BlockNumber, Edit, Event, LoggedEdit, Mark, Operation, OperationId, RowAddress, Slot};
@@ -6,14 +6,15 @@ use crate::planning::PlanError;
 use rustc_hash::FxHashSet;
 
 impl Draft<'_> {
-    /// Takes an operation back.
+    /// Inverts an operation.
     ///
     /// # Errors
     ///
-    /// A later operation changed the same block, or another program did.
+    /// A later operation or another program changed the same block.
     pub fn invert(&mut self, operation: &Operation) -> Result<(), PlanError> {
         self.refuse_changed_later(operation)?;
-        // What was forgotten stands in the log as what was left of it. An earlier version logged links that stayed as they were.
+        // A deleted value is logged as its replacement, so that before and after are equal. Links are exempt: an earlier version
+        // logged unchanged ones.
         let links = |edit: &&LoggedEdit| matches!(edit.slot, Slot::Parent | Slot::LogicalParent);
         if operation.edits.iter().any(|edit| edit.before.is_some() && edit.before == edit.after && !links(&edit)) {
             return Err(PlanError::Forgotten(operation.id));
@@ -25,18 +26,18 @@ impl Draft<'_> {
         for edit in operation.edits.iter().rev() {
             let (mut before, after) = (value(edit.after)?, value(edit.before)?);
             if edit.slot == Slot::Usage {
-                // A later change may have lowered the same figure: then it is adjusted, not brought back.
+                // A later change may have lowered the same figure; it is then adjusted instead of restored.
                 let now = self.addresses.row(edit.row).and_then(|row| self.value(row, Slot::Usage));
                 if now != before {
                     figures_differ = true;
                     continue;
                 }
             }
-            // A row that is gone already follows nothing.
+            // A row that was already removed needs no edit.
             if (edit.slot == Slot::Line && after.is_none() || edit.slot == Slot::Parent) && self.took_out(edit.row) {
                 continue;
             }
-            // A row that was added may have been linked anew since.
+            // The added row may have been relinked since.
             if edit.slot == Slot::Line && before.is_some() {
                 before = self.added_line(edit.row)?.or(before);
             }
@@ -50,8 +51,8 @@ impl Draft<'_> {
             edits.push(Edit { row: edit.row, slot: edit.slot, before, after, change });
         }
         let original = self.take_along(&mut edits)?;
-        // Figures that another change lowered since are not what the log says, and have to be estimated, unless they are those of
-        // the client again.
+        // Figures that another change lowered since differ from the log and must be estimated, unless the client's own figures are
+        // restored.
         figures_differ &= !original;
         self.logged_until = operation.last_row.filter(|_| !figures_differ);
         self.folded = Some(Folded::Until(self.last_row_before(operation.id)));
@@ -67,27 +68,27 @@ impl Draft<'_> {
         self.revert(edits, marks)
     }
 
-    /// Returns the last row that stood in the file before an operation and still does; all of them if the log does not say.
+    /// Returns the last row that was in the file before an operation and still is; `u32::MAX` if the log does not record one.
     pub(in crate::planning) fn last_row_before(&self, id: OperationId) -> u32 {
         let mut before = self.source.history.operations.iter().rev().skip_while(|operation| operation.id > id);
         before.find_map(|operation| self.addresses.row_of(operation.last_row?)).unwrap_or(u32::MAX)
     }
 
-    /// Whether a row that was added is gone already, along with another operation that was taken back ([`Draft::take_along`]).
+    /// Returns true if an added row was already removed when another operation was undone ([`Draft::take_along`]).
     fn took_out(&self, row: RowAddress) -> bool {
         let mut edits = self.source.history.operations.iter().flat_map(|operation| &operation.edits).rev();
         let last = edits.find(|edit| edit.row == row && edit.slot == Slot::Line);
         self.addresses.row(row).is_none() && last.is_some_and(|edit| edit.after.is_none())
     }
 
-    /// Whether an operation added a row.
+    /// Returns true if an operation added the row.
     pub(in crate::planning) fn added(&self, row: u32) -> bool {
         let Some(address) = self.addresses.of(row) else { return false };
         let mut edits = self.source.history.operations.iter().flat_map(|operation| &operation.edits);
         edits.any(|edit| edit.row == address && edit.slot == Slot::Line && edit.before.is_none())
     }
 
-    /// Refuses to take back what a later operation, still in force, built upon.
+    /// Refuses to undo an operation whose result a later operation, still in force, depends on.
     fn refuse_changed_later(&self, operation: &Operation) -> Result<(), PlanError> {
         let history = self.source.history;
         let in_force = |later: &&Operation| {
@@ -110,7 +111,8 @@ impl Draft<'_> {
         Ok(())
     }
 
-    /// A row that an operation added, as it stands now, with the line feeds that it came with.
+    /// Returns the current line of a row that an operation added, with the line feeds that were written with it; `None` if the row
+    /// is not in the file.
     pub(in crate::planning) fn added_line(&self, row: RowAddress) -> Result<Option<Vec<u8>>, PlanError> {
         let Some(place) = self.addresses.row(row) else { return Ok(None) };
         let edits = self.source.history.operations.iter().rev().flat_map(|operation| &operation.edits);
@@ -123,8 +125,8 @@ impl Draft<'_> {
         Ok(Some([lead, &self.line(place)?, b"\n"].concat()))
     }
 
-    /// Where no change is left in force, what only went with changes goes as well: thinking is sent again, and figures are
-    /// what they were. Returns whether that is so.
+    /// Also reverts the side effects of changes if no change remains in force: excluded thinking is sent again, and usage figures
+    /// are restored. Returns true in that case.
     fn take_along(&self, edits: &mut Vec<Edit>) -> Result<bool, PlanError> {
         let strips = |line: &[u8]| {
             let row = self.source.provider.parse(line.trim_ascii()).row;
@@ -158,25 +160,26 @@ impl Draft<'_> {
         Ok(true)
     }
 
-    /// Puts values of the log in the place of those that follow from them, oldest value last: what `undo` and `restore` do.
+    /// Replaces current values by logged ones, as `undo` and `restore` do; `edits` are ordered newest first.
     ///
     /// # Errors
     ///
-    /// A value is not what the log says.
+    /// A value differs from the log.
     pub fn revert(&mut self, edits: Vec<Edit>, marks: Vec<Mark>) -> Result<(), PlanError> {
         let followed = self.followed(&edits);
         let gone = edits.iter().filter(|edit| edit.slot == Slot::Line && edit.after.is_none());
         let gone: FxHashSet<u32> = gone.filter_map(|edit| self.addresses.row(edit.row)).collect();
-        // Rows come and go when it is known which rows are linked anew.
+        // Rows are added and removed after the links, once it is known which rows are relinked.
         let (lines, values): (Vec<Edit>, Vec<Edit>) = edits.into_iter().partition(|edit| edit.slot == Slot::Line);
-        // The blanks follow from the values.
+        // Padding is computed from the values later.
         for edit in values.into_iter().filter(|edit| edit.slot != Slot::Padding) {
             self.put_back(edit)?;
         }
         for mut edit in lines {
             match &edit.after {
                 Some(line) if edit.before.is_none() => {
-                    // A row comes back at the end. Where others are linked to it again it keeps its place, else it is the last.
+                    // A restored row is added at the end of the file. It keeps its parent if other rows are linked to it again;
+                    // otherwise it becomes the last row of the chain.
                     let line = line.trim_ascii();
                     let kept = self.source.provider.identity(line).is_some_and(|own| followed.contains(&own));
                     let line = if kept { line.to_vec() } else { self.behind_last(line)? };
@@ -193,7 +196,7 @@ impl Draft<'_> {
         Ok(())
     }
 
-    /// For a row that is taken out in front of rows that may not move: the edit that leaves a blank line of the same length.
+    /// Returns an edit that replaces a removed row by a blank line of the same length, if the rows after it must not move.
     fn blanked(&self, edit: &Edit, gone: &FxHashSet<u32>) -> Result<Option<(u32, Edit)>, PlanError> {
         let (Some(row), None) = (self.addresses.row(edit.row), &edit.after) else { return Ok(None) };
         let stays = (row + 1..self.session().rows.len() as u32).any(|behind| !gone.contains(&behind));
@@ -206,8 +209,8 @@ impl Draft<'_> {
         Ok(Some((row, Edit { before: Some(line), after: Some(blank), ..edit.clone() })))
     }
 
-    /// The identities of the rows that others are linked to by some edits, those of rows that come back included: what such
-    /// a row follows must stand where it stood, too.
+    /// Returns the identities of the rows that are parents after some edits, including the parents of such rows if these are
+    /// restored: they must keep their places as well.
     fn followed(&self, edits: &[Edit]) -> Vec<Vec<u8>> {
         let provider = self.source.provider;
         let mut followed: Vec<Vec<u8>> =
@@ -224,7 +227,7 @@ impl Draft<'_> {
         followed
     }
 
-    /// Puts one value of the log back in its place.
+    /// Restores one value of the log.
     fn put_back(&mut self, edit: Edit) -> Result<(), PlanError> {
         let row = self.addresses.row(edit.row).ok_or(PlanError::Gone)?;
         let line = self.line(row)?;
@@ -240,13 +243,13 @@ impl Draft<'_> {
         Ok(())
     }
 
-    /// Links what follows a row that is taken out behind what it follows, of all that is not `gone` with it.
+    /// Links the children of a removed row to its nearest ancestor that is not in `gone`; children in `gone` are skipped.
     fn unlink(&mut self, edit: &Edit, gone: &FxHashSet<u32>) -> Result<(), PlanError> {
         let row = self.addresses.row(edit.row).ok_or(PlanError::Gone)?;
         let own = self.identity(row)?;
         let rows = &self.session().rows;
         let mut top = row;
-        // Each of them is gone once, so that even a ring of rows ends.
+        // The number of steps is bounded, so that a cycle of rows terminates too.
         for _ in gone {
             let above = rows[top as usize].parent.and_then(|parent| self.addresses.row_of(parent));
             match above.filter(|above| gone.contains(above)) {
@@ -267,7 +270,7 @@ impl Draft<'_> {
         Ok(())
     }
 
-    /// The block that a slot of a row holds now.
+    /// Returns the current number of the block in a slot of a row.
     pub(in crate::planning) fn number_of(&self, row: RowAddress, slot: Slot) -> Option<BlockNumber> {
         self.addresses.row(row).and_then(|row| self.number(row, slot))
     }

@@ -1,4 +1,4 @@
-//! What the blocks cost after a plan, and the figure from which the client knows how full the window is.
+//! Computes the cost of the blocks after a plan, and updates the usage figure from which the client computes the context usage.
 
 use super::Draft;
 use super::finish::blocks;
@@ -20,7 +20,8 @@ impl Draft<'_> {
         (tokens, (reading.price.total.value + after - before).max(0.0))
     }
 
-    /// Returns whether no response of the window is left that was billed: whoever reads it next estimates it as a whole.
+    /// Returns true if the plan removes the last billed response from the window: the next analysis then estimates the whole
+    /// window.
     pub(super) fn loses_bill(&self, revision: &Revision, window: &Window) -> bool {
         let billed = |session: &Session, window: &Window| {
             window.rows.iter().any(|row| session.rows[*row as usize].usage.is_some_and(|usage| usage.sent() > 0))
@@ -28,7 +29,7 @@ impl Draft<'_> {
         billed(self.session(), &self.reading().window) && !billed(&revision.session, window)
     }
 
-    /// Returns the cost of each block of the revision: of a changed one that of the next analysis.
+    /// Returns the cost of each block of the revision; for a changed block, the cost that the next analysis will compute.
     pub(super) fn tokens(&self, revision: &mut Revision) -> Vec<f64> {
         let reading = self.reading();
         let costs = engine::costs(&mut revision.session, &reading.model);
@@ -38,7 +39,7 @@ impl Draft<'_> {
                 Some(old) if old.hash == block.hash && old.kind == block.kind => old.tokens.value,
                 Some(old) => match self.known_tokens.get(&old.number) {
                     Some(tokens) => *tokens,
-                    // The bills are for all of it, also where the client sends it cut.
+                    // The block is billed in full, even if the client sends it truncated.
                     None if block.cut.is_some() || old.cut.is_some() => reading.price.revised(old, block).value,
                     None => costs[block.number as usize - 1].value,
                 },
@@ -48,8 +49,8 @@ impl Draft<'_> {
         revision.session.blocks.iter().zip(&revision.block_was).map(price).collect()
     }
 
-    /// Puts into the figures of the last response what would be sent after the plan, so that the client knows how full the
-    /// window is.
+    /// Writes the tokens that would be sent after the plan into the usage figures of the last response, so that the client shows
+    /// the correct context usage.
     pub(super) fn lower_figures(&mut self, revision: &mut Revision, window: &Window, tokens: &[f64]) -> Result<(), PlanError> {
         let (provider, reading) = (self.source.provider, self.reading());
         let rows = &reading.session.rows;
@@ -62,7 +63,7 @@ impl Draft<'_> {
         let message = rows[last as usize].message;
         let of_response = |row: u32| rows[row as usize].kind == RowKind::Assistant && rows[row as usize].message == message;
         let before = reading.in_window().take_while(|block| !of_response(block.row));
-        // The bill is for all of what the client sends cut from then on.
+        // The bill covers the full content of blocks that the client sends truncated later.
         let before: f64 = before.map(|block| reading.price.uncut(block, block.tokens.value)).sum();
         let after = blocks(revision, window).take_while(|block| !revision.was[block.row as usize].is_some_and(of_response));
         let after: f64 = after.map(|block| reading.price.uncut(block, tokens[block.number as usize - 1])).sum();
@@ -70,7 +71,7 @@ impl Draft<'_> {
         if change == 0.0 {
             return Ok(());
         }
-        // What was billed may stand in a row of its own.
+        // The bill may be in a separate row.
         let same = |row: &u32| rows[*row as usize].message == message && billed(*row);
         for row in (self.session().inherited_rows()..rows.len() as u32).filter(same) {
             let place = (row, 0, Slot::Usage);
@@ -87,7 +88,7 @@ impl Draft<'_> {
         Ok(())
     }
 
-    /// Writes into the changes what the blocks cost now.
+    /// Writes the costs before and after into the block changes.
     pub(super) fn fill_in(&mut self, revision: &Revision, tokens: &[f64]) {
         let session = &self.source.reading.session;
         let mut costs = vec![0.0; session.blocks.len()];

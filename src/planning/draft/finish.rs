@@ -1,4 +1,4 @@
-//! From what is wanted to a plan: the session as it would be, and whether the client could resume it.
+//! Completes a draft into a plan: computes the resulting session and checks that the client can resume it.
 
 use super::Draft;
 use super::strip::Thinking;
@@ -7,43 +7,43 @@ use crate::model::{Actor, Block, BlockNumber, Key, OperationId, OperationKind, P
 use crate::planning::revision::{Revision, revise};
 use crate::planning::{PlanError, gate};
 
-/// Tokens by which a window may differ from what was logged of it and still be the same: figures are rounded in the file.
+/// Maximum difference in tokens between a window and its logged size at which both count as equal: figures are rounded in the file.
 const SAME_WINDOW: f64 = 2.0;
 
-/// What a plan would do, beside the plan itself.
+/// A plan and its computed effects.
 #[must_use = "a plan changes nothing until it is applied"]
 pub struct Drafted {
     /// The plan.
     pub plan: Plan,
-    /// The window after it: blocks of [`Drafted::revision`].
+    /// The window after the plan: blocks of [`Drafted::revision`].
     pub window: Window,
-    /// The session after it.
+    /// The session after the plan.
     pub revision: Revision,
-    /// What each block of the session after it costs, by its index.
+    /// The cost in tokens of each block of the session after the plan, by index.
     pub tokens: Vec<f64>,
-    /// Tokens of the window before the first change: what the prompt cache still knows.
+    /// Tokens of the window before the first change, which remain in the prompt cache.
     pub unchanged_prefix: f64,
     /// The thinking that is no longer sent.
     pub thinking_dropped: Thinking,
     /// The thinking that is sent again.
     pub thinking_restored: Thinking,
-    /// What the model would see differently; only for a look ahead.
+    /// The differences in content; only for a dry run.
     pub differences: Vec<BlockDifference>,
 }
 
 impl Drafted {
-    /// The plan alone: the rest takes as much room as the session.
+    /// Returns the plan alone and frees the rest, which uses as much memory as the session.
     pub fn into_plan(self) -> Plan {
         self.plan
     }
 }
 
 impl Draft<'_> {
-    /// The plan, with all that goes with the changes: notes, thinking that no longer fits, the fullness that the client reads.
+    /// Completes the plan: adds notes, drops thinking whose prefix changed, and updates the context usage that the client reads.
     ///
     /// # Errors
     ///
-    /// The result would not be a session that the client can resume.
+    /// The client could not resume the resulting session.
     pub fn finish(
         mut self,
         kind: OperationKind,
@@ -60,7 +60,7 @@ impl Draft<'_> {
         let restored = self.reversal.is_some();
         let (mut revision, window) = self.fit_thinking(known)?;
         let (mut tokens, mut after) = self.costs(&mut revision, &window);
-        // An exact reversal restores the figures too, and what it leads to passed the gate before.
+        // An exact reversal also restores the figures, and its result passed the gate before.
         if !restored {
             self.lower_figures(&mut revision, &window, &tokens)?;
             if self.loses_bill(&revision, &window) {
@@ -74,7 +74,7 @@ impl Draft<'_> {
         let unchanged_prefix = self.unchanged_prefix(&revision, &window);
         self.fill_in(&revision, &tokens);
         let differences = if look_ahead { self.planned()? } else { Vec::new() };
-        // What the newest operation made of the window is taken back as it was logged, not estimated again.
+        // If the newest operation is inverted, use its logged token count instead of a new estimate.
         let history = self.source.history;
         let inverted = inverts.filter(|id| *id == history.last()).and_then(|id| history.operation(id));
         let logged = inverted.filter(|operation| (operation.tokens_after - total).abs() <= SAME_WINDOW);
@@ -102,7 +102,7 @@ impl Draft<'_> {
     ///
     /// # Errors
     ///
-    /// The file is another one by now.
+    /// The file changed since it was read.
     pub fn window_tokens(&self, known: &(dyn Fn(Key) -> Option<u32> + Sync)) -> Result<f64, PlanError> {
         let mut revision = revise(self, known)?;
         let window = self.source.provider.window(&revision.session);
@@ -113,7 +113,7 @@ impl Draft<'_> {
         Ok((after - unsent).max(0.0))
     }
 
-    /// What the window has in common with the one before, from its beginning on, in tokens.
+    /// Returns the cost of the prefix that the window has in common with the one before, in tokens.
     fn unchanged_prefix(&self, revision: &Revision, window: &Window) -> f64 {
         let reading = self.reading();
         let pairs = reading.in_window().zip(blocks(revision, window));
@@ -122,7 +122,7 @@ impl Draft<'_> {
     }
 }
 
-/// The blocks of a window, in its order.
+/// Returns the blocks of a window, in its order.
 pub(super) fn blocks<'a>(revision: &'a Revision, window: &'a Window) -> impl Iterator<Item = &'a Block> {
     window.blocks.iter().map(|number: &BlockNumber| &revision.session.blocks[*number as usize - 1])
 }

@@ -1,4 +1,4 @@
-//! What a command can want of a block or a row.
+//! Changes of blocks, rows and marks that commands request.
 
 use super::Draft;
 use crate::engine;
@@ -6,11 +6,11 @@ use crate::model::{Block, BlockChange, BlockNumber, Edit, Level, Mark, MarkAddre
 use crate::planning::PlanError;
 
 impl Draft<'_> {
-    /// Puts another content in the place of a block.
+    /// Replaces the content of a block.
     ///
     /// # Errors
     ///
-    /// It cannot be changed, or the content cannot stand there.
+    /// The block cannot be changed, or its slot cannot hold the content.
     pub fn replace(&mut self, number: BlockNumber, level: Level, content: &str, reason: &str) -> Result<(), PlanError> {
         let block = self.block(number)?;
         let (address, slot) = self.place(block)?;
@@ -18,11 +18,11 @@ impl Draft<'_> {
         self.set(block, address, slot, value, level, reason)
     }
 
-    /// Puts the original of a block back in its place.
+    /// Restores the original of a block.
     ///
     /// # Errors
     ///
-    /// It is not in the store.
+    /// The original is not in the store.
     pub fn restore(&mut self, number: BlockNumber) -> Result<(), PlanError> {
         let block = self.block(number)?;
         let (address, _) = self.place(block)?;
@@ -52,7 +52,7 @@ impl Draft<'_> {
         let before = self.value(block.row, slot).ok_or(PlanError::Immutable(block.number))?;
         let place = (block.row, block.index, slot);
         if before == value {
-            // An earlier step of this plan may have changed it.
+            // An earlier step of this plan may have changed the value.
             self.edits.remove(&place);
             return Ok(());
         }
@@ -71,16 +71,16 @@ impl Draft<'_> {
         Ok(())
     }
 
-    /// Links a row behind another one, by the identity of that one.
+    /// Links a row to a new parent, given by its identity.
     ///
     /// # Errors
     ///
-    /// The row has no identity, or no place for it.
+    /// The row has no identity, or no parent slot.
     pub fn link(&mut self, row: u32, parent: &[u8]) -> Result<(), PlanError> {
         self.set_value(row, Slot::Parent, parent)
     }
 
-    /// Puts a value into a slot of a row that holds no block.
+    /// Sets the value of a slot that holds no block.
     ///
     /// # Errors
     ///
@@ -102,7 +102,7 @@ impl Draft<'_> {
         self.notes.push((label.to_owned(), content.to_owned()));
     }
 
-    /// Puts a mark on a block, or takes it off.
+    /// Sets or clears a mark on a block.
     ///
     /// # Errors
     ///

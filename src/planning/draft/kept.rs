@@ -1,33 +1,33 @@
-/// Why a block was left alone.
+/// The reason why a block was skipped.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, serde::Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Kept {
-    /// The model does not see it.
+    /// The block is not in the window.
     NotInWindow,
-    /// It is signed: it can only be left out as a whole.
+    /// The block is signed: it can only be dropped as a whole.
     Signed,
-    /// It is the prompt that began the session.
+    /// The block is the first prompt of the session.
     FirstPrompt,
-    /// It is pinned.
+    /// The block is pinned.
     Pinned,
-    /// The user selected it.
+    /// The user focused the block.
     Focused,
-    /// It loads tools, or its text is made anew by the client at each start.
+    /// The block loads tools, or the client generates its text again at each start.
     Bound,
-    /// Nothing of it could go.
+    /// The block would not get shorter.
     NotShorter,
-    /// It is so already.
+    /// The block already has the requested form.
     AsItIs,
-    /// A rule of the settings protects it.
+    /// A rule in the settings protects the block.
     Protected,
-    /// Its original is not in the store.
+    /// The original of the block is not in the store.
     NoOriginal,
-    /// It is in the file of the session that this one is a fork of.
+    /// The block is in the file of the session that this one is a fork of.
     Inherited,
 }
 
 impl Kept {
-    /// The reason in words, after the number of blocks.
+    /// Returns the reason in words, to follow the number of blocks.
     pub fn reason(self) -> &'static str {
         match self {
             Kept::NotInWindow => "not in the window",

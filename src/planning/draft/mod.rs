@@ -1,4 +1,4 @@
-//! A plan in the making: what is to change, and everything that must change with it.
+//! A plan under construction: the requested changes and their necessary consequences.
 
 mod back;
 mod figures;
@@ -35,27 +35,27 @@ use std::rc::Rc;
 /// The type of the attachments that aperture adds.
 pub const NOTE: &str = "aperture_note";
 
-/// What a block was before aperture first changed it.
+/// A block before aperture first changed it.
 #[derive(Clone, Debug)]
 pub struct Original {
     /// The block, measured.
     pub block: Block,
-    /// The content as the model saw it.
+    /// The content as sent to the model.
     pub content: String,
-    /// The same for people.
+    /// The same content in readable form.
     pub readable: String,
-    /// What it cost, in tokens.
+    /// The cost of the block, in tokens.
     pub tokens: f64,
 }
 
-/// What one note takes the place of.
+/// The part of the session that one note replaces.
 #[derive(Clone, Debug)]
 pub enum Folded {
-    /// Turns that are taken off the chain.
+    /// Turns that are removed from the chain.
     Turns(RangeInclusive<u32>),
-    /// Blocks; a provider without a chain writes the others again.
+    /// Single blocks; a provider without a chain writes the remaining ones again.
     Blocks(FxHashSet<BlockNumber>),
-    /// Blocks of the rows up to this one, and of rows that aperture added: a state of the log that comes back may hide them.
+    /// Blocks in rows up to this one, and in rows that aperture added: restoring a logged state may hide them.
     Until(u32),
 }
 
@@ -70,7 +70,7 @@ pub struct PlanSource<'a> {
     pub history: &'a History,
 }
 
-/// A plan in the making.
+/// A plan under construction.
 pub struct Draft<'a> {
     pub(super) source: PlanSource<'a>,
     pub(super) originals: Option<&'a dyn Originals>,
@@ -81,35 +81,35 @@ pub struct Draft<'a> {
     now: i64,
     /// Values that are replaced, by row, block and slot.
     pub(super) edits: BTreeMap<(u32, u32, Slot), Edit>,
-    /// Rows that come and go.
+    /// Rows that are added or removed.
     lines: Vec<Edit>,
     notes: Vec<(String, String)>,
-    /// The last row that stood in the file before what is taken back was done: figures up to it are in the log.
+    /// The last row in the file before the inverted operation: token figures up to it are in the log.
     pub(super) logged_until: Option<Key>,
-    /// What one note takes the place of.
+    /// The part of the session that one note replaces.
     pub(super) folded: Option<Folded>,
     pub(super) marks: Vec<Mark>,
-    /// For an exact undo, redo or restore: the bytes that go back.
+    /// For an exact undo, redo or restore: the bytes to restore.
     pub(super) reversal: Option<Reversal>,
-    /// How many bytes of the file that restores; behind them is what was appended since.
+    /// The number of bytes that the reversal restores; rows appended since follow them.
     pub(super) restored_bytes: u64,
-    /// What restored blocks cost, where that was measured.
+    /// The cost of restored blocks in tokens, if it was measured.
     pub(super) known_tokens: FxHashMap<BlockNumber, f64>,
-    /// True if thinking stays wherever its model is not known to refuse it.
+    /// True if thinking stays unless its model is known to reject it.
     pub(super) keeps_thinking: bool,
-    /// True if originals were put back, so that thinking may fit again.
+    /// True if originals were restored, so that thinking may be valid again.
     restores: bool,
-    /// The row of the first prompt, once it was asked for.
+    /// The row of the first prompt, computed on first use.
     first_prompt: OnceCell<Option<usize>>,
 }
 
 impl<'a> Draft<'a> {
-    /// Prepares a plan for a session whose bytes are `rows`. Without `originals` nothing that was changed before can be
+    /// Prepares a plan for a session whose bytes are `rows`. Without `originals`, blocks that were changed before cannot be
     /// restored or shortened further. `now` is in milliseconds since 1970, UTC.
     ///
     /// # Errors
     ///
-    /// The rows cannot be read, or are fewer than those that the session was read from.
+    /// The rows cannot be read, or the file is shorter than the session that was read.
     pub fn new(
         source: PlanSource<'a>,
         rows: Box<dyn Rows + 'a>,
@@ -141,7 +141,7 @@ impl<'a> Draft<'a> {
         })
     }
 
-    /// Keeps the thinking after the first change, and refuses the plan where its model binds it.
+    /// Sets whether thinking after the first change is kept; the plan then fails if the model binds it.
     pub fn keep_thinking(&mut self, keep: bool) {
         self.keeps_thinking = keep;
     }
@@ -159,38 +159,38 @@ impl<'a> Draft<'a> {
         self.reading().block(number).ok_or(PlanError::NoSuchBlock(number))
     }
 
-    /// A row as it stands in the file.
+    /// Returns the line of a row in the file.
     pub(super) fn line(&self, row: u32) -> Result<Rc<[u8]>, PlanError> {
         Ok(self.rows.line(self.session(), row)?)
     }
 
-    /// Returns the contents of blocks as they are now, each row read once.
+    /// Returns the current contents of blocks; reads each row once.
     ///
     /// # Errors
     ///
-    /// A row cannot be read, or is another one by now.
+    /// A row cannot be read, or changed since it was read.
     pub(super) fn contents(&self, numbers: &[BlockNumber]) -> Result<Vec<Content>, PlanError> {
         let line = |row| self.rows.line(self.session(), row);
         Ok(contents(self.source.provider, self.reading(), numbers, &line)?)
     }
 
-    /// All edits so far.
+    /// Returns all edits so far.
     pub(super) fn all_edits(&self) -> impl Iterator<Item = &Edit> {
         self.edits.values().chain(&self.lines)
     }
 
-    /// The bytes that the edits so far replace.
+    /// Returns the bytes that the edits so far replace.
     ///
     /// # Errors
     ///
-    /// A row is not there, or a value is not what an edit says that it was.
+    /// A row is missing, or a value is not the expected one.
     pub(super) fn splice(&self) -> Result<Splice<'_>, SpliceError> {
         let (provider, session) = (self.source.provider, self.session());
         let hunks = self.reversal.as_ref().map_or(&[][..], |reversal| &reversal.hunks);
         splice(provider, session, &self.addresses, &*self.rows, session.bytes, self.all_edits(), hunks)
     }
 
-    /// Returns whether nothing is to change so far.
+    /// Returns true if nothing changes so far.
     pub fn is_empty(&self) -> bool {
         self.edits.is_empty()
             && self.lines.is_empty()
@@ -199,22 +199,22 @@ impl<'a> Draft<'a> {
             && self.reversal.is_none()
     }
 
-    /// The identity of a row as it is written in it.
+    /// Returns the identity of a row as written in it.
     ///
     /// # Errors
     ///
-    /// It has none.
+    /// The row has no identity, or cannot be read.
     pub fn identity(&self, row: u32) -> Result<Vec<u8>, PlanError> {
         self.source.provider.identity(&self.line(row)?).ok_or(PlanError::Moved)
     }
 
-    /// The value of a slot of a row.
+    /// Returns the value of a slot of a row; `None` if the row has no such slot or cannot be read.
     pub fn value(&self, row: u32, slot: Slot) -> Option<Vec<u8>> {
         let line = self.line(row).ok()?;
         self.source.provider.locate_slot(&line, slot).map(|range| line[range].to_vec())
     }
 
-    /// Why a block cannot be changed, if so, whoever asks.
+    /// Returns the reason why no command can change a block; `None` if it can be changed.
     pub fn immutable(&self, number: BlockNumber) -> Result<Option<Kept>, PlanError> {
         let block = self.block(number)?;
         let row = &self.session().rows[block.row as usize];
@@ -240,10 +240,10 @@ impl<'a> Draft<'a> {
         Ok(self.source.provider.slot(&self.line(block.row)?, block.index).is_none().then_some(Kept::Bound))
     }
 
-    /// Where a block is kept in the log: its row, and the slot through which it was changed or would be.
+    /// Returns the address of a block in the log: its row, and the slot through which it was or would be changed.
     fn place(&self, block: &Block) -> Result<(RowAddress, Slot), PlanError> {
         let address = self.addresses.of(block.row).ok_or(PlanError::Immutable(block.number))?;
-        // A picture that became a text is still changed as a whole.
+        // An image that was replaced by text is still changed as a whole.
         let logged = self.source.history.edits_of(address, block.index).last();
         let slot = match logged {
             Some((_, edit)) => Some(edit.slot),
@@ -252,27 +252,27 @@ impl<'a> Draft<'a> {
         Ok((address, slot.ok_or(PlanError::Immutable(block.number))?))
     }
 
-    /// The first edit of a block in the log: its value before is the original.
+    /// Returns the first edit of a block in the log: its value before is the original.
     fn first_edit(&self, block: &Block) -> Option<&'a LoggedEdit> {
         let address = self.addresses.of(block.row)?;
         self.source.history.edits_of(address, block.index).next().map(|(_, edit)| edit)
     }
 
-    /// The value that a logged edit replaced.
+    /// Returns the value that a logged edit replaced.
     fn replaced(&self, number: BlockNumber, edit: &LoggedEdit) -> Result<Vec<u8>, PlanError> {
         let (originals, address) = self.originals.zip(edit.before).ok_or(PlanError::NoOriginal(number))?;
         let value = originals.original(&address)?;
-        // What credentials were taken out of stays so, whatever is made of it.
+        // Redacted values stay redacted in every restored or shortened form.
         let redacted = self.source.history.is_redacted(edit.row, self.block(number)?.index);
         let masked = if redacted { engine::masked(&value, &engine::find_secrets(&value)) } else { None };
         Ok(masked.unwrap_or(value))
     }
 
-    /// What a block was before aperture first changed it; for one that was not changed, what it is.
+    /// Returns a block as it was before aperture first changed it, or its current state if it was not changed.
     ///
     /// # Errors
     ///
-    /// Its original is not in the store, or it cannot be read.
+    /// The original is not in the store, or cannot be read.
     pub fn original(&self, number: BlockNumber) -> Result<Original, PlanError> {
         let block = self.block(number)?;
         let provider = self.source.provider;
@@ -293,18 +293,18 @@ impl<'a> Draft<'a> {
         original.hash = Key::from_bytes(content.as_bytes());
         let words = if original.preview.is_empty() { readable.as_str() } else { &*original.preview };
         original.preview = engine::preview(&self.reading().known.mask(words)).into();
-        // A result knows its tool through its use, which only the whole session tells.
+        // The tool of a result is known only from its tool use in another row.
         if original.tool.is_none() {
             original.tool = block.tool.clone();
         }
         Ok(Original { block: original, content, readable, tokens })
     }
 
-    /// The content of a block as it stands in the file.
+    /// Returns the current content of a block.
     ///
     /// # Errors
     ///
-    /// The file is another one by now.
+    /// The file changed since it was read.
     pub fn content(&self, number: BlockNumber) -> Result<String, PlanError> {
         let block = self.block(number)?;
         let line = self.line(block.row)?;
@@ -314,7 +314,7 @@ impl<'a> Draft<'a> {
     }
 }
 
-/// BLAKE3 of some bytes.
+/// Returns the BLAKE3 hash of some bytes.
 pub(super) fn hash(bytes: &[u8]) -> Address {
     *blake3::hash(bytes).as_bytes()
 }

@@ -1,4 +1,4 @@
-//! Rows that keep their length, for clients that keep byte offsets into the file elsewhere.
+//! Keeps the length of rows, for clients that store byte offsets into the file elsewhere.
 
 use super::{Draft, hash};
 use crate::model::{Edit, Slot};
@@ -7,7 +7,7 @@ use crate::planning::revision::Revision;
 use std::collections::BTreeMap;
 
 impl Draft<'_> {
-    /// Returns by how many bytes the JSON of a row may grow; `None` if it may grow without a limit.
+    /// Returns the number of bytes by which the JSON of a row may grow; `None` if there is no limit.
     pub(super) fn room(&self, row: u32) -> Option<usize> {
         let provider = self.source.provider;
         if !provider.keeps_offsets(self.session()) {
@@ -17,11 +17,11 @@ impl Draft<'_> {
         Some(provider.locate_slot(&line, Slot::Padding).map_or(0, |blanks| blanks.len()))
     }
 
-    /// Adds to each edited row an edit of the blanks behind its JSON, so that the row keeps its length.
+    /// Adds an edit of the padding after the JSON of each edited row, so that the row keeps its length.
     ///
     /// # Errors
     ///
-    /// A row would be longer than it is. Only a value that the row held before may do that: an earlier version let rows shrink.
+    /// A row would grow. This is allowed only for values that the row held before, because an earlier version let rows shrink.
     pub(super) fn keep_lengths(&mut self, revision: &mut Revision) -> Result<(), PlanError> {
         if !self.source.provider.keeps_offsets(self.session()) {
             return Ok(());
@@ -61,7 +61,7 @@ impl Draft<'_> {
         Ok(())
     }
 
-    /// Refuses a row that would be `bytes` longer, unless all values that make it longer were in it before.
+    /// Refuses a row that would grow by `bytes`, unless it held all values that make it longer before.
     fn refuse_growth(&self, row: u32, bytes: u64) -> Result<(), PlanError> {
         let logged = || self.source.history.operations.iter().flat_map(|operation| &operation.edits);
         let was_there = |edit: &Edit| {

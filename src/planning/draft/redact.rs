@@ -1,4 +1,4 @@
-//! Credentials taken out: only their own bytes change.
+//! Redacts credentials: only their own bytes change.
 
 use super::{Draft, Kept};
 use crate::engine::{self, Secret};
@@ -8,29 +8,29 @@ use crate::provider::{Stub, strings};
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
 
-/// What was found where credentials were taken out.
+/// The result of a redaction.
 #[derive(Clone, Debug, Default)]
 pub struct Redacted {
-    /// How many credentials of each kind are taken out.
+    /// The number of redacted credentials of each kind.
     pub kinds: BTreeMap<&'static str, usize>,
-    /// Strings beside the blocks that change.
+    /// The number of strings outside the blocks that change.
     pub beside: usize,
-    /// Blocks that hold some and stay as they are, and why.
+    /// Blocks with credentials that stay unchanged, with the reason.
     pub kept: Vec<(Kept, BlockNumber)>,
-    /// Rows that hold some beside their blocks and stay as they are, by their place in the file.
+    /// Rows with credentials outside their blocks that stay unchanged, by index in the session.
     pub kept_rows: Vec<u32>,
-    /// Credentials that stand elsewhere in the rows that were looked at, where nobody asked for them.
+    /// The number of credentials that were found outside the requested scope.
     pub elsewhere: usize,
 }
 
 impl Draft<'_> {
-    /// Takes the credentials out of blocks and, with `beside`, out of everything else that the file says.
+    /// Redacts the credentials in blocks and, if `beside` is true, in all other strings of the file.
     ///
-    /// Thinking is signed and stays. So does a row that would be another one without its credentials.
+    /// Thinking is signed and stays unchanged. So do rows whose identity or links would change.
     ///
     /// # Errors
     ///
-    /// The file is another one by now.
+    /// The file changed since it was read.
     pub fn redact(&mut self, blocks: &BTreeSet<BlockNumber>, beside: bool) -> Result<Redacted, PlanError> {
         let mut redacted = Redacted::default();
         for block in self.session().blocks.iter().filter(|block| blocks.contains(&block.number)) {
@@ -56,7 +56,7 @@ impl Draft<'_> {
         Ok(redacted)
     }
 
-    /// Takes the credentials of one block out, and out of `found`.
+    /// Redacts the credentials of one block, and removes them from `found`.
     fn redact_block(
         &mut self,
         line: &[u8],
@@ -73,7 +73,7 @@ impl Draft<'_> {
             }
             return Ok(());
         }
-        // One that cannot be named is a string like any other.
+        // A block without an address or a slot is handled like any other string.
         let Ok((address, slot)) = self.place(block) else { return Ok(()) };
         let Some(range) = provider.locate_slot(line, slot) else { return Ok(()) };
         let own = take(found, Some(&range));
@@ -91,8 +91,8 @@ impl Draft<'_> {
         Ok(())
     }
 
-    /// A value with placeholders for its credentials. Where no row may grow, and it would be longer, each credential becomes as many
-    /// asterisks as it has bytes.
+    /// Returns a value with placeholders for its credentials. If rows may not grow and the value would, each byte of a credential
+    /// is replaced by an asterisk instead.
     fn masked(&self, value: &[u8], found: &[Secret]) -> Option<Vec<u8>> {
         let named = engine::masked(value, found)?;
         if named.len() <= value.len() || !self.source.provider.keeps_offsets(self.session()) {
@@ -105,7 +105,7 @@ impl Draft<'_> {
         Some(covered)
     }
 
-    /// Takes credentials out of the strings of a row.
+    /// Redacts the credentials in the strings of a row.
     fn redact_strings(&mut self, row: u32, line: &[u8], found: &[Secret], redacted: &mut Redacted) -> Result<(), PlanError> {
         let Some(address) = self.addresses.any(row) else { return Ok(()) };
         let mut left = found.to_vec();
@@ -121,7 +121,7 @@ impl Draft<'_> {
         for (_, range, after) in changed.iter().rev() {
             edited.splice(range.clone(), after.iter().copied());
         }
-        // A row that is broken has no strings; one that would be another row is not found again.
+        // A broken row has no strings, and a row with another identity would not be found again.
         let (before, after) = (self.looks(line), self.looks(&edited));
         if !left.is_empty() || before.0 != after.0 {
             redacted.kept_rows.push(row);
@@ -138,7 +138,7 @@ impl Draft<'_> {
         Ok(())
     }
 
-    /// What must stay of a row, and what its blocks say.
+    /// Returns the invariants of a row and the hashes of its contents.
     fn looks(&self, line: &[u8]) -> ((Option<Key>, Option<Stub>), Vec<Key>) {
         let provider = self.source.provider;
         let parsed = provider.parse(line);
@@ -155,13 +155,13 @@ impl Redacted {
     }
 }
 
-/// Those within a range, taken out of the list.
+/// Removes the credentials within a range from the list and returns them.
 fn take(found: &mut Vec<Secret>, range: Option<&Range<usize>>) -> Vec<Secret> {
     let Some(range) = range else { return Vec::new() };
     found.extract_if(.., |secret| range.start <= secret.range.start && secret.range.end <= range.end).collect()
 }
 
-/// The same, counted from `start` on.
+/// Returns the credentials with ranges relative to `start`.
 fn shifted(found: &[Secret], start: usize) -> Vec<Secret> {
     found.iter().map(|secret| Secret { range: secret.range.start - start..secret.range.end - start, kind: secret.kind }).collect()
 }

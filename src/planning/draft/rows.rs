@@ -1,4 +1,4 @@
-//! Rows that a plan adds at the end of the file, and what they follow.
+//! Adds rows at the end of the file, and finds their parents.
 
 use super::{Draft, hash};
 use crate::model::{Address, Edit, Key, RowAddress, RowKind, Slot};
@@ -6,7 +6,7 @@ use crate::planning::PlanError;
 use crate::provider::{KnownContext, NewRow};
 
 impl Draft<'_> {
-    /// Adds a note behind a row, by its identity, and returns the identity of the note.
+    /// Adds a note after the row with the identity `parent`, and returns the identity of the note.
     ///
     /// # Errors
     ///
@@ -16,7 +16,7 @@ impl Draft<'_> {
         self.add_row(parent, |new| provider.note(new, label, content))?.ok_or(PlanError::NoWay)
     }
 
-    /// Adds a row from which on only the rows of `first`, a text and the rows of `last` are sent.
+    /// Adds a row after which only the rows of `first`, a text and the rows of `last` are sent.
     ///
     /// # Errors
     ///
@@ -29,7 +29,7 @@ impl Draft<'_> {
         self.repeat_context()
     }
 
-    /// Adds what the client knows of the context that it sent once more, behind a new beginning of the conversation: else it
+    /// Repeats the records of the context that the client already sent, after a restart of the conversation: otherwise the client
     /// would send all of it again.
     fn repeat_context(&mut self) -> Result<(), PlanError> {
         let provider = self.source.provider;
@@ -54,8 +54,8 @@ impl Draft<'_> {
         Ok(())
     }
 
-    /// Adds a row that names the last message of the live branch, so that the client does not go on from a row that was added
-    /// elsewhere. After a compaction the client knows no other row as an end; what is attached to it is sent all the same.
+    /// Adds a row that names the last message of the live branch, so that the client does not continue from a row that was added
+    /// elsewhere. After a compaction, the client accepts only a message as the end of a branch; its attachments are sent anyway.
     ///
     /// # Errors
     ///
@@ -69,14 +69,14 @@ impl Draft<'_> {
         self.add_row(self.identity(message)?, |new| provider.leaf(new)).map(drop)
     }
 
-    /// Adds a row behind another one, as `write` makes it, and returns its identity, if it has one.
+    /// Adds a row after the row with the identity `parent`, created by `write`; returns the identity of the new row, if it has one.
     pub(super) fn add_row(
         &mut self,
         parent: Vec<u8>,
         write: impl FnOnce(&NewRow<'_>) -> Option<Vec<u8>>,
     ) -> Result<Option<Vec<u8>>, PlanError> {
         let like = self.last_linked()?;
-        // Unique by what it is made of: this file, this moment, this place in the log and in the plan.
+        // The id is unique because it depends on the file, the time, and the position in the log and in the plan.
         let places = [u64::from(self.source.history.last()), self.lines.len() as u64].map(u64::to_le_bytes).concat();
         let seed = [&self.base_hash[..], &self.now.to_le_bytes(), &places].concat();
         let timestamp = jiff::Timestamp::from_millisecond(self.now).unwrap_or_default();
@@ -91,7 +91,7 @@ impl Draft<'_> {
         };
         let line = write(&new).ok_or(PlanError::NoWay)?;
         let provider = self.source.provider;
-        // Not every provider knows a row by the id that is written into it.
+        // Not every provider identifies a row by the id written into it.
         let id = provider.parse(&line).row.id.unwrap_or_else(|| Key::from_text(&new.id));
         let row = RowAddress { id, occurrence: 0 };
         let identity = provider.identity(&line);
@@ -100,7 +100,7 @@ impl Draft<'_> {
         Ok(identity)
     }
 
-    /// Returns the ordinal of the next row that is added, where the client numbers the rows of this session.
+    /// Returns the ordinal of the next added row, if the client numbers the rows of this session.
     fn next_ordinal(&self) -> Result<Option<u64>, PlanError> {
         let provider = self.source.provider;
         if !provider.keeps_offsets(self.session()) {
@@ -120,7 +120,7 @@ impl Draft<'_> {
         Ok(Some(last.map_or(0, |last| last.saturating_add(1))))
     }
 
-    /// A row with the line feed behind it, and before it where the file ends without one.
+    /// Returns a line with a line feed at its end, and one at its start if the file does not end with one.
     pub(super) fn ended(&self, mut line: Vec<u8>) -> Vec<u8> {
         let first = self.added_lines().next().is_none();
         if first && !self.ends_with_newline {
@@ -130,7 +130,7 @@ impl Draft<'_> {
         line
     }
 
-    /// A row that was written before, linked behind what is the last one now.
+    /// Returns a previously written row, linked after the current last row.
     pub(super) fn behind_last(&self, line: &[u8]) -> Result<Vec<u8>, PlanError> {
         let provider = self.source.provider;
         let Some(at) = provider.locate_slot(line, Slot::Parent) else {
@@ -141,10 +141,10 @@ impl Draft<'_> {
         Ok([&line[..at.start], &parent, &line[at.end..]].concat())
     }
 
-    /// The identity of the last row of the chain, notes of this plan included.
+    /// Returns the identity of the last row of the chain, including notes of this plan.
     pub(super) fn leaf_identity(&self) -> Result<Vec<u8>, PlanError> {
         let provider = self.source.provider;
-        // A row that others are linked to stands among them, not at the end.
+        // A row with children is not the end of the chain.
         let followed =
             |own: &[u8]| self.edits.values().any(|edit| edit.slot == Slot::Parent && edit.after.as_deref() == Some(own));
         for line in self.lines.iter().rev().filter(|edit| edit.before.is_none()).filter_map(|edit| edit.after.as_deref()) {
@@ -157,28 +157,28 @@ impl Draft<'_> {
         self.identity(self.last_linked()?)
     }
 
-    /// The last row of the chain that this plan leaves in place.
+    /// Returns the last row of the chain that this plan does not remove.
     ///
     /// # Errors
     ///
-    /// There is no such row: the file has no conversation.
+    /// The file has no such row, because it has no conversation.
     pub(super) fn last_linked(&self) -> Result<u32, PlanError> {
         let removed = |row: u32| self.removed_lines().any(|edit| self.addresses.row(edit.row) == Some(row));
         self.reading().window.chain.iter().rev().copied().find(|row| !removed(*row)).ok_or(PlanError::NoWay)
     }
 
-    /// The rows that are added so far.
+    /// Returns the rows added so far.
     pub(in crate::planning) fn added_lines(&self) -> impl Iterator<Item = &Edit> {
         self.lines.iter().filter(|edit| edit.before.is_none())
     }
 
-    /// The rows that are taken out so far.
+    /// Returns the rows removed so far.
     pub(in crate::planning) fn removed_lines(&self) -> impl Iterator<Item = &Edit> {
         self.lines.iter().filter(|edit| edit.after.is_none())
     }
 }
 
-/// A UUID of version 4 from random bits: here the bits of a hash.
+/// Returns a version 4 UUID made from the bits of a hash.
 fn uuid(bits: &Address) -> String {
     let mut bytes = [0; 16];
     bytes.copy_from_slice(&bits[..16]);

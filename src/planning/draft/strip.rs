@@ -1,4 +1,4 @@
-//! Thinking that no longer fits what precedes it is no longer sent, and is sent again once it fits.
+//! Excludes thinking whose signed prefix changed, and includes it again when the prefix is restored.
 
 use super::finish::blocks;
 use super::{Draft, hash};
@@ -8,12 +8,12 @@ use crate::planning::revision::{Revision, revise};
 use crate::planning::{PlanError, thinking};
 use rustc_hash::FxHashSet;
 
-/// A number of thinking blocks and what they cost.
+/// The number of thinking blocks and their cost.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Thinking {
-    /// How many blocks.
+    /// The number of blocks.
     pub blocks: u32,
-    /// Tokens.
+    /// The cost in tokens.
     pub tokens: f64,
 }
 
@@ -28,8 +28,8 @@ impl Thinking {
 const EMPTIED: &[u8] = b"[]";
 
 impl Draft<'_> {
-    /// The session after the plan, without the thinking that its model would refuse. Where originals were put back, thinking
-    /// that an earlier plan left out is sent again if that costs no other thinking.
+    /// Returns the session after the plan, without the thinking that its model would reject. If originals were restored, thinking
+    /// that an earlier plan excluded is sent again, unless that would exclude other thinking.
     pub(super) fn fit_thinking(&mut self, known: &(dyn Fn(Key) -> Option<u32> + Sync)) -> Result<(Revision, Window), PlanError> {
         let unsent = if self.restores { self.unsent_thinking()? } else { Vec::new() };
         if unsent.is_empty() {
@@ -58,7 +58,7 @@ impl Draft<'_> {
         Ok((revision, window))
     }
 
-    /// The session after the plan, of which the thinking that no longer fits is left out.
+    /// Returns the session after the plan, without the thinking whose prefix changed.
     fn without_unfit(&mut self, known: &(dyn Fn(Key) -> Option<u32> + Sync)) -> Result<(Revision, Window), PlanError> {
         let provider = self.source.provider;
         let mut revision = revise(self, known)?;
@@ -68,16 +68,16 @@ impl Draft<'_> {
             return Err(self.bound(&mut revision, &window));
         }
         self.strip(&revision, &window, first)?;
-        // It takes as much room as the session: there need not be two.
+        // The revision uses as much memory as the session, so free it before the next one is made.
         drop(revision);
         let revision = revise(self, known)?;
         let window = provider.window(&revision.session);
         Ok((revision, window))
     }
 
-    /// Returns whether the plan may leave a thinking block behind a changed prefix.
+    /// Returns true if the plan may keep a thinking block after a changed prefix.
     fn is_spared(&self, session: &Session, block: &Block) -> bool {
-        // What is restored byte for byte is as it was sent before; only what was written since may no longer fit it.
+        // Bytes restored exactly were sent together before; only thinking written since may not match the restored prefix.
         if self.reversal.is_some() && session.rows[block.row as usize].offset < self.restored_bytes {
             return true;
         }
@@ -88,7 +88,7 @@ impl Draft<'_> {
         }
     }
 
-    /// The first thinking of the window that no longer fits.
+    /// Returns the first thinking block of the window whose prefix changed.
     fn first_unfit(&self, revision: &Revision, window: &Window) -> Option<BlockNumber> {
         if !self.source.provider.binds_thinking() {
             return None;
@@ -98,7 +98,7 @@ impl Draft<'_> {
         timeline.first_unfit(revision, window, &|block| self.is_spared(&revision.session, block))
     }
 
-    /// The blocks of thinking that would be left out of a window.
+    /// Returns the thinking blocks that would be excluded from a window.
     pub(super) fn lost_thinking(&self, revision: &Revision, window: &Window) -> FxHashSet<BlockNumber> {
         let Some(first) = self.first_unfit(revision, window) else { return FxHashSet::default() };
         let behind = blocks(revision, window).skip_while(|block| block.number != first);
@@ -106,7 +106,7 @@ impl Draft<'_> {
         lost.map(|block| block.number).collect()
     }
 
-    /// The thinking of the window that is dropped when something before it changes.
+    /// Returns the thinking blocks of the window that are dropped when something before them changes.
     pub(in crate::planning) fn bound_thinking(&self) -> FxHashSet<BlockNumber> {
         let session = self.session();
         let binds = self.source.provider.binds_thinking();
@@ -114,7 +114,7 @@ impl Draft<'_> {
         thinking.filter(|block| !self.is_spared(session, block)).map(|block| block.number).collect()
     }
 
-    /// Why thinking cannot stay.
+    /// Returns the error for thinking that cannot be kept.
     fn bound(&self, revision: &mut Revision, window: &Window) -> PlanError {
         let lost = self.lost_thinking(revision, window);
         let tokens = self.tokens(revision);
@@ -127,13 +127,13 @@ impl Draft<'_> {
         }
     }
 
-    /// The thinking of a window, by its row before the plan.
+    /// Returns the thinking blocks of a window, by row before the plan and index.
     fn thinking_of(&self, revision: &Revision, window: &Window) -> FxHashSet<(u32, u32)> {
         let thinking = blocks(revision, window).filter(|block| block.kind == BlockKind::Thinking);
         thinking.filter_map(|block| Some((revision.was[block.row as usize]?, block.index))).collect()
     }
 
-    /// The thinking that the plan drops, and the thinking that it restores.
+    /// Returns the thinking that the plan drops and the thinking that it restores.
     pub(super) fn thinking_difference(&self, revision: &Revision, window: &Window, tokens: &[f64]) -> (Thinking, Thinking) {
         let sent = self.thinking_of(revision, window);
         let (mut dropped, mut restored) = (Thinking::default(), Thinking::default());
@@ -152,8 +152,8 @@ impl Draft<'_> {
         (dropped, restored)
     }
 
-    /// No longer sends thinking from a block of the revision on: by a row that says so, or, where the client does not know
-    /// such rows or some thinking has to stay, by emptying the rows that hold nothing else.
+    /// Excludes thinking from a block of the revision on, by adding a row that excludes it. If the client does not support such
+    /// rows, or some thinking must stay, empties the rows that hold nothing but thinking instead.
     fn strip(&mut self, revision: &Revision, window: &Window, first: BlockNumber) -> Result<(), PlanError> {
         let provider = self.source.provider;
         let place = window.blocks.iter().position(|number| *number == first).unwrap_or_default();
@@ -171,7 +171,7 @@ impl Draft<'_> {
             }
             return Ok(());
         }
-        // Of the message that the block is a piece of, what stands before it stays.
+        // Thinking of the same message before this block stays.
         let rows = &revision.session.rows;
         let block = &revision.session.blocks[first as usize - 1];
         let message = rows[block.row as usize].message;
@@ -181,12 +181,12 @@ impl Draft<'_> {
         self.add_row(self.leaf_identity()?, |new| provider.strip_thinking(new, &first, kept)).map(drop)
     }
 
-    /// Takes the only block out of a row.
+    /// Removes the only block of a row.
     fn empty(&mut self, row: u32) -> Result<(), PlanError> {
         let address = self.addresses.of(row).ok_or(PlanError::Moved)?;
         let place = (row, 0, Slot::Message);
         let before = self.value(row, Slot::Message);
-        // A reversal must not bring it back.
+        // A reversal must not restore the block.
         let (start, end) = {
             let row = &self.session().rows[row as usize];
             (row.offset, row.offset + u64::from(row.length))
@@ -207,7 +207,7 @@ impl Draft<'_> {
         Ok(())
     }
 
-    /// Returns the edits of aperture that keep thinking from being sent: rows that exclude it, and rows that were emptied.
+    /// Returns the edits of aperture that exclude thinking: rows that exclude it, and rows that were emptied.
     fn unsent_thinking(&self) -> Result<Vec<(u32, Slot)>, PlanError> {
         let strips = |row: &u32| {
             let event = self.session().rows[*row as usize].event.as_deref();
@@ -216,7 +216,7 @@ impl Draft<'_> {
         let removed: FxHashSet<u32> = self.removed_lines().filter_map(|edit| self.addresses.row(edit.row)).collect();
         let rows = 0..self.session().rows.len() as u32;
         let lines: Vec<u32> = rows.filter(strips).filter(|row| !removed.contains(row) && self.added(*row)).collect();
-        // A row that others follow keeps its place in the chain.
+        // A row with children keeps its place in the chain.
         let ids: FxHashSet<Key> = lines.iter().filter_map(|row| self.session().rows[*row as usize].id).collect();
         let follows = |(place, row): (u32, &Row)| row.parent.is_some_and(|id| ids.contains(&id)) && !lines.contains(&place);
         let followed = (0u32..).zip(&self.session().rows).any(follows);
@@ -232,7 +232,7 @@ impl Draft<'_> {
         Ok(lines.chain(emptied.into_iter().map(|row| (row, Slot::Message))).collect())
     }
 
-    /// Takes out a row that aperture added.
+    /// Removes a row that aperture added.
     fn remove_line(&mut self, row: u32) -> Result<(), PlanError> {
         let address = self.addresses.of(row).ok_or(PlanError::Moved)?;
         let before = self.added_line(address)?;
@@ -241,7 +241,7 @@ impl Draft<'_> {
         Ok(())
     }
 
-    /// Puts the message back into a row that was emptied.
+    /// Restores the message of a row that was emptied.
     fn refill(&mut self, row: u32) -> Result<(), PlanError> {
         let address = self.addresses.of(row).ok_or(PlanError::Moved)?;
         let mut edits = self.source.history.operations.iter().flat_map(|operation| &operation.edits);

@@ -1,4 +1,4 @@
-//! Changes of blocks by their contents lead to the same texts as the slot edits that they come from.
+//! Checks that block edits, which are addressed by content, give the same texts as the slot edits that they come from.
 
 use super::place::{Place, shorten_all};
 use super::reading::fixtures;
@@ -9,7 +9,7 @@ use crate::fsio::RealDisk;
 use crate::model::{BlockEdit, BlockKind, Key, Level, OperationKind};
 use std::fs;
 
-/// Plans `compress --stale` as the command does it.
+/// Plans `compress --stale` like the command does.
 fn compress_stale(draft: &mut Draft<'_>, preset: &Preset) -> Result<(), PlanError> {
     let scope = Scope { end: BlockNumber::MAX, only: None, level: None };
     let rules = Rules::default();
@@ -19,7 +19,7 @@ fn compress_stale(draft: &mut Draft<'_>, preset: &Preset) -> Result<(), PlanErro
     }
 }
 
-/// Returns the contents after a plan of all blocks that it does not add. Thinking follows from the other changes of a plan.
+/// Returns the contents after a plan of all blocks except added ones and thinking, which depends on the other changes of a plan.
 fn contents_after(drafted: &Drafted) -> Vec<(u32, Key)> {
     let revision = &drafted.revision;
     let blocks = revision.session.blocks.iter().zip(&revision.block_was);
@@ -31,7 +31,7 @@ fn finish(draft: Draft<'_>) -> Drafted {
     draft.finish(OperationKind::Change, "", None, &|_| None, false).unwrap()
 }
 
-/// Returns the changes of blocks as they are after they were written as JSON and read again.
+/// Returns the block edits of a plan after a round trip through JSON.
 fn written(drafted: &Drafted) -> Vec<BlockEdit> {
     serde_json::from_str(&serde_json::to_string(&drafted.plan.block_edits).unwrap()).unwrap()
 }

@@ -1,4 +1,4 @@
-//! Notes in conversations of any shape.
+//! Tests notes and folds in conversations of any shape.
 
 use super::place::Place;
 use super::*;
@@ -6,7 +6,8 @@ use crate::fsio::RealDisk;
 use crate::model::OperationKind;
 use proptest::prelude::*;
 
-/// A row: which one it follows (modulo the rows and one that is not there; itself for a root), its kind, and its second, some of them to come.
+/// A row: its parent (modulo the number of rows plus a missing one; the row itself for a root), its kind, and its second, which can
+/// be in the future.
 type Shape = (Option<u8>, u8, u8);
 
 fn session(shape: &[Shape], noted: Option<u8>) -> String {
@@ -60,7 +61,7 @@ fn session(shape: &[Shape], noted: Option<u8>) -> String {
     rows
 }
 
-/// A note is sent wherever the client would go on, or refused with a reason, and undone to the byte.
+/// Checks that a note at any leaf is sent or refused with a reason, and that its undo restores the exact bytes.
 fn check(shape: &[Shape], noted: Option<u8>) {
     let bytes = session(shape, noted);
     let place = Place::new(bytes.as_bytes());
@@ -71,7 +72,7 @@ fn check(shape: &[Shape], noted: Option<u8>) {
     match place.change(&RealDisk, OperationKind::Change, None, note) {
         Ok(_) => {}
         Err(error) => {
-            // A note that would follow a result without its call is not sent.
+            // A note after a result without its call is not sent.
             let lost = shape.iter().any(|(_, kind, _)| kind % 10 >= 6);
             let expected = match error.downcast_ref() {
                 Some(PlanError::NoWay) => shape.is_empty(),
@@ -85,7 +86,8 @@ fn check(shape: &[Shape], noted: Option<u8>) {
     assert_eq!(String::from_utf8(place.bytes()).unwrap(), bytes);
 }
 
-/// Turns are folded and a window is handed over, or both are refused with a reason, and all of it is undone to the byte.
+/// Checks that folding turns and folding the old part of a window succeed or are refused with a reason, and that undo restores the
+/// exact bytes.
 fn check_folds(shape: &[Shape], noted: Option<u8>) {
     let bytes = session(shape, noted);
     let place = Place::new(bytes.as_bytes());

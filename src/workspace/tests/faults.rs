@@ -1,4 +1,4 @@
-//! What must hold of a change whatever fails while it is made: the disk, the store, the program itself.
+//! Tests that a change is safe if the disk, the store or the program itself fails.
 
 use super::place::{Place, Step};
 use super::reading::fixtures;
@@ -10,7 +10,7 @@ use crate::model::{Level, OperationState};
 use std::fs;
 use std::sync::atomic::Ordering;
 
-/// How a call of the disk fails.
+/// A kind of failure of a disk call.
 #[derive(Clone, Copy, Debug)]
 enum Fault {
     Once,
@@ -28,7 +28,7 @@ impl Fault {
     }
 }
 
-/// What a step returns; nothing if it was killed.
+/// Runs a step and returns its result; `None` if the step was killed.
 fn catch<T>(step: impl FnOnce() -> anyhow::Result<T>) -> Option<anyhow::Result<T>> {
     match std::panic::catch_unwind(std::panic::AssertUnwindSafe(step)) {
         Ok(outcome) => Some(outcome),
@@ -37,7 +37,7 @@ fn catch<T>(step: impl FnOnce() -> anyhow::Result<T>) -> Option<anyhow::Result<T
     }
 }
 
-/// Lets each call of the disk fail in turn while a step is taken, and looks at what is left.
+/// Lets each disk call of a step fail in turn, and checks the resulting state.
 fn check_faults(name: &str, bytes: &[u8], before: &[Step], step: Step, ways: &[Fault]) {
     let prepared = || {
         let place = Place::new(bytes);
@@ -66,7 +66,7 @@ fn check_faults(name: &str, bytes: &[u8], before: &[Step], step: Step, ways: &[F
             if matches!(outcome, Some(Ok(_))) {
                 assert!(now == new, "{case}");
             }
-            // Settling may fail as well, as often as it likes.
+            // Settling may fail too, any number of times.
             for call in 0..6 {
                 let disk = fault.disk(call);
                 catch(|| settle(&disk, &place.store, &place.path).map_err(anyhow::Error::from));
@@ -117,7 +117,7 @@ fn a_store_that_cannot_be_written_leaves_the_session_alone() {
     place.step(&RealDisk, Step::Note).unwrap();
     let old = place.bytes();
     let other = rusqlite::Connection::open(place.directory.path().join(crate::store::STORE_FILE)).unwrap();
-    // Each of these makes another statement of the log fail.
+    // Each trigger makes a different statement of the log fail.
     for trigger in ["BEFORE INSERT ON originals", "BEFORE INSERT ON operations", "BEFORE INSERT ON edits"] {
         other.execute_batch(&format!("CREATE TRIGGER fault {trigger} BEGIN SELECT RAISE(ABORT, 'full'); END")).unwrap();
         let error = place.step(&RealDisk, Step::Both).unwrap_err();
@@ -126,14 +126,14 @@ fn a_store_that_cannot_be_written_leaves_the_session_alone() {
         other.execute_batch("DROP TRIGGER fault").unwrap();
         assert_eq!(place.settled().len(), 1, "{trigger}");
     }
-    // It is logged, the file is replaced, and only the last word of the log is missing.
+    // The operation is logged and the file replaced; only the commit in the log is missing.
     other.execute_batch("CREATE TRIGGER fault BEFORE UPDATE ON operations BEGIN SELECT RAISE(ABORT, 'full'); END").unwrap();
     assert!(place.step(&RealDisk, Step::Both).is_err());
     assert!(place.bytes() != old);
     assert!(settle(&RealDisk, &place.store, &place.path).is_err());
     other.execute_batch("DROP TRIGGER fault").unwrap();
     assert_eq!(place.settled().len(), 2);
-    // The rename fails and so does the log: what is prepared was never done.
+    // Both the rename and the log fail: the prepared operation was never done.
     let now = place.bytes();
     let calls = {
         let place = Place::new(&bytes);

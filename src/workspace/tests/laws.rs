@@ -1,4 +1,4 @@
-//! Laws of plans, over any sequence of them.
+//! Property tests: invariants of plans over any sequence of them.
 
 use super::place::{Place, WRITTEN};
 use super::reading::{fixtures, fresh, provider};
@@ -12,7 +12,7 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::time::{Duration, UNIX_EPOCH};
 
-/// What a user does; numbers are taken modulo what there is.
+/// A user action; numbers are taken modulo the number of candidates.
 #[derive(Clone, Debug)]
 enum Act {
     Shorten { first: u32, count: u32, level: usize },
@@ -51,10 +51,10 @@ fn act() -> impl Strategy<Value = Act> {
     ]
 }
 
-/// What reading decides of a session from its bytes alone.
+/// Returns the properties of a session that depend only on its bytes.
 fn essence(session: &Session) -> Vec<String> {
     let rows = session.rows.iter().map(|row| {
-        // A half row is no longer the last one when a row is added.
+        // A partly written row is no longer the last one when a row is added.
         let event = row.event.as_deref().filter(|_| row.kind != RowKind::Broken);
         format!(
             "{:?} {:?} {:?} {:?} {} {} {:?} {event:?}",
@@ -74,14 +74,14 @@ fn essence(session: &Session) -> Vec<String> {
             block.counts,
             block.call,
             block.label,
-            // The marker of another block stands in a copy of it.
+            // A copy of a shortened block contains the marker of that block.
             block.marker.filter(|marker| marker.number == block.number)
         )
     });
     rows.chain(blocks).collect()
 }
 
-/// Lines of a file that are rows.
+/// Returns the lines of a file that are not blank.
 fn rows(bytes: &[u8]) -> Vec<&[u8]> {
     bytes.split(|byte| *byte == b'\n').filter(|line| !line.trim_ascii().is_empty()).collect()
 }
@@ -172,7 +172,7 @@ fn perform(place: &Place, act: &Act) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// Returns whether an error is a refusal that a plan may return.
+/// Returns true if an error is an expected refusal of a plan.
 fn is_refusal(error: &anyhow::Error) -> bool {
     matches!(
         error.downcast_ref(),
@@ -193,13 +193,13 @@ fn is_refusal(error: &anyhow::Error) -> bool {
     )
 }
 
-/// The changes that are in force: as long as nothing is appended, the same ones mean the same bytes.
+/// Returns the changes in force: while nothing is appended, equal changes in force imply equal bytes.
 fn in_force(history: &History) -> Vec<OperationId> {
     let changes = history.operations.iter().filter(|operation| operation.kind == OperationKind::Change);
     changes.map(|operation| operation.id).filter(|id| history.undone_by(*id).is_none()).collect()
 }
 
-/// Whatever is done in any order, each state that was there before comes back byte for byte, and so does the original.
+/// Checks that any sequence of actions can be undone: each earlier state is restored byte for byte, and so is the original.
 fn check(name: &str, bytes: &[u8], acts: &[Act]) {
     let place = Place::new(bytes);
     let mut expected = bytes.to_vec();
@@ -239,7 +239,7 @@ fn check(name: &str, bytes: &[u8], acts: &[Act]) {
         }
     }
     if let Err(error) = place.undo_all() {
-        // Without branches a digest that came back would stand for what was said since.
+        // Without branches, a restored digest would hide the rows written since.
         let hides = talked > 0 && !provider(bytes).branches() && matches!(error.downcast_ref(), Some(PlanError::Tangled(_)));
         assert!(hides, "{name}: {acts:?}: undo of everything: {error:#}");
         return;
@@ -248,7 +248,7 @@ fn check(name: &str, bytes: &[u8], acts: &[Act]) {
     let now = place.bytes();
     let in_place = provider(bytes).keeps_offsets(&fresh(&place.path));
     if talked == 0 && grown && in_place {
-        // What was appended keeps its offset: blanks stand where rows were taken out before it.
+        // Appended rows keep their offset: blank lines replace the rows removed before them.
         assert!(now.starts_with(bytes), "{name}: {acts:?}: not the original before what was appended");
         assert_eq!(rows(&now), rows(&expected), "{name}: {acts:?}: other rows");
     } else if talked == 0 {
@@ -257,7 +257,7 @@ fn check(name: &str, bytes: &[u8], acts: &[Act]) {
             |bytes: &[u8]| String::from_utf8_lossy(&bytes[at.saturating_sub(80)..(at + 80).min(bytes.len())]).into_owned();
         assert!(now == expected, "{name}: {acts:?}: byte {at} differs:\n{}\n{}", excerpt(&now), excerpt(&expected));
     } else {
-        // What was appended follows what is left, and thinking of it may no longer be sent.
+        // Appended rows are linked to the remaining rows, and their thinking may be excluded.
         assert!(now.starts_with(bytes), "{name}: {acts:?}: not the original before what was appended");
         let said = String::from_utf8_lossy(&now).matches("\"talk ").count();
         assert_eq!(said, talked, "{name}: {acts:?}: what was appended");
@@ -265,7 +265,7 @@ fn check(name: &str, bytes: &[u8], acts: &[Act]) {
     assert_eq!(place.settled().len(), place.history().operations.len());
 }
 
-/// A row with which the client goes on behind another one.
+/// Returns a row with which the client continues from another row.
 fn talk(bytes: &[u8], leaf: u32, session: &Session, count: usize) -> String {
     let row = &session.rows[leaf as usize];
     let line = String::from_utf8_lossy(&bytes[row.offset as usize..][..row.length as usize]).into_owned();
@@ -285,10 +285,10 @@ fn talk(bytes: &[u8], leaf: u32, session: &Session, count: usize) -> String {
     }
 }
 
-/// Sessions of every generation of clients, and odd ones, by name.
+/// Returns sessions of every generation of clients, and malformed ones, by name.
 fn sessions() -> Vec<(String, Vec<u8>)> {
     let fixtures = fixtures().into_iter().map(|path| (path.display().to_string(), fs::read(&path).unwrap()));
-    // Small ones first, so that most sequences are quick.
+    // Small sessions first, so that most sequences are fast.
     let mut fixtures: Vec<_> = fixtures.filter(|(_, bytes)| bytes.len() < 200_000).collect();
     fixtures.sort_by_key(|(_, bytes)| bytes.len());
     let odd = odd().into_iter().map(|(name, bytes)| (name.to_owned(), bytes));
@@ -312,7 +312,7 @@ proptest! {
     }
 }
 
-/// The bytes of a session, by a part of its name.
+/// Returns the bytes of the first session whose name contains `name`.
 fn named(name: &str) -> Vec<u8> {
     sessions().into_iter().find(|(known, _)| known.contains(name)).unwrap().1
 }
@@ -334,7 +334,7 @@ fn what_a_restore_took_out_comes_back_behind_other_rows() {
     check("codex-recorded-tools", &named("codex-recorded-tools"), &[Act::Handover, Act::Restore(0), Act::Grow]);
 }
 
-/// A digest that came back at the end of the file would stand for what was said since.
+/// A digest restored at the end of the file would hide the rows written since.
 #[test]
 fn a_redo_hides_nothing_that_was_said_since() {
     let bytes = named("codex-recorded-tools");
@@ -362,14 +362,14 @@ fn a_note_of_a_fold_can_be_gone_before_what_linked_it() {
     check("2.0.60", &small("2.0.60").into_bytes(), &acts);
 }
 
-/// The pin was taken back before; the restore had taken it out, too.
+/// The pin was undone before; the restore had cleared it, too.
 #[test]
 fn marks_are_those_of_the_changes_in_force() {
     let mark = Act::Mark { block: 0, focus: false, value: Some("here") };
     check("hooks", &named("claude-code/hooks"), &[mark, Act::Restore(0), Act::Undo, Act::Undo, Act::RedoAny(2)]);
 }
 
-/// After a compaction the client goes on from messages only; a note hangs below one.
+/// After a compaction the client continues from messages only; a note is a child of one.
 #[test]
 fn turns_behind_a_compaction_and_before_a_note_are_folded() {
     for turn in 2..5 {

@@ -1,4 +1,4 @@
-//! What must hold of the list of all sessions, whatever is remembered of them.
+//! Tests that the list of all sessions is correct, whatever is cached.
 
 use super::list::{Listed, list};
 use super::reading::fixtures;
@@ -43,18 +43,18 @@ impl Home {
         Some(listed.into_iter().flatten().map(|Listed { found, totals, .. }| (found.path, totals)).collect())
     }
 
-    /// The list as the files alone say it.
+    /// Returns the list without the cache.
     fn truth(&self) -> BTreeMap<PathBuf, Totals> {
         self.list(&RealDisk, &TotalsCache::none(), None).unwrap()
     }
 
-    /// Whether the cache knows the totals of a file in a state.
+    /// Returns true if the cache has the totals of a file in a state.
     fn knows(&self, file: &Path, identity: &Identity) -> bool {
         let (directory, name) = directory_and_name(file).unwrap();
         self.cache().read(&RealDisk).of_directory(directory).take(name, identity).is_some()
     }
 
-    /// Lets a file grow by its last row, as if it came again.
+    /// Appends a copy of the last row to a file.
     fn grow(&self, file: &Path) {
         let bytes = fs::read(file).unwrap();
         let last = bytes[..bytes.len() - 1].iter().rposition(|byte| *byte == b'\n').map_or(0, |place| place + 1);
@@ -83,7 +83,7 @@ fn what_is_gone_is_forgotten_by_a_list_of_all() {
     assert_eq!(known(), [true, true, true]);
     fs::remove_file(&home.files[0]).unwrap();
     home.grow(&home.files[2]);
-    // A list of one project does not see the others.
+    // A list of one project does not include the others.
     let found =
         Found { provider: PROVIDERS[0], path: home.files[2].clone(), location: PROVIDERS[0].locate(&home.files[2]).unwrap() };
     let project = Project::of(&RealDisk, &found);

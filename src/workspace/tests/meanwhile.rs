@@ -1,4 +1,4 @@
-//! What must hold of a change while other programs are at work on the same session or the same store.
+//! Tests that a change is safe while other programs write to the same session or the same store.
 
 use super::place::{Place, Step, append};
 use super::sessions::{STATE, odd, small};
@@ -11,18 +11,18 @@ use std::io::Write;
 use std::path::Path;
 use std::sync::Mutex;
 
-/// A disk on which a client is at work: what it does at each call is a function of the call.
+/// A disk on which a client writes: its writes depend on the disk call.
 struct BusyDisk<'a> {
     inner: &'a dyn Disk,
-    /// The rows that are appended when the temporary file is made, and just before it is renamed.
+    /// Rows that are appended when the temporary file is created, and just before it is renamed.
     at_create: Mutex<Vec<String>>,
     at_rename: Mutex<Vec<String>>,
-    /// What a program writes to the old file after that lost its name, a piece each time it is asked who writes.
+    /// Data that a program writes to the old file after the rename, one piece for each query of the writers.
     after: Mutex<Vec<String>>,
-    /// Whether that program never lets go.
+    /// True if that program never closes the file.
     stays: bool,
     old: Mutex<Option<File>>,
-    /// What another program puts in the place of the file while the temporary one is made.
+    /// The contents of a file that another program puts in its place while the temporary file is created.
     replaced: Option<Vec<u8>>,
 }
 
@@ -163,14 +163,14 @@ fn a_file_that_another_program_replaces_meanwhile_is_left_alone() {
     assert_eq!(place.settled(), []);
 }
 
-/// A row that goes on with the conversation behind `parent`.
+/// Returns a row that continues the conversation after `parent`.
 fn chained(id: &str, parent: &str) -> String {
     format!(
         r#"{{"parentUuid":"{parent}","isSidechain":false,"type":"attachment","attachment":{{"type":"date"}},"rendered":[{{"content":"<system-reminder>\n{id}\n</system-reminder>"}}],"renderedRole":"user","uuid":"{id}","timestamp":"2026-11-21T11:00:00.000Z","sessionId":"s","version":"2.1.330"}}"#
     )
 }
 
-/// The identity of the last row of a file.
+/// Returns the identity of the last row of a file.
 fn last_row(bytes: &[u8]) -> String {
     let text = String::from_utf8(bytes.to_vec()).unwrap();
     let row: serde_json::Value = serde_json::from_str(text.lines().last().unwrap()).unwrap();
@@ -225,7 +225,7 @@ fn a_conversation_that_went_on_behind_a_note_stays_whole_when_the_note_goes() {
         place.step(&RealDisk, Step::Redo).unwrap_or_else(|error| panic!("{name}: {error:#}"));
         assert_eq!(place.open(&RealDisk).unwrap().reading.window.rows.len(), window + 2, "{name}");
         place.undo_all().unwrap();
-        // The store is not the only thing that came through.
+        // Check the number of lines as well: not only the window must be restored.
         assert_eq!(
             place.bytes().iter().filter(|byte| **byte == b'\n').count() + 1,
             {

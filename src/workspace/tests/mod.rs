@@ -1,4 +1,4 @@
-//! Sessions read and changed while everything around them fails, goes on, or is odd.
+//! Tests reading and changing sessions with failing disks, concurrent writers and malformed input.
 #![expect(clippy::disallowed_methods, reason = "tests write the files that they read")]
 
 mod block_edits;

@@ -1,4 +1,4 @@
-//! A session in a directory of its own, and the steps that a user can take there.
+//! A session in its own directory, and the steps that a user can take there.
 
 use super::reading::provider;
 use super::*;
@@ -13,10 +13,10 @@ use std::path::Path;
 use std::time::{Duration, UNIX_EPOCH};
 use tempfile::TempDir;
 
-/// When every session was last written, in seconds since 1970.
+/// The modification time of every session, in seconds since 1970.
 pub(super) const WRITTEN: u64 = 1_700_000_000;
 
-/// A session in a directory of its own, with a store beside it.
+/// A session in its own directory, next to a store.
 pub(super) struct Place {
     pub directory: TempDir,
     provider: &'static dyn ProviderAdapter,
@@ -65,7 +65,7 @@ impl Place {
         history(&self.store, &self.path).unwrap().1
     }
 
-    /// Plans a change and applies it; nothing when there was nothing to do.
+    /// Plans a change and applies it; `None` if there was nothing to do.
     pub fn change(
         &self,
         disk: &dyn Disk,
@@ -76,7 +76,7 @@ impl Place {
         self.change_then(disk, kind, inverts, plan, |_| ())
     }
 
-    /// The same; `then` runs between the plan and its application.
+    /// Same as `change`; `then` runs between planning and applying.
     pub fn change_then(
         &self,
         disk: &dyn Disk,
@@ -126,7 +126,7 @@ impl Place {
         self.change_then(disk, kind, inverts, plan, then)
     }
 
-    /// Settles with a disk that works, and checks that the log says what the file says.
+    /// Settles with a working disk, and checks that the log matches the file.
     pub fn settled(&self) -> Vec<Operation> {
         settle(&RealDisk, &self.store, &self.path).unwrap();
         assert_eq!(self.store.prepared(self.key()).unwrap(), [], "something is left that is only prepared");
@@ -136,7 +136,7 @@ impl Place {
         self.history().operations
     }
 
-    /// Takes everything back, the last one first.
+    /// Undoes every operation, newest first.
     pub fn undo_all(&self) -> anyhow::Result<()> {
         while let Some(id) = self.history().undoable() {
             self.step(&RealDisk, Step::Undo)?;
@@ -145,7 +145,7 @@ impl Place {
         Ok(())
     }
 
-    /// Appends as a client does: a line feed first, if there is none.
+    /// Appends a row as a client does: after a line feed, if the file does not end with one.
     pub fn append(&self, row: &str) {
         append(&self.path, row);
     }

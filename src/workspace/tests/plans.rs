@@ -1,4 +1,4 @@
-//! Plans and what they leave behind.
+//! Tests plans and their effects.
 
 use super::place::{Place, Step, WRITTEN, shorten_all};
 use super::sessions::{odd, small};

@@ -1,4 +1,4 @@
-//! What must hold of reading a session.
+//! Tests of reading a session.
 
 use super::list::scan;
 use super::*;
@@ -10,7 +10,7 @@ use crate::provider::{FileKind, PROVIDERS, sniff};
 use std::fs;
 use std::path::Path;
 
-/// Every session file of the fixtures.
+/// Returns every session file of the fixtures.
 pub(super) fn fixtures() -> Vec<PathBuf> {
     let mut files = Vec::new();
     let mut directories = vec![Path::new(env!("CARGO_MANIFEST_DIR")).join("fixtures")];
@@ -36,7 +36,7 @@ fn cached(cache: &Cache, path: &Path) -> Session {
     load(&RealDisk, cache, provider(&fs::read(path).unwrap()), path, "id".into()).unwrap()
 }
 
-/// The provider that reads a file, told from its bytes; the first one where they do not say.
+/// Returns the provider of a file, detected from its bytes; the first provider if the format is unknown.
 pub(super) fn provider(bytes: &[u8]) -> &'static dyn ProviderAdapter {
     let found = PROVIDERS.iter().find(|provider| sniff(bytes) == FileKind::Session(provider.name()));
     found.copied().unwrap_or(PROVIDERS[0])
@@ -50,7 +50,7 @@ fn a_growing_file_reads_the_same_from_the_cache() {
         let cache = Cache::open(directory.path());
         let file = directory.path().join("s.jsonl");
         for part in 0..=6 {
-            // The cuts fall inside rows, as a client that is writing leaves them.
+            // The file is truncated within rows, as when a client is writing.
             fs::write(&file, &bytes[..bytes.len() * part / 6]).unwrap();
             assert!(cached(&cache, &file) == fresh(&file), "{} part {part}", fixture.display());
             assert!(cached(&cache, &file) == fresh(&file), "{} part {part} again", fixture.display());
@@ -135,7 +135,7 @@ fn a_fault_at_any_call_of_the_disk_is_an_error_and_no_wrong_reading() {
     for lasting in [false, true] {
         let mut faults = 0;
         loop {
-            // A cache that knows the first half, so that every way through the reading is taken.
+            // The cache has the first half of the file, so that every code path of reading is taken.
             fs::write(&file, &bytes[..bytes.len() / 2]).unwrap();
             let cache = Cache::open(directory.path());
             cached(&cache, &file);
@@ -155,7 +155,7 @@ fn a_fault_at_any_call_of_the_disk_is_an_error_and_no_wrong_reading() {
     }
 }
 
-/// The real disk, but when the file is opened for its rows another file takes its place.
+/// The real disk, except that the file is replaced by another one when it is opened to be read.
 struct ReplacingDisk<'a> {
     by: &'a [u8],
     once: std::sync::atomic::AtomicBool,

@@ -1,14 +1,14 @@
-//! Sessions to try things on.
+//! Sessions for tests.
 
-/// A row that does not go on with the conversation.
+/// A row that does not continue the conversation.
 pub(super) const STATE: &str = r#"{"type":"mode","mode":"normal","sessionId":"s"}"#;
 
-/// A session with a bit of everything; `version` is that of the client.
+/// Returns a session with all kinds of content; `version` is the version of the client.
 pub(super) fn small(version: &str) -> String {
     sized(version, 1)
 }
 
-/// The same with a share of its text.
+/// Same as [`small`], with 1/`share` of the text lines.
 pub(super) fn sized(version: &str, share: usize) -> String {
     let text = |word: &str, lines: usize| {
         (0..lines / share)
@@ -93,7 +93,7 @@ pub(super) fn sized(version: &str, share: usize) -> String {
     rows.iter().flat_map(|row| [row, "\n"]).collect()
 }
 
-/// Sessions as they should not be, by what is odd about each.
+/// Returns malformed sessions, by name of the defect.
 pub(super) fn odd() -> Vec<(&'static str, Vec<u8>)> {
     let whole = small("2.1.330");
     let lines: Vec<&str> = whole.lines().collect();
