@@ -131,8 +131,7 @@ pub(super) fn may_refer(content: &RawValue) -> bool {
     KINDS.iter().any(|kind| kind.find(content.get().as_bytes()).is_some())
 }
 
-/// Returns two facts about a tool result: true if it loads tools, and true if it contains an element that the client keeps
-/// separate from other texts.
+/// Returns two facts about a tool result: true if it loads tools, and true if the client folds no text into it.
 pub(super) fn references(content: Option<&RawValue>) -> (bool, bool) {
     let Some(content) = content.filter(|content| content.get().starts_with('[') && may_refer(content)) else {
         return (false, false);
