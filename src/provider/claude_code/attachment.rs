@@ -29,7 +29,7 @@ const USER_TYPES: &[&str] = &[
 
 /// Number of characters from which a preview is made.
 const SHOWN_CHARACTERS: usize = 2 * PREVIEW_CHARACTERS;
-/// Types that hold instructions, rules, skills or memory; they are never stale.
+/// Types that hold instructions, rules, skills or memory, which are in force while they are in the window.
 const GROUND: &[&str] = &[
     "account_memory_recall",
     "auto_mode",
@@ -51,7 +51,7 @@ const GROUND: &[&str] = &[
 ];
 
 /// Returns true if the client sends the content of an attachment again when no row of the chain holds it: modes, lists,
-/// servers. It reads a memory file again only along with a file in the same directory.
+/// servers. It reads a memory file again only when it reads a file next to it.
 pub(super) fn is_announced(block: &Block) -> bool {
     block.kind == BlockKind::Attachment && !block.label.contains("memor")
 }

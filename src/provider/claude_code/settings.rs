@@ -315,7 +315,7 @@ mod tests {
         prop::sample::select(vec!["", " ", "\n", "\n  ", "\t", "\r\n\r\n"]).prop_map(str::to_owned)
     }
 
-    /// Any JSON text with any spacing; names that matter are frequent in it.
+    /// Generates JSON text with arbitrary spacing, in which the relevant names are frequent.
     fn document() -> impl Strategy<Value = String> {
         let name = prop::sample::select(vec!["hooks", "Stop", "SessionStart", "statusLine", "a", "}\\\"{", "command"]);
         let plain = prop::sample::select(vec!["1", "null", "\"x, ]}\"", "-0.5e3", "\"\\\\\"", "\"aperture hook\"", "{}", "[]"]);
