@@ -13,12 +13,12 @@ const SETTLE: Duration = Duration::from_millis(15);
 
 /// Watches directories.
 ///
-/// Reports that something changed, not what: events get lost, are duplicated, and name files that were replaced. The
-/// caller has to look.
+/// Reports that something changed, without details: events get lost, are duplicated, and name files that were replaced.
+/// The caller has to check for itself.
 pub struct Watcher {
     /// `None` if the system has no notifications.
     system: Option<RecommendedWatcher>,
-    /// Watched directories with their state at that time: another directory may take the name.
+    /// Watched directories with their inode when the watch began: another directory may replace one under the same name.
     watched: BTreeMap<PathBuf, (u64, u64)>,
     changes: Receiver<()>,
     /// Keeps the channel open, so that waiting works while nothing is watched.
@@ -46,8 +46,8 @@ impl Watcher {
         Watcher { system: system.ok(), watched: BTreeMap::new(), changes, _changed: changed }
     }
 
-    /// Sets the watched directories, some recursively. Missing ones are skipped until
-    /// they exist. Returns true if every existing one is watched; otherwise the caller has to poll.
+    /// Sets the watched directories and their depths. Missing directories are skipped until they exist. Returns true if every
+    /// existing one is watched; otherwise the caller has to poll.
     pub fn watch(&mut self, disk: &dyn Disk, directories: &BTreeMap<PathBuf, Depth>) -> bool {
         let Some(system) = &mut self.system else { return false };
         let gone: Vec<PathBuf> = self.watched.keys().filter(|path| !directories.contains_key(*path)).cloned().collect();
@@ -76,7 +76,8 @@ impl Watcher {
         all
     }
 
-    /// Waits until something changes or the time is over, and then for the end of the burst. Returns true if something changed.
+    /// Waits until something changes or the timeout expires; after a change, also until the burst has settled. Returns true if
+    /// something changed.
     pub fn wait(&self, at_most: Duration) -> bool {
         let happened = self.changes.recv_timeout(at_most).is_ok();
         if happened {

@@ -1,22 +1,23 @@
-//! Commands of a shell, as far as they are told apart.
+//! Recognizes shell commands that only print a file.
 
 use twox_hash::XxHash3_64;
 
-/// Longest target that is kept, in bytes.
+/// Maximum length of a stored tool target, in bytes.
 const TARGET_BYTES: usize = 400;
 
 /// A file that a command prints.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Printed<'a> {
-    /// The file as it is named.
+    /// The file name as written in the command.
     pub file: &'a str,
-    /// The directory that the command goes to before.
+    /// The directory of a preceding `cd`.
     pub directory: Option<&'a str>,
-    /// Whether all of it is printed.
+    /// True if the whole file is printed.
     pub whole: bool,
 }
 
-/// The file that a command prints and does nothing else with: `cat F`, `nl -ba F`, `sed -n '1,9p' F`, `head -n 5 F`, after an optional `cd D &&`.
+/// Returns the file printed by a command that does nothing else: `cat F`, `nl -ba F`, `sed -n '1,9p' F` or `head -n 5 F`, after
+/// an optional `cd D &&`. `None` for any other command.
 pub fn printed_file(command: &str) -> Option<Printed<'_>> {
     let mut words: Vec<&str> = command.split_whitespace().collect();
     let mut directory = None;
@@ -42,12 +43,12 @@ pub fn printed_file(command: &str) -> Option<Printed<'_>> {
     (prints && plain(file) && !file.starts_with('-')).then_some(Printed { file, directory, whole })
 }
 
-/// XXH3-64 of what must be equal for two calls to mean the same.
+/// Returns the XXH3-64 hash of the parts that two equivalent calls have in common.
 pub fn scope(parts: &[&str]) -> u64 {
     XxHash3_64::oneshot(parts.join("\0").as_bytes())
 }
 
-/// A text on one line, cut where it gets long.
+/// Collapses the whitespace of a text to single spaces and truncates it to about `TARGET_BYTES`.
 pub fn one_line(text: &str) -> String {
     let mut line = String::new();
     for word in text.split_whitespace() {
@@ -64,8 +65,8 @@ pub fn one_line(text: &str) -> String {
     line
 }
 
-/// The input of a tool without the line that says how it was shortened. The number of the block is not known yet; but no command and
-/// no path begins with such a line.
+/// Strips the leading marker line of a shortened tool input. Any block number is accepted, because the number of this block is
+/// not known yet; no command and no path begins with such a line.
 pub fn unmarked(text: &str) -> &str {
     let is_mark = |line: &str| {
         let inner = line.strip_prefix("[@expand(").or_else(|| line.strip_prefix("[@recall("));

@@ -6,7 +6,7 @@ use std::borrow::Cow;
 use std::ops::Range;
 use std::sync::Arc;
 
-/// Reads the rows of one format, and tells where the values of a row are.
+/// Parses the rows of one format, and locates the values in a row.
 ///
 /// Every function takes any bytes and returns; none panics.
 pub trait Format: Sync {

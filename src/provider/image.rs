@@ -1,12 +1,12 @@
-//! The pixel size of an image from the beginning of its base64 text.
+//! Reads the pixel size of an image from the first part of its base64 text.
 
 use crate::model::Image;
 use base64::Engine;
 
-/// Characters of base64 that are decoded: enough for the header of every format, also behind large JPEG metadata.
+/// Maximum number of base64 characters to decode: enough for the header of every format, even after large JPEG metadata.
 const HEAD_CHARACTERS: usize = 256 << 10;
 
-/// The size of a PNG, JPEG, GIF or WebP image; zero by zero when the header does not say.
+/// Returns the size of a PNG, JPEG, GIF or WebP image in pixels; 0 × 0 if the header cannot be read.
 pub fn size(base64: &[u8]) -> Image {
     let head = &base64[..base64.len().min(HEAD_CHARACTERS) / 4 * 4];
     let bytes = base64::engine::general_purpose::STANDARD_NO_PAD

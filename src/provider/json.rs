@@ -1,4 +1,4 @@
-//! Lenient views of JSON text: verbatim values, last key wins, any text decodes.
+//! Lenient parsing of JSON text: values stay verbatim, the last of equal keys wins, and every string decodes.
 
 use crate::model::Fault;
 use serde::de::{Deserialize, Deserializer, IgnoredAny, MapAccess, Visitor};
@@ -7,7 +7,7 @@ use std::borrow::Cow;
 use std::ops::Range;
 use twox_hash::XxHash3_64;
 
-/// The text of a JSON string; what is no string gives `None`, a lone surrogate becomes U+FFFD.
+/// Decodes a JSON string; a lone surrogate becomes U+FFFD. `None` if the value is not a string.
 pub fn text(value: &RawValue) -> Option<Cow<'_, str>> {
     let inner = value.get().strip_prefix('"')?.strip_suffix('"')?;
     if memchr::memchr(b'\\', inner.as_bytes()).is_none() {
@@ -21,44 +21,44 @@ pub fn text(value: &RawValue) -> Option<Cow<'_, str>> {
     Some(Cow::Owned(String::from_utf8_lossy(&bytes).into_owned()))
 }
 
-/// The text of an optional JSON string.
+/// Decodes an optional JSON string. See [`text`].
 pub fn text_of(value: Option<&RawValue>) -> Option<Cow<'_, str>> {
     value.and_then(text)
 }
 
-/// Whether the value is `true`.
+/// Returns true if the value is `true`.
 pub fn is_true(value: Option<&RawValue>) -> bool {
     value.is_some_and(|value| value.get() == "true")
 }
 
-/// The value as a number without a sign or a fraction; one beyond all that is counted in tokens is none.
+/// Parses a nonnegative integer; `None` for any other value and for numbers from 2^40 on, which no token count reaches.
 pub fn number(value: Option<&RawValue>) -> Option<u64> {
     value?.get().parse().ok().filter(|number| *number < 1 << 40)
 }
 
-/// The elements of an array, verbatim; anything else has none.
+/// Returns the elements of an array, verbatim; empty for any other value.
 pub fn elements(value: &RawValue) -> Vec<&RawValue> {
     serde_json::from_str(value.get()).unwrap_or_default()
 }
 
-/// The members of an object in file order, verbatim; anything else has none.
+/// Returns the members of an object in file order, verbatim; empty for any other value.
 pub fn members(value: &RawValue) -> Vec<(Cow<'_, str>, &RawValue)> {
     serde_json::from_str::<Members<'_>>(value.get()).map(|members| members.0).unwrap_or_default()
 }
 
-/// The member `name` of an object; of equal names the last one, as JavaScript has it.
+/// Returns the member `name` of an object; of equal names the last one, as in JavaScript.
 pub fn member<'a>(value: &'a RawValue, name: &str) -> Option<&'a RawValue> {
     members(value).into_iter().rev().find(|(key, _)| key == name).map(|(_, value)| value)
 }
 
-/// The strings of a row that is valid JSON, names of members included: the path of each, and where it stands, quotes
-/// included. A path is a hash of the places on the way, each counted within what holds it.
+/// Returns the strings of a row, member names included: the path and the byte range of each, quotes included. Empty if the row
+/// is not valid JSON. A path is a hash of the positions from the root to the string, each counted within its container.
 pub fn strings(row: &[u8]) -> Vec<(u64, Range<usize>)> {
     if serde_json::from_slice::<IgnoredAny>(row).is_err() {
         return Vec::new();
     }
     let mut found = Vec::new();
-    // What holds this place: its path, and how many places it had so far.
+    // The enclosing containers: the path of each, and its number of positions so far.
     let mut holders: Vec<(u64, u64)> = vec![(0, 0)];
     let mut at = 0;
     while let Some(byte) = row.get(at) {
@@ -83,19 +83,19 @@ pub fn strings(row: &[u8]) -> Vec<(u64, Range<usize>)> {
     found
 }
 
-/// Where the string with this path stands in a row, quotes included.
+/// Returns the byte range of the string with this path in a row, quotes included.
 pub fn string_at(row: &[u8], path: u64) -> Option<Range<usize>> {
     strings(row).into_iter().find(|(found, _)| *found == path).map(|(_, range)| range)
 }
 
-/// The path of the next place in the innermost holder.
+/// Returns the path of the next position in the innermost container.
 fn next_path(holders: &mut [(u64, u64)]) -> u64 {
     let Some((path, places)) = holders.last_mut() else { return 0 };
     *places += 1;
     XxHash3_64::oneshot_with_seed(*path, &places.to_le_bytes())
 }
 
-/// Where a string ends that begins here, behind its last quote.
+/// Returns the offset after the closing quote of the string that begins at `start`.
 fn string_end(row: &[u8], start: usize) -> usize {
     let mut at = start + 1;
     while let Some(place) = memchr::memchr2(b'"', b'\\', row.get(at..).unwrap_or_default()) {
@@ -108,7 +108,7 @@ fn string_end(row: &[u8], start: usize) -> usize {
     row.len()
 }
 
-/// A text with other numbers at these places, which do not overlap; every other byte stays.
+/// Replaces the given byte ranges, which must not overlap, by numbers; every other byte is unchanged.
 pub fn with_figures(whole: &[u8], mut figures: Vec<(Range<usize>, u64)>) -> Vec<u8> {
     figures.sort_by_key(|(range, _)| range.start);
     let mut written = Vec::with_capacity(whole.len() + 16);
@@ -122,7 +122,7 @@ pub fn with_figures(whole: &[u8], mut figures: Vec<(Range<usize>, u64)>) -> Vec<
     written
 }
 
-/// What is wrong with a line that is no JSON object.
+/// Classifies the fault of a line that is not a JSON object.
 pub fn fault(line: &str) -> Fault {
     let mut values = serde_json::Deserializer::from_str(line).into_iter::<&RawValue>();
     match values.next() {
@@ -175,8 +175,8 @@ impl<'de: 'a, 'a> Deserialize<'de> for Members<'a> {
 
 /// Declares a struct of optional verbatim values, one for each named key of an object.
 ///
-/// Reading it is lenient: unknown keys are skipped, of equal keys the last one wins, and no value has a wrong type; a field
-/// that names another such struct is read as one in the same pass, and must be an object.
+/// Deserialization is lenient: unknown keys are skipped, of equal keys the last one wins, and a value may have any type. A field
+/// declared with another such struct is parsed in the same pass, and must be an object.
 macro_rules! fields {
     (@value $life:lifetime) => { &$life serde_json::value::RawValue };
     (@value $life:lifetime $inner:ident) => { $inner<$life> };
@@ -207,7 +207,7 @@ macro_rules! fields {
                                 Ok(match key { $($key => Key::$field,)* _ => Key::Other })
                             }
                         }
-                        // As bytes, so that a key with a lone surrogate is no error either.
+                        // As bytes, so that a key with a lone surrogate is not an error.
                         deserializer.deserialize_bytes(Name)
                     }
                 }
@@ -272,7 +272,7 @@ mod tests {
         for (path, range) in &found {
             assert_eq!(string_at(row, *path).as_ref(), Some(range));
         }
-        // Another text elsewhere moves no path.
+        // A change of another string does not affect any path.
         let longer = br#"{"a":"longer","b":["y",{"c":"z\\\""},1,"\u0041"],"a":"x"}"#;
         assert!(strings(longer).iter().map(|(path, _)| path).eq(found.iter().map(|(path, _)| path)));
         assert!(strings(br#"{"a":"x""#).is_empty());

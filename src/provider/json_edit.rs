@@ -1,47 +1,47 @@
-//! JSON documents of people, changed by splicing: what is not added or removed keeps every byte, its order and its spacing.
+//! Edits JSON documents written by people, by splicing: text that is not added or removed keeps its bytes, order and spacing.
 //!
-//! Removing is the exact inverse of adding. What was there before needs no record, for the text says it: a container that was
-//! made begins with a line feed, and one that was there and empty gets its first member directly behind its bracket.
+//! Removing is the exact inverse of adding. No record of the earlier document is needed, because the text shows it: a container
+//! created by [`add`] begins with a line feed; one that existed and was empty gets its first member directly after its bracket.
 
 use serde::de::IgnoredAny;
 use serde_json::Value;
 use std::ops::Range;
 
-/// Why a document is left alone.
+/// Reason for not editing a document.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum EditError {
-    /// It is no JSON.
+    /// It is not valid JSON.
     #[error("line {line}, column {column}: {why}")]
     NotJson {
         /// The line, from 1.
         line: usize,
         /// The column, from 1.
         column: usize,
-        /// What is wrong there.
+        /// The syntax error.
         why: String,
     },
-    /// What something is to be added to is of another kind.
+    /// The container is not of the expected type.
     #[error("'{0}' holds something else than is expected there")]
     Unexpected(String),
 }
 
-/// A member of an object or an element of an array, by its place in the text.
+/// A member of an object or an element of an array, by its position in the text.
 struct Member {
     /// Its name; empty for an element.
     name: String,
-    /// Where it begins: its name, or for an element its value.
+    /// Byte offset of its name, or for an element of its value.
     start: usize,
-    /// Its value.
+    /// Byte range of its value.
     value: Range<usize>,
 }
 
-/// The document with a value at the end of a container: behind the other elements of an array, or under `name` in an object.
+/// Adds a value at the end of a container: after the other elements of an array, or under `name` in an object.
 ///
-/// `path` names the container from the root; what is missing of it is made, in a blank document also the root.
+/// `path` names the container from the root; its missing parts are created, in a blank document also the root.
 ///
 /// # Errors
 ///
-/// The document is no JSON, or something on the way is no container of the right kind.
+/// The document is not valid JSON, or a value on the path is not a container of the right type.
 pub fn add(text: &str, path: &[&str], name: Option<&str>, value: &Value) -> Result<String, EditError> {
     if is_blank(text) {
         return Ok(format!("{}{text}", pretty(&wrapped(path, name, value), "  ", 0)));
@@ -62,18 +62,18 @@ pub fn add(text: &str, path: &[&str], name: Option<&str>, value: &Value) -> Resu
     Ok(insert(text, &container, name, value, &unit, depth))
 }
 
-/// The document without the members of a container that are `ours`; and without what was made to hold them.
+/// Removes the members of a container that are `ours`, and the containers that [`add`] created to hold them.
 ///
 /// # Errors
 ///
-/// The document is no JSON. A container that is missing or of another kind holds nothing of ours.
+/// The document is not valid JSON. A container that is missing or of another type is not an error.
 pub fn remove(text: &str, path: &[&str], ours: &dyn Fn(&str, &Value) -> bool) -> Result<String, EditError> {
     let mut text = text.to_owned();
     if is_blank(&text) {
         return Ok(text);
     }
     'again: loop {
-        // Every container on the way, with the place of the next one in it.
+        // Every container on the path, with the index of the next one in it.
         let mut container = root(&text)?;
         let mut way: Vec<(Range<usize>, usize)> = Vec::new();
         for step in path {
@@ -97,13 +97,13 @@ pub fn remove(text: &str, path: &[&str], ours: &dyn Fn(&str, &Value) -> bool) ->
     }
 }
 
-/// The names in an object of the document; none where there is no such object.
+/// Returns the member names of an object in the document; empty if there is no such object.
 pub fn names(text: &str, path: &[&str]) -> Vec<String> {
     let container = root(text).ok().and_then(|root| path.iter().try_fold(root, |container, step| find(text, &container, step)));
     container.map(|container| members(text, &container).into_iter().map(|member| member.name).collect()).unwrap_or_default()
 }
 
-/// Takes the last place of the way out, and then each container that was made for what is gone.
+/// Removes the last member of `way`, and then each container that was created for the removed value.
 fn without(text: &str, mut way: Vec<(Range<usize>, usize)>) -> String {
     while let Some((container, place)) = way.pop() {
         let members = members(text, &container);
@@ -116,7 +116,7 @@ fn without(text: &str, mut way: Vec<(Range<usize>, usize)>) -> String {
         };
         return format!("{}{}", &text[..gone.start], &text[gone.end..]);
     }
-    // The root was made, behind nothing and before the space that was there.
+    // The root was created before the blank text of the document.
     text[text.trim_ascii_end().len()..].to_owned()
 }
 
@@ -124,7 +124,7 @@ fn is_blank(text: &str) -> bool {
     text.trim_ascii().is_empty()
 }
 
-/// The value inside the objects of a path, or, without a name, in an array at its end.
+/// Wraps a value in the objects of a path and in an object under `name`, or without a name in an array.
 fn wrapped(path: &[&str], name: Option<&str>, value: &Value) -> Value {
     let object = |name: &str, value: Value| Value::Object([(name.to_owned(), value)].into_iter().collect());
     let inner = name.map_or_else(|| Value::Array(vec![value.clone()]), |name| object(name, value.clone()));
@@ -141,7 +141,7 @@ fn insert(text: &str, container: &Range<usize>, name: Option<&str>, value: &Valu
     format!("{}{before}{name}{value}{}", &text[..at], &text[at..])
 }
 
-/// A value as text, its inner lines indented below `depth`.
+/// Formats a value, with its inner lines indented one level deeper than `depth`.
 fn pretty(value: &Value, unit: &str, depth: usize) -> String {
     let (inner, outer) = (unit.repeat(depth + 1), unit.repeat(depth));
     let lines = |brackets: [char; 2], lines: Vec<String>| {
@@ -160,7 +160,7 @@ fn pretty(value: &Value, unit: &str, depth: usize) -> String {
     }
 }
 
-/// Where the value of a document stands, if it is JSON.
+/// Returns the byte range of the root value, or an error if the document is not valid JSON.
 fn root(text: &str) -> Result<Range<usize>, EditError> {
     let mark = if text.starts_with('\u{feff}') { '\u{feff}'.len_utf8() } else { 0 };
     let parsed = serde_json::from_str::<IgnoredAny>(&text[mark..]);
@@ -169,7 +169,7 @@ fn root(text: &str) -> Result<Range<usize>, EditError> {
     Ok(start..value_end(text, start))
 }
 
-/// What is wrong, without the place.
+/// Returns the message of a JSON error without the position.
 fn cause(error: &serde_json::Error) -> String {
     let text = error.to_string();
     text.rsplit_once(" at line ").map_or(text.clone(), |(cause, _)| cause.to_owned())
@@ -179,13 +179,13 @@ fn expect(text: &str, value: &Range<usize>, bracket: u8, name: &str) -> Result<(
     if text.as_bytes()[value.start] == bracket { Ok(()) } else { Err(EditError::Unexpected(name.to_owned())) }
 }
 
-/// The value of the member with a name; of equal names the last one, as the client reads it.
+/// Returns the byte range of the value of a member; of equal names the last one, as the client reads it.
 fn find(text: &str, container: &Range<usize>, name: &str) -> Option<Range<usize>> {
     let mut members = members(text, container);
     members.iter().rposition(|member| member.name == name).map(|place| members.swap_remove(place).value)
 }
 
-/// The members of an object or the elements of an array; a plain value has none. The text is known to be JSON.
+/// Returns the members of an object or the elements of an array; empty for other values. The text must be valid JSON.
 fn members(text: &str, container: &Range<usize>) -> Vec<Member> {
     let bytes = text.as_bytes();
     let object = bytes[container.start] == b'{';
@@ -203,7 +203,7 @@ fn members(text: &str, container: &Range<usize>) -> Vec<Member> {
             at = after_space(text, after_space(text, end) + 1);
         }
         let value = at..value_end(text, at);
-        // Behind the comma, if one follows.
+        // After the comma, if one follows.
         at = after_space(text, value.end);
         if bytes[at] == b',' {
             at = after_space(text, at + 1);
@@ -218,7 +218,7 @@ fn after_space(text: &str, at: usize) -> usize {
     at + rest.iter().take_while(|byte| byte.is_ascii_whitespace()).count()
 }
 
-/// Where the value that begins at `start` ends.
+/// Returns the end offset of the value that begins at `start`.
 fn value_end(text: &str, start: usize) -> usize {
     let bytes = text.as_bytes();
     let (mut at, mut depth) = (start, 0);
@@ -245,7 +245,7 @@ fn value_end(text: &str, start: usize) -> usize {
     bytes.len()
 }
 
-/// What one level is indented by: as the first line in the document is, or two spaces.
+/// Returns the indentation of one level: that of the document's first inner line, or two spaces.
 fn indentation(text: &str, root: &Range<usize>) -> String {
     let inside = &text[root.start + 1..root.end];
     let line = inside.split_once('\n').map(|(_, rest)| rest).filter(|_| inside.trim_start().len() > 1);

@@ -5,9 +5,9 @@ use super::PROVIDERS;
 pub enum FileKind {
     /// A session of a provider, by its name.
     Session(&'static str),
-    /// A file that aperture knows and cannot read as a session, in words.
+    /// A description of a file that aperture recognizes but cannot read as a session.
     Known(&'static str),
-    /// Nothing at all.
+    /// An empty or blank file.
     Empty,
     /// Anything else.
     Unknown,

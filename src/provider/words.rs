@@ -1,14 +1,14 @@
-//! The words of a person: which parts of a content somebody typed, where a client put its own around them.
+//! The user's words: finds the typed parts of a content in which the client wraps them in text of its own.
 
-/// Bytes up to which all of a typed text counts. Of a longer one most was pasted: its beginning and its end count.
+/// Maximum length of a typed text that counts completely, in bytes. A longer one is mostly pasted: only its head and tail count.
 pub const TYPED_BYTES: usize = 8_000;
-/// Bytes of the beginning and of the end of a longer text, up to the end of a line.
+/// Maximum length of the head and of the tail of a longer text, in bytes; both are cut at a line end.
 const END_BYTES: usize = 2_000;
 
-/// A range of bytes of a content.
+/// A byte range of a content.
 pub type Span = (u32, u32);
 
-/// The parts of a typed text that count, given where it stands in its content.
+/// Returns the parts of the typed text at `start..end` of a content that count.
 pub fn typed(content: &str, start: usize, end: usize) -> Vec<Span> {
     let Some(text) = content.get(start..end) else { return Vec::new() };
     let start = start + (text.len() - text.trim_start().len());
@@ -27,7 +27,7 @@ pub fn typed(content: &str, start: usize, end: usize) -> Vec<Span> {
     parts.into_iter().flatten().collect()
 }
 
-/// A range; none of a content that is too large for one.
+/// Returns a range; `None` if it is empty or an offset exceeds `u32`.
 pub fn span(start: usize, end: usize) -> Option<Span> {
     Some((u32::try_from(start).ok()?, u32::try_from(end).ok()?)).filter(|(start, end)| start < end)
 }

@@ -8,7 +8,7 @@ use crate::provider::{ParsedBlock, Unrecorded, words};
 use serde_json::value::RawValue;
 use std::borrow::Cow;
 
-/// Types that are sent as the user's where the row does not say; all others are the system's.
+/// Types that are sent in the user role if the row does not state the role; all others are sent in the system role.
 const USER_TYPES: &[&str] = &[
     "account_memory_recall",
     "artifact_opening_prefetch",
@@ -27,9 +27,9 @@ const USER_TYPES: &[&str] = &[
     "widget_context_hint",
 ];
 
-/// Characters of which a preview can be made.
+/// Number of characters from which a preview is made.
 const SHOWN_CHARACTERS: usize = 2 * PREVIEW_CHARACTERS;
-/// Types that hold instructions, rules, skills or memory, as long as they are in the window.
+/// Types that hold instructions, rules, skills or memory, which are in force while they are in the window.
 const GROUND: &[&str] = &[
     "account_memory_recall",
     "auto_mode",
@@ -50,22 +50,21 @@ const GROUND: &[&str] = &[
     "remote_session_change",
 ];
 
-/// Returns whether the client announces the content of an attachment again when no row of the chain holds it: modes, lists,
-/// servers. It
-/// reads a memory file again only with a file beside it.
+/// Returns true if the client sends the content of an attachment again when no row of the chain holds it: modes, lists,
+/// servers. It reads a memory file again only when it reads a file next to it.
 pub(super) fn is_announced(block: &Block) -> bool {
     block.kind == BlockKind::Attachment && !block.label.contains("memor")
 }
 
 /// A part of an attachment as the client sends it.
 pub(super) enum Rendered<'a> {
-    /// A text, and what of it no row records.
+    /// A text and its unrecorded part.
     Text(Cow<'a, str>, Option<Unrecorded>),
     /// An image.
     Image(Option<Image>),
 }
 
-/// Reads the blocks of an attachment: one for each text or image that is sent.
+/// Parses the blocks of an attachment: one for each text or image that is sent.
 pub(super) fn read<'a>(
     payload: &'a RawValue,
     rendered: Option<&'a RawValue>,
@@ -84,7 +83,7 @@ pub(super) fn read<'a>(
         _ => USER_TYPES.contains(&&*label),
     };
     row.flags.set(Flags::USER_TURN, user);
-    // A command that was typed while the model worked is a prompt like any other.
+    // A command typed while the model was working is a prompt.
     row.prompt = !parts.is_empty()
         && label == "queued_command"
         && text_of(member(payload, "commandMode")).is_none_or(|mode| mode == "prompt")
@@ -107,7 +106,7 @@ pub(super) fn read<'a>(
             parsed
         }
     }));
-    // The prompt as it was typed, without what the client says around it.
+    // The preview shows the prompt as typed, without the client's words around it.
     let prompt = member(payload, "prompt").filter(|_| row.prompt);
     if let (Some(prompt), Some(parsed)) = (prompt, blocks.get_mut(first)) {
         parsed.block.preview = text_of(Some(prompt)).unwrap_or_default().into();
@@ -125,7 +124,7 @@ pub(super) fn read<'a>(
     }
 }
 
-/// A block of an attachment.
+/// Returns a block of an attachment.
 pub(super) fn block<'a>(label: &str, role: Role, content: Cow<'a, str>) -> ParsedBlock<'a> {
     let mut block = Block::new(BlockKind::Attachment, role);
     block.label = label.into();
@@ -133,7 +132,7 @@ pub(super) fn block<'a>(label: &str, role: Role, content: Cow<'a, str>) -> Parse
     ParsedBlock::new(block, content)
 }
 
-/// What was sent at first, word for word; the client takes it only if no entry is empty.
+/// Returns the parts as first sent, verbatim; `None` if an entry is empty, because the client then ignores the recorded text.
 fn as_written(rendered: &RawValue) -> Option<Vec<Rendered<'_>>> {
     let mut parts = Vec::new();
     for entry in elements(rendered) {
@@ -153,7 +152,7 @@ fn as_written(rendered: &RawValue) -> Option<Vec<Rendered<'_>>> {
     Some(parts).filter(|parts| !parts.is_empty())
 }
 
-/// One content block as a part.
+/// Converts one content block to a part.
 pub(super) fn element(element: &RawValue) -> Rendered<'_> {
     match text_of(member(element, "type")).as_deref() {
         Some("text") => Rendered::Text(text_of(member(element, "text")).unwrap_or_default(), None),

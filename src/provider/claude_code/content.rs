@@ -10,7 +10,7 @@ use std::borrow::Cow;
 use std::sync::LazyLock;
 
 fields! {
-    /// The keys of a content block that matter.
+    /// The relevant keys of a content block.
     ContentFields {
         kind = "type",
         text = "text",
@@ -28,7 +28,7 @@ fields! {
     }
 }
 
-/// A text of the user or of the model.
+/// Builds a text block of the user or of the model.
 pub(super) fn spoken(content: Cow<'_, str>, assistant: bool) -> ParsedBlock<'_> {
     let role = if assistant { Role::Assistant } else { Role::User };
     let mut block = Block::new(BlockKind::Text, role);
@@ -38,14 +38,14 @@ pub(super) fn spoken(content: Cow<'_, str>, assistant: bool) -> ParsedBlock<'_> 
     ParsedBlock::new(block, content)
 }
 
-/// Where the client put a result that was too large for the conversation.
+/// Returns the file to which the client wrote a result that was too large for the conversation.
 fn spilled_to(content: &str) -> Option<Box<str>> {
     let rest = content.strip_prefix("<persisted-output>")?;
     let path = &rest[rest.find("saved to: ")? + "saved to: ".len()..];
     path.lines().next().map(|path| path.trim().into())
 }
 
-/// A command as it was typed, `/name arguments`, from the record that the client makes of it.
+/// Restores a command as it was typed, `/name arguments`, from the client's record of it.
 fn typed_command(content: &str) -> Option<String> {
     let inside = |tag: &str| {
         let start = content.find(&format!("<{tag}>"))? + tag.len() + 2;
@@ -58,7 +58,7 @@ fn typed_command(content: &str) -> Option<String> {
     Some(format!("{} {arguments}", inside("command-name")?).trim_end().to_owned())
 }
 
-/// One content block of a message; an element that the client drops as it reads has the kind `Other` and no label.
+/// Parses one content block of a message; an element that the client drops on read has the kind `Other` and no label.
 pub(super) fn block(element: &RawValue, assistant: bool) -> ParsedBlock<'_> {
     let speaker = if assistant { Role::Assistant } else { Role::User };
     let Ok(fields) = serde_json::from_str::<ContentFields<'_>>(element.get()) else {
@@ -123,14 +123,15 @@ fn key(value: Option<&RawValue>) -> Option<Key> {
     text_of(value).map(|text| Key::from_text(&text))
 }
 
-/// Whether some tool result in the content of a message can refer to tools or bring search results: a look at its bytes.
+/// Returns true if a tool result in the content of a message may contain tool references or search results. A fast byte
+/// search; false positives are possible.
 pub(super) fn may_refer(content: &RawValue) -> bool {
     static KINDS: LazyLock<[Finder<'static>; 2]> =
         LazyLock::new(|| [Finder::new("tool_reference"), Finder::new("search_result")]);
     KINDS.iter().any(|kind| kind.find(content.get().as_bytes()).is_some())
 }
 
-/// Whether a tool result loads tools, and whether it brings anything of which the client keeps other texts apart.
+/// Returns two facts about a tool result: true if it loads tools, and true if the client folds no text into it.
 pub(super) fn references(content: Option<&RawValue>) -> (bool, bool) {
     let Some(content) = content.filter(|content| content.get().starts_with('[') && may_refer(content)) else {
         return (false, false);
@@ -141,7 +142,7 @@ pub(super) fn references(content: Option<&RawValue>) -> (bool, bool) {
     (loads, loads || has("search_result"))
 }
 
-/// The text of a tool result that reports an error: where it holds anything but texts, these alone are sent.
+/// Returns the text of a tool result that reports an error; only the text elements are sent.
 fn failed(content: &RawValue) -> Cow<'_, str> {
     let elements = elements(content);
     let is_text = |element: &RawValue| text_of(member(element, "type")).is_some_and(|kind| kind == "text");
@@ -153,7 +154,7 @@ fn failed(content: &RawValue) -> Cow<'_, str> {
     Cow::Owned(texts.join("\n\n"))
 }
 
-/// The text of a tool result: a string, or its text parts on lines of their own; images go to `images`.
+/// Returns the text of a tool result: a string, or its parts joined by line feeds; images are added to `images`.
 pub(super) fn result<'a>(content: &'a RawValue, images: &mut Vec<Image>) -> Cow<'a, str> {
     if let Some(string) = text(content) {
         return string;
@@ -174,7 +175,7 @@ pub(super) fn result<'a>(content: &'a RawValue, images: &mut Vec<Image>) -> Cow<
     if parts.len() == 1 { parts.remove(0) } else { Cow::Owned(parts.join("\n")) }
 }
 
-/// The size of an image, from its source.
+/// Returns the size of an image from its source.
 pub(super) fn image(source: Option<&RawValue>) -> Option<Image> {
     let data = text(member(source?, "data")?)?;
     Some(crate::provider::image::size(data.as_bytes()))

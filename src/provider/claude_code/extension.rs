@@ -1,18 +1,18 @@
-//! Files of Claude Code that are wholly aperture's: slash commands, and the plugin that brings them and the server to every
-//! project of a user.
+//! Files in Claude Code's directories that aperture owns: slash commands, and the plugin that provides them and the server to
+//! every project of a user.
 //!
-//! Each carries a seal: a hash of its other bytes. One whose seal holds is ours to replace or delete, whatever version of
-//! aperture wrote it; one that somebody changed is not.
+//! Each contains a seal: a hash of its other bytes. A file with a valid seal may be replaced or deleted, whichever version of
+//! aperture wrote it; a file that was changed since may not.
 
 use crate::model::quoted;
 use serde_json::{Value, json};
 
-/// What stands before the seal.
+/// Text before the seal.
 const SEAL: &str = "aperture-seal:";
-/// Characters of the seal.
+/// Length of the seal in characters.
 const SEAL_LENGTH: usize = 16;
 
-/// The slash commands: the name of each file and what it says. `program` is how aperture is called.
+/// Returns the slash commands: the name and the content of each file. `program` is the command that runs aperture.
 pub fn slash_commands(program: &str) -> [(&'static str, String); 3] {
     let program = quoted(program);
     let file = |about: &str, allowed: &str, words: &str| {
@@ -55,7 +55,7 @@ pub fn slash_commands(program: &str) -> [(&'static str, String); 3] {
     ]
 }
 
-/// The description of the plugin that holds the server and the slash commands.
+/// Returns the manifest of the plugin that provides the server and the slash commands.
 pub fn plugin(program: &str) -> String {
     let description = format!("The context of a session: visible, queryable, changeable. ({SEAL}{})", "0".repeat(SEAL_LENGTH));
     let manifest: Value = json!({
@@ -67,12 +67,12 @@ pub fn plugin(program: &str) -> String {
     sealed(&format!("{manifest:#}\n"))
 }
 
-/// Whether a file is as aperture wrote it.
+/// Returns true if a file is unchanged since aperture wrote it.
 pub fn is_sealed(text: &str) -> bool {
     text.split_once(SEAL).is_some_and(|(_, rest)| rest.get(..SEAL_LENGTH).is_some()) && sealed(text) == text
 }
 
-/// The text with the seal that fits it.
+/// Returns the text with a valid seal; a text without a place for one is unchanged.
 fn sealed(text: &str) -> String {
     let Some((before, rest)) = text.split_once(SEAL) else { return text.to_owned() };
     let Some(after) = rest.get(SEAL_LENGTH..) else { return text.to_owned() };

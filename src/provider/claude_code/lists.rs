@@ -6,13 +6,13 @@ use crate::model::Counts;
 use std::borrow::Cow;
 use std::collections::BTreeMap;
 
-/// Names beyond this number are only counted.
+/// Maximum number of names listed; the others are only counted.
 const NAMES: usize = 30;
-/// Characters of all diagnostics together.
+/// Maximum length of all diagnostics together, in UTF-16 units.
 const DIAGNOSTICS_CHARACTERS: usize = 4000;
 const CUT_DIAGNOSTICS: &str = "…[truncated]";
 
-/// A text of at most `characters`, with `end` behind what was cut.
+/// Truncates a text to `characters`, and appends `end` if it was longer.
 pub(super) fn cut(text: &str, characters: usize, end: &str) -> String {
     match text.char_indices().nth(characters) {
         Some((place, _)) => format!("{}{end}", &text[..place]),
@@ -20,7 +20,7 @@ pub(super) fn cut(text: &str, characters: usize, end: &str) -> String {
     }
 }
 
-/// A text made of paragraphs, each of words of the client and data; `None` if there are none.
+/// A text of paragraphs, each of client words and data, and its name; `None` if there are no paragraphs.
 struct Paragraphs(Option<Composed>, &'static str);
 
 impl Paragraphs {
@@ -37,7 +37,7 @@ impl Paragraphs {
     }
 }
 
-/// Agent types that came or went.
+/// Composes the notice of added and removed agent types.
 pub(super) fn agents(payload: &Payload<'_>) -> Option<Composed> {
     let (lines, types, removed) = (payload.texts("addedLines"), payload.texts("addedTypes"), payload.texts("removedTypes"));
     let added = !lines.is_empty() && !types.is_empty();
@@ -58,7 +58,7 @@ pub(super) fn agents(payload: &Payload<'_>) -> Option<Composed> {
     parts.0
 }
 
-/// Instructions of MCP servers that came or went.
+/// Composes the notice of added and removed MCP server instructions.
 pub(super) fn servers(payload: &Payload<'_>) -> Option<Composed> {
     let (blocks, names, removed) = (payload.texts("addedBlocks"), payload.texts("addedNames"), payload.texts("removedNames"));
     let mut parts = Paragraphs(None, "instructions of MCP servers");
@@ -72,7 +72,7 @@ pub(super) fn servers(payload: &Payload<'_>) -> Option<Composed> {
     parts.0
 }
 
-/// Deferred tools that came or went.
+/// Composes the notice of added, restored and removed deferred tools.
 pub(super) fn tools(payload: &Payload<'_>) -> Option<Composed> {
     let (lines, names) = (payload.texts("addedLines"), payload.texts("addedNames"));
     let removed = payload.texts("removedNames");
@@ -112,12 +112,12 @@ pub(super) fn tools(payload: &Payload<'_>) -> Option<Composed> {
     parts.0
 }
 
-/// Names of tools of MCP servers, and all others.
+/// Splits tool names into those of MCP servers and all others.
 fn split(names: Vec<Cow<'_, str>>) -> (Vec<Cow<'_, str>>, Vec<Cow<'_, str>>) {
     names.into_iter().partition(|name| name.starts_with("mcp__"))
 }
 
-/// How many tools each server has, by name.
+/// Formats the number of tools per server, sorted by server name.
 fn summary(names: &[Cow<'_, str>]) -> String {
     let mut counts: BTreeMap<(String, String), u32> = BTreeMap::new();
     for name in names {
@@ -130,7 +130,7 @@ fn summary(names: &[Cow<'_, str>]) -> String {
     entries.collect::<Vec<_>>().join(", ")
 }
 
-/// New problems that the editor or a language server found.
+/// Composes the notice of new problems reported by the editor or a language server.
 pub(super) fn diagnostics(payload: &Payload<'_>) -> Option<Composed> {
     let files: Vec<String> = payload.list("files").into_iter().map(|file| of_file(&Payload::new(Some(file)))).collect();
     if files.is_empty() {

@@ -1,4 +1,4 @@
-//! Claude Code, 1.0.51 to 2.1.330: one JSON object a line, a tree of rows.
+//! Claude Code, 1.0.51 to 2.1.330: one JSON object per line, a tree of rows.
 
 mod attachment;
 mod content;
@@ -25,7 +25,7 @@ use std::path::{Path, PathBuf};
 
 pub use places::slug;
 
-/// Tokens that the client keeps free before it compacts by itself (2.1.330, all models but Haiku).
+/// Tokens of free window at which the client compacts automatically (2.1.330, all models except Haiku).
 const RESERVE_TOKENS: u64 = 33_000;
 
 /// The name of the provider.

@@ -5,7 +5,7 @@ use crate::provider::{ParsedBlock, ParsedRow};
 use serde_json::value::RawValue;
 
 fields! {
-    /// The keys of a row that matter.
+    /// The relevant keys of a row.
     RowFields {
         kind = "type",
         subtype = "subtype",
@@ -50,7 +50,7 @@ fields! {
 }
 
 fields! {
-    /// The keys of a message that matter.
+    /// The relevant keys of a message.
     MessageFields {
         id = "id",
         role = "role",
@@ -73,7 +73,7 @@ fields! {
     }
 }
 
-/// One line as a row; any bytes give one. Of several values on one line the client reads the first.
+/// Parses one line as a row; any bytes give a row. Of several values on one line the client reads the first.
 pub(super) fn parse(bytes: &[u8]) -> ParsedRow<'_> {
     let Some(line) = line(bytes) else { return broken(Fault::NotJson) };
     if let Ok(fields) = serde_json::from_str::<RowFields<'_>>(line) {
@@ -90,19 +90,19 @@ pub(super) fn parse(bytes: &[u8]) -> ParsedRow<'_> {
     }
 }
 
-/// The text of a line, without what a crash or an editor put before it.
+/// Returns the text of a line, without a byte order mark or leading zero bytes left by a crash; `None` if it is not UTF-8.
 fn line(bytes: &[u8]) -> Option<&str> {
     let bytes = bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(bytes);
     let start = bytes.iter().position(|byte| *byte != 0).unwrap_or(bytes.len());
     std::str::from_utf8(&bytes[start..]).ok()
 }
 
-/// The values of the row that the client reads from a line, verbatim.
+/// Returns the values of the row that the client reads from a line, verbatim.
 pub(super) fn fields(bytes: &[u8]) -> Option<RowFields<'_>> {
     serde_json::Deserializer::from_str(line(bytes)?).into_iter::<RowFields<'_>>().next()?.ok()
 }
 
-/// Whether the first complete line is a Claude Code row.
+/// Returns true if one of the first 20 nonblank lines is a Claude Code row.
 pub(super) fn recognizes(head: &[u8]) -> bool {
     head.split(|byte| *byte == b'\n').filter(|line| !line.trim_ascii().is_empty()).take(20).any(|line| {
         serde_json::from_slice::<RowFields<'_>>(line).is_ok_and(|fields| {
@@ -122,7 +122,7 @@ fn broken<'a>(fault: Fault) -> ParsedRow<'a> {
     ParsedRow { row, blocks: Vec::new(), origin: Default::default() }
 }
 
-/// What the client does with a row of this type.
+/// Returns the role of a row of this type in the client.
 fn row_kind(kind: &str) -> RowKind {
     match kind {
         "user" => RowKind::User,
@@ -255,7 +255,7 @@ fn message<'a>(fields: &RowFields<'a>, row: &mut Row, blocks: &mut Vec<ParsedBlo
         return unusable(row, blocks);
     }
     if assistant && content.get().strip_prefix('[').is_some_and(|rest| rest.trim_start() == "]") {
-        // Thinking that was taken out: the block keeps its number, as one that the client drops.
+        // The thinking was removed: a block that the client drops preserves the block numbers.
         blocks.push(ParsedBlock::new(Block::new(BlockKind::Other, Role::Thinking), "".into()));
     }
     row.message = key(message.id);
@@ -266,7 +266,7 @@ fn message<'a>(fields: &RowFields<'a>, row: &mut Row, blocks: &mut Vec<ParsedBlo
     row.flags.set(Flags::VIRTUAL, is_true(fields.r#virtual));
     if assistant {
         if row.model.as_deref() == Some("<synthetic>") {
-            // What the client itself wrote in place of an answer; it is sent, unless it is an error.
+            // A text that the client wrote in place of an answer; it is sent, unless it reports an error.
             row.flags = row.flags | Flags::SYNTHETIC;
             row.usage = None;
             row.model = None;
@@ -286,7 +286,7 @@ fn message<'a>(fields: &RowFields<'a>, row: &mut Row, blocks: &mut Vec<ParsedBlo
     row.prompt = !compacted && !is_true(fields.meta) && blocks.first().is_some_and(|first| opens_turn(blocks, first));
 }
 
-/// A message that the client drops as it reads.
+/// Marks a message that the client drops on read.
 fn unusable(row: &mut Row, blocks: &mut Vec<ParsedBlock<'_>>) {
     row.kind = RowKind::Link;
     row.flags = Flags::UNUSABLE;
@@ -295,7 +295,7 @@ fn unusable(row: &mut Row, blocks: &mut Vec<ParsedBlock<'_>>) {
 
 fn usage(value: Option<&RawValue>, row: &mut Row) {
     let Some(usage) = value.and_then(|value| serde_json::from_str::<UsageFields<'_>>(value.get()).ok()) else { return };
-    // What the window was, which of several iterations the last one says.
+    // Of several iterations, the last one has the size of the window.
     let last = value.filter(|_| usage.iterations.is_some_and(|list| list.get().len() > 2)).and_then(super::write::last_iteration);
     let last = last.and_then(|last| serde_json::from_str::<UsageFields<'_>>(last.get()).ok());
     let window = last.as_ref().unwrap_or(&usage);
@@ -310,7 +310,7 @@ fn usage(value: Option<&RawValue>, row: &mut Row) {
     }
 }
 
-/// What the texts of a user row say about how it is sent.
+/// Sets the flags of a user row that follow from its content.
 fn notes(fields: &RowFields<'_>, row: &mut Row, blocks: &[ParsedBlock<'_>], string: bool, content: &RawValue) {
     if !string && content::may_refer(content) && blocks.iter().any(|parsed| parsed.block.kind == BlockKind::ToolResult) {
         for element in elements(content) {
@@ -344,13 +344,13 @@ fn notes(fields: &RowFields<'_>, row: &mut Row, blocks: &[ParsedBlock<'_>], stri
     }
 }
 
-/// Whether a user row asks for something: it has a text, answers no tool, and is no echo of a local command.
+/// Returns true if a user row is a prompt: it has no tool result, and is not the echo of a local command.
 fn opens_turn(blocks: &[ParsedBlock<'_>], first: &ParsedBlock<'_>) -> bool {
     let answers = blocks.iter().any(|parsed| parsed.block.kind == BlockKind::ToolResult);
     !answers && asks(&first.content)
 }
 
-/// Whether the text of a user row is a request, and no echo of what the client did on its own.
+/// Returns true if the text of a user row is a request, and not the echo of an action of the client.
 pub(super) fn asks(text: &str) -> bool {
     const ECHOES: &[&str] = &[
         "<local-command-",

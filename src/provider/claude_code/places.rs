@@ -4,13 +4,13 @@ use std::path::{Path, PathBuf, is_separator};
 /// Longest project directory name before the client cuts it and appends a hash, in UTF-16 units.
 const SLUG_UNITS: usize = 200;
 
-/// The client's own directory: `CLAUDE_CONFIG_DIR`, else `~/.claude`.
+/// Returns the client's configuration directory: `CLAUDE_CONFIG_DIR`, else `~/.claude`.
 pub(super) fn config(places: &Places) -> PathBuf {
     places.claude_config.clone().unwrap_or_else(|| places.home.join(".claude"))
 }
 
-/// The directory name that Claude Code gives to a project: each UTF-16 unit of its real path that is no ASCII letter or
-/// digit becomes a dash; more than 200 units are cut and followed by a base-36 hash of the path.
+/// Returns the directory name that Claude Code gives to a project: each UTF-16 unit of its real path that is not an ASCII
+/// letter or digit becomes a dash; a name of more than 200 units is truncated and followed by a base-36 hash of the path.
 pub fn slug(path: &str) -> String {
     let name: String = path
         .encode_utf16()
@@ -38,10 +38,10 @@ fn base36(mut value: u32) -> String {
     }
 }
 
-/// What a path below `projects/` says: `<slug>/<id>.jsonl`, `<slug>/agent-<id>.jsonl` (up to 2.1.1),
+/// Parses a path below `projects/`: `<slug>/<id>.jsonl`, `<slug>/agent-<id>.jsonl` (up to 2.1.1),
 /// `<slug>/<session>/subagents/**/agent-<id>.jsonl` (from 2.1.2).
 pub(super) fn locate(path: &Path) -> Option<Location> {
-    // As bytes and from its end, which is all that most files need: thousands are asked for at once.
+    // Parsed as bytes and from the end, for speed: a listing parses thousands of paths, and most need only the last names.
     let mut names = path.as_os_str().as_encoded_bytes().rsplit(|byte| is_separator(char::from(*byte)));
     let id = std::str::from_utf8(names.next()?.strip_suffix(b".jsonl")?).ok()?.to_owned();
     if id.is_empty() || id == "journal" || id == "resume-head" {
@@ -49,7 +49,7 @@ pub(super) fn locate(path: &Path) -> Option<Location> {
     }
     let mut names = names.filter(|name| !name.is_empty()).map_while(|name| std::str::from_utf8(name).ok());
     let directory = names.next()?;
-    // Below `projects`: what a directory above it is called says nothing.
+    // Only names below `projects` count: a directory above it can have any name.
     let mut above = std::iter::once(directory).chain(names).take_while(|name| *name != "projects");
     let (project, parent) = match above.find(|name| *name == "subagents") {
         Some(_) => {
@@ -62,7 +62,7 @@ pub(super) fn locate(path: &Path) -> Option<Location> {
     Some(Location { id, project: project.to_owned(), parent, subagent })
 }
 
-/// Reads one `sessions/<pid>.json`.
+/// Parses the content of `sessions/<pid>.json`.
 pub(super) fn registered(content: &[u8]) -> Option<OpenSession> {
     #[derive(serde::Deserialize)]
     #[serde(rename_all = "camelCase")]

@@ -6,7 +6,7 @@ use crate::provider::{ParsedRow, Scanner, Totals};
 use memchr::memmem::Finder;
 use std::sync::LazyLock;
 
-/// Bytes at the beginning of a row in which its envelope names the message's role, in all versions seen.
+/// Length of the head of a row, in bytes, that contains the message's role, in all versions seen.
 const HEAD_BYTES: usize = 2048;
 
 static USAGE: LazyLock<Finder<'static>> = LazyLock::new(|| Finder::new(b"\"usage\":"));
@@ -18,16 +18,16 @@ static TITLE: LazyLock<Finder<'static>> = LazyLock::new(|| Finder::new(b"-title\
 static RESULT: LazyLock<Finder<'static>> = LazyLock::new(|| Finder::new(b"\"tool_use_id\":"));
 static DIRECTORY: LazyLock<Finder<'static>> = LazyLock::new(|| Finder::new(b"\"cwd\":"));
 
-/// Bytes behind the role of a message in which its first block says that it answers a tool.
+/// Length of the text after a message's role, in bytes, in which a first block that is a tool result can be recognized.
 const RESULT_BYTES: usize = 160;
 
-/// Whether the beginning of a message is a tool result; where it reports an error, the client names its type first.
+/// Returns true if a message begins with a tool result; in one that reports an error, the client writes the type first.
 fn is_result(start: &[u8]) -> bool {
     RESULT.find(start).is_some() || start.starts_with(b"user\",\"content\":[{\"type\":\"tool_result\"")
 }
 
 fields! {
-    /// What a response says of itself.
+    /// The relevant keys of a response row.
     Response {
         kind = "type",
         message: ResponseMessage = "message",
@@ -37,7 +37,7 @@ fields! {
 }
 
 fields! {
-    /// What the message of a response says of itself.
+    /// The relevant keys of a response's message.
     ResponseMessage {
         id = "id",
         model = "model",
@@ -56,11 +56,11 @@ fields! {
     }
 }
 
-/// The totals of a file: only lines that can bear on them are parsed.
+/// Computes the totals of a file; parses only lines that can affect them.
 #[derive(Default)]
 pub(super) struct Scan {
     main: Side,
-    /// The rows of subagents; in a subagent's own file these are all.
+    /// The rows of subagents; all rows in a subagent's own file.
     sidechain: Side,
 }
 
@@ -71,9 +71,9 @@ struct Side {
     message: Option<Key>,
     message_output: u64,
     named: bool,
-    /// The first words of a command that the model may yet answer.
+    /// The text of a command that the model has not answered yet.
     command: Option<String>,
-    /// The first words of the client, before any prompt.
+    /// The first text of the client before any prompt.
     first: Option<String>,
 }
 
@@ -83,7 +83,7 @@ impl Scanner for Scan {
         let role = ROLE.find(head).map(|place| &bytes[place + ROLE.needle().len()..]);
         match role {
             Some(rest) if rest.starts_with(b"assistant\"") => return self.response(bytes),
-            // Of the rows that answer tools nothing is needed; they hold most of the bytes.
+            // Tool results are not parsed: they hold most of the bytes, and affect no total.
             Some(rest) if rest.starts_with(b"user\"") && is_result(&rest[..rest.len().min(RESULT_BYTES)]) => {
                 self.main.totals.moved_on = true;
                 self.sidechain.totals.moved_on = true;
@@ -96,7 +96,7 @@ impl Scanner for Scan {
         if small || (self.main.totals.directory.is_empty() && DIRECTORY.find(head).is_some()) {
             return self.other(bytes);
         }
-        // A row that another program wrote anew, with its keys in another order.
+        // A row rewritten by another program, with its keys in another order.
         if bytes.len() > HEAD_BYTES && ROLE.find(&bytes[HEAD_BYTES..]).is_some() {
             if USAGE.find(bytes).is_some() {
                 self.response(bytes);
@@ -168,7 +168,7 @@ impl Side {
         self.message_output = self.message_output.max(output);
         totals.window_tokens = sent + self.message_output;
         totals.peak_tokens = totals.peak_tokens.max(sent);
-        // A change of the window wrote an estimate beside the bill.
+        // If the figures differ, an edit by aperture added an estimate beside the bill.
         totals.moved_on = last.is_some() && sent != count(usage.input) + count(usage.read) + count(usage.creation);
         if *totals.model != *model {
             totals.model = model.into();

@@ -1,40 +1,40 @@
-//! What aperture adds to the files of Claude Code, and how that is told from what others put there.
+//! Entries that aperture adds to the settings files of Claude Code, and the tests that distinguish them from other entries.
 
 use crate::model::quoted;
 use crate::provider::json_edit::{EditError, add, names, remove};
 use serde_json::{Value, json};
 
-/// Seconds after which the client gives up on a hook.
+/// Timeout of a hook in seconds.
 const HOOK_SECONDS: u32 = 10;
 
-/// What the settings of a client are to call.
+/// The calls of aperture to install in the client's settings.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Calls {
-    /// The program: a name that is looked for, or a path.
+    /// The program: a name found through `PATH`, or a path.
     pub program: String,
-    /// The events of which it wants to hear.
+    /// The events that call it.
     pub events: Vec<&'static str>,
 }
 
-/// What stands for a file that is not there: an empty one can be told from it afterwards.
+/// Represents the content of a missing file, so that it can be distinguished from an empty file after an edit.
 pub const NO_FILE: &str = "\n";
 
-/// A document as it would be, and what of it was left alone.
+/// An edited document, and the entries that were not added.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Edited {
     /// The document.
     pub text: String,
-    /// The names that somebody else uses, so that nothing was put there.
+    /// The names of entries that were not added, because another program uses them.
     pub taken: Vec<&'static str>,
 }
 
-/// The settings with hooks and, unless there is another one, the status line.
+/// Adds the hooks and, unless the settings have another one, the status line.
 ///
-/// Where all of it is there already, in whatever form, it is the same text.
+/// Idempotent: if all entries exist already, in any formatting, the text is unchanged.
 ///
 /// # Errors
 ///
-/// They are no JSON, or hooks are kept in another form.
+/// The settings are not valid JSON, or the hooks have an unexpected type.
 pub fn install(settings: &str, calls: &Calls) -> Result<Edited, EditError> {
     let clean = uninstall(settings)?;
     let foreign = names(&clean, &[]).iter().any(|name| name == STATUS_LINE);
@@ -52,11 +52,11 @@ pub fn install(settings: &str, calls: &Calls) -> Result<Edited, EditError> {
     Ok(Edited { text, taken })
 }
 
-/// The settings without what [`install`] adds.
+/// Removes the entries that [`install`] adds.
 ///
 /// # Errors
 ///
-/// They are no JSON.
+/// The settings are not valid JSON.
 pub fn uninstall(settings: &str) -> Result<String, EditError> {
     let mut text = remove(settings, &[], &|name, value| name == STATUS_LINE && calls_us(value, "statusline"))?;
     for event in names(&text, &["hooks"]) {
@@ -65,11 +65,11 @@ pub fn uninstall(settings: &str) -> Result<String, EditError> {
     Ok(text)
 }
 
-/// The project's list of servers with ours, unless its name is taken.
+/// Adds aperture's server to the project's list of servers, unless its name is taken.
 ///
 /// # Errors
 ///
-/// It is no JSON, or has another form.
+/// The list is not valid JSON, or has an unexpected type.
 pub fn install_server(list: &str, program: &str) -> Result<Edited, EditError> {
     let clean = uninstall_server(list)?;
     if names(&clean, &[SERVERS]).iter().any(|name| name == SERVER) {
@@ -80,11 +80,11 @@ pub fn install_server(list: &str, program: &str) -> Result<Edited, EditError> {
     Ok(Edited { text, taken: Vec::new() })
 }
 
-/// The list without our server.
+/// Removes aperture's server from the list.
 ///
 /// # Errors
 ///
-/// It is no JSON.
+/// The list is not valid JSON.
 pub fn uninstall_server(list: &str) -> Result<String, EditError> {
     let ours = |name: &str, value: &Value| {
         name == SERVER && is_us(value["command"].as_str().unwrap_or_default()) && value["args"] == json!(["mcp"])
@@ -96,7 +96,7 @@ const STATUS_LINE: &str = "statusLine";
 const SERVERS: &str = "mcpServers";
 const SERVER: &str = "aperture";
 
-/// Whether all of it is there, and nothing of ours beside it.
+/// Returns true if the settings have all wanted entries, and no other entries of aperture.
 fn installed(settings: &str, calls: &Calls, foreign_status_line: bool) -> bool {
     let Ok(settings) = serde_json::from_str::<Value>(settings.trim_start_matches('\u{feff}')) else { return false };
     let none = serde_json::Map::new();
@@ -124,7 +124,7 @@ fn server(program: &str) -> Value {
     json!({"command": program, "args": ["mcp"]})
 }
 
-/// A command for a shell.
+/// Returns a shell command.
 fn command(program: &str, words: &str) -> String {
     format!("{} {words}", quoted(program))
 }
@@ -134,7 +134,7 @@ fn is_our_hook(entry: &Value) -> bool {
     !hooks.is_empty() && hooks.iter().all(|hook| calls_us(hook, "hook"))
 }
 
-/// Whether a command of the client is a call of aperture with this word.
+/// Returns true if a command of the client calls aperture with this subcommand.
 fn calls_us(value: &Value, word: &str) -> bool {
     let command = value["command"].as_str().unwrap_or_default();
     let (program, words) = match command.strip_prefix('\'').and_then(|rest| rest.rsplit_once("' ")) {
@@ -144,7 +144,7 @@ fn calls_us(value: &Value, word: &str) -> bool {
     words.split(' ').next() == Some(word) && is_us(program)
 }
 
-/// Whether a program is aperture, by its name.
+/// Returns true if a program is aperture, judged by its file name.
 fn is_us(program: &str) -> bool {
     let name = program.rsplit(['/', '\\']).next().unwrap_or_default();
     name.strip_suffix(".exe").unwrap_or(name) == "aperture"
@@ -315,7 +315,7 @@ mod tests {
         prop::sample::select(vec!["", " ", "\n", "\n  ", "\t", "\r\n\r\n"]).prop_map(str::to_owned)
     }
 
-    /// Any JSON text with any spacing; names that matter are frequent in it.
+    /// Generates JSON text with arbitrary spacing, in which the relevant names are frequent.
     fn document() -> impl Strategy<Value = String> {
         let name = prop::sample::select(vec!["hooks", "Stop", "SessionStart", "statusLine", "a", "}\\\"{", "command"]);
         let plain = prop::sample::select(vec!["1", "null", "\"x, ]}\"", "-0.5e3", "\"\\\\\"", "\"aperture hook\"", "{}", "[]"]);

@@ -1,8 +1,8 @@
-//! The texts of attachments that were written without them: what the client makes of each type anew.
+//! The texts of attachments recorded without their text: for each type, the text that the client generates on resume.
 //!
-//! The data of an attachment is in its row and stays as it is; the client's words around the data are counted by their size alone
-//! (`prose.rs`). Types of which nothing is sent, and types that no known version wrote without its text, have none. Sizes that depend
-//! on the user's account (how many agents plan mode may start) are those of a plain one.
+//! The data of an attachment is in its row and stays verbatim; the client's words around the data are only counted by size
+//! (`prose.rs`). Types that are not sent, and types that every known version recorded with their text, have no template. Sizes
+//! that depend on the user's account (how many agents plan mode may start) are those of a default account.
 
 use super::attachment::{Rendered, element};
 use super::lists;
@@ -12,7 +12,7 @@ use serde_json::value::RawValue;
 use std::borrow::Cow;
 
 const TAG: &str = "system-reminder";
-/// How a message of another source begins.
+/// Prefix of a message from another source.
 const OTHER_SOURCE: &str = "[MESSAGE FROM";
 
 /// The members of an attachment.
@@ -27,7 +27,7 @@ impl<'a> Payload<'a> {
         self.0.iter().rev().find(|(key, _)| key == name).map(|(_, value)| *value).filter(|value| value.get() != "null")
     }
 
-    /// The text of a member; numbers as they stand, nothing for what is absent.
+    /// Returns the text of a member; other values verbatim, and empty if it is absent.
     pub fn text(&self, name: &str) -> Cow<'a, str> {
         self.get(name).map(|value| text(value).unwrap_or(Cow::Borrowed(value.get()))).unwrap_or_default()
     }
@@ -53,7 +53,7 @@ impl<'a> Payload<'a> {
     }
 }
 
-/// The parts that the client sends for an attachment of this type; empty when it sends nothing.
+/// Returns the parts that the client sends for an attachment of this type; empty if it sends nothing.
 pub(super) fn render<'a>(label: &str, payload: &'a RawValue) -> Vec<Rendered<'a>> {
     let payload = Payload::new(Some(payload));
     match label {
@@ -76,7 +76,7 @@ fn composed<'a>(text: Composed) -> Rendered<'a> {
     Rendered::Text(Cow::Owned(content), unrecorded)
 }
 
-/// The one text of an attachment, without the wrapper.
+/// Composes the text of an attachment that is a single text, without the reminder tags.
 fn one(label: &str, payload: &Payload<'_>) -> Option<Composed> {
     let text = |name| payload.text(name);
     let filled = |name| Some(payload.text(name)).filter(|text| !text.is_empty());
@@ -286,7 +286,7 @@ fn auto_mode(payload: &Payload<'_>) -> Composed {
     parts.into_iter().filter(|(_, sent)| *sent).fold(start, |note, (words, _)| note.and(words, ""))
 }
 
-/// The output of a hook, so that it cannot end or begin a reminder.
+/// Escapes the output of a hook, so that it cannot open or close a reminder.
 fn hook(text: &str) -> String {
     let mut safe = escape(text, true, true);
     if let Some(start) = safe.rfind('<')
@@ -297,7 +297,7 @@ fn hook(text: &str) -> String {
     safe
 }
 
-/// The text with each `<` of a closing reminder tag escaped, `opening` ones too.
+/// Escapes the `<` of each closing reminder tag, and with `opening` also that of each opening one.
 fn escape(text: &str, opening: bool, any_case: bool) -> String {
     let mut safe = String::with_capacity(text.len());
     let mut rest = text;
@@ -310,7 +310,7 @@ fn escape(text: &str, opening: bool, any_case: bool) -> String {
     safe + rest
 }
 
-/// The text with each whole closing reminder tag escaped.
+/// Escapes each complete closing reminder tag.
 fn escape_closing(text: &str) -> String {
     let mut safe = String::with_capacity(text.len());
     let mut rest = text;
@@ -328,7 +328,7 @@ fn escape_closing(text: &str) -> String {
     safe + rest
 }
 
-/// What follows the name of a reminder tag, if `rest`, which stands behind a `<`, begins with one.
+/// Returns the text after the name of a reminder tag; `rest` is the text after a `<`. `None` if it is not a reminder tag.
 fn tag(rest: &str, opening: bool, any_case: bool) -> Option<&str> {
     let inner = rest.trim_start();
     let name = match inner.strip_prefix('/') {

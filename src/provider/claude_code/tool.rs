@@ -4,7 +4,7 @@ use crate::provider::json;
 use serde_json::value::RawValue;
 use std::borrow::Cow;
 
-/// The members that name what a tool is pointed at, the most telling first.
+/// Input members that can name the target of a tool, in order of preference.
 const TARGET_KEYS: &[&str] = &[
     "file_path",
     "notebook_path",
@@ -28,17 +28,17 @@ const TARGET_KEYS: &[&str] = &[
     "name",
 ];
 
-/// The members of an edit that hold what is new: everything else of its input refers to what was there.
+/// Input members of an edit that hold the new text; the other members refer to earlier content.
 const NEW_SIDE: &[&str] = &["new_string", "content", "new_source", "new_str", "file_text"];
 
-/// A tool use, read: what it does, its input as text, and the part of the input that refers to what was known.
+/// A parsed tool use: the tool, its input as text, and the part of the input that refers to earlier content.
 pub(super) struct ToolInput {
     pub tool: Tool,
     pub readable: String,
     pub refers: String,
 }
 
-/// Reads the name and the input of a tool use.
+/// Parses the name and the input of a tool use.
 pub(super) fn read(name: &str, input: Option<&RawValue>) -> ToolInput {
     let members: Vec<(Cow<'_, str>, &RawValue)> = input.map(json::members).unwrap_or_default();
     let texts: Vec<(&str, Cow<'_, str>)> =

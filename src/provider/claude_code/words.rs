@@ -1,8 +1,8 @@
-//! Finds the words of a person: prompts, and texts inside the results of tools and beside them: answers to questions, reasons for
-//! rejecting a call, words typed while the model worked.
+//! Finds the user's words: prompts, and texts inside or beside tool results: answers to questions, reasons for rejecting a
+//! call, words typed while the model was working.
 //!
-//! The record beside the content for the screen (`toolUseResult`, `userFeedback`, `toolDenialKind`) says where to look; only
-//! older rows, which have none of it, are known by how the client begins its sentence.
+//! The display record beside the content (`toolUseResult`, `userFeedback`, `toolDenialKind`) tells where they are. Older rows
+//! have no such record and are recognized by the first words of the client's sentence.
 
 use super::parse::RowFields;
 use crate::model::{BlockKind, Flags, Role, Row};
@@ -14,19 +14,19 @@ use serde_json::value::RawValue;
 use std::borrow::Cow;
 use std::sync::LazyLock;
 
-/// How results begin of calls that the user did not allow, by tool and version.
+/// Prefixes of the results of calls that the user rejected, by tool and version.
 const REJECTED: &[&str] = &["The user doesn't want to", "The user did not allow", "The agent proposed a plan that was rejected"];
-/// The text before the reason of the user in such a result.
+/// The text before the user's reason in such a result.
 const REASON: &str = "he user said:\n";
-/// How results begin that hold the answers of the user.
+/// Prefixes of results that contain the user's answers.
 const ANSWERED: &[&str] = &["User has answered your questions: ", "Your questions have been answered: ", "The user answered: "];
-/// How the result begins of a plan that the user approved.
+/// Prefix of the result of a plan that the user approved.
 const APPROVED: &str = "User has approved";
 /// The heading of a plan that the user changed before approving it.
 const EDITED_PLAN: &str = "## Approved Plan (edited by user):\n";
-/// How the notice of a background task begins.
+/// Prefix of the notice of a background task.
 pub(super) const TASK_NOTICE: &str = "<task-notification>";
-/// Texts in the user's name that a client or an editor writes, by how they begin.
+/// Prefixes of texts in the user's name that a client or an editor writes.
 const CLIENTS: &[&str] = &[
     "<local-command-",
     "<bash-stdout>",
@@ -37,14 +37,15 @@ const CLIENTS: &[&str] = &[
     "<new-diagnostics>",
     "<user-prompt-submit-hook>",
 ];
-/// The text with which the client marks an interruption, in the message that is typed next.
+/// The text with which the client marks an interruption, at the start of the next prompt.
 const INTERRUPTED: &str = "[Request interrupted by user";
-/// Bytes between a question, its answer, a note and the next question that stay with them.
+/// Maximum gap, in bytes, between questions, answers and notes that are joined into one span.
 const BETWEEN_BYTES: usize = 32;
-/// Tags around what was typed in a record of a command.
+/// Tags around the typed text in a record of a command.
 const TYPED_TAGS: &[&str] = &["command-args", "bash-input"];
 
-/// Marks the texts of a row that the client wrote in the user's name to instruct the model: a skill, a command, what a compaction left.
+/// Marks the texts of a row that the client wrote in the user's name to instruct the model: a skill, a command, a compaction
+/// summary.
 pub(super) fn mark_ground(fields: &RowFields<'_>, row: &Row, blocks: &mut [ParsedBlock<'_>]) {
     let instructs = is_true(fields.compact_summary) || row.flags.any(Flags::META) && !row.flags.any(Flags::CAVEAT);
     for ParsedBlock { block, .. } in blocks.iter_mut().filter(|_| instructs) {
@@ -52,7 +53,7 @@ pub(super) fn mark_ground(fields: &RowFields<'_>, row: &Row, blocks: &mut [Parse
     }
 }
 
-/// Marks the words of a person in the blocks of a row of the user.
+/// Marks the user's words in the blocks of a user row.
 pub(super) fn mark(fields: &RowFields<'_>, row: &Row, blocks: &mut [ParsedBlock<'_>]) {
     if row.sidechain || row.flags.any(Flags::NOTIFICATION) || !is_human(fields) {
         return;
@@ -68,12 +69,12 @@ pub(super) fn mark(fields: &RowFields<'_>, row: &Row, blocks: &mut [ParsedBlock<
     }
 }
 
-/// Returns whether the row names no other author than a person.
+/// Returns true if the row names no author other than a person.
 fn is_human(fields: &RowFields<'_>) -> bool {
     fields.origin.and_then(|origin| text_of(member(origin, "kind"))).is_none_or(|kind| kind == "human")
 }
 
-/// The typed part of a text in the user's name.
+/// Returns the typed part of a text in the user's name.
 fn in_text(content: &str) -> Vec<Span> {
     let start = content.len() - content.trim_start().len();
     let begins = |known: &str| content[start..].starts_with(known);
@@ -95,19 +96,19 @@ fn in_text(content: &str) -> Vec<Span> {
     typed(content, from, content.len())
 }
 
-/// The words of a person in the result of a tool.
+/// Returns the user's words in a tool result.
 fn in_result(fields: &RowFields<'_>, content: &str, error: bool) -> Vec<Span> {
     let exact = fields.feedback.and_then(text).and_then(|feedback| content.find(&*feedback).zip(Some(feedback.len())));
     if let Some((from, length)) = exact {
         return typed(content, from, from + length);
     }
     let denied = text_of(fields.denial).is_some_and(|kind| kind == "user-rejected");
-    // What was shortened begins with the line of aperture, and what the person said follows it.
+    // A shortened result begins with the marker line of aperture, followed by the user's words.
     let said = || content.find(REASON).map(|at| at - usize::from(content[..at].ends_with(['t', 'T'])));
     if error && (denied || REJECTED.iter().any(|known| content.starts_with(known)) || said().is_some() && is_rejected(fields)) {
         return match said() {
             Some(at) => typed(content, at, content.len()),
-            // That it was rejected is all that was said.
+            // Without a reason, only the rejection itself counts.
             None => typed(content, 0, content.find(['.', '\n']).map_or(content.len(), |end| end + 1)),
         };
     }
@@ -122,17 +123,17 @@ fn in_result(fields: &RowFields<'_>, content: &str, error: bool) -> Vec<Span> {
     }
 }
 
-/// Returns whether the record of a result for the screen marks the call as rejected by the user.
+/// Returns true if the display record of a result marks the call as rejected by the user.
 fn is_rejected(fields: &RowFields<'_>) -> bool {
     let shown = fields.result.and_then(text).unwrap_or_default();
     let shown = shown.strip_prefix("Error: ").unwrap_or(&shown);
     REJECTED.iter().any(|known| shown.starts_with(known))
 }
 
-/// Each question that was answered, and what was answered; none where nothing was asked.
+/// Returns the spans of each answered question with its answer and notes; `None` if the result holds no answers.
 fn answers(fields: &RowFields<'_>, content: &str) -> Option<Vec<Span>> {
     static KEY: LazyLock<Finder<'static>> = LazyLock::new(|| Finder::new("\"answers\""));
-    // Nearly none has any: a look at the bytes is enough to know.
+    // Almost no result has answers: a fast byte search rules out the others.
     let result = fields.result.filter(|result| is_object(result) && KEY.find(result.get().as_bytes()).is_some());
     let Some(answers) = result.and_then(|result| member(result, "answers")).filter(|value| is_object(value)) else {
         let begin = ANSWERED.iter().find(|begin| content.starts_with(**begin))?;
@@ -155,7 +156,7 @@ fn answers(fields: &RowFields<'_>, content: &str) -> Option<Vec<Span>> {
         found.extend(places);
     }
     found.sort_unstable();
-    // With the marks around and between them.
+    // Includes the quotation marks, and joins spans that are close together.
     let mut spans: Vec<(usize, usize)> = Vec::new();
     for (start, end) in found {
         let start = start - usize::from(content[..start].ends_with('"'));
@@ -172,7 +173,7 @@ fn is_object(value: &RawValue) -> bool {
     value.get().starts_with('{')
 }
 
-/// All texts in an answer: one, or a list.
+/// Returns the texts of an answer, which is a string or a list.
 fn words_of(value: &RawValue) -> Vec<Cow<'_, str>> {
     match value.get().as_bytes().first() {
         Some(b'"') => text(value).into_iter().collect(),
@@ -187,7 +188,7 @@ mod tests {
     use super::BETWEEN_BYTES;
     use serde_json::json;
 
-    /// The words of a person in each block of a row.
+    /// Returns the user's words in each block of a row.
     fn check(row: serde_json::Value, expected: &[&[&str]]) {
         let line = row.to_string();
         let parsed = parse(line.as_bytes());
@@ -247,7 +248,7 @@ mod tests {
         check(result("not now: too slow", true, json!({"userFeedback": "too slow"})), &[&["too slow"]]);
         check(result("not now, too slow", true, json!({"holdsPersonsWords": true})), &[&["not now, too slow"]]);
         check(result("Exit code 1\nthe user said:\nx", true, json!({})), &[&[]]);
-        // As aperture leaves it.
+        // As written by aperture.
         let shown = format!("Error: {head} To go on, the user said:\ntoo slow");
         check(
             result("[@expand(3) | minimal]\nthe user said:\ntoo slow", true, json!({"toolUseResult": shown})),

@@ -1,6 +1,6 @@
-//! Writing: where the values stand that an edit replaces, and the rows that are added.
+//! Writing: locates the values that edits replace, and builds the rows that are added.
 //!
-//! A row is never written anew: a value in it is replaced by its byte range, and everything around it stays as it is.
+//! A row is never serialized again: a value in it is replaced by byte range, and all other bytes are unchanged.
 
 use super::parse::{self, MessageFields, RowFields};
 use crate::model::{BlockKind, Event, Key, Slot, ThinkingScope};
@@ -11,12 +11,12 @@ use std::borrow::Cow;
 use std::fmt::Write;
 use std::ops::Range;
 
-/// The first version of the client that is known to understand a row that says which thinking is no longer sent.
+/// The first version of the client that is known to support rows that strip thinking.
 const STRIPS_THINKING: [u32; 3] = [2, 1, 330];
-/// The first client that is known to read from the iterations of a response how full the window is.
+/// The first version of the client that is known to take the window size from the iterations of a response.
 const READS_ITERATIONS: [u32; 3] = [2, 1, 330];
 
-/// The slot through which a block is changed; none for what cannot be, such as thinking, which is signed.
+/// Returns the slot through which a block is changed; `None` if it cannot be changed, such as thinking, which is signed.
 pub(super) fn slot(row: &[u8], index: u32) -> Option<Slot> {
     let fields = parse::fields(row)?;
     let element = match values(&fields)? {
@@ -39,7 +39,7 @@ pub(super) fn slot(row: &[u8], index: u32) -> Option<Slot> {
     }
 }
 
-/// Where the value of a slot stands in a row, in bytes.
+/// Returns the byte range of the value of a slot in a row.
 pub(super) fn locate(row: &[u8], slot: Slot) -> Option<Range<usize>> {
     let fields = parse::fields(row)?;
     let value = match slot {
@@ -61,7 +61,7 @@ pub(super) fn locate(row: &[u8], slot: Slot) -> Option<Range<usize>> {
     Some(start..start + value.get().len())
 }
 
-/// A text as the value of a slot.
+/// Encodes a text as the value of a slot; `None` if the slot cannot hold it.
 pub(super) fn encode(slot: Slot, kind: BlockKind, content: &str) -> Option<Vec<u8>> {
     let json = || serde_json::to_string(content).ok();
     match slot {
@@ -75,7 +75,7 @@ pub(super) fn encode(slot: Slot, kind: BlockKind, content: &str) -> Option<Vec<u
     }
 }
 
-/// The text of a value that stood in a slot, for a session of which nothing else is left.
+/// Decodes a value of a slot into text, for a session whose file is gone.
 pub(super) fn decode(value: &[u8]) -> String {
     let Some(value) = std::str::from_utf8(value).ok().and_then(|value| serde_json::from_str::<&RawValue>(value).ok()) else {
         return String::new();
@@ -99,9 +99,9 @@ pub(super) fn decode(value: &[u8]) -> String {
     }
 }
 
-/// The figures of a response with other input tokens. The client takes the last of the `iterations` where there are any for how full
-/// the window is, while programs that add up bills read the figures beside them: with `keep_bills` only the iteration is
-/// written. In each, what was read from the cache gives way first, then what was written to it, then the rest.
+/// Returns the usage of a response with its input tokens set to `sent`. The client takes the window size from the last of the
+/// `iterations` if there are any, but programs that sum up bills read the figures beside them: with `keep_bills` only the
+/// iteration is written. A reduction applies first to cache reads, then to cache writes, then to the other input.
 pub(super) fn usage(value: &[u8], sent: u64, keep_bills: bool) -> Option<Vec<u8>> {
     let usage: &RawValue = serde_json::from_slice(value).ok()?;
     let billed = figures(value, usage, sent)?;
@@ -116,7 +116,7 @@ pub(super) fn usage(value: &[u8], sent: u64, keep_bills: bool) -> Option<Vec<u8>
     }
 }
 
-/// A value with one more of its `iterations`, which has the figures of `lowered`.
+/// Appends to `iterations` an entry with the figures of `lowered`.
 fn add_iteration(value: &[u8], usage: &RawValue, lowered: &RawValue) -> Option<Vec<u8>> {
     let figure = |name| number(member(lowered, name)).unwrap_or_default();
     let entry = format!(
@@ -137,13 +137,13 @@ fn add_iteration(value: &[u8], usage: &RawValue, lowered: &RawValue) -> Option<V
     Some(with)
 }
 
-/// The iteration from which the client knows how full the window is: the last one, if it has all figures.
+/// Returns the iteration from which the client takes the window size: the last one, if it has all figures.
 pub(super) fn last_iteration(usage: &RawValue) -> Option<&RawValue> {
     let last = elements(member(usage, "iterations")?).pop()?;
     is_whole(last).then_some(last)
 }
 
-/// Returns whether an iteration is that of a message and has all figures.
+/// Returns true if an iteration is that of a message and has all figures, with at least one input figure above zero.
 fn is_whole(iteration: &RawValue) -> bool {
     const FIGURES: [&str; 4] = ["input_tokens", "output_tokens", "cache_read_input_tokens", "cache_creation_input_tokens"];
     text_of(member(iteration, "type")).is_some_and(|kind| kind == "message")
@@ -151,7 +151,7 @@ fn is_whole(iteration: &RawValue) -> bool {
         && FIGURES.iter().filter(|name| **name != "output_tokens").any(|name| number(member(iteration, name)) != Some(0))
 }
 
-/// Returns whether two values of `usage` hold the same bill.
+/// Returns true if two values of `usage` have the same billed input figures.
 pub(super) fn same_bills(before: &[u8], after: &[u8]) -> bool {
     let figures = |value: &[u8]| {
         let usage = serde_json::from_slice::<&RawValue>(value).ok()?;
@@ -160,7 +160,8 @@ pub(super) fn same_bills(before: &[u8], after: &[u8]) -> bool {
     figures(before) == figures(after)
 }
 
-/// How long the cache entries live that a response wrote, in milliseconds: five minutes, or an hour where it was billed so.
+/// Returns the lifetime of the cache entries written by a response, in milliseconds: an hour if it was billed so, else five
+/// minutes.
 pub(super) fn cache_milliseconds(usage: &[u8]) -> i64 {
     let usage = serde_json::from_slice::<&RawValue>(usage).ok();
     let written = usage.and_then(|usage| member(usage, "cache_creation"));
@@ -168,7 +169,7 @@ pub(super) fn cache_milliseconds(usage: &[u8]) -> i64 {
     if hour > 0 { 3_600_000 } else { 300_000 }
 }
 
-/// Where the figures of an object stand in `whole`, and what they become.
+/// Returns the byte ranges of the input figures of an object in `whole`, with their new values.
 fn figures(whole: &[u8], usage: &RawValue, sent: u64) -> Option<Vec<(Range<usize>, u64)>> {
     const FIGURES: [&str; 3] = ["cache_read_input_tokens", "cache_creation_input_tokens", "input_tokens"];
     let found: Vec<(Range<usize>, u64)> = FIGURES
@@ -192,7 +193,7 @@ fn figures(whole: &[u8], usage: &RawValue, sent: u64) -> Option<Vec<(Range<usize
     Some(found.into_iter().enumerate().map(change).collect())
 }
 
-/// A row that the client keeps and sends: a text in the form of its own attachments.
+/// Builds a row that the client keeps and sends: a text in the form of the client's attachments.
 pub(super) fn note(new: &NewRow<'_>, label: &str, content: &str) -> Option<Vec<u8>> {
     let rendered = super::super::message::wrap(content);
     let body = format!(
@@ -205,7 +206,7 @@ pub(super) fn note(new: &NewRow<'_>, label: &str, content: &str) -> Option<Vec<u
     row(new, &body)
 }
 
-/// The client's own row that says which thinking is no longer sent: from one of the blocks of a message on.
+/// Builds a row in the client's format that strips thinking: all thinking after the first `kept` blocks of a message.
 pub(super) fn strip(new: &NewRow<'_>, first: &[u8], kept: u32) -> Option<Vec<u8>> {
     let fields = parse::fields(first)?;
     let message = message(&fields)?.id?;
@@ -218,38 +219,38 @@ pub(super) fn strip(new: &NewRow<'_>, first: &[u8], kept: u32) -> Option<Vec<u8>
     row(new, &body)
 }
 
-/// The client's own row that says from which row a resume starts: the one that the new row follows. It has an identity, which
-/// the client ignores, so that it can be taken out again.
+/// Builds a row in the client's format that records the leaf of a resume: the row that the new row follows. It has an identity,
+/// which the client ignores, so that it can be removed again.
 pub(super) fn leaf(new: &NewRow<'_>) -> Option<Vec<u8>> {
     let session = parse::fields(new.like)?.session?;
     let (leaf, id) = (std::str::from_utf8(&new.parent).ok()?, quoted(&new.id)?);
     Some(format!(r#"{{"type":"last-prompt","leafUuid":{leaf},"sessionId":{},"uuid":{id}}}"#, session.get()).into_bytes())
 }
 
-/// Whether the client that wrote a row understands a row that says which thinking is no longer sent.
+/// Returns true if the client that wrote a row supports rows that strip thinking.
 pub(super) fn strips_thinking(row: &[u8]) -> bool {
     is_from(row, STRIPS_THINKING)
 }
 
-/// Returns whether the client that wrote a row reads from the iterations of a response how full the window is.
+/// Returns true if the client that wrote a row takes the window size from the iterations of a response.
 pub(super) fn reads_iterations(row: &[u8]) -> bool {
     is_from(row, READS_ITERATIONS)
 }
 
-/// Returns whether a version of the client wrote a row, or a later one.
+/// Returns true if a row was written by version `first` of the client or a later one.
 fn is_from(row: &[u8], first: [u32; 3]) -> bool {
     let version = parse::fields(row).and_then(|fields| text_of(fields.version)).unwrap_or_default();
     let mut parts = version.split('.').map(|part| part.parse::<u32>().unwrap_or_default());
     [(); 3].map(|()| parts.next().unwrap_or_default()) >= first
 }
 
-/// Whether a row holds the system prompt and the tools as the client first sent them, and sends them from then on.
+/// Returns true if a row stores the system prompt and the tools as first sent, which the client sends unchanged from then on.
 pub(super) fn prompt_snapshot(row: &[u8]) -> bool {
     let Some(attachment) = parse::fields(row).and_then(|fields| fields.attachment) else { return false };
     text_of(member(attachment, "type")).is_some_and(|kind| kind == "prompt_snapshot")
 }
 
-/// Whether all that a message holds is one thinking block.
+/// Returns true if a message consists of one thinking block.
 pub(super) fn only_thinking(row: &[u8]) -> bool {
     let Some(fields) = parse::fields(row) else { return false };
     let Some(content) = message(&fields).and_then(|message| message.content) else { return false };
@@ -260,12 +261,12 @@ pub(super) fn only_thinking(row: &[u8]) -> bool {
     elements.len() == 1 && elements.into_iter().all(thinks)
 }
 
-/// The identity of a row as it is written in it, quotes included.
+/// Returns the identity of a row verbatim, quotes included.
 pub(super) fn identity(row: &[u8]) -> Option<Vec<u8>> {
     Some(parse::fields(row)?.uuid?.get().into())
 }
 
-/// What stands in a row beside its content, which no edit may change: everything that decides how it is linked and paired.
+/// Returns the fields of a row that edits must preserve: everything that determines its links and pairs.
 pub(super) fn stub(row: &[u8]) -> Option<Stub> {
     let parsed = parse::parse(row);
     let fields = parse::fields(row)?;
@@ -292,11 +293,11 @@ enum Values<'a> {
     Text(&'a RawValue),
     /// The content blocks of a message.
     Elements(Vec<&'a RawValue>),
-    /// What is sent of an attachment: each a text, or a content block.
+    /// The sent parts of an attachment: each a text or a content block.
     Rendered(Vec<&'a RawValue>),
 }
 
-/// The values of a row that are blocks, in the order in which reading numbers them.
+/// Returns the values of a row that are blocks, in the order in which the parser numbers them.
 fn values<'a>(fields: &RowFields<'a>) -> Option<Values<'a>> {
     match text_of(fields.kind)?.as_ref() {
         "user" | "assistant" => {
@@ -316,7 +317,7 @@ fn values<'a>(fields: &RowFields<'a>) -> Option<Values<'a>> {
     }
 }
 
-/// The value in a content block that is replaced: the whole of it, or what the model sees of it.
+/// Returns the value to replace in a content block: the whole element, or the part that the model sees.
 fn content(element: &RawValue, slot: Slot) -> Option<&RawValue> {
     if matches!(slot, Slot::Element(_)) || element.get().starts_with('"') {
         return Some(element);
@@ -337,7 +338,7 @@ fn quoted(text: &str) -> Option<String> {
     serde_json::to_string(text).ok()
 }
 
-/// A row with the circumstances of another one.
+/// Builds a row with the metadata of another one: session, directory, version and branch.
 fn row(new: &NewRow<'_>, body: &str) -> Option<Vec<u8>> {
     const CIRCUMSTANCES: [&str; 7] = ["userType", "entrypoint", "cwd", "sessionId", "version", "gitBranch", "slug"];
     let parent = std::str::from_utf8(&new.parent).ok()?;

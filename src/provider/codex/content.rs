@@ -1,4 +1,4 @@
-//! Blocks: what the model sees of each piece of an item.
+//! Blocks: the content of each piece of an item, as the model sees it.
 
 use super::item::{Piece, Sort};
 use super::tool;
@@ -9,7 +9,7 @@ use crate::provider::words;
 use serde_json::value::RawValue;
 use std::borrow::Cow;
 
-/// Beginnings of texts that the client adds in the user's name. It looks for them itself, so that they must stay.
+/// Prefixes of texts that the client adds in the user's name. The client itself searches for them, so edits must preserve them.
 const CLIENT_TEXTS: &[&str] = &[
     "# AGENTS.md instructions",
     "<INSTRUCTIONS>",
@@ -22,21 +22,21 @@ const CLIENT_TEXTS: &[&str] = &[
     "<skill>",
     "<system-reminder>",
 ];
-/// Labels of such texts that hold instructions.
+/// Labels of such texts that contain instructions.
 const GROUND: &[&str] = &["agents_md", "INSTRUCTIONS", "user_instructions", "skill"];
-/// Where the prompt begins in a text into which an editor put its own context before it.
+/// The heading before the prompt in a text to which an editor prepended its own context.
 const REQUEST: &str = "## My request for Codex:";
-/// Beginnings of such texts.
+/// Prefixes of such texts.
 const EDITOR_TEXTS: &[&str] = &["# Context from my IDE setup:", "# Files mentioned by the user:"];
-/// Characters of a result in which the client says how a command ended.
+/// Length of the head of a result, in characters, in which the client reports the exit status of a command.
 const STATUS_CHARACTERS: usize = 400;
-/// How a result ends of a call that the user did not allow, and the bytes of such a result.
+/// Suffixes of the results of calls that the user rejected, and the maximum length of such a result in bytes.
 const DENIED: &[&str] = &["rejected by user", "denied by user"];
 const DENIAL_BYTES: usize = 600;
-/// Longest label that is made of a tag.
+/// Maximum length of a label made from a tag, in bytes.
 const LABEL_BYTES: usize = 40;
 
-/// Whether a text was added by the client in the user's name.
+/// Returns true if a text was added by the client in the user's name.
 pub(super) fn is_clients(text: &str) -> bool {
     let text = text.trim_start();
     CLIENT_TEXTS.iter().any(|beginning| text.starts_with(beginning))
@@ -45,12 +45,12 @@ pub(super) fn is_clients(text: &str) -> bool {
 /// Labels of texts in the user's name that the client sends once, at the beginning of a conversation.
 const STANDING: &[&str] = &["agents_md", "environment_context", "user_instructions", "INSTRUCTIONS"];
 
-/// Returns whether a block is context that the client sends once.
+/// Returns true if a block is context that the client sends once.
 pub(super) fn is_standing(block: &Block) -> bool {
     block.kind == BlockKind::Attachment && STANDING.contains(&&*block.label)
 }
 
-/// The block of a piece.
+/// Builds the block of a piece.
 pub(super) fn block<'a>(piece: &Piece<'a>) -> ParsedBlock<'a> {
     match piece.sort {
         Sort::Text => spoken(piece),
@@ -86,7 +86,7 @@ pub(super) fn block<'a>(piece: &Piece<'a>) -> ParsedBlock<'a> {
             let kind = text_of(member(piece.element, "type")).unwrap_or_default();
             let mut block = Block::new(BlockKind::Other, role(piece));
             block.label = if kind.is_empty() { "item".into() } else { (&*kind).into() };
-            // The summary of a compaction is sealed: what the model sees of it is not in the file.
+            // The summary of a compaction is encrypted: the text that the model sees is not in the file.
             let sealed = member(piece.element, "encrypted_content").and_then(text);
             block.signature_bytes = sealed.as_ref().map_or(0, |sealed| sealed.len() as u32);
             let content = match sealed {
@@ -129,14 +129,14 @@ fn spoken<'a>(piece: &Piece<'a>) -> ParsedBlock<'a> {
     ParsedBlock::new(block, content)
 }
 
-/// The prompt as it was typed, behind what an editor put before it.
+/// Returns the prompt as typed, after the context of an editor; `None` if there is no such context.
 fn prompt(content: &str) -> Option<&str> {
     let start = content.trim_start();
     let (_, prompt) = start.split_once(REQUEST).filter(|_| EDITOR_TEXTS.iter().any(|known| start.starts_with(known)))?;
     Some(prompt.trim()).filter(|prompt| !prompt.is_empty())
 }
 
-/// What a text that the client added is: the name of its first tag.
+/// Returns the label of a text that the client added: the name of its first tag.
 fn label(content: &str) -> String {
     let content = content.trim_start();
     if content.starts_with(CLIENT_TEXTS[0]) {
@@ -176,7 +176,7 @@ fn call<'a>(piece: &Piece<'a>) -> ParsedBlock<'a> {
     ParsedBlock { readable: read.readable, refers: read.refers, ..ParsedBlock::new(block, content) }
 }
 
-/// The text of a result: a text, or its items on lines of their own; images go to `images`.
+/// Returns the text of a result: a string, or its items joined by line feeds; images are added to `images`.
 pub(super) fn result<'a>(output: &'a RawValue, images: &mut Vec<Image>) -> Cow<'a, str> {
     if let Some(text) = text(output) {
         return text;
@@ -199,7 +199,7 @@ fn joined(mut parts: Vec<Cow<'_, str>>) -> Cow<'_, str> {
     if parts.len() == 1 { parts.remove(0) } else { Cow::Owned(parts.join("\n")) }
 }
 
-/// Returns whether a result holds the words of a person: answers to questions, by their ids, or the refusal of a call.
+/// Returns true if a result contains the user's words: answers to questions, by question id, or the rejection of a call.
 fn is_answer(content: &str) -> bool {
     if content.len() > words::TYPED_BYTES {
         return false;
@@ -212,14 +212,14 @@ fn is_answer(content: &str) -> bool {
     answers.is_some_and(|answers| answers.get().starts_with('{'))
 }
 
-/// The size of an image, from the data in its URL; one that is not in the file has none.
+/// Returns the size of an image from the data in its URL; 0 × 0 if the data is not in the file.
 fn image(element: &RawValue) -> Option<Image> {
     let url = text_of(member(element, "image_url"))?;
     let data = url.split_once(";base64,").map_or("", |(_, data)| data);
     Some(crate::provider::image::size(data.as_bytes()))
 }
 
-/// Whether the text of a result says that it failed.
+/// Returns true if the text of a result reports a failure.
 fn failed(content: &str) -> bool {
     if content.starts_with("apply_patch verification failed") || content.starts_with("Script failed") {
         return true;

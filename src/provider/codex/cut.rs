@@ -1,16 +1,16 @@
-//! Outputs of tools as the client sends them when it resumes a session: it cuts the middle out of long ones, whatever the file holds.
+//! Tool outputs as the client sends them on resume: it removes the middle of long ones, although the file has all of it.
 
 use crate::model::CutLimit;
 use crate::provider::json::{elements, member, text, text_of};
 use serde_json::value::RawValue;
 use std::borrow::Cow;
 
-/// The limits for a model that the client knows, and for any other.
+/// The limits for models that the client knows, and for other models.
 const LIMITS: [CutLimit; 2] = [CutLimit::Tokens(12_000), CutLimit::Bytes(12_000)];
-/// The version of the models from which on the client knows them.
+/// The first model version that the client knows.
 const KNOWN_FROM: (u32, u32) = (5, 5);
 
-/// The limit under which outputs are sent to a model; without one to the client's present model.
+/// Returns the limit for outputs sent to a model; `None` means the client's current model.
 pub(super) fn limit(model: Option<&str>) -> CutLimit {
     let version = |model: &str| {
         let (major, rest) = model.strip_prefix("gpt-")?.split_once('.')?;
@@ -21,7 +21,7 @@ pub(super) fn limit(model: Option<&str>) -> CutLimit {
     LIMITS[usize::from(!known)]
 }
 
-/// The limits under which an output can be sent: the one that its row states, else those of the models.
+/// Returns the limits that may apply to an output: the one stated by its row, else those of the models.
 pub(super) fn limits(stated: Option<u64>) -> Vec<CutLimit> {
     match stated.and_then(|tokens| u32::try_from(tokens).ok()) {
         Some(tokens) => vec![CutLimit::Tokens(tokens)],
@@ -29,7 +29,7 @@ pub(super) fn limits(stated: Option<u64>) -> Vec<CutLimit> {
     }
 }
 
-/// An output as it is sent under a limit; `None` if all of it is.
+/// Returns an output as sent under a limit; `None` if it is sent completely.
 pub(super) fn output(output: &RawValue, limit: CutLimit) -> Option<String> {
     if let Some(text) = text(output) {
         return cut(&text, limit);
@@ -65,7 +65,7 @@ pub(super) fn output(output: &RawValue, limit: CutLimit) -> Option<String> {
     is_cut.then(|| parts.join("\n"))
 }
 
-/// A text without its middle; `None` if it is within the limit.
+/// Removes the middle of a text; `None` if it is within the limit.
 fn cut(text: &str, limit: CutLimit) -> Option<String> {
     let budget = limit.bytes();
     if text.len() <= budget {

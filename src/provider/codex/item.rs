@@ -1,10 +1,10 @@
-//! Items of the conversation, and the pieces of them that are blocks. Reading and writing number blocks by this alone.
+//! Items of the conversation, and their pieces, which are the blocks. Parsing and writing both number blocks by [`pieces`].
 
 use crate::provider::json::{elements, fields, member, text_of};
 use serde_json::value::RawValue;
 
 fields! {
-    /// The keys of an item that matter.
+    /// The relevant keys of an item.
     ItemFields {
         kind = "type",
         role = "role",
@@ -24,38 +24,38 @@ fields! {
 /// One block of an item.
 #[derive(Clone, Copy)]
 pub(super) struct Piece<'a> {
-    /// What it is.
+    /// Its kind.
     pub sort: Sort,
-    /// The item that it stands in.
+    /// The item that contains it.
     pub item: ItemFields<'a>,
     /// The element of a message, else the whole item.
     pub element: &'a RawValue,
 }
 
-/// What a piece is.
+/// Kind of a piece.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Sort {
     /// A text of a message.
     Text,
     /// An image of a message.
     Image,
-    /// Thinking, with its text withheld or summarized.
+    /// Thinking, with its text omitted or summarized.
     Thinking,
-    /// A call of a tool with a JSON object, as a text.
+    /// A tool call whose input is a JSON object encoded as a string.
     Call,
-    /// A call of a tool with a text.
+    /// A tool call whose input is plain text.
     TextCall,
-    /// A call of a tool of the client or the API, whose input is no text.
+    /// A call of a built-in tool of the client or the API, whose input is not a string.
     OwnCall,
-    /// What a tool gave back.
+    /// The output of a tool.
     Output,
-    /// What a search for tools gave back.
+    /// The output of a tool search.
     Tools,
     /// Anything else.
     Other,
 }
 
-/// Whether an item was written by the model.
+/// Returns true if an item was written by the model.
 pub(super) fn is_of_model(item: &ItemFields<'_>) -> bool {
     match text_of(item.kind).as_deref() {
         Some("message") => text_of(item.role).is_some_and(|role| role == "assistant"),
@@ -64,7 +64,7 @@ pub(super) fn is_of_model(item: &ItemFields<'_>) -> bool {
     }
 }
 
-/// The pieces of an item in order; none of what is no item, or is never sent.
+/// Returns the pieces of an item in order; empty if it is not an item or is never sent.
 pub(super) fn pieces(element: &RawValue) -> Vec<Piece<'_>> {
     let Ok(item) = serde_json::from_str::<ItemFields<'_>>(element.get()) else { return Vec::new() };
     let kind = text_of(item.kind).unwrap_or_default();
@@ -76,7 +76,7 @@ pub(super) fn pieces(element: &RawValue) -> Vec<Piece<'_>> {
         "custom_tool_call" => one(Sort::TextCall),
         "function_call_output" | "custom_tool_call_output" => one(Sort::Output),
         "tool_search_output" => one(Sort::Tools),
-        // A record of the files at that time, for the client alone.
+        // A snapshot of the files, which only the client uses.
         "ghost_snapshot" | "" => Vec::new(),
         kind if kind.ends_with("_call") => one(Sort::OwnCall),
         _ => one(Sort::Other),
@@ -97,7 +97,7 @@ fn message<'a>(item: ItemFields<'a>, whole: &'a RawValue) -> Vec<Piece<'a>> {
 }
 
 impl<'a> Piece<'a> {
-    /// The value of a text of a message: that of an element, or all of a content that is one text.
+    /// Returns the text value of a piece of a message: that of its element, or the whole content if it is a string.
     pub(super) fn text(&self) -> Option<&'a RawValue> {
         match self.item.content {
             Some(content) if content.get().starts_with('"') => Some(content),

@@ -1,11 +1,10 @@
-//! What follows from the order of the rows: which one follows which, which are one response, what it was billed, and by
-//! which model.
+//! Derives from the order of the rows their parents, the responses that they form, and the usage and model of each response.
 
 use super::cut;
 use crate::model::{Event, Flags, Key, Origin, RowKind, Session, Vocabulary};
 use rustc_hash::{FxHashMap, FxHashSet};
 
-/// Fills in what no row says of itself. It changes nothing where it was done before.
+/// Fills in the fields that no row records itself. Idempotent.
 pub(super) fn link(session: &mut Session) {
     session.vocabulary = Vocabulary::O200k;
     let mut seen: FxHashSet<Key> = FxHashSet::with_capacity_and_hasher(session.rows.len(), Default::default());
@@ -23,7 +22,7 @@ pub(super) fn link(session: &mut Session) {
     for index in 0..session.rows.len() {
         let row = &mut session.rows[index];
         if let Some(mut id) = row.id {
-            // Copies of a forked conversation can be alike to the byte. The search goes on where it ended for the copy before.
+            // Rows copied by a fork can be identical to the byte. The search continues from the id of the previous copy.
             let first = id;
             if let Some(last) = copies.get(&first) {
                 id = *last;
@@ -47,7 +46,7 @@ pub(super) fn link(session: &mut Session) {
         for block in &mut session.blocks[next..next + row.blocks as usize] {
             next += 1;
             if let Some(tool) = block.tool.as_mut().filter(|tool| tool.verb.names_file() && !origin.directory.is_empty()) {
-                // The client runs its tools where the session is, and a patch says nothing else.
+                // The client runs its tools in the session's directory, and a patch names no other directory.
                 if !tool.target.is_empty() && !tool.target.starts_with(['/', '~']) && tool.target.get(1..3) != Some(":\\") {
                     tool.target = format!("{}/{}", origin.directory.trim_end_matches('/'), tool.target).into();
                 }
@@ -70,7 +69,7 @@ pub(super) fn link(session: &mut Session) {
                 if let Some(Event::Capacity(tokens)) = row.event.as_deref() {
                     session.capacity = Some(*tokens);
                 }
-                // A bill comes after the response, mostly behind what its tools gave back, and is told again now and then.
+                // A bill follows the response, mostly after the output of its tools, and is sometimes repeated.
                 if let (Some(usage), Some(last)) = (row.usage.filter(|usage| usage.sent() > 0), response.last) {
                     row.message = response.key;
                     session.rows[last].usage = Some(usage);
@@ -80,13 +79,13 @@ pub(super) fn link(session: &mut Session) {
             _ => {}
         }
     }
-    // The client cuts all outputs alike when it resumes, by the model that it resumes with.
+    // On resume the client truncates all outputs under the same limit, that of the model it resumes with.
     let limit = cut::limit(model.as_deref());
     let numbered = session.rows.iter().find(|row| row.kind == RowKind::State).is_some_and(|row| row.flags.any(Flags::NUMBERED));
     for block in session.blocks.iter_mut().filter(|block| !block.cuts.is_empty()) {
         let found = block.cuts.iter().position(|cut| cut.stated || cut.limit == limit);
         block.cut = found.map(|place| place as u32);
-        // A client that numbers rows has cut them before the first bill; bills of older ones are for all of an output.
+        // A client that numbers rows truncates outputs before the first bill; bills of older clients include the whole output.
         if let Some(cut) = block.sent_cut().copied().filter(|_| numbered) {
             (block.bytes, block.counts) = (cut.bytes, cut.counts);
         }
@@ -96,7 +95,7 @@ pub(super) fn link(session: &mut Session) {
     }
 }
 
-/// A run of rows of the model: what follows one request, as far as the file tells.
+/// A run of rows of the model: the response to one request, as far as the file shows.
 #[derive(Default)]
 struct Response {
     key: Option<Key>,
@@ -104,7 +103,8 @@ struct Response {
     open: bool,
 }
 
-/// Takes over what a row says of where it was written; the session's id is that of the first row that has one.
+/// Merges the recorded origin of a row into `origin`; the session id is that of the first row that has one. Returns true if
+/// `origin` changed.
 fn merge(origin: &mut Origin, said: Option<&Origin>) -> bool {
     let Some(said) = said else { return false };
     let before = origin.clone();

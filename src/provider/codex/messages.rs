@@ -1,13 +1,13 @@
-//! The messages of a request: what was said one after the other, with calls and results paired as the client does it.
+//! The messages of a request: the conversation in file order, with calls and results paired as the client does it.
 
 use crate::model::{Block, BlockKind, Key, Role, RowKind, Session, Window};
 use crate::provider::{Message, Part, Source};
 use rustc_hash::FxHashSet;
 
-/// What the client puts where a call has no result.
+/// The client's placeholder for the result of a call without one.
 const ABORTED: &str = "aborted";
 
-/// The messages of the rows of a window, in order.
+/// Returns the messages of the rows of a window, in order.
 pub(super) fn messages(session: &Session, window: &Window) -> Vec<Message> {
     let blocks = |row: u32| {
         let first = session.blocks.partition_point(|block| block.row < row);
@@ -47,7 +47,7 @@ fn push(messages: &mut Vec<Message>, role: &'static str, parts: Vec<Part>) {
     }
 }
 
-/// The role of the message that a block is sent in.
+/// Returns the role of the message in which a block is sent.
 fn role(kind: RowKind, block: &Block) -> &'static str {
     match (kind, block.role) {
         (_, Role::System) if kind != RowKind::Assistant => Role::System.name(),

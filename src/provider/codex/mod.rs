@@ -1,8 +1,8 @@
-//! OpenAI Codex CLI, 0.45 to 0.152: one JSON object a line, `{timestamp, type, payload}`, in the order in which it happened.
+//! OpenAI Codex CLI, 0.45 to 0.152: one JSON object per line, `{timestamp, type, payload}`, in chronological order.
 //!
-//! What the model sees are the `response_item` rows since the last `compacted` one. Most of it stands in the file once more, in
-//! `event_msg` rows for the screen; these are never sent. A row has no identity and does not name the one that it follows:
-//! both are made from what it says apart from its content (`parse::identity`) and from its place (`link`).
+//! The model sees the `response_item` rows since the last `compacted` row. The file repeats most of this content in `event_msg`
+//! rows for display, which are never sent. A row has no id and does not name its parent: the identity is computed from the
+//! parts of the row that edits preserve (`parse::identity`), and the parent from its position (`link`).
 
 mod content;
 mod cut;
@@ -25,7 +25,7 @@ use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
 
-/// The Codex client. A running one keeps its file open, which is seen when the file is to be replaced.
+/// The Codex client. A running client keeps its session file open; this is detected before the file is replaced.
 pub struct Codex;
 
 impl ProviderAdapter for Codex {
@@ -124,7 +124,7 @@ impl Client for Codex {
     }
 
     fn sends_again(&self, block: &Block) -> bool {
-        // Behind a compaction it sends its own instructions and those of the project once more (0.169).
+        // After a compaction the client sends its own instructions and those of the project again (0.169).
         block.kind == BlockKind::Attachment && &*block.label != "skill"
     }
 
@@ -157,7 +157,7 @@ impl Billing for Codex {
     }
 
     fn cache_milliseconds(&self, _: &[u8]) -> i64 {
-        // OpenAI keeps a prefix for five to ten minutes without use.
+        // OpenAI caches a prefix for five to ten minutes after its last use.
         300_000
     }
 }

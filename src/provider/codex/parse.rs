@@ -1,4 +1,4 @@
-//! Rows: one line, parsed by itself.
+//! Parses rows, each line independently of the others.
 
 use super::item::{self, Piece};
 use super::{content, cut, write};
@@ -11,7 +11,7 @@ use std::ops::Range;
 use twox_hash::XxHash3_128;
 
 fields! {
-    /// The keys of a row that matter.
+    /// The relevant keys of a row.
     RowFields {
         timestamp = "timestamp",
         kind = "type",
@@ -22,7 +22,7 @@ fields! {
 }
 
 fields! {
-    /// The keys of what a row says beside the conversation.
+    /// The relevant keys of a payload that is not an item of the conversation.
     PayloadFields {
         kind = "type",
         id = "id",
@@ -42,7 +42,7 @@ fields! {
     }
 }
 
-/// One line as a row; any bytes give one. A line of several values is passed over by the client, and so it is here.
+/// Parses one line as a row; any bytes give a row. The client ignores a line of several values, so it is parsed as broken.
 pub(super) fn parse(bytes: &[u8]) -> ParsedRow<'_> {
     let Ok(line) = std::str::from_utf8(bytes) else { return broken(Fault::NotJson) };
     let Ok(fields) = serde_json::from_str::<RowFields<'_>>(line) else { return broken(fault(line)) };
@@ -57,12 +57,12 @@ pub(super) fn parse(bytes: &[u8]) -> ParsedRow<'_> {
     parsed
 }
 
-/// The values of a row, verbatim; none of a broken line.
+/// Returns the values of a row, verbatim; `None` for a broken line.
 pub(super) fn fields(bytes: &[u8]) -> Option<RowFields<'_>> {
     serde_json::from_slice(bytes).ok()
 }
 
-/// Whether one of the first complete lines is a row of a rollout.
+/// Returns true if one of the first 20 nonblank lines is a row of a rollout.
 pub(super) fn recognizes(head: &[u8]) -> bool {
     head.split(|byte| *byte == b'\n').filter(|line| !line.trim_ascii().is_empty()).take(20).any(|line| {
         fields(line).is_some_and(|fields| {
@@ -84,8 +84,8 @@ fn plain<'a>(row: Row) -> ParsedRow<'a> {
     ParsedRow { row, blocks: Vec::new(), origin: Default::default() }
 }
 
-/// Returns the identity of a row: the hash of all of it but the values that edits replace, its ordinal, which a row that is
-/// added again gets anew, and the blanks behind it.
+/// Returns the identity of a row: a hash of the line without the values that edits replace, the ordinal, which changes if a row
+/// is added again, and the trailing spaces.
 fn identity(line: &str, fields: &RowFields<'_>) -> Key {
     let mut left_out: Vec<Range<usize>> =
         [write::replaceable(fields), fields.ordinal].into_iter().flatten().map(|value| write::range_in(line, value)).collect();
@@ -101,7 +101,7 @@ fn identity(line: &str, fields: &RowFields<'_>) -> Key {
     Key(hasher.finish_128())
 }
 
-/// The pieces of a row that are blocks, in order.
+/// Returns the pieces of a row that are blocks, in order.
 pub(super) fn pieces<'a>(fields: &RowFields<'a>) -> Vec<Piece<'a>> {
     let Some(payload) = fields.payload else { return Vec::new() };
     match text_of(fields.kind).as_deref() {
@@ -111,11 +111,11 @@ pub(super) fn pieces<'a>(fields: &RowFields<'a>) -> Vec<Piece<'a>> {
     }
 }
 
-/// The items of a row that a new beginning of the conversation keeps, verbatim: what it says itself, and of an earlier
-/// compaction the instructions of the client. None of a row that is no part of a conversation.
+/// Returns the items of a row that a restarted conversation keeps, verbatim: the row's own item, or of an earlier compaction
+/// the instructions of the client. `None` if the row is not part of the conversation.
 pub(super) fn lasting(bytes: &[u8]) -> Option<Vec<String>> {
     let fields = fields(bytes)?;
-    // Where rows are numbered the client knows which context it sent, and does not send it again.
+    // A client that numbers rows records the context that it sent, and does not send it again.
     let stands = |block: &Block| block.role == Role::System || fields.ordinal.is_some() && content::is_standing(block);
     let of_client = |item: &&RawValue| item::pieces(item).iter().any(|piece| stands(&content::block(piece).block));
     let payload = fields.payload?;
@@ -127,7 +127,7 @@ pub(super) fn lasting(bytes: &[u8]) -> Option<Vec<String>> {
     Some(items.iter().map(|item| item.get().to_owned()).collect())
 }
 
-/// The conversation that a compaction left, where it stands in its row.
+/// Returns the conversation kept by a compaction, if its row contains it.
 fn history(payload: &RawValue) -> Option<&RawValue> {
     member(payload, "replacement_history").filter(|history| history.get().starts_with('['))
 }
@@ -162,7 +162,7 @@ fn whole<'a>(fields: &RowFields<'a>) -> ParsedRow<'a> {
     }
 }
 
-/// A piece of the conversation.
+/// Parses an item of the conversation.
 fn item<'a>(fields: &RowFields<'a>) -> ParsedRow<'a> {
     let pieces = pieces(fields);
     let mut blocks: Vec<ParsedBlock<'a>> = pieces.iter().map(content::block).collect();
@@ -190,7 +190,7 @@ fn item<'a>(fields: &RowFields<'a>) -> ParsedRow<'a> {
     ParsedRow { row, blocks, origin: Default::default() }
 }
 
-/// The point at which the conversation begins anew: with what the row keeps of it, else with its summary.
+/// Parses a compaction: the conversation continues with the items kept in the row, else with its summary.
 fn compacted<'a>(fields: &RowFields<'a>, payload: &PayloadFields<'a>) -> ParsedRow<'a> {
     let kept = payload.history.is_some_and(|history| history.get().starts_with('['));
     let mut blocks: Vec<ParsedBlock<'a>> = pieces(fields).iter().map(content::block).collect();
@@ -200,14 +200,14 @@ fn compacted<'a>(fields: &RowFields<'a>, payload: &PayloadFields<'a>) -> ParsedR
         block.label = "compact_summary".into();
         blocks.push(ParsedBlock::new(block, summary));
     }
-    // Of a compaction the prompts and the summary stay, which is a message of the user like them.
+    // A compaction keeps the prompts and the summary, which is a user message too.
     for parsed in blocks.iter_mut().filter(|parsed| matches!(parsed.block.role, Role::User | Role::System)) {
         parsed.block.ground = true;
     }
     ParsedRow { row: Row::new(RowKind::Boundary), blocks, origin: Default::default() }
 }
 
-/// What the client tells its screen: bills, the size of the window, a step back, a name.
+/// Parses a display event of the client: a bill, the size of the window, a rollback, a title.
 fn event(payload: &PayloadFields<'_>) -> Row {
     let mut row = Row::new(RowKind::Record);
     match text_of(payload.kind).as_deref() {
@@ -231,7 +231,7 @@ fn event(payload: &PayloadFields<'_>) -> Row {
     row
 }
 
-/// What the API billed for a call; unlike elsewhere its input includes what was read from the cache.
+/// Parses the usage that the API billed for a call; its input figure includes cache reads, unlike that of [`Usage`].
 fn usage(value: &RawValue) -> Usage {
     let figure = |name| number(member(value, name)).unwrap_or_default();
     let (input, cached) = (figure("input_tokens"), figure("cached_input_tokens"));

@@ -1,18 +1,18 @@
-//! Where Codex keeps its rollouts: `sessions/YYYY/MM/DD/rollout-<time>-<id>.jsonl`, and `archived_sessions/`.
+//! The paths of Codex rollouts: `sessions/YYYY/MM/DD/rollout-<time>-<id>.jsonl`, and `archived_sessions/`.
 
 use crate::provider::{Location, Places, WriterLock};
 use std::path::{Path, PathBuf};
 
-/// Characters of a session's id.
+/// Length of a session id in characters.
 const ID_CHARACTERS: usize = 36;
 
-/// The directories of the client's own one: `CODEX_HOME`, else `~/.codex`.
+/// Returns the rollout directories in the client's home: `CODEX_HOME`, else `~/.codex`.
 pub(super) fn roots(places: &Places) -> Vec<PathBuf> {
     let home = places.codex_home.clone().unwrap_or_else(|| places.home.join(".codex"));
     KEPT_IN.iter().map(|name| home.join(name)).collect()
 }
 
-/// What the name of a rollout says; its project stands in the file alone.
+/// Parses the file name of a rollout; only its content names the project.
 pub(super) fn locate(path: &Path) -> Option<Location> {
     let name = path.file_name()?.to_str()?.strip_prefix("rollout-")?.strip_suffix(".jsonl")?;
     let start = name.len().checked_sub(ID_CHARACTERS)?;
@@ -20,21 +20,21 @@ pub(super) fn locate(path: &Path) -> Option<Location> {
     Some(Location { id: id.to_owned(), project: String::new(), parent: None, subagent: false })
 }
 
-/// The names of the directories of rollouts in the client's home.
+/// The names of the rollout directories in the client's home.
 const KEPT_IN: [&str; 2] = ["sessions", "archived_sessions"];
 
-/// The home of the client in which a rollout is kept.
+/// Returns the client's home that contains a rollout.
 pub(super) fn home(path: &Path) -> Option<&Path> {
     let named = |directory: &&Path| directory.file_name().is_some_and(|name| KEPT_IN.iter().any(|known| name == *known));
     path.ancestors().skip(1).find(named)?.parent()
 }
 
-/// The directories of rollouts in the home in which a rollout is kept.
+/// Returns the rollout directories of the home that contains a rollout.
 pub(super) fn roots_beside(path: &Path) -> Vec<PathBuf> {
     home(path).map(|home| KEPT_IN.iter().map(|name| home.join(name)).collect()).unwrap_or_default()
 }
 
-/// The files that a client locks while it has a rollout open.
+/// Returns the files that a client locks while it has a rollout open.
 pub(super) fn writer_lock(path: &Path) -> Option<WriterLock> {
     let locks = home(path)?.join("thread-writer-locks");
     let id = locate(path)?.id;

@@ -1,4 +1,4 @@
-//! The totals of a file: rows that bear on them are parsed, of all others only what they are.
+//! Computes the totals of a file: rows that affect them are parsed completely, all others only by their type.
 
 use super::parse;
 use crate::model::{Event, RowKind};
@@ -7,7 +7,7 @@ use crate::provider::{Scanner, Totals};
 use std::sync::Arc;
 
 fields! {
-    /// What a row is.
+    /// The keys of a row that determine its type.
     Head {
         kind = "type",
         payload: HeadPayload = "payload",
@@ -15,7 +15,7 @@ fields! {
 }
 
 fields! {
-    /// What the payload of a row is.
+    /// The keys of a payload that determine its type.
     HeadPayload {
         kind = "type",
         role = "role",
@@ -27,14 +27,14 @@ fields! {
 #[derive(Default)]
 pub(super) struct Scan {
     totals: Totals,
-    /// The model of the turn.
+    /// The model of the current turn.
     model: Option<Arc<str>>,
-    /// Whether the last row of the conversation was the model's.
+    /// True if the last row of the conversation was written by the model.
     answering: bool,
-    /// Whether a response came since the last compaction: what a bill is for.
+    /// True if a response followed the last compaction, so that a bill refers to it.
     answered: bool,
     named: bool,
-    /// The first words of the client, before any prompt.
+    /// The first text of the client before any prompt.
     first: Option<String>,
 }
 
@@ -67,7 +67,7 @@ impl Scanner for Scan {
 }
 
 impl Scan {
-    /// A row of the model: a step, if it is the first one behind something else.
+    /// Counts a row of the model; it is a new step if it follows a row of another kind.
     fn answer(&mut self) {
         let totals = &mut self.totals;
         if !self.answering {

@@ -1,4 +1,4 @@
-//! Tool calls: what a tool does and what it is pointed at, from its input.
+//! Tool calls: determines the verb and the target of a tool call from its input.
 
 use crate::model::{Tool, ToolVerb};
 use crate::provider::command::{one_line, printed_file, scope, unmarked};
@@ -6,7 +6,7 @@ use crate::provider::json;
 use serde_json::value::RawValue;
 use std::borrow::Cow;
 
-/// The members that name what a tool is pointed at, the most telling first.
+/// Input members that can name the target of a tool, in order of preference.
 const TARGET_KEYS: &[&str] = &[
     "cmd",
     "command",
@@ -28,20 +28,20 @@ const TARGET_KEYS: &[&str] = &[
 ];
 /// Shells that run a script.
 const SHELLS: &[&str] = &["bash", "zsh", "sh", "/bin/bash", "/bin/zsh", "/bin/sh", "powershell", "pwsh"];
-/// What a script calls to run a command, and to hear what a command that runs says next.
+/// Functions that a script calls to run a command, and to get the next output of a running command.
 const EXEC: &str = "tools.exec_command";
 const GO_ON: &str = "tools.write_stdin";
-/// How a patch begins.
+/// First line of a patch.
 const PATCH: &str = "*** Begin Patch";
 
-/// A call, read: the tool, its input for people, and the part of it that refers to what was known.
+/// A parsed call: the tool, its input in readable form, and the part of the input that refers to earlier content.
 pub(super) struct Call {
     pub tool: Tool,
     pub readable: Option<String>,
     pub refers: Option<String>,
 }
 
-/// Reads a call whose input is a JSON object.
+/// Parses a call whose input is a JSON object.
 pub(super) fn of_object(name: &str, input: &str) -> Call {
     let input: Option<&RawValue> = serde_json::from_str(input).ok();
     let members = input.map(json::members).unwrap_or_default();
@@ -70,7 +70,7 @@ pub(super) fn of_object(name: &str, input: &str) -> Call {
     Call { tool, refers: Some(refers.unwrap_or_else(|| readable.clone())), readable: Some(readable) }
 }
 
-/// Reads a call whose input is a text: a patch, or a script that calls other tools.
+/// Parses a call whose input is a text: a patch, or a script that calls other tools.
 pub(super) fn of_text(name: &str, input: &str) -> Call {
     let text = unmarked(input);
     let tool = if text.contains(PATCH) {
@@ -78,7 +78,7 @@ pub(super) fn of_text(name: &str, input: &str) -> Call {
     } else {
         match only_command(text) {
             Some((cmd, directory)) => command(name, &cmd, &directory),
-            // What goes on reading a running program gets its next part, not the same again.
+            // A script that only polls a running program gets its next output: it does not repeat an earlier call.
             None if name == "exec" && (text.contains(EXEC) || !text.contains(GO_ON)) => of(name, ToolVerb::Run, text, text),
             None => of(name, ToolVerb::Other, text, text),
         }
@@ -92,7 +92,7 @@ fn of(name: &str, verb: ToolVerb, target: &str, means: &str) -> Tool {
     Tool { name: name.into(), verb, target: one_line(target).into(), scope, whole: false, parameters: 1 }
 }
 
-/// A command: a read where it prints a file, an edit where it applies a patch.
+/// Classifies a command: a read if it only prints a file, an edit if it applies a patch, else a run.
 fn command(name: &str, command: &str, directory: &str) -> Tool {
     if command.contains(PATCH) {
         return patch(name, command);
@@ -106,7 +106,7 @@ fn command(name: &str, command: &str, directory: &str) -> Tool {
     Tool { scope: scope(&[lines]), whole: printed.whole, ..of(name, ToolVerb::Read, &path, "") }
 }
 
-/// A path as seen from a directory.
+/// Resolves a path against a directory.
 fn joined(directory: String, path: &str) -> String {
     let path = path.strip_prefix("./").unwrap_or(path);
     match path {
@@ -116,19 +116,19 @@ fn joined(directory: String, path: &str) -> String {
     }
 }
 
-/// A patch, pointed at the first file that it changes.
+/// Returns the edit of a patch; its target is the first changed file.
 fn patch(name: &str, text: &str) -> Tool {
     let files = text.lines().filter_map(|line| line.strip_prefix("*** ")?.split_once(" File: "));
     let file = files.map(|(_, file)| file.trim()).next().unwrap_or_default();
     of(name, ToolVerb::Edit, file, "")
 }
 
-/// A patch without what it adds: all else of it refers to what was there.
+/// Removes the added lines of a patch; the other lines refer to earlier content.
 fn without_added(text: &str) -> String {
     text.lines().filter(|line| !line.starts_with('+')).flat_map(|line| [line, "\n"]).collect()
 }
 
-/// The command that a script runs, and where, if that is all that it calls.
+/// Returns the command that a script runs and its directory; `None` if the script calls anything else.
 fn only_command(script: &str) -> Option<(String, String)> {
     let (before, call) = script.split_once("tools.exec_command(")?;
     if before.contains("tools.") || call.contains("tools.") {
@@ -142,7 +142,7 @@ fn only_command(script: &str) -> Option<(String, String)> {
     Some((argument("cmd")?, argument("workdir").unwrap_or_default()))
 }
 
-/// A member for people; of a list of words that a shell is given, the script.
+/// Returns a member in readable form; of a shell's argument list, the script.
 fn words(value: &RawValue) -> Cow<'_, str> {
     if let Some(text) = json::text(value) {
         return text;

@@ -1,9 +1,10 @@
-//! What the client would send if it resumed the session now: all since the last compaction but what was rolled back.
+//! Computes the window that the client would send if it resumed the session now: all rows since the last compaction, except
+//! those that were rolled back.
 
 use super::messages;
 use crate::model::{Event, Hidden, RowKind, Session, Window};
 
-/// What would be sent.
+/// Returns the window that would be sent.
 pub(super) fn window(session: &Session) -> Window {
     let live = live(session);
     let mut window = Window { compacted: live.boundary.is_some(), ..Window::default() };
@@ -39,9 +40,9 @@ fn count(hidden: &mut Hidden, before: bool) -> &mut u32 {
 struct Live {
     /// The last compaction.
     boundary: Option<u32>,
-    /// The rows with content since then, in order.
+    /// The rows with content since then that were not rolled back, in order.
     rows: Vec<u32>,
-    /// Those of them that the user went back behind, in order.
+    /// The rows since then that the user rolled back, in order.
     rolled_back: Vec<u32>,
 }
 

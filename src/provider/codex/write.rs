@@ -1,4 +1,4 @@
-//! Writing: where the values stand that an edit replaces, and the rows that are added.
+//! Writing: locates the values that edits replace, and builds the rows that are added.
 
 use super::content;
 use super::item::{ItemFields, Piece, Sort};
@@ -10,8 +10,8 @@ use serde_json::value::RawValue;
 use std::ops::Range;
 use std::rc::Rc;
 
-/// The slot through which a block is changed; none for what cannot be: thinking, which is sealed, calls whose input is no
-/// text, and texts by which the client knows its own messages.
+/// Returns the slot through which a block is changed; `None` if it cannot be changed: thinking, which is encrypted, calls whose
+/// input is not a text, and texts by which the client recognizes its own messages.
 pub(super) fn slot(row: &[u8], index: u32) -> Option<Slot> {
     let fields = parse::fields(row)?;
     let piece = parse::pieces(&fields).into_iter().nth(index as usize)?;
@@ -38,7 +38,7 @@ fn is_object(content: &str) -> bool {
     serde_json::from_str::<&RawValue>(content).is_ok_and(|value| value.get().starts_with('{'))
 }
 
-/// The value of a piece that a slot stands for.
+/// Returns the value of a piece that a slot refers to.
 fn value<'a>(piece: &Piece<'a>, slot: Slot) -> Option<&'a RawValue> {
     let value = match (slot, piece.sort) {
         (Slot::Element(_), Sort::Text | Sort::Image | Sort::Other) => return Some(piece.element),
@@ -51,7 +51,7 @@ fn value<'a>(piece: &Piece<'a>, slot: Slot) -> Option<&'a RawValue> {
     value.filter(|value| value.get().starts_with('"'))
 }
 
-/// Where the value of a slot stands in a row, in bytes.
+/// Returns the byte range of the value of a slot in a row.
 pub(super) fn locate(row: &[u8], slot: Slot) -> Option<Range<usize>> {
     let fields = parse::fields(row)?;
     let value = match slot {
@@ -68,44 +68,44 @@ pub(super) fn locate(row: &[u8], slot: Slot) -> Option<Range<usize>> {
     Some(start..start + value.get().len())
 }
 
-/// Where a value is in the line that it was read from.
+/// Returns the byte range of a value in the line from which it was parsed.
 pub(super) fn range_in(line: &str, value: &RawValue) -> Range<usize> {
     let start = value.get().as_ptr() as usize - line.as_ptr() as usize;
     start..start + value.get().len()
 }
 
-/// The blanks between the JSON of a row and the end of its line.
+/// Returns the byte range of the spaces between the JSON of a row and the end of its line.
 pub(super) fn padding(row: &[u8]) -> Range<usize> {
     let end = row.strip_suffix(b"\r").unwrap_or(row).len();
     let blanks = row[..end].iter().rev().take_while(|byte| **byte == b' ').count();
     end - blanks..end
 }
 
-/// The ordinal of a row.
+/// Returns the ordinal of a row.
 pub(super) fn ordinal(row: &[u8]) -> Option<u64> {
     parse::fields(row)?.ordinal?.get().parse().ok()
 }
 
-/// The same row with another ordinal.
+/// Returns the same row with another ordinal.
 pub(super) fn with_ordinal(row: &[u8], ordinal: u64) -> Option<Vec<u8>> {
     let line = std::str::from_utf8(row).ok()?;
     let range = range_in(line, parse::fields(row)?.ordinal?);
     Some(with_figures(row, vec![(range, ordinal)]))
 }
 
-/// The member of a new row that numbers it, or nothing.
+/// Returns the ordinal member of a new row; empty if it has no ordinal.
 fn numbered(new: &NewRow<'_>) -> String {
     new.ordinal.map(|ordinal| format!(r#""ordinal":{ordinal},"#)).unwrap_or_default()
 }
 
-/// What the last response was billed, in the row of a bill.
+/// Returns the usage of the last response from a token count row.
 fn last_usage<'a>(fields: &RowFields<'a>) -> Option<&'a RawValue> {
     let payload = fields.payload.filter(|_| text_of(fields.kind).is_some_and(|kind| kind == "event_msg"))?;
     text_of(member(payload, "type")).filter(|kind| kind == "token_count")?;
     member(member(payload, "info")?, "last_token_usage")
 }
 
-/// The value of a row in which all stands that edits can replace; the row without it is always the same.
+/// Returns the value of a row that contains everything that edits can replace; the rest of the row never changes.
 pub(super) fn replaceable<'a>(fields: &RowFields<'a>) -> Option<&'a RawValue> {
     let kind = text_of(fields.kind).unwrap_or_default();
     let payload = fields.payload?;
@@ -126,7 +126,7 @@ pub(super) fn replaceable<'a>(fields: &RowFields<'a>) -> Option<&'a RawValue> {
     }
 }
 
-/// A text as the value of a slot.
+/// Encodes a text as the value of a slot; `None` if the slot cannot hold it.
 pub(super) fn encode(slot: Slot, kind: BlockKind, content: &str) -> Option<Vec<u8>> {
     let json = || serde_json::to_string(content).ok();
     match slot {
@@ -137,7 +137,7 @@ pub(super) fn encode(slot: Slot, kind: BlockKind, content: &str) -> Option<Vec<u
     }
 }
 
-/// The text of a value that stood in a slot.
+/// Decodes a value of a slot into text.
 pub(super) fn decode(value: &[u8]) -> String {
     let Some(value) = std::str::from_utf8(value).ok().and_then(|value| serde_json::from_str::<&RawValue>(value).ok()) else {
         return String::new();
@@ -149,7 +149,7 @@ pub(super) fn decode(value: &[u8]) -> String {
     }
 }
 
-/// The figures of a bill with other input tokens, of which what was cached is a part.
+/// Returns a usage with its input tokens set to `sent`; they include cached input, which is lowered if it exceeds them.
 pub(super) fn usage(value: &[u8], sent: u64) -> Option<Vec<u8>> {
     let usage: &RawValue = serde_json::from_slice(value).ok()?;
     let figure = |name| number(member(usage, name));
@@ -167,8 +167,8 @@ pub(super) fn usage(value: &[u8], sent: u64) -> Option<Vec<u8>> {
     Some(with_figures(value, edits))
 }
 
-/// A message of the user at the end of the conversation. The client passes over a key of a row that it does not know, so that
-/// the row has an identity of its own.
+/// Builds a user message at the end of the conversation. The client ignores unknown keys of a row, so the row can have an
+/// identity.
 pub(super) fn note(new: &NewRow<'_>, content: &str) -> Option<Vec<u8>> {
     let quoted = |text: &str| serde_json::to_string(text).ok();
     let text = crate::provider::message::wrap(content);
@@ -182,8 +182,8 @@ pub(super) fn note(new: &NewRow<'_>, content: &str) -> Option<Vec<u8>> {
     Some(row.into_bytes())
 }
 
-/// A compaction as the client writes it: the items from which the conversation goes on. Versions that do not know the items
-/// (before 0.60 or so) take the text as their summary.
+/// Builds a compaction row in the client's format: the items from which the conversation continues. Versions that do not
+/// support the items (before about 0.60) use the text as the summary.
 pub(super) fn restart(new: &NewRow<'_>, first: &[Rc<[u8]>], text: &str, last: &[Rc<[u8]>]) -> Option<Vec<u8>> {
     let quoted = |text: &str| serde_json::to_string(text).ok();
     let text = crate::provider::message::wrap(text);
@@ -212,7 +212,7 @@ pub(super) fn known_context(row: &[u8]) -> Option<KnownContext> {
     }
 }
 
-/// A row with the type and the payload of another one.
+/// Builds a row with the type and the payload of another one.
 pub(super) fn repeat(new: &NewRow<'_>, row: &[u8]) -> Option<Vec<u8>> {
     let quoted = |text: &str| serde_json::to_string(text).ok();
     let fields = parse::fields(row)?;
@@ -227,7 +227,7 @@ pub(super) fn repeat(new: &NewRow<'_>, row: &[u8]) -> Option<Vec<u8>> {
     Some(row.into_bytes())
 }
 
-/// What stands in a row beside its content, which no edit may change.
+/// Returns the fields of a row that edits must preserve.
 pub(super) fn stub(row: &[u8]) -> Option<Stub> {
     let fields = parse::fields(row)?;
     let parsed = parse::parse(row).row;

@@ -8,13 +8,13 @@ const EMPTY_REMOVED: &str = "[Empty text removed]";
 const NO_CONTENT: &str = "(no content)";
 const THINKING_REMOVED: &str = "[Thinking removed]";
 
-/// How many pieces of thinking stay of each response whose thinking is cut.
+/// The number of thinking blocks to keep, for each response whose thinking is stripped.
 pub(super) type ThinkingPlan = FxHashMap<Option<Key>, usize>;
 
-/// What the markers say about thinking that is no longer sent.
+/// Computes the thinking to strip from the marker rows.
 pub(super) fn thinking_plan(view: &View<'_>, items: &[Item]) -> ThinkingPlan {
     let mut plan = ThinkingPlan::default();
-    // Of equal markers the last one reaches furthest.
+    // Of equal markers the last one covers the most rows.
     let mut done: Vec<ThinkingScope> = Vec::new();
     for (end, item) in items.iter().enumerate().rev() {
         let Item::Row(row) = item else { continue };
@@ -62,7 +62,7 @@ fn mark(view: &View<'_>, items: &[Item], scope: ThinkingScope, plan: &mut Thinki
     }
 }
 
-/// The messages in their final order, without what the API would refuse.
+/// Returns the messages in their final order, without content that the API would reject.
 pub(super) fn finish(mut drafts: Vec<Draft>, plan: &ThinkingPlan) -> Vec<Draft> {
     drafts.iter_mut().for_each(Draft::settle);
     drafts.retain_mut(drop_empty_texts);
@@ -84,7 +84,7 @@ fn is_empty(piece: &Piece) -> bool {
     piece.sort == Sort::Text && piece.fill == Fill::Empty
 }
 
-/// Takes empty texts out of an answer; false when nothing is left of it.
+/// Removes empty texts from an answer; returns false if nothing is left of it.
 fn drop_empty_texts(draft: &mut Draft) -> bool {
     if draft.speaker != Speaker::Assistant || !draft.pieces.iter().any(is_empty) || is_blank(draft) {
         return true;
@@ -102,7 +102,7 @@ fn drop_empty_texts(draft: &mut Draft) -> bool {
     !draft.pieces.is_empty()
 }
 
-/// Whether there is only thinking, or nothing but blank texts behind it.
+/// Returns true if an answer has only thinking, or only blank texts after it.
 fn says_nothing(draft: &Draft) -> bool {
     draft.pieces.iter().all(|piece| piece.sort == Sort::Thinking) || is_blank(draft)
 }

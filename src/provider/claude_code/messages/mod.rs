@@ -1,8 +1,8 @@
 //! The messages of a window as the API would receive them.
 //!
-//! What is not reproduced: reminders that the client adds anew as it resumes, references to tools that it no longer has,
-//! new names of old tools, what it takes out of single inputs, the list form of a tool result that a text was folded into,
-//! and the text in place of a prompt that is blank. The model is that of the last response.
+//! Not reproduced: reminders that the client adds on resume, references to tools that it no longer has, new names of old
+//! tools, members that it removes from some inputs, the list form of a tool result that a text was folded into, and the
+//! replacement text for a blank prompt. The model is that of the last response.
 
 mod draft;
 mod finish;
@@ -16,12 +16,11 @@ use draft::{Draft, Piece, Sort, Speaker};
 use rustc_hash::FxHashMap;
 
 const NO_RESPONSE: &str = "No response requested.";
-/// In place of the client's own words, which were 180 characters.
+/// Replaces the client's own words, which have 180 characters.
 const INTERRUPTED: &str = "[note on an interrupted call, added by the client, not recorded; ~36 tokens]";
 const TOOL_LOADED: &str = "Tool loaded.";
 
-/// Beginnings of the names of models that know no system turns in the middle of a conversation; the same are reminded of
-/// their list of tasks.
+/// Name prefixes of models without system turns in the middle of a conversation; the same models get task list reminders.
 const OLDER_MODELS: &[&str] = &[
     "claude-3-",
     "claude-opus-4-0",
@@ -37,7 +36,7 @@ const OLDER_MODELS: &[&str] = &[
     "claude-haiku-4-5",
 ];
 
-/// The messages of the window in order.
+/// Returns the messages of the window, in order.
 pub(super) fn messages(session: &Session, window: &Window) -> Vec<Message> {
     let view = View::new(session);
     let items = items(&view, &window.chain);
@@ -53,7 +52,7 @@ pub(super) fn messages(session: &Session, window: &Window) -> Vec<Message> {
     drafts.into_iter().filter_map(Draft::into_message).collect()
 }
 
-/// Attachments move up behind the nearest assistant or tool result row; `None` stands for the prompt that is to come.
+/// Moves attachments up to directly after the nearest assistant or tool result row. `None` represents the next prompt.
 fn float(view: &View<'_>, items: &[Item]) -> Vec<Option<Item>> {
     let mut floated = Vec::with_capacity(items.len() + 1);
     floated.push(None);
@@ -77,14 +76,14 @@ fn float(view: &View<'_>, items: &[Item]) -> Vec<Option<Item>> {
     floated
 }
 
-/// What the model of the next request makes of the conversation.
+/// Properties of the next request's model that affect the messages.
 struct Model<'a> {
     name: &'a str,
     system_turns: bool,
     task_reminders: bool,
-    /// Whether the texts of system turns keep their reminder tags.
+    /// True if the texts of system turns keep their reminder tags.
     keeps_tags: bool,
-    /// Whether a text says that a tool was loaded.
+    /// True if a text reports that a tool was loaded.
     tool_loaded: bool,
 }
 
@@ -106,14 +105,14 @@ impl<'a> Model<'a> {
         }
     }
 
-    /// Whether signed thinking of a row was written by another model, so that this one cannot use it.
+    /// Returns true if signed thinking of a row was written by another model, so that this one cannot use it.
     fn is_foreign(&self, view: &View<'_>, row: u32) -> bool {
         let own = view.row(row).model.as_deref().map(plain_name);
         !self.name.is_empty() && own != Some(self.name) && !view.flags(row).any(Flags::SYNTHETIC)
     }
 }
 
-/// The name of a model without the size of its window and its date.
+/// Strips the window size and the date from a model name.
 fn plain_name(model: &str) -> &str {
     let name = model.split('[').next().unwrap_or_default();
     match name.rsplit_once('-') {
@@ -126,9 +125,9 @@ struct Writer<'a> {
     view: &'a View<'a>,
     model: Model<'a>,
     drafts: Vec<Draft>,
-    /// Texts of the system that wait for the end of the user's message.
+    /// System texts to send after the user's message.
     pending: Vec<Addition>,
-    /// The message of each response that more rows of it would join.
+    /// For each response, the message that its further rows join.
     open: FxHashMap<Option<Key>, usize>,
     scanned: usize,
 }
@@ -165,7 +164,7 @@ impl Writer<'_> {
         pieces
     }
 
-    /// The content of a user row.
+    /// Returns the content of a user row.
     fn spoken(&self, row: u32) -> Vec<Piece> {
         let flags = self.view.flags(row);
         let mut pieces = self.pieces(row);
@@ -248,7 +247,7 @@ impl Writer<'_> {
         }
     }
 
-    /// Sends the waiting texts of the system as a turn of its own.
+    /// Emits the pending system texts as a separate turn.
     fn flush(&mut self) {
         let mut pending = std::mem::take(&mut self.pending);
         let Some(first) = pending.first().copied() else { return };
@@ -276,7 +275,7 @@ impl Writer<'_> {
     }
 }
 
-/// The role of a message as the API names it.
+/// Returns the API's name for the role of a message.
 fn role(speaker: Speaker) -> &'static str {
     match speaker {
         Speaker::System => Role::System.name(),

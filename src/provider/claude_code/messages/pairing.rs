@@ -8,7 +8,7 @@ const USE_INTERRUPTED: &str = "[Tool use interrupted]";
 const ORPHAN_REMOVED: &str = "[Orphaned tool result removed due to conversation resume]";
 const NO_CONTENT: &str = "(no content)";
 
-/// Makes each tool use be followed by its result in the next message, and each result by nothing else.
+/// Repairs tool pairs: each tool use has exactly one result in the next message, and each result has a tool use.
 pub(super) fn pair(drafts: Vec<Draft>) -> Vec<Draft> {
     let mut paired: Vec<Draft> = Vec::with_capacity(drafts.len());
     let mut used: FxHashSet<Key> = FxHashSet::default();
@@ -38,7 +38,7 @@ pub(super) fn pair(drafts: Vec<Draft>) -> Vec<Draft> {
     paired
 }
 
-/// Takes results out of a message that follows no answer; false when nothing is left of it.
+/// Removes the results from a message that does not follow an answer; returns false if nothing is left of it.
 fn drop_orphans(draft: &mut Draft, before: &[Draft]) -> bool {
     if draft.speaker != Speaker::User || before.last().is_some_and(|last| last.speaker == Speaker::Assistant) {
         return true;
@@ -53,7 +53,7 @@ fn drop_orphans(draft: &mut Draft, before: &[Draft]) -> bool {
     !draft.pieces.is_empty()
 }
 
-/// Leaves of the results in a message the first one for each call, and makes up those that are missing.
+/// Keeps the first result of a message for each call, and generates the missing ones.
 fn answer_calls(answer: &mut Draft, calls: &[(Key, Option<BlockNumber>)]) {
     let known: FxHashSet<Key> = calls.iter().map(|(call, _)| *call).collect();
     let mut answered: FxHashSet<Key> = FxHashSet::default();
@@ -66,7 +66,7 @@ fn answer_calls(answer: &mut Draft, calls: &[(Key, Option<BlockNumber>)]) {
     answer.pieces.splice(0..0, made);
 }
 
-/// The tool uses of an answer, each with its block; a use that was seen before is taken out, a result too.
+/// Returns the tool uses of an answer with their blocks; removes results and repeated tool uses from the answer.
 fn take_uses(draft: &mut Draft, used: &mut FxHashSet<Key>) -> Vec<(Key, Option<BlockNumber>)> {
     let mut calls = Vec::new();
     let mut gone = Vec::new();
@@ -78,7 +78,7 @@ fn take_uses(draft: &mut Draft, used: &mut FxHashSet<Key>) -> Vec<(Key, Option<B
             _ => {}
         }
     }
-    // Something must stay between two pieces of thinking.
+    // A placeholder must remain between two thinking blocks.
     let held: Vec<usize> = gone
         .iter()
         .copied()

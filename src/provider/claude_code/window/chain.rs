@@ -3,7 +3,7 @@ use super::tree::Tree;
 use crate::model::Flags;
 use crate::model::limits::BRIDGE_MILLISECONDS;
 
-/// The live chain that ends at `leaf`, from its root on, with the rows that belong to it though no parent leads to them.
+/// Returns the live chain from its root to `leaf`, including rows that belong to it but are not ancestors of the leaf.
 pub(super) fn chain(tree: &Tree<'_>, leaf: u32) -> Vec<u32> {
     let mut seen = vec![false; tree.nodes.len()];
     let mut walk = Vec::new();
@@ -26,7 +26,7 @@ pub(super) fn chain(tree: &Tree<'_>, leaf: u32) -> Vec<u32> {
     chain
 }
 
-/// Attachments and system rows below the leaf, each followed by those below it, the oldest first.
+/// Appends the attachments and system rows that descend from the leaf, depth first, siblings by timestamp.
 fn tail(tree: &Tree<'_>, leaf: u32, seen: &mut [bool], chain: &mut Vec<u32>) {
     let mut children: rustc_hash::FxHashMap<u32, Vec<u32>> = Default::default();
     for node in tree.live().filter(|node| !tree.view.speaks(tree.row(*node))) {
@@ -42,19 +42,20 @@ fn tail(tree: &Tree<'_>, leaf: u32, seen: &mut [bool], chain: &mut Vec<u32>) {
             }
             chain.push(node);
         }
-        // Taken out, so that no row is looked at twice.
+        // Removed from the map, so that no row is visited twice.
         let mut below = children.remove(&node).unwrap_or_default();
         below.sort_by_key(|child| tree.facts(*child).timestamp);
         stack.extend(below.into_iter().rev().filter(|child| !seen[*child as usize]));
     }
 }
 
-/// Finds what stands in for a missing parent: the newest row of the same side that is not on the chain yet, not newer than the
-/// child and at most [`BRIDGE_MILLISECONDS`] older; of equally new ones the earlier line.
+/// Finds a substitute for a missing parent: the newest row of the same side that is not on the chain yet, not newer than the
+/// child and at most [`BRIDGE_MILLISECONDS`] older; of rows with equal timestamps the earlier line.
 struct Bridges {
-    /// Rows by time, of one time the later line first; the main conversation and subagents apart.
+    /// Rows sorted by timestamp, and by descending line for equal timestamps: the main conversation, and subagents.
     sides: [Vec<(i64, u32)>; 2],
-    /// For each place the nearest one at or before it that may still be free, plus one.
+    /// Union-find over the rows of a side, 1-based: each entry leads to the nearest row at or before it that may be off the chain;
+    /// 0 if there is none.
     free: [Vec<u32>; 2],
 }
 
@@ -79,7 +80,7 @@ impl Bridges {
         let (rows, free) = (&self.sides[side], &mut self.free[side]);
         let mut place = rows.partition_point(|(own, _)| *own <= time);
         let mut passed = Vec::new();
-        // `free` skips stretches of rows that are on the chain; each is walked once.
+        // `free` skips runs of rows that are on the chain, so that each run is walked once.
         while place > 0 {
             let next = free[place] as usize;
             if next == place {

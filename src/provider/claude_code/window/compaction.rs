@@ -2,9 +2,9 @@ use super::tree::{Parent, Tree};
 use crate::model::Event;
 use rustc_hash::FxHashSet;
 
-/// Takes out what the last compaction removed and links the rows that it kept behind its summary.
+/// Removes the rows that the last compaction dropped, and links the rows that it kept after its summary.
 ///
-/// Returns the last of the rows kept, if there are any.
+/// Returns the last kept row, if there is one.
 pub(super) fn relink(tree: &mut Tree<'_>) -> Option<u32> {
     let boundaries: Vec<u32> = tree.live().filter(|node| tree.view.is_boundary(tree.row(*node))).collect();
     let last = *boundaries.last()?;
@@ -51,7 +51,7 @@ struct Preserved {
     anchor: Parent,
 }
 
-/// Whether a boundary says that it keeps rows.
+/// Returns `Some` if a boundary lists rows that it keeps.
 fn kept(tree: &Tree<'_>, node: u32) -> Option<()> {
     match tree.facts(node).event.as_deref() {
         Some(Event::Compaction { preserved, segment, .. }) => (!preserved.is_empty() || segment.is_some()).then_some(()),
@@ -59,7 +59,7 @@ fn kept(tree: &Tree<'_>, node: u32) -> Option<()> {
     }
 }
 
-/// The rows that a boundary keeps; `None` when one of them is not in the file.
+/// Returns the rows that a boundary keeps; `None` if one of them is not in the file.
 fn preserved(tree: &Tree<'_>, node: u32) -> Option<Preserved> {
     let Some(Event::Compaction { preserved, anchor, segment, .. }) = tree.facts(node).event.as_deref() else { return None };
     let anchor = anchor.map_or(Parent::None, |anchor| tree.find(anchor).map_or(Parent::Missing, Parent::Node));

@@ -2,18 +2,18 @@ use super::view::{View, is_result, is_use};
 use crate::model::{Block, BlockKind, BlockNumber, Flags, Key};
 use rustc_hash::FxHashSet;
 
-/// One step of what is sent, in order.
+/// One element of the sent sequence.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(in super::super) enum Item {
     /// A row of the session.
     Row(u32),
-    /// An answer that the client makes up where a turn was left without one.
+    /// An answer that the client generates for a turn without one.
     NoResponse,
-    /// A result that the client makes up for a tool use of the last response.
+    /// A result that the client generates for a tool use of the last response.
     Interrupted(BlockNumber),
 }
 
-/// The rows that are sent once broken pairs, thinking without an answer and blank answers are taken out, and what is added.
+/// Removes broken tool pairs, thinking without an answer and blank answers, and adds the items that the client generates.
 pub(super) fn repair(view: &View<'_>, rows: Vec<u32>) -> Vec<Item> {
     let answered: FxHashSet<Key> = calls(view, &rows, is_result).collect();
     let open: FxHashSet<Key> = calls(view, &rows, is_use).filter(|call| !answered.contains(call)).collect();
@@ -37,7 +37,7 @@ pub(super) fn repair(view: &View<'_>, rows: Vec<u32>) -> Vec<Item> {
     close(view, kept, added)
 }
 
-/// Puts an answer behind a turn that ends without one.
+/// Appends the generated results, and adds an answer after a turn that ends without one.
 fn close(view: &View<'_>, rows: Vec<u32>, added: Vec<Item>) -> Vec<Item> {
     let last = rows.iter().rposition(|row| !view.is_system(*row));
     let after_attachment = |row: u32| view.is_attachment(row) && is_interrupted(view, &rows);
@@ -53,19 +53,19 @@ fn close(view: &View<'_>, rows: Vec<u32>, added: Vec<Item>) -> Vec<Item> {
     items
 }
 
-/// The calls of blocks that `pick` takes, over user and assistant rows.
+/// Returns the call ids of the blocks for which `pick` is true, over user and assistant rows.
 fn calls<'a>(view: &'a View<'_>, rows: &'a [u32], pick: fn(&Block) -> bool) -> impl Iterator<Item = Key> + 'a {
     let speaking = rows.iter().filter(|row| view.speaks(**row));
     speaking.flat_map(|row| view.all_blocks(*row)).filter(move |block| pick(block)).filter_map(|block| block.call)
 }
 
-/// Without the rows whose tool uses are all lost.
+/// Returns the rows except those whose tool uses are all lost.
 fn unresolved(view: &View<'_>, rows: &[u32], lost: &FxHashSet<Key>) -> Vec<u32> {
     let keep = |row: u32| lost.is_empty() || !view.has_use(row) || view.uses(row).any(|call| !lost.contains(&call));
     rows.iter().copied().filter(|row| keep(*row)).collect()
 }
 
-/// Takes out thinking that no answer follows and blank answers, until nothing changes.
+/// Removes thinking without an answer and blank answers, until nothing changes.
 fn settle(view: &View<'_>, mut rows: Vec<u32>) -> Vec<u32> {
     loop {
         let before = rows.len();
@@ -101,18 +101,18 @@ fn drop_blank(view: &View<'_>, rows: &mut Vec<u32>) {
     });
 }
 
-/// Whether there is nothing but thinking, and blank texts behind it.
+/// Returns true if there is only thinking followed by at least one blank text, or only blank texts.
 fn only_blank<'a>(blocks: impl Iterator<Item = &'a Block>) -> bool {
     let mut blocks = blocks.skip_while(|block| block.kind == BlockKind::Thinking).peekable();
     blocks.peek().is_some() && blocks.all(is_hollow)
 }
 
-/// Whether a block is a text that says nothing, or only that it says nothing.
+/// Returns true if a block is a blank text or a placeholder for one.
 pub(in super::super) fn is_hollow(block: &Block) -> bool {
     block.kind == BlockKind::Text && matches!(&*block.preview, "" | "(no content)" | "[Empty text removed]")
 }
 
-/// The place behind the last user row that opens a turn.
+/// Returns the position after the last user row that opens a turn.
 fn turn_start(view: &View<'_>, rows: &[u32]) -> usize {
     let mut answered = false;
     for (place, row) in rows.iter().enumerate().rev() {
@@ -128,12 +128,12 @@ fn turn_start(view: &View<'_>, rows: &[u32]) -> usize {
     0
 }
 
-/// The tool uses of the last API response, as far as they are among `open`.
+/// Returns the tool uses of the last API response that are in `open`.
 fn of_last_response(view: &View<'_>, rows: &[u32], open: &FxHashSet<Key>) -> FxHashSet<Key> {
     let mut known: FxHashSet<Option<Key>> = FxHashSet::default();
     let mut current = None;
     let mut uses: FxHashSet<Key> = FxHashSet::default();
-    // What came since the last response: nothing, something else, or tool results; and whether it was counted.
+    // State since the last response: `None` if no row followed; else true for tool results, and true once it was counted.
     let mut since = Some((false, false));
     for row in settle(view, rows.to_vec()) {
         let flags = view.flags(row);
@@ -165,7 +165,7 @@ fn of_last_response(view: &View<'_>, rows: &[u32], open: &FxHashSet<Key>) -> FxH
     uses
 }
 
-/// Whether the rows up to `end` end with a local command: its record and what it printed, with the client's caveat before.
+/// Returns true if the rows up to `end` end with a local command: its record and its output, preceded by the client's caveat.
 fn ends_local_command(view: &View<'_>, rows: &[u32], end: usize) -> bool {
     const RECORD: Flags = Flags(Flags::COMMAND_NAME.0 | Flags::TYPED_COMMAND.0);
     const ANY: Flags = Flags(RECORD.0 | Flags::CAVEAT.0 | Flags::COMMAND_OUTPUT.0);
@@ -190,7 +190,7 @@ fn ends_local_command(view: &View<'_>, rows: &[u32], end: usize) -> bool {
     meta
 }
 
-/// Whether the rows end in the middle of a turn.
+/// Returns true if the rows end in the middle of a turn.
 fn is_interrupted(view: &View<'_>, rows: &[u32]) -> bool {
     let mut attached = false;
     for (place, row) in rows.iter().enumerate().rev() {

@@ -2,7 +2,7 @@ use super::tree::Tree;
 use crate::model::{Flags, Key};
 use rustc_hash::FxHashSet;
 
-/// The row that a resume starts from, given the last row that a compaction kept.
+/// Returns the row that a resume starts from, given the last row that a compaction kept.
 pub(super) fn leaf(tree: &Tree<'_>, kept: Option<u32>) -> Option<u32> {
     let view = tree.view;
     let leaves = leaves(tree, kept);
@@ -15,7 +15,7 @@ pub(super) fn leaf(tree: &Tree<'_>, kept: Option<u32>) -> Option<u32> {
     latest(tree, tree.live().filter(main).filter(|node| !snapshot(node))).or_else(|| latest(tree, tree.live().filter(main)))
 }
 
-/// The newest of some rows; the first of equally new ones, the last where none has a timestamp.
+/// Returns the newest row: the first of equal timestamps, the last if no row has a timestamp.
 fn latest(tree: &Tree<'_>, nodes: impl Iterator<Item = u32>) -> Option<u32> {
     let mut best = None;
     let mut time = None;
@@ -28,7 +28,7 @@ fn latest(tree: &Tree<'_>, nodes: impl Iterator<Item = u32>) -> Option<u32> {
     best
 }
 
-/// The rows that may be the leaf, in order.
+/// Returns the candidates for the leaf, in order.
 fn leaves(tree: &Tree<'_>, kept: Option<u32>) -> Vec<u32> {
     if tree.cleared {
         return Vec::new();
@@ -67,7 +67,7 @@ fn leaves(tree: &Tree<'_>, kept: Option<u32>) -> Vec<u32> {
     ends
 }
 
-/// The messages that end a branch: no other message follows them.
+/// Returns the messages that end a branch: no other message follows them.
 fn ends(tree: &Tree<'_>, speakers: &mut Speakers<'_>) -> Vec<u32> {
     let mut parent = vec![false; tree.nodes.len()];
     let mut parent_of_message = vec![false; tree.nodes.len()];
@@ -88,7 +88,7 @@ fn ends(tree: &Tree<'_>, speakers: &mut Speakers<'_>) -> Vec<u32> {
     ends
 }
 
-/// Without any noted leaf: the newest row among the last one and those below it.
+/// Returns the newest row among `last` and its descendants, for a session without a recorded leaf.
 fn newest_after(tree: &Tree<'_>, last: Option<u32>) -> Option<u32> {
     let last = last?;
     if tree.newest.is_none_or(|newest| newest == last) {
@@ -118,7 +118,7 @@ fn newest_after(tree: &Tree<'_>, last: Option<u32>) -> Option<u32> {
     Some(best)
 }
 
-/// The nearest message at or above each node, found once.
+/// Finds the nearest message at or above a node; each result is cached.
 struct Speakers<'a> {
     tree: &'a Tree<'a>,
     known: Vec<Option<Option<u32>>>,
@@ -138,7 +138,7 @@ impl<'a> Speakers<'a> {
                 found = known;
                 break;
             }
-            // A cycle of rows that say nothing ends here.
+            // A cycle of rows without messages ends here.
             self.known[node as usize] = Some(None);
             path.push(node);
             if self.tree.view.speaks(self.tree.row(node)) {
@@ -152,7 +152,8 @@ impl<'a> Speakers<'a> {
     }
 }
 
-/// Whether `last` continues what stood at the noted leaf: it descends from it, or belongs to the same batch of tool calls.
+/// Returns true if `last` continues the conversation of the recorded leaf: it descends from it (if `direct`), or belongs to the
+/// same batch of tool calls (if `batch`).
 fn continues(tree: &Tree<'_>, last: u32, noted: u32, direct: bool, batch: bool) -> bool {
     let view = tree.view;
     let mut caller: Option<u32> = None;
@@ -227,7 +228,7 @@ fn continues(tree: &Tree<'_>, last: u32, noted: u32, direct: bool, batch: bool) 
     false
 }
 
-/// The rows right above a piece of a response that can stand among its pieces, nearest first.
+/// Returns the nearest ancestors of a piece of a response that can be among its pieces, nearest first.
 fn companions(tree: &Tree<'_>, node: u32, response: Key) -> Vec<u32> {
     let mut found = Vec::new();
     let mut seen = FxHashSet::from_iter([node]);

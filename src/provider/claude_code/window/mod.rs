@@ -1,8 +1,8 @@
-//! Which rows and blocks the client would send if it resumed the session now.
+//! Computes the rows and blocks that the client would send if it resumed the session now.
 //!
-//! The rules are those of 2.1.330, as measured on its own requests: the leaf, the walk to the root, what a compaction kept,
-//! the other rows of each response, broken pairs, the order. What is not reproduced: rows that a later row retracts, and
-//! agents that share one file (all its sidechain rows count as one side).
+//! The rules are those of 2.1.330, measured on its requests: the leaf, the walk to the root, the rows kept by a compaction,
+//! the other rows of each response, broken tool pairs, the order. Not reproduced: rows retracted by a later row, and agents
+//! that share one file (all its sidechain rows count as one side).
 
 mod chain;
 mod compaction;
@@ -20,7 +20,7 @@ use crate::model::{Hidden, Session, Window};
 pub(super) use drop::{Item, is_hollow};
 pub(super) use view::{View, is_result, is_use};
 
-/// What the client would send if it resumed the session now.
+/// Returns the window that the client would send if it resumed the session now.
 pub(super) fn window(session: &Session) -> Window {
     let view = View::new(session);
     let mut tree = tree::Tree::new(&view);
@@ -47,7 +47,7 @@ pub(super) fn window(session: &Session) -> Window {
     window
 }
 
-/// What is sent of a chain, row by row: after the last compaction, repaired and in order.
+/// Returns the items sent for a chain, row by row: those from the last compaction on, repaired and in order.
 pub(super) fn items(view: &View<'_>, chain: &[u32]) -> Vec<Item> {
     let items = drop::repair(view, order::regroup(view, chain.to_vec()));
     let boundary = items.iter().rposition(|item| matches!(item, Item::Row(row) if view.is_boundary(*row)));

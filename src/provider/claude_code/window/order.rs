@@ -2,28 +2,28 @@ use super::view::View;
 use crate::model::{Flags, Key};
 use rustc_hash::{FxHashMap, FxHashSet};
 
-/// Where the pieces of one response stand.
+/// The positions of the pieces of one response.
 struct Span {
     first: usize,
     last: usize,
     pieces: usize,
-    /// Rows that must follow its pieces, moved there from before them.
+    /// Positions of rows before its pieces that are moved after them.
     early: Vec<usize>,
     state: Layout,
 }
 
-/// What stands between the pieces of a response.
+/// Kind of the rows between the pieces of a response.
 #[derive(Clone, Copy, PartialEq)]
 enum Layout {
-    /// Nothing but its results.
+    /// Only its results.
     Whole,
-    /// Rows that can be moved behind it.
+    /// Rows that can be moved after it.
     Split,
-    /// Rows that cannot.
+    /// Rows that cannot be moved.
     Fenced,
 }
 
-/// What a row that is no piece of the response in question means for its order.
+/// Effect on the order of a row that is not a piece of the response.
 #[derive(Clone, Copy, PartialEq)]
 enum Between {
     Result,
@@ -31,7 +31,7 @@ enum Between {
     Boundary,
 }
 
-/// Pulls the pieces of each response together, and tool results that stand before their tool use behind it.
+/// Groups the pieces of each response, and moves tool results that precede their tool use after it.
 pub(super) fn regroup(view: &View<'_>, rows: Vec<u32>) -> Vec<u32> {
     let (mut spans, spans_by_response, owners) = spans(view, &rows);
     let fences = prefix_sums(&rows, |row| !view.is_assistant(row) && between(view, row) == Between::Boundary);
@@ -83,7 +83,7 @@ pub(super) fn regroup(view: &View<'_>, rows: Vec<u32>) -> Vec<u32> {
 
 type Spans = (Vec<Span>, FxHashMap<Key, usize>, FxHashMap<Key, Option<Key>>);
 
-/// The responses in order, and which response each tool use belongs to; `None` where two claim it.
+/// Returns the responses in order, and the response of each tool use; `None` if two responses contain it.
 fn spans(view: &View<'_>, rows: &[u32]) -> Spans {
     let mut spans: Vec<Span> = Vec::new();
     let mut by_response: FxHashMap<Key, usize> = FxHashMap::default();
@@ -117,7 +117,7 @@ fn between(view: &View<'_>, row: u32) -> Between {
     if fence { Between::Boundary } else { Between::Delivery }
 }
 
-/// How many rows before each place meet a condition.
+/// Returns, for each position, the number of rows before it that meet a condition.
 fn prefix_sums(rows: &[u32], condition: impl Fn(u32) -> bool) -> Vec<u32> {
     let mut sum = 0;
     std::iter::once(0)

@@ -5,9 +5,9 @@ use rustc_hash::{FxHashMap, FxHashSet};
 /// Rows by the message id or the row that they belong to.
 type Groups<K> = FxHashMap<K, Vec<u32>>;
 
-/// The walk from root to leaf with the other rows of its responses and the tool results that no parent leads to.
+/// Extends the walk from root to leaf by the other rows of its responses and the tool results that are not on it.
 ///
-/// Parallel tool calls make branches: each result hangs below its own tool use, and the walk passes only one of them.
+/// Parallel tool calls create branches: each result is a child of its own tool use, and the walk contains only one of them.
 pub(super) fn recover(tree: &Tree<'_>, walk: Vec<u32>, seen: &mut [bool]) -> Vec<u32> {
     let view = tree.view;
     let pieces: Vec<u32> = walk.iter().copied().filter(|node| view.is_assistant(tree.row(*node))).collect();
@@ -62,7 +62,7 @@ pub(super) fn recover(tree: &Tree<'_>, walk: Vec<u32>, seen: &mut [bool]) -> Vec
     chain
 }
 
-/// The tool results that belong to each row, and the row of each tool use; `None` where two responses claim it.
+/// Returns the tool results that belong to each row, and the row of each tool use; `None` if two responses contain it.
 fn answers(tree: &Tree<'_>, responses: &Groups<Key>) -> (Groups<u32>, FxHashMap<Key, Option<u32>>) {
     let view = tree.view;
     let mut answers: Groups<u32> = Groups::default();
@@ -113,12 +113,12 @@ fn answers(tree: &Tree<'_>, responses: &Groups<Key>) -> (Groups<u32>, FxHashMap<
     (answers, owners)
 }
 
-/// A stretch of the walk that holds the pieces of one response, and what belongs into it.
+/// A stretch of the walk that contains the pieces of one response, and the rows to insert into it.
 struct Stretch {
     start: usize,
     end: usize,
     found: Vec<u32>,
-    /// What follows single rows of the walk.
+    /// Rows to insert after single rows of the walk.
     behind: Groups<u32>,
 }
 
@@ -129,16 +129,16 @@ struct Recovery<'a> {
     owners: FxHashMap<Key, Option<u32>>,
     on_walk: FxHashSet<Key>,
     position: FxHashMap<u32, usize>,
-    /// Rows that are taken as if they stood at another place of the file: twice that place, plus one.
+    /// Sort keys of rows that are ordered as if at another position of the file: twice that position, plus one.
     moved: FxHashMap<u32, u64>,
     children: Option<Children>,
-    /// Up to where rows of the walk were searched for what hangs below them.
+    /// Position in the walk up to which rows were searched for passive descendants.
     scanned: usize,
     seen: &'a mut [bool],
 }
 
 impl Recovery<'_> {
-    /// Where a row stands in the file, as far as the order is concerned.
+    /// Returns the sort key of a row: twice its position in the file, unless it was moved.
     fn order(&self, node: u32) -> (u64, u32) {
         (self.moved.get(&node).copied().unwrap_or(u64::from(node) * 2), node)
     }
@@ -184,7 +184,7 @@ impl Recovery<'_> {
         (!found.is_empty() || !behind.is_empty()).then_some(Stretch { start, end, found, behind })
     }
 
-    /// Adds the tool results of a response: those below its own rows, and of those that hang elsewhere the ones that are needed.
+    /// Adds the tool results of a response: the children of its rows, and of the results elsewhere those that are missing.
     fn results(&mut self, group: &[u32], found: &mut Vec<u32>) {
         if !group.iter().any(|node| self.answers.contains_key(node)) {
             return;
@@ -216,7 +216,7 @@ impl Recovery<'_> {
         found.append(&mut near);
     }
 
-    /// Adds the runs of passive rows that hang below a row.
+    /// Adds the runs of passive rows that descend from a row.
     fn below(&mut self, node: u32, found: &mut Vec<u32>) {
         let tree = self.tree;
         let children = self.children.get_or_insert_with(|| tree.children());
@@ -233,7 +233,7 @@ impl Recovery<'_> {
     }
 }
 
-/// The run of passive rows from `child` on; empty when it branches or leads to anything else.
+/// Returns the run of passive rows from `child` on; empty if it branches or contains any other row.
 fn run(tree: &Tree<'_>, children: &Children, above: u32, child: u32, seen: &[bool]) -> Vec<u32> {
     let view = tree.view;
     let side = view.is_sidechain(tree.row(above));
@@ -241,7 +241,7 @@ fn run(tree: &Tree<'_>, children: &Children, above: u32, child: u32, seen: &[boo
     let mut next = Some(child);
     while let Some(node) = next {
         let fits = view.is_sidechain(tree.row(node)) == side && view.is_passive(tree.row(node));
-        // More rows than there are is a cycle.
+        // More rows than the tree has means a cycle.
         if seen[node as usize] || !fits || rows.len() > tree.nodes.len() {
             return Vec::new();
         }
@@ -255,7 +255,7 @@ fn run(tree: &Tree<'_>, children: &Children, above: u32, child: u32, seen: &[boo
     rows
 }
 
-/// Stretches in the order of the walk, with those that overlap joined.
+/// Sorts the stretches by position in the walk, and joins those that overlap.
 fn merge(recovery: &Recovery<'_>, mut stretches: Vec<Stretch>) -> Vec<Stretch> {
     stretches.sort_by_key(|stretch| stretch.start);
     let mut merged: Vec<Stretch> = Vec::new();

@@ -3,7 +3,7 @@ use super::super::parse::parse;
 use super::window;
 use crate::model::{BlockKind, Segment, Session};
 
-/// A session of rows given as JSON with `'` for `"`, and the content of each block.
+/// Parses rows given as JSON with `'` for `"` into a session and the content of each block.
 fn session(rows: &[String]) -> (Session, Vec<String>) {
     let mut segment = Segment::default();
     let mut contents = Vec::new();
@@ -27,7 +27,7 @@ fn session(rows: &[String]) -> (Session, Vec<String>) {
     (Session::join("claude-code", "s".into(), vec![segment]), contents)
 }
 
-/// Checks what is sent: the content of the blocks in order, messages apart.
+/// Checks the sent contents: blocks in order, messages separated by `|`.
 fn check(rows: &[String], expected: &str) {
     let (session, contents) = session(rows);
     let window = window(&session);
@@ -51,7 +51,7 @@ fn row(kind: &str, id: &str, parent: &str, time: u32, more: &str) -> String {
     format!("{{'type':'{kind}','uuid':'{id}','parentUuid':{parent},'timestamp':'{stamp}','isSidechain':false{more}}}")
 }
 
-/// A prompt that says its id.
+/// A prompt whose text is its id.
 fn user(id: &str, parent: &str, time: u32) -> String {
     row("user", id, parent, time, &format!(",'message':{{'role':'user','content':'{id}'}}"))
 }
@@ -61,7 +61,7 @@ fn assistant(id: &str, parent: &str, time: u32, message: &str, block: &str) -> S
     row("assistant", id, parent, time, &format!(",'message':{message}"))
 }
 
-/// A text that says its id.
+/// An assistant text that is its id.
 fn says(id: &str, parent: &str, time: u32, message: &str) -> String {
     assistant(id, parent, time, message, &format!("{{'type':'text','text':'{id}'}}"))
 }
@@ -74,7 +74,7 @@ fn uses(id: &str, parent: &str, time: u32, message: &str, call: &str) -> String 
     assistant(id, parent, time, message, &format!("{{'type':'tool_use','id':'{call}','name':'Read','input':{{}}}}"))
 }
 
-/// A tool result that says its id.
+/// A tool result whose text is its id.
 fn result(id: &str, parent: &str, time: u32, call: &str) -> String {
     let block = format!("{{'type':'tool_result','tool_use_id':'{call}','content':'{id}'}}");
     row("user", id, parent, time, &format!(",'message':{{'role':'user','content':[{block}]}}"))
@@ -93,7 +93,7 @@ fn boundary(id: &str, time: u32, metadata: &str) -> String {
     row("system", id, "", time, &format!(",'subtype':'compact_boundary','compactMetadata':{{{metadata}}}"))
 }
 
-/// A prompt with an answer, a second one, and an edited second one beside it.
+/// A prompt with an answer, a second prompt, and an edited sibling of the second prompt.
 fn branches() -> Vec<String> {
     vec![
         user("a", "", 0),
@@ -314,7 +314,7 @@ fn long_chains_of_any_shape_have_a_window() {
             }
         })
         .collect();
-    // Every parent is missing, and all rows are of the same second.
+    // Every parent is missing, and all rows have the same timestamp.
     let scattered = chain.iter().map(|row| row.replace("'parentUuid':'", "'parentUuid':'x")).collect();
     let prompts = (0..count).map(|n| user(&n.to_string(), &format!("{}", n - 1), 1)).collect();
     let nested = (0..count)

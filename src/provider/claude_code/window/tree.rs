@@ -2,28 +2,28 @@ use super::view::View;
 use crate::model::{Event, Flags, Key, Row, RowKind};
 use rustc_hash::FxHashMap;
 
-/// The rows of a session as a tree, in the order in which their identities were first seen.
+/// The rows of a session as a tree, ordered by the first occurrence of their identities.
 pub(super) struct Tree<'a> {
     pub view: &'a View<'a>,
     pub nodes: Vec<Node>,
     index: FxHashMap<Key, u32>,
-    /// The leaf that the client last noted.
+    /// The leaf that the client recorded last.
     pub checkpoint: Option<u32>,
-    /// Whether the user chose it.
+    /// True if the user chose it.
     pub explicit: bool,
-    /// Whether any leaf was ever noted.
+    /// True if any leaf was recorded.
     pub noted: bool,
-    /// Whether the user went back to before the first row.
+    /// True if the user rewound to before the first row.
     pub cleared: bool,
     /// The last row of the main conversation.
     pub last: Option<u32>,
     /// The row of the main conversation with the newest timestamp.
     pub newest: Option<u32>,
-    /// Whether a snapshot of files came after `last`.
+    /// True if a file snapshot follows `last`.
     pub snapshot: bool,
 }
 
-/// A row of the tree. Of rows with one identity the last one counts, at the place of the first.
+/// A row of the tree. Of rows with the same identity the last one counts, at the position of the first.
 #[derive(Clone, Copy)]
 pub(super) struct Node {
     pub row: u32,
@@ -31,10 +31,10 @@ pub(super) struct Node {
     pub removed: bool,
 }
 
-/// What a row follows.
+/// The parent of a row.
 #[derive(Clone, Copy, Default, PartialEq)]
 pub(super) enum Parent {
-    /// Nothing: it begins a conversation.
+    /// No parent: the row begins a conversation.
     #[default]
     None,
     /// A row that is not in the file.
@@ -85,7 +85,7 @@ impl<'a> Tree<'a> {
         self.view.row(self.row(node))
     }
 
-    /// The parent of a node, if it is there.
+    /// Returns the parent of a node; `None` if it is missing or removed.
     pub fn parent(&self, node: u32) -> Option<u32> {
         match self.nodes[node as usize].parent {
             Parent::Node(parent) if self.is_there(parent) => Some(parent),
@@ -93,7 +93,7 @@ impl<'a> Tree<'a> {
         }
     }
 
-    /// Whether a node names a parent, there or not.
+    /// Returns true if a node names a parent, even a missing one.
     pub fn has_parent(&self, node: u32) -> bool {
         self.nodes[node as usize].parent != Parent::None
     }
@@ -102,12 +102,12 @@ impl<'a> Tree<'a> {
         !self.nodes[node as usize].removed
     }
 
-    /// The nodes that are there, in order.
+    /// Returns the nodes that were not removed, in order.
     pub fn live(&self) -> impl DoubleEndedIterator<Item = u32> + Clone {
         (0..self.nodes.len() as u32).filter(|node| self.is_there(*node))
     }
 
-    /// The children of each node, in order.
+    /// Collects the children of each node, in order.
     pub fn children(&self) -> Children {
         let mut ends = vec![0u32; self.nodes.len() + 1];
         for parent in self.live().filter_map(|node| self.parent(node)) {
@@ -128,28 +128,28 @@ impl<'a> Tree<'a> {
     }
 }
 
-/// The children of all nodes, those of one node together.
+/// The children of all nodes, grouped by parent.
 pub(super) struct Children {
-    /// Where the children of each node end; those of the next one begin there.
+    /// End of the children of each node in `nodes`; those of the next node begin there.
     ends: Vec<u32>,
     nodes: Vec<u32>,
 }
 
 impl Children {
-    /// The children of a node, in order.
+    /// Returns the children of a node, in order.
     pub fn of(&self, node: u32) -> &[u32] {
         let start = (node as usize).checked_sub(1).map_or(0, |before| self.ends[before]);
         &self.nodes[start as usize..self.ends[node as usize] as usize]
     }
 }
 
-/// What is known while the rows are read in file order.
+/// State while the rows are read in file order.
 #[derive(Default)]
 struct Builder {
     parents: Vec<Option<Key>>,
-    /// What the rows of running tools follow: their children follow it too.
+    /// Parents of progress rows, which are inherited by the children of these rows.
     progress: FxHashMap<Key, Option<Key>>,
-    /// What the rows that the client drops follow.
+    /// Parents of rows that the client drops.
     dropped: FxHashMap<Key, Option<Key>>,
     checkpoint: Option<Key>,
     newest: Option<i64>,
@@ -214,7 +214,7 @@ impl Builder {
         }
     }
 
-    /// The row that a parent stands for once dropped rows are bridged; `None` where they lead to a beginning.
+    /// Returns the nearest ancestor of `key`, itself included, that the client did not drop; `None` if there is none.
     fn beyond_dropped(&mut self, index: &FxHashMap<Key, u32>, key: Key) -> Option<Key> {
         let mut passed = Vec::new();
         let mut end = Some(key);

@@ -1,12 +1,12 @@
 use crate::model::{Block, BlockKind, Flags, Key, Row, RowKind, Session};
 use std::ops::Range;
 
-/// The rows of a session as the client sees them: by their type on disk, each with its blocks.
+/// The rows of a session as the client interprets them: by their type on disk, each with its blocks.
 pub(in super::super) struct View<'a> {
     pub rows: &'a [Row],
     pub blocks: &'a [Block],
     starts: Vec<u32>,
-    /// Whether all of it is a subagent's, so that this sets no row apart.
+    /// True if all messages are sidechain rows: in the file of a subagent the flag distinguishes nothing.
     sidechain_only: bool,
 }
 
@@ -32,17 +32,17 @@ impl<'a> View<'a> {
         self.row(row).flags
     }
 
-    /// The indices of the blocks of a row.
+    /// Returns the indices of the blocks of a row.
     pub fn places(&self, row: u32) -> Range<usize> {
         self.starts[row as usize] as usize..self.starts[row as usize + 1] as usize
     }
 
-    /// The blocks of a row, also those that the client drops as it reads.
+    /// Returns the blocks of a row, including those that the client drops on read.
     pub fn all_blocks(&self, row: u32) -> &'a [Block] {
         &self.blocks[self.places(row)]
     }
 
-    /// The blocks of a row without those that the client drops as it reads.
+    /// Returns the blocks of a row without those that the client drops on read.
     pub fn blocks(&self, row: u32) -> impl DoubleEndedIterator<Item = &'a Block> + Clone {
         self.all_blocks(row).iter().filter(|block| !(block.kind == BlockKind::Other && block.label.is_empty()))
     }
@@ -79,24 +79,24 @@ impl<'a> View<'a> {
         }
     }
 
-    /// Whether the client skips the row when it sends.
+    /// Returns true if the client never sends the row.
     pub fn is_unsent(&self, row: u32) -> bool {
         let flags = self.flags(row);
         flags.any(Flags::VIRTUAL) || matches!(self.row(row).kind, RowKind::Boundary | RowKind::Link)
     }
 
-    /// The identity of the response that an assistant row is a piece of.
+    /// Returns the identity of the response that an assistant row is a piece of.
     pub fn response(&self, row: u32) -> Option<Key> {
         if self.is_assistant(row) { self.row(row).message } else { None }
     }
 
-    /// The tool uses of an assistant row.
+    /// Returns the tool uses of an assistant row.
     pub fn uses(&self, row: u32) -> impl Iterator<Item = Key> {
         let blocks = if self.is_assistant(row) { self.all_blocks(row) } else { &[] };
         blocks.iter().filter(|block| is_use(block)).filter_map(|block| block.call)
     }
 
-    /// The tool uses that a user row answers.
+    /// Returns the tool uses that a user row answers.
     pub fn results(&self, row: u32) -> impl Iterator<Item = Key> {
         let blocks = if self.is_user(row) { self.all_blocks(row) } else { &[] };
         blocks.iter().filter(|block| is_result(block)).filter_map(|block| block.call)
@@ -110,14 +110,14 @@ impl<'a> View<'a> {
         self.is_user(row) && self.all_blocks(row).iter().any(is_result)
     }
 
-    /// Whether a row follows whatever is before it, and opens nothing.
+    /// Returns true if a row belongs to the row before it and opens no turn.
     pub fn is_passive(&self, row: u32) -> bool {
         self.is_attachment(row)
             || self.is_system(row) && !self.is_boundary(row)
             || self.is_user(row) && self.flags(row).any(Flags::META) && !self.has_result(row)
     }
 
-    /// Whether a row can stand among the pieces of one response.
+    /// Returns true if a row can be among the pieces of a response.
     pub fn accompanies(&self, row: u32, response: Option<Key>) -> bool {
         if self.is_assistant(row) {
             return response.is_some() && self.row(row).message == response;
@@ -129,12 +129,12 @@ impl<'a> View<'a> {
     }
 }
 
-/// Whether a block is a tool use that the client answers itself.
+/// Returns true if a block is a tool use that the client executes itself.
 pub(in super::super) fn is_use(block: &Block) -> bool {
     block.kind == BlockKind::ToolUse && block.label.is_empty()
 }
 
-/// Whether a block answers a tool use of the client.
+/// Returns true if a block is the result of a tool use that the client executed.
 pub(in super::super) fn is_result(block: &Block) -> bool {
     block.kind == BlockKind::ToolResult && block.label.is_empty()
 }
