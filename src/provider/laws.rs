@@ -1,5 +1,7 @@
 //! Laws of the four parts of a provider, each over the whole table and every row of the fixtures.
 
+#![expect(clippy::disallowed_methods, reason = "tests read fixtures")]
+
 use super::*;
 use crate::model::{BlockKind, Event, RowKind, Slot};
 use std::collections::BTreeSet;
