@@ -1,10 +1,9 @@
-//! How fast aperture is, as ratios of one run: whole processes against `wc -l`, a plain JSON pass and C.
+//! Measures the speed of aperture, as ratios within one run: whole processes against `wc -l`, a plain JSON pass and C.
 //!
 //! `cargo bench --bench speed` builds sessions of 4, 10 and 100 MB and a home of 200 MB; `cargo bench --bench speed -- 4 500`
-//! sessions of other sizes, in MB. `APERTURE_BENCH_LARGE=1` makes the home 1 GB, `APERTURE_CORPUS` names a directory of real
-//! sessions whose largest one is measured too; `-- --write FILE MB` keeps a session, to profile with, and
-//! `-- --planning FILE` measures planning on a session alone. Every figure is a
-//! median, every ratio the median of the ratios of each round.
+//! builds sessions of other sizes, in MB. `APERTURE_BENCH_LARGE=1` makes the home 1 GB, `APERTURE_CORPUS` is a directory of real
+//! sessions whose largest one is measured too; `-- --write FILE MB` writes a session, for profiling, and `-- --planning FILE`
+//! measures only the planning of a session. Every figure is a median, every ratio the median of the ratios of each round.
 #![allow(
     clippy::disallowed_methods,
     clippy::expect_used,
@@ -37,7 +36,7 @@ use std::time::Instant;
 
 const APERTURE: &str = env!("CARGO_BIN_EXE_aperture");
 const MEGABYTE: u64 = 1_000_000;
-/// What is appended to a session between two warm readings.
+/// Bytes appended to a session between two warm reads.
 const APPENDED_BYTES: usize = 100_000;
 
 fn main() {
@@ -322,7 +321,7 @@ fn planning(path: &Path, rounds: usize, targets: &mut Vec<Target>) {
             outlined.shortened(&selection.first(selection.worth_at_least(worth))).len()
         };
         round.add(&[
-            // What a thread counted last it remembers.
+            // Each thread caches its last counts, so a new thread is used.
             seconds(|| std::thread::scope(|scope| scope.spawn(|| contents.iter().map(count).sum::<u64>()).join().ok())),
             seconds(|| contents.par_iter().map(count).sum::<u64>()),
             seconds(levels),
@@ -336,7 +335,7 @@ fn planning(path: &Path, rounds: usize, targets: &mut Vec<Target>) {
     }
 }
 
-/// A session of so many MB.
+/// Writes a session of `megabytes` MB.
 fn write_session(generator: &Generator, file: &Path, megabytes: u64) {
     let mut out = BufWriter::new(File::create(file).expect("a session is created"));
     generator.session(megabytes, megabytes * MEGABYTE, &mut out).expect("a session is written");

@@ -57,7 +57,7 @@ impl Random {
     }
 }
 
-/// What the rows of a file are made of, in bytes.
+/// The composition of the rows of a file, in bytes.
 #[derive(Clone, Debug, Default)]
 pub struct Shares {
     /// All bytes.
@@ -305,7 +305,7 @@ impl Writing<'_> {
                     r#"{{"type":"create","filePath":{path},"content":{content},"structuredPatch":[],"originalFile":null}}"#
                 );
                 let result = format!("File created successfully at: {}", fresh.path);
-                // What was written is read and edited later.
+                // The written file is read and edited later.
                 self.files[number] = fresh;
                 ("Write", format!(r#"{{"file_path":{path},"content":{content}}}"#), result, copy)
             }

@@ -3,7 +3,7 @@
 use super::Random;
 use std::path::{Path, PathBuf};
 
-/// Words that stand in for parts of names, so that each made-up file has names of its own.
+/// Name components, so that each generated file has its own names.
 const PARTS: &[&str] = &[
     "order", "stock", "basket", "price", "invoice", "parcel", "route", "driver", "ledger", "tax", "coupon", "shelf", "label",
     "scan", "return", "refund", "batch", "quota", "tariff", "vendor", "client", "audit", "export", "import", "digest", "queue",
@@ -87,7 +87,7 @@ impl Texts {
         text
     }
 
-    /// What a command prints: a build, a test run, a listing.
+    /// Returns the output of a command: a build, a test run, a listing.
     pub fn output(&self, random: &mut Random, bytes: usize) -> String {
         let mut text = String::with_capacity(bytes + 100);
         while text.len() < bytes {

@@ -1,4 +1,4 @@
-//! The hooks of git: what aperture writes into a hook script, and how it takes that out again.
+//! Git hooks: adds aperture's section to a hook script and removes it.
 
 /// When git runs a hook.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize)]
@@ -26,7 +26,7 @@ impl GitHook {
     }
 }
 
-/// The line before what aperture wrote, and the line behind it.
+/// The lines before and after aperture's section.
 const BEGIN: &str = "# >>> aperture >>>";
 const END: &str = "# <<< aperture <<<";
 
@@ -36,7 +36,7 @@ const HEAD: &str = "#!/bin/sh\n";
 /// Why a script is left alone.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum HookError {
-    /// It is no text.
+    /// The script is not text.
     #[error("it is no text: a program, it seems")]
     Binary,
     /// Another program runs it.
@@ -47,13 +47,13 @@ pub enum HookError {
     Broken,
 }
 
-/// The script with aperture's part in it, given the script as it is; the same where that part is there already.
+/// Returns the script with aperture's section; unchanged if the section is already present.
 ///
-/// The part stands right behind the first line, because a script may end anywhere with `exit`.
+/// The section follows the first line, because a script may call `exit` anywhere.
 ///
 /// # Errors
 ///
-/// The script is none of a shell.
+/// The script is not a shell script.
 pub fn with_hook(script: Option<&[u8]>, hook: GitHook) -> Result<Vec<u8>, HookError> {
     let Some(script) = script else { return Ok([HEAD.as_bytes(), part(hook).as_bytes()].concat()) };
     let without = without_hook(script)?.unwrap_or_default();
@@ -69,11 +69,11 @@ pub fn with_hook(script: Option<&[u8]>, hook: GitHook) -> Result<Vec<u8>, HookEr
     Ok([&text[..end], &part(hook), &text[end..]].concat().into_bytes())
 }
 
-/// The script without aperture's part; `None` if nothing is left of it but what aperture made.
+/// Returns the script without aperture's section; `None` if nothing is left except lines written by aperture.
 ///
 /// # Errors
 ///
-/// Fails if the part of aperture has lost its end mark, or if the script is not text.
+/// Fails if the end mark of the section is missing, or if the script is not text.
 pub fn without_hook(script: &[u8]) -> Result<Option<Vec<u8>>, HookError> {
     let text = text(script)?;
     let Some(start) = text.find(BEGIN) else { return Ok(Some(script.to_vec())) };
@@ -94,7 +94,7 @@ fn part(hook: GitHook) -> String {
     let run = match hook {
         GitHook::PreCommit => format!("aperture git-hook {name} || exit 1"),
         GitHook::PostCommit => format!("aperture git-hook {name} || true"),
-        // Other parts of the script may read what git says as well.
+        // Other parts of the script may also read Git's standard input.
         GitHook::PrePush => format!(
             "aperture_refs=$(cat)\n  printf '%s\\n' \"$aperture_refs\" | aperture git-hook {name} \"$@\" || exit 1\n  exec <<APERTURE_REFS\n$aperture_refs\nAPERTURE_REFS"
         ),

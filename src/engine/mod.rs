@@ -1,6 +1,6 @@
-//! Decisions: what blocks cost, how they are used, what is stale, what a manifest says.
+//! Decisions: token costs, use and staleness of blocks, and the contents of reports.
 //!
-//! Everything here is a function of values: no file, no clock, no format.
+//! All functions depend on their arguments only: no file access, no clock, no file format.
 
 mod analysis;
 mod content;

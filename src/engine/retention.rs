@@ -2,7 +2,7 @@
 
 use crate::model::History;
 
-/// Why what the store knows of a session may be forgotten.
+/// The reason why the stored data of a session can be deleted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Forgettable {

@@ -3,23 +3,23 @@ use crate::engine::Analysis;
 use crate::engine::tokens::{Accuracy, quantiles};
 use crate::model::TokenCount;
 
-/// How far the estimates of one session were from its bills.
+/// The estimation errors of one session, relative to the billed tokens.
 #[derive(Clone, Debug)]
 pub struct AccuracyRow {
     /// The session.
     pub session: String,
     /// The model.
     pub model: String,
-    /// Errors by step and by turn.
+    /// Errors per step and per turn.
     pub accuracy: Accuracy,
     /// Input tokens of the last call, as billed.
     pub measured: Option<u64>,
-    /// What is sent and not in the file.
+    /// Tokens that are sent but are not in the session file.
     pub outside: TokenCount,
 }
 
 impl AccuracyRow {
-    /// The figures of a reading.
+    /// Returns the row of an analysed session.
     pub fn new(session: String, reading: &Analysis) -> AccuracyRow {
         let price = &reading.price;
         AccuracyRow {
@@ -55,7 +55,7 @@ impl Spread {
     }
 }
 
-/// How far estimates were from bills, over sessions.
+/// The estimation errors over all sessions, relative to the billed tokens.
 #[derive(Clone, Debug, Default)]
 pub struct AccuracyReport {
     /// The sessions.
@@ -64,21 +64,21 @@ pub struct AccuracyReport {
     pub steps: Spread,
     /// Errors of all turns.
     pub turns: Spread,
-    /// Over the sessions: the median error of their steps.
+    /// Distribution over the sessions of the median error of their steps.
     pub session_medians: Spread,
-    /// Over the sessions: the 90th percentile of the errors of their steps.
+    /// Distribution over the sessions of the 90th percentile of the errors of their steps.
     pub session_p90s: Spread,
-    /// Over the sessions: how far the sum of the blocks was from the last measured total.
+    /// Distribution over the sessions of the difference between the sum of the blocks and the last measured total.
     pub windows: Spread,
 }
 
 impl AccuracyReport {
-    /// Takes one more session.
+    /// Adds a session.
     pub fn add(&mut self, row: AccuracyRow) {
         self.sessions.push(row);
     }
 
-    /// Sums up.
+    /// Computes the distributions over the added sessions.
     pub fn finish(&mut self) {
         let all = |pick: &dyn Fn(&Accuracy) -> Vec<f64>| {
             Spread::of(&self.sessions.iter().flat_map(|row| pick(&row.accuracy)).collect::<Vec<_>>())

@@ -3,96 +3,96 @@ use crate::engine::{Analysis, label, lifecycle, stale_reason};
 use crate::model::{Block, BlockKind, BlockNumber, Image, Level, Outdated, Pin, Role, State, TokenCount, Zone};
 use comfy_table::{CellAlignment, Table, presets};
 
-/// A reason why a block no longer says how things are.
+/// A reason why a block is outdated.
 #[derive(Clone, Copy, Debug)]
 pub struct OutdatedReason {
     /// The reason.
     pub reason: Outdated,
-    /// The block that says it now.
+    /// The block that replaces it.
     pub by: BlockNumber,
 }
 
-/// A block with everything that is known of it but its content.
+/// A block with all its properties except its content.
 #[derive(Clone, Debug)]
 pub struct BlockRow {
-    /// Its number, in file order from 1.
+    /// The block number, in file order from 1.
     pub number: BlockNumber,
-    /// Who speaks.
+    /// The speaker.
     pub role: Role,
-    /// What it is made of.
+    /// The kind of content.
     pub kind: BlockKind,
-    /// The tool.
+    /// The tool, if the block belongs to a tool call.
     pub tool: Option<String>,
-    /// The path, command or question that the tool was given, or the kind of an attachment.
+    /// The path, command or question passed to the tool, or the kind of an attachment.
     pub target: String,
-    /// What it is, in a few words.
+    /// A short description.
     pub label: String,
-    /// What it costs while it is in the window.
+    /// Tokens of the block while it is in the window.
     pub tokens: TokenCount,
-    /// Bytes of its content.
+    /// Bytes of the content.
     pub bytes: u64,
-    /// When it was written, in milliseconds since 1970, UTC.
+    /// Time of writing, in milliseconds since 1970, UTC.
     pub timestamp: Option<i64>,
-    /// The turn that it belongs to.
+    /// The turn of the block.
     pub turn: u32,
-    /// The response of the model that it belongs to or comes before.
+    /// The model response that the block belongs to or precedes.
     pub step: u32,
-    /// Turns since it was written.
+    /// Turns since the block was written.
     pub age_turns: u32,
-    /// Where it stands.
+    /// The zone of the window.
     pub zone: Zone,
-    /// How well models use what stands there, from 0 to 1.
+    /// How well models use content in this position, from 0 to 1.
     pub relevance: f32,
-    /// How much of it is left.
+    /// The compression level.
     pub level: Level,
-    /// How hot it is, from 0 to 1.
+    /// Heat, from 0 to 1.
     pub heat: f32,
-    /// Later blocks of the agent that come back to it.
+    /// Number of later agent blocks that refer to the block.
     pub references: u32,
-    /// The turn of the last of them.
+    /// The turn of the last reference.
     pub last_referenced_turn: Option<u32>,
-    /// Turns since it was written or last referenced.
+    /// Turns since the block was written or last referenced.
     pub stale_turns: u32,
-    /// Responses of the model since then.
+    /// Model responses since then.
     pub stale_steps: u32,
-    /// Where in its life it is.
+    /// The state in the lifecycle.
     pub state: State,
-    /// Why it is stale.
+    /// The reason why the block is stale.
     pub stale_reason: Option<String>,
-    /// Why it no longer says how things are.
+    /// The reason why the block is outdated.
     pub outdated: Option<Outdated>,
-    /// The block that says it now.
+    /// The block that replaces it.
     pub outdated_by: Option<BlockNumber>,
-    /// Every reason why it no longer says how things are, the most telling first.
+    /// All reasons why the block is outdated, the most important first.
     pub outdated_reasons: Vec<OutdatedReason>,
-    /// Turns without a reference until it goes stale, about: 0 when it is, none when it never does.
+    /// Estimated turns without a reference until the block becomes stale: 0 if it is stale, `None` if it never becomes stale.
     pub turns_left: Option<u32>,
-    /// The rule of the lifecycle that made its state.
+    /// The lifecycle rule that determined the state.
     pub state_rule: &'static str,
-    /// Where it is pinned.
+    /// The pin.
     pub pin: Option<Pin>,
-    /// Whether the user selected it.
+    /// True if the user selected the block.
     pub focused: bool,
-    /// Whether it is a tool result that reports an error.
+    /// True if the block is a tool result that reports an error.
     pub error: bool,
-    /// Images in it.
+    /// Images in the block.
     pub images: Vec<Image>,
-    /// The file that holds the whole of it, where this is a preview.
+    /// The file with the full content, if the block is a preview.
     pub spilled_to: Option<String>,
-    /// Its topic.
+    /// The topic.
     pub topic: String,
-    /// Its most telling words.
+    /// The most significant words.
     pub keywords: Vec<String>,
-    /// Its first words.
+    /// The first words.
     pub preview: String,
-    /// The row that holds it, from 0 in file order.
+    /// The row of the block, from 0 in file order.
     pub row: u32,
-    /// Its place in that row.
+    /// The index of the block in its row.
     pub index: u32,
 }
 
 impl BlockRow {
-    /// The block as it stands in a reading.
+    /// Returns the row of a block of an analysed session.
     pub fn new(reading: &Analysis, block: &Block) -> BlockRow {
         BlockRow {
             number: block.number,
@@ -141,7 +141,7 @@ impl BlockRow {
     }
 }
 
-/// By what blocks are sorted.
+/// Sort keys of the block table.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
 pub enum SortKey {
     /// File order.
@@ -161,18 +161,18 @@ pub enum SortKey {
 /// The table of blocks.
 #[derive(Clone, Debug)]
 pub struct BlocksReport {
-    /// The blocks, in the order asked for.
+    /// The blocks, in the requested order.
     pub blocks: Vec<BlockRow>,
-    /// What they cost together.
+    /// Their total tokens.
     pub tokens: TokenCount,
-    /// Whether they are shown under their turns.
+    /// True if the blocks are grouped by turn.
     pub tree: bool,
     /// The prompts of the turns, by number from 1.
     pub prompts: Vec<String>,
 }
 
 impl BlocksReport {
-    /// Sorts the blocks; equal ones stay in file order.
+    /// Sorts the blocks by a key. Blocks with equal keys remain in file order.
     pub fn sort(&mut self, key: SortKey, reverse: bool) {
         match key {
             SortKey::Number => self.blocks.sort_by_key(|block| block.number),
@@ -221,7 +221,7 @@ impl Report for BlocksReport {
     }
 }
 
-/// Columns beside the label, by how wide the terminal is.
+/// Formats the table. The columns other than the label depend on the width of the terminal.
 fn table(style: &Style, blocks: &[BlockRow], heading: bool) -> String {
     let wide = style.width >= 110;
     let narrow = style.width < 70;
@@ -284,7 +284,7 @@ fn table(style: &Style, blocks: &[BlockRow], heading: bool) -> String {
     table.lines().map(|line| line.trim_end().to_owned() + "\n").collect()
 }
 
-/// Who speaks, in a word that fits into a column.
+/// Returns a short word for a role, for a narrow column.
 pub(super) fn short_role(role: Role) -> &'static str {
     match role {
         Role::System => "system",

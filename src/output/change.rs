@@ -4,76 +4,76 @@ use crate::engine::diff::BlockDifference;
 use crate::model::{Basis, BlockChange, BlockNumber, Level, OperationId, OperationKind, TokenCount};
 use unicode_width::UnicodeWidthStr;
 
-/// Changes that are listed one by one.
+/// Maximum number of changes that are listed individually.
 const LISTED: usize = 12;
-/// Blocks that were left alone that are named one by one.
+/// Maximum number of skipped blocks that are listed individually.
 const FEW: usize = 4;
-/// Columns that a name of a block has at least, however narrow the terminal is.
+/// Minimum number of columns for the name of a block, on any terminal.
 const NARROWEST: usize = 12;
 
-/// What a change did, or would do.
+/// The result of a change, or of its dry run.
 #[derive(Clone, Debug)]
 pub struct ChangeReport {
     /// The session's id.
     pub session: String,
-    /// The operation in its log; none when nothing was written, or nothing can take it back.
+    /// The operation in the log. `None` if nothing was written, or if the change cannot be undone.
     pub operation: Option<OperationId>,
-    /// What it is.
+    /// The kind of operation.
     pub kind: OperationKind,
-    /// Whether it is a look ahead.
+    /// True for a dry run.
     pub dry_run: bool,
-    /// What was done, in a word.
+    /// The verb that describes the change.
     pub verb: &'static str,
-    /// To what, where that is not blocks.
+    /// The object of the change, if it is not blocks.
     pub what: Option<String>,
-    /// What happened to each block.
+    /// The change of each block.
     pub changes: Vec<BlockChange>,
     /// Blocks that were pinned or selected.
     pub marks: Vec<BlockNumber>,
-    /// Blocks that were unpinned or let go.
+    /// Blocks that were unpinned or unfocused.
     pub unmarked: Vec<BlockNumber>,
-    /// Values of the file that were replaced, rows that came or went included.
+    /// Number of values of the file that were replaced, including added and removed rows.
     pub edits: usize,
     /// Rows that were added.
     pub rows_added: usize,
-    /// Rows that were taken out.
+    /// Rows that were removed.
     pub rows_removed: usize,
-    /// Blocks that were left alone, by reason.
+    /// Skipped blocks, by reason.
     pub skipped: Vec<(&'static str, Vec<BlockNumber>)>,
     /// Tokens of the window before.
     pub tokens_before: f64,
     /// Tokens of the window after.
     pub tokens_after: f64,
-    /// Thinking blocks that are no longer sent, because what stands before them changed.
+    /// Thinking blocks that are no longer sent because the content before them changed.
     pub thinking_dropped: u32,
-    /// Tokens of them.
+    /// Tokens of these blocks.
     pub thinking_dropped_tokens: f64,
-    /// Thinking blocks that are sent again, because what stands before them is again what it was.
+    /// Thinking blocks that are sent again because the content before them is restored.
     pub thinking_restored: u32,
-    /// Tokens of them.
+    /// Tokens of these blocks.
     pub thinking_restored_tokens: f64,
-    /// What the edit costs and saves; none where the window stays what it is.
+    /// Cost and savings of the edit. `None` if the window does not change.
     pub price: Option<EditPrice>,
-    /// True if the bill of a response is rewritten in the file, because the client reads its gauge of fullness there.
+    /// True if the usage figures of a response are rewritten in the file, because the client reads its context gauge from there.
     pub bills_changed: bool,
-    /// What else there is to say.
+    /// Additional notes.
     pub notes: Vec<String>,
-    /// What the model would see differently, for a look ahead.
+    /// Differences in the content that the model receives, for a dry run.
     pub differences: Vec<BlockDifference>,
 }
 
 impl ChangeReport {
-    /// Tokens that the model no longer receives; negative when it receives more.
+    /// Returns the tokens that the model no longer receives. Negative if it receives more.
     pub fn saved(&self) -> f64 {
         self.tokens_before - self.tokens_after
     }
 
-    /// Whether nothing is changed.
+    /// Returns true if nothing is changed.
     pub fn is_nothing(&self) -> bool {
         self.edits == 0 && self.marks.is_empty() && self.unmarked.is_empty()
     }
 
-    /// What it did or would do, on one line: `3 blocks archived, −4.2k tokens; left alone: #12 (pinned)`.
+    /// Returns a summary on one line: `3 blocks archived, −4.2k tokens; left alone: #12 (pinned)`.
     pub fn in_short(&self) -> String {
         let mut text = if self.is_nothing() { "nothing to do".to_owned() } else { format!("{} {}", self.object(), self.verb) };
         let saved = self.saved().round();
@@ -87,7 +87,7 @@ impl ChangeReport {
         text
     }
 
-    /// What is changed: blocks by how many they are, or what else it is.
+    /// Returns the object of the change: a number of blocks, or another object.
     fn object(&self) -> String {
         let marked = if self.marks.is_empty() { &self.unmarked } else { &self.marks };
         self.what.clone().unwrap_or_else(|| plural(self.changes.len().max(marked.len()), "block"))
@@ -165,13 +165,13 @@ impl Report for ChangeReport {
     }
 }
 
-/// Thinking blocks and what they cost: `3 thinking blocks (1.2k tokens)`.
+/// Formats a number of thinking blocks and their tokens: `3 thinking blocks (1.2k tokens)`.
 fn thinking(blocks: u32, tokens: f64) -> String {
     let tokens = unit(&amount(tokens.round() as u64), "token");
     format!("{} ({tokens})", plural(blocks as usize, "thinking block"))
 }
 
-/// The first changes as rows of aligned columns: number, name, levels, tokens.
+/// Returns the first changes as rows of aligned columns: number, name, levels, tokens.
 fn rows(changes: &[BlockChange], width: usize) -> Vec<String> {
     let cells: Vec<[String; 5]> = changes
         .iter()

@@ -2,7 +2,7 @@ use super::sessions::short_id;
 use super::{Form, Paint, Report, Style, plural, printable};
 use crate::engine::Violation;
 
-/// How what was found is written.
+/// Output formats of the findings.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, clap::ValueEnum)]
 pub enum CheckFormat {
     /// For people.
@@ -16,30 +16,30 @@ pub enum CheckFormat {
     Github,
 }
 
-/// What was found in one session.
+/// The findings of one session.
 #[derive(Clone, Debug)]
 pub struct CheckedSession {
     /// The session's id.
     pub session: String,
-    /// The file, relative to the directory where it is below that.
+    /// The file, relative to the directory if it is inside it.
     pub path: String,
-    /// What does not hold.
+    /// The violated rules.
     pub findings: Vec<Violation>,
 }
 
-/// What was found in all of them.
+/// The findings of all sessions.
 #[derive(Clone, Debug)]
 pub struct CheckReport {
-    /// The rules that were asked for.
+    /// The requested rules.
     pub rules: Vec<&'static str>,
     /// The sessions.
     pub sessions: Vec<CheckedSession>,
-    /// How it is written.
+    /// The output format.
     pub format: CheckFormat,
 }
 
 impl CheckReport {
-    /// How many findings there are.
+    /// Returns the number of findings.
     pub fn findings(&self) -> usize {
         self.sessions.iter().map(|session| session.findings.len()).sum()
     }
@@ -106,7 +106,7 @@ impl CheckReport {
     }
 }
 
-/// A finding with where it is.
+/// Formats a finding with its location.
 fn place(finding: &Violation) -> String {
     match (finding.line, finding.block) {
         (Some(line), Some(block)) => format!("line {line}, block {block}: {}", finding.message),
@@ -115,7 +115,7 @@ fn place(finding: &Violation) -> String {
     }
 }
 
-/// The commands that help, each once; where there are many, the one for all.
+/// Returns the commands that fix the findings, without duplicates. If there are many, returns the one command that fixes all.
 fn hints(session: &CheckedSession) -> Vec<String> {
     const MOST: usize = 3;
     let mut hints: Vec<&str> = Vec::new();
@@ -132,12 +132,12 @@ fn hints(session: &CheckedSession) -> Vec<String> {
     hints.into_iter().map(|hint| format!("{hint} -s {}", short_id(&session.session))).collect()
 }
 
-/// A text in XML.
+/// Escapes a text for XML.
 fn xml(text: &str) -> String {
     printable(text).replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;").replace('"', "&quot;")
 }
 
-/// A text in a command of GitHub Actions.
+/// Escapes a text for a GitHub Actions command.
 fn data(text: &str) -> String {
     text.replace('%', "%25").replace('\r', "%0D").replace('\n', "%0A")
 }

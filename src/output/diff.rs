@@ -6,7 +6,7 @@ use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
 /// Columns of the longest bar of `stat`.
 const BAR_COLUMNS: usize = 20;
 
-/// What the model sees differently in two states of a session.
+/// The differences between two states of a session, in the content that the model receives.
 #[derive(Clone, Debug)]
 pub struct DiffReport {
     /// The earlier state: `the original`, `operation 3`, the name of a snapshot.
@@ -15,13 +15,13 @@ pub struct DiffReport {
     pub to: String,
     /// The blocks that differ, in file order.
     pub blocks: Vec<BlockDifference>,
-    /// What the window cost.
+    /// Tokens of the window in the earlier state.
     pub tokens_before: TokenCount,
-    /// What it costs now.
+    /// Tokens of the window in the later state.
     pub tokens_after: TokenCount,
-    /// Whether only a line a block is written.
+    /// True if only one line per block is written.
     pub stat: bool,
-    /// Whether every changed line is written, however many.
+    /// True if all changed lines are written, without a limit.
     pub full: bool,
 }
 
@@ -50,7 +50,7 @@ impl DiffReport {
             let runs = changes(&block.before, &block.after);
             text.push('\n');
             text.push_str(&header(style, block));
-            // Where the text is the same, the header says it all.
+            // If the texts are equal, the header is sufficient.
             if block.before != block.after {
                 for line in shown(&runs, self.full) {
                     text.push_str(&painted(style, block, &line));
@@ -62,7 +62,7 @@ impl DiffReport {
         text
     }
 
-    /// How many blocks differ and what that makes of the window.
+    /// Returns the number of different blocks and the change of the window size.
     fn sum(&self) -> String {
         let of = |kind| self.blocks.iter().filter(|block| block.kind == kind).count();
         let mut parts = Vec::new();
@@ -89,7 +89,7 @@ impl DiffReport {
     }
 }
 
-/// The line before the lines of a block: `#412 Read src/auth.rs   original → minimal   3.2k → 24 tokens`.
+/// Returns the line above the lines of a block: `#412 Read src/auth.rs   original → minimal   3.2k → 24 tokens`.
 fn header(style: &Style, block: &BlockDifference) -> String {
     let (before, after) = (tokens(block.tokens_before), tokens(block.tokens_after));
     let levels = format!("{} → {}   ", block.level_before.name(), block.level_after.name());
@@ -108,7 +108,7 @@ fn header(style: &Style, block: &BlockDifference) -> String {
     format!("{number} {label}   {}\n", style.paint(Paint::Dim, &facts))
 }
 
-/// A line of a difference with its sign, as wide as the terminal at most.
+/// Formats a line of a difference with its sign, in at most the width of the terminal.
 fn painted(style: &Style, block: &BlockDifference, line: &Shown<'_>) -> String {
     match line {
         Shown::Line { fate, pieces } => {
@@ -151,7 +151,7 @@ fn painted(style: &Style, block: &BlockDifference, line: &Shown<'_>) -> String {
     }
 }
 
-/// The pieces of a line, harmless and in at most `width` columns. Of a longer line, what is around the changed words is shown.
+/// Returns the pieces of a line, escaped and in at most `width` columns. A longer line is cut to the text around the changed words.
 fn visible(pieces: &[Piece<'_>], width: usize) -> Vec<(String, bool)> {
     let mut texts: Vec<(String, bool)> = pieces.iter().map(|piece| (harmless(piece), piece.emphasized)).collect();
     let columns = |texts: &[(String, bool)], emphasized: bool| -> usize {
@@ -177,7 +177,7 @@ fn visible(pieces: &[Piece<'_>], width: usize) -> Vec<(String, bool)> {
     let mut fitted = Vec::new();
     let end = texts.len();
     for (place, (text, emphasized)) in texts.into_iter().enumerate() {
-        // A column stays for the `…` that says that more follows.
+        // Reserves a column for the `…` of an omitted rest.
         let room = if place + 1 < end { left.saturating_sub(1) } else { left };
         let whole = text.width() <= room;
         let text = if whole { text } else { clip(&text, left) };
@@ -190,7 +190,7 @@ fn visible(pieces: &[Piece<'_>], width: usize) -> Vec<(String, bool)> {
     fitted
 }
 
-/// The end of a text in at most `width` columns, cut with `…`.
+/// Returns the end of a text in at most `width` columns, cut with `…`.
 fn tail(text: &str, width: usize) -> String {
     let mut columns = 1;
     let wide = |character: char| character.width().unwrap_or(0);
@@ -202,7 +202,7 @@ fn tail(text: &str, width: usize) -> String {
     format!("…{}", &text[start..])
 }
 
-/// A piece for a terminal. Tabs and line ends that differ can be seen.
+/// Escapes a piece for a terminal. Differing tabs and line ends are made visible.
 fn harmless(piece: &Piece<'_>) -> String {
     if piece.emphasized {
         return printable(piece.text).replace('\t', "→   ").replace('\n', "␊");
@@ -211,7 +211,7 @@ fn harmless(piece: &Piece<'_>) -> String {
     printable(text).replace('\t', "    ")
 }
 
-/// A line a block, with a bar for how much its price changed.
+/// Writes one line per block, with a bar for the change of its tokens.
 fn stat(style: &Style, blocks: &[BlockDifference]) -> String {
     let figures: Vec<(String, String)> =
         blocks.iter().map(|block| (tokens(block.tokens_before), tokens(block.tokens_after))).collect();

@@ -2,49 +2,49 @@ use super::{BlockRow, Paint, Report, Style, age, amount, clip, padded, plural, p
 use crate::engine::{Explanation, LevelKept, Referred};
 use crate::model::OperationId;
 
-/// References and operations that the text lists.
+/// Maximum number of references and operations in the text.
 const LISTED: usize = 5;
 /// Columns of the names on the left.
 const NAMES: usize = 12;
 
-/// Something that was decided about a block.
+/// A decision about a block.
 #[derive(Clone, Debug)]
 pub struct Decision {
-    /// What: `pin`, `focus`, `protection`, `change`.
+    /// The kind of decision: `pin`, `focus`, `protection`, `change`.
     pub what: &'static str,
-    /// Whether it keeps the block as it is.
+    /// True if it keeps the block unchanged.
     pub keeps: bool,
-    /// Why, in words.
+    /// The reason, as text.
     pub why: String,
 }
 
-/// Something that was done to a block.
+/// An operation on a block.
 #[derive(Clone, Debug)]
 pub struct HistoryEntry {
     /// The operation in the log.
     pub operation: OperationId,
-    /// When, in milliseconds since 1970, UTC.
+    /// Time of the operation, in milliseconds since 1970, UTC.
     pub time: i64,
-    /// The command as it was given.
+    /// The command as entered.
     pub command: String,
-    /// What it did, in words.
+    /// The effect, as text.
     pub what: String,
-    /// The operation that took it back.
+    /// The operation that undid it.
     pub undone_by: Option<OperationId>,
 }
 
-/// Why a block is what it is, and what would be left of it.
+/// The explanation of the state of a block, and its content at each level.
 #[derive(Clone, Debug)]
 pub struct ExplainReport {
     /// The block.
     pub block: BlockRow,
-    /// Why it is in its state, and what refers to it.
+    /// The reasons for its state, and the references to it.
     pub explanation: Explanation,
-    /// What each level would keep; empty where it cannot be changed.
+    /// The content that each level would keep. Empty if the block cannot be changed.
     pub levels: Vec<LevelKept>,
-    /// What was decided about it.
+    /// The decisions about it.
     pub decisions: Vec<Decision>,
-    /// What was done to it, the oldest first.
+    /// The operations on it, the oldest first.
     pub history: Vec<HistoryEntry>,
 }
 
@@ -63,7 +63,7 @@ impl Report for ExplainReport {
     }
 }
 
-/// A line with a name on the left, cut where the terminal ends.
+/// Formats a line with a name on the left, cut to the width of the terminal.
 fn row(style: &Style, name: &str, text: &str) -> String {
     format!("  {} {}", padded(name, NAMES - 1), clip(text, style.width.saturating_sub(NAMES + 2)))
 }
@@ -189,7 +189,8 @@ fn since(style: &Style, time: i64) -> String {
     }
 }
 
-/// The first telling line of what is left; else the names that stand in for lines; else what the marker line says of it.
+/// Returns the first significant line of the remaining content; else the names that replace lines; else the text of the marker
+/// line.
 fn first_words(content: &str) -> String {
     let lines = || content.lines().map(str::trim).filter(|line| !line.starts_with("[@"));
     let telling = |line: &&str| line.chars().filter(|character| character.is_alphanumeric()).count() >= 4;

@@ -1,19 +1,19 @@
 use super::{Paint, Report, Style, bytes, plural};
 
-/// What was exported.
+/// The result of an export.
 #[derive(Clone, Debug)]
 pub struct ExportReport {
     /// The session's id.
     pub session: String,
     /// The file that was written.
     pub file: String,
-    /// Its bytes.
+    /// Size of the file in bytes.
     pub bytes: u64,
-    /// Operations of the log.
+    /// Number of operations in the log.
     pub operations: usize,
-    /// Values of the log.
+    /// Number of values in the log.
     pub values: usize,
-    /// Named points.
+    /// Number of snapshots.
     pub snapshots: usize,
 }
 

@@ -1,4 +1,4 @@
-//! Numbers, times and foreign text for people.
+//! Formats numbers, times and text from sessions for people.
 
 use super::{Style, amount};
 use crate::engine::mask;
@@ -6,12 +6,12 @@ use crate::model::{Basis, Hidden, TokenCount};
 use std::borrow::Cow;
 use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
 
-/// A token figure, short: `600`, `3.2k`, `142k`, `1.2M`; an estimate with `~` before it.
+/// Formats a number of tokens: `600`, `3.2k`, `142k`, `1.2M`; an estimate has the prefix `~`.
 pub fn tokens(count: TokenCount) -> String {
     format!("{}{}", if count.basis == Basis::Estimated { "~" } else { "" }, amount(count.round()))
 }
 
-/// A size in bytes: `812 B`, `3.7 MB`.
+/// Formats a size in bytes: `812 B`, `3.7 MB`.
 pub fn bytes(value: u64) -> String {
     match value {
         0..1_000 => format!("{value} B"),
@@ -20,7 +20,7 @@ pub fn bytes(value: u64) -> String {
     }
 }
 
-/// Blocks by their numbers, the first `most` of them: `#3, #4 and 5 more`.
+/// Lists the numbers of at most `most` blocks: `#3, #4 and 5 more`.
 pub fn numbered(blocks: &[u32], most: usize) -> String {
     let names = blocks.iter().take(most).map(|number| format!("#{number}"));
     let names = names.collect::<Vec<_>>().join(", ");
@@ -30,18 +30,18 @@ pub fn numbered(blocks: &[u32], most: usize) -> String {
     }
 }
 
-/// The text with spaces behind it, up to `width` columns.
+/// Pads a text with spaces to `width` columns.
 pub fn padded(text: &str, width: usize) -> String {
     format!("{text}{}", " ".repeat(width.saturating_sub(text.width())))
 }
 
-/// A share in percent, whole from 10 on.
+/// Formats a share as a percentage, without decimals from 10 % on.
 pub fn percent(share: f64) -> String {
     let value = share * 100.0;
     if value >= 9.95 || value == 0.0 { format!("{value:.0} %") } else { format!("{value:.1} %") }
 }
 
-/// How long ago something was: `now`, `5 min`, `3 h`, `2 d`.
+/// Formats the time since a moment: `now`, `5 min`, `3 h`, `2 d`.
 pub fn age(now: jiff::Timestamp, milliseconds: i64) -> String {
     let seconds = (now.as_millisecond() - milliseconds) / 1000;
     match seconds {
@@ -53,14 +53,14 @@ pub fn age(now: jiff::Timestamp, milliseconds: i64) -> String {
     }
 }
 
-/// A moment in the user's time zone: `2026-11-21 14:03:07`.
+/// Formats a time in the user's time zone: `2026-11-21 14:03:07`.
 pub fn time(style: &Style, milliseconds: i64) -> String {
     jiff::Timestamp::from_millisecond(milliseconds)
         .map(|time| time.to_zoned((style.zone)()).strftime("%Y-%m-%d %H:%M:%S").to_string())
         .unwrap_or_default()
 }
 
-/// Where blocks are that are not in the window: `12 before a compaction, 3 of subagents`.
+/// Lists the locations of blocks outside the window: `12 before a compaction, 3 of subagents`.
 pub fn hidden(hidden: &Hidden) -> String {
     let reasons = [
         (hidden.compacted, "before a compaction"),
@@ -72,8 +72,8 @@ pub fn hidden(hidden: &Hidden) -> String {
     reasons.collect::<Vec<_>>().join(", ")
 }
 
-/// Foreign text made harmless for a terminal: control characters and marks that reorder text are shown as symbols.
-/// Credentials are masked as well: a report cuts only what passed here, and half a credential has no shape any more.
+/// Escapes a text for a terminal: control characters and characters that reorder text are replaced by symbols. Credentials are
+/// masked as well, before the text is truncated: a truncated credential could no longer be detected.
 pub fn printable(text: &str) -> Cow<'_, str> {
     let masked = mask(text);
     if !masked.contains(is_harmful) {
@@ -82,7 +82,7 @@ pub fn printable(text: &str) -> Cow<'_, str> {
     Cow::Owned(masked.chars().map(|c| if is_harmful(c) { symbol(c) } else { c }).collect())
 }
 
-/// Returns whether a character steers a terminal: a control character, or a mark that reorders text.
+/// Returns true if a character controls a terminal: a control character, or a character that reorders text.
 pub(super) fn is_harmful(c: char) -> bool {
     (c.is_control() && c != '\n' && c != '\t') || is_reordering(c)
 }
@@ -100,7 +100,7 @@ fn is_reordering(c: char) -> bool {
     matches!(c, '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}' | '\u{200e}' | '\u{200f}' | '\u{61c}' | '\u{2028}' | '\u{2029}')
 }
 
-/// The text in at most `width` columns, cut with `…`.
+/// Truncates a text to `width` columns, with `…` at its end.
 pub fn clip(text: &str, width: usize) -> String {
     let text = printable(text).replace(['\n', '\t'], " ");
     if text.width() <= width {
@@ -122,7 +122,7 @@ pub fn clip(text: &str, width: usize) -> String {
     clipped
 }
 
-/// The end of the text in at most `width` columns, cut with `…` before it.
+/// Returns the end of a text in at most `width` columns, with `…` at its start if it is truncated.
 pub fn clip_start(text: &str, width: usize) -> String {
     let text = clip(text, usize::MAX);
     let mut left = text.width();
@@ -138,8 +138,8 @@ pub fn clip_start(text: &str, width: usize) -> String {
     if width > 0 { format!("…{end}") } else { String::new() }
 }
 
-/// The text in lines of at most `width` columns, cut between words; each but the first has `indent` spaces before it. A word that is
-/// longer than a line, such as a sentence of a script without spaces, goes on in the next one.
+/// Wraps a text into lines of at most `width` columns, between words. All lines but the first are indented by `indent` spaces. A
+/// word that is longer than a line, such as a sentence in a script without spaces, continues on the next line.
 pub fn wrap(text: &str, indent: usize, width: usize) -> Vec<String> {
     let text = clip(text, usize::MAX);
     let (mut lines, mut line, mut used) = (Vec::new(), String::new(), 0);

@@ -1,4 +1,4 @@
-//! The gate: what every text passes on its way out of the program, to a terminal, a pipe, a client, a model or a file.
+//! The gate: every text that leaves the program, to a terminal, pipe, client, model or file, passes through it.
 
 use super::format::{is_harmful, symbol};
 use super::{Form, Report, Style};
@@ -7,36 +7,36 @@ use serde::de::IgnoredAny;
 use std::borrow::Cow;
 use std::sync::{Arc, RwLock};
 
-/// Text that may leave: without credentials that aperture knows, and without what steers a terminal.
+/// Text that is safe to write: without known credentials and without terminal control characters.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Clean(String);
 
 impl Clean {
-    /// The text.
+    /// Returns the text.
     pub fn as_str(&self) -> &str {
         &self.0
     }
 
-    /// The text.
+    /// Returns the text, without copying it.
     pub fn into_string(self) -> String {
         self.0
     }
 
-    /// The same on a screen: over what is there, behind so many empty lines.
+    /// Returns the text for a full-screen display: it overwrites the current content, after `empty_lines` empty lines.
     pub fn on_screen(self, empty_lines: usize) -> Clean {
         Clean(format!("{}\x1b[H{}\x1b[J", "\n".repeat(empty_lines), self.0.replace('\n', "\x1b[K\n")))
     }
 }
 
-/// Makes text clean. It knows what the sessions that were read name as credentials; clones share that.
+/// Removes credentials and control characters from text. Clones share the credentials that were found in the analysed sessions.
 #[derive(Clone, Debug, Default)]
 pub struct Gate(Arc<RwLock<Known>>);
 
 impl Gate {
-    /// Masks more values from now on.
+    /// Adds values to mask.
     pub fn learn(&self, known: &Known) {
         if !known.is_empty() {
-            // A set is put in place whole: one that a panic left behind is as good as any.
+            // A set is replaced as a whole, so the value after a panic of another thread is still valid.
             let mut own = self.0.write().unwrap_or_else(std::sync::PoisonError::into_inner);
             *own = own.with(known);
         }
@@ -46,7 +46,7 @@ impl Gate {
         self.0.read().unwrap_or_else(std::sync::PoisonError::into_inner).clone()
     }
 
-    /// The text of a report. Only what the user asked for as it is stays so.
+    /// Returns the text of a report. Only raw content that the user requested remains unchanged.
     pub fn report(&self, report: &impl Report, style: &Style) -> Clean {
         let text = report.text(style);
         match report.form() {
@@ -56,18 +56,18 @@ impl Gate {
         }
     }
 
-    /// Text for a program or a file of text: credentials are masked, and nothing else is changed.
+    /// Masks the credentials in text for a program or a text file. Nothing else is changed.
     pub fn masked(&self, text: &str) -> String {
         self.known().mask(text).into_owned()
     }
 
-    /// Text for people. With `color` the colours of [`super::Style::paint`] stay.
+    /// Cleans text for people. With `color`, the colours of [`super::Style::paint`] are kept.
     pub fn text(&self, text: &str, color: bool) -> Clean {
         let masked = self.masked(text);
         Clean(if color { colored(&masked) } else { super::printable(&masked).into_owned() })
     }
 
-    /// JSON, one value or several: what it says stays the same where nothing is masked.
+    /// Masks the credentials in JSON, one value or several. Unmasked values do not change.
     pub fn json(&self, text: &str) -> Clean {
         let masked = self.known().mask(text);
         let masked = match &masked {
@@ -88,7 +88,7 @@ impl Gate {
         Clean(escaped)
     }
 
-    /// The same with each string masked by itself, where masking the whole text would not leave JSON.
+    /// Masks each string on its own, for documents that are not valid JSON after masking the whole text.
     fn json_by_string(&self, text: &str) -> String {
         let known = self.known();
         let values = serde_json::Deserializer::from_str(text).into_iter::<serde_json::Value>();
@@ -110,7 +110,7 @@ fn masked(known: &Known, value: serde_json::Value) -> serde_json::Value {
     }
 }
 
-/// The text with symbols in place of all control characters but those that set colours of [`super::Style::paint`].
+/// Replaces all control characters by symbols, except the colour sequences of [`super::Style::paint`].
 fn colored(text: &str) -> String {
     let mut clean = String::with_capacity(text.len());
     let mut rest = text;
@@ -130,7 +130,7 @@ fn colored(text: &str) -> String {
     clean + rest
 }
 
-/// How long a sequence is that begins the text and sets a colour or a weight that reports use; 0 for anything else.
+/// Returns the length of the colour or weight sequence at the start of the text, or 0 if there is none that reports use.
 fn color_length(text: &str) -> usize {
     let Some(inner) = text.strip_prefix("\x1b[") else { return 0 };
     let Some(end) = inner.bytes().position(|byte| !byte.is_ascii_digit() && byte != b';') else { return 0 };

@@ -2,35 +2,35 @@ use super::sessions::short_id;
 use super::{Paint, Report, Style, age, bytes, clip, plural};
 use crate::engine::Forgettable;
 
-/// A session that may be forgotten.
+/// A session whose data can be deleted from the store.
 #[derive(Clone, Debug)]
 pub struct ForgettableSession {
     /// The session's id.
     pub session: String,
     /// The file.
     pub path: String,
-    /// Why it may be forgotten.
+    /// The reason why it can be deleted.
     pub why: Forgettable,
-    /// Operations in its log.
+    /// Number of operations in its log.
     pub operations: usize,
-    /// When the last one was made, in milliseconds since 1970, UTC; none where there is none.
+    /// Time of the last operation, in milliseconds since 1970, UTC. `None` if there is none.
     pub last: Option<i64>,
 }
 
-/// What is, or would be, forgotten.
+/// The data that was deleted, or would be deleted.
 #[derive(Clone, Debug)]
 pub struct GcReport {
-    /// Whether it was done; otherwise it is a list.
+    /// True if the data was deleted, false for a list.
     pub done: bool,
     /// The sessions.
     pub sessions: Vec<ForgettableSession>,
-    /// How many old sessions there are beside these whose file is gone, and that are kept because nobody asked for them.
+    /// Number of additional old sessions that are kept because their deletion was not requested. Their files no longer exist.
     pub gone_kept: usize,
-    /// Values that no log needs then.
+    /// Values that no log refers to after the deletion.
     pub originals: u64,
-    /// Bytes that they take in the store.
+    /// Bytes of these values in the store.
     pub original_bytes: u64,
-    /// Bytes that the store became smaller by.
+    /// Bytes by which the store shrank.
     pub freed_bytes: u64,
 }
 

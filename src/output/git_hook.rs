@@ -1,27 +1,27 @@
 use super::{Paint, Report, Style};
 use crate::engine::GitHook;
 
-/// A hook of git.
+/// A Git hook.
 #[derive(Clone, Debug)]
 pub struct InstalledHook {
-    /// Which hook.
+    /// The kind of hook.
     pub hook: GitHook,
     /// Its script.
     pub path: String,
-    /// Whether it is installed now.
+    /// True if the hook is installed now.
     pub installed: bool,
-    /// Whether that had to be changed.
+    /// True if the command changed this.
     pub changed: bool,
 }
 
-/// What was installed, or taken out.
+/// The result of installing or removing Git hooks.
 #[derive(Clone, Debug)]
 pub struct GitHooksReport {
-    /// The hooks of git.
+    /// The Git hooks.
     pub hooks: Vec<InstalledHook>,
-    /// Whether it is a look ahead.
+    /// True for a dry run.
     pub dry_run: bool,
-    /// Whether it was only asked for.
+    /// True if the command only checked the state.
     pub check: bool,
 }
 

@@ -3,36 +3,36 @@ use crate::engine::mask;
 use crate::model::{Basis, Level, MarkKind, Operation, TokenCount};
 use serde_json::{Value, json};
 
-/// Longest answer that the client takes whole, in characters as it counts them (UTF-16).
+/// Maximum length of an answer that the client does not truncate, in UTF-16 code units, as the client counts.
 const LONGEST: usize = 9_900;
-/// What stands where an answer was cut.
+/// Marker at the cut of a truncated answer.
 const CUT: &str = "\n[cut here: aperture manifest and aperture show have the rest]";
 
-/// What a client is told about an event.
+/// The answer to a client event.
 #[derive(Clone, Debug)]
 pub struct HookReport {
     /// The event.
     pub event: &'static str,
-    /// What the model is told.
+    /// The context for the model.
     pub context: Option<String>,
-    /// What the client is to take as the answer of the tool.
+    /// The replacement for the tool output.
     pub output: Option<Value>,
-    /// Whether the client takes the text as it is.
+    /// True if the client reads the answer as plain text.
     plain: bool,
 }
 
 impl HookReport {
-    /// A text that the model gets as additional context.
+    /// Returns an answer with additional context for the model.
     pub fn context(event: &'static str, text: &str) -> HookReport {
         HookReport { event, context: Some(limited(text)), output: None, plain: false }
     }
 
-    /// A text that the client takes as it is.
+    /// Returns an answer that the client reads as plain text.
     pub fn plain(event: &'static str, text: &str) -> HookReport {
         HookReport { event, context: Some(limited(text)), output: None, plain: true }
     }
 
-    /// Another answer in the place of that of a tool.
+    /// Returns an answer that replaces the output of a tool.
     pub fn output(event: &'static str, output: Value) -> HookReport {
         HookReport { event, context: None, output: Some(output), plain: false }
     }
@@ -61,7 +61,7 @@ impl Report for HookReport {
     }
 }
 
-/// The text without credentials, and no longer than the client takes: whole lines as far as they fit.
+/// Masks credentials and truncates the text to the limit of the client, at the end of a line if possible.
 fn limited(text: &str) -> String {
     let text = mask(text.trim_end());
     let room = LONGEST - CUT.len();
@@ -73,7 +73,7 @@ fn limited(text: &str) -> String {
         }
         length += character.len_utf16();
         if length > LONGEST {
-            // A line that is far too long is cut within.
+            // A line that is much too long is cut inside.
             let hard = text.char_indices().nth(room / 2).map_or(0, |(at, _)| at);
             return format!("{}{CUT}", &text[..line_end.max(hard)]);
         }
@@ -81,7 +81,7 @@ fn limited(text: &str) -> String {
     text.into_owned()
 }
 
-/// An operation in a line, for the model; none where it changed nothing that the model sees.
+/// Summarizes an operation on one line, for the model. `None` if it changed nothing that the model receives.
 pub fn changes_of(operation: &Operation) -> Option<String> {
     let changes: Vec<_> = operation.edits.iter().filter_map(|edit| edit.change.as_ref()).collect();
     let mut said: Vec<String> = Vec::new();
@@ -111,7 +111,7 @@ pub fn changes_of(operation: &Operation) -> Option<String> {
     (!said.is_empty()).then(|| format!("- {}{saved}", said.join("; ")))
 }
 
-/// Blocks that a line names at most.
+/// Maximum number of blocks on a line.
 const LISTED: usize = 6;
 
 fn verb(level: Level) -> &'static str {

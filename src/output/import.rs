@@ -1,21 +1,21 @@
 use super::{Report, Style, plural, printable};
 
-/// What was imported.
+/// The result of an import.
 #[derive(Clone, Debug)]
 pub struct ImportReport {
     /// The session's id.
     pub session: String,
-    /// The session file that the log belongs to now.
+    /// The session file that the log now belongs to.
     pub path: String,
-    /// How it stood to what was known: `new`, `same`, `newer`, `older` or `other`.
+    /// The relation to the existing log: `new`, `same`, `newer`, `older` or `other`.
     pub relation: &'static str,
-    /// Operations of the log.
+    /// Number of operations in the log.
     pub operations: usize,
-    /// Changes that are in force.
+    /// Number of changes in force.
     pub in_force: usize,
-    /// Values of the log that do not stand in the session: undo leaves those alone.
+    /// Number of logged values that are missing from the session. Undo does not touch them.
     pub departed: usize,
-    /// Values of the log.
+    /// Number of values in the log.
     pub values: usize,
 }
 

@@ -1,36 +1,36 @@
 use super::{ChangeReport, Paint, Report, Style, age, amount, clip, padded};
 use crate::model::ProposalNumber;
 
-/// Blocks that are named of one proposal.
+/// Maximum number of listed blocks per proposal.
 const NAMED: usize = 3;
-/// Columns before what a proposal is.
+/// Columns before the text of a proposal.
 const MARGIN: usize = 14;
 
-/// A command of the model that waits.
+/// A pending model command.
 #[derive(Clone, Debug)]
 pub struct InboxRow {
-    /// Its number.
+    /// The proposal number.
     pub number: ProposalNumber,
     /// The session's id.
     pub session: String,
     /// The turn in which it was written.
     pub turn: u32,
-    /// When it was found, in milliseconds since 1970, UTC.
+    /// Time of detection, in milliseconds since 1970, UTC.
     pub time: i64,
-    /// As it was written, on one line, without credentials.
+    /// The command text, on one line, without credentials.
     pub command: String,
-    /// Why it waits.
+    /// The reason why it needs approval.
     pub why: String,
-    /// What it would do now, on one line.
+    /// The effect of executing it now, on one line.
     pub effect: String,
-    /// The same in full; none where it can no longer be done.
+    /// The full effect. `None` if the command can no longer be executed.
     pub change: Option<ChangeReport>,
 }
 
-/// What the model asked for and the user decides.
+/// Model commands awaiting the approval of the user.
 #[derive(Clone, Debug)]
 pub struct InboxReport {
-    /// What waits, the oldest first.
+    /// The pending commands, the oldest first.
     pub proposals: Vec<InboxRow>,
 }
 

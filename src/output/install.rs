@@ -3,25 +3,25 @@ use crate::engine::mask;
 use similar::TextDiff;
 use std::path::{Path, PathBuf};
 
-/// What happens to a file.
+/// The change of a file.
 #[derive(Clone, Debug)]
 pub struct FileChange {
     /// The file.
     pub path: PathBuf,
-    /// What is done to it: `create`, `change`, `delete` or `keep`.
+    /// The action: `create`, `change`, `delete` or `keep`.
     pub action: &'static str,
-    /// What somebody else has there, so that it was left alone.
+    /// Settings that another program uses and that were therefore not changed.
     pub taken: Vec<&'static str>,
-    /// The unified difference, with credentials masked.
+    /// The unified diff, with credentials masked.
     pub difference: String,
-    /// What it says before; none where there is no file.
+    /// The content before the change. `None` if the file does not exist.
     pub before: Option<String>,
-    /// What it says after; none where there is no file.
+    /// The content after the change. `None` if the file does not exist.
     pub after: Option<String>,
 }
 
 impl FileChange {
-    /// A change, by what the file says before and after it.
+    /// Returns the change between two contents of a file.
     pub fn new(path: &Path, before: Option<String>, after: Option<String>, taken: Vec<&'static str>) -> FileChange {
         let action = match (&before, &after) {
             (None, Some(_)) => "create",
@@ -35,22 +35,22 @@ impl FileChange {
     }
 }
 
-/// What was installed into another program, or taken out.
+/// The result of installing into or uninstalling from another program.
 #[derive(Clone, Debug)]
 pub struct InstallReport {
     /// `install` or `uninstall`.
     pub verb: &'static str,
     /// The other program.
     pub into: &'static str,
-    /// For whom: `user`, `project` or `local`.
+    /// The scope: `user`, `project` or `local`.
     pub scope: &'static str,
-    /// Whether nothing was written.
+    /// True if nothing was written.
     pub dry_run: bool,
-    /// Whether it was only asked what is missing.
+    /// True if the command only checked for missing parts.
     pub check: bool,
     /// The files.
     pub files: Vec<FileChange>,
-    /// The home directory, which is shown as `~`.
+    /// The home directory, displayed as `~`.
     pub home: String,
 }
 

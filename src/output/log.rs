@@ -5,44 +5,44 @@ use crate::model::{
 use comfy_table::{CellAlignment, Table, presets};
 use unicode_width::UnicodeWidthStr;
 
-/// Columns that stand before the command, at most, as long as an operation's number has two digits.
+/// Maximum number of columns before the command, for operation numbers of at most two digits.
 const OTHERS: usize = 38;
-/// Columns that a command has at least, however narrow the terminal is.
+/// Minimum number of columns for a command, on any terminal.
 const NARROWEST: usize = 16;
 
 /// An operation in the log.
 #[derive(Clone, Debug)]
 pub struct LogRow {
-    /// Its number.
+    /// The operation number.
     pub id: OperationId,
-    /// What it is.
+    /// The kind of operation.
     pub kind: OperationKind,
-    /// When, in milliseconds since 1970, UTC.
+    /// Time of the operation, in milliseconds since 1970, UTC.
     pub time: i64,
-    /// The command as it was given.
+    /// The command as entered.
     pub command: String,
-    /// Who gave it.
+    /// The actor that issued it.
     pub actor: Actor,
-    /// The blocks that it changed or marked.
+    /// The blocks that were changed or marked.
     pub blocks: Vec<BlockNumber>,
-    /// Rows that it added.
+    /// Number of added rows.
     pub rows_added: usize,
-    /// Rows that it took out.
+    /// Number of removed rows.
     pub rows_removed: usize,
     /// Tokens of the window before.
     pub tokens_before: f64,
     /// Tokens of the window after.
     pub tokens_after: f64,
-    /// The operation that it took back.
+    /// The operation that it undid.
     pub inverts: Option<OperationId>,
-    /// The operation that took it back.
+    /// The operation that undid it.
     pub undone_by: Option<OperationId>,
-    /// The change that it takes back or does again, for an undo and a redo.
+    /// The change that an undo or a redo refers to.
     pub about: Option<OperationId>,
 }
 
 impl LogRow {
-    /// The operation as it stands in the log.
+    /// Returns the row of a logged operation.
     pub fn new(operation: &Operation, history: &History) -> LogRow {
         let mut about = None;
         while let Some(id) = about.map_or(operation.inverts, |id| history.operation(id).and_then(|meant| meant.inverts)) {
@@ -67,21 +67,21 @@ impl LogRow {
     }
 }
 
-/// What the model did in one of its turns.
+/// The executed and pending commands of the model in one turn.
 #[derive(Clone, Debug)]
 pub struct TurnActions {
     /// The turn.
     pub turn: u32,
-    /// Who it is, such as `Claude`.
+    /// The name of the agent, such as `Claude`.
     pub agent: &'static str,
-    /// What is in force of it, in words: `Claude archived 3 blocks and expanded 1`; empty where nothing is.
+    /// A description of the changes in force: `Claude archived 3 blocks and expanded 1`. Empty if there are none.
     pub text: String,
-    /// Commands that wait for the user.
+    /// Number of commands awaiting approval.
     pub waiting: usize,
 }
 
 impl TurnActions {
-    /// What was done by each turn, the newest first. Proposals that were refused or undone do not count.
+    /// Returns the actions of each turn, the newest first. Rejected and undone proposals are not counted.
     pub fn of(agent: &'static str, proposals: &[Proposal], history: &History) -> Vec<TurnActions> {
         let mut turns: Vec<u32> = proposals.iter().map(|proposal| proposal.turn).collect();
         turns.sort_unstable();
@@ -108,7 +108,7 @@ impl TurnActions {
     }
 }
 
-/// `Claude archived 3 blocks and expanded 1`.
+/// Formats actions: `Claude archived 3 blocks and expanded 1`.
 fn in_words(agent: &str, actions: &[(Verb, usize)]) -> String {
     let mut text = String::new();
     let mut counted = false;
@@ -129,14 +129,14 @@ fn in_words(agent: &str, actions: &[(Verb, usize)]) -> String {
     text
 }
 
-/// What was done to a session.
+/// The operation log of a session.
 #[derive(Clone, Debug)]
 pub struct LogReport {
     /// The operations, the newest first.
     pub operations: Vec<LogRow>,
-    /// Named points, the oldest first.
+    /// Snapshots, the oldest first.
     pub snapshots: Vec<Snapshot>,
-    /// What the model asked for, by turn, the newest first.
+    /// Commands of the model, by turn, the newest first.
     pub turns: Vec<TurnActions>,
 }
 
@@ -189,7 +189,7 @@ impl Report for LogReport {
     }
 }
 
-/// A line a turn.
+/// Writes one line per turn.
 fn asked(turns: &[TurnActions]) -> String {
     let line = |actions: &TurnActions| {
         let waiting = if actions.waiting == 1 { "waits" } else { "wait" };
@@ -201,7 +201,7 @@ fn asked(turns: &[TurnActions]) -> String {
     turns.iter().map(line).collect()
 }
 
-/// What an operation changed: blocks, else rows that came or went, else how rows follow each other.
+/// Describes the change of an operation: blocks, else added or removed rows, else the order of rows.
 fn changed(row: &LogRow) -> String {
     match (row.blocks.len(), row.rows_added, row.rows_removed) {
         (0, 0, 0) => "links".to_owned(),

@@ -4,7 +4,7 @@ use crate::engine::{Entry, Manifest, ZoneSummary};
 use crate::model::limits::{DETAILED_TIER_TOKENS, SUMMARY_TIER_TOKENS};
 use crate::model::{Pin, Zone};
 
-/// How much a manifest says.
+/// The level of detail of a manifest.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
 pub enum Tier {
     /// At most 200 tokens: what is full, what is going on, what could go.
@@ -16,12 +16,12 @@ pub enum Tier {
 }
 
 impl Tier {
-    /// Entries that each of its lists has at most.
+    /// Returns the maximum number of entries of each list.
     pub fn listed(self) -> usize {
         if self == Tier::Full { usize::MAX } else { LISTED }
     }
 
-    /// The tokens that it may take.
+    /// Returns the token limit. `None` if there is no limit.
     pub fn limit(self) -> Option<usize> {
         match self {
             Tier::Summary => Some(SUMMARY_TIER_TOKENS),
@@ -34,25 +34,25 @@ impl Tier {
 /// The context manifest.
 #[derive(Clone, Debug)]
 pub struct ManifestReport {
-    /// How much it says.
+    /// The level of detail.
     pub tier: Tier,
-    /// The tokens that it may take, if any limit holds.
+    /// The token limit, if there is one.
     pub max_tokens: Option<usize>,
-    /// What it says.
+    /// The manifest data.
     pub manifest: Manifest,
 }
 
-/// Most entries of a list where a limit holds.
+/// Maximum number of entries of a list if there is a limit.
 const LISTED: usize = 12;
 
-/// A line and how gladly it is left out when there is no room: the highest number goes first.
+/// A line and its rank. If there is not enough space, the line with the highest rank is omitted first.
 struct Line(u8, String);
 
 impl Report for ManifestReport {
     const SCHEMA: &str = "aperture.manifest/2";
 
     fn text(&self, _: &Style) -> String {
-        // As many entries of each list as there is room for, then as many lines.
+        // Shortens the lists first, then omits lines.
         let (fewest, most) = match self.tier {
             Tier::Summary => (1, 4),
             Tier::Detailed => (2, 8),
@@ -93,7 +93,7 @@ impl ManifestReport {
         Line(0, text)
     }
 
-    /// What could be done: shorten what is stale, expand what was shortened.
+    /// Returns suggested commands: shorten stale blocks, expand shortened blocks.
     fn suggestions(&self) -> Vec<Line> {
         let manifest = &self.manifest;
         let mut lines = Vec::new();
@@ -114,7 +114,7 @@ impl ManifestReport {
         lines
     }
 
-    /// What goes stale with the next turn, so that the model can pin what it still needs.
+    /// Lists the blocks that become stale in the next turn, so that the model can pin those it still needs.
     fn expiring(&self, listed: usize, rank: u8) -> Option<Line> {
         let manifest = &self.manifest;
         let more = (manifest.expiring_blocks as usize).saturating_sub(listed);
@@ -127,7 +127,7 @@ impl ManifestReport {
         Some(Line(rank, format!("Expiring next turn: {blocks}{more} — pin to keep")))
     }
 
-    /// How many blocks are in each state.
+    /// Counts the blocks in each state.
     fn states(&self) -> Line {
         let states = self.manifest.states.iter().map(|(state, count)| format!("{count} {}", state.name()));
         Line(5, format!("States: {}", states.collect::<Vec<_>>().join(", ")))
@@ -265,7 +265,7 @@ impl ManifestReport {
                     }
                 }
                 Zone::Cold if zone.blocks > 0 => {
-                    // What is archived is still in the window: it comes before the empty line above.
+                    // Archived blocks are still in the window, so their line precedes the empty line above.
                     cold = Some(lines.len() - 1);
                     let where_to = super::format::hidden(&manifest.hidden);
                     lines.push(Line(0, format!("COLD STORAGE ({blocks} not in the window: {where_to})")));
@@ -286,18 +286,18 @@ impl ManifestReport {
         lines
     }
 
-    /// What a zone costs; the beginning of the window also holds what is not in the file.
+    /// Returns the tokens of a zone. The start of the window includes the tokens that are not in the file.
     fn zone_tokens(&self, zone: &ZoneSummary) -> crate::model::TokenCount {
         if zone.zone == Zone::Primacy { zone.tokens + self.manifest.outside } else { zone.tokens }
     }
 }
 
-/// What the lines cost together, rather too high than too low.
+/// Returns the estimated tokens of all lines, rounded up.
 fn cost(lines: &[Line]) -> f64 {
     lines.iter().map(|Line(_, text)| estimate(text) + 1.0).sum()
 }
 
-/// Leaves lines out, the least needed first, until the rest fits; then cuts what is left.
+/// Omits the least important lines until the rest is within the limit, then truncates.
 fn fit(lines: &mut Vec<Line>, limit: usize) {
     while cost(lines) > limit as f64 {
         let Some(worst) = lines.iter().map(|Line(rank, _)| *rank).max().filter(|rank| *rank > 0) else { break };
@@ -305,7 +305,7 @@ fn fit(lines: &mut Vec<Line>, limit: usize) {
             lines.remove(place);
         }
     }
-    // Headings without anything under them, then the end of what is left.
+    // Removes headings without content, then lines from the end.
     while cost(lines) > limit as f64 && lines.len() > 1 {
         let place = if lines.len() > 2 { lines.len() - 2 } else { 1 };
         lines.remove(place);

@@ -1,4 +1,4 @@
-//! Reports: what a command has to say, as a value, as text for people and as JSON.
+//! Reports: the results of commands, as values, as text for people and as JSON.
 
 mod accuracy;
 mod advice;
@@ -82,7 +82,7 @@ pub enum Form {
     Text,
     /// JSON for a program.
     Json,
-    /// Content as it is, because the user asked for exactly that.
+    /// Unmodified content, because the user explicitly requested it.
     Raw,
 }
 
@@ -94,7 +94,7 @@ pub trait Report: ToJson {
     /// Returns the text for people, with a line feed at its end.
     fn text(&self, style: &Style) -> String;
 
-    /// Returns the form of the text, which decides how it is cleaned.
+    /// Returns the form of the text, which determines how it is cleaned.
     fn form(&self) -> Form {
         Form::Text
     }

@@ -2,39 +2,39 @@ use super::{ChangeReport, Paint, Report, Style, clip, padded, plural};
 use crate::model::{ProposalNumber, ProposalStatus};
 use unicode_width::UnicodeWidthStr;
 
-/// Columns that a command has at most in a list.
+/// Maximum number of columns of a command in a list.
 const COMMAND_COLUMNS: usize = 40;
 
 /// Columns before a command.
 const MARGIN: usize = 16;
 
-/// A command of the model, and what became of it.
+/// A command of the model and its result.
 #[derive(Clone, Debug)]
 pub struct ObeyedCommand {
-    /// Its number among the proposals; none for a look ahead.
+    /// The proposal number. `None` for a dry run.
     pub number: Option<ProposalNumber>,
     /// The turn in which it was written.
     pub turn: u32,
-    /// As it was written, on one line, without credentials.
+    /// The command text, on one line, without credentials.
     pub command: String,
-    /// What became of it.
+    /// The status of the proposal.
     pub status: ProposalStatus,
-    /// What the model is told about that.
+    /// The answer to the model.
     pub answer: String,
-    /// What it did to the session, or would do; none where it was not carried out, or changed nothing.
+    /// The change of the session, or its dry run. `None` if the command was not executed, or changed nothing.
     pub change: Option<ChangeReport>,
 }
 
-/// What became of the commands that the model wrote since it was last looked.
+/// The results of the model commands since the last check.
 #[derive(Clone, Debug)]
 pub struct ObeyReport {
     /// The session's id.
     pub session: String,
-    /// Who wrote them, such as `Claude`.
+    /// The name of the agent, such as `Claude`.
     pub agent: &'static str,
-    /// Whether it is a look ahead.
+    /// True for a dry run.
     pub dry_run: bool,
-    /// The commands in the order in which they were written.
+    /// The commands, in the order of writing.
     pub commands: Vec<ObeyedCommand>,
 }
 

@@ -3,27 +3,27 @@
 use super::{Report, Style, count, plural};
 use std::collections::BTreeMap;
 
-/// Tokens of the lines that stand for archived blocks, over sessions.
+/// Token statistics of the lines that replace archived blocks, over all sessions.
 #[derive(Clone, Debug, Default)]
 pub struct PlaceholdersReport {
-    /// Sessions that were looked at.
+    /// Number of analysed sessions.
     pub sessions: usize,
-    /// Over all blocks.
+    /// Statistics of all blocks.
     pub all: Placeholders,
-    /// By the kind of the block.
+    /// Statistics by kind of block.
     pub kinds: BTreeMap<&'static str, Placeholders>,
 }
 
-/// How long lines are, in tokens of o200k.
+/// Statistics of line lengths, in tokens of o200k.
 #[derive(Clone, Debug, Default)]
 pub struct Placeholders {
-    /// How many lines.
+    /// Number of lines.
     pub lines: usize,
-    /// Half of them are no longer.
+    /// The median length.
     pub median: u32,
-    /// Nine in ten of them are no longer.
+    /// The 90th percentile of the lengths.
     pub p90: u32,
-    /// The longest.
+    /// The maximum length.
     pub longest: u32,
     /// Tokens of each line.
     tokens: Vec<u32>,
@@ -48,13 +48,13 @@ impl Placeholders {
 }
 
 impl PlaceholdersReport {
-    /// Takes the line of one block.
+    /// Adds the line of one block.
     pub fn add(&mut self, kind: &'static str, tokens: u32) {
         self.all.tokens.push(tokens);
         self.kinds.entry(kind).or_default().tokens.push(tokens);
     }
 
-    /// Sums up.
+    /// Computes the statistics.
     pub fn finish(&mut self) {
         self.all.finish();
         self.kinds.values_mut().for_each(Placeholders::finish);

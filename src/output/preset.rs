@@ -1,24 +1,24 @@
 use super::{Paint, Report, Style};
 
-/// A preset, or the settings over it.
+/// A preset, or the settings that override it.
 #[derive(Clone, Debug)]
 pub struct PresetRow {
     /// Its name.
     pub name: String,
-    /// What it does.
+    /// The description.
     pub description: String,
-    /// What a byte must be worth to stay: the chance that the agent needs what it shows, in millionths.
+    /// Minimum usefulness per byte, in parts per million: the probability that the agent needs the content.
     pub worth_millionths: f32,
-    /// The newest part of the window that stays nearly as it is, in percent of its tokens.
+    /// The newest part of the window, which remains nearly unchanged, in percent of the tokens.
     pub newest_percent: f64,
-    /// Whether it is in use.
+    /// True if the preset is in use.
     pub used: bool,
 }
 
 /// Presets.
 #[derive(Clone, Debug)]
 pub struct PresetReport {
-    /// The presets, the mildest first.
+    /// The presets, the one with the least compression first.
     pub presets: Vec<PresetRow>,
 }
 

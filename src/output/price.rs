@@ -1,10 +1,10 @@
-//! What an edit costs, in words.
+//! Formats the cost of an edit.
 
 use super::{age, amount, unit};
 use crate::engine::EditPrice;
 use jiff::Timestamp;
 
-/// At most three lines of at most 80 columns on what an edit costs and when it pays back; estimates have a `~`.
+/// Returns at most three lines of at most 80 columns with the cost of an edit and when it pays back. Estimates have a `~`.
 pub fn lines(price: &EditPrice) -> Vec<String> {
     let (before, after) = (whole(price.window_before_tokens), whole(price.window_after_tokens));
     let (again, new) = (whole(price.rewritten_tokens), whole(price.added_tokens));
@@ -49,7 +49,7 @@ pub fn lines(price: &EditPrice) -> Vec<String> {
     vec![change, paid, outcome]
 }
 
-/// Tokens that are written: `1 is written`, `5k are written`.
+/// Formats the number of written tokens: `1 is written`, `5k are written`.
 fn written(tokens: u64) -> String {
     format!("{} {} written", amount(tokens), if tokens == 1 { "is" } else { "are" })
 }
@@ -59,7 +59,7 @@ fn cold(price: &EditPrice) -> String {
     idle.map_or_else(|| "the cache is cold".to_owned(), |idle| format!("the cache is cold (idle {idle})"))
 }
 
-/// What each turn saves or costs: in dollars, or else in tokens.
+/// Formats the savings or the cost per turn, in dollars if the price is known, else in tokens.
 fn effect(price: &EditPrice) -> String {
     let tokens = amount(whole(price.saved_tokens.abs()));
     match price.saved_dollars_per_turn {
@@ -77,7 +77,7 @@ fn after_turns(turns: f64) -> String {
     }
 }
 
-/// Dollars to the cent, and what is below ten cents to two digits: `~$0.0016`, `~$0.016`, `~$0.61`, `~$12.50`.
+/// Formats dollars to the cent, and amounts below ten cents to two digits: `~$0.0016`, `~$0.016`, `~$0.61`, `~$12.50`.
 fn dollars(value: f64) -> String {
     let text = match value {
         _ if value == 0.0 => return "$0".to_owned(),

@@ -1,36 +1,36 @@
 use super::{Paint, Report, Style, clip, printable, short_id};
 use crate::model::{BlockNumber, Level};
 
-/// A block that was recalled.
+/// A recalled block.
 #[derive(Clone, Debug)]
 pub struct RecalledBlock {
-    /// The session that it belongs to.
+    /// The session of the block.
     pub session: String,
-    /// Its number.
+    /// The block number.
     pub number: BlockNumber,
-    /// What it is, in a few words.
+    /// A short description.
     pub label: String,
-    /// How much of it is left in the session.
+    /// Its compression level in the session.
     pub level: Level,
-    /// How well it fits the query; none where it was named.
+    /// The search score. `None` if the block was selected by name.
     pub score: Option<f32>,
-    /// What it held: all of it where it was named, the pieces that answer the query else.
+    /// The content: all of it if the block was selected by name, else the pieces that match the query.
     pub content: String,
 }
 
-/// What was recalled.
+/// The result of a recall.
 #[derive(Clone, Debug)]
 pub struct RecallReport {
-    /// What was asked for.
+    /// The query.
     pub query: String,
-    /// The blocks: in file order where they were named, the best first else.
+    /// The blocks: in file order if they were selected by name, else the best match first.
     pub blocks: Vec<RecalledBlock>,
-    /// The session at hand: a block of another one says where it is from.
+    /// The current session. Blocks of other sessions are shown with their origin.
     pub session: String,
 }
 
 impl RecallReport {
-    /// The text of a note for the model.
+    /// Returns the text of a note for the model.
     pub fn note(&self) -> String {
         let own = self.blocks.iter().all(|block| block.session == self.session);
         let from = if own { "earlier in this session" } else { "earlier sessions" };
@@ -42,7 +42,7 @@ impl RecallReport {
         text.trim_end().to_owned()
     }
 
-    /// Where a block of another session is from; nothing for one of the session at hand.
+    /// Returns the origin of a block of another session. Empty for a block of the current session.
     fn origin(&self, block: &RecalledBlock) -> String {
         if block.session == self.session { String::new() } else { format!("  in {}", short_id(&block.session)) }
     }

@@ -12,19 +12,19 @@ pub struct SessionRow {
     pub id: String,
     /// The file.
     pub path: String,
-    /// The project: the directory in which the session began.
+    /// The project: the directory in which the session was started.
     pub project: String,
     /// The title, or the first prompt.
     pub title: String,
     /// The model of the last response.
     pub model: String,
-    /// When the file last changed, in milliseconds since 1970, UTC.
+    /// Modification time of the file, in milliseconds since 1970, UTC.
     pub modified: i64,
-    /// Tokens of the window: as billed, or an estimate if it was changed since.
+    /// Tokens of the window: as billed, or an estimate if the session was changed since.
     pub tokens: TokenCount,
-    /// Tokens that the window can hold.
+    /// Capacity of the window in tokens.
     pub capacity_tokens: u64,
-    /// How full the window is, in percent.
+    /// Usage of the window, in percent.
     pub percent: f64,
     /// Bytes of the file.
     pub bytes: u64,
@@ -36,18 +36,18 @@ pub struct SessionRow {
     pub compactions: u32,
     /// Output tokens of all responses.
     pub output_tokens: u64,
-    /// Whether a running client has it open.
+    /// True if a running client has the session open.
     pub open: bool,
-    /// Whether it is the session of a subagent.
+    /// True for the session of a subagent.
     pub subagent: bool,
 }
 
 /// All sessions on this machine.
 #[derive(Clone, Debug)]
 pub struct SessionsReport {
-    /// The sessions, in the order asked for.
+    /// The sessions, in the requested order.
     pub sessions: Vec<SessionRow>,
-    /// How many there are beside those listed, because of a limit.
+    /// Number of sessions omitted because of a limit.
     pub left_out: usize,
 }
 
@@ -71,7 +71,7 @@ impl Report for SessionsReport {
         let widths: Vec<usize> = (0..columns.len()).map(widest).collect();
         let heading = columns.iter().map(|column| Cell::new(style, Paint::Dim, column.name)).collect();
         let mut text = String::new();
-        // Laid out here and not by comfy-table, which takes as long for this as all else does that a warm list needs.
+        // The layout is done here because comfy-table takes as long as the rest of a list with a warm cache.
         for row in std::iter::once(&heading).chain(&rows) {
             let start = text.len();
             for ((cell, column), width) in row.iter().zip(columns).zip(&widths) {
@@ -89,7 +89,7 @@ impl Report for SessionsReport {
     }
 }
 
-/// A column of the list; the title takes the room that the others leave.
+/// A column of the list. The title takes the remaining width.
 #[derive(Clone, Copy)]
 struct Column {
     name: &'static str,
@@ -119,7 +119,7 @@ const COLUMNS: [Column; 9] = [AGE, ID, PROJECT, WINDOW, FULL, TURNS, SIZE, MODEL
 const COLUMNS_NARROW: [Column; 8] = [AGE, ID, PROJECT, WINDOW, FULL, TURNS, SIZE, TITLE];
 const COLUMNS_NARROWEST: [Column; 4] = [AGE, ID, FULL, TITLE];
 
-/// What stands in a column, painted, and how wide it is.
+/// A cell: its painted text and its width.
 struct Cell {
     text: String,
     width: usize,
@@ -164,14 +164,14 @@ impl Column {
     }
 }
 
-/// As much of an id as is read and typed: the first eight characters, behind `agent-` if it has that.
+/// Returns the first eight characters of an id, with the prefix `agent-` if there is one.
 pub fn short_id(id: &str) -> String {
     let (prefix, rest) = id.strip_prefix("agent-").map_or(("", id), |rest| ("agent-", rest));
     let short: String = rest.chars().take(8).collect();
     format!("{prefix}{short}")
 }
 
-/// A session as messages name it: by its short id, or by the name of a file that is not named after an id.
+/// Returns the display name of a session: its short id, or the file name if it contains no id.
 pub fn session_name(path: &Path) -> String {
     let stem = path.file_stem().unwrap_or_default().to_string_lossy();
     // Codex puts the time between its prefix and the id.
@@ -181,7 +181,7 @@ pub fn session_name(path: &Path) -> String {
     if is_id { short_id(stem) } else { path.file_name().unwrap_or_default().to_string_lossy().into_owned() }
 }
 
-/// A model's name without its maker and its date.
+/// Returns the name of a model without vendor and date.
 fn short_model(model: &str) -> &str {
     let name = model.trim_start_matches("claude-");
     name.rsplit_once('-')

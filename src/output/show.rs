@@ -5,18 +5,18 @@ use super::{BlockRow, Form, Paint, Report, Style, printable, time, tokens, unit}
 pub struct ShownBlock {
     /// The block.
     pub block: BlockRow,
-    /// The content as the model sees it.
+    /// The content as it is sent to the model.
     pub content: String,
-    /// The same for people, where it differs.
+    /// The content for people, if it differs.
     pub readable: String,
 }
 
-/// The content of blocks.
+/// The contents of blocks.
 #[derive(Clone, Debug)]
 pub struct ShowReport {
     /// The blocks in file order.
     pub blocks: Vec<ShownBlock>,
-    /// Whether the content is written as it is, without headings.
+    /// True if the content is written unmodified and without headings.
     pub raw: bool,
 }
 
@@ -70,7 +70,7 @@ impl Report for ShowReport {
     }
 }
 
-/// What stands for a content that is not in the file.
+/// Returns the placeholder for a content that is not in the file.
 fn withheld(block: &BlockRow) -> String {
     match block.kind {
         crate::model::BlockKind::Thinking => "(the thinking is withheld: the file holds its signature alone)".to_owned(),

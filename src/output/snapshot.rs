@@ -2,21 +2,21 @@ use super::{Paint, Report, Style, age, clip, padded, plural, printable};
 use crate::model::Snapshot;
 use unicode_width::UnicodeWidthStr;
 
-/// A named point in the log.
+/// A snapshot and its age.
 #[derive(Clone, Debug)]
 pub struct SnapshotRow {
-    /// The point.
+    /// The snapshot.
     pub snapshot: Snapshot,
-    /// Operations since.
+    /// Number of operations since the snapshot.
     pub operations_since: usize,
 }
 
-/// Named points in the log.
+/// The snapshots of the log.
 #[derive(Clone, Debug)]
 pub struct SnapshotReport {
-    /// What was done to them, in a few words; none for a list.
+    /// A short description of the action. `None` for a list.
     pub done: Option<String>,
-    /// The points, the oldest first.
+    /// The snapshots, the oldest first.
     pub snapshots: Vec<SnapshotRow>,
 }
 

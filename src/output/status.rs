@@ -4,7 +4,7 @@ use crate::engine::{Capacity, CapacitySource, Entry, Suggestion, SuggestionKind}
 use crate::model::{Damage, Fault, Hidden, TokenCount, Zone};
 use unicode_width::UnicodeWidthStr;
 
-/// One screen about a session.
+/// The status of a session, for one screen.
 #[derive(Clone, Debug)]
 pub struct StatusReport {
     /// The session's id.
@@ -19,45 +19,45 @@ pub struct StatusReport {
     pub title: String,
     /// The model of the last response.
     pub model: String,
-    /// The version of the client that wrote last.
+    /// The version of the client that last wrote to the file.
     pub version: String,
-    /// When the last row was written, in milliseconds since 1970, UTC.
+    /// Time of the last row, in milliseconds since 1970, UTC.
     pub last_written: Option<i64>,
-    /// Whether a running client has it open.
+    /// True if a running client has the session open.
     pub open: bool,
     /// The session that it was forked from.
     pub forked_from: Option<String>,
     /// Tokens of the window.
     pub tokens: TokenCount,
-    /// How much it can hold.
+    /// The capacity of the window.
     pub capacity: Capacity,
-    /// How full it is, in percent.
+    /// Usage of the window, in percent.
     pub percent: f64,
-    /// Input tokens of the last call, as billed; none where the window was changed since.
+    /// Billed input tokens of the last call. `None` if the window was changed since.
     pub measured: Option<u64>,
-    /// True if the window was changed since the last bill: its size is an estimate until the next one.
+    /// True if the window was changed since the last bill. Its size is then an estimate until the next bill.
     pub changed_since_bill: bool,
-    /// What is sent and not in the file.
+    /// Tokens that are sent but are not in the session file.
     pub outside: TokenCount,
-    /// How far the estimates were from this session's bills.
+    /// The errors of the estimates for this session, relative to the billed tokens.
     pub accuracy: Accuracy,
     /// Blocks and tokens by zone.
     pub zones: Vec<Share>,
     /// Blocks and tokens of the window by kind.
     pub kinds: Vec<Share>,
-    /// Blocks and tokens of the window by tool, uses and results together.
+    /// Blocks and tokens of the window by tool, including tool uses and results.
     pub tools: Vec<Share>,
-    /// Blocks and tokens of the window by file, the heaviest first.
+    /// Blocks and tokens of the window by file, the largest first.
     pub files: Vec<Share>,
     /// Stale blocks of the window.
     pub stale: Share,
-    /// Those of them that a later block supersedes.
+    /// Stale blocks that a later block supersedes.
     pub superseded: Share,
-    /// Blocks that `compress --stale` also shortens, as far as the preset allows.
+    /// Aging blocks, which `compress --stale` also shortens as far as the preset allows.
     pub aging: Share,
     /// The largest stale blocks.
     pub largest_stale: Vec<Entry>,
-    /// What could be done next, each a command, with what it would cost and save, about.
+    /// Suggested commands, with their estimated cost and savings.
     pub suggestions: Vec<Suggestion>,
     /// Blocks of the file that are not in the window, by reason.
     pub hidden: Hidden,
@@ -71,26 +71,26 @@ pub struct StatusReport {
     pub turns: usize,
     /// Responses of the model.
     pub steps: u32,
-    /// What is wrong with the file.
+    /// Damage of the file.
     pub damage: Damage,
 }
 
 /// A part of the window.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Share {
-    /// What it is.
+    /// The name of the part.
     pub name: String,
-    /// Its blocks.
+    /// Number of blocks.
     pub blocks: u32,
-    /// What they cost.
+    /// Tokens of the blocks.
     pub tokens: TokenCount,
 }
 
-/// Widest that the screen is drawn.
+/// Maximum width of the screen.
 const WIDEST: usize = 100;
-/// Columns of what stands before the text of each line.
+/// Columns before the text of each line.
 const MARGIN: usize = 10;
-/// Columns below which lists stand under their names, not beside them.
+/// Below this width, lists are shown below their names instead of beside them.
 const BESIDE: usize = 60;
 
 impl Report for StatusReport {
@@ -250,7 +250,7 @@ impl StatusReport {
                     let gap = if effect.is_empty() { "" } else { "   " };
                     lines.push(format!("{name:<MARGIN$}{painted}{gap}{}", style.paint(Paint::Dim, &effect)));
                 }
-                // A command that is cut cannot be pasted: it has a line of its own, which the terminal wraps if it must.
+                // A truncated command cannot be pasted. It gets its own line, which the terminal wraps if necessary.
                 None => {
                     let effect = clip(&super::advice::effect(suggestion), width.saturating_sub(MARGIN));
                     lines.push(format!("{name:<MARGIN$}{}", style.paint(Paint::Dim, &effect)));
@@ -280,19 +280,19 @@ impl StatusReport {
     }
 }
 
-/// A path as seen from a directory, if it is in there.
+/// Returns a path relative to a directory, if it is inside the directory.
 fn inside<'a>(path: &'a str, directory: &str) -> &'a str {
     let rest = path.strip_prefix(directory).filter(|_| !directory.is_empty());
     rest.and_then(|rest| rest.strip_prefix(['/', '\\'])).unwrap_or(path)
 }
 
-/// A row with a note behind it, or with the beginning of the note, or without it where there is no room.
+/// Formats a row with a note after it. The note is truncated or omitted if there is not enough space.
 fn noted(style: &Style, row: &str, note: &str, room: usize) -> String {
     let fitting = [note, note.split(';').next().unwrap_or_default()].into_iter().find(|note| note.width() <= room);
     fitting.map_or_else(|| row.trim_end().to_owned(), |note| format!("{row} {}", style.paint(Paint::Dim, note)))
 }
 
-/// How full a window is: a bar where there is room for one, and the figures.
+/// Formats the usage of a window: the figures, and a bar if there is enough space.
 pub(super) fn gauge(style: &Style, width: usize, held: TokenCount, capacity: u64, percent: f64) -> String {
     let share = percent / 100.0;
     let paint = if share >= 0.8 {

@@ -3,21 +3,21 @@ use crate::model::TokenCount;
 
 /// Columns of the bar.
 const BAR: usize = 8;
-/// From which share on, in percent, a window is rather full, and too full.
+/// Usage of the window, in percent, from which it is shown as high and as critical.
 const FULL: [f64; 2] = [60.0, 80.0];
 
 /// One line for the status line of a client.
 #[derive(Clone, Debug)]
 pub struct StatusLineReport {
-    /// Tokens that the window holds.
+    /// Tokens in the window.
     pub used: TokenCount,
-    /// Tokens that it can hold; 0 where that is not known.
+    /// Capacity of the window in tokens. 0 if it is unknown.
     pub capacity: u64,
-    /// Stale blocks; none where the session was not read.
+    /// Number of stale blocks. `None` if the session was not analysed.
     pub stale_blocks: Option<usize>,
-    /// What they cost together.
+    /// Tokens of the stale blocks.
     pub stale_tokens: TokenCount,
-    /// Commands of the model that wait for the user.
+    /// Number of model commands awaiting approval.
     pub waiting: usize,
 }
 

@@ -2,46 +2,47 @@ use anstyle::{AnsiColor, Style as Ansi};
 use jiff::Timestamp;
 use jiff::tz::TimeZone;
 
-/// How text for people is written.
+/// The style of text for people.
 #[derive(Clone, Debug)]
 pub struct Style {
-    /// Whether colours are used.
+    /// True if colours are used.
     pub color: bool,
     /// Columns of the terminal.
     pub width: usize,
-    /// The time now.
+    /// The current time.
     pub now: Timestamp,
-    /// Finds the time zone of times: that takes longer than most reports, and few of them show a time.
+    /// Returns the local time zone. It is a function because the lookup takes longer than most reports, and few of them show a
+    /// time.
     pub zone: fn() -> TimeZone,
 }
 
-/// What a piece of text is, for its colour.
+/// The meaning of a piece of text, which determines its colour.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Paint {
     /// A heading.
     Heading,
-    /// Something of less weight.
+    /// Less important text.
     Dim,
-    /// All is well.
+    /// A good state.
     Good,
-    /// Something to look at.
+    /// A warning.
     Warning,
-    /// Something is wrong.
+    /// An error.
     Bad,
     /// A name or number to use in the next command.
     Name,
-    /// A line that went away.
+    /// A removed line.
     Removed,
-    /// The part of it that differs.
+    /// The changed part of a removed line.
     RemovedWord,
-    /// A line that came.
+    /// An added line.
     Added,
-    /// The part of it that differs.
+    /// The changed part of an added line.
     AddedWord,
 }
 
 impl Style {
-    /// The text in the colour of what it is.
+    /// Returns the text in the colour of its meaning.
     pub fn paint(&self, paint: Paint, text: &str) -> String {
         if !self.color || text.is_empty() {
             return text.to_owned();
@@ -61,7 +62,7 @@ impl Style {
         format!("{style}{text}{style:#}")
     }
 
-    /// A bar of `width` columns, filled by `share` (0 to 1) in eighths.
+    /// Returns a bar of `width` columns, filled by `share` (0 to 1) in steps of an eighth.
     pub fn bar(&self, share: f64, width: usize) -> String {
         const EIGHTHS: [&str; 8] = ["", "▏", "▎", "▍", "▌", "▋", "▊", "▉"];
         let filled = (share.clamp(0.0, 1.0) * width as f64 * 8.0).round() as usize;

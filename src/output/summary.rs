@@ -3,7 +3,7 @@ use crate::engine::summary::{Point, SessionSummary, TurnSummary};
 use jiff::tz::TimeZone;
 use unicode_width::UnicodeWidthStr;
 
-/// How a summary is written.
+/// The output formats of a summary.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, clap::ValueEnum)]
 pub enum SummaryFormat {
     /// For a terminal.
@@ -15,38 +15,38 @@ pub enum SummaryFormat {
     Json,
 }
 
-/// A session and its turns in short.
+/// The summary of a session and its turns.
 #[derive(Debug)]
 pub struct SummaryReport {
     /// The session's id.
     pub session: String,
     /// The title, or the first prompt.
     pub title: String,
-    /// The vocabulary that bounds are counted in.
+    /// The vocabulary used for counting tokens.
     pub counted: &'static str,
-    /// Turns of the session.
+    /// Number of turns of the session.
     pub turn_count: usize,
-    /// Responses of the model.
+    /// Number of model responses.
     pub steps: u32,
-    /// When the last row was written, in milliseconds since 1970, UTC.
+    /// Time of the last row, in milliseconds since 1970, UTC.
     pub last_written: Option<i64>,
-    /// The session in short; none where turns were asked for.
+    /// The summary of the session. `None` if turns were requested.
     pub current: Option<SessionSummary>,
-    /// The turns in short.
+    /// The summaries of the turns.
     pub turns: Vec<TurnSummary>,
-    /// The content of the one turn that was asked for in full.
+    /// The content of the turn that was requested in full.
     pub full: Option<ShowReport>,
-    /// How it is written.
+    /// The output format.
     pub format: SummaryFormat,
 }
 
-/// Headers of turns on the first screen.
+/// Number of turn headers on the first screen.
 const SHOWN_TURNS: usize = 8;
 /// Columns of the labels.
 const LABEL: usize = 10;
-/// Columns of the header of a turn where the prompt stands behind it.
+/// Columns of a turn header that is followed by the prompt.
 const HEADER: usize = 46;
-/// Widest line of running text, in columns: longer lines are hard to read.
+/// Maximum line width of running text, in columns: longer lines are hard to read.
 const WIDEST: usize = 110;
 
 impl Report for SummaryReport {
@@ -110,7 +110,7 @@ impl SummaryReport {
         text
     }
 
-    /// The line of a turn, behind a line with the date where a new day begins.
+    /// Formats the line of a turn, after a line with the date if a new day starts.
     fn heading(&self, style: &Style, zone: &TimeZone, turn: &TurnSummary, day: &mut String) -> Vec<String> {
         let mut lines = Vec::new();
         let date = turn.timestamp.and_then(|moment| date(zone, moment)).unwrap_or_default();
@@ -151,7 +151,7 @@ impl SummaryReport {
         }
         if let Some(full) = &self.full {
             let full = full.text(&Style { color: false, ..style.clone() });
-            // A fence that is longer than any in the text.
+            // The fence is longer than any sequence of backticks in the text.
             let longest = full.split(|c| c != '`').map(str::len).max().unwrap_or_default();
             let fence = "`".repeat(longest.max(2) + 1);
             text.push_str(&format!("\n{fence}text\n{}\n{fence}\n", full.trim_end()));
@@ -160,18 +160,18 @@ impl SummaryReport {
     }
 }
 
-/// The date of a moment.
+/// Returns the date of a time in milliseconds.
 fn date(zone: &TimeZone, milliseconds: i64) -> Option<String> {
     let time = jiff::Timestamp::from_millisecond(milliseconds).ok()?;
     Some(time.to_zoned(zone.clone()).strftime("%Y-%m-%d").to_string())
 }
 
-/// Foreign text that Markdown shows as it is, but for code in backticks.
+/// Escapes text for Markdown. Code in backticks is not changed.
 fn escaped(text: &str) -> String {
     printable(text).replace('<', "&lt;").replace(['\n', '\t'], " ")
 }
 
-/// The lines of points: labels in a column, texts beside them.
+/// Formats points: labels in a column, with the texts beside them.
 fn points(style: &Style, points: &[Point], indent: usize) -> Vec<String> {
     let mut lines = Vec::new();
     let width = style.width.min(WIDEST).saturating_sub(indent + LABEL).max(16);

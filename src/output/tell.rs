@@ -1,9 +1,9 @@
 use super::{Report, Style, printable};
 
-/// What the model is to be told at its next prompt.
+/// The message to the model at its next prompt.
 #[derive(Clone, Debug)]
 pub struct TellReport {
-    /// The text; empty where there is nothing.
+    /// The text. Empty if there is no message.
     pub text: String,
 }
 

@@ -1,63 +1,63 @@
 use super::{Form, Paint, Report, Style, printable, time, tokens};
 use crate::model::{BlockNumber, Level, Pin, Role, TokenCount};
 
-/// How the conversation is written.
+/// Output styles of a conversation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum TranscriptStyle {
-    /// To read.
+    /// For reading.
     Plain,
     /// With the in-band header of each message and part.
     Headers,
-    /// The content alone, exactly what is sent.
+    /// The content only, exactly as it is sent.
     Raw,
 }
 
 /// One message of the conversation.
 #[derive(Clone, Debug)]
 pub struct MessageText {
-    /// Its place in the request, from 1.
+    /// The position in the request, from 1.
     pub id: u32,
     /// `user`, `assistant` or `system`.
     pub role: &'static str,
-    /// Who it is from: the model, the user, the client.
+    /// The source: the model, the user or the client.
     pub from: String,
-    /// When, in milliseconds since 1970, UTC.
+    /// Time of the message, in milliseconds since 1970, UTC.
     pub timestamp: Option<i64>,
-    /// What it costs.
+    /// Tokens of the message.
     pub tokens: TokenCount,
-    /// Its parts.
+    /// The parts.
     pub parts: Vec<PartText>,
 }
 
 /// One part of a message.
 #[derive(Clone, Debug)]
 pub struct PartText {
-    /// The block; none for what the client makes up when it resumes.
+    /// The block. `None` for content that the client generates when it resumes the session.
     pub block: Option<BlockNumber>,
-    /// What it is: `text`, `tool_use Read`, `tool_result`, …
+    /// The kind: `text`, `tool_use Read`, `tool_result`, …
     pub kind: String,
-    /// Who speaks.
+    /// The speaker.
     pub role: Role,
-    /// What it costs.
+    /// Tokens of the part.
     pub tokens: TokenCount,
-    /// Turns until it counts as stale; none when it never does.
+    /// Turns until the block becomes stale. `None` if it never does.
     pub turns_left: Option<u32>,
-    /// Where it is pinned.
+    /// The pin.
     pub pin: Option<Pin>,
-    /// How much of it is left.
+    /// The compression level.
     pub level: Level,
     /// The content as it is sent.
     pub content: String,
-    /// The same for people.
+    /// The content for people.
     pub readable: String,
 }
 
 /// The conversation of the window.
 #[derive(Clone, Debug)]
 pub struct TranscriptReport {
-    /// The messages in the order in which they are sent.
+    /// The messages, in the order of sending.
     pub messages: Vec<MessageText>,
-    /// How it is written.
+    /// The output style.
     pub style: TranscriptStyle,
 }
 
@@ -86,7 +86,7 @@ impl Report for TranscriptReport {
     }
 }
 
-/// The in-band form: a line before the message and one before each part.
+/// Writes the in-band form: a line before the message and a line before each part.
 fn with_headers(text: &mut String, style: &Style, message: &MessageText) {
     let moment = message.timestamp.map_or_else(|| "unknown".to_owned(), |moment| time(style, moment));
     let all = |test: &dyn Fn(&PartText) -> bool| !message.parts.is_empty() && message.parts.iter().all(test);
@@ -117,7 +117,7 @@ fn with_headers(text: &mut String, style: &Style, message: &MessageText) {
             printable(&part.kind),
             tokens(part.tokens)
         ));
-        // What looks like a header and is content is moved in by a space, so that no content can forge one.
+        // Indents content that looks like a header by one space, so that no content can forge a header.
         let content = printable(&part.content);
         let forged = |line: &str| line.starts_with("--- Message ID:") || line.starts_with("[Part ID:");
         if content.lines().any(forged) {

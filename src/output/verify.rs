@@ -2,19 +2,19 @@ use super::sessions::short_id;
 use super::{Paint, Report, Style, bytes, clip, plural, printable};
 use crate::model::{BlockNumber, OperationId};
 
-/// Findings of one session that are listed one by one.
+/// Maximum number of listed findings per session.
 const LISTED: usize = 20;
 /// Columns of the label of a block.
 const LABEL_COLUMNS: usize = 40;
 
-/// What was found.
+/// The kind of a finding.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum FindingKind {
     /// The log of the session cannot be read.
     Store,
     /// A value of the log is missing or damaged.
     ValueLost,
-    /// The session file is gone.
+    /// The session file does not exist.
     FileGone,
     /// The session file cannot be read.
     FileUnreadable,
@@ -22,42 +22,42 @@ pub enum FindingKind {
     Interrupted,
     /// Another program changed a value.
     Changed,
-    /// A row is not in the file any more.
+    /// A row is missing from the file.
     RowGone,
-    /// A row that was taken out is in the file again.
+    /// A deleted row is in the file again.
     RowBack,
-    /// Undoing everything would be refused.
+    /// Undoing all operations would be refused.
     UndoRefused,
-    /// An operation has no delta, so that no undo across it is exact.
+    /// An operation has no delta, so undo past it is not exact.
     WithoutDelta,
 }
 
 impl FindingKind {
-    /// Whether it is a problem, rather than what is foreseen.
+    /// Returns true if it is a problem and not an expected difference.
     pub fn is_problem(self) -> bool {
         !matches!(self, FindingKind::FileGone | FindingKind::Interrupted | FindingKind::WithoutDelta)
     }
 }
 
-/// Something that was found.
+/// A finding.
 #[derive(Clone, Debug)]
 pub struct Finding {
-    /// What it is.
+    /// The kind.
     pub kind: FindingKind,
-    /// The operation that it is about.
+    /// The operation concerned.
     pub operation: Option<OperationId>,
-    /// The block that it is about.
+    /// The block concerned.
     pub block: Option<BlockNumber>,
-    /// Which value of a row, such as `content:0`, `usage` or `line`.
+    /// The value of the row, such as `content:0`, `usage` or `line`.
     pub slot: Option<String>,
-    /// What the block is, in a few words.
+    /// A short description of the block.
     pub label: String,
-    /// More about it.
+    /// Details.
     pub text: String,
 }
 
 impl Finding {
-    /// A finding of a kind, and nothing else.
+    /// Returns a finding of a kind, without details.
     pub fn of(kind: FindingKind) -> Finding {
         Finding { kind, operation: None, block: None, slot: None, label: String::new(), text: String::new() }
     }
@@ -92,18 +92,18 @@ impl Finding {
     }
 }
 
-/// What undoing everything would give back.
+/// The result of undoing all operations.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum WayBackKind {
-    /// Nothing is in force.
+    /// No change is in force.
     Nothing,
     /// The original, byte for byte.
     Exact,
-    /// Every value; the file around them went on.
+    /// All values are restored; other parts of the file have changed since.
     Values,
-    /// It would be refused.
+    /// The undo would be refused.
     Refused,
-    /// It cannot be told.
+    /// The result is unknown.
     Unknown,
 }
 
@@ -119,7 +119,7 @@ impl WayBackKind {
     }
 }
 
-/// What was found of one session.
+/// The findings of one session.
 #[derive(Clone, Debug)]
 pub struct VerifiedSession {
     /// The session's id.
@@ -128,15 +128,15 @@ pub struct VerifiedSession {
     pub provider: String,
     /// The file.
     pub path: String,
-    /// Operations in its log.
+    /// Number of operations in its log.
     pub operations: usize,
-    /// Changes that are in force.
+    /// Number of changes in force.
     pub in_force: usize,
-    /// Values that were looked for in the file.
+    /// Number of values checked in the file.
     pub values: usize,
-    /// What undoing everything would give back.
+    /// The result of undoing all operations.
     pub way_back: WayBackKind,
-    /// What was found.
+    /// The findings.
     pub findings: Vec<Finding>,
 }
 
@@ -146,25 +146,25 @@ impl VerifiedSession {
     }
 }
 
-/// The store and the sessions against each other.
+/// The result of checking the store and the session files.
 #[derive(Clone, Debug, Default)]
 pub struct VerifyReport {
-    /// What is wrong with the store itself.
+    /// Problems of the store itself.
     pub store: Vec<String>,
-    /// Sessions in the store.
+    /// Number of sessions in the store.
     pub sessions_in_store: usize,
-    /// Values in the store that are as they were.
+    /// Number of intact values in the store.
     pub originals: usize,
-    /// Their bytes.
+    /// Bytes of these values.
     pub original_bytes: u64,
-    /// Bytes of the store.
+    /// Size of the store in bytes.
     pub store_bytes: u64,
-    /// The sessions that were looked at.
+    /// The checked sessions.
     pub sessions: Vec<VerifiedSession>,
 }
 
 impl VerifyReport {
-    /// How many problems were found.
+    /// Returns the number of problems.
     pub fn problems(&self) -> usize {
         self.store.len() + self.sessions.iter().map(VerifiedSession::problems).sum::<usize>()
     }

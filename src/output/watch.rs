@@ -5,21 +5,21 @@ use super::{Document, Paint, Style, advice, age, amount, clip, numbered, padded,
 use crate::engine::{ActivityEvent, BlockUpdate, Executed, Opened, OtherSession, SelectionChange, Suggestion, Update};
 use crate::model::{BlockNumber, Role, TokenCount};
 
-/// Columns of the words at the left of the screen and of the lines.
+/// Columns of the labels at the left of the screen and of the lines.
 const MARGIN: usize = 10;
-/// Columns of a block on one line, beside its name and what is said about it.
+/// Columns of a block on one line, in addition to its name and its note.
 const COLUMNS: usize = 24;
-/// Columns that the name of a block has, at least and at most.
+/// Minimum and maximum number of columns for the name of a block.
 const NAME: (usize, usize) = (12, 60);
-/// Blocks that one event names one by one.
+/// Maximum number of blocks that one event lists individually.
 const LISTED: usize = 12;
 
 /// An event of a watched session, as lines of text or as one JSON object.
 #[derive(Clone, Debug)]
 pub struct WatchEvent<'a> {
-    /// The time at which it was seen, in milliseconds since 1970, UTC.
+    /// Time of detection, in milliseconds since 1970, UTC.
     pub time: i64,
-    /// The id of the watched session; empty if there is none yet.
+    /// The id of the watched session. Empty if there is none yet.
     pub session: &'a str,
     /// The event.
     pub happening: &'a ActivityEvent,
@@ -35,7 +35,7 @@ impl WatchEvent<'_> {
         serde_json::to_string(&document).unwrap_or_default() + "\n"
     }
 
-    /// Lines for people, each with the time and a word before it; nothing where only JSON has something to say.
+    /// Returns lines for people, each with the time and a label. Empty if the event is only reported as JSON.
     pub fn text(&self, style: &Style) -> String {
         let time = clock(style, self.time);
         let room = style.width.saturating_sub(time.len() + 1 + MARGIN);
@@ -46,7 +46,7 @@ impl WatchEvent<'_> {
     }
 }
 
-/// What is said of an event: a word, how it is painted, and the rest of the line.
+/// A line of an event: its label, the colour of the label, and the text.
 type Said = (&'static str, Paint, String);
 
 fn said(happening: &ActivityEvent, room: usize) -> Vec<Said> {
@@ -76,7 +76,7 @@ fn about(opened: &Opened) -> String {
     format!("{figures} · {} · {}", plural(opened.turns, "turn"), opened.title)
 }
 
-/// The updates that people care about: what came and what became of what was there, the like of it together.
+/// Returns the updates that are relevant for people: new blocks and changed blocks, grouped by kind of change.
 fn updates(blocks: &[BlockUpdate], removed: usize, room: usize) -> Vec<Said> {
     let words = [
         (Update::Added, "came in", Paint::Added),
@@ -91,7 +91,7 @@ fn updates(blocks: &[BlockUpdate], removed: usize, room: usize) -> Vec<Said> {
     let mut said: Vec<Said> = Vec::new();
     for (update, word, paint) in words {
         let meant: Vec<&BlockUpdate> = blocks.iter().filter(|block| block.update == update).collect();
-        // What leaves the window leaves in hundreds; which blocks they were says less than how many.
+        // Blocks leave and enter the window by the hundreds, so only their number is shown.
         let listed = if matches!(update, Update::Evicted | Update::Returned) { 0 } else { LISTED };
         let skipped = meant.len().saturating_sub(listed);
         if skipped > 0 && listed == 0 {
@@ -102,7 +102,7 @@ fn updates(blocks: &[BlockUpdate], removed: usize, room: usize) -> Vec<Said> {
             let sum: TokenCount = meant.iter().take(skipped).map(|block| block.tokens).sum();
             said.push((word, paint, format!("{}, {} tokens, and", plural(skipped, "block"), tokens(sum))));
         }
-        // The newest say most.
+        // The newest blocks are the most relevant.
         said.extend(meant.into_iter().skip(skipped).map(|block| {
             let note = block.reason.as_deref().filter(|_| update == Update::WentStale).unwrap_or_default();
             (word, paint, row(block.number, block.role, &block.label, block.tokens, note, room))
@@ -143,7 +143,7 @@ fn other_session(other: &OtherSession, room: usize) -> String {
     format!("{figures}  {}", clip(&other.title, room.saturating_sub(figures.chars().count() + 2)))
 }
 
-/// A block on one line: number, who speaks, name, tokens, and what is to be said about it.
+/// Formats a block on one line: number, speaker, name, tokens and note.
 fn row(number: BlockNumber, role: Role, label: &str, cost: TokenCount, note: &str, room: usize) -> String {
     let free = room.saturating_sub(COLUMNS);
     let name = if note.is_empty() { free } else { free * 2 / 3 }.clamp(NAME.0, NAME.1);
@@ -152,53 +152,53 @@ fn row(number: BlockNumber, role: Role, label: &str, cost: TokenCount, note: &st
     text.trim_end().to_owned()
 }
 
-/// A number of tokens that came or went: `+1.3k`.
+/// Formats a change of tokens: `+1.3k`.
 fn difference(tokens: f64) -> String {
     format!("{}{}", if tokens < 0.0 { "−" } else { "+" }, amount(tokens.abs().round() as u64))
 }
 
-/// The time of day in the user's time zone.
+/// Returns the time of day in the user's time zone.
 fn clock(style: &Style, milliseconds: i64) -> String {
     let moment = jiff::Timestamp::from_millisecond(milliseconds).unwrap_or_default();
     moment.to_zoned((style.zone)()).strftime("%H:%M:%S").to_string()
 }
 
-/// A block that came in.
+/// A new block.
 #[derive(Clone, Debug)]
 pub struct Arrived {
-    /// When its row was written, in milliseconds since 1970, UTC.
+    /// Time of its row, in milliseconds since 1970, UTC.
     pub time: Option<i64>,
-    /// Its number.
+    /// The block number.
     pub number: BlockNumber,
-    /// Who speaks.
+    /// The speaker.
     pub role: Role,
-    /// What it is, in a few words.
+    /// A short description.
     pub label: String,
-    /// What it costs.
+    /// Tokens of the block.
     pub tokens: TokenCount,
 }
 
-/// A block that went stale while somebody watched.
+/// A block that became stale during the watch.
 #[derive(Clone, Debug)]
 pub struct WentStale {
-    /// When that was seen, in milliseconds since 1970, UTC.
+    /// Time of detection, in milliseconds since 1970, UTC.
     pub time: i64,
-    /// The block, as it was then.
+    /// The block at that time.
     pub block: BlockUpdate,
 }
 
-/// A block that the agent comes back to.
+/// A block that the agent uses again.
 #[derive(Clone, Debug)]
 pub struct Hot {
     /// The block.
     pub block: Arrived,
-    /// How hot it is, from 0 to 1.
+    /// Heat, from 0 to 1.
     pub heat: f32,
-    /// Later blocks of the agent that use it.
+    /// Number of later agent blocks that refer to it.
     pub references: u32,
 }
 
-/// A session while somebody works in it: one screen, drawn anew whenever something happens.
+/// The screen of a watched session, redrawn after each event.
 #[derive(Clone, Debug, Default)]
 pub struct WatchScreen {
     /// The session's id.
@@ -207,49 +207,49 @@ pub struct WatchScreen {
     pub title: String,
     /// The model of the last response.
     pub model: String,
-    /// Turns.
+    /// Number of turns.
     pub turns: usize,
-    /// Responses of the model.
+    /// Number of model responses.
     pub steps: u32,
-    /// When the file was last written, in milliseconds since 1970, UTC.
+    /// Modification time of the file, in milliseconds since 1970, UTC.
     pub last_written: Option<i64>,
-    /// Whether a running client has it open.
+    /// True if a running client has the session open.
     pub open: bool,
-    /// What the window holds; none before the session could be read.
+    /// Tokens of the window. `None` until the session is read for the first time.
     pub tokens: Option<TokenCount>,
-    /// Tokens that it can hold.
+    /// Capacity of the window in tokens.
     pub capacity: u64,
-    /// How full it is, in percent.
+    /// Usage of the window, in percent.
     pub percent: f64,
-    /// How many blocks of the window are stale, and what they cost; none where nothing is.
+    /// Number and tokens of the stale blocks in the window. `None` if there are none.
     pub stale: Option<(usize, TokenCount)>,
-    /// Blocks that are pinned.
+    /// Number of pinned blocks.
     pub pinned: usize,
     /// Blocks that the user selected.
     pub focused: Vec<BlockNumber>,
     /// The last blocks, the newest first.
     pub arrived: Vec<Arrived>,
-    /// What went stale since the watch began, the newest first.
+    /// Blocks that became stale since the start of the watch, the newest first.
     pub went_stale: Vec<WentStale>,
     /// The hottest blocks of the window.
     pub hot: Vec<Hot>,
-    /// What aperture did, the newest first.
+    /// Commands executed by aperture, the newest first.
     pub commands: Vec<Executed>,
-    /// What could be done next.
+    /// Suggested commands.
     pub suggestions: Vec<Suggestion>,
     /// Other sessions of the project, the newest first.
     pub others: Vec<OtherSession>,
-    /// What there is to say beside it.
+    /// Additional notices.
     pub notices: Vec<String>,
 }
 
-/// A part of the screen: its name, its lines, and how many of them it may have.
+/// A section of the screen: its name, its lines, and its maximum number of lines.
 type Section = (&'static str, Vec<String>, usize);
 
 impl WatchScreen {
-    /// The screen, in at most so many lines, none wider than the terminal.
+    /// Returns the screen, in at most `height` lines that are not wider than the terminal.
     pub fn text(&self, style: &Style, height: usize) -> String {
-        // What fills the last column makes some terminals begin a new line.
+        // Text in the last column makes some terminals start a new line.
         let width = style.width.saturating_sub(1);
         let mut lines: Vec<String> = Vec::new();
         if let Some(held) = self.tokens {
@@ -342,7 +342,7 @@ impl WatchScreen {
     }
 }
 
-/// How many lines each section gets: one after the other, a line at a time, until there is no more room.
+/// Distributes the lines of the screen over the sections: one line each in turn, until there is no space left.
 fn shares(sections: &[Section], room: usize) -> Vec<usize> {
     let mut shares = vec![0; sections.len()];
     let mut left = room;

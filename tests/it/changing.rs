@@ -1,4 +1,4 @@
-//! What the user sees of the commands that change a session, and the laws that all of them keep.
+//! Tests of the commands that change a session: their output, and their common properties.
 
 use crate::sandbox::{Sandbox, homes, repository};
 use aperture::engine::{self, marker};
@@ -410,8 +410,8 @@ fn levels(sandbox: &Sandbox) -> Vec<String> {
     blocks.map(|block| format!("{} {} {} {}", block["number"], block["level"], block["pin"], block["focused"])).collect()
 }
 
-/// What holds for a command that changes a session, with something to do: JSON of one schema, a look ahead that writes nothing
-/// and says the same, a session that is open left alone, and a way back and forth again to the byte.
+/// Checks the properties of a command that changes a session and has something to do: JSON of one schema, a dry run that writes
+/// nothing and prints the same, refusal of an open session, and an undo and redo that are exact to the byte.
 fn laws(sandbox: &Sandbox, line: &str) {
     let before = everything(&sandbox.home);
     let rows = bytes(sandbox);
@@ -438,7 +438,7 @@ fn laws(sandbox: &Sandbox, line: &str) {
     assert!(text.ends_with("takes it back\n") && !text.contains('\u{1b}'), "{line}, {back}: {text}");
     assert!(bytes(sandbox) == rows, "{line} and {back}");
     done(sandbox, forth);
-    // Where other changes came between, bills are estimated again, and thinking that fits again is sent again.
+    // After other changes, bills are estimated again, and thinking that matches again is sent again.
     assert_eq!(levels(sandbox), after, "{line}, {back} and {forth}");
 }
 
@@ -631,7 +631,7 @@ fn turns_fold_and_unfold_as_often_as_one_likes() {
     }
 }
 
-/// A client that splits a message writes the branch behind it anew: the response stands in two turns, and goes with either.
+/// A client that splits a message writes the branch after it again: the response belongs to two turns, and is removed with either.
 #[test]
 fn a_response_on_two_branches_is_folded_once() {
     let sandbox = Sandbox::of("older-model");
@@ -666,7 +666,7 @@ fn a_response_on_two_branches_is_folded_once() {
     done(&sandbox, "compact 2..3");
     done(&sandbox, "undo");
     assert!(bytes(&sandbox) == original.as_bytes());
-    // What only the other branch says would be lost without being folded.
+    // Content that is only on the other branch would be lost without being folded.
     let other = row(&(9, Some(2), "m1", "said on the other branch alone")).replace("00:00:09", "00:00:02");
     let two = original.match_indices('\n').nth(1).unwrap().0 + 1;
     let alone = format!("{}{other}{}", &original[..two], &original[two..]);
@@ -676,7 +676,7 @@ fn a_response_on_two_branches_is_folded_once() {
     assert!(bytes(&sandbox) == alone.as_bytes());
 }
 
-/// The client would compact at once what was taken back for it.
+/// The client would immediately compact the restored messages again.
 #[test]
 fn uncompact_tells_when_the_client_compacts_again() {
     for (window, told) in [("60k", true), ("200k", false)] {
@@ -696,7 +696,7 @@ fn one_digest_takes_the_place_of_all_that_is_old() {
         let after = done(&sandbox, "transcript --raw");
         assert!(after.len() * 10 < before.len() * 9, "{fixture}");
         assert_eq!(after.matches("[handed over: ").count(), 1, "{fixture}");
-        // The newest calls stay, with what was said since.
+        // The newest calls are kept, with the messages since.
         let newest = |text: &str| -> Vec<String> {
             text.lines().rev().filter(|line| !line.is_empty()).take(4).map(str::to_owned).collect()
         };
@@ -720,7 +720,7 @@ fn frozen_prompts(file: &[u8]) -> usize {
     found
 }
 
-/// Else the client would make system prompt and tools anew: nothing of what is cached would hold, nor the thinking before the fold.
+/// Otherwise the client would rebuild system prompt and tools: the cache and the thinking before the fold would become invalid.
 #[test]
 fn what_is_folded_leaves_the_system_prompt_as_it_was_sent() {
     for (fixture, line) in [
@@ -782,7 +782,7 @@ fn what_is_folded_brings_no_thinking_back() {
     assert_eq!(thinking(), 0);
 }
 
-/// The row by which a change keeps thinking from being sent is among those that are folded, and the change is taken back first.
+/// The row with which a change stops thinking from being sent is among the folded rows, and the change is undone first.
 #[test]
 fn what_was_folded_over_a_change_comes_back_in_any_order() {
     for undos in [["undo 1", "undo 2"], ["undo", "undo"]] {
@@ -798,7 +798,7 @@ fn what_was_folded_over_a_change_comes_back_in_any_order() {
         for undo in undos {
             done(&sandbox, undo);
         }
-        // What was appended follows a row of the change, which is gone.
+        // The appended row follows a row of the change, which no longer exists.
         let texts = |rows: &[u8]| String::from_utf8_lossy(rows).matches("done: ").count();
         assert_eq!(texts(&bytes(&sandbox)), texts(&before));
         done(&sandbox, "verify");
@@ -919,7 +919,7 @@ fn lines_that_stay_are_short_and_say_what_was_there() {
                 assert_eq!(u64::from(marker.number), number, "{stands}");
                 assert_eq!(marker.level.name(), ["archived", "minimal"][place], "{stands}");
                 assert!(marker.tokens > 0.0 && stands.contains(" from "), "{stands}");
-                // What a tool was called with stays in the call, and what was said is known by its own words.
+                // The input of a tool remains in the call, and messages are identified by their own words.
                 assert!(stands.contains(&label) || !is_result(number), "{stands}");
                 assert!(stands.starts_with(&format!("[@{}({number}) | ", ["recall", "expand"][place])), "{stands}");
                 tokens[place].push(f64::from(engine::o200k(stands)));
@@ -944,14 +944,14 @@ fn a_plan_that_is_known_is_the_same_plan() {
     let known = |sql: &str| cache.execute(sql, []).unwrap();
     assert_eq!(known("UPDATE plans SET key = key"), lines.len());
     assert_eq!(plans(), first);
-    // What is damaged is not used.
+    // A damaged plan is not used.
     for plan in ["x'0102'", "x''", "substr(plan, 1, length(plan) / 2)", "plan || x'00'"] {
         known(&format!("UPDATE plans SET plan = CAST({plan} AS BLOB)"));
         assert_eq!(plans(), first, "{plan}");
     }
 }
 
-/// Run by hand: every session under `APERTURE_CORPUS`, compressed and archived, and each time taken back to the byte.
+/// Run manually: compresses and archives every session under `APERTURE_CORPUS`, and undoes each change to the byte.
 #[test]
 fn every_session_of_the_corpus_is_given_back() {
     let Some(corpus) = std::env::var_os("APERTURE_CORPUS").map(PathBuf::from) else {

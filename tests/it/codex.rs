@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 use std::fs;
 use std::path::{Path, PathBuf};
 
-/// What each command says, one after the other.
+/// Returns the output of each command, one after the other.
 fn screens(sandbox: &Sandbox, name: &str, lines: &[&str]) {
     let mut text = String::new();
     for line in lines {
@@ -236,7 +236,7 @@ fn a_session_is_found_by_its_id_and_by_its_project() {
 const THREAD: &str = "01a20619-060a-7033-b44c-af4433e490dd";
 const FORK: &str = "01a20619-0b25-7a11-b9ba-b4d34d88e17c";
 
-/// Where the client keeps the rollout of a thread.
+/// Returns the path of the rollout of a thread.
 fn rollout(sandbox: &Sandbox, thread: &str) -> PathBuf {
     sandbox.home.join(format!(".codex/sessions/2026/11/23/rollout-2026-11-23T01-50-32-{thread}.jsonl"))
 }
@@ -331,7 +331,7 @@ fn no_row_of_a_numbered_session_moves() {
         assert_eq!(lengths(), before);
     }
     assert!(fs::read(path).unwrap() == original);
-    // Without numbers nobody keeps offsets.
+    // Without numbers, no offsets are stored.
     let legacy = rollout(&sandbox, FORK);
     write_rows(&legacy, None, &conversation(&sandbox, FORK, "legacy"));
     sandbox.text(&["archive", "tool(exec_command)", "-s", FORK]);
@@ -550,7 +550,7 @@ fn an_output_counts_as_it_is_sent() {
     assert!(content.len() < 48_050 && content.contains(" tokens truncated…"), "{}", content.len());
     let value = |tokens: &Value| tokens["value"].as_f64().unwrap();
     assert!(value(&more) > 3.0 * value(&few), "{more} {few}");
-    // What the file holds is shown, and comes back.
+    // The content of the file is shown, and restored.
     assert_eq!(sandbox.text(&["show", "5", "--raw", "-s", THREAD]).trim(), long.trim());
     let original = fs::read(&old).unwrap();
     let report = sandbox.json(&["archive", "5", "-s", THREAD], "aperture.change/2");
@@ -592,7 +592,7 @@ fn a_change_costs_what_the_next_report_says() {
     check(&sandbox, "compress 5 --level minimal");
 }
 
-/// A placeholder can be longer than what it stands for.
+/// A placeholder can be longer than the text it replaces.
 #[test]
 fn a_short_credential_is_taken_out_of_a_row_that_cannot_grow() {
     let sandbox = Sandbox::new();
@@ -635,7 +635,7 @@ fn a_note_in_front_of_rows_of_the_client_leaves_their_places() {
     assert_eq!(sandbox.run(&["verify"]).code, 0);
     sandbox.text(&["redo"]);
     assert_eq!(fs::read_to_string(path).unwrap(), format!("{noted}{}", row(next)));
-    // What is added again behind new rows has a new number.
+    // A row that is added again after new rows has a new number.
     fs::write(path, &original).unwrap();
     let sandbox = Sandbox::new();
     let path = &numbered(&sandbox);

@@ -1,4 +1,4 @@
-//! What the user sees. `UPDATE_EXPECT=1 cargo test` refreshes all of it.
+//! Tests of the output for users. `UPDATE_EXPECT=1 cargo test` updates all snapshots.
 
 use crate::sandbox::{Sandbox, homes, repository};
 use expect_test::{Expect, expect, expect_file};
@@ -14,7 +14,7 @@ const SMALL: &str = concat!(
     "\n",
 );
 
-/// What follows it: a prompt, a thought, a call, its result, and an answer.
+/// The rows after it: a prompt, a thought, a call, its result, and an answer.
 const TOOLS: &str = concat!(
     r#"{"type":"user","uuid":"c","parentUuid":"b","sessionId":"S","timestamp":"2026-11-21T21:01:00.000Z","message":{"role":"user","content":"show it"}}"#,
     "\n",
@@ -37,7 +37,7 @@ fn snapshot(name: &str, text: &str) {
     expect_file![repository().join("tests/it/snapshots").join(format!("{name}.txt"))].assert_eq(text);
 }
 
-/// What each command says, one after the other, each behind its command line.
+/// Returns the output of each command, each after its command line.
 fn screens(sandbox: &Sandbox, lines: &[&str]) -> String {
     let mut text = String::new();
     for line in lines {
@@ -117,7 +117,7 @@ fn a_session_in_short() {
     snapshot("summary", &screens(&sandbox, &lines));
 }
 
-/// The bounds and that nothing is made up, over all fixtures: each sentence stands in the block that it names.
+/// Summaries observe their limits and are extractive, over all fixtures: each sentence occurs in the block that it refers to.
 #[test]
 fn summaries_are_short_and_say_what_stands_there() {
     let bare = |text: &str| text.chars().filter(|c| c.is_alphanumeric()).collect::<String>();
@@ -171,7 +171,7 @@ fn explaining() {
     snapshot("explain", &screens(&sandbox, &lines));
 }
 
-/// What is explained is what `blocks` says, for each block of each fixture.
+/// `explain` agrees with `blocks`, for each block of each fixture.
 #[test]
 fn explanations_agree_with_the_table_of_blocks() {
     let sandbox = Sandbox::of("tools-and-spill");
@@ -193,7 +193,7 @@ fn wide_and_narrow_terminals() {
     snapshot("columns-40", &screens(&Sandbox::of("tools-and-spill").columns(40), &lines));
 }
 
-/// Widths of terminals that every table fits.
+/// Terminal widths that every table must support.
 const WIDTHS: [usize; 5] = [40, 56, 60, 80, 100];
 
 #[test]

@@ -172,7 +172,7 @@ fn a_budget_counts_the_thinking_that_its_change_drops() {
                 assert!(after <= budget && after >= budget * 0.95, "{models:?} {share}: {after} of {budget}");
                 continue;
             }
-            // What cannot be reached is refused with what can be.
+            // An unreachable budget is rejected with the smallest reachable one.
             let smallest = outcome.stderr.split("--budget ").nth(1).unwrap().split(' ').next().unwrap().to_owned();
             let least: f64 = smallest.parse().unwrap();
             assert!(least > budget, "{}", outcome.stderr);
@@ -346,7 +346,7 @@ fn each_block_has_the_same_figure_in_every_report() {
     }
 }
 
-/// Output of a command that the client ran is no prompt, shortened or not.
+/// Output of a command that the client ran is not a prompt, shortened or not.
 #[test]
 fn a_shortened_row_becomes_no_turn() {
     let output: String = (0..90).map(|line| format!("line {line} of the output of nothing in particular\n")).collect();

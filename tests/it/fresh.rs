@@ -1,5 +1,5 @@
-//! What is generated or written about the program is what the program is: man pages, completions, the command reference,
-//! the command lines and paths in documents and help texts. `UPDATE_EXPECT=1 cargo test` refreshes what is generated.
+//! Generated files and documentation match the program: man pages, completions, the command reference, the command lines and paths
+//! in documents and help texts. `UPDATE_EXPECT=1 cargo test` updates the generated files.
 
 use crate::sandbox::{Sandbox, repository};
 use aperture::commands::{CommandLine, definition, topic};
@@ -169,7 +169,7 @@ fn command_lines(text: &str) -> Vec<Vec<String>> {
         if let Some(fence) = line.trim().strip_prefix("```") {
             language = if language.is_some() { None } else { Some(fence) };
         } else if let Some(language) = language {
-            // What the program prints may begin with its name too: in a console, only lines behind a `$` are run.
+            // Program output may start with its name too: in a console block, only lines after a `$` are run.
             if language == "sh" || (language == "console" && line.starts_with("$ ")) {
                 found.extend(arguments(line));
             }
@@ -204,7 +204,7 @@ fn examples_in_help_texts_can_be_run() {
     for command in std::iter::once(&root).chain(root.get_subcommands()) {
         let help = command.get_after_help().map(ToString::to_string).unwrap_or_default();
         for line in help.lines().filter(|line| line.starts_with("  aperture")) {
-            // The explanation stands behind two spaces.
+            // The explanation follows two spaces.
             let line = line.trim().split("  ").next().unwrap_or_default();
             examples += 1;
             faults.extend(fault(&words(line)));
@@ -234,7 +234,7 @@ fn documents_name_files_that_exist() {
             }
             named.extend(words(line).into_iter().filter(|word| word.starts_with("fixtures/")));
         }
-        // Patterns and places that stand for any name.
+        // Patterns and placeholders for any name.
         named.retain(|path| !path.contains(['*', '<', '…', '{']));
         faults.extend(named.iter().filter(|path| !repository().join(path).exists()).map(|path| format!("{document}: {path}")));
     }

@@ -9,7 +9,7 @@ use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::Stdio;
 
-/// Runs the program with something on its standard input.
+/// Runs the program with a text on its standard input.
 pub fn given(sandbox: &Sandbox, arguments: &[&str], input: &str) -> Outcome {
     let mut command = sandbox.command(arguments);
     let mut child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
@@ -20,7 +20,7 @@ pub fn given(sandbox: &Sandbox, arguments: &[&str], input: &str) -> Outcome {
     Outcome { stdout: text(output.stdout), stderr: text(output.stderr), code: output.status.code().unwrap_or(-1) }
 }
 
-/// What the model is told about an event; nothing when nothing is said.
+/// Returns the context that the model receives for an event; empty if there is none.
 pub fn told(sandbox: &Sandbox, event: &str, payload: &Value) -> String {
     let outcome = given(sandbox, &["hook", event], &payload.to_string());
     assert_eq!((outcome.code, &*outcome.stderr), (0, ""), "{event}");
@@ -103,7 +103,7 @@ fn uninstall_leaves_what_was_there_before() {
             sandbox.text(&["uninstall", "claude-code", scope]);
             assert_eq!((tree(&sandbox.home), tree(&sandbox.project)), before, "{scope}");
         }
-        // What an earlier version installed is in no list.
+        // An entry installed by an earlier version is in no list.
         sandbox.text(&["install", "claude-code", scope]);
         fs::remove_file(sandbox.home.join(".aperture/installed.json")).unwrap();
         sandbox.text(&["uninstall", "claude-code", scope]);
@@ -222,7 +222,7 @@ fn a_resumed_session_gets_the_manifest() {
     assert!(text.contains("\naperture keeps the memory of this session."), "{text}");
 }
 
-/// A row of the client with what it was told about an event.
+/// Returns a client row with the context added for an event.
 fn noted(number: u32, parent: &str, event: &str, text: &str) -> Value {
     let content = format!("<system-reminder>\n{event} hook additional context: {text}\n</system-reminder>");
     json!({
@@ -253,7 +253,7 @@ fn the_manifest_is_told_once() {
             file.write_all(format!("{row}\n").as_bytes()).unwrap();
             row["uuid"].as_str().unwrap().to_owned()
         };
-        // An answer to the model's commands is told with it.
+        // The answer to the model's commands is part of the same context.
         let last = append(said(1, &last, "@pin(12)"));
         told(&sandbox, "Stop", &json!({"transcript_path": path}));
         let payload = json!({"source": "resume", "transcript_path": path});
@@ -281,7 +281,7 @@ fn the_words_of_a_manifest_in_a_prompt_are_a_prompt() {
     let payload = json!({"transcript_path": path, "prompt": "[CONTEXT MANIFEST"});
     assert!(told(&sandbox, "UserPromptSubmit", &payload).starts_with("[CONTEXT MANIFEST"));
     assert_eq!(told(&sandbox, "UserPromptSubmit", &payload), "", "it is told once, whether or not the client wrote it already");
-    // A client that dropped it by a compaction is told again.
+    // A client that dropped it by a compaction receives it again.
     let mut boundary = said(3, answer["uuid"].as_str().unwrap(), "");
     boundary["type"] = json!("system");
     boundary["subtype"] = json!("compact_boundary");
@@ -414,7 +414,7 @@ fn no_hook_ever_fails() {
     }
     assert_eq!(given(&sandbox, &["hook"], "").code, 0);
     assert_eq!(given(&sandbox, &["statusline", "too much"], "").code, 0);
-    // Neither settings that make no sense nor a store that cannot be made stand in the way.
+    // Neither invalid settings nor a store that cannot be created cause a failure.
     let resumed = json!({"source": "resume", "transcript_path": session(&sandbox, "11")}).to_string();
     fs::write(sandbox.home.join("taken"), "").unwrap();
     let mut command = sandbox.command(&["hook", "PreCompact"]);
@@ -436,13 +436,13 @@ fn the_status_line() {
     expect!["▓░░░░░░░ 29k/1M 3 %\nexit code 0\n"].assert_eq(&line(&json!({"transcript_path": path})));
     expect!["░░░░░░░░ 0/200k 0 %\nexit code 0\n"].assert_eq(&line(&json!({"context_window": {"context_window_size": 200_000}})));
     expect!["exit code 0\n"].assert_eq(&line(&json!(null)));
-    // What the client shows may have colours, though it is no terminal.
+    // The status line of the client may have colours, although it is not a terminal.
     let mut command = sandbox.command(&["statusline"]);
     let mut child = command.env_remove("NO_COLOR").stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
     child.stdin.take().unwrap().write_all(json!({"context_window": window}).to_string().as_bytes()).unwrap();
     let colored = String::from_utf8(child.wait_with_output().unwrap().stdout).unwrap();
     assert!(colored.starts_with("\u{1b}[") && colored.contains("142k/200k"), "{colored:?}");
-    // What waits is counted in the longest session too.
+    // Pending commands are counted in the longest session too.
     sandbox.write("aperture.toml", "[model]\narchive = 'approve'\n");
     let text = fs::read_to_string(&path).unwrap();
     let mut rows = text.lines().map(|row| serde_json::from_str::<Value>(row).unwrap());

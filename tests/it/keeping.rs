@@ -1,4 +1,4 @@
-//! What keeps the store sound: verify, gc, export and import.
+//! Tests of store maintenance: verify, gc, export and import.
 
 use crate::sandbox::Sandbox;
 use expect_test::{Expect, expect};

@@ -181,7 +181,7 @@ fn home(plants: &[Plant]) -> (Sandbox, PathBuf) {
 fn nothing_that_is_planted_leaves_by_any_command() {
     let plants = plants();
     let (sandbox, path) = home(&plants);
-    // What is planted is there, and what the user asks for as it is, is: the test can fail.
+    // The planted credentials are present, and raw output shows them: the test can fail.
     let raw = sandbox.command(&["show", "all", "--raw"]).output().unwrap();
     let raw = String::from_utf8(raw.stdout).unwrap();
     assert!(plants.iter().all(|plant| raw.contains(&plant.value)) && raw.contains(HOSTILE));
@@ -195,7 +195,7 @@ fn nothing_that_is_planted_leaves_by_any_command() {
                 let mut words = vec![command.get_name()];
                 words.extend(line.iter().map(String::as_str));
                 words.extend(mode);
-                // What changes is changed once.
+                // Changes are made only once.
                 if mode == ["--json"]
                     && !line.is_empty()
                     && ["archive", "update", "create", "compact", "compress"].contains(&words[0])
@@ -213,7 +213,7 @@ fn nothing_that_is_planted_leaves_by_any_command() {
             }
         }
     }
-    // What the user types is quoted by errors, and kept by the log.
+    // User input is quoted in errors, and stored in the log.
     let typed: String = plants.iter().map(|plant| format!("{} ", plant.named)).collect();
     for words in [&["show", &typed][..], &["--nonsense", &typed], &["snapshot", "save", &typed], &["create", &typed], &[&typed]] {
         let outcome = sandbox.run(words);
@@ -225,7 +225,7 @@ fn nothing_that_is_planted_leaves_by_any_command() {
     drop(path);
 }
 
-/// The text that named a value goes to the store; the value stands alone in the file.
+/// The text that named a value is moved to the store; only the value remains in the file.
 #[test]
 fn what_a_shortened_block_named_stays_masked() {
     let plants = plants();

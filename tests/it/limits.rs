@@ -75,8 +75,7 @@ fn message(row: usize, parent: Option<usize>, kind: &str, content: Value) -> Val
     json!({"type": kind, "uuid": id(row), "parentUuid": parent.map(id), "sessionId": "S", "version": "2.1.330", "message": message})
 }
 
-/// Files in which something is there many times. Where a command takes time that grows with the square of that, this test does
-/// not end.
+/// Files with many repetitions of an element. If a command takes quadratic time, this test does not finish.
 #[test]
 fn hostile_files_are_read_in_time_that_grows_with_them() {
     const MANY: usize = 20_000;

@@ -1,4 +1,4 @@
-//! What aperture does with files and processes, as one test program.
+//! Tests of aperture with files and processes, as one test program.
 #![allow(clippy::disallowed_methods, reason = "tests prepare files and run the program")]
 #![allow(
     clippy::unwrap_used,

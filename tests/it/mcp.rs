@@ -9,7 +9,7 @@ use std::path::PathBuf;
 use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
 use std::time::{Duration, Instant};
 
-/// How long a server may take to end.
+/// Maximum time for a server to end.
 const PATIENCE: Duration = Duration::from_secs(20);
 
 /// A server and a client of it that writes its own lines.
@@ -189,7 +189,7 @@ fn every_tool_answers() {
     }
     expect_file!["snapshots/mcp-answers.txt"].assert_eq(&server.tidy(&screen));
     assert_eq!(server.end(), 0);
-    // All of it is taken back by the program, too.
+    // The program can also undo all of it.
     while sandbox.run(&["undo"]).code == 0 {}
     assert_eq!(sandbox.text(&["diff", "--stat"]), "no difference\n");
 }
@@ -220,7 +220,7 @@ fn what_removes_waits_for_the_user() {
     assert_eq!(sandbox.text(&["transcript", "--json"]), before);
     assert_eq!(sandbox.run(&["approve", "1", "2"]).code, 0);
     assert_eq!(server.text("show", json!({"selector": "16"})).lines().nth(2), Some("two"));
-    // What the user did, the user takes back.
+    // The user undoes the user's own operation.
     sandbox.text(&["pin", "13"]);
     assert!(server.error("undo", json!({})).contains("is the user's"));
     assert!(server.error("unpin", json!({"selector": "13"})).contains("who alone can unpin it"));
@@ -300,7 +300,7 @@ fn what_the_user_holds_a_model_does_not_let_go() {
     assert_eq!(server.end(), 0);
 }
 
-/// What the policy says of each verb, in the text of the model and as a tool.
+/// The policy for each verb applies in the same way to text commands and to tools.
 #[test]
 fn both_ways_are_decided_alike() {
     let calls = [
@@ -601,7 +601,7 @@ fn it_ends_when_the_client_is_gone() {
     let mut server = Server::new(&sandbox, &[]);
     server.line(r#"{"jsonrpc":"2.0","id":9,"method":"tools/call","params":{"name":"pin","arguments":{"selector":"13"}}}"#);
     assert_eq!(server.end(), 0);
-    // What was asked for is done whole or not at all.
+    // A request is executed completely or not at all.
     let log = sandbox.json(&["log"], "aperture.log/2");
     assert!(log["operations"].as_array().unwrap().len() <= 1);
     assert_eq!(sandbox.run(&["verify"]).code, 0);

@@ -90,7 +90,7 @@ fn screens(sandbox: &Sandbox, name: &str, lines: &[&str]) {
     expect_file![repository().join("tests/it/snapshots").join(format!("obeying-{name}.txt"))].assert_eq(&text);
 }
 
-/// What became of each command: its status and what the model is told.
+/// Returns the status of each command and the answer to the model.
 fn obeyed(sandbox: &Sandbox) -> Vec<(String, String)> {
     let report = sandbox.json(&["obey"], "aperture.obey/2");
     let text = |value: &Value| value.as_str().unwrap().to_owned();
@@ -180,7 +180,7 @@ fn each_command_counts_once() {
     assert_eq!((&report["session"], &report["commands"]), (&"22222222-2222-4222-8222-222222222222".into(), &json!([])));
     assert_eq!(done(&sandbox, "log -s 2222"), "nothing was done to this session\n");
     fs::remove_file(fork).unwrap();
-    // What is taken back is not done again.
+    // An undone command is not executed again.
     done(&sandbox, "undo");
     assert_eq!(statuses(&sandbox), [""; 0]);
     say(&sandbox, "@pin(19)");
@@ -194,7 +194,7 @@ fn what_was_written_before_does_not_count() {
     say(&sandbox, "@pin(19)");
     done(&sandbox, "obey");
     assert_eq!(log(&sandbox), ["model @pin(19)"]);
-    // From then on every turn counts, also one in which nobody looked.
+    // From then on every turn counts, also one without a check.
     say(&sandbox, "@pin(20)");
     say(&sandbox, "@pin(22)");
     done(&sandbox, "obey");
@@ -260,14 +260,14 @@ fn what_the_user_holds_is_not_dropped() {
     done(&sandbox, "undo");
     done(&sandbox, "undo");
     assert!(fs::read(session(&sandbox)).unwrap() == before);
-    // What it pinned or selected itself it may let go, and only that.
+    // The model may release only its own pins and marks.
     done(&sandbox, "focus 19");
     say(&sandbox, "@pin(24) @focus(20)");
     say(&sandbox, "@unpin(24) @archive(24) @unfocus(focused)");
     assert_eq!(statuses(&sandbox), ["done"; 5]);
     say(&sandbox, "@pin(16, top) @unpin(16) @focus(19) @unfocus(19)");
     assert_eq!(statuses(&sandbox), ["done", "refused", "done", "refused"]);
-    // What the user has let go, and it pins again, is its own.
+    // A block that the user unpinned, and that the model pins again, is the model's own.
     done(&sandbox, "unpin 16");
     say(&sandbox, "@pin(16) @unpin(16)");
     assert_eq!(statuses(&sandbox), ["done", "done"]);
@@ -308,7 +308,7 @@ fn a_client_that_runs_is_told_instead() {
     open_in_client(&sandbox);
     assert_eq!(statuses(&sandbox), ["done"; 4]);
     assert_eq!(log(&sandbox)[..2], ["model @pin(24)", "model @expand(19)"]);
-    // What does not fit comes with the prompt after the next.
+    // Text beyond the limit is sent with the prompt after the next one.
     let told = [done(&sandbox, "obey --tell"), done(&sandbox, "obey --tell")];
     assert!(told.iter().all(|told| (1..9_000).contains(&told.len())));
     let told = told.concat();
@@ -637,7 +637,7 @@ fn what_was_recorded_before_a_crash_is_done_once() {
         }
         done(&sandbox, "obey");
         assert_eq!(known(&sandbox), ["@create(\"one\") done", "@create(\"two\") done"]);
-        // What was interrupted while it was carried out is the user's to decide, and comes no second time with its row.
+        // A command that was interrupted during its execution needs the user's decision, and is not found a second time in its row.
         store.execute("UPDATE proposals SET status = 'begun' WHERE number = 1", []).unwrap();
         assert_eq!(statuses(&sandbox), [""; 0]);
         assert_eq!(known(&sandbox), ["@create(\"one\") waiting", "@create(\"two\") done"]);

@@ -126,7 +126,7 @@ fn settle(after: &[u8], file: &[u8], removed: Option<&str>) {
 proptest! {
     #![proptest_config(ProptestConfig { cases: 256, failure_persistence: None, ..ProptestConfig::default() })]
 
-    /// Any bytes are rows: none is lost, none overlaps, and each block stands in one of them.
+    /// Any bytes are parsed as rows: none is lost, none overlaps, and each block belongs to one of them.
     #[test]
     fn any_bytes_are_rows(bytes in bytes()) {
         let lines = bytes.split(|byte| *byte == b'\n').filter(|line| !line.trim_ascii().is_empty()).count();
@@ -145,7 +145,7 @@ proptest! {
         }
     }
 
-    /// Where the reading is cut into chunks changes nothing.
+    /// The position of chunk boundaries does not change the result.
     #[test]
     fn chunks_are_joined_as_if_never_cut((client, lines) in lines(20), cut in 0..20usize) {
         let text = lines.concat_lines();
@@ -213,7 +213,7 @@ proptest! {
         }
     }
 
-    /// What is put together of the words of the language is read without a panic, and selects blocks that exist.
+    /// Any sequence of words of the selector language is parsed without a panic, and selects only existing blocks.
     #[test]
     fn any_words_of_the_language_are_read(words in vec(prop::sample::select(WORDS.to_vec()), 0..12)) {
         let _ = Selector::parse(&words.concat());

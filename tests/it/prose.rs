@@ -12,9 +12,10 @@ use std::path::{Path, PathBuf};
 
 /// Words of which one hash is made.
 const RUN: usize = 8;
-/// Different words among them, at least: what repeats itself is no prose.
+/// Minimum number of different words in a run: repetitive text is not prose.
 const DISTINCT: usize = 5;
-/// Of so many hashes in a row one is kept, so that each copy of `RUN` + this - 1 words is found. The second is for `DIR/more`.
+/// One of this number of consecutive hashes is kept, so that each copy of `RUN` + this - 1 words is found. The second is for
+/// `DIR/more`.
 const KEPT_OF: [usize; 2] = [5, 24];
 /// Bytes of a hash in the table.
 const HASH_BYTES: usize = 5;
@@ -30,7 +31,8 @@ struct Word {
     end: usize,
 }
 
-/// The words of a text: ASCII letters in small, without what stands between them, be it an escape, a comment sign or a line end.
+/// Returns the words of a text: ASCII letters in lowercase, ignoring the text between words, such as escapes, comment signs and
+/// line ends.
 fn words(text: &[u8]) -> Vec<Word> {
     let mut words = Vec::new();
     let (mut hash, mut open, mut at) = (0, false, 0);
@@ -48,7 +50,7 @@ fn words(text: &[u8]) -> Vec<Word> {
             }
             None => {}
         }
-        // An escape is no letter of the word behind it.
+        // The letter of an escape does not belong to the following word.
         at += if text.get(at) == Some(&b'\\') && text.get(at + 1).is_none_or(|next| *next != b'\\') { 2 } else { 1 };
     }
     words
@@ -79,7 +81,7 @@ fn hash(bytes: &[u8]) -> u64 {
     bytes.iter().rev().fold(0, |hash, byte| hash << 8 | u64::from(*byte))
 }
 
-/// Where a text holds words of a table: the line, and the words that end there.
+/// Returns the copies of words of a table in a text: the line, and the words that end there.
 fn copies(text: &[u8], table: &HashSet<u64>) -> Vec<(usize, String)> {
     let words = words(text);
     let found = runs(&words).filter(|(hash, _)| table.contains(hash));

@@ -1,6 +1,6 @@
-//! What becomes of a session whatever happens to the program and around it: nothing is lost.
+//! Tests that a session is never lost, whatever happens to the program and its environment.
 //!
-//! APERTURE_KILLS and APERTURE_ROWS make the long runs long.
+//! APERTURE_KILLS and APERTURE_ROWS extend the long tests.
 
 use crate::sandbox::{Outcome, Sandbox};
 use aperture::store::Store;
@@ -96,7 +96,7 @@ fn killed_at_any_moment_it_leaves_the_old_or_the_new_file() {
         child.kill().unwrap();
         let in_time = child.wait().unwrap().code().is_none();
         killed += usize::from(in_time);
-        // How long a run takes is found out by the way, whatever else the machine does.
+        // The duration of a run is estimated during the test, independent of the load of the machine.
         length = if in_time { length + length / 40 } else { length - length / 10 };
         let after = fs::read(&file).unwrap();
         assert!(after == original || after == archived, "round {round}: neither the old nor the new file");
@@ -198,7 +198,7 @@ fn rows_that_a_client_appends_as_fast_as_it_can_are_all_kept() {
 #[cfg(target_os = "linux")]
 #[test]
 fn rows_of_the_conversation_that_a_client_appends_are_all_kept() {
-    // As fast as it can, each of them makes a plan that adds or removes a row begin anew; with time between, some get through.
+    // At full speed, each appended row invalidates every plan that adds or removes a row; with pauses, some plans succeed.
     check_writer(number("APERTURE_ROWS", 1_000) / 2, true, 1_000);
     check_writer(number("APERTURE_ROWS", 1_000) / 25, true, 100_000);
 }
@@ -336,7 +336,7 @@ fn a_block_that_another_program_rewrote_is_not_taken_back() {
     check_all(&sandbox, &file);
 }
 
-/// Whether the tests run as the superuser, who may mount and become others.
+/// Returns true if the tests run as the superuser, who may mount file systems and change users.
 #[cfg(target_os = "linux")]
 fn is_root() -> bool {
     use std::os::unix::fs::MetadataExt;
@@ -354,7 +354,7 @@ fn a_directory_that_cannot_be_written_is_said_so() {
     let original = fs::read(&file).unwrap();
     let directory = file.parent().unwrap();
     if is_root() {
-        // The superuser may write everywhere; somebody else has to try.
+        // The superuser may write everywhere, so another user has to try.
         fs::set_permissions(sandbox.home.parent().unwrap(), fs::Permissions::from_mode(0o755)).unwrap();
         fs::create_dir(sandbox.home.join(".aperture")).unwrap();
         chown(sandbox.home.join(".aperture"), Some(NOBODY), Some(NOBODY)).unwrap();

@@ -25,7 +25,7 @@ pub struct Sandbox {
     columns: usize,
 }
 
-/// What a run left.
+/// The result of a run.
 pub struct Outcome {
     pub stdout: String,
     pub stderr: String,
@@ -101,7 +101,7 @@ impl Sandbox {
         self
     }
 
-    /// The directory name that stands for the project.
+    /// Returns the directory name of the project.
     pub fn slug(&self) -> String {
         slug(&self.project.to_string_lossy())
     }
@@ -165,7 +165,7 @@ impl Sandbox {
         value
     }
 
-    /// Text with placeholders where the places of this run stand.
+    /// Returns a text with placeholders for the paths of this run.
     fn tidy(&self, bytes: &[u8]) -> String {
         let text = String::from_utf8(bytes.to_vec()).unwrap();
         let text = text.replace(&*self.slug(), "SLUG");

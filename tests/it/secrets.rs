@@ -80,7 +80,7 @@ fn sandbox() -> (Sandbox, PathBuf) {
     (sandbox, path)
 }
 
-/// Which of the credentials stand in some bytes: the whole, or more of it than its beginning.
+/// Returns the credentials that occur in some bytes: as a whole, or more than their prefix.
 fn shown(bytes: &[u8]) -> Vec<String> {
     let text = String::from_utf8_lossy(bytes);
     keys().into_iter().filter(|key| text.contains(&key[..key.len().min(14)])).collect()
@@ -121,7 +121,7 @@ const READING: &[&str] = &[
 #[test]
 fn no_list_shows_a_credential() {
     let (sandbox, _) = sandbox();
-    // What is planted is there: the test can fail.
+    // The planted credentials are present: the test can fail.
     assert!(shown(sandbox.text(&["show", "all", "--raw"]).as_bytes()).len() > 6);
     let look = |when: &str| {
         for line in READING {
@@ -154,7 +154,7 @@ fn no_list_shows_a_credential() {
     }
 }
 
-/// What stands in the file once its credentials are masked, by the engine itself.
+/// Returns the content of the file with credentials masked by the engine itself.
 fn masked(bytes: &[u8]) -> Vec<u8> {
     let lines = bytes.split_inclusive(|byte| *byte == b'\n');
     lines
@@ -186,7 +186,7 @@ fn redact_changes_the_bytes_of_credentials_and_nothing_else() {
     let again = sandbox.text(&["redact", "--all"]);
     assert!(again.starts_with("nothing to do"), "{again}");
     assert_eq!(sandbox.run(&["verify"]).code, 0);
-    // What is made of a redacted block stays redacted.
+    // Blocks made from a redacted block stay redacted.
     sandbox.run(&["archive", "4"]);
     sandbox.run(&["expand", "4"]);
     assert_eq!(shown(&fs::read(&path).unwrap()), [""; 0]);
@@ -449,7 +449,7 @@ struct Repository {
 }
 
 impl Repository {
-    /// None, said aloud, where there is no git.
+    /// Returns `None`, with a message, if git is missing.
     fn new() -> Option<Repository> {
         if Command::new("git").arg("--version").output().is_err() {
             eprintln!("skipped: there is no git");
@@ -512,11 +512,11 @@ fn a_commit_with_a_credential_is_refused() {
     assert_eq!(repository.aperture(&["install", "git-hook", "--check"]).code, 0);
     let report = repository.aperture(&["install", "git-hook", "--check", "--json"]).stdout;
     assert!(report.contains("\"aperture.install-git-hook/1\""), "{report}");
-    // What is no session is none of its business.
+    // Files that are not sessions are ignored.
     sandbox.write("data.jsonl", format!("{{\"key\":\"{}\"}}\n", keys()[0]));
     let path = sandbox.write("demo.jsonl", planted());
     repository.git(&["add", "."]);
-    // What is staged counts, not what stands in the worktree.
+    // The staged content counts, not the content of the worktree.
     sandbox.write("demo.jsonl", "");
     let refused = repository.command(&["commit", "-qm", "demo"]);
     assert!(!refused.status.success());
@@ -563,7 +563,7 @@ fn a_push_with_a_credential_is_refused() {
     repository.git(&["commit", "-qm", "four"]);
     repository.git(&["push", "-q", "origin", "main"]);
     repository.git(&["push", "-q", "origin", ":main"]);
-    // What somebody else pushed is not known here, and may be pushed over.
+    // Commits pushed by another user are unknown here, and may be overwritten by a push.
     let other = sandbox.home.join("other").to_string_lossy().into_owned();
     repository.git(&["push", "-q", "origin", "main"]);
     repository.git(&["clone", "-q", "-b", "main", &remote.to_string_lossy(), &other]);

@@ -37,7 +37,7 @@ fn code(text: &str) -> String {
     text.lines().map(|line| line.split_once("//").map_or(line, |(code, _)| code)).collect::<Vec<_>>().join("\n")
 }
 
-/// What follows each `prefix` that begins a path: one name, or the names at the top of a `{…}` group.
+/// Returns the names after each `prefix` of a path: one name, or the names at the top level of a `{…}` group.
 fn named(code: &str, prefix: &str) -> Vec<String> {
     let mut names = Vec::new();
     for (at, _) in code.match_indices(prefix) {

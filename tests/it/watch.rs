@@ -1,4 +1,4 @@
-//! `aperture watch`: what is told while files change in every way that files change.
+//! `aperture watch`: the events reported for all kinds of file changes.
 
 use crate::sandbox::Sandbox;
 use expect_test::{Expect, expect};
@@ -10,10 +10,10 @@ use std::sync::mpsc::{Receiver, Sender, channel};
 use std::thread;
 use std::time::{Duration, Instant};
 
-/// How long anything may take, on a machine that has other things to do.
+/// Maximum waiting time, for a machine under load.
 const PATIENCE: Duration = Duration::from_secs(60);
 
-/// A watch that goes on, and what it told so far.
+/// A running watch, and its output so far.
 struct Watching {
     child: Child,
     lines: Receiver<String>,
@@ -53,13 +53,13 @@ impl Watching {
         }
     }
 
-    /// What it tells within a time in which nothing should happen.
+    /// Returns the output within a time in which nothing should happen.
     fn meanwhile(&mut self, time: Duration) -> Vec<String> {
         thread::sleep(time);
         self.lines.try_iter().collect()
     }
 
-    /// All that it told.
+    /// Returns the whole output.
     fn text(&mut self) -> String {
         self.told.extend(self.lines.try_iter());
         self.told.iter().map(|line| format!("{line}\n")).collect()
@@ -183,7 +183,7 @@ fn whatever_becomes_of_the_file_is_survived() {
     let file = one(&sandbox);
     let mut watching = Watching::new(&sandbox, &["abc1"]);
     watching.until("watching");
-    // Half a row is no row yet.
+    // An incomplete row is not a row yet.
     let second = prompt("b", "a", "the second prompt");
     let (begin, end) = second.split_at(60);
     append(&file, begin);
@@ -206,7 +206,7 @@ fn whatever_becomes_of_the_file_is_survived() {
     watching.until("window");
     put(&prompt("x", "", "another conversation"));
     watching.until("replaced");
-    // Emptied, and written anew.
+    // The file is truncated, and rewritten.
     fs::write(&file, "").unwrap();
     watching.until("replaced");
     fs::write(&file, &first).unwrap();
@@ -348,7 +348,7 @@ fn rules_act_once_when_nobody_works() {
     watching.until(by_rule);
     watching.until("window");
     assert_eq!(log(&sandbox), [by_rule]);
-    // What was taken back is not done again, neither by this watch nor by the next one.
+    // An undone change is not repeated, neither by this watch nor by the next one.
     sandbox.text(&["undo", "-s", "11111111"]);
     watching.until("undo");
     let after = watching.meanwhile(Duration::from_secs(3));

@@ -34,10 +34,10 @@ impl Sent {
     }
 }
 
-/// How the client begins its note on a call that was interrupted, and the characters of the note.
+/// Start of the client's note on an interrupted call, and the length of the note in characters.
 const INTERRUPTED: (&str, i64) = ("[note on an interrupted call", 180);
 
-/// What the client puts in the place of references to tools that it no longer has.
+/// The client's replacement for references to tools that no longer exist.
 const TOOL_REFERENCES_GONE: &str = "[Tool references removed - tools no longer available]";
 
 pub fn files(directory: &Path, found: &mut Vec<PathBuf>) {
@@ -114,10 +114,10 @@ fn flat(content: &Value) -> String {
     elements.iter().map(part).collect::<Vec<_>>().join("\n")
 }
 
-/// Makes what was sent and what we say comparable.
+/// Makes sent blocks comparable with the expected ones.
 ///
-/// Whether a tool that was loaded is still there is up to the client that resumes: references to tools and the texts that
-/// go with them are left out.
+/// References to loaded tools and the texts that belong to them are omitted: their presence depends on the client that resumes the
+/// session.
 fn comparable(blocks: Vec<Sent>) -> Vec<Sent> {
     let mut comparable: Vec<Sent> = Vec::new();
     let mut referred = false;

@@ -6,7 +6,7 @@ use std::path::PathBuf;
 
 const PRESETS: &[&str] = &["lossless", "light", "balanced", "aggressive", "handoff"];
 
-/// A session in the making, and what a person said in it.
+/// A session under construction, and the words of a person in it.
 struct Talk {
     rows: Vec<Value>,
     words: Vec<String>,
@@ -89,7 +89,7 @@ impl Talk {
         self.model(json!({"type": "text", "text": said}));
     }
 
-    /// One of all the ways in which a client writes down what a person said.
+    /// Writes the words of a person in one of the forms that clients use.
     fn person(&mut self, way: u64) {
         let rejected = "The user doesn't want to proceed with this tool use. The tool use was rejected and nothing was written.";
         match way {
@@ -166,7 +166,7 @@ impl Talk {
         }
     }
 
-    /// A session in which everything that a person can say is said, in some order, and long worked on afterwards.
+    /// Returns a session that contains all forms of words of a person, in some order, followed by much further work.
     fn whole(seed: u64) -> Talk {
         let mut talk = Talk::new(seed);
         talk.person(0);

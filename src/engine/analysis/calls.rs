@@ -23,7 +23,7 @@ pub fn pair(session: &mut Session) -> FxHashMap<Key, (BlockNumber, BlockNumber)>
         let sidechain = session.rows[block.row as usize].sidechain;
         let pair = block.call.and_then(|call| calls.get(&call)).copied().unwrap_or_default();
         match block.kind {
-            // What has no id is answered by nothing.
+            // A use without an id cannot be matched with a result.
             BlockKind::ToolUse if pair.1 == 0 && !sidechain && block.call.is_some() => session.note(Fault::UnansweredUse),
             BlockKind::ToolResult if pair.0 == 0 && !sidechain => session.note(Fault::OrphanResult),
             BlockKind::ToolResult if pair.0 != 0 => {

@@ -1,4 +1,4 @@
-//! Numbered choices: what a short answer of the user, such as "2" or "the second one", names of what the agent offered before it.
+//! Numbered choices: the offered option that a short answer of the user, such as "2" or "the second one", refers to.
 
 use crate::engine::Analysis;
 use crate::model::{Block, BlockKind, BlockNumber, Role};

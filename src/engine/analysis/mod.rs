@@ -19,7 +19,7 @@ use rustc_hash::{FxHashMap, FxHashSet};
 /// Settings of an analysis.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ReadSettings {
-    /// Tokens that the model's window holds, over what aperture knows of the model.
+    /// Window capacity of the model in tokens; overrides the built-in value.
     pub window_tokens: Option<u64>,
     /// Window sizes by the beginning of a model's name, over the built-in table.
     pub model_windows: Vec<(String, u64)>,
@@ -38,7 +38,7 @@ impl Default for ReadSettings {
 /// Analysis of a session: the session with everything that was computed about it.
 #[derive(Clone, Debug, Default)]
 pub struct Analysis {
-    /// The session; its blocks carry what was decided about each.
+    /// The session; its blocks contain the results of the analysis.
     pub session: Session,
     /// The context window.
     pub window: Window,
@@ -50,7 +50,7 @@ pub struct Analysis {
     pub topics: Vec<Topic>,
     /// Token cost of the window.
     pub price: tokens::WindowTokens,
-    /// How much the window can hold.
+    /// The capacity of the window.
     pub capacity: capacity::Capacity,
     /// The model of the last response; empty when there was none.
     pub model: String,
@@ -79,13 +79,13 @@ pub fn outline(mut session: Session, window: impl FnOnce(&Session) -> Window, se
 /// Writes into every block how much is left of it.
 fn levels(session: &mut Session) {
     for block in &mut session.blocks {
-        // A line that names another block is a quotation: nobody but aperture knows the number that a text will have.
+        // A marker line with another block's number is a quotation: only aperture knows the number that a block will have.
         block.marker = block.marker.filter(|marker| marker.number == block.number);
         block.level = block.marker.map_or(Level::Original, |marker| marker.level);
     }
 }
 
-/// As [`read`], with a window that is found while the other core looks at what does not depend on it.
+/// As [`read`], but computes the window in parallel with the steps that do not depend on it.
 pub fn read_with(mut session: Session, window: impl FnOnce(&Session) -> Window + Send, settings: &ReadSettings) -> Analysis {
     levels(&mut session);
     let (mut turns, steps) = turns::number(&mut session);
@@ -218,13 +218,13 @@ impl Analysis {
             && !block.focused
     }
 
-    /// How many blocks of the window are aging, and what they cost together.
+    /// Returns the number and the total tokens of the aging blocks in the window.
     pub fn aging_total(&self) -> (usize, TokenCount) {
         let aging: Vec<TokenCount> = self.in_window().filter(|block| self.is_aging(block)).map(|block| block.tokens).collect();
         (aging.len(), aging.into_iter().sum())
     }
 
-    /// How many blocks of the window are stale, and what they cost together.
+    /// Returns the number and the total tokens of the stale blocks in the window.
     pub fn stale_total(&self) -> (usize, TokenCount) {
         let stale = self.stale();
         (stale.len(), stale.iter().map(|block| block.tokens).sum())

@@ -18,9 +18,8 @@ const FILES: &[&str] = &[
 /// Parts of the paths of such files.
 const DIRECTORIES: &[&str] = &[".claude/rules/", ".cursor/rules/", ".claude/memory/"];
 
-/// Returns whether a block holds instructions, whether or not they are still in force: by what its client says of it, or because
-/// it is
-/// the newest look at a file that instructs.
+/// Returns true if a block contains instructions, in force or not: because its client marks it as such, or because it is the newest
+/// read of an instruction file.
 pub fn instructs(block: &Block) -> bool {
     block.ground || is_instruction_file(block) && block.usefulness.outdated.is_none()
 }

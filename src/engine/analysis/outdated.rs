@@ -29,7 +29,7 @@ impl ToolResult<'_> {
     }
 }
 
-/// Results later in the window than the one that is judged.
+/// Later results in the window than the examined one.
 #[derive(Default)]
 struct Later {
     contents: FxHashMap<Key, BlockNumber>,

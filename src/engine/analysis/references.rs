@@ -1,9 +1,9 @@
-//! References: which blocks the agent's later words come back to, and how hot that makes them.
+//! References: the blocks that the agent's later messages refer to, and the resulting heat.
 //!
-//! A block is *referenced* by a later text or tool input of the agent that uses terms which the block brought. A term that
-//! stands in `n` earlier blocks speaks for each of them with weight `1/n` (a form of inverse document frequency, Spärck
-//! Jones 1972); a term in more than [`COMMON_TERM_BLOCKS`] says nothing. The agent's block refers to an earlier one when
-//! the weights of their shared terms reach [`REFERENCE_WEIGHT`].
+//! A block is *referenced* by a later text or tool input of the agent that uses terms which the block introduced. A term that
+//! occurs in `n` earlier blocks has weight `1/n` for each of them (a form of inverse document frequency, Spärck Jones 1972); a term
+//! in more than [`COMMON_TERM_BLOCKS`] has no weight. The agent's block refers to an earlier one if the sum of the weights of their
+//! shared terms reaches [`REFERENCE_WEIGHT`].
 
 use crate::model::limits::COMMON_TERM_BLOCKS;
 use crate::model::{BlockNumber, Session, Usefulness};
@@ -14,15 +14,16 @@ const REFERENCE_WEIGHT: f32 = 0.33;
 /// Steps after which a reference counts half.
 const HALF_LIFE_STEPS: f32 = 20.0;
 
-/// How each block is used, in file order: references, heat and staleness. `turn` and `step` are the last ones of the session.
+/// Computes the use of each block, in file order: references, heat and staleness. `turn` and `step` are the last ones of the
+/// session.
 pub fn trace(session: &Session, turn: u32, step: u32) -> Vec<Usefulness> {
     let mut used_by = vec![Usefulness::default(); session.blocks.len()];
-    // Only what some block of the agent uses can be referred to: everything else need not be remembered.
+    // Only terms that some block of the agent uses can be references, so all others are ignored.
     let used = session.blocks.iter().flat_map(|block| &block.terms[..block.uses as usize]).copied();
     let mut holders = Holders::new(used);
     let sieve = Sieve::new(holders.chains.keys().copied());
     let mut heat = vec![0.0f32; session.blocks.len()];
-    // What the terms weigh that a block shares with each earlier one, and which these are.
+    // The total weight of the terms shared with each earlier block, and these terms.
     let mut weights = vec![0.0f32; session.blocks.len()];
     let mut shared: Vec<u32> = Vec::new();
     for index in 0..session.blocks.len() {
@@ -98,7 +99,7 @@ impl Holders {
     }
 }
 
-/// A set of bits over terms, small enough to stay near the processor: most terms are not in the table behind it.
+/// A bit set over terms, small enough for the CPU cache: most terms are not in the hash table that it guards.
 struct Sieve(Vec<u64>);
 
 impl Sieve {
@@ -120,7 +121,7 @@ impl Sieve {
 
 /// Steps without a reference after which a block of this heat is below that one.
 pub fn steps_until_below(heat: f32, limit: f32) -> u32 {
-    // The hottest that can be told from 1, so that no block stays hot for ever.
+    // Limited to the largest value below 1, so that no block stays hot for ever.
     let warmth = |heat: f32| -(1.0 - heat.clamp(0.0, 1.0 - 1e-6)).ln();
     let (now, limit) = (warmth(heat), warmth(limit));
     if now < limit { 0 } else { (HALF_LIFE_STEPS * (now / limit).log2()).floor() as u32 + 1 }
@@ -129,9 +130,9 @@ pub fn steps_until_below(heat: f32, limit: f32) -> u32 {
 /// A later block of the agent that came back to a block.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Referrer {
-    /// Which.
+    /// The block number.
     pub number: BlockNumber,
-    /// How surely it did, from 0.33 on: the weights of the terms that both hold, together.
+    /// Certainty of the reference, from 0.33: the sum of the weights of the shared terms.
     pub weight: f32,
     /// These terms, the rarest first.
     pub terms: Vec<u32>,

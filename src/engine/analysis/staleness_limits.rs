@@ -5,7 +5,7 @@ use super::references::steps_until_below;
 use super::states::{ACTIVE_STEPS, Facts, HOT};
 use crate::model::{Block, BlockKind, State};
 
-/// How long a block may be unused before it is stale.
+/// The time without use after which a block is stale.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct StalenessLimit {
     /// Turns without a reference.
@@ -18,8 +18,8 @@ pub struct StalenessLimit {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct StalePolicy([Option<StalenessLimit>; BlockKind::ALL.len()]);
 
-/// The kinds that go stale unless the settings say otherwise: what tools were told and answered, and pictures. What people
-/// and the model said is what the work is about.
+/// The kinds that become stale by default: tool inputs, tool results and images. Messages of people and of the model define the
+/// work.
 pub const PERISHABLE: [BlockKind; 4] = [BlockKind::ToolUse, BlockKind::ToolResult, BlockKind::Image, BlockKind::Document];
 
 /// True if a block is of a kind that goes stale unless the settings say otherwise.
@@ -108,7 +108,7 @@ mod tests {
         }
     }
 
-    /// A block is stale after as many turns as were announced, and not one turn earlier.
+    /// A block becomes stale exactly after the announced number of turns.
     #[test]
     fn a_block_lives_as_long_as_was_said() {
         let policy = StalePolicy::default();

@@ -15,7 +15,7 @@ pub const HOT: f32 = 0.4;
 pub struct Facts {
     /// True if the model would see it.
     pub in_window: bool,
-    /// How much of it is left.
+    /// The compression level.
     pub level: Level,
     /// True if it belongs to the last responses.
     pub newest: bool,
@@ -23,7 +23,7 @@ pub struct Facts {
     pub settled: bool,
     /// True if a later block says the same or better.
     pub superseded: bool,
-    /// True if nobody came back to it for longer than the policy allows.
+    /// True if the block was not referenced for longer than the policy allows.
     pub forgotten: bool,
     /// True if a later block of the agent came back to it.
     pub used: bool,
@@ -81,8 +81,8 @@ impl Transition {
 
 use State::{Active, Archived, Compressed, Evicted, Fresh, Referenced, Stale};
 
-/// All transitions. For any facts at most one leads out of a state, and following them ends in the same state
-/// wherever one begins: a state says what holds now, not what happened.
+/// All transitions. For any facts, at most one leads out of a state, and following them ends in the same state from any start: a
+/// state depends on the current facts only, and not on history.
 pub static TRANSITIONS: &[Transition] = &[
     Transition {
         name: "aged",
@@ -221,7 +221,7 @@ mod tests {
     fn every_path_ends_where_the_facts_say_wherever_it_begins() {
         for facts in circumstances() {
             for from in State::ALL {
-                // Nothing gets younger, and what was used stays used.
+                // Age never decreases, and a used block remains used.
                 let possible = match from {
                     Active | Stale => !(facts.is_whole() && facts.newest),
                     Referenced => !facts.is_whole() || (facts.settled && facts.used),

@@ -1,7 +1,7 @@
-//! Topics: what stretches of the conversation are about, from their own words.
+//! Topics: the subjects of parts of the conversation, taken from their own words.
 //!
-//! A turn, or a dozen steps of a long one, is a stretch. Its words are weighed by how often it says them and how few other
-//! stretches do (tf-idf). Neighbours whose words are alike (cosine) make one topic, then topics that are alike.
+//! A segment (`Stretch`) is a turn, or a dozen steps of a long one. Its words are weighted by their frequency in the segment and their rarity
+//! in other segments (tf-idf). Neighbours with similar words (cosine) are merged into one topic, then similar topics are merged.
 
 use crate::model::{BlockNumber, Role, Session, Topic, Window};
 use rustc_hash::FxHashMap;
@@ -9,7 +9,7 @@ use std::collections::BTreeSet;
 
 /// Steps of a long turn that make one stretch.
 const STRETCH_STEPS: u32 = 12;
-/// How alike neighbouring stretches must be to be one topic, and how alike distant ones.
+/// Minimum similarity of neighbouring and of distant segments that are merged into one topic.
 const NEIGHBOUR_LIKENESS: f32 = 0.2;
 const DISTANT_LIKENESS: f32 = 0.3;
 /// Words that a topic keeps.
@@ -28,7 +28,7 @@ struct Stretch {
     length: f32,
 }
 
-/// Groups the blocks of the window, and of what was cut from it, into topics; each with its blocks.
+/// Groups the blocks of the window, and those cut from it, into topics; returns each topic with its blocks.
 pub fn find(session: &Session, window: &Window) -> Vec<(Topic, Vec<BlockNumber>)> {
     let (mut stretches, names) = stretches(session, window);
     weigh(&mut stretches, names.len());
@@ -51,7 +51,7 @@ pub fn find(session: &Session, window: &Window) -> Vec<(Topic, Vec<BlockNumber>)
     topics
 }
 
-/// The stretches, and the words that their numbers stand for.
+/// Returns the segments, and the words by word number.
 fn stretches<'a>(session: &'a Session, window: &Window) -> (Vec<Stretch>, Vec<&'a str>) {
     let mut numbers: FxHashMap<&'a str, u32> = FxHashMap::default();
     let mut names: Vec<&'a str> = Vec::new();
@@ -98,7 +98,7 @@ fn weigh(stretches: &mut [Stretch], words: usize) {
     let all = stretches.len() as f32;
     for stretch in stretches {
         for (word, weight) in &mut stretch.words {
-            // What every stretch says tells them apart from nothing, but is all there is when there is one.
+            // Words of every segment do not distinguish them, but they are all there is if there is only one segment.
             *weight = (1.0 + *weight).ln() * (all / spread[*word as usize]).ln().max(0.05);
         }
         stretch.length = length(&stretch.words);
@@ -160,7 +160,7 @@ fn ranked<'a>(words: &Words, names: &[&'a str]) -> Vec<&'a str> {
     ranked.into_iter().map(|(word, _)| word).collect()
 }
 
-/// The best word that no other topic is called by, with the next one that says something else.
+/// Returns the best word that is not the label of another topic, followed by the next word with another meaning.
 fn label(keywords: &[&str], taken: &BTreeSet<String>) -> String {
     let Some(first) = keywords.first() else { return String::new() };
     if first.contains(' ') && !taken.contains(*first) {

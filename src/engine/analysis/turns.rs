@@ -3,11 +3,11 @@
 use crate::model::{Flags, Key, Role, RowKind, Session, Turn};
 use rustc_hash::FxHashSet;
 
-/// Writes turn and step into every block and returns the turns, and the last turn and step.
+/// Sets turn and step of every block and returns the turns, and the last step.
 ///
-/// A *turn* begins with a prompt. A *step* is one response of the model; what the user side says belongs to the step that
-/// it is first sent with, so a tool result has the step after that of its tool use. Rows of subagents belong to the turn
-/// and step around them.
+/// A *turn* starts with a prompt. A *step* is one response of the model; content of the user side belongs to the step that it is
+/// first sent with, so a tool result has the step after that of its tool use. Rows of subagents belong to the surrounding turn and
+/// step.
 pub fn number(session: &mut Session) -> (Vec<Turn>, u32) {
     let mut turns: Vec<Turn> = Vec::new();
     let mut step = 0;

@@ -6,14 +6,14 @@ use crate::model::{Role, Session, Window, Zone};
 const RECENCY_SHARE: f64 = 0.15;
 /// Responses of the model that are recent whatever they weigh.
 const RECENT_STEPS: u32 = 2;
-/// How much less a model makes of what stands in the middle. Liu et al., "Lost in the Middle" (2023), figure 5: accuracy
-/// falls from about 75 % at the ends to about 55 % between them.
+/// Relative loss of accuracy for content in the middle. Liu et al., "Lost in the Middle" (2023), figure 5: accuracy falls from
+/// about 75 % at the ends to about 55 % between them.
 const MIDDLE_LOSS: f64 = 0.27;
 
-/// Writes zone and relevance into every block. `step` is the last one of the session.
+/// Sets the zone and the relevance of every block. `step` is the last one of the session.
 ///
-/// Primacy is all that stands before the first response in the window, recency the newest responses with
-/// [`RECENCY_SHARE`] of the tokens, cold storage what is not in the window.
+/// Primacy contains all blocks before the first response in the window, recency the newest responses with [`RECENCY_SHARE`] of the
+/// tokens, cold storage the blocks outside the window.
 pub fn place(session: &mut Session, window: &Window, step: u32) {
     let blocks = &session.blocks;
     let block = |place: usize| &blocks[window.blocks[place] as usize - 1];

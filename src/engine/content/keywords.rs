@@ -8,11 +8,11 @@ use std::borrow::Cow;
 use std::ops::Range;
 use std::sync::LazyLock;
 
-/// How much of a text is looked at, in bytes: a text says early what it is about.
+/// Bytes of a text that are examined: the topic usually appears early.
 const LOOK_BYTES: usize = 4096;
 const WORD_BYTES: std::ops::RangeInclusive<usize> = 3..=20;
 
-/// The most telling words of a block, best first; none for thinking, pictures and what the client adds.
+/// Returns the most significant words of a block, best first; empty for thinking, images and client insertions.
 pub fn of_block(block: &Block, text: &str) -> Keywords {
     if matches!(block.kind, BlockKind::Thinking | BlockKind::Image | BlockKind::Attachment | BlockKind::Other) {
         return Keywords::default();
@@ -46,7 +46,7 @@ pub fn of_block(block: &Block, text: &str) -> Keywords {
             *weights.entry(word).or_default() += 1.0;
         });
     }
-    // A pair that was said once only hides its words.
+    // A pair of words that occurs only once is less useful than its words.
     let pairs = pairs.into_iter().filter(|(_, weight)| *weight > 2.0);
     let pairs = pairs.map(|((first, second), weight)| (Cow::Owned(format!("{first} {second}")), weight));
     let mut ranked: Vec<(Cow<'_, str>, f32)> = weights.into_iter().chain(pairs).collect();
@@ -76,7 +76,7 @@ fn words<'a>(line: &str, lower: &'a str, mut found: impl FnMut(Cow<'a, str>, boo
         let (whole, cut) = trim(token);
         let offset = begin + cut;
         let simple = !whole.is_empty() && is_alphabetic(whole);
-        // What mixes letters and many digits is an identifier of the moment: a hash, a key, a time.
+        // A word with letters and many digits is a temporary identifier: a hash, a key, a time.
         if !simple && whole.bytes().filter(u8::is_ascii_digit).count() > 3 {
             follows = false;
             continue;
@@ -97,13 +97,13 @@ fn words<'a>(line: &str, lower: &'a str, mut found: impl FnMut(Cow<'a, str>, boo
     }
 }
 
-/// True if a word, in lower case, tells nothing about what a text is about.
+/// Returns true if a lowercase word carries no information about the topic of a text.
 pub fn is_stop_word(word: &str) -> bool {
     static KNOWN: LazyLock<FxHashSet<&'static str>> = LazyLock::new(|| STOP_WORDS.iter().copied().collect());
     KNOWN.contains(word)
 }
 
-/// A text without what is neither letter nor digit at its ends, and how many bytes went from its beginning.
+/// Trims characters that are neither letters nor digits from both ends; also returns the number of bytes removed at the start.
 fn trim(text: &str) -> (&str, usize) {
     let other = |c: char| !c.is_alphanumeric();
     match text.as_bytes() {

@@ -7,11 +7,11 @@ use crate::engine::{find_secrets, mask, mask_cut, masked, o200k};
 use crate::model::limits::PREVIEW_CHARACTERS;
 use crate::model::{Block, BlockKind, Counts, Key, Role, SecretPlace};
 
-/// Fills in what is measured over the content of a block.
+/// Sets the measured fields of a block from its content.
 ///
-/// `content` is what the model sees, `text` the same for people (the members of a tool input, unescaped), `refers` the part
-/// of it that refers to what was known before, where that is not all. `known` gives the o200k count of a content that was
-/// counted earlier, by its hash. Returns where `text` names credentials, by the row and the index of the block.
+/// `content` is the content that the model receives, `text` its form for people (the members of a tool input, unescaped), `refers`
+/// the part that refers to earlier content, if it is not all. `known` returns the o200k count of a content that was counted
+/// earlier, by its hash. Returns the positions in `text` that name credentials, with the row and the index of the block.
 pub fn measure(
     block: &mut Block,
     content: &str,
@@ -28,7 +28,7 @@ pub fn measure(
     let shown = masked(text.as_bytes(), &found).and_then(|masked| String::from_utf8(masked).ok());
     let shown = shown.as_deref().unwrap_or(text);
     let places = known::places(text, &found, block.row, block.index);
-    // A provider may know better what a block says first.
+    // A preview set by the provider has priority.
     block.preview = if block.preview.is_empty() { preview(shown) } else { preview(&mask(&block.preview)) }.into();
     if let Some(tool) = &mut block.tool {
         tool.target = if tool.target.ends_with('…') { mask_cut(&tool.target) } else { mask(&tool.target).into_owned() }.into();
@@ -58,7 +58,7 @@ pub fn measure(
     places
 }
 
-/// Counts what is counted in a text.
+/// Counts the characters of a text by class.
 pub fn counts(text: &str) -> Counts {
     Counts { o200k: o200k(text), ..classes(text) }
 }
@@ -84,7 +84,7 @@ fn is_punctuation(byte: u8) -> bool {
     within(b'!', b'/') | within(b':', b'@') | within(b'[', b'`') | within(b'{', b'~')
 }
 
-/// How many bytes pass a test together with the byte before them. The compiler makes it many bytes at a time.
+/// Counts the bytes that pass a test together with the byte before them. The compiler vectorizes the loop.
 #[inline(always)]
 fn starts(bytes: &[u8], test: impl Fn(u8, u8) -> bool) -> u32 {
     let Some(first) = bytes.first() else { return 0 };

@@ -1,4 +1,4 @@
-//! Words that say nothing about what a text is about.
+//! Words without information about the topic of a text.
 
 /// English words, words of code and words of tools that tell nothing about a topic; sorted. Chosen by hand for contents of agents; no
 /// published list.

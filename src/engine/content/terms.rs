@@ -1,7 +1,7 @@
-//! The terms of a text: what later words of the agent can refer back to.
+//! The terms of a text, to which later messages of the agent can refer.
 //!
-//! Terms are code identifiers (`snake_case`, `camelCase`, with digits), file names, paths that do not end in one, quoted
-//! strings, and whole lines of some length. Plain words are none: everybody uses them. A term is kept as 32 bits of its
+//! Terms are code identifiers (`snake_case`, `camelCase`, with digits), file names, paths that do not end in one, quoted strings,
+//! and whole lines of a minimum length. Plain words are not terms, because they are too common. A term is stored as 32 bits of its
 //! XXH3 hash; with 100,000 distinct terms in a session a given one collides in 1 of 40,000 cases.
 
 use crate::model::limits::TERMS_PER_BLOCK;
@@ -38,7 +38,7 @@ pub fn spelled(text: &str) -> FxHashMap<u32, &str> {
     let mut found = FxHashMap::default();
     for line in text.lines() {
         let content = without_line_number(line).trim();
-        // Names first: what is a name and a whole line is called a name.
+        // Names first: a name that is also a whole line counts as a name.
         names(content, |name| {
             found.entry(hash(name)).or_insert(name);
         });
@@ -109,8 +109,8 @@ static CLASSES: [Class; 256] = {
     classes
 };
 
-/// Passes on the identifiers and the names of files that stand in a line, in order; a path to a file by its last part, any other
-/// one whole.
+/// Calls `found` for the identifiers and file names in a line, in order; a path to a file is reduced to its last component, any
+/// other path is passed whole.
 pub fn names<'a>(line: &'a str, mut found: impl FnMut(&'a str)) {
     let class = |byte: &u8| CLASSES[*byte as usize];
     let mut rest = line;
@@ -181,7 +181,7 @@ fn quotes<'a>(line: &'a str, mut found: impl FnMut(&'a str)) {
     }
 }
 
-/// Passes on what stands between two marks in a line, without the blanks at its ends, if it is of a length to be a term.
+/// Calls `found` for the trimmed text between two marks in a line, if it has the length of a term.
 pub fn quoted<'a>(line: &'a str, mark: u8, mut found: impl FnMut(&'a str)) {
     let mut places = memchr::memchr_iter(mark, line.as_bytes());
     while let (Some(open), Some(close)) = (places.next(), places.next()) {

@@ -8,11 +8,11 @@ use crate::model::{Block, Session};
 /// Describes if thinking survives a change of its prefix.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Binding {
-    /// The model accepts its thinking behind any prefix.
+    /// The model accepts its thinking after any prefix.
     Free,
     /// Nothing is known of the model.
     Unknown,
-    /// The model refuses its thinking behind another prefix.
+    /// The model rejects its thinking after another prefix.
     Bound,
 }
 

@@ -1,12 +1,13 @@
-//! How many tokens a model's window holds.
+//! The window capacity of models, in tokens.
 
 use crate::engine::ReadSettings;
 use serde::Serialize;
 
-/// Window sizes by the beginning of the model's name, the longest match counts.
+/// Window sizes by prefix of the model name; the longest match counts.
 ///
-/// 1M from the 4.7 generation on, 200k before and for Haiku, as the client offers it without being asked for more. The 4.6
-/// generation has 1M on request: a session that was billed for more than the table says had it. Sources: Anthropic's overviews of the
+/// 1M from the 4.7 generation on, 200k before and for Haiku, as the client offers it by default. The 4.6 generation has 1M on
+/// request: a session that was billed for more than the table value had it. Sources: Anthropic's overviews of the models, and for
+/// GPT-5 the value that Codex writes into its sessions (258,400, which is 95 % of the window).
 /// models, and for GPT-5 what Codex writes into its sessions (258,400, which is 95 % of the window).
 const WINDOWS: &[(&str, u64)] = &[
     ("claude-", 200_000),
@@ -19,7 +20,7 @@ const WINDOWS: &[(&str, u64)] = &[
     ("gpt-5", 272_000),
 ];
 
-/// The window of a model that no entry fits.
+/// The window of a model without a matching entry.
 const UNKNOWN_MODEL: u64 = 200_000;
 /// The next size of windows above 200k.
 const LARGE: u64 = 1_000_000;
@@ -29,15 +30,15 @@ const LARGE: u64 = 1_000_000;
 pub struct Capacity {
     /// Tokens.
     pub tokens: u64,
-    /// How the size is known.
+    /// The source of the size.
     pub source: CapacitySource,
 }
 
-/// How the size of a window is known.
+/// The source of a window size.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum CapacitySource {
-    /// The user said so.
+    /// The user's settings.
     Setting,
     /// The client says so.
     Client,
@@ -50,7 +51,8 @@ pub enum CapacitySource {
     Assumed,
 }
 
-/// The window of `model`, given the most tokens that this session ever held, and what its client says of it.
+/// Returns the window of `model`. `peak` is the maximum of tokens that the session ever held, `said` the size reported by its
+/// client.
 pub fn capacity(model: &str, peak: u64, said: Option<u64>, settings: &ReadSettings) -> Capacity {
     if let Some(tokens) = settings.window_tokens {
         return Capacity { tokens, source: CapacitySource::Setting };

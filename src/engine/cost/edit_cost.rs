@@ -28,7 +28,7 @@ use serde::Serialize;
 
 /// The shorter of the two lifetimes of cache entries; a longer one is paid as an hour.
 const FIVE_MINUTES: i64 = 5 * 60 * 1000;
-/// Prices are for so many tokens.
+/// The number of tokens that prices refer to.
 const MILLION: f64 = 1e6;
 
 /// Input of the cost of an edit.
@@ -44,7 +44,7 @@ pub struct EditFacts<'a> {
     pub model: &'a str,
     /// Milliseconds since the last response; without it the cache counts as warm, which is the dearer case.
     pub idle_milliseconds: Option<i64>,
-    /// How long the client's cache entries live, in milliseconds.
+    /// Lifetime of the client's cache entries, in milliseconds.
     pub cache_lifetime_milliseconds: i64,
     /// Requests of the model in a turn of this session; at least one is assumed.
     pub steps_per_turn: f64,
@@ -82,7 +82,7 @@ pub struct EditPrice {
     pub added_dollars: Option<f64>,
     /// Savings per turn; negative if each turn costs more.
     pub saved_dollars_per_turn: Option<f64>,
-    /// Turns after which more is saved than was paid: 0 where nothing is paid twice, none where nothing is saved.
+    /// Turns until the savings exceed the cost: 0 if there is no extra cache write, `None` if nothing is saved.
     pub pays_back_turns: Option<f64>,
     /// True if the client's cache entries are gone.
     pub cache_is_cold: bool,
@@ -196,7 +196,7 @@ mod tests {
                 let model = Prices::default().for_model(model).copied().unwrap();
                 let (old, new) = (model.at(before), model.at(after));
                 let extra = prefix * new.cache_read + (after - prefix) * new.cache_write_5m - before * old.cache_read;
-                // What is added is read from the second request on: the first has no such share in the saving.
+                // Added content is read from the second request on: it is not part of the saving of the first one.
                 let parts = price.rewritten_dollars.unwrap() + price.added_dollars.unwrap()
                     - price.saved_dollars_per_turn.unwrap()
                     - price.added_tokens * new.cache_read / MILLION;
@@ -233,7 +233,7 @@ mod tests {
     fn what_is_appended_costs_its_own_tokens() {
         let price = check(edit(100_000.0, 110_000.0, 100_000.0), Some(0.0625), Some(-0.005), None);
         assert_eq!((price.saved_tokens, price.rewritten_tokens, price.added_tokens), (-10_000.0, 0.0, 10_000.0));
-        // In the middle, the old tokens behind it are written again too: 60k × 5.75.
+        // In the middle, the old tokens after the change are written again as well: 60k × 5.75.
         check(edit(100_000.0, 110_000.0, 40_000.0), Some(0.0625 + 0.345), Some(-0.005), None);
     }
 

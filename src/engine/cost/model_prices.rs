@@ -15,7 +15,7 @@ use std::collections::BTreeMap;
 /// The day of the table, as `2026-10-24`.
 const DATE: &str = "2026-10-24";
 
-/// The table. A name stands for its dated and marked forms (`-20251101`, `[1m]`), not for other versions.
+/// The price table. A name also matches its dated and marked forms (`-20251101`, `[1m]`), but not other versions.
 const TABLE: &[(&str, ModelPrice)] = &[
     ("claude-fable-5", usual(10.0, 50.0, 1.0)),
     ("claude-fable-5-1", usual(10.0, 50.0, 0.25)),
@@ -45,7 +45,7 @@ const TABLE: &[(&str, ModelPrice)] = &[
 /// Price ratios of a model without an entry, in parts of its input price: Anthropic's usual ratios.
 pub(super) const RATIOS: ModelPrice = usual(1.0, 5.0, 0.1);
 
-/// A price whose cache writes stand to its input as Anthropic says for all models: 1.25 and 2.
+/// Returns a price with the usual ratios of cache writes to input of all Anthropic models: 1.25 and 2.
 const fn usual(input: f64, output: f64, cache_read: f64) -> ModelPrice {
     ModelPrice { input, output, cache_read, cache_write_5m: input * 1.25, cache_write_1h: input * 2.0, long_prompt: None }
 }
@@ -77,7 +77,7 @@ pub struct LongPrompt {
 }
 
 impl ModelPrice {
-    /// The prices of a request with a prompt of so many tokens.
+    /// Returns the prices of a request with a prompt of `prompt` tokens.
     pub fn at(&self, prompt: f64) -> ModelPrice {
         self.times(self.long_prompt.filter(|long| prompt > long.above).map_or(1.0, |long| long.times))
     }
@@ -135,7 +135,7 @@ pub struct PriceTable {
 }
 
 impl PriceSetting {
-    /// The prices; what is not said stands to the input price as it does in `usual`.
+    /// Returns the prices; missing prices have the same ratio to the input price as in `usual`.
     fn over(&self, usual: &ModelPrice) -> ModelPrice {
         let table = match *self {
             PriceSetting::Input(input) => PriceTable { input: Some(input), ..PriceTable::default() },
@@ -154,7 +154,7 @@ impl PriceSetting {
     }
 }
 
-/// Prices by the model's name: the built-in table, and what the user set.
+/// Prices by model name: the built-in table, and the user's settings.
 #[derive(Clone, Debug, Default)]
 pub struct Prices {
     chosen: Vec<(String, ModelPrice)>,
@@ -198,9 +198,9 @@ fn built_in(model: &str) -> Option<&'static ModelPrice> {
     fitting.max_by_key(|(name, _)| name.len()).map(|(_, price)| price)
 }
 
-/// True if what follows a model's name makes it another one: `-6` and `0` do, `-20251101`, `-latest` and `[1m]` do not.
+/// Returns true if the text after a model name makes it another model: `-6` and `0` do, `-20251101`, `-latest` and `[1m]` do not.
 ///
-/// New versions came at new prices, so that the price of the one before would be a guess.
+/// New versions had new prices, so the price of the previous version would be a guess.
 fn is_another_version(rest: &str) -> bool {
     let digits = rest.strip_prefix('-').unwrap_or(rest).bytes().take_while(u8::is_ascii_digit).count();
     (1..8).contains(&digits)

@@ -6,12 +6,12 @@ use crate::model::{Level, Pin, Verb};
 use std::fmt;
 use std::ops::Range;
 
-/// How much is looked through for the end of a command, in bytes.
+/// Limits of the search for the end of a command, in bytes.
 #[derive(Clone, Copy)]
 pub struct Bounds {
-    /// Of arguments without their texts.
+    /// Limit for arguments without their texts.
     pub arguments: usize,
-    /// Of a text.
+    /// Limit for a text.
     pub text: usize,
 }
 
@@ -22,11 +22,11 @@ impl Bounds {
     pub const NONE: Bounds = Bounds { arguments: usize::MAX, text: usize::MAX };
 }
 
-/// The arguments of a command as they stand in the text.
+/// The arguments of a command, verbatim.
 pub struct Pieces<'a> {
     text: &'a str,
     pieces: Vec<Range<usize>>,
-    /// Bytes up to and with the closing parenthesis.
+    /// Bytes up to the closing parenthesis, inclusive.
     pub length: usize,
 }
 
@@ -35,13 +35,13 @@ impl<'a> Pieces<'a> {
         self.pieces.get(place).map_or("", |range| self.text[range.clone()].trim())
     }
 
-    /// Everything from a piece on.
+    /// Returns the text from a piece to the end.
     fn from(&self, place: usize) -> &'a str {
         let (first, last) = (self.pieces.get(place), self.pieces.last());
         first.zip(last).map_or("", |(first, last)| self.text[first.start..last.end].trim())
     }
 
-    /// True if nothing is asked for: the command is only named, without arguments or with a gap in the place of one.
+    /// Returns true if the command is only mentioned: it has no arguments, or a placeholder instead of one.
     pub fn is_mention(&self) -> bool {
         let gap = |piece: &str| {
             let bare = piece.trim_matches('"');
@@ -53,11 +53,11 @@ impl<'a> Pieces<'a> {
     }
 }
 
-/// Takes the arguments apart at their commas, up to the closing parenthesis.
+/// Splits the arguments at their commas, up to the closing parenthesis.
 ///
 /// # Errors
 ///
-/// It, or the end of a text, is missing.
+/// The parenthesis or the end of a text is missing.
 pub fn split(text: &str, bounds: Bounds) -> Result<Pieces<'_>, Malformed> {
     let (mut at, mut start, mut depth, mut bare) = (0, 0, 0usize, 0);
     let mut pieces = Vec::new();
@@ -87,7 +87,7 @@ pub fn split(text: &str, bounds: Bounds) -> Result<Pieces<'_>, Malformed> {
     Err(Malformed::Unclosed)
 }
 
-/// Bytes of a text behind its opening quotation mark, with the closing one.
+/// Returns the bytes of a text after its opening quotation mark, including the closing one.
 fn quoted(rest: &str, longest: usize) -> Option<usize> {
     let mut escaped = false;
     for (at, byte) in rest.bytes().enumerate().take(longest) {
@@ -101,11 +101,11 @@ fn quoted(rest: &str, longest: usize) -> Option<usize> {
     None
 }
 
-/// Arguments of a command.
+/// Parses the arguments of a command.
 ///
 /// # Errors
 ///
-/// Something is missing, or cannot be read.
+/// An argument is missing, or cannot be parsed.
 pub fn interpret(verb: Verb, pieces: &Pieces<'_>) -> Result<ModelCommand, Malformed> {
     let mut command = ModelCommand::new(verb, Vec::new());
     if verb == Verb::Create {
@@ -115,7 +115,7 @@ pub fn interpret(verb: Verb, pieces: &Pieces<'_>) -> Result<ModelCommand, Malfor
     if verb == Verb::Recall {
         let all: Vec<Result<Named, Malformed>> = (0..pieces.pieces.len()).map(|place| Named::read(pieces.get(place))).collect();
         let selectors = all.iter().all(|named| matches!(named, Ok(Named::Selector(_)))) && !pieces.get(0).starts_with('"');
-        // What is no selector is what is looked for.
+        // Text that is not a selector is a search query.
         command.blocks = if selectors { all.into_iter().collect::<Result<_, _>>()? } else { vec![query(pieces.from(0))] };
         return Ok(command);
     }
@@ -146,7 +146,7 @@ pub fn interpret(verb: Verb, pieces: &Pieces<'_>) -> Result<ModelCommand, Malfor
     Ok(command)
 }
 
-/// A level that a command can bring blocks to.
+/// Returns the level if the command can reduce blocks to it.
 fn wanted(verb: Verb, level: Level, piece: &str) -> Result<Level, Malformed> {
     let fits = match level {
         Level::Original => verb == Verb::Expand,
@@ -158,14 +158,14 @@ fn wanted(verb: Verb, level: Level, piece: &str) -> Result<Level, Malformed> {
 }
 
 impl Named {
-    /// Blocks as they are named: by a selector, or by words.
+    /// Parses a reference to blocks: a selector, or words.
     ///
     /// # Errors
     ///
-    /// It can be neither.
+    /// It is neither.
     pub fn read(piece: &str) -> Result<Named, Malformed> {
         let Err(error) = Selector::parse(piece) else { return Ok(Named::Selector(piece.to_owned())) };
-        // What has neither parentheses nor signs can be what something is about.
+        // Text without parentheses and symbols can be a topic.
         let word = |c: char| c.is_alphanumeric() || c.is_whitespace() || "-_'’./:+".contains(c);
         let words = piece.chars().all(word) && piece.chars().any(char::is_alphabetic);
         match error {
@@ -180,13 +180,13 @@ fn query(words: &str) -> Named {
     Named::Words(text(words).unwrap_or_else(|| words.to_owned()))
 }
 
-/// The text that a block or a note is to have.
+/// Returns the new text of a block or a note.
 fn content(verb: Verb, piece: &str) -> Result<String, Malformed> {
-    // To the commands of the user, a dash alone is standard input.
+    // In user commands, a single dash means standard input.
     text(piece).filter(|text| !text.trim().is_empty() && text != "-").ok_or(Malformed::NoText(verb))
 }
 
-/// Returns the text in quotation marks; `None` if there is other text beside it.
+/// Returns the text in quotation marks; `None` if there is other text next to it.
 fn text(piece: &str) -> Option<String> {
     let inner = piece.strip_prefix('"')?;
     let length = quoted(inner, usize::MAX).filter(|length| *length == inner.len())?;
@@ -207,7 +207,7 @@ fn text(piece: &str) -> Option<String> {
     Some(text)
 }
 
-/// A command as `interpret` reads it, where its blocks are named by numbers, or are words that are looked for.
+/// Formats the command so that `interpret` can parse it, if its blocks are given by numbers or by search words.
 impl fmt::Display for ModelCommand {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         let quoted = |text: &str| {

@@ -1,4 +1,4 @@
-//! Where in a text commands stand: not in code, not in quotations, not in what only looks like one.
+//! Finds commands in a text, except in code, in quotations and in similar text.
 
 use super::arguments::{Bounds, interpret, split};
 use super::talk::is_talk;
@@ -6,9 +6,9 @@ use super::{Malformed, ModelCommand};
 use crate::model::Verb;
 use std::ops::Range;
 
-/// Bytes that are looked through for the end of a quotation or of code: a mark without one is none.
+/// Bytes that are searched for the end of a quotation or of code. A mark without an end is ignored.
 const LONGEST_QUOTATION: usize = 2_000;
-/// Letters of a name from which on one that is nearly a command's is taken for a slip.
+/// Minimum number of letters of a name that is accepted as a misspelled command.
 const SLIP_LETTERS: usize = 5;
 
 /// A command, verbatim.
@@ -20,11 +20,11 @@ pub struct Said {
     pub command: Result<ModelCommand, Malformed>,
 }
 
-/// The commands in a text of the model, in their order.
+/// Returns the commands in a text of the model, in order.
 ///
-/// Text in a code block, in code or quotation marks, in a quoted line, a heading or a table, in parentheses or brackets (as in
-/// a link, or the line that stands for a shortened block), struck out, within a word or behind a backslash is talk about a command and
-/// none. So is one that only names what it takes, as `@archive()` or `@update(…, "…")`, and one in a sentence that denies it.
+/// Text in a code block, in code or quotation marks, in a quoted line, a heading or a table, in parentheses or brackets (as in a
+/// link, or the marker line of a shortened block), struck out, inside a word or after a backslash only mentions a command. So does
+/// a command with placeholder arguments, such as `@archive()` or `@update(…, "…")`, and one in a sentence that negates it.
 pub fn find(text: &str) -> Vec<Said> {
     let mut said = Vec::new();
     let mut at = 0;
@@ -43,7 +43,7 @@ pub fn find(text: &str) -> Vec<Said> {
     said
 }
 
-/// The command that a text is, which was found or made before; of any length, and also one that a text would only mention.
+/// Parses a text that is a command, found or created before. Accepts any length, and commands that `find` would treat as a mention.
 pub fn read(text: &str) -> Option<ModelCommand> {
     let (name, rest) = text.strip_prefix('@')?.split_once('(')?;
     let pieces = split(rest, Bounds::NONE).ok().filter(|pieces| pieces.length == rest.len())?;
@@ -52,7 +52,7 @@ pub fn read(text: &str) -> Option<ModelCommand> {
 
 /// Kind of a line, by its first characters.
 struct Line {
-    /// Bytes of it, and of what belongs to it, that are no talk of the model's own.
+    /// Bytes of the line, and of the lines that belong to it, that are not the model's own text.
     skipped: usize,
 }
 
@@ -70,20 +70,18 @@ fn line(text: &str, at: usize) -> Line {
     }
     for mark in ['`', '~'] {
         let width = bare.len() - bare.trim_start_matches(mark).len();
-        // With a backtick behind it, it is code within a line.
+        // With a backtick after it, it is inline code.
         if width >= 3 && !(mark == '`' && bare[width..].contains('`')) {
             return skipped(whole.len() + fenced(&rest[whole.len()..], mark, width));
         }
     }
-    // Code without a fence cannot follow the line of a paragraph.
+    // An indented code block cannot directly follow a paragraph line.
     let after_blank = text[..at].trim_end_matches([' ', '\t', '\r']).ends_with("\n\n") || text[..at].trim().is_empty();
     let after_code = text[..at].lines().next_back().is_some_and(is_indented);
     skipped(if is_indented(whole) && (after_blank || after_code) { whole.len() } else { 0 })
 }
 
-/// Returns whether a line with a cell of its own belongs to a table: the line below the heading of one is behind it, or anywhere
-/// before it in
-/// its paragraph.
+/// Returns true if a line with cells belongs to a table: a delimiter row is after it, or anywhere before it in its paragraph.
 fn is_table_row(text: &str, at: usize, line: &str) -> bool {
     let mut depth = 0usize;
     let has_cells = line.chars().any(|next| {
@@ -105,7 +103,7 @@ fn is_indented(line: &str) -> bool {
     line.starts_with("    ") || line.starts_with('\t')
 }
 
-/// The line without the marks of the lists that it begins.
+/// Returns the line without leading list markers.
 pub(super) fn without_list_marks(mut line: &str) -> &str {
     loop {
         let digits = line.trim_start_matches(|c: char| c.is_ascii_digit());
@@ -117,7 +115,7 @@ pub(super) fn without_list_marks(mut line: &str) -> &str {
     }
 }
 
-/// Bytes up to and with the line that closes a fence, or all.
+/// Returns the number of bytes up to the line that closes a fence, inclusive, or of the whole rest.
 fn fenced(rest: &str, mark: char, width: usize) -> usize {
     let mut bytes = 0;
     for line in rest.split_inclusive('\n') {
@@ -156,7 +154,7 @@ fn inline(text: &str, at: usize) -> (usize, Option<Said>) {
         '「' => over(quotation(rest, '「', '」')),
         '『' => over(quotation(rest, '『', '』')),
         '[' => over(enclosed(rest, '[', ']').or_else(|| {
-            // The marker line of a shortened block may hold anything.
+            // The marker line of a shortened block may contain any text.
             let line = paragraph(rest).lines().next().filter(|line| line.starts_with("[@"));
             line.and_then(|line| line.find(']')).map(|end| end + 1)
         })),
@@ -171,18 +169,17 @@ fn inline(text: &str, at: usize) -> (usize, Option<Said>) {
     }
 }
 
-/// True if a quotation mark behind this character opens a quotation.
+/// Returns true if a quotation mark after this character opens a quotation.
 fn opens(before: char) -> bool {
     before.is_whitespace() || "([{—–-:".contains(before)
 }
 
-/// Returns whether a command can stand behind this character: neither within a word nor in a path, an address, brackets or
-/// parentheses.
+/// Returns true if a command can follow this character: not inside a word, a path, a URL, brackets or parentheses.
 fn may_precede(before: char) -> bool {
     before.is_whitespace() || ")*—–:;,：，、。）".contains(before)
 }
 
-/// Bytes of what is in parentheses or brackets, with them, if they are closed in their paragraph.
+/// Returns the number of bytes in parentheses or brackets, including them, if they are closed in their paragraph.
 fn enclosed(rest: &str, open: char, close: char) -> Option<usize> {
     let mut depth = 0usize;
     paragraph(rest).char_indices().find_map(|(at, next)| {
@@ -192,7 +189,7 @@ fn enclosed(rest: &str, open: char, close: char) -> Option<usize> {
     })
 }
 
-/// Bytes of a piece of code in as many backticks, if it is closed in its paragraph.
+/// Returns the number of bytes of inline code between `width` backticks, if it is closed in its paragraph.
 fn code(rest: &str, width: usize) -> Option<usize> {
     let mut at = width;
     let paragraph = paragraph(rest);
@@ -206,7 +203,7 @@ fn code(rest: &str, width: usize) -> Option<usize> {
     }
 }
 
-/// Bytes of a quotation, if it is closed in its paragraph.
+/// Returns the number of bytes of a quotation, if it is closed in its paragraph.
 fn quotation(rest: &str, open: char, close: char) -> Option<usize> {
     let inner = paragraph(rest.strip_prefix(open)?);
     if inner.starts_with(char::is_whitespace) {
@@ -219,7 +216,7 @@ fn quotation(rest: &str, open: char, close: char) -> Option<usize> {
     })
 }
 
-/// The text up to the next blank line, as far as it is looked at.
+/// Returns the text up to the next blank line, limited to the searched length.
 fn paragraph(rest: &str) -> &str {
     let rest = &rest[..rest.floor_char_boundary(LONGEST_QUOTATION)];
     rest.find("\n\n").map_or(rest, |end| &rest[..end])
@@ -239,7 +236,7 @@ fn command(text: &str, at: usize) -> Option<(usize, Option<Said>)> {
     let pieces = match split(rest, Bounds::SAID) {
         Ok(pieces) => pieces,
         Err(_) if is_talk(text, &(at..inside)) => return Some((inside, None)),
-        // Whatever follows may be a part of the text that was to be kept.
+        // The following text may belong to the unclosed argument.
         Err(Malformed::UnclosedText) => return said(text.len(), Err(Malformed::UnclosedText)),
         Err(malformed) => return said(inside, Err(malformed)),
     };
@@ -257,7 +254,7 @@ fn command(text: &str, at: usize) -> Option<(usize, Option<Said>)> {
     }
 }
 
-/// The verb that a name is one slip away from.
+/// Returns the verb whose name differs by one typing error.
 fn slip(name: &str) -> Option<Verb> {
     Verb::ALL.into_iter().find(|verb| verb.name().len() >= SLIP_LETTERS && strsim::osa_distance(name, verb.name()) == 1)
 }

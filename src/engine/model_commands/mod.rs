@@ -1,7 +1,8 @@
 //! Commands in the text of the model: `@archive(3..9, reason: done)`.
 //!
-//! [`find()`] reads the commands of a text, [`read()`] one that is kept, [`resolve()`] finds the blocks that one names, [`ModelPolicy`] says which of them wait
-//! for the user. What they do is what the commands of the same names do for the user.
+//! [`find()`] finds the commands in a text, [`read()`] parses a stored one, [`resolve()`] finds the blocks that a command refers
+//! to, and [`ModelPolicy`] determines which commands need the user's approval. The commands have the same effect as the user
+//! commands of the same name.
 
 mod arguments;
 mod find;
@@ -25,23 +26,23 @@ pub struct ModelCommand {
     pub verb: Verb,
     /// Selectors of the blocks; empty for a note.
     pub blocks: Vec<Named>,
-    /// How much is to be left of them, if it says so.
+    /// Target level of the blocks, if it is given.
     pub level: Option<Level>,
-    /// Where they belong, for a pin.
+    /// Position, for a pin.
     pub pin: Pin,
     /// The new text, or the note.
     pub text: String,
-    /// Why.
+    /// Reason.
     pub reason: String,
 }
 
 impl ModelCommand {
-    /// One that says no more than what it asks for, and of which blocks.
+    /// Creates a command with only a verb and blocks.
     pub fn new(verb: Verb, blocks: Vec<Named>) -> ModelCommand {
         ModelCommand { verb, blocks, level: None, pin: Pin::Here, text: String::new(), reason: String::new() }
     }
 
-    /// The blocks as one selector; empty where it names none by one.
+    /// Returns the blocks as one selector; empty if none is given by a selector.
     pub fn selector(&self) -> String {
         let selectors = self.blocks.iter().filter_map(|named| match named {
             Named::Selector(selector) => Some(selector.as_str()),
@@ -51,24 +52,24 @@ impl ModelCommand {
     }
 }
 
-/// Blocks as the model names them.
+/// A reference to blocks by the model.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Named {
-    /// By a selector, which can be read.
+    /// A valid selector.
     Selector(String),
-    /// By words: what they are about; for a recall, what is looked for.
+    /// Words: a topic; for a recall, a search query.
     Words(String),
 }
 
-/// Why a command cannot be understood.
+/// The reason why a command cannot be parsed.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum Malformed {
-    /// Nearly the name of a command.
+    /// The name is similar to that of a command.
     #[error("there is no command @{name}; did you mean @{}?", nearest.name())]
     UnknownVerb {
         /// The name.
         name: String,
-        /// The command that it is nearly the name of.
+        /// The command with the most similar name.
         nearest: Verb,
     },
     /// The parenthesis is not closed.
@@ -77,13 +78,13 @@ pub enum Malformed {
     /// The text is not closed.
     #[error("the closing '\"' of the text is missing")]
     UnclosedText,
-    /// No blocks are named.
+    /// The blocks are missing.
     #[error("it names no blocks, as in @{}(12)", .0.name())]
     NoBlocks(Verb),
     /// A text is missing, is empty, or has no quotes.
     #[error("it needs a text in double quotes, as in {}", if *.0 == Verb::Create { "@create(\"the note\")" } else { "@update(12, \"the text\")" })]
     NoText(Verb),
-    /// An argument that it has no use for.
+    /// An argument that the command does not accept.
     #[error("'{argument}' is nothing that @{} takes", verb.name())]
     Unexpected {
         /// The command.
@@ -91,10 +92,10 @@ pub enum Malformed {
         /// The argument.
         argument: String,
     },
-    /// A selector that cannot be read.
+    /// An invalid selector.
     #[error("{error}; {}", error.hint())]
     Selector {
-        /// Why not.
+        /// The reason.
         error: SelectorError,
     },
 }

@@ -6,24 +6,24 @@ use std::collections::BTreeMap;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Permission {
-    /// It is carried out at once.
+    /// The command is executed immediately.
     Auto,
-    /// It waits until the user approves it.
+    /// The command needs the approval of the user.
     Approve,
-    /// It is not carried out.
+    /// The command is rejected.
     Deny,
 }
 
 /// Permissions of the model.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ModelPolicy {
-    /// By command; what is not in it is carried out at once.
+    /// Permissions by command; other commands are executed immediately.
     permissions: BTreeMap<Verb, Permission>,
-    /// Commands of one turn that are carried out at once; what is more waits.
+    /// Maximum number of commands per turn that are executed immediately; further commands need approval.
     pub commands_per_turn: u32,
 }
 
-/// Commands that remove content from the window wait for the user.
+/// By default, commands that remove content from the window need the approval of the user.
 impl Default for ModelPolicy {
     fn default() -> Self {
         let waiting = [Verb::Archive, Verb::Compress, Verb::Update].map(|verb| (verb, Permission::Approve));
@@ -44,7 +44,7 @@ impl ModelPolicy {
         ModelPolicy { commands_per_turn, ..self.with(stricter) }
     }
 
-    /// The same with another word on some commands.
+    /// Returns the policy with other permissions for some commands.
     pub fn with(mut self, permissions: impl IntoIterator<Item = (Verb, Permission)>) -> ModelPolicy {
         self.permissions.extend(permissions);
         self

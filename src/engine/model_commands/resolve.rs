@@ -1,42 +1,42 @@
-//! From what the model names to blocks of the session.
+//! Resolves the blocks that a model command refers to.
 
 use super::{ModelCommand, Named};
 use crate::engine::{self, Analysis, Selector, SelectorError};
 use crate::model::{BlockNumber, Zone};
 use std::collections::BTreeSet;
 
-/// How alike each word must be to one of a topic, from 0 to 1.
+/// Minimum similarity of each word to a word of a topic, from 0 to 1.
 const ALIKE: f64 = 0.86;
-/// How alike a topic must be to be suggested.
+/// Minimum similarity of a suggested topic.
 const NEAR: f64 = 0.7;
-/// Characters of what a suggested block is.
+/// Characters of the label of a suggested block.
 const LABEL_CHARACTERS: usize = 40;
-/// Blocks or topics that are suggested.
+/// Maximum number of suggested blocks or topics.
 const SUGGESTED: usize = 2;
 
-/// Why a command names no blocks.
+/// The reason why a command refers to no blocks.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum Unresolved {
-    /// There is no such block.
+    /// The block does not exist.
     #[error("no block {number}{}", suggestion(nearest))]
     NoBlock {
         /// The number.
         number: BlockNumber,
-        /// Blocks that are near, each with what it is.
+        /// Blocks with close numbers, each with its label.
         nearest: Vec<String>,
     },
-    /// Nothing is about that.
+    /// No topic matches.
     #[error("nothing is about '{words}'{}", suggestion(nearest))]
     NoTopic {
         /// The words.
         words: String,
-        /// Topics, or selectors, that are near.
+        /// Similar topics or selectors.
         nearest: Vec<String>,
     },
     /// The selector cannot be used.
     #[error(transparent)]
     Selector(#[from] SelectorError),
-    /// No block fits.
+    /// No matching blocks.
     #[error("no block fits")]
     Nothing,
 }
@@ -45,12 +45,12 @@ fn suggestion(nearest: &[String]) -> String {
     if nearest.is_empty() { String::new() } else { format!("; nearest: {}", nearest.join(", ")) }
 }
 
-/// The blocks that a command names, in file order, without those from `before` on: the model means what it saw, not what it
-/// is saying.
+/// Returns the blocks that a command refers to, in file order, without those from `before` on: the model refers to blocks that it
+/// received, not to its current message.
 ///
 /// # Errors
 ///
-/// It names none that the session has.
+/// No block of the session matches.
 pub fn resolve(command: &ModelCommand, reading: &Analysis, before: BlockNumber) -> Result<Vec<BlockNumber>, Unresolved> {
     let mut blocks: BTreeSet<BlockNumber> = BTreeSet::new();
     for named in &command.blocks {
@@ -66,7 +66,7 @@ pub fn resolve(command: &ModelCommand, reading: &Analysis, before: BlockNumber) 
 fn selected(text: &str, reading: &Analysis, before: BlockNumber) -> Result<Vec<BlockNumber>, Unresolved> {
     let found = match Selector::parse(text)?.select(reading) {
         Err(SelectorError::NoSuchBlock { number, .. }) => {
-            // Numbers have no gaps: there is none because it is beyond the last one.
+            // Numbers have no gaps, so a missing block is beyond the last one.
             let seen: BTreeSet<BlockNumber> = reading.window.blocks.iter().copied().filter(|near| *near < before).collect();
             let near = seen.iter().rev().take(SUGGESTED).filter_map(|near| reading.block(*near));
             let nearest = near.map(|block| format!("{} ({})", block.number, short(&engine::label(block)))).collect();
@@ -74,7 +74,7 @@ fn selected(text: &str, reading: &Analysis, before: BlockNumber) -> Result<Vec<B
         }
         found => found?,
     };
-    // A topic in quotation marks is looked for as it stands first.
+    // A topic in quotation marks is first searched verbatim.
     let topic = text.strip_prefix('"').and_then(|rest| rest.strip_suffix('"')).filter(|words| !words.contains('"'));
     match topic {
         Some(words) if found.is_empty() => about(words, reading),
@@ -87,7 +87,7 @@ fn short(label: &str) -> String {
     if cut.len() < label.len() { cut + "…" } else { cut }
 }
 
-/// The blocks of the topic, or of the turn, whose words are most like these.
+/// Returns the blocks of the topic, or of the turn, with the most similar words.
 fn about(words: &str, reading: &Analysis) -> Result<Vec<BlockNumber>, Unresolved> {
     let query: Vec<String> = split(words).collect();
     let of_topic = |place: usize| {
@@ -109,7 +109,7 @@ fn about(words: &str, reading: &Analysis) -> Result<Vec<BlockNumber>, Unresolved
         Some((likeness, _, blocks)) if *likeness >= ALIKE => Ok(blocks.iter().copied().filter(in_window).collect()),
         _ => {
             let mut nearest = match Selector::parse(words) {
-                // Several words were never meant as the name of a selector.
+                // Several words cannot be a misspelled selector name.
                 Err(SelectorError::UnknownName { nearest: Some(name), .. }) if query.len() == 1 => vec![name.to_owned()],
                 _ => Vec::new(),
             };
@@ -125,13 +125,13 @@ fn split(text: &str) -> impl Iterator<Item = String> {
     words.map(str::to_lowercase)
 }
 
-/// How alike the least alike of these words is to one of those, from 0 to 1.
+/// Returns the lowest similarity of the query words to their closest word, from 0 to 1.
 fn alike(query: &[String], words: &[String]) -> f64 {
     let best = |wanted: &String| words.iter().map(|word| strsim::jaro_winkler(wanted, word)).fold(0.0, f64::max);
     query.iter().map(best).reduce(f64::min).unwrap_or_default()
 }
 
-/// Blocks as a selector of their numbers: `3..9|12`.
+/// Formats blocks as a selector of their numbers: `3..9|12`.
 pub fn ranges(blocks: &[BlockNumber]) -> String {
     let mut ranges: Vec<(BlockNumber, BlockNumber)> = Vec::new();
     for number in blocks {

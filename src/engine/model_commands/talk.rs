@@ -1,16 +1,16 @@
-//! Tells commands from talk about commands, by the sentence around them.
+//! Distinguishes commands from mentions of commands, by the sentence around them.
 //!
-//! A command on a line of its own is meant. Within a sentence it is talk where the sentence negates it, only supposes it, gives it as
-//! an example, or says something about it. Better a command too few: the model is told to write each on a line of its own.
+//! A command on its own line is executed. Inside a sentence it is a mention if the sentence negates it, is hypothetical, gives it
+//! as an example, or is about it. False negatives are preferred: the model is instructed to write each command on its own line.
 
 use super::find::without_list_marks;
 use std::ops::Range;
 
-/// Bytes of a sentence that are looked at before a command, and behind it.
+/// Bytes of a sentence that are examined before and after a command.
 const BEFORE: usize = 600;
 const BEHIND: usize = 200;
 
-/// Words that negate what follows. Those that end in `n't` need no entry.
+/// Words that negate the following text. Words that end in `n't` need no entry.
 const NEGATIONS: &[&str] = &[
     // English
     "not",
@@ -118,7 +118,7 @@ const NEGATIONS: &[&str] = &[
     "asla",
     "yerine",
 ];
-/// The same in several words.
+/// Negating phrases of several words.
 const NEGATING: &[&str] = &[
     "instead of",
     "rather than",
@@ -134,11 +134,11 @@ const NEGATING: &[&str] = &[
     "i stället för",
     "i stedet for",
 ];
-/// Signs that negate, in languages that put no space between words.
+/// Negating characters, in languages without spaces between words.
 const NEGATING_SIGNS: &[&str] = &["不", "没", "沒", "别", "別", "勿", "无需", "無需", "未", "禁止", "ないで", "而不是"];
-/// The same where they come behind, at the end of the sentence.
+/// Negating characters at the end of the sentence.
 const NEGATING_BEHIND: &[&str] = &["ない", "ません", "なく", "ずに", "禁止", "않", "말", "마세요"];
-/// Words by which a sentence is about the use of a command.
+/// Words that indicate that a sentence is about the use of a command.
 const USES: &[&str] = &[
     "use",
     "uses",
@@ -199,7 +199,7 @@ const USES: &[&str] = &[
     "gebruik",
     "gebruiken",
 ];
-/// Words that only suppose something.
+/// Words that indicate a hypothesis.
 const SUPPOSITIONS: &[&str] = &[
     "if",
     "unless",
@@ -230,11 +230,11 @@ const SUPPOSITIONS: &[&str] = &[
     "exemplo",
     "esempio",
 ];
-/// Words that open a supposition, also before a comma.
+/// Words that start a conditional clause, also before a comma.
 const OPENING_SUPPOSITIONS: &[&str] = &["if", "unless", "wenn", "falls", "si", "se", "если", "jeśli", "eğer", "如果", "若"];
-/// How an imperative begins that forbids.
+/// First words of a prohibiting imperative.
 const OPENING_PROHIBITIONS: &[&str] = &["do", "please", "never", "avoid", "refrain", "bitte", "dont"];
-/// Words right before an example.
+/// Words directly before an example.
 const EXAMPLES: &[&str] = &[
     "e.g.",
     "e.g.,",
@@ -266,7 +266,7 @@ const EXAMPLES: &[&str] = &[
     "例如",
     "比如",
 ];
-/// Words that begin a clause of its own.
+/// Words that start a separate clause.
 const CLAUSES: &[&str] =
     &["so", "therefore", "thus", "hence", "also", "deshalb", "daher", "donc", "así", "portanto", "quindi", "dus"];
 /// Words that follow a command when the sentence is about it.
@@ -336,14 +336,14 @@ const PREDICATES: &[&str] = &[
     "moet",
 ];
 
-/// Returns whether the command at a place of a text is talk.
+/// Returns true if the command at a position of a text is only mentioned.
 pub fn is_talk(text: &str, place: &Range<usize>) -> bool {
     let line = text[..place.start].rfind('\n').map_or(0, |end| end + 1);
     let behind = &text[place.end..text.floor_char_boundary((place.end + BEHIND).min(text.len()))];
     is_predicated(behind) || is_negated_behind(behind) || !is_bare(&text[line..place.start]) && is_denied(text, place)
 }
 
-/// Returns whether a line has nothing before a command but marks, and other commands.
+/// Returns true if only markers and other commands precede a command on its line.
 fn is_bare(before: &str) -> bool {
     let mut depth = 0usize;
     let mut rest = without_list_marks(before.trim_start());
@@ -360,14 +360,14 @@ fn is_bare(before: &str) -> bool {
     true
 }
 
-/// Returns whether the text behind a command is a predicate about it.
+/// Returns true if the text after a command is a predicate about it.
 fn is_predicated(behind: &str) -> bool {
     let Some(rest) = behind.strip_prefix([' ', '\u{a0}']) else { return false };
     let word: String = rest.chars().take_while(|c| c.is_alphabetic() || matches!(c, '\'' | '’')).collect();
     PREDICATES.contains(&&*word.replace('’', "'"))
 }
 
-/// Returns whether the rest of a sentence negates a command, in a language whose verbs come last.
+/// Returns true if the rest of a sentence negates a command, in a language with the verb at the end.
 fn is_negated_behind(behind: &str) -> bool {
     let rest = behind.split(['。', '.', '\n', '!', '?', '！', '？']).next().unwrap_or_default();
     let foreign = |c: char| matches!(c, '\u{3040}'..='\u{30ff}' | '\u{ac00}'..='\u{d7af}');
@@ -378,7 +378,7 @@ fn is_negated_behind(behind: &str) -> bool {
 fn is_denied(text: &str, place: &Range<usize>) -> bool {
     let sentence = sentence(&text[..place.start]).to_lowercase().replace('’', "'");
     let trimmed = sentence.trim_end();
-    // The stop of an abbreviation ends no sentence.
+    // The dot of an abbreviation does not end a sentence.
     let raw = text[text.floor_char_boundary(place.start.saturating_sub(BEFORE))..place.start].to_lowercase();
     if EXAMPLES.iter().any(|example| ends_with_words(raw.trim_end(), example)) {
         return true;
@@ -389,7 +389,7 @@ fn is_denied(text: &str, place: &Range<usize>) -> bool {
     }
     let set_off = trimmed.ends_with([':', ',', '—', '–', '：', '，']);
     if set_off {
-        // What comes before may be the reason; it is denied if it speaks of using it.
+        // The text before can be the reason; it negates the command if it is about using it.
         let forbids = words.first().is_some_and(|word| OPENING_PROHIBITIONS.contains(word) || word.ends_with("n't"));
         let speaks = forbids || trimmed.contains('@') || words.iter().any(|word| USES.contains(word));
         return speaks && is_negated(&sentence, &words);
@@ -401,20 +401,20 @@ fn is_denied(text: &str, place: &Range<usize>) -> bool {
         || addresses_the_user(&words)
 }
 
-/// Returns whether words negate; phrases of several words are searched in `sentence`.
+/// Returns true if words negate; phrases of several words are searched in `sentence`.
 fn is_negated(sentence: &str, words: &[&str]) -> bool {
     words.iter().any(|word| NEGATIONS.contains(word) || word.ends_with("n't"))
         || NEGATING.iter().any(|phrase| sentence.contains(phrase))
         || NEGATING_SIGNS.iter().any(|sign| sentence.contains(sign))
 }
 
-/// Returns whether the model tells the user what to write: `you can use @pin(3)`.
+/// Returns true if the model tells the user which command to write: `you can use @pin(3)`.
 fn addresses_the_user(words: &[&str]) -> bool {
     let user = words.iter().position(|word| matches!(*word, "you" | "du" | "sie" | "vous" | "tu" | "usted"));
     user.is_some_and(|user| words[user..].iter().any(|word| USES.contains(word)))
 }
 
-/// The sentence that a text ends in.
+/// Returns the last, incomplete sentence of a text.
 fn sentence(before: &str) -> &str {
     let before = &before[before.floor_char_boundary(before.len().saturating_sub(BEFORE))..];
     let mut start = before.rfind("\n\n").map_or(0, |end| end + 2);
@@ -432,7 +432,7 @@ fn sentence(before: &str) -> &str {
     &before[start..]
 }
 
-/// The words of a sentence.
+/// Returns the words of a sentence.
 fn words(sentence: &str) -> Vec<&str> {
     sentence.split(|c: char| !c.is_alphanumeric() && c != '\'').filter(|word| !word.is_empty()).collect()
 }

@@ -120,7 +120,7 @@ fn what_is_none() {
     }
 }
 
-/// Sentences around commands. A command on a line of its own counts; within a sentence only where nothing denies it.
+/// Sentences around commands. A command on its own line is executed; one inside a sentence only if nothing negates it.
 #[test]
 fn commands_are_told_from_talk() {
     let commands = [
@@ -231,7 +231,7 @@ fn commands_are_told_from_talk() {
         "请勿使用 @archive(3)",
         "@archive(3) は使わないでください",
         "여기서는 @archive(3) 사용하지 마세요",
-        // Supposed, or an example.
+        // Hypothetical, or an example.
         "If you agree, @archive(3)",
         "I could @archive(3) it",
         "you can use @archive(3) for that",
@@ -241,7 +241,7 @@ fn commands_are_told_from_talk() {
         "something like @archive(3)",
         "for example, @archive(3)",
         "zum Beispiel @archive(3)",
-        // Something is said about it.
+        // The sentence is about the command.
         "@archive(3) is what I would write",
         "@archive(3) must not be used",
         "@archive(3) would drop it",
@@ -395,7 +395,7 @@ proptest::proptest! {
             proptest::prop_assert!(said.place.start >= end && said.place.end > said.place.start);
             end = said.place.end;
             proptest::prop_assert!(text[said.place.clone()].starts_with('@'));
-            // What stands alone is read as it is in the text: a proposal is read again when it is approved.
+            // A command on its own parses as it does in the text: a proposal is parsed again when it is approved.
             if let Ok(command) = said.command {
                 proptest::prop_assert_eq!(read(&text[said.place]), Some(command));
             }
@@ -423,7 +423,7 @@ proptest::proptest! {
             }
             _ => ModelCommand::new(verb, blocks),
         };
-        // A text that says nothing is refused before it is written.
+        // An empty text is rejected before it is written.
         let says = !matches!(verb, Verb::Create | Verb::Update) || !command.text.trim().is_empty() && command.text != "-";
         proptest::prop_assert_eq!(read(&command.to_string()), says.then_some(command));
     }

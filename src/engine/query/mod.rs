@@ -1,4 +1,4 @@
-//! Queries over blocks: selectors name them, recall searches them.
+//! Queries over blocks: selectors and recall.
 
 pub mod recall;
 pub mod selector;

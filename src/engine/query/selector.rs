@@ -1,14 +1,14 @@
-//! Selectors: one language to name blocks, the same in every command.
+//! Selectors: a language to select blocks, common to all commands.
 
 use crate::engine::Analysis;
 use crate::model::{Block, BlockKind, BlockNumber, Key, Level, Outdated, Role, State, Zone};
 use globset::{Glob, GlobBuilder, GlobMatcher};
 use std::ops::RangeInclusive;
 
-/// Deepest nesting of parentheses and negations: a selector is written by hand.
+/// Maximum nesting of parentheses and negations.
 const DEEPEST: usize = 64;
 
-/// A set of blocks, described.
+/// A parsed selector.
 #[derive(Clone, Debug)]
 pub struct Selector(Node);
 
@@ -40,18 +40,18 @@ enum Node {
     Or(Vec<Node>),
 }
 
-/// Why a selector cannot be used.
+/// The reason why a selector cannot be used.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum SelectorError {
-    /// A place in the text that cannot be understood.
+    /// A syntax error.
     #[error("{message} at column {column}")]
     Syntax {
         /// Error message.
         message: String,
-        /// Where, in characters from 1.
+        /// Position, in characters from 1.
         column: usize,
     },
-    /// A name that is not known.
+    /// An unknown name.
     #[error("'{name}' is no selector")]
     UnknownName {
         /// The name.
@@ -59,7 +59,7 @@ pub enum SelectorError {
         /// Known names that are close to it.
         nearest: Option<&'static str>,
     },
-    /// An argument that does not fit.
+    /// An invalid argument.
     #[error("{function}() does not know '{argument}'")]
     BadArgument {
         /// The function.
@@ -74,7 +74,7 @@ pub enum SelectorError {
     NoSuchBlock {
         /// The number.
         number: BlockNumber,
-        /// The last number.
+        /// The highest number.
         last: BlockNumber,
     },
     /// A tool-use id without a block.
@@ -96,7 +96,7 @@ impl SelectorError {
     }
 }
 
-/// Names without arguments and what they select, for help and suggestions.
+/// Names without arguments and the blocks they select, for help and suggestions.
 pub const NAMES: &[(&str, &str)] = &[
     ("all", "every block of the file"),
     ("window", "what the model would see"),
@@ -119,7 +119,7 @@ pub const NAMES: &[(&str, &str)] = &[
     ("changed", "changed by another program since aperture shortened it"),
 ];
 
-/// Functions and what they select, for help and suggestions.
+/// Functions and the blocks they select, for help and suggestions.
 pub const FUNCTIONS: &[(&str, &str)] = &[
     ("tool(Read)", "uses and results of a tool; * matches any letters: tool(mcp__*)"),
     ("path(\"src/**\")", "tools pointed at a file that the glob matches"),
@@ -132,11 +132,11 @@ pub const FUNCTIONS: &[(&str, &str)] = &[
 ];
 
 impl Selector {
-    /// Reads a selector.
+    /// Parses a selector.
     ///
     /// # Errors
     ///
-    /// A syntax error, an unknown name or an argument that does not fit.
+    /// A syntax error, an unknown name or an invalid argument.
     pub fn parse(text: &str) -> Result<Selector, SelectorError> {
         let mut parser = Parser { text, at: 0, depth: 0 };
         let node = parser.either()?;
@@ -147,11 +147,11 @@ impl Selector {
         }
     }
 
-    /// The numbers of the selected blocks, in file order.
+    /// Returns the numbers of the selected blocks, in file order.
     ///
     /// # Errors
     ///
-    /// A number or a tool-use id that the session does not have.
+    /// A number or a tool-use id that does not exist in the session.
     pub fn select(&self, reading: &Analysis) -> Result<Vec<BlockNumber>, SelectorError> {
         self.0.check(reading)?;
         Ok(reading.session.blocks.iter().filter(|block| self.0.matches(block, reading)).map(|block| block.number).collect())
@@ -208,7 +208,7 @@ impl Node {
     }
 }
 
-/// True if every word of the query is in the block's topic, keywords, target or first words.
+/// Returns true if every word of the query is in the block's topic, keywords, target or first words.
 fn is_about(block: &Block, query: &str, reading: &Analysis) -> bool {
     let query = query.to_lowercase();
     let mut words = query.split_whitespace().peekable();
@@ -222,7 +222,7 @@ fn is_about(block: &Block, query: &str, reading: &Analysis) -> bool {
         })
 }
 
-/// Matches the whole path, and every tail of an absolute one, so that `src/**` finds `/home/me/shop/src/a.rs`.
+/// Matches the whole path, and every suffix of an absolute path, so that `src/**` matches `/home/me/shop/src/a.rs`.
 pub fn matches_path(glob: &GlobMatcher, path: &str) -> bool {
     let path = path.replace('\\', "/");
     glob.is_match(&path) || path.match_indices('/').any(|(at, _)| glob.is_match(&path[at + 1..]))
@@ -314,7 +314,7 @@ impl<'a> Parser<'a> {
         }
     }
 
-    /// Letters, digits and what ids and ranges are written with.
+    /// Reads letters, digits and the other characters of ids and ranges.
     fn word(&mut self) -> &'a str {
         let rest = &self.text[self.at..];
         let end = rest.find(|c: char| !(c.is_alphanumeric() || matches!(c, '_' | '-' | '.' | '*' | '#'))).unwrap_or(rest.len());
@@ -410,7 +410,7 @@ impl<'a> Parser<'a> {
     }
 }
 
-/// `12`, `10..20`, `10..` and `..20`, with or without `#` or `block-` before a number.
+/// Parses `12`, `10..20`, `10..` and `..20`, with or without `#` or `block-` before a number.
 fn range(text: &str) -> Option<RangeInclusive<u32>> {
     let number = |text: &str| text.trim().trim_start_matches("block-").trim_start_matches('#').parse().ok();
     match text.split_once("..") {
@@ -423,7 +423,7 @@ fn range(text: &str) -> Option<RangeInclusive<u32>> {
     }
 }
 
-/// A number of tokens as people write it: `800`, `2k`, `1.5M`.
+/// Parses a number of tokens: `800`, `2k`, `1.5M`.
 pub fn amount(text: &str) -> Option<f64> {
     let text = text.trim();
     let (number, factor) = match text.strip_suffix(['k', 'K']) {
@@ -433,7 +433,8 @@ pub fn amount(text: &str) -> Option<f64> {
     number.parse::<f64>().ok().filter(|value| value.is_finite() && *value >= 0.0).map(|value| value * factor)
 }
 
-/// True if a word is a tool-use id: a prefix, an underscore, and letters and digits by chance, so that few have no digit.
+/// Returns true if a word is a tool-use id: a prefix, an underscore, and random letters and digits, so that almost all contain a
+/// digit.
 fn is_call(word: &str) -> bool {
     let chance = word.bytes().any(|byte| byte.is_ascii_digit());
     word.contains('_') && (chance || ["call_", "toolu_"].iter().any(|prefix| word.starts_with(prefix)))
@@ -446,7 +447,7 @@ fn nearest_name(word: &str) -> Option<&'static str> {
     nearest(word, NAMES.iter().chain(FUNCTIONS).map(|(name, _)| *name))
 }
 
-/// The known word that is most like this one, if any is.
+/// Returns the most similar known word, if there is one.
 fn nearest<'a>(word: &str, known: impl Iterator<Item = &'a str>) -> Option<&'a str> {
     let plain = |name: &str| name.split('(').next().unwrap_or(name).to_owned();
     known

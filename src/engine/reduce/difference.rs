@@ -1,4 +1,4 @@
-//! Differences of files: what was added and taken out, under the file and the place; the lines around it first to go.
+//! Diffs: added and removed lines, under their file and position; the context lines are removed first.
 
 use super::lines::lines;
 use super::{Piece, Reducer, Reducible};

@@ -18,7 +18,7 @@ const LISTED: usize = 3;
 const LISTED_PERCENT: usize = 60;
 /// Lines at the beginning of which one must be a path or a hit in a list of them.
 const BEGINNING_LINES: usize = 20;
-/// How a client says of a program that it goes on, which is worth a place in what stays, but is not part of a result.
+/// The client's message about a running program. It is kept, but is not part of a result.
 const RUNNING: &str = "Process running with session ID ";
 /// Names that a line is made of at most.
 const ITEMS: usize = 12;
@@ -26,12 +26,12 @@ const ITEMS: usize = 12;
 const LEAST_CUT: usize = 8;
 /// Characters that must be left for an item to be cut.
 const LEAST_ROOM: usize = 12;
-/// Characters of a name or a text that are looked at.
+/// Maximum characters of a name or a text that are examined.
 const ITEM_CHARACTERS: usize = 400;
 
-/// One short hint of what a content holds, for placeholders: `120 lines: fn login, fn logout`, `image 800×600`.
+/// Returns a short hint about a content, for placeholders: `120 lines: fn login, fn logout`, `image 800×600`.
 ///
-/// At most so many characters and eight words on one line, without brackets.
+/// At most `characters` characters and eight words on one line, without brackets.
 pub fn hint(input: &Reducible<'_>, characters: usize) -> String {
     Parts::split(input).line((characters, WORDS))
 }
@@ -46,7 +46,7 @@ struct Parts {
 impl Parts {
     fn split(input: &Reducible<'_>) -> Parts {
         if input.kind == BlockKind::ToolUse {
-            // What the tool was pointed at stays in the input.
+            // The target of the tool remains in the input.
             let (text, style) = input::longest_text(input.content).unwrap_or_else(|| (input.content.to_owned(), Style::Code));
             return Parts::of_text(&text, style, false, "");
         }
@@ -158,7 +158,7 @@ fn results(lines: &[&str], error: bool) -> Vec<String> {
     items
 }
 
-/// How many lines say `ok` or the opposite of a test or a package, as those of Go and of TAP do.
+/// Counts the lines that report the success or the failure of a test or a package, as those of Go and of TAP do.
 fn verdicts(lines: &[&str]) -> Vec<(u64, &'static str)> {
     let starting =
         |starts: &[&str]| lines.iter().filter(|line| starts.iter().any(|start| line.starts_with(start))).count() as u64;
@@ -206,7 +206,7 @@ fn tidy(text: &str) -> String {
     spaced.split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
-/// `before: first, second`, with as many items as fit into characters and words; the first is cut rather than left out.
+/// Formats `before: first, second`, with as many items as the limits allow; the first is truncated rather than omitted.
 fn joined(before: &str, items: &[String], (characters, words): (usize, usize)) -> String {
     let mut text = before.to_owned();
     for (place, item) in items.iter().enumerate() {

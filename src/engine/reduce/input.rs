@@ -12,23 +12,23 @@ use std::ops::Range;
 const LONG_BYTES: usize = 160;
 /// Bytes that a text must get shorter by.
 const SAVED_BYTES: usize = 40;
-/// How the lines of a patch begin that name its files.
+/// Prefixes of the lines of a patch that name its files.
 const FILES: &[&str] = &["*** Add File: ", "*** Update File: ", "*** Delete File: ", "*** Move to: "];
 /// Bytes of a command that stay.
 const COMMAND_BYTES: usize = 200;
-/// How deep texts are looked for in objects and lists.
+/// Maximum depth at which texts are searched in objects and lists.
 const DEPTH: usize = 8;
-/// Ends of the names of members that stay whole: they say what the tool was pointed at.
+/// Suffixes of member names that are kept whole: they contain the target of the tool.
 const WHOLE: &[&str] =
     &["path", "pattern", "glob", "file", "directory", "cwd", "url", "uri", "id", "name", "type", "query", "description"];
-/// Names of members that hold what stood in a file before an edit.
+/// Names of members with the text of a file before an edit.
 const BEFORE: &[&str] = &["old_string", "old_str"];
 /// Names of members that hold code.
 const CODE: &[&str] = &["content", "old_string", "new_string", "old_str", "new_str", "new_source", "file_text", "code"];
 
-/// The pieces of the long texts in the input of a tool; `None` if there is no long text.
+/// Splits the long texts in the input of a tool into pieces; `None` if there is no long text.
 ///
-/// Paths, patterns and the like stay, and so do the first 200 characters of a command.
+/// Paths, patterns and similar values are kept, and so are the first 200 characters of a command.
 pub fn outline<'a>(content: &str) -> Option<Outline<'a>> {
     let parts: Vec<Part<'a>> = texts(content)?.iter().filter_map(|text| part(text, content)).collect();
     (!parts.is_empty()).then_some(Outline { reducer: "input", parts })

@@ -10,7 +10,7 @@ use std::borrow::Cow;
 const LEAST_BYTES: usize = 300;
 /// Elements of a list from which on the others count as more of the same.
 const ELEMENTS: usize = 3;
-/// How deep values are taken apart.
+/// Maximum depth at which values are split.
 const DEPTH: usize = 16;
 /// Bytes of an object that is written in one line.
 const OBJECT_BYTES: usize = 200;

@@ -93,7 +93,7 @@ pub fn is_numbered(text: &str) -> bool {
     }
 }
 
-/// How many lines: `1 line`, `3,400 lines`.
+/// Formats a number of lines: `1 line`, `3,400 lines`.
 pub fn count_lines(lines: usize) -> String {
     unit(&count(lines as u64), "line")
 }

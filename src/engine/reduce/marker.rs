@@ -2,18 +2,18 @@
 //!
 //! `[@recall(412) | archived from 3.2k | Read src/auth.rs | done with auth | 120 lines]`
 //!
-//! It is in-band: the model reads it as part of the content. What it is followed by is what is left of the content.
+//! It is in-band: the model reads it as part of the content. The rest of the content follows it.
 
 use crate::engine::report::numbers::amount;
 use crate::model::{BlockNumber, Level, Marker};
 
-/// The tags by which the client knows what it added itself: they stay before the line.
+/// Tags of client insertions: they remain before the marker line, so that the client recognizes its insertion.
 const CLIENT_TAGS: [&str; 5] =
     ["<system-reminder>\n", "<local-command-stdout>", "<local-command-stderr>", "<bash-stdout>", "<bash-stderr>"];
 
-/// Characters of what a block is: of [`HINT_CHARACTERS`] at most so many.
+/// Maximum characters of the label of a block, within [`HINT_CHARACTERS`].
 pub const LABEL_CHARACTERS: usize = 24;
-/// Characters of what a block is and of what it held, together; with all of them half of all lines stay under 25 tokens.
+/// Maximum characters of label and hint together; at this limit, half of all marker lines have less than 25 tokens.
 pub const HINT_CHARACTERS: usize = 40;
 /// Characters of the reason.
 const REASON_CHARACTERS: usize = 60;
@@ -33,7 +33,7 @@ pub struct Line<'a> {
     pub hint: &'a str,
 }
 
-/// The line for a block at a level. The rest of the content shows what it is; if nothing is left, `label` and `hint` do.
+/// Returns the marker line of a block at a level. `label` and `hint` are only used if no content is kept.
 pub fn line(level: Level, line: &Line<'_>) -> String {
     let size = amount(line.tokens.max(0.0).round() as u64);
     let command = if level == Level::Archived { "recall" } else { "expand" };
@@ -49,15 +49,15 @@ pub fn line(level: Level, line: &Line<'_>) -> String {
     text
 }
 
-/// The tag of the client that a content begins with; empty if there is none.
+/// Returns the client tag at the start of a content; empty if there is none.
 pub fn client_tag(content: &str) -> &'static str {
     CLIENT_TAGS.into_iter().find(|tag| content.starts_with(tag)).unwrap_or_default()
 }
 
-/// Parses the marker line at the beginning of a content; returns it with the rest, or `None` if there is no marker line.
+/// Parses the marker line at the start of a content; returns it with the rest, or `None` if there is no marker line.
 ///
-/// The line of another block, quoted, is read as well. It counts for a block only if it names the block's own number
-/// ([`crate::engine::outline`]): nobody who writes a text knows which number it will have.
+/// A quoted marker line of another block is parsed as well. It is valid for a block only if it contains the block's own number
+/// ([`crate::engine::outline`]): the author of a text cannot know its number.
 pub fn parse(content: &str) -> Option<(Marker, &str)> {
     let content = content.strip_prefix(client_tag(content)).unwrap_or(content);
     let (first, rest) = content.split_once('\n').unwrap_or((content, ""));
@@ -76,7 +76,7 @@ pub fn find_in_input(readable: &str) -> Option<Marker> {
     readable.match_indices(": [@").find_map(|(at, _)| parse(&readable[at + 2..])).map(|(marker, _)| marker)
 }
 
-/// A part on one line, without what the grammar needs, cut with `…`, between words where that is no great loss.
+/// Returns a part on one line, without the characters of the grammar, truncated with `…`, between words if that does not lose much.
 fn clean(text: &str, limit: usize) -> String {
     let text = crate::engine::mask(text);
     let mut clean: String = text

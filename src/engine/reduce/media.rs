@@ -1,4 +1,4 @@
-//! Pictures and documents, alone or among the text of a result: a line that says what they are.
+//! Images and documents, alone or in the text of a result: replaced by a line that describes them.
 
 use super::piece::line_pieces;
 use super::salience::Style;

@@ -1,8 +1,8 @@
-//! Reducers: what the pieces of a content are, and what is left of it when only some of them are kept.
+//! Reducers: split a content into pieces, and render it with only some of them.
 //!
-//! A reducer knows one kind of content: which lines belong together, which tell much by themselves. Which pieces are kept is
-//! decided by the strategy, for a whole session at once. The laws that all of them keep (shorter or nothing, milder levels
-//! are longer, bounds in tokens) are kept there, once, so that a reducer need only be right about its own content.
+//! A reducer knows one kind of content: its units, and the lines with high salience. The strategy selects the kept pieces, for a
+//! whole session at once. The strategy also enforces the common properties of all reducers (shorter or unchanged, milder levels are
+//! longer, token limits), so that a reducer only handles its own content.
 
 mod code;
 mod difference;
@@ -59,7 +59,7 @@ trait Reducer: Sync {
     fn pieces<'a>(&self, input: &Reducible<'a>) -> Vec<Piece<'a>>;
 }
 
-/// All reducers; the first that fits a content is taken, and the last one fits every content.
+/// All reducers; the first that matches a content is used, and the last one matches every content.
 static REDUCERS: &[&dyn Reducer] = &[
     &media::Media,
     &json::Json,
@@ -131,7 +131,7 @@ fn around_held<'a>(input: &Reducible<'a>) -> Vec<Piece<'a>> {
         }
     };
     for (start, stop) in input.held.iter().map(|(start, stop)| (*start as usize, *stop as usize)) {
-        // What is no range of this content cannot be held.
+        // An invalid range of this content is ignored.
         let (Some(between), Some(held)) = (content.get(end..start), content.get(start..stop)) else { continue };
         add(&mut pieces, between);
         let inline = start > 0 && !content[..start].ends_with('\n') && !pieces.is_empty();
@@ -149,9 +149,10 @@ impl<'a> Outline<'a> {
         self.parts.iter().map(|part| &*part.pieces)
     }
 
-    /// How the content reads with what is kept of each text, behind a marker line; `None` if it cannot be written.
+    /// Renders a content with the kept pieces of each text, after a marker line; `None` if it cannot be written.
     ///
-    /// `kept` has one element for each of [`Outline::texts`]. Of a text of which nothing is kept the marker line is all, with what is held.
+    /// `kept` has one element for each of [`Outline::texts`]. A text without kept pieces becomes the marker line, with the held
+    /// parts.
     pub fn rendered(&self, content: &str, kept: &[KeptPieces], marker: &str) -> Option<String> {
         match (self.text(), kept) {
             (None, kept) => self.assembled(content, kept, marker),
@@ -166,7 +167,7 @@ impl<'a> Outline<'a> {
         self.rendered(content, kept, "")
     }
 
-    /// Returns `left` behind a marker line.
+    /// Returns `left` after a marker line.
     pub fn marked(&self, content: &str, kept: &[KeptPieces], left: String, marker: &str) -> Option<String> {
         if self.text().is_none() { self.assembled(content, kept, marker) } else { Some(behind(marker, left)) }
     }
@@ -176,7 +177,7 @@ impl<'a> Outline<'a> {
         if let [Part { pieces, place: None }] = &*self.parts { Some(pieces) } else { None }
     }
 
-    /// The input of a tool with what is kept of its texts.
+    /// Returns the input of a tool with the kept pieces of its texts.
     fn assembled(&self, content: &str, kept: &[KeptPieces], marker: &str) -> Option<String> {
         let texts = self.parts.iter().zip(kept).enumerate();
         let texts = texts.filter_map(|(place, (part, kept))| {
@@ -193,7 +194,7 @@ fn held(pieces: &[Piece<'_>]) -> String {
     pieces.iter().filter(|piece| piece.held).map(|piece| &*piece.text).collect::<Vec<_>>().join("\n")
 }
 
-/// A text behind a marker line; where one of both is empty, the other one.
+/// Returns a text after a marker line; if one of them is empty, only the other one.
 fn behind(marker: &str, text: String) -> String {
     match () {
         () if marker.is_empty() => text,
@@ -232,7 +233,7 @@ mod tests {
     use super::*;
     use crate::model::ToolVerb;
 
-    /// A content of each reducer's own kind: its name, what the block is, the tool, what that was about, the content.
+    /// A content for each reducer: its name, the kind of the block, the tool, its target, the content.
     fn examples() -> Vec<(&'static str, BlockKind, ToolVerb, &'static str, String)> {
         let result = BlockKind::ToolResult;
         let json = format!("{{\"items\": [{}]}}", ["{\"name\": \"a_b\", \"size\": 12}"; 12].join(", "));

@@ -7,7 +7,7 @@ use super::salience::declaration;
 /// Columns of a tab.
 const TAB: usize = 4;
 
-/// Puts each line that is indented under the declaration that it stands in, unless it stands under something already.
+/// Sets the enclosing declaration of each indented line that has no parent yet.
 pub(super) fn nest(pieces: &mut [Piece<'_>]) {
     let mut around: Vec<(usize, usize)> = Vec::new();
     let mut under = None;

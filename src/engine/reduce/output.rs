@@ -23,13 +23,13 @@ const LIBRARIES: &[&str] = &[
     "java.base/",
     "go/pkg/mod/",
 ];
-/// How the line of a frame begins.
+/// Prefixes of stack frame lines.
 const FRAMES: &[&str] = &["at ", "File \"", "in ", "from "];
 /// Lines at the beginning of a result among which are those that the client adds.
 const ENVELOPE_LINES: usize = 6;
 /// How these begin.
 const ENVELOPE: &[&str] = &["Chunk ID: ", "Wall time: ", "Original token count: ", "Process exited with code 0", "Exit code: 0"];
-/// How lines begin by which tools show that they go on.
+/// Prefixes of lines with which tools report progress.
 const PROGRESS: &[&str] = &[
     "Compiling ",
     "Checking ",
@@ -89,19 +89,19 @@ impl Reducer for Output {
     }
 }
 
-/// True if the line at a place says how a call went and not what it brought.
+/// Returns true if the line reports the status of a call, and not its result.
 pub(super) fn is_envelope(place: usize, line: &str) -> bool {
     place < ENVELOPE_LINES && (ENVELOPE.iter().any(|start| line.starts_with(start)) || line == "Output:")
 }
 
-/// The object or the list that a long line ends in, and what stands before it.
+/// Returns the object or the list at the end of a long line, and the text before it.
 fn value_in(line: &str) -> Option<(&str, Value)> {
     let start = line.find(['{', '[']).filter(|_| line.len() >= JSON_BYTES && line.ends_with(['}', ']']))?;
     let value: Value = serde_json::from_str(&line[start..]).ok()?;
     (value.is_object() || value.is_array()).then(|| (line[..start].trim(), value))
 }
 
-/// A line without what differs between lines of one form: its numbers, and the digits of its hashes.
+/// Returns a line without the parts that differ between lines of one form: its numbers, and the digits of its hashes.
 fn form(line: &str) -> String {
     let mut form = String::with_capacity(line.len());
     for c in line.chars() {

@@ -1,4 +1,4 @@
-//! Pieces: what is kept of a content or left out as one, and how a content reads of which pieces were left out.
+//! Pieces: the units of a content that are kept or omitted, and the rendering of a content with omitted pieces.
 
 use super::lines::{count_lines, is_numbered_line, lines, without_number};
 use super::salience::{LineKind, Style, line_kind};
@@ -14,7 +14,7 @@ const LONG_LINE_PIECE_BYTES: usize = 160;
 /// Bytes of a paragraph from which on its sentences are pieces, and of a sentence worth the name.
 const SENTENCES_BYTES: usize = 200;
 const LEAST_SENTENCE_BYTES: usize = 24;
-/// Bytes of what is taken for a hash.
+/// Minimum bytes of a hash.
 const HASH_BYTES: usize = 8;
 /// Bytes around a name that are shown with it, so that `id.CheckpointID` and `main.rs:12` stay whole.
 const NAME_BYTES: usize = 80;
@@ -28,7 +28,7 @@ pub const LINE_END: &str = "⏎";
 /// A line, a sentence or an entry of a content.
 #[derive(Clone, Debug)]
 pub struct Piece<'a> {
-    /// How it reads.
+    /// The text.
     pub text: Cow<'a, str>,
     /// Salience of the piece itself, without its names: the probability that it is needed.
     pub salience: f32,
@@ -166,7 +166,7 @@ pub struct Line {
     pub quotable: bool,
 }
 
-/// The names of a piece, what it has between backticks among them, and the piece as a whole unless it is blank.
+/// Returns the names of a piece, including those between backticks, and the whole piece as a line unless it is blank.
 pub fn names(text: &str) -> (Vec<Name>, Option<Line>) {
     let content = without_number(text).trim();
     let start = content.as_ptr() as usize - text.as_ptr() as usize;
@@ -180,7 +180,7 @@ pub fn names(text: &str) -> (Vec<Name>, Option<Line>) {
         found.push(Name { term: terms::hash(name), alone: says_something(text, &range), range });
     };
     terms::names(content, &mut add);
-    // What begins or ends with a blank, or goes on in another line, stands between two pairs of a text that was cut.
+    // Text that starts or ends with a blank, or continues on another line, is between two pairs of backticks of a cut text.
     let whole = |name: &str| {
         let at = name.as_ptr() as usize - content.as_ptr() as usize;
         content[..at].ends_with('`') && content[at + name.len()..].starts_with('`')
@@ -195,7 +195,8 @@ pub fn names(text: &str) -> (Vec<Name>, Option<Line>) {
     (found, content.contains(char::is_alphanumeric).then_some(line))
 }
 
-/// True if what looks like a name is how code writes a character, and the word behind it: `\u2014`, `\nThis`.
+/// Returns true if a name is an escape sequence of code with the following word: `\u2014`, `
+/// This`.
 fn is_escape(before: &str, name: &str) -> bool {
     let code = name.strip_prefix('u').and_then(|rest| rest.get(..4));
     let code = code.is_some_and(|code| code.bytes().all(|byte| byte.is_ascii_hexdigit()));
@@ -219,15 +220,16 @@ fn is_part_of_name(c: char) -> bool {
     c.is_alphanumeric() || matches!(c, '_' | '.' | '/' | '-' | ':' | '@')
 }
 
-/// A name together with what stands around it without a blank, such as its path, its owner or its line number. What stands
-/// between backticks is whole; words keep the marks.
+/// Returns the range of a name with the adjacent non-blank text, such as its path, its owner or its line number. Text between
+/// backticks is included as a whole; words keep the backticks.
 pub fn whole_name(text: &str, name: Range<usize>) -> Range<usize> {
     if text[..name.start].ends_with('`') && text[name.end..].starts_with('`') {
         return if text[name.clone()].contains(' ') { name.start - 1..name.end + 1 } else { name };
     }
     let before = text[..name.start].char_indices().rev().take_while(|(_, c)| is_part_of_name(*c)).last();
     let start = before.map_or(name.start, |(place, _)| place);
-    // The letter of an escape, as in `\nOS/Arch`, is no part of the name behind it.
+    // The letter of an escape, as in `
+    // OS/Arch`, does not belong to the following name.
     let escape = name.end - start > 3 && text[..start].ends_with('\\') && text[start..].starts_with(['n', 't', 'r']);
     let start = start + usize::from(escape);
     let name = name.start.max(start)..name.end;
@@ -252,9 +254,9 @@ pub struct KeptPieces {
     pub whole: bool,
 }
 
-/// How a text reads of which only some pieces are kept. What is left out is counted where it stood, with the names that are
-/// still worth a place: `[… 43 lines: parse_row, main.rs]`; a few lines without a name are a mere `…`, and nothing is said of
-/// what line numbers tell. A gap that is hardly longer than its mark stays.
+/// Renders a text of which only some pieces are kept. An omitted part is replaced by the number of its lines and its kept names:
+/// `[… 43 lines: parse_row, main.rs]`. A few lines without a name become `…`, and nothing is inserted if line numbers show the gap.
+/// A gap that is hardly longer than its marker is kept.
 pub fn rendered(pieces: &[Piece<'_>], kept: &KeptPieces) -> String {
     let mut text = String::new();
     let mut place = 0;
@@ -282,7 +284,7 @@ pub fn rendered(pieces: &[Piece<'_>], kept: &KeptPieces) -> String {
         if mark.is_empty() {
             continue;
         }
-        // What stands under a heading alone goes on in its line.
+        // An omitted part that belongs to a heading only is noted on the heading's line.
         let headed = from > 0 && is_kept(from - 1) && gap.iter().all(|piece| piece.under == Some(from - 1));
         if !text.is_empty() {
             let inline = gap[0].inline || headed;
@@ -301,7 +303,7 @@ pub fn rendered(pieces: &[Piece<'_>], kept: &KeptPieces) -> String {
 
 fn push_piece(text: &mut String, piece: &Piece<'_>) {
     if !text.is_empty() {
-        // The parts of a line follow each other as they did, unless a mark stands between.
+        // The parts of a line are joined, unless a marker is between them.
         if !piece.inline {
             text.push('\n');
         } else if text.ends_with([']', '…']) && !piece.text.starts_with(' ') {
@@ -350,7 +352,7 @@ fn mark(pieces: &[Piece<'_>], kept: &KeptPieces, gap: Range<usize>) -> String {
 }
 
 impl KeptPieces {
-    /// Nothing of so many pieces.
+    /// Keeps none of the given number of pieces.
     pub fn none(pieces: usize) -> KeptPieces {
         KeptPieces { pieces: vec![false; pieces], ..KeptPieces::default() }
     }
@@ -395,7 +397,7 @@ mod tests {
         }
     }
 
-    /// How lines read of which some are kept, by their places.
+    /// Checks the rendering of lines of which some are kept, given by index.
     fn check(lines: &[&str], kept: &[usize], expected: &str) {
         let pieces: Vec<Piece<'_>> = lines.iter().map(|line| Piece::line(Cow::Borrowed(*line))).collect();
         let kept = (0..lines.len()).map(|place| kept.contains(&place)).collect();

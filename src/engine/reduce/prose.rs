@@ -1,4 +1,5 @@
-//! Prose: what people and the model wrote, web pages, documents, reports of subagents; by sentence where paragraphs are long.
+//! Prose: text written by people and the model, web pages, documents, reports of subagents; split into sentences if paragraphs are
+//! long.
 
 use super::lines::{lines, without_number};
 use super::piece::{part_of, salience, sentences};

@@ -6,10 +6,10 @@ use crate::model::{BlockKind, ToolVerb};
 use aho_corasick::AhoCorasick;
 use std::sync::OnceLock;
 
-/// How much of a line is looked at, in bytes.
+/// Maximum bytes of a line that are examined.
 const LOOK_BYTES: usize = 400;
 
-/// How a text is to be read.
+/// The kind of a text, for rating its lines.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Style {
     /// Output of a program: errors, warnings and totals count.
@@ -21,7 +21,7 @@ pub enum Style {
 }
 
 impl Style {
-    /// How a content is to be read.
+    /// Returns the style of a content.
     pub fn detect(input: &Reducible<'_>) -> Style {
         let (verb, target) = input.tool.map_or((ToolVerb::Other, ""), |tool| (tool.verb, &*tool.target));
         let file = verb.names_file() && !input.error || is_numbered(input.content);
@@ -44,7 +44,7 @@ pub enum LineKind {
     Warning,
     /// It names a function, a type or the like.
     Declaration,
-    /// It counts what was done.
+    /// A total of results.
     Total,
     /// It reports a failure.
     Error,
@@ -72,7 +72,7 @@ pub fn line_kind(line: &str, style: Style) -> Option<LineKind> {
     (style == Style::Output && declaration(text).is_some()).then_some(LineKind::Declaration)
 }
 
-/// As much of a line as is looked at: a very long line is data.
+/// Returns the examined part of a line: a very long line is data.
 fn beginning(line: &str) -> &str {
     let mut end = line.len().min(LOOK_BYTES);
     while !line.is_char_boundary(end) {
@@ -81,7 +81,7 @@ fn beginning(line: &str) -> &str {
     &line[..end]
 }
 
-/// How a line that reports a failure begins: those of compilers, test runners, shells, package managers.
+/// Prefixes of lines that report a failure: of compilers, test runners, shells, package managers.
 const ERROR_STARTS: &[&str] = &[
     "error",
     "Error",
@@ -142,7 +142,7 @@ const OUTCOMES: &[&str] = &[
 
 static OUTCOME_WORDS: Words = words(OUTCOMES);
 
-/// Texts that are looked for all at once.
+/// Texts that are searched in one pass.
 struct Words {
     words: &'static [&'static str],
     search: OnceLock<Option<AhoCorasick>>,
@@ -160,7 +160,7 @@ impl Words {
     }
 }
 
-/// The numbers of a total and what they count: `12 passed`, `1 failed`; nothing for a line that is no total.
+/// Returns the numbers of a total and their nouns: `12 passed`, `1 failed`; empty for a line that is not a total.
 pub fn outcomes(line: &str) -> Vec<(u64, &'static str)> {
     if !line.bytes().any(|byte| byte.is_ascii_digit()) || !OUTCOME_WORDS.is_match(line) {
         return Vec::new();
@@ -201,7 +201,7 @@ pub fn heading(line: &str) -> Option<&str> {
     between.or_else(|| line.strip_prefix("**").and_then(|rest| rest.strip_suffix("**"))).filter(|text| !text.is_empty())
 }
 
-/// Words that may stand before the keyword of a declaration.
+/// Words that may precede the keyword of a declaration.
 const MODIFIERS: &[&str] = &[
     "pub",
     "export",

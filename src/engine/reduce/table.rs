@@ -7,7 +7,7 @@ use crate::model::BlockKind;
 /// Rows of a table worth the name.
 const LEAST_ROWS: usize = 5;
 
-/// Markdown tables, and what databases print.
+/// Markdown tables, and the output of databases.
 pub(super) struct Table;
 
 impl Reducer for Table {

@@ -1,6 +1,6 @@
-//! Advice: what could be done next about a window, and what that would cost and save, about.
+//! Advice: suggested commands for a window, with their estimated cost and savings.
 //!
-//! Everything here is told from the reading alone, without a look at a content, so the figures are estimates.
+//! The advice is computed from the analysis only, without the contents, so the figures are estimates.
 
 use crate::engine::analysis::staleness_limits::is_perishable;
 use crate::engine::cost::binding::{Binding, binding_of};
@@ -13,23 +13,23 @@ use serde::Serialize;
 
 /// Tokens of the marker line of a block.
 const LINE: f64 = 45.0;
-/// Tokens of a block from which on shortening it is worth a line.
+/// Minimum tokens of a block that is worth shortening to one line.
 const WORTH_A_LINE: f64 = 150.0;
-/// Share of the window from which on a saving is worth a suggestion: each one rewrites the prompt cache.
+/// Minimum share of the window for a suggested saving, because each change rewrites the prompt cache.
 const WORTH_SAYING: f64 = 0.03;
 
-/// Context of the advice beside the analysis.
+/// Context of the advice in addition to the analysis.
 #[derive(Clone, Copy, Debug)]
 pub struct Advice<'a> {
     /// Rules for shortening from the settings.
     pub rules: &'a Rules,
     /// The prices of models.
     pub prices: &'a Prices,
-    /// Now, in milliseconds since 1970, UTC.
+    /// The current time, in milliseconds since 1970, UTC.
     pub now: i64,
-    /// How long the client's cache entries live, in milliseconds.
+    /// Lifetime of the client's cache entries, in milliseconds.
     pub cache_lifetime_milliseconds: i64,
-    /// True if thinking behind a change goes with it.
+    /// True if a change drops the thinking after it.
     pub binds_thinking: bool,
     /// The planned cost and savings of `compress --stale`.
     pub stale: Forecast,
@@ -40,10 +40,10 @@ pub struct Advice<'a> {
 /// The forecast of a change: its cost and savings before it is made.
 #[derive(Clone, Copy, Debug, Default)]
 pub enum Forecast {
-    /// It was not planned: its figures are estimated from the reading.
+    /// The change was not planned: its figures are estimated from the analysis.
     #[default]
     Estimated,
-    /// It was planned, and costs and saves so much; nothing if it would change nothing.
+    /// The change was planned, with its cost and savings; `None` if it would change nothing.
     Planned(Option<EditPrice>),
 }
 
@@ -61,26 +61,26 @@ pub enum SuggestionKind {
     Expand,
 }
 
-/// A command that could be run next.
+/// A suggested command.
 #[derive(Clone, Debug, Serialize)]
 pub struct Suggestion {
     /// Subject.
     pub kind: SuggestionKind,
-    /// The command, to paste.
+    /// The command, ready to paste.
     pub command: String,
-    /// Why, in a few words.
+    /// The reason, in a few words.
     pub why: String,
-    /// Tokens by which the window would shrink, about; below zero where it grows.
+    /// Estimated tokens by which the window would shrink; negative if it grows.
     pub saved_tokens: f64,
-    /// Turns after which more is saved than was paid, about.
+    /// Estimated turns until the savings exceed the cost.
     pub pays_back_turns: Option<f64>,
     /// Estimated cost and savings.
     pub price: Option<EditPrice>,
-    /// True if the figures are estimates; otherwise the change was planned, and they are those of `--dry-run`.
+    /// True if the figures are estimates; false if the change was planned, with the same figures as `--dry-run`.
     pub estimated: bool,
 }
 
-/// Share of the tokens that goes from results, from tool uses, and from both in the newest part of the window.
+/// Shares of tokens removed from results, from tool uses, and from both in the newest part of the window.
 struct Shares {
     preset: &'static str,
     results: f64,
@@ -88,9 +88,9 @@ struct Shares {
     newest: f64,
 }
 
-/// Fitted on 80 sessions of Claude Code and 18 of Codex: of what the contents of more than 150 tokens hold beyond a line this share
-/// went, and what goes of texts with it. For `balanced` a suggestion was within 6 % of what is saved in half of these sessions, and within
-/// 35 % in nine of ten.
+/// Fitted on 80 sessions of Claude Code and 18 of Codex: the share removed from contents of more than 150 tokens, beyond the marker
+/// line. It includes the tokens removed from texts. For `balanced`, a suggestion was within 6 % of the actual saving in half of
+/// these sessions, and within 35 % in nine of ten.
 static SHARES: &[Shares] = &[
     Shares { preset: "lossless", results: 0.27, uses: 0.08, newest: 0.05 },
     Shares { preset: "light", results: 0.79, uses: 0.85, newest: 0.15 },
@@ -98,11 +98,11 @@ static SHARES: &[Shares] = &[
     Shares { preset: "aggressive", results: 0.97, uses: 0.88, newest: 0.46 },
     Shares { preset: "handoff", results: 0.98, uses: 0.95, newest: 0.97 },
 ];
-/// The share of the middle, for a preset that is not in the table.
+/// The shares for a preset that is not in the table.
 const USUAL: Shares = Shares { preset: "", results: 0.95, uses: 0.87, newest: 0.37 };
 
-/// The blocks that go stale with the next turn unless they are used, the most expensive first: those worth a line that
-/// nothing says again and nobody protects.
+/// Returns the blocks that become stale in the next turn unless they are used, the most expensive first: blocks that are worth
+/// shortening, not repeated elsewhere and not protected.
 pub fn expiring(reading: &Analysis) -> Vec<&Block> {
     let mut expiring: Vec<&Block> = reading.in_window().filter(|block| is_expiring(block)).collect();
     expiring.sort_by(|a, b| b.tokens.value.total_cmp(&a.tokens.value).then(a.number.cmp(&b.number)));
@@ -136,7 +136,7 @@ impl Advice<'_> {
         format!("aperture {command}{session}")
     }
 
-    /// The window holds more than it should.
+    /// Suggests a command if the window exceeds its budget.
     fn budget(&self, reading: &Analysis) -> Option<Suggestion> {
         let budget = round_down(self.rules.budget(reading));
         let over = reading.price.total.value - budget as f64;
@@ -183,7 +183,7 @@ impl Advice<'_> {
         Some(suggestion(SuggestionKind::Archive, self.command("archive 'stale & superseded'"), why, &price))
     }
 
-    /// The hottest shortened block that fits into half of what is free.
+    /// Suggests expanding the hottest shortened block that fits into half of the free tokens.
     fn expand(&self, reading: &Analysis) -> Option<Suggestion> {
         let grows = |block: &Block| block.marker.map_or(0.0, |marker| marker.tokens - block.tokens.value);
         let room = reading.remaining() as f64 / 2.0;
@@ -195,7 +195,7 @@ impl Advice<'_> {
         Some(suggestion(SuggestionKind::Expand, command, "in use, and there is room for it".to_owned(), &price))
     }
 
-    /// Returns whether a change of what precedes a thinking block drops it.
+    /// Returns true if a change before a thinking block drops it.
     fn binds(&self, reading: &Analysis, block: &Block) -> bool {
         self.binds_thinking && binding_of(&reading.session, &reading.model, block) != Binding::Free
     }
@@ -205,7 +205,7 @@ impl Advice<'_> {
         Some(self.price(reading, gone.tokens, first, self.binds_thinking))
     }
 
-    /// Returns the cost and savings of removing tokens from a block on. Thinking behind it may go as well.
+    /// Returns the cost and savings of removing tokens, starting at a block. Thinking after it may be dropped as well.
     fn price(&self, reading: &Analysis, saved: f64, first: BlockNumber, thinking_goes: bool) -> EditPrice {
         let total = reading.price.total.value;
         let (mut before, mut thinking, mut behind) = (reading.price.outside.value, 0.0, false);
@@ -231,7 +231,7 @@ impl Advice<'_> {
     }
 }
 
-/// Tokens that would go from some blocks.
+/// Tokens that would be removed from some blocks.
 #[derive(Clone, Copy, Default)]
 struct Gone {
     blocks: u32,
@@ -252,7 +252,7 @@ fn suggestion(kind: SuggestionKind, command: String, why: String, price: &EditPr
     Suggestion { kind, command, why, saved_tokens, pays_back_turns, price: Some(*price), estimated: true }
 }
 
-/// True if compress may shorten a block, as far as the reading tells.
+/// Returns true if compress may shorten a block, as far as the analysis shows.
 fn may_go(block: &Block) -> bool {
     block.level == Level::Original && is_perishable(block) && is_free(block)
 }
@@ -266,7 +266,7 @@ fn share(preset: &Preset, block: &Block, newest: &FxHashSet<BlockNumber>) -> f64
     }
 }
 
-/// A budget as people write it: two figures, never more than was meant.
+/// Rounds a budget down to two significant digits.
 fn round_down(tokens: u64) -> u64 {
     let unit = 10u64.pow(tokens.checked_ilog10().unwrap_or(0).saturating_sub(1));
     tokens / unit * unit

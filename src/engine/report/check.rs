@@ -1,4 +1,4 @@
-//! Checks: what a script, a git hook or a CI run wants to hold of a session. Each rule is an entry of [`CHECKS`].
+//! Checks of a session for scripts, git hooks and CI. Each rule is an entry of [`CHECKS`].
 
 use crate::engine::{Analysis, amount, count, plural};
 use crate::model::{BlockNumber, Fault};
@@ -18,20 +18,20 @@ pub struct Sighting {
 /// Limits to check; an unset limit is not checked.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct CheckLimits {
-    /// Tokens that the window may hold.
+    /// Maximum tokens of the window.
     pub max_tokens: Option<u64>,
-    /// Share of the window that may be taken, in percent.
+    /// Maximum usage of the window, in percent.
     pub max_percent: Option<f64>,
-    /// Tokens of stale blocks that the window may hold.
+    /// Maximum tokens of stale blocks in the window.
     pub max_stale: Option<u64>,
-    /// True if credentials are looked for.
+    /// True if credentials are violations.
     pub no_secrets: bool,
-    /// True if damage is looked for.
+    /// True if damage is a violation.
     pub no_damage: bool,
 }
 
 impl CheckLimits {
-    /// True if a rule needs more than the bytes of the file.
+    /// Returns true if a rule needs an analysis and not only the bytes of the file.
     pub fn needs_reading(&self) -> bool {
         CHECKS.iter().any(|check| check.name != NO_SECRETS && (check.limit)(self).is_some())
     }
@@ -42,14 +42,14 @@ impl CheckLimits {
 pub struct Checked<'a> {
     /// The session.
     pub reading: Option<&'a Analysis>,
-    /// The credentials in its file, in its order.
+    /// The credentials in the file, in file order.
     pub secrets: &'a [Sighting],
 }
 
-/// Something that does not hold.
+/// A violation of a rule.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct Violation {
-    /// The rule, by its option.
+    /// The rule, named by its option.
     pub rule: &'static str,
     /// Message.
     pub message: String,
@@ -57,17 +57,17 @@ pub struct Violation {
     pub measured: f64,
     /// Limit.
     pub limit: f64,
-    /// The line of the file, from 1, where it is about one.
+    /// The line of the file, from 1, if the violation concerns one.
     pub line: Option<u64>,
-    /// The block, where it is about one.
+    /// The block, if the violation concerns one.
     pub block: Option<BlockNumber>,
-    /// The command that helps, without the name of the session; empty where there is none.
+    /// A command that fixes the violation, without the session name. Empty if there is none.
     pub hint: String,
 }
 
 /// A rule.
 pub struct Check {
-    /// Its name: the option that asks for it.
+    /// The name: the option that enables the rule.
     pub name: &'static str,
     /// Returns the limit; `None` if it is not checked.
     pub limit: fn(&CheckLimits) -> Option<f64>,
@@ -77,7 +77,7 @@ pub struct Check {
 
 const NO_SECRETS: &str = "no-secrets";
 
-/// Every rule, in the order in which findings are told.
+/// All rules, in the order of reported findings.
 pub static CHECKS: &[Check] = &[
     Check {
         name: "max-tokens",
@@ -192,7 +192,7 @@ mod tests {
     use super::*;
     use crate::model::{Basis, Block, BlockKind, Role, State, TokenCount};
 
-    /// A session with something wrong by every rule.
+    /// Creates a session that violates all rules.
     fn bad() -> Analysis {
         let mut reading = Analysis::default();
         let tokens = |value| TokenCount { value, basis: Basis::Measured };
@@ -223,7 +223,7 @@ mod tests {
         let rules = |limits| violations(&subject, &limits).iter().map(|found| found.rule).collect::<Vec<_>>();
         assert_eq!(rules(CheckLimits::default()), [""; 0]);
         assert_eq!(rules(limits(899, 89.0, 299)), CHECKS.iter().map(|check| check.name).collect::<Vec<_>>());
-        // What is at its limit is within it.
+        // A value equal to its limit is not a violation.
         assert_eq!(rules(limits(900, 90.0, 300)), ["no-secrets", "no-damage"]);
         let good = Analysis::default();
         let subject = Checked { reading: Some(&good), secrets: &[] };

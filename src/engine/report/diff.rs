@@ -5,38 +5,38 @@ use crate::model::{BlockNumber, Level, TokenCount};
 use serde::Serialize;
 use similar::{DiffTag, TextDiff};
 
-/// How a block differs.
+/// The kind of a difference.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum DiffKind {
-    /// It was not there before.
+    /// The block was added.
     Added,
-    /// It is not there any more.
+    /// The block was removed.
     Removed,
-    /// It says something else, or costs something else.
+    /// The content or the tokens of the block changed.
     Changed,
 }
 
-/// One block that differs.
+/// A block that differs.
 #[derive(Clone, Debug, Serialize)]
 pub struct BlockDifference {
-    /// Its number, in file order from 1.
+    /// The block number, in file order from 1.
     pub number: BlockNumber,
     /// Short description.
     pub label: String,
-    /// How it differs.
+    /// The kind of difference.
     pub kind: DiffKind,
-    /// How much of it was left.
+    /// The compression level before the change.
     pub level_before: Level,
-    /// How much of it is left now.
+    /// The compression level after the change.
     pub level_after: Level,
     /// Cost before the change.
     pub tokens_before: TokenCount,
     /// Cost after the change.
     pub tokens_after: TokenCount,
-    /// Its content as the model saw it.
+    /// The content before the change.
     pub before: String,
-    /// Its content as the model sees it now.
+    /// The content after the change.
     pub after: String,
 }
 
@@ -51,55 +51,55 @@ pub enum Fate {
     Added,
 }
 
-/// Lines one after another that had the same fate.
+/// Consecutive lines with the same fate.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Run<'a> {
     /// Fate of the lines.
     pub fate: Fate,
-    /// The lines with their line feeds; those that were kept are of the later text.
+    /// The lines with their line feeds; kept lines are taken from the later text.
     pub lines: Vec<&'a str>,
 }
 
 /// A piece of a line.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Piece<'a> {
-    /// The text; the line's line feed is in the last piece.
+    /// The text; the last piece of a line contains the line feed.
     pub text: &'a str,
-    /// True if this is what differs from the line that it was changed from or to.
+    /// True if the piece differs from the corresponding removed or added line.
     pub emphasized: bool,
 }
 
-/// One line of what is shown of a difference.
+/// A visible element of a diff.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Shown<'a> {
     /// A line of the texts.
     Line {
         /// Fate.
         fate: Fate,
-        /// All of it.
+        /// The pieces of the line.
         pieces: Vec<Piece<'a>>,
     },
-    /// Lines that had the same fate and are not shown.
+    /// Omitted lines with the same fate.
     Folded {
         /// Fate of the lines.
         fate: Fate,
-        /// How many.
+        /// Number of lines.
         lines: usize,
-        /// How long they are together.
+        /// Total bytes of the lines.
         bytes: usize,
     },
-    /// Everything from here on, where there are more changes than room.
+    /// The remaining changes, if there are more than can be shown.
     Rest {
-        /// Lines that were removed.
+        /// Number of removed lines.
         removed: usize,
-        /// Lines that were added.
+        /// Number of added lines.
         added: usize,
     },
 }
 
-/// The lines of both texts by what became of them: the kept and the added ones together are `after`. Removed lines come before those
-/// added in their place. A line feed missing at the end is no difference, unless it is the only one. Of large texts that differ much it
-/// need not be the smallest difference.
+/// Returns the runs of kept, removed and added lines. Kept and added lines together are `after`. Removed lines precede the lines
+/// that replace them. A missing line feed at the end is not a difference, unless it is the only one. For large texts with many
+/// differences, the result is not necessarily minimal.
 pub fn changes<'a>(before: &'a str, after: &'a str) -> Vec<Run<'a>> {
     let old: Vec<&str> = before.split_inclusive('\n').collect();
     let new: Vec<&str> = after.split_inclusive('\n').collect();
@@ -110,7 +110,7 @@ pub fn changes<'a>(before: &'a str, after: &'a str) -> Vec<Run<'a>> {
     } else {
         TextDiff::configure().diff_slices(&old_keys, &new_keys)
     };
-    // Where nothing stayed but braces and empty lines, they only tear apart what is another text.
+    // If only braces and empty lines were kept, they would split a text that was replaced as a whole.
     let says_something = |line: &&str| line.contains(char::is_alphanumeric);
     let kept = diff.ops().iter().filter(|operation| operation.tag() == DiffTag::Equal);
     let replaced = old != new && !kept.flat_map(|operation| &new[operation.new_range()]).any(says_something);
@@ -141,9 +141,9 @@ fn push_replaced<'a>(runs: &mut Vec<Run<'a>>, removed: &mut Vec<&'a str>, added:
     }
 }
 
-/// Returns the visible part of a diff, with the changed words of similar lines emphasized: at most [`DIFF_LINES`] lines, or every change
-/// if `full`. Of unchanged lines at most two stand before and after a change; where most of the text went away, what went is only
-/// counted.
+/// Returns the visible part of a diff, with the changed words of similar lines emphasized: at most [`DIFF_LINES`] lines, or all
+/// changes if `full`. At most two unchanged lines are shown before and after a change. If most of the text was removed, the removed
+/// lines are only counted.
 pub fn shown<'a>(runs: &[Run<'a>], full: bool) -> Vec<Shown<'a>> {
     let mut lines = if full { folded(runs, 2, usize::MAX, false) } else { fitted(runs) };
     emphasize(&mut lines);
@@ -170,7 +170,7 @@ fn fitted<'a>(runs: &[Run<'a>]) -> Vec<Shown<'a>> {
         Shown::Rest { .. } => Fate::Kept,
     };
     let mut lines = folded(runs, 1, 3, shortened);
-    // The cut comes after a change: not between what went and what came for it, and not before unchanged lines.
+    // The cut follows a change: it does not separate removed lines from their replacement, and does not precede unchanged lines.
     let mut end = DIFF_LINES - 1;
     while end > 1 && (fate(&lines[end - 1]) == Fate::Kept || fate(&lines[end]) != Fate::Kept) {
         end -= 1;
@@ -188,8 +188,8 @@ fn fitted<'a>(runs: &[Run<'a>]) -> Vec<Shown<'a>> {
     lines
 }
 
-/// The runs with at most `context` unchanged lines beside a change and `heads` lines of each change; `shortened`: what was removed
-/// is shown only where it is short.
+/// Folds the runs to at most `context` unchanged lines beside a change and `heads` lines of each change. If `shortened`, removed
+/// lines are shown only if they are short.
 fn folded<'a>(runs: &[Run<'a>], context: usize, heads: usize, shortened: bool) -> Vec<Shown<'a>> {
     let mut shown = Vec::new();
     for (place, run) in runs.iter().enumerate() {
@@ -200,7 +200,7 @@ fn folded<'a>(runs: &[Run<'a>], context: usize, heads: usize, shortened: bool) -
         };
         let count = run.lines.len();
         let whole = |line: &&'a str| Shown::Line { fate: run.fate, pieces: vec![Piece { text: line, emphasized: false }] };
-        // A fold takes a line itself: it is not made for one line.
+        // A fold needs a line itself, so a single line is not folded.
         if count <= first.saturating_add(last).saturating_add(1) {
             shown.extend(run.lines.iter().map(whole));
             continue;
@@ -215,7 +215,7 @@ fn folded<'a>(runs: &[Run<'a>], context: usize, heads: usize, shortened: bool) -
     shown
 }
 
-/// Emphasizes the changed words where a removed line became a similar added one.
+/// Emphasizes the changed words if a removed line and an added line are similar.
 fn emphasize(shown: &mut [Shown<'_>]) {
     let mut budget = DIFF_WORD_BYTES;
     for change in
@@ -231,7 +231,7 @@ fn emphasize(shown: &mut [Shown<'_>]) {
         }
         let mut next = 0;
         for old in removed {
-            // A line or two may have come between; looking further would cost more than it finds.
+            // One or two lines may be between them. Searching further is not worth its cost.
             for place in next..added.len().min(next + 3) {
                 let (Some(before), Some(after)) = (old.first(), added[place].first()) else { continue };
                 let (before, after) = (before.text, after.text);
@@ -247,7 +247,7 @@ fn emphasize(shown: &mut [Shown<'_>]) {
     }
 }
 
-/// The pieces of two lines if two fifths of what they say are the same.
+/// Returns the pieces of two lines if at least two fifths of their visible text are equal.
 fn words<'a>(before: &'a str, after: &'a str) -> Option<(Vec<Piece<'a>>, Vec<Piece<'a>>)> {
     let prefix = common_prefix(before, after);
     let suffix = common_suffix(&before[prefix..], &after[prefix..]);
@@ -270,7 +270,7 @@ fn words<'a>(before: &'a str, after: &'a str) -> Option<(Vec<Piece<'a>>, Vec<Pie
                 0
             };
             same += kept;
-            // Spaces alone between two changed words belong to the change.
+            // Spaces between two changed words belong to the change.
             let changed = operation.tag() != DiffTag::Equal || (kept == 0 && sides[0].len() > 1);
             sides[0].push((removed, changed));
             sides[1].push((added, changed));
@@ -283,7 +283,7 @@ fn words<'a>(before: &'a str, after: &'a str) -> Option<(Vec<Piece<'a>>, Vec<Pie
     (5 * same >= all).then(|| (pieces(before, &old_lengths), pieces(after, &new_lengths)))
 }
 
-/// The line cut into pieces of these lengths, neighbours of one kind joined.
+/// Splits a line into pieces of the given lengths. Adjacent pieces of the same kind are joined.
 fn pieces<'a>(line: &'a str, lengths: &[(usize, bool)]) -> Vec<Piece<'a>> {
     let mut pieces = Vec::new();
     let (mut start, mut end) = (0, 0);
@@ -298,15 +298,15 @@ fn pieces<'a>(line: &'a str, lengths: &[(usize, bool)]) -> Vec<Piece<'a>> {
     pieces
 }
 
-/// Bytes that are not blank.
+/// Counts the bytes that are not blank.
 fn visible(text: &str) -> usize {
     text.bytes().filter(|byte| !byte.is_ascii_whitespace()).count()
 }
 
-/// Characters that a word is searched back for, so that a line without spaces costs no more than others.
+/// Maximum number of characters searched back for the start of a word. Limits the cost of lines without spaces.
 const LONGEST_WORD: usize = 40;
 
-/// Bytes that both begin with, up to the beginning of a word.
+/// Returns the length in bytes of the common prefix, up to the start of a word.
 fn common_prefix(before: &str, after: &str) -> usize {
     let same = before.bytes().zip(after.bytes()).take_while(|(old, new)| old == new).count();
     let same = before.floor_char_boundary(same);
@@ -318,7 +318,7 @@ fn common_prefix(before: &str, after: &str) -> usize {
     }
 }
 
-/// Bytes that both end with, from the end of a word on.
+/// Returns the length in bytes of the common suffix, from the end of a word.
 fn common_suffix(before: &str, after: &str) -> usize {
     let same = before.bytes().rev().zip(after.bytes().rev()).take_while(|(old, new)| old == new).count();
     let start = before.ceil_char_boundary(before.len() - same);
@@ -335,7 +335,7 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    /// The lines shown, each with its sign, the emphasized words in brackets.
+    /// Returns the visible lines, each with its sign, and with the emphasized words in brackets.
     fn drawn(before: &str, after: &str, full: bool) -> String {
         let sign = |fate: &Fate| match fate {
             Fate::Kept => ' ',
@@ -427,7 +427,7 @@ mod tests {
         assert_eq!(old.iter().map(|piece| piece.text).collect::<String>(), before.as_str());
         assert_eq!(old.iter().map(|piece| piece.emphasized).collect::<Vec<_>>(), [false, true, false]);
         assert_eq!(new[1].text, "new");
-        // Without a space, and other in the middle as a whole.
+        // Texts without a space that differ in the middle.
         let (before, after) =
             (format!("{}{}", "a".repeat(50_000), "b".repeat(20_000)), format!("{}{}", "a".repeat(50_000), "c".repeat(20_000)));
         assert_eq!(words(&before, &after).unwrap().0[1].text.len(), 20_000);
@@ -445,7 +445,7 @@ mod tests {
             let runs = changes(&before, &after);
             let side = |without: Fate| runs.iter().filter(|run| run.fate != without).flat_map(|run| run.lines.clone()).collect::<String>();
             prop_assert_eq!(side(Fate::Removed), after.clone());
-            // A line that was kept has the line feed of the later text.
+            // A kept line has the line feed of the later text.
             prop_assert_eq!(side(Fate::Added).trim_end_matches('\n').replace('\n', ""), before.trim_end_matches('\n').replace('\n', ""));
             prop_assert_eq!(runs.iter().all(|run| run.fate == Fate::Kept), before == after);
             let all: usize = runs.iter().map(|run| run.lines.len()).sum();

@@ -1,4 +1,4 @@
-//! Activity events of a session between two readings.
+//! Activity events between two analyses of a session.
 
 use crate::engine::{Analysis, Suggestion, entry, mask};
 use crate::model::{
@@ -7,65 +7,65 @@ use crate::model::{
 use serde::Serialize;
 use std::collections::BTreeSet;
 
-/// Something that happened to a session.
+/// An event of a session.
 #[derive(Clone, Debug, Serialize)]
 #[serde(tag = "event", rename_all = "snake_case")]
 pub enum ActivityEvent {
-    /// A session is watched from now on.
+    /// The watch of a session has started.
     SessionOpened(Opened),
-    /// The file holds another conversation: nothing of the previous one is left.
+    /// The file contains another conversation; nothing of the previous one is left.
     SessionReplaced(Opened),
-    /// The file cannot be read, or is not there.
+    /// The file cannot be read, or does not exist.
     SessionUnavailable {
-        /// Why.
+        /// The reason.
         reason: String,
     },
-    /// Another session of the project was written to.
+    /// Another session of the project changed.
     SessionUpdated(OtherSession),
-    /// A prompt opened a turn.
+    /// A prompt started a turn.
     TurnStarted {
-        /// Its number, from 1.
+        /// The turn number, from 1.
         turn: usize,
-        /// Its first words.
+        /// The first words of the prompt.
         prompt: String,
     },
-    /// Blocks came, went or changed.
+    /// Blocks were added, removed or changed.
     BlocksUpdated {
         /// The blocks, in file order.
         blocks: Vec<BlockUpdate>,
-        /// How many blocks at the end of the file are not there any more.
+        /// Number of blocks removed from the end of the file.
         removed: usize,
     },
-    /// The window holds more, or less, or its size is another.
+    /// The tokens or the capacity of the window changed.
     TokenCountChanged {
         /// Previous content.
         before: TokenCount,
         /// Current content.
         tokens: TokenCount,
-        /// Tokens that it can hold.
+        /// Capacity of the window in tokens.
         capacity: u64,
-        /// How full it is, in percent.
+        /// Usage of the window, in percent.
         percent: f64,
-        /// Tokens that are still free.
+        /// Free tokens.
         remaining: u64,
     },
-    /// The user pinned or selected blocks, or let them go.
+    /// The user pinned, selected, unpinned or unfocused blocks.
     SelectionChanged(SelectionChange),
-    /// aperture changed the session, by the command of any actor.
+    /// aperture changed the session, by a command of any actor.
     CommandExecuted(Executed),
-    /// Other commands are suggested than before.
+    /// The suggested commands changed.
     SuggestionsChanged {
         /// Current suggestions, the most urgent first.
         suggestions: Vec<Suggestion>,
     },
-    /// The rules would have acted, and could not.
+    /// The rules required a change, but it was refused.
     PolicyRefused {
-        /// Why not.
+        /// The reason.
         reason: String,
     },
 }
 
-/// A session at the moment from which on it is watched.
+/// A session at the start of a watch.
 #[derive(Clone, Debug, Serialize)]
 pub struct Opened {
     /// The title, or the first prompt.
@@ -76,26 +76,26 @@ pub struct Opened {
     pub blocks: usize,
     /// Turns.
     pub turns: usize,
-    /// Content of the window.
+    /// Tokens of the window.
     pub tokens: TokenCount,
-    /// Tokens that it can hold.
+    /// Capacity of the window in tokens.
     pub capacity: u64,
-    /// How full it is, in percent.
+    /// Usage of the window, in percent.
     pub percent: f64,
 }
 
-/// A session of the project beside the one that is watched.
+/// Another session of the project than the watched one.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct OtherSession {
-    /// Its id.
+    /// The session id.
     pub id: String,
     /// The title, or the first prompt.
     pub title: String,
-    /// Tokens of its window when the model last answered.
+    /// Tokens of its window at the last response of the model.
     pub tokens: u64,
-    /// How full its window is, in percent.
+    /// Usage of its window, in percent.
     pub percent: f64,
-    /// When its file last changed, in milliseconds since 1970, UTC.
+    /// Modification time of its file, in milliseconds since 1970, UTC.
     pub modified: i64,
 }
 
@@ -103,9 +103,9 @@ pub struct OtherSession {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Update {
-    /// It came.
+    /// It was added.
     Added,
-    /// It is shorter.
+    /// It was shortened.
     Shortened,
     /// More of its content was restored.
     Expanded,
@@ -115,18 +115,18 @@ pub enum Update {
     Evicted,
     /// It is in the window again.
     Returned,
-    /// It went stale.
+    /// It became stale.
     WentStale,
-    /// It was stale and is in use.
+    /// It was stale and is used again.
     Revived,
-    /// Its state is another one: it grew older, or was used.
+    /// Its state changed for another reason: it aged, or was used.
     Aged,
 }
 
-/// A block to which something happened, as it is now.
+/// A changed block, in its current state.
 #[derive(Clone, Debug, Serialize)]
 pub struct BlockUpdate {
-    /// Its number.
+    /// The block number.
     pub number: BlockNumber,
     /// Event.
     pub update: Update,
@@ -140,43 +140,43 @@ pub struct BlockUpdate {
     pub tokens: TokenCount,
     /// Position.
     pub zone: Zone,
-    /// Where in its life it is.
+    /// The state in the lifecycle.
     pub state: State,
-    /// Where in its life it was; none for one that came.
+    /// The previous state; `None` for a new block.
     pub state_before: Option<State>,
-    /// How much of it is left.
+    /// The compression level.
     pub level: Level,
-    /// Why it is stale, if it is.
+    /// The reason why it is stale, if it is.
     pub reason: Option<String>,
 }
 
-/// Blocks that the user pinned or selected, or let go.
+/// Blocks that the user pinned, selected, unpinned or unfocused.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct SelectionChange {
-    /// Pinned since, or at another place.
+    /// Blocks that were pinned, or pinned at another position.
     pub pinned: Vec<BlockNumber>,
-    /// No longer pinned.
+    /// Blocks that were unpinned.
     pub unpinned: Vec<BlockNumber>,
-    /// Selected since.
+    /// Blocks that were selected.
     pub focused: Vec<BlockNumber>,
-    /// No longer selected.
+    /// Blocks that were unfocused.
     pub unfocused: Vec<BlockNumber>,
 }
 
-/// An operation, in short.
+/// Summary of an operation.
 #[derive(Clone, Debug, Serialize)]
 pub struct Executed {
-    /// Its number in the log.
+    /// The operation number.
     pub operation: OperationId,
     /// Kind of the operation.
     pub kind: OperationKind,
-    /// The command as it was given.
+    /// The command as entered.
     pub command: String,
     /// Actor that gave the command.
     pub actor: &'static str,
-    /// When, in milliseconds since 1970, UTC.
+    /// Time of the operation, in milliseconds since 1970, UTC.
     pub executed: i64,
-    /// How many blocks it changed or marked.
+    /// Number of changed or marked blocks.
     pub blocks: usize,
     /// Tokens of the window before.
     pub tokens_before: f64,
@@ -185,7 +185,7 @@ pub struct Executed {
 }
 
 impl Executed {
-    /// An operation, in short. What looks like a credential in the command is masked.
+    /// Summarizes an operation. Credentials in the command are masked.
     pub fn from_operation(operation: &Operation) -> Executed {
         let changed = operation.edits.iter().filter(|edit| edit.change.is_some()).count();
         Executed {
@@ -212,7 +212,7 @@ pub struct Seen {
     suggested: Vec<String>,
 }
 
-/// A block as it was.
+/// A block of the earlier analysis.
 #[derive(Clone, Copy, Debug)]
 struct SeenBlock {
     row: Option<Key>,
@@ -237,7 +237,7 @@ impl SeenBlock {
         }
     }
 
-    /// True if it is the same block, whatever became of it. One of a row without an identity is told by its content.
+    /// Returns true if it is the same block, possibly changed. A block of a row without an identity is compared by its content.
     fn is_same(&self, now: &SeenBlock) -> bool {
         (self.row, self.index) == (now.row, now.index) && (self.row.is_some() || self.hash == now.hash)
     }
@@ -256,7 +256,7 @@ impl Seen {
         }
     }
 
-    /// Returns the events up to a later reading of the same file, in report order.
+    /// Returns the events up to a later analysis of the same file, in report order.
     pub fn until(&self, reading: &Analysis, history: &History, suggestions: &[Suggestion], title: &str) -> Vec<ActivityEvent> {
         let now: Vec<SeenBlock> = reading.session.blocks.iter().map(|block| SeenBlock::new(block, reading)).collect();
         let same = self.blocks.iter().zip(&now).take_while(|(before, now)| before.is_same(now)).count();
@@ -321,7 +321,7 @@ impl Seen {
     }
 }
 
-/// A session at the moment from which on it is watched.
+/// Returns the state of a session at the start of a watch.
 pub fn opened(reading: &Analysis, title: &str) -> Opened {
     Opened {
         title: title.to_owned(),
@@ -334,7 +334,7 @@ pub fn opened(reading: &Analysis, title: &str) -> Opened {
     }
 }
 
-/// Returns the change of a block: the first that applies.
+/// Returns the change of a block, the first that applies.
 fn update(before: Option<&SeenBlock>, now: &SeenBlock) -> Option<Update> {
     let Some(before) = before else { return Some(Update::Added) };
     Some(match (before.state, now.state) {
@@ -372,7 +372,7 @@ mod tests {
     use super::*;
     use crate::model::{OperationState, Row, RowKind, Session, Turn, Window};
 
-    /// A reading of blocks, each in a row of its own with this identity.
+    /// Creates an analysis of blocks, each in its own row with the given identity.
     fn reading(rows: &[u128]) -> Analysis {
         let mut session = Session::default();
         for (place, id) in rows.iter().enumerate() {
@@ -407,7 +407,7 @@ mod tests {
         History { operations: commands.iter().zip(1..).map(operation).collect(), ..History::default() }
     }
 
-    /// Returns the events between two readings, one short line each.
+    /// Returns the events between two analyses, one short line each.
     fn between(before: &Analysis, after: &Analysis) -> Vec<String> {
         let none = History::default();
         lines(&Seen::from_analysis(before, &none, &[]).until(after, &none, &[], "title"))

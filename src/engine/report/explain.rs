@@ -1,4 +1,4 @@
-//! Explanations: why a block is in the state that it is in, what refers to it, and what each level would keep.
+//! Explanations: the reason for the state of a block, the references to it, and its content at each level.
 
 use crate::engine::analysis::never_stale::{is_never_stale, is_said};
 use crate::engine::analysis::references::{Referrer, referrers};
@@ -12,44 +12,44 @@ use crate::model::{Block, BlockNumber, Level, Role, State};
 use rustc_hash::FxHashSet;
 use serde::Serialize;
 
-/// Names of a reference that are listed.
+/// Maximum number of listed names of a reference.
 const NAMES: usize = 4;
 
-/// Why a block is what it is.
+/// The explanation of the state of a block.
 #[derive(Clone, Debug, Serialize)]
 pub struct Explanation {
-    /// Where in its life it is.
+    /// The state in the lifecycle.
     pub state: State,
-    /// The rule of the lifecycle that made it so; `arrived` where none did yet.
+    /// The lifecycle rule that determined the state; `arrived` if none has applied yet.
     pub rule: &'static str,
     /// Condition of the rule.
     pub when: &'static str,
-    /// The rules that led there, in order.
+    /// The rules that were applied, in order.
     pub path: Vec<&'static str>,
-    /// Why that rule holds here, in words.
+    /// The reasons why the rule applies, as text.
     pub because: Vec<String>,
-    /// How hot the block is and why, in words.
+    /// The heat of the block and its reasons, as text.
     pub heat: String,
-    /// The later blocks of the agent that came back to it, the surest first.
+    /// Later blocks of the agent that refer to the block, the most certain first.
     pub referred: Vec<Referred>,
-    /// Turns without a reference until it goes stale, about; 0 when it is, none when it never does.
+    /// Estimated turns without a reference until the block becomes stale; 0 if it is stale, `None` if it never becomes stale.
     pub turns_left: Option<u32>,
 }
 
-/// A later block of the agent that came back to a block.
+/// A later block of the agent that refers to a block.
 #[derive(Clone, Debug, Serialize)]
 pub struct Referred {
-    /// Which.
+    /// The block number.
     pub number: BlockNumber,
     /// Label of the block.
     pub label: String,
-    /// The response of the model that it belongs to.
+    /// The model response of the block.
     pub step: u32,
-    /// How many responses ago that is.
+    /// Number of responses since then.
     pub steps_ago: u32,
-    /// How surely it refers to the block: 0.33 just does, 1 and more is certain.
+    /// Certainty of the reference: 0.33 is the minimum, 1 or more is certain.
     pub weight: f32,
-    /// The names and lines that both hold, the rarest first.
+    /// Names and lines in both blocks, the rarest first.
     pub names: Vec<String>,
 }
 
@@ -58,23 +58,23 @@ pub struct Referred {
 pub struct LevelKept {
     /// The level.
     pub level: Level,
-    /// The preset that chose it; none for the level alone.
+    /// The preset that chose the level; `None` for a level without a preset.
     pub preset: Option<&'static str>,
     /// Estimated cost in tokens.
     pub tokens: f64,
     /// Replacement text; `None` if the content stays whole.
     pub content: Option<String>,
-    /// Why all of it would stay, if so.
+    /// The reason why the whole content would be kept, if it would.
     pub why: Option<&'static str>,
 }
 
-/// Explains a block. `content` is what the model sees of it, as people read it.
+/// Explains a block. `content` is the content that the model receives, decoded for people.
 pub fn explain(reading: &Analysis, block: &Block, content: &str) -> Explanation {
     let path = lifecycle(reading, block);
     let last = path.last();
     let mut found = referrers(&reading.session, block.number);
     found.sort_by(|a, b| b.weight.total_cmp(&a.weight).then(b.number.cmp(&a.number)));
-    // Before it is taken to pieces: a part of a credential has no shape any more.
+    // Credentials are masked before the text is split, because a part of a credential cannot be detected.
     let content = reading.known.mask(content);
     let spelled = spelled(&content);
     let referred = |referrer: Referrer| {
@@ -108,7 +108,7 @@ fn ago(now: u32, then: u32) -> String {
     }
 }
 
-/// Why the state is what it is, in words, the deciding fact first.
+/// Returns the reasons for the state as text, the deciding fact first.
 fn because(reading: &Analysis, block: &Block) -> Vec<String> {
     let facts = Facts::from_block(block, reading.steps, &reading.stale_policy);
     let limit = reading.stale_policy.limit_for(block);
@@ -184,7 +184,7 @@ pub fn levels(reading: &Analysis, subject: &Subject<'_>) -> Vec<LevelKept> {
     let context = Context { name: &|term| need.of_name(term), line: need.of_line(subject.block), shown: &shown };
     let whole = estimate(subject.content).max(1.0);
     let kept = |(level, content): (Level, Option<String>)| {
-        // A picture costs what it costs, whatever stands for it in the file.
+        // The tokens of an image do not depend on its data in the file.
         let tokens = content.as_deref().map(|content| match subject.block.images.is_empty() {
             true => subject.tokens * estimate(content) / whole,
             false => estimate(content),
@@ -196,7 +196,7 @@ pub fn levels(reading: &Analysis, subject: &Subject<'_>) -> Vec<LevelKept> {
     levels.into_iter().zip(subject.at_levels(levels, &context)).map(kept).collect()
 }
 
-/// Why a block is stale, in words: what superseded it, or for how long nobody came back to it.
+/// Returns the reason why a block is stale: the block that superseded it, or the time without a reference.
 pub fn stale_reason(block: &Block) -> Option<String> {
     if let Some((reason, by)) = block.usefulness.outdated.filter(|(reason, _)| reason.supersedes()) {
         return Some(format!("{} in #{by}", reason.reason()));
@@ -213,7 +213,7 @@ mod tests {
     use crate::engine::analysis::references::trace;
     use crate::model::{BlockKind, Row, RowKind, Session};
 
-    /// A session of blocks, each with its terms and how many of them the agent used.
+    /// Creates a session of blocks, each with its terms and the number of terms used by the agent.
     fn session(blocks: &[(&[u32], u32)]) -> Session {
         let mut session = Session::default();
         for (place, (terms, uses)) in blocks.iter().enumerate() {

@@ -1,8 +1,8 @@
-//! A short name for a block, for lists.
+//! Short names of blocks, for lists.
 
 use crate::model::{Block, BlockKind};
 
-/// Parts of a path that a label shows: enough to know the file.
+/// Number of path components in a label: enough to identify the file.
 const PATH_PARTS: usize = 2;
 
 /// Returns a short name of a block: the tool and its target, the kind of an attachment, or its first words in quotes.
@@ -23,20 +23,20 @@ pub fn label(block: &Block) -> String {
     }
 }
 
-/// The beginning of what a block says, without the line that stands before it where it was shortened.
+/// Returns the start of the text of a block, without the marker line of a shortened block.
 fn without_marker(block: &Block) -> &str {
     let Some((_, rest)) = block.marker.and_then(|_| block.preview.split_once("] ")) else { return &block.preview };
     rest.strip_prefix("[…").and_then(|gap| gap.split_once("] ")).map_or(rest, |(_, rest)| rest)
 }
 
-/// The same for the line in the place of a result or an attachment: of a path only its last part. What was said is known by its own
-/// words, and what a tool was called with stays in the call.
+/// Returns the label for the line that replaces a result or an attachment: a path is reduced to its last component. Messages are
+/// identified by their own words, and the input of a tool remains in the call.
 pub fn placeholder_label(block: &Block) -> String {
     match (block.kind, block.tool.as_deref()) {
         (BlockKind::ToolResult, Some(tool)) => {
-            // The input of a tool that is pointed at nothing says little by its beginning.
+            // For a tool without a target, the start of its input is not informative.
             let target = match tool.verb.names_file() {
-                // Codex puts the directory before it.
+                // Codex puts the directory before the command.
                 true if tool.target.contains("{\"") || tool.target.contains("[\"") => String::new(),
                 true => tool.target.rsplit(['/', '\\']).find(|part| !part.is_empty()).unwrap_or_default().to_owned(),
                 false => short_target(without_directory(&tool.target)),
@@ -52,13 +52,13 @@ pub fn placeholder_label(block: &Block) -> String {
     }
 }
 
-/// A command without the change of directory before it.
+/// Removes a leading change of directory from a command.
 fn without_directory(command: &str) -> &str {
     let rest = command.strip_prefix("cd ").and_then(|rest| rest.split_once(" && "));
     rest.map_or(command, |(_, rest)| rest)
 }
 
-/// The last parts of an absolute path; anything else as it is.
+/// Returns the last components of an absolute path; other targets are returned unchanged.
 pub fn short_target(target: &str) -> String {
     let path = !target.contains(' ') && (target.starts_with('/') || target.get(1..3) == Some(":\\"));
     if !path {

@@ -1,11 +1,11 @@
-//! The context manifest: what the window holds, in a few hundred tokens.
+//! The context manifest: a summary of the window in a few hundred tokens.
 
 use crate::engine::{Analysis, Capacity, EditPrice, Suggestion, SuggestionKind, expiring, label, stale_reason};
 use crate::model::{Block, BlockKind, BlockNumber, Hidden, Key, Level, Pin, Role, State, TokenCount, Zone};
 use rustc_hash::FxHashMap;
 use serde::Serialize;
 
-/// Content of the window.
+/// Summary of the window.
 #[derive(Clone, Debug, Serialize)]
 pub struct Manifest {
     /// The session's id.
@@ -16,13 +16,13 @@ pub struct Manifest {
     pub blocks: u32,
     /// Tokens of the window.
     pub tokens: TokenCount,
-    /// How much it can hold.
+    /// The capacity of the window.
     pub capacity: Capacity,
-    /// How full it is, in percent.
+    /// Usage of the window, in percent.
     pub percent: f64,
     /// Tokens that are sent but are not in the file.
     pub outside: TokenCount,
-    /// True if that holds a part of the conversation: the row that the first one of the window follows is lost.
+    /// True if these tokens include a lost part of the conversation: the parent of the first row of the window is missing.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub lost: bool,
     /// The zones in window order, cold storage last.
@@ -45,74 +45,74 @@ pub struct Manifest {
     pub recent: Vec<Entry>,
     /// The stale blocks, the most expensive first.
     pub stale: Vec<Entry>,
-    /// How many blocks are stale.
+    /// Number of stale blocks.
     pub stale_blocks: u32,
-    /// Total token cost.
+    /// Total tokens of the stale blocks.
     pub stale_tokens: TokenCount,
-    /// Runs of blocks that were archived.
+    /// Runs of archived blocks.
     pub archived: Vec<ArchivedRun>,
-    /// Blocks that are pinned and not in the window.
+    /// Pinned blocks that are not in the window.
     pub pinned_outside: Vec<BlockNumber>,
     /// Blocks that another program changed since aperture shortened them.
     pub changed_elsewhere: Vec<BlockNumber>,
-    /// Tokens that are still free.
+    /// Free tokens.
     pub remaining: u64,
-    /// How many shortened blocks could be expanded in half of what is free, the smallest first.
+    /// Number of shortened blocks that could be expanded within half of the free tokens, the smallest first.
     pub expandable: u32,
     /// Estimated cost and savings of `aperture compress --stale`, if it is suggested.
     pub stale_price: Option<EditPrice>,
-    /// How many blocks of the window are in each state.
+    /// Number of blocks of the window in each state.
     pub states: Vec<(State, u32)>,
-    /// The blocks that go stale with the next turn unless they are used, the most expensive first.
+    /// The blocks that become stale in the next turn unless they are used, the most expensive first.
     pub expiring: Vec<Entry>,
-    /// How many they are.
+    /// Total number of these blocks.
     pub expiring_blocks: u32,
-    /// Total token cost.
+    /// Total tokens of these blocks.
     pub expiring_tokens: TokenCount,
     /// Suggested commands, each with its estimated cost and savings.
     pub suggestions: Vec<Suggestion>,
 }
 
-/// Blocks that follow each other in the file and are archived, with the thinking between them.
+/// Consecutive archived blocks of the file, with the thinking between them.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct ArchivedRun {
-    /// The first of them.
+    /// The first block.
     pub first: BlockNumber,
-    /// The last of them.
+    /// The last block.
     pub last: BlockNumber,
-    /// How many are archived.
+    /// Number of archived blocks.
     pub blocks: u32,
     /// Token cost before.
     pub tokens: f64,
-    /// Why, each reason once.
+    /// The reasons, without duplicates.
     pub reasons: Vec<String>,
     /// Thinking blocks between them, whose signatures are kept.
     pub thinking: u32,
 }
 
-/// A zone in numbers.
+/// The summary of a zone.
 #[derive(Clone, Debug, Serialize)]
 pub struct ZoneSummary {
-    /// Which.
+    /// The zone.
     pub zone: Zone,
-    /// Its blocks.
+    /// Number of blocks.
     pub blocks: u32,
     /// Token cost; for cold storage, the cost if restored.
     pub tokens: TokenCount,
-    /// Messages of the user in it.
+    /// Number of user messages.
     pub user_messages: u32,
-    /// Responses of the model in it.
+    /// Number of model responses.
     pub responses: u32,
-    /// Tool results in it.
+    /// Number of tool results.
     pub tool_results: u32,
-    /// Shortened blocks in it, by level.
+    /// Number of shortened blocks, by level.
     pub compressed: Vec<(Level, u32)>,
 }
 
 /// A block in a list.
 #[derive(Clone, Debug, Serialize)]
 pub struct Entry {
-    /// Its number.
+    /// The block number.
     pub number: BlockNumber,
     /// Label of the block.
     pub label: String,
@@ -120,13 +120,13 @@ pub struct Entry {
     pub tokens: TokenCount,
     /// Position.
     pub zone: Zone,
-    /// Where it is pinned.
+    /// The pin.
     pub pin: Option<Pin>,
-    /// Why it is stale, if it is.
+    /// The reason why it is stale, if it is.
     pub reason: Option<String>,
 }
 
-/// The manifest of a reading, with at most `listed` entries in each list.
+/// Creates the manifest of an analysis, with at most `listed` entries in each list.
 pub fn manifest(reading: &Analysis, listed: usize) -> Manifest {
     let stale = reading.stale();
     let largest = |zone: Zone| {
@@ -175,14 +175,15 @@ pub fn manifest(reading: &Analysis, listed: usize) -> Manifest {
     }
 }
 
-/// True if a row is not in the file that the first one of the live chain follows, or what stands before that.
+/// Returns true if the parent of the first row of the live chain, or one of its ancestors, is missing from the file.
 fn is_cut_off(reading: &Analysis) -> bool {
     let rows = &reading.session.rows;
     let mut parent = reading.window.chain.first().and_then(|first| rows[*first as usize].parent);
     if parent.is_none() {
         return false;
     }
-    // Rows that are in no chain, such as reports of progress, can stand between; each is taken out, so that a circle ends: as lost.
+    // Rows outside any chain, such as progress reports, can be in between. Each visited row is removed, so a cycle ends and counts
+    // as lost.
     let mut parents: FxHashMap<Key, Option<Key>> = rows.iter().filter_map(|row| Some((row.id?, row.parent))).collect();
     while let Some(id) = parent {
         match parents.remove(&id) {
@@ -194,7 +195,7 @@ fn is_cut_off(reading: &Analysis) -> bool {
 }
 
 impl Manifest {
-    /// The same with what could be done next.
+    /// Adds suggestions to the manifest.
     pub fn with(mut self, suggestions: Vec<Suggestion>) -> Manifest {
         let stale = suggestions.iter().find(|suggestion| suggestion.kind == SuggestionKind::Compress);
         self.stale_price = stale.and_then(|suggestion| suggestion.price);
@@ -207,7 +208,7 @@ fn numbers(reading: &Analysis, test: &dyn Fn(&Block) -> bool) -> Vec<BlockNumber
     reading.session.blocks.iter().filter(|block| test(block)).map(|block| block.number).collect()
 }
 
-/// The archived blocks of the window, those together that follow each other but for thinking and what only goes with them.
+/// Returns the archived blocks of the window. Blocks separated only by thinking or by blocks that belong to them form one run.
 fn archived(reading: &Analysis) -> Vec<ArchivedRun> {
     let mut runs: Vec<ArchivedRun> = Vec::new();
     let mut thinking = 0;
@@ -237,7 +238,7 @@ fn archived(reading: &Analysis) -> Vec<ArchivedRun> {
     runs
 }
 
-/// How many shortened blocks fit into half of what is free when they are expanded, the smallest first.
+/// Returns the number of shortened blocks that can be expanded within half of the free tokens, the smallest first.
 fn expandable(reading: &Analysis) -> u32 {
     let mut costs: Vec<f64> = reading
         .in_window()
@@ -253,7 +254,7 @@ fn expandable(reading: &Analysis) -> u32 {
     fits.count() as u32
 }
 
-/// A block as an entry of a list.
+/// Returns the list entry of a block.
 pub fn entry(block: &Block) -> Entry {
     Entry {
         number: block.number,
@@ -290,7 +291,7 @@ fn summary(reading: &Analysis, zone: Zone) -> ZoneSummary {
     }
 }
 
-/// Topics with blocks in the window, and those that only cold storage has; the most recent first.
+/// Returns the topics with blocks in the window, and the topics of cold storage only; the most recent first.
 fn topics(reading: &Analysis, listed: usize) -> (Vec<String>, Vec<String>) {
     let mut last: Vec<(BlockNumber, BlockNumber)> = vec![(0, 0); reading.topics.len()];
     for block in &reading.session.blocks {

@@ -1,4 +1,4 @@
-//! Values that reports are made of: the manifest, advice, explanations, checks, differences, events and summaries.
+//! Data for reports: the manifest, advice, explanations, checks, differences, events and summaries.
 
 pub mod advice;
 pub mod check;

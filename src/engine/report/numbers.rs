@@ -1,6 +1,6 @@
 //! Formats numbers for people.
 
-/// A number, short: `600`, `3.2k`, `142k`, `1.2M`; a selector reads it back.
+/// Formats a number: `600`, `3.2k`, `142k`, `1.2M`. Selectors can parse the result.
 pub fn amount(value: u64) -> String {
     match value {
         0..1_000 => value.to_string(),
@@ -15,7 +15,7 @@ fn trimmed(value: f64, unit: &str) -> String {
     format!("{}{unit}", text.strip_suffix(".0").unwrap_or(&text))
 }
 
-/// A number with its thousands apart: `141,803`.
+/// Formats a number with thousands separators: `141,803`.
 pub fn count(value: u64) -> String {
     let digits = value.to_string();
     let mut text = String::new();
@@ -28,12 +28,13 @@ pub fn count(value: u64) -> String {
     text
 }
 
-/// A number of things by their name: `1 block`, `5 blocks`.
+/// Formats a count with its noun: `1 block`, `5 blocks`.
 pub fn plural(count: impl std::fmt::Display, name: &str) -> String {
     unit(&count.to_string(), name)
 }
 
-/// A figure with what it counts: `1 token`, `~1 token`, `31k tokens`. Of several figures the last one decides.
+/// Formats a figure with its unit: `1 token`, `~1 token`, `31k tokens`. If there are several figures, the last determines the
+/// number.
 pub fn unit(figure: &str, name: &str) -> String {
     let one = figure.rsplit(' ').next().is_some_and(|last| last.trim_start_matches(['~', '−', '+']) == "1");
     format!("{figure} {name}{}", if one { "" } else { "s" })

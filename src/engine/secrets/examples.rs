@@ -5,8 +5,8 @@ use super::shapes::{Alphabet, NAMES, SHAPES};
 use super::{PRIVATE_KEY, PRIVATE_KEY_KIND};
 use base64::Engine as _;
 
-/// An example of each shape and each name that is known: its kind, how a text names it, and the value. They are made up here, so
-/// that no scanner takes them for a leak; whoever tests what leaves the program needs them all.
+/// Returns an example of each known shape and name: its kind, a text that contains it, and the value. The examples are generated
+/// here, so that no scanner reports them as a leak. Tests of all program output need them.
 pub fn examples() -> Vec<(&'static str, String, String)> {
     let random = |place: usize, alphabet: Alphabet| {
         let letters = match alphabet {
@@ -15,7 +15,7 @@ pub fn examples() -> Vec<(&'static str, String, String)> {
             _ => "q7Rz2mWk9TxB4lNvC8dF",
         };
         let letters: Vec<char> = letters.chars().collect();
-        // Another one for each place: the digits of its number stand between the letters.
+        // The values differ: digits of the example number are inserted between the letters.
         let length = letters.len();
         move |at: usize| match at % 3 {
             0 => char::from_digit((place / 8usize.pow((at / 3) as u32 % 4) % 8) as u32, 10).unwrap_or('0'),

@@ -1,4 +1,4 @@
-//! Values that a session names as credentials somewhere: they are credentials everywhere else in it.
+//! Values that are marked as credentials anywhere in a session: they are masked everywhere in it.
 
 use super::{Secret, apart, find, masked};
 use crate::model::limits::PREVIEW_CHARACTERS;
@@ -10,15 +10,15 @@ use std::ops::Range;
 use std::sync::Arc;
 use twox_hash::XxHash3_64;
 
-/// Shortest value that is looked for elsewhere, in bytes.
+/// Minimum length of a value that is searched elsewhere, in bytes.
 const SHORTEST: usize = 6;
-/// Shortest line of a private key that is looked for elsewhere, in bytes.
+/// Minimum length of a private key line that is searched elsewhere, in bytes.
 const SHORTEST_LINE: usize = 24;
-/// Shortest piece of a value that was cut, in bytes.
+/// Minimum length of a piece of a truncated value, in bytes.
 const SHORTEST_PIECE: usize = 5;
-/// Longest piece of a value that was cut, in bytes.
+/// Maximum length of a piece of a truncated value, in bytes.
 const LONGEST_PIECE: usize = 512;
-/// The kinds of credentials that are looked for elsewhere, by the number that a [`SecretPlace`] has.
+/// The kinds of credentials that are searched elsewhere, indexed by the number in a [`SecretPlace`].
 const KINDS: [&str; 10] = [
     "named-secret",
     "password",
@@ -31,7 +31,7 @@ const KINDS: [&str; 10] = [
     "teams-webhook",
     super::PRIVATE_KEY_KIND,
 ];
-/// The mark of a cut.
+/// The truncation mark.
 const CUT: &str = "…";
 
 /// A set of values that are credentials. Clones share it.
@@ -40,17 +40,17 @@ pub struct Known(Option<Arc<Values>>);
 
 #[derive(Debug)]
 struct Values {
-    /// The kind of each value, by the value in lower case.
+    /// The kind of each value, keyed by the lowercase value.
     kinds: BTreeMap<String, &'static str>,
-    /// The values, and the values from their end, in lower case and sorted.
+    /// The values and the reversed values, in lowercase and sorted.
     forwards: Vec<String>,
     backwards: Vec<String>,
-    /// Finds the values in text; pattern `n` is the value at place `n` of `forwards`.
+    /// Finds the values in text; pattern `n` is value `n` of `forwards`.
     automaton: AhoCorasick,
 }
 
 impl Known {
-    /// A set of values, each with its kind.
+    /// Creates a set of values, each with its kind.
     pub fn new(values: impl IntoIterator<Item = (String, &'static str)>) -> Known {
         let kinds: BTreeMap<String, &'static str> =
             values.into_iter().map(|(value, kind)| (value.to_ascii_lowercase(), kind)).collect();
@@ -65,12 +65,12 @@ impl Known {
         Known(automaton.ok().map(|automaton| Arc::new(Values { kinds, forwards, backwards, automaton })))
     }
 
-    /// Returns whether it holds no value.
+    /// Returns true if the set is empty.
     pub fn is_empty(&self) -> bool {
         self.0.is_none()
     }
 
-    /// The values of both sets.
+    /// Returns the union of both sets.
     pub fn with(&self, other: &Known) -> Known {
         match (&self.0, &other.0) {
             (_, None) => self.clone(),
@@ -82,8 +82,8 @@ impl Known {
         }
     }
 
-    /// The credentials in a text, in its order and apart from each other: those that [`find`] knows by their shape, the values
-    /// of this set, and pieces of these values beside the mark of a cut.
+    /// Returns the credentials in a text, in order and without overlaps: those that [`find`] detects by their shape, the values of
+    /// this set, and pieces of these values next to a truncation mark.
     pub fn find(&self, text: &[u8]) -> Vec<Secret> {
         let mut found = self.find_whole(text);
         let Some(values) = &self.0 else { return found };
@@ -95,7 +95,7 @@ impl Known {
         if found.len() > whole { apart(found) } else { found }
     }
 
-    /// As [`Known::find`], without pieces.
+    /// As [`Known::find`], without pieces of values.
     pub fn find_whole(&self, text: &[u8]) -> Vec<Secret> {
         let mut found = find(text);
         let Some(values) = &self.0 else { return found };
@@ -107,7 +107,7 @@ impl Known {
         if found.len() > shaped { apart(found) } else { found }
     }
 
-    /// The text with `[secret:KIND]` in place of each credential in it.
+    /// Replaces each credential in a text with `[secret:KIND]`.
     pub fn mask<'a>(&self, text: &'a str) -> Cow<'a, str> {
         match masked(text.as_bytes(), &self.find(text.as_bytes())) {
             // Credentials are ASCII, and so are their placeholders.
@@ -116,20 +116,20 @@ impl Known {
         }
     }
 
-    /// As [`Known::mask`], for the beginning of a longer text, which can end within a value.
+    /// As [`Known::mask`], for the start of a longer text, which can end inside a value.
     pub fn mask_start(&self, text: &str) -> String {
         let masked = self.mask(&format!("{text}{CUT}")).into_owned();
         masked.strip_suffix(CUT).map(str::to_owned).unwrap_or(masked)
     }
 
-    /// Returns whether a word is a value or a part of one.
+    /// Returns true if a word is a value or a part of one.
     fn has_part(&self, word: &str) -> bool {
         let word = word.to_ascii_lowercase();
         word.len() >= SHORTEST_PIECE
             && self.0.as_ref().is_some_and(|values| values.forwards.iter().any(|value| value.contains(&word)))
     }
 
-    /// Masks the values of this set in what a session keeps of its contents: previews, targets, keywords, titles, origins.
+    /// Masks the values of this set in the stored excerpts of a session: previews, targets, keywords, titles, origins.
     pub fn hide_in(&self, session: &mut Session) {
         if self.is_empty() {
             return;
@@ -164,7 +164,7 @@ impl Known {
 }
 
 impl Values {
-    /// The beginning of a value that ends at a place.
+    /// Returns the start of a value that ends at an offset.
     fn piece_before(&self, text: &[u8], end: usize) -> Option<Secret> {
         let word = text[..end].iter().rev().take(LONGEST_PIECE).take_while(|byte| byte.is_ascii_graphic()).count();
         let word = &text[end - word..end];
@@ -174,7 +174,7 @@ impl Values {
         })
     }
 
-    /// The end of a value that begins at a place.
+    /// Returns the end of a value that starts at an offset.
     fn piece_behind(&self, text: &[u8], start: usize) -> Option<Secret> {
         let word = text[start..].iter().take(LONGEST_PIECE).take_while(|byte| byte.is_ascii_graphic()).count();
         (SHORTEST_PIECE..=word).rev().find_map(|length| {
@@ -184,7 +184,7 @@ impl Values {
         })
     }
 
-    /// The kind of the value in a sorted list that begins with a piece.
+    /// Returns the kind of the value in a sorted list that starts with a piece.
     fn kind_of_piece(&self, sorted: &[String], piece: Vec<u8>, value: impl Fn(&str) -> String) -> Option<&'static str> {
         let piece = String::from_utf8(piece).ok()?;
         let place = sorted.partition_point(|value| *value < piece);
@@ -193,8 +193,8 @@ impl Values {
     }
 }
 
-/// The parts of a text that are credentials elsewhere as well, of those that were found in it: values that only their context
-/// shows, and the lines of private keys.
+/// Returns the parts of the found credentials that must be masked elsewhere as well: values that are only recognizable by their
+/// context, and the lines of private keys.
 fn find_named_values(text: &[u8], found: &[Secret]) -> Vec<(Range<usize>, &'static str)> {
     let mut named = Vec::new();
     for secret in found {
@@ -214,19 +214,19 @@ fn find_named_values(text: &[u8], found: &[Secret]) -> Vec<(Range<usize>, &'stat
     named
 }
 
-/// Returns whether ordinary text does not use a value as a word.
+/// Returns true if a value is not used as a word in ordinary text.
 fn is_distinct(value: &[u8]) -> bool {
     let digits = value.iter().any(u8::is_ascii_digit);
     let letters = value.iter().any(u8::is_ascii_alphabetic);
     value.len() >= SHORTEST && digits && letters || value.len() >= 12 && super::is_mixed(value)
 }
 
-/// Returns whether a text has a word that a session could name as a credential somewhere else.
+/// Returns true if a text has a word that could be marked as a credential elsewhere in the session.
 pub fn could_be_named(text: &str) -> bool {
     text.split(|c: char| !c.is_ascii_graphic()).any(|word| is_distinct(word.as_bytes()) && !word.starts_with("[secret:"))
 }
 
-/// Where a text names credentials. `row` and `block` say whose text it is.
+/// Returns the positions of named credentials in a text. `row` and `block` identify the source of the text.
 pub fn places(text: &str, found: &[Secret], row: u32, block: u32) -> Vec<SecretPlace> {
     let place = |(range, kind): (Range<usize>, &str)| SecretPlace {
         row,
@@ -244,7 +244,7 @@ pub fn kind_of(place: &SecretPlace) -> &'static str {
     KINDS.get(usize::from(place.kind)).copied().unwrap_or(KINDS[0])
 }
 
-/// The values that a text names as credentials.
+/// Returns the values that a text marks as credentials.
 pub fn named_in(text: &str) -> Vec<(String, &'static str)> {
     let value = |(range, kind): (Range<usize>, _)| Some((text.get(range)?.to_owned(), kind));
     find_named_values(text.as_bytes(), &find(text.as_bytes())).into_iter().filter_map(value).collect()

@@ -1,7 +1,9 @@
-//! Credentials in text, by their shape: what no report prints, no index keeps, and `redact` takes out.
+//! Detection of credentials in text by their shape. They are not printed in reports, not stored in indexes, and removed by
+//! `redact`.
 //!
-//! One pass of an automaton finds where a credential could begin; a few comparisons at each such place decide. All of it
-//! works on JSON as it is written as well as on plain text: a line feed may be `\n`, a quote may be `\"`.
+//! One pass of an automaton finds candidate positions; a few comparisons at each position decide. Raw JSON and plain text are both
+//! supported: a line feed may be `
+//! `, a quote may be `\"`.
 
 mod examples;
 pub mod known;
@@ -38,9 +40,9 @@ const ADDRESS: &str = "://";
 
 /// Lengths of a value behind a name, in bytes.
 const NAMED_BYTES: std::ops::RangeInclusive<usize> = 8..=512;
-/// How often a value behind a name goes from letters to digits or back at least: words with a number do so once or twice.
+/// Minimum number of changes between letters and digits in a value after a name: words with a number have one or two.
 const NAMED_CHANGES: usize = 3;
-/// Longest private key, in bytes.
+/// Maximum length of a private key, in bytes.
 const LONGEST_PRIVATE_KEY: usize = 16 << 10;
 
 /// Kind of candidate at a position where the automaton stops.
@@ -50,7 +52,7 @@ enum Anchor {
     WebToken,
     PrivateKey,
     Address,
-    /// A program, behind whose name a password can be an argument.
+    /// A program with a password argument.
     Program(&'static [&'static str], Space),
     Service,
     Netrc,
@@ -67,7 +69,7 @@ fn discord_starts() -> Vec<String> {
     (10..100).map(|number| encode(number)[..3].to_owned()).collect()
 }
 
-/// The automaton, and what each of its patterns means.
+/// The automaton, and the meaning of each of its patterns.
 static ANCHORS: LazyLock<Option<(AhoCorasick, Vec<Anchor>)>> = LazyLock::new(|| {
     let shapes = SHAPES.iter().map(|shape| (shape.prefix, Anchor::Shape(shape)));
     let names = NAMES.iter().map(|(name, kind)| (*name, Anchor::Name(name, kind)));
@@ -93,10 +95,10 @@ static ANCHORS: LazyLock<Option<(AhoCorasick, Vec<Anchor>)>> = LazyLock::new(|| 
     Some((builder.build(patterns).ok()?, anchors))
 });
 
-/// The credentials in a text, in its order and apart from each other.
+/// Returns the credentials in a text, in order and without overlaps.
 ///
-/// Known are the keys of large services, JSON web tokens, private keys, passwords in addresses, and values behind a name such
-/// as `password=` that look random. A credential without a known shape is not found.
+/// Detects the keys of large services, JSON web tokens, private keys, passwords in URLs, and random-looking values after a name
+/// such as `password=`. A credential without a known shape is not detected.
 pub fn find(text: &[u8]) -> Vec<Secret> {
     let (mut found, mut far) = (Vec::new(), Vec::new());
     let Some((automaton, anchors)) = &*ANCHORS else { return found };
@@ -119,7 +121,7 @@ pub fn find(text: &[u8]) -> Vec<Secret> {
             Anchor::AzureSecret => passwords::azure_secret(text, hit.start()).filter(|secret| secret.range.start >= at),
         };
         match secret {
-            // Between the name of a program and its password there can be other credentials.
+            // Other credentials can be between the name of a program and its password.
             Some(secret) if matches!(anchor, Anchor::Program(..) | Anchor::Netrc) => {
                 far.push(secret);
                 at = hit.start() + 1;
@@ -138,7 +140,7 @@ pub fn find(text: &[u8]) -> Vec<Secret> {
     apart(found)
 }
 
-/// The same in the order of the text; what overlaps becomes one.
+/// Sorts the credentials by position and merges overlapping ones.
 pub(super) fn apart(mut found: Vec<Secret>) -> Vec<Secret> {
     found.sort_by_key(|secret| (secret.range.start, std::cmp::Reverse(secret.range.end)));
     let mut apart: Vec<Secret> = Vec::with_capacity(found.len());
@@ -151,7 +153,7 @@ pub(super) fn apart(mut found: Vec<Secret>) -> Vec<Secret> {
     apart
 }
 
-/// The text with `[secret:KIND]` in place of each credential in it.
+/// Replaces each credential in a text with `[secret:KIND]`.
 pub fn mask(text: &str) -> Cow<'_, str> {
     match masked(text.as_bytes(), &find(text.as_bytes())) {
         // Credentials are ASCII, and so are their placeholders.
@@ -160,14 +162,14 @@ pub fn mask(text: &str) -> Cow<'_, str> {
     }
 }
 
-/// As [`mask`], for the beginning of a longer text: its last word can be half a credential, and goes.
+/// As [`mask`], for the start of a longer text: its last word is removed, because it can be a part of a credential.
 pub fn mask_cut(text: &str) -> String {
     let whole = text.trim_end_matches('…').rsplit_once(char::is_whitespace).map_or(text, |(whole, _)| whole);
     let ending = if whole.len() < text.len() { "…" } else { "" };
     format!("{}{ending}", mask(whole))
 }
 
-/// Some bytes with `[secret:KIND]` in place of each credential that was found in them; `None` if there is none.
+/// Replaces each found credential in some bytes with `[secret:KIND]`; `None` if there is none.
 pub fn masked(text: &[u8], found: &[Secret]) -> Option<Vec<u8>> {
     if found.is_empty() {
         return None;
@@ -183,8 +185,8 @@ pub fn masked(text: &[u8], found: &[Secret]) -> Option<Vec<u8>> {
     Some(masked)
 }
 
-/// How many bytes from `at` on pass a test; no more than `most` are looked at, so that a text of nothing but beginnings is
-/// looked through in time that grows with its length.
+/// Returns the number of bytes from `at` that pass a test. At most `most` bytes are examined, so that the time for a text with many
+/// prefixes is linear in its length.
 fn run(text: &[u8], at: usize, most: usize, test: impl Fn(u8) -> bool) -> usize {
     let rest = text.get(at..).unwrap_or_default();
     let rest = &rest[..rest.len().min(most)];
@@ -198,13 +200,14 @@ thread_local! {
     static LOOKED_AT: std::cell::Cell<usize> = const { std::cell::Cell::new(0) };
 }
 
-/// Counts bytes that are looked at, for the tests.
+/// Counts the examined bytes, for the tests.
 fn looked_at(_bytes: usize) {
     #[cfg(test)]
     LOOKED_AT.with(|count| count.set(count.get() + _bytes));
 }
 
-/// Returns whether a word can begin at an offset. The letters of `\n` and `\u001b` in JSON do not belong to the word behind them.
+/// Returns true if a word can start at an offset. The letters of `
+/// ` and `\u001b` in JSON do not belong to the following word.
 pub(super) fn begins(text: &[u8], at: usize) -> bool {
     match text[..at] {
         [.., b'\\', b'n' | b'r' | b't' | b'b' | b'f'] => true,
@@ -214,10 +217,10 @@ pub(super) fn begins(text: &[u8], at: usize) -> bool {
     }
 }
 
-/// A key of a service.
+/// Finds a service key.
 fn shaped(text: &[u8], at: usize, shape: &Shape) -> Option<Secret> {
     let prefix = shape.prefix.as_bytes();
-    // Web addresses are no keys by themselves: what follows them is, and a scheme or a host stands before.
+    // A URL is not a key by itself; the path after it is, and a scheme or a host precedes it.
     let is_address = prefix.contains(&b'/');
     if !text[at..].starts_with(prefix) || !(begins(text, at) || is_address) {
         return None;
@@ -225,7 +228,7 @@ fn shaped(text: &[u8], at: usize, shape: &Shape) -> Option<Secret> {
     let from = at + prefix.len();
     let (least, most) = shape.length;
     let run = run(text, from, most + 2, |byte| shape.alphabet.has(byte));
-    // A point behind it ends a sentence.
+    // A trailing dot ends a sentence.
     let points = text[from..from + run].iter().rev().take_while(|byte| **byte == b'.').count();
     let length = run - points;
     let fixed = least == most;
@@ -238,7 +241,7 @@ fn shaped(text: &[u8], at: usize, shape: &Shape) -> Option<Secret> {
     ((fixed || is_mixed(key)) && is_random(key, 8)).then(|| Secret { range: start..from + length, kind: shape.kind })
 }
 
-/// True if a key is no placeholder: enough different characters, and none of the words that stand in examples.
+/// Returns true if a key is not a placeholder: it has enough different characters and contains no example word.
 pub(super) fn is_random(key: &[u8], different: usize) -> bool {
     looked_at(key.len());
     let mut seen = [false; 256];
@@ -248,13 +251,13 @@ pub(super) fn is_random(key: &[u8], different: usize) -> bool {
     count >= different && !["example", "xxxx", "your", "placeholder", "redacted", "dummy", "changeme"].iter().any(says)
 }
 
-/// True if it holds digits, or letters of both cases.
+/// Returns true if a key contains digits, or letters of both cases.
 pub(super) fn is_mixed(key: &[u8]) -> bool {
     let has = |test: fn(&u8) -> bool| key.iter().any(test);
     has(u8::is_ascii_digit) || has(u8::is_ascii_uppercase) && has(u8::is_ascii_lowercase)
 }
 
-/// A JSON web token: three parts, of which the first two are objects.
+/// Finds a JSON web token: three parts, of which the first two are objects.
 fn web_token(text: &[u8], at: usize) -> Option<Secret> {
     let part = |at| &text[at..at + run(text, at, usize::MAX, |byte| Alphabet::Url.has(byte))];
     let object = |at| Some(part(at)).filter(|part| part.len() >= 12 && part.starts_with(OBJECT));
@@ -266,8 +269,8 @@ fn web_token(text: &[u8], at: usize) -> Option<Secret> {
     (begins(text, at) && bytes.len() >= 16 && is_random(bytes, 8)).then_some(Secret { range: at..end, kind: "web-token" })
 }
 
-/// The one whose second part stands behind this point. It is looked for from there because no part holds a point: each is
-/// looked at no more often than there are parts.
+/// Finds the token whose second part follows this dot. The search starts at the dot because no part contains a dot, so each part is
+/// examined a constant number of times.
 fn web_token_at(text: &[u8], from: usize, point: usize) -> Option<Secret> {
     let before = &text[from..point];
     let header = before.iter().rev().take_while(|byte| Alphabet::Url.has(**byte)).count();
@@ -277,7 +280,7 @@ fn web_token_at(text: &[u8], from: usize, point: usize) -> Option<Secret> {
     web_token(text, start.into_iter().find(|start| begins(text, *start))?)
 }
 
-/// A private key in its armour; one that was cut ends where its lines end.
+/// Finds an armoured private key. A truncated key ends at the end of its lines.
 fn private_key(text: &[u8], at: usize) -> Option<Secret> {
     const END: &[u8] = b"-----END ";
     let title = at + PRIVATE_KEY.len();
@@ -289,7 +292,7 @@ fn private_key(text: &[u8], at: usize) -> Option<Secret> {
         return None;
     }
     let rest = &text[body..text.len().min(body + LONGEST_PRIVATE_KEY)];
-    // It holds no other one, and does not leave the text that it stands in.
+    // It contains no other key, and does not extend beyond the enclosing string.
     let rest = &rest[..memchr::memmem::find(rest, PRIVATE_KEY.as_bytes()).unwrap_or(rest.len())];
     let quote = memchr::memchr_iter(b'"', rest).find(|place| !rest[..*place].ends_with(b"\\"));
     let rest = &rest[..quote.unwrap_or(rest.len())];
@@ -305,7 +308,7 @@ fn private_key(text: &[u8], at: usize) -> Option<Secret> {
     (kept >= 40 && is_random(lines, 16)).then_some(Secret { range: at..end, kind: PRIVATE_KEY_KIND })
 }
 
-/// How long the lines of a key are that has no end.
+/// Returns the length of the lines of a key without an end marker.
 fn cut_key(text: &[u8]) -> usize {
     let mut at = 0;
     loop {
@@ -317,7 +320,7 @@ fn cut_key(text: &[u8]) -> usize {
     }
 }
 
-/// The password in `scheme://user:password@host`.
+/// Finds the password in `scheme://user:password@host`.
 fn password_in_address(text: &[u8], at: usize) -> Option<Secret> {
     let plain = |byte: u8| byte.is_ascii_graphic() && !b"/@:\"'\\`<>{}[]()$*,;|".contains(&byte);
     let user = run(text, at, usize::MAX, plain);
@@ -335,10 +338,10 @@ fn password_in_address(text: &[u8], at: usize) -> Option<Secret> {
     random.then_some(Secret { range: from..from + length, kind: "password-in-address" })
 }
 
-/// The value behind a name: `password=…`, `"token": "…"`, `Authorization: Bearer …`.
+/// Finds the value after a name: `password=…`, `"token": "…"`, `Authorization: Bearer …`.
 fn match_named_value(text: &[u8], start: usize, end: usize, name: &str, kind: &'static str) -> Option<Secret> {
     let quotes = |mut at: usize| {
-        // Quotes, those of JSON in JSON included.
+        // Quotes, including those of JSON nested in JSON.
         for _ in 0..4 {
             match text.get(at..) {
                 Some([b'"' | b'\'' | b'`', ..]) => at += 1,
@@ -366,7 +369,7 @@ fn match_named_value(text: &[u8], start: usize, end: usize, name: &str, kind: &'
         Some(word) if kind == "password" && before > at => word.len(),
         _ => run(text, before, 2, |byte| matches!(byte, b'=' | b':' | b'>')),
     };
-    // `--token X`: the option of a program.
+    // `--token X`: a program option.
     let option = text[..start].iter().rev().take(20).take_while(|byte| byte.is_ascii_lowercase() || **byte == b'-').count();
     let is_option = text[start - option..start].starts_with(b"--") && before == at + 1;
     if signs == 0 && !(name == "bearer" && before > at) && !is_option {
@@ -390,7 +393,7 @@ fn match_named_value(text: &[u8], start: usize, end: usize, name: &str, kind: &'
     if let Some(secret) = text.get(from..).filter(|rest| rest.starts_with(OBJECT)).and_then(|_| web_token(text, from)) {
         return Some(secret);
     }
-    // In quotes a password can hold any sign.
+    // In quotes, a password can contain any character.
     let quote = from.checked_sub(1).and_then(|at| text.get(at)).copied().filter(|byte| matches!(byte, b'"' | b'\''));
     if let (Some(quote), "password") = (quote, kind) {
         let length = run(text, from, 65, |byte| byte != quote && byte != b'\\' && byte.is_ascii_graphic());
@@ -399,29 +402,29 @@ fn match_named_value(text: &[u8], start: usize, end: usize, name: &str, kind: &'
             return Some(Secret { range: from..from + length, kind });
         }
     }
-    // The longest value, and as many signs behind it that are no part of it.
+    // The maximum value, and the same number of trailing characters that do not belong to it.
     let most = NAMED_BYTES.end() * 2;
     let length = run(text, from, most, |byte| byte.is_ascii_alphanumeric() || b"_-./+=~!@#%^".contains(&byte));
     let value = &text[from..from + length];
     let value = &value[..value.iter().rposition(|byte| !matches!(byte, b'.' | b'!' | b'#')).map_or(0, |last| last + 1)];
-    // A call, a template or the place of something else is no value.
+    // A call, a template or a placeholder is not a value.
     let goes_on = text.get(from + length).is_some_and(|next| b"([{$<*".contains(next));
     let slashes = value.iter().filter(|byte| **byte == b'/').count();
     let is_path = value.starts_with(b"/") || value.starts_with(b"./") || value.starts_with(b"..") || slashes > 2 && length < 80;
-    // What stands behind a scheme is a credential by its place.
+    // The value after an authentication scheme is a credential because of its position.
     let surely = has_scheme || is_surely_named(&text[..end]);
     let looks = if surely { is_mixed(value) } else { changes(value) >= NAMED_CHANGES };
     let plausible = NAMED_BYTES.contains(&value.len()) && looks && is_random(value, 6);
     (plausible && !goes_on && !is_path).then(|| Secret { range: from..from + value.len(), kind })
 }
 
-/// Returns whether a text ends with a name that has a credential behind it and nothing else.
+/// Returns true if a text ends with a name that is only used for credentials.
 fn is_surely_named(text: &[u8]) -> bool {
     let ends = |name: &str| text.len() >= name.len() && text[text.len() - name.len()..].eq_ignore_ascii_case(name.as_bytes());
     ["PGPASSWORD", "MYSQL_PWD", "SSHPASS", "X-API-Key", "REDISCLI_AUTH"].iter().any(|name| ends(name))
 }
 
-/// How often a text goes from letters to digits or back.
+/// Counts the changes between letters and digits in a text.
 pub(super) fn changes(text: &[u8]) -> usize {
     let differ = |pair: &&[u8]| {
         pair[0].is_ascii_digit() && pair[1].is_ascii_alphabetic() || pair[0].is_ascii_alphabetic() && pair[1].is_ascii_digit()
@@ -435,11 +438,11 @@ mod tests {
 
     fn check(text: &str, expected: &str) {
         assert_eq!(mask(text), expected);
-        // What was masked is not masked again.
+        // Masking is idempotent.
         assert_eq!(mask(expected), expected);
     }
 
-    /// A key of each shape. It is made here, so that no scanner takes this file for a leak.
+    /// Returns a key of a shape. It is generated, so that no scanner reports this file as a leak.
     fn key(shape: &Shape) -> String {
         let letters = match shape.alphabet {
             Alphabet::Hex => "7f3a9c2e1b8d4056",
@@ -470,7 +473,7 @@ mod tests {
                     find(text.as_bytes()).iter().map(|secret| (&text[secret.range.clone()], secret.kind)).collect();
                 assert_eq!(found, [(value, shape.kind)], "{text}");
             }
-            // In the middle of a word it is another word.
+            // The same letters inside a longer word are not a key.
             let inside = format!("a{key}");
             assert!(shape.prefix.contains('/') || find(inside.as_bytes()).is_empty(), "{inside}");
         }

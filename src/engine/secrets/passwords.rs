@@ -1,17 +1,18 @@
-//! Credentials that only their place shows: in arguments of programs, in files of passwords, behind the name of a service.
+//! Credentials that are only recognizable by their context: program arguments, password files, service names.
 //!
-//! Each function is given the place behind the word that the automaton found, and looks at a bounded number of bytes from there.
+//! Each function is called with the offset after the word that the automaton found, and examines a limited number of bytes from
+//! there.
 
 use super::{Secret, begins, changes, is_mixed, is_random};
 use base64::Engine as _;
 use std::ops::Range;
 
-/// Bytes of a command line that are looked at behind the name of a program.
+/// Bytes of a command line that are examined after the name of a program.
 const LINE_BYTES: usize = 400;
 /// Longest password, in bytes.
 const PASSWORD_BYTES: usize = 200;
 
-/// Programs that take a password as an argument: their names, the flags, and whether a space may follow the flag.
+/// Programs that accept a password as an argument: their names, the flags, and the rule for a space after the flag.
 pub(super) static PROGRAMS: &[(&str, &[&str], Space)] = &[
     ("curl ", &["-u", "--user"], Space::Optional),
     ("sshpass ", &["-p"], Space::Optional),
@@ -30,7 +31,7 @@ pub(super) enum Space {
     Never,
 }
 
-/// Services whose keys have no shape of their own: their names stand in the name of the setting.
+/// Services whose keys have no shape of their own; the service name is part of the setting's name.
 pub(super) static SERVICES: &[&str] = &[
     "adafruit",
     "airtable",
@@ -91,7 +92,7 @@ pub(super) static SERVICES: &[&str] = &[
     "zendesk",
 ];
 
-/// The password that a program is given as an argument.
+/// Finds a password in the arguments of a program.
 pub(super) fn argument(text: &[u8], at: usize, flags: &[&str], space: Space) -> Option<Secret> {
     let line = line(text, at);
     for flag in flags {
@@ -119,7 +120,7 @@ pub(super) fn argument(text: &[u8], at: usize, flags: &[&str], space: Space) -> 
     None
 }
 
-/// The password of an entry of a netrc file: `machine … login … password …`.
+/// Finds the password of a netrc entry: `machine … login … password …`.
 pub(super) fn netrc(text: &[u8], at: usize) -> Option<Secret> {
     let end = text.len().min(at + LINE_BYTES);
     let mut rest = words(text, at, end);
@@ -139,7 +140,7 @@ pub(super) fn netrc(text: &[u8], at: usize) -> Option<Secret> {
     None
 }
 
-/// The user and the password of a registry in the settings of Docker: base64 behind `"auth":`.
+/// Finds the user and the password of a registry in the Docker configuration: base64 after `"auth":`.
 pub(super) fn docker_auth(text: &[u8], at: usize) -> Option<Secret> {
     let quotes = text[at..].iter().take(6).take_while(|byte| matches!(byte, b' ' | b'"' | b'\\')).count();
     let from = at + quotes;
@@ -152,7 +153,7 @@ pub(super) fn docker_auth(text: &[u8], at: usize) -> Option<Secret> {
     (plain && colon > 0 && decoded.len() > colon + 3).then_some(Secret { range: from..from + length, kind: "named-secret" })
 }
 
-/// The value behind the name of a service: `datadog_key = …`.
+/// Finds the value after the name of a service: `datadog_key = …`.
 pub(super) fn service(text: &[u8], at: usize) -> Option<Secret> {
     let here = |at: usize| text.get(at).copied().unwrap_or_default();
     let name = text[at..].iter().take(20).take_while(|byte| byte.is_ascii_alphanumeric() || b"_-.".contains(byte)).count();
@@ -171,7 +172,7 @@ pub(super) fn service(text: &[u8], at: usize) -> Option<Secret> {
     (random && !b"./([{:@".contains(&here(from + length))).then_some(Secret { range: from..from + length, kind: "named-key" })
 }
 
-/// A token of a Telegram bot: its number, a colon, 35 characters of which the first are `AA`. `at` is the place of the colon.
+/// Finds a Telegram bot token: its number, a colon, 35 characters of which the first are `AA`. `at` is the offset of the colon.
 pub(super) fn telegram(text: &[u8], at: usize) -> Option<Secret> {
     let digits = text[..at].iter().rev().take(12).take_while(|byte| byte.is_ascii_digit()).count();
     let start = at - digits;
@@ -182,7 +183,7 @@ pub(super) fn telegram(text: &[u8], at: usize) -> Option<Secret> {
     (fits && is_random(&text[at + 1..at + 1 + key], 12)).then_some(Secret { range: start..at + 1 + key, kind: "telegram-token" })
 }
 
-/// A token of a Discord bot: its number in base64, a time, a signature.
+/// Finds a Discord bot token: its number in base64, a time, a signature.
 pub(super) fn discord(text: &[u8], at: usize) -> Option<Secret> {
     let part = |at: usize, most: usize| {
         text.get(at..)
@@ -205,7 +206,7 @@ pub(super) fn discord(text: &[u8], at: usize) -> Option<Secret> {
     decoded.iter().all(u8::is_ascii_digit).then_some(Secret { range: at..signature + length, kind: "discord-token" })
 }
 
-/// The signature of a shared access of Azure: base64 as it is written in an address.
+/// Finds the signature of an Azure shared access signature: base64, URL-encoded.
 pub(super) fn azure_signature(text: &[u8], at: usize) -> Option<Secret> {
     let length = text[at..].iter().take(101).take_while(|byte| byte.is_ascii_alphanumeric() || b"%+/=_-".contains(byte)).count();
     let value = &text[at..at + length];
@@ -214,7 +215,7 @@ pub(super) fn azure_signature(text: &[u8], at: usize) -> Option<Secret> {
         .then_some(Secret { range: at..at + length, kind: "azure-signature" })
 }
 
-/// A secret of a client of Azure: `at` is the place of `Q~` in it, behind three characters and a digit.
+/// Finds an Azure client secret: `at` is the offset of `Q~` in it, after three characters and a digit.
 pub(super) fn azure_secret(text: &[u8], at: usize) -> Option<Secret> {
     let start = at.checked_sub(4)?;
     let part = |byte: &u8| byte.is_ascii_alphanumeric() || b"_~.-".contains(byte);
@@ -226,7 +227,7 @@ pub(super) fn azure_secret(text: &[u8], at: usize) -> Option<Secret> {
         .then_some(Secret { range: start..at + 2 + length, kind: "azure-secret" })
 }
 
-/// The rest of a command line.
+/// Returns the rest of a command line.
 fn line(text: &[u8], at: usize) -> Range<usize> {
     let end = text.len().min(at + LINE_BYTES);
     let stop = text[at..end].iter().position(|byte| *byte == b'\n').map_or(end, |length| at + length);
@@ -234,7 +235,7 @@ fn line(text: &[u8], at: usize) -> Range<usize> {
     at..escaped
 }
 
-/// One word of a command line, without its quotes.
+/// Returns one word of a command line, without its quotes.
 fn value(text: &[u8], at: usize, end: usize) -> Range<usize> {
     let open = text[at..end].iter().take(2).take_while(|byte| matches!(byte, b'"' | b'\'' | b'\\')).count();
     let start = at + open;
@@ -246,7 +247,8 @@ fn value(text: &[u8], at: usize, end: usize) -> Range<usize> {
     start..start + length
 }
 
-/// The words of a text up to a place; a line feed may be written as `\n`.
+/// Returns the words of a text up to an offset. A line feed may be written as `
+/// `.
 fn words(text: &[u8], at: usize, end: usize) -> impl Iterator<Item = Range<usize>> {
     let mut at = at;
     std::iter::from_fn(move || {
@@ -264,7 +266,7 @@ fn words(text: &[u8], at: usize, end: usize) -> impl Iterator<Item = Range<usize
     })
 }
 
-/// Returns whether a word in the place of a password is a password: not a variable, a placeholder or a word of examples.
+/// Returns true if a word in the position of a password is a password: not a variable, a placeholder or an example word.
 fn is_password(value: &[u8]) -> bool {
     const COMMON: [&[u8]; 11] = [
         b"password",
@@ -287,8 +289,7 @@ fn is_password(value: &[u8]) -> bool {
         && (is_mixed(value) || value.len() >= 8 && value.iter().any(u8::is_ascii_punctuation))
 }
 
-/// Returns whether a quoted value behind the word for a password is a password: letters with digits or signs, not a word of
-/// examples.
+/// Returns true if a quoted value after a password keyword is a password: letters with digits or symbols, not an example word.
 pub(super) fn is_quoted_password(value: &[u8]) -> bool {
     let lower = value.to_ascii_lowercase();
     let says = |word: &&str| memchr::memmem::find(&lower, word.as_bytes()).is_some();

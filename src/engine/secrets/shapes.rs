@@ -1,11 +1,11 @@
-//! Tables of credentials: the shapes of keys that services hand out, and the names in front of values.
+//! Tables of credentials: the shapes of service keys, and the names in front of values.
 
-/// Keys that services hand out: how they begin, and what follows.
+/// The shape of a service key: its prefix and the following bytes.
 pub(super) struct Shape {
     pub(super) kind: &'static str,
     pub(super) prefix: &'static str,
     pub(super) alphabet: Alphabet,
-    /// How many bytes follow the prefix: at least, and at most.
+    /// Minimum and maximum number of bytes after the prefix.
     pub(super) length: (usize, usize),
 }
 
@@ -14,22 +14,22 @@ pub(super) struct Shape {
 pub(super) enum Alphabet {
     /// Letters and digits.
     Plain,
-    /// These, `-` and `_`.
+    /// Letters, digits, `-` and `_`.
     Url,
-    /// These and `.`.
+    /// The same and `.`.
     Dotted,
-    /// These, `/`, `+` and `=`.
+    /// The same, `/`, `+` and `=`.
     Base64,
     /// Hexadecimal digits.
     Hex,
     /// Capital letters and digits.
     Capital,
-    /// The characters of an address behind its host.
+    /// The characters of a URL after its host.
     Address,
 }
 
 impl Alphabet {
-    /// Returns whether a key of this alphabet can have a byte.
+    /// Returns true if a key of this alphabet can contain a byte.
     pub(super) fn has(self, byte: u8) -> bool {
         match self {
             Alphabet::Plain => byte.is_ascii_alphanumeric(),
@@ -43,14 +43,14 @@ impl Alphabet {
     }
 }
 
-/// Longest key that is looked for, in bytes.
+/// Maximum length of a key, in bytes.
 pub(super) const LONGEST: usize = 2048;
 
 const fn shape(kind: &'static str, prefix: &'static str, alphabet: Alphabet, least: usize, most: usize) -> Shape {
     Shape { kind, prefix, alphabet, length: (least, most) }
 }
 
-/// The shapes that are known, from what the services say about their keys.
+/// The known shapes, from the documentation of the services.
 pub(super) static SHAPES: &[Shape] = &[
     shape("anthropic-key", "sk-ant-", Alphabet::Url, 16, LONGEST),
     shape("openai-key", "sk-proj-", Alphabet::Url, 16, LONGEST),

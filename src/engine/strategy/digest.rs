@@ -1,9 +1,9 @@
-//! A digest: one text in the place of all that is old, to hand the work over.
+//! A digest: one text that replaces all old blocks, to hand over the work.
 //!
-//! It begins as a briefing does: the newest prompt, everything else that the user said, the goal, what is done, what is open and
-//! what is next. What the user said is verbatim. The details follow: what is worth most of every block, as in a window that is
-//! shortened in place, but without what stands around it: a line alone, a name alone. Names are most of it: the names in 2 %
-//! of a session's characters are nine in ten of those that the agent needs next, lines cost five times as much a piece.
+//! It starts like a briefing: the newest prompt, all other words of the user, the goal, the done, open and next items. The words of
+//! the user are verbatim. Then follow the details: the most valuable pieces of each block, as in a window that is shortened in
+//! place, but without their context: single lines and single names. Most of them are names: the names in 2 % of the characters of a
+//! session are nine tenths of those that the agent needs next; lines cost five times as much per piece.
 
 use super::need::Need;
 use super::select::{Costs, Text, select};
@@ -16,26 +16,26 @@ use std::borrow::Cow;
 use std::fmt::Write;
 use std::ops::Range;
 
-/// In a digest a name has a space behind it, and a line its line end.
+/// In a digest, a name is followed by a space, and a line by its line break.
 const COSTS: Costs = Costs { piece_bytes: 5.0, name_bytes: 1.0, name_share: 1.0 };
-/// The weight of words in a client's own summary relative to those of a tool: they were chosen from all that preceded it.
+/// The weight of words in a client's summary relative to words of a tool: the summary was selected from everything before it.
 const SUMMARY_WEIGHT: f32 = 2.0;
-/// Bytes of a content beside the words of a person that are worth a look.
+/// Minimum bytes of a content, without the words of a person, that are worth analysing.
 const REST_BYTES: usize = 150;
-/// Bytes of instructions from which on their beginning and end are enough.
+/// Bytes above which only the start and the end of instructions are kept.
 const LONG_GROUND_BYTES: usize = 1_400;
 const GROUND_ENDS: Ends = Ends { head: 600, tail: 300 };
-/// Bytes of what a person said at once from which on most of it was pasted, and what of its ends stays then.
+/// Bytes above which a message of a person is assumed to be mostly pasted, and the parts of its start and end that are kept.
 const LONG_WORDS_BYTES: usize = 8_000;
 const WORDS_ENDS: Ends = Ends { head: 600, tail: 300 };
-/// The same of the newest prompt.
+/// The same limits for the newest prompt.
 const LONG_NEWEST_BYTES: usize = 8_000;
 const NEWEST_ENDS: Ends = Ends { head: 5_000, tail: 2_500 };
-/// Bytes up to which a prompt is understood only from what the agent said before it, and of that what is shown.
+/// Bytes up to which a prompt needs the preceding agent message to be understood, and the part of that message that is shown.
 const NOD_BYTES: usize = 80;
 const BEFORE_BYTES: usize = 300;
 
-/// How many bytes stay of the beginning and of the end of a long text.
+/// Number of bytes kept at the start and at the end of a long text.
 #[derive(Clone, Copy)]
 struct Ends {
     head: usize,
@@ -43,27 +43,27 @@ struct Ends {
 }
 
 impl Ends {
-    /// The beginning of a text, up to the end of a line.
+    /// Returns the start of a text, up to the end of a line.
     fn head_of(self, text: &str) -> &str {
         let head = &text[..text.floor_char_boundary(self.head)];
         head.rfind('\n').filter(|at| *at > self.head / 2).map_or(head, |at| &head[..at])
     }
 
-    /// The end of a text, from the beginning of a line.
+    /// Returns the end of a text, from the start of a line.
     fn tail_of(self, text: &str) -> &str {
         let tail = &text[text.ceil_char_boundary(text.len().saturating_sub(self.tail))..];
         tail.find('\n').filter(|at| *at < self.tail / 2).map_or(tail, |at| &tail[at + 1..])
     }
 
-    /// Both, with a line between them that is made from the number of bytes left out.
+    /// Returns the start and the end, separated by a line that `gap` creates from the number of omitted bytes.
     fn cut(self, text: &str, gap: &dyn Fn(usize) -> String) -> String {
         let (head, tail) = (self.head_of(text), self.tail_of(text));
         format!("{head}{}{tail}", gap(text.len().saturating_sub(head.len() + tail.len())))
     }
 }
 
-/// Returns the words of a person for a digest or a summary of turns: verbatim; of a very long text, most of which was
-/// pasted, the beginning, the end and how much is between them.
+/// Returns the words of a person for a digest or a summary of turns: verbatim, except for a very long text, which is mostly pasted.
+/// Such a text is reduced to its start, its end and the size of the omitted part.
 pub fn bounded_words(words: &str) -> Cow<'_, str> {
     match words.len() > LONG_WORDS_BYTES {
         true => WORDS_ENDS.cut(words, &|bytes| format!("\n[… {bytes} bytes …]\n")).into(),
@@ -73,30 +73,30 @@ pub fn bounded_words(words: &str) -> Cow<'_, str> {
 
 /// A block that a digest replaces.
 pub struct DigestSource<'a> {
-    /// It.
+    /// The block.
     pub block: &'a Block,
-    /// Its content for people, as it was before aperture first changed it.
+    /// Its content for people, before the first change by aperture.
     pub content: &'a str,
     /// The words of a person in that content.
     pub words: &'a [String],
-    /// True if all of it is to stand in the digest.
+    /// True if the digest must contain the whole block.
     pub whole: bool,
-    /// True if the beginning and the end of a long content are enough: instructions, which can be restored.
+    /// True if the start and the end of a long content are sufficient: instructions, which can be restored.
     pub ends: bool,
 }
 
 impl DigestSource<'_> {
-    /// Returns whether all of it belongs to the details; contents that are only the words of a person come before them.
+    /// Returns true if the whole block belongs to the details. Contents that are only the words of a person precede the details.
     fn is_whole(&self) -> bool {
         self.whole && (self.words.is_empty() || self.rest_bytes() >= REST_BYTES)
     }
 
-    /// Bytes of it that a person said.
+    /// Returns the number of bytes written by a person.
     fn words_bytes(&self) -> usize {
         self.words.iter().map(String::len).sum()
     }
 
-    /// Bytes of it that nobody said.
+    /// Returns the number of bytes not written by a person.
     fn rest_bytes(&self) -> usize {
         self.content.len().saturating_sub(self.words_bytes())
     }
@@ -108,8 +108,8 @@ impl DigestSource<'_> {
     }
 }
 
-/// A digest of old blocks, given in their order, behind the points of a briefing. What the rest of the window shows is not said
-/// again. `worth` is what a byte of the details must be worth.
+/// Returns a digest of old blocks, given in their order, after the points of a briefing. Content that the rest of the window shows
+/// is not repeated. `worth` is the minimum worth per byte of the details.
 pub fn digest(reading: &Analysis, old: &[DigestSource<'_>], points: &[Point], worth: f32) -> String {
     let mut need = Need::new(reading);
     for old in old.iter().filter(|old| old.block.level != Level::Original) {
@@ -144,7 +144,7 @@ pub fn digest(reading: &Analysis, old: &[DigestSource<'_>], points: &[Point], wo
     text
 }
 
-/// The lines of a block that are kept beside the words of a person.
+/// The kept lines of a block, without the words of a person.
 struct Detail<'a> {
     old: &'a DigestSource<'a>,
     pieces: &'a [Piece<'a>],
@@ -174,12 +174,12 @@ impl Detail<'_> {
             .collect()
     }
 
-    /// Returns whether its lines are names alone, which need no line of their own.
+    /// Returns true if its lines are only names, which do not need separate lines.
     fn is_bare(&self) -> bool {
         !self.old.is_whole() && self.lines().iter().all(|line| !line.contains(char::is_whitespace))
     }
 
-    /// Its names that no line shows.
+    /// Returns the names that occur in none of its lines.
     fn names(&self) -> impl Iterator<Item = &str> {
         let names = self.kept.names.iter().flat_map(|(piece, ranges)| ranges.iter().map(move |range| (piece, range)));
         names.map(|(piece, range)| {
@@ -227,7 +227,7 @@ fn briefing(reading: &Analysis, old: &[DigestSource<'_>], points: &[Point]) -> S
     }
     let mut begun = false;
     for (at, other) in old.iter().enumerate().filter(|(at, old)| !old.words.is_empty() && Some(*at) != place) {
-        // What is said again is said once, where it was said last.
+        // Repeated words are kept only at their last occurrence.
         if old[at + 1..].iter().any(|later| later.words == other.words) {
             continue;
         }
@@ -241,7 +241,7 @@ fn briefing(reading: &Analysis, old: &[DigestSource<'_>], points: &[Point]) -> S
     for point in points {
         let label = point.kind.label();
         let block = point.parts.first().and_then(|part| part.block).filter(|_| point.kind == PointKind::Objective);
-        // A prompt that is there word for word needs only be named.
+        // A prompt that is in the window verbatim is only referenced.
         let told = match block.filter(|number| reading.block(*number).is_some_and(|block| block.position.zone != Zone::Cold)) {
             Some(number) => format!("#{number}"),
             None => point.text(),
@@ -251,22 +251,22 @@ fn briefing(reading: &Analysis, old: &[DigestSource<'_>], points: &[Point]) -> S
     text
 }
 
-/// Returns whether a block holds a prompt, and not what was said in the result of a tool.
+/// Returns true if a block holds a prompt, and not a reply in a tool result.
 fn is_prompt(block: &Block) -> bool {
     !block.words.is_empty() && block.kind != BlockKind::ToolResult
 }
 
-/// Returns whether a block is a text of the agent.
+/// Returns true if a block is a text of the agent.
 fn is_spoken(block: &Block) -> bool {
     block.kind == BlockKind::Text && block.role == Role::Assistant
 }
 
-/// The newest prompt in the window.
+/// Returns the newest prompt in the window.
 fn newest_prompt(reading: &Analysis) -> Option<&Block> {
     reading.in_window().filter(|block| is_prompt(block)).last()
 }
 
-/// The words of a person, each part as it was; what is left out of a very long prompt is counted.
+/// Returns the words of a person, each part verbatim. The omitted bytes of a very long prompt are counted.
 fn prompt_words(old: &DigestSource<'_>, newest: bool) -> String {
     let gap = |bytes: usize| format!("\n[… {bytes} bytes of this prompt: @recall({})]\n", old.block.number);
     match (old.words, old.ends(newest)) {
@@ -282,7 +282,7 @@ fn prompt_words(old: &DigestSource<'_>, newest: bool) -> String {
     }
 }
 
-/// The last paragraphs of a text, up to a bound.
+/// Returns the last paragraphs of a text, up to a limit.
 fn end_of(text: &str) -> &str {
     let text = text.trim();
     let from = text.ceil_char_boundary(text.len().saturating_sub(BEFORE_BYTES));
@@ -314,7 +314,7 @@ fn write_lines(text: &mut String, details: &[Detail<'_>]) {
     }
 }
 
-/// The names that nothing above them shows, and no longer name, behind what the user had said last.
+/// Writes the names that do not occur above, after the last preceding words of the user.
 fn write_names(text: &mut String, details: &[Detail<'_>]) {
     let mut since = None;
     let mut names: Vec<(Option<BlockNumber>, Cow<'_, str>)> = Vec::new();
@@ -354,13 +354,13 @@ fn write_names(text: &mut String, details: &[Detail<'_>]) {
     }
 }
 
-/// Returns whether a text shows a name, and not as a part of a longer word.
+/// Returns true if a text contains a name, and not as a part of a longer word.
 fn shows(text: &str, name: &str) -> bool {
     let is_word = |c: char| c.is_alphanumeric() || c == '_';
     text.match_indices(name).any(|(at, _)| !text[..at].ends_with(is_word) && !text[at + name.len()..].starts_with(is_word))
 }
 
-/// The lines of a content, without their numbers and indents; of an edit those that it wrote.
+/// Returns the lines of a content, without line numbers and indentation; for an edit, the written lines.
 fn pieces<'a>(old: &DigestSource<'a>) -> Vec<Piece<'a>> {
     let lines = line_pieces(old.content, Style::Output).into_iter();
     let mut lines: Vec<Piece<'_>> = lines.map(|piece| Piece { text: trimmed(piece.text, ""), ..piece }).collect();
@@ -383,7 +383,7 @@ fn pieces<'a>(old: &DigestSource<'a>) -> Vec<Piece<'a>> {
     lines.into_iter().map(|piece| Piece { text: trimmed(piece.text, mark), ..piece }).collect()
 }
 
-/// A line without its number, its indent, and a mark at its beginning.
+/// Returns a line without its number, its indentation and a leading mark.
 fn trimmed<'a>(text: Cow<'a, str>, mark: &str) -> Cow<'a, str> {
     let trim = |text: &str| -> Range<usize> {
         let inner = without_number(text).trim();

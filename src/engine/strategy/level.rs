@@ -1,4 +1,4 @@
-//! One content at a level that somebody asked for.
+//! Reduces one content to a requested level.
 
 use super::select::{IN_PLACE, Selection, Text, select};
 use crate::engine::cost::tokens::{BYTES_PER_TOKEN, estimate};
@@ -7,30 +7,30 @@ use crate::model::Level;
 use rustc_hash::FxHashSet;
 use std::cell::OnceCell;
 
-/// Share of a content that stays when it is trimmed, and the bytes that stay in any case.
+/// Divisor for the share of a content that is kept when it is trimmed, and the bytes that are kept in any case.
 const TRIMMED_SHARE: usize = 3;
 const TRIMMED_BYTES: usize = 600;
 
 /// Context of a content.
 pub struct Context<'a> {
-    /// The chance that a name is needed.
+    /// The probability that a name is needed.
     pub name: &'a (dyn Fn(u32) -> f32 + Sync),
-    /// The chance that one of its lines is.
+    /// The probability that one of its lines is quoted.
     pub line: f32,
     /// Content that is available elsewhere.
     pub shown: &'a FxHashSet<u32>,
 }
 
-/// Returns the rest of a content at a level, behind a marker line; `None` if that would not be shorter, or cannot be done.
+/// Returns the rest of a content at a level, after a marker line; `None` if that would not be shorter, or is not possible.
 ///
-/// A trimmed content keeps about a third, a summarized one at most 120 estimated tokens, and a minimal one nothing: its marker line says
-/// what it was. A shorter level keeps nothing that a milder one does not.
-/// `marker` gives the marker line, by whether no line of the content is left.
+/// A trimmed content keeps about a third, a summarized one at most 120 estimated tokens, and a minimal one nothing: its marker line
+/// describes the content. A shorter level keeps nothing that a longer one omits. `marker` returns the marker line; its argument is
+/// true if no line of the content is kept.
 pub fn reduce(input: &Reducible<'_>, level: Level, marker: &dyn Fn(bool) -> String, context: &Context<'_>) -> Option<String> {
     Levels::new(input, context)?.at(level, marker)
 }
 
-/// A content taken apart, to be put at any level.
+/// A content split into pieces, for reduction to any level.
 pub struct Levels<'a> {
     content: &'a str,
     outline: Outline<'a>,
@@ -40,7 +40,7 @@ pub struct Levels<'a> {
 }
 
 impl<'a> Levels<'a> {
-    /// Takes a content apart; none if it cannot be shortened.
+    /// Splits a content into pieces; `None` if it cannot be shortened.
     pub fn new(input: &Reducible<'a>, context: &'a Context<'a>) -> Option<Levels<'a>> {
         let (selection, summarized) = (OnceCell::new(), OnceCell::new());
         Some(Levels { content: input.content, outline: outline(input)?, context, selection, summarized })
@@ -52,7 +52,7 @@ impl<'a> Levels<'a> {
             Level::Original => return None,
             Level::Minimal | Level::Archived => self.outline.texts().map(|pieces| KeptPieces::none(pieces.len())).collect(),
             Level::Summarized => self.selection().first(self.summarized()),
-            // Of tokens and bytes one may allow more: what is summarized is never more.
+            // The larger of the two limits applies: a summarized content is never longer.
             Level::Trimmed => {
                 let bytes = (self.content.len() / TRIMMED_SHARE).max(TRIMMED_BYTES);
                 self.selection().first(self.most(bytes, &|text| text.len() <= bytes).max(self.summarized()))
@@ -73,7 +73,7 @@ impl<'a> Levels<'a> {
         *self.summarized.get_or_init(|| self.most(bytes, &|text| estimate(text) <= SUMMARIZED_TOKENS))
     }
 
-    /// How many choices may be kept so that what is left fits, which is expected of so many bytes.
+    /// Returns the maximum number of choices whose rest is accepted by `fits`. The search starts at the expected size `bytes`.
     fn most(&self, bytes: usize, fits: &dyn Fn(&str) -> bool) -> usize {
         let selection = self.selection();
         let fits = |choices: usize| {
@@ -83,7 +83,7 @@ impl<'a> Levels<'a> {
         let texts: Vec<&[Piece<'_>]> = self.outline.texts().collect();
         let expected = selection.within(bytes, &|text, piece| texts[text][piece].text.len());
         let (mut fitting, mut beyond) = (0, selection.choices() + 1);
-        // From what is expected on in longer and longer steps, then by halves.
+        // Steps grow from the expected value, then the interval is halved.
         let mut next = expected.clamp(1, selection.choices().max(1));
         let mut step = 1 + next / 16;
         while beyond - fitting > 1 {

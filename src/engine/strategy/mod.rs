@@ -1,4 +1,4 @@
-//! Strategies: what is shortened, and how far.
+//! Strategies: the selection of blocks to shorten, and the degree of shortening.
 
 mod digest;
 mod level;

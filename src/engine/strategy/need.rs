@@ -1,11 +1,11 @@
-//! How likely the agent is to come back to a name or a line soon.
+//! The probability that the agent soon uses a name or a line again.
 //!
-//! "Soon" is within its next 20 responses. Two logistic formulas, fitted to what agents really came back to in 100 sessions
-//! of Claude Code and Codex, each session cut at three places (names: 176,553 cases of which 3,228 were needed; lines:
-//! 574,190 and 1,154). Tested on sessions that they were not fitted to, they put a needed name before one that is not in
-//! 86 % of all pairs, and a needed line in 88 %; age alone does so in 73 %. What tells most of a name is whether the agent
-//! itself used it before, and in how many of its responses. A line is quoted about in inverse proportion to its age, if it is the
-//! line of a file, as 19 of 20 were: four times more often if the agent wrote it, and the more often the agent read the file.
+//! "Soon" means within its next 20 responses. Two logistic formulas, fitted to the actual references in 100 sessions of Claude Code
+//! and Codex, each session cut at three places (names: 176,553 cases of which 3,228 were needed; lines: 574,190 and 1,154). In a
+//! test on other sessions, they ranked a needed name before an unneeded one in 86 % of all pairs, and a needed line in 88 %; age
+//! alone does so in 73 %. The best predictor for a name is its earlier use by the agent, and the number of responses that used it.
+//! The probability that a line is quoted is about inversely proportional to its age if it is a line of a file, as 19 of 20 were:
+//! four times higher if the agent wrote it, and higher the more often the agent read the file.
 
 use crate::engine::Analysis;
 use crate::model::{Block, BlockNumber, Role, ToolVerb};
@@ -20,7 +20,7 @@ struct Use {
     step: u32,
     /// Responses of the agent that hold it.
     agent_steps: u32,
-    /// The last of them.
+    /// Last of these responses.
     agent_step: u32,
 }
 
@@ -28,18 +28,18 @@ struct Use {
 #[derive(Default)]
 pub struct Need {
     uses: FxHashMap<u32, Use>,
-    /// The steps in which each file was read, by its name.
+    /// The steps in which each file was read, by file name.
     reads: FxHashMap<Box<str>, FxHashSet<u32>>,
     step: u32,
 }
 
 impl Need {
-    /// Looks at each block of a window.
+    /// Collects the facts from the blocks of a window.
     pub fn new(reading: &Analysis) -> Need {
         Need::with_originals(reading, &FxHashMap::default())
     }
 
-    /// The same, with the names of some blocks as they were before they were shortened.
+    /// As [`Need::new`], with the original names of some shortened blocks.
     pub fn with_originals(reading: &Analysis, originals: &FxHashMap<BlockNumber, Vec<u32>>) -> Need {
         let mut need = Need { step: reading.steps, ..Need::default() };
         for block in reading.in_window() {
@@ -65,14 +65,14 @@ impl Need {
         }
     }
 
-    /// Counts the names of a block's original in the place of those that were left of it.
+    /// Counts the names of a block's original instead of those of the shortened block.
     pub fn replace(&mut self, block: &Block, original: &[u32]) {
         let left: FxHashSet<u32> = block.terms.iter().copied().collect();
         let gone: Vec<u32> = original.iter().copied().filter(|term| !left.contains(term)).collect();
         self.add(block, &gone);
     }
 
-    /// The chance that the agent uses a name soon.
+    /// Returns the probability that the agent uses a name soon.
     pub fn of_name(&self, term: u32) -> f32 {
         let Some(known) = self.uses.get(&term) else { return chance(ONCE) };
         let age = self.step.saturating_sub(known.step);
@@ -81,7 +81,7 @@ impl Need {
         chance(-3.3 - 0.45 * (age as f32).ln_1p() + used + once)
     }
 
-    /// The chance that the agent quotes a line of a block soon, as an edit does.
+    /// Returns the probability that the agent quotes a line of a block soon, for example in an edit.
     pub fn of_line(&self, block: &Block) -> f32 {
         let age = self.step.saturating_sub(block.position.step);
         let tool = block.tool.as_deref();
@@ -99,14 +99,14 @@ impl Need {
     }
 }
 
-/// The logit of a name of which nothing is known.
+/// The logit of a name without any known facts.
 const ONCE: f32 = -6.0;
 
 fn chance(logit: f32) -> f32 {
     1.0 / (1.0 + (-logit).exp())
 }
 
-/// The name of the file that a result shows.
+/// Returns the name of the file shown in a result.
 fn read_file(block: &Block) -> Option<&str> {
     let tool = block.tool.as_deref().filter(|tool| tool.verb == ToolVerb::Read && block.role == Role::ToolResult)?;
     Some(file_name(&tool.target))

@@ -1,4 +1,4 @@
-//! A plan for a whole window: of all its old contents the pieces that are worth most.
+//! A plan for a whole window: selects the most valuable pieces of all old contents.
 
 use super::level::{Context, Levels};
 use super::need::Need;
@@ -13,45 +13,45 @@ use rustc_hash::FxHashSet;
 use serde::Serialize;
 use std::ops::Range;
 
-/// Weight of a tool's input relative to results and dialogue: a line that is in a result too is kept there, with its number and
-/// without escapes.
+/// Weight of a tool's input relative to results and dialogue: a line that also occurs in a result is kept there, with its number
+/// and unescaped.
 const INPUT: f32 = 0.1;
-/// Weight of the probability that a line is quoted: in place it costs names that stand in results only.
+/// Weight of the probability that a line is quoted. In place, a higher weight would displace names that occur only in results.
 const LINE: f32 = 0.5;
-/// How many times more the newest part is worth than the rest: little but what is said again goes.
+/// Weight of the newest part relative to the rest: little except repeated content is removed.
 const NEWEST: f32 = 12.0;
-/// Bytes that must go for a change to be worth its marker line: about twenty tokens.
+/// Minimum saving in bytes for a change to be worth its marker line: about twenty tokens.
 const SAVED_BYTES: usize = 80;
-/// Bytes by which a block that is short already must get shorter still to be changed again.
+/// Minimum saving in bytes for changing a shortened block again.
 const LEAST_SAVED_BYTES: usize = 120;
 
-/// Parts of the choices that a budget is met by.
+/// Number of parts into which the choices are divided to meet a budget.
 const PRECISION: usize = 200;
 
 /// A block that may be shortened.
 pub struct Subject<'a> {
-    /// It, as it was before aperture first changed it; its number and position are those of now.
+    /// The block before its first change by aperture, with its current number and position.
     pub block: &'a Block,
     /// Its content.
     pub content: &'a str,
     /// Token cost.
     pub tokens: f64,
-    /// Short description, where what stands before it in the window does not say so.
+    /// Short description, if the block before it in the window does not give it.
     pub label: String,
-    /// Why it is shortened.
+    /// The reason for shortening.
     pub why: Why,
     /// True if it belongs to the newest part.
     pub newest: bool,
     /// The remainder after an earlier change, if the block was shortened before.
     pub left: Option<Left<'a>>,
-    /// The parts of the content that stay at every level, as ranges of bytes in order.
+    /// The parts of the content that are kept at every level, as byte ranges in order.
     pub held: Vec<(u32, u32)>,
 }
 
 /// The remainder of a block after an earlier change.
 #[derive(Clone, Copy)]
 pub struct Left<'a> {
-    /// Tokens that it costs.
+    /// Its tokens.
     pub tokens: f64,
     /// Bytes of its content.
     pub bytes: usize,
@@ -73,7 +73,7 @@ impl<'a> Subject<'a> {
         }
     }
 
-    /// The marker line at a level. Where no line of the content is left, it says what the content was.
+    /// Returns the marker line at a level. If no line of the content is kept, it describes the content.
     pub fn marker(&self, level: Level, bare: bool) -> String {
         let bare = bare || matches!(level, Level::Minimal | Level::Archived);
         // Content that is repeated elsewhere needs no description.
@@ -91,13 +91,13 @@ impl<'a> Subject<'a> {
 }
 
 impl Subject<'_> {
-    /// Returns the rest of it at a level; `None` if that would hardly be shorter.
+    /// Returns the rest of the block at a level; `None` if it would hardly be shorter.
     pub fn at_level(&self, level: Level, context: &Context<'_>) -> Option<String> {
         let [left] = self.at_levels([level], context);
         left
     }
 
-    /// The same at several levels.
+    /// Returns the rest of the block at several levels, as [`Subject::at_level`] does.
     pub fn at_levels<const N: usize>(&self, levels: [Level; N], context: &Context<'_>) -> [Option<String>; N] {
         let apart = Levels::new(&self.input(), context);
         levels.map(|level| {
@@ -106,25 +106,25 @@ impl Subject<'_> {
         })
     }
 
-    /// Returns whether a content is shorter than what an earlier change left, by more than it costs to change it again.
+    /// Returns true if a content is shorter than the current one of a shortened block, by more than the cost of changing it again.
     fn is_shorter_than_now(&self, content: &str) -> bool {
         self.left.is_none_or(|left| content.len() + LEAST_SAVED_BYTES <= left.bytes)
     }
 
-    /// True if a content is so much shorter that it is worth standing in its place.
+    /// Returns true if a content is enough shorter to be worth the replacement.
     fn is_worth(&self, content: &str) -> bool {
         let saved = self.content.len().saturating_sub(content.len());
         match self.block.images.is_empty() {
             true => saved >= SAVED_BYTES && saved * 10 > self.content.len(),
-            // What a picture costs does not follow from its bytes; newer models need up to twice the estimate for a line.
+            // The tokens of an image do not depend on its bytes; newer models need up to twice the estimate for a line.
             false => estimate(content) * 2.0 < self.tokens,
         }
     }
 }
 
-/// The blocks at the end of a window that hold so many percent of its tokens. Blocks that were shortened count as they were, and
-/// thinking does not count, so that a change of the window leaves its newest part what it was; but a window counts no more than
-/// the model can take.
+/// Returns the blocks at the end of a window that hold the given percentage of its tokens. Shortened blocks count with their
+/// original size and thinking does not count, so that a change of the window does not change its newest part. The counted size is
+/// limited to the capacity of the model.
 pub fn newest(reading: &Analysis, percent: f64) -> FxHashSet<BlockNumber> {
     let size = |block: &Block| match block.kind {
         BlockKind::Thinking => 0.0,
@@ -141,16 +141,16 @@ pub fn newest(reading: &Analysis, percent: f64) -> FxHashSet<BlockNumber> {
     newest.map(|block| block.number).collect()
 }
 
-/// Why a block is shortened, for its marker line.
+/// The reason for shortening a block, for its marker line.
 #[derive(Clone, Debug, Default)]
 pub struct Why {
-    /// The reason in a few words; empty where there is no more to say than that it is old.
+    /// The reason in a few words. Empty if the block is only old.
     pub reason: String,
     /// True if another block has the same content.
     pub stands_again: bool,
 }
 
-/// Returns why a block is old.
+/// Returns the reason why a block is old.
 pub fn why_old(block: &Block) -> Why {
     let Some((outdated, by)) = block.usefulness.outdated else { return Why::default() };
     let words = match outdated {
@@ -168,9 +168,9 @@ pub fn why_old(block: &Block) -> Why {
 pub struct Shortened {
     /// The block.
     pub number: BlockNumber,
-    /// How much of it is left.
+    /// The compression level.
     pub level: Level,
-    /// The content, behind its marker line.
+    /// The content, after its marker line.
     pub content: String,
 }
 
@@ -183,7 +183,7 @@ pub struct Outlined<'a> {
 }
 
 impl<'a> Outlined<'a> {
-    /// Takes each content apart.
+    /// Splits each content into pieces.
     pub fn new(subjects: &'a [Subject<'a>]) -> Outlined<'a> {
         let found: Vec<Option<Outline<'a>>> = subjects.par_iter().map(|subject| outline(&subject.input())).collect();
         let mut all = Outlined { subjects, outlines: Vec::new(), places: Vec::new(), texts: 0 };
@@ -198,14 +198,14 @@ impl<'a> Outlined<'a> {
         all
     }
 
-    /// Weighs the pieces, those that are worth most first. Everything else in the window stays, and what it shows needs not be
-    /// shown again.
+    /// Ranks the pieces by worth, the highest first. The rest of the window is kept, so its content need not be shown again.
     pub fn weigh(&self, reading: &Analysis) -> Selection {
-        // What a block brought counts, not what an earlier change left of it: the same is decided again.
+        // The terms of the original block count, and not those of a shortened one: the result is then the same when it is computed
+        // again.
         let originals = self.subjects.iter().filter_map(|subject| Some((subject.block.number, terms(subject.left?.readable))));
         let need = Need::with_originals(reading, &originals.collect());
         let numbers: FxHashSet<BlockNumber> = self.subjects.iter().map(|subject| subject.block.number).collect();
-        // What the client adds may be gone with the next start of the session; in the input of a tool lines are escaped.
+        // Client insertions may be gone after the next start of the session, and lines in tool input are escaped.
         let stays = |block: &&Block| !matches!(block.role, Role::System | Role::ToolUse) && !numbers.contains(&block.number);
         let others = reading.in_window().filter(stays);
         let shown: FxHashSet<u32> = others.flat_map(|block| block.terms.iter().copied()).collect();
@@ -224,12 +224,12 @@ impl<'a> Outlined<'a> {
         select(&texts, &|term| need.of_name(term), &shown, &IN_PLACE)
     }
 
-    /// The first choices of a selection that save at least so many tokens, as the prices of the originals have them. The block
-    /// `lead` is shortened in any case.
+    /// Returns the first choices of a selection that save at least the given tokens, in tokens of the originals. The block `lead`
+    /// is shortened in any case.
     ///
     /// # Errors
     ///
-    /// Less can be saved: what is left when that is.
+    /// Less can be saved: the smallest possible rest.
     pub fn saving(
         &self,
         selection: &Selection,
@@ -270,7 +270,7 @@ impl<'a> Outlined<'a> {
         Ok(best)
     }
 
-    /// Where less has to go than what is worth nothing, some blocks stay whole: the largest savings that are not needed. The
+    /// Keeps some blocks whole if removing worthless content saves more than needed: the largest savings that are not needed. The
     /// block with the text `lead` is shortened in any case.
     fn leave_whole(&self, kept: &mut [KeptPieces], tokens: f64, lead: Option<usize>) {
         let savings = self.savings(kept);
@@ -286,7 +286,8 @@ impl<'a> Outlined<'a> {
         }
     }
 
-    /// The texts of a block, what is kept of them when it is shortened least, and up to how many choices that is less.
+    /// Returns the texts of a block, the kept pieces at its mildest shortening, and the number of choices up to which it is
+    /// shortened.
     fn lead(&self, selection: &Selection, number: BlockNumber) -> Option<(Range<usize>, Vec<KeptPieces>, usize)> {
         let place = self.places.iter().position(|place| self.subjects[*place].block.number == number)?;
         let texts = self.outlines[place].1.clone();
@@ -303,12 +304,12 @@ impl<'a> Outlined<'a> {
         Some((texts.clone(), pieces(shorter), shorter))
     }
 
-    /// Tokens of the window that are saved with what is kept.
+    /// Returns the tokens of the window that are saved with the kept pieces.
     pub fn saved(&self, kept: &[KeptPieces]) -> f64 {
         self.savings(kept).into_iter().map(|(_, saved)| saved).sum()
     }
 
-    /// The same of each block that gets shorter, by the place of its outline.
+    /// Returns the saved tokens of each shortened block, by the index of its outline.
     fn savings(&self, kept: &[KeptPieces]) -> Vec<(usize, f64)> {
         let places = (0..self.outlines.len()).into_par_iter();
         let savings = places.filter_map(|place| {
@@ -321,7 +322,7 @@ impl<'a> Outlined<'a> {
         savings.collect()
     }
 
-    /// True if what is kept is of these pieces, as far as can be seen without weighing them.
+    /// Returns true if the kept pieces belong to these texts, as far as can be checked without ranking them.
     pub fn fits(&self, kept: &[KeptPieces]) -> bool {
         let texts = self.outlines.iter().flat_map(|(outline, _)| outline.texts());
         kept.len() == self.texts && texts.zip(kept).all(|(pieces, kept)| kept.fits(pieces))
@@ -329,7 +330,7 @@ impl<'a> Outlined<'a> {
 
     /// Returns the rest of the subjects with the kept pieces; omits subjects that would not get shorter.
     ///
-    /// `kept` has one element for each text, as [`Selection::first`] gives them.
+    /// `kept` has one element for each text, as returned by [`Selection::first`].
     pub fn shortened(&self, kept: &[KeptPieces]) -> Vec<Shortened> {
         let outlines = (0..self.outlines.len()).into_par_iter();
         outlines.filter_map(|place| self.shorten_subject(place, &kept[self.outlines[place].1.clone()])).collect()
@@ -354,9 +355,9 @@ impl<'a> Outlined<'a> {
     }
 }
 
-/// The address of a plan: the same for the same contents in the same places, the same rules and the same aim.
+/// Returns the key of a plan: equal for equal contents in equal positions, equal rules and an equal aim.
 ///
-/// `aim` is whatever else the plan depends on.
+/// `aim` contains all other inputs of the plan.
 pub fn plan_key(reading: &Analysis, subjects: &[Subject<'_>], aim: &impl Serialize) -> Option<Key> {
     let window: Vec<_> =
         reading.in_window().map(|block| (block.number, block.role, block.hash.0, block.position.step, &block.tool)).collect();

@@ -1,4 +1,4 @@
-//! Presets: how much of what is old stays.
+//! Presets: the degree to which old blocks are shortened.
 
 use serde::Serialize;
 
@@ -11,13 +11,13 @@ pub struct Preset {
     pub description: &'static str,
     /// Minimum worth of a kept byte: the probability that the agent needs it, in parts per million.
     pub worth_millionths: f32,
-    /// The newest part of the window that stays nearly as it is, in percent of its tokens.
+    /// The newest part of the window, which remains nearly unchanged, in percent of the tokens.
     pub newest_percent: f64,
-    /// True if one digest takes the place of all that is old.
+    /// True if one digest replaces all old blocks.
     pub folds: bool,
 }
 
-/// The presets, the mildest first.
+/// The presets, the one with the least compression first.
 pub static PRESETS: &[Preset] = &[
     Preset {
         name: "lossless",
@@ -56,17 +56,17 @@ pub static PRESETS: &[Preset] = &[
     },
 ];
 
-/// The preset that is used when none is named.
+/// The default preset.
 pub const DEFAULT_PRESET: &str = "balanced";
 
 impl Preset {
-    /// Minimum worth of a kept byte.
+    /// Returns the minimum worth of a kept byte.
     pub fn worth(&self) -> f32 {
         self.worth_millionths * 1e-6
     }
 }
 
-/// The preset with a name.
+/// Returns the preset with a name.
 pub fn preset(name: &str) -> Option<&'static Preset> {
     PRESETS.iter().find(|preset| preset.name == name)
 }

@@ -1,4 +1,4 @@
-//! Rules: what is protected, how much of what is old stays, and how much a window should hold.
+//! Rules: the protected blocks, the preset and the budget of the window.
 
 use super::{DEFAULT_PRESET, PRESETS, Preset, preset};
 use crate::engine::Analysis;
@@ -12,11 +12,11 @@ pub struct Rules {
     tools: Vec<GlobMatcher>,
     paths: Vec<GlobMatcher>,
     patterns: Vec<String>,
-    /// How much of what is old stays.
+    /// The preset for old blocks.
     pub preset: Preset,
-    /// Tokens that the window should hold at most; none for a share of its size.
+    /// Maximum tokens of the window; `None` for a share of its size.
     pub budget_tokens: Option<u64>,
-    /// Share of the window that should be taken at most, in percent, where no tokens are named.
+    /// Maximum usage of the window, in percent, if no tokens are given.
     pub budget_percent: f64,
 }
 
@@ -34,11 +34,11 @@ impl Default for Rules {
 }
 
 impl Rules {
-    /// The same rules that also protect tools and paths, by globs, and what contains one of the patterns.
+    /// Adds protected tools and paths, given as globs, and protected patterns in content.
     ///
     /// # Errors
     ///
-    /// The glob that is none.
+    /// The invalid glob.
     pub fn protecting(mut self, tools: &[String], paths: &[String], patterns: &[String]) -> Result<Rules, String> {
         for tool in tools {
             let glob = GlobBuilder::new(tool).case_insensitive(true).build().map_err(|_| tool.clone())?;
@@ -51,7 +51,7 @@ impl Rules {
         Ok(self)
     }
 
-    /// True if a rule protects a block with this content.
+    /// Returns true if a rule protects a block with this content.
     pub fn protect(&self, block: &Block, content: &str) -> bool {
         let tool = block.tool.as_deref();
         tool.is_some_and(|tool| self.tools.iter().any(|glob| glob.is_match(&*tool.name)))
@@ -59,7 +59,7 @@ impl Rules {
             || self.patterns.iter().any(|pattern| content.contains(pattern))
     }
 
-    /// Tokens that the window of a reading should hold at most.
+    /// Returns the maximum tokens of the window.
     pub fn budget(&self, reading: &Analysis) -> u64 {
         self.budget_tokens.unwrap_or((reading.capacity.tokens as f64 * self.budget_percent / 100.0) as u64)
     }

@@ -1,9 +1,9 @@
 //! Selects the pieces of many texts to keep: as much as possible of what the agent will need, in as few bytes as possible.
 //!
-//! A name or a line is worth the chance that it is needed, once: a piece is worth what it shows that nothing else shows.
-//! This is budgeted maximum coverage, for which taking the piece of the highest worth per byte again and again is at least
-//! 1 − 1/√e of the best (Khuller, Moss and Naor 1999; for summaries Lin and Bilmes 2010). Worths only fall as more is shown, so that the
-//! piece at the head of the queue need only be looked at again when it comes up (Minoux 1978).
+//! A name or a line is worth the probability that it is needed, counted once: the worth of a piece is that of the content that no
+//! other kept piece shows. This is budgeted maximum coverage. The greedy choice of the piece with the highest worth per byte
+//! reaches at least 1 − 1/√e of the optimum (Khuller, Moss and Naor 1999; for summaries Lin and Bilmes 2010). Worths only decrease
+//! as more is shown, so a piece is re-evaluated only when it reaches the head of the queue (Minoux 1978).
 
 use crate::engine::reduce::{ALWAYS, KeptPieces, Line, Piece, names, whole_name};
 use rayon::prelude::*;
@@ -15,36 +15,36 @@ use std::ops::Range;
 /// Base worth of any readable line.
 const READABLE: f32 = 1e-7;
 
-/// Costs of keeping an item beside its own bytes, and the worth of a name alone.
+/// Costs of keeping an item in addition to its own bytes, and the worth of a single name.
 #[derive(Clone, Copy)]
 pub struct Costs {
-    /// Bytes that a piece costs beside its own.
+    /// Additional bytes of a piece.
     pub piece_bytes: f32,
-    /// Bytes that a name costs beside its own.
+    /// Additional bytes of a name.
     pub name_bytes: f32,
-    /// Worth of a name alone, as a share of its worth in its line.
+    /// Worth of a single name, as a share of its worth in its line.
     pub name_share: f32,
 }
 
 /// Costs for in-place selection: line break plus a share of the gap marker. A line in its place can be understood.
 pub const IN_PLACE: Costs = Costs { piece_bytes: 12.0, name_bytes: 2.0, name_share: 0.35 };
 
-/// The pieces of one text, and what they are worth.
+/// The pieces of one text, and their weights.
 pub struct Text<'a> {
     /// The pieces.
     pub pieces: &'a [Piece<'a>],
-    /// The chance that the agent quotes one of its lines.
+    /// The probability that the agent quotes one of its lines.
     pub line: f32,
-    /// How many times more its words are worth than those of a tool.
+    /// Weight of its words relative to the words of a tool.
     pub weight: f32,
 }
 
-/// Chosen items, the highest worth per byte first: each piece, or name of a piece that was not chosen yet.
+/// Chosen items, the highest worth per byte first: pieces, or names of pieces that were not chosen yet.
 pub struct Selection {
-    /// How many pieces each text has.
+    /// Number of pieces of each text.
     sizes: Vec<usize>,
     chosen: Vec<(f32, Choice)>,
-    /// The terms of each piece, by their ranges.
+    /// The terms of the pieces; each piece has a range.
     terms: Vec<u32>,
 }
 
@@ -54,7 +54,7 @@ enum Choice {
     Name { text: u32, piece: u32, range: Range<usize>, term: u32 },
 }
 
-/// One that may be chosen, in the order of a queue.
+/// A candidate of the priority queue.
 struct Candidate {
     worth: f32,
     item: u32,
@@ -73,7 +73,7 @@ impl PartialOrd for Candidate {
 }
 impl Ord for Candidate {
     fn cmp(&self, other: &Self) -> Ordering {
-        // Of equal ones the later: it is what holds now.
+        // Of equal candidates the later one is chosen, because it is current.
         self.worth.total_cmp(&other.worth).then(self.item.cmp(&other.item))
     }
 }
@@ -86,19 +86,19 @@ struct Item {
     name: Option<Range<usize>>,
     cost: f32,
     salience: f32,
-    /// Places in the list of terms.
+    /// Range in the list of terms.
     terms: Range<u32>,
     chosen: bool,
 }
 
-/// Last occurrence of a name, which is shown alone.
+/// Last occurrence of a name, which is shown as a single name.
 struct Place {
     text: u32,
     piece: u32,
     range: Range<usize>,
 }
 
-/// All items, and the terms that they show.
+/// All items, and the terms in them.
 struct Items<'a> {
     texts: &'a [Text<'a>],
     items: Vec<Item>,
@@ -106,11 +106,11 @@ struct Items<'a> {
     chances: Vec<f32>,
     shown: Vec<bool>,
     name_share: f32,
-    /// Where the pieces of each text begin among the items.
+    /// Index of the first item of each text.
     starts: Vec<u32>,
 }
 
-/// Chooses among the pieces of texts. `chance` gives the chance that a name is needed; what is `shown` anyway is worth nothing.
+/// Selects among the pieces of texts. `chance` returns the probability that a name is needed; terms in `shown` are worth nothing.
 pub fn select(texts: &[Text<'_>], chance: &(dyn Fn(u32) -> f32 + Sync), shown: &FxHashSet<u32>, costs: &Costs) -> Selection {
     let mut items = Items::new(texts, chance, shown, costs);
     let mut queue: BinaryHeap<Candidate> =
@@ -168,7 +168,7 @@ impl<'a> Items<'a> {
                         named.push(false);
                         all.chances.len() as u32 - 1
                     });
-                    // What a name is worth is asked for once; a line can be worth more in another text.
+                    // The worth of a name is computed once; a line can be worth more in another text.
                     let asked = worth.is_some() || std::mem::replace(&mut named[id as usize], true);
                     let worth = worth.unwrap_or_else(|| if asked { 0.0 } else { chance(term) });
                     let known = &mut all.chances[id as usize];
@@ -192,13 +192,13 @@ impl<'a> Items<'a> {
                 });
             }
         }
-        // What is held stays anyway: nothing of it is to be shown again.
+        // Held parts are kept in any case, so their terms need not be shown again.
         for item in all.items.iter().filter(|item| item.chosen) {
             for id in &all.terms[item.terms.start as usize..item.terms.end as usize] {
                 all.shown[*id as usize] = true;
             }
         }
-        // A path shows the names that it is made of.
+        // A path shows the names of its components.
         let places = places.into_par_iter().zip(&all.shown).map(|(place, shown)| {
             let place = place.filter(|_| !shown)?;
             let words = &texts[place.text as usize].pieces[place.piece as usize].text;
@@ -219,7 +219,7 @@ impl<'a> Items<'a> {
         all
     }
 
-    /// The piece that must be kept with another one, unless it is already.
+    /// Returns the piece that must be kept with another one, unless it is already kept.
     fn under(&self, item: &Item) -> Option<u32> {
         let under = self.texts[item.text as usize].pieces[item.piece as usize].under.filter(|_| item.name.is_none())?;
         let under = self.starts[item.text as usize] + under as u32;
@@ -235,7 +235,7 @@ impl<'a> Items<'a> {
         let news: f32 = self.news(item).map(|id| self.chances[id as usize]).sum();
         let share = if item.name.is_some() { self.name_share } else { 1.0 };
         let cost = item.cost + self.under(item).map_or(0.0, |under| self.items[under as usize].cost);
-        // A line of names that all stand elsewhere tells nothing by itself either.
+        // A line whose names all occur elsewhere also has no worth of its own.
         let salience = if news > 0.0 || item.terms.is_empty() || item.salience >= ALWAYS { item.salience } else { 0.0 };
         (salience + news) * share * self.texts[item.text as usize].weight / cost
     }
@@ -265,17 +265,18 @@ impl<'a> Items<'a> {
 }
 
 impl Selection {
-    /// How many choices are worth at least so much a byte: the chance that the agent needs what it shows.
+    /// Returns the number of choices that are worth at least `worth` per byte: the probability that the agent needs the shown
+    /// content.
     pub fn worth_at_least(&self, worth: f32) -> usize {
         self.chosen.partition_point(|(known, _)| *known >= worth)
     }
 
-    /// How many choices there are.
+    /// Returns the number of choices.
     pub fn choices(&self) -> usize {
         self.chosen.len()
     }
 
-    /// How many of the first choices are about so many bytes, by the length of each piece of a text.
+    /// Returns the number of first choices that have about `bytes` bytes. `length` returns the length of each piece of a text.
     pub fn within(&self, bytes: usize, length: &dyn Fn(usize, usize) -> usize) -> usize {
         let lengths = self.chosen.iter().map(|(_, choice)| match choice {
             Choice::Piece { text, piece, .. } => length(*text as usize, *piece as usize) + 1,
@@ -285,7 +286,7 @@ impl Selection {
         lengths.take_while(|length| left.checked_sub(*length).map(|rest| left = rest).is_some()).count()
     }
 
-    /// The first choices, by text.
+    /// Returns the first choices, by text.
     pub fn first(&self, count: usize) -> Vec<KeptPieces> {
         let mut kept: Vec<KeptPieces> = self.sizes.iter().map(|pieces| KeptPieces::none(*pieces)).collect();
         let chosen = &self.chosen[..count.min(self.chosen.len())];
@@ -296,7 +297,7 @@ impl Selection {
                 shown.extend(&self.terms[terms.start as usize..terms.end as usize]);
             }
         }
-        // A name whose line was chosen after it stands there.
+        // A name is not repeated if its line was chosen later.
         for (_, choice) in chosen {
             if let Choice::Name { text, piece, range, term } = choice
                 && !shown.contains(term)
@@ -312,7 +313,7 @@ impl Selection {
 mod tests {
     use super::*;
 
-    /// The places of the lines that are kept of a content when all stay that are worth anything.
+    /// Returns the indexes of the kept lines of a content if all lines with any worth are kept.
     fn kept(pieces: &[Piece<'_>], chance: f32) -> Vec<usize> {
         let texts = [Text { pieces, line: 0.001, weight: 1.0 }];
         let selection = select(&texts, &|_| chance, &FxHashSet::default(), &IN_PLACE);
@@ -338,7 +339,7 @@ mod tests {
         let choice = |piece| (1.0, Choice::Piece { text: 0, piece, terms: 0..0 });
         let name = (1.0, Choice::Name { text: 0, piece: 2, range: 0..6, term: 0 });
         let selection = Selection { chosen: vec![choice(1), name, choice(0)], terms: Vec::new(), sizes: vec![3] };
-        // With what stands between them: a line of 4 + 1 bytes, a name of 6 + 2, a line of 2 + 1.
+        // With separators: a line of 4 + 1 bytes, a name of 6 + 2, a line of 2 + 1.
         let lengths = [2, 4, 50];
         for (bytes, choices) in [(0, 0), (4, 0), (5, 1), (12, 1), (13, 2), (15, 2), (16, 3), (1000, 3)] {
             assert_eq!(selection.within(bytes, &|_, piece| lengths[piece]), choices, "{bytes}");

@@ -26,7 +26,7 @@ fn block(kind: BlockKind, error: bool, images: &[Image], tool: Option<Tool>) -> 
     block
 }
 
-/// Checks every law for one content; returns the bytes of each level.
+/// Checks all properties for one content; returns the bytes of each level.
 fn check_laws(block: &Block, content: &str) -> [Option<usize>; 3] {
     let subject = Subject {
         left: None,
@@ -70,7 +70,7 @@ fn check_laws(block: &Block, content: &str) -> [Option<usize>; 3] {
             assert!(estimate(rest.trim_start()) <= SUMMARIZED_TOKENS, "{} tokens: {reduced}", estimate(rest));
         }
         if let (Some(milder), false) = (&milder, block.kind == BlockKind::ToolUse) {
-            // What a shorter level keeps, a milder one keeps too.
+            // A line kept at a shorter level is also kept at a longer level.
             for line in reduced.lines().skip(1).filter(|line| !line.contains(['…', '[']) && line.len() > 3) {
                 assert!(milder.contains(line.trim()), "{line:?} of {level:?} is not in {milder}");
             }
@@ -80,7 +80,7 @@ fn check_laws(block: &Block, content: &str) -> [Option<usize>; 3] {
     lengths
 }
 
-/// The texts of an input, as they are written for people.
+/// Returns the texts of an input, decoded for people.
 fn decoded(input: &str) -> String {
     fn collect(value: &Value, text: &mut String) {
         match value {
@@ -95,7 +95,7 @@ fn decoded(input: &str) -> String {
     text
 }
 
-/// Pieces point backwards, and what is rendered of all of them tells every line.
+/// Checks that pieces refer backwards, and that the rendering of all pieces contains every line.
 fn check_outline(subject: &Subject<'_>) {
     let input = subject.input();
     let Some(outline) = outline(&input) else {
@@ -118,7 +118,7 @@ fn check_outline(subject: &Subject<'_>) {
     assert!(!hint.contains(['\n', '\r', '[', ']', '\u{1b}']), "{hint:?} of {:?}", subject.content);
 }
 
-/// Every content block of the fixtures: its kind, the content, whether it is an error.
+/// Returns every content block of the fixtures: its kind, the content, and true if it is an error.
 fn fixtures() -> Vec<(BlockKind, String, bool)> {
     let mut found = Vec::new();
     let mut directories = vec![Path::new(env!("CARGO_MANIFEST_DIR")).join("fixtures")];
@@ -237,7 +237,7 @@ fn presets_are_named_once_and_get_shorter() {
     assert!(names.len() == PRESETS.len() && preset(DEFAULT_PRESET).is_some());
 }
 
-/// Text as tools print it: words, numbers, colours, blanks, signs of errors, any characters.
+/// Text as printed by tools: words, numbers, colours, blanks, error keywords, any characters.
 fn content() -> impl Strategy<Value = String> {
     let piece = prop_oneof![
         4 => "[a-z_A-Z]{1,12}( [a-z]{1,8}){0,12}",
@@ -256,7 +256,7 @@ fn content() -> impl Strategy<Value = String> {
     (vec(piece, 0..40), 1..12usize).prop_map(|(pieces, times)| pieces.concat().repeat(times))
 }
 
-/// Checks that the words of a person are in a content at each level and at each preset, byte for byte.
+/// Checks that the words of a person are kept at each level and with each preset, byte for byte.
 fn check_words(block: &Block, content: &str) -> usize {
     let held = block.words.to_vec();
     let (label, why) = ("T".to_owned(), Why::default());
@@ -280,7 +280,7 @@ fn check_words(block: &Block, content: &str) -> usize {
     shortened.len()
 }
 
-/// The places of the first of some texts and of those behind it in a content.
+/// Returns the positions of consecutive texts in a content.
 fn places(content: &str, texts: &[&str]) -> Box<[(u32, u32)]> {
     let place = |text: &&str| content.find(text).map(|at| (at as u32, (at + text.len()) as u32));
     texts.iter().filter_map(place).collect()

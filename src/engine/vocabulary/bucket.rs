@@ -1,8 +1,8 @@
-//! Where the table of tokens looks for one: `build.rs` fills the table by these rules, the program reads it by them.
+//! Lookup rules of the token table: `build.rs` fills the table by these rules, the program reads it by them.
 
-/// Buckets of the table, 2.6 for each token: a look at one or two finds a token, or that there is none.
+/// Number of buckets of the table, 2.6 for each token: one or two lookups find a token, or that it is missing.
 pub const BUCKETS: usize = 1 << 19;
-/// Bits of a bucket that tell where a token stands; the others are a tag, so that hardly a bucket is followed in vain.
+/// Bits of a bucket with the position of a token; the other bits are a tag, which makes false lookups rare.
 pub const PLACE_BITS: u32 = 21;
 /// A bucket without a token.
 pub const EMPTY: u32 = u32::MAX;

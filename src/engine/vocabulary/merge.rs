@@ -10,14 +10,14 @@ const FEW_BYTES: usize = 96;
 /// The rank of neighbours that are no token together.
 const NONE: Rank = Rank::MAX;
 
-/// How many tokens a span is, of at least two bytes.
+/// Returns the number of tokens of a span of at least two bytes.
 pub(super) fn parts(span: &[u8]) -> usize {
     if span.len() <= FEW_BYTES { few(span) } else { many(span) }
 }
 
 fn few(span: &[u8]) -> usize {
     let mut parts = span.len();
-    // Where each part begins, and the rank of it and the next one together. What follows the last part begins at the end.
+    // The start of each part, and the rank of the part joined with the next one. The entry after the last part is the end.
     let mut starts = [0u8; FEW_BYTES + 1];
     let mut ranks = [NONE; FEW_BYTES + 1];
     for at in 0..=parts {
@@ -47,7 +47,7 @@ fn few(span: &[u8]) -> usize {
 
 fn many(span: &[u8]) -> usize {
     let mut parts = span.len();
-    // By the place where a part begins: where it ends, or 0 for what is no part any more, and where the part before it begins.
+    // Indexed by the start of a part: its end, or 0 if it is no longer a part, and the start of the previous part.
     let mut ends: Vec<u32> = (1..=parts as u32).collect();
     let mut before: Vec<u32> = (0..parts as u32).map(|at| at.saturating_sub(1)).collect();
     let mut queue = BinaryHeap::new();

@@ -1,7 +1,7 @@
-//! OpenAI's public vocabulary o200k: how many tokens a text is, exactly.
+//! OpenAI's public vocabulary o200k: exact token counts of texts.
 //!
-//! `build.rs` makes its tables from the vocabulary of the crate `tiktoken` and the character classes of `regex-syntax`; why not these
-//! crates themselves is told in docs/decisions/0008. The tests hold every count against `tiktoken-rs`.
+//! `build.rs` generates its tables from the vocabulary of the crate `tiktoken` and the character classes of `regex-syntax`;
+//! docs/decisions/0008 explains why these crates are not used directly. The tests compare every count with `tiktoken-rs`.
 
 mod bucket;
 mod class;
@@ -19,8 +19,8 @@ thread_local! {
     static RECENT: RefCell<Recent> = RefCell::new(Recent(vec![[0; 3]; RECENT_SPANS]));
 }
 
-/// Tokens of a text in o200k. What looks like a special token (`<|endoftext|>`) is text. Of a span without a border, such as a
-/// megabyte of one letter, each [`COUNT_SPAN_BYTES`] count for themselves.
+/// Returns the number of o200k tokens of a text. Special tokens (`<|endoftext|>`) are counted as text. A span without a boundary,
+/// such as a megabyte of one letter, is counted in parts of [`COUNT_SPAN_BYTES`].
 pub fn o200k(text: &str) -> u32 {
     RECENT.with_borrow_mut(|recent| {
         let (mut start, mut tokens) = (0, 0);

@@ -43,14 +43,14 @@ const fn ascii() -> [u8; 256] {
     classes
 }
 
-/// Where the span ends that begins at a place of a text, which is not its end.
+/// Returns the end of the span that starts at an offset, which must not be the end of the text.
 pub(super) fn end(text: &str, start: usize) -> usize {
     let text = Text(text);
     let (class, width) = text.at(start);
     let second = start + width;
     match class {
         UPPER | LOWER | CASELESS | MARK => text.word(start).unwrap_or(second),
-        // What is no letter, number or end of a line may stand before a word.
+        // A character that is not a letter, number or line end may precede a word.
         OTHER => text.word(second).unwrap_or_else(|| text.others(second)),
         SPACE => match text.word(second) {
             Some(end) => end,
@@ -83,7 +83,7 @@ impl Text<'_> {
         }
     }
 
-    /// Where the characters of some classes end.
+    /// Returns the end of a run of characters of some classes.
     #[inline]
     fn run(&self, mut place: usize, classes: u8) -> usize {
         let bytes = self.0.as_bytes();
@@ -99,8 +99,8 @@ impl Text<'_> {
         }
     }
 
-    /// Where the word ends that begins at a place. What is both head and tail, a caseless letter or a mark, ends a head that
-    /// no small letter follows: of `日本AB` the capitals are a span of their own.
+    /// Returns the end of the word that starts at an offset. A character that is both head and tail, a caseless letter or a mark,
+    /// ends a head without a following lowercase letter: in `日本AB` the capitals are a separate span.
     #[inline]
     fn word(&self, start: usize) -> Option<usize> {
         let mut end = start;
@@ -133,7 +133,7 @@ impl Text<'_> {
         }
     }
 
-    /// Where up to three numbers end.
+    /// Returns the end of up to three numbers.
     fn numbers(&self, start: usize) -> usize {
         (0..3).fold(start, |end, _| match self.at(end) {
             (NUMBER, width) => end + width,
@@ -141,7 +141,7 @@ impl Text<'_> {
         })
     }
 
-    /// Where marks and other characters end, with the ends of lines and the slashes after them.
+    /// Returns the end of punctuation and other characters, including the following line ends and slashes.
     fn others(&self, place: usize) -> usize {
         let mut end = self.run(place, OTHER | MARK);
         while let Some(b'\r' | b'\n' | b'/') = self.byte(end) {
@@ -150,7 +150,8 @@ impl Text<'_> {
         end
     }
 
-    /// Where white space ends: after the last end of a line in it, else before its last character, which goes with what follows.
+    /// Returns the end of white space: after its last line end, else before its last character, which belongs to the following
+    /// span.
     fn spaces(&self, start: usize) -> usize {
         let (mut last, mut end, mut line_end) = (start, start, None);
         loop {

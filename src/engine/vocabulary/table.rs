@@ -1,5 +1,5 @@
-//! All tokens, as a table that `build.rs` makes: it lies in the program and is read where it lies. Nothing is built or
-//! copied at the start, and only the pages that are looked at take memory.
+//! All tokens, as a table that `build.rs` generates and that is part of the program file. Nothing is built or copied at the start,
+//! and only accessed pages use memory.
 
 use super::bucket::{BUCKETS, EMPTY, PLACE_BITS, bucket_and_tag, ends, hash};
 
@@ -11,7 +11,7 @@ static TOKENS: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/tokens"));
 /// Rank of a token: of two, the lower is merged first. It is the offset of the token, because tokens are stored in the order of their ranks.
 pub(super) type Rank = u32;
 
-/// The rank of a span; nothing if it is no token.
+/// Returns the rank of a span; `None` if it is not a token.
 pub(super) fn rank(span: &[u8]) -> Option<Rank> {
     rank_of_hashed(span, hash(span, ends(span)))
 }

@@ -1,4 +1,4 @@
-//! Where a session is cut, and what of the part before the cut its agent needed afterwards.
+//! Cuts sessions, and determines the content before the cut that the agent needed after it.
 
 use super::events::{Event, Kind, Stretch};
 use super::references::{Reference, Visible, references};
@@ -8,11 +8,11 @@ use std::collections::{BTreeMap, BTreeSet};
 const FUTURE_STEPS: u32 = 20;
 /// Results of tools from which on all stays as it is.
 const TAIL_RESULTS: usize = 3;
-/// Where a stretch is cut, in hundredths of its steps.
+/// Positions of the cuts in a stretch, in hundredths of its steps.
 const CUTS: [usize; 2] = [50, 75];
 /// Steps that a stretch must have, those that must follow a cut, and results that must come before it.
 const LEAST: (usize, usize, usize) = (40, 10, TAIL_RESULTS + 5);
-/// What is scored: at least so many references are needed, of so many characters.
+/// Minimum number of needed references, and minimum number of characters before the tail, for a cut to be scored.
 const LEAST_NEED: (usize, usize) = (8, 30_000);
 
 /// A session up to a step, and what came back to it.
@@ -27,7 +27,7 @@ pub struct Cut {
     pub stale_characters: usize,
     /// Characters of the tail.
     pub tail_characters: usize,
-    /// What is needed of the part before the tail; true for what stands in results of tools only.
+    /// The needed references to content before the tail; true for those that occur in tool results only.
     pub needed: BTreeMap<Reference, bool>,
 }
 
@@ -72,7 +72,7 @@ fn needed<'e>(stale: &[&Event], tail: &[&Event], future: impl Iterator<Item = &'
         if matches!(event.kind, Kind::Result | Kind::User) {
             arrived.add(&event.text);
         }
-        // Only the first use counts: from then on the agent has said it itself.
+        // Only the first use counts: from then on the reference is in the agent's own messages.
         for reference in references(event).into_iter().filter(|reference| used.insert(reference.clone())) {
             if before.has(&reference) && !kept.has(&reference) && !arrived.has(&reference) {
                 let results_only = !dialogue.has(&reference);

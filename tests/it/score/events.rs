@@ -1,5 +1,5 @@
-//! What happened in a session, in order, as both sides of the conversation saw it: read anew from the rows, and not by the program
-//! that is scored.
+//! The events of a session, in order, as both sides of the conversation received them. They are parsed independently from the rows,
+//! and not by the program that is scored.
 
 use serde::Serialize;
 use serde_json::ser::Formatter;
@@ -7,7 +7,7 @@ use serde_json::{Map, Serializer, Value};
 use std::collections::{HashMap, HashSet};
 use std::io;
 
-/// Who an event is from.
+/// The source of an event.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
     /// The user, or a summary in the user's place.
@@ -16,16 +16,16 @@ pub enum Kind {
     Text,
     /// A call of a tool by the agent.
     Call,
-    /// What a tool answered.
+    /// The result of a tool.
     Result,
 }
 
-/// One thing that was said, called or answered.
+/// A message, a call or a result.
 #[derive(Clone, Debug)]
 pub struct Event {
     /// The response of the agent that it is part of or follows, from 1 on.
     pub step: u32,
-    /// Who it is from.
+    /// The source.
     pub kind: Kind,
     /// All that it says; of a call its input as JSON.
     pub text: String,
@@ -39,13 +39,13 @@ pub struct Event {
 
 /// A row of the file with its place in the conversation.
 pub struct Row {
-    /// The row as it stands in the file.
+    /// The row, verbatim.
     pub line: String,
     /// The last response that began in it or before it.
     pub step: u32,
 }
 
-/// What lies between two compactions.
+/// The part of a session between two compactions.
 #[derive(Default)]
 pub struct Stretch {
     /// Its rows.
@@ -64,14 +64,14 @@ pub fn stretches(text: &str, codex: bool) -> Vec<Stretch> {
     reader.stretches
 }
 
-/// What reading the rows one after the other remembers.
+/// State of the reader between rows.
 #[derive(Default)]
 struct Reader {
     stretches: Vec<Stretch>,
     step: u32,
     /// The response that the last row was part of (Claude Code).
     message: Option<String>,
-    /// Whether the last event was one of the agent (Codex).
+    /// True if the last event was one of the agent (Codex).
     speaking: bool,
     seen: HashSet<String>,
     tools: HashMap<String, String>,

@@ -1,4 +1,4 @@
-//! The score: how small a window gets, and how much of what its agent comes back to is still there.
+//! The score: the reduction of a window, and the share of content that its agent needs again and that is still in it.
 //!
 //! A session is cut after a step `t`. Its TAIL begins with the call of the third-last result of a tool, its STALE part is all
 //! before it. A copy that ends with step `t` is compressed by `aperture compress --stale --preset P --keep-from TAIL`, and
@@ -38,7 +38,7 @@ use references::Visible;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-/// What each preset reaches at least on the shipped sessions, in percent: reduction, FRR and FRR-T.
+/// Minimum scores of each preset on the shipped sessions, in percent: reduction, FRR and FRR-T.
 const FLOORS: [(&str, [f64; 3]); 5] = [
     ("lossless", [14.0, 99.0, 98.5]),
     ("light", [42.5, 94.5, 92.5]),
@@ -59,7 +59,7 @@ struct Case {
 struct Score {
     left: f64,
     stale: f64,
-    /// Needed references, and those of them that stand in results only: how many there are, and how many are left.
+    /// Needed references, and those of them that occur in results only: their number, and the number still present.
     needed: [(u32, u32); 2],
 }
 
@@ -98,7 +98,7 @@ fn cases(directory: &Path) -> Vec<Case> {
 }
 
 impl Case {
-    /// What is left after each preset of [`FLOORS`], in their order.
+    /// Returns the scores of each preset of [`FLOORS`], in their order.
     fn scores(&self) -> Vec<Score> {
         // One home, so that what the runs have in common is read and counted once.
         let sandbox = Sandbox::new();

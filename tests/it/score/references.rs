@@ -1,4 +1,4 @@
-//! References: what of a text can be looked up again, and whether it stands in another text.
+//! References: the parts of a text that can be looked up again, and the search for them in another text.
 
 use super::events::{Event, Kind};
 use fancy_regex::Regex;
@@ -32,7 +32,7 @@ fn all<'t>(pattern: &Regex, text: &'t str) -> Vec<&'t str> {
     pattern.find_iter(text).map(|found| found.unwrap().as_str()).collect()
 }
 
-/// What the agent names.
+/// A reference by the agent.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Reference {
     /// A path: its last part where that has an ending, else all of it.
@@ -51,7 +51,7 @@ pub enum Reference {
     Anchor(String),
 }
 
-/// What an event of the agent refers to; nothing for any other event.
+/// Returns the references of an event of the agent; empty for any other event.
 pub fn references(event: &Event) -> BTreeSet<Reference> {
     use Reference::{Anchor, Error, Hash, Name, Path, Place, Quote};
     let mut found = BTreeSet::new();
@@ -91,7 +91,7 @@ fn is_patch(event: &Event) -> bool {
     text_of(event, "input").contains("*** Begin Patch")
 }
 
-/// What an event of the agent had to know: of an edit only the side that is there already.
+/// Returns the text that an event of the agent required: for an edit only the existing side.
 fn said(event: &Event) -> Option<String> {
     match (event.kind, &*event.tool) {
         (Kind::Text, _) => Some(event.text.clone()),
@@ -147,7 +147,7 @@ impl Visible {
         self.words.extend(all(&WORD, text).into_iter().map(|word| word.trim_matches('.').to_owned()));
     }
 
-    /// Whether a reference stands in it verbatim: names and files as whole words, all else as it is.
+    /// Returns true if a reference occurs in it verbatim: names and files as whole words, all others as substrings.
     pub fn has(&self, reference: &Reference) -> bool {
         match reference {
             Reference::Name(name) => self.names.contains(name),

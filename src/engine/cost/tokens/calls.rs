@@ -1,9 +1,9 @@
-//! The calls of a session: what was billed, and which blocks were sent for the first time.
+//! The API calls of a session: the billed tokens, and the blocks sent for the first time.
 
 use crate::model::{Flags, Key, RowKind, Session, Usage};
 use rustc_hash::FxHashMap;
 
-/// One call of the API and what is known of it.
+/// The known facts of one API call.
 #[derive(Default)]
 pub(super) struct Call {
     pub(super) usage: Usage,
@@ -16,14 +16,14 @@ pub(super) struct Call {
     /// True if it follows the call before it on the same chain, without a compaction between.
     pub(super) continues: bool,
     pub(super) turn: u32,
-    /// Notices of background tasks among what was sent with it.
+    /// Number of background task notifications in its new input.
     pub(super) notifications: u32,
 }
 
-/// The calls of the session in file order, and one more for what was never sent.
+/// Returns the calls of the session in file order, and a last one for blocks that were never sent.
 pub(super) fn calls(session: &Session) -> Vec<Call> {
     let mut calls: Vec<Call> = Vec::new();
-    // What the user side wrote since the last response began; a tool can answer while the response still comes in.
+    // User-side blocks since the start of the last response; a tool can answer while the response is still streamed.
     let mut pending: Vec<usize> = Vec::new();
     let mut notifications = 0;
     let mut message: Option<Key> = None;

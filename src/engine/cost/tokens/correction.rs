@@ -3,7 +3,7 @@
 use super::family::{Family, NEW, O200K, OLD};
 use crate::model::Vocabulary;
 
-/// How a session differs from the average: which family its tokenizer is of, and by how much the guesses are off.
+/// The deviation of a session from the average: the family of its tokenizer, and a correction factor for the estimates.
 pub(super) struct Correction {
     families: [&'static Family; 2],
     named_new: bool,
@@ -52,7 +52,7 @@ impl Correction {
         guesses[usize::from(self.is_new())] * self.ratio()
     }
 
-    /// Takes a bill into account: one that is far off tells of something else than the tokenizer.
+    /// Adjusts the correction to a bill. A bill that is far off is not caused by the tokenizer and is ignored.
     pub(super) fn learn(&mut self, guesses: [f64; 2], growth: f64) {
         for (error, guess) in self.errors.iter_mut().zip(guesses) {
             *error = 0.93 * *error + ((guess - growth).abs() / growth.max(50.0)).min(0.3);

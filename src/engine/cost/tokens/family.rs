@@ -139,7 +139,7 @@ impl Family {
             + self.newline * f64::from(counts.newlines)
     }
 
-    /// Token cost of a block by itself, without what is added once a step.
+    /// Returns the tokens of a block, without the constant added per step.
     pub(super) fn block(&self, block: &Block) -> f64 {
         let content = self.text(&block.counts) + block.images.iter().copied().map(image_tokens).sum::<f64>();
         match block.kind {
@@ -166,11 +166,11 @@ impl Family {
 /// Factor by which an [`estimate`] is raised, so that lists of names and numbers stay below it.
 const CAUTION: f64 = 1.5;
 
-/// Estimates what a text costs in the newest family, rather too high than too low, without a vocabulary; for budgets.
+/// Estimates the tokens of a text in the newest family, rounded up, without a vocabulary; for budgets.
 ///
 /// The form was fitted on the steps of real sessions: 1.74 for each piece of a word (a hump of a camelCase name, a run of
-/// capitals), 0.11 for each letter beyond its fourth, 0.70 for a digit, 0.69 for punctuation, 2.10 for a line feed. Letters
-/// outside ASCII count 1.5 each. Names, numbers and paths cost more than the running text of that fit: hence the last factor.
+/// capitals), 0.11 for each letter after its fourth, 0.70 for a digit, 0.69 for punctuation, 2.10 for a line feed. Letters outside
+/// ASCII count 1.5 each. Names, numbers and paths need more tokens than the running text of that fit: hence the last factor.
 pub fn estimate(text: &str) -> f64 {
     let mut cost = 0.0;
     let mut length = 0u32;

@@ -1,14 +1,14 @@
-//! Tokens that agree with the bill.
+//! Token counts that agree with the bill.
 //!
-//! Claude's tokenizer is not public. What a text costs is estimated by a linear form over its exact o200k count and six
-//! classes of characters, by model family. The coefficients were fitted on 7,930 steps of 74 sessions against the API's own
-//! `usage`, with the predicted session left out: the growth of the input between two calls is what the blocks between them
-//! cost. Each session then corrects the form by its own steps, and each step that was billed is scaled to its bill, so that
-//! the blocks and what is not in the file add up to the last measured total.
+//! Claude's tokenizer is not public. The tokens of a text are estimated by a linear form over its exact o200k count and six classes
+//! of characters, by model family. The coefficients were fitted on 7,930 steps of 74 sessions against the API's own `usage`, with
+//! the predicted session left out: the growth of the input between two calls is the cost of the blocks between them. Each session
+//! then corrects the form by its own steps, and each billed step is scaled to its bill, so that the blocks and the content outside
+//! the file add up to the last measured total.
 //!
-//! Facts that the fit showed: a response comes back as input with exactly its output tokens; thinking comes back too, and
-//! its length follows from its signature where the text is withheld; Sonnet 4.5 and Haiku 4.5 drop the thinking of a turn at
-//! the next prompt; the name of a model can lie about its tokenizer.
+//! Findings of the fit: a response becomes input with exactly its output tokens; so does thinking, and its length follows from its
+//! signature if the text is withheld; Sonnet 4.5 and Haiku 4.5 drop the thinking of a turn at the next prompt; the name of a model
+//! does not always identify its tokenizer.
 
 mod calls;
 mod correction;
@@ -25,7 +25,7 @@ use reminder::Reminder;
 use rustc_hash::{FxHashMap, FxHashSet};
 use serde::Serialize;
 
-/// About how many bytes a token is, for what is not counted.
+/// Approximate bytes per token, for content that is not counted.
 pub const BYTES_PER_TOKEN: usize = 4;
 
 /// Token cost of the window and its accuracy.
@@ -39,7 +39,7 @@ pub struct WindowTokens {
     pub measured: Option<u64>,
     /// True if a change of the window wrote an estimate in place of the last bill.
     pub changed_since_bill: bool,
-    /// How far the estimates were from this session's bills.
+    /// The errors of the estimates for this session, relative to the billed tokens.
     pub accuracy: Accuracy,
     /// The family whose figures the estimates rest on.
     #[serde(skip)]
@@ -123,7 +123,7 @@ pub struct Accuracy {
     pub turn_median: Option<f64>,
     /// 90th percentile of the errors of turns.
     pub turn_p90: Option<f64>,
-    /// How far the sum over the blocks of the window, scaled or not, is from the last measured total.
+    /// Difference between the sum over the blocks of the window, scaled or not, and the last measured total.
     pub window_error: Option<f64>,
 }
 
@@ -184,7 +184,7 @@ pub fn bills(session: &Session, model: &str) -> Bills {
         }
         let growth = previous.map(|previous| call.usage.sent() as f64 - previous.usage.sent() as f64);
         let growth = growth.filter(|_| call.usage.sent() > 0 && previous.is_some_and(|previous| previous.usage.sent() > 0));
-        // What was shortened since was billed as it was before.
+        // Blocks that were shortened since were billed with their original size.
         let shortened = |places: &[usize]| places.iter().any(|place| is_altered(&session.blocks[*place]));
         let altered = shortened(&call.before) || previous.is_some_and(|previous| shortened(&previous.response));
         let growth = growth.filter(|_| !altered);
@@ -220,7 +220,7 @@ pub fn bills(session: &Session, model: &str) -> Bills {
     Bills { costs, accuracy, family: Counting(correction.family()) }
 }
 
-/// Writes into every block of the session what it costs; returns what the window costs.
+/// Sets the tokens of every block of the session; returns the tokens of the window.
 pub fn count_window(session: &mut Session, window: &Window, bills: Bills) -> WindowTokens {
     for (block, cost) in session.blocks.iter_mut().zip(bills.costs) {
         block.tokens = cost;
@@ -230,7 +230,7 @@ pub fn count_window(session: &mut Session, window: &Window, bills: Bills) -> Win
     price
 }
 
-/// Takes out of the prices what the client cuts when it sends a content again: the bills are for all of it.
+/// Subtracts the tokens of content that the client cuts when it sends a block again: the bills include all of it.
 fn cut(session: &mut Session, window: &Window, price: &mut WindowTokens) {
     let family = price.family.0;
     for block in session.blocks.iter_mut().filter(|block| block.cut.is_some()) {
@@ -247,7 +247,7 @@ fn cut(session: &mut Session, window: &Window, price: &mut WindowTokens) {
     }
 }
 
-/// True if a block is not what it was when it was billed: shortened, or thinking that was taken out.
+/// Returns true if a block was changed since it was billed: shortened, or removed thinking.
 fn is_altered(block: &Block) -> bool {
     block.level != Level::Original || (block.role == Role::Thinking && block.kind == BlockKind::Other)
 }
@@ -355,7 +355,7 @@ fn finish(session: &mut Session, window: &Window, mut accuracy: Accuracy) -> Win
             }
             price.outside = Tokens(TokenCount { value: (sent - sent_blocks).max(0.0), basis: Basis::Calibrated });
             let finished = response.iter().any(|row| session.rows[*row as usize].finished);
-            // Of the output only what is still sent counts: not the thinking that a change dropped.
+            // Only output that is still sent counts: not the thinking that a change dropped.
             let in_window: FxHashSet<u32> = window.blocks.iter().copied().collect();
             let of_response = || {
                 let same = |block: &&Block| message.is_some() && session.rows[block.row as usize].message == message;
@@ -369,7 +369,7 @@ fn finish(session: &mut Session, window: &Window, mut accuracy: Accuracy) -> Win
             price.total = Tokens(TokenCount { value: sent + answer + after, basis });
         }
         None => {
-            // Compacted and not yet called again: what was outside before is outside still.
+            // After a compaction without a further call, the content outside the file is unchanged.
             let outside = before_compaction(session, window);
             price.outside = Tokens(TokenCount::estimated(outside));
             price.total = Tokens(TokenCount::estimated(all + outside));

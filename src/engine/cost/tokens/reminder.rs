@@ -1,9 +1,9 @@
-//! Reminders that clients before 2.1.90 send and do not write down.
+//! Reminders that clients before 2.1.90 send without recording them.
 //!
-//! When the agent has not touched its plan for a while, such a client attaches the plan to the next call. The rule was
-//! found on 423 reminders that later clients do write down: ten rows of the agent since the last reminder and ten since the
-//! last use of a planning tool (three and three in 2.0). Where they are not in the file they are guessed, and the guess is
-//! held against the bill: a session that does not show them is not charged for them.
+//! If the agent has not used its plan for a while, such a client attaches the plan to the next call. The rule was derived from 423
+//! reminders that later clients do record: ten rows of the agent since the last reminder and ten since the last use of a planning
+//! tool (three and three in 2.0). If they are not in the file they are estimated, and the estimate is compared with the bill: a
+//! session whose bills do not show them is not charged for them.
 
 use crate::model::{Block, BlockKind, ToolVerb};
 
@@ -29,7 +29,7 @@ pub(super) struct Reminder {
 }
 
 impl Reminder {
-    /// Nothing seen yet. A session that records what its client attaches hides nothing.
+    /// Returns the initial state. A session that records its client's attachments has no hidden reminders.
     pub(super) fn new(recorded: bool) -> Reminder {
         Reminder {
             enabled: !recorded,
@@ -49,7 +49,7 @@ impl Reminder {
         (self.since_reminder, self.since_plan, self.suspended) = (0, 0, false);
     }
 
-    /// Takes a response into account; `cost` is what one of its blocks costs.
+    /// Updates the state for a response; `cost` returns the tokens of one of its blocks.
     pub(super) fn responded<'a>(&mut self, response: impl Iterator<Item = &'a Block>, cost: impl Fn(&Block) -> f64) {
         for block in response.filter(|block| block.kind != BlockKind::Thinking) {
             self.since_reminder += 1;
@@ -75,7 +75,7 @@ impl Reminder {
         if self.is_due() && self.hits >= self.misses { self.size(around) } else { 0.0 }
     }
 
-    /// Holds the guess without a reminder against the bill; returns what the bill holds of one.
+    /// Compares the estimate without a reminder with the bill; returns the billed tokens of a reminder.
     pub(super) fn billed(&mut self, guess: f64, growth: f64, around: f64) -> f64 {
         if !self.enabled {
             return 0.0;

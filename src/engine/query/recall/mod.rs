@@ -1,11 +1,11 @@
-//! Recall: texts that the model cannot see any more, found by what is asked, and what of them is printed.
+//! Recall: search in texts that are no longer in the window, and selection of the printed parts.
 //!
-//! Texts are ranked by BM25 (Robertson & Zaragoza, The Probabilistic Relevance Framework, 2009) with the title as a field of
-//! more weight (BM25F; Robertson, Zaragoza & Taylor 2004). Any word of the query may match: an agent that asks in its own
-//! words rarely knows more than some of those that stand in the text. On needs of real sessions (what an agent's next calls
-//! used and only texts out of its sight had) two settings differ from those for articles. A word that occurs often in a text
-//! counts for more of it (`k1` is 8, not 1.2), and length is no fault (`b` is 0): the long text is the one that was read,
-//! and what is printed of it is bounded anyhow. A text that repeats a better one is put back, since what it says was found.
+//! Texts are ranked by BM25 (Robertson & Zaragoza, The Probabilistic Relevance Framework, 2009) with the title as a field of higher
+//! weight (BM25F; Robertson, Zaragoza & Taylor 2004). Any word of the query may match: an agent that uses its own words rarely
+//! knows more than some words of the text. Two settings differ from those for articles, based on real sessions (the content that an
+//! agent's next calls used and that was only in texts outside the window). The frequency of a word in a text counts more (`k1` is
+//! 8, not 1.2), and there is no length normalization (`b` is 0): long texts are usually the ones that were read, and the printed
+//! part is limited anyway. A text that repeats a better one is ranked lower, because its content was already found.
 
 mod pieces;
 mod words;
@@ -18,13 +18,13 @@ use rayon::prelude::*;
 use rustc_hash::FxHashMap;
 use words::{Word, words};
 
-/// How soon more of the same word counts for nothing more.
+/// Term frequency saturation: the `k1` of BM25.
 const SATURATION: f32 = 8.0;
 /// Weight of a word of the title, in occurrences in the text.
 const TITLE_WEIGHT: f32 = 2.0;
-/// How many of the best texts are held against each other.
+/// Number of best texts that are compared with each other.
 const COMPARED: usize = 40;
-/// Two texts that share more of their terms than this say the same (Jaccard).
+/// Texts with a higher share of common terms are considered equal (Jaccard).
 const SAME: f32 = 0.35;
 /// Factor of the score of a text that repeats a better one.
 const REPEATED: f32 = 0.5;
@@ -34,20 +34,20 @@ const REPEATED: f32 = 0.5;
 pub struct Document<'a> {
     /// The text itself.
     pub text: &'a str,
-    /// The tool and what it was pointed at, on one line; empty if no tool made it.
+    /// The tool and its target, on one line; empty if the text is not from a tool.
     pub title: &'a str,
 }
 
-/// A text that answers a query.
+/// A text that matches a query.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Hit {
     /// Its index among the documents.
     pub document: usize,
-    /// How well it fits; comparable among the hits of one query only.
+    /// Score; comparable only among the hits of one query.
     pub score: f32,
 }
 
-/// Returns the documents that have any word of the query, best first; those that fit equally in their order.
+/// Returns the documents that contain any word of the query, best first; equal scores in document order.
 pub fn rank(query: &str, documents: &[Document<'_>]) -> Vec<Hit> {
     let query = Query::new(query);
     let found: Vec<(usize, Vec<(u32, f32)>)> = documents
@@ -99,7 +99,7 @@ fn put_repetitions_back(hits: &mut [Hit], documents: &[Document<'_>]) {
     sort(hits);
 }
 
-/// The share of the terms of two texts that both have; each list is sorted.
+/// Returns the share of common terms of two texts; each list is sorted.
 fn likeness(left: &[u32], right: &[u32]) -> f32 {
     let (mut one, mut other, mut common) = (left, right, 0);
     while let ([first, after_first @ ..], [second, after_second @ ..]) = (one, other) {
@@ -118,12 +118,12 @@ fn likeness(left: &[u32], right: &[u32]) -> f32 {
 struct Query {
     terms: FxHashMap<Box<str>, u32>,
     counts: Vec<u32>,
-    /// True if a word of the query has these first two bytes: most words of a text are told by that.
+    /// True if a query word starts with these two bytes: a fast filter for most words of a text.
     beginnings: Box<[bool; 1 << 16]>,
 }
 
 impl Query {
-    /// Stop words are left out, unless nothing else is asked.
+    /// Stop words are omitted, unless the query contains only stop words.
     fn new(text: &str) -> Query {
         let mut query = Query { terms: FxHashMap::default(), counts: Vec::new(), beginnings: Box::new([false; 1 << 16]) };
         words(text, |word| {
@@ -151,7 +151,7 @@ impl Query {
         self.counts[term as usize] += 1;
     }
 
-    /// Passes on the terms of the query that stand in a text, each as often as it does.
+    /// Calls `found` for each occurrence of a query term in a text.
     fn find(&self, text: &str, mut found: impl FnMut(u32)) {
         let mut key = String::new();
         words(text, |word| {
@@ -175,7 +175,7 @@ impl Query {
         self.find(document.text, |term| *often.entry(term).or_default() += 1.0);
         self.find(document.title, |term| *often.entry(term).or_default() += TITLE_WEIGHT);
         let mut often: Vec<(u32, f32)> = often.into_iter().collect();
-        // The sum of a score depends on its order, if by little.
+        // The floating-point sum of a score depends on its order, so the order is fixed.
         often.sort_unstable_by_key(|(term, _)| *term);
         often
     }

@@ -5,32 +5,31 @@ use crate::engine::content::terms;
 use crate::engine::cost::tokens;
 use rustc_hash::FxHashSet;
 
-/// Longest stretch of a line that is shown or left out as one, in bytes: tool inputs are one line of JSON.
+/// Maximum length of a part of a line that is shown or omitted as a unit, in bytes: tool inputs are one line of JSON.
 const STRETCH_BYTES: usize = 240;
-/// The share of the tokens that goes to lines; the rest is for names, which cover more of what is needed next for less.
+/// Share of the tokens for lines; the rest is for names, which cover more of the needed content per token.
 const LINES_SHARE: f64 = 0.25;
-/// The share that the line that answers best may take.
+/// Maximum share of the best matching line.
 const BEST_SHARE: f64 = 0.6;
-/// Lines around one that answers.
+/// Number of context lines around a matching line.
 const AROUND: usize = 1;
-/// How many texts an answer is spread over. More texts with less of each cover more of what is needed next than few in full.
+/// Maximum number of texts in an answer. Short excerpts of many texts cover more of the needed content than a few full texts.
 const TEXTS: usize = 10;
-/// Fewer tokens than this say nothing about a text.
+/// Minimum tokens for a useful excerpt of a text.
 const LEAST_TOKENS: usize = 40;
 
-/// Returns the pieces of a text that answer a query, of at most `max_tokens` by [`tokens::estimate`].
+/// Returns the pieces of a text that match a query, of at most `max_tokens` by [`tokens::estimate`].
 ///
-/// A text that is short enough is returned as it is. Of a longer one these are the lines with most and rarest words of the
-/// query, a little around them, and for each stretch between them how long it is and which identifiers and files it names.
-/// Empty if there is not room for anything.
+/// A short text is returned unchanged. For a longer text these are the lines with the most and rarest query words, some context
+/// lines, and for each omitted part its length and the identifiers and files in it. Empty if the limit is too small for any output.
 pub fn pieces(query: &str, text: &str, max_tokens: usize) -> String {
     Answer::new(query).pieces(text, max_tokens, Spare::Lines)
 }
 
-/// Returns the [`pieces`] of the best hits that have room in `max_tokens` together, each with its place among the hits.
+/// Returns the [`pieces`] of the best hits within a total of `max_tokens`, each with the index of its hit.
 ///
-/// No text takes more than its share: a tenth, or more if there are fewer hits. What was printed of one hit is not printed
-/// again of another, names least of all. Headings are not counted.
+/// No text takes more than its share: a tenth, or more if there are fewer hits. Content printed for one hit is not repeated for
+/// another, especially names. Headings are not counted.
 pub fn answer(query: &str, documents: &[Document<'_>], hits: &[Hit], max_tokens: usize) -> Vec<(usize, String)> {
     let mut answer = Answer::new(query);
     let share = (max_tokens / hits.len().clamp(1, TEXTS)).max(LEAST_TOKENS);
@@ -51,12 +50,12 @@ pub fn answer(query: &str, documents: &[Document<'_>], hits: &[Hit], max_tokens:
     all
 }
 
-/// Use of the tokens that the names of a text do not need.
+/// Use of the tokens that are not needed for the names of a text.
 #[derive(Clone, Copy, PartialEq)]
 enum Spare {
-    /// More lines of it.
+    /// More lines of the text.
     Lines,
-    /// They are left to the texts after it.
+    /// The tokens are left for later texts.
     Later,
 }
 
@@ -67,7 +66,7 @@ struct Answer<'a> {
 }
 
 impl<'a> Answer<'a> {
-    /// An answer of which nothing is printed yet.
+    /// Creates an answer without printed parts.
     fn new(query: &str) -> Answer<'a> {
         Answer { query: Query::new(query), printed: FxHashSet::default() }
     }
@@ -75,7 +74,7 @@ impl<'a> Answer<'a> {
     fn pieces(&mut self, text: &'a str, max_tokens: usize, spare: Spare) -> String {
         let room = max_tokens as f64;
         let lines = lines(text);
-        // The price of a long text is not needed: it is more than that of any part.
+        // The cost of a long text is not needed: it is higher than that of any part.
         let mut price = 0.0;
         if lines.iter().all(|line| {
             price += line.price();
@@ -115,7 +114,7 @@ impl<'a> Answer<'a> {
         print(&lines, &shown.lines, &listed)
     }
 
-    /// How well each line answers: the rarities, within this text, of the distinct words of the query in it.
+    /// Returns the score of each line: the sum of the rarities, within this text, of its distinct query words.
     fn scores(&self, lines: &[Line<'_>]) -> Vec<f64> {
         let mut holders = vec![0u32; self.query.counts.len()];
         let found: Vec<Vec<u32>> = lines
@@ -133,7 +132,7 @@ impl<'a> Answer<'a> {
         found.iter().map(|terms| terms.iter().map(rarity).sum()).collect()
     }
 
-    /// The distinct names that were not printed before: those on the lines that answer best first, then in order.
+    /// Returns the distinct names that were not printed before: first those on the best matching lines, then in order.
     fn names(&self, lines: &[Line<'a>], scores: &[f64]) -> Vec<Name<'a>> {
         let mut seen: FxHashSet<&str> = FxHashSet::default();
         let mut names: Vec<Name<'_>> = Vec::new();
@@ -145,11 +144,11 @@ impl<'a> Answer<'a> {
         names
     }
 
-    /// Takes the lines that answer best, and those around them, while they have room.
+    /// Selects the best matching lines and their context lines, within the limit.
     fn choose(&self, lines: &[Line<'_>], scores: &[f64], room: f64, room_for_best: f64, marker: f64) -> Shown {
         let mut answering: Vec<usize> = (0..lines.len()).filter(|line| scores[*line] > 0.0).collect();
         answering.sort_by(|a, b| scores[*b].total_cmp(&scores[*a]));
-        // What is left out before the first line and after each shown one has a marker of its own.
+        // An omitted part before the first line and after each shown line has its own marker.
         let mut shown = Shown { lines: vec![false; lines.len()], price: marker };
         let Some(best) = answering.first().copied() else { return shown };
         for line in answering {
@@ -168,10 +167,10 @@ impl<'a> Answer<'a> {
     }
 }
 
-/// A line of a text, or a stretch of a long one.
+/// A line of a text, or a part of a long line.
 struct Line<'a> {
     text: &'a str,
-    /// True if the line goes on after it.
+    /// True if the line continues after it.
     continued: bool,
 }
 
@@ -181,7 +180,7 @@ impl<'a> Line<'a> {
         tokens::estimate(self.text) + tokens::estimate("\n")
     }
 
-    /// The identifiers and files that it names.
+    /// Returns the identifiers and files in it.
     fn names(&self) -> Vec<&'a str> {
         let mut names = Vec::new();
         for part in self.text.split("\\n") {
@@ -216,7 +215,7 @@ fn lines(text: &str) -> Vec<Line<'_>> {
     lines
 }
 
-/// Where a long line is cut: after an escaped line feed or a space, not within a name if that can be helped.
+/// Returns the offset at which a long line is split: after an escaped line feed or a space, and not inside a name if possible.
 fn cut(line: &str) -> usize {
     let head = line.floor_char_boundary(STRETCH_BYTES);
     let head = &line[..head];

@@ -1,10 +1,10 @@
-//! The words of a text by which it is found.
+//! Splits text into search words.
 
 use crate::engine::content::keywords::parts;
 
-/// Longest part behind a dot that makes a name of a file or of a member of what stands before the dot, in bytes.
+/// Maximum length of the part after a dot that is treated as a file extension or a member name, in bytes.
 const EXTENSION_BYTES: usize = 5;
-/// Letters from here on are written without spaces between words: they are found by pairs.
+/// From this character on, words are written without spaces: they are indexed as pairs of characters.
 const FIRST_IDEOGRAPH: char = '\u{2e80}';
 
 /// A word, verbatim.
@@ -24,7 +24,7 @@ impl<'a> Word<'a> {
         }
     }
 
-    /// The form that all spellings of the word share: in lower case, plain words without their ending.
+    /// Appends the form that all spellings of the word share: lowercase, plain words without their ending.
     pub fn key(self, key: &mut String) {
         key.clear();
         key.push_str(self.text());
@@ -40,14 +40,15 @@ impl<'a> Word<'a> {
     }
 }
 
-/// Passes on the words of a text, in order: identifiers as a whole and in parts. Single ASCII characters are none.
+/// Calls `found` for each word of a text, in order: identifiers as a whole and in parts. Single ASCII characters are omitted.
 pub fn words<'a>(text: &'a str, mut found: impl FnMut(Word<'a>)) {
     let bytes = text.as_bytes();
     let mut at = 0;
     while at < bytes.len() {
         let byte = bytes[at];
         if !is_name(byte) {
-            // What is escaped in JSON and in source code is a space, not a letter: `\nfoo` says `foo`.
+            // An escape sequence in JSON and in source code is a space, not a letter: `
+            // foo` contains `foo`.
             at += if byte == b'\\' && matches!(bytes.get(at + 1), Some(b'n' | b't' | b'r' | b'\\')) { 2 } else { 1 };
             continue;
         }
@@ -67,17 +68,17 @@ pub fn words<'a>(text: &'a str, mut found: impl FnMut(Word<'a>)) {
     }
 }
 
-/// True if a byte is of a name, or of a character outside ASCII.
+/// Returns true if a byte belongs to a name, or to a character outside ASCII.
 fn is_name(byte: u8) -> bool {
     byte.is_ascii_alphanumeric() || byte == b'_' || byte >= 0x80
 }
 
-/// The end of the run of names that begins here.
+/// Returns the end of the run of names that starts at `from`.
 fn run(bytes: &[u8], from: usize) -> usize {
     bytes[from..].iter().position(|byte| !is_name(*byte)).map_or(bytes.len(), |length| from + length)
 }
 
-/// The end of the `.rs` that stands here, if one does.
+/// Returns the end of an extension such as `.rs` at `from`, if there is one.
 fn extension(bytes: &[u8], from: usize) -> Option<usize> {
     let end = run(bytes, from + usize::from(bytes.get(from) == Some(&b'.')));
     let letters = bytes.get(from + 1..end).filter(|letters| (1..=EXTENSION_BYTES).contains(&letters.len()))?;
@@ -123,11 +124,11 @@ fn foreign<'a>(word: &'a str, found: &mut impl FnMut(Word<'a>)) {
     }
 }
 
-/// An English word, in lower case, without the endings of plurals, participles and past tenses.
+/// Returns an English word in lowercase, without the endings of plurals, participles and past tenses.
 ///
-/// After the S-stemmer of Harman (How effective is suffixing?, JASIS 42, 1991), and step 1b of Porter (An algorithm for
-/// suffix stripping, Program 14, 1980) without its conditions on vowels; a last `e` goes, so that `caches`, `caching` and
-/// `cache` are one.
+/// After the S-stemmer of Harman (How effective is suffixing?, JASIS 42, 1991), and step 1b of Porter (An algorithm for suffix
+/// stripping, Program 14, 1980) without its conditions on vowels. A final `e` is removed, so that `caches`, `caching` and `cache`
+/// are equal.
 fn stem(word: &str) -> &str {
     if !word.is_ascii() || word.len() < 4 {
         return word;
@@ -144,7 +145,7 @@ fn stem(word: &str) -> &str {
             stem = &rest[..rest.len() - 1];
         }
     }
-    // `query` and `queries` are `quer`.
+    // `query` and `queries` become `quer`.
     for ending in ["ie", "e", "y"] {
         if let Some(rest) = stem.strip_suffix(ending).filter(|rest| rest.len() >= 3) {
             return rest;

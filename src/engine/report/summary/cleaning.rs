@@ -4,7 +4,7 @@ use crate::engine::marker;
 use crate::model::{Block, Level};
 use std::borrow::Cow;
 
-/// Tags of clients whose content nobody wrote.
+/// Client tags whose content was not written by a person or a model.
 const TAGS: &[&str] = &[
     "system-reminder",
     "command-message",
@@ -33,7 +33,7 @@ const TAGS: &[&str] = &[
     "skill",
 ];
 
-/// How lines begin that a client wrote into the text of another.
+/// Prefixes of lines that a client inserted into other text.
 const RESIDUES: &[&str] = &[
     "[Request interrupted",
     "[Image",
@@ -48,7 +48,7 @@ const RESIDUES: &[&str] = &[
     "This session is being continued from a previous conversation",
 ];
 
-/// The text without the tags of clients and their content.
+/// Removes the client tags and their content from a text.
 pub(super) fn without_tags(text: &str) -> Cow<'_, str> {
     let mut text = Cow::Borrowed(text);
     for tag in TAGS {
@@ -61,7 +61,7 @@ pub(super) fn without_tags(text: &str) -> Cow<'_, str> {
                 from = start + open.len();
                 continue;
             }
-            // What is never closed is a word in a sentence.
+            // A tag without an end tag is a word in a sentence.
             let Some(length) = after.find(&close) else { break };
             let end = start + open.len() + length + close.len();
             text = Cow::Owned(format!("{}\n\n{}", &text[..start], &text[end..]));
@@ -76,15 +76,15 @@ pub(super) fn without_tags(text: &str) -> Cow<'_, str> {
 pub(super) enum Line<'a> {
     /// Part of a paragraph.
     Plain(&'a str),
-    /// An item of a list, without its mark.
+    /// An item of a list, without its marker.
     Item(&'a str),
-    /// A heading, without its marks.
+    /// A heading, without its markers.
     Heading(&'a str),
-    /// Nothing to read: the paragraph ends.
+    /// An empty line: the end of a paragraph.
     Break,
 }
 
-/// The lines of a text, code and tables taken out.
+/// Returns the prose lines of a text, without code and tables.
 pub(super) fn lines(text: &str) -> Vec<Line<'_>> {
     let mut found = Vec::new();
     let mut fence: Option<&str> = None;
@@ -121,7 +121,7 @@ fn read(line: &str) -> Line<'_> {
     }
 }
 
-/// An item of a list without its mark: `- x`, `2. x`, `- [ ] x`.
+/// Returns the text of a list item without its marker: `- x`, `2. x`, `- [ ] x`.
 fn item(line: &str) -> Option<&str> {
     let bullet = ["- ", "* ", "• ", "+ ", "⏺ ", "● "].iter().find_map(|mark| line.strip_prefix(mark));
     let digits = line.bytes().take_while(u8::is_ascii_digit).count();
@@ -131,8 +131,8 @@ fn item(line: &str) -> Option<&str> {
     Some(boxed.unwrap_or(text).trim())
 }
 
-/// The content of a block without what aperture put in the place of what it took out. Only a shortened block has such lines: in every
-/// other one they are somebody's words.
+/// Removes the marker lines that aperture inserted from the content of a block. Only shortened blocks have them; in other blocks,
+/// similar lines are original text.
 pub(super) fn unshortened<'a>(block: &Block, content: &'a str) -> Cow<'a, str> {
     if block.level == Level::Original {
         return Cow::Borrowed(content);
@@ -142,14 +142,14 @@ pub(super) fn unshortened<'a>(block: &Block, content: &'a str) -> Cow<'a, str> {
     Cow::Owned(rest.split_inclusive('\n').filter(gap).collect())
 }
 
-/// True if a line is code, a row of a table, the output of a program, or what a client put there.
+/// Returns true if a line is code, a table row, program output, or text inserted by a client.
 fn is_noise(line: &str, trimmed: &str) -> bool {
     let letters = trimmed.chars().filter(|c| c.is_alphabetic()).count();
     let solid = trimmed.chars().filter(|c| !c.is_whitespace()).count();
     let tag = trimmed.starts_with('<') && trimmed.ends_with('>');
     let note = trimmed.starts_with("[#") && trimmed.ends_with(")]");
     letters == 0
-        // Names, numbers and signs outweigh words.
+        // Names, numbers and symbols outweigh words.
         || letters * 100 < solid * 55
         || tag
         || note

@@ -1,4 +1,4 @@
-//! The session in short: what a newcomer must know to go on.
+//! The summary of the whole session: the facts a newcomer needs to continue.
 
 use super::fit::fit;
 use super::plan::{Item, Status, plan};
@@ -12,26 +12,26 @@ use rustc_hash::FxHashSet;
 use serde_json::Value;
 use std::collections::BTreeMap;
 
-/// Turns that the narrative tells of.
+/// Number of turns in the narrative.
 const NARRATED: usize = 5;
-/// Names in a list.
+/// Maximum number of names in a list.
 const LISTED: usize = 8;
-/// Words of what it is about.
+/// Maximum number of words in the list of concepts.
 const CONCEPTS: usize = 5;
-/// Entries of a list in a briefing.
+/// Maximum number of entries in a list of a briefing.
 const BRIEFED: usize = 6;
-/// Entries of what is done in one.
+/// Maximum number of achievements in a briefing.
 const DONE: usize = 4;
-/// Sentences of what happened in one.
+/// Maximum number of narrative sentences in a briefing.
 const TOLD: usize = 1;
-/// Characters of an entry in one.
+/// Maximum number of characters of an entry in a briefing.
 const BRIEF_CHARACTERS: usize = 140;
-/// The latest edits in which names are looked for.
+/// Number of the latest edits that are searched for declarations.
 const LATEST_EDITS: usize = 40;
-/// Errors older than this many steps are no longer what to do next.
+/// Errors that are older than this number of steps are not listed as next steps.
 const RECENT_STEPS: u32 = 6;
 
-/// The key points of a session, within their bound.
+/// Returns the key points of a session, within the token limit.
 pub(super) fn summary(reading: &Analysis, contents: &Contents, told: &[TurnFacts<'_>]) -> SessionSummary {
     let live: Vec<&TurnFacts<'_>> = told.iter().filter(|told| told.live).collect();
     let blocks = live.iter().flat_map(|told| &told.turn.blocks).filter_map(|number| reading.block(*number));
@@ -52,7 +52,7 @@ pub(super) fn summary(reading: &Analysis, contents: &Contents, told: &[TurnFacts
     SessionSummary { summary, needs }
 }
 
-/// The key points of a session for one who goes on with it: no more than a few of each, each in a few words.
+/// Returns the key points of a session for an agent that continues it: a few entries each, in short form.
 pub(super) fn briefing(reading: &Analysis, contents: &Contents, told: &[TurnFacts<'_>]) -> Vec<Point> {
     let live: Vec<&TurnFacts<'_>> = told.iter().collect();
     let blocks = live.iter().flat_map(|told| &told.turn.blocks).filter_map(|number| reading.block(*number));
@@ -60,7 +60,7 @@ pub(super) fn briefing(reading: &Analysis, contents: &Contents, told: &[TurnFact
     let with = |status: Status| items.iter().filter(move |item| item.status == status).map(Item::part);
     let mut next: Vec<Part> = with(Status::Current).chain(with(Status::Open)).take(BRIEFED).collect();
     let open = live.last().map(|told| told.open()).unwrap_or_default();
-    // What the agent asked last waits for the user.
+    // The last questions of the agent await an answer of the user.
     next.extend(open.iter().filter(|part| part.text.ends_with(['?', '？'])).cloned());
     let errors: Vec<Part> = live
         .last()
@@ -88,19 +88,19 @@ pub(super) fn briefing(reading: &Analysis, contents: &Contents, told: &[TurnFact
     points.into_iter().filter(|point| !point.parts.is_empty()).collect()
 }
 
-/// The last of some parts.
+/// Returns the last of the given parts.
 fn latest(mut parts: Vec<Part>) -> Vec<Part> {
     parts.split_off(parts.len().saturating_sub(TOLD))
 }
 
-/// A text of no more than so many characters as a briefing allows, cut between words.
+/// Truncates a text to the maximum length of a briefing entry, between words.
 fn short(text: &str) -> String {
     let Some((end, _)) = text.char_indices().nth(BRIEF_CHARACTERS) else { return text.to_owned() };
     let end = text[..end].rfind(' ').unwrap_or(end);
     format!("{}…", text[..end].trim_end_matches([' ', ',', ';', ':', '-', '(']))
 }
 
-/// The files that were edited last, each with the number of its edits.
+/// Returns the most recently edited files, each with its number of edits.
 fn changed(reading: &Analysis, live: &[&TurnFacts<'_>]) -> Vec<Part> {
     let directory = directory(reading);
     let mut files: Vec<(&str, u32, BlockNumber)> = Vec::new();
@@ -118,11 +118,11 @@ fn changed(reading: &Analysis, live: &[&TurnFacts<'_>]) -> Vec<Part> {
     files.iter().take(BRIEFED).map(name).chain((more > 0).then(|| Part::counted(format!("{more} more")))).collect()
 }
 
-/// The first prompt and the latest one, each with the word that tells which it is.
+/// Returns the first and the latest prompt, each with a label.
 fn objective(live: &[&TurnFacts<'_>]) -> Vec<Part> {
     let mut prompts = live.iter().filter_map(|told| wish(&told.asked));
     let labelled = |label: &str, part: &Part| Part { text: format!("{label}{}", part.text), block: part.block };
-    // Where nobody wished for anything, the first words must do.
+    // If no prompt contains a request, the first sentence is used.
     let first = prompts.next().or_else(|| live.iter().find_map(|told| told.asked.first()));
     let Some(first) = first else { return Vec::new() };
     match prompts.next_back().filter(|last| last.text != first.text) {
@@ -131,7 +131,7 @@ fn objective(live: &[&TurnFacts<'_>]) -> Vec<Part> {
     }
 }
 
-/// The sentence of a prompt that says what is wanted: not that the model is an expert, not a nod before it.
+/// Returns the sentence of a prompt with the request. Role descriptions and acknowledgements are skipped.
 fn wish(asked: &[Part]) -> Option<&Part> {
     const WISHES: &[&str] = &[
         "can ",
@@ -173,7 +173,7 @@ fn wish(asked: &[Part]) -> Option<&Part> {
     near.iter().find(wishes).or_else(|| asked.iter().find(long)).or(Some(first))
 }
 
-/// True if a prompt says what is wanted: not a command of the client, not a nod.
+/// Returns true if a prompt contains a request: not a client command, not an acknowledgement.
 fn is_wish(asked: &[Part]) -> bool {
     const COMMANDS: &[&str] =
         &["/clear", "/model", "/compact", "/exit", "/resume", "/login", "/mcp", "/config", "/usage", "/context"];
@@ -190,7 +190,7 @@ fn narrative(live: &[&TurnFacts<'_>]) -> Vec<Part> {
         facts.commits.len() * 4 + facts.edited.len().min(5) * 2 + facts.fixed.len().min(2) + told.turn.steps.min(20) as usize / 4
     };
     let said = |told: &TurnFacts<'_>| {
-        // The first of the best: of equals, what was said first says most.
+        // Of sentences with equal salience, the first is the most important.
         let said = told.reply_sentences();
         let whole: Vec<_> = said.into_iter().filter(|(sentence, _)| !sentence.item).take(2).collect();
         let best = whole.into_iter().rev().max_by_key(|(sentence, _)| salience(sentence))?;
@@ -207,7 +207,7 @@ fn narrative(live: &[&TurnFacts<'_>]) -> Vec<Part> {
     if ranked.is_empty() { last().into_iter().collect() } else { ranked.into_iter().map(|(_, _, part)| part).collect() }
 }
 
-/// Commits, done items of the plan, tests, errors that were made good, counts of edits.
+/// Returns commits, completed plan items, test results, fixed errors and the number of edits.
 fn achieved(live: &[&TurnFacts<'_>], items: &[Item]) -> Vec<Part> {
     let commits = live.iter().rev().flat_map(|told| told.facts.commits.iter().rev());
     let mut subjects: Vec<Part> = Vec::new();
@@ -228,7 +228,7 @@ fn achieved(live: &[&TurnFacts<'_>], items: &[Item]) -> Vec<Part> {
     subjects.into_iter().chain(done.take(3)).chain(counts.into_iter().flatten()).collect()
 }
 
-/// The files that were edited last, then those that were read last.
+/// Returns the most recently edited files, then the most recently read ones.
 fn files(reading: &Analysis, live: &[&TurnFacts<'_>]) -> Vec<Part> {
     let directory = directory(reading);
     let blocks = || live.iter().rev().flat_map(|told| told.turn.blocks.iter().rev()).filter_map(|number| reading.block(*number));
@@ -247,14 +247,14 @@ fn is_call(block: &Block, verb: ToolVerb) -> bool {
     block.kind == BlockKind::ToolResult && block.tool.as_deref().is_some_and(|tool| tool.verb == verb)
 }
 
-/// The functions and types that the latest edits declare.
+/// Returns the functions and types declared in the latest edits.
 fn functions(reading: &Analysis, contents: &Contents, live: &[&TurnFacts<'_>]) -> Vec<Part> {
     let blocks = live.iter().rev().flat_map(|told| told.turn.blocks.iter().rev()).filter_map(|number| reading.block(*number));
     let edits = blocks.filter(|block| block.kind == BlockKind::ToolUse && contents.contains_key(&block.number));
     let edits = edits.filter(|block| block.tool.as_deref().is_some_and(|tool| tool.verb == ToolVerb::Edit));
     let mut found: Vec<Part> = Vec::new();
     for block in edits.take(LATEST_EDITS) {
-        // In a file of prose a line that looks like a declaration is none.
+        // In a prose file, a line that looks like a declaration is not one.
         let prose = [".md", ".txt", ".rst", ".json", ".yml", ".yaml", ".html"].iter().any(|end| block.target().ends_with(end));
         let input = contents.get(&block.number).filter(|_| !prose);
         for name in input.map(|input| declared(input)).unwrap_or_default() {
@@ -267,7 +267,7 @@ fn functions(reading: &Analysis, contents: &Contents, live: &[&TurnFacts<'_>]) -
     found
 }
 
-/// The names that the new side of an edit declares.
+/// Returns the names declared in the new text of an edit.
 fn declared(input: &str) -> Vec<String> {
     const NEW_SIDE: &[&str] = &["new_string", "content", "new_source", "new_str", "file_text", "edits", "input", "patch"];
     let mut texts: Vec<String> = Vec::new();
@@ -297,7 +297,7 @@ fn declared(input: &str) -> Vec<String> {
         .collect()
 }
 
-/// The words that the user and the assistant say in most turns.
+/// Returns the words that the user and the assistant use in most turns.
 fn concepts(reading: &Analysis, live: &[&TurnFacts<'_>]) -> Vec<Part> {
     let mut turns: BTreeMap<&str, (usize, f32)> = BTreeMap::new();
     for told in live {
@@ -329,11 +329,11 @@ fn concepts(reading: &Analysis, live: &[&TurnFacts<'_>]) -> Vec<Part> {
     found
 }
 
-/// How the last turn ended, and how far the plan is.
+/// Returns the outcome of the last turn and the progress of the plan.
 fn state(live: &[&TurnFacts<'_>], items: &[Item]) -> Vec<Part> {
     let Some(last) = live.last() else { return Vec::new() };
     let mut parts: Vec<Part> = last.outcomes.iter().map(|outcome| Part::counted(outcome.words())).collect();
-    // The last result of tests counts until they run again.
+    // The last test result is valid until the tests run again.
     let tests = live.iter().rev().skip(1).find_map(|told| told.facts.tests);
     if let Some((passed, failed, block)) = tests.filter(|_| last.facts.tests.is_none()) {
         let words = super::Outcome::Tests { passed, failed }.words();
@@ -346,7 +346,7 @@ fn state(live: &[&TurnFacts<'_>], items: &[Item]) -> Vec<Part> {
     parts
 }
 
-/// The open items of the plan, the last questions, the last errors.
+/// Returns the open plan items, the last questions and the last errors.
 fn next(reading: &Analysis, live: &[&TurnFacts<'_>], items: &[Item]) -> Vec<Part> {
     let with = |status: Status| items.iter().filter(move |item| item.status == status).map(Item::part);
     let plan = with(Status::Current).chain(with(Status::Open)).take(4);

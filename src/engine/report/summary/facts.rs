@@ -8,7 +8,7 @@ use crate::model::{Block, BlockKind, BlockNumber, Flags, Outdated, Role, ToolVer
 use rustc_hash::FxHashMap;
 use serde::Serialize;
 
-/// How a turn ended.
+/// The outcome of a turn.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(tag = "kind", rename_all = "snake_case")]
 pub enum Outcome {
@@ -16,41 +16,41 @@ pub enum Outcome {
     Interrupted,
     /// Tests ran.
     Tests {
-        /// How many passed.
+        /// Number of passed tests.
         passed: u64,
-        /// How many failed.
+        /// Number of failed tests.
         failed: u64,
     },
     /// Something was committed.
     Committed {
-        /// How often.
+        /// Number of commits.
         commits: u32,
     },
-    /// Errors were made good.
+    /// Errors were fixed.
     Fixed {
-        /// How many.
+        /// Number of fixed errors.
         errors: u32,
     },
     /// Files were edited.
     Edited {
-        /// How many.
+        /// Number of edited files.
         files: u32,
     },
-    /// Errors were left.
+    /// Errors remain.
     Errors {
-        /// How many.
+        /// Number of errors.
         errors: u32,
     },
-    /// The last word is a question.
+    /// The last message is a question.
     Asks,
     /// The assistant answered.
     Answered,
-    /// Nothing answered as yet.
+    /// There is no answer yet.
     Open,
 }
 
 impl Outcome {
-    /// The outcome in two or three words.
+    /// Returns the outcome in two or three words.
     pub fn words(self) -> String {
         match self {
             Outcome::Interrupted => "interrupted".to_owned(),
@@ -79,25 +79,25 @@ pub(super) struct Fact {
 /// Facts of a turn.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Facts {
-    /// The files that were edited, how often, and by which block last; in the order of the first edit.
+    /// The edited files, the number of edits, and the block of the last edit; in the order of the first edit.
     pub edited: Vec<(String, u32, BlockNumber)>,
-    /// How many tests passed and failed when they ran last.
+    /// Number of passed and failed tests in the last run, and its block.
     pub tests: Option<(u64, u64, BlockNumber)>,
     /// The subjects of commits.
     pub commits: Vec<Fact>,
-    /// Errors that were made good.
+    /// Errors that were fixed.
     pub fixed: Vec<Fact>,
-    /// Errors that were not.
+    /// Errors that were not fixed.
     pub errors: Vec<Fact>,
     /// True if the user interrupted.
     pub interrupted: bool,
 }
 
-/// Looks at each block of a turn.
+/// Collects the facts from the blocks of a turn.
 pub(super) fn facts(reading: &Analysis, contents: &Contents, turn: &Turn) -> Facts {
     let mut facts = Facts::default();
     let blocks: Vec<&Block> = turn.blocks.iter().filter_map(|number| reading.block(*number)).collect();
-    // By an attempt, the place of its last success.
+    // Index of the last success of each attempt.
     let succeeded: FxHashMap<Attempt<'_>, usize> = blocks
         .iter()
         .enumerate()
@@ -113,7 +113,8 @@ pub(super) fn facts(reading: &Analysis, contents: &Contents, turn: &Turn) -> Fac
         if block.error {
             if let Some(text) = error_line(&unshortened(block, content)) {
                 let fact = Fact { text, block: block.number };
-                // As the window knows, or with the same tool and target in the same turn.
+                // The error is resolved if the analysis reports it, or if a later call with the same tool and target succeeded in
+                // the same turn.
                 let made_good = matches!(block.usefulness.outdated, Some((Outdated::Succeeded, _)))
                     || succeeded.get(&attempt(block)).is_some_and(|later| *later > place);
                 if made_good { facts.fixed.push(fact) } else { facts.errors.push(fact) }
@@ -139,7 +140,7 @@ pub(super) fn facts(reading: &Analysis, contents: &Contents, turn: &Turn) -> Fac
     facts
 }
 
-/// The key of calls that attempt the same: the tool, and the first words of the target.
+/// The key of repeated attempts: the tool, and the first words of the target.
 type Attempt<'a> = (Option<&'a str>, Vec<&'a str>);
 
 fn attempt(block: &Block) -> Attempt<'_> {
@@ -147,11 +148,11 @@ fn attempt(block: &Block) -> Attempt<'_> {
     (name, block.target().split_whitespace().take(3).collect())
 }
 
-/// How lines begin that clients put before what a program printed.
+/// Line prefixes that clients add before the output of a program.
 const FRAMES: &[&str] =
     &["exit code", "process exited with", "chunk id:", "wall time:", "original token count:", "output:", "total output lines:"];
 
-/// The line that reports the error; `None` if the user declined, or if there is only an exit code.
+/// Returns the line with the error message; `None` if the user declined the call, or if there is only an exit code.
 fn error_line(content: &str) -> Option<String> {
     const DECLINED: &[&str] = &["The user doesn't want to", "Request interrupted", "Cancelled:", "[Request interrupted"];
     let content = content.replace("<tool_use_error>", "").replace("</tool_use_error>", "");
@@ -170,7 +171,7 @@ fn error_line(content: &str) -> Option<String> {
     line.map(str::to_owned)
 }
 
-/// True if a command runs tests, and does not only print a file about them.
+/// Returns true if a command runs tests, and does not only print a file about them.
 fn runs_tests(command: &str) -> bool {
     const PRINTS: &[&str] = &["cat ", "grep ", "rg ", "echo ", "sed ", "head ", "tail ", "ls ", "git ", "gh "];
     let last = command.rsplit("&&").next().unwrap_or_default().trim_start();
@@ -178,7 +179,7 @@ fn runs_tests(command: &str) -> bool {
     words.iter().any(|word| command.contains(word)) && !PRINTS.iter().any(|start| last.starts_with(start))
 }
 
-/// How many tests passed and failed, by what the program says of all of them.
+/// Returns the number of passed and failed tests, from the totals in the output.
 fn tests(content: &str) -> Option<(u64, u64)> {
     let counted = |line: &str| {
         let mut sums = (0u64, 0u64);
@@ -194,14 +195,14 @@ fn tests(content: &str) -> Option<(u64, u64)> {
         any.then_some(sums)
     };
     let add = |all: (u64, u64), one: (u64, u64)| (all.0.saturating_add(one.0), all.1.saturating_add(one.1));
-    // Cargo prints one total for each program; others print one at the end, some after one for the files.
+    // Cargo prints one total for each program; other tools print one at the end, some after a total of the files.
     let cargo = content.lines().filter(|line| line.trim_start().starts_with("test result:")).filter_map(counted);
     let all = cargo.reduce(add);
     let named = || content.lines().rfind(|line| line.trim_start().starts_with("Tests")).and_then(counted);
     all.or_else(named).or_else(|| content.lines().rev().find_map(counted)).filter(|(passed, failed)| *passed > 0 || *failed > 0)
 }
 
-/// The subject in the line in which git reports a commit: `[main 1a2b3c4] subject`.
+/// Returns the subject of a commit from the line that git prints: `[main 1a2b3c4] subject`.
 fn commit(line: &str) -> Option<String> {
     let (place, subject) = line.trim().strip_prefix('[')?.split_once("] ")?;
     let hash = place.split_whitespace().next_back()?;
@@ -209,7 +210,7 @@ fn commit(line: &str) -> Option<String> {
     (is_hash && place.contains(' ')).then(|| subject.trim().to_owned())
 }
 
-/// How a turn ended, the weightiest first.
+/// Returns the outcomes of a turn, the most important first.
 pub(super) fn outcomes_of(facts: &Facts, asks: bool, answered: bool) -> Vec<Outcome> {
     let number = |count: usize| count.min(u32::MAX as usize) as u32;
     let mut found = Vec::new();
@@ -242,7 +243,7 @@ pub(super) fn outcomes_of(facts: &Facts, asks: bool, answered: bool) -> Vec<Outc
     found
 }
 
-/// True if the assistant has the last word of a turn.
+/// Returns true if the last message of a turn is from the assistant.
 pub(super) fn answered(reading: &Analysis, turn: &Turn) -> bool {
     let blocks = turn.blocks.iter().rev().filter_map(|number| reading.block(*number));
     let mut spoken = blocks.filter(|block| !matches!(block.role, Role::System) && block.kind != BlockKind::Attachment);

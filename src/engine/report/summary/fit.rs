@@ -1,14 +1,14 @@
-//! Bounds: what goes first when there is no room, sentences before key points.
+//! Reduces summaries to a token limit: removes sentences before key points.
 
 use super::{Header, Part, Point, PointKind, Summary};
 use crate::engine::{mask, o200k};
 use crate::model::BlockNumber;
 
-/// Tokens that a sentence may keep when sentences are cut.
+/// Maximum tokens of a sentence after it is cut.
 const SHORT_SENTENCE_TOKENS: u32 = 28;
 
 impl PointKind {
-    /// The label in front of the point.
+    /// Returns the label of the point.
     pub fn label(self) -> &'static str {
         match self {
             PointKind::Asked => "asked",
@@ -31,7 +31,7 @@ impl PointKind {
         }
     }
 
-    /// Separator between the parts.
+    /// Returns the separator between the parts.
     pub fn separator(self) -> &'static str {
         match self {
             PointKind::Changed | PointKind::Files | PointKind::Functions | PointKind::Concepts | PointKind::State => ", ",
@@ -40,7 +40,7 @@ impl PointKind {
         }
     }
 
-    /// Parts that stay until sentences are cut.
+    /// Returns the number of parts that are kept until sentences are cut.
     fn least(self) -> usize {
         match self {
             PointKind::Narrative | PointKind::Objective | PointKind::State | PointKind::Replied => 2,
@@ -49,7 +49,7 @@ impl PointKind {
         }
     }
 
-    /// How gladly the point is left out when nothing else helps: the highest first.
+    /// Returns the removal rank of the point: points with the highest rank are removed first.
     fn dispensable(self) -> u8 {
         match self {
             PointKind::Objective | PointKind::Open | PointKind::State | PointKind::Replied => 0,
@@ -65,25 +65,25 @@ impl PointKind {
 }
 
 impl Part {
-    /// A sentence or a name of a block, without what must not be shown.
+    /// Creates a part from a sentence or a name of a block, with credentials masked.
     pub(super) fn new(text: &str, block: BlockNumber) -> Part {
         Part { text: one_line(text), block: Some(block) }
     }
 
-    /// Returns a part that is counted over several blocks.
+    /// Creates a part that is counted over several blocks.
     pub(super) fn counted(text: impl AsRef<str>) -> Part {
         Part { text: one_line(text.as_ref()), block: None }
     }
 }
 
-/// A text on one line, without control characters, its credentials masked.
+/// Returns a text on one line, without control characters and with credentials masked.
 fn one_line(text: &str) -> String {
     let words = text.split(|c: char| c.is_whitespace() || c.is_control()).filter(|word| !word.is_empty());
     mask(&words.collect::<Vec<_>>().join(" ")).into_owned()
 }
 
 impl Point {
-    /// How the point reads, without its label.
+    /// Returns the text of the point, without its label.
     pub fn text(&self) -> String {
         let separator = self.kind.separator();
         let mut text = String::new();
@@ -98,7 +98,7 @@ impl Point {
     }
 }
 
-/// The points within a bound: first sentences go, then sentences are cut, then whole points go.
+/// Reduces the points to a token limit: removes parts first, then cuts sentences, then removes whole points.
 pub(super) fn fit(mut points: Vec<Point>, bound: u32) -> Summary {
     for point in &mut points {
         point.parts.retain(|part| !part.text.is_empty());
@@ -120,7 +120,7 @@ pub(super) fn fit(mut points: Vec<Point>, bound: u32) -> Summary {
         let place = (0..points.len()).max_by_key(|place| points[*place].kind.dispensable());
         points.remove(place.unwrap_or_default());
     }
-    // A label and half of the bound are within it, but for a bound of a few tokens.
+    // A label and half of the limit fit into the limit, unless the limit is a few tokens.
     points.iter_mut().filter(|point| over(std::slice::from_ref(*point), bound)).for_each(|point| {
         point.parts.truncate(1);
         point.parts.iter_mut().for_each(|part| part.text = cut(&part.text, bound / 2));
@@ -141,7 +141,7 @@ fn rendered(points: &[Point]) -> String {
     lines.join("\n")
 }
 
-/// As much of a text as fits, cut between words where there are any, with `…` behind it.
+/// Truncates a text to a token limit, between words if possible, with `…` at its end.
 pub(super) fn cut(text: &str, bound: u32) -> String {
     if o200k(text) <= bound {
         return text.to_owned();
@@ -169,7 +169,7 @@ pub(super) struct HeaderParts {
     pub outcomes: Vec<String>,
 }
 
-/// The header within a bound: the second of each goes first, then names, words of the topic, and the time.
+/// Reduces the header to a token limit: removes the second entry of each list first, then names, topic words and the time.
 pub(super) fn header(mut parts: HeaderParts, bound: u32) -> Header {
     loop {
         let text = parts.text();

@@ -1,9 +1,9 @@
-//! Summaries without a model: of each turn a header and a few key points, of the session what a newcomer must know.
+//! Summaries without a model: a header and a few key points for each turn, and the facts a newcomer needs for the session.
 //!
-//! Extractive and deterministic: every sentence is quoted from the session, apart from fixed labels and counts. A model could
-//! tell some of it better; what that is each summary says itself ([`Fillable`]).
+//! Extractive and deterministic: every sentence is quoted from the session, apart from fixed labels and counts. Each summary lists
+//! the fields that a model could write better ([`Fillable`]).
 //!
-//! Bounds are held by [`crate::engine::o200k`]: an exact count, so that a bound holds to the token.
+//! Limits are checked with [`crate::engine::o200k`], an exact count.
 
 mod cleaning;
 mod current;
@@ -22,15 +22,15 @@ use crate::model::{Block, BlockKind, BlockNumber, Event, Flags, Role, Row, RowKi
 use rustc_hash::{FxHashMap, FxHashSet};
 use serde::Serialize;
 
-/// Tokens that the header of a turn may take.
+/// Maximum tokens of the header of a turn.
 pub const HEADER_TOKENS: u32 = 12;
-/// Tokens that the summary of a turn may take.
+/// Maximum tokens of the summary of a turn.
 pub const TURN_TOKENS: u32 = 120;
-/// Tokens that the summary of a session may take.
+/// Maximum tokens of the summary of a session.
 pub const SESSION_TOKENS: u32 = 300;
 
-/// The contents that a summary is made from: for a tool use as it is sent, for a reply what the user said in it, for everything else
-/// as people read it.
+/// The contents used for a summary: tool uses as they are sent, replies reduced to the words of the user, everything else decoded
+/// for people.
 pub type Contents = FxHashMap<BlockNumber, String>;
 
 /// Fields that a model can fill in better than an extract.
@@ -39,7 +39,7 @@ pub type Contents = FxHashMap<BlockNumber, String>;
 pub enum Fillable {
     /// Topic of the turn, in a few words.
     Topic,
-    /// The key points of the turn in sentences of its own.
+    /// Key points of the turn, in generated sentences.
     Summary,
     /// Narrative of the whole session.
     Narrative,
@@ -61,9 +61,9 @@ pub enum PointKind {
     Decided,
     /// The files that were edited.
     Changed,
-    /// How tests ended.
+    /// Test results.
     Tests,
-    /// Errors that were made good.
+    /// Fixed errors.
     Fixed,
     /// Commits.
     Committed,
@@ -77,13 +77,13 @@ pub enum PointKind {
     Objective,
     /// Achievements.
     Achieved,
-    /// The files that are worked on.
+    /// The files in use.
     Files,
-    /// The functions and types that are worked on.
+    /// The functions and types in use.
     Functions,
     /// Subject.
     Concepts,
-    /// How things stand.
+    /// Current state.
     State,
     /// Open items.
     Next,
@@ -92,63 +92,63 @@ pub enum PointKind {
 /// A sentence, a name or a count, and its block.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Part {
-    /// How it reads.
+    /// The text.
     pub text: String,
-    /// The block that says so; none for what is counted over several.
+    /// The block of the sentence or name; `None` for a count over several blocks.
     pub block: Option<BlockNumber>,
 }
 
 /// A key point: a label and its parts.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Point {
-    /// Text.
+    /// Kind of the point.
     pub kind: PointKind,
-    /// Its sentences or names, the most telling first.
+    /// Sentences or names, the most significant first.
     pub parts: Vec<Part>,
 }
 
 /// Key points within a bound.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct Summary {
-    /// All of it as one text, a line for each point.
+    /// The whole text, one line per point.
     pub text: String,
     /// Cost of the text in o200k tokens.
     pub tokens: u32,
-    /// The same point by point.
+    /// The points of the text.
     pub points: Vec<Point>,
 }
 
 /// A line within a bound.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct Header {
-    /// When, the topic, names, the outcome.
+    /// The time, the topic, names and the outcome.
     pub text: String,
     /// Cost in o200k tokens.
     pub tokens: u32,
 }
 
-/// One turn in short.
+/// Summary of one turn.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct TurnSummary {
-    /// Its number, from 1 in file order.
+    /// The turn number, from 1 in file order.
     pub number: u32,
-    /// When its prompt was written, in milliseconds since 1970, UTC.
+    /// Time of the prompt, in milliseconds since 1970, UTC.
     pub timestamp: Option<i64>,
-    /// True if it counts: not on a branch that the user left.
+    /// True if the turn counts: it is not on an abandoned branch.
     pub live: bool,
-    /// Its first and its last block.
+    /// The first and the last block.
     pub blocks: Option<(BlockNumber, BlockNumber)>,
     /// At most [`HEADER_TOKENS`].
     pub header: Header,
     /// At most [`TURN_TOKENS`].
     pub summary: Summary,
-    /// How it ended, the weightiest first.
+    /// Outcomes, the most important first.
     pub outcomes: Vec<Outcome>,
     /// Fields that a model can fill in better.
     pub needs: Vec<Fillable>,
 }
 
-/// The whole session in short.
+/// Summary of the whole session.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct SessionSummary {
     /// At most [`SESSION_TOKENS`].
@@ -158,7 +158,7 @@ pub struct SessionSummary {
     pub needs: Vec<Fillable>,
 }
 
-/// The blocks whose contents a summary is made from.
+/// Returns the blocks whose contents are needed for a summary.
 pub fn needed(reading: &Analysis) -> Vec<BlockNumber> {
     let blocks = reading.turns.iter().flat_map(|turn| &turn.blocks).filter_map(|number| reading.block(*number));
     let verb = |block: &Block| block.tool.as_deref().map(|tool| tool.verb);
@@ -172,7 +172,7 @@ pub fn needed(reading: &Analysis) -> Vec<BlockNumber> {
     blocks.filter(tells).map(|block| block.number).collect()
 }
 
-/// Each turn and the session in short. `clock` writes a moment as the time of day.
+/// Summarizes each turn and the session. `clock` formats a time as the time of day.
 pub fn summarize(reading: &Analysis, contents: &Contents, clock: &dyn Fn(i64) -> String) -> (Vec<TurnSummary>, SessionSummary) {
     let live = Live::find(reading);
     let told: Vec<turn::TurnFacts<'_>> =
@@ -181,7 +181,8 @@ pub fn summarize(reading: &Analysis, contents: &Contents, clock: &dyn Fn(i64) ->
     (turns, current::summary(reading, contents, &told))
 }
 
-/// Returns the points of a briefing beside the user's own words: the goal, the story, and what is done, open and next.
+/// Returns the points of a briefing in addition to the user's own words: the goal, the narrative, and the done, open and next
+/// items.
 pub fn briefing(reading: &Analysis, contents: &Contents) -> Vec<Point> {
     let live = Live::find(reading);
     let turns = reading.turns.iter().filter(|turn| live.holds(reading, turn));
@@ -189,7 +190,7 @@ pub fn briefing(reading: &Analysis, contents: &Contents) -> Vec<Point> {
     current::briefing(reading, contents, &told)
 }
 
-/// Which rows count: those that the client would send, those of the live chain, and all before a compaction.
+/// The rows that count: rows that the client would send, rows of the live chain, and all rows before a compaction.
 struct Live {
     rows: FxHashSet<u32>,
     boundary: u32,
@@ -204,7 +205,7 @@ impl Live {
                 || matches!(row.event.as_deref(), Some(Event::Compaction { .. } | Event::CompactSummary))
         };
         let root = reading.window.chain.iter().min().copied().unwrap_or_default();
-        // A root that names a parent is no root: what stands before it was lost, not left.
+        // A root with a parent is not a real root: the rows before it were lost, not abandoned.
         let torn = session.get(root as usize).is_some_and(|row| row.parent.is_some());
         let boundary = if reading.window.compacted {
             session.iter().rposition(is_cut).unwrap_or_default() as u32
@@ -228,7 +229,7 @@ pub fn is_reply(block: &Block) -> bool {
     block.kind != BlockKind::Text && !block.words.is_empty()
 }
 
-/// True if a block is what the user wrote: not what the client wrote in the user's name.
+/// Returns true if a block was written by the user, and not by the client in the user's name.
 fn is_prompt(reading: &Analysis, block: &Block) -> bool {
     let row = &reading.session.rows[block.row as usize];
     let client = Flags::META | Flags::CAVEAT | Flags::COMMAND_OUTPUT | Flags::INTERRUPTION | Flags::NOTIFICATION;

@@ -1,4 +1,4 @@
-//! The plan of the agent: the items of its last list of things to do.
+//! The plan of the agent: the items of its latest task list.
 
 use super::{Contents, Part};
 use crate::model::{Block, BlockKind, BlockNumber, ToolVerb};
@@ -10,35 +10,35 @@ use serde_json::Value;
 pub(super) struct Item {
     /// Text of the item.
     pub text: String,
-    /// How far it is.
+    /// Status.
     pub status: Status,
     /// The call that wrote it.
     pub block: BlockNumber,
 }
 
-/// How far an item is.
+/// The status of an item.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Status {
-    /// Being done now.
+    /// In progress.
     Current,
-    /// Not begun.
+    /// Not started.
     Open,
     /// Done.
     Done,
 }
 
 impl Item {
-    /// The item as a part of a point.
+    /// Returns the item as a part of a point.
     pub fn part(&self) -> Part {
         Part::new(&self.text, self.block)
     }
 }
 
-/// The plan after calls in their order: lists that replace each other, or items that are made and moved on.
+/// Returns the plan after the given calls: lists replace each other, or single items are created and updated.
 pub(super) fn plan<'a>(blocks: impl Iterator<Item = &'a Block>, contents: &Contents) -> Vec<Item> {
-    // Of an item that was deleted the place stays.
+    // The index of a deleted item is not reused.
     let mut items: Vec<Option<Item>> = Vec::new();
-    // Where the item with an id is.
+    // The index of the item with an id.
     let mut places: FxHashMap<String, usize> = FxHashMap::default();
     let mut made = 0;
     for block in blocks.filter(|block| block.kind == BlockKind::ToolUse) {
@@ -70,7 +70,7 @@ pub(super) fn plan<'a>(blocks: impl Iterator<Item = &'a Block>, contents: &Conte
     items.into_iter().flatten().collect()
 }
 
-/// How far an item is; none for one that was deleted.
+/// Returns the status of an item; `None` if it was deleted.
 fn status(value: &Value) -> Option<Status> {
     match value["status"].as_str().unwrap_or_default() {
         "completed" | "done" => Some(Status::Done),

@@ -1,32 +1,32 @@
-//! The sentences of a text, and what each of them tells.
+//! Splits text into sentences and rates their salience.
 
 use super::cleaning::{Line, lines, without_tags};
 use crate::engine::mask;
 
-/// Bytes of a text that are looked at, at its beginning and at its end.
+/// Number of bytes that are analysed at the start and at the end of a text.
 const LOOK_BYTES: usize = 16 << 10;
-/// Longest sentence, in bytes: what is longer is no sentence.
+/// Maximum length of a sentence, in bytes. Longer text is not treated as a sentence.
 const LONGEST_BYTES: usize = 1200;
 
-/// A sentence without marks of emphasis, on one line.
+/// A sentence on one line, without emphasis markers.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Sentence {
-    /// How it reads.
+    /// The text.
     pub text: String,
     /// True if it is an item of a list.
     pub item: bool,
-    /// True if it only says what follows.
+    /// True if it only introduces the following text.
     pub leads: bool,
 }
 
 impl Sentence {
-    /// True if it asks.
+    /// Returns true if it is a question.
     pub fn asks(&self) -> bool {
         self.text.ends_with(['?', '？'])
     }
 }
 
-/// The sentences of a text, in order; headings, code, tables and what clients add are left out.
+/// Returns the sentences of a text, in order. Headings, code, tables and client insertions are omitted.
 pub(super) fn sentences(text: &str) -> Vec<Sentence> {
     let text = without_tags(ends(text));
     let mut found = Vec::new();
@@ -54,7 +54,7 @@ pub(super) fn sentences(text: &str) -> Vec<Sentence> {
     found
 }
 
-/// A short text as it is, of a long one its beginning: what a person pastes behind it is not what is meant.
+/// Returns a short text unchanged, and the start of a long one: text pasted after it is usually not the request.
 fn ends(text: &str) -> &str {
     let mut end = text.len().min(LOOK_BYTES);
     while !text.is_char_boundary(end) {
@@ -65,7 +65,7 @@ fn ends(text: &str) -> &str {
 
 fn sentence(text: &str, item: bool) -> Option<Sentence> {
     let plain = without_links(&text.replace("**", "")).split_whitespace().collect::<Vec<_>>().join(" ");
-    // A mark such as ✅ or 🔧 says nothing that the words do not.
+    // A symbol such as ✅ or 🔧 adds nothing to the words.
     let plain = plain.trim_start_matches(|c: char| !c.is_ascii() && !c.is_alphanumeric()).trim();
     if plain.len() > LONGEST_BYTES || !plain.contains(char::is_alphabetic) {
         return None;
@@ -74,7 +74,7 @@ fn sentence(text: &str, item: bool) -> Option<Sentence> {
     Some(Sentence { text: mask(plain).into_owned(), item, leads })
 }
 
-/// A text whose links are only their words: `[page](https://…)` is `page`.
+/// Replaces links by their text: `[page](https://…)` becomes `page`.
 fn without_links(text: &str) -> String {
     let mut plain = String::new();
     let mut rest = text;
@@ -90,7 +90,7 @@ fn without_links(text: &str) -> String {
     plain
 }
 
-/// Cuts a paragraph behind the marks that end a sentence.
+/// Splits a paragraph after the characters that end a sentence.
 fn split(text: &str) -> Vec<&str> {
     let mut parts = Vec::new();
     let mut start = 0;
@@ -105,7 +105,7 @@ fn split(text: &str) -> Vec<&str> {
         let apart = rest.starts_with(char::is_whitespace) && next.is_some_and(|next| !next.is_lowercase());
         let ends = match mark {
             '.' => apart && !is_abbreviation(&text[start..at]),
-            // A colon in a line belongs to what follows it.
+            // Text after a colon on the same line belongs to the sentence.
             ':' => false,
             _ => apart,
         };
@@ -119,14 +119,14 @@ fn split(text: &str) -> Vec<&str> {
     parts
 }
 
-/// True if the dot behind a text ends no sentence: `e.g.`, `2.`, a single letter.
+/// Returns true if the dot after a text does not end a sentence: `e.g.`, `2.`, a single letter.
 fn is_abbreviation(text: &str) -> bool {
     let word = text.rsplit(|c: char| c.is_whitespace() || c == '(').next().unwrap_or_default();
     let short = ["e.g", "i.e", "etc", "vs", "cf", "No", "Mr", "Dr", "approx"].contains(&word);
     short || word.chars().count() == 1 || (!word.is_empty() && word.bytes().all(|byte| byte.is_ascii_digit()))
 }
 
-/// How a sentence begins that only says what the assistant does next, or nods.
+/// Prefixes of sentences that only announce the next action, or acknowledge.
 const CHATTER: &[&str] = &[
     "let me",
     "now let",
@@ -175,10 +175,10 @@ const CHATTER: &[&str] = &[
     "exactly",
 ];
 
-/// How a sentence begins that says what the assistant is about to do: chatter, unless it says why.
+/// Prefixes of sentences that announce an action: chatter, unless the sentence gives a reason.
 const INTENTIONS: &[&str] = &["i'll", "i will", "i'm going to", "we'll"];
 
-/// Words by which a decision or a finding is known.
+/// Words that indicate a decision or a finding.
 const FINDINGS: &[&str] = &[
     "instead of",
     "rather than",
@@ -208,14 +208,14 @@ const FINDINGS: &[&str] = &[
     "the cause",
 ];
 
-/// How much a sentence of the assistant tells: 0 for chatter.
+/// Returns the salience of an assistant sentence: 0 for chatter.
 pub(super) fn salience(sentence: &Sentence) -> u32 {
     let lower = sentence.text.to_lowercase().replace('’', "'");
     let words = sentence.text.split_whitespace().count();
     let findings = FINDINGS.iter().filter(|part| lower.contains(**part)).count() as u32;
     let intends = INTENTIONS.iter().any(|start| begins(&lower, start));
     let chatter = if intends { findings == 0 } else { CHATTER.iter().any(|start| begins(&lower, start)) };
-    // What begins with a small letter is the rest of something.
+    // Text that starts with a lowercase letter is the remainder of a sentence.
     let torn = sentence.text.starts_with(|c: char| c.is_ascii_lowercase());
     let wide = !sentence.text.is_ascii() && words < 4 && sentence.text.chars().count() >= 10;
     if sentence.leads || chatter || torn || words < 4 && !wide {
@@ -224,12 +224,12 @@ pub(super) fn salience(sentence: &Sentence) -> u32 {
     1 + 2 * findings.min(2) + u32::from(sentence.text.contains('`')) + u32::from((6..=35).contains(&words))
 }
 
-/// True if a text begins with whole words.
+/// Returns true if a text starts with the given whole words.
 fn begins(text: &str, start: &str) -> bool {
     text.strip_prefix(start).is_some_and(|rest| start.ends_with(['!', '.']) || !rest.starts_with(char::is_alphanumeric))
 }
 
-/// True if a sentence says why, or what was chosen.
+/// Returns true if a sentence states a reason or a decision.
 pub(super) fn decides(sentence: &Sentence) -> bool {
     salience(sentence) >= 3 && !sentence.asks() && {
         let lower = sentence.text.to_lowercase().replace('’', "'");

@@ -1,11 +1,11 @@
-//! Laws: bounds hold, nothing is made up, the same session says the same, and no text makes it panic.
+//! Properties of summaries: limits are observed, nothing is invented, the output is deterministic, and no text causes a panic.
 
 use super::*;
 use crate::engine::{ReadSettings, o200k, read};
 use crate::model::{Key, Row, RowKind, Session, Tool, Window};
 use proptest::prelude::*;
 
-/// Blocks in the order of a session, each with its content.
+/// Creates a session of blocks in order, each with its content.
 fn session(blocks: &[(Role, &str, bool)]) -> (Analysis, Contents) {
     let mut session = Session::default();
     let mut contents = Contents::default();
@@ -24,7 +24,7 @@ fn session(blocks: &[(Role, &str, bool)]) -> (Analysis, Contents) {
         let mut block = Block::new(kind, *role);
         (block.row, block.number, block.error) = (place as u32, number, *error);
         if matches!(role, Role::ToolUse | Role::ToolResult) {
-            // Of three calls one edits, one plans and one runs.
+            // Calls alternate between edits, plans and runs.
             let verb = [ToolVerb::Edit, ToolVerb::Plan, ToolVerb::Run][place % 3];
             let target = if verb == ToolVerb::Run { "cargo test".into() } else { text.chars().take(60).collect::<String>() };
             block.tool =
@@ -39,12 +39,12 @@ fn session(blocks: &[(Role, &str, bool)]) -> (Analysis, Contents) {
     (read(session, window, &ReadSettings::default()), contents)
 }
 
-/// Letters and digits alone: what stays of a sentence when marks and spaces go.
+/// Returns only the letters and digits of a sentence.
 fn bare(text: &str) -> String {
     text.chars().filter(|c| c.is_alphanumeric()).collect()
 }
 
-/// Holds the laws over one session.
+/// Checks the properties for one session.
 fn check(reading: &Analysis, contents: &Contents) {
     let clock = |moment: i64| format!("{:02}:{:02}", moment / 3_600_000 % 24, moment / 60_000 % 60);
     let (turns, current) = summarize(reading, contents, &clock);
@@ -56,12 +56,12 @@ fn check(reading: &Analysis, contents: &Contents) {
         assert!(!turn.header.text.contains('\n'));
     }
     assert!(o200k(&current.summary.text) <= SESSION_TOKENS, "{:?}", current.summary);
-    // What names one block stands in it: in its content, its target or its first words.
+    // The text of a part with one block occurs in that block: in its content, its target or its first words.
     let points = turns.iter().flat_map(|turn| &turn.summary.points).chain(&current.summary.points);
     for point in points.filter(|point| !matches!(point.kind, PointKind::Tests | PointKind::State)) {
         for part in &point.parts {
             let Some(block) = part.block.and_then(|number| reading.block(number)) else { continue };
-            // Of a very long word nothing is left but what stands before it.
+            // A very long word is cut completely; only the label before it remains.
             if matches!(part.text.as_str(), "first…" | "now…") {
                 continue;
             }
@@ -107,7 +107,7 @@ fn nothing_is_said_of_nothing() {
     assert!(turns.is_empty() && current.summary.text.is_empty() && current.needs.is_empty());
 }
 
-/// Texts as people and models write them, with what is hard about them.
+/// Texts of people and models, including difficult ones.
 fn text() -> impl Strategy<Value = String> {
     let pieces = [
         "It is fixed. ",
@@ -141,7 +141,7 @@ fn text() -> impl Strategy<Value = String> {
 proptest! {
     #![proptest_config(ProptestConfig { cases: 128, failure_persistence: None, ..ProptestConfig::default() })]
 
-    /// The laws hold over any session.
+    /// The properties hold for any session.
     #[test]
     fn any_session_has_a_summary(blocks in prop::collection::vec((0..4usize, text(), any::<bool>()), 0..14)) {
         let roles = [Role::User, Role::Assistant, Role::ToolUse, Role::ToolResult];

@@ -1,4 +1,4 @@
-//! One turn in short.
+//! The summary of one turn.
 
 use super::cleaning::unshortened;
 use super::facts::{Facts, Outcome, answered, facts, outcomes_of};
@@ -9,36 +9,36 @@ use crate::engine::Analysis;
 use crate::engine::content::stop_words::STOP_WORDS;
 use crate::model::{BlockKind, BlockNumber, Role, Turn};
 
-/// Sentences of a prompt, of what was decided, of what was said in the end.
+/// Maximum number of sentences of a prompt, of decisions, and of the final reply.
 const ASKED: usize = 2;
 const DECIDED: usize = 2;
 const SAID: usize = 3;
-/// Replies of the user in a summary of a turn or of a session, the latest first.
+/// Maximum number of user replies in a summary of a turn or of a session, the latest first.
 pub(super) const REPLIED: usize = 3;
-/// Entries of the other points.
+/// Maximum number of entries of the other points.
 const LISTED: usize = 6;
 const OPEN: usize = 3;
-/// Words of a prompt in a header.
+/// Maximum number of prompt words in a header.
 const TOPIC_WORDS: usize = 3;
 
-/// Facts of a turn before they are cut to a limit.
+/// Facts of a turn, before they are cut to the token limit.
 pub(super) struct TurnFacts<'a> {
     pub turn: &'a Turn,
     pub live: bool,
     pub facts: Facts,
     /// The sentences of the prompt.
     pub asked: Vec<Part>,
-    /// Replies of the user beside the prompt, the latest last.
+    /// Replies of the user in addition to the prompt, the latest last.
     pub replied: Vec<Part>,
     /// Sentences of the assistant.
     pub words: Vec<(Sentence, BlockNumber)>,
-    /// Where among them its last message begins.
+    /// Index of the first sentence of the last message.
     pub last: usize,
     pub answered: bool,
     pub outcomes: Vec<Outcome>,
 }
 
-/// Looks at a turn.
+/// Collects the facts of a turn.
 pub(super) fn turn_facts<'a>(reading: &Analysis, contents: &Contents, turn: &'a Turn, live: bool) -> TurnFacts<'a> {
     let mut words = Vec::new();
     let mut last = 0;
@@ -59,7 +59,7 @@ pub(super) fn turn_facts<'a>(reading: &Analysis, contents: &Contents, turn: &'a 
     TurnFacts { turn, live, facts, asked, replied, words, last, answered, outcomes }
 }
 
-/// The sentences of the prompt; a command as it was typed.
+/// Returns the sentences of the prompt. A command is returned as typed.
 fn prompt_parts(reading: &Analysis, contents: &Contents, turn: &Turn) -> Vec<Part> {
     let blocks = turn.blocks.iter().filter_map(|number| reading.block(*number));
     let mut preview = None;
@@ -73,7 +73,7 @@ fn prompt_parts(reading: &Analysis, contents: &Contents, turn: &Turn) -> Vec<Par
         if !found.is_empty() {
             return found.into_iter().map(|sentence| Part::new(&sentence.text, block.number)).collect();
         }
-        // No sentence: the first line must do.
+        // If there is no sentence, the first line is used.
         let shown = super::cleaning::without_tags(content);
         let line = shown.lines().map(str::trim).find(|line| line.contains(char::is_alphanumeric)).unwrap_or_default();
         if preview.is_none() && !line.is_empty() && !line.starts_with(['<', '[']) {
@@ -83,7 +83,7 @@ fn prompt_parts(reading: &Analysis, contents: &Contents, turn: &Turn) -> Vec<Par
     preview.into_iter().collect()
 }
 
-/// Returns the replies of the user in a turn beside its prompt, each as a whole.
+/// Returns the replies of the user in a turn in addition to its prompt, each in full.
 fn replied(reading: &Analysis, contents: &Contents, turn: &Turn, prompt: Option<BlockNumber>) -> Vec<Part> {
     let blocks = turn.blocks.iter().filter_map(|number| reading.block(*number));
     let said = blocks.filter(|block| Some(block.number) != prompt && !block.words.is_empty());
@@ -95,13 +95,13 @@ fn replied(reading: &Analysis, contents: &Contents, turn: &Turn, prompt: Option<
     parts.collect()
 }
 
-/// The questions at the end of what was said: those of its last paragraphs.
+/// Returns the questions in the last paragraphs of a message.
 pub(super) fn questions(words: &[(Sentence, BlockNumber)]) -> impl Iterator<Item = &(Sentence, BlockNumber)> {
     words[words.len().saturating_sub(4)..].iter().filter(|(sentence, _)| sentence.asks())
 }
 
 impl TurnFacts<'_> {
-    /// The telling sentences of the last message; its first one if none is.
+    /// Returns the significant sentences of the last message, or its first sentence if none is significant.
     pub fn reply_sentences(&self) -> Vec<&(Sentence, BlockNumber)> {
         let message = &self.words[self.last..];
         let first = message.iter().filter(|(sentence, _)| salience(sentence) > 0 && !sentence.asks() && !sentence.item);
@@ -125,7 +125,7 @@ impl TurnFacts<'_> {
         found.into_iter().take(DECIDED).map(|(sentence, block)| Part::new(&sentence.text, *block)).collect()
     }
 
-    /// The edited files, the ones edited most first.
+    /// Returns the edited files, the most frequently edited first.
     pub fn changed(&self, directory: &str) -> Vec<Part> {
         let mut edited: Vec<_> = self.facts.edited.iter().collect();
         edited.sort_by_key(|(_, count, _)| std::cmp::Reverse(*count));
@@ -140,7 +140,7 @@ impl TurnFacts<'_> {
     }
 }
 
-/// A path as seen from a directory, or its end.
+/// Returns a path relative to a directory, or its last parts.
 pub(super) fn short_path<'a>(path: &'a str, directory: &str) -> &'a str {
     if let Some(rest) =
         path.strip_prefix(directory).and_then(|rest| rest.strip_prefix(['/', '\\'])).filter(|rest| !rest.is_empty())
@@ -152,12 +152,12 @@ pub(super) fn short_path<'a>(path: &'a str, directory: &str) -> &'a str {
     marks.map_or(path, |(at, _)| &path[at + 1..])
 }
 
-/// The directory that paths are seen from.
+/// Returns the directory to which paths are relative.
 pub(super) fn directory(reading: &Analysis) -> &str {
     reading.session.latest_origin().map_or("", |origin| origin.directory.as_str())
 }
 
-/// The header and the key points of a turn, each within its bound.
+/// Returns the header and the key points of a turn, each within its token limit.
 pub(super) fn summary(reading: &Analysis, told: &TurnFacts<'_>, clock: &dyn Fn(i64) -> String) -> TurnSummary {
     let (turn, facts) = (told.turn, &told.facts);
     let said = told.reply_sentences();
@@ -192,7 +192,7 @@ pub(super) fn summary(reading: &Analysis, told: &TurnFacts<'_>, clock: &dyn Fn(i
     }
 }
 
-/// The first telling words of a prompt: a command, or what is no stop word.
+/// Returns the first significant words of a prompt: a command, or words that are not stop words.
 fn wanted(asked: &[Part]) -> Vec<String> {
     let Some(first) = asked.first() else { return Vec::new() };
     if first.text.starts_with('/') {
