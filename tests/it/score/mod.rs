@@ -100,7 +100,7 @@ fn cases(directory: &Path) -> Vec<Case> {
 impl Case {
     /// Returns the scores of each preset of [`FLOORS`], in their order.
     fn scores(&self) -> Vec<Score> {
-        // One home, so that what the runs have in common is read and counted once.
+        // One home, so that common parts of the runs are read and counted once.
         let sandbox = Sandbox::new();
         FLOORS.iter().enumerate().map(|(place, (preset, _))| self.score(&sandbox, place, preset)).collect()
     }
