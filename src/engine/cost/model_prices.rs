@@ -53,7 +53,7 @@ const fn usual(input: f64, output: f64, cache_read: f64) -> ModelPrice {
 /// Dollars per million tokens of one model.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct ModelPrice {
-    /// Input that no cache holds and none is to hold.
+    /// Input that is neither read from nor written to the cache.
     pub input: f64,
     /// Output.
     pub output: f64,

@@ -17,9 +17,9 @@
 //! steps, 10 of them after the cut, 30,000 characters of STALE and 8 needed references ([`cut::cuts`]). Figures of several cuts are
 //! those of their sums.
 //!
-//! The sessions in `fixtures/score/` are made up: work on this repository, over its own text and changes, for the score to be seen
-//! with each run of the tests. What the program keeps was not fitted to them. `APERTURE_SESSIONS=DIR` scores those under a directory
-//! instead:
+//! The sessions in `fixtures/score/` are made up: work on this repository, over its own text and changes, so that the score is
+//! computed in each run of the tests. The program was not fitted to them. `APERTURE_SESSIONS=DIR` scores the sessions under a
+//! directory instead:
 //!
 //! ```text
 //! cargo test --test it score -- --nocapture
