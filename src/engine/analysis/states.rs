@@ -21,7 +21,7 @@ pub struct Facts {
     pub newest: bool,
     /// True if it is old enough to be judged by its use.
     pub settled: bool,
-    /// True if a later block says the same or better.
+    /// True if a later block has the same content, or newer content.
     pub superseded: bool,
     /// True if the block was not referenced for longer than the policy allows.
     pub forgotten: bool,

@@ -36,7 +36,7 @@ pub struct Piece<'a> {
     pub under: Option<usize>,
     /// Lines of the content that it represents.
     pub lines: usize,
-    /// True if it goes on on the line of the piece before.
+    /// True if it continues the line of the previous piece.
     pub inline: bool,
     /// True if it only repeats the form of one before: its names count, the line itself hardly does.
     pub again: bool,
@@ -152,7 +152,7 @@ fn ceiling(text: &str, mut place: usize) -> usize {
 pub struct Name {
     /// The hash under which it is known.
     pub term: u32,
-    /// True if it says anything without its line; `and/or` and the hash at the end of an address do not.
+    /// True if it is meaningful without its line; `and/or` and the hash at the end of a URL are not.
     pub alone: bool,
     /// Range in the text of the piece.
     pub range: Range<usize>,
@@ -324,7 +324,7 @@ fn mark(pieces: &[Piece<'_>], kept: &KeptPieces, gap: Range<usize>) -> String {
             }
         }
     }
-    // Lines with numbers tell by themselves how many are missing before them.
+    // Line numbers already show how many lines are missing before them.
     let numbered = pieces.get(gap.end).is_some_and(|piece| is_numbered_line(&piece.text));
     if numbered && names.is_empty() {
         return if gap.start == 0 { String::new() } else { "…".to_owned() };

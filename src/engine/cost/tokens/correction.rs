@@ -28,7 +28,7 @@ impl Correction {
         }
     }
 
-    /// The name of the model says which family; its bills may say otherwise.
+    /// The family is determined by the name of the model, unless its bills contradict it.
     fn is_new(&self) -> bool {
         const CLEARLY: f64 = 0.25;
         let [old, new] = self.errors;
