@@ -39,7 +39,7 @@ pub struct Capacity {
 pub enum CapacitySource {
     /// The user's settings.
     Setting,
-    /// The client says so.
+    /// The value reported by the client.
     Client,
     /// From the model's name.
     Model,

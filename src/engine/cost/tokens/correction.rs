@@ -28,7 +28,7 @@ impl Correction {
         }
     }
 
-    /// The family is determined by the name of the model, unless its bills contradict it.
+    /// Returns true for the new family: determined by the name of the model, unless its bills clearly contradict it.
     fn is_new(&self) -> bool {
         const CLEARLY: f64 = 0.25;
         let [old, new] = self.errors;
