@@ -1,4 +1,4 @@
-//! Sessions as Claude Code writes them, of any size, the same for the same seed.
+//! Generates sessions in the format of Claude Code, of any size, deterministic for a seed.
 
 mod text;
 

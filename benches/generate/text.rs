@@ -129,7 +129,7 @@ fn collect(folder: &Path, paths: &mut Vec<PathBuf>) {
     }
 }
 
-/// Copies a line, with a part of its longer names replaced; the same name in the same file always in the same way.
+/// Copies a line with parts of its longer names replaced; equal names in a file are replaced in the same way.
 fn rename(line: &str, seed: u64, into: &mut String) {
     let mut rest = line;
     while let Some(start) = rest.find(|c: char| c.is_ascii_lowercase()) {

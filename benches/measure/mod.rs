@@ -34,7 +34,7 @@ pub fn seconds<T>(run: impl FnOnce() -> T) -> f64 {
     start.elapsed().as_secs_f64()
 }
 
-/// Runs a program; the most memory that it held, where the platform tells.
+/// Runs a program and returns its peak memory; `None` if the platform does not report it.
 pub fn peak_bytes(command: &mut Command) -> Option<f64> {
     let mut child = command.spawn().ok()?;
     let status = PathBuf::from(format!("/proc/{}/status", child.id()));
@@ -56,7 +56,7 @@ pub fn hello_world(directory: &Path) -> Option<PathBuf> {
     built.is_ok_and(|status| status.success()).then_some(program)
 }
 
-/// Jobs that run one after the other, several times over, so that each meets the machine in the same state.
+/// Jobs that run one after the other, several times, so that the state of the machine is the same for each.
 pub struct Round {
     names: Vec<String>,
     times: Vec<Vec<f64>>,
@@ -104,7 +104,7 @@ pub struct Target {
 }
 
 impl Target {
-    /// A target with its limit and what was measured.
+    /// Creates a target with its limit and the measured value.
     pub fn new(name: &str, limit: &str, measured: f64, unit: &str, holds: bool) -> Target {
         let measured =
             if unit.is_empty() { if measured > 0.0 { "yes" } else { "no" }.to_owned() } else { format!("{measured:.3} {unit}") };

@@ -33,7 +33,7 @@ const END: &str = "# <<< aperture <<<";
 /// Beginning of a script that aperture made.
 const HEAD: &str = "#!/bin/sh\n";
 
-/// Why a script is left alone.
+/// The reason why a script is not changed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum HookError {
     /// The script is not text.

@@ -13,7 +13,7 @@ pub enum Forgettable {
 }
 
 impl Forgettable {
-    /// The reason in words.
+    /// Returns the reason as text.
     pub fn reason(self) -> &'static str {
         match self {
             Forgettable::FileGone => "its file is gone",
@@ -22,10 +22,11 @@ impl Forgettable {
     }
 }
 
-/// True if a session may be forgotten: one with anything in force only when its file is gone, and none before its last
-/// operation is older than the retention. Times are in milliseconds since 1970, UTC, the retention in milliseconds.
+/// Returns the reason why the data of a session can be deleted; `None` if it cannot. A session with changes in force qualifies only
+/// if its file is gone, and no session before its last operation is older than the retention. Times are in milliseconds since 1970,
+/// UTC, the retention in milliseconds.
 ///
-/// `interrupted` says that it is not known yet whether an operation was done.
+/// `interrupted` is true if it is not known yet whether an operation was completed.
 pub fn forgettable(history: &History, gone: bool, interrupted: bool, now: i64, retention: i64) -> Option<Forgettable> {
     let last = history.operations.iter().map(|operation| operation.time).max();
     if last.is_some_and(|last| now.saturating_sub(last) < retention) {

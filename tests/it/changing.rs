@@ -25,13 +25,13 @@ fn words(line: &str) -> Vec<String> {
     words.into_iter().flatten().collect()
 }
 
-/// Runs a command line, which begins behind `aperture`.
+/// Runs a command line, given without `aperture`.
 pub fn run(sandbox: &Sandbox, line: &str) -> crate::sandbox::Outcome {
     let words = words(line);
     sandbox.run(&words.iter().map(String::as_str).collect::<Vec<_>>())
 }
 
-/// Runs a command line that must succeed, and returns what it writes.
+/// Runs a command line that must succeed, and returns its output.
 pub fn done(sandbox: &Sandbox, line: &str) -> String {
     let outcome = run(sandbox, line);
     assert_eq!(outcome.code, 0, "{line}: {}", outcome.all());
@@ -46,7 +46,7 @@ pub fn json(sandbox: &Sandbox, line: &str, name: &str) -> serde_json::Value {
     sandbox.json(&words.iter().map(String::as_str).collect::<Vec<_>>(), schema)
 }
 
-/// Holds what each command line says, one after the other, against a snapshot.
+/// Compares the output of the command lines, one after the other, with a snapshot.
 fn screens(sandbox: &Sandbox, name: &str, lines: &[&str]) {
     let mut text = String::new();
     for line in lines {
@@ -708,7 +708,8 @@ fn one_digest_takes_the_place_of_all_that_is_old() {
     }
 }
 
-/// Rows of a session file that say what the system prompt and the tools are, and that the client finds from its last row up.
+/// Counts the rows of a session file that record the system prompt and the tools and that the client finds by searching from the
+/// end.
 fn frozen_prompts(file: &[u8]) -> usize {
     let rows: Vec<serde_json::Value> = file.split(|byte| *byte == b'\n').flat_map(serde_json::from_slice).collect();
     let mut next = rows.iter().rev().find_map(|row| row["leafUuid"].as_str());
@@ -740,7 +741,7 @@ fn what_is_folded_leaves_the_system_prompt_as_it_was_sent() {
     }
 }
 
-/// Appends rows to the live chain of a session: prompts with their answers, and rows of the client that say something else.
+/// Appends rows to the live chain of a session: prompts with answers, and other rows of the client.
 fn go_on(sandbox: &Sandbox, more: &[serde_json::Value]) {
     let mut rows = String::from_utf8(bytes(sandbox)).unwrap();
     let known: Vec<serde_json::Value> = rows.lines().flat_map(serde_json::from_str).collect();
@@ -1025,7 +1026,7 @@ fn sequences_are_undone_to_the_byte() {
     assert!(bytes(&sandbox) == original);
 }
 
-/// A new change drops what could be redone: `redo` refuses, and names the command that plans it again.
+/// A new change discards the redoable operations: `redo` is rejected, and prints the command that plans the change again.
 #[test]
 fn a_change_drops_what_could_be_redone() {
     let sandbox = Sandbox::of("tools-and-spill");

@@ -17,7 +17,7 @@ fn screens(sandbox: &Sandbox, name: &str, lines: &[&str]) {
     expect_file![file].assert_eq(&text);
 }
 
-/// Everything that the model is sent, read as another program would, without what only this one knows.
+/// Returns everything that is sent to the model, parsed as by another program, without fields that only aperture uses.
 fn sent(rollout: &str) -> Vec<String> {
     let mut texts = Vec::new();
     for row in rollout.lines().filter_map(|line| serde_json::from_str::<Value>(line).ok()) {
@@ -266,7 +266,7 @@ fn call(id: &str, command: &str, output: &str) -> [(&'static str, Value); 2] {
     ]
 }
 
-/// Lines that say something else each.
+/// Returns distinct lines.
 fn lines(what: &str, count: u32) -> String {
     (0..count).map(|line| format!("{what} {line} is {} of the report\n", line * line % 97)).collect()
 }
@@ -610,7 +610,7 @@ fn a_short_credential_is_taken_out_of_a_row_that_cannot_grow() {
     assert_eq!(fs::read_to_string(path).unwrap(), before);
 }
 
-/// The client keeps the places of what it appended behind a note.
+/// The client records the offsets of rows that it appended after a note.
 #[test]
 fn a_note_in_front_of_rows_of_the_client_leaves_their_places() {
     let sandbox = Sandbox::new();

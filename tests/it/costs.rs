@@ -5,7 +5,7 @@ use crate::sandbox::Sandbox;
 use serde_json::{Value, json};
 use std::fs;
 
-/// A model that binds thinking to what precedes it, one that does not, and one of which nothing is known.
+/// A model that binds thinking to its prefix, one that does not, and an unknown one.
 const BINDS: &str = "claude-opus-5-5";
 const OLDER: &str = "claude-sonnet-4-6";
 const UNHEARD_OF: &str = "claude-epic-9";
@@ -133,7 +133,7 @@ fn expand_sends_the_thinking_again_that_its_compress_dropped() {
     }
 }
 
-/// Thinking that was signed behind the shortened block would be lost instead.
+/// Thinking that was signed after the shortened block would be lost instead.
 #[test]
 fn expand_sends_no_thinking_again_for_which_newer_thinking_would_go() {
     let sandbox = sandbox_of(&[BINDS; 2], "2.1.330");
@@ -253,7 +253,7 @@ fn bills(sandbox: &Sandbox) -> Vec<[u64; 3]> {
         .collect()
 }
 
-/// The client that reads its fullness beside the bills keeps them; the report says where they change.
+/// A client that reads its context gauge elsewhere keeps the bills; the report shows if they change.
 #[test]
 fn bills_stay_where_the_client_allows_it() {
     for (version, changed) in [("2.1.330", false), ("2.1.200", true)] {

@@ -38,8 +38,8 @@ fn visible(command: &Command) -> impl Iterator<Item = &Command> {
     command.get_subcommands().filter(|command| !command.is_hide_set())
 }
 
-/// Compares the files of a folder with what is generated, or writes them when `UPDATE_EXPECT` is set. A folder that holds
-/// nothing but what is generated (`whole`) must not hold more.
+/// Compares the files of a folder with the generated ones, or writes them if `UPDATE_EXPECT` is set. A folder with only generated
+/// files (`whole`) must not contain others.
 pub fn check(folder: &str, whole: bool, generated: Vec<(String, Vec<u8>)>) {
     let directory = repository().join(folder);
     let update = std::env::var_os("UPDATE_EXPECT").is_some();
@@ -241,8 +241,8 @@ fn documents_name_files_that_exist() {
     assert!(faults.is_empty(), "these do not exist:\n{}", faults.join("\n"));
 }
 
-/// The text of a document whose console blocks show what the program prints now. `cp FROM TO` in a code block copies a file of
-/// the repository into the directory where the commands of the console blocks run.
+/// Returns a document with the current output of the program in its console blocks. `cp FROM TO` in a code block copies a file of
+/// the repository into the working directory of the console blocks.
 fn replayed(text: &str, sandbox: &Sandbox) -> String {
     let mut replayed = String::new();
     let mut language = None;

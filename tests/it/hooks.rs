@@ -1,4 +1,4 @@
-//! aperture within a client: what is installed, what hooks answer, the status line.
+//! Tests of aperture inside a client: installation, hook answers, the status line.
 
 use crate::sandbox::{Outcome, Sandbox};
 use expect_test::expect;
@@ -13,7 +13,7 @@ use std::process::Stdio;
 pub fn given(sandbox: &Sandbox, arguments: &[&str], input: &str) -> Outcome {
     let mut command = sandbox.command(arguments);
     let mut child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
-    // A program that does not want all of it may be gone already.
+    // The program may end before it has read all input.
     let _ = child.stdin.take().unwrap().write_all(input.as_bytes());
     let output = child.wait_with_output().unwrap();
     let text = |bytes: Vec<u8>| String::from_utf8(bytes).unwrap();

@@ -1,4 +1,4 @@
-//! The JSON contract: `docs/json.md` is generated from the JSON types, and what the commands print has its keys.
+//! The JSON contract: `docs/json.md` is generated from the JSON types, and the output of the commands has its keys.
 
 use crate::fresh;
 use crate::sandbox::Sandbox;
@@ -166,7 +166,7 @@ fn documented(root: &Value, schema: &Value, path: &str, within: &mut Vec<String>
     }
 }
 
-/// Adds the key paths of a value. Keys that are names, not fields, are `*`; the input of a foreign tool is not looked into.
+/// Adds the key paths of a value. Keys that are names and not fields become `*`; the input of foreign tools is skipped.
 fn seen(value: &Value, path: &str, known: &BTreeSet<String>, paths: &mut BTreeSet<String>) {
     match value {
         Value::Object(fields) => {

@@ -38,7 +38,7 @@ fn store(sandbox: &Sandbox) -> Connection {
     Connection::open(sandbox.home.join(".aperture/store.db")).unwrap()
 }
 
-/// Checks what a command says. Sizes depend on libraries, so they are left out.
+/// Checks the output of a command. Sizes depend on libraries, so they are omitted.
 fn check(sandbox: &Sandbox, arguments: &[&str], expected: Expect) {
     let said = sandbox.run(arguments).all();
     let mut text = String::new();

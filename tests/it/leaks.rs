@@ -1,5 +1,5 @@
-//! No credential and no terminal sequence leaves the program: every kind, planted in every place, is looked for in
-//! what every command writes.
+//! No credential and no terminal sequence leaves the program: every kind is planted in every place, and searched in the output of
+//! every command.
 
 use crate::sandbox::{Outcome, Sandbox};
 use aperture::engine::secret_examples;
@@ -79,7 +79,7 @@ fn planted(plants: &[Plant]) -> String {
     text
 }
 
-/// Asserts that nothing of what was planted left.
+/// Asserts that the output contains no planted value.
 #[track_caller]
 fn clean(plants: &[Plant], what: &str, text: &str) {
     for Plant { kind, value, .. } in plants {
@@ -105,7 +105,8 @@ fn clean(plants: &[Plant], what: &str, text: &str) {
     }
 }
 
-/// The command lines with which a command is run: those that show most, or, of a command that is new, its name with what it needs.
+/// Returns the command lines for a command: those with the most output, or, for a new command, its name with the required
+/// arguments.
 fn lines(command: &clap::Command) -> Vec<Vec<String>> {
     let name = command.get_name();
     let given: &[&str] = match name {
@@ -220,7 +221,7 @@ fn nothing_that_is_planted_leaves_by_any_command() {
         clean(&plants, &format!("{:?} with credentials", words[0]), &(outcome.stdout + &outcome.stderr));
     }
     clean(&plants, "log", &sandbox.run(&["log"]).all());
-    // An export is as private as the session, and says so.
+    // An export is as private as the session, and its help says so.
     assert!(sandbox.text(&["help", "export"]).contains("secrets included"));
     drop(path);
 }

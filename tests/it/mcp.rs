@@ -22,7 +22,7 @@ struct Server<'a> {
 }
 
 impl<'a> Server<'a> {
-    /// Starts the program in the project and says hello.
+    /// Starts the program in the project and initializes the connection.
     fn new(sandbox: &'a Sandbox, environment: &[(&str, &str)]) -> Server<'a> {
         let mut command = sandbox.command(&["mcp"]);
         command.envs(environment.iter().copied());
@@ -268,7 +268,7 @@ fn a_note_in_an_open_session_comes_with_the_next_prompt() {
     let mut server = Server::new(&sandbox, &[]);
     let text = server.text("create", json!({"text": "the tests need make db"}));
     assert!(text.contains("comes with the next prompt"), "{text}");
-    // The client goes on from the row that it knows: a row of ours would be left behind.
+    // The client continues from its last known row: a row added by aperture would be left on another branch.
     assert!(fs::read(&path).unwrap() == before);
     assert!(server.error("create", json!({"text": "the tests need make db"})).contains("is done"));
     assert!(server.error("create", json!({"text": " "})).contains("the note is empty"));
@@ -392,7 +392,7 @@ fn the_session_is_the_one_that_the_client_has_open() {
         (content(&result), result["isError"] == true)
     };
     let operations = |id: &str| sandbox.json(&["log", id], "aperture.log/2")["operations"].as_array().unwrap().len();
-    // The newest, where nothing says more.
+    // Without any other information, the newest session is used.
     let mut server = Server::new(&sandbox, &[]);
     asked(&mut server, json!({"selector": "13"}));
     assert_eq!((operations(&own), operations(other)), (0, 1));
@@ -421,7 +421,7 @@ fn the_session_is_the_one_that_the_client_has_open() {
         assert_eq!((operations(&own), operations(other)), (2, 2));
     }
     assert_eq!(server.end(), 0);
-    // The project that the client says, wherever the server is started.
+    // The project that the client reports, independent of the server's working directory.
     let project = sandbox.project.to_string_lossy().into_owned();
     fs::remove_dir_all(&registry).unwrap();
     let mut command = sandbox.command(&["mcp"]);
@@ -522,7 +522,7 @@ fn credentials_do_not_leave() {
         assert!(!result.contains(&key), "{tool} {arguments}: {result}");
     }
     assert!(server.text("show", json!({"selector": number})).contains("the key is [secret:anthropic-key]"));
-    // Neither does what is kept of the calls, whatever becomes of them.
+    // Neither do the stored calls, in any case.
     server.text("archive", json!({"selector": "19", "reason": format!("the key is {key}")}));
     server.error("undo", json!({"operation": 99, "session": key}));
     for arguments in [&["log"][..], &["log", "--json"], &["inbox"], &["inbox", "--json"], &["approve", "1"], &["obey", "--tell"]]

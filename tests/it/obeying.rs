@@ -1,4 +1,4 @@
-//! The model's own commands: what is obeyed, what waits, and that each counts once.
+//! The model's own commands: execution, approval, and that each is counted once.
 
 use crate::sandbox::{Outcome, Sandbox, repository};
 use expect_test::expect_file;
@@ -24,18 +24,18 @@ fn set(sandbox: &Sandbox, text: &str) {
     fs::write(sandbox.home.join(".aperture/config.toml"), text).unwrap();
 }
 
-/// Appends a turn, in which the model says something.
+/// Appends a turn with a text of the model.
 pub fn say(sandbox: &Sandbox, text: &str) {
     let [user, assistant] = turn(sandbox, text);
     append(&session(sandbox), &[user, assistant]);
 }
 
-/// The rows of a turn in which the model says something, as the client writes them later.
+/// Returns the rows of a turn with a text of the model, as the client writes them later.
 fn turn(sandbox: &Sandbox, text: &str) -> [Value; 2] {
     turn_behind(sandbox, &[], text)
 }
 
-/// The same behind rows that the client has to write first.
+/// Returns such a turn after rows that the client has to write first.
 fn turn_behind(sandbox: &Sandbox, queued: &[Value], text: &str) -> [Value; 2] {
     let rows = fs::read_to_string(session(sandbox)).unwrap();
     let mut rows: Vec<Value> = rows.lines().filter_map(|row| serde_json::from_str(row).ok()).collect();
@@ -547,7 +547,7 @@ fn the_same_text_in_two_messages_is_obeyed_twice() {
         stop(&sandbox, one);
         assert_eq!(known(&sandbox).len(), 2, "{looked}");
         append(&session(&sandbox), std::slice::from_ref(&answer));
-        // Another hook made the model go on in the same turn.
+        // Another hook made the model continue in the same turn.
         let mut more = answer.clone();
         more["type"] = json!("user");
         more["isMeta"] = json!(true);
@@ -730,7 +730,7 @@ fn each_command_of_any_talk_is_obeyed_once() {
     }
 }
 
-/// Run by hand: what the models of real sessions would have asked for without knowing of it.
+/// Run manually: checks that texts of models in real sessions are not parsed as commands.
 #[test]
 fn real_sessions_ask_for_nothing() {
     let Some(corpus) = std::env::var_os("APERTURE_CORPUS").map(PathBuf::from) else {

@@ -1,12 +1,12 @@
-//! The package on crates.io holds what its README needs, and the recipes in `packaging/` name the version and the files
-//! of the repository.
+//! The package on crates.io contains the files that its README needs, and the recipes in `packaging/` contain the version and the
+//! files of the repository.
 
 use crate::sandbox::repository;
 use std::collections::BTreeSet;
 use std::fs;
 use std::process::Command;
 
-/// Recipes whose version is a literal, with the text before it and behind it.
+/// Recipes with a literal version, with the text before and after it.
 const VERSIONS: [(&str, &str, &str); 2] =
     [("packaging/homebrew/aperture.rb", "tag: \"v", "\"\n"), ("packaging/aur/PKGBUILD", "\npkgver=", "\n")];
 

@@ -1,4 +1,4 @@
-//! Laws over any bytes and any text; fuzz/ looks for what these cases miss.
+//! Properties for any bytes and any text; fuzz/ covers further cases.
 
 use aperture::engine::{ReadSettings, Selector, read};
 use aperture::fsio::RealDisk;
@@ -58,7 +58,7 @@ fn bytes() -> impl Strategy<Value = Vec<u8>> {
     vec(piece, 0..24).prop_map(|pieces| pieces.concat())
 }
 
-/// Puts a text in the place of a block of a row, looks at what that does, and puts back what stood there.
+/// Replaces a block of a row by a text, checks the result, and restores the original.
 fn replace(provider: &dyn ProviderAdapter, line: &[u8], index: u32, text: &str) {
     let before = provider.parse(line);
     let Some(block) = before.blocks.get(index as usize) else { return };
@@ -159,7 +159,7 @@ proptest! {
         prop_assert_eq!(joined.rows.len(), whole.rows.len());
     }
 
-    /// Whatever the rows say of each other, the window holds blocks of the session, each once, and messages send just those.
+    /// For any relations between rows, the window holds blocks of the session, each once, and the messages send exactly those.
     #[test]
     fn any_rows_have_a_window((client, lines) in lines(40)) {
         let provider = PROVIDERS[client];
@@ -205,7 +205,7 @@ proptest! {
         settle(&after, &file, removed.as_deref());
     }
 
-    /// Any text is a selector or an error that says where.
+    /// Any text is a selector or an error with a position.
     #[test]
     fn any_text_is_a_selector_or_an_error(text in any::<String>()) {
         if let Err(error) = Selector::parse(&text) {
@@ -231,7 +231,7 @@ proptest! {
     }
 }
 
-/// The templates are what they are meant to be, so that the laws above hold of something.
+/// The templates are valid, so that the properties above are not vacuous.
 #[test]
 fn the_templates_make_a_session() {
     let kinds = ["attachment", "image", "other", "text", "thinking", "tool_result", "tool_use"];
@@ -284,7 +284,7 @@ const WORDS: &[&str] = &[
     "0",
 ];
 
-/// Lines with a line feed behind each.
+/// Joins lines, with a line feed after each.
 trait ConcatLines {
     fn concat_lines(&self) -> String;
 }

@@ -12,7 +12,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 use std::time::{Duration, Instant};
 
-/// Pseudo-random numbers that are the same in each run.
+/// A pseudo-random number generator with a fixed seed.
 struct Random(u64);
 
 impl Random {
@@ -114,8 +114,8 @@ fn append(file: &Path, row: &str) {
     handle.write_all(format!("{row}\n").as_bytes()).unwrap();
 }
 
-/// Changes a session there and back while a client appends to it, and looks at what is left. Rows of the conversation name
-/// the one before; rows of state do not.
+/// Changes a session and undoes the change while a client appends to it, and checks the result. Rows of the conversation refer to
+/// the row before; rows of state do not.
 fn check_writer(rows: usize, chained: bool, pause: u64) {
     let sandbox = Sandbox::of("older-model");
     let file = session(&sandbox);

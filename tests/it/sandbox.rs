@@ -143,7 +143,7 @@ impl Sandbox {
         Outcome { stdout: self.tidy(&output.stdout), stderr: self.tidy(&output.stderr), code: output.status.code().unwrap_or(-1) }
     }
 
-    /// Runs the program, which must succeed and say nothing beside its data, and returns that.
+    /// Runs the program, which must succeed and print nothing except its data, and returns the data.
     pub fn text(&self, arguments: &[&str]) -> String {
         let outcome = self.run(arguments);
         assert_eq!((outcome.code, &*outcome.stderr), (0, ""), "{arguments:?}: {}", outcome.stdout);

@@ -174,7 +174,7 @@ fn redact_changes_the_bytes_of_credentials_and_nothing_else() {
     hidden(&said, "redact");
     let after = fs::read(&path).unwrap();
     assert_eq!(shown(&after), [""; 0]);
-    // The figures that the client reads follow what is sent; all else is as it was.
+    // The figures that the client reads are adjusted to the sent content; everything else is unchanged.
     let figures = |bytes: &[u8]| {
         let text = String::from_utf8(bytes.to_vec()).unwrap();
         let parts: Vec<String> =
@@ -247,7 +247,7 @@ fn what_is_forgotten_is_gone() {
     let refused = sandbox.run(&["undo"]);
     assert_eq!(refused.code, 1);
     assert!(refused.stderr.contains("were forgotten, and cannot be brought back"), "{}", refused.stderr);
-    // An earlier operation is still undone, to what is left.
+    // An earlier operation can still be undone, except for the redacted parts.
     let undone = sandbox.run(&["undo", "1"]);
     assert_eq!(undone.code, 0, "{}", undone.all());
     assert!(sandbox.text(&["show", "2"]).contains("[secret:"));
@@ -606,7 +606,7 @@ fn hooks_that_are_there_stay() {
     repository.git(&["add", "a.txt"]);
     repository.git(&["commit", "-qm", "one"]);
     assert_eq!(fs::read_to_string(sandbox.project.join("ran")).unwrap(), "mine\n");
-    // From a worktree and from below, it is the same hook.
+    // From a worktree and from a subdirectory, it is the same hook.
     repository.git(&["worktree", "add", "-q", "../other"]);
     assert_eq!(repository.aperture(&["-C", "my hooks", "uninstall", "git-hook"]).code, 0);
     assert_eq!(fs::read_to_string(&path).unwrap(), mine);

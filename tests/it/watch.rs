@@ -46,7 +46,7 @@ impl Watching {
         }
     }
 
-    /// Waits until it tells a part, unless it did before.
+    /// Waits until the output contains a text, unless it already did.
     fn until_told(&mut self, part: &str) {
         if !self.told.iter().any(|line| line.contains(part)) {
             self.until(part);
@@ -121,7 +121,7 @@ fn what_client_user_and_aperture_do_is_told() {
     sandbox.text(&["undo"]);
     watching.until("removed");
     watching.until("window");
-    // The file is there before the log says so: which of them is seen first is chance.
+    // The file changes before the log is written; the order of their detection is random.
     watching.until_told("operation 4");
     watching.told.sort();
     check(

@@ -1,4 +1,4 @@
-//! The window of a session against what the real client sent when it resumed that session.
+//! Compares the window of a session with the request that the real client sent when it resumed that session.
 
 use aperture::fsio::RealDisk;
 use aperture::model::{BlockNumber, Counts, Session};
@@ -22,7 +22,7 @@ struct Sent {
 }
 
 impl Sent {
-    /// Returns whether both are the same: word by word, or by size within 5 % where not all words are recorded.
+    /// Returns true if both are equal: word by word, or by size within 5 % if not all words are recorded.
     fn equals(&self, other: &Sent) -> bool {
         let same = self.role == other.role && self.kind == other.kind;
         let Some(unrecorded) = self.unrecorded.or(other.unrecorded).filter(|_| same) else {
@@ -196,7 +196,7 @@ fn the_window_is_what_the_client_sends() {
     }
 }
 
-/// The window of Codex equals its request, but for its instructions before the session and the context that it renews behind it.
+/// The window of Codex equals its request, except for its instructions before the session and the context that it renews after it.
 #[test]
 fn the_window_of_codex_is_what_the_client_sends() {
     let mut all = Vec::new();
@@ -230,7 +230,7 @@ fn the_window_of_codex_is_what_the_client_sends() {
     }
 }
 
-/// Run by hand: sessions of any kind under `APERTURE_CORPUS`, and what the client sent of each in `APERTURE_WINDOWS`.
+/// Run manually: sessions of any kind under `APERTURE_CORPUS`, and the requests of the client for each in `APERTURE_WINDOWS`.
 #[test]
 fn the_window_of_real_sessions_is_what_the_client_sends() {
     let directory = |name| std::env::var_os(name).map(PathBuf::from);

@@ -27,7 +27,7 @@ impl Talk {
         (0..lines).map(|line| format!("{line} of {}: job_{} took {} ms\n", lines, self.random(900), self.random(9999))).collect()
     }
 
-    /// Something that a person says: several lines, blanks, marks that look like those of a client or of aperture.
+    /// Returns a message of a person: several lines, blanks, marks similar to those of a client or of aperture.
     fn say(&mut self) -> String {
         const PARTS: &[&str] =
             &["no, ", "use tabs", "\n", "\n\n\n", "  - ", "\"so\" ", "[… 3 lines] ", "é😅 ", "src/a.rs:12 ", "\t", ". "];
@@ -234,7 +234,7 @@ fn what_a_person_said_stays_at_every_level_that_is_asked_for() {
         assert_eq!(outcome.code, 0, "{}", outcome.all());
         check(&arguments.join(" "), &talk.words, &sent(&sandbox));
     }
-    // From what was shortened once as well.
+    // Also from content that was shortened before.
     sandbox.text(&["compress", "--stale", "--preset", "aggressive"]);
     check("again", &talk.words, &sent(&sandbox));
 }

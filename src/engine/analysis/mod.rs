@@ -52,7 +52,7 @@ pub struct Analysis {
     pub price: tokens::WindowTokens,
     /// The capacity of the window.
     pub capacity: capacity::Capacity,
-    /// The model of the last response; empty when there was none.
+    /// The model of the last response; empty if there is none.
     pub model: String,
     /// When a block counts as stale.
     pub stale_policy: StalePolicy,
@@ -206,9 +206,8 @@ impl Analysis {
         stale
     }
 
-    /// Returns whether a block will be stale unless it is used: a call, result or image before the newest part of the window that
-    /// is
-    /// whole, not stale, and neither pinned nor focused.
+    /// Returns true if a block becomes stale unless it is used: an unshortened call, result or image before the newest part of the
+    /// window that is neither stale nor pinned nor focused.
     pub fn is_aging(&self, block: &Block) -> bool {
         block.level == Level::Original
             && matches!(block.position.zone, Zone::Primacy | Zone::Middle)

@@ -27,12 +27,12 @@ pub fn instructs(block: &Block) -> bool {
 /// Bytes from which on a block can get shorter by more than its marker line.
 pub const LEAST_BYTES: u64 = 150;
 
-/// Returns whether nearly all of a block is the words of a person.
+/// Returns true if nearly all of a block is the words of a person.
 pub fn is_said(block: &Block) -> bool {
     !block.words.is_empty() && block.bytes.saturating_sub(block.words_bytes()) < LEAST_BYTES
 }
 
-/// Returns whether a block is never shortened for its age: instructions, and a skill in the turn that it was loaded for.
+/// Returns true if a block is never shortened for its age: instructions, and a skill in the turn that it was loaded for.
 pub fn is_never_stale(reading: &Analysis, block: &Block) -> bool {
     let row = &reading.session.rows[block.row as usize];
     let skill = row.flags.any(Flags::META) && row.kind == RowKind::User && !is_compacted(reading, block);
@@ -40,7 +40,7 @@ pub fn is_never_stale(reading: &Analysis, block: &Block) -> bool {
     instructs(block) && (!skill || block.position.turn == last)
 }
 
-/// Returns whether a block is the rest of a compaction of the client, which a digest can replace.
+/// Returns true if a block is the result of a client compaction, which a digest can replace.
 pub fn is_compacted(reading: &Analysis, block: &Block) -> bool {
     let row = &reading.session.rows[block.row as usize];
     row.kind == RowKind::Boundary || matches!(row.event.as_deref(), Some(Event::CompactSummary))

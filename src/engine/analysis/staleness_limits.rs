@@ -22,7 +22,7 @@ pub struct StalePolicy([Option<StalenessLimit>; BlockKind::ALL.len()]);
 /// work.
 pub const PERISHABLE: [BlockKind; 4] = [BlockKind::ToolUse, BlockKind::ToolResult, BlockKind::Image, BlockKind::Document];
 
-/// True if a block is of a kind that goes stale unless the settings say otherwise.
+/// Returns true if a block is of a kind that becomes stale by default.
 pub fn is_perishable(block: &Block) -> bool {
     PERISHABLE.contains(&block.kind)
 }
@@ -40,7 +40,7 @@ impl Default for StalePolicy {
 }
 
 impl StalePolicy {
-    /// Sets the same limit for every kind that goes stale.
+    /// Sets the same limit for every kind that becomes stale.
     pub fn of_all(limit: StalenessLimit) -> StalePolicy {
         StalePolicy(BlockKind::ALL.map(|kind| PERISHABLE.contains(&kind).then_some(limit)))
     }
@@ -51,7 +51,7 @@ impl StalePolicy {
         self
     }
 
-    /// Returns the limit of a kind; `None` if it never goes stale.
+    /// Returns the limit of a kind; `None` if it never becomes stale.
     pub fn limit_for_kind(&self, kind: BlockKind) -> Option<StalenessLimit> {
         self.0[kind as usize]
     }
@@ -62,7 +62,7 @@ impl StalePolicy {
     }
 }
 
-/// Returns the turns without a reference until a block goes stale; 0 if it is stale, `None` if it never goes stale.
+/// Returns the turns without a reference until a block becomes stale; 0 if it is stale, `None` if it never becomes stale.
 pub fn turns_left(block: &Block, step: u32, policy: &StalePolicy, steps_per_turn: f64) -> Option<u32> {
     let limit = policy.limit_for(block)?;
     let facts = Facts::from_block(block, step, policy);

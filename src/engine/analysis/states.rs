@@ -7,7 +7,7 @@ use crate::model::{Block, Level, State, Zone};
 pub const FRESH_STEPS: u32 = 2;
 /// Responses of the model in which it is too early to judge a block.
 pub const ACTIVE_STEPS: u32 = 10;
-/// The heat from which on a block is not forgotten, whatever block referred to it last: one rare reference a half-life ago.
+/// Minimum heat of a block that is not forgotten, whichever block referred to it last: one rare reference a half-life ago.
 pub const HOT: f32 = 0.4;
 
 /// Facts that determine the state of a block.
@@ -21,7 +21,7 @@ pub struct Facts {
     pub newest: bool,
     /// True if it is old enough to be judged by its use.
     pub settled: bool,
-    /// True if a later block says the same or better.
+    /// True if a later block has the same content, or newer content.
     pub superseded: bool,
     /// True if the block was not referenced for longer than the policy allows.
     pub forgotten: bool,
@@ -67,7 +67,7 @@ pub struct Transition {
     pub from: &'static [State],
     /// The state that it leads to.
     pub to: State,
-    /// The condition in words.
+    /// The condition, as text.
     pub when: &'static str,
     holds: fn(&Facts) -> bool,
 }

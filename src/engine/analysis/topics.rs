@@ -1,7 +1,8 @@
 //! Topics: the subjects of parts of the conversation, taken from their own words.
 //!
-//! A segment (`Stretch`) is a turn, or a dozen steps of a long one. Its words are weighted by their frequency in the segment and their rarity
-//! in other segments (tf-idf). Neighbours with similar words (cosine) are merged into one topic, then similar topics are merged.
+//! A segment (`Stretch`) is a turn, or a dozen steps of a long one. Its words are weighted by their frequency in the segment and
+//! their rarity in other segments (tf-idf). Neighbours with similar words (cosine) are merged into one topic, then similar topics
+//! are merged.
 
 use crate::model::{BlockNumber, Role, Session, Topic, Window};
 use rustc_hash::FxHashMap;

@@ -76,7 +76,8 @@ mod tests {
     use super::*;
     use crate::model::{Block, BlockKind, Row};
 
-    /// One letter a row: `p` prompt, `c` command, `o` its output, `m` text by the client, `r` tool result, `a` and `b` rows of responses.
+    /// One letter per row: `p` prompt, `c` command, `o` its output, `m` text by the client, `r` tool result, `a` and `b` rows of
+    /// responses.
     fn check(rows: &str, expected_turns: &[u32], expected_steps: &[u32]) {
         let mut session = Session::default();
         for (place, letter) in rows.chars().enumerate() {

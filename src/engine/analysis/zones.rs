@@ -4,7 +4,7 @@ use crate::model::{Role, Session, Window, Zone};
 
 /// Share of the window's tokens that counts as recent.
 const RECENCY_SHARE: f64 = 0.15;
-/// Responses of the model that are recent whatever they weigh.
+/// Number of the newest model responses that are always recent, whatever their size.
 const RECENT_STEPS: u32 = 2;
 /// Relative loss of accuracy for content in the middle. Liu et al., "Lost in the Middle" (2023), figure 5: accuracy falls from
 /// about 75 % at the ends to about 55 % between them.

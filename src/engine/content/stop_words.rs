@@ -1,7 +1,7 @@
 //! Words without information about the topic of a text.
 
-/// English words, words of code and words of tools that tell nothing about a topic; sorted. Chosen by hand for contents of agents; no
-/// published list.
+/// English words, words of code and words of tools without information about a topic; sorted. Selected manually for agent contents;
+/// not a published list.
 pub const STOP_WORDS: &[&str] = &[
     "able",
     "about",

@@ -76,7 +76,7 @@ impl Found {
     }
 }
 
-/// A line without the number that a read or a search puts before it: `   12→`, `12:`, `12\t`, `12-`.
+/// Returns a line without the line number added by a read or a search: `   12→`, `12:`, `12\t`, `12-`.
 pub fn without_line_number(line: &str) -> &str {
     let rest = line.trim_start_matches([' ', '\t']);
     let digits = rest.bytes().take_while(u8::is_ascii_digit).count();

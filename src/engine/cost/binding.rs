@@ -39,7 +39,7 @@ pub fn binding(model: &str) -> Binding {
     }
 }
 
-/// Returns how the model that wrote a block binds its thinking; `model` wrote the blocks whose rows name none.
+/// Returns the thinking binding of the model that wrote a block; `model` is used for rows without a model name.
 pub fn binding_of(session: &Session, model: &str, block: &Block) -> Binding {
     let written_by = session.rows.get(block.row as usize).and_then(|row| row.model.as_deref());
     binding(written_by.unwrap_or(model))

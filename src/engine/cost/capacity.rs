@@ -8,7 +8,6 @@ use serde::Serialize;
 /// 1M from the 4.7 generation on, 200k before and for Haiku, as the client offers it by default. The 4.6 generation has 1M on
 /// request: a session that was billed for more than the table value had it. Sources: Anthropic's overviews of the models, and for
 /// GPT-5 the value that Codex writes into its sessions (258,400, which is 95 % of the window).
-/// models, and for GPT-5 what Codex writes into its sessions (258,400, which is 95 % of the window).
 const WINDOWS: &[(&str, u64)] = &[
     ("claude-", 200_000),
     ("claude-opus-4-7", 1_000_000),
@@ -40,7 +39,7 @@ pub struct Capacity {
 pub enum CapacitySource {
     /// The user's settings.
     Setting,
-    /// The client says so.
+    /// The value reported by the client.
     Client,
     /// From the model's name.
     Model,

@@ -1,10 +1,10 @@
 //! Cost of an edit of the window, and its break-even point.
 //!
-//! The API caches the beginnings of requests: what is equal from the first token on is read at a fraction of the input price,
-//! all from the first difference on is written again at more than the input price (Anthropic, "Prompt caching",
+//! The API caches prefixes of requests: tokens up to the first difference are read at a fraction of the input price, all tokens
+//! after it are written again at more than the input price (Anthropic, "Prompt caching",
 //! platform.claude.com/docs/en/build-with-claude/prompt-caching, and "How Claude Code uses prompt caching",
-//! code.claude.com/docs/en/prompt-caching: "a change anywhere in the prefix recomputes everything after it"). The ratios are
-//! those of "Pricing": a read 0.1 of the input price, a write 1.25 for five minutes and 2 for an hour; single models differ.
+//! code.claude.com/docs/en/prompt-caching: "a change anywhere in the prefix recomputes everything after it"). The ratios are those
+//! of "Pricing": a read 0.1 of the input price, a write 1.25 for five minutes and 2 for an hour; some models differ.
 //!
 //! Let the window be *b* tokens before the edit and *a* after it, *p* of them before the first change, *r* and *w* the prices
 //! of a read and a write. While the cache is warm, the next request costs
@@ -15,13 +15,14 @@
 //! So each request from the next one on saves (*b* − *a*)·*r*, and (*a* − *p*)·(*w* − *r*) is paid once. They are equal after
 //! (*a* − *p*)·(*w* − *r*) / ((*b* − *a*)·*r*) requests, in which only ratios of prices matter: that is the pay-back.
 //!
-//! Once the cache is cold all of the window is written whether it was edited or not: nothing is paid twice, and the edit saves
-//! from the next request on (that one even at *w*; this is not counted). What is appended leaves all before it in the cache and
-//! costs its own tokens: once at *w*, then at *r* on each request.
+//! Once the cache is cold, the whole window is written with or without the edit: there is no extra cache write, and the edit saves
+//! from the next request on (that one even at *w*; this is not counted). Appended content leaves everything before it in the cache
+//! and costs its own tokens: once at *w*, then at *r* on each request.
 //!
-//! Limits. The prefix stays cached only as far as the API finds an entry that ends in it: it looks at most 20 blocks back from
-//! each mark that the client sets, so that of a change far from the end only an early entry may be left, such as the one after
-//! the system prompt. A caller that knows how far the client's marks reach gives a smaller prefix. Prefixes below some 512 to 4096 tokens are not cached.
+//! Limits. The prefix stays cached only as far as the API finds an entry that ends in it: it searches at most 20 blocks back from
+//! each mark that the client sets. After a change far from the end, only an early entry may be left, such as the one after the
+//! system prompt. A caller that knows the position of the client's marks passes a smaller prefix. Prefixes below some 512 to 4096
+//! tokens are not cached.
 
 use super::model_prices::{Prices, RATIOS};
 use serde::Serialize;
@@ -72,7 +73,7 @@ pub struct EditPrice {
     pub saved_tokens: f64,
     /// Tokens before the first change.
     pub unchanged_prefix_tokens: f64,
-    /// Tokens after the first change that are written to the cache again: none when it is cold, as nothing is in it.
+    /// Tokens after the first change that are written to the cache again: 0 if the cache is cold.
     pub rewritten_tokens: f64,
     /// Tokens by which the window grows.
     pub added_tokens: f64,

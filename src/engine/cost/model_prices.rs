@@ -53,7 +53,7 @@ const fn usual(input: f64, output: f64, cache_read: f64) -> ModelPrice {
 /// Dollars per million tokens of one model.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct ModelPrice {
-    /// Input that no cache holds and none is to hold.
+    /// Input that is neither read from nor written to the cache.
     pub input: f64,
     /// Output.
     pub output: f64,
@@ -161,10 +161,10 @@ pub struct Prices {
 }
 
 impl Prices {
-    /// These prices with others over them, by the beginning of the model's name.
+    /// Returns the prices with overrides, by prefix of the model name.
     ///
-    /// A price that is not given follows from the input price as in the built-in entry of that name, or else by the usual
-    /// ratios. A table without `input` for a name that the built-in table does not have says too little and is left out.
+    /// A missing price is derived from the input price as in the built-in entry of that name, or else by the usual ratios. An
+    /// override without `input` for a name that is not in the built-in table is incomplete and is ignored.
     pub fn with(mut self, overrides: &BTreeMap<String, PriceSetting>) -> Prices {
         for (name, setting) in overrides {
             let usual = match (built_in(name), setting) {

@@ -1,4 +1,4 @@
-//! Files of code, and every text that no other reducer knows: by lines, of which declarations tell most.
+//! Source files, and all text without a specific reducer: split into lines, with declarations as the most salient ones.
 
 use super::nesting::nest;
 use super::piece::line_pieces;

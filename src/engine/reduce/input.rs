@@ -81,9 +81,9 @@ fn part<'a>(text: &Text<'_>, content: &str) -> Option<Part<'a>> {
     Some(Part { pieces, place: Some(start..start + text.json.len()) })
 }
 
-/// The input of a tool use with other texts at some places: a JSON object with the same keys in the same order.
+/// Replaces texts in the input of a tool use: returns a JSON object with the same keys in the same order.
 ///
-/// `marker` is put before the first text that gets shorter, on a line of its own. None when nothing would get shorter.
+/// `marker` is inserted before the first text that gets shorter, on its own line. `None` if nothing would get shorter.
 pub fn assembled(content: &str, marker: &str, texts: impl Iterator<Item = (Range<usize>, String)>) -> Option<String> {
     let mut assembled = String::new();
     let mut copied = 0;

@@ -18,7 +18,7 @@ pub const HINT_CHARACTERS: usize = 40;
 /// Characters of the reason.
 const REASON_CHARACTERS: usize = 60;
 
-/// Fields of a marker line beside the level; parts that are empty are left out.
+/// Fields of a marker line, without the level; empty parts are omitted.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Line<'a> {
     /// The number of the block.
@@ -27,7 +27,7 @@ pub struct Line<'a> {
     pub tokens: f64,
     /// Label of the block: the tool and its target.
     pub label: &'a str,
-    /// Why it was shortened.
+    /// The reason for shortening.
     pub reason: &'a str,
     /// Hint of the original content.
     pub hint: &'a str,

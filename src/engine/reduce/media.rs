@@ -40,7 +40,7 @@ pub(super) fn shows(input: &Reducible<'_>) -> bool {
     !input.images.is_empty() || is_placeholder(input)
 }
 
-/// The text of a content beside its images, if there is any.
+/// Returns the text of a content in addition to its images, if there is any.
 pub(super) fn text(input: &Reducible<'_>) -> Option<String> {
     if is_placeholder(input) {
         return None;

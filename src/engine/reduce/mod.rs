@@ -45,7 +45,7 @@ pub struct Reducible<'a> {
     pub images: &'a [Image],
     /// The content as the model sees it (for a tool use: its input, a JSON object or a text).
     pub content: &'a str,
-    /// The parts of the content that stay whatever else goes, as ranges of bytes in order.
+    /// The parts of the content that are always kept, as byte ranges in order.
     pub held: &'a [(u32, u32)],
 }
 
@@ -87,7 +87,7 @@ struct Part<'a> {
     place: Option<Range<usize>>,
 }
 
-/// The pieces of a content; none for thinking, which is signed, and for an input without a long text.
+/// Returns the pieces of a content; `None` for thinking, which is signed, and for an input without a long text.
 pub fn outline<'a>(input: &Reducible<'a>) -> Option<Outline<'a>> {
     match input.kind {
         BlockKind::Thinking => None,

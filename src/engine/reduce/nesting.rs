@@ -1,4 +1,4 @@
-//! Nesting of a line: the declaration around it, without which a line of code says little.
+//! Nesting of a line: the enclosing declaration, which is needed to understand a line of code.
 
 use super::Piece;
 use super::lines::without_number;

@@ -27,7 +27,7 @@ const LIBRARIES: &[&str] = &[
 const FRAMES: &[&str] = &["at ", "File \"", "in ", "from "];
 /// Lines at the beginning of a result among which are those that the client adds.
 const ENVELOPE_LINES: usize = 6;
-/// How these begin.
+/// Prefixes of the lines of a result envelope.
 const ENVELOPE: &[&str] = &["Chunk ID: ", "Wall time: ", "Original token count: ", "Process exited with code 0", "Exit code: 0"];
 /// Prefixes of lines with which tools report progress.
 const PROGRESS: &[&str] = &[

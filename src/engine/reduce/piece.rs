@@ -36,11 +36,11 @@ pub struct Piece<'a> {
     pub under: Option<usize>,
     /// Lines of the content that it represents.
     pub lines: usize,
-    /// True if it goes on on the line of the piece before.
+    /// True if it continues the line of the previous piece.
     pub inline: bool,
     /// True if it only repeats the form of one before: its names count, the line itself hardly does.
     pub again: bool,
-    /// True if its names say nothing without it, such as the id that a client gives an output.
+    /// True if its names are meaningless without it, such as the id that a client gives an output.
     pub nameless: bool,
     /// True if it is kept at every level: the words of a person.
     pub held: bool,
@@ -152,7 +152,7 @@ fn ceiling(text: &str, mut place: usize) -> usize {
 pub struct Name {
     /// The hash under which it is known.
     pub term: u32,
-    /// True if it says anything without its line; `and/or` and the hash at the end of an address do not.
+    /// True if it is meaningful without its line; `and/or` and the hash at the end of a URL are not.
     pub alone: bool,
     /// Range in the text of the piece.
     pub range: Range<usize>,
@@ -162,7 +162,7 @@ pub struct Name {
 pub struct Line {
     /// The hash under which it is known.
     pub term: u32,
-    /// True if it is of a length that agents quote.
+    /// True if its length is that of lines which agents quote.
     pub quotable: bool,
 }
 
@@ -205,7 +205,7 @@ fn is_escape(before: &str, name: &str) -> bool {
     before.ends_with('\\') && (code || word)
 }
 
-/// True if a name is more than two plain words with a slash between them, or a hash that ends the words of an address.
+/// Returns true if a name is more than two plain words with a slash between them, or a hash at the end of the words of a URL.
 fn says_something(text: &str, name: &Range<usize>) -> bool {
     let (before, name, after) = (&text[..name.start], &text[name.clone()], &text[name.end..]);
     let word = |word: &str| !word.is_empty() && word.bytes().all(|byte| byte.is_ascii_alphabetic());
@@ -250,7 +250,7 @@ pub struct KeptPieces {
     pub pieces: Vec<bool>,
     /// Names that are shown of pieces that are not.
     pub names: BTreeMap<usize, Vec<Range<usize>>>,
-    /// True if the text stays as it is, whatever its pieces.
+    /// True if the text is kept unchanged, whichever pieces are selected.
     pub whole: bool,
 }
 
@@ -324,7 +324,7 @@ fn mark(pieces: &[Piece<'_>], kept: &KeptPieces, gap: Range<usize>) -> String {
             }
         }
     }
-    // Lines with numbers tell by themselves how many are missing before them.
+    // Line numbers already show how many lines are missing before them.
     let numbered = pieces.get(gap.end).is_some_and(|piece| is_numbered_line(&piece.text));
     if numbered && names.is_empty() {
         return if gap.start == 0 { String::new() } else { "…".to_owned() };

@@ -1,4 +1,4 @@
-//! Salient lines: errors, totals, headings, declarations, rare names. The one place that says so.
+//! Salient lines: errors, totals, headings, declarations, rare names. The salience of lines is defined only here.
 
 use super::Reducible;
 use super::lines::{is_numbered, without_number};

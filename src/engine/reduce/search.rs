@@ -55,7 +55,7 @@ impl Reducer for Search {
     }
 }
 
-/// The path, the line number and the text of a hit or of a line beside one.
+/// Returns the path, the line number and the text of a match or of a context line.
 pub(super) fn hit(line: &str) -> Option<(&str, u32, &str)> {
     for mark in [':', '-'] {
         let mut start = 0;

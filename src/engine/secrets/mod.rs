@@ -38,7 +38,7 @@ const WEB_TOKEN: &str = ".eyJ";
 pub(super) const PRIVATE_KEY: &str = "-----BEGIN ";
 const ADDRESS: &str = "://";
 
-/// Lengths of a value behind a name, in bytes.
+/// Lengths of a value after a name, in bytes.
 const NAMED_BYTES: std::ops::RangeInclusive<usize> = 8..=512;
 /// Minimum number of changes between letters and digits in a value after a name: words with a number have one or two.
 const NAMED_CHANGES: usize = 3;

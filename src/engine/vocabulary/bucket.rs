@@ -6,7 +6,7 @@ pub const BUCKETS: usize = 1 << 19;
 pub const PLACE_BITS: u32 = 21;
 /// A bucket without a token.
 pub const EMPTY: u32 = u32::MAX;
-/// Bytes up to which [`ends`] tells one span from another of the same length.
+/// Maximum bytes of spans that [`ends`] distinguishes from all others of the same length.
 pub const SHORT_BYTES: usize = 16;
 
 /// Both ends of a span as numbers. A span of at most [`SHORT_BYTES`] is known by them and its length.

@@ -41,7 +41,7 @@ pub fn o200k(text: &str) -> u32 {
     })
 }
 
-/// The spans counted last: their ends, and their length beside their tokens.
+/// The most recently counted spans: their ends, and their lengths with their token counts.
 struct Recent(Vec<[u64; 3]>);
 
 impl Recent {

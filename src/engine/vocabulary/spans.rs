@@ -19,7 +19,7 @@ use super::class::{CASELESS, LOWER, MARK, NEWLINE, NUMBER, OTHER, PAGE_CHARACTER
 static PAGES: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/pages"));
 /// The classes of the characters of each page.
 static CLASSES: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/classes"));
-/// The classes of bytes that are characters; none of the others.
+/// The classes of ASCII bytes; other bytes have no class.
 static ASCII: [u8; 256] = ascii();
 
 /// Character classes that begin a word, and those that continue it.

@@ -8,7 +8,8 @@ static TABLE: &[u8; BUCKETS * 4] = include_bytes!(concat!(env!("OUT_DIR"), "/buc
 /// The tokens by rank, each after its length in a byte.
 static TOKENS: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/tokens"));
 
-/// Rank of a token: of two, the lower is merged first. It is the offset of the token, because tokens are stored in the order of their ranks.
+/// Rank of a token: of two, the lower is merged first. It is the offset of the token, because tokens are stored in the order of
+/// their ranks.
 pub(super) type Rank = u32;
 
 /// Returns the rank of a span; `None` if it is not a token.

@@ -15,7 +15,7 @@ const LEAST: (usize, usize, usize) = (40, 10, TAIL_RESULTS + 5);
 /// Minimum number of needed references, and minimum number of characters before the tail, for a cut to be scored.
 const LEAST_NEED: (usize, usize) = (8, 30_000);
 
-/// A session up to a step, and what came back to it.
+/// A session up to a step, and the references to it.
 pub struct Cut {
     /// The last step.
     pub step: u32,
@@ -35,7 +35,7 @@ fn characters(events: &[&Event]) -> usize {
     events.iter().map(|event| event.text.chars().count()).sum()
 }
 
-/// The cuts of a stretch that say something.
+/// Returns the cuts of a stretch that are long enough to be scored.
 pub fn cuts(stretch: &Stretch) -> Vec<Cut> {
     let own = stretch.events.iter().filter(|event| matches!(event.kind, Kind::Text | Kind::Call));
     let steps: Vec<u32> = own.map(|event| event.step).collect::<BTreeSet<_>>().into_iter().collect();

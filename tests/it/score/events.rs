@@ -27,7 +27,7 @@ pub struct Event {
     pub step: u32,
     /// The source.
     pub kind: Kind,
-    /// All that it says; of a call its input as JSON.
+    /// The whole text; for a call, its input as JSON.
     pub text: String,
     /// The name of the tool that is called; empty for all else.
     pub tool: String,
@@ -54,7 +54,7 @@ pub struct Stretch {
     pub events: Vec<Event>,
 }
 
-/// The stretches of a session; `codex` says that it is a rollout of Codex, else it is a session of Claude Code.
+/// Returns the stretches of a session; `codex` is true for a rollout of Codex, and false for a session of Claude Code.
 pub fn stretches(text: &str, codex: bool) -> Vec<Stretch> {
     let mut reader = Reader { stretches: vec![Stretch::default()], ..Reader::default() };
     for line in text.lines().map(str::trim) {
@@ -185,7 +185,7 @@ fn flat(content: &Value) -> String {
     }
 }
 
-/// JSON with a space behind each comma and colon, as a model is shown it.
+/// Returns JSON with a space after each comma and colon, as a model receives it.
 fn spaced(value: &impl Serialize) -> String {
     let mut bytes = Vec::new();
     value.serialize(&mut Serializer::with_formatter(&mut bytes, Spaced)).unwrap();

@@ -17,9 +17,9 @@
 //! steps, 10 of them after the cut, 30,000 characters of STALE and 8 needed references ([`cut::cuts`]). Figures of several cuts are
 //! those of their sums.
 //!
-//! The sessions in `fixtures/score/` are made up: work on this repository, over its own text and changes, for the score to be seen
-//! with each run of the tests. What the program keeps was not fitted to them. `APERTURE_SESSIONS=DIR` scores those under a directory
-//! instead:
+//! The sessions in `fixtures/score/` are made up: work on this repository, over its own text and changes, so that the score is
+//! computed in each run of the tests. The program was not fitted to them. `APERTURE_SESSIONS=DIR` scores the sessions under a
+//! directory instead:
 //!
 //! ```text
 //! cargo test --test it score -- --nocapture
@@ -100,7 +100,7 @@ fn cases(directory: &Path) -> Vec<Case> {
 impl Case {
     /// Returns the scores of each preset of [`FLOORS`], in their order.
     fn scores(&self) -> Vec<Score> {
-        // One home, so that what the runs have in common is read and counted once.
+        // One home, so that common parts of the runs are read and counted once.
         let sandbox = Sandbox::new();
         FLOORS.iter().enumerate().map(|(place, (preset, _))| self.score(&sandbox, place, preset)).collect()
     }

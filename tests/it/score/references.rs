@@ -7,7 +7,7 @@ use std::sync::LazyLock;
 
 /// Endings of names that are files without a directory before them.
 const ENDINGS: &str = "go|rs|ts|tsx|js|jsx|py|md|toml|yaml|yml|json|sh|sql|lock|txt|mod|java|kt|c|h|cpp|rb|php|css|html";
-/// The shortest line of an edit that says where it is, in characters.
+/// Minimum length of a line of an edit that identifies its position, in characters.
 const ANCHOR_CHARACTERS: usize = 16;
 
 static PATH: LazyLock<Regex> =
@@ -39,7 +39,7 @@ pub enum Reference {
     Path(String),
     /// A place: `file:line`.
     Place(String),
-    /// An identifier that only code has: with `_`, a digit behind a letter, or a capital inside.
+    /// An identifier that occurs only in code: with `_`, a digit after a letter, or a capital inside.
     Name(String),
     /// A code of an error.
     Error(String),
@@ -123,7 +123,7 @@ fn expected(event: &Event) -> Vec<&str> {
     lines
 }
 
-/// A text in which references are looked for.
+/// A text in which references are searched.
 #[derive(Default)]
 pub struct Visible {
     text: String,

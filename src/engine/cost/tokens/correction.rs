@@ -28,7 +28,7 @@ impl Correction {
         }
     }
 
-    /// The name of the model says which family; its bills may say otherwise.
+    /// Returns true for the new family: determined by the name of the model, unless its bills clearly contradict it.
     fn is_new(&self) -> bool {
         const CLEARLY: f64 = 0.25;
         let [old, new] = self.errors;

@@ -21,7 +21,7 @@ pub(super) struct Family {
     pub(super) user_text: f64,
     /// Around an attachment.
     attachment: f64,
-    /// Around a reminder of the plan: it costs less than its text says.
+    /// For a reminder of the plan: it costs less than its text suggests.
     plan_reminder: f64,
     /// Around a reminder that is not in the file, the plan apart.
     pub(super) hidden_reminder: f64,

@@ -223,7 +223,7 @@ impl Live {
     }
 }
 
-/// Returns whether a person said something in a block that is no message of theirs: in the result of a tool, or while the agent
+/// Returns true if a block contains words of a person but is not a user message: in the result of a tool, or sent while the agent
 /// worked.
 pub fn is_reply(block: &Block) -> bool {
     block.kind != BlockKind::Text && !block.words.is_empty()
