@@ -112,7 +112,7 @@ impl Env {
             .map_err(|error| CommandError::new(ErrorKind::Internal, error))?;
         let directory = globals.directory.as_ref().map_or(current.clone(), |directory| current.join(directory));
         if globals.directory.is_some() && !directory.is_dir() {
-            let error = anyhow!("{} is no directory", directory.display());
+            let error = anyhow!("{} is not a directory", directory.display());
             return Err(CommandError::new(ErrorKind::Usage, error));
         }
         let settings = settings(disk, &directory)?;

@@ -104,7 +104,7 @@ fn own(env: &Env, arguments: &undo::Arguments) -> Result<(), CommandError> {
     match operation.filter(|operation| operation.actor != Actor::Model) {
         None => Ok(()),
         Some(operation) => {
-            let error = anyhow!("operation {} is the user's, who alone takes it back", operation.id);
+            let error = anyhow!("operation {} was made by the user; only the user can undo it", operation.id);
             Err(refused(error).hint(format!("ask the user to run aperture undo {}", operation.id)))
         }
     }

@@ -164,7 +164,7 @@ pub fn run(env: &Env, arguments: &Arguments) -> Result<ChangeReport, CommandErro
         let end = match &keep_from {
             Some(selector) => {
                 let first = selector.select(reading)?.into_iter().next();
-                first.ok_or_else(|| CommandError::new(ErrorKind::Refused, anyhow!("no block fits --keep-from")))?
+                first.ok_or_else(|| CommandError::new(ErrorKind::Refused, anyhow!("--keep-from matches no block")))?
             }
             None => BlockNumber::MAX,
         };

@@ -82,10 +82,10 @@ fn one<'a>(workspace: &'a Workspace<'_>, selector: &Selector, text: &str) -> Res
     let refuse = |error| Err(CommandError::new(ErrorKind::Refused, error).hint("aperture blocks all lists every block"));
     let blocks: Vec<&Block> = numbers.iter().filter_map(|number| reading.block(*number)).collect();
     match blocks.as_slice() {
-        [] => refuse(anyhow!("no block fits '{text}'")),
+        [] => refuse(anyhow!("no block matches '{text}'")),
         [block] => Ok(block),
         [call, result] if call.call.is_some() && call.call == result.call => Ok(result),
-        several => refuse(anyhow!("{} blocks fit '{text}', and one is explained at a time", several.len())),
+        several => refuse(anyhow!("'{text}' matches {} blocks; explain takes one", several.len())),
     }
 }
 
@@ -113,7 +113,7 @@ fn by_preset(env: &Env, workspace: &Workspace<'_>, store: Option<&Store>, block:
     let drafted = draft.finish(OperationKind::Change, "", None, &|hash| cache.count(hash), true)?;
     let left = drafted.differences.into_iter().find(|difference| difference.number == block.number);
     let kept = kept.iter().find(|(_, blocks)| blocks.contains(&block.number)).map(|(why, _)| why.reason());
-    let why = kept.or((block.level > Level::Original).then_some("short already")).unwrap_or("would not be shorter");
+    let why = kept.or((block.level > Level::Original).then_some("short already")).unwrap_or("already as short as possible");
     Ok(left.map_or_else(
         || stays(why),
         |left| LevelKept {

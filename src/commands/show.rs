@@ -46,7 +46,7 @@ pub fn content(env: &Env, selector: &str) -> Result<ShowReport, CommandError> {
     let workspace = env.open(None)?;
     let numbers = parsed.select(&workspace.reading)?;
     if numbers.is_empty() {
-        let error = anyhow!("no block fits '{selector}'");
+        let error = anyhow!("no block matches '{selector}'");
         return Err(CommandError::new(ErrorKind::Refused, error).hint("aperture blocks all lists every block"));
     }
     let contents = workspace.contents(&numbers)?;

@@ -30,7 +30,7 @@ pub fn stored(env: &Env, store: &Store, named: Option<&str>) -> Result<Option<St
         0 => Err(missing),
         1 => Ok(fitting.pop()),
         several => {
-            let error = anyhow!("'{name}' is the beginning of {several} session ids in the store");
+            let error = anyhow!("session id prefix '{name}' is ambiguous ({several} matches in the store)");
             Err(CommandError::new(ErrorKind::Refused, error).hint("name the file instead"))
         }
     }

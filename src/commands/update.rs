@@ -35,7 +35,7 @@ pub fn run(env: &Env, arguments: &Arguments) -> Result<ChangeReport, CommandErro
     change(env, arguments.options, &|draft, opened| {
         let numbers = selector.select(&opened.workspace.reading)?;
         let [number] = numbers[..] else {
-            let error = anyhow!("'{}' fits {} blocks, and one text is for one", arguments.selector, numbers.len());
+            let error = anyhow!("'{}' matches {} blocks; update takes one", arguments.selector, numbers.len());
             return Err(CommandError::new(ErrorKind::Refused, error).hint("aperture blocks lists them with their numbers"));
         };
         if let Some(why) = draft.immutable(number)? {

@@ -193,7 +193,7 @@ impl Report for BlocksReport {
 
     fn text(&self, style: &Style) -> String {
         if self.blocks.is_empty() {
-            return "no block fits\n".to_owned();
+            return "no matching blocks\n".to_owned();
         }
         let mut text = String::new();
         if self.tree {

@@ -82,7 +82,7 @@ impl ChangeReport {
             text.push_str(&format!(", {sign}{}", unit(&amount(saved.abs() as u64), "token")));
         }
         for (why, blocks) in &self.skipped {
-            text.push_str(&format!("; left alone: {} ({why})", numbered(blocks, FEW)));
+            text.push_str(&format!("; skipped {} ({why})", numbered(blocks, FEW)));
         }
         text
     }
@@ -121,7 +121,7 @@ impl Report for ChangeReport {
         }
         for (why, blocks) in &self.skipped {
             let which = if blocks.len() > FEW { plural(blocks.len(), "block") } else { numbered(blocks, FEW) };
-            line(&format!("  left alone: {which} ({why})"));
+            line(&format!("  skipped {which} ({why})"));
         }
         if let Some(price) = &self.price {
             price_lines(price).iter().for_each(|text| line(text));
@@ -144,7 +144,7 @@ impl Report for ChangeReport {
         }
         if let Some(operation) = self.operation {
             let back = if self.kind == OperationKind::Undo { "redo" } else { "undo" };
-            line(&style.paint(Paint::Dim, &format!("operation {operation}; aperture {back} takes it back")));
+            line(&style.paint(Paint::Dim, &format!("operation {operation}; to revert: aperture {back}")));
         } else if self.dry_run && !nothing {
             line(&style.paint(Paint::Dim, "nothing was written: this is a dry run"));
         }

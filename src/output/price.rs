@@ -10,7 +10,7 @@ pub fn lines(price: &EditPrice) -> Vec<String> {
     let (again, new) = (whole(price.rewritten_tokens), whole(price.added_tokens));
     let saved = whole(price.saved_tokens.abs());
     if saved == 0 && again == 0 {
-        return vec![format!("the window stays at {}; nothing is paid twice", unit(&amount(before), "token"))];
+        return vec![format!("the window stays at {}; no extra cache write", unit(&amount(before), "token"))];
     }
     let windows = format!("({} → {})", amount(before), amount(after));
     let change = match (saved, price.saved_tokens < 0.0) {
@@ -21,7 +21,7 @@ pub fn lines(price: &EditPrice) -> Vec<String> {
     if price.cache_is_cold {
         let cold = cold(price);
         let Some(once) = price.added_dollars.filter(|_| new > 0) else {
-            return vec![change, format!("{cold}: nothing is paid twice, {}", effect(price))];
+            return vec![change, format!("{cold}: no extra cache write; {}", effect(price))];
         };
         let new = written(new);
         return vec![change, format!("{cold}: {new} with the rest: {}, once", dollars(once)), effect(price)];
@@ -160,7 +160,7 @@ mod tests {
                 "each turn saves <$0.001: pays back after ~12 turns",
             ],
         );
-        check(facts(1.0, 1.0, 1.0), &["the window stays at 1 token; nothing is paid twice"]);
+        check(facts(1.0, 1.0, 1.0), &["the window stays at 1 token; no extra cache write"]);
         let edit = cold(facts(1_000.0, 1_001.0, 1_000.0));
         assert!(lines(&crate::engine::price(&edit, &Prices::default()))[1].contains("1 is written with the rest"));
     }
@@ -169,8 +169,8 @@ mod tests {
     fn a_cold_cache() {
         let edit = cold(facts(142_300.0, 111_100.0, 12_000.0));
         let change = "−31k tokens (142k → 111k)";
-        check(edit, &[change, "the cache is cold (idle 3 h): nothing is paid twice, each turn saves ~$0.016"]);
-        check(unknown(edit), &[change, "the cache is cold (idle 3 h): nothing is paid twice, requests read 31k less"]);
+        check(edit, &[change, "the cache is cold (idle 3 h): no extra cache write; each turn saves ~$0.016"]);
+        check(unknown(edit), &[change, "the cache is cold (idle 3 h): no extra cache write; requests read 31k less"]);
         check(
             cold(facts(100_000.0, 105_000.0, 100_000.0)),
             &[
@@ -215,7 +215,7 @@ mod tests {
                 "it does not pay back",
             ],
         );
-        check(facts(100_000.0, 100_000.0, 100_000.0), &["the window stays at 100k tokens; nothing is paid twice"]);
+        check(facts(100_000.0, 100_000.0, 100_000.0), &["the window stays at 100k tokens; no extra cache write"]);
     }
 
     #[test]

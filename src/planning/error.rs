@@ -54,7 +54,7 @@ pub enum PlanError {
     #[error("these turns are not in the window")]
     NoTurns,
     /// The turns to fold include the last turn.
-    #[error("the last turn is what is being worked on, and stays")]
+    #[error("the last turn is still in progress and cannot be folded")]
     LastTurn,
     /// A block that would be removed is pinned or focused.
     #[error("block {0} is among them, and it is {what}", what = .1.reason())]
@@ -103,7 +103,7 @@ pub enum PlanError {
     #[error("what the compaction cut is not in this file any more")]
     CutAway,
     /// The provider cannot write the required row.
-    #[error("this session has no row that what is added could follow")]
+    #[error("nothing in this session to append the note after")]
     NoWay,
     /// The client of the session sends all rows in file order.
     #[error("the client of this session sends all its rows in their order, so that none can be left out or brought back")]

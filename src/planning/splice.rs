@@ -12,7 +12,7 @@ use std::ops::Range;
 #[derive(Debug, thiserror::Error)]
 pub enum SpliceError {
     /// A row is missing, or a value is not the expected one.
-    #[error("what stands in the file is not what it was")]
+    #[error("the file no longer contains the expected value")]
     Mismatch,
     /// The old file cannot be read, or the new one cannot be written.
     #[error(transparent)]

@@ -46,13 +46,13 @@ pub enum FindError {
     #[error("no session belongs to {0} or a directory above it")]
     NoneHere(PathBuf),
     /// No session has this id.
-    #[error("no session's id begins with '{0}', and there is no such file")]
+    #[error("no session id starts with '{0}', and no such file exists")]
     Unknown(String),
     /// The file does not exist.
     #[error("there is no file {}", .0.display())]
     Missing(PathBuf),
     /// Several session ids have this prefix.
-    #[error("'{prefix}' is the beginning of {} session ids", .candidates.len())]
+    #[error("session id prefix '{prefix}' is ambiguous ({} matches)", .candidates.len())]
     Ambiguous {
         /// The prefix.
         prefix: String,

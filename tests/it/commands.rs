@@ -306,7 +306,7 @@ fn a_home_without_sessions() {
         &sandbox,
         &["blocks", "nonsense"],
         expect![[r#"
-            error: 'nonsense' is no selector
+            error: unknown selector 'nonsense'
             hint: aperture help selectors explains the language
             exit code 2
         "#]],
@@ -330,9 +330,9 @@ fn a_project_without_sessions() {
         &sandbox,
         &["-C", "nowhere"],
         expect![[r#"
-        error: PROJECT/nowhere is no directory
-        exit code 2
-    "#]],
+            error: PROJECT/nowhere is not a directory
+            exit code 2
+        "#]],
     );
 }
 
@@ -356,19 +356,19 @@ fn a_session_is_named_by_the_beginning_of_its_id() {
         &sandbox,
         &["status", "abc"],
         expect![[r#"
-        error: 'abc' is the beginning of 2 session ids
-        hint: one of abc1, abc2
-        exit code 1
-    "#]],
+            error: session id prefix 'abc' is ambiguous (2 matches)
+            hint: one of abc1, abc2
+            exit code 1
+        "#]],
     );
     check(
         &sandbox,
         &["status", "abd"],
         expect![[r#"
-        error: no session's id begins with 'abd', and there is no such file
-        hint: aperture sessions lists all of them
-        exit code 1
-    "#]],
+            error: no session id starts with 'abd', and no such file exists
+            hint: aperture sessions lists all of them
+            exit code 1
+        "#]],
     );
     check(
         &sandbox,
@@ -492,10 +492,10 @@ fn arguments_that_make_no_sense() {
         &sandbox,
         &["blocks", "stail"],
         expect![[r#"
-        error: 'stail' is no selector
-        hint: did you mean 'stale'?
-        exit code 2
-    "#]],
+            error: unknown selector 'stail'
+            hint: did you mean 'stale'?
+            exit code 2
+        "#]],
     );
     check(
         &sandbox,
@@ -537,10 +537,10 @@ fn arguments_that_make_no_sense() {
         &sandbox,
         &["show", "cold"],
         expect![[r#"
-        error: no block fits 'cold'
-        hint: aperture blocks all lists every block
-        exit code 1
-    "#]],
+            error: no block matches 'cold'
+            hint: aperture blocks all lists every block
+            exit code 1
+        "#]],
     );
     check(
         &sandbox,

@@ -83,10 +83,10 @@ fn verify_holds_the_log_against_the_file() {
         &sandbox,
         &["verify", "agent"],
         expect![[r#"
-        error: no session's id begins with 'agent', and there is no such file
-        hint: aperture sessions lists all of them
-        exit code 1
-    "#]],
+            error: no session id starts with 'agent', and no such file exists
+            hint: aperture sessions lists all of them
+            exit code 1
+        "#]],
     );
     let file = session(&sandbox);
     let left = fs::read_to_string(&file).unwrap();

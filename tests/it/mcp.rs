@@ -222,7 +222,7 @@ fn what_removes_waits_for_the_user() {
     assert_eq!(server.text("show", json!({"selector": "16"})).lines().nth(2), Some("two"));
     // The user undoes the user's own operation.
     sandbox.text(&["pin", "13"]);
-    assert!(server.error("undo", json!({})).contains("is the user's"));
+    assert!(server.error("undo", json!({})).contains("was made by the user"));
     assert!(server.error("unpin", json!({"selector": "13"})).contains("who alone can unpin it"));
     assert_eq!(server.end(), 0);
 }

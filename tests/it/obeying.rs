@@ -247,8 +247,8 @@ fn what_the_user_holds_is_not_dropped() {
     let answers = obeyed(&sandbox);
     let expected = [
         ("refused", "block 16 was pinned by the user, who alone can unpin it"),
-        ("refused", "nothing to do; left alone: #16 (pinned)"),
-        ("refused", "nothing to do; left alone: #19 (focused)"),
+        ("refused", "nothing to do; skipped #16 (pinned)"),
+        ("refused", "nothing to do; skipped #19 (focused)"),
         ("refused", "block 16 is pinned"),
         ("refused", "block 19 is selected by the user"),
         ("done", "1 block focused"),
@@ -256,7 +256,7 @@ fn what_the_user_holds_is_not_dropped() {
     for ((status, answer), expected) in answers.iter().zip(expected) {
         assert_eq!((status.as_str(), answer.as_str()), expected);
     }
-    assert!(answers[6].1.contains("left alone: #19 (focused)"), "{answers:?}");
+    assert!(answers[6].1.contains("skipped #19 (focused)"), "{answers:?}");
     done(&sandbox, "undo");
     done(&sandbox, "undo");
     assert!(fs::read(session(&sandbox)).unwrap() == before);
@@ -376,7 +376,7 @@ fn what_is_gone_meanwhile_is_answered() {
     done(&sandbox, "archive 16");
     done(&sandbox, "pin 24");
     let outcome = run(&sandbox, "approve 1");
-    assert_eq!((outcome.code, outcome.stdout.contains("left alone: #16 (already so)")), (1, true), "{}", outcome.all());
+    assert_eq!((outcome.code, outcome.stdout.contains("skipped #16 (already so)")), (1, true), "{}", outcome.all());
     assert!(done(&sandbox, "obey --tell").contains("@archive(16) was not carried out"));
     let rows = fs::read_to_string(session(&sandbox)).unwrap();
     fs::remove_file(session(&sandbox)).unwrap();

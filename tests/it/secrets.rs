@@ -206,13 +206,13 @@ fn redact_of_a_block_leaves_the_others() {
         1 credential redacted
           #1  "use [secret:github-token] to fix the deploy of the sh…  redacted  42 → 14
         −28 tokens (10k → 10k)
-        the cache is cold (idle 2 h): nothing is paid twice, each turn saves <$0.001
+        the cache is cold (idle 2 h): no extra cache write; each turn saves <$0.001
         the usage of the last response is rewritten until an undo: the client reads there how
           full the window is; programs that add up bills, such as ccusage, see it too
         1 github-token
         18 credentials elsewhere in the file: --all takes them out too
         credentials in 1 stored original: --forget --yes takes them out of those, for ever
-        operation 1; aperture undo takes it back
+        operation 1; to revert: aperture undo
     "#]]
     .assert_eq(&said);
     let after = String::from_utf8(fs::read(&path).unwrap()).unwrap();
@@ -289,7 +289,7 @@ fn thinking_and_broken_rows_are_left_alone_aloud() {
     let said = sandbox.text(&["redact", "--all"]);
     expect![[r#"
         nothing to do
-          left alone: #2 (thinking is signed and stays whole)
+          skipped #2 (thinking is signed and stays whole)
         left alone: 1 row (3): broken, or known by nothing but what they say
     "#]]
     .assert_eq(&said);

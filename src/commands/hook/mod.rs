@@ -73,11 +73,11 @@ pub(super) fn wanted(env: &Env) -> Vec<&'static str> {
 /// Handles an event; prints nothing if there is nothing to report.
 pub fn run(env: &Env, arguments: &Arguments) -> Result<(), CommandError> {
     let event = EVENTS.iter().find(|event| event.name == arguments.event).ok_or_else(|| {
-        let error = anyhow!("'{}' is no event that aperture answers", arguments.event);
+        let error = anyhow!("unknown hook event '{}'", arguments.event);
         CommandError::new(ErrorKind::Usage, error)
     })?;
     let payload: Payload = serde_json::from_str(&env.text("-")?)
-        .context("what is on standard input is no event of a client")
+        .context("stdin is not a hook payload")
         .map_err(|error| CommandError::new(ErrorKind::Usage, error))?;
     let path = payload.transcript_path.clone().unwrap_or_default();
     match (event.answer)(&env.on(&path, &format!("hook {}", event.name)), &payload)? {

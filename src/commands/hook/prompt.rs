@@ -37,7 +37,7 @@ pub(super) fn answer(env: &Env, payload: &Payload) -> Result<Option<HookReport>,
         let selected = reading.in_window().filter(|block| block.focused);
         let selected: Vec<String> = selected.map(|block| format!("#{} ({})", block.number, label(block))).collect();
         parts.push(match selected.is_empty() {
-            true => "User has let the highlighted blocks go.".to_owned(),
+            true => "The user cleared the highlighted blocks.".to_owned(),
             false => format!("User has highlighted the following blocks as relevant: {}", selected.join(", ")),
         });
     }

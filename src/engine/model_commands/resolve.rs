@@ -37,7 +37,7 @@ pub enum Unresolved {
     #[error(transparent)]
     Selector(#[from] SelectorError),
     /// No matching blocks.
-    #[error("no block fits")]
+    #[error("no matching blocks")]
     Nothing,
 }
 

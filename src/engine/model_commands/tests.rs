@@ -320,7 +320,7 @@ fn blocks_are_found_by_number_and_by_words() {
     check("@pin(stael)", "nothing is about 'stael'; nearest: stale");
     check("@pin(auth fla)", "nothing is about 'auth fla'; nearest: \"auth flow\"");
     check("@pin(zebra)", "nothing is about 'zebra'");
-    check("@pin(error)", "no block fits");
+    check("@pin(error)", "no matching blocks");
     check("@create(\"x\")", "");
 }
 

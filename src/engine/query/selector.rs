@@ -52,7 +52,7 @@ pub enum SelectorError {
         column: usize,
     },
     /// An unknown name.
-    #[error("'{name}' is no selector")]
+    #[error("unknown selector '{name}'")]
     UnknownName {
         /// The name.
         name: String,
@@ -563,7 +563,7 @@ mod tests {
     fn errors_say_where_and_what_instead() {
         fails("99", "there is no block 99: the session has blocks 1 to 6");
         fails("0", "there is no block 0: the session has blocks 1 to 6");
-        fails("stael", "'stael' is no selector; did you mean 'stale'?");
+        fails("stael", "unknown selector 'stael'; did you mean 'stale'?");
         fails("kind(imag)", "kind() does not know 'imag'; did you mean 'image'?");
         fails("(1", "a ')' is missing at column 3");
         fails("1 2", "unexpected '2' at column 3");

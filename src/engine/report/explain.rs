@@ -189,7 +189,7 @@ pub fn levels(reading: &Analysis, subject: &Subject<'_>) -> Vec<LevelKept> {
             true => subject.tokens * estimate(content) / whole,
             false => estimate(content),
         });
-        let why = content.is_none().then_some("would not be shorter");
+        let why = content.is_none().then_some("already as short as possible");
         LevelKept { level, preset: None, tokens: tokens.unwrap_or(subject.tokens), content, why }
     };
     let levels = [Level::Trimmed, Level::Summarized, Level::Minimal];

@@ -36,7 +36,7 @@ impl Kept {
             Kept::Pinned => "pinned",
             Kept::Focused => "focused",
             Kept::Bound => "the client needs it as it is",
-            Kept::NotShorter => "would not be shorter",
+            Kept::NotShorter => "already as short as possible",
             Kept::AsItIs => "already so",
             Kept::Protected => "protected by a rule",
             Kept::NoOriginal => "the original is not in this store",
