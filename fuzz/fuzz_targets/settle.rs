@@ -42,6 +42,7 @@ fuzz_target!(|input: (&[u8], &[u8], &[u8], bool)| {
             actor: Actor::User,
             inverts: None,
             edits: if removed.is_empty() { Vec::new() } else { vec![edit] },
+            block_edits: Vec::new(),
             reversal: None,
             marks: Vec::new(),
             base_bytes: base.len() as u64,
