@@ -435,7 +435,8 @@ fn laws(sandbox: &Sandbox, line: &str) {
     let after = levels(sandbox);
     let (back, forth) = if line.starts_with("undo") { ("redo", line) } else { ("undo", "redo") };
     let text = done(sandbox, back);
-    assert!(text.contains("; to revert: aperture ") && !text.contains('\u{1b}'), "{line}, {back}: {text}");
+    let reverts = if back == "undo" { "redo" } else { "undo" };
+    assert!(text.ends_with(&format!("; to revert: aperture {reverts}\n")) && !text.contains('\u{1b}'), "{line}, {back}: {text}");
     assert!(bytes(sandbox) == rows, "{line} and {back}");
     done(sandbox, forth);
     // After other changes, bills are estimated again, and thinking that matches again is sent again.
