@@ -3,6 +3,7 @@
 //! Nothing here reads a file, a clock or an environment; everything else speaks in these types.
 
 mod block;
+mod conventions;
 mod flags;
 mod key;
 mod keywords;
@@ -19,6 +20,7 @@ pub use block::{
     Block, BlockKind, BlockNumber, Cut, CutLimit, Image, Level, Marker, Outdated, Pin, Position, Role, State, Tool, ToolVerb,
     Topic, Usefulness, Zone,
 };
+pub use conventions::{Conventions, InputNames, PlanNames, starts_with_any};
 pub use flags::Flags;
 pub use key::Key;
 pub use keywords::Keywords;

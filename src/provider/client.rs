@@ -1,6 +1,6 @@
 //! The program that writes the sessions: where it keeps them, which are open, and how it treats them when it resumes.
 
-use crate::model::{Block, Role, Session};
+use crate::model::{Block, Conventions, Role, Session};
 use std::path::{Path, PathBuf};
 
 /// The places and habits of the client of one format.
@@ -59,6 +59,9 @@ pub trait Client: Sync {
     fn compacts_from(&self, _model: &str, _capacity_tokens: u64) -> Option<u64> {
         None
     }
+
+    /// Returns the texts that the client writes into contents, and the names in the inputs of its tools.
+    fn conventions(&self) -> Conventions;
 
     /// Returns the base URL of the API that the client talks to.
     fn api_base_url(&self) -> &'static str;

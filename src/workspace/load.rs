@@ -5,7 +5,7 @@ use crate::fsio::{Disk, read_range};
 use crate::model::limits::{CACHE_SEGMENT_BYTES, READ_CHUNK_BYTES};
 use crate::model::{Event, Fault, Inherited, Key, RowKind, Segment, Session};
 use crate::planning::parse_chunk;
-use crate::provider::ProviderAdapter;
+use crate::provider::{ProviderAdapter, conventions};
 use crate::store::{Cache, CachedFile};
 use rayon::prelude::*;
 use std::io::{self, Read};
@@ -38,7 +38,7 @@ pub fn load(
     let bytes = own.last().map_or(0, |last| last.end);
     let (inherited, mut segments, missing) = inherit(disk, cache, provider, path, &own)?;
     segments.extend(own);
-    let mut session = Session::join(provider.name(), id, segments);
+    let mut session = Session::join(provider.name(), conventions(), id, segments);
     (session.bytes, session.ends_with_newline, session.inherited) = (bytes, ends_with_newline, inherited);
     if missing {
         session.note(Fault::MissingParentSession);

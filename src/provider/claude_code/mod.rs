@@ -2,6 +2,7 @@
 
 mod attachment;
 mod content;
+mod conventions;
 pub mod extension;
 mod lists;
 mod messages;
@@ -19,7 +20,7 @@ mod write;
 use super::{
     Billing, Client, Format, Location, Message, NewRow, OpenSession, ParsedRow, Places, ProviderAdapter, Rewriter, Scanner, Stub,
 };
-use crate::model::{Block, BlockKind, Session, Slot, Window};
+use crate::model::{Block, BlockKind, Conventions, Session, Slot, Window};
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 
@@ -125,6 +126,10 @@ impl Client for ClaudeCode {
 
     fn compacts_from(&self, model: &str, capacity_tokens: u64) -> Option<u64> {
         capacity_tokens.checked_sub(RESERVE_TOKENS).filter(|from| *from > 0 && !model.contains("haiku"))
+    }
+
+    fn conventions(&self) -> Conventions {
+        conventions::conventions()
     }
 
     fn api_base_url(&self) -> &'static str {

@@ -5,6 +5,7 @@
 //! parts of the row that edits preserve (`parse::identity`), and the parent from its position (`link`).
 
 mod content;
+mod conventions;
 mod cut;
 mod item;
 mod link;
@@ -20,7 +21,7 @@ use super::{
     Billing, Client, Format, KnownContext, Location, Message, NewRow, ParsedRow, Places, ProviderAdapter, Rewriter, Scanner,
     Stub, WriterLock,
 };
-use crate::model::{Block, BlockKind, Flags, Role, RowKind, Session, Slot, Window};
+use crate::model::{Block, BlockKind, Conventions, Flags, Role, RowKind, Session, Slot, Window};
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
@@ -126,6 +127,10 @@ impl Client for Codex {
     fn sends_again(&self, block: &Block) -> bool {
         // After a compaction the client sends its own instructions and those of the project again (0.169).
         block.kind == BlockKind::Attachment && &*block.label != "skill"
+    }
+
+    fn conventions(&self) -> Conventions {
+        conventions::conventions()
     }
 
     fn api_base_url(&self) -> &'static str {

@@ -6,6 +6,7 @@ use crate::engine::tokens::estimate;
 use crate::engine::{self, Context, Need, Reducible};
 use crate::model::{Basis, Block, BlockKind, Level, Role, TokenCount, Tool, ToolVerb};
 use crate::output::{HookReport, tokens};
+use crate::provider;
 use rustc_hash::FxHashSet;
 use serde_json::Value;
 use std::io;
@@ -31,7 +32,8 @@ pub(super) fn answer(env: &Env, payload: &Payload) -> Result<Option<HookReport>,
         let need = if payload.has_session(env) { Need::new(&env.open(None)?.reading) } else { Need::default() };
         let (of_name, nothing) = (|term| need.of_name(term), FxHashSet::default());
         let context = Context { name: &of_name, line: need.of_line(&block), shown: &nothing };
-        let input = Reducible { kind: block.kind, tool: None, error: false, images: &[], held: &[], content: text };
+        let (kind, conventions) = (block.kind, provider::conventions());
+        let input = Reducible { kind, tool: None, error: false, images: &[], held: &[], conventions, content: text };
         let cost = tokens(TokenCount { value: whole, basis: Basis::Estimated });
         let path = result_path(env, &format!("{id}-{place}"))?;
         let marker = format!("[trimmed from {cost} by aperture; the whole is in {}]", path.display());
