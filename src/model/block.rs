@@ -452,8 +452,7 @@ pub struct Position {
 }
 
 /// Where in the window a block stands.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize)]
-#[serde(rename_all = "snake_case")]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Zone {
     /// The beginning: instructions, the first prompt, the summary of a compaction.
     Primacy,
@@ -505,8 +504,7 @@ pub struct Usefulness {
 }
 
 /// Why a block no longer says how things are.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize)]
-#[serde(rename_all = "snake_case")]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Outdated {
     /// The same content stands in a later result.
     Duplicate,
@@ -580,8 +578,7 @@ impl Level {
 }
 
 /// Where in its life a block is.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize)]
-#[serde(rename_all = "snake_case")]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum State {
     /// Just arrived: of the last steps.
     #[default]
@@ -633,8 +630,7 @@ impl State {
 }
 
 /// Where a block is pinned.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize)]
-#[serde(rename_all = "snake_case")]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Pin {
     /// Position.
     Here,
@@ -645,7 +641,7 @@ pub enum Pin {
 }
 
 /// Topic of a group of turns.
-#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct Topic {
     /// A short readable name.
     pub label: String,

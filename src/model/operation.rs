@@ -462,7 +462,7 @@ pub struct History {
 }
 
 /// A named point in the log.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Snapshot {
     /// Its name.
     pub name: String,

@@ -6,11 +6,9 @@ use crate::engine::reduce::{LineKind, Style, line_kind, outcomes};
 use crate::engine::{Analysis, plural};
 use crate::model::{Block, BlockKind, BlockNumber, Conventions, Flags, Outdated, Role, ToolVerb, Turn, starts_with_any};
 use rustc_hash::FxHashMap;
-use serde::Serialize;
 
 /// The outcome of a turn.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
-#[serde(tag = "kind", rename_all = "snake_case")]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Outcome {
     /// The user interrupted.
     Interrupted,
