@@ -23,7 +23,7 @@ mod table;
 
 pub use hint::hint;
 pub use lines::without_number;
-pub use piece::{ALWAYS, KeptPieces, Line, Piece, line_pieces, names, rendered, whole_name};
+pub use piece::{ALWAYS, KeptPieces, Line, Name, Piece, line_pieces, names, rendered, whole_name};
 pub use salience::{LineKind, Style, declaration, line_kind, outcomes};
 
 use crate::model::{BlockKind, Conventions, Image, Tool};
