@@ -33,6 +33,8 @@ pub struct Conventions {
     pub reminder_lines: Vec<&'static str>,
     /// Prefixes of contents that hold a command which the user typed.
     pub typed_commands: Vec<&'static str>,
+    /// Marks between a question of the model and the answer of the user, in the result of a tool that asks.
+    pub answer_marks: Vec<&'static str>,
     /// Names in the inputs of tools that edit files or run commands.
     pub inputs: InputNames,
     /// Names and words in the inputs of tools that write a plan.
@@ -107,6 +109,7 @@ impl Conventions {
             inserted_headings,
             reminder_lines,
             typed_commands,
+            answer_marks,
             inputs,
             plans,
         } = other;
@@ -124,6 +127,7 @@ impl Conventions {
             (&mut self.inserted_headings, inserted_headings),
             (&mut self.reminder_lines, reminder_lines),
             (&mut self.typed_commands, typed_commands),
+            (&mut self.answer_marks, answer_marks),
         ] {
             add(all, more);
         }

@@ -12,6 +12,7 @@ mod operation;
 mod proposal;
 mod row;
 mod session;
+mod session_id;
 mod shell;
 mod tokens;
 mod window;
@@ -31,6 +32,7 @@ pub use operation::{
 pub use proposal::{CommandPlace, MessageId, Proposal, ProposalNumber, ProposalStatus, ReportedMessage, Verb};
 pub use row::{Damage, Event, Fault, Origin, Row, RowKind, ThinkingScope, Usage};
 pub use session::{Inherited, SecretPlace, Segment, Session, Vocabulary};
+pub use session_id::{id_starts_with, is_subagent_id, split_id};
 pub use shell::quoted;
 pub use tokens::{Basis, Counts, TokenCount};
 pub use window::{Hidden, Turn, Window};

@@ -26,7 +26,7 @@ use crate::model::limits::TITLE_CHARACTERS;
 use std::sync::LazyLock;
 
 pub use billing::Billing;
-pub use client::{Client, Location, OpenSession, Places, WriterLock};
+pub use client::{Client, Location, OpenSession, Places, Variables, WriterLock};
 pub use format::{Format, ParsedBlock, ParsedRow, Scanner, SentUnder, Stub, Totals};
 pub use json::strings;
 pub use json_edit::EditError;
@@ -46,7 +46,7 @@ pub static PROVIDERS: &[&dyn ProviderAdapter] = &[&claude_code::ClaudeCode, &cod
 /// | texts and names | [`Client::conventions`] |
 /// | watch | [`Client::roots`], [`Client::registries`] |
 /// | write back | [`Format::locate_slot`], [`Format::encode`], [`Rewriter`], [`Billing::usage`] |
-/// | base URL of the API | [`Client::api_base_url`] |
+/// | base URL of the API | [`Client::api_base_url`], [`Client::variables`] |
 /// | request | [`Format::messages`] |
 pub trait ProviderAdapter: Format + Client + Rewriter + Billing {
     /// Returns the name in reports, settings and `--json`, such as `claude-code`.

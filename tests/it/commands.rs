@@ -547,7 +547,7 @@ fn arguments_that_make_no_sense() {
         &["help", "nonsense"],
         expect![[r#"
             error: there is no command and no topic 'nonsense'
-            hint: aperture help lists the commands; the topics are selectors, lifecycle and settings
+            hint: aperture help lists the commands; the topics are selectors, lifecycle, settings and clients
             exit code 2
         "#]],
     );
@@ -556,7 +556,7 @@ fn arguments_that_make_no_sense() {
         &["help", "--", "--version"],
         expect![[r#"
             error: there is no command and no topic '--version'
-            hint: aperture help lists the commands; the topics are selectors, lifecycle and settings
+            hint: aperture help lists the commands; the topics are selectors, lifecycle, settings and clients
             exit code 2
         "#]],
     );
@@ -894,6 +894,7 @@ fn help_explains_every_command_and_topic() {
         "selectors",
         "lifecycle",
         "settings",
+        "clients",
         "explain",
     ] {
         let text = sandbox.text(&["help", name]);

@@ -1,9 +1,9 @@
 //! `aperture import`: reads the originals and the log of a session from an export.
 
-use crate::app::{CommandError, Env, ErrorKind};
+use crate::app::{CommandError, Env, ErrorKind, session_name};
 use crate::commands::import::Arguments;
 use crate::fsio::read_range;
-use crate::output::{ImportReport, plural, session_name};
+use crate::output::{ImportReport, plural};
 use crate::store::{Export, ExportError, Relation, StoreError, relation};
 use crate::workspace::{self, Beside, Departed, Found, Workspace};
 use anyhow::{Context, anyhow};

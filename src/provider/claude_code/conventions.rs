@@ -50,6 +50,7 @@ pub(super) fn conventions() -> Conventions {
         ],
         reminder_lines: vec!["<system-reminder>"],
         typed_commands: vec!["<command-"],
+        answer_marks: vec!["\"=\""],
         inputs: InputNames {
             commands: vec!["command"],
             replaced: vec!["old_string", "old_str"],

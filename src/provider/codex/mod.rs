@@ -19,7 +19,7 @@ mod write;
 
 use super::{
     Billing, Client, Format, KnownContext, Location, Message, NewRow, ParsedRow, Places, ProviderAdapter, Rewriter, Scanner,
-    Stub, WriterLock,
+    Stub, Variables, WriterLock,
 };
 use crate::model::{Block, BlockKind, Conventions, Flags, Role, RowKind, Session, Slot, Window};
 use std::ops::Range;
@@ -135,6 +135,10 @@ impl Client for Codex {
 
     fn api_base_url(&self) -> &'static str {
         "https://api.openai.com/v1"
+    }
+
+    fn variables(&self) -> Variables {
+        Variables { home: "CODEX_HOME", api_base_url: "OPENAI_BASE_URL", session: None, project: None }
     }
 }
 
