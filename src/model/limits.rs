@@ -2,6 +2,8 @@
 
 /// Bytes read from a session at a time; a row that is longer makes the buffer grow to hold it.
 pub const READ_CHUNK_BYTES: usize = 2 << 20;
+/// The largest session file of which a command holds the bytes that it read, so that no byte is read twice.
+pub const HELD_FILE_BYTES: usize = 16 << 20;
 /// Bytes of a file that are looked at to tell its format.
 pub const SNIFF_BYTES: usize = 64 << 10;
 /// The same where the first row is longer.
