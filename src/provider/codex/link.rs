@@ -5,7 +5,7 @@ use crate::model::{Event, Flags, Key, Origin, RowKind, Session, Vocabulary};
 use rustc_hash::{FxHashMap, FxHashSet};
 
 /// Fills in the fields that no row records itself. Idempotent.
-pub(super) fn link(session: &mut Session) {
+pub(in crate::provider) fn link(session: &mut Session) {
     session.vocabulary = Vocabulary::O200k;
     let mut seen: FxHashSet<Key> = FxHashSet::with_capacity_and_hasher(session.rows.len(), Default::default());
     let mut copies: FxHashMap<Key, Key> = FxHashMap::default();
