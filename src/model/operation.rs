@@ -145,7 +145,8 @@ pub struct BlockEdit {
     /// XXH3-128 of the content before.
     #[serde(with = "super::key::digits")]
     pub content: Key,
-    /// How many blocks of the same content precede it in file order.
+    /// How many blocks of the same content precede it: those of the window in the order in which they are sent, then the others in
+    /// file order.
     pub occurrence: u32,
     /// The content after.
     pub text: String,
