@@ -337,8 +337,7 @@ pub struct Reversal {
 }
 
 /// How far an operation came.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum OperationState {
     /// It is logged; whether the file was replaced is not known yet.
     Prepared,

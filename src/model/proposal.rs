@@ -1,11 +1,11 @@
 use super::{Address, Key, OperationId};
-use serde::{Deserialize, Serialize};
+use serde::Deserialize;
 
 /// The number of a proposal in its store, from 1; never given twice.
 pub type ProposalNumber = i64;
 
 /// Verb of a model command.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Verb {
     /// To see all of a shortened block again, in its place.
@@ -95,8 +95,7 @@ pub struct CommandPlace {
 }
 
 /// Status of a model command.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum ProposalStatus {
     /// It was found in a message that the client reported, and nothing was decided yet.
     Recorded,
