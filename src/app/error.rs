@@ -138,7 +138,7 @@ impl From<PlanError> for CommandError {
             PlanError::Io(error) => CommandError::from(error),
             error => {
                 let (kind, hint) = match &error {
-                    PlanError::NoSuchBlock(_) => (ErrorKind::Refused, "aperture blocks lists them".to_owned()),
+                    PlanError::NoSuchBlock(_) => (ErrorKind::Refused, "to list them: aperture blocks".to_owned()),
                     PlanError::NoOriginal(_) => {
                         (ErrorKind::Refused, "aperture import FILE brings the originals of another machine".to_owned())
                     }

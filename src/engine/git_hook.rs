@@ -37,13 +37,13 @@ const HEAD: &str = "#!/bin/sh\n";
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum HookError {
     /// The script is not text.
-    #[error("it is no text: a program, it seems")]
+    #[error("it is not a text file; it may be a program")]
     Binary,
     /// Another program runs it.
-    #[error("it is no script of a shell")]
+    #[error("it is not a shell script")]
     OtherLanguage,
     /// The part of aperture has no end mark.
-    #[error("what aperture wrote into it has lost its end")]
+    #[error("the end marker of aperture's part is missing")]
     Broken,
 }
 
@@ -100,7 +100,7 @@ fn part(hook: GitHook) -> String {
         ),
     };
     format!(
-        "{BEGIN}\n# aperture uninstall git-hook --{name} takes this out.\nif command -v aperture >/dev/null 2>&1; then\n  {run}\nfi\n{END}\n"
+        "{BEGIN}\n# To remove this part: aperture uninstall git-hook --{name}\nif command -v aperture >/dev/null 2>&1; then\n  {run}\nfi\n{END}\n"
     )
 }
 

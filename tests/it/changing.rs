@@ -696,7 +696,7 @@ fn one_digest_takes_the_place_of_all_that_is_old() {
         assert!(said.contains("folded into one digest"), "{fixture}: {said}");
         let after = done(&sandbox, "transcript --raw");
         assert!(after.len() * 10 < before.len() * 9, "{fixture}");
-        assert_eq!(after.matches("[handed over: ").count(), 1, "{fixture}");
+        assert_eq!(after.matches("[digest of ").count(), 1, "{fixture}");
         // The newest calls are kept, with the messages since.
         let newest = |text: &str| -> Vec<String> {
             text.lines().rev().filter(|line| !line.is_empty()).take(4).map(str::to_owned).collect()
@@ -820,7 +820,7 @@ fn a_digest_does_not_follow_what_is_not_sent() {
     let original = format!("{}\n", rest.join("\n"));
     fs::write(session(&sandbox), &original).unwrap();
     done(&sandbox, "compress --stale --preset handoff");
-    assert_eq!(done(&sandbox, "transcript --raw").matches("[handed over: ").count(), 1);
+    assert_eq!(done(&sandbox, "transcript --raw").matches("[digest of ").count(), 1);
     done(&sandbox, "undo");
     assert!(bytes(&sandbox) == original.as_bytes());
 }

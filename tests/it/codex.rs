@@ -1,4 +1,4 @@
-//! Rollouts of Codex, as a user meets them.
+//! Tests of Codex sessions.
 
 use crate::sandbox::Sandbox;
 use expect_test::{expect, expect_file};
@@ -89,7 +89,7 @@ fn a_digest_is_a_compaction_of_the_client() {
     let row: Value = serde_json::from_str(folded.lines().last().unwrap()).unwrap();
     assert_eq!(row["type"], "compacted");
     let history = row["payload"]["replacement_history"].as_array().unwrap();
-    let digest = |item: &Value| item["content"][0]["text"].as_str().is_some_and(|text| text.contains("[handed over: "));
+    let digest = |item: &Value| item["content"][0]["text"].as_str().is_some_and(|text| text.contains("[digest of "));
     assert_eq!(history.iter().filter(|item| digest(item)).count(), 1);
     // Every call that stays has its output, and all of both is as it was.
     let calls = |name: &str| history.iter().filter(|item| item[name].is_string() || !item[name].is_null()).count();
@@ -420,7 +420,7 @@ fn a_session_that_a_client_has_locked_is_not_changed() {
 
 const FORK_OF_FORK: &str = "01a20619-1c36-7b22-8a00-c5d45e99f28d";
 
-/// Writes a fork that goes on from the first `bytes` of another session.
+/// Writes a fork that continues from the first `bytes` of another session.
 fn fork(sandbox: &Sandbox, thread: &str, parent: &str, bytes: usize, first: u64, rows: &[(&'static str, Value)]) -> PathBuf {
     let path = rollout(sandbox, thread);
     let base = json!({"thread_id": parent, "end_ordinal_exclusive": first, "end_byte_offset": bytes});

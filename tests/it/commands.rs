@@ -307,7 +307,7 @@ fn a_home_without_sessions() {
         &["blocks", "nonsense"],
         expect![[r#"
             error: unknown selector 'nonsense'
-            hint: aperture help selectors explains the language
+            hint: for the selector language: aperture help selectors
             exit code 2
         "#]],
     );
@@ -436,7 +436,7 @@ fn files_that_are_no_sessions() {
         (
             "photo.png",
             expect![[r#"
-            error: PROJECT/photo.png is no session: none of its first lines is one of a known format
+            error: PROJECT/photo.png is not a session: none of its first lines has a known format
             hint: aperture sessions lists the sessions that it reads
             exit code 1
         "#]],
@@ -502,7 +502,7 @@ fn arguments_that_make_no_sense() {
         &["blocks", "(stale"],
         expect![[r#"
             error: a ')' is missing at column 7
-            hint: aperture help selectors explains the language
+            hint: for the selector language: aperture help selectors
             exit code 2
         "#]],
     );
@@ -529,7 +529,7 @@ fn arguments_that_make_no_sense() {
         &["show", "toolu_nothing"],
         expect![[r#"
             error: no block has the tool-use id 'toolu_nothing'
-            hint: aperture help selectors explains the language
+            hint: for the selector language: aperture help selectors
             exit code 1
         "#]],
     );
@@ -642,7 +642,7 @@ fn damage_is_counted_and_never_fatal() {
             abc1 · 1 turn, 0 steps · 3 h ago · /home/dev/shop
 
             window    ▕                                        ▏  ~2 of 200k tokens, 0 %
-                      200k free; window size assumed: --window sets it
+                      200k free; window size assumed; to set it: --window
             billed    never: the model has not answered in this window, all figures are
                       estimates
 

@@ -65,7 +65,7 @@ fn verify_holds_the_log_against_the_file() {
         &sandbox,
         &["verify"],
         expect![[r#"
-        nothing was ever changed: there is nothing to verify
+        no session was changed: nothing to verify
         exit code 0
     "#]],
     );
@@ -75,7 +75,7 @@ fn verify_holds_the_log_against_the_file() {
         &["verify"],
         expect![[r#"
         store       ok  1 session, 9 originals (N kB), N kB on the disk
-        11111111    ok  1 operation, 1 in force; undoing all gives back the original, byte for byte
+        11111111    ok  1 operation, 1 in force; undoing everything restores the original, byte for byte
         exit code 0
     "#]],
     );
@@ -96,7 +96,7 @@ fn verify_holds_the_log_against_the_file() {
         &["verify", "1111"],
         expect![[r#"
         store       ok  1 session, 9 originals (N kB), N kB on the disk
-        11111111    ok  1 operation, 1 in force; undoing all gives back the original, byte for byte
+        11111111    ok  1 operation, 1 in force; undoing everything restores the original, byte for byte
         exit code 0
     "#]],
     );
@@ -107,7 +107,7 @@ fn verify_holds_the_log_against_the_file() {
         &["verify"],
         expect![[r#"
         store       ok  1 session, 9 originals (N kB), N kB on the disk
-        11111111    bad 1 operation, 1 in force; undoing all would be refused
+        11111111    bad 1 operation, 1 in force; undoing everything would be refused
                     bad #8 auto mode: another program changed it after operation 1
         error: 1 problem was found
         hint: aperture import FILE brings back what an export has; undo leaves alone what another program changed
@@ -121,7 +121,7 @@ fn verify_holds_the_log_against_the_file() {
         &["verify"],
         expect![[r#"
         store       ok  1 session, 9 originals (N kB), N kB on the disk
-        11111111    bad 1 operation, 1 in force; undoing all would be refused
+        11111111    bad 1 operation, 1 in force; undoing everything would be refused
                     bad #8 auto mode: its row is gone since operation 1
                     bad #9 instructions: its row is gone since operation 1
                     bad #10 session context: its row is gone since operation 1
@@ -147,8 +147,8 @@ fn verify_holds_the_log_against_the_file() {
         &["verify", "--all"],
         expect![[r#"
             store       ok  1 session, 9 originals (N kB), N kB on the disk
-            11111111    ok  2 operations; what undo would do cannot be told
-                        ok  the file is gone; the originals are kept
+            11111111    ok  2 operations; the result of an undo is unknown
+                        ok  the session file no longer exists; the originals are kept
             exit code 0
         "#]],
     );
@@ -157,8 +157,8 @@ fn verify_holds_the_log_against_the_file() {
         &["verify", "1111"],
         expect![[r#"
             store       ok  1 session, 9 originals (N kB), N kB on the disk
-            11111111    ok  2 operations; what undo would do cannot be told
-                        ok  the file is gone; the originals are kept
+            11111111    ok  2 operations; the result of an undo is unknown
+                        ok  the session file no longer exists; the originals are kept
             exit code 0
         "#]],
     );
@@ -204,7 +204,7 @@ fn verify_writes_nothing() {
         &["verify"],
         expect![[r#"
         store       ok  1 session, 9 originals (N kB), N kB on the disk
-        11111111    ok  1 operation, 1 in force; undoing all gives back the original, byte for byte
+        11111111    ok  1 operation, 1 in force; undoing everything restores the original, byte for byte
                     ok  operation 1 was interrupted: it was done; the next command settles it
         exit code 0
     "#]],
@@ -223,7 +223,7 @@ fn verify_finds_what_is_wrong_in_the_store() {
         &["verify"],
         expect![[r#"
         store       ok  1 session, 8 originals (N kB), N kB on the disk
-        11111111    bad 1 operation, 1 in force; undoing all would be refused
+        11111111    bad 1 operation, 1 in force; undoing everything would be refused
                     bad operation 1 cannot be taken back: the store lacks 1 of its values
         error: 1 problem was found
         hint: aperture import FILE brings back what an export has; undo leaves alone what another program changed
@@ -274,7 +274,7 @@ fn gc_lists_and_deletes_only_if_told_to() {
         expect![[r#"
         11111111    now    2 operations: everything was undone
         would forget 1 session, 9 originals (N kB): it could never be undone or recalled again
-        nothing was deleted: this is a list; --yes deletes
+        nothing was deleted: this is a dry run; to delete: --yes
         exit code 0
     "#]],
     );
@@ -284,7 +284,7 @@ fn gc_lists_and_deletes_only_if_told_to() {
         expect![[r#"
         11111111    now    2 operations: everything was undone
         would forget 1 session, 9 originals (N kB): it could never be undone or recalled again
-        nothing was deleted: this is a list; --yes deletes
+        nothing was deleted: this is a dry run; to delete: --yes
         exit code 0
     "#]],
     );
@@ -302,7 +302,7 @@ fn gc_lists_and_deletes_only_if_told_to() {
         &sandbox,
         &["verify", "--all"],
         expect![[r#"
-        nothing was ever changed: there is nothing to verify
+        no session was changed: nothing to verify
         exit code 0
     "#]],
     );
@@ -345,7 +345,7 @@ fn gc_keeps_a_session_that_is_gone_unless_told_otherwise() {
         expect![[r#"
         11111111    now    1 operation: its file is gone
         would forget 1 session, 9 originals (N kB): it could never be undone or recalled again
-        nothing was deleted: this is a list; --yes deletes
+        nothing was deleted: this is a dry run; to delete: --yes
         exit code 0
     "#]],
     );
@@ -386,7 +386,7 @@ fn an_export_makes_undo_work_on_another_machine() {
         &["export", "-o", "e"],
         expect![[r#"
             exported 1 operation and 15 values of 11111111-1111-4111-8111-111111111111 to PROJECT/e (N kB)
-            it holds what was archived, secrets included; aperture import reads it
+            it contains the archived originals, secrets included; to read it: aperture import
             exit code 0
         "#]],
     );
@@ -455,7 +455,7 @@ fn an_export_makes_undo_work_on_another_machine() {
         &["verify"],
         expect![[r#"
             store       ok  1 session, 15 originals (N kB), N kB on the disk
-            11111111    ok  1 operation, 1 in force; undoing all gives back the original, byte for byte
+            11111111    ok  1 operation, 1 in force; undoing everything restores the original, byte for byte
             exit code 0
         "#]],
     );
@@ -607,7 +607,7 @@ fn a_file_that_cannot_be_imported_changes_nothing() {
         &["verify", "-s", &away],
         expect![[r#"
             store       ok  1 session, 9 originals (N kB), N kB on the disk
-            away        ok  1 operation, 1 in force; undoing all gives back the original, byte for byte
+            away        ok  1 operation, 1 in force; undoing everything restores the original, byte for byte
             exit code 0
         "#]],
     );

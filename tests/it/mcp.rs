@@ -1,4 +1,4 @@
-//! `aperture mcp`: the protocol, the tools and the resources, as a client gets them.
+//! `aperture mcp`: the protocol, the tools and the resources, as an MCP client sees them.
 
 use crate::sandbox::Sandbox;
 use expect_test::{expect, expect_file};

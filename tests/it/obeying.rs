@@ -1,4 +1,4 @@
-//! The model's own commands: execution, approval, and that each is counted once.
+//! The commands of the model: execution, approval, and that each is counted once.
 
 use crate::sandbox::{Outcome, Sandbox, repository};
 use expect_test::expect_file;
@@ -178,7 +178,7 @@ fn each_command_counts_once() {
     let fork = sandbox.session("22222222-2222-4222-8222-222222222222", fs::read(session(&sandbox)).unwrap(), 9);
     let report = sandbox.json(&["obey", "-s", "2222"], "aperture.obey/2");
     assert_eq!((&report["session"], &report["commands"]), (&"22222222-2222-4222-8222-222222222222".into(), &json!([])));
-    assert_eq!(done(&sandbox, "log -s 2222"), "nothing was done to this session\n");
+    assert_eq!(done(&sandbox, "log -s 2222"), "no operations on this session\n");
     fs::remove_file(fork).unwrap();
     // An undone command is not executed again.
     done(&sandbox, "undo");

@@ -312,7 +312,7 @@ fn a_store_that_cannot_be_used_is_said_so_and_nothing_is_written() {
             assert_eq!(outcome.code, 1, "{}", outcome.all());
             assert!(outcome.stderr.contains(said) && outcome.stderr.contains("hint: "), "{}", outcome.stderr);
         }
-        // Reading goes on.
+        // Reading still works.
         assert_eq!(run(&sandbox, &file, &["status"]).code, 0);
         assert!(fs::read(&file).unwrap() == changed && fs::read(&store).unwrap() == spoiled);
     }

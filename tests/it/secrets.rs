@@ -1,4 +1,4 @@
-//! Credentials: never shown, never kept in an index, found by `check`, taken out by `redact`, refused by the hooks of git.
+//! Credentials: never printed, never in an index, found by `check`, replaced by `redact`, refused by the git hooks.
 
 use crate::sandbox::{Outcome, Sandbox};
 use aperture::store::Store;
@@ -207,7 +207,7 @@ fn redact_of_a_block_leaves_the_others() {
           #1  "use [secret:github-token] to fix the deploy of the sh…  redacted  42 → 14
         −28 tokens (10k → 10k)
         the cache is cold (idle 2 h): no extra cache write; each turn saves <$0.001
-        the usage of the last response is rewritten until an undo: the client reads there how
+        the usage of the last response is rewritten until an undo: the client reads from it how
           full the window is; programs that add up bills, such as ccusage, see it too
         1 github-token
         18 credentials elsewhere in the file: --all takes them out too
@@ -428,7 +428,7 @@ fn checks_say_what_and_where() {
     sandbox.write("data.jsonl", "{\"a\":1}\n");
     expect![[r#"
         0 sessions checked (no-damage): nothing found
-        note: passed over: PROJECT/data.jsonl is no session: none of its first lines is one of a known format
+        note: passed over: PROJECT/data.jsonl is not a session: none of its first lines has a known format
         exit code 0
     "#]]
     .assert_eq(&screen(&["check", "data.jsonl"]));
@@ -621,7 +621,7 @@ fn hooks_that_are_there_stay() {
     let refused = repository.aperture(&["install", "git-hook"]);
     expect![[r#"
         error: cannot change the hook PROJECT/my hooks/pre-commit
-        because: it is no script of a shell
+        because: it is not a shell script
         hint: add to it by hand: aperture git-hook pre-commit
         exit code 1
     "#]]

@@ -72,7 +72,7 @@ pub struct ModelPrice {
 pub struct LongPrompt {
     /// The longest prompt at the usual price, in tokens, cached ones included.
     pub above: f64,
-    /// How many times the usual price is paid beyond it.
+    /// Factor on the usual price beyond it.
     pub times: f64,
 }
 

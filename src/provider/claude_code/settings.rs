@@ -294,9 +294,9 @@ mod tests {
         expect!["line 2, column 1: key must be a string"].assert_eq(&refused("{\"a\": 1,\n}"));
         expect!["line 1, column 1: expected value"].assert_eq(&refused("// mine\n{}"));
         expect!["line 1, column 1: EOF while parsing an object"].assert_eq(&refused("{"));
-        expect!["'the document' holds something else than is expected there"].assert_eq(&refused("[]"));
-        expect!["'hooks' holds something else than is expected there"].assert_eq(&refused("{\"hooks\": null}"));
-        expect!["'Stop' holds something else than is expected there"].assert_eq(&refused("{\"hooks\": {\"Stop\": 7}}"));
+        expect!["'the document' has an unexpected type"].assert_eq(&refused("[]"));
+        expect!["'hooks' has an unexpected type"].assert_eq(&refused("{\"hooks\": null}"));
+        expect!["'Stop' has an unexpected type"].assert_eq(&refused("{\"hooks\": {\"Stop\": 7}}"));
     }
 
     #[test]
