@@ -1,14 +1,16 @@
-//! The environment of a request: global options, settings, the machine, errors and exit codes.
+//! Executes requests, and holds their environment: global options, settings, the machine, errors and exit codes.
 
-mod env;
-mod error;
-pub mod files;
-mod git;
-mod globals;
-mod pager;
-mod settings;
+mod change;
+mod dispatch;
+mod environment;
+mod history;
+mod live;
+mod look;
+mod maintenance;
+mod model;
 
-pub use env::{Answer, Client, Env, wait};
-pub use error::{CommandError, ErrorKind, print_error, print_line};
-pub use globals::{ColorChoice, Globals, tokens};
-pub use settings::{Hooks, PROJECT_FILE};
+pub use dispatch::{change, read, run};
+pub use environment::{Answer, Client, CommandError, Env, ErrorKind, Hooks, PROJECT_FILE, files, print_error, print_line, wait};
+pub use look::show::content;
+pub use maintenance::{completions, help};
+pub use model::ask::{Asked, ask};

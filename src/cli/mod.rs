@@ -1,7 +1,7 @@
 //! The program: parses its command line, executes the request, and returns the exit code.
 
-use crate::app::{Env, ErrorKind, print_error, print_line};
-use crate::commands::{self, CommandLine, Request};
+use crate::app::{self, Env, ErrorKind, print_error, print_line};
+use crate::commands::{CommandLine, Request};
 use crate::mcp;
 use crate::model::quoted;
 use crate::output::Gate;
@@ -31,11 +31,11 @@ pub fn run(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
     harmless |= matches!(line.request, Some(Request::Hook(_) | Request::Statusline(_)));
     // Help must not fail on settings that cannot be read.
     let outcome = match line.request {
-        Some(Request::Help(arguments)) => commands::help::run(&arguments),
-        Some(Request::Completions(arguments)) => commands::completions::run(&arguments),
+        Some(Request::Help(arguments)) => app::help::run(&arguments),
+        Some(Request::Completions(arguments)) => app::completions::run(&arguments),
         request => Env::new(&line.globals, given, gate.clone()).and_then(|env| match request {
             Some(Request::Mcp(_)) => mcp::serve(&env),
-            request => commands::run(&env, request),
+            request => app::run(&env, request),
         }),
     };
     match outcome {

@@ -1,10 +1,6 @@
 //! `aperture check`: checks sessions against limits, for scripts, git hooks and CI.
 
-use crate::app::{CommandError, Env, ErrorKind};
-use crate::engine::{CHECKS, CheckLimits, Checked, Sighting, violations};
-use crate::output::{CheckFormat, CheckReport, CheckedSession};
-use crate::workspace::{self, FindError, Found, Project, Sighted};
-use anyhow::anyhow;
+use crate::output::CheckFormat;
 
 /// Arguments of `check`.
 #[derive(Debug, clap::Args)]
@@ -23,101 +19,31 @@ writes as it is.
 Exit code 0 when nothing was found, 1 when something was or a session cannot be read, 2 for wrong usage.")]
 pub struct Arguments {
     /// Sessions: paths, ids or beginnings of ids [default: the newest of this project]
-    sessions: Vec<String>,
+    pub sessions: Vec<String>,
     /// Every session of this project, those of subagents too
     #[arg(long, conflicts_with = "sessions")]
-    project: bool,
+    pub project: bool,
     /// Every session on this machine
     #[arg(long, conflicts_with_all = ["sessions", "project"])]
-    all: bool,
+    pub all: bool,
     /// The window holds at most so many tokens
-    #[arg(long, value_name = "TOKENS", value_parser = crate::app::tokens)]
-    max_tokens: Option<u64>,
+    #[arg(long, value_name = "TOKENS", value_parser = crate::commands::globals::tokens)]
+    pub max_tokens: Option<u64>,
     /// At most so much of the window is taken, in percent
     #[arg(long, value_name = "PERCENT", value_parser = percent)]
-    max_percent: Option<f64>,
+    pub max_percent: Option<f64>,
     /// Stale blocks hold at most so many tokens
     #[arg(long, value_name = "TOKENS", value_parser = tokens_or_none)]
-    max_stale: Option<u64>,
+    pub max_stale: Option<u64>,
     /// No credentials are in the file
     #[arg(long)]
-    no_secrets: bool,
+    pub no_secrets: bool,
     /// Every row can be read
     #[arg(long)]
-    no_damage: bool,
+    pub no_damage: bool,
     /// How it is written
     #[arg(long, value_name = "FORMAT", default_value = "text")]
-    format: CheckFormat,
-}
-
-/// Checks the sessions.
-pub fn run(env: &Env, arguments: &Arguments) -> Result<(), CommandError> {
-    let named = CheckLimits {
-        max_tokens: arguments.max_tokens,
-        max_percent: arguments.max_percent,
-        max_stale: arguments.max_stale,
-        no_secrets: arguments.no_secrets,
-        no_damage: arguments.no_damage,
-    };
-    let limits = if named == CheckLimits::default() { env.check } else { named };
-    let asked = CHECKS.iter().filter(|check| (check.limit)(&limits).is_some());
-    let mut report =
-        CheckReport { rules: asked.map(|check| check.name).collect(), sessions: Vec::new(), format: arguments.format };
-    for found in sessions(env, arguments)? {
-        report.sessions.push(look(env, found, &limits)?);
-    }
-    env.print(&report)?;
-    if report.findings() > 0 { Err(CommandError::said()) } else { Ok(()) }
-}
-
-/// Returns the selected sessions.
-fn sessions(env: &Env, arguments: &Arguments) -> Result<Vec<Found>, CommandError> {
-    if arguments.project || arguments.all {
-        let mut problems = Vec::new();
-        let project = arguments.project.then(|| Project::at(env.disk, &env.directory));
-        let listed = workspace::list(env.disk, &env.totals(), &env.places, project.as_ref(), &mut |path, error| {
-            problems.push(format!("{}: {error}", path.display()));
-        })?;
-        if let Some(problem) = problems.first() {
-            let error = anyhow!("not every session can be read: {problem}");
-            return Err(CommandError::new(ErrorKind::Refused, error).hint("check that you may read it: ls -l"));
-        }
-        let mut sessions: Vec<Found> = listed.into_iter().flatten().map(|listed| listed.found).collect();
-        sessions.sort_by(|a, b| a.path.cmp(&b.path));
-        return Ok(sessions);
-    }
-    if arguments.sessions.is_empty() {
-        return Ok(vec![env.find(None)?]);
-    }
-    let mut sessions = Vec::new();
-    for name in &arguments.sessions {
-        match workspace::find(env.disk, &env.places, &env.directory, Some(name)) {
-            Ok(found) => sessions.push(found),
-            // A list of files from a script may contain files that are not sessions.
-            Err(error @ FindError::NotASession { .. }) => env.note(&format!("passed over: {error}")),
-            Err(error) => return Err(error.into()),
-        }
-    }
-    Ok(sessions)
-}
-
-/// Checks one session. It is fully analyzed only if a limit needs that, or to report the location of a finding.
-fn look(env: &Env, found: Found, limits: &CheckLimits) -> Result<CheckedSession, CommandError> {
-    let session = found.location.id.clone();
-    let path = found.path.strip_prefix(&env.directory).unwrap_or(&found.path).display().to_string();
-    let sighted = if limits.no_secrets { workspace::sighted_in(env.disk, &found.path)? } else { Vec::new() };
-    let workspace = (limits.needs_reading() || !sighted.is_empty()).then(|| env.read(found)).transpose()?;
-    let secrets = match &workspace {
-        Some(workspace) => workspace.sightings(&sighted)?,
-        None => beside(&sighted),
-    };
-    let reading = workspace.as_ref().map(|workspace| &workspace.reading);
-    Ok(CheckedSession { session, path, findings: violations(&Checked { reading, secrets: &secrets }, limits) })
-}
-
-/// Returns secret matches with their lines only, without block numbers.
-pub(super) fn beside(sighted: &[Sighted]) -> Vec<Sighting> {
-    sighted.iter().map(|sighted| Sighting { kind: sighted.kind, line: sighted.line, block: None }).collect()
+    pub format: CheckFormat,
 }
 
 fn percent(text: &str) -> Result<f64, String> {
@@ -126,5 +52,5 @@ fn percent(text: &str) -> Result<f64, String> {
 }
 
 fn tokens_or_none(text: &str) -> Result<u64, String> {
-    if text == "0" { Ok(0) } else { crate::app::tokens(text) }
+    if text == "0" { Ok(0) } else { crate::commands::globals::tokens(text) }
 }

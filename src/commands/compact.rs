@@ -1,12 +1,6 @@
 //! `aperture compact` and `aperture uncompact`: fold whole turns, and undo a compaction.
 
-use super::changing::{ChangeOptions, Said, change};
-use crate::app::{CommandError, Env, ErrorKind};
-use crate::engine::amount;
-use crate::output::ChangeReport;
-use crate::workspace::Workspace;
-use anyhow::anyhow;
-use std::ops::RangeInclusive;
+use super::ChangeOptions;
 
 /// Arguments of `compact`.
 #[derive(Debug, clap::Args)]
@@ -19,12 +13,13 @@ The rows stay in the file; aperture undo puts the turns back. The last turn cann
 folded, and of the first one the prompt stays.")]
 pub struct Arguments {
     /// Turns: a number or a range
-    turns: String,
+    pub turns: String,
     /// What the note says [default: prompts, tools and answers of the turns]; - reads standard input
     #[arg(long, value_name = "TEXT")]
-    summary: Option<String>,
+    pub summary: Option<String>,
+    /// The options of every change.
     #[command(flatten)]
-    options: ChangeOptions,
+    pub options: ChangeOptions,
 }
 
 /// Arguments of `uncompact`.
@@ -33,55 +28,7 @@ pub struct Arguments {
   aperture uncompact --dry-run
   aperture uncompact             what the last /compact hid is seen again")]
 pub struct UncompactArguments {
+    /// The options of every change.
     #[command(flatten)]
-    options: ChangeOptions,
-}
-
-/// Folds the selected turns.
-pub fn run(env: &Env, arguments: &Arguments) -> Result<ChangeReport, CommandError> {
-    let turns = range(&arguments.turns)?;
-    let given = arguments.summary.as_deref().map(|text| env.text(text)).transpose()?;
-    change(env, arguments.options, &|draft, _| {
-        let summary = match &given {
-            Some(text) => text.clone(),
-            None => draft.summarize(turns.clone())?,
-        };
-        draft.fold(turns.clone(), &summary)?;
-        let (start, end) = (turns.start(), turns.end());
-        let what = if start == end { format!("turn {start}") } else { format!("turns {start} to {end}") };
-        let mut said = Said { what: Some(what), ..Said::change("folded") };
-        said.notes.push(summary.lines().take(8).map(|line| format!("  {line}")).collect::<Vec<_>>().join("\n"));
-        Ok(said)
-    })
-}
-
-/// Undoes the last compaction of the client.
-pub fn run_uncompact(env: &Env, arguments: &UncompactArguments) -> Result<ChangeReport, CommandError> {
-    change(env, arguments.options, &|draft, opened| {
-        draft.uncut()?;
-        let mut said = Said { what: Some("the last compaction".to_owned()), ..Said::change("taken back") };
-        let cache = env.cache();
-        let Workspace { reading, provider, .. } = &opened.workspace;
-        if let Some(limit) = provider.compacts_from(&reading.model, reading.capacity.tokens)
-            && draft.window_tokens(&|hash| cache.count(hash))? >= limit as f64
-        {
-            said.notes.push(format!(
-                "the client compacts by itself from about {} on: shorten before you resume, as aperture compress --stale does",
-                amount(limit)
-            ));
-        }
-        Ok(said)
-    })
-}
-
-fn range(text: &str) -> Result<RangeInclusive<u32>, CommandError> {
-    let number = |text: &str| text.parse::<u32>().ok().filter(|number| *number > 0);
-    let range = match text.split_once("..") {
-        Some((start, end)) => number(start).zip(number(end)).filter(|(start, end)| start <= end),
-        None => number(text).map(|turn| (turn, turn)),
-    };
-    range.map(|(start, end)| start..=end).ok_or_else(|| {
-        let error = anyhow!("'{text}' is no turn and no range of turns");
-        CommandError::new(ErrorKind::Usage, error).hint("turns are written as 3 or 2..5; aperture blocks --tree shows them")
-    })
+    pub options: ChangeOptions,
 }

@@ -1,8 +1,5 @@
 //! `aperture completions`: prints the completion script of a shell.
 
-use crate::app::CommandError;
-use std::io::Write;
-
 /// Arguments of `completions`.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:
@@ -11,12 +8,5 @@ use std::io::Write;
   aperture completions fish > ~/.config/fish/completions/aperture.fish")]
 pub struct Arguments {
     /// The shell
-    shell: clap_complete::Shell,
-}
-
-/// Prints the script.
-pub fn run(arguments: &Arguments) -> Result<(), CommandError> {
-    let mut script = Vec::new();
-    clap_complete::generate(arguments.shell, &mut super::definition(), "aperture", &mut script);
-    Ok(std::io::stdout().write_all(&script)?)
+    pub shell: clap_complete::Shell,
 }

@@ -1,10 +1,6 @@
 //! `aperture create`: adds a note at the end of a session.
 
-use super::changing::{ChangeOptions, Said, change, of_note};
-use crate::app::{CommandError, Env, ErrorKind};
-use crate::output::ChangeReport;
-use crate::workspace::NOTE;
-use anyhow::anyhow;
+use super::ChangeOptions;
 
 /// Arguments of `create`.
 #[derive(Debug, clap::Args)]
@@ -15,19 +11,8 @@ use anyhow::anyhow;
 The model reads the note with the next prompt; what is cached stays cached.")]
 pub struct Arguments {
     /// The note; - reads standard input
-    pub(super) text: String,
+    pub text: String,
+    /// The options of every change.
     #[command(flatten)]
-    pub(super) options: ChangeOptions,
-}
-
-/// Adds the note.
-pub fn run(env: &Env, arguments: &Arguments) -> Result<ChangeReport, CommandError> {
-    let text = env.text(&arguments.text)?;
-    if text.trim().is_empty() {
-        return Err(CommandError::new(ErrorKind::Usage, anyhow!("the note is empty")));
-    }
-    change(env, arguments.options, &|draft, _| {
-        draft.note(NOTE, &text);
-        Ok(Said { what: Some("a note".to_owned()), notes: of_note(env), ..Said::change("created") })
-    })
+    pub options: ChangeOptions,
 }

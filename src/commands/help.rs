@@ -1,10 +1,5 @@
 //! `aperture help`: prints the help of commands and topics.
 
-use crate::app::{CommandError, ErrorKind};
-use crate::commands::CommandLine;
-use anyhow::anyhow;
-use std::io::Write;
-
 /// Arguments of `help`.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:
@@ -13,28 +8,5 @@ use std::io::Write;
   aperture help lifecycle")]
 pub struct Arguments {
     /// A command, or one of the topics selectors, lifecycle and settings
-    topic: Option<String>,
-}
-
-/// Prints the help text.
-pub fn run(arguments: &Arguments) -> Result<(), CommandError> {
-    let topic = arguments.topic.as_deref();
-    let text = match topic.and_then(super::topic) {
-        Some(text) => text,
-        None => of_command(topic)?,
-    };
-    Ok(std::io::stdout().write_all(text.as_bytes())?)
-}
-
-/// Returns the `--help` text of a command or of the program. Only the part of the command line that it shows is defined.
-fn of_command(name: Option<&str>) -> Result<String, CommandError> {
-    let words = ["aperture"].into_iter().chain(name).chain(["--help"]);
-    match CommandLine::try_parse_from(words) {
-        Err(help) if help.kind() == clap::error::ErrorKind::DisplayHelp => Ok(help.render().to_string()),
-        _ => {
-            let error = anyhow!("there is no command and no topic '{}'", name.unwrap_or_default());
-            Err(CommandError::new(ErrorKind::Usage, error)
-                .hint("aperture help lists the commands; the topics are selectors, lifecycle and settings"))
-        }
-    }
+    pub topic: Option<String>,
 }

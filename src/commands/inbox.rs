@@ -1,13 +1,6 @@
 //! `aperture inbox`, `approve` and `deny`: the model commands that await the user's approval.
 
-use super::proposing::{Decision, follow, outcome, shown};
-use crate::app::{CommandError, Env, ErrorKind};
-use crate::engine::model_commands::{ModelCommand, Named, read};
-use crate::model::{Proposal, ProposalNumber, ProposalStatus};
-use crate::output::{ChangeReport, InboxReport, InboxRow, ObeyReport, ObeyedCommand};
-use crate::store::{Outcome, Store, StoredSession};
-use crate::workspace;
-use anyhow::anyhow;
+use crate::model::ProposalNumber;
 
 /// Arguments of `inbox`.
 #[derive(Debug, clap::Args)]
@@ -21,19 +14,19 @@ Which commands of the model wait is set under [model]: aperture help settings.")
 pub struct Arguments {
     /// In every session
     #[arg(long)]
-    all: bool,
+    pub all: bool,
 }
 
 /// Which proposals are meant.
 #[derive(Debug, clap::Args)]
 #[group(id = "which", required = true, multiple = false)]
-struct Which {
+pub struct Which {
     /// Numbers, as aperture inbox shows them
     #[arg(group = "which", value_name = "NUMBER")]
-    numbers: Vec<ProposalNumber>,
+    pub numbers: Vec<ProposalNumber>,
     /// All that wait in this session
     #[arg(long, group = "which")]
-    all: bool,
+    pub all: bool,
 }
 
 /// Arguments of `approve`.
@@ -46,11 +39,12 @@ struct Which {
 Each is one operation in aperture log, which aperture undo takes back. The exit code is 1
 where one could not be carried out; the model is told at its next prompt.")]
 pub struct ApproveArguments {
+    /// The selected proposals.
     #[command(flatten)]
-    which: Which,
+    pub which: Which,
     /// Show what would be done; write nothing
     #[arg(short = 'n', long)]
-    dry_run: bool,
+    pub dry_run: bool,
 }
 
 /// Arguments of `deny`.
@@ -61,142 +55,10 @@ pub struct ApproveArguments {
 
 The model is told at its next prompt.")]
 pub struct DenyArguments {
+    /// The selected proposals.
     #[command(flatten)]
-    which: Which,
+    pub which: Which,
     /// Why, for the model
     #[arg(long, value_name = "TEXT", default_value = "the user said no")]
-    reason: String,
-}
-
-/// Lists the pending proposals.
-pub fn run(env: &Env, arguments: &Arguments) -> Result<(), CommandError> {
-    let mut proposals = Vec::new();
-    if let Some(store) = env.existing_store()? {
-        let sessions = if arguments.all { store.sessions()? } else { here(env, &store)?.into_iter().collect() };
-        for session in sessions {
-            for proposal in waiting(&store, &session)? {
-                proposals.push(row(env, &session, &proposal));
-            }
-        }
-    }
-    env.print(&InboxReport { proposals })
-}
-
-/// Returns the number of pending proposals of the selected session; 0 if it cannot be determined.
-pub fn count(env: &Env) -> usize {
-    let waits = || -> Result<usize, CommandError> {
-        let Some(store) = env.existing_store()? else { return Ok(0) };
-        let session = here(env, &store)?;
-        session.map_or(Ok(0), |session| waiting(&store, &session).map(|proposals| proposals.len()))
-    };
-    waits().unwrap_or(0)
-}
-
-/// Executes the selected proposals.
-pub fn run_approve(env: &Env, arguments: &ApproveArguments) -> Result<(), CommandError> {
-    decide(env, &arguments.which, arguments.dry_run, &|store, session, proposal| {
-        if arguments.dry_run {
-            return Ok(follow(env, &session.path, &again(proposal), &proposal.command, true));
-        }
-        // The lock prevents another run from treating this proposal as interrupted while it is executed.
-        let _lock = env.lock(&session.path.join("obey"))?;
-        if !store.begin(proposal.number)? {
-            return Err(decided(proposal.number));
-        }
-        let (outcome, change) = follow(env, &session.path, &again(proposal), &proposal.command, false);
-        store.conclude(proposal.number, &outcome)?;
-        Ok((outcome, change))
-    })
-}
-
-/// Rejects the selected proposals.
-pub fn run_deny(env: &Env, arguments: &DenyArguments) -> Result<(), CommandError> {
-    decide(env, &arguments.which, false, &|store, _, proposal| {
-        if !store.begin(proposal.number)? {
-            return Err(decided(proposal.number));
-        }
-        let outcome = outcome(ProposalStatus::Denied, &arguments.reason);
-        store.conclude(proposal.number, &outcome)?;
-        Ok((outcome, None))
-    })
-}
-
-/// The action that a decision applies to each proposal.
-type Deciding<'a> = &'a dyn Fn(&Store, &StoredSession, &Proposal) -> Result<(Outcome, Option<ChangeReport>), CommandError>;
-
-/// Applies a decision to each selected proposal, after checking that all of them are pending.
-fn decide(env: &Env, which: &Which, dry_run: bool, one: Deciding<'_>) -> Result<(), CommandError> {
-    let nothing = || CommandError::new(ErrorKind::Refused, anyhow!("nothing waits"));
-    let store = env.existing_store()?.ok_or_else(nothing)?;
-    let mut meant: Vec<(StoredSession, Proposal)> = Vec::new();
-    if which.all
-        && let Some(session) = here(env, &store)?
-    {
-        meant.extend(waiting(&store, &session)?.into_iter().map(|proposal| (session.clone(), proposal)));
-    }
-    for number in &which.numbers {
-        let (session, proposal) = store.proposal(*number)?.ok_or_else(|| {
-            let error = anyhow!("there is no proposal {number}");
-            CommandError::new(ErrorKind::Refused, error).hint("aperture inbox lists what waits")
-        })?;
-        if proposal.status != ProposalStatus::Waiting {
-            return Err(decided(*number));
-        }
-        meant.push((session, proposal));
-    }
-    if meant.is_empty() {
-        return Err(nothing());
-    }
-    let mut report = ObeyReport { session: String::new(), agent: "", dry_run, commands: Vec::new() };
-    for (session, proposal) in meant {
-        env.learn(&workspace::found(&session));
-        let (Outcome { status, answer, .. }, change) = one(&store, &session, &proposal)?;
-        report.agent = workspace::found(&session).provider.agent();
-        report.session = session.session;
-        let (number, turn, command) = (Some(proposal.number), proposal.turn, shown(&proposal.command));
-        report.commands.push(ObeyedCommand { number, turn, command, status, answer, change });
-    }
-    let failed =
-        report.commands.iter().any(|command| matches!(command.status, ProposalStatus::Refused | ProposalStatus::Waiting));
-    env.print(&report)?;
-    if failed { Err(CommandError::said()) } else { Ok(()) }
-}
-
-fn decided(number: ProposalNumber) -> CommandError {
-    let error = anyhow!("proposal {number} does not wait any more");
-    CommandError::new(ErrorKind::Refused, error).hint("aperture log shows what was done")
-}
-
-/// Returns the current session, if it is in the store.
-fn here(env: &Env, store: &Store) -> Result<Option<StoredSession>, CommandError> {
-    Ok(store.find(&env.disk.resolve(&env.find(None)?.path)?)?)
-}
-
-fn waiting(store: &Store, session: &StoredSession) -> Result<Vec<Proposal>, CommandError> {
-    let mut proposals = store.proposals(session.key)?;
-    proposals.retain(|proposal| proposal.status == ProposalStatus::Waiting);
-    Ok(proposals)
-}
-
-/// Returns the decision for an approved proposal: its command, parsed again, on the blocks that it named when it was made.
-fn again(proposal: &Proposal) -> Decision {
-    match read(&proposal.command) {
-        None => Decision::No(ProposalStatus::Refused, "this version cannot read it".to_owned()),
-        Some(command) if proposal.blocks.is_empty() => Decision::CarryOut(command),
-        Some(command) => Decision::CarryOut(ModelCommand { blocks: vec![Named::Selector(proposal.blocks.clone())], ..command }),
-    }
-}
-
-fn row(env: &Env, session: &StoredSession, proposal: &Proposal) -> InboxRow {
-    let (Outcome { status, answer, .. }, change) = follow(env, &session.path, &again(proposal), &proposal.command, true);
-    InboxRow {
-        number: proposal.number,
-        session: session.session.clone(),
-        turn: proposal.turn,
-        time: proposal.time,
-        command: shown(&proposal.command),
-        why: proposal.answer.clone(),
-        effect: if status == ProposalStatus::Done { answer } else { format!("can no longer be done: {answer}") },
-        change,
-    }
+    pub reason: String,
 }

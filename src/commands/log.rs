@@ -1,8 +1,5 @@
 //! `aperture log`: lists the operations on a session.
 
-use crate::app::{CommandError, Env};
-use crate::output::{LogReport, LogRow, TurnActions};
-
 /// Arguments of `log`.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:
@@ -13,31 +10,5 @@ aperture undo N takes operation N back; aperture diff N shows what changed since
 pub struct Arguments {
     /// Session: a path, an id or the beginning of one
     #[arg(id = "named", value_name = "SESSION")]
-    session: Option<String>,
-}
-
-/// Lists the operations.
-pub fn run(env: &Env, arguments: &Arguments) -> Result<(), CommandError> {
-    env.print(&report(env, arguments)?)
-}
-
-/// Returns the operations, newest first, and the model's actions in each turn.
-///
-/// # Errors
-///
-/// The store cannot be read.
-pub fn report(env: &Env, arguments: &Arguments) -> Result<LogReport, CommandError> {
-    let found = env.find(arguments.session.as_deref())?;
-    let history = env.history_of(&found)?;
-    env.learn(&found);
-    let mut proposals = Vec::new();
-    if let Some(store) = env.existing_store()?
-        && let Some(session) = store.find(&env.disk.resolve(&found.path)?)?
-    {
-        proposals = store.proposals(session.key)?;
-    }
-    let row = |operation: &crate::model::Operation| LogRow::new(operation, &history);
-    let operations = history.operations.iter().rev().map(row).collect();
-    let turns = TurnActions::of(found.provider.agent(), &proposals, &history);
-    Ok(LogReport { operations, snapshots: history.snapshots.clone(), turns })
+    pub session: Option<String>,
 }

@@ -1,12 +1,6 @@
 //! `aperture manifest`: prints the context manifest.
 
-use super::{compress, diff};
-use crate::app::{CommandError, Env, ErrorKind};
-use crate::engine::{self, Advice, Forecast, Suggestion};
-use crate::output::{DiffReport, ManifestReport, Tier};
-use crate::workspace::Workspace;
-use anyhow::anyhow;
-use std::path::Path;
+use crate::output::Tier;
 
 /// Arguments of `manifest`.
 #[derive(Debug, clap::Args)]
@@ -20,90 +14,14 @@ Figures are as billed; estimates have a ~ before them.")]
 pub struct Arguments {
     /// Session: a path, an id or the beginning of one
     #[arg(id = "named", value_name = "SESSION")]
-    session: Option<String>,
+    pub session: Option<String>,
     /// How much it says: summary (at most 200 tokens), detailed (at most 500), full
     #[arg(long, default_value = "detailed")]
-    tier: Tier,
+    pub tier: Tier,
     /// Tokens that the text may take, in place of what the tier allows; JSON is never cut
     #[arg(long, value_name = "N")]
-    max_tokens: Option<usize>,
+    pub max_tokens: Option<usize>,
     /// Only what is different since then: an operation, a snapshot, or a turn such as turn:12
     #[arg(long, value_name = "POINT", conflicts_with_all = ["tier", "max_tokens"])]
     pub since: Option<String>,
-}
-
-/// Returns the differences since a point: the blocks added, and those that aperture changed.
-///
-/// # Errors
-///
-/// There is no such point; the session cannot be read.
-pub fn since(env: &Env, session: Option<&str>, point: &str) -> Result<DiffReport, CommandError> {
-    let Some(turn) = point.strip_prefix("turn:") else { return diff::since(env, session, point) };
-    let Ok(turn) = turn.parse::<u32>() else {
-        let error = anyhow!("'{point}' is no turn");
-        return Err(CommandError::new(ErrorKind::Usage, error).hint("a turn is written as turn:12"));
-    };
-    diff::since_turn(env, session, turn)
-}
-
-/// Returns a name for the session: the user's, or its id if that is shorter and identifies the same file.
-pub(super) fn handy(env: &Env, id: &str, path: &Path, named: &str) -> String {
-    let same = || env.find_by(id).is_ok_and(|found| found.path == path);
-    if named.len() > id.len() && same() { id.to_owned() } else { named.to_owned() }
-}
-
-/// Returns the suggested next commands for a session.
-pub fn suggestions(env: &Env, workspace: &Workspace<'_>, named: Option<&str>) -> Vec<Suggestion> {
-    // If no plan can be made, the savings are estimated.
-    let stale = compress::forecast(env, workspace).map_or(Forecast::Estimated, Forecast::Planned);
-    let named = named.or(env.session()).map(|named| handy(env, &workspace.location.id, &workspace.path, named));
-    advise(env, workspace, named.as_deref(), stale)
-}
-
-/// Returns the suggestions; their commands refer to the session by `named`.
-pub(super) fn advise(env: &Env, workspace: &Workspace<'_>, named: Option<&str>, stale: Forecast) -> Vec<Suggestion> {
-    let advice = Advice {
-        rules: &env.rules,
-        prices: &env.prices,
-        now: env.style.now.as_millisecond(),
-        cache_lifetime_milliseconds: workspace.cache_milliseconds(),
-        binds_thinking: workspace.provider.binds_thinking(),
-        stale,
-        session: named,
-    };
-    advice.suggestions(&workspace.reading)
-}
-
-/// Prints the manifest.
-pub fn run(env: &Env, arguments: &Arguments) -> Result<(), CommandError> {
-    match &arguments.since {
-        Some(point) => env.print(&since(env, arguments.session.as_deref(), point)?),
-        None => env.print(&report(env, arguments)?),
-    }
-}
-
-/// Returns the manifest.
-///
-/// # Errors
-///
-/// The session cannot be read.
-pub fn report(env: &Env, arguments: &Arguments) -> Result<ManifestReport, CommandError> {
-    let workspace = env.open(arguments.session.as_deref())?;
-    let report = of(env, &workspace, arguments.session.as_deref(), arguments.tier);
-    Ok(ManifestReport { max_tokens: arguments.max_tokens, ..report })
-}
-
-/// Returns the manifest of a session in at most 500 tokens; its commands refer to the session by id.
-pub fn detailed(env: &Env, workspace: &Workspace<'_>) -> ManifestReport {
-    of(env, workspace, Some(&workspace.location.id), Tier::Detailed)
-}
-
-/// Returns the manifest of a session in at most 200 tokens; its commands refer to the session by id.
-pub fn short(env: &Env, workspace: &Workspace<'_>) -> ManifestReport {
-    of(env, workspace, Some(&workspace.location.id), Tier::Summary)
-}
-
-fn of(env: &Env, workspace: &Workspace<'_>, named: Option<&str>, tier: Tier) -> ManifestReport {
-    let manifest = engine::manifest(&workspace.reading, tier.listed()).with(suggestions(env, workspace, named));
-    ManifestReport { tier, max_tokens: None, manifest }
 }

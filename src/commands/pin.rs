@@ -1,11 +1,7 @@
 //! `aperture pin` and `aperture unpin`: protect blocks from changes.
 
-use super::changing::{ChangeOptions, Said, change};
-use crate::app::{CommandError, Env};
-use crate::engine::Selector;
-use crate::model::{BlockNumber, MarkKind, Pin};
-use crate::output::ChangeReport;
-use crate::workspace::{Draft, Kept, PlanError};
+use super::ChangeOptions;
+use crate::model::Pin;
 
 /// Arguments of `pin`.
 #[derive(Debug, clap::Args)]
@@ -18,15 +14,16 @@ content. --top and --bottom say at which end of the window it belongs when it ha
 brought back.")]
 pub struct Arguments {
     /// Blocks, by a selector
-    pub(super) selector: String,
+    pub selector: String,
     /// It belongs at the beginning
     #[arg(long, conflicts_with = "bottom")]
-    pub(super) top: bool,
+    pub top: bool,
     /// It belongs at the end
     #[arg(long)]
-    pub(super) bottom: bool,
+    pub bottom: bool,
+    /// The options of every change.
     #[command(flatten)]
-    pub(super) options: ChangeOptions,
+    pub options: ChangeOptions,
 }
 
 /// Arguments of `unpin`.
@@ -36,9 +33,10 @@ pub struct Arguments {
   aperture unpin pinned      all of them")]
 pub struct UnpinArguments {
     /// Blocks, by a selector
-    pub(super) selector: String,
+    pub selector: String,
+    /// The options of every change.
     #[command(flatten)]
-    pub(super) options: ChangeOptions,
+    pub options: ChangeOptions,
 }
 
 impl Arguments {
@@ -50,51 +48,4 @@ impl Arguments {
             _ => Pin::Here,
         }
     }
-}
-
-/// Pins the blocks.
-pub fn run(env: &Env, arguments: &Arguments) -> Result<ChangeReport, CommandError> {
-    let pin = arguments.place();
-    let selector = Selector::parse(&arguments.selector)?;
-    change(env, arguments.options, &|draft, opened| {
-        let mut said = Said::change("pinned");
-        for number in selector.select(&opened.workspace.reading)? {
-            mark(draft, &mut said, number, MarkKind::Pin, Some(pin.name().to_owned()))?;
-        }
-        Ok(said)
-    })
-}
-
-/// Unpins the blocks.
-pub fn run_unpin(env: &Env, arguments: &UnpinArguments) -> Result<ChangeReport, CommandError> {
-    let selector = Selector::parse(&arguments.selector)?;
-    change(env, arguments.options, &|draft, opened| {
-        let mut said = Said::change("unpinned");
-        for number in selector.select(&opened.workspace.reading)? {
-            if opened.workspace.reading.block(number).is_some_and(|block| block.pin.is_some()) {
-                mark(draft, &mut said, number, MarkKind::Pin, None)?;
-            } else {
-                said.keep(Kept::AsItIs, number);
-            }
-        }
-        Ok(said)
-    })
-}
-
-/// Sets or clears a mark on a block; skips blocks that cannot be identified again later.
-pub fn mark(
-    draft: &mut Draft<'_>,
-    said: &mut Said,
-    number: BlockNumber,
-    kind: MarkKind,
-    value: Option<String>,
-) -> Result<(), CommandError> {
-    let before = draft.marks();
-    match draft.mark(number, kind, value) {
-        Ok(()) if draft.marks() == before => said.keep(Kept::AsItIs, number),
-        Ok(()) => {}
-        Err(PlanError::Immutable(_)) => said.keep(Kept::Bound, number),
-        Err(error) => return Err(error.into()),
-    }
-    Ok(())
 }

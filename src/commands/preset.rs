@@ -1,11 +1,5 @@
 //! `aperture preset`: lists, shows and selects compression presets.
 
-use crate::app::{CommandError, Env, ErrorKind, PROJECT_FILE, files};
-use crate::engine::{self, PRESETS};
-use crate::output::{PresetReport, PresetRow};
-use anyhow::{Context, anyhow};
-use std::path::{Path, PathBuf};
-
 /// Arguments of `preset`.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:
@@ -13,12 +7,14 @@ use std::path::{Path, PathBuf};
   aperture preset use aggressive     writes it into aperture.toml of this directory
   aperture compress --stale --preset light")]
 pub struct Arguments {
+    /// The action.
     #[command(subcommand)]
-    action: Action,
+    pub action: Action,
 }
 
+/// The actions.
 #[derive(Debug, clap::Subcommand)]
-enum Action {
+pub enum Action {
     /// List the presets
     List,
     /// Show one preset, by default the one in use with the settings over it
@@ -31,54 +27,4 @@ enum Action {
         /// Its name
         name: String,
     },
-}
-
-/// Lists, shows or selects presets.
-pub fn run(env: &Env, arguments: &Arguments) -> Result<(), CommandError> {
-    let row = |preset: &engine::Preset| PresetRow {
-        name: preset.name.to_owned(),
-        description: preset.description.to_owned(),
-        worth_millionths: preset.worth_millionths,
-        newest_percent: preset.newest_percent,
-        used: preset.name == env.preset,
-    };
-    let presets = match &arguments.action {
-        Action::List => PRESETS.iter().map(row).collect(),
-        Action::Show { name: Some(name) } => vec![row(named(name)?)],
-        Action::Show { name: None } => {
-            vec![row(&env.rules.preset)]
-        }
-        Action::Use { name } => {
-            let preset = named(name)?;
-            let path = set(env, preset.name)?;
-            env.note(&format!("wrote preset = \"{}\" to {}", preset.name, path.display()));
-            vec![PresetRow { used: true, ..row(preset) }]
-        }
-    };
-    env.print(&PresetReport { presets })
-}
-
-/// Sets the preset in the project's settings: in the `aperture.toml` of the working directory or its nearest ancestor that has one.
-/// Returns the path of the file.
-fn set(env: &Env, name: &str) -> Result<PathBuf, CommandError> {
-    let mut paths = env.directory.ancestors().map(|directory| directory.join(PROJECT_FILE));
-    let path = paths.find(|path| env.disk.identify(path).is_ok()).unwrap_or_else(|| env.directory.join(PROJECT_FILE));
-    let write = |path: &Path| -> anyhow::Result<()> {
-        let before = files::text(env.disk, path)?;
-        let mut document: toml_edit::DocumentMut = before.as_deref().unwrap_or_default().parse()?;
-        document["preset"] = toml_edit::value(name);
-        let (before, after) = (before.as_deref().map(str::as_bytes), document.to_string());
-        Ok(files::replace(env.disk, path, before, after.as_bytes(), files::Mode::Plain)?)
-    };
-    write(&path)
-        .with_context(|| format!("cannot set the preset in {}", path.display()))
-        .map_err(|error| CommandError::new(ErrorKind::Refused, error).hint("check that you may write it: ls -l"))?;
-    Ok(path)
-}
-
-fn named(name: &str) -> Result<&'static engine::Preset, CommandError> {
-    engine::preset(name).ok_or_else(|| {
-        let error = anyhow!("there is no preset '{name}'");
-        CommandError::new(ErrorKind::Usage, error).hint("aperture preset list lists them")
-    })
 }

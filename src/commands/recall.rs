@@ -1,18 +1,6 @@
 //! `aperture recall`: searches archived, shortened and compacted content, and restores it.
 
-use super::changing::{ChangeOptions, Said, change, of_note};
-use crate::app::{CommandError, Env, ErrorKind};
-use crate::engine::recall::{Document, answer, rank};
-use crate::engine::{Selector, label, mask};
-use crate::model::{Block, BlockNumber, History, Level, Zone};
-use crate::output::{ChangeReport, RecallReport, RecalledBlock, plural};
-use crate::store::{Store, StoredSession};
-use crate::workspace::{self, Draft, Kept, NOTE, PlanError, Project, Workspace, shorten};
-use anyhow::anyhow;
-use std::collections::{BTreeMap, BTreeSet};
-
-/// The maximum number of blocks that a query restores.
-const BEST: usize = 3;
+use super::ChangeOptions;
 
 /// Arguments of `recall`.
 #[derive(Debug, clap::Args)]
@@ -27,33 +15,25 @@ It searches what is archived, what was shortened, and what the client hid. A sel
 blocks; anything else is a query. The exit code is 1 where nothing fits.")]
 pub struct Arguments {
     /// Blocks, by a selector, or a query
-    query: String,
+    pub query: String,
     /// Tokens that are printed, at most
-    #[arg(long, value_name = "TOKENS", value_parser = crate::app::tokens, default_value = MOST_TOKENS)]
-    max_tokens: u64,
+    #[arg(long, value_name = "TOKENS", value_parser = crate::commands::globals::tokens, default_value = MOST_TOKENS)]
+    pub max_tokens: u64,
     /// In every session of this project, also those whose file is gone
     #[arg(long, conflicts_with_all = ["all", "restore"])]
-    project: bool,
+    pub project: bool,
     /// In every session, also those whose file is gone
     #[arg(long, conflicts_with = "restore")]
-    all: bool,
+    pub all: bool,
     /// Put the blocks back in their place
     #[arg(long, conflicts_with = "inject")]
-    pub(super) restore: bool,
+    pub restore: bool,
     /// Add what is found as a note at the end of the session
     #[arg(long)]
-    pub(super) inject: bool,
+    pub inject: bool,
+    /// The options of every change.
     #[command(flatten)]
-    options: ChangeOptions,
-}
-
-/// A block that can be recalled.
-struct Found {
-    session: String,
-    number: BlockNumber,
-    level: Level,
-    title: String,
-    text: String,
+    pub options: ChangeOptions,
 }
 
 /// The default for the maximum number of tokens printed.
@@ -62,7 +42,7 @@ const MOST_TOKENS: &str = "2k";
 impl Arguments {
     /// Returns the arguments for a search of blocks or words in this session.
     pub fn of(query: String, options: ChangeOptions) -> Arguments {
-        let max_tokens = crate::app::tokens(MOST_TOKENS).unwrap_or_default();
+        let max_tokens = crate::commands::globals::tokens(MOST_TOKENS).unwrap_or_default();
         Arguments { query, max_tokens, project: false, all: false, restore: false, inject: false, options }
     }
 
@@ -70,182 +50,4 @@ impl Arguments {
     pub fn changes(&self) -> bool {
         self.restore || self.inject
     }
-}
-
-/// Searches and prints the matches.
-pub fn run(env: &Env, arguments: &Arguments) -> Result<(), CommandError> {
-    let report = search_only(env, arguments)?;
-    if !report.blocks.is_empty() {
-        return env.print(&report);
-    }
-    // JSON output already contains the empty result; both set the exit code.
-    if !env.json {
-        return Err(nothing(&arguments.query));
-    }
-    env.print(&report)?;
-    Err(CommandError::said())
-}
-
-/// Returns the matches without changing the session; an error if there are none.
-///
-/// # Errors
-///
-/// There are no matches; the session or the store cannot be read.
-pub fn report(env: &Env, arguments: &Arguments) -> Result<RecallReport, CommandError> {
-    let report = search_only(env, arguments)?;
-    if report.blocks.is_empty() { Err(nothing(&arguments.query)) } else { Ok(report) }
-}
-
-/// Returns the matches without changing the session.
-///
-/// # Errors
-///
-/// The session or the store cannot be read.
-pub fn search_only(env: &Env, arguments: &Arguments) -> Result<RecallReport, CommandError> {
-    let workspace = env.open(None)?;
-    let store = env.existing_store()?;
-    let draft = workspace.draft(store.as_ref(), env.style.now.as_millisecond())?;
-    search(env, arguments, &draft, &workspace)
-}
-
-/// Restores the matching blocks in place, or adds them as a note, and returns the report.
-///
-/// # Errors
-///
-/// There are no matches; the session cannot be changed.
-pub fn bring_back(env: &Env, arguments: &Arguments) -> Result<ChangeReport, CommandError> {
-    if arguments.restore {
-        return change(env, arguments.options, &|draft, opened| {
-            let report = search(env, arguments, draft, &opened.workspace)?;
-            let wanted: BTreeMap<BlockNumber, Level> =
-                report.blocks.iter().take(best(arguments)).map(|block| (block.number, Level::Original)).collect();
-            if wanted.is_empty() {
-                return Err(nothing(&arguments.query));
-            }
-            let mut said = Said { kept: shorten(draft, &wanted, "", None)?, ..Said::change("restored") };
-            if said.kept.contains_key(&Kept::NotInWindow) {
-                said.notes.push("what is not in the window has no place there: --inject adds it as a note".to_owned());
-            }
-            Ok(said)
-        });
-    }
-    change(env, arguments.options, &|draft, opened| {
-        let report = search(env, arguments, draft, &opened.workspace)?;
-        if report.blocks.is_empty() {
-            return Err(nothing(&arguments.query));
-        }
-        draft.note(NOTE, &report.note());
-        let what = format!("a note with {}", plural(report.blocks.len(), "block"));
-        Ok(Said { what: Some(what), notes: of_note(env), ..Said::change("added") })
-    })
-}
-
-fn nothing(query: &str) -> CommandError {
-    let hint = "aperture blocks 'archived | compressed | cold' lists what can be recalled";
-    let error = CommandError::new(ErrorKind::Refused, anyhow!("nothing that left the model's sight fits '{query}'")).hint(hint);
-    match named(query) {
-        Some(_) => error.hint("aperture show prints any block, also one that the model sees"),
-        None => error,
-    }
-}
-
-/// Returns the number of matches to restore: all if the query is a selector, otherwise the best ones.
-fn best(arguments: &Arguments) -> usize {
-    if named(&arguments.query).is_some() { usize::MAX } else { BEST }
-}
-
-/// Parses a query as a selector; `None` if it is not one. A quoted topic is a query.
-fn named(query: &str) -> Option<Selector> {
-    if query.trim_start().starts_with('"') { None } else { Selector::parse(query).ok() }
-}
-
-fn search(env: &Env, arguments: &Arguments, draft: &Draft<'_>, workspace: &Workspace<'_>) -> Result<RecallReport, CommandError> {
-    let budget = arguments.max_tokens as usize;
-    let session = workspace.location.id.clone();
-    let mut documents = own(draft, workspace)?;
-    let selector = named(&arguments.query);
-    if let Some(selector) = &selector {
-        let chosen: BTreeSet<BlockNumber> = selector.select(&workspace.reading)?.into_iter().collect();
-        documents.retain(|document| chosen.contains(&document.number));
-        let blocks = documents.into_iter().map(|document| recalled(&document, None, document.text.clone())).collect();
-        return Ok(RecallReport { query: arguments.query.clone(), blocks, session });
-    }
-    if arguments.all || arguments.project {
-        documents.extend(others(env, arguments, workspace)?);
-    }
-    let query = arguments.query.trim().trim_matches('"');
-    let texts: Vec<Document<'_>> =
-        documents.iter().map(|document| Document { text: &document.text, title: &document.title }).collect();
-    let hits = rank(query, &texts);
-    let blocks = answer(query, &texts, &hits, budget).into_iter().filter_map(|(place, pieces)| {
-        let hit = hits.get(place)?;
-        Some(recalled(&documents[hit.document], Some(hit.score), pieces))
-    });
-    Ok(RecallReport { query: query.to_owned(), blocks: blocks.collect(), session })
-}
-
-fn recalled(found: &Found, score: Option<f32>, pieces: String) -> RecalledBlock {
-    RecalledBlock {
-        session: found.session.clone(),
-        number: found.number,
-        label: found.title.clone(),
-        level: found.level,
-        score,
-        content: pieces,
-    }
-}
-
-/// Returns the content of this session that is no longer in the window in full: shortened, archived, or hidden by the client.
-fn own(draft: &Draft<'_>, workspace: &Workspace<'_>) -> Result<Vec<Found>, CommandError> {
-    let gone = |block: &&Block| block.level != Level::Original || (block.position.zone == Zone::Cold && block.bytes > 0);
-    let mut found = Vec::new();
-    for block in workspace.reading.session.blocks.iter().filter(gone) {
-        let text = match draft.original(block.number) {
-            // Mask before excerpts are cut.
-            Ok(original) => workspace.reading.known.mask(&original.readable).into_owned(),
-            Err(PlanError::NoOriginal(_)) => continue,
-            Err(error) => return Err(error.into()),
-        };
-        let (number, level) = (block.number, block.level);
-        found.push(Found { session: workspace.location.id.clone(), number, level, title: label(block), text });
-    }
-    Ok(found)
-}
-
-/// Returns the originals of other sessions, from the store alone.
-fn others(env: &Env, arguments: &Arguments, workspace: &Workspace<'_>) -> Result<Vec<Found>, CommandError> {
-    let Some(store) = env.existing_store()? else { return Ok(Vec::new()) };
-    let own = env.disk.resolve(&workspace.path)?;
-    let mut found = Vec::new();
-    let (provider, location) = (workspace.provider, workspace.location.clone());
-    let project = Project::of(env.disk, &workspace::Found { provider, path: workspace.path.clone(), location });
-    for session in store.sessions()? {
-        let other = workspace::found(&session);
-        let belongs = arguments.all || project.holds(&other, || workspace::stated(env.disk, &other));
-        if belongs && session.path != own {
-            found.extend(originals(&store, &session)?);
-        }
-    }
-    Ok(found)
-}
-
-fn originals(store: &Store, session: &StoredSession) -> Result<Vec<Found>, CommandError> {
-    let history: History = store.history(session.key)?;
-    let provider = workspace::found(session).provider;
-    let mut seen = BTreeSet::new();
-    let mut found = Vec::new();
-    for edit in history.operations.iter().flat_map(|operation| &operation.edits) {
-        let (Some(change), Some(before), Some(index)) = (&edit.change, &edit.before, edit.slot.index()) else { continue };
-        if !seen.insert((edit.row, index)) {
-            continue;
-        }
-        found.push(Found {
-            session: session.session.clone(),
-            number: change.number,
-            level: change.level_after,
-            title: change.label.clone(),
-            text: mask(&provider.decode(&store.original(before)?)).into_owned(),
-        });
-    }
-    Ok(found)
 }

@@ -1,10 +1,7 @@
 //! `aperture redo`: inverts an undo.
 
-use super::changing::ChangeOptions;
-use super::undo::invert;
-use crate::app::{CommandError, Env};
-use crate::model::{OperationId, OperationKind};
-use crate::output::ChangeReport;
+use super::ChangeOptions;
+use crate::model::OperationId;
 
 /// Arguments of `redo`.
 #[derive(Debug, clap::Args)]
@@ -15,12 +12,8 @@ use crate::output::ChangeReport;
 After a new change there is nothing to redo; aperture log keeps what was undone.")]
 pub struct Arguments {
     /// Operation that was undone, or its undo [default: the last undo]
-    operation: Option<OperationId>,
+    pub operation: Option<OperationId>,
+    /// The options of every change.
     #[command(flatten)]
-    options: ChangeOptions,
-}
-
-/// Inverts the last undo, or the given one.
-pub fn run(env: &Env, arguments: &Arguments) -> Result<ChangeReport, CommandError> {
-    invert(env, arguments.options, OperationKind::Redo, arguments.operation)
+    pub options: ChangeOptions,
 }

@@ -2,11 +2,10 @@
 
 use super::deferred::commands;
 use super::{
-    archive, blocks, check, compact, completions, compress, create, diff, expand, explain, export, focus, gc, git_hook, help,
-    hook, import, inbox, install, log, manifest, mcp, obey, pin, preset, recall, redact, redo, restore, sessions, show, snapshot,
-    status, statusline, summary, transcript, undo, update, util, verify, watch,
+    Globals, archive, blocks, check, compact, completions, compress, create, diff, expand, explain, export, focus, gc, git_hook,
+    help, hook, import, inbox, install, log, manifest, mcp, obey, pin, preset, recall, redact, redo, restore, sessions, show,
+    snapshot, status, statusline, summary, transcript, undo, update, util, verify, watch,
 };
-use crate::app::Globals;
 use clap::builder::StyledStr;
 use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
 use std::ffi::OsString;

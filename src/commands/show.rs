@@ -1,10 +1,5 @@
 //! `aperture show`: prints the content of blocks.
 
-use crate::app::{CommandError, Env, ErrorKind};
-use crate::engine::Selector;
-use crate::output::{BlockRow, ShowReport, ShownBlock};
-use anyhow::anyhow;
-
 /// Arguments of `show`.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:
@@ -16,43 +11,8 @@ Credentials are masked, and control characters are shown as symbols; not so with
 aperture help selectors explains how blocks are named.")]
 pub struct Arguments {
     /// Blocks, by a selector
-    selector: String,
+    pub selector: String,
     /// Write the content as it is sent to the model, credentials and control characters included, and nothing else
     #[arg(long)]
-    raw: bool,
-}
-
-/// Prints the content.
-pub fn run(env: &Env, arguments: &Arguments) -> Result<(), CommandError> {
-    env.print(&report(env, arguments)?)
-}
-
-/// Returns the content of the blocks.
-///
-/// # Errors
-///
-/// No block matches; the session cannot be read.
-pub fn report(env: &Env, arguments: &Arguments) -> Result<ShowReport, CommandError> {
-    Ok(ShowReport { raw: arguments.raw, ..content(env, &arguments.selector)? })
-}
-
-/// Returns the content of the blocks that a selector matches.
-///
-/// # Errors
-///
-/// As [`report`].
-pub fn content(env: &Env, selector: &str) -> Result<ShowReport, CommandError> {
-    let parsed = Selector::parse(selector)?;
-    let workspace = env.open(None)?;
-    let numbers = parsed.select(&workspace.reading)?;
-    if numbers.is_empty() {
-        let error = anyhow!("no block matches '{selector}'");
-        return Err(CommandError::new(ErrorKind::Refused, error).hint("aperture blocks all lists every block"));
-    }
-    let contents = workspace.contents(&numbers)?;
-    let blocks = numbers.iter().zip(contents).filter_map(|(number, content)| {
-        let block = workspace.reading.block(*number)?;
-        Some(ShownBlock { block: BlockRow::new(&workspace.reading, block), content: content.sent, readable: content.readable })
-    });
-    Ok(ShowReport { blocks: blocks.collect(), raw: false })
+    pub raw: bool,
 }

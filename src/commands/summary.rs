@@ -1,13 +1,6 @@
 //! `aperture summary`: summarizes a session and its turns.
 
-use super::status;
-use crate::app::{CommandError, Env, ErrorKind};
-use crate::engine::summary::{Contents, PointKind, is_reply, needed, summarize};
-use crate::engine::{Analysis, plural};
-use crate::model::{Block, BlockNumber, Role};
-use crate::output::{BlockRow, ShowReport, ShownBlock, SummaryFormat, SummaryReport};
-use crate::workspace::Workspace;
-use anyhow::anyhow;
+use crate::output::SummaryFormat;
 use std::ops::RangeInclusive;
 
 /// Arguments of `summary`.
@@ -24,19 +17,19 @@ the tools did. At most 300 tokens for the session, 120 for a turn and 12 for its
 pub struct Arguments {
     /// Session: a path, an id or the beginning of one
     #[arg(id = "named", value_name = "SESSION")]
-    session: Option<String>,
+    pub session: Option<String>,
     /// Only these turns, such as 3..5, 3.. or ..5
     #[arg(long, value_name = "RANGE", value_parser = turns)]
-    turns: Option<RangeInclusive<u32>>,
+    pub turns: Option<RangeInclusive<u32>>,
     /// Only this turn
     #[arg(long, value_name = "N", conflicts_with = "turns")]
-    turn: Option<u32>,
+    pub turn: Option<u32>,
     /// Also all that was said and done in the turn
     #[arg(long, requires = "turn")]
-    full: bool,
+    pub full: bool,
     /// How it is written
     #[arg(long, value_name = "FORMAT", default_value = "text")]
-    format: SummaryFormat,
+    pub format: SummaryFormat,
 }
 
 /// Parses a range of turns.
@@ -49,99 +42,6 @@ fn turns(text: &str) -> Result<RangeInclusive<u32>, String> {
     };
     let range = range.filter(|(first, last)| first <= last).map(|(first, last)| first..=last);
     range.ok_or_else(|| "a range of turns is written as 3..5, 3.., ..5 or 3".to_owned())
-}
-
-/// Prints the summary.
-pub fn run(env: &Env, arguments: &Arguments) -> Result<(), CommandError> {
-    env.print(&report(env, arguments)?)
-}
-
-/// Returns the summary.
-///
-/// # Errors
-///
-/// There is no such turn; the session cannot be read.
-pub fn report(env: &Env, arguments: &Arguments) -> Result<SummaryReport, CommandError> {
-    let workspace = env.open(arguments.session.as_deref())?;
-    of(env, &workspace, arguments)
-}
-
-/// Returns the summary of a session, without its turns.
-///
-/// # Errors
-///
-/// The session can no longer be read.
-pub fn current(env: &Env, workspace: &Workspace<'_>) -> Result<SummaryReport, CommandError> {
-    Ok(SummaryReport { turns: Vec::new(), ..of(env, workspace, &Arguments::default())? })
-}
-
-fn of(env: &Env, workspace: &Workspace<'_>, arguments: &Arguments) -> Result<SummaryReport, CommandError> {
-    let reading = &workspace.reading;
-    let range = arguments.turns.clone().or_else(|| arguments.turn.map(|turn| turn..=turn));
-    let zone = (env.style.zone)();
-    let clock = |moment: i64| {
-        let time = jiff::Timestamp::from_millisecond(moment).map(|time| time.to_zoned(zone.clone()));
-        time.map(|time| time.strftime("%H:%M").to_string()).unwrap_or_default()
-    };
-    let (mut turns, current) = summarize(reading, &contents(workspace)?, &clock);
-    let turn_count = turns.len();
-    let asked = turns.iter().flat_map(|turn| &turn.summary.points).find(|point| point.kind == PointKind::Asked);
-    let first = asked.map(|point| point.text());
-    if let Some(range) = &range {
-        turns.retain(|turn| range.contains(&turn.number));
-        if turns.is_empty() {
-            let error = anyhow!("the session has no such turn: it has {}", plural(turn_count, "turn"));
-            return Err(CommandError::new(ErrorKind::Refused, error).hint("aperture summary lists the latest turns"));
-        }
-    }
-    let full = arguments.turn.filter(|_| arguments.full).map(|turn| full(workspace, turn)).transpose()?;
-    // Text that a client wrote before the first prompt is not a title.
-    let title = Some(status::title(reading)).filter(|title| !title.starts_with('<')).or(first).unwrap_or_default();
-    Ok(SummaryReport {
-        session: reading.session.id.clone(),
-        title,
-        counted: "o200k",
-        turn_count,
-        steps: reading.steps,
-        last_written: reading.session.rows.iter().rev().find_map(|row| row.timestamp),
-        current: range.is_none().then_some(current),
-        turns,
-        full,
-        format: arguments.format,
-    })
-}
-
-/// Returns the contents that the summary is made from.
-pub(super) fn contents(workspace: &Workspace<'_>) -> Result<Contents, CommandError> {
-    let reading: &Analysis = &workspace.reading;
-    let numbers = needed(reading);
-    let texts = numbers.iter().zip(workspace.masked_contents(&numbers)?).map(|(number, content)| {
-        let tool = reading.block(*number).is_some_and(|block| block.role == Role::ToolUse);
-        (*number, if tool { content.sent } else { content.readable })
-    });
-    let mut contents: Contents = texts.collect();
-    // Omit the text that the client wrapped around a reply.
-    let replies: Vec<&Block> =
-        numbers.iter().filter_map(|number| reading.block(*number)).filter(|block| is_reply(block)).collect();
-    let whole = workspace.contents(&replies.iter().map(|block| block.number).collect::<Vec<_>>())?;
-    for (block, content) in replies.iter().zip(whole) {
-        let words: Vec<_> = block.words_in(&content.sent).map(|words| reading.known.mask(words).into_owned()).collect();
-        contents.insert(block.number, words.join("\n"));
-    }
-    Ok(contents)
-}
-
-/// Returns all blocks of a turn with their content.
-fn full(workspace: &Workspace<'_>, turn: u32) -> Result<ShowReport, CommandError> {
-    let reading = &workspace.reading;
-    let turn = reading.turns.iter().find(|known| known.number == turn);
-    let numbers: Vec<BlockNumber> = turn.map(|turn| turn.blocks.clone()).unwrap_or_default();
-    let contents = workspace.masked_contents(&numbers)?;
-    let blocks = numbers.iter().zip(contents).filter_map(|(number, content)| {
-        let block = BlockRow::new(reading, reading.block(*number)?);
-        Some(ShownBlock { block, content: content.sent, readable: content.readable })
-    });
-    Ok(ShowReport { blocks: blocks.collect(), raw: false })
 }
 
 #[cfg(test)]

@@ -1,11 +1,7 @@
 //! `aperture undo`: undoes an operation.
 
-use super::changing::{ChangeOptions, Said, change};
-use crate::app::{CommandError, Env, ErrorKind};
-use crate::model::{History, Operation, OperationId, OperationKind};
-use crate::output::ChangeReport;
-use crate::workspace::{Inexact, Undone};
-use anyhow::anyhow;
+use super::ChangeOptions;
+use crate::model::OperationId;
 
 /// Arguments of `undo`.
 #[derive(Debug, clap::Args)]
@@ -19,9 +15,10 @@ an older operation is planned again, and refused if a later one changed the same
 an undo.")]
 pub struct Arguments {
     /// Operation [default: the last one]
-    operation: Option<OperationId>,
+    pub operation: Option<OperationId>,
+    /// The options of every change.
     #[command(flatten)]
-    options: ChangeOptions,
+    pub options: ChangeOptions,
 }
 
 impl Arguments {
@@ -29,85 +26,4 @@ impl Arguments {
     pub fn operation(&self) -> Option<OperationId> {
         self.operation
     }
-}
-
-/// Undoes the operation.
-pub fn run(env: &Env, arguments: &Arguments) -> Result<ChangeReport, CommandError> {
-    invert(env, arguments.options, OperationKind::Undo, arguments.operation)
-}
-
-/// Inverts an operation: the given one, or the last one that `kind` can invert.
-pub fn invert(
-    env: &Env,
-    options: ChangeOptions,
-    kind: OperationKind,
-    operation: Option<OperationId>,
-) -> Result<ChangeReport, CommandError> {
-    let (verb, word) = if kind == OperationKind::Redo { ("redone", "redo") } else { ("undone", "undo") };
-    change(env, options, &|draft, opened| {
-        let history = &opened.workspace.history;
-        let last = if kind == OperationKind::Redo { history.redoable() } else { history.undoable() };
-        let nothing = || {
-            let error = CommandError::new(ErrorKind::Refused, anyhow!("there is nothing to {word}"));
-            match history.dropped_redo().filter(|_| kind == OperationKind::Redo) {
-                Some(dropped) => {
-                    error.hint(format!("aperture redo {dropped} plans again what was undone before the last change"))
-                }
-                None => error.hint("aperture log lists the operations"),
-            }
-        };
-        let id = operation.or(last).ok_or_else(nothing)?;
-        let Some(operation) = history.operation(id) else {
-            let error = anyhow!("there is no operation {id}");
-            return Err(CommandError::new(ErrorKind::Refused, error).hint("aperture log lists the operations"));
-        };
-        // A change that was undone is redone through its undo.
-        let operation = match kind {
-            OperationKind::Redo => undo_of(history, operation)?,
-            _ => operation,
-        };
-        let id = operation.id;
-        if let Some(by) = history.undone_by(id) {
-            let error = anyhow!("operation {id} was taken back by operation {by} already");
-            return Err(CommandError::new(ErrorKind::Refused, error).hint(format!("aperture undo {by} brings it back")));
-        }
-        let undone = draft.toggle(operation)?;
-        let what = Some(named(history, operation));
-        Ok(Said { kind, inverts: Some(id), what, notes: inexact(undone), ..Said::change(verb) })
-    })
-}
-
-/// Returns the undo that a redo inverts: the operation itself, or the undo of it.
-fn undo_of<'a>(history: &'a History, operation: &'a Operation) -> Result<&'a Operation, CommandError> {
-    let undo = match operation.kind {
-        OperationKind::Undo => Some(operation),
-        _ => history.undone_by(operation.id).and_then(|id| history.operation(id)),
-    };
-    undo.ok_or_else(|| {
-        let error = anyhow!("operation {} is in force, so there is nothing to redo", operation.id);
-        CommandError::new(ErrorKind::Refused, error).hint("aperture log lists the operations")
-    })
-}
-
-/// Returns the note for an undo, redo or restore that is not exact.
-pub fn inexact(undone: Undone) -> Vec<String> {
-    let why = match undone {
-        Undone::Exactly => return Vec::new(),
-        Undone::Planned(Inexact::LaterInForce) => "later operations stay in force".to_owned(),
-        Undone::Planned(Inexact::LacksDelta(id)) => {
-            format!("operation {id} has no delta: an earlier version logged it, or its values were forgotten")
-        }
-        Undone::Planned(Inexact::MovesRows) => "the client keeps the places of rows that would move".to_owned(),
-        Undone::Planned(Inexact::Changed) => "another program changed the file since".to_owned(),
-    };
-    vec![format!("planned again, not byte for byte: {why}")]
-}
-
-/// Describes an operation; an undo is described by the operation that it inverted.
-fn named(history: &History, operation: &Operation) -> String {
-    let mut meant = operation;
-    while let Some(inverted) = meant.inverts.and_then(|id| history.operation(id)) {
-        meant = inverted;
-    }
-    format!("operation {} ({})", meant.id, meant.command)
 }

@@ -3,10 +3,10 @@
 use super::call::{self, Call};
 use super::tools::{Effect, TOOLS, Tool};
 use super::{answer, resources, session};
+use crate::app;
 use crate::app::{Answer, Client, CommandError, Env, ErrorKind};
-use crate::commands;
+use crate::app::{Asked, ask};
 use crate::commands::Request;
-use crate::commands::ask::{Asked, ask};
 use crate::engine::mask;
 use crate::model::Actor;
 use anyhow::anyhow;
@@ -93,7 +93,7 @@ impl Server {
         // The log stores the command and is printed later, so credentials are masked.
         let mut env = env.on(&found.path, &format!("mcp: {}", mask(&call.line)));
         env.actor = Actor::Model;
-        if let Some(answer) = commands::read(&env, &call.request) {
+        if let Some(answer) = app::read(&env, &call.request) {
             let answer = answer?;
             return Ok(Body::of(String::new(), answer));
         }
@@ -112,7 +112,7 @@ impl Server {
         let answer = env.answer(&*change);
         // A model that expands blocks wants to read them, but its own window does not change before the next resume.
         if let (Request::Expand(arguments), false) = (&call.request, change.dry_run) {
-            let content = commands::show::content(&env, arguments.selector())?;
+            let content = app::content(&env, &arguments.selector)?;
             let before = answer.text.into_string() + "\n";
             return Ok(Body::of(before, Answer { text: env.answer(&content).text, json: answer.json }));
         }

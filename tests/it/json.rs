@@ -1,10 +1,14 @@
 //! The JSON contract: `docs/json.md` is generated from the JSON types, and the output of the commands has its keys.
 
-use crate::fresh;
+use crate::hooks::given;
 use crate::sandbox::Sandbox;
+use crate::watch::Watching;
+use crate::{fresh, obeying};
 use aperture::output::json::{Contract, contracts};
-use serde_json::{Map, Value, json};
+use serde_json::{Deserializer, Map, Value, json};
 use std::collections::{BTreeMap, BTreeSet};
+use std::fs;
+use std::process::Command;
 
 const HEAD: &str = "# JSON
 
@@ -137,8 +141,12 @@ fn every_field_and_every_word_has_a_meaning_and_a_name_has_one_type() {
     }
 }
 
-/// Adds the key paths that a schema documents.
+/// Adds the key paths that a schema documents. The key of a variant is documented once for each of its values.
 fn documented(root: &Value, schema: &Value, path: &str, within: &mut Vec<String>, paths: &mut BTreeSet<String>) {
+    // A variant has the fields of the type that it refers to, and its own.
+    if schema["$ref"].is_string() && schema["properties"].is_object() {
+        documented(root, &json!({"properties": schema["properties"]}), path, within, paths);
+    }
     let (name, schema) = resolve(root, schema);
     if let Some(name) = name {
         // A type that holds itself has no more keys than it has once.
@@ -148,9 +156,12 @@ fn documented(root: &Value, schema: &Value, path: &str, within: &mut Vec<String>
         within.push(name.to_owned());
     }
     for (key, field) in schema["properties"].as_object().unwrap_or(&Map::new()) {
-        let path = format!("{path}.{key}");
-        paths.insert(path.clone());
+        let path = match field["const"].as_str() {
+            Some(value) => format!("{path}.{key}={value}"),
+            None => format!("{path}.{key}"),
+        };
         documented(root, field, &path, within, paths);
+        paths.insert(path);
     }
     if schema["items"].is_object() {
         documented(root, &schema["items"], &format!("{path}[]"), within, paths);
@@ -166,26 +177,80 @@ fn documented(root: &Value, schema: &Value, path: &str, within: &mut Vec<String>
     }
 }
 
-/// Adds the key paths of a value. Keys that are names and not fields become `*`; the input of foreign tools is skipped.
-fn seen(value: &Value, path: &str, known: &BTreeSet<String>, paths: &mut BTreeSet<String>) {
+/// Adds the key paths of a value, as [`documented`] writes them. Keys that are names and not fields become `*`.
+fn printed(value: &Value, path: &str, known: &BTreeSet<String>, paths: &mut BTreeSet<String>) {
     match value {
         Value::Object(fields) => {
+            let by_name = known.iter().any(|known| known.starts_with(&format!("{path}.*.")));
             for (key, value) in fields {
-                let named = known.iter().any(|known| known.starts_with(&format!("{path}.*.")));
-                let path = if named { format!("{path}.*") } else { format!("{path}.{key}") };
-                if !named {
-                    paths.insert(path.clone());
+                let field = format!("{path}.{}", if by_name { "*" } else { key });
+                let variant = value.as_str().map(|value| format!("{field}={value}")).filter(|variant| known.contains(variant));
+                if !by_name {
+                    paths.insert(variant.unwrap_or_else(|| field.clone()));
                 }
-                seen(value, &path, known, paths);
+                // Below a field of any type the keys are those of another program.
+                if !OPEN.iter().any(|(_, open)| *open == field) {
+                    printed(value, &field, known, paths);
+                }
             }
         }
-        Value::Array(values) => values.iter().for_each(|value| seen(value, &format!("{path}[]"), known, paths)),
+        Value::Array(values) => values.iter().for_each(|value| printed(value, &format!("{path}[]"), known, paths)),
         Value::Number(number) => assert!(!number.to_string().ends_with(".0"), "{path} is {number}"),
         _ => {}
     }
 }
 
-/// The command lines of the contract, in an order in which each has something to print.
+/// Fields whose content has the form of another program, by schema.
+const OPEN: &[(&str, &str)] = &[("aperture.hook/1", ".output")];
+
+/// The documented key paths by schema, and those that commands printed.
+struct Coverage {
+    documented: BTreeMap<&'static str, BTreeSet<String>>,
+    printed: BTreeMap<String, BTreeSet<String>>,
+}
+
+impl Coverage {
+    fn new() -> Coverage {
+        let paths = |contract: Contract| {
+            let (root, mut paths) = (contract.schema.as_value(), BTreeSet::new());
+            documented(root, root, "", &mut Vec::new(), &mut paths);
+            (contract.name, paths)
+        };
+        Coverage { documented: contracts().into_iter().map(paths).collect(), printed: BTreeMap::new() }
+    }
+
+    /// Adds the JSON documents that a command printed; text that is not JSON is skipped.
+    fn add(&mut self, text: &str) {
+        for document in Deserializer::from_str(text).into_iter::<Value>().map_while(Result::ok) {
+            let Value::Object(mut fields) = document else { continue };
+            let Some(Value::String(schema)) = fields.remove("schema") else { continue };
+            let known = self.documented.get(&*schema).unwrap_or_else(|| panic!("{schema} is not documented"));
+            printed(&Value::Object(fields), "", known, self.printed.entry(schema).or_default());
+        }
+    }
+
+    /// Runs command lines with `--json`. A session without such a block refuses the command.
+    fn run(&mut self, sandbox: &Sandbox, lines: &[&str]) {
+        for line in lines {
+            let words: Vec<&str> = line.split(' ').chain(["--json"]).collect();
+            self.add(&sandbox.run(&words).stdout);
+        }
+    }
+
+    /// Returns a line for each difference between the documented and the printed keys.
+    fn differences(&self) -> Vec<String> {
+        let none = BTreeSet::new();
+        let mut differences = Vec::new();
+        for (schema, documented) in &self.documented {
+            let printed = self.printed.get(*schema).unwrap_or(&none);
+            differences.extend(documented.difference(printed).map(|path| format!("{schema} {path} is never printed")));
+            differences.extend(printed.difference(documented).map(|path| format!("{schema} {path} is not documented")));
+        }
+        differences
+    }
+}
+
+/// Command lines in an order in which each has something to print.
 const LINES: &[&str] = &[
     "sessions",
     "status",
@@ -208,6 +273,8 @@ const LINES: &[&str] = &[
     "status",
     "manifest",
     "explain 4",
+    "explain 23",
+    "explain 31",
     "recall the",
     "diff",
     "snapshot save point",
@@ -216,61 +283,160 @@ const LINES: &[&str] = &[
     "redo",
     "log",
     "verify",
-    "gc",
     "export -o kept.aperture",
     "import kept.aperture",
-    "obey --dry-run",
-    "obey",
-    "obey --tell",
-    "inbox",
     "install claude-code --dry-run",
+    "undo 1",
+    "gc --older-than 0d",
 ];
 
-/// Schemas that no fixture alone can print: `watch` prints events while a file changes (`tests/it/watch.rs`), `hook` and
-/// `statusline` read a payload from standard input, and git hooks need a repository.
-const APART: &[&str] = &["aperture.hook/1", "aperture.install-git-hook/1", "aperture.statusline/2", "aperture.watch/2"];
-
-/// The key paths that every command prints over some fixtures, by schema.
-fn printed(known: &BTreeMap<&str, BTreeSet<String>>) -> BTreeMap<String, BTreeSet<String>> {
-    let mut printed: BTreeMap<String, BTreeSet<String>> = BTreeMap::new();
-    for fixture in ["tools-and-spill", "older-model", "interactive-compact", "codex-tools"] {
-        let sandbox = Sandbox::of(fixture);
-        for line in LINES {
-            let words: Vec<&str> = line.split(' ').chain(["--json"]).collect();
-            // A fixture without such a block refuses the command, and prints no JSON.
-            let Ok(Value::Object(mut fields)) = serde_json::from_str(&sandbox.run(&words).stdout) else { continue };
-            let schema = fields.remove("schema").unwrap().as_str().unwrap().to_owned();
-            let keys = known.get(&*schema).unwrap_or_else(|| panic!("{schema} of {line} is not documented"));
-            seen(&Value::Object(fields), "", keys, printed.entry(schema).or_default());
-        }
+/// Reads and changes the sessions of fixtures.
+fn fixtures(coverage: &mut Coverage) {
+    for fixture in ["tools-and-spill", "older-model", "interactive-compact", "codex-tools", "codex-compaction"] {
+        coverage.run(&Sandbox::of(fixture), LINES);
     }
-    printed
 }
 
-#[test]
-fn what_is_printed_is_documented_and_what_is_documented_is_printed() {
-    let contracts = contracts();
-    let known: BTreeMap<&str, BTreeSet<String>> = contracts
-        .iter()
-        .map(|contract| {
-            let (root, mut paths) = (contract.schema.as_value(), BTreeSet::new());
-            documented(root, root, "", &mut Vec::new(), &mut paths);
-            (contract.name, paths)
-        })
-        .collect();
-    let printed = printed(&known);
-    let mut text = String::new();
-    for (schema, paths) in &known {
-        let none = BTreeSet::new();
-        let seen = printed.get(*schema).unwrap_or(&none);
-        let unknown: Vec<&String> = seen.difference(paths).collect();
-        assert!(unknown.is_empty(), "{schema} has fields that are not documented: {unknown:?}");
-        assert!(!seen.is_empty() || APART.contains(schema), "no command of this test prints {schema}");
-        text.push_str(&format!("{schema}\n"));
-        for path in paths {
-            text.push_str(&format!("  {path}{}\n", if seen.contains(path) { "" } else { "  (not in the fixtures)" }));
-        }
+/// Executes commands of the model, some of them with approval; then turns pass until a block goes stale with the next one.
+fn model_commands(coverage: &mut Coverage) {
+    let sandbox = obeying::sandbox();
+    sandbox.write("aperture.toml", "[model]\ncompress = 'approve'\n");
+    obeying::say(&sandbox, "@archive(16..19, reason: read) @compress(24..26, minimal) @pin(20)");
+    coverage.run(&sandbox, &["obey --dry-run", "obey", "inbox", "log", "approve 1 --dry-run", "obey --tell"]);
+    for _ in 0..8 {
+        obeying::say(&sandbox, "done");
+        coverage.run(&sandbox, &["manifest"]);
     }
-    let snapshot = crate::sandbox::repository().join("tests/it/snapshots/json-keys.txt");
-    expect_test::expect_file![snapshot].assert_eq(&text);
+}
+
+/// Verifies and deletes data of a session that another program changed.
+fn keeping(coverage: &mut Coverage) {
+    let sandbox = obeying::sandbox();
+    coverage.run(&sandbox, &["archive 8..10"]);
+    let file = obeying::session(&sandbox);
+    let changed = fs::read_to_string(&file).unwrap().replacen("archived", "ARCHIVED", 1);
+    fs::write(&file, changed).unwrap();
+    coverage.run(&sandbox, &["verify"]);
+    fs::remove_file(&file).unwrap();
+    coverage.run(&sandbox, &["gc --older-than 0d --gone"]);
+}
+
+/// Summarizes turns with each outcome.
+fn outcomes(coverage: &mut Coverage) {
+    let call = |number: usize, tool: &str, input: Value| {
+        json!({"type": "assistant", "message": {"id": format!("m{number}"), "role": "assistant", "model": "claude-opus-4-8",
+            "content": [{"type": "tool_use", "id": format!("t{number}"), "name": tool, "input": input}]}})
+    };
+    let result = |number: usize, content: &str, error: bool| {
+        json!({"type": "user", "message": {"role": "user", "content": [
+            {"type": "tool_result", "tool_use_id": format!("t{number}"), "content": content, "is_error": error}]}})
+    };
+    let prompt = |text: &str| json!({"type": "user", "message": {"role": "user", "content": text}});
+    let answer = |number: usize, text: &str| {
+        json!({"type": "assistant", "message": {"id": format!("m{number}"), "role": "assistant", "model": "claude-opus-4-8",
+            "content": [{"type": "text", "text": text}]}})
+    };
+    let bash = |number: usize, command: &str, output: &str, error: bool| {
+        [call(number, "Bash", json!({"command": command})), result(number, output, error)]
+    };
+    let mut rows = vec![prompt("run the tests")];
+    rows.extend(bash(1, "cargo test", "test result: FAILED. 3 passed; 1 failed; 0 ignored", false));
+    rows.push(prompt("commit it"));
+    rows.extend(bash(2, "git commit -m totals", "[main 1a2b3c4] totals", false));
+    rows.push(prompt("build it"));
+    rows.extend(bash(3, "cargo build", "error: expected a semicolon", true));
+    rows.extend(bash(4, "cargo build", "finished the build", false));
+    rows.push(prompt("look it up"));
+    rows.extend(bash(5, "cat missing.txt", "cat: missing.txt: no such file or directory", true));
+    rows.push(prompt("change it"));
+    rows.push(call(6, "Edit", json!({"file_path": "/home/dev/shop/a.rs", "old_string": "a", "new_string": "b"})));
+    rows.push(result(6, "The file /home/dev/shop/a.rs has been updated.", false));
+    rows.push(prompt("which one?"));
+    rows.push(answer(7, "There are two of them. Do you want the first one?"));
+    rows.push(prompt("the first"));
+    rows.push(answer(8, "The first one is in use."));
+    rows.push(prompt("[Request interrupted by user]"));
+    rows.push(prompt("and now?"));
+    let sandbox = Sandbox::new();
+    let mut text = String::new();
+    for (number, mut row) in rows.into_iter().enumerate() {
+        row["uuid"] = json!(format!("u{number}"));
+        row["parentUuid"] = number.checked_sub(1).map_or(Value::Null, |before| json!(format!("u{before}")));
+        row["sessionId"] = json!("abc1");
+        row["timestamp"] = json!(format!("2026-11-21T21:{number:02}:00.000Z"));
+        text.push_str(&format!("{row}\n"));
+    }
+    sandbox.session("abc1", text, 0);
+    coverage.run(&sandbox, &["summary", "summary --turn 1", "summary --turns"]);
+}
+
+/// Answers an event of a client and the question for its status line, and shortens a result.
+fn client(coverage: &mut Coverage) {
+    let sandbox = obeying::sandbox();
+    sandbox.write("aperture.toml", "[hooks]\nreduce_results = true\n");
+    let path = obeying::session(&sandbox);
+    let resumed = json!({"source": "resume", "transcript_path": path}).to_string();
+    coverage.add(&given(&sandbox, &["hook", "SessionStart", "--json"], &resumed).stdout);
+    let long: String = (0..3000).map(|line| format!("{line}: nothing of note in item_{line}\n")).collect();
+    let bash = json!({"tool_name": "Bash", "tool_use_id": "t1", "tool_response": {"stdout": long, "stderr": ""}});
+    coverage.add(&given(&sandbox, &["hook", "PostToolUse", "--json"], &bash.to_string()).stdout);
+    let status = json!({"transcript_path": path}).to_string();
+    coverage.add(&given(&sandbox, &["statusline", "--json"], &status).stdout);
+}
+
+/// Installs the hook of a repository.
+fn repository(coverage: &mut Coverage) {
+    let sandbox = Sandbox::new();
+    let path = std::env::var_os("PATH").unwrap();
+    let git = Command::new("git").args(["init", "-q"]).current_dir(&sandbox.project).env("GIT_CONFIG_NOSYSTEM", "1").status();
+    assert!(git.unwrap().success());
+    let output = sandbox.command(&["install", "git-hook", "--dry-run", "--json"]).env("PATH", path).output().unwrap();
+    coverage.add(&String::from_utf8(output.stdout).unwrap());
+}
+
+/// Watches sessions while a client, the user and a rule of the settings change them.
+fn watched(coverage: &mut Coverage) {
+    let sandbox = obeying::sandbox();
+    let mut watching = Watching::new(&sandbox, &["--project", "--json"]);
+    watching.until("session_opened");
+    sandbox.text(&["compress", "--stale"]);
+    watching.until("suggestions_changed");
+    sandbox.text(&["undo"]);
+    watching.until("suggestions_changed");
+    sandbox.text(&["pin", "16"]);
+    watching.until("selection_changed");
+    sandbox.session("abc1", PROMPT, 60);
+    watching.until("session_updated");
+    sandbox.session("abc1", format!("{PROMPT}{}", PROMPT.replace("\"a\"", "\"b\"").replace("null", "\"a\"")), 120);
+    watching.until("turn_started");
+    coverage.add(&watching.text());
+    drop(watching);
+    // No store can be made where there is a file.
+    let sandbox = obeying::sandbox();
+    fs::write(sandbox.home.join(".aperture"), "").unwrap();
+    let file = obeying::session(&sandbox);
+    let mut watching = Watching::new(&sandbox, &["--apply-policy", "--json"]);
+    watching.until("policy_refused");
+    fs::write(&file, PROMPT).unwrap();
+    watching.until("session_replaced");
+    fs::remove_file(&file).unwrap();
+    watching.until("session_unavailable");
+    coverage.add(&watching.text());
+}
+
+/// A session of one prompt.
+const PROMPT: &str = concat!(
+    r#"{"type":"user","uuid":"a","parentUuid":null,"sessionId":"S","timestamp":"2026-11-21T21:00:00.000Z","#,
+    r#""message":{"role":"user","content":"hello"}}"#,
+    "\n"
+);
+
+#[test]
+fn every_documented_key_is_printed_and_every_printed_key_is_documented() {
+    let mut coverage = Coverage::new();
+    for scenario in [fixtures, model_commands, keeping, outcomes, client, repository, watched] {
+        scenario(&mut coverage);
+    }
+    let differences = coverage.differences();
+    assert!(differences.is_empty(), "{}", differences.join("\n"));
 }

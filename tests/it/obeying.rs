@@ -8,13 +8,15 @@ use std::path::{Path, PathBuf};
 
 const ID: &str = "11111111-1111-4111-8111-111111111111";
 
-fn sandbox() -> Sandbox {
+/// Returns a home with one session, without its subagents.
+pub fn sandbox() -> Sandbox {
     let sandbox = Sandbox::of("tools-and-spill");
     fs::remove_dir_all(session(&sandbox).with_extension("")).unwrap();
     sandbox
 }
 
-fn session(sandbox: &Sandbox) -> PathBuf {
+/// Returns the file of the session.
+pub fn session(sandbox: &Sandbox) -> PathBuf {
     sandbox.home.join(".claude/projects").join(sandbox.slug()).join(format!("{ID}.jsonl"))
 }
 

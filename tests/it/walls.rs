@@ -15,8 +15,8 @@ const LAYERS: &[(&str, &[&str])] = &[
     ("store", &["model", "provider", "fsio"]),
     ("workspace", &["model", "engine", "provider", "planning", "store", "fsio"]),
     ("output", &["model", "engine"]),
-    ("app", &["model", "engine", "provider", "store", "fsio", "workspace", "output"]),
-    ("commands", &["model", "engine", "provider", "store", "fsio", "workspace", "output", "app"]),
+    ("commands", &["model", "engine", "output"]),
+    ("app", &["model", "engine", "provider", "store", "fsio", "workspace", "output", "commands"]),
     ("mcp", &["model", "engine", "workspace", "output", "app", "commands"]),
     ("cli", &["model", "output", "app", "commands", "mcp"]),
 ];

@@ -14,14 +14,14 @@ use std::time::{Duration, Instant};
 const PATIENCE: Duration = Duration::from_secs(60);
 
 /// A running watch, and its output so far.
-struct Watching {
+pub struct Watching {
     child: Child,
     lines: Receiver<String>,
     told: Vec<String>,
 }
 
 impl Watching {
-    fn new(sandbox: &Sandbox, arguments: &[&str]) -> Watching {
+    pub fn new(sandbox: &Sandbox, arguments: &[&str]) -> Watching {
         let mut command = sandbox.command(&[&["watch"], arguments].concat());
         let mut child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
         let (told, lines) = channel();
@@ -31,7 +31,7 @@ impl Watching {
     }
 
     /// Waits for a line with this in it, and returns it.
-    fn until(&mut self, part: &str) -> String {
+    pub fn until(&mut self, part: &str) -> String {
         let end = Instant::now() + PATIENCE;
         loop {
             match self.lines.recv_timeout(end.saturating_duration_since(Instant::now())) {
@@ -60,7 +60,7 @@ impl Watching {
     }
 
     /// Returns the whole output.
-    fn text(&mut self) -> String {
+    pub fn text(&mut self) -> String {
         self.told.extend(self.lines.try_iter());
         self.told.iter().map(|line| format!("{line}\n")).collect()
     }

@@ -1,10 +1,7 @@
 //! `aperture install` and `uninstall`: integrations with other programs.
 
-mod claude_code;
-mod git_hook;
-mod made;
-
-use crate::app::{CommandError, Env};
+pub mod claude_code;
+pub mod git_hook;
 
 /// Arguments of `install`.
 #[derive(Debug, clap::Args)]
@@ -19,8 +16,9 @@ use crate::app::{CommandError, Env};
 A git hook that is there stays: a marked part is added behind its first line. git commit --no-verify passes over
 it once; git log --notes=aperture shows the notes. aperture uninstall takes out exactly what was added.")]
 pub struct Arguments {
+    /// The target.
     #[command(subcommand)]
-    into: Into,
+    pub into: Into,
 }
 
 /// Arguments of `uninstall`.
@@ -31,46 +29,25 @@ pub struct Arguments {
   aperture uninstall git-hook                every hook of aperture
   aperture uninstall git-hook --pre-push --dry-run")]
 pub struct UninstallArguments {
+    /// The target.
     #[command(subcommand)]
-    from: From,
+    pub from: From,
 }
 
+/// The targets of an installation.
 #[derive(Debug, clap::Subcommand)]
-enum Into {
+pub enum Into {
     /// Hooks, status line, MCP server and slash commands of Claude Code
     ClaudeCode(claude_code::Arguments),
     /// Hooks of git in this repository
     GitHook(git_hook::Arguments),
 }
 
+/// The targets of a removal.
 #[derive(Debug, clap::Subcommand)]
-enum From {
+pub enum From {
     /// Hooks, status line, MCP server and slash commands of Claude Code
     ClaudeCode(claude_code::UninstallArguments),
     /// Hooks of git in this repository
     GitHook(git_hook::UninstallArguments),
-}
-
-/// Installs, or reports missing parts.
-///
-/// # Errors
-///
-/// An existing file cannot be read, changed or written.
-pub fn run(env: &Env, arguments: &Arguments) -> Result<(), CommandError> {
-    match &arguments.into {
-        Into::ClaudeCode(arguments) => claude_code::run(env, arguments),
-        Into::GitHook(arguments) => git_hook::run(env, arguments),
-    }
-}
-
-/// Removes the installed parts.
-///
-/// # Errors
-///
-/// As [`run`].
-pub fn run_uninstall(env: &Env, arguments: &UninstallArguments) -> Result<(), CommandError> {
-    match &arguments.from {
-        From::ClaudeCode(arguments) => claude_code::run_uninstall(env, arguments),
-        From::GitHook(arguments) => git_hook::run_uninstall(env, arguments),
-    }
 }

@@ -1,0 +1,20 @@
+//! `aperture archive`: moves blocks to cold storage.
+
+use crate::app::change::pipeline::{Said, change};
+use crate::app::{CommandError, Env};
+use crate::commands::archive::Arguments;
+use crate::engine::Selector;
+use crate::model::{BlockNumber, Level};
+use crate::output::ChangeReport;
+use crate::workspace::shorten;
+use std::collections::BTreeMap;
+
+/// Moves the blocks to cold storage.
+pub fn run(env: &Env, arguments: &Arguments) -> Result<ChangeReport, CommandError> {
+    let selector = Selector::parse(&arguments.selector)?;
+    change(env, arguments.options, &|draft, opened| {
+        let wanted: BTreeMap<BlockNumber, Level> =
+            selector.select(&opened.workspace.reading)?.into_iter().map(|number| (number, Level::Archived)).collect();
+        Ok(Said { kept: shorten(draft, &wanted, &arguments.reason, None)?, ..Said::change("archived") })
+    })
+}

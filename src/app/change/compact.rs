@@ -1,0 +1,59 @@
+//! `aperture compact` and `aperture uncompact`: fold whole turns, and undo a compaction.
+
+use crate::app::change::pipeline::{Said, change};
+use crate::app::{CommandError, Env, ErrorKind};
+use crate::commands::compact::{Arguments, UncompactArguments};
+use crate::engine::amount;
+use crate::output::ChangeReport;
+use crate::workspace::Workspace;
+use anyhow::anyhow;
+use std::ops::RangeInclusive;
+
+/// Folds the selected turns.
+pub fn run(env: &Env, arguments: &Arguments) -> Result<ChangeReport, CommandError> {
+    let turns = range(&arguments.turns)?;
+    let given = arguments.summary.as_deref().map(|text| env.text(text)).transpose()?;
+    change(env, arguments.options, &|draft, _| {
+        let summary = match &given {
+            Some(text) => text.clone(),
+            None => draft.summarize(turns.clone())?,
+        };
+        draft.fold(turns.clone(), &summary)?;
+        let (start, end) = (turns.start(), turns.end());
+        let what = if start == end { format!("turn {start}") } else { format!("turns {start} to {end}") };
+        let mut said = Said { what: Some(what), ..Said::change("folded") };
+        said.notes.push(summary.lines().take(8).map(|line| format!("  {line}")).collect::<Vec<_>>().join("\n"));
+        Ok(said)
+    })
+}
+
+/// Undoes the last compaction of the client.
+pub fn run_uncompact(env: &Env, arguments: &UncompactArguments) -> Result<ChangeReport, CommandError> {
+    change(env, arguments.options, &|draft, opened| {
+        draft.uncut()?;
+        let mut said = Said { what: Some("the last compaction".to_owned()), ..Said::change("taken back") };
+        let cache = env.cache();
+        let Workspace { reading, provider, .. } = &opened.workspace;
+        if let Some(limit) = provider.compacts_from(&reading.model, reading.capacity.tokens)
+            && draft.window_tokens(&|hash| cache.count(hash))? >= limit as f64
+        {
+            said.notes.push(format!(
+                "the client compacts by itself from about {} on: shorten before you resume, as aperture compress --stale does",
+                amount(limit)
+            ));
+        }
+        Ok(said)
+    })
+}
+
+fn range(text: &str) -> Result<RangeInclusive<u32>, CommandError> {
+    let number = |text: &str| text.parse::<u32>().ok().filter(|number| *number > 0);
+    let range = match text.split_once("..") {
+        Some((start, end)) => number(start).zip(number(end)).filter(|(start, end)| start <= end),
+        None => number(text).map(|turn| (turn, turn)),
+    };
+    range.map(|(start, end)| start..=end).ok_or_else(|| {
+        let error = anyhow!("'{text}' is no turn and no range of turns");
+        CommandError::new(ErrorKind::Usage, error).hint("turns are written as 3 or 2..5; aperture blocks --tree shows them")
+    })
+}

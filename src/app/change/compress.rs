@@ -1,0 +1,97 @@
+//! `aperture compress`: shortens blocks to a lower level.
+
+use crate::app::change::pipeline::{Said, change, edit_price};
+use crate::app::{CommandError, Env, ErrorKind};
+use crate::commands::compress::Arguments;
+use crate::engine::{self, EditPrice, Selector};
+use crate::model::{BlockNumber, Level, OperationKind};
+use crate::output::{ChangeReport, amount, plural};
+use crate::workspace::{Aim, Draft, Handover, Scope, Workspace, hand_over, shorten, shrink};
+use anyhow::anyhow;
+
+/// Plans the shortening for a preset or a budget. A preset that folds turns does so only if `whole` is true: neither blocks nor a
+/// level were selected.
+fn apply_aim(
+    env: &Env,
+    draft: &mut Draft<'_>,
+    aim: Aim,
+    whole: bool,
+    scope: &Scope,
+    rules: &engine::Rules,
+    said: &mut Said,
+) -> Result<(), CommandError> {
+    match aim {
+        Aim::Preset(preset) if preset.folds && whole => match hand_over(draft, &preset, scope, rules)? {
+            Handover::Folded(blocks) => {
+                *said = Said { what: Some(plural(blocks.len(), "block")), ..Said::change("folded into one digest") };
+            }
+            Handover::Nothing(why) => said.notes.push(why.to_owned()),
+        },
+        aim => {
+            said.by_state = matches!(aim, Aim::Preset(_));
+            said.kept = shrink(draft, aim, scope, rules, &env.cache())?;
+        }
+    }
+    Ok(())
+}
+
+/// Plans `compress --stale` with the current settings and returns its cost and savings; `None` if it would change nothing.
+///
+/// # Errors
+///
+/// The plan cannot be made.
+pub fn forecast(env: &Env, workspace: &Workspace<'_>) -> Result<Option<EditPrice>, CommandError> {
+    let store = env.existing_store()?;
+    let mut draft = workspace.draft(store.as_ref(), env.style.now.as_millisecond())?;
+    let scope = Scope { end: BlockNumber::MAX, only: None, level: None };
+    let aim = Aim::Preset(env.rules.preset);
+    apply_aim(env, &mut draft, aim, true, &scope, &env.rules, &mut Said::change("compressed"))?;
+    let cache = env.cache();
+    let drafted = draft.finish(OperationKind::Change, "", None, &|hash| cache.count(hash), false)?;
+    Ok(edit_price(env, workspace, &drafted))
+}
+
+/// Shortens the selected blocks.
+pub fn run(env: &Env, arguments: &Arguments) -> Result<ChangeReport, CommandError> {
+    let selector = arguments.selector.as_deref().map(Selector::parse).transpose()?;
+    let keep_from = arguments.keep_from.as_deref().map(Selector::parse).transpose()?;
+    let mut rules = env.rules.clone();
+    if let Some(preset) = arguments.preset {
+        rules.preset = *preset;
+    }
+    change(env, arguments.options, &|draft, opened| {
+        let reading = &opened.workspace.reading;
+        let end = match &keep_from {
+            Some(selector) => {
+                let first = selector.select(reading)?.into_iter().next();
+                first.ok_or_else(|| CommandError::new(ErrorKind::Refused, anyhow!("--keep-from matches no block")))?
+            }
+            None => BlockNumber::MAX,
+        };
+        let mut said = Said::change("compressed");
+        let picked = selector.as_ref().map(|selector| selector.select(reading)).transpose()?;
+        if let (Some(picked), false) = (&picked, arguments.stale) {
+            let level = arguments.level.unwrap_or(Level::Summarized);
+            // A block that is already shorter becomes longer only with an explicit level.
+            let named = picked.iter().filter(|number| **number < end);
+            let shorter = |number: &&BlockNumber| reading.block(**number).is_some_and(|block| block.level < level);
+            let wanted = named.filter(|number| arguments.level.is_some() || shorter(number)).map(|number| (*number, level));
+            said.kept = shorten(draft, &wanted.collect(), "", None)?;
+        }
+        let named = arguments.budget.map(|budget| budget.tokens(reading));
+        let budget = named.or_else(|| arguments.over_budget.then(|| rules.budget(reading)));
+        let aim = match budget {
+            Some(tokens) => Some(Aim::Tokens(tokens)),
+            None => arguments.stale.then_some(Aim::Preset(rules.preset)),
+        };
+        let whole = picked.is_none() && arguments.level.is_none();
+        if let Some(aim) = aim {
+            let scope = Scope { end, only: picked.filter(|_| arguments.stale), level: arguments.level };
+            apply_aim(env, draft, aim, whole, &scope, &rules, &mut said)?;
+        }
+        if let Some(budget) = budget.filter(|budget| reading.price.total.value <= *budget as f64) {
+            said.notes.push(format!("the window is within its budget of {}", amount(budget)));
+        }
+        Ok(said)
+    })
+}

@@ -1,0 +1,13 @@
+//! Requests that change what the model sees of a session.
+
+pub mod archive;
+pub mod compact;
+pub mod compress;
+pub mod create;
+pub mod expand;
+pub mod focus;
+pub mod pin;
+pub mod pipeline;
+pub mod preset;
+pub mod redact;
+pub mod update;

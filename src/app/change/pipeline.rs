@@ -1,0 +1,306 @@
+//! Steps shared by all commands that change a session: lock, settle, plan, compute the price, apply.
+
+use crate::app::{CommandError, Env, ErrorKind, wait};
+use crate::commands::ChangeOptions;
+use crate::engine::{self, EditFacts, EditPrice};
+use crate::model::{BlockChange, BlockNumber, Mark, OperationId, OperationKind, Plan, Session, Slot, State};
+use crate::output::{ChangeReport, session_name};
+use crate::store::Store;
+use crate::workspace::{self, ApplyError, Draft, Found, Kept, PlanError, Workspace, Writer};
+use anyhow::{Context, anyhow};
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+
+/// Attempts to plan a change, because the session may change between planning and writing.
+const ATTEMPTS: usize = 10;
+
+/// The description of a plan, without its edits.
+#[derive(Clone, Debug)]
+pub struct Said {
+    /// The kind of operation.
+    pub kind: OperationKind,
+    /// The operation that it inverts.
+    pub inverts: Option<OperationId>,
+    /// The verb for the report, such as `compressed`.
+    pub verb: &'static str,
+    /// The object of the verb, if it is not blocks.
+    pub what: Option<String>,
+    /// The skipped blocks, by reason.
+    pub kept: BTreeMap<Kept, Vec<BlockNumber>>,
+    /// Notes for the report.
+    pub notes: Vec<String>,
+    /// True if the report counts stale blocks separately.
+    pub by_state: bool,
+}
+
+impl Said {
+    /// Returns the description of a change with this verb.
+    pub fn change(verb: &'static str) -> Said {
+        Said {
+            kind: OperationKind::Change,
+            inverts: None,
+            verb,
+            what: None,
+            kept: BTreeMap::new(),
+            notes: Vec::new(),
+            by_state: false,
+        }
+    }
+
+    /// Records that a block was skipped.
+    pub fn keep(&mut self, why: Kept, number: BlockNumber) {
+        self.kept.entry(why).or_default().push(number);
+    }
+}
+
+/// A session that is about to be changed: locked and settled.
+pub struct Opened {
+    /// The session.
+    pub workspace: Workspace<'static>,
+    /// The store; `None` in a dry run if it does not exist.
+    pub store: Option<Store>,
+    /// The lock of the client itself; `None` in a dry run.
+    writer: Option<Writer<'static>>,
+    _lock: Option<Box<dyn Send>>,
+}
+
+/// Opens a session to change it. A dry run takes no lock and settles nothing.
+///
+/// # Errors
+///
+/// The session is locked or cannot be read; the store cannot be used.
+pub fn open(env: &Env, options: ChangeOptions, found: &Found) -> Result<Opened, CommandError> {
+    open_as_wanted(env, options, found, &|_| true)
+}
+
+/// As [`open`], but a predicate on the session decides how much is analyzed, as in [`Env::read_as_wanted`].
+///
+/// # Errors
+///
+/// As [`open`].
+pub fn open_as_wanted(
+    env: &Env,
+    options: ChangeOptions,
+    found: &Found,
+    whole: &dyn Fn(&Session) -> bool,
+) -> Result<Opened, CommandError> {
+    if options.dry_run {
+        let store = env.existing_store()?;
+        return Ok(Opened { workspace: env.read_as_wanted(found.clone(), whole)?, store, _lock: None, writer: None });
+    }
+    let path = real_path(env, found)?;
+    let store = env.store()?;
+    let lock = env.lock(&path)?;
+    let writer = workspace::take_writer(env.disk, found.provider, &path, &wait);
+    let writer = writer
+        .with_context(|| format!("cannot take the client's lock of the session {}", session_name(&path)))
+        .map_err(|error| CommandError::new(ErrorKind::Refused, error))?;
+    workspace::settle(env.disk, &store, &path)?;
+    Ok(Opened {
+        workspace: env.read_as_wanted(found.clone(), whole)?,
+        store: Some(store),
+        _lock: Some(lock),
+        writer: Some(writer),
+    })
+}
+
+/// Plans a change of the selected session, applies it unless it is a dry run, and returns the report.
+///
+/// # Errors
+///
+/// As for the plan, the session and the store.
+pub fn change(
+    env: &Env,
+    options: ChangeOptions,
+    plan: &dyn Fn(&mut Draft<'_>, &Opened) -> Result<Said, CommandError>,
+) -> Result<ChangeReport, CommandError> {
+    let found = &env.find(None)?;
+    let mut left = ATTEMPTS;
+    loop {
+        left -= 1;
+        let outcome = once(env, options, found, plan);
+        match outcome {
+            Ok(report) => return Ok(report),
+            Err(error) if left > 0 && is_passing(&error) => wait(std::time::Duration::from_millis(5)),
+            Err(error) => {
+                let what = if options.dry_run { "plan the change of" } else { "change" };
+                return Err(CommandError {
+                    source: error.source.context(format!("cannot {what} the session {}", session_name(&found.path))),
+                    ..error
+                });
+            }
+        }
+    }
+}
+
+/// Returns true if the change failed only because the session was written to meanwhile.
+fn is_passing(error: &CommandError) -> bool {
+    error.source.chain().any(|cause| {
+        matches!(cause.downcast_ref(), Some(ApplyError::Changed | ApplyError::MovedOn))
+            || matches!(cause.downcast_ref(), Some(PlanError::Moved))
+    })
+}
+
+fn once(
+    env: &Env,
+    options: ChangeOptions,
+    found: &Found,
+    plan: &dyn Fn(&mut Draft<'_>, &Opened) -> Result<Said, CommandError>,
+) -> Result<ChangeReport, CommandError> {
+    let live = !options.dry_run && is_live(env, found);
+    // A change of the store alone does not concern the client. Nothing is opened for writing before this is known.
+    if live && !options.live && once(env, ChangeOptions { dry_run: true, ..options }, found, plan)?.edits > 0 {
+        return Err(open_in_client(found));
+    }
+    let opened = open(env, options, found)?;
+    let workspace = &opened.workspace;
+    let now = env.style.now.as_millisecond();
+    let mut draft = workspace.draft(opened.store.as_ref(), now)?;
+    draft.keep_thinking(options.keep_thinking);
+    let mut said = plan(&mut draft, &opened)?;
+    if let Some(numbers) = said.kept.get(&Kept::Inherited).filter(|numbers| !numbers.is_empty()) {
+        let (what, hint) = inherited(env, workspace, numbers);
+        if draft.is_empty() {
+            return Err(CommandError::new(ErrorKind::Refused, anyhow!(what)).hint(hint));
+        }
+        said.notes.push(format!("{what}: {hint}"));
+    }
+    let cache = env.cache();
+    // The log stores the command and is printed later, so credentials are masked.
+    let command = engine::mask(&env.command);
+    let drafted = draft.finish(said.kind, &command, said.inverts, &|hash| cache.count(hash), options.dry_run)?;
+    let mut report = report(env, workspace, &said, &drafted, options);
+    // The text of the changed session takes as much memory as the session: drop it.
+    let plan = Plan { actor: env.actor, ..drafted.into_plan() };
+    if let (Some(store), false, false) = (&opened.store, options.dry_run, plan.is_empty()) {
+        // A change of the store alone does not concern the client.
+        if !plan.edits.is_empty() && matches!(opened.writer, Some(Writer::Elsewhere)) {
+            let error = anyhow!("a client has the session {} open, and goes on writing to it", found.location.id);
+            return Err(CommandError::new(ErrorKind::Conflict, error).hint("close the client, then try again"));
+        }
+        let path = real_path(env, found)?;
+        let key = store.register(workspace.provider.name(), &workspace.location.id, &path, &workspace.location.project)?;
+        report.operation = workspace::apply(workspace, store, key, &plan, now, &wait)?;
+        if live && report.edits > 0 {
+            report.notes.push(format!("a client has it open: type /resume {} in it", workspace.location.id));
+        }
+    }
+    Ok(report)
+}
+
+/// Returns the message about inherited blocks that are skipped, and the command that changes them in their own session.
+pub fn inherited(env: &Env, workspace: &Workspace<'_>, numbers: &[BlockNumber]) -> (String, String) {
+    let session = &workspace.reading.session;
+    let row = numbers.first().and_then(|number| workspace.reading.block(*number)).map(|block| block.row);
+    let parent = row.and_then(|row| session.inherited_from(row)).map_or("", |part| part.session.as_str());
+    let what = match numbers {
+        [number] => format!("block {number} is inherited from the session {parent}"),
+        _ => format!("{} blocks are inherited from the session {parent}", numbers.len()),
+    };
+    let words: Vec<&str> = env.command.split(' ').collect();
+    let mut given: Vec<&str> = Vec::new();
+    let mut left = words.iter().copied().skip_while(|word| *word == "aperture");
+    while let Some(word) = left.next() {
+        match word {
+            "-s" | "--session" => drop(left.next()),
+            _ if word.starts_with("--session=") => {}
+            _ => given.push(word),
+        }
+    }
+    (what, format!("aperture {} -s {parent} changes them there, for every fork", given.join(" ")))
+}
+
+/// Returns the cost and the savings of a plan; `None` if the window does not change.
+pub fn edit_price(env: &Env, workspace: &Workspace<'_>, drafted: &workspace::Drafted) -> Option<EditPrice> {
+    let (plan, reading) = (&drafted.plan, &workspace.reading);
+    let facts = EditFacts {
+        window_before: plan.tokens_before,
+        window_after: plan.tokens_after,
+        unchanged_prefix: drafted.unchanged_prefix,
+        model: &reading.model,
+        idle_milliseconds: engine::idle_milliseconds(reading, env.style.now.as_millisecond()),
+        cache_lifetime_milliseconds: workspace.cache_milliseconds(),
+        steps_per_turn: engine::steps_per_turn(reading),
+    };
+    let sent = plan.slots().any(|(slot, ..)| slot.is_sent());
+    sent.then(|| engine::price(&facts, &env.prices))
+}
+
+fn report(
+    env: &Env,
+    workspace: &Workspace<'_>,
+    said: &Said,
+    drafted: &workspace::Drafted,
+    options: ChangeOptions,
+) -> ChangeReport {
+    let plan = &drafted.plan;
+    let marked = |test: &dyn Fn(&Mark) -> bool| plan.marks.iter().filter(|mark| test(mark)).map(|mark| mark.number).collect();
+    let mut changes: Vec<BlockChange> = plan.changes().cloned().collect();
+    changes.sort_by_key(|change| change.number);
+    let mut notes = said.notes.clone();
+    if said.by_state && !changes.is_empty() {
+        let stale =
+            |change: &&BlockChange| workspace.reading.block(change.number).is_some_and(|block| block.state == State::Stale);
+        let saved = |change: &BlockChange| change.tokens_before - change.tokens_after;
+        let of_stale: f64 = changes.iter().filter(stale).map(saved).sum();
+        let of_others = changes.iter().map(saved).sum::<f64>() - of_stale;
+        let tokens = |saved: f64| engine::amount(saved.max(0.0).round() as u64);
+        notes.insert(0, format!("of these stale blocks −{}, aging and other blocks −{}", tokens(of_stale), tokens(of_others)));
+    }
+    ChangeReport {
+        session: workspace.location.id.clone(),
+        operation: None,
+        kind: said.kind,
+        dry_run: options.dry_run,
+        verb: said.verb,
+        what: said.what.clone(),
+        changes,
+        marks: marked(&|mark| mark.after.is_some()),
+        unmarked: marked(&|mark| mark.after.is_none()),
+        edits: plan.slots().count(),
+        rows_added: plan.slots().filter(|(_, before, _)| !before).count(),
+        rows_removed: plan.slots().filter(|(.., after)| !after).count(),
+        skipped: said.kept.iter().map(|(why, blocks)| (why.reason(), blocks.clone())).collect(),
+        tokens_before: plan.tokens_before,
+        tokens_after: plan.tokens_after,
+        thinking_dropped: drafted.thinking_dropped.blocks,
+        thinking_dropped_tokens: drafted.thinking_dropped.tokens,
+        thinking_restored: drafted.thinking_restored.blocks,
+        thinking_restored_tokens: drafted.thinking_restored.tokens,
+        price: edit_price(env, workspace, drafted),
+        bills_changed: said.kind == OperationKind::Change && !keeps_bills(workspace, plan),
+        differences: drafted.differences.clone(),
+        notes,
+    }
+}
+
+/// Returns true if a plan leaves the usage figures in the file unchanged.
+fn keeps_bills(workspace: &Workspace<'_>, plan: &Plan) -> bool {
+    let figures = plan.edits.iter().filter(|edit| edit.slot == Slot::Usage);
+    let mut figures = figures.filter_map(|edit| Some((edit.before.as_deref()?, edit.after.as_deref()?)));
+    figures.all(|(before, after)| workspace.provider.same_bills(before, after))
+}
+
+fn real_path(env: &Env, found: &Found) -> Result<PathBuf, CommandError> {
+    Ok(env.disk.resolve(&found.path)?)
+}
+
+pub fn is_live(env: &Env, found: &Found) -> bool {
+    let open = workspace::open_sessions(env.disk, &env.places);
+    open.contains(&found.location.id) || found.location.parent.as_ref().is_some_and(|parent| open.contains(parent))
+}
+
+/// Returns the warning about a note at the end of a session that a client has open.
+pub fn of_note(env: &Env) -> Vec<String> {
+    let live = env.find(None).is_ok_and(|found| is_live(env, &found));
+    live.then(|| "the client goes on from what it knows: a prompt before the next /resume leaves the note behind".to_owned())
+        .into_iter()
+        .collect()
+}
+
+fn open_in_client(found: &Found) -> CommandError {
+    let id = &found.location.id;
+    let error = anyhow!("a client has the session {id} open, and does not read it again by itself");
+    let hint = format!("close the client, or use --live and then type /resume {id} in it");
+    CommandError::new(ErrorKind::Conflict, error).hint(hint)
+}

@@ -1,0 +1,94 @@
+//! `aperture redact`: replaces credentials in a session with placeholders.
+
+use crate::app::change::pipeline::{Said, change};
+use crate::app::{CommandError, Env};
+use crate::commands::ChangeOptions;
+use crate::commands::redact::Arguments;
+use crate::engine::{self, Selector};
+use crate::model::{BlockNumber, LoggedEdit, Slot};
+use crate::output::{ChangeReport, plural};
+use crate::workspace::Redacted;
+use std::cell::RefCell;
+use std::collections::BTreeSet;
+
+/// Redacts the selected blocks.
+pub fn run(env: &Env, arguments: &Arguments) -> Result<ChangeReport, CommandError> {
+    let selector = arguments.selector.as_deref().map(Selector::parse).transpose()?;
+    let asks = arguments.forget && !arguments.yes;
+    let options = ChangeOptions { dry_run: arguments.options.dry_run || asks, ..arguments.options };
+    let found = env.find(None)?;
+    let chosen: RefCell<BTreeSet<BlockNumber>> = RefCell::default();
+    let mut report = change(env, options, &|draft, opened| {
+        let reading = &opened.workspace.reading;
+        let blocks: BTreeSet<BlockNumber> = match &selector {
+            Some(selector) => selector.select(reading)?.into_iter().collect(),
+            None => reading.session.blocks.iter().map(|block| block.number).collect(),
+        };
+        let said = said(&draft.redact(&blocks, arguments.all)?);
+        *chosen.borrow_mut() = blocks;
+        Ok(said)
+    })?;
+    // Thinking blocks are signed: their values must be restored exactly or not at all.
+    let meant = |edit: &LoggedEdit| {
+        let of_chosen = edit.change.as_ref().is_some_and(|change| chosen.borrow().contains(&change.number));
+        edit.slot != Slot::Message && (arguments.all || of_chosen)
+    };
+    let masked = |value: &[u8]| engine::masked(value, &engine::find_secrets(value));
+    let path = env.disk.resolve(&found.path)?;
+    let stored = env.existing_store()?.map(|store| Ok::<_, CommandError>((store.find(&path)?, store))).transpose()?;
+    if let Some((Some(session), store)) = stored {
+        if arguments.forget && !options.dry_run {
+            let _lock = env.lock(&path)?;
+            let (rewritten, kept) = store.rewrite(session.key, &meant, &masked)?;
+            // The operation is in the log, but cannot be undone.
+            report.operation = None;
+            report.notes.push(format!("{} forgotten: nothing brings them back", plural(rewritten, "stored original")));
+            if kept > 0 {
+                report.notes.push(format!("{} stay: the log of another session needs them too", plural(kept, "stored original")));
+            }
+        } else {
+            let history = store.history(session.key)?;
+            let edits = history.operations.iter().flat_map(|operation| &operation.edits).filter(|edit| meant(edit));
+            let values: BTreeSet<_> = edits.flat_map(|edit| [edit.before, edit.after]).flatten().collect();
+            let mut holding = 0;
+            for address in values {
+                holding += usize::from(masked(&store.original(&address)?).is_some());
+            }
+            if holding > 0 {
+                let what = plural(holding, "stored original");
+                report.notes.push(format!("credentials in {what}: --forget --yes takes them out of those, for ever"));
+            }
+        }
+    }
+    if asks {
+        report.notes.push("nothing was forgotten: it could never be undone; --yes does it".to_owned());
+    }
+    Ok(report)
+}
+
+/// Returns the description of the change, with the number and kinds of the credentials.
+fn said(redacted: &Redacted) -> Said {
+    let mut said = Said::change("redacted");
+    let count: usize = redacted.kinds.values().sum();
+    said.what = Some(plural(count, "credential"));
+    for (why, number) in &redacted.kept {
+        said.keep(*why, *number);
+    }
+    if count > 0 {
+        let kinds: Vec<String> = redacted.kinds.iter().map(|(kind, count)| format!("{count} {kind}")).collect();
+        said.notes.push(kinds.join(", "));
+    }
+    if redacted.beside > 0 {
+        said.notes.push(format!("{} beside the blocks changed, which the model does not see", plural(redacted.beside, "text")));
+    }
+    if !redacted.kept_rows.is_empty() {
+        let rows: Vec<String> = redacted.kept_rows.iter().take(5).map(|row| (row + 1).to_string()).collect();
+        let more = if redacted.kept_rows.len() > 5 { ", …" } else { "" };
+        let what = plural(redacted.kept_rows.len(), "row");
+        said.notes.push(format!("left alone: {what} ({}{more}): broken, or known by nothing but what they say", rows.join(", ")));
+    }
+    if redacted.elsewhere > 0 {
+        said.notes.push(format!("{} elsewhere in the file: --all takes them out too", plural(redacted.elsewhere, "credential")));
+    }
+    said
+}

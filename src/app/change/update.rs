@@ -1,0 +1,44 @@
+//! `aperture update`: replaces the text of a block.
+
+use crate::app::change::pipeline::{Said, change, inherited};
+use crate::app::{CommandError, Env, ErrorKind};
+use crate::commands::update::Arguments;
+use crate::engine::Selector;
+use crate::model::{BlockKind, Level};
+use crate::output::ChangeReport;
+use crate::workspace::Kept;
+use anyhow::anyhow;
+
+/// Replaces the text.
+pub fn run(env: &Env, arguments: &Arguments) -> Result<ChangeReport, CommandError> {
+    let selector = Selector::parse(&arguments.selector)?;
+    let text = env.text(&arguments.text)?;
+    if text.trim().is_empty() {
+        let error = anyhow!("the text is empty, which the model's API refuses");
+        return Err(CommandError::new(ErrorKind::Usage, error).hint("aperture archive leaves one line of a block"));
+    }
+    change(env, arguments.options, &|draft, opened| {
+        let numbers = selector.select(&opened.workspace.reading)?;
+        let [number] = numbers[..] else {
+            let error = anyhow!("'{}' matches {} blocks; update takes one", arguments.selector, numbers.len());
+            return Err(CommandError::new(ErrorKind::Refused, error).hint("aperture blocks lists them with their numbers"));
+        };
+        if let Some(why) = draft.immutable(number)? {
+            if why == Kept::Inherited {
+                let (what, hint) = inherited(env, &opened.workspace, &[number]);
+                return Err(CommandError::new(ErrorKind::Refused, anyhow!(what)).hint(hint));
+            }
+            let error = anyhow!("block {number} cannot be changed: {}", why.reason());
+            return Err(CommandError::new(ErrorKind::Refused, error).hint("aperture create adds a note"));
+        }
+        let call = opened.workspace.reading.block(number).is_some_and(|block| block.kind == BlockKind::ToolUse);
+        if call && serde_json::from_str::<serde_json::Map<String, serde_json::Value>>(&text).is_err() {
+            let error = anyhow!("block {number} is a tool use, and its input is a JSON object");
+            return Err(
+                CommandError::new(ErrorKind::Usage, error).hint(format!("aperture show {number} --raw prints the one it has"))
+            );
+        }
+        draft.replace(number, Level::Original, &text, "")?;
+        Ok(Said::change("updated"))
+    })
+}

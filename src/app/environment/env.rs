@@ -1,0 +1,564 @@
+#![expect(clippy::disallowed_methods, reason = "the one place that asks the environment, the clock and the terminal")]
+
+use super::files::make_private;
+use super::settings::{Hooks, PROJECT_FILE, Settings};
+use super::{CommandError, ErrorKind, pager};
+use crate::commands::{ColorChoice, Globals};
+use crate::engine::{CheckLimits, ModelPolicy, Prices, ReadSettings, Rules};
+use crate::fsio::{Disk, RealDisk};
+use crate::model::{Actor, Event, Fault, History, Session};
+use crate::output::{Clean, Gate, Report, Style, session_name};
+use crate::provider::Places;
+use crate::store::{CACHE_FILE, Cache, STORE_FILE, Store, StoreError, TOTALS_FILE, TotalsCache};
+use crate::workspace::{self, Found, Workspace};
+use anyhow::{Context, anyhow};
+use std::env::{self, var_os};
+use std::fs;
+use std::io::{self, IsTerminal, Read, Write};
+use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
+
+/// The width of text in columns if there is no terminal.
+const COLUMNS_WITHOUT_TERMINAL: usize = 140;
+/// The interval and the maximum number of attempts to lock a session that another command is changing.
+const LOCK_STEP: Duration = Duration::from_millis(20);
+const LOCK_STEPS: u32 = 150;
+/// The maximum size of text read from standard input, in bytes.
+const LONGEST_INPUT: u64 = 16 << 20;
+/// The size of a session, in bytes, above which reading it shows a progress indicator on the terminal.
+const LARGE_SESSION_BYTES: u64 = 8 << 20;
+
+/// The environment of a command: locations, output, settings and the global options.
+#[derive(Clone)]
+pub struct Env {
+    /// The file system.
+    pub disk: &'static dyn Disk,
+    /// The locations of the user's data.
+    pub places: Places,
+    /// The working directory.
+    pub directory: PathBuf,
+    /// The style of text output.
+    pub style: Style,
+    /// The settings for reading.
+    pub settings: ReadSettings,
+    /// The settings for shortening.
+    pub rules: Rules,
+    /// The limits that `check` uses if none are given.
+    pub check: CheckLimits,
+    /// The name of the preset in use.
+    pub preset: String,
+    /// The settings for prices.
+    pub prices: Prices,
+    /// The time without writes after which rules may act on a session, in seconds.
+    pub idle_seconds: u64,
+    /// The options of every command.
+    globals: Globals,
+    /// The path of the session to use instead of `-s`.
+    at: Option<String>,
+    /// The settings for hooks.
+    pub hooks: Hooks,
+    /// True if output for a client may have colours, although standard output is not a terminal.
+    pub client_colors: bool,
+    /// True if reports are written as JSON.
+    pub json: bool,
+    /// The command as it was given, credentials included.
+    pub command: String,
+    started: Instant,
+    /// The id of the session of the client in which this runs.
+    surrounding: Option<String>,
+    /// The actor recorded in the log.
+    pub actor: Actor,
+    /// The permissions of the model.
+    pub model: ModelPolicy,
+    paged: bool,
+    cached: bool,
+    /// The gate that masks credentials in all output.
+    pub gate: Gate,
+}
+
+/// A report in both of its forms.
+#[derive(Clone, Debug)]
+pub struct Answer {
+    /// The text for people.
+    pub text: Clean,
+    /// The JSON form.
+    pub json: Clean,
+}
+
+/// The client that started this process as its server.
+#[derive(Clone, Debug, Default)]
+pub struct Client {
+    /// Its process; `None` if the platform does not report parent processes.
+    pub process: Option<u32>,
+    /// The directory of its project, or the value of `-C`.
+    pub project: Option<PathBuf>,
+    /// The id of the session that was open when it started this process.
+    pub session: Option<String>,
+}
+
+impl Env {
+    /// Reads the environment, the settings files and the terminal. All output passes the gate.
+    ///
+    /// # Errors
+    ///
+    /// A settings file is invalid, or there is no home directory.
+    pub fn new(globals: &Globals, command: String, gate: Gate) -> Result<Env, CommandError> {
+        let disk = &RealDisk;
+        let home = env::home_dir().filter(|home| !home.as_os_str().is_empty());
+        let home =
+            home.ok_or_else(|| CommandError::new(ErrorKind::Internal, anyhow!("there is no home directory")).hint("set HOME"))?;
+        let current = env::current_dir()
+            .context("cannot tell the current directory")
+            .map_err(|error| CommandError::new(ErrorKind::Internal, error))?;
+        let directory = globals.directory.as_ref().map_or(current.clone(), |directory| current.join(directory));
+        if globals.directory.is_some() && !directory.is_dir() {
+            let error = anyhow!("{} is not a directory", directory.display());
+            return Err(CommandError::new(ErrorKind::Usage, error));
+        }
+        let settings = settings(disk, &directory)?;
+        let terminal = io::stdout().is_terminal();
+        let plain =
+            var_os("NO_COLOR").is_some_and(|value| !value.is_empty()) || var_os("TERM").is_some_and(|term| term == "dumb");
+        let style = Style {
+            color: match globals.color {
+                ColorChoice::Always => true,
+                ColorChoice::Never => false,
+                ColorChoice::Auto => terminal && !plain,
+            },
+            width: columns(),
+            now: now(),
+            zone: jiff::tz::TimeZone::system,
+        };
+        Ok(Env {
+            disk,
+            places: Places {
+                home,
+                claude_config: var_os("CLAUDE_CONFIG_DIR").filter(|path| !path.is_empty()).map(PathBuf::from),
+                codex_home: var_os("CODEX_HOME").filter(|path| !path.is_empty()).map(PathBuf::from),
+            },
+            directory,
+            style,
+            rules: settings.rules()?,
+            check: settings.check(),
+            preset: settings.preset().to_owned(),
+            prices: settings.prices(),
+            idle_seconds: settings.idle_seconds(),
+            hooks: settings.hooks(),
+            client_colors: globals.color != ColorChoice::Never && !plain,
+            settings: settings.for_reading(globals.window),
+            globals: globals.clone(),
+            at: None,
+            json: globals.json,
+            command,
+            started: Instant::now(),
+            surrounding: var_os("CLAUDE_CODE_SESSION_ID").and_then(|id| id.into_string().ok()),
+            actor: Actor::User,
+            model: settings.model(),
+            paged: terminal && !globals.no_pager && !globals.json,
+            cached: !globals.no_cache,
+            gate,
+        })
+    }
+
+    /// Updates the time and the width of the terminal, for a command that runs for long.
+    pub fn refresh(&mut self) {
+        (self.style.now, self.style.width) = (now(), columns());
+    }
+
+    /// Returns the time since the command started.
+    pub fn elapsed(&self) -> Duration {
+        self.started.elapsed()
+    }
+
+    /// Returns the height of the terminal in lines; `None` if the output is not for an interactive terminal.
+    pub fn screen_height(&self) -> Option<usize> {
+        let plain = self.json || !io::stdout().is_terminal() || var_os("TERM").is_some_and(|term| term == "dumb");
+        let (_, height) = if plain { None } else { terminal_size::terminal_size() }?;
+        Some(usize::from(height.0))
+    }
+
+    /// Returns a copy for another session, given by its path, and another command, as the log shows it.
+    pub fn on(&self, session: &Path, command: &str) -> Env {
+        Env { at: Some(session.to_string_lossy().into_owned()), command: command.to_owned(), ..self.clone() }
+    }
+
+    /// Returns a copy with the current settings, for another directory, with plain text output.
+    ///
+    /// # Errors
+    ///
+    /// As [`Env::new`].
+    pub fn renewed(&self, directory: &Path) -> Result<Env, CommandError> {
+        let directory = Some(directory.to_owned());
+        let globals = Globals { directory, json: false, color: ColorChoice::Never, no_pager: true, ..self.globals.clone() };
+        Env::new(&globals, self.command.clone(), self.gate.clone())
+    }
+
+    /// Returns the client that started this process, by its own description.
+    pub fn client(&self) -> Client {
+        let given = |name| var_os(name).filter(|value| !value.is_empty());
+        #[cfg(unix)]
+        let process = Some(std::os::unix::process::parent_id());
+        #[cfg(not(unix))]
+        let process = None;
+        let here = self.globals.directory.as_ref().map(|_| self.directory.clone());
+        Client {
+            process,
+            project: here.or_else(|| given("CLAUDE_PROJECT_DIR").map(PathBuf::from)),
+            session: given("CLAUDE_CODE_SESSION_ID").and_then(|id| id.into_string().ok()),
+        }
+    }
+
+    /// Returns the path of this program's file.
+    ///
+    /// # Errors
+    ///
+    /// The platform does not report it.
+    pub fn program(&self) -> Result<PathBuf, CommandError> {
+        let program = env::current_exe().context("cannot tell where aperture is");
+        program.map_err(|error| CommandError::new(ErrorKind::Internal, error))
+    }
+
+    /// Returns the user's cache, or one that stores nothing.
+    pub fn cache(&self) -> Cache {
+        self.cache_directory(CACHE_FILE).map_or_else(Cache::none, |directory| open_cache(&directory))
+    }
+
+    /// Returns the cache of session totals, or one that stores nothing.
+    pub fn totals(&self) -> TotalsCache {
+        self.cache_directory(TOTALS_FILE).map_or_else(TotalsCache::none, |directory| TotalsCache::at(&directory))
+    }
+
+    /// Returns the cache directory, with a file in it that only the user can read; `None` if caching is off or impossible.
+    fn cache_directory(&self, file: &str) -> Option<PathBuf> {
+        let directory = var_os("APERTURE_HOME").filter(|path| !path.is_empty()).map(|home| PathBuf::from(home).join("cache"));
+        let directory = directory
+            .or_else(|| directories::ProjectDirs::from("", "", "aperture").map(|project| project.cache_dir().to_owned()));
+        directory.filter(|directory| self.cached && make_private(directory, file).is_ok())
+    }
+
+    /// Returns the directory of the store, which may not exist yet.
+    ///
+    /// # Errors
+    ///
+    /// There is no home directory.
+    pub fn store_directory(&self) -> Result<PathBuf, CommandError> {
+        let home = var_os("APERTURE_HOME").filter(|path| !path.is_empty()).map(PathBuf::from);
+        let directory =
+            home.or_else(|| directories::ProjectDirs::from("", "", "aperture").map(|project| project.data_dir().to_owned()));
+        let missing = || CommandError::new(ErrorKind::Internal, anyhow!("there is no directory for the store"));
+        directory.ok_or_else(|| missing().hint("set APERTURE_HOME"))
+    }
+
+    /// Opens the store of the user, and creates it if necessary.
+    ///
+    /// # Errors
+    ///
+    /// The store cannot be created or opened, or was written by a newer aperture.
+    pub fn store(&self) -> Result<Store, CommandError> {
+        let directory = self.store_directory()?;
+        make_private(&directory, STORE_FILE)
+            .with_context(|| format!("cannot make the store in {}", directory.display()))
+            .map_err(|error| {
+                CommandError::new(ErrorKind::Refused, error).hint("set APERTURE_HOME to a directory that can be written")
+            })?;
+        Store::open(&directory).map_err(|error| store_error(error, &directory))
+    }
+
+    /// Opens the store of the user; `None` if it does not exist.
+    ///
+    /// # Errors
+    ///
+    /// The store cannot be opened, or was written by a newer aperture.
+    pub fn existing_store(&self) -> Result<Option<Store>, CommandError> {
+        let directory = self.store_directory()?;
+        Store::open_existing(&directory).map_err(|error| store_error(error, &directory))
+    }
+
+    /// Makes the gate mask the credentials that a session names, for a command that prints stored data of the session without
+    /// reading the session itself. A session that cannot be read is ignored.
+    pub fn learn(&self, found: &Found) {
+        let _ = self.read_with_history(found.clone(), History::default(), &|_| false);
+    }
+
+    /// Returns the history of a session from the store.
+    ///
+    /// # Errors
+    ///
+    /// The store cannot be read.
+    pub fn history_of(&self, found: &Found) -> Result<History, CommandError> {
+        let Some(store) = self.existing_store()? else { return Ok(History::default()) };
+        Ok(workspace::history(&store, &self.disk.resolve(&found.path)?)?.1)
+    }
+
+    /// Returns a text argument; `-` reads standard input.
+    ///
+    /// # Errors
+    ///
+    /// Standard input cannot be read, or is not text.
+    pub fn text(&self, given: &str) -> Result<String, CommandError> {
+        if given != "-" {
+            return Ok(given.to_owned());
+        }
+        let mut text = String::new();
+        let read = io::stdin().lock().take(LONGEST_INPUT).read_to_string(&mut text);
+        read.context("cannot read standard input").map_err(|error| CommandError::new(ErrorKind::Refused, error))?;
+        Ok(text)
+    }
+
+    /// Returns the history of a session; empty, with a note, if the store cannot be read.
+    fn history(&self, found: &Found) -> History {
+        let known = self.existing_store().and_then(|store| {
+            let Some(store) = store else { return Ok(History::default()) };
+            let path = self.disk.resolve(&found.path).unwrap_or_else(|_| found.path.clone());
+            workspace::history(&store, &path).map(|(_, history)| history).map_err(CommandError::from)
+        });
+        known.unwrap_or_else(|error| {
+            self.note(&format!("pins and the log are not shown: {:#}", error.source));
+            History::default()
+        })
+    }
+
+    /// Takes aperture's own lock on a session; waits briefly for another command to finish.
+    ///
+    /// # Errors
+    ///
+    /// Another command holds the lock, or it cannot be created.
+    pub fn lock(&self, path: &Path) -> Result<Box<dyn Send>, CommandError> {
+        let name = blake3::hash(path.as_os_str().as_encoded_bytes()).to_hex();
+        let file = self.store_directory()?.join("locks").join(&name.as_str()[..32]);
+        for _ in 0..LOCK_STEPS {
+            let taken = self.disk.lock(&file).with_context(|| format!("cannot lock the session {}", session_name(path)));
+            match taken.map_err(|error| CommandError::new(ErrorKind::Refused, error))? {
+                Some(lock) => return Ok(lock),
+                None => wait(LOCK_STEP),
+            }
+        }
+        let error = anyhow!("another aperture is changing the session {}", session_name(path));
+        Err(CommandError::new(ErrorKind::Conflict, error).hint("try again when it is done"))
+    }
+
+    /// Returns the value of `-s`.
+    pub fn session(&self) -> Option<&str> {
+        self.globals.session.as_deref()
+    }
+
+    /// Finds the selected session: the one named in the command, the one given by `-s`, the one of the client in which this runs,
+    /// or the newest of the project.
+    ///
+    /// # Errors
+    ///
+    /// There is no such session, more than one, or the file is not a session.
+    pub fn find(&self, named: Option<&str>) -> Result<Found, CommandError> {
+        if let (Some(positional), Some(option)) = (named, &self.globals.session)
+            && positional != option
+            && self.at.is_none()
+        {
+            let error = anyhow!("two sessions are named: '{positional}' and, by --session, '{option}'");
+            return Err(CommandError::new(ErrorKind::Usage, error));
+        }
+        let named = named.or(self.at.as_deref()).or(self.session());
+        if let (None, Some(id)) = (named, &self.surrounding) {
+            return self.find_open(id);
+        }
+        Ok(workspace::find(self.disk, &self.places, &self.directory, named)?)
+    }
+
+    /// Finds the newest session of the project.
+    ///
+    /// # Errors
+    ///
+    /// There is no session.
+    pub fn newest(&self) -> Result<Found, CommandError> {
+        Ok(workspace::find(self.disk, &self.places, &self.directory, None)?)
+    }
+
+    /// Finds the session with this id or path.
+    ///
+    /// # Errors
+    ///
+    /// As [`Env::find`].
+    pub fn find_by(&self, name: &str) -> Result<Found, CommandError> {
+        Ok(workspace::find(self.disk, &self.places, &self.directory, Some(name))?)
+    }
+
+    /// Finds the session that a client reports as open. It does not fall back to another session if the file does not exist yet,
+    /// because that would be the wrong one.
+    ///
+    /// # Errors
+    ///
+    /// There is no session with this id.
+    pub fn find_open(&self, id: &str) -> Result<Found, CommandError> {
+        self.find_by(id).map_err(|error| error.hint("a new session is written with its first answer: then try again"))
+    }
+
+    /// Opens the selected session.
+    ///
+    /// # Errors
+    ///
+    /// As [`Env::find`], or the file cannot be read.
+    pub fn open(&self, named: Option<&str>) -> Result<Workspace<'static>, CommandError> {
+        self.read(self.find(named)?)
+    }
+
+    /// Reads a session.
+    ///
+    /// # Errors
+    ///
+    /// The file cannot be read.
+    pub fn read(&self, found: Found) -> Result<Workspace<'static>, CommandError> {
+        self.read_as_wanted(found, &|_| true)
+    }
+
+    /// Reads a session; the predicate decides after parsing if it is fully analyzed, or only as far as [`crate::engine::outline`].
+    /// A hook needs that, because the client waits for it.
+    ///
+    /// # Errors
+    ///
+    /// The file cannot be read.
+    pub fn read_as_wanted(&self, found: Found, whole: &dyn Fn(&Session) -> bool) -> Result<Workspace<'static>, CommandError> {
+        let large =
+            io::stderr().is_terminal() && self.disk.identify(&found.path).is_ok_and(|file| file.bytes > LARGE_SESSION_BYTES);
+        let progress = large.then(|| {
+            let spinner = indicatif::ProgressBar::new_spinner().with_message(format!("reading {}", session_name(&found.path)));
+            spinner.enable_steady_tick(Duration::from_millis(150));
+            spinner
+        });
+        let history = self.history(&found);
+        let workspace = self.read_with_history(found, history, whole);
+        if let Some(spinner) = progress {
+            spinner.finish_and_clear();
+        }
+        if let Ok(workspace) = &workspace {
+            self.say_missing(&workspace.reading.session);
+        }
+        workspace
+    }
+
+    /// Prints a note if the rows that a fork inherits are missing, because their session was not found.
+    fn say_missing(&self, session: &Session) {
+        let from = session.rows.iter().find_map(|row| match row.event.as_deref() {
+            Some(Event::ForkedFrom { session, inherits: Some(_) }) => Some(session),
+            _ => None,
+        });
+        if let Some(parent) = from.filter(|_| session.damage.contains_key(&Fault::MissingParentSession)) {
+            self.note(&format!("this session is a fork of {parent}, which is not found: the rows that it inherits are missing"));
+        }
+    }
+
+    /// Reads a session with the given history; prints no notes.
+    ///
+    /// # Errors
+    ///
+    /// The file cannot be read.
+    pub fn read_with(&self, found: Found, history: History) -> Result<Workspace<'static>, CommandError> {
+        self.read_with_history(found, history, &|_| true)
+    }
+
+    fn read_with_history(
+        &self,
+        found: Found,
+        history: History,
+        whole: &dyn Fn(&Session) -> bool,
+    ) -> Result<Workspace<'static>, CommandError> {
+        let path = found.path.clone();
+        let opened = Workspace::open_as_wanted(self.disk, &self.cache(), history, found, &self.settings, whole);
+        opened.inspect(|workspace| self.gate.learn(&workspace.reading.known)).map_err(|error| {
+            if error.kind() == io::ErrorKind::ResourceBusy {
+                return CommandError::from(error);
+            }
+            let error = anyhow::Error::new(error).context(format!("cannot read {}", path.display()));
+            CommandError::new(ErrorKind::Refused, error).hint("check that you may read it: ls -l")
+        })
+    }
+
+    /// Writes a report as JSON or as text. Long text on a terminal goes through a pager.
+    ///
+    /// # Errors
+    ///
+    /// Standard output cannot be written to.
+    pub fn print(&self, report: &impl Report) -> Result<(), CommandError> {
+        let clean = if self.json { self.gate.json(&report.json()) } else { self.gate.report(report, &self.style) };
+        let text = clean.as_str();
+        let rows = terminal_size::terminal_size().map_or(usize::MAX, |(_, height)| usize::from(height.0));
+        if self.paged && text.lines().count() >= rows && pager::page(&clean, var_os("PAGER")) {
+            return Ok(());
+        }
+        self.write(&clean)
+    }
+
+    /// Writes masked text to standard output and flushes it.
+    ///
+    /// # Errors
+    ///
+    /// Standard output cannot be written to.
+    pub fn write(&self, text: &Clean) -> Result<(), CommandError> {
+        let mut stdout = io::stdout().lock();
+        stdout.write_all(text.as_str().as_bytes())?;
+        Ok(stdout.flush()?)
+    }
+
+    /// Returns a report in both forms, masked, for another layer to pass on.
+    pub fn answer(&self, report: &impl Report) -> Answer {
+        let text = self.gate.text(&report.text(&self.style), self.style.color);
+        Answer { text, json: self.gate.json(&report.json()) }
+    }
+
+    /// Writes a note to standard error.
+    pub fn note(&self, text: &str) {
+        let _ = writeln!(io::stderr().lock(), "note: {}", self.gate.text(text, false).as_str());
+    }
+}
+
+/// Returns the current time, or the one that tests set.
+fn now() -> jiff::Timestamp {
+    var_os("APERTURE_NOW").and_then(|now| now.to_str()?.parse().ok()).unwrap_or_else(jiff::Timestamp::now)
+}
+
+/// Returns the width of text in columns: that set by the user, otherwise that of the terminal.
+fn columns() -> usize {
+    let set = var_os("COLUMNS").and_then(|columns| columns.to_str()?.parse().ok());
+    let terminal = || io::stdout().is_terminal().then(terminal_size::terminal_size).flatten();
+    set.or_else(|| terminal().map(|(width, _)| usize::from(width.0))).unwrap_or(COLUMNS_WITHOUT_TERMINAL).max(20)
+}
+
+/// Sleeps for a time.
+pub fn wait(time: Duration) {
+    std::thread::sleep(time);
+}
+
+fn store_error(error: StoreError, directory: &Path) -> CommandError {
+    let damaged = matches!(error, StoreError::Damaged(_));
+    let mut error = CommandError::from(error);
+    error.source = error.source.context(format!("cannot open the store in {}", directory.display()));
+    if damaged {
+        error.hint("the sessions themselves are unharmed; restore the file from a backup, or move it away")
+    } else {
+        error
+    }
+}
+
+/// Opens the cache in a directory; a broken cache is deleted and recreated.
+fn open_cache(directory: &Path) -> Cache {
+    let cache = Cache::open(directory);
+    if !cache.is_broken() {
+        return cache;
+    }
+    for ending in ["", "-wal", "-shm"] {
+        let _ = fs::remove_file(directory.join(format!("{CACHE_FILE}{ending}")));
+    }
+    if make_private(directory, CACHE_FILE).is_ok() { Cache::open(directory) } else { Cache::none() }
+}
+
+/// Merges the user's settings with the project's, which take precedence.
+fn settings(disk: &dyn Disk, directory: &Path) -> Result<Settings, CommandError> {
+    let user = match var_os("APERTURE_HOME").filter(|path| !path.is_empty()) {
+        Some(home) => Some(PathBuf::from(home)),
+        None => directories::ProjectDirs::from("", "", "aperture").map(|project| project.config_dir().to_owned()),
+    };
+    let user = user.map_or(Ok(Settings::default()), |directory| Settings::read(disk, &directory.join("config.toml")))?;
+    let project = directory.ancestors().map(|directory| directory.join(PROJECT_FILE)).find(|path| disk.identify(path).is_ok());
+    match project {
+        Some(path) => Ok(Settings::read(disk, &path)?.or(user)),
+        None => Ok(user),
+    }
+}

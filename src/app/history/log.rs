@@ -1,0 +1,31 @@
+//! `aperture log`: lists the operations on a session.
+
+use crate::app::{CommandError, Env};
+use crate::commands::log::Arguments;
+use crate::output::{LogReport, LogRow, TurnActions};
+
+/// Lists the operations.
+pub fn run(env: &Env, arguments: &Arguments) -> Result<(), CommandError> {
+    env.print(&report(env, arguments)?)
+}
+
+/// Returns the operations, newest first, and the model's actions in each turn.
+///
+/// # Errors
+///
+/// The store cannot be read.
+pub fn report(env: &Env, arguments: &Arguments) -> Result<LogReport, CommandError> {
+    let found = env.find(arguments.session.as_deref())?;
+    let history = env.history_of(&found)?;
+    env.learn(&found);
+    let mut proposals = Vec::new();
+    if let Some(store) = env.existing_store()?
+        && let Some(session) = store.find(&env.disk.resolve(&found.path)?)?
+    {
+        proposals = store.proposals(session.key)?;
+    }
+    let row = |operation: &crate::model::Operation| LogRow::new(operation, &history);
+    let operations = history.operations.iter().rev().map(row).collect();
+    let turns = TurnActions::of(found.provider.agent(), &proposals, &history);
+    Ok(LogReport { operations, snapshots: history.snapshots.clone(), turns })
+}

@@ -1,0 +1,82 @@
+//! `aperture snapshot`: manages named points in the log.
+
+use crate::app::change::pipeline::{open, open_as_wanted};
+use crate::app::{CommandError, Env, ErrorKind};
+use crate::commands::ChangeOptions;
+use crate::commands::snapshot::{Action, Arguments};
+use crate::engine;
+use crate::model::{History, Snapshot};
+use crate::output::{SnapshotReport, SnapshotRow};
+use crate::workspace::{Found, Workspace};
+use anyhow::anyhow;
+
+/// Saves, lists, shows or deletes snapshots.
+pub fn run(env: &Env, arguments: &Arguments) -> Result<(), CommandError> {
+    let found = env.find(None)?;
+    env.learn(&found);
+    match &arguments.action {
+        Action::List => {
+            let history = env.history_of(&found)?;
+            env.print(&SnapshotReport { done: None, snapshots: rows(&history, &history.snapshots) })
+        }
+        Action::Show { name } => {
+            let history = env.history_of(&found)?;
+            let snapshot = named(&history, name)?.clone();
+            env.print(&crate::app::history::diff::since(env, None, &snapshot.name)?)
+        }
+        Action::Save { name } => {
+            if name.is_empty() || name.parse::<u32>().is_ok() || name == "original" {
+                let error = anyhow!("'{name}' would be taken for a point in the log");
+                return Err(CommandError::new(ErrorKind::Usage, error).hint("use a word"));
+            }
+            if engine::mask(name) != *name {
+                let error = anyhow!("the name holds a credential, and names are shown");
+                return Err(CommandError::new(ErrorKind::Usage, error).hint("use a word"));
+            }
+            let (snapshot, workspace) = save(env, &found, name)?;
+            let done = Some(format!("'{name}' saved: aperture restore {name} comes back here"));
+            env.print(&SnapshotReport { done, snapshots: rows(&workspace.history, &[snapshot]) })
+        }
+        Action::Delete { name } => {
+            let opened = open(env, ChangeOptions::default(), &found)?;
+            named(&opened.workspace.history, name)?;
+            let Some(store) = &opened.store else { return Ok(()) };
+            if let Some(session) = store.find(&env.disk.resolve(&found.path)?)? {
+                store.delete_snapshot(session.key, name)?;
+            }
+            let history = env.history_of(&found)?;
+            let done = Some(format!("'{name}' deleted; the session stays as it is"));
+            env.print(&SnapshotReport { done, snapshots: rows(&history, &history.snapshots) })
+        }
+    }
+}
+
+/// Saves a snapshot of the current state of a session; returns it, and an outline of the session.
+///
+/// # Errors
+///
+/// The session is locked, or the store cannot be written.
+pub fn save(env: &Env, found: &Found, name: &str) -> Result<(Snapshot, Workspace<'static>), CommandError> {
+    let opened = open_as_wanted(env, ChangeOptions::default(), found, &|_| false)?;
+    let store = env.store()?;
+    let path = env.disk.resolve(&found.path)?;
+    let workspace = opened.workspace;
+    let key = store.register(workspace.provider.name(), &workspace.location.id, &path, &workspace.location.project)?;
+    let time = env.style.now.as_millisecond();
+    let snapshot = Snapshot { name: name.to_owned(), operation: workspace.history.last(), time };
+    store.save_snapshot(key, &snapshot)?;
+    Ok((snapshot, workspace))
+}
+
+fn rows(history: &History, snapshots: &[Snapshot]) -> Vec<SnapshotRow> {
+    let since = |snapshot: &Snapshot| history.operations.iter().filter(|operation| operation.id > snapshot.operation).count();
+    snapshots.iter().map(|snapshot| SnapshotRow { snapshot: snapshot.clone(), operations_since: since(snapshot) }).collect()
+}
+
+fn named<'a>(history: &'a History, name: &str) -> Result<&'a Snapshot, CommandError> {
+    let found = history.snapshots.iter().find(|snapshot| snapshot.name == name);
+    found.ok_or_else(|| {
+        let error = anyhow!("there is no snapshot '{name}'");
+        CommandError::new(ErrorKind::Refused, error).hint("aperture snapshot list lists them")
+    })
+}

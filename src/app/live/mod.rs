@@ -1,0 +1,6 @@
+//! Requests that go on while a client works: watch, hooks, the status line, and their installation.
+
+pub mod hook;
+pub mod install;
+pub mod statusline;
+pub mod watch;

@@ -1,0 +1,36 @@
+//! `aperture blocks`: prints the table of blocks.
+
+use crate::app::{CommandError, Env};
+use crate::commands::blocks::Arguments;
+use crate::engine::Selector;
+use crate::output::{BlockRow, BlocksReport};
+
+/// Lists the blocks.
+pub fn run(env: &Env, arguments: &Arguments) -> Result<(), CommandError> {
+    env.print(&report(env, arguments)?)
+}
+
+/// Returns the table of blocks.
+///
+/// # Errors
+///
+/// The selector is invalid or names something that does not exist; the session cannot be read.
+pub fn report(env: &Env, arguments: &Arguments) -> Result<BlocksReport, CommandError> {
+    let selector = Selector::parse(&arguments.selector)?;
+    let workspace = env.open(None)?;
+    let reading = &workspace.reading;
+    let blocks: Vec<BlockRow> = selector
+        .select(reading)?
+        .into_iter()
+        .filter_map(|number| reading.block(number))
+        .map(|block| BlockRow::new(reading, block))
+        .collect();
+    let mut report = BlocksReport {
+        tokens: blocks.iter().map(|block| block.tokens).sum(),
+        blocks,
+        tree: arguments.tree,
+        prompts: reading.turns.iter().map(|turn| turn.prompt.clone()).collect(),
+    };
+    report.sort(arguments.sort, arguments.reverse);
+    Ok(report)
+}

@@ -1,0 +1,87 @@
+//! `aperture manifest`: prints the context manifest.
+
+use crate::app::change::compress;
+use crate::app::history::diff;
+use crate::app::{CommandError, Env, ErrorKind};
+use crate::commands::manifest::Arguments;
+use crate::engine::{self, Advice, Forecast, Suggestion};
+use crate::output::{DiffReport, ManifestReport, Tier};
+use crate::workspace::Workspace;
+use anyhow::anyhow;
+use std::path::Path;
+
+/// Returns the differences since a point: the blocks added, and those that aperture changed.
+///
+/// # Errors
+///
+/// There is no such point; the session cannot be read.
+pub fn since(env: &Env, session: Option<&str>, point: &str) -> Result<DiffReport, CommandError> {
+    let Some(turn) = point.strip_prefix("turn:") else { return diff::since(env, session, point) };
+    let Ok(turn) = turn.parse::<u32>() else {
+        let error = anyhow!("'{point}' is no turn");
+        return Err(CommandError::new(ErrorKind::Usage, error).hint("a turn is written as turn:12"));
+    };
+    diff::since_turn(env, session, turn)
+}
+
+/// Returns a name for the session: the user's, or its id if that is shorter and identifies the same file.
+pub fn handy(env: &Env, id: &str, path: &Path, named: &str) -> String {
+    let same = || env.find_by(id).is_ok_and(|found| found.path == path);
+    if named.len() > id.len() && same() { id.to_owned() } else { named.to_owned() }
+}
+
+/// Returns the suggested next commands for a session.
+pub fn suggestions(env: &Env, workspace: &Workspace<'_>, named: Option<&str>) -> Vec<Suggestion> {
+    // If no plan can be made, the savings are estimated.
+    let stale = compress::forecast(env, workspace).map_or(Forecast::Estimated, Forecast::Planned);
+    let named = named.or(env.session()).map(|named| handy(env, &workspace.location.id, &workspace.path, named));
+    advise(env, workspace, named.as_deref(), stale)
+}
+
+/// Returns the suggestions; their commands refer to the session by `named`.
+pub fn advise(env: &Env, workspace: &Workspace<'_>, named: Option<&str>, stale: Forecast) -> Vec<Suggestion> {
+    let advice = Advice {
+        rules: &env.rules,
+        prices: &env.prices,
+        now: env.style.now.as_millisecond(),
+        cache_lifetime_milliseconds: workspace.cache_milliseconds(),
+        binds_thinking: workspace.provider.binds_thinking(),
+        stale,
+        session: named,
+    };
+    advice.suggestions(&workspace.reading)
+}
+
+/// Prints the manifest.
+pub fn run(env: &Env, arguments: &Arguments) -> Result<(), CommandError> {
+    match &arguments.since {
+        Some(point) => env.print(&since(env, arguments.session.as_deref(), point)?),
+        None => env.print(&report(env, arguments)?),
+    }
+}
+
+/// Returns the manifest.
+///
+/// # Errors
+///
+/// The session cannot be read.
+pub fn report(env: &Env, arguments: &Arguments) -> Result<ManifestReport, CommandError> {
+    let workspace = env.open(arguments.session.as_deref())?;
+    let report = of(env, &workspace, arguments.session.as_deref(), arguments.tier);
+    Ok(ManifestReport { max_tokens: arguments.max_tokens, ..report })
+}
+
+/// Returns the manifest of a session in at most 500 tokens; its commands refer to the session by id.
+pub fn detailed(env: &Env, workspace: &Workspace<'_>) -> ManifestReport {
+    of(env, workspace, Some(&workspace.location.id), Tier::Detailed)
+}
+
+/// Returns the manifest of a session in at most 200 tokens; its commands refer to the session by id.
+pub fn short(env: &Env, workspace: &Workspace<'_>) -> ManifestReport {
+    of(env, workspace, Some(&workspace.location.id), Tier::Summary)
+}
+
+fn of(env: &Env, workspace: &Workspace<'_>, named: Option<&str>, tier: Tier) -> ManifestReport {
+    let manifest = engine::manifest(&workspace.reading, tier.listed()).with(suggestions(env, workspace, named));
+    ManifestReport { tier, max_tokens: None, manifest }
+}

@@ -1,0 +1,11 @@
+//! Requests that read a session: what is in it and what it costs.
+
+pub mod blocks;
+pub mod explain;
+pub mod manifest;
+pub mod recall;
+pub mod sessions;
+pub mod show;
+pub mod status;
+pub mod summary;
+pub mod transcript;

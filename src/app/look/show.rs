@@ -1,0 +1,42 @@
+//! `aperture show`: prints the content of blocks.
+
+use crate::app::{CommandError, Env, ErrorKind};
+use crate::commands::show::Arguments;
+use crate::engine::Selector;
+use crate::output::{BlockRow, ShowReport, ShownBlock};
+use anyhow::anyhow;
+
+/// Prints the content.
+pub fn run(env: &Env, arguments: &Arguments) -> Result<(), CommandError> {
+    env.print(&report(env, arguments)?)
+}
+
+/// Returns the content of the blocks.
+///
+/// # Errors
+///
+/// No block matches; the session cannot be read.
+pub fn report(env: &Env, arguments: &Arguments) -> Result<ShowReport, CommandError> {
+    Ok(ShowReport { raw: arguments.raw, ..content(env, &arguments.selector)? })
+}
+
+/// Returns the content of the blocks that a selector matches.
+///
+/// # Errors
+///
+/// As [`report`].
+pub fn content(env: &Env, selector: &str) -> Result<ShowReport, CommandError> {
+    let parsed = Selector::parse(selector)?;
+    let workspace = env.open(None)?;
+    let numbers = parsed.select(&workspace.reading)?;
+    if numbers.is_empty() {
+        let error = anyhow!("no block matches '{selector}'");
+        return Err(CommandError::new(ErrorKind::Refused, error).hint("aperture blocks all lists every block"));
+    }
+    let contents = workspace.contents(&numbers)?;
+    let blocks = numbers.iter().zip(contents).filter_map(|(number, content)| {
+        let block = workspace.reading.block(*number)?;
+        Some(ShownBlock { block: BlockRow::new(&workspace.reading, block), content: content.sent, readable: content.readable })
+    });
+    Ok(ShowReport { blocks: blocks.collect(), raw: false })
+}

@@ -1,0 +1,100 @@
+//! `aperture status`: prints a one-screen overview of a session.
+
+use crate::app::look::manifest;
+use crate::app::{CommandError, Env};
+use crate::commands::status::Arguments;
+use crate::engine::{self, Analysis, Suggestion};
+use crate::model::{Event, TokenCount, Zone};
+use crate::output::{Share, StatusReport};
+use crate::workspace::{self, Workspace};
+
+/// Prints the overview.
+pub fn run(env: &Env, arguments: &Arguments) -> Result<(), CommandError> {
+    let workspace = env.open(arguments.session.as_deref())?;
+    let open = workspace::open_sessions(env.disk, &env.places);
+    let open = open.contains(&workspace.location.id);
+    let suggestions = manifest::suggestions(env, &workspace, arguments.session.as_deref());
+    env.print(&report(&workspace, open, suggestions))
+}
+
+fn report(workspace: &Workspace<'_>, open: bool, suggestions: Vec<Suggestion>) -> StatusReport {
+    let reading = &workspace.reading;
+    let session = &reading.session;
+    let origin = session.latest_origin();
+    let shares = |sums: Vec<(String, u32, TokenCount)>| -> Vec<Share> {
+        sums.into_iter().map(|(name, blocks, tokens)| Share { name, blocks, tokens }).collect()
+    };
+    let stale = reading.stale();
+    let aging = reading.aging_total();
+    let superseded: Vec<_> =
+        stale.iter().filter(|block| block.usefulness.outdated.is_some_and(|(reason, _)| reason.supersedes())).collect();
+    let zones = Zone::ALL.map(|zone| {
+        let (blocks, tokens) = reading.zone(zone);
+        let outside = if zone == Zone::Primacy { reading.price.outside.0 } else { TokenCount::ZERO };
+        Share { name: zone.name().to_owned(), blocks, tokens: tokens + outside }
+    });
+    StatusReport {
+        session: session.id.clone(),
+        provider: session.provider,
+        path: workspace.path.display().to_string(),
+        project: origin.map(|origin| origin.directory.clone()).unwrap_or_default(),
+        title: title(reading),
+        model: reading.model.clone(),
+        version: origin.map(|origin| origin.version.clone()).unwrap_or_default(),
+        last_written: session.rows.iter().rev().find_map(|row| row.timestamp),
+        open,
+        forked_from: session.rows.iter().skip(session.inherited_rows() as usize).find_map(|row| match row.event.as_deref() {
+            Some(Event::ForkedFrom { session, .. }) => Some(session.clone()),
+            _ => None,
+        }),
+        tokens: reading.price.total.0,
+        capacity: reading.capacity,
+        percent: reading.percent(),
+        measured: reading.price.measured,
+        changed_since_bill: reading.price.changed_since_bill,
+        outside: reading.price.outside.0,
+        accuracy: reading.price.accuracy.clone(),
+        zones: zones.to_vec(),
+        kinds: shares(reading.tokens_by(|block| Some(block.kind.name().replace('_', " ")))),
+        tools: shares(reading.tokens_by(|block| block.tool.as_ref().map(|tool| tool.name.to_string()))),
+        files: shares(
+            reading
+                .tokens_by(|block| block.tool.as_ref().filter(|tool| tool.verb.names_file()).map(|tool| tool.target.to_string())),
+        ),
+        stale: Share {
+            name: "stale".to_owned(),
+            blocks: stale.len() as u32,
+            tokens: stale.iter().map(|block| block.tokens).sum(),
+        },
+        superseded: Share {
+            name: "superseded".to_owned(),
+            blocks: superseded.len() as u32,
+            tokens: superseded.iter().map(|block| block.tokens).sum(),
+        },
+        aging: Share { name: "aging".to_owned(), blocks: aging.0 as u32, tokens: aging.1 },
+        largest_stale: stale.iter().take(10).map(|block| engine::entry(block)).collect(),
+        suggestions,
+        hidden: reading.window.hidden,
+        bytes: session.bytes,
+        window_bytes: reading.in_window().map(crate::model::Block::sent_bytes).sum(),
+        rows: session.rows.len(),
+        turns: reading.turns.len(),
+        steps: reading.steps,
+        damage: session.damage.clone(),
+    }
+}
+
+/// Returns the title given by the user or a model, or the first prompt.
+pub fn title(reading: &Analysis) -> String {
+    let mut title: Option<(&str, bool)> = None;
+    for row in &reading.session.rows {
+        if let Some(Event::Title { text, chosen }) = row.event.as_deref()
+            && (*chosen || title.is_none_or(|(_, chosen)| !chosen))
+        {
+            title = Some((text, *chosen));
+        }
+    }
+    let first = || reading.turns.iter().map(|turn| turn.prompt.as_str()).find(|prompt| !prompt.is_empty());
+    let text = title.map(|(text, _)| text).or_else(first).unwrap_or("(no prompt yet)");
+    engine::mask(text).into_owned()
+}

@@ -1,0 +1,78 @@
+//! `aperture check`: checks sessions against limits, for scripts, git hooks and CI.
+
+use crate::app::{CommandError, Env, ErrorKind};
+use crate::commands::check::Arguments;
+use crate::engine::{CHECKS, CheckLimits, Checked, Sighting, violations};
+use crate::output::{CheckReport, CheckedSession};
+use crate::workspace::{self, FindError, Found, Project, Sighted};
+use anyhow::anyhow;
+
+/// Checks the sessions.
+pub fn run(env: &Env, arguments: &Arguments) -> Result<(), CommandError> {
+    let named = CheckLimits {
+        max_tokens: arguments.max_tokens,
+        max_percent: arguments.max_percent,
+        max_stale: arguments.max_stale,
+        no_secrets: arguments.no_secrets,
+        no_damage: arguments.no_damage,
+    };
+    let limits = if named == CheckLimits::default() { env.check } else { named };
+    let asked = CHECKS.iter().filter(|check| (check.limit)(&limits).is_some());
+    let mut report =
+        CheckReport { rules: asked.map(|check| check.name).collect(), sessions: Vec::new(), format: arguments.format };
+    for found in sessions(env, arguments)? {
+        report.sessions.push(look(env, found, &limits)?);
+    }
+    env.print(&report)?;
+    if report.findings() > 0 { Err(CommandError::said()) } else { Ok(()) }
+}
+
+/// Returns the selected sessions.
+fn sessions(env: &Env, arguments: &Arguments) -> Result<Vec<Found>, CommandError> {
+    if arguments.project || arguments.all {
+        let mut problems = Vec::new();
+        let project = arguments.project.then(|| Project::at(env.disk, &env.directory));
+        let listed = workspace::list(env.disk, &env.totals(), &env.places, project.as_ref(), &mut |path, error| {
+            problems.push(format!("{}: {error}", path.display()));
+        })?;
+        if let Some(problem) = problems.first() {
+            let error = anyhow!("not every session can be read: {problem}");
+            return Err(CommandError::new(ErrorKind::Refused, error).hint("check that you may read it: ls -l"));
+        }
+        let mut sessions: Vec<Found> = listed.into_iter().flatten().map(|listed| listed.found).collect();
+        sessions.sort_by(|a, b| a.path.cmp(&b.path));
+        return Ok(sessions);
+    }
+    if arguments.sessions.is_empty() {
+        return Ok(vec![env.find(None)?]);
+    }
+    let mut sessions = Vec::new();
+    for name in &arguments.sessions {
+        match workspace::find(env.disk, &env.places, &env.directory, Some(name)) {
+            Ok(found) => sessions.push(found),
+            // A list of files from a script may contain files that are not sessions.
+            Err(error @ FindError::NotASession { .. }) => env.note(&format!("passed over: {error}")),
+            Err(error) => return Err(error.into()),
+        }
+    }
+    Ok(sessions)
+}
+
+/// Checks one session. It is fully analyzed only if a limit needs that, or to report the location of a finding.
+fn look(env: &Env, found: Found, limits: &CheckLimits) -> Result<CheckedSession, CommandError> {
+    let session = found.location.id.clone();
+    let path = found.path.strip_prefix(&env.directory).unwrap_or(&found.path).display().to_string();
+    let sighted = if limits.no_secrets { workspace::sighted_in(env.disk, &found.path)? } else { Vec::new() };
+    let workspace = (limits.needs_reading() || !sighted.is_empty()).then(|| env.read(found)).transpose()?;
+    let secrets = match &workspace {
+        Some(workspace) => workspace.sightings(&sighted)?,
+        None => beside(&sighted),
+    };
+    let reading = workspace.as_ref().map(|workspace| &workspace.reading);
+    Ok(CheckedSession { session, path, findings: violations(&Checked { reading, secrets: &secrets }, limits) })
+}
+
+/// Returns secret matches with their lines only, without block numbers.
+pub fn beside(sighted: &[Sighted]) -> Vec<Sighting> {
+    sighted.iter().map(|sighted| Sighting { kind: sighted.kind, line: sighted.line, block: None }).collect()
+}

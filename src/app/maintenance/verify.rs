@@ -1,0 +1,144 @@
+//! `aperture verify`: checks the store against the session files.
+
+use crate::app::maintenance::stored::stored;
+use crate::app::{CommandError, Env, ErrorKind};
+use crate::commands::verify::Arguments;
+use crate::model::Address;
+use crate::output::{Finding, FindingKind, VerifiedSession, VerifyReport, WayBackKind};
+use crate::store::{Store, StoredSession};
+use crate::workspace::{self, Departure, FileState, Verified, WayBack};
+use anyhow::anyhow;
+use std::collections::BTreeSet;
+
+/// Runs all checks and reports the problems.
+pub fn run(env: &Env, arguments: &Arguments) -> Result<(), CommandError> {
+    let Some(store) = env.existing_store()? else {
+        if !arguments.all {
+            env.find(arguments.session.as_deref())?;
+        }
+        return env.print(&VerifyReport::default());
+    };
+    let mut report =
+        VerifyReport { store: store.check().unwrap_or_else(|error| vec![error.to_string()]), ..VerifyReport::default() };
+    match look(env, arguments, &store, &mut report) {
+        Ok(()) => {}
+        // If the database is damaged, report as much as can be read.
+        Err(error) if !report.store.is_empty() => report.store.push(format!("{:#}", error.source)),
+        Err(error) => return Err(error),
+    }
+    env.print(&report)?;
+    match report.problems() {
+        0 => Ok(()),
+        problems => {
+            let error = anyhow!("{problems} problem{} found", if problems == 1 { " was" } else { "s were" });
+            let hint = "aperture import FILE brings back what an export has; undo leaves alone what another program changed";
+            Err(CommandError::new(ErrorKind::Refused, error).hint(hint))
+        }
+    }
+}
+
+fn look(env: &Env, arguments: &Arguments, store: &Store, report: &mut VerifyReport) -> Result<(), CommandError> {
+    let all = store.sessions()?;
+    report.sessions_in_store = all.len();
+    let sound = sound(store, report)?;
+    let sessions = if arguments.all { all } else { stored(env, store, arguments.session.as_deref())?.into_iter().collect() };
+    let cache = env.cache();
+    for stored in sessions {
+        let now = env.style.now.as_millisecond();
+        let verified = workspace::verify(env.disk, &cache, store, &stored, &env.settings, &sound, now);
+        report.sessions.push(match verified {
+            Ok(verified) => session(&stored, &verified),
+            Err(error) => unreadable(&stored, error.to_string()),
+        });
+    }
+    Ok(())
+}
+
+/// Returns the addresses of the values that match their hash; reports the others.
+fn sound(store: &Store, report: &mut VerifyReport) -> Result<BTreeSet<Address>, CommandError> {
+    let mut sound = BTreeSet::new();
+    for address in store.addresses()? {
+        match store.original(&address) {
+            Ok(_) => {
+                sound.insert(address);
+            }
+            Err(error) => report.store.push(error.to_string()),
+        }
+    }
+    report.originals = sound.len();
+    (report.original_bytes, report.store_bytes) = store.size()?;
+    Ok(sound)
+}
+
+fn unreadable(stored: &StoredSession, error: String) -> VerifiedSession {
+    VerifiedSession {
+        session: stored.session.clone(),
+        provider: stored.provider.clone(),
+        path: stored.path.display().to_string(),
+        operations: 0,
+        in_force: 0,
+        values: 0,
+        way_back: WayBackKind::Unknown,
+        findings: vec![Finding { text: error, ..Finding::of(FindingKind::Store) }],
+    }
+}
+
+fn session(stored: &StoredSession, verified: &Verified) -> VerifiedSession {
+    let mut findings = Vec::new();
+    match &verified.file {
+        FileState::There => {}
+        FileState::Gone => findings.push(Finding::of(FindingKind::FileGone)),
+        FileState::Unreadable(error) => {
+            findings.push(Finding { text: error.clone(), ..Finding::of(FindingKind::FileUnreadable) });
+        }
+    }
+    for (operation, done) in &verified.interrupted {
+        let text = if *done { "it was done" } else { "it was not done" };
+        findings.push(Finding { operation: Some(*operation), text: text.to_owned(), ..Finding::of(FindingKind::Interrupted) });
+    }
+    for operation in &verified.without_delta {
+        let text = "an earlier version logged it, or its values were forgotten".to_owned();
+        findings.push(Finding { operation: Some(*operation), text, ..Finding::of(FindingKind::WithoutDelta) });
+    }
+    for (operation, values) in &verified.lost {
+        let text = format!("{values} of its values");
+        findings.push(Finding { operation: Some(*operation), text, ..Finding::of(FindingKind::ValueLost) });
+    }
+    for departed in &verified.departed {
+        let kind = match departed.how {
+            Departure::Changed => FindingKind::Changed,
+            Departure::RowGone => FindingKind::RowGone,
+            Departure::RowBack => FindingKind::RowBack,
+        };
+        findings.push(Finding {
+            kind,
+            operation: Some(departed.operation),
+            block: departed.block,
+            slot: Some(departed.slot.name()),
+            label: departed.label.clone(),
+            text: String::new(),
+        });
+    }
+    let way_back = match &verified.way_back {
+        WayBack::Nothing => WayBackKind::Nothing,
+        WayBack::Exact => WayBackKind::Exact,
+        WayBack::Values => WayBackKind::Values,
+        WayBack::Unknown => WayBackKind::Unknown,
+        WayBack::Refused(why) => {
+            if verified.departed.is_empty() && verified.lost.is_empty() {
+                findings.push(Finding { text: why.clone(), ..Finding::of(FindingKind::UndoRefused) });
+            }
+            WayBackKind::Refused
+        }
+    };
+    VerifiedSession {
+        session: stored.session.clone(),
+        provider: stored.provider.clone(),
+        path: stored.path.display().to_string(),
+        operations: verified.operations,
+        in_force: verified.in_force,
+        values: verified.values,
+        way_back,
+        findings,
+    }
+}

@@ -1,0 +1,135 @@
+//! Handles model commands that arrive as tool calls, under the same policy and with the same inbox as commands in its text.
+
+use crate::app::model::proposing::{Decision, carry_out, decide, neither, outcome};
+use crate::app::{CommandError, Env, ErrorKind};
+use crate::commands::{Request, undo};
+use crate::engine::Permission;
+use crate::engine::model_commands::{Malformed, ModelCommand, Named};
+use crate::model::{Actor, BlockNumber, CommandPlace, Key, ProposalNumber, ProposalStatus, Verb};
+use crate::output::ChangeReport;
+use crate::store::Outcome;
+use crate::workspace::Workspace;
+use anyhow::anyhow;
+use std::path::Path;
+
+/// The outcome of a call.
+pub enum Asked {
+    /// The command was executed, or there was nothing to do.
+    Done(Box<ChangeReport>),
+    /// The command adds a note to a session that a client has open: the next prompt brings it.
+    Told,
+    /// The command waits for the user's approval, with its number in the inbox and the reason.
+    Waits(ProposalNumber, String),
+}
+
+/// Executes a command as far as the user's policy allows it. A command that has to wait is added to the inbox, at most once per
+/// turn. A dry run is always allowed.
+///
+/// # Errors
+///
+/// The settings deny the command, it would change nothing, or it cannot be executed or added to the inbox.
+pub fn ask(env: &Env, command: &Request, dry_run: bool) -> Result<Asked, CommandError> {
+    if dry_run {
+        return changed(env, command);
+    }
+    let Some(asked) = asked(command) else { return unwritten(env, command) };
+    let workspace = env.open(None)?;
+    let path = env.disk.resolve(&workspace.path)?;
+    let (asked, why) = match decide(env, &workspace, &asked, BlockNumber::MAX, 0) {
+        Decision::No(_, why) => return Err(refused(anyhow!("{why}"))),
+        Decision::CarryOut(asked) => (asked, None),
+        Decision::Wait(asked, why) => (asked, Some(why)),
+    };
+    let done = carry_out(env, &path, &asked, &env.command, why.is_some())?;
+    let outcome = why.as_ref().map_or_else(|| done.outcome(), |why| outcome(ProposalStatus::Waiting, why));
+    match (done.change, why) {
+        (Some(change), None) => Ok(Asked::Done(Box::new(change))),
+        // A command that would change nothing needs no approval.
+        (Some(change), Some(_)) if change.is_nothing() => Ok(Asked::Done(Box::new(change))),
+        (_, Some(why)) => Ok(Asked::Waits(keep(env, &workspace, &path, &asked, &outcome)?, why)),
+        (None, None) => keep(env, &workspace, &path, &asked, &outcome).map(|_| Asked::Told),
+    }
+}
+
+/// Stores a command and its outcome, at most once per turn; returns its number.
+fn keep(
+    env: &Env,
+    workspace: &Workspace<'_>,
+    path: &Path,
+    asked: &ModelCommand,
+    outcome: &Outcome,
+) -> Result<ProposalNumber, CommandError> {
+    let (location, text) = (&workspace.location, asked.to_string());
+    let turn = workspace.reading.turns.len() as u32;
+    let row = Key::from_bytes(format!("{} {turn} {text}", location.id).as_bytes());
+    let place = CommandPlace { row, block: 0, offset: 0 };
+    let store = env.store()?;
+    let _lock = env.lock(&path.join("obey"))?;
+    let session = store.register(workspace.provider.name(), &location.id, path, &location.project)?;
+    let known = store.proposals(session)?.into_iter().find(|proposal| proposal.place == place);
+    match known.map(|proposal| (proposal.number, proposal.status)) {
+        Some((number, ProposalStatus::Waiting)) => return Ok(number),
+        Some((_, status)) => return Err(refused(anyhow!("it was asked for in this turn already, and is {}", status.name()))),
+        None => {}
+    }
+    let number = store.propose(session, place, turn, &text, &asked.selector(), env.style.now.as_millisecond())?;
+    let number = number.ok_or_else(|| refused(anyhow!("it was asked for already")))?;
+    store.conclude(number, outcome)?;
+    Ok(number)
+}
+
+/// Executes a command that has no form in the model's text, and so cannot be put into the inbox.
+fn unwritten(env: &Env, command: &Request) -> Result<Asked, CommandError> {
+    match (command, env.model.permission(Verb::Compress)) {
+        (Request::Undo(arguments), _) => own(env, arguments)?,
+        (Request::Compress(_), Permission::Deny) => return Err(refused(anyhow!("the user's settings deny @compress"))),
+        (Request::Compress(_), Permission::Approve) => {
+            let error = anyhow!("the user approves it first, and only what a selector names can wait for that");
+            return Err(refused(error).hint("name the blocks by a selector, such as stale"));
+        }
+        _ => {}
+    }
+    changed(env, command)
+}
+
+fn changed(env: &Env, command: &Request) -> Result<Asked, CommandError> {
+    crate::app::change(env, command).ok_or_else(neither)?.map(|change| Asked::Done(Box::new(change)))
+}
+
+/// Refuses to undo an operation of the user.
+fn own(env: &Env, arguments: &undo::Arguments) -> Result<(), CommandError> {
+    let history = env.history_of(&env.find(None)?)?;
+    let operation = arguments.operation().or(history.undoable()).and_then(|id| history.operation(id));
+    match operation.filter(|operation| operation.actor != Actor::Model) {
+        None => Ok(()),
+        Some(operation) => {
+            let error = anyhow!("operation {} was made by the user; only the user can undo it", operation.id);
+            Err(refused(error).hint(format!("ask the user to run aperture undo {}", operation.id)))
+        }
+    }
+}
+
+/// Converts a request to a model command; `None` if the model has no such command.
+fn asked(command: &Request) -> Option<Result<ModelCommand, Malformed>> {
+    let new = |verb| ModelCommand::new(verb, Vec::new());
+    let (selector, command) = match command {
+        Request::Expand(asked) => (&*asked.selector, ModelCommand { level: asked.level, ..new(Verb::Expand) }),
+        Request::Compress(asked) => {
+            let (selector, level) = asked.named()?;
+            (selector, ModelCommand { level, ..new(Verb::Compress) })
+        }
+        Request::Archive(asked) => (&*asked.selector, ModelCommand { reason: asked.reason.clone(), ..new(Verb::Archive) }),
+        Request::Pin(asked) => (&*asked.selector, ModelCommand { pin: asked.place(), ..new(Verb::Pin) }),
+        Request::Unpin(asked) => (&*asked.selector, new(Verb::Unpin)),
+        Request::Focus(asked) => (&*asked.selector, new(Verb::Focus)),
+        Request::Unfocus(asked) => (&*asked.selector, new(Verb::Unfocus)),
+        Request::Update(asked) => (&*asked.selector, ModelCommand { text: asked.text.clone(), ..new(Verb::Update) }),
+        Request::Create(asked) => return Some(Ok(ModelCommand { text: asked.text.clone(), ..new(Verb::Create) })),
+        _ => return None,
+    };
+    Some(Named::read(selector).map(|named| ModelCommand { blocks: vec![named], ..command }))
+}
+
+fn refused(error: anyhow::Error) -> CommandError {
+    CommandError::new(ErrorKind::Refused, error.context("a model may not do that by itself"))
+}

@@ -1,0 +1,371 @@
+//! The processing of a model command: parse it, decide by the user's policy, execute it.
+
+use crate::app::change::pipeline::is_live;
+use crate::app::look::recall::search_only;
+use crate::app::{CommandError, Env, ErrorKind};
+use crate::commands::ChangeOptions;
+use crate::commands::{Request, archive, compress, create, expand, focus, pin, recall, update};
+use crate::engine::model_commands::{Malformed, ModelCommand, Named, find, ranges, resolve};
+use crate::engine::{self, Permission, Selector};
+use crate::model::{
+    Actor, Block, BlockKind, BlockNumber, CommandPlace, Flags, History, Key, Level, MarkKind, Pin, ProposalStatus, Role, Verb,
+    Zone,
+};
+use crate::output::{ChangeReport, plural};
+use crate::store::Outcome;
+use crate::workspace::{Found, Workspace};
+use anyhow::anyhow;
+use std::path::Path;
+
+/// The maximum size of an answer to a command, in bytes.
+const LONGEST_ANSWER: usize = 6_000;
+
+/// A command that the model wrote.
+pub struct Written {
+    /// The place in the session.
+    pub place: CommandPlace,
+    /// The turn.
+    pub turn: u32,
+    /// The block.
+    pub block: BlockNumber,
+    /// The text of the command.
+    pub text: String,
+    /// The parsed command.
+    pub command: Result<ModelCommand, Malformed>,
+}
+
+/// The text blocks of a row that the model wrote, as originally written.
+pub struct ModelText {
+    /// The index of the row.
+    pub row: usize,
+    /// The identity of the row.
+    pub key: Key,
+    /// The turn.
+    pub turn: u32,
+    /// The number, index in the row, and content of each block.
+    pub parts: Vec<(BlockNumber, u32, String)>,
+}
+
+impl ModelText {
+    /// Returns true if it is the message that a client reported. A client reports all text of a row, trimmed.
+    pub fn is(&self, message: &str) -> bool {
+        let whole = self.parts.iter().map(|(_, _, text)| text.as_str()).collect::<Vec<_>>().join("\n");
+        trimmed(&whole) == trimmed(message)
+    }
+
+    /// Returns its commands, in order.
+    pub fn commands(&self) -> Vec<Written> {
+        let commands = self.parts.iter().flat_map(|(number, index, text)| {
+            find(text).into_iter().map(|said| {
+                let place = CommandPlace { row: self.key, block: *index, offset: said.place.start as u32 };
+                Written { place, turn: self.turn, block: *number, text: text[said.place].to_owned(), command: said.command }
+            })
+        });
+        commands.collect()
+    }
+}
+
+/// Trims white space as JavaScript defines it.
+pub fn trimmed(text: &str) -> &str {
+    text.trim_matches(|c: char| c.is_whitespace() || c == '\u{feff}')
+}
+
+/// Returns the texts of the model from a turn on, in file order: only texts on the live branch, without those of subagents.
+///
+/// # Errors
+///
+/// The file cannot be read.
+pub fn texts(workspace: &Workspace<'_>, since: u32) -> Result<Vec<ModelText>, CommandError> {
+    let session = &workspace.reading.session;
+    let own = |block: &&Block| {
+        let row = &session.rows[block.row as usize];
+        block.kind == BlockKind::Text
+            && block.role == Role::Assistant
+            && block.position.zone != Zone::Cold
+            && block.position.turn >= since
+            && block.level == Level::Original
+            && !block.changed_elsewhere
+            && !row.sidechain
+            && !row.flags.any(Flags::SYNTHETIC)
+    };
+    let numbers: Vec<BlockNumber> = session.blocks.iter().filter(own).map(|block| block.number).collect();
+    let contents = workspace.contents(&numbers)?;
+    let mut texts: Vec<ModelText> = Vec::new();
+    for (number, content) in numbers.iter().zip(contents) {
+        let Some(block) = workspace.reading.block(*number) else { continue };
+        let (row, turn) = (block.row as usize, block.position.turn);
+        let Some(key) = session.rows[row].id else { continue };
+        // A block that was edited is not the model's own text.
+        let mut changed = workspace.history.operations.iter().flat_map(|operation| &operation.edits);
+        if changed.any(|edit| edit.row.id == key && edit.slot.index() == Some(block.index)) {
+            continue;
+        }
+        let part = (*number, block.index, content.sent);
+        match texts.last_mut().filter(|text| text.row == row) {
+            Some(text) => text.parts.push(part),
+            None => texts.push(ModelText { row, key, turn, parts: vec![part] }),
+        }
+    }
+    Ok(texts)
+}
+
+/// The decision about a command. Its blocks are resolved to numbers, without those that only the user may change.
+pub enum Decision {
+    /// Execute it.
+    CarryOut(ModelCommand),
+    /// Wait for the user's approval; with the reason.
+    Wait(ModelCommand, String),
+    /// Do not execute it; with the reason.
+    No(ProposalStatus, String),
+}
+
+impl Decision {
+    /// Returns the blocks of the command as a selector; empty if it has none.
+    pub fn blocks(&self) -> String {
+        match self {
+            Decision::CarryOut(command) | Decision::Wait(command, _) => command.selector(),
+            Decision::No(..) => String::new(),
+        }
+    }
+}
+
+/// Decides about a command. Blocks from `before` on are out of its scope; `carried_out` is the number of commands of its turn that
+/// were executed.
+pub fn decide(
+    env: &Env,
+    workspace: &Workspace<'_>,
+    command: &Result<ModelCommand, Malformed>,
+    before: BlockNumber,
+    carried_out: usize,
+) -> Decision {
+    let refused = |why: String| Decision::No(ProposalStatus::Refused, why);
+    let mut command = match command {
+        Ok(command) => command.clone(),
+        Err(malformed) => return refused(malformed.to_string()),
+    };
+    let verb = command.verb;
+    let permission = env.model.permission(verb);
+    if permission == Permission::Deny {
+        return Decision::No(ProposalStatus::Denied, format!("the user's settings deny @{}", verb.name()));
+    }
+    let searched = verb == Verb::Recall && matches!(command.blocks[..], [Named::Words(_)]);
+    if !searched && !command.blocks.is_empty() {
+        let named = resolve(&command, &workspace.reading, before).map_err(|unresolved| unresolved.to_string());
+        match named.and_then(|blocks| allowed(verb, blocks, workspace)) {
+            Ok(blocks) => command.blocks = vec![Named::Selector(ranges(&blocks))],
+            Err(why) => return refused(why),
+        }
+    }
+    if permission == Permission::Approve {
+        return Decision::Wait(command, format!("@{} asks first", verb.name()));
+    }
+    if carried_out >= env.model.commands_per_turn as usize {
+        let limit = plural(env.model.commands_per_turn as usize, "command");
+        return Decision::Wait(command, format!("more than {limit} in one turn"));
+    }
+    Decision::CarryOut(command)
+}
+
+/// Returns the blocks without those that only the user may change: the model cannot unpin or unfocus blocks that the user marked,
+/// and cannot replace marked blocks. The rule that marked blocks are not shortened applies to everyone and is checked elsewhere.
+fn allowed(verb: Verb, blocks: Vec<BlockNumber>, workspace: &Workspace<'_>) -> Result<Vec<BlockNumber>, String> {
+    let reading = &workspace.reading;
+    let held = |number: &BlockNumber| {
+        let block = reading.block(*number)?;
+        let by_user = |kind| marked_by_user(&workspace.history, *number, kind);
+        match verb {
+            Verb::Unpin if block.pin.is_some() && by_user(MarkKind::Pin) => {
+                Some("was pinned by the user, who alone can unpin it")
+            }
+            Verb::Unfocus if block.focused && by_user(MarkKind::Focus) => Some("was selected by the user, who alone lets it go"),
+            Verb::Update if block.pin.is_some() => Some("is pinned"),
+            Verb::Update if block.focused => Some("is selected by the user"),
+            _ => None,
+        }
+    };
+    let why = blocks.iter().find_map(|number| held(number).map(|why| format!("block {number} {why}")));
+    let free: Vec<BlockNumber> = blocks.into_iter().filter(|number| held(number).is_none()).collect();
+    match why {
+        Some(why) if free.is_empty() => Err(why),
+        _ => Ok(free),
+    }
+}
+
+/// Returns true if the user set a mark on a block since it last had none, even if the model moved the mark later.
+fn marked_by_user(history: &History, number: BlockNumber, kind: MarkKind) -> bool {
+    let marks = history
+        .operations
+        .iter()
+        .rev()
+        .flat_map(|operation| operation.marks.iter().rev().map(move |mark| (operation.actor, mark)));
+    let marks = marks.filter(|(_, mark)| mark.kind == kind && mark.number == number);
+    let mut actors = marks.take_while(|(_, mark)| mark.after.is_some()).map(|(actor, _)| actor).peekable();
+    // A mark without a log entry is not the model's.
+    actors.peek().is_none() || actors.any(|actor| actor != Actor::Model)
+}
+
+/// The result of an executed command.
+pub struct CarriedOut {
+    /// The answer for the model.
+    pub answer: String,
+    /// The change to the session; `None` if the next prompt brings the whole result.
+    pub change: Option<ChangeReport>,
+    /// The number of blocks affected.
+    count: u32,
+}
+
+impl CarriedOut {
+    /// Returns the outcome to store; a command that would change nothing is stored as refused.
+    pub fn outcome(&self) -> Outcome {
+        let nothing = self.change.as_ref().is_some_and(ChangeReport::is_nothing);
+        let status = if nothing { ProposalStatus::Refused } else { ProposalStatus::Done };
+        let operation = self.change.as_ref().and_then(|change| change.operation);
+        Outcome { operation, count: self.count, ..outcome(status, &self.answer) }
+    }
+}
+
+/// Builds an outcome from a status and the answer for the model. The answer is masked and truncated.
+pub fn outcome(status: ProposalStatus, answer: &str) -> Outcome {
+    Outcome { status, answer: cut(answer), operation: None, count: 0 }
+}
+
+/// Executes a decision on the session at a path, or does a dry run. `text` is the command for the log. Returns the outcome, and the
+/// change that was or would be made.
+pub fn follow(env: &Env, path: &Path, decision: &Decision, text: &str, dry_run: bool) -> (Outcome, Option<ChangeReport>) {
+    let (command, why) = match decision {
+        Decision::No(status, why) => return (outcome(*status, why), None),
+        Decision::CarryOut(command) => (command, None),
+        Decision::Wait(command, why) => (command, Some(why)),
+    };
+    let done = match carry_out(env, path, command, text, dry_run || why.is_some()) {
+        Ok(done) => done,
+        Err(error) => {
+            // A conflict with another program is temporary: the command may be executed later.
+            let later = error.kind == ErrorKind::Conflict;
+            let status = if later { ProposalStatus::Waiting } else { ProposalStatus::Refused };
+            return (outcome(status, &error.source.root_cause().to_string()), None);
+        }
+    };
+    let became = done.outcome();
+    match why {
+        // A command that would change nothing needs no approval.
+        _ if became.status == ProposalStatus::Refused => (became, None),
+        Some(why) => (outcome(ProposalStatus::Waiting, why), done.change.filter(|_| dry_run)),
+        None => (became, done.change),
+    }
+}
+
+/// Executes a command on the session at a path, or does a dry run. `text` is the command for the log.
+///
+/// A client that has the session open does not read the file again. So content that the model wants to read comes with its next
+/// prompt: the client stores that itself, after all cached content. A note written by aperture would be on a branch that the client
+/// leaves with the next row.
+///
+/// # Errors
+///
+/// The command cannot be executed, or finds nothing.
+pub fn carry_out(env: &Env, path: &Path, command: &ModelCommand, text: &str, dry_run: bool) -> Result<CarriedOut, CommandError> {
+    let mut env = env.on(path, &shown(text));
+    env.actor = Actor::Model;
+    let found = env.find(None)?;
+    let live = is_live(&env, &found);
+    let options = ChangeOptions { dry_run, live: true, ..ChangeOptions::default() };
+    if live && command.verb == Verb::Create && !command.text.trim().is_empty() {
+        return Ok(CarriedOut { answer: command.text.clone(), change: None, count: 0 });
+    }
+    let mut brought = None;
+    if live && matches!(command.verb, Verb::Recall | Verb::Expand) {
+        let report = search_only(&env, &recalled(command, options))?;
+        let count = report.blocks.len() as u32;
+        if command.verb == Verb::Recall {
+            if count == 0 {
+                return Err(CommandError::new(ErrorKind::Refused, anyhow!("nothing that left your sight fits")));
+            }
+            return Ok(CarriedOut { answer: report.note(), change: None, count });
+        }
+        brought = (count > 0).then(|| report.note());
+    }
+    let in_place = command.verb == Verb::Recall && belongs_in_place(&env, found, &command.selector())?;
+    let change = crate::app::change(&env, &as_asked(command, options, in_place)).ok_or_else(neither)??;
+    let mut answer = change.in_short();
+    if live && change.edits > 0 {
+        answer.push_str(" (in the session file, which is read again at the next resume)");
+    }
+    if let Some(brought) = brought {
+        answer = format!("{answer}\n{brought}");
+    }
+    let count = change.changes.len().max(change.marks.len()).max(change.unmarked.len()) as u32;
+    Ok(CarriedOut { answer, change: Some(change), count })
+}
+
+/// Returns the error for a command that does not change a session.
+pub fn neither() -> CommandError {
+    CommandError::new(ErrorKind::Internal, anyhow!("it neither reads nor changes a session"))
+}
+
+/// Returns true if it is cheaper to restore blocks in place: each still has a place in the window, and the cache of the content
+/// after it has expired. While the cache is valid, a note at the end costs only the note, but a restored block costs all content
+/// after it.
+fn belongs_in_place(env: &Env, found: Found, blocks: &str) -> Result<bool, CommandError> {
+    if blocks.is_empty() {
+        return Ok(false);
+    }
+    let workspace = env.read(found)?;
+    let reading = &workspace.reading;
+    let idle = engine::idle_milliseconds(reading, env.style.now.as_millisecond());
+    let cold = idle.is_some_and(|idle| idle > workspace.cache_milliseconds());
+    let numbers = Selector::parse(blocks)?.select(reading)?;
+    Ok(cold && numbers.iter().all(|number| reading.block(*number).is_some_and(|block| block.position.zone != Zone::Cold)))
+}
+
+/// Converts a model command to the equivalent request.
+fn as_asked(command: &ModelCommand, options: ChangeOptions, in_place: bool) -> Request {
+    let selector = command.selector();
+    match command.verb {
+        Verb::Expand => {
+            let level = command.level.filter(|level| *level != Level::Original);
+            Request::Expand(expand::Arguments { selector, level, options })
+        }
+        Verb::Recall => {
+            let mut arguments = recalled(command, options);
+            (arguments.restore, arguments.inject) = (in_place, !in_place);
+            Request::Recall(arguments)
+        }
+        Verb::Compress => Request::Compress(compress::Arguments::of(selector, command.level, options)),
+        Verb::Archive => Request::Archive(archive::Arguments { selector, reason: command.reason.clone(), options }),
+        Verb::Pin => {
+            let (top, bottom) = (command.pin == Pin::Top, command.pin == Pin::Bottom);
+            Request::Pin(pin::Arguments { selector, top, bottom, options })
+        }
+        Verb::Unpin => Request::Unpin(pin::UnpinArguments { selector, options }),
+        // Blocks that the user selected stay selected.
+        Verb::Focus => Request::Focus(focus::Arguments { selector, add: true, options }),
+        Verb::Unfocus => Request::Unfocus(focus::UnfocusArguments { selector, options }),
+        Verb::Update => Request::Update(update::Arguments { selector, text: command.text.clone(), options }),
+        Verb::Create => Request::Create(create::Arguments { text: command.text.clone(), options }),
+    }
+}
+
+/// Returns the arguments of a recall, which names blocks or searches for words.
+fn recalled(command: &ModelCommand, options: ChangeOptions) -> recall::Arguments {
+    let words = command.blocks.iter().find_map(|named| match named {
+        Named::Words(words) => Some(words.clone()),
+        Named::Selector(_) => None,
+    });
+    recall::Arguments::of(words.unwrap_or_else(|| command.selector()), options)
+}
+
+/// Returns a command on one line, with credentials masked.
+pub fn shown(command: &str) -> String {
+    engine::mask(command).split_whitespace().collect::<Vec<_>>().join(" ")
+}
+
+/// Masks credentials in an answer and truncates it to the maximum size.
+fn cut(text: &str) -> String {
+    let mut text = engine::mask(text).into_owned();
+    if text.len() > LONGEST_ANSWER {
+        text.truncate(text.floor_char_boundary(LONGEST_ANSWER));
+        text.push_str("\n[… cut: a narrower @recall brings the rest]");
+    }
+    text
+}
