@@ -132,7 +132,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_shell_script_is_left_alone() {
+    fn other_files_than_shell_scripts_are_skipped() {
         let check = |script: &[u8], expected| assert_eq!(with_hook(Some(script), GitHook::PreCommit), Err(expected));
         check(b"\x7fELF\x02\x01\0\0", HookError::Binary);
         check(b"#!/usr/bin/env python3\nprint(1)\n", HookError::OtherLanguage);

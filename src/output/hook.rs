@@ -146,7 +146,7 @@ mod tests {
     }
 
     #[test]
-    fn no_credential_is_said() {
+    fn no_credential_is_printed() {
         assert!(!limited("key sk-ant-api03-abcdefghijklmnopqrstuvwxyz").contains("abcdefghijkl"));
     }
 }

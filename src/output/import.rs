@@ -34,7 +34,9 @@ impl Report for ImportReport {
         let next = match (self.departed, self.in_force) {
             (0, 0) => "all of its operations are undone".to_owned(),
             (0, _) => "its operations can be undone: aperture undo".to_owned(),
-            (departed, _) => format!("the session file does not contain {} of it; to list them: aperture verify", plural(departed, "value")),
+            (departed, _) => {
+                format!("the session file does not contain {} of it; to list them: aperture verify", plural(departed, "value"))
+            }
         };
         format!("{how}\n{next}\n")
     }

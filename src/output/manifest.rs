@@ -7,7 +7,7 @@ use crate::model::{Pin, Zone};
 /// The level of detail of a manifest.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
 pub enum Tier {
-    /// At most 200 tokens: what is full, what is going on, what could go.
+    /// At most 200 tokens: fill level, current task, suggestions.
     Summary,
     /// At most 500 tokens: zones, topics, the largest stale blocks.
     Detailed,

@@ -74,7 +74,9 @@ impl Report for ObeyReport {
             text.push_str(&format!("{note}\n"));
         }
         if self.commands.iter().any(|command| command.status == ProposalStatus::Waiting) {
-            text.push_str(&style.paint(Paint::Dim, "to list pending commands: aperture inbox; to execute one: aperture approve NUMBER"));
+            text.push_str(
+                &style.paint(Paint::Dim, "to list pending commands: aperture inbox; to execute one: aperture approve NUMBER"),
+            );
             text.push('\n');
         }
         text

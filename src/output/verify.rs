@@ -85,7 +85,10 @@ impl Finding {
             FindingKind::RowGone => format!("{what}: its row is missing since operation {operation}"),
             FindingKind::RowBack => format!("{what}: the row that operation {operation} removed is in the file again"),
             FindingKind::WithoutDelta => {
-                format!("operation {operation} has no delta ({}); undo restores the logged values instead of exact bytes", self.text)
+                format!(
+                    "operation {operation} has no delta ({}); undo restores the logged values instead of exact bytes",
+                    self.text
+                )
             }
             FindingKind::UndoRefused => format!("undo would be refused: {}", self.text),
         }

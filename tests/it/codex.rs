@@ -54,7 +54,7 @@ fn a_transcript_is_what_the_model_sees() {
 }
 
 #[test]
-fn what_is_shortened_is_given_back() {
+fn shortened_blocks_are_restored() {
     for home in ["codex-tools", "codex-fork", "codex-compaction"] {
         let sandbox = Sandbox::of(home);
         let path = &sandbox.rollouts()[0];
@@ -63,7 +63,7 @@ fn what_is_shortened_is_given_back() {
         for command in [&["archive", "all"][..], &["compress", "all", "--level", "minimal"], &["create", "a note"]] {
             sandbox.text(command);
             assert!(state().0 != original.0, "{home}: {command:?}");
-            assert!(sandbox.text(&["verify"]).contains("gives back the original, byte for byte"), "{home}: {command:?}");
+            assert!(sandbox.text(&["verify"]).contains("restores the original, byte for byte"), "{home}: {command:?}");
             for line in fs::read_to_string(path).unwrap().lines().filter(|line| !line.contains("}{")) {
                 let row: Value = serde_json::from_str(line).unwrap();
                 if let Some(arguments) = row["payload"]["arguments"].as_str() {
@@ -444,7 +444,7 @@ fn forked(sandbox: &Sandbox) -> (PathBuf, PathBuf) {
 }
 
 #[test]
-fn a_fork_goes_on_from_the_rows_of_its_parent() {
+fn a_fork_continues_from_the_rows_of_its_parent() {
     let sandbox = Sandbox::new();
     forked(&sandbox);
     let raw = |thread: &str| sandbox.text(&["transcript", "--raw", "--all", "-s", thread]);
@@ -502,7 +502,7 @@ fn a_fork_is_read_without_its_parent() {
     let outcome = sandbox.run(&["transcript", "--raw", "-s", FORK]);
     assert_eq!(outcome.code, 0);
     assert!(outcome.stdout.contains("Paint them.") && !outcome.stdout.contains("widgets"));
-    assert!(outcome.stderr.contains(&format!("a fork of {THREAD}, which is not found")), "{}", outcome.stderr);
+    assert!(outcome.stderr.contains(&format!("a fork of {THREAD}, which was not found")), "{}", outcome.stderr);
     // A ring of forks ends.
     fork(&sandbox, THREAD, FORK, 100_000, 1, &[message("user", "Round and round.")]);
     assert_eq!(sandbox.run(&["status", "-s", FORK]).code, 0);
@@ -627,7 +627,7 @@ fn a_note_in_front_of_rows_of_the_client_leaves_their_places() {
     };
     fs::write(path, format!("{noted}{}", row(next))).unwrap();
     let undone = sandbox.text(&["undo"]);
-    assert!(undone.contains("the client keeps the places"), "{undone}");
+    assert!(undone.contains("the client stores the offsets"), "{undone}");
     let now = fs::read_to_string(path).unwrap();
     let blank = format!("{:1$}\n", "", noted.len() - original.len() - 1);
     assert_eq!(now, format!("{original}{blank}{}", row(next)));

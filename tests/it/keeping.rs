@@ -84,7 +84,7 @@ fn verify_holds_the_log_against_the_file() {
         &["verify", "agent"],
         expect![[r#"
             error: no session id starts with 'agent', and no such file exists
-            hint: aperture sessions lists all of them
+            hint: to list all sessions: aperture sessions
             exit code 1
         "#]],
     );
@@ -110,7 +110,7 @@ fn verify_holds_the_log_against_the_file() {
         11111111    bad 1 operation, 1 in force; undoing everything would be refused
                     bad #8 auto mode: another program changed it after operation 1
         error: 1 problem was found
-        hint: aperture import FILE brings back what an export has; undo leaves alone what another program changed
+        hint: to restore values from an export: aperture import FILE; undo skips values that another program changed
         exit code 1
     "#]],
     );
@@ -120,15 +120,15 @@ fn verify_holds_the_log_against_the_file() {
         &sandbox,
         &["verify"],
         expect![[r#"
-        store       ok  1 session, 9 originals (N kB), N kB on the disk
-        11111111    bad 1 operation, 1 in force; undoing everything would be refused
-                    bad #8 auto mode: its row is gone since operation 1
-                    bad #9 instructions: its row is gone since operation 1
-                    bad #10 session context: its row is gone since operation 1
-        error: 3 problems were found
-        hint: aperture import FILE brings back what an export has; undo leaves alone what another program changed
-        exit code 1
-    "#]],
+            store       ok  1 session, 9 originals (N kB), N kB on the disk
+            11111111    bad 1 operation, 1 in force; undoing everything would be refused
+                        bad #8 auto mode: its row is missing since operation 1
+                        bad #9 instructions: its row is missing since operation 1
+                        bad #10 session context: its row is missing since operation 1
+            error: 3 problems were found
+            hint: to restore values from an export: aperture import FILE; undo skips values that another program changed
+            exit code 1
+        "#]],
     );
     fs::write(&file, &left).unwrap();
     sandbox.text(&["undo"]);
@@ -222,20 +222,20 @@ fn verify_finds_what_is_wrong_in_the_store() {
         &sandbox,
         &["verify"],
         expect![[r#"
-        store       ok  1 session, 8 originals (N kB), N kB on the disk
-        11111111    bad 1 operation, 1 in force; undoing everything would be refused
-                    bad operation 1 cannot be taken back: the store lacks 1 of its values
-        error: 1 problem was found
-        hint: aperture import FILE brings back what an export has; undo leaves alone what another program changed
-        exit code 1
-    "#]],
+            store       ok  1 session, 8 originals (N kB), N kB on the disk
+            11111111    bad 1 operation, 1 in force; undoing everything would be refused
+                        bad operation 1 cannot be undone: the store lacks 1 of its values
+            error: 1 problem was found
+            hint: to restore values from an export: aperture import FILE; undo skips values that another program changed
+            exit code 1
+        "#]],
     );
     let sandbox = archived();
     let sql = "UPDATE originals SET content = (SELECT content FROM originals ORDER BY bytes DESC LIMIT 1)
                WHERE address = (SELECT before FROM edits WHERE slot = 'content:0' LIMIT 1)";
     store(&sandbox).execute(sql, []).unwrap();
     let report = sandbox.run(&["verify"]);
-    assert!(report.stdout.contains("is not what it was"), "{}", report.stdout);
+    assert!(report.stdout.contains("is damaged: its hash does not match"), "{}", report.stdout);
     assert_eq!(report.code, 1);
     let sandbox = archived();
     let path = sandbox.home.join(".aperture/store.db");
@@ -249,54 +249,54 @@ fn verify_finds_what_is_wrong_in_the_store() {
 }
 
 #[test]
-fn gc_lists_and_deletes_only_if_told_to() {
+fn gc_lists_and_deletes_only_with_yes() {
     let sandbox = archived();
     check(
         &sandbox,
         &["gc", "--older-than", "0d", "--gone"],
         expect![[r#"
-        nothing to forget
-        exit code 0
-    "#]],
+            nothing to delete
+            exit code 0
+        "#]],
     );
     sandbox.text(&["undo"]);
     check(
         &sandbox,
         &["gc"],
         expect![[r#"
-        nothing to forget
-        exit code 0
-    "#]],
+            nothing to delete
+            exit code 0
+        "#]],
     );
     check(
         &sandbox,
         &["gc", "--older-than", "0d"],
         expect![[r#"
-        11111111    now    2 operations: everything was undone
-        would forget 1 session, 9 originals (N kB): it could never be undone or recalled again
-        nothing was deleted: this is a dry run; to delete: --yes
-        exit code 0
-    "#]],
+            11111111    now    2 operations: everything was undone
+            would delete 1 session, 9 originals (N kB): undo and recall would no longer be possible
+            nothing was deleted: this is a dry run; to delete: --yes
+            exit code 0
+        "#]],
     );
     check(
         &sandbox,
         &["gc", "--older-than", "0d", "--dry-run"],
         expect![[r#"
-        11111111    now    2 operations: everything was undone
-        would forget 1 session, 9 originals (N kB): it could never be undone or recalled again
-        nothing was deleted: this is a dry run; to delete: --yes
-        exit code 0
-    "#]],
+            11111111    now    2 operations: everything was undone
+            would delete 1 session, 9 originals (N kB): undo and recall would no longer be possible
+            nothing was deleted: this is a dry run; to delete: --yes
+            exit code 0
+        "#]],
     );
     sandbox.text(&["verify", "--all"]);
     check(
         &sandbox,
         &["gc", "--older-than", "0d", "--yes"],
         expect![[r#"
-        11111111    now    2 operations: everything was undone
-        forgot 1 session, 9 originals (N kB); N B freed
-        exit code 0
-    "#]],
+            11111111    now    2 operations: everything was undone
+            deleted 1 session, 9 originals (N kB); N B freed
+            exit code 0
+        "#]],
     );
     check(
         &sandbox,
@@ -310,7 +310,7 @@ fn gc_lists_and_deletes_only_if_told_to() {
         &sandbox,
         &["gc", "--older-than", "soon"],
         expect![[r#"
-        error: invalid value 'soon' for '--older-than <TIME>': a time is written as 12h, 90d or 8w
+        error: invalid value 'soon' for '--older-than <TIME>': write an age as 12h, 90d or 8w
 
         For more information, try '--help'.
         exit code 2
@@ -319,44 +319,44 @@ fn gc_lists_and_deletes_only_if_told_to() {
 }
 
 #[test]
-fn gc_keeps_a_session_that_is_gone_unless_told_otherwise() {
+fn gc_keeps_a_session_without_a_file_by_default() {
     let sandbox = archived();
     fs::remove_file(session(&sandbox)).unwrap();
     check(
         &sandbox,
         &["gc", "--older-than", "0d", "--yes"],
         expect![[r#"
-        nothing to forget
-        kept: 1 session whose file is gone; --gone takes them too
-        exit code 0
-    "#]],
+            nothing to delete
+            kept: 1 session without a file; to delete these too: --gone
+            exit code 0
+        "#]],
     );
     check(
         &sandbox,
         &["gc", "--gone"],
         expect![[r#"
-        nothing to forget
-        exit code 0
-    "#]],
+            nothing to delete
+            exit code 0
+        "#]],
     );
     check(
         &sandbox,
         &["gc", "--older-than", "0d", "--gone"],
         expect![[r#"
-        11111111    now    1 operation: its file is gone
-        would forget 1 session, 9 originals (N kB): it could never be undone or recalled again
-        nothing was deleted: this is a dry run; to delete: --yes
-        exit code 0
-    "#]],
+            11111111    now    1 operation: its file no longer exists
+            would delete 1 session, 9 originals (N kB): undo and recall would no longer be possible
+            nothing was deleted: this is a dry run; to delete: --yes
+            exit code 0
+        "#]],
     );
     check(
         &sandbox,
         &["gc", "--older-than", "0d", "--gone", "--yes"],
         expect![[r#"
-        11111111    now    1 operation: its file is gone
-        forgot 1 session, 9 originals (N kB); N B freed
-        exit code 0
-    "#]],
+            11111111    now    1 operation: its file no longer exists
+            deleted 1 session, 9 originals (N kB); N B freed
+            exit code 0
+        "#]],
     );
 }
 
@@ -370,9 +370,9 @@ fn gc_does_not_take_a_session_that_was_moved_for_one_that_is_gone() {
         &sandbox,
         &["gc", "--older-than", "0d", "--gone"],
         expect![[r#"
-        nothing to forget
-        exit code 0
-    "#]],
+            nothing to delete
+            exit code 0
+        "#]],
     );
 }
 
@@ -395,7 +395,7 @@ fn an_export_makes_undo_work_on_another_machine() {
         &["export", "-o", "e"],
         expect![[r#"
         error: PROJECT/e exists
-        hint: --force replaces it
+        hint: to replace it: --force
         exit code 1
     "#]],
     );
@@ -416,8 +416,8 @@ fn an_export_makes_undo_work_on_another_machine() {
         &["import", "e"],
         expect![[r#"
             error: cannot import PROJECT/e
-            because: 7 of 9 values of its log do not stand in the session 11111111
-            hint: it belongs to another state of the session; --force takes it nevertheless
+            because: 7 of 9 values of its log are missing from the session 11111111
+            hint: it belongs to another state of the session; to import it nevertheless: --force
             exit code 1
         "#]],
     );
@@ -428,7 +428,7 @@ fn an_export_makes_undo_work_on_another_machine() {
         expect![[r#"
             error: cannot change the session 11111111
             because: there is nothing to undo
-            hint: aperture log lists the operations
+            hint: to list the operations: aperture log
             exit code 1
         "#]],
     );
@@ -437,7 +437,7 @@ fn an_export_makes_undo_work_on_another_machine() {
         &["import", "e"],
         expect![[r#"
             imported 1 operation and 15 values for HOME/.claude/projects/SLUG/11111111-1111-4111-8111-111111111111.jsonl
-            aperture undo works there
+            its operations can be undone: aperture undo
             exit code 0
         "#]],
     );
@@ -445,8 +445,8 @@ fn an_export_makes_undo_work_on_another_machine() {
         &there,
         &["import", "e"],
         expect![[r#"
-            the log of HOME/.claude/projects/SLUG/11111111-1111-4111-8111-111111111111.jsonl was known already: its 1 operation and 15 values are whole
-            aperture undo works there
+            the store already has the log of HOME/.claude/projects/SLUG/11111111-1111-4111-8111-111111111111.jsonl: 1 operation and 15 values, all complete
+            its operations can be undone: aperture undo
             exit code 0
         "#]],
     );
@@ -465,8 +465,8 @@ fn an_export_makes_undo_work_on_another_machine() {
         &there,
         &["import", "e"],
         expect![[r#"
-            the log of HOME/.claude/projects/SLUG/11111111-1111-4111-8111-111111111111.jsonl goes on after this export: it stays, its 2 operations and 15 values are whole
-            nothing of it is in force
+            the store has a newer log of HOME/.claude/projects/SLUG/11111111-1111-4111-8111-111111111111.jsonl and keeps it: 2 operations and 15 values, all complete
+            all of its operations are undone
             exit code 0
         "#]],
     );
@@ -483,10 +483,10 @@ fn an_import_mends_a_store() {
         &sandbox,
         &["import", "e"],
         expect![[r#"
-        the log of HOME/.claude/projects/SLUG/11111111-1111-4111-8111-111111111111.jsonl was known already: its 1 operation and 9 values are whole
-        aperture undo works there
-        exit code 0
-    "#]],
+            the store already has the log of HOME/.claude/projects/SLUG/11111111-1111-4111-8111-111111111111.jsonl: 1 operation and 9 values, all complete
+            its operations can be undone: aperture undo
+            exit code 0
+        "#]],
     );
     sandbox.text(&["verify"]);
     sandbox.text(&["undo"]);
@@ -506,8 +506,8 @@ fn another_log_is_only_replaced_by_force() {
         &["import", "e"],
         expect![[r#"
             error: cannot import PROJECT/e
-            because: 4 of 6 values of its log do not stand in the session 11111111
-            hint: it belongs to another state of the session; --force takes it nevertheless
+            because: 4 of 6 values of its log are missing from the session 11111111
+            hint: it belongs to another state of the session; to import it nevertheless: --force
             exit code 1
         "#]],
     );
@@ -516,7 +516,7 @@ fn another_log_is_only_replaced_by_force() {
         &["import", "e", "--force"],
         expect![[r#"
             imported 1 operation and 9 values for HOME/.claude/projects/SLUG/11111111-1111-4111-8111-111111111111.jsonl
-            4 values of it do not stand there: aperture verify says which
+            the session file does not contain 4 values of it; to list them: aperture verify
             exit code 0
         "#]],
     );
@@ -542,7 +542,7 @@ fn a_file_that_cannot_be_imported_changes_nothing() {
         expect![[r#"
         error: cannot import PROJECT/flipped
         because: it is damaged: checksum mismatch
-        hint: nothing was changed; copy the file again
+        hint: nothing was changed; copy the export again
         exit code 1
     "#]],
     );
@@ -562,7 +562,7 @@ fn a_file_that_cannot_be_imported_changes_nothing() {
         expect![[r#"
         error: cannot import PROJECT/foreign
         because: it is not an aperture export
-        hint: aperture export writes such files
+        hint: to write such a file: aperture export
         exit code 1
     "#]],
     );
@@ -598,7 +598,7 @@ fn a_file_that_cannot_be_imported_changes_nothing() {
         &["import", "whole", "--session", &away],
         expect![[r#"
             imported 1 operation and 9 values for HOME/away.jsonl
-            aperture undo works there
+            its operations can be undone: aperture undo
             exit code 0
         "#]],
     );

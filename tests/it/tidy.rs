@@ -195,7 +195,7 @@ fn each_pattern_is_found_and_the_finding_has_the_place_and_the_better_form() {
 }
 
 #[test]
-fn comments_and_literals_are_told_apart() {
+fn comments_and_literals_are_distinguished() {
     let source =
         "let a = '\"'; // first\n/// Second \"not\".\nf(\"third // not\", r#\"four \"th\"\"#, '\\'', b'/', \"fif\\\"\\\nth\");";
     let expected = [

@@ -274,7 +274,7 @@ mod tests {
     }
 
     #[test]
-    fn what_nobody_came_back_to_is_stale() {
+    fn unused_blocks_become_stale() {
         check(|block| block.usefulness.stale_steps = 30, Stale);
         check(|block| (block.usefulness.stale_turns, block.usefulness.stale_steps) = (3, 10), Stale);
         check(|block| (block.usefulness.stale_turns, block.usefulness.stale_steps) = (3, 9), Active);

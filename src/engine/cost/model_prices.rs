@@ -281,7 +281,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_price_is_an_error() {
+    fn an_invalid_price_is_an_error() {
         let check = |toml: &str| {
             let error = toml::from_str::<BTreeMap<String, PriceSetting>>(toml).unwrap_err();
             assert!(error.to_string().contains("a price is a number from 0 to 1,000,000"), "{error}");

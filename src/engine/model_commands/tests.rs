@@ -122,7 +122,7 @@ fn what_is_none() {
 
 /// Sentences around commands. A command on its own line is executed; one inside a sentence only if nothing negates it.
 #[test]
-fn commands_are_told_from_talk() {
+fn commands_are_distinguished_from_mentions() {
     let commands = [
         "@archive(3)",
         "  @archive(3)  ",
@@ -271,7 +271,7 @@ fn what_is_wrong_is_said() {
         ("@compress(minimal)", "it names no blocks; example: @compress(12)"),
         ("@pin(3,)", "it names no blocks; example: @pin(12)"),
         ("@compress(3, archived)", "@compress does not accept 'archived'"),
-        ("@archive(kind(imag))", "kind() does not know 'imag'; did you mean 'image'?"),
+        ("@archive(kind(imag))", "kind() does not accept 'imag'; did you mean 'image'?"),
         ("@archive(3 & )", "a selector is missing at column 4; for the selector language: aperture help selectors"),
         (
             "@archive(9..3)",

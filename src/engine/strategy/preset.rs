@@ -35,7 +35,7 @@ pub static PRESETS: &[Preset] = &[
     },
     Preset {
         name: "balanced",
-        description: "keeps content that the agent may use again, and the newest quarter nearly unchanged",
+        description: "keeps content that the agent may use again; newest quarter nearly unchanged",
         worth_millionths: 26.0,
         newest_percent: 25.0,
         folds: false,

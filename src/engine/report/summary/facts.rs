@@ -269,14 +269,14 @@ mod tests {
     }
 
     #[test]
-    fn commits_are_told_by_git() {
+    fn commits_are_detected_by_the_output_of_git() {
         assert_eq!(commit("[main 1a2b3c4] Round once").as_deref(), Some("Round once"));
         assert_eq!(commit("[feature/x (root-commit) 1a2b3c4d] Begin").as_deref(), Some("Begin"));
         assert_eq!(commit("[main] no"), None);
     }
 
     #[test]
-    fn an_error_is_told_by_its_line() {
+    fn an_error_is_detected_by_its_line() {
         for (content, expected) in [
             ("Exit code 1\nchecking\nerror: no such thing", Some("error: no such thing")),
             ("<tool_use_error>File has not been read yet.</tool_use_error>", Some("File has not been read yet.")),
