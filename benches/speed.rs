@@ -22,7 +22,7 @@ use aperture::engine::{self, Analysis, Context, Need, Outlined, ReadSettings, Su
 use aperture::fsio::RealDisk;
 use aperture::model::{Block, BlockKind, Level};
 use aperture::provider::claude_code::ClaudeCode;
-use aperture::provider::{FileKind, Format, sniff};
+use aperture::provider::{FileKind, Format, conventions, sniff};
 use aperture::store::Cache;
 use aperture::workspace;
 use generate::Generator;
@@ -359,7 +359,18 @@ fn whole(path: &Path) -> (Analysis, Vec<String>) {
 /// A block that can be shortened.
 fn subject<'a>((block, content): (&'a Block, &'a String)) -> Option<Subject<'a>> {
     let (label, why) = (engine::placeholder_label(block), engine::why_old(block));
-    let subject = Subject { block, content, tokens: block.tokens.value, label, why, newest: false, left: None, held: Vec::new() };
+    let conventions = conventions();
+    let subject = Subject {
+        block,
+        conventions,
+        content,
+        tokens: block.tokens.value,
+        label,
+        why,
+        newest: false,
+        left: None,
+        held: Vec::new(),
+    };
     (block.kind != BlockKind::Thinking).then_some(subject)
 }
 

@@ -3,7 +3,7 @@
 
 use aperture::engine::{ReadSettings, read};
 use aperture::model::Session;
-use aperture::provider::PROVIDERS;
+use aperture::provider::{PROVIDERS, conventions};
 use aperture::workspace::parse_chunk;
 use arbitrary::Arbitrary;
 use libfuzzer_sys::fuzz_target;
@@ -31,7 +31,7 @@ fuzz_target!(|lines: Vec<Line>| {
             text.push('\n');
         }
         let segment = parse_chunk(*provider, &|_| Some(1), text.as_bytes(), 0);
-        let mut session = Session::join(provider.name(), "s".into(), vec![segment]);
+        let mut session = Session::join(provider.name(), conventions(), "s".into(), vec![segment]);
         provider.link(&mut session);
         let window = provider.window(&session);
         let messages = provider.messages(&session, &window);

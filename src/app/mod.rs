@@ -10,7 +10,9 @@ mod maintenance;
 mod model;
 
 pub use dispatch::{change, read, run};
-pub use environment::{Answer, Client, CommandError, Env, ErrorKind, Hooks, PROJECT_FILE, files, print_error, print_line, wait};
+pub use environment::{
+    Answer, Client, CommandError, Env, ErrorKind, Hooks, PROJECT_FILE, files, print_error, print_line, session_name, wait,
+};
 pub use look::show::content;
 pub use maintenance::{completions, help};
 pub use model::ask::{Asked, ask};

@@ -1,8 +1,7 @@
 //! Git hooks: adds aperture's section to a hook script and removes it.
 
 /// When git runs a hook.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize)]
-#[serde(rename_all = "kebab-case")]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum GitHook {
     /// Before a commit: refuses staged sessions that hold credentials.
     PreCommit,

@@ -3,8 +3,7 @@
 use crate::model::History;
 
 /// The reason why the stored data of a session can be deleted.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize)]
-#[serde(rename_all = "snake_case")]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Forgettable {
     /// Its file is gone.
     FileGone,

@@ -1,7 +1,7 @@
 //! A disk that fails at its nth call, for tests.
 
 use super::{Disk, Entry, Identity, NewFile, OpenFile, RealDisk};
-use std::io::{self, Write};
+use std::io::{self, Read, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -44,12 +44,31 @@ impl Faults {
     fn call(&self) -> io::Result<()> {
         let call = self.calls.fetch_add(1, Ordering::SeqCst);
         if call == self.fails_at || (self.lasting && call > self.fails_at) {
-            if self.killed {
+            // A killed program runs no destructors: during the cleanup, every call only fails.
+            if self.killed && !std::thread::panicking() {
                 std::panic::resume_unwind(Box::new("killed"));
             }
             return Err(io::Error::other("injected fault"));
         }
         Ok(())
+    }
+}
+
+struct FailingReader {
+    file: Box<dyn OpenFile>,
+    faults: Faults,
+}
+
+impl Read for FailingReader {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        self.faults.call()?;
+        self.file.read(buffer)
+    }
+}
+
+impl Seek for FailingReader {
+    fn seek(&mut self, to: SeekFrom) -> io::Result<u64> {
+        self.file.seek(to)
     }
 }
 
@@ -92,7 +111,7 @@ impl Disk for FailingDisk {
 
     fn open(&self, path: &Path, offset: u64) -> io::Result<Box<dyn OpenFile>> {
         self.call()?;
-        RealDisk.open(path, offset)
+        Ok(Box::new(FailingReader { file: RealDisk.open(path, offset)?, faults: self.faults() }))
     }
 
     fn list(&self, path: &Path) -> io::Result<Vec<Entry>> {

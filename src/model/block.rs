@@ -452,8 +452,7 @@ pub struct Position {
 }
 
 /// The zone of a block in the window.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize)]
-#[serde(rename_all = "snake_case")]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Zone {
     /// The beginning: instructions, the first prompt, the summary of a compaction.
     Primacy,
@@ -505,8 +504,7 @@ pub struct Usefulness {
 }
 
 /// The reason why the content of a block is outdated.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize)]
-#[serde(rename_all = "snake_case")]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Outdated {
     /// A later result has the same content.
     Duplicate,
@@ -580,8 +578,7 @@ impl Level {
 }
 
 /// The state of a block in its life cycle.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize)]
-#[serde(rename_all = "snake_case")]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum State {
     /// New: part of the last steps.
     #[default]
@@ -633,8 +630,7 @@ impl State {
 }
 
 /// The position of a pinned block.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize)]
-#[serde(rename_all = "snake_case")]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Pin {
     /// Position.
     Here,
@@ -645,7 +641,7 @@ pub enum Pin {
 }
 
 /// Topic of a group of turns.
-#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct Topic {
     /// A short readable name.
     pub label: String,

@@ -2,6 +2,8 @@
 
 /// Bytes read from a session at a time; the buffer grows for a longer row.
 pub const READ_CHUNK_BYTES: usize = 2 << 20;
+/// The largest session file of which a command holds the bytes that it read, so that no byte is read twice.
+pub const HELD_FILE_BYTES: usize = 16 << 20;
 /// Bytes of a file that are read to detect its format.
 pub const SNIFF_BYTES: usize = 64 << 10;
 /// The same limit if the first row is longer.

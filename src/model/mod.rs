@@ -3,6 +3,7 @@
 //! This layer reads no file, clock or environment; all other layers use these types.
 
 mod block;
+mod conventions;
 mod flags;
 mod key;
 mod keywords;
@@ -11,6 +12,7 @@ mod operation;
 mod proposal;
 mod row;
 mod session;
+mod session_id;
 mod shell;
 mod tokens;
 mod window;
@@ -19,6 +21,7 @@ pub use block::{
     Block, BlockKind, BlockNumber, Cut, CutLimit, Image, Level, Marker, Outdated, Pin, Position, Role, State, Tool, ToolVerb,
     Topic, Usefulness, Zone,
 };
+pub use conventions::{Conventions, InputNames, PlanNames, starts_with_any};
 pub use flags::Flags;
 pub use key::Key;
 pub use keywords::Keywords;
@@ -29,6 +32,7 @@ pub use operation::{
 pub use proposal::{CommandPlace, MessageId, Proposal, ProposalNumber, ProposalStatus, ReportedMessage, Verb};
 pub use row::{Damage, Event, Fault, Origin, Row, RowKind, ThinkingScope, Usage};
 pub use session::{Inherited, SecretPlace, Segment, Session, Vocabulary};
+pub use session_id::{id_starts_with, is_subagent_id, split_id};
 pub use shell::quoted;
 pub use tokens::{Basis, Counts, TokenCount};
 pub use window::{Hidden, Turn, Window};

@@ -348,7 +348,7 @@ pub enum OperationState {
 }
 
 impl OperationState {
-    /// The word for it in the store.
+    /// Returns the name in the store.
     pub fn name(self) -> &'static str {
         match self {
             OperationState::Prepared => "prepared",
@@ -462,7 +462,7 @@ pub struct History {
 }
 
 /// A named point in the log.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Snapshot {
     /// Its name.
     pub name: String,

@@ -1,4 +1,4 @@
-use super::{Block, Damage, Fault, Origin, Row, RowKind};
+use super::{Block, Conventions, Damage, Fault, Origin, Row, RowKind};
 use rustc_hash::{FxHashMap, FxHashSet};
 use serde::{Deserialize, Serialize};
 use std::path::PathBuf;
@@ -102,6 +102,8 @@ fn append<T>(all: &mut Vec<T>, mut values: Vec<T>) {
 pub struct Session {
     /// The name of the provider, such as `claude-code`.
     pub provider: &'static str,
+    /// The texts and names by which clients mark what they add to contents.
+    pub conventions: &'static Conventions,
     /// The session's id.
     pub id: String,
     /// Bytes of the file.
@@ -149,8 +151,8 @@ pub enum Vocabulary {
 
 impl Session {
     /// Joins the segments of one file, in file order, and numbers its blocks.
-    pub fn join(provider: &'static str, id: String, segments: Vec<Segment>) -> Session {
-        let mut session = Session { provider, id, ends_with_newline: true, ..Session::default() };
+    pub fn join(provider: &'static str, conventions: &'static Conventions, id: String, segments: Vec<Segment>) -> Session {
+        let mut session = Session { provider, conventions, id, ends_with_newline: true, ..Session::default() };
         let mut places: FxHashMap<Origin, u32> = FxHashMap::default();
         let mut values: FxHashSet<u32> = FxHashSet::default();
         let mut left: (usize, usize) =

@@ -1,5 +1,4 @@
 use super::BlockNumber;
-use serde::Serialize;
 
 /// Rows and blocks that the model would receive if the session were resumed now.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -17,7 +16,7 @@ pub struct Window {
 }
 
 /// Blocks of the file that are not in the window, by reason.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Hidden {
     /// Before the last compaction.
     pub compacted: u32,
@@ -37,7 +36,7 @@ impl Hidden {
 }
 
 /// One prompt and the answers to it.
-#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct Turn {
     /// Its number, from 1 in file order.
     pub number: u32,

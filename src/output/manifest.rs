@@ -2,7 +2,7 @@ use super::{Report, Style, clip, plural, printable, tokens, unit};
 use crate::engine::tokens::estimate;
 use crate::engine::{Entry, Manifest, ZoneSummary};
 use crate::model::limits::{DETAILED_TIER_TOKENS, SUMMARY_TIER_TOKENS};
-use crate::model::{Pin, Zone};
+use crate::model::{Level, Pin, TokenCount, Zone};
 
 /// The level of detail of a manifest.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
@@ -198,80 +198,15 @@ impl ManifestReport {
         let mut lines = vec![self.header()];
         let mut cold = None;
         for zone in &manifest.zones {
-            let name = zone.zone.name().to_uppercase();
-            let blocks = plural(zone.blocks as usize, "block");
             lines.push(Line(0, String::new()));
             match zone.zone {
-                Zone::Primacy => {
-                    let pinned = if manifest.primacy.iter().any(|entry| entry.pin.is_some()) { ", pinned" } else { "" };
-                    lines
-                        .push(Line(0, format!("{name} ({blocks}, {}{pinned}):", unit(&tokens(self.zone_tokens(zone)), "token"))));
-                    if manifest.outside.round() > 0 {
-                        let what = if manifest.lost { "System prompt, tools, lost messages" } else { "System prompt and tools" };
-                        lines.push(Line(1, format!("  - {what} ({}) [not in the file]", tokens(manifest.outside))));
-                    }
-                    for (place, entry) in manifest.primacy.iter().take(listed).enumerate() {
-                        let text =
-                            format!("  - #{} {} ({}){}", entry.number, clip(&entry.label, 48), tokens(entry.tokens), pin(entry));
-                        lines.push(Line(if place < 2 { 4 } else { 7 }, text));
-                    }
-                }
-                Zone::Middle => {
-                    lines.push(Line(0, format!("{name} ({blocks}, {}):", unit(&tokens(zone.tokens), "token"))));
-                    lines.push(Line(2, format!("  - {}", spoken(zone))));
-                    if !zone.compressed.is_empty() {
-                        let levels: Vec<String> = zone
-                            .compressed
-                            .iter()
-                            .map(|(level, count)| format!("{} compressed ({})", plural(*count as usize, "block"), level.name()))
-                            .collect();
-                        lines.push(Line(2, format!("  - {}", levels.join(", "))));
-                    }
-                    if !manifest.topics.is_empty() {
-                        lines.push(Line(2, format!("  - Topics: {}", joined(&manifest.topics, listed))));
-                    }
-                    let stale = manifest.stale.iter().filter(|entry| entry.zone == Zone::Middle);
-                    let large =
-                        manifest.middle.iter().filter(|entry| entry.reason.is_none()).take(if listed > 6 { listed } else { 3 });
-                    for (place, entry) in stale.take(listed).enumerate() {
-                        let reason = entry.reason.as_deref().map(|reason| format!(", {reason}")).unwrap_or_default();
-                        let text =
-                            format!("  - Stale: #{} {} ({}{reason})", entry.number, clip(&entry.label, 48), tokens(entry.tokens));
-                        lines.push(Line(if place < 3 { 3 } else { 6 }, text));
-                    }
-                    for (place, entry) in large.enumerate() {
-                        let text = format!(
-                            "  - Large: #{} {} ({}){}",
-                            entry.number,
-                            clip(&entry.label, 48),
-                            tokens(entry.tokens),
-                            pin(entry)
-                        );
-                        lines.push(Line(if place == 0 { 4 } else { 7 }, text));
-                    }
-                }
-                Zone::Recency => {
-                    lines.push(Line(0, format!("{name} ({blocks}, {}):", unit(&tokens(zone.tokens), "token"))));
-                    if let Some(task) = &manifest.current_task {
-                        lines.push(Line(1, format!("  - Current task: \"{}\"", clip(task, 100))));
-                    }
-                    if !manifest.focused.is_empty() {
-                        lines.push(Line(1, format!("  - User-selected blocks: {}", entries(&manifest.focused, listed))));
-                    }
-                    for (place, entry) in manifest.recent.iter().take(listed.min(4)).enumerate() {
-                        let text =
-                            format!("  - #{} {} ({}){}", entry.number, clip(&entry.label, 48), tokens(entry.tokens), pin(entry));
-                        lines.push(Line(if place < 1 { 5 } else { 8 }, text));
-                    }
-                }
+                Zone::Primacy => lines.extend(self.primacy(zone, listed)),
+                Zone::Middle => lines.extend(self.middle(zone, listed)),
+                Zone::Recency => lines.extend(self.recency(zone, listed)),
                 Zone::Cold if zone.blocks > 0 => {
                     // Archived blocks are still in the window, so their line precedes the empty line above.
                     cold = Some(lines.len() - 1);
-                    let where_to = super::format::hidden(&manifest.hidden);
-                    lines.push(Line(0, format!("COLD STORAGE ({blocks} not in the window: {where_to})")));
-                    if !manifest.cold_topics.is_empty() {
-                        lines.push(Line(3, format!("  - Earlier conversation: {}", joined(&manifest.cold_topics, listed))));
-                    }
+                    lines.extend(self.cold(zone, listed));
                 }
                 Zone::Cold => drop(lines.pop()),
             }
@@ -286,10 +221,88 @@ impl ManifestReport {
         lines
     }
 
+    /// Lists the start of the window, with what the client sends before the file's blocks.
+    fn primacy(&self, zone: &ZoneSummary, listed: usize) -> Vec<Line> {
+        let manifest = &self.manifest;
+        let pinned = if manifest.primacy.iter().any(|entry| entry.pin.is_some()) { ", pinned" } else { "" };
+        let mut lines = vec![Line(0, zone_title(zone, self.zone_tokens(zone), pinned))];
+        if manifest.outside.round() > 0 {
+            let what = if manifest.lost { "System prompt, tools, lost messages" } else { "System prompt and tools" };
+            lines.push(Line(1, format!("  - {what} ({}) [not in the file]", tokens(manifest.outside))));
+        }
+        for (place, entry) in manifest.primacy.iter().take(listed).enumerate() {
+            lines.push(Line(if place < 2 { 4 } else { 7 }, entry_line("", entry)));
+        }
+        lines
+    }
+
+    /// Lists the middle of the window: what can be shortened.
+    fn middle(&self, zone: &ZoneSummary, listed: usize) -> Vec<Line> {
+        let manifest = &self.manifest;
+        let mut lines = vec![Line(0, zone_title(zone, zone.tokens, "")), Line(2, format!("  - {}", spoken(zone)))];
+        if !zone.compressed.is_empty() {
+            let level =
+                |(level, count): &(Level, u32)| format!("{} compressed ({})", plural(*count as usize, "block"), level.name());
+            lines.push(Line(2, format!("  - {}", zone.compressed.iter().map(level).collect::<Vec<_>>().join(", "))));
+        }
+        if !manifest.topics.is_empty() {
+            lines.push(Line(2, format!("  - Topics: {}", joined(&manifest.topics, listed))));
+        }
+        let stale = manifest.stale.iter().filter(|entry| entry.zone == Zone::Middle);
+        for (place, entry) in stale.take(listed).enumerate() {
+            let reason = entry.reason.as_deref().map(|reason| format!(", {reason}")).unwrap_or_default();
+            let text = format!("  - Stale: #{} {} ({}{reason})", entry.number, clip(&entry.label, 48), tokens(entry.tokens));
+            lines.push(Line(if place < 3 { 3 } else { 6 }, text));
+        }
+        let large = manifest.middle.iter().filter(|entry| entry.reason.is_none());
+        for (place, entry) in large.take(if listed > 6 { listed } else { 3 }).enumerate() {
+            lines.push(Line(if place == 0 { 4 } else { 7 }, entry_line("Large: ", entry)));
+        }
+        lines
+    }
+
+    /// Lists the end of the window: the current work.
+    fn recency(&self, zone: &ZoneSummary, listed: usize) -> Vec<Line> {
+        let manifest = &self.manifest;
+        let mut lines = vec![Line(0, zone_title(zone, zone.tokens, ""))];
+        if let Some(task) = &manifest.current_task {
+            lines.push(Line(1, format!("  - Current task: \"{}\"", clip(task, 100))));
+        }
+        if !manifest.focused.is_empty() {
+            lines.push(Line(1, format!("  - User-selected blocks: {}", entries(&manifest.focused, listed))));
+        }
+        for (place, entry) in manifest.recent.iter().take(listed.min(4)).enumerate() {
+            lines.push(Line(if place < 1 { 5 } else { 8 }, entry_line("", entry)));
+        }
+        lines
+    }
+
+    /// Counts the blocks that are not in the window.
+    fn cold(&self, zone: &ZoneSummary, listed: usize) -> Vec<Line> {
+        let manifest = &self.manifest;
+        let (blocks, places) = (plural(zone.blocks as usize, "block"), super::format::hidden(&manifest.hidden));
+        let mut lines = vec![Line(0, format!("COLD STORAGE ({blocks} not in the window: {places})"))];
+        if !manifest.cold_topics.is_empty() {
+            lines.push(Line(3, format!("  - Earlier conversation: {}", joined(&manifest.cold_topics, listed))));
+        }
+        lines
+    }
+
     /// Returns the tokens of a zone. The start of the window includes the tokens that are not in the file.
-    fn zone_tokens(&self, zone: &ZoneSummary) -> crate::model::TokenCount {
+    fn zone_tokens(&self, zone: &ZoneSummary) -> TokenCount {
         if zone.zone == Zone::Primacy { zone.tokens + self.manifest.outside } else { zone.tokens }
     }
+}
+
+/// Returns the title of a zone with its size.
+fn zone_title(zone: &ZoneSummary, total: TokenCount, pinned: &str) -> String {
+    let (name, blocks) = (zone.zone.name().to_uppercase(), plural(zone.blocks as usize, "block"));
+    format!("{name} ({blocks}, {}{pinned}):", unit(&tokens(total), "token"))
+}
+
+/// Returns the line of one block in a zone.
+fn entry_line(kind: &str, entry: &Entry) -> String {
+    format!("  - {kind}#{} {} ({}){}", entry.number, clip(&entry.label, 48), tokens(entry.tokens), pin(entry))
 }
 
 /// Returns the estimated tokens of all lines, rounded up.

@@ -59,7 +59,7 @@ pub use placeholders::{Placeholders, PlaceholdersReport};
 pub use preset::{PresetReport, PresetRow};
 pub use price::lines as price_lines;
 pub use recall::{RecallReport, RecalledBlock};
-pub use sessions::{SessionRow, SessionsReport, session_name, short_id};
+pub use sessions::{SessionRow, SessionsReport, short_id};
 pub use show::{ShowReport, ShownBlock};
 pub use snapshot::{SnapshotReport, SnapshotRow};
 pub use status::{Share, StatusReport};

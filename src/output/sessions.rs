@@ -1,6 +1,5 @@
 use super::{Paint, Report, Style, age, bytes, clip, tokens};
-use crate::model::TokenCount;
-use std::path::Path;
+use crate::model::{TokenCount, split_id};
 use unicode_width::UnicodeWidthStr;
 
 /// A session in the list.
@@ -164,21 +163,11 @@ impl Column {
     }
 }
 
-/// Returns the first eight characters of an id, with the prefix `agent-` if there is one.
+/// Returns the first eight characters of an id, after the word in front of it if there is one.
 pub fn short_id(id: &str) -> String {
-    let (prefix, rest) = id.strip_prefix("agent-").map_or(("", id), |rest| ("agent-", rest));
+    let (word, rest) = split_id(id);
     let short: String = rest.chars().take(8).collect();
-    format!("{prefix}{short}")
-}
-
-/// Returns the display name of a session: its short id, or the file name if it contains no id.
-pub fn session_name(path: &Path) -> String {
-    let stem = path.file_stem().unwrap_or_default().to_string_lossy();
-    // Codex puts the time between its prefix and the id.
-    let stem = stem.strip_prefix("rollout-").and_then(|rest| rest.get(rest.len().checked_sub(36)?..)).unwrap_or(&stem);
-    let id = stem.strip_prefix("agent-").unwrap_or(stem);
-    let is_id = id.len() >= 8 && id.chars().all(|c| c.is_ascii_hexdigit() || c == '-');
-    if is_id { short_id(stem) } else { path.file_name().unwrap_or_default().to_string_lossy().into_owned() }
+    format!("{word}{short}")
 }
 
 /// Returns the name of a model without vendor and date.
@@ -191,23 +180,4 @@ fn short_model(model: &str) -> &str {
 
 fn last_part(path: &str) -> &str {
     path.trim_end_matches(['/', '\\']).rsplit(['/', '\\']).next().unwrap_or(path)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_session_is_named_by_its_id_or_its_file() {
-        for (path, name) in [
-            ("/home/dev/66666666-0000-4000-8000-000000000000.jsonl", "66666666"),
-            ("/home/dev/subagents/agent-a1b2c3d4e5f6a7b8c.jsonl", "agent-a1b2c3d4"),
-            ("/h/rollout-2026-01-02T10-00-00-77777777-0000-7000-8000-000000000001.jsonl", "77777777"),
-            ("/h/rollout-notes.jsonl", "rollout-notes.jsonl"),
-            ("/home/dev/notes.jsonl", "notes.jsonl"),
-            ("/home/dev/agent-notes.jsonl", "agent-notes.jsonl"),
-        ] {
-            assert_eq!(session_name(Path::new(path)), name);
-        }
-    }
 }

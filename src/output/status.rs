@@ -206,7 +206,15 @@ impl StatusReport {
         lines.push(String::new());
     }
 
+    /// Lists what the user can do next, then what is outside the window.
     fn advice(&self, style: &Style, width: usize, lines: &mut Vec<String>) {
+        self.stale_lines(style, width, lines);
+        self.suggestion_lines(style, width, lines);
+        self.file_lines(style, width, lines);
+    }
+
+    /// Lists the stale blocks, the largest by name, and the aging ones.
+    fn stale_lines(&self, style: &Style, width: usize, lines: &mut Vec<String>) {
         let margin = if width < BESIDE { 2 } else { MARGIN };
         let total = self.tokens.round().max(1) as f64;
         if self.stale.blocks > 0 {
@@ -240,6 +248,10 @@ impl StatusReport {
             let reach = format!("{:margin$}compress --stale shortens both, aging ones by preset", "");
             lines.extend(wrap(&reach, margin, width).iter().map(|line| style.paint(Paint::Dim, line)));
         }
+    }
+
+    /// Lists the suggested commands, each with its effect.
+    fn suggestion_lines(&self, style: &Style, width: usize, lines: &mut Vec<String>) {
         for (place, suggestion) in self.suggestions.iter().enumerate() {
             let name = if place == 0 { "next" } else { "" };
             let command = super::printable(&suggestion.command);
@@ -258,6 +270,10 @@ impl StatusReport {
                 }
             }
         }
+    }
+
+    /// Lists the blocks outside the window, the size of the file and its faults.
+    fn file_lines(&self, style: &Style, width: usize, lines: &mut Vec<String>) {
         let hidden = &self.hidden;
         let away = super::format::hidden(hidden);
         if !away.is_empty() {

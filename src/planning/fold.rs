@@ -10,9 +10,6 @@ use std::ops::RangeInclusive;
 /// The type of the attachment that replaces folded turns.
 pub const SUMMARY: &str = "aperture_summary";
 
-/// The subtype of a boundary that no longer cuts the conversation.
-const UNCUT: &[u8] = br#""compact_boundary_taken_back""#;
-
 /// Maximum characters in a summary, for a prompt that no person wrote and for an answer.
 const PROMPT_CHARACTERS: usize = 300;
 const ANSWER_CHARACTERS: usize = 600;
@@ -103,7 +100,7 @@ impl Draft<'_> {
         if !before.peek().is_some_and(|row| lost(*row)) {
             return self.value(row, Slot::Parent).ok_or(PlanError::NoWay);
         }
-        before.find(|row| !lost(*row)).map_or(Ok(b"null".to_vec()), |row| self.identity(row))
+        before.find(|row| !lost(*row)).map_or(Ok(self.source.provider.no_parent().to_vec()), |row| self.identity(row))
     }
 
     /// Returns a summary of turns: the prompt, the tools used and the final answer. It is extractive: all text comes from the
@@ -180,15 +177,13 @@ impl Draft<'_> {
         let session = &self.source.reading.session;
         let chain = &self.source.reading.window.chain;
         let boundary = chain_boundary(session, chain).ok_or(PlanError::NotCompacted)?;
-        if !self.source.provider.branches() {
-            return Err(PlanError::NoBranches);
-        }
+        let uncut = self.source.provider.uncut_boundary().ok_or(PlanError::NoBranches)?;
         let before = self.value(boundary, Slot::LogicalParent).ok_or(PlanError::CutAway)?;
         let parent = serde_json::from_slice::<String>(&before).map_err(|_| PlanError::CutAway)?;
         if self.addresses.row_of(Key::from_text(&parent)).is_none() {
             return Err(PlanError::CutAway);
         }
-        self.set_value(boundary, Slot::Subtype, UNCUT)?;
+        self.set_value(boundary, Slot::Subtype, uncut)?;
         self.set_value(boundary, Slot::Parent, &before)?;
         // Drop the summary from the chain: the rows that it summarizes are visible again.
         let own = self.identity(boundary)?;

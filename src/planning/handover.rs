@@ -132,7 +132,9 @@ fn quotes(draft: &Draft<'_>, summary: &Block, content: &str) -> Result<Vec<Strin
         let text = draft.content(block.number)?;
         for line in block.words_in(&text).flat_map(str::lines) {
             // Of an answer to a question, take only the answer.
-            let line = line.rsplit("\"=\"").next().unwrap_or(line).trim().trim_end_matches('"');
+            let marks = &reading.session.conventions.answer_marks;
+            let answer = marks.iter().find_map(|mark| Some(line.rsplit_once(mark)?.1)).unwrap_or(line);
+            let line = answer.trim().trim_end_matches('"');
             // A summary may quote only the beginning of a line; a short line counts as a quote only between quotation marks.
             let begin = &line[..line.floor_char_boundary(QUOTED_BYTES)];
             match line.len() {

@@ -2,13 +2,13 @@
 
 use crate::engine;
 use crate::model::{Cut, Event, Key, Origin, Segment, Session};
-use crate::provider::ProviderAdapter;
+use crate::provider::{ProviderAdapter, conventions};
 use rustc_hash::FxHashMap;
 use std::borrow::Cow;
 
 /// Parses a session that is held in memory and inherits no rows.
 pub fn parse_session(provider: &dyn ProviderAdapter, id: String, bytes: &[u8]) -> Session {
-    let mut session = Session::join(provider.name(), id, vec![parse_chunk(provider, &|_| None, bytes, 0)]);
+    let mut session = Session::join(provider.name(), conventions(), id, vec![parse_chunk(provider, &|_| None, bytes, 0)]);
     session.bytes = bytes.len() as u64;
     session.ends_with_newline = bytes.last().is_none_or(|last| *last == b'\n');
     provider.link(&mut session);
@@ -52,11 +52,11 @@ pub fn parse_chunk(
             block.block.row = segment.rows.len() as u32;
             let text = text.unwrap_or(content);
             segment.secrets.extend(match &block.unrecorded {
-                None => engine::measure(&mut block.block, content, text, block.refers.as_deref(), known),
+                None => engine::measure(&mut block.block, conventions(), content, text, block.refers.as_deref(), known),
                 Some(unrecorded) => {
                     let mut recorded = content.to_string();
                     recorded.replace_range(unrecorded.line.clone(), "");
-                    let secrets = engine::measure(&mut block.block, content, &recorded, None, &|_| None);
+                    let secrets = engine::measure(&mut block.block, conventions(), content, &recorded, None, &|_| None);
                     block.block.counts = block.block.counts + unrecorded.counts;
                     secrets
                 }

@@ -59,6 +59,7 @@ pub fn revise(draft: &Draft<'_>, known: &(dyn Fn(Key) -> Option<u32> + Sync)) ->
         revision: Revision {
             session: Session {
                 provider: session.provider,
+                conventions: session.conventions,
                 id: session.id.clone(),
                 rows: Vec::with_capacity(session.rows.len()),
                 blocks: Vec::with_capacity(session.blocks.len()),

@@ -6,7 +6,7 @@ use crate::engine::{
     self, Choice, Context, KeptPieces, Known, Left, Need, Outlined, Preset, Rules, Selection, Shortened, Subject, Why,
 };
 use crate::model::{Block, BlockKind, BlockNumber, Key, Level, Role};
-use crate::provider::ProviderAdapter;
+use crate::provider::{ProviderAdapter, conventions};
 use rustc_hash::{FxHashMap, FxHashSet};
 use serde::Serialize;
 use std::borrow::Cow;
@@ -76,6 +76,7 @@ impl Source {
     fn subject(&self) -> Subject<'_> {
         Subject {
             block: &self.original.block,
+            conventions: conventions(),
             content: self.tagged.as_ref().map_or(&self.original.content, |[_, inner, _]| inner),
             tokens: self.original.tokens,
             label: engine::placeholder_label(&self.original.block),
@@ -130,7 +131,7 @@ fn tagged(provider: &dyn ProviderAdapter, original: &Original) -> Option<[String
         let inner = content.strip_prefix(open)?.strip_suffix(close)?;
         return Some([open, inner, close].map(str::to_owned));
     }
-    let tag = engine::marker::client_tag(content);
+    let tag = engine::marker::client_tag(content, conventions());
     if tag.is_empty() || block.role != Role::User || block.kind != BlockKind::Text || !content.ends_with('>') {
         return None;
     }

@@ -1,6 +1,7 @@
 //! The program that writes the sessions: where it keeps them, which are open, and how it treats them when it resumes.
 
-use crate::model::{Block, Role, Session};
+use crate::model::{Block, Conventions, Role, Session};
+use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
 /// The places and habits of the client of one format.
@@ -60,8 +61,27 @@ pub trait Client: Sync {
         None
     }
 
-    /// Returns the base URL of the API that the client talks to.
+    /// Returns the texts that the client writes into contents, and the names in the inputs of its tools.
+    fn conventions(&self) -> Conventions;
+
+    /// Returns the base URL of the API that the client talks to, unless a variable names another one.
     fn api_base_url(&self) -> &'static str;
+
+    /// Returns the names of the environment variables that the client reads and sets.
+    fn variables(&self) -> Variables;
+}
+
+/// The names of the environment variables of a client.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Variables {
+    /// Replaces the directory in which the client keeps its sessions.
+    pub home: &'static str,
+    /// Replaces the base URL of the API.
+    pub api_base_url: &'static str,
+    /// Holds the id of the session in the processes that the client starts; `None` if it sets none.
+    pub session: Option<&'static str>,
+    /// Holds the directory of the project in the processes that the client starts; `None` if it sets none.
+    pub project: Option<&'static str>,
 }
 
 /// The directories of the user who runs aperture.
@@ -73,6 +93,15 @@ pub struct Places {
     pub claude_config: Option<PathBuf>,
     /// `CODEX_HOME`, which replaces `~/.codex`.
     pub codex_home: Option<PathBuf>,
+}
+
+impl Places {
+    /// Returns the directories by the home directory and the variables of the clients; an empty variable counts as absent.
+    pub fn new(home: PathBuf, variable: impl Fn(&str) -> Option<OsString>) -> Places {
+        let directory =
+            |client: &dyn Client| variable(client.variables().home).filter(|path| !path.is_empty()).map(PathBuf::from);
+        Places { home, claude_config: directory(&super::claude_code::ClaudeCode), codex_home: directory(&super::codex::Codex) }
+    }
 }
 
 /// The parts of a session file's path.

@@ -21,10 +21,12 @@ mod rewriter;
 mod sniff;
 mod words;
 
+use crate::model::Conventions;
 use crate::model::limits::TITLE_CHARACTERS;
+use std::sync::LazyLock;
 
 pub use billing::Billing;
-pub use client::{Client, Location, OpenSession, Places, WriterLock};
+pub use client::{Client, Location, OpenSession, Places, Variables, WriterLock};
 pub use format::{Format, ParsedBlock, ParsedRow, Scanner, SentUnder, Stub, Totals};
 pub use json::strings;
 pub use json_edit::EditError;
@@ -41,9 +43,10 @@ pub static PROVIDERS: &[&dyn ProviderAdapter] = &[&claude_code::ClaudeCode, &cod
 /// | --- | --- |
 /// | detect sessions | [`Format::recognizes`], [`Client::roots`], [`Client::locate`] |
 /// | parse | [`Format::parse`], [`Format::link`], [`Format::window`] |
+/// | texts and names | [`Client::conventions`] |
 /// | watch | [`Client::roots`], [`Client::registries`] |
 /// | write back | [`Format::locate_slot`], [`Format::encode`], [`Rewriter`], [`Billing::usage`] |
-/// | base URL of the API | [`Client::api_base_url`] |
+/// | base URL of the API | [`Client::api_base_url`], [`Client::variables`] |
 /// | request | [`Format::messages`] |
 pub trait ProviderAdapter: Format + Client + Rewriter + Billing {
     /// Returns the name in reports, settings and `--json`, such as `claude-code`.
@@ -53,6 +56,16 @@ pub trait ProviderAdapter: Format + Client + Rewriter + Billing {
 /// Returns the provider with this name, or the first one if none has it.
 pub fn by_name(name: &str) -> &'static dyn ProviderAdapter {
     PROVIDERS.iter().find(|provider| provider.name() == name).copied().unwrap_or(PROVIDERS[0])
+}
+
+/// Returns the conventions of all clients, because a session can quote the rows of any of them.
+pub fn conventions() -> &'static Conventions {
+    static ALL: LazyLock<Conventions> = LazyLock::new(|| {
+        let mut all = Conventions::default();
+        PROVIDERS.iter().for_each(|provider| all.extend(provider.conventions()));
+        all
+    });
+    &ALL
 }
 
 /// Returns the first words of a text on one line, for titles.

@@ -50,6 +50,22 @@ pub trait Rewriter: Sync {
         false
     }
 
+    /// Returns the value of [`Slot::Parent`](crate::model::Slot::Parent) in a row that follows no row.
+    fn no_parent(&self) -> &'static [u8] {
+        b"null"
+    }
+
+    /// Returns the value of [`Slot::Subtype`](crate::model::Slot::Subtype) with which the boundary of a compaction no longer cuts
+    /// the conversation.
+    fn uncut_boundary(&self) -> Option<&'static [u8]> {
+        None
+    }
+
+    /// Returns the value of [`Slot::Message`](crate::model::Slot::Message) without blocks.
+    fn empty_message(&self) -> &'static [u8] {
+        b"[]"
+    }
+
     /// Returns true if a row holds one thinking block and nothing else, so that its content can be emptied.
     fn is_only_thinking(&self, _row: &[u8]) -> bool {
         false

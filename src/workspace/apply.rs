@@ -1,17 +1,18 @@
 //! Applies plans. Only this module writes session files.
 
-use super::base::Base;
+use super::file::{SessionFile, SessionRows};
 use super::{ApplyError, Workspace};
 use crate::fsio::{Disk, NewFile};
 use crate::model::{Address, History, Operation, OperationId, OperationState, Plan, RowKind, Slot};
 use crate::planning::{Addresses, Rows, Splice, splice};
 use crate::provider::ProviderAdapter;
 use crate::store::{SessionKey, Store, StoreError};
-use std::io::{self, BufRead, BufWriter, Read, Write};
+use std::io::{self, BufRead, BufReader, BufWriter, Read, Write};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-/// The size of the write buffer, in bytes.
+/// The sizes of the read and the write buffer, in bytes.
+const READ_BYTES: usize = 1 << 18;
 const WRITE_BYTES: usize = 1 << 18;
 /// The interval and the maximum number of checks whether another program still writes to the old file.
 const WATCH_STEP: Duration = Duration::from_millis(2);
@@ -51,10 +52,11 @@ pub fn apply(
     // A relinked row must keep its place after its parent, and an added row must be the last one.
     let fixed_end = plan.slots().any(|(slot, ..)| slot == Slot::Line);
     let session = &workspace.reading.session;
-    let base = Base::open(disk, &path)?;
     let hunks = plan.reversal.as_ref().map_or(&[][..], |reversal| &reversal.hunks);
-    let splice = splice(provider, session, &Addresses::new(session), &base, plan.base_bytes, &plan.edits, hunks)?;
-    let mut old = base.into_reader()?;
+    let rows = SessionRows::new(workspace);
+    let splice = splice(provider, session, &Addresses::new(session), &rows, plan.base_bytes, &plan.edits, hunks)?;
+    // The file on the disk is read again: it must still have the bytes that the plan is for.
+    let mut old = BufReader::with_capacity(READ_BYTES, disk.open(&path, 0)?);
     let temporary = temporary(&path);
     let written = write(disk, &temporary, &path, &splice, plan.base_hash, &mut old).and_then(|(writer, after)| {
         let tail = tail(&mut old, wait)?;
@@ -118,7 +120,7 @@ pub fn settle(disk: &dyn Disk, store: &Store, path: &Path) -> Result<Option<Sess
 /// The file or the store cannot be read.
 pub fn was_done(disk: &dyn Disk, store: &Store, path: &Path, operation: &Operation) -> Result<bool, ApplyError> {
     let (Some(bytes), Some(after)) = (operation.after_bytes, operation.after_hash) else { return Ok(true) };
-    let base = Base::open(disk, path)?;
+    let base = SessionFile::new(disk, path);
     let begins_with = |bytes, expected| -> io::Result<bool> { Ok(base.hash(bytes)?.is_some_and(|(hash, _)| hash == expected)) };
     match &operation.delta {
         _ if !begins_with(bytes, after)? => Ok(false),

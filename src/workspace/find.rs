@@ -2,8 +2,8 @@
 
 use super::project::stated;
 use crate::fsio::{Disk, Entry, Identity, read_head};
-use crate::model::Event;
 use crate::model::limits::{SNIFF_BYTES, SNIFF_LONGEST_BYTES};
+use crate::model::{Event, id_starts_with};
 use crate::provider::{self, FileKind, Location, PROVIDERS, Places, ProviderAdapter, claude_code, sniff};
 use rayon::prelude::*;
 use std::collections::BTreeMap;
@@ -284,7 +284,7 @@ fn by_id(disk: &dyn Disk, places: &Places, prefix: &str) -> Result<Found, FindEr
     }
     found.retain(|(found, _)| {
         let id = &found.location.id;
-        !prefix.is_empty() && (id.starts_with(prefix) || id.strip_prefix("agent-").is_some_and(|id| id.starts_with(prefix)))
+        !prefix.is_empty() && id_starts_with(id, prefix)
     });
     match found.len() {
         0 => Err(FindError::Unknown(prefix.to_owned())),

@@ -2,18 +2,18 @@
 
 use super::find::{FindError, Found, find_by_directory, roots};
 use super::project::Project;
-use super::sightings::named_in_file;
+use super::sightings::named_in;
 use crate::engine;
-use crate::fsio::{Disk, Identity};
-use crate::model::limits::TITLE_CHARACTERS;
+use crate::fsio::{Disk, Identity, OpenFile};
+use crate::model::limits::{HELD_FILE_BYTES, TITLE_CHARACTERS};
 use crate::provider::{Places, ProviderAdapter, Totals};
 use crate::store::{KnownTotals, TotalsCache, directory_and_name};
 use rayon::prelude::*;
-use std::io::{self, Read};
+use std::io::{self, BufReader, SeekFrom};
 use std::path::{Path, PathBuf};
 
-/// The initial size of the scan buffer, in bytes; it grows for longer rows.
-const BUFFER_BYTES: usize = 1 << 20;
+/// The number of bytes that are read at a time, and the initial size of the scan buffer; it grows for longer rows.
+const READ_BYTES: usize = 1 << 20;
 
 /// A session with its totals.
 #[derive(Debug)]
@@ -64,8 +64,7 @@ pub fn list(
     let scanned: Vec<(Found, Identity, io::Result<Totals>)> = unknown
         .into_par_iter()
         .map_init(Vec::new, |buffer, (found, identity)| {
-            let totals = scan(disk, found.provider, &found.path, buffer)
-                .and_then(|totals| Ok(Totals { title: title(disk, &found.path, &totals.title)?, ..totals }));
+            let totals = totals(disk, found.provider, &found.path, buffer);
             (found, identity, totals)
         })
         .collect();
@@ -111,32 +110,54 @@ fn remembered(
     (listed, unknown)
 }
 
-/// Returns a title with credentials masked. If a word of it could be a credential, searches the whole file for values that it names
-/// as credentials.
-fn title(disk: &dyn Disk, path: &Path, text: &str) -> io::Result<String> {
-    let cut = text.chars().count() >= TITLE_CHARACTERS;
-    let masked = if cut { engine::mask_cut(text) } else { engine::mask(text).into_owned() };
+/// Computes the totals of one file, with credentials masked in the title. The file is opened once.
+fn totals(disk: &dyn Disk, provider: &dyn ProviderAdapter, path: &Path, buffer: &mut Vec<u8>) -> io::Result<Totals> {
+    let mut file = disk.open(path, 0)?;
+    let (totals, whole) = scan(provider, &mut *file, buffer)?;
+    let cut = totals.title.chars().count() >= TITLE_CHARACTERS;
+    let masked = if cut { engine::mask_cut(&totals.title) } else { engine::mask(&totals.title).into_owned() };
     if !engine::could_be_named(&masked) {
-        return Ok(masked);
+        return Ok(Totals { title: masked, ..totals });
     }
-    Ok(named_in_file(disk, path)?.mask_start(&masked))
+    // A word of the title could be a credential: search all rows for values that they name as credentials.
+    let named = match whole {
+        Some(bytes) => named_in(&mut &*bytes)?,
+        None => {
+            file.seek(SeekFrom::Start(0))?;
+            named_in(&mut BufReader::with_capacity(READ_BYTES, file))?
+        }
+    };
+    Ok(Totals { title: named.mask_start(&masked), ..totals })
 }
 
-/// Computes the totals of one file, read once through a buffer.
-pub fn scan(disk: &dyn Disk, provider: &dyn ProviderAdapter, path: &Path, buffer: &mut Vec<u8>) -> io::Result<Totals> {
-    let mut file = disk.open(path, 0)?;
+/// Computes the totals of one file in one pass. Also returns its bytes, if it has at most [`HELD_FILE_BYTES`].
+pub fn scan<'a>(
+    provider: &dyn ProviderAdapter,
+    file: &mut dyn OpenFile,
+    buffer: &'a mut Vec<u8>,
+) -> io::Result<(Totals, Option<&'a [u8]>)> {
+    let length = file.seek(SeekFrom::End(0))?;
+    file.seek(SeekFrom::Start(0))?;
+    let held = if length <= HELD_FILE_BYTES as u64 { length as usize } else { 0 };
+    // One more byte, so that the end of the file is detected without moving the bytes.
+    buffer.resize(buffer.len().max(held + 1).max(READ_BYTES), 0);
     let mut scanner = provider.scanner();
-    buffer.resize(buffer.len().max(BUFFER_BYTES), 0);
-    let mut held = 0;
+    let mut is_whole = true;
+    // The unfinished row, and the end of the bytes read.
+    let (mut start, mut end) = (0, 0);
     loop {
-        if held == buffer.len() {
+        if end == buffer.len() && start > 0 {
+            buffer.copy_within(start..end, 0);
+            (start, end, is_whole) = (0, end - start, false);
+        } else if end == buffer.len() {
             buffer.resize(buffer.len() * 2, 0);
         }
-        let read = file.read(&mut buffer[held..])?;
-        let end = held + read;
-        let mut start = 0;
-        // The bytes held from the last read have no line feed: search only the new ones.
-        let mut from = held;
+        // In pieces, so that the bytes are still in the processor's cache when they are scanned.
+        let limit = buffer.len().min(end + READ_BYTES);
+        let read = file.read(&mut buffer[end..limit])?;
+        // The unfinished row has no line feed: search only the new bytes.
+        let mut from = end;
+        end += read;
         while let Some(length) = memchr::memchr(b'\n', &buffer[from..end]) {
             scanner.line(&buffer[start..from + length]);
             start = from + length + 1;
@@ -144,9 +165,8 @@ pub fn scan(disk: &dyn Disk, provider: &dyn ProviderAdapter, path: &Path, buffer
         }
         if read == 0 {
             scanner.line(&buffer[start..end]);
-            return Ok(scanner.totals());
+            let whole = is_whole.then_some(&buffer[..end]);
+            return Ok((scanner.totals(), whole));
         }
-        buffer.copy_within(start..end, 0);
-        held = end - start;
     }
 }

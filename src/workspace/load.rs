@@ -1,14 +1,15 @@
 //! Loads a session from a file: in chunks, in parallel, and only the part that is not cached.
 
+use super::file::{SessionFile, SessionFiles};
 use super::find::find_beside;
-use crate::fsio::{Disk, read_range};
+use crate::fsio::Disk;
 use crate::model::limits::{CACHE_SEGMENT_BYTES, READ_CHUNK_BYTES};
 use crate::model::{Event, Fault, Inherited, Key, RowKind, Segment, Session};
 use crate::planning::parse_chunk;
-use crate::provider::ProviderAdapter;
+use crate::provider::{ProviderAdapter, conventions};
 use crate::store::{Cache, CachedFile};
 use rayon::prelude::*;
-use std::io::{self, Read};
+use std::io;
 use std::path::{Path, PathBuf};
 use twox_hash::XxHash3_128;
 
@@ -16,16 +17,11 @@ use twox_hash::XxHash3_128;
 const PROBES: u64 = 32;
 const PROBE_BYTES: u64 = 4096;
 
-/// Spare capacity of the read buffer, so that the end of a file is detected without growing the buffer.
-const SPARE_BYTES: usize = 64;
-
 /// Reads a session file; the part in the cache is not read again.
 ///
-/// A file that is replaced or truncated while it is read could give a mixture of both versions: it is then read again, from its
-/// start.
+/// # Errors
 ///
-/// If the first rows of a fork are in the files of other sessions, these files are read as well; if one of them is missing, this is
-/// recorded as damage of the session.
+/// The file cannot be read, or changed repeatedly while it was read.
 pub fn load(
     disk: &dyn Disk,
     cache: &Cache,
@@ -33,55 +29,92 @@ pub fn load(
     path: &Path,
     id: String,
 ) -> io::Result<Session> {
-    let own = read_whole(disk, cache, provider, path)?;
+    Ok(load_with_files(disk, cache, provider, path, id)?.0)
+}
+
+/// Same as [`load`]; also returns the files, for reading their rows again.
+///
+/// A file that is replaced or truncated while it is read could give a mixture of both versions: it is then read again, from its
+/// start.
+///
+/// If the first rows of a fork are in the files of other sessions, these files are read as well; if one of them is missing, this is
+/// recorded as damage of the session.
+///
+/// # Errors
+///
+/// Same as [`load`].
+pub(super) fn load_with_files<'a>(
+    disk: &'a dyn Disk,
+    cache: &Cache,
+    provider: &'static dyn ProviderAdapter,
+    path: &Path,
+    id: String,
+) -> io::Result<(Session, SessionFiles<'a>)> {
+    let (own, file) = read_whole(disk, cache, provider, path)?;
     let ends_with_newline = !own.last().is_some_and(|last| last.unfinished);
     let bytes = own.last().map_or(0, |last| last.end);
-    let (inherited, mut segments, missing) = inherit(disk, cache, provider, path, &own)?;
+    let Parents { inherited, files, mut segments, missing } = inherit(disk, cache, provider, path, &own)?;
     segments.extend(own);
-    let mut session = Session::join(provider.name(), id, segments);
+    let mut session = Session::join(provider.name(), conventions(), id, segments);
     (session.bytes, session.ends_with_newline, session.inherited) = (bytes, ends_with_newline, inherited);
     if missing {
         session.note(Fault::MissingParentSession);
     }
     provider.link(&mut session);
-    Ok(session)
+    Ok((session, SessionFiles { own: file, inherited: files }))
 }
 
-/// Returns the segments of a file.
-fn read_whole(disk: &dyn Disk, cache: &Cache, provider: &dyn ProviderAdapter, path: &Path) -> io::Result<Vec<Segment>> {
+/// Returns the segments of a file, and the file.
+fn read_whole<'a>(
+    disk: &'a dyn Disk,
+    cache: &Cache,
+    provider: &dyn ProviderAdapter,
+    path: &Path,
+) -> io::Result<(Vec<Segment>, SessionFile<'a>)> {
     let known = cache.file(path).unwrap_or_default();
     for known in [known, CachedFile::default()] {
-        if let Some(segments) = read(disk, cache, provider, path, known)? {
-            return Ok(segments);
+        let file = SessionFile::new(disk, path);
+        if let Some(segments) = read(disk, cache, provider, path, &file, known)? {
+            return Ok((segments, file));
         }
     }
     Err(changed_while_read())
 }
 
-/// Returns the rows that a session inherits from the files of other sessions, oldest first, and whether one of the files is
-/// missing.
-fn inherit(
-    disk: &dyn Disk,
+/// The rows that a session inherits from the files of other sessions, oldest first.
+#[derive(Default)]
+struct Parents<'a> {
+    inherited: Vec<Inherited>,
+    files: Vec<SessionFile<'a>>,
+    segments: Vec<Segment>,
+    /// True if one of the files is missing.
+    missing: bool,
+}
+
+/// Reads the rows that a session inherits.
+fn inherit<'a>(
+    disk: &'a dyn Disk,
     cache: &Cache,
     provider: &'static dyn ProviderAdapter,
     path: &Path,
     own: &[Segment],
-) -> io::Result<(Vec<Inherited>, Vec<Segment>, bool)> {
-    let (mut inherited, mut segments) = (Vec::new(), Vec::new());
+) -> io::Result<Parents<'a>> {
+    let mut parents = Parents::default();
     let mut next = base(own);
     while let Some((session, bytes)) = next {
         // A cycle of sessions ends at the first repeated file.
-        let known = |path: &PathBuf| inherited.iter().any(|part: &Inherited| part.path == *path);
+        let known = |path: &PathBuf| parents.inherited.iter().any(|part| part.path == *path);
         let parent = find_beside(disk, provider, path, &session).filter(|parent| !known(parent));
-        let Some(parent) = parent else { return Ok((inherited, segments, true)) };
-        let mut rows = read_whole(disk, cache, provider, &parent)?;
+        let Some(parent) = parent else { return Ok(Parents { missing: true, ..parents }) };
+        let (mut rows, file) = read_whole(disk, cache, provider, &parent)?;
         rows.iter_mut().for_each(|segment| segment.cut(bytes));
         next = base(&rows);
         let count = rows.iter().map(|segment| segment.rows.len() as u32).sum();
-        inherited.insert(0, Inherited { session, path: parent, rows: count });
-        segments.splice(0..0, rows);
+        parents.inherited.insert(0, Inherited { session, path: parent, rows: count });
+        parents.files.insert(0, file);
+        parents.segments.splice(0..0, rows);
     }
-    Ok((inherited, segments, false))
+    Ok(parents)
 }
 
 /// Returns the session that a file continues from, and the number of bytes of its file that come first.
@@ -104,6 +137,7 @@ fn read(
     cache: &Cache,
     provider: &dyn ProviderAdapter,
     path: &Path,
+    file: &SessionFile<'_>,
     known: CachedFile,
 ) -> io::Result<Option<Vec<Segment>>> {
     let identity = disk.identify(path)?;
@@ -111,13 +145,13 @@ fn read(
     let grown = || {
         identity.inode == known.identity.inode
             && identity.bytes >= known_end
-            && probe(disk, path, known_end).is_ok_and(|probe| probe == known.probe)
+            && probe(file, known_end).is_ok_and(|probe| probe == known.probe)
     };
     let valid = known_end > 0 && (identity == known.identity || grown());
     let (mut segments, start) = if valid { (vec![known.segment], known_end) } else { (Vec::new(), 0) };
     let mut rest = Vec::new();
     if identity.bytes > start || !valid {
-        let read = read_segments(disk, cache, provider, path, start, &mut rest)?;
+        let read = read_segments(cache, provider, file, start, &mut rest)?;
         let fresh = read.len();
         segments.extend(read);
         let now = disk.identify(path)?;
@@ -126,7 +160,7 @@ fn read(
             return Ok(None);
         }
         // Without a probe nothing is cached, and the file is read again next time.
-        if let (1.., Ok(probe)) = (fresh, probe(disk, path, end)) {
+        if let (1.., Ok(probe)) = (fresh, probe(file, end)) {
             cache.remember(path, &identity, probe, &segments, fresh);
         }
     }
@@ -146,14 +180,12 @@ fn read(
 
 /// Parses whole lines from `start` on into segments, in parallel; the bytes after the last line feed are stored in `rest`.
 fn read_segments(
-    disk: &dyn Disk,
     cache: &Cache,
     provider: &dyn ProviderAdapter,
-    path: &Path,
+    file: &SessionFile<'_>,
     start: u64,
     rest: &mut Vec<u8>,
 ) -> io::Result<Vec<Segment>> {
-    let mut file = disk.open(path, start)?;
     let known = counter(cache);
     let mut parsed: Vec<Segment> = Vec::new();
     let mut offset = start;
@@ -163,7 +195,7 @@ fn read_segments(
         // A few chunks per core at a time limit the memory use.
         while chunks.len() < 4 * rayon::current_num_threads() && !done {
             let mut chunk = std::mem::take(rest);
-            done = fill(&mut *file, &mut chunk, READ_CHUNK_BYTES / 4)?;
+            done = fill(file, offset, &mut chunk, READ_CHUNK_BYTES / 4)?;
             let end = memchr::memrchr(b'\n', &chunk).map_or(0, |line_feed| line_feed + 1);
             *rest = chunk.split_off(end);
             if end > 0 {
@@ -178,12 +210,12 @@ fn read_segments(
     Ok(Segment::regroup(parsed, CACHE_SEGMENT_BYTES))
 }
 
-/// Reads until the chunk has a line feed and at least `length` new bytes, or the file ends. Returns true at the end of the file.
-fn fill(file: &mut dyn Read, chunk: &mut Vec<u8>, length: usize) -> io::Result<bool> {
+/// Reads on until the chunk at `offset` has a line feed and at least `length` new bytes, or the file ends. Returns true at the end
+/// of the file.
+fn fill(file: &SessionFile<'_>, offset: u64, chunk: &mut Vec<u8>, length: usize) -> io::Result<bool> {
     loop {
         let before = chunk.len();
-        chunk.reserve(length + SPARE_BYTES);
-        let read = file.take(length as u64).read_to_end(chunk)?;
+        let read = file.read(offset + before as u64, length, chunk)?;
         if read < length {
             return Ok(true);
         }
@@ -201,15 +233,15 @@ fn counter(cache: &Cache) -> impl Fn(Key) -> Option<u32> + Sync {
 
 /// Returns a hash of samples of the first `end` bytes of a file: all of a short file; evenly spread pages and the end of a long
 /// one.
-fn probe(disk: &dyn Disk, path: &Path, end: u64) -> io::Result<u128> {
+fn probe(file: &SessionFile<'_>, end: u64) -> io::Result<u128> {
     if end <= PROBES * PROBE_BYTES {
-        return Ok(XxHash3_128::oneshot(&read_range(disk, path, 0, end as usize)?));
+        return Ok(XxHash3_128::oneshot(&file.range(0..end)?));
     }
     let mut hasher = XxHash3_128::new();
     for place in 0..PROBES {
-        let offset = (end - PROBE_BYTES) / (PROBES - 1) * place;
-        hasher.write(&read_range(disk, path, offset.min(end - PROBE_BYTES), PROBE_BYTES as usize)?);
+        let offset = ((end - PROBE_BYTES) / (PROBES - 1) * place).min(end - PROBE_BYTES);
+        hasher.write(&file.range(offset..offset + PROBE_BYTES)?);
     }
-    hasher.write(&read_range(disk, path, end - PROBE_BYTES, PROBE_BYTES as usize)?);
+    hasher.write(&file.range(end - PROBE_BYTES..end)?);
     Ok(hasher.finish_128())
 }

@@ -1,8 +1,8 @@
 //! Finds, reads and (only here) changes sessions.
 
 mod apply;
-mod base;
 mod error;
+mod file;
 mod find;
 mod list;
 mod live;
@@ -26,24 +26,24 @@ pub use list::{Listed, list};
 pub use live::{open_sessions, session_of};
 pub use load::load;
 pub use project::{Project, stated};
-pub(crate) use sightings::named_secrets;
 pub use sightings::{Sighted, sighted, sighted_in};
 pub use verify::{FileState, Verified, WayBack, found, in_force, verify};
 pub use writer::{Writer, take_writer};
 
 use crate::engine::{self, Analysis, Known, ReadSettings};
-use crate::fsio::{Disk, read_range};
+use crate::fsio::Disk;
 use crate::model::{BlockNumber, History, Session, Slot};
 use crate::planning::{self, Originals, PlanSource, SpliceError};
 use crate::provider::{Location, ProviderAdapter};
 use crate::store::{Cache, Store};
-use base::SessionRows;
+use file::{SessionFiles, SessionRows};
 use std::io;
 use std::path::PathBuf;
 
 /// A session that is open for reading.
 pub struct Workspace<'a> {
     disk: &'a dyn Disk,
+    files: SessionFiles<'a>,
     /// The provider whose format the file has.
     pub provider: &'static dyn ProviderAdapter,
     /// The file.
@@ -96,8 +96,8 @@ impl<'a> Workspace<'a> {
         whole: &dyn Fn(&Session) -> bool,
     ) -> io::Result<Workspace<'a>> {
         let Found { provider, path, location } = found;
-        let mut session = load(disk, cache, provider, &path, location.id.clone())?;
-        let known = named_secrets(disk, provider, &path, &session)?;
+        let (mut session, files) = load::load_with_files(disk, cache, provider, &path, location.id.clone())?;
+        let known = sightings::named_secrets(provider, &files, &session)?;
         // Contents that were shortened may have named credentials too.
         let known = known.with(&Known::new(history.naming.iter().flat_map(|text| engine::named_in(text))));
         known.hide_in(&mut session);
@@ -112,7 +112,7 @@ impl<'a> Workspace<'a> {
         if planning::is_bill_changed(&reading, &history) {
             reading.price.without_bill();
         }
-        Ok(Workspace { disk, provider, path, location, reading, history })
+        Ok(Workspace { disk, files, provider, path, location, reading, history })
     }
 
     /// Returns the lifetime of the client's cache entries in milliseconds, according to the bill of the last response that wrote
@@ -126,12 +126,18 @@ impl<'a> Workspace<'a> {
         self.provider.cache_milliseconds(&usage.unwrap_or_default())
     }
 
-    /// Reads a row again, from the file that contains it.
+    /// Returns a row, from the file that contains it.
     fn line(&self, row: u32) -> io::Result<Vec<u8>> {
-        let session = &self.reading.session;
-        let path = session.inherited_from(row).map_or(&self.path, |part| &part.path);
-        let place = session.rows.get(row as usize).ok_or_else(load::changed_while_read)?;
-        read_range(self.disk, path, place.offset, place.length as usize)
+        self.files.line(&self.reading.session, row)
+    }
+
+    /// Returns the bytes of the file that the session was read from.
+    ///
+    /// # Errors
+    ///
+    /// The file can no longer be read, or is shorter.
+    pub fn bytes(&self) -> io::Result<Vec<u8>> {
+        self.files.own.range(0..self.reading.session.bytes)
     }
 
     /// Returns the contents of blocks like [`Workspace::contents`], with credentials masked.
@@ -170,6 +176,6 @@ impl<'a> Workspace<'a> {
     pub fn draft(&'a self, store: Option<&'a Store>, now: i64) -> Result<Draft<'a>, PlanError> {
         let source = PlanSource { provider: self.provider, reading: &self.reading, history: &self.history };
         let originals = store.map(|store| store as &dyn Originals);
-        Draft::new(source, Box::new(SessionRows::open(self)?), originals, now)
+        Draft::new(source, Box::new(SessionRows::new(self)), originals, now)
     }
 }

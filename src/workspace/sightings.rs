@@ -1,8 +1,9 @@
 //! Finds credentials in a session file, in every string of every row.
 
 use super::Workspace;
+use super::file::{FileReader, SessionFiles};
 use crate::engine::{self, Known, Sighting};
-use crate::fsio::{Disk, read_range};
+use crate::fsio::Disk;
 use crate::model::limits::NAMED_SECRETS;
 use crate::model::{BlockNumber, Session, Slot};
 use crate::provider::ProviderAdapter;
@@ -13,24 +14,18 @@ use std::path::Path;
 /// The size of the read buffer, in bytes.
 const BUFFER_BYTES: usize = 1 << 20;
 
-/// Returns the values that a session names as credentials, read from the file again.
+/// Returns the values that a session names as credentials, from their rows in its files.
 ///
 /// # Errors
 ///
-/// The file can no longer be read.
-pub(crate) fn named_secrets(
-    disk: &dyn Disk,
-    provider: &dyn ProviderAdapter,
-    path: &Path,
-    session: &Session,
-) -> io::Result<Known> {
+/// A file can no longer be read.
+pub(super) fn named_secrets(provider: &dyn ProviderAdapter, files: &SessionFiles<'_>, session: &Session) -> io::Result<Known> {
     let mut values = Vec::new();
     let mut places = session.secrets.get(..NAMED_SECRETS).unwrap_or(&session.secrets);
     while let Some(first) = places.first() {
         let (own, others) = places.split_at(places.iter().take_while(|place| place.row == first.row).count());
         places = others;
-        let row = &session.rows[first.row as usize];
-        let bytes = read_range(disk, path, row.offset, row.length as usize)?;
+        let bytes = files.line(session, first.row)?;
         let parsed = provider.parse(&bytes);
         for place in own {
             let text = parsed.blocks.get(place.block as usize).map(|block| block.text()).unwrap_or_default();
@@ -42,13 +37,12 @@ pub(crate) fn named_secrets(
     Ok(Known::new(values))
 }
 
-/// Returns the values that the rows of a file name as credentials, in their JSON-escaped form.
+/// Returns the values that the rows of a reader name as credentials, in their JSON-escaped form.
 ///
 /// # Errors
 ///
-/// The file cannot be read.
-pub(super) fn named_in_file(disk: &dyn Disk, path: &Path) -> io::Result<Known> {
-    let mut reader = BufReader::with_capacity(BUFFER_BYTES, disk.open(path, 0)?);
+/// The reader failed.
+pub(super) fn named_in(reader: &mut dyn BufRead) -> io::Result<Known> {
     let (mut row, mut values) = (Vec::new(), Vec::new());
     while values.len() < NAMED_SECRETS {
         row.clear();
@@ -105,6 +99,15 @@ pub fn sighted(reader: &mut dyn BufRead) -> io::Result<Vec<Sighted>> {
 }
 
 impl Workspace<'_> {
+    /// Finds the credentials in the file of the session.
+    ///
+    /// # Errors
+    ///
+    /// The file can no longer be read.
+    pub fn sighted(&self) -> io::Result<Vec<Sighted>> {
+        sighted(&mut BufReader::with_capacity(BUFFER_BYTES, FileReader::new(&self.files.own)))
+    }
+
     /// Returns the positions of credentials, with the block of each that is in one.
     ///
     /// # Errors
@@ -120,7 +123,7 @@ impl Workspace<'_> {
         let (rows, inherited) = (&self.reading.session.rows, self.reading.session.inherited_rows() as usize);
         let Ok(place) = rows[inherited..].binary_search_by_key(&offset, |row| row.offset) else { return Ok(None) };
         let place = inherited + place;
-        let line = read_range(self.disk, &self.path, offset, rows[place].length as usize)?;
+        let line = self.line(place as u32)?;
         let holds = |index: u32| {
             let element = self.provider.locate_slot(&line, Slot::Element(index));
             let slot = || self.provider.locate_slot(&line, self.provider.slot(&line, index)?);

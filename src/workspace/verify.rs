@@ -2,7 +2,7 @@
 
 use super::{Beside, Departed, Found, PlanError, Workspace, was_done};
 use crate::engine::ReadSettings;
-use crate::fsio::{Disk, read_head};
+use crate::fsio::Disk;
 use crate::model::{Address, History, OperationId, OperationKind};
 use crate::planning::OriginalError;
 use crate::provider::{self, Location};
@@ -199,7 +199,7 @@ fn beside_file(
 ) -> Result<(), PlanError> {
     let workspace = Workspace::open(disk, cache, history, found(stored), settings)?;
     let session = &workspace.reading.session;
-    let bytes = read_head(disk, &workspace.path, usize::try_from(session.bytes).unwrap_or(usize::MAX))?;
+    let bytes = workspace.bytes()?;
     let operations = &workspace.history.operations;
     let beside = Beside { provider: workspace.provider, session, bytes: &bytes, operations, values: store };
     let standing = beside.standing()?;

@@ -2,7 +2,8 @@
 //! in documents and help texts. `UPDATE_EXPECT=1 cargo test` updates the generated files.
 
 use crate::sandbox::{Sandbox, repository};
-use aperture::commands::{CommandLine, definition, topic};
+use aperture::app::help::help_topic;
+use aperture::commands::{CommandLine, definition};
 use clap::error::ErrorKind;
 use clap::{Command, ValueEnum};
 use clap_complete::{Generator, Shell};
@@ -101,9 +102,9 @@ fn the_command_reference_is_fresh() {
         text.push_str(&format!("\n## aperture {}\n", command.get_name()));
         text.push_str(&fenced(&command.clone().render_long_help().to_string()));
     }
-    for name in ["selectors", "lifecycle", "settings"] {
+    for name in ["selectors", "lifecycle", "settings", "clients"] {
         text.push_str(&format!("\n## aperture help {name}\n"));
-        text.push_str(&fenced(&topic(name).unwrap()));
+        text.push_str(&fenced(&help_topic(name).unwrap()));
     }
     check("docs", false, vec![("commands.md".to_owned(), text.into_bytes())]);
 }

@@ -58,6 +58,13 @@ fn check(sandbox: &Sandbox, arguments: &[&str], expected: Expect) {
     expected.assert_eq(&text);
 }
 
+/// A session of which three blocks are archived.
+fn archived_three() -> Sandbox {
+    let sandbox = untouched();
+    sandbox.text(&["archive", "8..10"]);
+    sandbox
+}
+
 #[test]
 fn verify_holds_the_log_against_the_file() {
     let sandbox = untouched();
@@ -100,6 +107,13 @@ fn verify_holds_the_log_against_the_file() {
         exit code 0
     "#]],
     );
+}
+
+#[test]
+fn verify_lists_what_another_program_changed() {
+    let sandbox = archived_three();
+    let file = session(&sandbox);
+    let left = fs::read_to_string(&file).unwrap();
     let place = left.find("archived").unwrap();
     fs::write(&file, format!("{}ARCHIVED{}", &left[..place], &left[place + 8..])).unwrap();
     check(
@@ -130,7 +144,11 @@ fn verify_holds_the_log_against_the_file() {
             exit code 1
         "#]],
     );
-    fs::write(&file, &left).unwrap();
+}
+
+#[test]
+fn verify_reports_a_missing_file() {
+    let sandbox = archived_three();
     sandbox.text(&["undo"]);
     check(
         &sandbox,
@@ -141,7 +159,7 @@ fn verify_holds_the_log_against_the_file() {
             exit code 0
         "#]],
     );
-    fs::remove_file(&file).unwrap();
+    fs::remove_file(session(&sandbox)).unwrap();
     check(
         &sandbox,
         &["verify", "--all"],
@@ -377,9 +395,8 @@ fn gc_does_not_take_a_session_that_was_moved_for_one_that_is_gone() {
 }
 
 #[test]
-fn an_export_makes_undo_work_on_another_machine() {
+fn an_export_replaces_a_file_only_if_forced() {
     let here = untouched();
-    let original = fs::read(session(&here)).unwrap();
     here.text(&["archive", "8..20"]);
     check(
         &here,
@@ -400,15 +417,21 @@ fn an_export_makes_undo_work_on_another_machine() {
     "#]],
     );
     here.text(&["export", "-o", "e", "--force"]);
-    let file = here.project.join("e");
     #[cfg(unix)]
     {
         use std::os::unix::fs::PermissionsExt;
-        assert_eq!(fs::metadata(&file).unwrap().permissions().mode() & 0o777, 0o600);
+        assert_eq!(fs::metadata(here.project.join("e")).unwrap().permissions().mode() & 0o777, 0o600);
     }
+}
 
+#[test]
+fn an_export_makes_undo_work_on_another_machine() {
+    let here = untouched();
+    let original = fs::read(session(&here)).unwrap();
+    here.text(&["archive", "8..20"]);
+    here.text(&["export", "-o", "e"]);
     let there = untouched();
-    there.write("e", fs::read(&file).unwrap());
+    there.write("e", fs::read(here.project.join("e")).unwrap());
     let changed = fs::read(session(&here)).unwrap();
     drop(here);
     check(
@@ -522,14 +545,18 @@ fn another_log_is_only_replaced_by_force() {
     );
 }
 
-#[test]
-fn a_file_that_cannot_be_imported_changes_nothing() {
+/// A session with an archived block and no log, and the export of its log.
+fn exported() -> (Sandbox, Vec<u8>) {
     let here = archived();
     here.text(&["export", "-o", "e"]);
-    let whole = fs::read(here.project.join("e")).unwrap();
-    let sandbox = untouched();
-    fs::write(session(&sandbox), fs::read(session(&here)).unwrap()).unwrap();
-    drop(here);
+    let there = untouched();
+    fs::write(session(&there), fs::read(session(&here)).unwrap()).unwrap();
+    (there, fs::read(here.project.join("e")).unwrap())
+}
+
+#[test]
+fn a_file_that_cannot_be_imported_changes_nothing() {
+    let (sandbox, whole) = exported();
     let mut flipped = whole.clone();
     *flipped.last_mut().unwrap() ^= 1;
     sandbox.write("flipped", &flipped);
@@ -578,6 +605,11 @@ fn a_file_that_cannot_be_imported_changes_nothing() {
     let short = sandbox.run(&["import", "short"]);
     assert!(short.stderr.contains("it is truncated ("), "{}", short.stderr);
     assert!(!sandbox.home.join(".aperture/store.db").exists());
+}
+
+#[test]
+fn an_import_finds_the_session_by_its_file() {
+    let (sandbox, whole) = exported();
     sandbox.write("whole", &whole);
     let away = sandbox.home.join("away.jsonl");
     fs::rename(session(&sandbox), &away).unwrap();

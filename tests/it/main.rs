@@ -18,6 +18,7 @@ mod json;
 mod keeping;
 mod leaks;
 mod limits;
+mod literals;
 mod mcp;
 mod obeying;
 mod packaging;

@@ -1,16 +1,12 @@
 //! `aperture mcp`: the protocol, the tools and the resources, as an MCP client sees them.
 
-use crate::sandbox::Sandbox;
+use crate::sandbox::{Sandbox, wait_for};
 use expect_test::{expect, expect_file};
 use serde_json::{Value, json};
 use std::fs;
 use std::io::{BufRead, BufReader, Write};
 use std::path::PathBuf;
 use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
-use std::time::{Duration, Instant};
-
-/// Maximum time for a server to end.
-const PATIENCE: Duration = Duration::from_secs(20);
 
 /// A server and a client of it that writes its own lines.
 struct Server<'a> {
@@ -103,14 +99,7 @@ impl<'a> Server<'a> {
     /// Closes the connection and returns the exit code.
     fn end(mut self) -> i32 {
         drop(self.input.take());
-        let begun = Instant::now();
-        loop {
-            if let Some(status) = self.process.try_wait().unwrap() {
-                return status.code().unwrap_or(-1);
-            }
-            assert!(begun.elapsed() < PATIENCE, "the server does not end");
-            std::thread::sleep(Duration::from_millis(10));
-        }
+        wait_for("the server ends", || self.process.try_wait().unwrap()).code().unwrap_or(-1)
     }
 }
 

@@ -3,7 +3,7 @@
 use aperture::engine::{ReadSettings, Selector, read};
 use aperture::fsio::RealDisk;
 use aperture::model::{Actor, BlockKind, BlockNumber, Edit, Fault, Key, OperationKind, Plan, RowAddress, Segment, Session, Slot};
-use aperture::provider::{PROVIDERS, ProviderAdapter};
+use aperture::provider::{PROVIDERS, ProviderAdapter, conventions};
 use aperture::store::Store;
 use aperture::workspace::parse_chunk;
 use proptest::collection::vec;
@@ -21,7 +21,7 @@ fn session(provider: &dyn ProviderAdapter, bytes: &[u8]) -> Session {
 }
 
 fn join(provider: &dyn ProviderAdapter, parts: Vec<Segment>) -> Session {
-    let mut session = Session::join(provider.name(), "s".into(), parts);
+    let mut session = Session::join(provider.name(), conventions(), "s".into(), parts);
     provider.link(&mut session);
     session
 }

@@ -5,7 +5,7 @@
 //! test --test it the_table_is_made`. The files in DIR hold the texts that clients send (separated by form feeds), those in
 //! `DIR/more` further texts of their programs. Hashes that are already in the table are kept.
 
-use crate::sandbox::repository;
+use crate::sandbox::{directory_in, repository};
 use std::collections::{BTreeSet, HashSet};
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -125,11 +125,8 @@ fn nothing_was_written_by_a_client() {
 /// Run by hand: `APERTURE_TREE` names another tree, such as one of an earlier commit, whose copies are listed.
 #[test]
 fn copies_in_another_tree_are_listed() {
-    let Some(tree) = std::env::var_os("APERTURE_TREE") else {
-        eprintln!("skipped: APERTURE_TREE does not name a directory");
-        return;
-    };
-    let copies = copies_in(Path::new(&tree), &table());
+    let Some(tree) = directory_in("APERTURE_TREE") else { return };
+    let copies = copies_in(&tree, &table());
     copies.iter().for_each(|copy| eprintln!("{copy}"));
     assert!(!copies.is_empty());
 }
@@ -163,10 +160,7 @@ fn a_copy_is_found_in_any_form() {
 /// Run by hand, with the prose in the directory that `APERTURE_PROSE` names.
 #[test]
 fn the_table_is_made() {
-    let Some(directory) = std::env::var_os("APERTURE_PROSE").map(PathBuf::from) else {
-        eprintln!("skipped: APERTURE_PROSE does not name a directory");
-        return;
-    };
+    let Some(directory) = directory_in("APERTURE_PROSE") else { return };
     let mut hashes: BTreeSet<u64> = table().into_iter().collect();
     for (place, of) in [(directory.clone(), KEPT_OF[0]), (directory.join("more"), KEPT_OF[1])] {
         let mut all = Vec::new();

@@ -2,7 +2,7 @@
 //!
 //! APERTURE_KILLS and APERTURE_ROWS extend the long tests.
 
-use crate::sandbox::{Outcome, Sandbox};
+use crate::sandbox::{Outcome, Sandbox, skipped};
 use aperture::store::Store;
 use std::fs::{self, OpenOptions};
 use std::io::Write;
@@ -162,20 +162,24 @@ fn check_writer(rows: usize, chained: bool, pause: u64) {
     undo_all(&sandbox, &file);
     let now = fs::read_to_string(&file).unwrap();
     let tail = now.strip_prefix(&original).unwrap_or_else(|| panic!("the rest of the file is not what it was"));
+    let disorder = check_appended(tail, rows, chained, &row);
+    eprintln!("{rows} rows, chained {chained}: {changes} changes, {refusals} refused, {disorder} out of order");
+    assert!(changes > 0 || chained, "nothing was changed meanwhile");
+    check_all(&sandbox, &file);
+}
+
+/// Checks that the rows after the original are the appended ones, each once. Returns the number of rows that are out of order.
+fn check_appended(tail: &str, rows: usize, chained: bool, row: &dyn Fn(usize) -> String) -> usize {
     let name = |line: &str| {
         let row: serde_json::Value = serde_json::from_str(line).unwrap_or_else(|error| panic!("torn: {error}: {line}"));
         row[if chained { "uuid" } else { "mode" }].as_str().unwrap().to_owned()
     };
     let names: Vec<String> = tail.lines().map(name).collect();
     let mut sorted = names.clone();
-    sorted.sort_by_key(|name| name.trim_start_matches("row-").parse::<usize>().unwrap());
+    let number = |name: &String| name.trim_start_matches("row-").parse::<usize>().unwrap();
+    sorted.sort_by_key(number);
     let expected: Vec<String> = (0..rows).map(|number| format!("row-{number}")).collect();
     assert_eq!(sorted, expected, "rows were lost or doubled");
-    let disorder = names.windows(2).zip(expected.windows(2)).filter(|(now, _)| {
-        let number = |name: &str| name.trim_start_matches("row-").parse::<usize>().unwrap();
-        number(&now[0]) > number(&now[1])
-    });
-    eprintln!("{rows} rows, chained {chained}: {changes} changes, {refusals} refused, {} out of order", disorder.count());
     if chained {
         let written: Vec<&str> = tail.lines().collect();
         for line in written {
@@ -184,8 +188,7 @@ fn check_writer(rows: usize, chained: bool, pause: u64) {
             assert_eq!(line, row(number), "a row is not as it was written");
         }
     }
-    assert!(changes > 0 || chained, "nothing was changed meanwhile");
-    check_all(&sandbox, &file);
+    names.windows(2).filter(|pair| number(&pair[0]) > number(&pair[1])).count()
 }
 
 #[cfg(target_os = "linux")]
@@ -370,7 +373,7 @@ fn a_read_only_directory_is_reported() {
             assert_eq!(output.status.code(), Some(1), "{said}");
             assert!(said.contains("denied") && said.contains("hint: the session is unchanged"), "{said}");
         }
-        Err(error) => eprintln!("skipped: the program cannot be run as somebody else: {error}"),
+        Err(error) => skipped(&format!("the program cannot run as another user: {error}")),
     }
     fs::set_permissions(directory, fs::Permissions::from_mode(0o755)).unwrap();
     assert!(fs::read(&file).unwrap() == original);
@@ -389,8 +392,7 @@ fn a_full_disk_leaves_the_session_as_it_was() {
         let size = format!("size={kilobytes}k,mode=755");
         let mount = Command::new("mount").args(["-t", "tmpfs", "-o", &size, "none"]).arg(&place).output();
         if !mount.is_ok_and(|mount| mount.status.success()) {
-            eprintln!("skipped: no small disk can be mounted here");
-            return;
+            return skipped("a small file system cannot be mounted");
         }
         if !file.exists() {
             fs::write(&file, &original).unwrap();

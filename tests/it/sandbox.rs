@@ -2,9 +2,10 @@
 
 use aperture::provider::claude_code::slug;
 use std::fs::{self, File};
+use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
-use std::time::{Duration, UNIX_EPOCH};
+use std::time::{Duration, Instant, UNIX_EPOCH};
 use tempfile::TempDir;
 
 /// The clock of every run.
@@ -30,6 +31,38 @@ pub struct Outcome {
     pub stdout: String,
     pub stderr: String,
     pub code: i32,
+}
+
+/// Maximum time to wait for a condition, for a machine under load.
+pub const PATIENCE: Duration = Duration::from_secs(60);
+
+/// Waits until a condition has a value, and returns it. Panics with `what` after [`PATIENCE`].
+pub fn wait_for<T>(what: &str, mut condition: impl FnMut() -> Option<T>) -> T {
+    let started = Instant::now();
+    loop {
+        if let Some(value) = condition() {
+            return value;
+        }
+        assert!(started.elapsed() < PATIENCE, "timeout: {what}");
+        std::thread::sleep(Duration::from_millis(5));
+    }
+}
+
+/// Reports that a test, or the rest of it, is skipped. The line goes to standard error directly, because the test program hides what
+/// a passing test prints.
+pub fn skipped(reason: &str) {
+    let thread = std::thread::current();
+    let line = format!("skipped: {}: {reason}\n", thread.name().unwrap_or("a test"));
+    std::io::stderr().write_all(line.as_bytes()).unwrap();
+}
+
+/// Returns the directory that an environment variable names; without the variable, reports that the test is skipped.
+pub fn directory_in(variable: &str) -> Option<PathBuf> {
+    let directory = std::env::var_os(variable).map(PathBuf::from);
+    if directory.is_none() {
+        skipped(&format!("{variable} is not set"));
+    }
+    directory
 }
 
 /// The repository.

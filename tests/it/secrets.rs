@@ -1,6 +1,6 @@
 //! Credentials: never printed, never in an index, found by `check`, replaced by `redact`, refused by the git hooks.
 
-use crate::sandbox::{Outcome, Sandbox};
+use crate::sandbox::{Outcome, Sandbox, skipped};
 use aperture::store::Store;
 use expect_test::expect;
 use std::fs;
@@ -298,7 +298,7 @@ fn skipped_thinking_and_broken_rows_are_reported() {
 }
 
 #[test]
-fn checks_say_what_and_where() {
+fn check_reports_limits() {
     let (sandbox, _) = sandbox();
     let screen = |words: &[&str]| sandbox.run(words).all();
     expect![[r#"
@@ -311,6 +311,12 @@ fn checks_say_what_and_where() {
         exit code 1
     "#]]
     .assert_eq(&screen(&["check", "--max-tokens", "5k", "--max-percent", "2", "--max-stale", "0"]));
+}
+
+#[test]
+fn check_reports_the_line_and_the_block_of_each_credential() {
+    let (sandbox, _) = sandbox();
+    let screen = |words: &[&str]| sandbox.run(words).all();
     expect![[r#"
         HOME/.claude/projects/SLUG/abc1.jsonl
           no-secrets  line 1: a credential: huggingface-token
@@ -337,6 +343,12 @@ fn checks_say_what_and_where() {
         exit code 1
     "#]]
     .assert_eq(&screen(&["check", "--no-secrets"]));
+}
+
+#[test]
+fn check_writes_junit() {
+    let (sandbox, _) = sandbox();
+    let screen = |words: &[&str]| sandbox.run(words).all();
     expect![[r#"
         <?xml version="1.0" encoding="UTF-8"?>
         <testsuites>
@@ -368,6 +380,12 @@ fn checks_say_what_and_where() {
         exit code 1
     "#]]
     .assert_eq(&screen(&["check", "--no-damage", "--no-secrets", "--format", "junit"]));
+}
+
+#[test]
+fn check_writes_annotations_for_github() {
+    let (sandbox, _) = sandbox();
+    let screen = |words: &[&str]| sandbox.run(words).all();
     expect![[r#"
         ::error file=HOME/.claude/projects/SLUG/abc1.jsonl,title=aperture max-tokens::the window holds 10,370 tokens; 5k are allowed
         ::error file=HOME/.claude/projects/SLUG/abc1.jsonl,line=1,title=aperture no-secrets::line 1: a credential: huggingface-token
@@ -391,6 +409,12 @@ fn checks_say_what_and_where() {
         ::error file=HOME/.claude/projects/SLUG/abc1.jsonl,line=11,title=aperture no-secrets::line 11: a credential: github-token
         exit code 1
     "#]].assert_eq(&screen(&["check", "--max-tokens", "5k", "--no-secrets", "--format", "github"]));
+}
+
+#[test]
+fn check_takes_its_limits_from_the_settings() {
+    let (sandbox, _) = sandbox();
+    let screen = |words: &[&str]| sandbox.run(words).all();
     sandbox.write("aperture.toml", "[check]\nmax_tokens = 5000\n");
     expect![[r#"
         {
@@ -432,6 +456,12 @@ fn checks_say_what_and_where() {
         exit code 0
     "#]]
     .assert_eq(&screen(&["check", "data.jsonl"]));
+}
+
+#[test]
+fn check_refuses_wrong_arguments() {
+    let (sandbox, _) = sandbox();
+    sandbox.write("aperture.toml", "[check]\nno_damage = true\n");
     for (words, code) in [
         (&["check", "nowhere"][..], 1),
         (&["check", "--max-percent", "x"], 2),
@@ -452,7 +482,7 @@ impl Repository {
     /// Returns `None`, with a message, if git is missing.
     fn new() -> Option<Repository> {
         if Command::new("git").arg("--version").output().is_err() {
-            eprintln!("skipped: there is no git");
+            skipped("git is not installed");
             return None;
         }
         let repository = Repository { sandbox: Sandbox::new() };

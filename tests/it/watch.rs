@@ -1,6 +1,6 @@
 //! `aperture watch`: the events reported for all kinds of file changes.
 
-use crate::sandbox::Sandbox;
+use crate::sandbox::{PATIENCE, Sandbox, skipped};
 use expect_test::{Expect, expect};
 use std::fs::{self, OpenOptions};
 use std::io::{BufRead, BufReader, Read, Write};
@@ -8,10 +8,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, Stdio};
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::thread;
-use std::time::{Duration, Instant};
-
-/// Maximum waiting time, for a machine under load.
-const PATIENCE: Duration = Duration::from_secs(60);
+use std::time::Instant;
 
 /// A running watch, and its output so far.
 pub struct Watching {
@@ -53,10 +50,15 @@ impl Watching {
         }
     }
 
-    /// Returns the output within a time in which nothing should happen.
-    fn meanwhile(&mut self, time: Duration) -> Vec<String> {
-        thread::sleep(time);
-        self.lines.try_iter().collect()
+    /// Pins a block of a session and unpins it, waits until both are reported, and returns the lines until then. The watch has then
+    /// looked at the session, and applied its rules, at least once.
+    fn until_looked_at(&mut self, sandbox: &Sandbox, session: &str) -> Vec<String> {
+        let before = self.told.len();
+        for (command, event) in [("pin", "pinned "), ("unpin", "unpinned ")] {
+            sandbox.text(&[command, "1", "-s", session]);
+            self.until(event);
+        }
+        self.told[before..].to_vec()
     }
 
     /// Returns the whole output.
@@ -178,17 +180,41 @@ fn every_event_is_one_object_on_one_line() {
 }
 
 #[test]
-fn whatever_becomes_of_the_file_is_survived() {
+fn an_incomplete_row_is_not_reported() {
     let sandbox = Sandbox::new();
     let file = one(&sandbox);
     let mut watching = Watching::new(&sandbox, &["abc1"]);
     watching.until("watching");
-    // An incomplete row is not a row yet.
     let second = prompt("b", "a", "the second prompt");
     let (begin, end) = second.split_at(60);
     append(&file, begin);
-    thread::sleep(Duration::from_millis(300));
+    watching.until_looked_at(&sandbox, "abc1");
     append(&file, end);
+    watching.until("#2");
+    watching.until("window");
+    check(
+        &mut watching,
+        expect![[r#"
+            00:00:00 watching  ~3 of 200k tokens, 0 % · 1 turn · the first prompt
+            00:00:00 command   pin 1 -s abc1  operation 1
+            00:00:00 pinned    #1
+            00:00:00 command   unpin 1 -s abc1  operation 2
+            00:00:00 unpinned  #1
+            00:00:00 turn      2: "the second prompt"
+            00:00:00 came in       #2 user   "the second prompt"                       ~3
+            00:00:00 window    ~6 of 200k tokens, 0 % (+3)
+        "#]],
+    );
+}
+
+#[test]
+fn a_file_that_is_cut_replaced_or_rewritten_is_followed() {
+    let sandbox = Sandbox::new();
+    let file = one(&sandbox);
+    let mut watching = Watching::new(&sandbox, &["abc1"]);
+    watching.until("watching");
+    let second = prompt("b", "a", "the second prompt");
+    append(&file, &second);
     watching.until("#2");
     // Cut back to its first row.
     let first = prompt("a", "", "the first prompt");
@@ -212,7 +238,34 @@ fn whatever_becomes_of_the_file_is_survived() {
     fs::write(&file, &first).unwrap();
     watching.until("#1");
     watching.until("window");
-    // Deleted, and there again.
+    check(
+        &mut watching,
+        expect![[r#"
+            00:00:00 watching  ~3 of 200k tokens, 0 % · 1 turn · the first prompt
+            00:00:00 turn      2: "the second prompt"
+            00:00:00 came in       #2 user   "the second prompt"                       ~3
+            00:00:00 window    ~6 of 200k tokens, 0 % (+3)
+            00:00:00 removed   1 block at the end of the file
+            00:00:00 window    ~3 of 200k tokens, 0 % (−3)
+            00:00:00 turn      2: "the third prompt"
+            00:00:00 came in       #2 user   "the third prompt"                        ~3
+            00:00:00 window    ~5 of 200k tokens, 0 % (+3)
+            00:00:00 replaced  ~2 of 200k tokens, 0 % · 1 turn · another conversation
+            00:00:00 replaced  ~0 of 200k tokens, 0 % · 0 turns · (no prompt yet)
+            00:00:00 turn      1: "the first prompt"
+            00:00:00 came in       #1 user   "the first prompt"                        ~3
+            00:00:00 window    ~3 of 200k tokens, 0 % (+3)
+        "#]],
+    );
+}
+
+#[test]
+fn a_file_that_is_deleted_is_waited_for() {
+    let sandbox = Sandbox::new();
+    let file = one(&sandbox);
+    let (first, second) = (prompt("a", "", "the first prompt"), prompt("b", "a", "the second prompt"));
+    let mut watching = Watching::new(&sandbox, &["abc1"]);
+    watching.until("watching");
     fs::remove_file(&file).unwrap();
     watching.until("waiting");
     fs::write(&file, &first).unwrap();
@@ -233,20 +286,7 @@ fn whatever_becomes_of_the_file_is_survived() {
         &mut watching,
         expect![[r#"
             00:00:00 watching  ~3 of 200k tokens, 0 % · 1 turn · the first prompt
-            00:00:00 turn      2: "the second prompt"
-            00:00:00 came in       #2 user   "the second prompt"                       ~3
-            00:00:00 window    ~6 of 200k tokens, 0 % (+3)
-            00:00:00 removed   1 block at the end of the file
-            00:00:00 window    ~3 of 200k tokens, 0 % (−3)
-            00:00:00 turn      2: "the third prompt"
-            00:00:00 came in       #2 user   "the third prompt"                        ~3
-            00:00:00 window    ~5 of 200k tokens, 0 % (+3)
-            00:00:00 replaced  ~2 of 200k tokens, 0 % · 1 turn · another conversation
-            00:00:00 replaced  ~0 of 200k tokens, 0 % · 0 turns · (no prompt yet)
-            00:00:00 turn      1: "the first prompt"
-            00:00:00 came in       #1 user   "the first prompt"                        ~3
-            00:00:00 window    ~3 of 200k tokens, 0 % (+3)
-            00:00:00 waiting   abc1.jsonl does not exist
+            00:00:00 waiting   abc1.jsonl is not there
             00:00:00 watching  ~3 of 200k tokens, 0 % · 1 turn · the first prompt
             00:00:00 waiting   abc1.jsonl does not exist
             00:00:00 watching  ~6 of 200k tokens, 0 % · 2 turns · the first prompt
@@ -271,8 +311,7 @@ fn a_file_that_may_not_be_read_is_waited_for() {
     watching.until("watching");
     mode(0o000);
     if fs::read(&file).is_ok() {
-        eprintln!("skipped: this user may read everything");
-        return;
+        return skipped("this user can read every file");
     }
     watching.until("cannot be read");
     mode(0o600);
@@ -330,6 +369,10 @@ fn three_thousand_sessions_do_not_hide_one() {
     watching.until("#2");
 }
 
+/// The commands of [`Watching::until_looked_at`] in the log.
+const PIN: &str = "pin 1 -s 11111111";
+const UNPIN: &str = "unpin 1 -s 11111111";
+
 /// The commands in the log, the oldest first.
 fn log(sandbox: &Sandbox) -> Vec<String> {
     let log = sandbox.json(&["log", "11111111"], "aperture.log/2");
@@ -351,13 +394,13 @@ fn rules_act_once_while_the_session_is_idle() {
     // An undone change is not repeated, neither by this watch nor by the next one.
     sandbox.text(&["undo", "-s", "11111111"]);
     watching.until("undo");
-    let after = watching.meanwhile(Duration::from_secs(3));
-    assert!(after.iter().all(|line| !line.contains(by_rule)), "{after:?}");
+    watching.until_looked_at(&sandbox, "11111111");
     drop(watching);
     let mut watching = Watching::new(&sandbox, &["11111111", "--apply-policy"]);
     watching.until("watching");
-    watching.meanwhile(Duration::from_secs(2));
-    assert_eq!(log(&sandbox).len(), 2);
+    watching.until_looked_at(&sandbox, "11111111");
+    let expected = [by_rule, "undo -s 11111111", PIN, UNPIN, PIN, UNPIN];
+    assert_eq!(log(&sandbox), expected);
     assert!(fs::read(session_file(&sandbox)).unwrap() == original);
 }
 
@@ -365,10 +408,11 @@ fn rules_act_once_while_the_session_is_idle() {
 fn rules_keep_to_the_budget_and_wait_for_quiet() {
     let sandbox = Sandbox::of("tools-and-spill");
     sandbox.write("aperture.toml", "[budget]\ntokens = 24000\n[watch]\nidle_seconds = 100000000\n");
-    let mut watching = Watching::new(&sandbox, &["11111111", "--apply-policy", "--until-idle", "2"]);
+    let mut watching = Watching::new(&sandbox, &["11111111", "--apply-policy"]);
     watching.until("watching");
-    watching.meanwhile(Duration::from_secs(3));
-    assert_eq!(log(&sandbox), [""; 0]);
+    watching.until_looked_at(&sandbox, "11111111");
+    assert_eq!(log(&sandbox), [PIN, UNPIN]);
+    drop(watching);
     sandbox.write("aperture.toml", "[budget]\ntokens = 24000\n[watch]\nidle_seconds = 7000\n");
     let mut watching = Watching::new(&sandbox, &["11111111", "--apply-policy"]);
     watching.until("compress --over-budget (watch --apply-policy)");
@@ -387,12 +431,13 @@ fn rules_leave_a_session_alone_that_a_client_has_open() {
     fs::write(registry.join(format!("{process}.json")), format!("{{\"pid\":{process},\"sessionId\":\"{id}\"}}")).unwrap();
     let mut watching = Watching::new(&sandbox, &["11111111", "--apply-policy"]);
     watching.until("a client has the session open");
-    assert_eq!(watching.meanwhile(Duration::from_secs(3)), [""; 0]);
-    assert_eq!(log(&sandbox), [""; 0]);
+    let lines = watching.until_looked_at(&sandbox, "11111111");
+    assert!(lines.iter().all(|line| !line.contains("a client has the session open")), "{lines:?}");
+    assert_eq!(log(&sandbox), [PIN, UNPIN]);
     drop(watching);
     let mut watching = Watching::new(&sandbox, &["11111111", "--apply-policy", "--live"]);
     watching.until("compress --stale");
-    assert_eq!(log(&sandbox).len(), 1);
+    assert_eq!(log(&sandbox).len(), 3);
 }
 
 fn session_file(sandbox: &Sandbox) -> PathBuf {

@@ -1,10 +1,10 @@
 //! Steps shared by all commands that change a session: lock, settle, plan, compute the price, apply.
 
-use crate::app::{CommandError, Env, ErrorKind, wait};
+use crate::app::{CommandError, Env, ErrorKind, session_name, wait};
 use crate::commands::ChangeOptions;
 use crate::engine::{self, EditFacts, EditPrice};
 use crate::model::{BlockChange, BlockNumber, Mark, OperationId, OperationKind, Plan, Session, Slot, State};
-use crate::output::{ChangeReport, session_name};
+use crate::output::ChangeReport;
 use crate::store::Store;
 use crate::workspace::{self, ApplyError, Draft, Found, Kept, PlanError, Workspace, Writer};
 use anyhow::{Context, anyhow};

@@ -2,17 +2,18 @@
 
 use super::files::make_private;
 use super::settings::{Hooks, PROJECT_FILE, Settings};
-use super::{CommandError, ErrorKind, pager};
+use super::{CommandError, ErrorKind, pager, session_name};
 use crate::commands::{ColorChoice, Globals};
 use crate::engine::{CheckLimits, ModelPolicy, Prices, ReadSettings, Rules};
 use crate::fsio::{Disk, RealDisk};
 use crate::model::{Actor, Event, Fault, History, Session};
-use crate::output::{Clean, Gate, Report, Style, session_name};
-use crate::provider::Places;
+use crate::output::{Clean, Gate, Report, Style};
+use crate::provider::{PROVIDERS, Places, Variables};
 use crate::store::{CACHE_FILE, Cache, STORE_FILE, Store, StoreError, TOTALS_FILE, TotalsCache};
 use crate::workspace::{self, Found, Workspace};
 use anyhow::{Context, anyhow};
 use std::env::{self, var_os};
+use std::ffi::OsString;
 use std::fs;
 use std::io::{self, IsTerminal, Read, Write};
 use std::path::{Path, PathBuf};
@@ -131,11 +132,7 @@ impl Env {
         };
         Ok(Env {
             disk,
-            places: Places {
-                home,
-                claude_config: var_os("CLAUDE_CONFIG_DIR").filter(|path| !path.is_empty()).map(PathBuf::from),
-                codex_home: var_os("CODEX_HOME").filter(|path| !path.is_empty()).map(PathBuf::from),
-            },
+            places: Places::new(home, |name| var_os(name)),
             directory,
             style,
             rules: settings.rules()?,
@@ -151,7 +148,7 @@ impl Env {
             json: globals.json,
             command,
             started: Instant::now(),
-            surrounding: var_os("CLAUDE_CODE_SESSION_ID").and_then(|id| id.into_string().ok()),
+            surrounding: client_variable(|variables| variables.session).and_then(|id| id.into_string().ok()),
             actor: Actor::User,
             model: settings.model(),
             paged: terminal && !globals.no_pager && !globals.json,
@@ -195,7 +192,7 @@ impl Env {
 
     /// Returns the client that started this process, by its own description.
     pub fn client(&self) -> Client {
-        let given = |name| var_os(name).filter(|value| !value.is_empty());
+        let given = |name: fn(Variables) -> Option<&'static str>| client_variable(name).filter(|value| !value.is_empty());
         #[cfg(unix)]
         let process = Some(std::os::unix::process::parent_id());
         #[cfg(not(unix))]
@@ -203,8 +200,8 @@ impl Env {
         let here = self.globals.directory.as_ref().map(|_| self.directory.clone());
         Client {
             process,
-            project: here.or_else(|| given("CLAUDE_PROJECT_DIR").map(PathBuf::from)),
-            session: given("CLAUDE_CODE_SESSION_ID").and_then(|id| id.into_string().ok()),
+            project: here.or_else(|| given(|variables| variables.project).map(PathBuf::from)),
+            session: given(|variables| variables.session).and_then(|id| id.into_string().ok()),
         }
     }
 
@@ -505,6 +502,11 @@ impl Env {
     pub fn note(&self, text: &str) {
         let _ = writeln!(io::stderr().lock(), "note: {}", self.gate.text(text, false).as_str());
     }
+}
+
+/// Returns the value of a variable that a client sets; the first client that sets it counts.
+fn client_variable(name: fn(Variables) -> Option<&'static str>) -> Option<OsString> {
+    PROVIDERS.iter().filter_map(|provider| name(provider.variables())).find_map(var_os)
 }
 
 /// Returns the current time, or the one that tests set.

@@ -5,8 +5,10 @@ mod error;
 pub mod files;
 mod git;
 mod pager;
+mod session_name;
 mod settings;
 
 pub use env::{Answer, Client, Env, wait};
 pub use error::{CommandError, ErrorKind, print_error, print_line};
+pub use session_name::session_name;
 pub use settings::{Hooks, PROJECT_FILE};

@@ -37,6 +37,7 @@ pub fn report(env: &Env, arguments: &Arguments) -> Result<ExplainReport, Command
                 let subject = Subject {
                     left: None,
                     block: &original.block,
+                    conventions: reading.session.conventions,
                     content: &content,
                     tokens: original.tokens,
                     label: engine::label(&original.block),

@@ -62,8 +62,15 @@ fn sessions(env: &Env, arguments: &Arguments) -> Result<Vec<Found>, CommandError
 fn look(env: &Env, found: Found, limits: &CheckLimits) -> Result<CheckedSession, CommandError> {
     let session = found.location.id.clone();
     let path = found.path.strip_prefix(&env.directory).unwrap_or(&found.path).display().to_string();
-    let sighted = if limits.no_secrets { workspace::sighted_in(env.disk, &found.path)? } else { Vec::new() };
-    let workspace = (limits.needs_reading() || !sighted.is_empty()).then(|| env.read(found)).transpose()?;
+    let mut workspace = limits.needs_reading().then(|| env.read(found.clone())).transpose()?;
+    let sighted = match &workspace {
+        _ if !limits.no_secrets => Vec::new(),
+        Some(workspace) => workspace.sighted()?,
+        None => workspace::sighted_in(env.disk, &found.path)?,
+    };
+    if workspace.is_none() && !sighted.is_empty() {
+        workspace = Some(env.read(found)?);
+    }
     let secrets = match &workspace {
         Some(workspace) => workspace.sightings(&sighted)?,
         None => beside(&sighted),

@@ -1,9 +1,9 @@
 //! `aperture import`: reads the originals and the log of a session from an export.
 
-use crate::app::{CommandError, Env, ErrorKind};
+use crate::app::{CommandError, Env, ErrorKind, session_name};
 use crate::commands::import::Arguments;
 use crate::fsio::read_range;
-use crate::output::{ImportReport, plural, session_name};
+use crate::output::{ImportReport, plural};
 use crate::store::{Export, ExportError, Relation, StoreError, relation};
 use crate::workspace::{self, Beside, Departed, Found, Workspace};
 use anyhow::{Context, anyhow};
@@ -33,7 +33,7 @@ fn import(env: &Env, arguments: &Arguments, path: &Path) -> Result<(), CommandEr
     }
     let workspace = env.read(found)?;
     // If the local log continues after the export, its last values are not in the export.
-    let departed = if relation == Relation::Older { 0 } else { departed(env, &workspace, &export, arguments.force)? };
+    let departed = if relation == Relation::Older { 0 } else { departed(&workspace, &export, arguments.force)? };
     let key = store.register(workspace.provider.name(), &workspace.location.id, &path, &workspace.location.project)?;
     store.take_over(key, &export)?;
     let history = store.history(key)?;
@@ -105,10 +105,9 @@ fn target(env: &Env, export: &Export) -> Result<Found, CommandError> {
 
 /// Returns the number of logged values that are missing from the session. Those could not be undone there, so such a log is refused
 /// without `force`.
-fn departed(env: &Env, workspace: &Workspace<'_>, export: &Export, force: bool) -> Result<usize, CommandError> {
+fn departed(workspace: &Workspace<'_>, export: &Export, force: bool) -> Result<usize, CommandError> {
     let session = &workspace.reading.session;
-    let length = usize::try_from(session.bytes).unwrap_or(usize::MAX);
-    let bytes = read_range(env.disk, &workspace.path, 0, length).context("cannot read the session");
+    let bytes = workspace.bytes().context("cannot read the session");
     let bytes = bytes.map_err(|error| CommandError::new(ErrorKind::Conflict, error).hint("try again"))?;
     let operations = &export.history.operations;
     let beside = Beside { provider: workspace.provider, session, bytes: &bytes, operations, values: &export.values };

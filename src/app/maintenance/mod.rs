@@ -1,6 +1,7 @@
 //! Requests about the store, session files and the program itself.
 
 pub mod check;
+mod clients;
 pub mod completions;
 pub mod export;
 pub mod gc;

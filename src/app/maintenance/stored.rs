@@ -1,6 +1,7 @@
 //! Finds sessions in the store, also if their file no longer exists.
 
 use crate::app::{CommandError, Env, ErrorKind};
+use crate::model::id_starts_with;
 use crate::store::{Store, StoredSession};
 use anyhow::anyhow;
 
@@ -22,7 +23,7 @@ pub fn stored(env: &Env, store: &Store, named: Option<&str>) -> Result<Option<St
     let fits = |stored: &StoredSession| {
         let id = &stored.session;
         let by_path = stored.path == env.directory.join(name);
-        by_path || id.starts_with(name) || id.strip_prefix("agent-").is_some_and(|id| id.starts_with(name))
+        by_path || id_starts_with(id, name)
     };
     let mut fitting: Vec<StoredSession> = store.sessions()?;
     fitting.retain(|stored| fits(stored));

@@ -2,7 +2,7 @@
 
 use super::stop_words::STOP_WORDS;
 use crate::model::limits::KEYWORDS_PER_BLOCK;
-use crate::model::{Block, BlockKind, Keywords, Role};
+use crate::model::{Block, BlockKind, Conventions, Keywords, Role, starts_with_any};
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::borrow::Cow;
 use std::ops::Range;
@@ -13,7 +13,7 @@ const LOOK_BYTES: usize = 4096;
 const WORD_BYTES: std::ops::RangeInclusive<usize> = 3..=20;
 
 /// Returns the most significant words of a block, best first; empty for thinking, images and client insertions.
-pub fn of_block(block: &Block, text: &str) -> Keywords {
+pub fn of_block(block: &Block, conventions: &Conventions, text: &str) -> Keywords {
     if matches!(block.kind, BlockKind::Thinking | BlockKind::Image | BlockKind::Attachment | BlockKind::Other) {
         return Keywords::default();
     }
@@ -31,7 +31,7 @@ pub fn of_block(block: &Block, text: &str) -> Keywords {
     for line in text.split_inclusive('\n') {
         let lower = &lower[start..start + line.len()];
         start += line.len();
-        if line.starts_with("<system-reminder>") {
+        if starts_with_any(line, &conventions.reminder_lines) {
             continue;
         }
         let mut previous: Option<Cow<'_, str>> = None;
@@ -178,7 +178,7 @@ mod tests {
     #[test]
     fn a_repeated_pair_is_one_keyword() {
         let block = Block::new(BlockKind::Text, Role::User);
-        let keywords = of_block(&block, "database schema, then the database schema again");
+        let keywords = of_block(&block, Default::default(), "database schema, then the database schema again");
         assert!(keywords.iter().any(|word| word == "database schema"), "{keywords:?}");
     }
 }

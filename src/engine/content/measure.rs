@@ -5,7 +5,7 @@ use crate::engine::reduce::marker;
 use crate::engine::secrets::known;
 use crate::engine::{find_secrets, mask, mask_cut, masked, o200k};
 use crate::model::limits::PREVIEW_CHARACTERS;
-use crate::model::{Block, BlockKind, Counts, Key, Role, SecretPlace};
+use crate::model::{Block, BlockKind, Conventions, Counts, Key, Role, SecretPlace};
 
 /// Sets the measured fields of a block from its content.
 ///
@@ -14,6 +14,7 @@ use crate::model::{Block, BlockKind, Counts, Key, Role, SecretPlace};
 /// earlier, by its hash. Returns the positions in `text` that name credentials, with the row and the index of the block.
 pub fn measure(
     block: &mut Block,
+    conventions: &Conventions,
     content: &str,
     text: &str,
     refers: Option<&str>,
@@ -33,11 +34,9 @@ pub fn measure(
     if let Some(tool) = &mut block.tool {
         tool.target = if tool.target.ends_with('…') { mask_cut(&tool.target) } else { mask(&tool.target).into_owned() }.into();
     }
-    block.keywords = keywords::of_block(block, shown);
-    block.marker = match block.kind {
-        BlockKind::ToolUse => marker::parse(content).map(|(marker, _)| marker).or_else(|| marker::find_in_input(text)),
-        _ => marker::parse(content).map(|(marker, _)| marker),
-    };
+    block.keywords = keywords::of_block(block, conventions, shown);
+    let marker = marker::parse(&content[marker::client_tag(content, conventions).len()..]).map(|(marker, _)| marker);
+    block.marker = if block.kind == BlockKind::ToolUse { marker.or_else(|| marker::find_in_input(text)) } else { marker };
     if block.kind == BlockKind::Thinking {
         return places;
     }

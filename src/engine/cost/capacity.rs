@@ -1,7 +1,6 @@
 //! The window capacity of models, in tokens.
 
 use crate::engine::ReadSettings;
-use serde::Serialize;
 
 /// Window sizes by prefix of the model name; the longest match counts.
 ///
@@ -25,7 +24,7 @@ const UNKNOWN_MODEL: u64 = 200_000;
 const LARGE: u64 = 1_000_000;
 
 /// The size of a window, and how it is known.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Capacity {
     /// Tokens.
     pub tokens: u64,
@@ -34,8 +33,7 @@ pub struct Capacity {
 }
 
 /// The source of a window size.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "snake_case")]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum CapacitySource {
     /// The user's settings.
     Setting,

@@ -25,7 +25,6 @@
 //! tokens are not cached.
 
 use super::model_prices::{Prices, RATIOS};
-use serde::Serialize;
 
 /// The shorter of the two lifetimes of cache entries; a longer one is paid as an hour.
 const FIVE_MINUTES: i64 = 5 * 60 * 1000;
@@ -63,7 +62,7 @@ pub fn idle_milliseconds(reading: &crate::engine::Analysis, now: i64) -> Option<
 }
 
 /// Cost and savings of an edit. Dollars are estimates; they are missing if the price of the model is unknown.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq)]
 pub struct EditPrice {
     /// Tokens of the window before the edit.
     pub window_before_tokens: f64,

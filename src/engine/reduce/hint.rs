@@ -3,12 +3,12 @@
 use super::lines::{count_lines, lines, without_number};
 use super::output::is_envelope;
 use super::paths::is_path;
-use super::salience::{LineKind, Style, declaration, exit_code, heading, line_kind, outcomes};
+use super::salience::{LineKind, Style, declaration, exit_code, heading, is_exit_code, line_kind, outcomes};
 use super::search::hit;
 use super::{Reducible, input, media};
 use crate::engine::mask;
 use crate::engine::report::numbers::count;
-use crate::model::BlockKind;
+use crate::model::{BlockKind, starts_with_any};
 use rustc_hash::FxHashSet;
 
 /// Words of a hint.
@@ -18,8 +18,6 @@ const LISTED: usize = 3;
 const LISTED_PERCENT: usize = 60;
 /// Lines at the beginning of which one must be a path or a hit in a list of them.
 const BEGINNING_LINES: usize = 20;
-/// The client's message about a running program. It is kept, but is not part of a result.
-const RUNNING: &str = "Process running with session ID ";
 /// Names that a line is made of at most.
 const ITEMS: usize = 12;
 /// Bytes that are too little of a text: rather a word is cut.
@@ -47,8 +45,9 @@ impl Parts {
     fn split(input: &Reducible<'_>) -> Parts {
         if input.kind == BlockKind::ToolUse {
             // The target of the tool remains in the input.
-            let (text, style) = input::longest_text(input.content).unwrap_or_else(|| (input.content.to_owned(), Style::Code));
-            return Parts::of_text(&text, style, false, "");
+            let longest = input::longest_text(input.content, &input.conventions.inputs);
+            let (text, style) = longest.unwrap_or_else(|| (input.content.to_owned(), Style::Code));
+            return Parts::of_text(&text, style, &Reducible { error: false, ..*input }, "");
         }
         if input.kind == BlockKind::Thinking && input.content.is_empty() {
             return Parts { before: "withheld".to_owned(), ..Parts::default() };
@@ -57,14 +56,14 @@ impl Parts {
         if media::shows(input) {
             let before = media::description(input);
             return match media::text(input) {
-                Some(text) => Parts::of_text(&text, style, input.error, &format!("{before}, ")),
+                Some(text) => Parts::of_text(&text, style, input, &format!("{before}, ")),
                 None => Parts { before, ..Parts::default() },
             };
         }
-        Parts::of_text(input.content, style, input.error, "")
+        Parts::of_text(input.content, style, input, "")
     }
 
-    fn of_text(text: &str, style: Style, error: bool, before: &str) -> Parts {
+    fn of_text(text: &str, style: Style, input: &Reducible<'_>, before: &str) -> Parts {
         let all_lines = lines(text);
         let lines: Vec<&str> = all_lines.iter().map(|line| &**line).filter(|line| !line.trim().is_empty()).collect();
         if style == Style::Output
@@ -72,7 +71,10 @@ impl Parts {
         {
             return Parts { before: format!("{before}{what}"), items };
         }
-        let is_content = |(place, line): &(usize, &&str)| !is_envelope(*place, line) && !line.starts_with(RUNNING);
+        let conventions = input.conventions;
+        let is_content = |(place, line): &(usize, &&str)| {
+            !is_envelope(*place, line, conventions) && !starts_with_any(line, &conventions.running_lines)
+        };
         let inner: Vec<&str> = lines.iter().enumerate().filter(is_content).map(|(_, line)| *line).collect();
         let (lines, all) = match inner.is_empty() {
             true => (lines.as_slice(), all_lines.len()),
@@ -82,7 +84,7 @@ impl Parts {
             let before = format!("{before}{}", if text.is_empty() { "empty" } else { "blank" });
             return Parts { before, ..Parts::default() };
         };
-        let mut items = if style == Style::Output { results(lines, error) } else { Vec::new() };
+        let mut items = if style == Style::Output { results(lines, input.error) } else { Vec::new() };
         if items.is_empty() && style != Style::Prose {
             items.extend(lines.iter().filter_map(|line| declaration(without_number(line))).take(ITEMS));
         }
@@ -138,7 +140,7 @@ fn listed(lines: &[&str]) -> Option<(String, Vec<String>)> {
 /// Returns the results that a program reports: totals, failures, the exit code, the first failure.
 fn results(lines: &[&str], error: bool) -> Vec<String> {
     let mut items: Vec<String> = totals(lines).into_iter().map(|(number, word)| format!("{} {word}", count(number))).collect();
-    let is_error = |line: &&&str| line_kind(line, Style::Output) == Some(LineKind::Error) && !line.starts_with("Exit code ");
+    let is_error = |line: &&&str| line_kind(line, Style::Output) == Some(LineKind::Error) && !is_exit_code(line);
     let errors: Vec<&&str> = lines.iter().filter(is_error).collect();
     let first = errors.first();
     match errors.len() {
@@ -152,7 +154,7 @@ fn results(lines: &[&str], error: bool) -> Vec<String> {
     }
     items.extend(first.map(|line| (**line).to_owned()));
     if first.is_none() && error {
-        let others = lines.iter().find(|line| line.contains(char::is_alphanumeric) && !line.starts_with("Exit code "));
+        let others = lines.iter().find(|line| line.contains(char::is_alphanumeric) && !is_exit_code(line));
         items.extend(others.map(|line| (*line).to_owned()));
     }
     items
@@ -258,10 +260,11 @@ fn cut_words(text: &str, characters: usize, words: usize) -> &str {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::model::{Image, Tool, ToolVerb};
+    use crate::model::{Conventions, Image, InputNames, Tool, ToolVerb};
 
     fn input(content: &str) -> Reducible<'_> {
-        Reducible { kind: BlockKind::ToolResult, tool: None, error: false, images: &[], held: &[], content }
+        let (kind, conventions) = (BlockKind::ToolResult, Default::default());
+        Reducible { kind, tool: None, error: false, images: &[], held: &[], conventions, content }
     }
 
     #[test]
@@ -280,8 +283,6 @@ mod tests {
             ),
             ("ok  \ta/b\t0.1s\nok  \ta/c\t0.2s\nFAIL\ta/d [build failed]", "3 lines: 2 ok, 1 failed, FAIL a/d…"),
             ("Exit code 1\nerror: no such thing\nerror: other", "3 lines: 2 error lines, exit code 1"),
-            ("Chunk ID: a1b2c3\nWall time: 0.1 seconds\nOutput:\n3 files", "3 files"),
-            ("Wall time: 30 seconds\nProcess running with session ID 7748\nOutput:\n3 files", "3 files"),
             ("I use sk-ant-api03-27Rz2mWk9TxB4lNvC8dFq7Rz2mWk9TxB4lNv", "I use secret:anthropic-key"),
             ("The setupShellCompletionNonInteractiveMode is unused", "The setupShellCompletionNonInteractiv…"),
             ("src/a.rs:1:x\nsrc/a.rs:2:y\nsrc/b.rs:7:z", "3 hits in 2 files: a.rs, b.rs"),
@@ -290,6 +291,22 @@ mod tests {
             ("a very long line of words that goes on and on without any end in sight", "a very long line of words that goes…"),
         ] {
             assert_eq!(hint(&input(content), 38), expected, "{content}");
+        }
+    }
+
+    #[test]
+    fn lines_about_the_call_are_not_part_of_a_result() {
+        let conventions = Conventions {
+            envelope_lines: vec!["Chunk ID: ", "Wall time: "],
+            envelope_titles: vec!["Output:"],
+            running_lines: vec!["Process running with session ID "],
+            ..Conventions::default()
+        };
+        for content in [
+            "Chunk ID: a1b2c3\nWall time: 0.1 seconds\nOutput:\n3 files",
+            "Wall time: 30 seconds\nProcess running with session ID 7748\nOutput:\n3 files",
+        ] {
+            assert_eq!(hint(&Reducible { conventions: &conventions, ..input(content) }, 38), "3 files", "{content}");
         }
     }
 
@@ -312,6 +329,8 @@ mod tests {
 
     #[test]
     fn a_tool_use_is_known_by_its_text() {
+        let inputs = InputNames { written: vec!["content"], ..InputNames::default() };
+        let conventions = Conventions { inputs, ..Conventions::default() };
         let (name, target) = ("Write".into(), "/home/me/shop/src/a.rs".into());
         let tool = Tool { name, verb: ToolVerb::Edit, target, scope: 0, whole: true, parameters: 2 };
         for (content, expected) in [
@@ -319,7 +338,8 @@ mod tests {
             (r#"{"url":"https://a.b","prompt":"What does it say?"}"#, "What does it say?"),
             ("fn a();\nb()", "2 lines: fn a"),
         ] {
-            assert_eq!(hint(&Reducible { kind: BlockKind::ToolUse, tool: Some(&tool), ..input(content) }, 38), expected);
+            let input = Reducible { kind: BlockKind::ToolUse, tool: Some(&tool), conventions: &conventions, ..input(content) };
+            assert_eq!(hint(&input, 38), expected);
         }
     }
 }

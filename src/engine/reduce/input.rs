@@ -4,6 +4,7 @@ use super::nesting::nest;
 use super::piece::line_pieces;
 use super::salience::Style;
 use super::{ALWAYS, Outline, Part, Piece};
+use crate::model::{InputNames, starts_with_any};
 use serde::de::{Deserialize, Deserializer, MapAccess, Visitor};
 use serde_json::value::RawValue;
 use std::ops::Range;
@@ -12,8 +13,6 @@ use std::ops::Range;
 const LONG_BYTES: usize = 160;
 /// Bytes that a text must get shorter by.
 const SAVED_BYTES: usize = 40;
-/// Prefixes of the lines of a patch that name its files.
-const FILES: &[&str] = &["*** Add File: ", "*** Update File: ", "*** Delete File: ", "*** Move to: "];
 /// Bytes of a command that stay.
 const COMMAND_BYTES: usize = 200;
 /// Maximum depth at which texts are searched in objects and lists.
@@ -21,28 +20,26 @@ const DEPTH: usize = 8;
 /// Suffixes of member names that are kept whole: they contain the target of the tool.
 const WHOLE: &[&str] =
     &["path", "pattern", "glob", "file", "directory", "cwd", "url", "uri", "id", "name", "type", "query", "description"];
-/// Names of members with the text of a file before an edit.
-const BEFORE: &[&str] = &["old_string", "old_str"];
-/// Names of members that hold code.
-const CODE: &[&str] = &["content", "old_string", "new_string", "old_str", "new_str", "new_source", "file_text", "code"];
+/// Name of members that hold code which is not the text of a file.
+const CODE: &str = "code";
 
 /// Splits the long texts in the input of a tool into pieces; `None` if there is no long text.
 ///
 /// Paths, patterns and similar values are kept, and so are the first 200 characters of a command.
-pub fn outline<'a>(content: &str) -> Option<Outline<'a>> {
-    let parts: Vec<Part<'a>> = texts(content)?.iter().filter_map(|text| part(text, content)).collect();
+pub fn outline<'a>(content: &str, names: &InputNames) -> Option<Outline<'a>> {
+    let parts: Vec<Part<'a>> = texts(content)?.iter().filter_map(|text| part(text, content, names)).collect();
     (!parts.is_empty()).then_some(Outline { reducer: "input", parts })
 }
 
 /// The pieces of the input of a tool that is a text: a patch or a script. Of a patch the lines stay that name its files.
-pub fn text_outline<'a>(content: &'a str) -> Option<Outline<'a>> {
+pub fn text_outline<'a>(content: &'a str, names: &InputNames) -> Option<Outline<'a>> {
     if texts(content).is_some() {
         return None;
     }
     let mut pieces = line_pieces(content, Style::Code);
     let mut file = None;
     for (place, piece) in pieces.iter_mut().enumerate() {
-        if FILES.iter().any(|start| piece.text.starts_with(start)) {
+        if starts_with_any(&piece.text, &names.patch_files) {
             piece.salience = ALWAYS;
             file = Some(place);
         } else {
@@ -53,20 +50,21 @@ pub fn text_outline<'a>(content: &'a str) -> Option<Outline<'a>> {
     Some(Outline { reducer: "input", parts: vec![Part { pieces, place: None }] })
 }
 
-fn part<'a>(text: &Text<'_>, content: &str) -> Option<Part<'a>> {
+fn part<'a>(text: &Text<'_>, content: &str, names: &InputNames) -> Option<Part<'a>> {
     let name = text.name.to_ascii_lowercase();
     if text.json.len() < LONG_BYTES || WHOLE.iter().any(|end| name.ends_with(end)) {
         return None;
     }
     let whole = decoded(text)?;
-    let mut pieces: Vec<Piece<'a>> = line_pieces(&whole, text.style()).into_iter().map(Piece::into_owned).collect();
-    if text.style() == Style::Code {
+    let style = text.style(names);
+    let mut pieces: Vec<Piece<'a>> = line_pieces(&whole, style).into_iter().map(Piece::into_owned).collect();
+    if style == Style::Code {
         nest(&mut pieces);
     }
-    if BEFORE.contains(&&*name) {
+    if names.replaced.contains(&&*name) {
         pieces.iter_mut().for_each(|piece| piece.again = true);
     }
-    if matches!(&*name, "command" | "cmd") {
+    if names.commands.contains(&&*name) {
         let mut bytes = 0;
         for piece in pieces.iter_mut().take_while(|piece| {
             let first = bytes < COMMAND_BYTES;
@@ -109,11 +107,11 @@ pub fn assembled(content: &str, marker: &str, texts: impl Iterator<Item = (Range
 }
 
 /// The longest text in an input, one of several lines if there is any, and how it is to be read.
-pub fn longest_text(content: &str) -> Option<(String, Style)> {
+pub fn longest_text(content: &str, names: &InputNames) -> Option<(String, Style)> {
     let texts = texts(content)?;
     // Of equal texts the first one.
     let longest = texts.iter().rev().max_by_key(|text| (text.json.contains("\\n"), text.json.len()))?;
-    Some((decoded(longest)?, longest.style()))
+    Some((decoded(longest)?, longest.style(names)))
 }
 
 /// A string in an input.
@@ -125,8 +123,10 @@ struct Text<'a> {
 }
 
 impl Text<'_> {
-    fn style(&self) -> Style {
-        if CODE.contains(&&*self.name) { Style::Code } else { Style::Prose }
+    fn style(&self, names: &InputNames) -> Style {
+        let name = &*self.name;
+        let code = name == CODE || names.replaced.contains(&name) || names.written.contains(&name);
+        if code { Style::Code } else { Style::Prose }
     }
 }
 
@@ -196,7 +196,8 @@ mod tests {
 
     #[test]
     fn the_lines_of_a_patch_stand_under_their_file() {
-        let outline = text_outline("*** Begin Patch\n*** Update File: a.rs\n-a\n+b\n*** End Patch").unwrap();
+        let names = InputNames { patch_files: vec!["*** Update File: "], ..InputNames::default() };
+        let outline = text_outline("*** Begin Patch\n*** Update File: a.rs\n-a\n+b\n*** End Patch", &names).unwrap();
         let pieces = outline.texts().next().unwrap();
         let found: Vec<_> = pieces.iter().map(|piece| (piece.salience >= ALWAYS, piece.under)).collect();
         assert_eq!(found[..4], [(false, None), (true, None), (false, Some(1)), (false, Some(1))]);
@@ -206,7 +207,8 @@ mod tests {
     fn what_stood_in_a_file_before_counts_less_than_what_stands_there_now() {
         let (old, new) = ("let x = 1;\n".repeat(20), "let x = 2;\n".repeat(20));
         let input = serde_json::json!({"old_string": old, "new_string": new}).to_string();
-        let outline = outline(&input).unwrap();
+        let names = InputNames { replaced: vec!["old_string"], written: vec!["new_string"], ..InputNames::default() };
+        let outline = outline(&input, &names).unwrap();
         let again: Vec<bool> = outline.texts().map(|pieces| pieces[0].again).collect();
         assert_eq!(again, [true, false]);
     }

@@ -5,11 +5,7 @@
 //! It is in-band: the model reads it as part of the content. The rest of the content follows it.
 
 use crate::engine::report::numbers::amount;
-use crate::model::{BlockNumber, Level, Marker};
-
-/// Tags of client insertions: they remain before the marker line, so that the client recognizes its insertion.
-const CLIENT_TAGS: [&str; 5] =
-    ["<system-reminder>\n", "<local-command-stdout>", "<local-command-stderr>", "<bash-stdout>", "<bash-stderr>"];
+use crate::model::{BlockNumber, Conventions, Level, Marker};
 
 /// Maximum characters of the label of a block, within [`HINT_CHARACTERS`].
 pub const LABEL_CHARACTERS: usize = 24;
@@ -49,17 +45,16 @@ pub fn line(level: Level, line: &Line<'_>) -> String {
     text
 }
 
-/// Returns the client tag at the start of a content; empty if there is none.
-pub fn client_tag(content: &str) -> &'static str {
-    CLIENT_TAGS.into_iter().find(|tag| content.starts_with(tag)).unwrap_or_default()
+/// Returns the opening tag of a client insertion at the start of a content; empty if there is none. The marker line follows it.
+pub fn client_tag(content: &str, conventions: &Conventions) -> &'static str {
+    conventions.opening_tags.iter().find(|tag| content.starts_with(**tag)).copied().unwrap_or_default()
 }
 
-/// Parses the marker line at the start of a content; returns it with the rest, or `None` if there is no marker line.
+/// Parses the marker line at the start of a content, after its client tag; returns it with the rest, or `None` if there is no marker line.
 ///
 /// A quoted marker line of another block is parsed as well. It is valid for a block only if it contains the block's own number
 /// ([`crate::engine::outline`]): the author of a text cannot know its number.
 pub fn parse(content: &str) -> Option<(Marker, &str)> {
-    let content = content.strip_prefix(client_tag(content)).unwrap_or(content);
     let (first, rest) = content.split_once('\n').unwrap_or((content, ""));
     let inner = first.strip_prefix("[@")?.strip_suffix(']')?;
     let mut parts = inner.split(" | ");

@@ -77,8 +77,15 @@ mod tests {
             (vec![image(800, 600); 3], "3 images 800×600"),
             (vec![image(800, 600), image(1, 2)], "2 images"),
         ] {
-            let input =
-                Reducible { kind: BlockKind::Image, tool: None, error: false, images: &images, held: &[], content: IMAGE };
+            let input = Reducible {
+                kind: BlockKind::Image,
+                tool: None,
+                error: false,
+                images: &images,
+                held: &[],
+                conventions: Default::default(),
+                content: IMAGE,
+            };
             assert_eq!(description(&input), expected);
         }
     }

@@ -23,10 +23,10 @@ mod table;
 
 pub use hint::hint;
 pub use lines::without_number;
-pub use piece::{ALWAYS, KeptPieces, Line, Piece, line_pieces, names, rendered, whole_name};
+pub use piece::{ALWAYS, KeptPieces, Line, Name, Piece, line_pieces, names, rendered, whole_name};
 pub use salience::{LineKind, Style, declaration, line_kind, outcomes};
 
-use crate::model::{BlockKind, Image, Tool};
+use crate::model::{BlockKind, Conventions, Image, Tool};
 use std::ops::Range;
 
 /// Tokens that a summarized content may take, as the estimate has them.
@@ -43,6 +43,8 @@ pub struct Reducible<'a> {
     pub error: bool,
     /// Images in the content, by pixel size.
     pub images: &'a [Image],
+    /// The texts and names by which clients mark what they add to contents.
+    pub conventions: &'a Conventions,
     /// The content as the model sees it (for a tool use: its input, a JSON object or a text).
     pub content: &'a str,
     /// The parts of the content that are always kept, as byte ranges in order.
@@ -91,12 +93,15 @@ struct Part<'a> {
 pub fn outline<'a>(input: &Reducible<'a>) -> Option<Outline<'a>> {
     match input.kind {
         BlockKind::Thinking => None,
-        BlockKind::ToolUse => input::outline(input.content).or_else(|| input::text_outline(input.content)),
+        BlockKind::ToolUse => {
+            let names = &input.conventions.inputs;
+            input::outline(input.content, names).or_else(|| input::text_outline(input.content, names))
+        }
         _ => {
             let reducer = REDUCERS.iter().find(|reducer| reducer.fits(input))?;
             let mut pieces = if input.held.is_empty() { reducer.pieces(input) } else { around_held(input) };
             for (place, piece) in pieces.iter_mut().enumerate() {
-                if output::is_envelope(place, &piece.text) {
+                if output::is_envelope(place, &piece.text, input.conventions) {
                     (piece.nameless, piece.salience) = (true, 0.0);
                 }
             }
@@ -221,7 +226,15 @@ fn is_placeholder(input: &Reducible<'_>) -> bool {
 #[cfg(test)]
 fn check_pieces(reducer: &dyn Reducer, verb: crate::model::ToolVerb, content: &str, expected: &str) {
     let tool = Tool { name: "T".into(), verb, target: "t".into(), scope: 0, whole: true, parameters: 1 };
-    let input = Reducible { kind: BlockKind::ToolResult, tool: Some(&tool), error: false, images: &[], held: &[], content };
+    let input = Reducible {
+        kind: BlockKind::ToolResult,
+        tool: Some(&tool),
+        error: false,
+        images: &[],
+        held: &[],
+        conventions: Default::default(),
+        content,
+    };
     assert!(reducer.fits(&input));
     let pieces = reducer.pieces(&input);
     let kept = KeptPieces { pieces: vec![true; pieces.len()], ..KeptPieces::default() };
@@ -264,7 +277,15 @@ mod tests {
                 examples.iter().find(|(of, ..)| *of == name).unwrap_or_else(|| panic!("no example for {name}"));
             let tool = Tool { name: "T".into(), verb: *verb, target: (*target).into(), scope: 0, whole: true, parameters: 1 };
             let images = if *kind == BlockKind::Image { vec![Image { width: 9, height: 9 }] } else { Vec::new() };
-            let input = Reducible { kind: *kind, tool: Some(&tool), error: false, images: &images, content, held: &[] };
+            let input = Reducible {
+                kind: *kind,
+                tool: Some(&tool),
+                error: false,
+                images: &images,
+                conventions: Default::default(),
+                content,
+                held: &[],
+            };
             assert_eq!(outline(&input).map(|outline| outline.reducer), Some(name));
         }
         assert_eq!(examples.len(), REDUCERS.len(), "an example for a reducer that is not there");

@@ -5,7 +5,7 @@ use super::nesting::nest;
 use super::piece::pieces_of_line;
 use super::salience::Style;
 use super::{Piece, Reducer, Reducible, json};
-use crate::model::BlockKind;
+use crate::model::{BlockKind, Conventions, starts_with_any};
 use rustc_hash::FxHashSet;
 use serde_json::Value;
 use std::borrow::Cow;
@@ -27,8 +27,6 @@ const LIBRARIES: &[&str] = &[
 const FRAMES: &[&str] = &["at ", "File \"", "in ", "from "];
 /// Lines at the beginning of a result among which are those that the client adds.
 const ENVELOPE_LINES: usize = 6;
-/// Prefixes of the lines of a result envelope.
-const ENVELOPE: &[&str] = &["Chunk ID: ", "Wall time: ", "Original token count: ", "Process exited with code 0", "Exit code: 0"];
 /// Prefixes of lines with which tools report progress.
 const PROGRESS: &[&str] = &[
     "Compiling ",
@@ -90,8 +88,9 @@ impl Reducer for Output {
 }
 
 /// Returns true if the line reports the status of a call, and not its result.
-pub(super) fn is_envelope(place: usize, line: &str) -> bool {
-    place < ENVELOPE_LINES && (ENVELOPE.iter().any(|start| line.starts_with(start)) || line == "Output:")
+pub(super) fn is_envelope(place: usize, line: &str, conventions: &Conventions) -> bool {
+    let (lines, titles) = (&conventions.envelope_lines, &conventions.envelope_titles);
+    place < ENVELOPE_LINES && (starts_with_any(line, lines) || titles.contains(&line))
 }
 
 /// Returns the object or the list at the end of a long line, and the text before it.
@@ -125,20 +124,30 @@ mod tests {
         let target = "cargo test".into();
         let tool = Tool { name: "Bash".into(), verb: ToolVerb::Run, target, scope: 0, whole: true, parameters: 1 };
         let content = "step 1 of 20\nstep 12 of 20\nerror: no\n    at main (/a/node_modules/x.js:1:2)\nstep by step";
-        let input = Reducible { kind: BlockKind::ToolResult, tool: Some(&tool), error: false, images: &[], held: &[], content };
+        let input = Reducible { tool: Some(&tool), ..input(content) };
         let again: Vec<bool> = Output.pieces(&input).iter().map(|piece| piece.again).collect();
         assert_eq!(again, [false, true, false, true, false]);
     }
 
+    fn input(content: &str) -> Reducible<'_> {
+        let (kind, conventions) = (BlockKind::ToolResult, Default::default());
+        Reducible { kind, tool: None, error: false, images: &[], held: &[], conventions, content }
+    }
+
     fn pieces(content: &str) -> Vec<Piece<'_>> {
-        Output.pieces(&Reducible { kind: BlockKind::ToolResult, tool: None, error: false, images: &[], held: &[], content })
+        Output.pieces(&input(content))
     }
 
     #[test]
     fn what_a_client_or_a_tool_says_of_its_progress_has_no_names() {
         let content =
             "Chunk ID: a1b2c3\nWall time: 0.2 seconds\nProcess exited with code 1\nOutput:\n   Compiling a_b v1.0.0\nab_cd";
-        let input = Reducible { kind: BlockKind::ToolResult, tool: None, error: false, images: &[], held: &[], content };
+        let conventions = Conventions {
+            envelope_lines: vec!["Chunk ID: ", "Wall time: ", "Process exited with code 0"],
+            envelope_titles: vec!["Output:"],
+            ..Conventions::default()
+        };
+        let input = Reducible { conventions: &conventions, ..input(content) };
         let outline = outline(&input).unwrap();
         let nameless: Vec<bool> = outline.texts().flatten().map(|piece| piece.nameless).collect();
         assert_eq!(nameless, [true, true, false, true, true, false]);

@@ -81,6 +81,8 @@ fn beginning(line: &str) -> &str {
     &line[..end]
 }
 
+/// Prefix of a line with the exit code of a program. Shells, test runners, CI systems and clients all write it.
+const EXIT_CODE: &str = "Exit code ";
 /// Prefixes of lines that report a failure: of compilers, test runners, shells, package managers.
 const ERROR_STARTS: &[&str] = &[
     "error",
@@ -93,7 +95,7 @@ const ERROR_STARTS: &[&str] = &[
     "Traceback",
     "Uncaught",
     "Caused by",
-    "Exit code ",
+    EXIT_CODE,
     "Failed to ",
     "failed to ",
     "npm ERR!",
@@ -175,6 +177,11 @@ pub fn outcomes(line: &str) -> Vec<(u64, &'static str)> {
         Some((number.parse().ok()?, *word))
     });
     pairs.collect()
+}
+
+/// Returns true if a line only reports the exit code of a program.
+pub fn is_exit_code(line: &str) -> bool {
+    line.starts_with(EXIT_CODE)
 }
 
 /// The exit code that a result reports at its beginning or end, unless it is 0.

@@ -9,7 +9,6 @@ use crate::engine::{
 };
 use crate::model::{Block, BlockKind, BlockNumber, Level, State, quoted};
 use rustc_hash::FxHashSet;
-use serde::Serialize;
 
 /// Tokens of the marker line of a block.
 const LINE: f64 = 45.0;
@@ -48,8 +47,7 @@ pub enum Forecast {
 }
 
 /// Kind of a suggestion.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "snake_case")]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum SuggestionKind {
     /// The window is over its budget.
     Budget,
@@ -62,7 +60,7 @@ pub enum SuggestionKind {
 }
 
 /// A suggested command.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug)]
 pub struct Suggestion {
     /// Subject.
     pub kind: SuggestionKind,

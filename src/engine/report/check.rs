@@ -2,7 +2,6 @@
 
 use crate::engine::{Analysis, amount, count, plural};
 use crate::model::{BlockNumber, Fault};
-use serde::Serialize;
 
 /// A credential and its place in a file.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -47,7 +46,7 @@ pub struct Checked<'a> {
 }
 
 /// A violation of a rule.
-#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct Violation {
     /// The rule, named by its option.
     pub rule: &'static str,

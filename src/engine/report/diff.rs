@@ -2,12 +2,10 @@
 
 use crate::model::limits::{DIFF_LINES, DIFF_WORD_BYTES, DIFF_WORD_LINE_BYTES};
 use crate::model::{BlockNumber, Level, TokenCount};
-use serde::Serialize;
 use similar::{DiffTag, TextDiff};
 
 /// The kind of a difference.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "snake_case")]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum DiffKind {
     /// The block was added.
     Added,
@@ -18,7 +16,7 @@ pub enum DiffKind {
 }
 
 /// A block that differs.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug)]
 pub struct BlockDifference {
     /// The block number, in file order from 1.
     pub number: BlockNumber,

@@ -4,12 +4,10 @@ use crate::engine::{Analysis, Suggestion, entry, mask};
 use crate::model::{
     Block, BlockKind, BlockNumber, History, Key, Level, Operation, OperationId, OperationKind, Pin, Role, State, TokenCount, Zone,
 };
-use serde::Serialize;
 use std::collections::BTreeSet;
 
 /// An event of a session.
-#[derive(Clone, Debug, Serialize)]
-#[serde(tag = "event", rename_all = "snake_case")]
+#[derive(Clone, Debug)]
 pub enum ActivityEvent {
     /// The watch of a session has started.
     SessionOpened(Opened),
@@ -66,7 +64,7 @@ pub enum ActivityEvent {
 }
 
 /// A session at the start of a watch.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug)]
 pub struct Opened {
     /// The title, or the first prompt.
     pub title: String,
@@ -85,7 +83,7 @@ pub struct Opened {
 }
 
 /// Another session of the project than the watched one.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct OtherSession {
     /// The session id.
     pub id: String,
@@ -100,8 +98,7 @@ pub struct OtherSession {
 }
 
 /// Change of a block.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "snake_case")]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Update {
     /// It was added.
     Added,
@@ -124,7 +121,7 @@ pub enum Update {
 }
 
 /// A changed block, in its current state.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug)]
 pub struct BlockUpdate {
     /// The block number.
     pub number: BlockNumber,
@@ -151,7 +148,7 @@ pub struct BlockUpdate {
 }
 
 /// Blocks that the user pinned, selected, unpinned or unfocused.
-#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct SelectionChange {
     /// Blocks that were pinned, or pinned at another position.
     pub pinned: Vec<BlockNumber>,
@@ -164,7 +161,7 @@ pub struct SelectionChange {
 }
 
 /// Summary of an operation.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug)]
 pub struct Executed {
     /// The operation number.
     pub operation: OperationId,

@@ -10,13 +10,12 @@ use crate::engine::strategy::{Context, Need, Subject};
 use crate::engine::{Analysis, label, plural};
 use crate::model::{Block, BlockNumber, Level, Role, State};
 use rustc_hash::FxHashSet;
-use serde::Serialize;
 
 /// Maximum number of listed names of a reference.
 const NAMES: usize = 4;
 
 /// The explanation of the state of a block.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug)]
 pub struct Explanation {
     /// The state in the lifecycle.
     pub state: State,
@@ -37,7 +36,7 @@ pub struct Explanation {
 }
 
 /// A later block of the agent that refers to a block.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug)]
 pub struct Referred {
     /// The block number.
     pub number: BlockNumber,
@@ -54,7 +53,7 @@ pub struct Referred {
 }
 
 /// The rest of a block at a level.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug)]
 pub struct LevelKept {
     /// The level.
     pub level: Level,

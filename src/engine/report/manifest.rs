@@ -3,10 +3,9 @@
 use crate::engine::{Analysis, Capacity, EditPrice, Suggestion, SuggestionKind, expiring, label, stale_reason};
 use crate::model::{Block, BlockKind, BlockNumber, Hidden, Key, Level, Pin, Role, State, TokenCount, Zone};
 use rustc_hash::FxHashMap;
-use serde::Serialize;
 
 /// Summary of the window.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug)]
 pub struct Manifest {
     /// The session's id.
     pub session: String,
@@ -23,7 +22,6 @@ pub struct Manifest {
     /// Tokens that are sent but are not in the file.
     pub outside: TokenCount,
     /// True if these tokens include a lost part of the conversation: the parent of the first row of the window is missing.
-    #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub lost: bool,
     /// The zones in window order, cold storage last.
     pub zones: Vec<ZoneSummary>,
@@ -74,7 +72,7 @@ pub struct Manifest {
 }
 
 /// Consecutive archived blocks of the file, with the thinking between them.
-#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct ArchivedRun {
     /// The first block.
     pub first: BlockNumber,
@@ -91,7 +89,7 @@ pub struct ArchivedRun {
 }
 
 /// The summary of a zone.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug)]
 pub struct ZoneSummary {
     /// The zone.
     pub zone: Zone,
@@ -110,7 +108,7 @@ pub struct ZoneSummary {
 }
 
 /// A block in a list.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug)]
 pub struct Entry {
     /// The block number.
     pub number: BlockNumber,

@@ -340,6 +340,29 @@ fn password_in_address(text: &[u8], at: usize) -> Option<Secret> {
 
 /// Finds the value after a name: `password=…`, `"token": "…"`, `Authorization: Bearer …`.
 fn match_named_value(text: &[u8], start: usize, end: usize, name: &str, kind: &'static str) -> Option<Secret> {
+    let mut from = after_sign(text, start, end, name, kind)?;
+    let mut has_scheme = false;
+    for scheme in ["bearer ", "basic ", "token ", "bot ", "apikey "] {
+        if text.get(from..from + scheme.len()).is_some_and(|here| here.eq_ignore_ascii_case(scheme.as_bytes())) {
+            from += scheme.len();
+            has_scheme = true;
+        }
+    }
+    let shapes = SHAPES.iter().filter(|shape| from < text.len() && text[from..].starts_with(shape.prefix.as_bytes()));
+    if let Some(secret) = shapes.into_iter().find_map(|shape| shaped(text, from, shape)) {
+        return Some(secret);
+    }
+    if let Some(secret) = text.get(from..).filter(|rest| rest.starts_with(OBJECT)).and_then(|_| web_token(text, from)) {
+        return Some(secret);
+    }
+    // The value after an authentication scheme is a credential because of its position.
+    let surely = has_scheme || is_surely_named(&text[..end]);
+    quoted_password(text, from, kind).or_else(|| random_value(text, from, surely, kind))
+}
+
+/// Returns the position of the value that belongs to a name: behind quotes, a sign such as `=` and spaces. `None` if there is no
+/// sign.
+fn after_sign(text: &[u8], start: usize, end: usize, name: &str, kind: &str) -> Option<usize> {
     let quotes = |mut at: usize| {
         // Quotes, including those of JSON nested in JSON.
         for _ in 0..4 {
@@ -375,33 +398,20 @@ fn match_named_value(text: &[u8], start: usize, end: usize, name: &str, kind: &'
     if signs == 0 && !(name == "bearer" && before > at) && !is_option {
         return None;
     }
-    let mut from = spaces(quotes(spaces(before + signs)));
-    let mut has_scheme = false;
-    for scheme in ["bearer ", "basic ", "token ", "bot ", "apikey "] {
-        if text.get(from..from + scheme.len()).is_some_and(|here| here.eq_ignore_ascii_case(scheme.as_bytes())) {
-            from += scheme.len();
-            has_scheme = true;
-        }
-    }
-    if let Some(secret) = SHAPES
-        .iter()
-        .filter(|shape| from < text.len() && text[from..].starts_with(shape.prefix.as_bytes()))
-        .find_map(|shape| shaped(text, from, shape))
-    {
-        return Some(secret);
-    }
-    if let Some(secret) = text.get(from..).filter(|rest| rest.starts_with(OBJECT)).and_then(|_| web_token(text, from)) {
-        return Some(secret);
-    }
-    // In quotes, a password can contain any character.
-    let quote = from.checked_sub(1).and_then(|at| text.get(at)).copied().filter(|byte| matches!(byte, b'"' | b'\''));
-    if let (Some(quote), "password") = (quote, kind) {
-        let length = run(text, from, 65, |byte| byte != quote && byte != b'\\' && byte.is_ascii_graphic());
-        let closed = text.get(from + length).is_some_and(|byte| *byte == quote || *byte == b'\\');
-        if closed && passwords::is_quoted_password(&text[from..from + length]) {
-            return Some(Secret { range: from..from + length, kind });
-        }
-    }
+    Some(spaces(quotes(spaces(before + signs))))
+}
+
+/// Finds a password in quotes, which can contain any character.
+fn quoted_password(text: &[u8], from: usize, kind: &'static str) -> Option<Secret> {
+    let quote = from.checked_sub(1).and_then(|at| text.get(at)).copied().filter(|byte| matches!(byte, b'"' | b'\''))?;
+    let length = run(text, from, 65, |byte| byte != quote && byte != b'\\' && byte.is_ascii_graphic());
+    let closed = text.get(from + length).is_some_and(|byte| *byte == quote || *byte == b'\\');
+    let found = kind == "password" && closed && passwords::is_quoted_password(&text[from..from + length]);
+    found.then(|| Secret { range: from..from + length, kind })
+}
+
+/// Finds a random value; a name that is `surely` that of a credential needs a less random one.
+fn random_value(text: &[u8], from: usize, surely: bool, kind: &'static str) -> Option<Secret> {
     // The maximum value, and the same number of trailing characters that do not belong to it.
     let most = NAMED_BYTES.end() * 2;
     let length = run(text, from, most, |byte| byte.is_ascii_alphanumeric() || b"_-./+=~!@#%^".contains(&byte));
@@ -411,8 +421,6 @@ fn match_named_value(text: &[u8], start: usize, end: usize, name: &str, kind: &'
     let goes_on = text.get(from + length).is_some_and(|next| b"([{$<*".contains(next));
     let slashes = value.iter().filter(|byte| **byte == b'/').count();
     let is_path = value.starts_with(b"/") || value.starts_with(b"./") || value.starts_with(b"..") || slashes > 2 && length < 80;
-    // The value after an authentication scheme is a credential because of its position.
-    let surely = has_scheme || is_surely_named(&text[..end]);
     let looks = if surely { is_mixed(value) } else { changes(value) >= NAMED_CHANGES };
     let plausible = NAMED_BYTES.contains(&value.len()) && looks && is_random(value, 6);
     (plausible && !goes_on && !is_path).then(|| Secret { range: from..from + value.len(), kind })

@@ -10,7 +10,7 @@ use super::select::{Costs, Text, select};
 use crate::engine::reduce::{KeptPieces, Piece, Style, line_pieces, whole_name, without_number};
 use crate::engine::report::summary::{Point, PointKind};
 use crate::engine::{Analysis, amount, choices, is_compacted, items, label, terms_of};
-use crate::model::{Block, BlockKind, BlockNumber, Level, Role, ToolVerb, Zone};
+use crate::model::{Block, BlockKind, BlockNumber, InputNames, Level, Role, ToolVerb, Zone};
 use rustc_hash::FxHashSet;
 use std::borrow::Cow;
 use std::fmt::Write;
@@ -123,7 +123,8 @@ pub fn digest(reading: &Analysis, old: &[DigestSource<'_>], points: &[Point], wo
     let newest = newest_prompt(reading).map(|block| block.number);
     let cut = |old: &DigestSource<'_>| old.ends(Some(old.block.number) == newest).is_some();
     let told = |old: &DigestSource<'_>| old.is_whole() || !old.words.is_empty() && old.rest_bytes() < REST_BYTES && !cut(old);
-    let pieces: Vec<Vec<Piece<'_>>> = old.iter().map(|old| if told(old) { Vec::new() } else { pieces(old) }).collect();
+    let pieces: Vec<Vec<Piece<'_>>> =
+        old.iter().map(|old| if told(old) { Vec::new() } else { pieces(old, &reading.session.conventions.inputs) }).collect();
     let texts = pieces.iter().zip(old);
     let weight = |old: &DigestSource<'_>| if is_compacted(reading, old.block) { SUMMARY_WEIGHT } else { 1.0 };
     let texts: Vec<Text<'_>> =
@@ -361,33 +362,37 @@ fn shows(text: &str, name: &str) -> bool {
 }
 
 /// Returns the lines of a content, without line numbers and indentation; for an edit, the written lines.
-fn pieces<'a>(old: &DigestSource<'a>) -> Vec<Piece<'a>> {
+fn pieces<'a>(old: &DigestSource<'a>, names: &InputNames) -> Vec<Piece<'a>> {
     let lines = line_pieces(old.content, Style::Output).into_iter();
-    let mut lines: Vec<Piece<'_>> = lines.map(|piece| Piece { text: trimmed(piece.text, ""), ..piece }).collect();
+    let mut lines: Vec<Piece<'_>> = lines.map(|piece| Piece { text: trimmed(piece.text, &[]), ..piece }).collect();
     let tool = old.block.tool.as_deref().filter(|_| old.block.role == Role::ToolUse);
     if !tool.is_some_and(|tool| tool.verb == ToolVerb::Edit) {
         return lines;
     }
-    let is_patch = old.content.contains("*** Begin Patch");
+    let is_patch = names.patch_starts.iter().any(|start| old.content.contains(start));
+    let is_member = |text: &str, name: &str| text.strip_prefix(name).is_some_and(|rest| rest.starts_with(": "));
     let mut is_old = false;
     lines.retain(|piece| {
         is_old = match &*piece.text {
             text if is_patch => text.starts_with('-'),
-            text if text.starts_with("old_string: ") => true,
-            text if text.starts_with("new_string: ") => false,
+            text if names.replacements.iter().any(|(before, _)| is_member(text, before)) => true,
+            text if names.replacements.iter().any(|(_, after)| is_member(text, after)) => false,
             _ => is_old,
         };
         !is_old
     });
-    let mark = if is_patch { "+" } else { "new_string: " };
-    lines.into_iter().map(|piece| Piece { text: trimmed(piece.text, mark), ..piece }).collect()
+    let marks = match is_patch {
+        true => vec!["+".to_owned()],
+        false => names.replacements.iter().map(|(_, after)| format!("{after}: ")).collect(),
+    };
+    lines.into_iter().map(|piece| Piece { text: trimmed(piece.text, &marks), ..piece }).collect()
 }
 
 /// Returns a line without its number, its indentation and a leading mark.
-fn trimmed<'a>(text: Cow<'a, str>, mark: &str) -> Cow<'a, str> {
+fn trimmed<'a>(text: Cow<'a, str>, marks: &[String]) -> Cow<'a, str> {
     let trim = |text: &str| -> Range<usize> {
         let inner = without_number(text).trim();
-        let inner = inner.strip_prefix(mark).unwrap_or(inner).trim();
+        let inner = marks.iter().find_map(|mark| inner.strip_prefix(&**mark)).unwrap_or(inner).trim();
         let start = inner.as_ptr() as usize - text.as_ptr() as usize;
         start..start + inner.len()
     };
@@ -418,7 +423,12 @@ mod tests {
         let mut block = Block::new(BlockKind::ToolUse, Role::ToolUse);
         let (name, target) = ("Edit".into(), "/w/a.rs".into());
         block.tool = Some(Box::new(Tool { name, verb: ToolVerb::Edit, target, scope: 0, whole: true, parameters: 3 }));
-        let found = pieces(&DigestSource { block: &block, content, words: &[], whole: false, ends: false });
+        let names = InputNames {
+            replacements: vec![("old_string", "new_string")],
+            patch_starts: vec!["*** Begin Patch"],
+            ..InputNames::default()
+        };
+        let found = pieces(&DigestSource { block: &block, content, words: &[], whole: false, ends: false }, &names);
         assert_eq!(found.iter().map(|piece| &*piece.text).collect::<Vec<_>>(), expected);
     }
 

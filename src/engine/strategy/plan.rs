@@ -7,7 +7,7 @@ use crate::engine::content::terms::terms;
 use crate::engine::cost::tokens::estimate;
 use crate::engine::reduce::{KeptPieces, Outline, Reducible, SUMMARIZED_TOKENS, bare, outline};
 use crate::engine::{Analysis, hint, marker};
-use crate::model::{Block, BlockKind, BlockNumber, Key, Level, Outdated, Role};
+use crate::model::{Block, BlockKind, BlockNumber, Conventions, Key, Level, Outdated, Role};
 use rayon::prelude::*;
 use rustc_hash::FxHashSet;
 use serde::Serialize;
@@ -32,6 +32,8 @@ const PRECISION: usize = 200;
 pub struct Subject<'a> {
     /// The block before its first change by aperture, with its current number and position.
     pub block: &'a Block,
+    /// The texts and names by which clients mark what they add to contents.
+    pub conventions: &'a Conventions,
     /// Its content.
     pub content: &'a str,
     /// Token cost.
@@ -68,6 +70,7 @@ impl<'a> Subject<'a> {
             tool: block.tool.as_deref(),
             error: block.error,
             images: &block.images,
+            conventions: self.conventions,
             content: self.content,
             held: &self.held,
         }

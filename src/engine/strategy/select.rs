@@ -5,7 +5,7 @@
 //! reaches at least 1 − 1/√e of the optimum (Khuller, Moss and Naor 1999; for summaries Lin and Bilmes 2010). Worths only decrease
 //! as more is shown, so a piece is re-evaluated only when it reaches the head of the queue (Minoux 1978).
 
-use crate::engine::reduce::{ALWAYS, KeptPieces, Line, Piece, names, whole_name};
+use crate::engine::reduce::{ALWAYS, KeptPieces, Line, Name, Piece, names, whole_name};
 use rayon::prelude::*;
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::cmp::Ordering;
@@ -98,6 +98,16 @@ struct Place {
     range: Range<usize>,
 }
 
+/// The terms met so far, by the index that each has in the list of chances.
+#[derive(Default)]
+struct KnownTerms {
+    ids: FxHashMap<u32, u32>,
+    /// The last occurrence of each as a name.
+    places: Vec<Option<Place>>,
+    /// True if the worth of the name was computed.
+    named: Vec<bool>,
+}
+
 /// All items, and the terms in them.
 struct Items<'a> {
     texts: &'a [Text<'a>],
@@ -148,47 +158,20 @@ impl<'a> Items<'a> {
             name_share: costs.name_share,
             starts: Vec::new(),
         };
-        let mut ids: FxHashMap<u32, u32> = FxHashMap::default();
-        let mut places: Vec<Option<Place>> = Vec::new();
-        let mut named: Vec<bool> = Vec::new();
+        let mut known = KnownTerms::default();
         for (text, found) in found.into_iter().enumerate() {
             all.starts.push(all.items.len() as u32);
             for (piece, (names, line)) in found.into_iter().enumerate() {
-                let from = all.terms.len() as u32;
-                let Piece { again, nameless, .. } = texts[text].pieces[piece];
-                let quotable = |line: &Line| line.quotable && !again && !nameless;
-                let line = line.map(|line| (line.term, None, Some(if quotable(&line) { texts[text].line } else { READABLE })));
-                let names = if nameless { Vec::new() } else { names };
-                let names = names.into_iter().map(|name| (name.term, Some(name.range).filter(|_| name.alone), None));
-                for (term, range, worth) in names.chain(line) {
-                    let id = *ids.entry(term).or_insert_with(|| {
-                        all.chances.push(0.0);
-                        all.shown.push(shown.contains(&term));
-                        places.push(None);
-                        named.push(false);
-                        all.chances.len() as u32 - 1
-                    });
-                    // The worth of a name is computed once; a line can be worth more in another text.
-                    let asked = worth.is_some() || std::mem::replace(&mut named[id as usize], true);
-                    let worth = worth.unwrap_or_else(|| if asked { 0.0 } else { chance(term) });
-                    let known = &mut all.chances[id as usize];
-                    *known = known.max(worth);
-                    if !all.terms[from as usize..].contains(&id) {
-                        all.terms.push(id);
-                    }
-                    if let Some(range) = range {
-                        places[id as usize] = Some(Place { text: text as u32, piece: piece as u32, range });
-                    }
-                }
-                let Piece { text: words, salience, .. } = &texts[text].pieces[piece];
+                let terms = all.add_terms((text, piece), (names, line), &mut known, chance, shown);
+                let Piece { text: words, salience, held, .. } = &texts[text].pieces[piece];
                 all.items.push(Item {
                     text: text as u32,
                     piece: piece as u32,
                     name: None,
                     cost: words.len() as f32 + costs.piece_bytes,
                     salience: if words.trim().is_empty() { 0.0 } else { salience + READABLE },
-                    terms: from..all.terms.len() as u32,
-                    chosen: texts[text].pieces[piece].held,
+                    terms,
+                    chosen: *held,
                 });
             }
         }
@@ -198,8 +181,53 @@ impl<'a> Items<'a> {
                 all.shown[*id as usize] = true;
             }
         }
-        // A path shows the names of its components.
-        let places = places.into_par_iter().zip(&all.shown).map(|(place, shown)| {
+        all.add_names(known, costs);
+        all
+    }
+
+    /// Adds the terms of a piece, its names and its line; returns their range in the list of terms.
+    fn add_terms(
+        &mut self,
+        (text, piece): (usize, usize),
+        (names, line): (Vec<Name>, Option<Line>),
+        known: &mut KnownTerms,
+        chance: &(dyn Fn(u32) -> f32 + Sync),
+        shown: &FxHashSet<u32>,
+    ) -> Range<u32> {
+        let from = self.terms.len() as u32;
+        let texts = self.texts;
+        let Piece { again, nameless, .. } = texts[text].pieces[piece];
+        let quotable = |line: &Line| line.quotable && !again && !nameless;
+        let line = line.map(|line| (line.term, None, Some(if quotable(&line) { texts[text].line } else { READABLE })));
+        let names = if nameless { Vec::new() } else { names };
+        let names = names.into_iter().map(|name| (name.term, Some(name.range).filter(|_| name.alone), None));
+        for (term, range, worth) in names.chain(line) {
+            let id = *known.ids.entry(term).or_insert_with(|| {
+                self.chances.push(0.0);
+                self.shown.push(shown.contains(&term));
+                known.places.push(None);
+                known.named.push(false);
+                self.chances.len() as u32 - 1
+            });
+            // The worth of a name is computed once; a line can be worth more in another text.
+            let asked = worth.is_some() || std::mem::replace(&mut known.named[id as usize], true);
+            let worth = worth.unwrap_or_else(|| if asked { 0.0 } else { chance(term) });
+            let most = &mut self.chances[id as usize];
+            *most = most.max(worth);
+            if !self.terms[from as usize..].contains(&id) {
+                self.terms.push(id);
+            }
+            if let Some(range) = range {
+                known.places[id as usize] = Some(Place { text: text as u32, piece: piece as u32, range });
+            }
+        }
+        from..self.terms.len() as u32
+    }
+
+    /// Adds an item for each name that can be shown alone. A path shows the names of its components.
+    fn add_names(&mut self, known: KnownTerms, costs: &Costs) {
+        let (texts, ids) = (self.texts, &known.ids);
+        let places = known.places.into_par_iter().zip(&self.shown).map(|(place, shown)| {
             let place = place.filter(|_| !shown)?;
             let words = &texts[place.text as usize].pieces[place.piece as usize].text;
             let whole = whole_name(words, place.range.clone());
@@ -210,13 +238,12 @@ impl<'a> Items<'a> {
         let places: Vec<Option<(Place, f32, Vec<u32>)>> = places.collect();
         for (id, place) in places.into_iter().enumerate() {
             let Some((Place { text, piece, range }, cost, within)) = place else { continue };
-            let from = all.terms.len() as u32;
-            all.terms.push(id as u32);
-            all.terms.extend(within.into_iter().filter(|other| *other != id as u32));
-            let terms = from..all.terms.len() as u32;
-            all.items.push(Item { text, piece, name: Some(range), cost, salience: 0.0, terms, chosen: false });
+            let from = self.terms.len() as u32;
+            self.terms.push(id as u32);
+            self.terms.extend(within.into_iter().filter(|other| *other != id as u32));
+            let terms = from..self.terms.len() as u32;
+            self.items.push(Item { text, piece, name: Some(range), cost, salience: 0.0, terms, chosen: false });
         }
-        all
     }
 
     /// Returns the piece that must be kept with another one, unless it is already kept.

@@ -31,6 +31,7 @@ fn check_laws(block: &Block, content: &str) -> [Option<usize>; 3] {
     let subject = Subject {
         left: None,
         block,
+        conventions: Default::default(),
         content,
         tokens: if block.images.is_empty() { 100.0 } else { 1e4 },
         label: "T".to_owned(),
@@ -259,8 +260,8 @@ fn content() -> impl Strategy<Value = String> {
 /// Checks that the words of a person are kept at each level and with each preset, byte for byte.
 fn check_words(block: &Block, content: &str) -> usize {
     let held = block.words.to_vec();
-    let (label, why) = ("T".to_owned(), Why::default());
-    let subject = Subject { block, content, tokens: 1e4, label, why, newest: false, left: None, held };
+    let (label, why, conventions) = ("T".to_owned(), Why::default(), Default::default());
+    let subject = Subject { block, conventions, content, tokens: 1e4, label, why, newest: false, left: None, held };
     let shown = FxHashSet::default();
     let context = Context { name: &|_| 0.01, line: 0.002, shown: &shown };
     let mut shortened: Vec<String> = LEVELS.into_iter().filter_map(|level| subject.at_level(level, &context)).collect();
@@ -315,6 +316,7 @@ fn invalid_ranges_of_a_content_are_empty() {
         block.words = words.into();
         check_outline(&Subject {
             block: &block,
+            conventions: Default::default(),
             content: &content,
             tokens: 100.0,
             label: String::new(),

@@ -24,9 +24,6 @@ impl Thinking {
     }
 }
 
-/// The value of a message whose only block was removed.
-const EMPTIED: &[u8] = b"[]";
-
 impl Draft<'_> {
     /// Returns the session after the plan, without the thinking that its model would reject. If originals were restored, thinking
     /// that an earlier plan excluded is sent again, unless that would exclude other thinking.
@@ -198,13 +195,18 @@ impl Draft<'_> {
                 reversal.hunks.retain(|hunk| hunk.offset < start || hunk.offset > end);
             }
         }
-        if before.as_deref() == Some(EMPTIED) {
+        if before.as_deref() == Some(self.empty_message()) {
             self.edits.remove(&place);
             return Ok(());
         }
-        let edit = Edit { row: address, slot: Slot::Message, before, after: Some(EMPTIED.to_vec()), change: None };
+        let edit = Edit { row: address, slot: Slot::Message, before, after: Some(self.empty_message().to_vec()), change: None };
         self.edits.insert(place, edit);
         Ok(())
+    }
+
+    /// Returns the value of a message whose only block was removed.
+    fn empty_message(&self) -> &'static [u8] {
+        self.source.provider.empty_message()
     }
 
     /// Returns the edits of aperture that exclude thinking: rows that exclude it, and rows that were emptied.
@@ -221,11 +223,11 @@ impl Draft<'_> {
         let follows = |(place, row): (u32, &Row)| row.parent.is_some_and(|id| ids.contains(&id)) && !lines.contains(&place);
         let followed = (0u32..).zip(&self.session().rows).any(follows);
         let lines = if followed { Vec::new() } else { lines };
-        let empty = Some(hash(EMPTIED));
+        let empty = Some(hash(self.empty_message()));
         let edits = self.source.history.operations.iter().flat_map(|operation| &operation.edits);
         let emptied = edits.filter(|edit| edit.slot == Slot::Message && edit.after == empty);
         let emptied: FxHashSet<u32> = emptied.filter_map(|edit| self.addresses.row(edit.row)).collect();
-        let still = |row: &u32| self.value(*row, Slot::Message).as_deref() == Some(EMPTIED);
+        let still = |row: &u32| self.value(*row, Slot::Message).as_deref() == Some(self.empty_message());
         let mut emptied: Vec<u32> = emptied.into_iter().filter(still).collect();
         emptied.sort_unstable();
         let lines = lines.into_iter().map(|row| (row, Slot::Line));
@@ -248,7 +250,7 @@ impl Draft<'_> {
         let first = edits.find(|edit| edit.row == address && edit.slot == Slot::Message).and_then(|edit| edit.before);
         let Some((originals, first)) = self.originals.zip(first) else { return Ok(()) };
         let after = Some(originals.original(&first)?);
-        let edit = Edit { row: address, slot: Slot::Message, before: Some(EMPTIED.to_vec()), after, change: None };
+        let edit = Edit { row: address, slot: Slot::Message, before: Some(self.empty_message().to_vec()), after, change: None };
         self.edits.insert((row, 0, Slot::Message), edit);
         Ok(())
     }

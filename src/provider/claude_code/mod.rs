@@ -2,7 +2,9 @@
 
 mod attachment;
 mod content;
+mod conventions;
 pub mod extension;
+mod hook;
 mod lists;
 mod messages;
 mod parse;
@@ -18,11 +20,13 @@ mod write;
 
 use super::{
     Billing, Client, Format, Location, Message, NewRow, OpenSession, ParsedRow, Places, ProviderAdapter, Rewriter, Scanner, Stub,
+    Variables,
 };
-use crate::model::{Block, BlockKind, Session, Slot, Window};
+use crate::model::{Block, BlockKind, Conventions, Session, Slot, Window};
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 
+pub use hook::shortenable_texts;
 pub use places::slug;
 
 /// Tokens of free window at which the client compacts automatically (2.1.330, all models except Haiku).
@@ -127,8 +131,21 @@ impl Client for ClaudeCode {
         capacity_tokens.checked_sub(RESERVE_TOKENS).filter(|from| *from > 0 && !model.contains("haiku"))
     }
 
+    fn conventions(&self) -> Conventions {
+        conventions::conventions()
+    }
+
     fn api_base_url(&self) -> &'static str {
         "https://api.anthropic.com"
+    }
+
+    fn variables(&self) -> Variables {
+        Variables {
+            home: "CLAUDE_CONFIG_DIR",
+            api_base_url: "ANTHROPIC_BASE_URL",
+            session: Some("CLAUDE_CODE_SESSION_ID"),
+            project: Some("CLAUDE_PROJECT_DIR"),
+        }
     }
 }
 
@@ -143,6 +160,11 @@ impl Rewriter for ClaudeCode {
 
     fn leaf(&self, new: &NewRow<'_>) -> Option<Vec<u8>> {
         write::leaf(new)
+    }
+
+    fn uncut_boundary(&self) -> Option<&'static [u8]> {
+        // The client cuts the conversation at a boundary of the subtype `compact_boundary` only.
+        Some(br#""compact_boundary_taken_back""#)
     }
 
     fn knows_stripping(&self, row: &[u8]) -> bool {

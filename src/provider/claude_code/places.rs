@@ -1,3 +1,4 @@
+use crate::model::is_subagent_id;
 use crate::provider::{Location, OpenSession, Places};
 use std::path::{Path, PathBuf, is_separator};
 
@@ -58,7 +59,7 @@ pub(super) fn locate(path: &Path) -> Option<Location> {
         }
         None => (directory, None),
     };
-    let subagent = parent.is_some() || id.starts_with("agent-");
+    let subagent = parent.is_some() || is_subagent_id(&id);
     Some(Location { id, project: project.to_owned(), parent, subagent })
 }
 

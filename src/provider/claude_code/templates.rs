@@ -32,6 +32,11 @@ impl<'a> Payload<'a> {
         self.get(name).map(|value| text(value).unwrap_or(Cow::Borrowed(value.get()))).unwrap_or_default()
     }
 
+    /// Returns the text of a member; `None` if it is empty or absent.
+    fn filled(&self, name: &str) -> Option<Cow<'a, str>> {
+        Some(self.text(name)).filter(|text| !text.is_empty())
+    }
+
     pub fn texts(&self, name: &str) -> Vec<Cow<'a, str>> {
         self.list(name).into_iter().filter_map(text).collect()
     }
@@ -68,7 +73,7 @@ pub(super) fn render<'a>(label: &str, payload: &'a RawValue) -> Vec<Rendered<'a>
         }
         _ => {}
     }
-    one(label, &payload).map(composed).into_iter().collect()
+    single_text(label, &payload).map(composed).into_iter().collect()
 }
 
 fn composed<'a>(text: Composed) -> Rendered<'a> {
@@ -76,43 +81,47 @@ fn composed<'a>(text: Composed) -> Rendered<'a> {
     Rendered::Text(Cow::Owned(content), unrecorded)
 }
 
-/// Composes the text of an attachment that is a single text, without the reminder tags.
-fn one(label: &str, payload: &Payload<'_>) -> Option<Composed> {
+/// Composes the text of an attachment that is a single text, without the reminder tags; `None` if nothing is sent.
+fn single_text(label: &str, payload: &Payload<'_>) -> Option<Composed> {
+    hook_text(label, payload)
+        .or_else(|| file_text(label, payload))
+        .or_else(|| list_text(label, payload))
+        .or_else(|| mode_text(label, payload))
+        .or_else(|| recorded_text(label, payload))
+}
+
+/// Composes the text of what a hook answered.
+fn hook_text(label: &str, payload: &Payload<'_>) -> Option<Composed> {
     let text = |name| payload.text(name);
-    let filled = |name| Some(payload.text(name)).filter(|text| !text.is_empty());
-    let path = |name| text(name).replace('<', "&lt;").replace('>', "&gt;");
-    let whole = |text: String| Some(Composed::recorded(text));
-    let only = |name, words| Some(Composed::new(name, words, ""));
-    match label {
+    let name = text("hookName");
+    let said = match label {
         "hook_success" => {
             matches!(&*text("hookEvent"), "SessionStart" | "UserPromptSubmit" | "UserPromptExpansion").then_some(())?;
-            whole(hook(&format!("{} hook success: {}", text("hookName"), filled("content")?)))
+            format!("{name} hook success: {}", payload.filled("content")?)
         }
         "hook_additional_context" => {
             let lines = Some(payload.texts("content")).filter(|lines| !lines.is_empty())?;
-            whole(hook(&format!("{} hook additional context: {}", text("hookName"), lines.join("\n"))))
+            format!("{name} hook additional context: {}", lines.join("\n"))
         }
         "hook_blocking_error" => {
             let error = payload.inner("blockingError");
             let (command, message) = (error.text("command"), error.text("blockingError"));
-            whole(hook(&format!("{} hook blocking error from command: \"{command}\": {message}", text("hookName"))))
+            format!("{name} hook blocking error from command: \"{command}\": {message}")
         }
-        "hook_stopped_continuation" => {
-            whole(hook(&format!("{} hook stopped continuation: {}", text("hookName"), text("message"))))
-        }
-        "task_reminder" => {
-            let line = |task| {
-                let task = Payload::new(Some(task));
-                format!("#{}. [{}] {}", task.text("id"), task.text("status"), task.text("subject"))
-            };
-            let tasks: Vec<String> = payload.list("content").into_iter().map(line).collect();
-            let reminder = Composed::new("task reminder", prose::TASK_REMINDER, "");
-            Some(if tasks.is_empty() { reminder } else { reminder.and(prose::TASKS, &format!("\n{}", tasks.join("\n"))) })
-        }
-        "diagnostics" => lists::diagnostics(payload),
+        "hook_stopped_continuation" => format!("{name} hook stopped continuation: {}", text("message")),
+        _ => return None,
+    };
+    Some(Composed::recorded(hook(&said)))
+}
+
+/// Composes a note on a file: changed, read before a compaction, open in an editor.
+fn file_text(label: &str, payload: &Payload<'_>) -> Option<Composed> {
+    let text = |name| payload.text(name);
+    let path = |name| text(name).replace('<', "&lt;").replace('>', "&gt;");
+    match label {
         "edited_text_file" => {
             let note = Composed::new("note on a changed file", prose::FILE_CHANGED, path("filename"));
-            Some(match filled("snippet") {
+            Some(match payload.filled("snippet") {
                 None => note.and(prose::FILE_CHANGE_UNSEEN, ""),
                 Some(snippet) => note.and(prose::FILE_CHANGE_SEEN, &format!("\n{}", escape(&snippet, false, false))),
             })
@@ -127,6 +136,23 @@ fn one(label: &str, payload: &Payload<'_>) -> Option<Composed> {
             let data = format!("lines {first} to {last} {name}\n{content}");
             Some(Composed::new("note on selected lines", prose::SELECTED_LINES, data))
         }
+        _ => None,
+    }
+}
+
+/// Composes a list: of tasks, diagnostics, skills, agents, servers or tools.
+fn list_text(label: &str, payload: &Payload<'_>) -> Option<Composed> {
+    match label {
+        "task_reminder" => {
+            let line = |task| {
+                let task = Payload::new(Some(task));
+                format!("#{}. [{}] {}", task.text("id"), task.text("status"), task.text("subject"))
+            };
+            let tasks: Vec<String> = payload.list("content").into_iter().map(line).collect();
+            let reminder = Composed::new("task reminder", prose::TASK_REMINDER, "");
+            Some(if tasks.is_empty() { reminder } else { reminder.and(prose::TASKS, &format!("\n{}", tasks.join("\n"))) })
+        }
+        "diagnostics" => lists::diagnostics(payload),
         "invoked_skills" => {
             let skill = |skill| {
                 let skill = Payload::new(Some(skill));
@@ -137,24 +163,25 @@ fn one(label: &str, payload: &Payload<'_>) -> Option<Composed> {
                 .filter(|skills| !skills.is_empty())
                 .map(|skills| Composed::new("note on skills in use", prose::INVOKED_SKILLS, skills.join("\n\n---\n\n")))
         }
-        "skill_listing" => Some(Composed::new("list of skills", prose::SKILLS, format!("\n{}", filled("content")?))),
+        "skill_listing" => Some(Composed::new("list of skills", prose::SKILLS, format!("\n{}", payload.filled("content")?))),
         "agent_listing_delta" => lists::agents(payload),
         "mcp_instructions_delta" => lists::servers(payload),
         "deferred_tools_delta" => lists::tools(payload),
+        _ => None,
+    }
+}
+
+/// Composes a note on the mode of the client: effort, plan mode, auto mode, the date.
+fn mode_text(label: &str, payload: &Payload<'_>) -> Option<Composed> {
+    let text = |name| payload.text(name);
+    let only = |name, words| Some(Composed::new(name, words, ""));
+    match label {
         "date_change" => Some(Composed::new("note on a new date", prose::DATE_CHANGE, text("newDate"))),
         "ultra_effort_enter" if text("reminderType") == "full" => only("ultracode reminder", prose::ULTRACODE_ON),
         "ultra_effort_enter" => only("ultracode reminder", prose::ULTRACODE_STILL_ON),
         "ultra_effort_exit" => only("note that ultracode is off", prose::ULTRACODE_OFF),
         "ultrathink_effort" => only("ultrathink reminder", prose::ULTRATHINK),
         "workflow_keyword_request" => only("workflow reminder", prose::WORKFLOW),
-        "total_tokens_reminder" | "silent_turn_reminder" | "elapsed_time_reminder" | "output_limit_note" => {
-            whole(filled("text")?.into_owned())
-        }
-        "critical_system_reminder" => whole(text("content").into_owned()),
-        "nested_memory" => {
-            let memory = payload.inner("content");
-            whole(format!("Contents of {}:\n\n{}", memory.text("path"), memory.text("content")))
-        }
         "plan_file_reference" => {
             let data = format!("{}\n{}", text("planFilePath"), text("planContent"));
             Some(Composed::new("note on the plan", prose::PLAN_FILE, data))
@@ -167,6 +194,22 @@ fn one(label: &str, payload: &Payload<'_>) -> Option<Composed> {
         "auto_mode" => Some(auto_mode(payload)),
         _ => None,
     }
+}
+
+/// Returns the text of an attachment whose row records all of it.
+fn recorded_text(label: &str, payload: &Payload<'_>) -> Option<Composed> {
+    let text = match label {
+        "total_tokens_reminder" | "silent_turn_reminder" | "elapsed_time_reminder" | "output_limit_note" => {
+            payload.filled("text")?.into_owned()
+        }
+        "critical_system_reminder" => payload.text("content").into_owned(),
+        "nested_memory" => {
+            let memory = payload.inner("content");
+            format!("Contents of {}:\n\n{}", memory.text("path"), memory.text("content"))
+        }
+        _ => return None,
+    };
+    Some(Composed::recorded(text))
 }
 
 fn called<'a>(tool: &str, input: &[(&str, String)]) -> Rendered<'a> {

@@ -29,7 +29,7 @@ const TARGET_KEYS: &[&str] = &[
 ];
 
 /// Input members of an edit that hold the new text; the other members refer to earlier content.
-const NEW_SIDE: &[&str] = &["new_string", "content", "new_source", "new_str", "file_text"];
+pub(super) const NEW_SIDE: &[&str] = &["new_string", "content", "new_source", "new_str", "file_text"];
 
 /// A parsed tool use: the tool, its input as text, and the part of the input that refers to earlier content.
 pub(super) struct ToolInput {

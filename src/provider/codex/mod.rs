@@ -5,6 +5,7 @@
 //! parts of the row that edits preserve (`parse::identity`), and the parent from its position (`link`).
 
 mod content;
+mod conventions;
 mod cut;
 mod item;
 mod link;
@@ -18,9 +19,9 @@ mod write;
 
 use super::{
     Billing, Client, Format, KnownContext, Location, Message, NewRow, ParsedRow, Places, ProviderAdapter, Rewriter, Scanner,
-    Stub, WriterLock,
+    Stub, Variables, WriterLock,
 };
-use crate::model::{Block, BlockKind, Flags, Role, RowKind, Session, Slot, Window};
+use crate::model::{Block, BlockKind, Conventions, Flags, Role, RowKind, Session, Slot, Window};
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
@@ -128,8 +129,16 @@ impl Client for Codex {
         block.kind == BlockKind::Attachment && &*block.label != "skill"
     }
 
+    fn conventions(&self) -> Conventions {
+        conventions::conventions()
+    }
+
     fn api_base_url(&self) -> &'static str {
         "https://api.openai.com/v1"
+    }
+
+    fn variables(&self) -> Variables {
+        Variables { home: "CODEX_HOME", api_base_url: "OPENAI_BASE_URL", session: None, project: None }
     }
 }
 

@@ -32,7 +32,7 @@ const SHELLS: &[&str] = &["bash", "zsh", "sh", "/bin/bash", "/bin/zsh", "/bin/sh
 const EXEC: &str = "tools.exec_command";
 const GO_ON: &str = "tools.write_stdin";
 /// First line of a patch.
-const PATCH: &str = "*** Begin Patch";
+pub(super) const PATCH: &str = "*** Begin Patch";
 
 /// A parsed call: the tool, its input in readable form, and the part of the input that refers to earlier content.
 pub(super) struct Call {

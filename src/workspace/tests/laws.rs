@@ -86,10 +86,10 @@ fn rows(bytes: &[u8]) -> Vec<&[u8]> {
     bytes.split(|byte| *byte == b'\n').filter(|line| !line.trim_ascii().is_empty()).collect()
 }
 
-fn perform(place: &Place, act: &Act) -> anyhow::Result<()> {
-    let history = place.history();
+/// Returns the kind of operation of an act, and the operation that it inverts.
+fn inverted(history: &History, act: &Act) -> (OperationKind, Option<OperationId>) {
     let undone = |id: &OperationId| history.undone_by(*id).is_none();
-    let (kind, inverts) = match act {
+    match act {
         Act::Undo => (OperationKind::Undo, history.undoable()),
         Act::UndoAny(which) => {
             let open: Vec<_> = history.operations.iter().map(|operation| operation.id).filter(undone).collect();
@@ -102,47 +102,56 @@ fn perform(place: &Place, act: &Act) -> anyhow::Result<()> {
         }
         Act::Redo => (OperationKind::Redo, history.redoable()),
         _ => (OperationKind::Change, None),
-    };
+    }
+}
+
+/// Plans an act; `inverts` is the operation that it inverts.
+fn plan(draft: &mut Draft<'_>, history: &History, act: &Act, inverts: Option<OperationId>) -> Result<(), PlanError> {
+    let blocks = draft.reading().session.blocks.len() as u32;
+    match act {
+        Act::Shorten { first, count, level } => {
+            let range = first % blocks + 1..=(first % blocks + count).min(blocks);
+            let wanted: BTreeMap<_, _> = range.map(|number| (number, Level::ALL[*level])).collect();
+            shorten(draft, &wanted, "why", None)?;
+        }
+        Act::Note => draft.note(NOTE, "a note"),
+        Act::Mark { block, focus, value } => {
+            let number = block % blocks + 1;
+            let kind = if *focus { MarkKind::Focus } else { MarkKind::Pin };
+            match draft.mark(number, kind, value.map(str::to_owned)) {
+                Ok(()) | Err(PlanError::Immutable(_)) => {}
+                Err(error) => return Err(error),
+            }
+        }
+        Act::Original => draft.restore_to(0).map(drop)?,
+        Act::Restore(which) => draft.restore_to((which % (history.operations.len() + 1)) as u32).map(drop)?,
+        Act::Fold(turn) => draft.fold(*turn..=*turn, "a summary")?,
+        Act::Uncut => draft.uncut()?,
+        Act::Handover => {
+            let preset = engine::preset("handoff").unwrap();
+            let scope = Scope { end: BlockNumber::MAX, only: None, level: None };
+            drop(hand_over(draft, preset, &scope, &Rules::default())?);
+        }
+        _ => {
+            if let Some(id) = inverts {
+                draft.toggle(history.operation(id).unwrap())?;
+            }
+        }
+    }
+    Ok(())
+}
+
+/// Performs an act, and checks that the file becomes what the plan predicted.
+fn perform(place: &Place, act: &Act) -> anyhow::Result<()> {
+    let history = place.history();
+    let (kind, inverts) = inverted(&history, act);
     let old = place.bytes();
     let mut predicted = None;
     place.change_then(
         &RealDisk,
         kind,
         inverts,
-        |draft| {
-            let blocks = draft.reading().session.blocks.len() as u32;
-            match act {
-                Act::Shorten { first, count, level } => {
-                    let range = first % blocks + 1..=(first % blocks + count).min(blocks);
-                    let wanted: BTreeMap<_, _> = range.map(|number| (number, Level::ALL[*level])).collect();
-                    shorten(draft, &wanted, "why", None)?;
-                }
-                Act::Note => draft.note(NOTE, "a note"),
-                Act::Mark { block, focus, value } => {
-                    let number = block % blocks + 1;
-                    let kind = if *focus { MarkKind::Focus } else { MarkKind::Pin };
-                    match draft.mark(number, kind, value.map(str::to_owned)) {
-                        Ok(()) | Err(PlanError::Immutable(_)) => {}
-                        Err(error) => return Err(error),
-                    }
-                }
-                Act::Original => draft.restore_to(0).map(drop)?,
-                Act::Restore(which) => draft.restore_to((which % (history.operations.len() + 1)) as u32).map(drop)?,
-                Act::Fold(turn) => draft.fold(*turn..=*turn, "a summary")?,
-                Act::Uncut => draft.uncut()?,
-                Act::Handover => {
-                    let preset = engine::preset("handoff").unwrap();
-                    let scope = Scope { end: BlockNumber::MAX, only: None, level: None };
-                    drop(hand_over(draft, preset, &scope, &Rules::default())?);
-                }
-                _ => {
-                    if let Some(id) = inverts {
-                        draft.toggle(history.operation(id).unwrap())?;
-                    }
-                }
-            }
-            Ok(())
-        },
+        |draft| plan(draft, &history, act, inverts),
         |drafted| {
             let revision = &drafted.revision;
             let kept: Vec<(usize, usize)> = revision

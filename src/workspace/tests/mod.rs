@@ -3,6 +3,7 @@
 
 mod block_edits;
 mod branches;
+mod counting;
 mod faults;
 mod laws;
 mod listing;

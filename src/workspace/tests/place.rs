@@ -55,10 +55,14 @@ impl Place {
     }
 
     pub fn open<'a>(&self, disk: &'a dyn Disk) -> io::Result<Workspace<'a>> {
+        self.open_cached(disk, &Cache::none())
+    }
+
+    pub fn open_cached<'a>(&self, disk: &'a dyn Disk, cache: &Cache) -> io::Result<Workspace<'a>> {
         let location = Location { id: "s".into(), project: "p".into(), parent: None, subagent: false };
         let found = Found { provider: self.provider, path: self.path.clone(), location };
         let (_, history) = history(&self.store, &self.path).unwrap();
-        Workspace::open(disk, &Cache::none(), history, found, &ReadSettings::default())
+        Workspace::open(disk, cache, history, found, &ReadSettings::default())
     }
 
     pub fn history(&self) -> History {

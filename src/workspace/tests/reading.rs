@@ -229,7 +229,10 @@ fn a_file_that_is_replaced_while_it_is_read_is_read_again() {
 fn totals_agree_with_the_whole_reading() {
     for fixture in fixtures() {
         let provider = provider(&fs::read(&fixture).unwrap());
-        let totals = scan(&RealDisk, provider, &fixture, &mut Vec::new()).unwrap();
+        let mut file = RealDisk.open(&fixture, 0).unwrap();
+        let mut buffer = Vec::new();
+        let (totals, whole) = scan(provider, &mut *file, &mut buffer).unwrap();
+        assert!(whole == Some(&fs::read(&fixture).unwrap()[..]), "{}", fixture.display());
         let session = fresh(&fixture);
         let window = provider.window(&session);
         assert_eq!(totals.capacity_tokens, session.capacity, "{}", fixture.display());

@@ -6,8 +6,8 @@ use crate::engine::tokens::estimate;
 use crate::engine::{self, Context, Need, Reducible};
 use crate::model::{Basis, Block, BlockKind, Level, Role, TokenCount, Tool, ToolVerb};
 use crate::output::{HookReport, tokens};
+use crate::provider::{self, claude_code::shortenable_texts};
 use rustc_hash::FxHashSet;
-use serde_json::Value;
 use std::io;
 use std::path::{Path, PathBuf};
 
@@ -23,7 +23,7 @@ pub(super) fn answer(env: &Env, payload: &Payload) -> Result<Option<HookReport>,
         Tool { name: name.as_str().into(), verb: ToolVerb::Other, target: "".into(), scope: 0, whole: false, parameters: 0 };
     block.tool = Some(Box::new(tool));
     let mut shortened = false;
-    for (place, text) in texts(name, &mut output).into_iter().enumerate() {
+    for (place, text) in shortenable_texts(name, &mut output).into_iter().enumerate() {
         let whole = estimate(text);
         if whole <= env.hooks.reduce_over_tokens as f64 || env.rules.protect(&block, text) {
             continue;
@@ -31,7 +31,8 @@ pub(super) fn answer(env: &Env, payload: &Payload) -> Result<Option<HookReport>,
         let need = if payload.has_session(env) { Need::new(&env.open(None)?.reading) } else { Need::default() };
         let (of_name, nothing) = (|term| need.of_name(term), FxHashSet::default());
         let context = Context { name: &of_name, line: need.of_line(&block), shown: &nothing };
-        let input = Reducible { kind: block.kind, tool: None, error: false, images: &[], held: &[], content: text };
+        let (kind, conventions) = (block.kind, provider::conventions());
+        let input = Reducible { kind, tool: None, error: false, images: &[], held: &[], conventions, content: text };
         let cost = tokens(TokenCount { value: whole, basis: Basis::Estimated });
         let path = result_path(env, &format!("{id}-{place}"))?;
         let marker = format!("[trimmed from {cost} by aperture; full text: {}]", path.display());
@@ -54,22 +55,4 @@ fn result_path(env: &Env, name: &str) -> Result<PathBuf, CommandError> {
 fn keep(env: &Env, path: &Path, text: &str) -> io::Result<()> {
     files::make_private(path.parent().unwrap_or(Path::new(".")), &path.file_name().unwrap_or_default().to_string_lossy())?;
     files::write_private(env.disk, path, text.as_bytes())
-}
-
-/// Returns the texts of a tool result that can be shortened safely. File reads are excluded, because the client numbers their
-/// lines.
-fn texts<'a>(tool: &str, output: &'a mut Value) -> Vec<&'a mut String> {
-    let text = |value: &'a mut Value| match value {
-        Value::String(text) => Some(text),
-        _ => None,
-    };
-    match output {
-        Value::Object(members) if tool == "Bash" => members.get_mut("stdout").and_then(text).into_iter().collect(),
-        Value::Array(parts) if tool.starts_with("mcp__") => parts
-            .iter_mut()
-            .filter(|part| part["type"] == "text")
-            .filter_map(|part| part.get_mut("text").and_then(text))
-            .collect(),
-        _ => Vec::new(),
-    }
 }

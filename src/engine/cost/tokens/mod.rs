@@ -23,13 +23,12 @@ use correction::Correction;
 use family::{FORGETFUL_MODELS, Family, OLD};
 use reminder::Reminder;
 use rustc_hash::{FxHashMap, FxHashSet};
-use serde::Serialize;
 
 /// Approximate bytes per token, for content that is not counted.
 pub const BYTES_PER_TOKEN: usize = 4;
 
 /// Token cost of the window and its accuracy.
-#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct WindowTokens {
     /// The window as it would be sent now, with the last response.
     pub total: Tokens,
@@ -42,7 +41,6 @@ pub struct WindowTokens {
     /// The errors of the estimates for this session, relative to the billed tokens.
     pub accuracy: Accuracy,
     /// The family whose figures the estimates rest on.
-    #[serde(skip)]
     family: Counting,
 }
 
@@ -87,8 +85,7 @@ impl PartialEq for Counting {
 }
 
 /// A [`TokenCount`] that starts at nothing.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
-#[serde(transparent)]
+#[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Tokens(pub TokenCount);
 
 impl Default for Tokens {
@@ -105,13 +102,11 @@ impl std::ops::Deref for Tokens {
 }
 
 /// Relative errors of the estimates against measured growth; each step is predicted from the steps before it alone.
-#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct Accuracy {
     /// The error of each step from one call to the next, in file order.
-    #[serde(skip)]
     pub step_errors: Vec<f64>,
     /// The error of each turn: its steps summed.
-    #[serde(skip)]
     pub turn_errors: Vec<f64>,
     /// Steps that could be compared.
     pub steps: u32,
@@ -172,22 +167,15 @@ pub fn bills(session: &Session, model: &str) -> Bills {
             }
         }
         let prompted = call.before.iter().any(|place| session.blocks[*place].role == Role::User);
-        let mut guesses = [0.0; 2];
-        for (guess, family) in guesses.iter_mut().zip(correction.families()) {
-            *guess = previous.map_or(0.0, |previous| response(session, previous, family)) + sent_with(session, call, family);
-            if prompted && FORGETFUL_MODELS.iter().any(|name| call.model.starts_with(name)) {
-                *guess -= thinking_of_turn;
-            }
-        }
+        let forgets = prompted && FORGETFUL_MODELS.iter().any(|name| call.model.starts_with(name));
+        let forgotten = if forgets { thinking_of_turn } else { 0.0 };
+        let guesses = correction.families().map(|family| {
+            previous.map_or(0.0, |previous| response(session, previous, family)) + sent_with(session, call, family) - forgotten
+        });
         if prompted {
             thinking_of_turn = 0.0;
         }
-        let growth = previous.map(|previous| call.usage.sent() as f64 - previous.usage.sent() as f64);
-        let growth = growth.filter(|_| call.usage.sent() > 0 && previous.is_some_and(|previous| previous.usage.sent() > 0));
-        // Blocks that were shortened since were billed with their original size.
-        let shortened = |places: &[usize]| places.iter().any(|place| is_altered(&session.blocks[*place]));
-        let altered = shortened(&call.before) || previous.is_some_and(|previous| shortened(&previous.response));
-        let growth = growth.filter(|_| !altered);
+        let growth = previous.and_then(|previous| billed_growth(session, previous, call));
         let mut hidden = 0.0;
         if let Some(growth) = growth.filter(|growth| *growth > 0.0) {
             let around = correction.family().hidden_reminder;
@@ -202,22 +190,26 @@ pub fn bills(session: &Session, model: &str) -> Bills {
         if let Some(growth) = growth {
             correction.learn(guesses, growth);
         }
-        thinking_of_turn += call
-            .response
-            .iter()
-            .map(|place| &session.blocks[*place])
-            .filter(|block| block.kind == BlockKind::Thinking)
-            .map(|block| correction.family().block(block))
-            .sum::<f64>();
+        thinking_of_turn += thinking(session, call, correction.family());
     }
-    if let Some(last) = calls.last() {
-        assign(session, &mut costs, Some(last), &tail, None, &correction);
-    } else {
-        assign(session, &mut costs, None, &tail, None, &correction);
-    }
+    assign(session, &mut costs, calls.last(), &tail, None, &correction);
     accuracy.turn_errors =
         turns.values().filter(|(_, growth)| *growth > 0.0).map(|(guess, growth)| (guess - growth).abs() / growth).collect();
     Bills { costs, accuracy, family: Counting(correction.family()) }
+}
+
+/// Returns the tokens by which the bill of a call exceeds that of the previous one; `None` if one of them is missing, or if a block
+/// between them was shortened since: it was billed with its original size.
+fn billed_growth(session: &Session, previous: &Call, call: &Call) -> Option<f64> {
+    let (before, after) = (previous.usage.sent(), call.usage.sent());
+    let altered = call.before.iter().chain(&previous.response).any(|place| is_altered(&session.blocks[*place]));
+    (before > 0 && after > 0 && !altered).then(|| after as f64 - before as f64)
+}
+
+/// Returns the estimated tokens of the thinking in a response.
+fn thinking(session: &Session, call: &Call, family: &Family) -> f64 {
+    let blocks = call.response.iter().map(|place| &session.blocks[*place]);
+    blocks.filter(|block| block.kind == BlockKind::Thinking).map(|block| family.block(block)).sum()
 }
 
 /// Sets the tokens of every block of the session; returns the tokens of the window.

@@ -1,57 +1,16 @@
 //! Extracts prose: removes tags of clients, code, tables and logs.
 
 use crate::engine::marker;
-use crate::model::{Block, Level};
+use crate::model::{Block, Conventions, Level, starts_with_any};
 use std::borrow::Cow;
 
-/// Client tags whose content was not written by a person or a model.
-const TAGS: &[&str] = &[
-    "system-reminder",
-    "command-message",
-    "command-name",
-    "command-args",
-    "command-contents",
-    "local-command-stdout",
-    "local-command-stderr",
-    "local-command-caveat",
-    "bash-input",
-    "bash-stdout",
-    "bash-stderr",
-    "ide_opened_file",
-    "ide_selection",
-    "ide_diagnostics",
-    "new-diagnostics",
-    "task-notification",
-    "environment_context",
-    "user_instructions",
-    "INSTRUCTIONS",
-    "permissions instructions",
-    "collaboration_mode",
-    "turn_aborted",
-    "persisted-output",
-    "user-prompt-submit-hook",
-    "skill",
-];
-
-/// Prefixes of lines that a client inserted into other text.
-const RESIDUES: &[&str] = &[
-    "[Request interrupted",
-    "[Image",
-    "[image",
-    "[Pasted text",
-    "[Truncated",
-    "Caveat: The messages below",
-    "# AGENTS.md instructions",
-    "Base directory for this skill",
-    "ARGUMENTS:",
-    "Co-Authored-By:",
-    "This session is being continued from a previous conversation",
-];
+/// Prefix of a trailer that commit messages end with.
+const TRAILER: &str = "Co-Authored-By:";
 
 /// Removes the client tags and their content from a text.
-pub(super) fn without_tags(text: &str) -> Cow<'_, str> {
+pub(super) fn without_tags<'a>(text: &'a str, conventions: &Conventions) -> Cow<'a, str> {
     let mut text = Cow::Borrowed(text);
-    for tag in TAGS {
+    for tag in &conventions.inserted_tags {
         let (open, close) = (format!("<{tag}"), format!("</{}>", tag.split(' ').next().unwrap_or(tag)));
         let close = if tag.contains(' ') { format!("</{tag}>") } else { close };
         let mut from = 0;
@@ -85,7 +44,7 @@ pub(super) enum Line<'a> {
 }
 
 /// Returns the prose lines of a text, without code and tables.
-pub(super) fn lines(text: &str) -> Vec<Line<'_>> {
+pub(super) fn lines<'a>(text: &'a str, conventions: &Conventions) -> Vec<Line<'a>> {
     let mut found = Vec::new();
     let mut fence: Option<&str> = None;
     for line in text.lines() {
@@ -96,7 +55,7 @@ pub(super) fn lines(text: &str) -> Vec<Line<'_>> {
             (None, Some(mark)) => fence = Some(mark),
             (Some(_), _) => continue,
             (None, None) => {
-                found.push(read(line));
+                found.push(read(line, conventions));
                 continue;
             }
         }
@@ -105,17 +64,17 @@ pub(super) fn lines(text: &str) -> Vec<Line<'_>> {
     found
 }
 
-fn read(line: &str) -> Line<'_> {
+fn read<'a>(line: &'a str, conventions: &Conventions) -> Line<'a> {
     let trimmed = line.trim().trim_start_matches("> ");
     let heading = trimmed.trim_start_matches('#');
-    if heading.len() < trimmed.len() && heading.starts_with(' ') && !trimmed.starts_with("# AGENTS.md") {
+    if heading.len() < trimmed.len() && heading.starts_with(' ') && !starts_with_any(trimmed, &conventions.inserted_headings) {
         return Line::Heading(heading.trim());
     }
-    if is_noise(line, trimmed) {
+    if is_noise(line, trimmed, conventions) {
         return Line::Break;
     }
     match item(trimmed) {
-        Some(text) if is_noise(text, text) => Line::Break,
+        Some(text) if is_noise(text, text, conventions) => Line::Break,
         Some(text) => Line::Item(text),
         None => Line::Plain(trimmed),
     }
@@ -133,17 +92,17 @@ fn item(line: &str) -> Option<&str> {
 
 /// Removes the marker lines that aperture inserted from the content of a block. Only shortened blocks have them; in other blocks,
 /// similar lines are original text.
-pub(super) fn unshortened<'a>(block: &Block, content: &'a str) -> Cow<'a, str> {
+pub(super) fn unshortened<'a>(block: &Block, content: &'a str, conventions: &Conventions) -> Cow<'a, str> {
     if block.level == Level::Original {
         return Cow::Borrowed(content);
     }
-    let rest = marker::parse(content).map_or(content, |(_, rest)| rest);
+    let rest = marker::parse(&content[marker::client_tag(content, conventions).len()..]).map_or(content, |(_, rest)| rest);
     let gap = |line: &&str| !line.trim_start().starts_with("[…");
     Cow::Owned(rest.split_inclusive('\n').filter(gap).collect())
 }
 
 /// Returns true if a line is code, a table row, program output, or text inserted by a client.
-fn is_noise(line: &str, trimmed: &str) -> bool {
+fn is_noise(line: &str, trimmed: &str, conventions: &Conventions) -> bool {
     let letters = trimmed.chars().filter(|c| c.is_alphabetic()).count();
     let solid = trimmed.chars().filter(|c| !c.is_whitespace()).count();
     let tag = trimmed.starts_with('<') && trimmed.ends_with('>');
@@ -154,7 +113,8 @@ fn is_noise(line: &str, trimmed: &str) -> bool {
         || tag
         || note
         || trimmed.contains('\u{1b}')
-        || RESIDUES.iter().any(|start| trimmed.starts_with(start))
+        || trimmed.starts_with(TRAILER)
+        || starts_with_any(trimmed, &conventions.inserted_lines)
         || is_code(line, trimmed)
         || trimmed.split_whitespace().any(|word| word.len() > 120 && word.is_ascii())
 }
@@ -208,6 +168,8 @@ mod tests {
 
     #[test]
     fn tags_of_clients_go_with_their_content() {
+        let inserted_tags = vec!["system-reminder", "command-message", "permissions instructions", "skill"];
+        let conventions = Conventions { inserted_tags, ..Conventions::default() };
         for (text, left) in [
             ("a<system-reminder>b</system-reminder>c", "a\n\nc"),
             ("<command-message>x</command-message>go", "\n\ngo"),
@@ -215,7 +177,7 @@ mod tests {
             ("<skills> stay", "<skills> stay"),
             ("<permissions instructions>no</permissions instructions>", "\n\n"),
         ] {
-            assert_eq!(without_tags(text), left);
+            assert_eq!(without_tags(text, &conventions), left);
         }
     }
 
@@ -223,10 +185,10 @@ mod tests {
     fn marks_of_aperture_go_where_it_put_them() {
         let text = "[@expand(7) | trimmed from 199]\n[… 4 lines: GoodCloud]\nThe cloud is gone.\n";
         let mut block = Block::new(BlockKind::Text, Role::User);
-        assert_eq!(unshortened(&block, text), text);
+        assert_eq!(unshortened(&block, text, Default::default()), text);
         block.level = Level::Trimmed;
-        assert_eq!(unshortened(&block, text), "The cloud is gone.\n");
-        assert_eq!(unshortened(&block, "a\nb"), "a\nb");
+        assert_eq!(unshortened(&block, text, Default::default()), "The cloud is gone.\n");
+        assert_eq!(unshortened(&block, "a\nb", Default::default()), "a\nb");
     }
 
     #[test]
@@ -242,16 +204,20 @@ mod tests {
             "2026-11-22 10:00:01 12",
             "if a == b",
         ];
+        let conventions = Conventions { inserted_lines: vec!["[Image"], ..Conventions::default() };
         for line in noise {
-            assert_eq!(lines(line), [Line::Break], "{line}");
+            assert_eq!(lines(line, &conventions), [Line::Break], "{line}");
         }
-        assert_eq!(lines("```rust\nlet x = plain words\n```\nafter it"), [Line::Break, Line::Break, Line::Plain("after it")]);
+        assert_eq!(
+            lines("```rust\nlet x = plain words\n```\nafter it", &conventions),
+            [Line::Break, Line::Break, Line::Plain("after it")]
+        );
     }
 
     #[test]
     fn lists_and_headings_lose_their_marks() {
         let text = "## The plan\n- [ ] write it\n2. run it\nPlain words.";
         let expected = [Line::Heading("The plan"), Line::Item("write it"), Line::Item("run it"), Line::Plain("Plain words.")];
-        assert_eq!(lines(text), expected);
+        assert_eq!(lines(text, Default::default()), expected);
     }
 }

@@ -7,7 +7,7 @@ use super::turn::{REPLIED, TurnFacts, directory, short_path};
 use super::{Contents, Fillable, Part, Point, PointKind, SESSION_TOKENS, SessionSummary, is_prompt};
 use crate::engine::reduce::declaration;
 use crate::engine::{Analysis, plural};
-use crate::model::{Block, BlockKind, BlockNumber, Role, ToolVerb};
+use crate::model::{Block, BlockKind, BlockNumber, InputNames, Role, ToolVerb};
 use rustc_hash::FxHashSet;
 use serde_json::Value;
 use std::collections::BTreeMap;
@@ -35,7 +35,7 @@ const RECENT_STEPS: u32 = 6;
 pub(super) fn summary(reading: &Analysis, contents: &Contents, told: &[TurnFacts<'_>]) -> SessionSummary {
     let live: Vec<&TurnFacts<'_>> = told.iter().filter(|told| told.live).collect();
     let blocks = live.iter().flat_map(|told| &told.turn.blocks).filter_map(|number| reading.block(*number));
-    let items = plan(blocks, contents);
+    let items = plan(blocks, contents, &reading.session.conventions.plans);
     let points = [
         (PointKind::Objective, objective(&live)),
         (PointKind::Replied, live.iter().rev().flat_map(|told| told.replied.iter().rev()).take(REPLIED).cloned().collect()),
@@ -56,7 +56,7 @@ pub(super) fn summary(reading: &Analysis, contents: &Contents, told: &[TurnFacts
 pub(super) fn briefing(reading: &Analysis, contents: &Contents, told: &[TurnFacts<'_>]) -> Vec<Point> {
     let live: Vec<&TurnFacts<'_>> = told.iter().collect();
     let blocks = live.iter().flat_map(|told| &told.turn.blocks).filter_map(|number| reading.block(*number));
-    let items = plan(blocks, contents);
+    let items = plan(blocks, contents, &reading.session.conventions.plans);
     let with = |status: Status| items.iter().filter(move |item| item.status == status).map(Item::part);
     let mut next: Vec<Part> = with(Status::Current).chain(with(Status::Open)).take(BRIEFED).collect();
     let open = live.last().map(|told| told.open()).unwrap_or_default();
@@ -257,7 +257,7 @@ fn functions(reading: &Analysis, contents: &Contents, live: &[&TurnFacts<'_>]) -
         // In a prose file, a line that looks like a declaration is not one.
         let prose = [".md", ".txt", ".rst", ".json", ".yml", ".yaml", ".html"].iter().any(|end| block.target().ends_with(end));
         let input = contents.get(&block.number).filter(|_| !prose);
-        for name in input.map(|input| declared(input)).unwrap_or_default() {
+        for name in input.map(|input| declared(input, &reading.session.conventions.inputs)).unwrap_or_default() {
             let part = Part::new(&name, block.number);
             if found.len() < LISTED && !found.iter().any(|known| known.text == part.text) {
                 found.push(part);
@@ -268,16 +268,19 @@ fn functions(reading: &Analysis, contents: &Contents, live: &[&TurnFacts<'_>]) -
 }
 
 /// Returns the names declared in the new text of an edit.
-fn declared(input: &str) -> Vec<String> {
-    const NEW_SIDE: &[&str] = &["new_string", "content", "new_source", "new_str", "file_text", "edits", "input", "patch"];
+fn declared(input: &str, names: &InputNames) -> Vec<String> {
+    let is_new = |key: &str| [&names.written, &names.edits, &names.patches].iter().any(|names| names.contains(&key));
     let mut texts: Vec<String> = Vec::new();
     match serde_json::from_str::<Value>(input) {
         Ok(Value::Object(members)) => {
-            for (_, value) in members.iter().filter(|(key, _)| NEW_SIDE.contains(&key.as_str())) {
+            for (_, value) in members.iter().filter(|(key, _)| is_new(key)) {
                 match value {
                     Value::String(text) => texts.push(text.clone()),
                     Value::Array(edits) => {
-                        texts.extend(edits.iter().filter_map(|edit| edit["new_string"].as_str()).map(str::to_owned));
+                        let new = |edit: &Value| {
+                            names.replacements.iter().find_map(|(_, after)| edit[*after].as_str()).map(str::to_owned)
+                        };
+                        texts.extend(edits.iter().filter_map(new));
                     }
                     _ => {}
                 }
@@ -286,7 +289,7 @@ fn declared(input: &str) -> Vec<String> {
         _ => texts.push(input.to_owned()),
     }
     let lines = texts.iter().flat_map(|text| {
-        let patch = text.contains("*** Begin Patch");
+        let patch = names.patch_starts.iter().any(|start| text.contains(start));
         text.lines().filter_map(move |line| if patch { line.strip_prefix('+') } else { Some(line) })
     });
     let named = lines.filter_map(declaration).filter(|name| !name.starts_with("impl") && !name.starts_with("type "));

@@ -4,13 +4,11 @@ use super::Contents;
 use super::cleaning::{unshortened, without_tags};
 use crate::engine::reduce::{LineKind, Style, line_kind, outcomes};
 use crate::engine::{Analysis, plural};
-use crate::model::{Block, BlockKind, BlockNumber, Flags, Outdated, Role, ToolVerb, Turn};
+use crate::model::{Block, BlockKind, BlockNumber, Conventions, Flags, Outdated, Role, ToolVerb, Turn, starts_with_any};
 use rustc_hash::FxHashMap;
-use serde::Serialize;
 
 /// The outcome of a turn.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
-#[serde(tag = "kind", rename_all = "snake_case")]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Outcome {
     /// The user interrupted.
     Interrupted,
@@ -95,6 +93,7 @@ pub(super) struct Facts {
 
 /// Collects the facts from the blocks of a turn.
 pub(super) fn facts(reading: &Analysis, contents: &Contents, turn: &Turn) -> Facts {
+    let conventions = reading.session.conventions;
     let mut facts = Facts::default();
     let blocks: Vec<&Block> = turn.blocks.iter().filter_map(|number| reading.block(*number)).collect();
     // Index of the last success of each attempt.
@@ -111,7 +110,7 @@ pub(super) fn facts(reading: &Analysis, contents: &Contents, turn: &Turn) -> Fac
         let Some(tool) = block.tool.as_deref().filter(|_| block.kind == BlockKind::ToolResult) else { continue };
         let content = contents.get(&block.number).map_or("", String::as_str);
         if block.error {
-            if let Some(text) = error_line(&unshortened(block, content)) {
+            if let Some(text) = error_line(&unshortened(block, content, conventions), conventions) {
                 let fact = Fact { text, block: block.number };
                 // The error is resolved if the analysis reports it, or if a later call with the same tool and target succeeded in
                 // the same turn.
@@ -148,22 +147,15 @@ fn attempt(block: &Block) -> Attempt<'_> {
     (name, block.target().split_whitespace().take(3).collect())
 }
 
-/// Line prefixes that clients add before the output of a program.
-const FRAMES: &[&str] =
-    &["exit code", "process exited with", "chunk id:", "wall time:", "original token count:", "output:", "total output lines:"];
-
 /// Returns the line with the error message; `None` if the user declined the call, or if there is only an exit code.
-fn error_line(content: &str) -> Option<String> {
-    const DECLINED: &[&str] = &["The user doesn't want to", "Request interrupted", "Cancelled:", "[Request interrupted"];
-    let content = content.replace("<tool_use_error>", "").replace("</tool_use_error>", "");
-    let content = without_tags(&content);
-    if DECLINED.iter().any(|start| content.trim_start().starts_with(start)) || content.contains("Sibling tool call errored") {
+fn error_line(content: &str, conventions: &Conventions) -> Option<String> {
+    let content = conventions.error_tags.iter().fold(content.to_owned(), |content, tag| content.replace(tag, ""));
+    let content = without_tags(&content, conventions);
+    let declined = starts_with_any(content.trim_start(), &conventions.declined);
+    if declined || conventions.cancelled.iter().any(|text| content.contains(text)) {
         return None;
     }
-    let is_frame = |line: &str| {
-        let lower = line.to_lowercase();
-        FRAMES.iter().any(|start| lower.starts_with(start))
-    };
+    let is_frame = |line: &str| starts_with_any(&line.to_lowercase(), &conventions.status_lines);
     let lines = content.lines().map(str::trim).filter(|line| line.contains(char::is_alphabetic) && !line.contains('\u{1b}'));
     // A word alone, such as `Error:`, carries no information.
     let told = lines.filter(|line| !is_frame(line) && line.contains(' '));
@@ -277,6 +269,12 @@ mod tests {
 
     #[test]
     fn an_error_is_detected_by_its_line() {
+        let conventions = Conventions {
+            status_lines: vec!["exit code", "chunk id:", "process exited with", "output:"],
+            error_tags: vec!["<tool_use_error>", "</tool_use_error>"],
+            declined: vec!["The user doesn't want to"],
+            ..Conventions::default()
+        };
         for (content, expected) in [
             ("Exit code 1\nchecking\nerror: no such thing", Some("error: no such thing")),
             ("<tool_use_error>File has not been read yet.</tool_use_error>", Some("File has not been read yet.")),
@@ -285,7 +283,7 @@ mod tests {
             ("Chunk ID: 1a\nProcess exited with code 1\nOutput:\nno such thing", Some("no such thing")),
             ("", None),
         ] {
-            assert_eq!(error_line(content).as_deref(), expected, "{content}");
+            assert_eq!(error_line(content, &conventions).as_deref(), expected, "{content}");
         }
     }
 }

@@ -20,7 +20,6 @@ pub use facts::Outcome;
 use crate::engine::Analysis;
 use crate::model::{Block, BlockKind, BlockNumber, Event, Flags, Role, Row, RowKind, ToolVerb, Turn};
 use rustc_hash::{FxHashMap, FxHashSet};
-use serde::Serialize;
 
 /// Maximum tokens of the header of a turn.
 pub const HEADER_TOKENS: u32 = 12;
@@ -34,8 +33,7 @@ pub const SESSION_TOKENS: u32 = 300;
 pub type Contents = FxHashMap<BlockNumber, String>;
 
 /// Fields that a model can fill in better than an extract.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "snake_case")]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Fillable {
     /// Topic of the turn, in a few words.
     Topic,
@@ -50,8 +48,7 @@ pub enum Fillable {
 }
 
 /// Kind of a point of a summary.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "snake_case")]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum PointKind {
     /// Request of the user.
     Asked,
@@ -90,7 +87,7 @@ pub enum PointKind {
 }
 
 /// A sentence, a name or a count, and its block.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct Part {
     /// The text.
     pub text: String,
@@ -99,7 +96,7 @@ pub struct Part {
 }
 
 /// A key point: a label and its parts.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct Point {
     /// Kind of the point.
     pub kind: PointKind,
@@ -108,7 +105,7 @@ pub struct Point {
 }
 
 /// Key points within a bound.
-#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct Summary {
     /// The whole text, one line per point.
     pub text: String,
@@ -119,7 +116,7 @@ pub struct Summary {
 }
 
 /// A line within a bound.
-#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct Header {
     /// The time, the topic, names and the outcome.
     pub text: String,
@@ -128,7 +125,7 @@ pub struct Header {
 }
 
 /// Summary of one turn.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct TurnSummary {
     /// The turn number, from 1 in file order.
     pub number: u32,
@@ -149,10 +146,9 @@ pub struct TurnSummary {
 }
 
 /// Summary of the whole session.
-#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct SessionSummary {
     /// At most [`SESSION_TOKENS`].
-    #[serde(flatten)]
     pub summary: Summary,
     /// Fields that a model can fill in better.
     pub needs: Vec<Fillable>,

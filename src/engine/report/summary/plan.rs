@@ -1,7 +1,7 @@
 //! The plan of the agent: the items of its latest task list.
 
 use super::{Contents, Part};
-use crate::model::{Block, BlockKind, BlockNumber, ToolVerb};
+use crate::model::{Block, BlockKind, BlockNumber, PlanNames, ToolVerb};
 use rustc_hash::FxHashMap;
 use serde_json::Value;
 
@@ -35,7 +35,7 @@ impl Item {
 }
 
 /// Returns the plan after the given calls: lists replace each other, or single items are created and updated.
-pub(super) fn plan<'a>(blocks: impl Iterator<Item = &'a Block>, contents: &Contents) -> Vec<Item> {
+pub(super) fn plan<'a>(blocks: impl Iterator<Item = &'a Block>, contents: &Contents, names: &PlanNames) -> Vec<Item> {
     // The index of a deleted item is not reused.
     let mut items: Vec<Option<Item>> = Vec::new();
     // The index of the item with an id.
@@ -45,24 +45,26 @@ pub(super) fn plan<'a>(blocks: impl Iterator<Item = &'a Block>, contents: &Conte
         let plans = block.tool.as_deref().is_some_and(|tool| tool.verb == ToolVerb::Plan);
         let Some(input) = contents.get(&block.number).filter(|_| plans) else { continue };
         let Ok(input) = serde_json::from_str::<Value>(input) else { continue };
-        let listed = ["todos", "plan"].iter().find_map(|key| input[*key].as_array());
+        let listed = names.lists.iter().find_map(|key| input[*key].as_array());
         if let Some(listed) = listed {
             let read = |value: &Value| {
-                let text = ["content", "step", "text", "subject"].iter().find_map(|key| value[*key].as_str())?;
-                Some(Item { text: text.to_owned(), status: status(value)?, block: block.number })
+                let text = member(value, &names.texts)?;
+                Some(Item { text: text.to_owned(), status: status(value, names)?, block: block.number })
             };
             items = listed.iter().filter_map(read).map(Some).collect();
             places.clear();
-        } else if let Some(subject) = input["subject"].as_str().filter(|_| input["taskId"].is_null()) {
+        } else if let Some(text) =
+            member(&input, &names.created).filter(|_| names.changed.iter().all(|key| input[*key].is_null()))
+        {
             made += 1;
-            let item = Item { text: subject.to_owned(), status: Status::Open, block: block.number };
+            let item = Item { text: text.to_owned(), status: Status::Open, block: block.number };
             places.insert(made.to_string(), items.len());
             items.push(Some(item));
-        } else if let Some(id) = input["taskId"].as_str() {
+        } else if let Some(id) = member(&input, &names.changed) {
             let item = places.get(id).and_then(|place| items.get_mut(*place));
-            match (item, status(&input)) {
+            match (item, status(&input, names)) {
                 (Some(item), None) => *item = None,
-                (Some(Some(item)), Some(status)) if input["status"].is_string() => item.status = status,
+                (Some(Some(item)), Some(status)) if member(&input, &names.statuses).is_some() => item.status = status,
                 _ => {}
             }
         }
@@ -71,19 +73,38 @@ pub(super) fn plan<'a>(blocks: impl Iterator<Item = &'a Block>, contents: &Conte
 }
 
 /// Returns the status of an item; `None` if it was deleted.
-fn status(value: &Value) -> Option<Status> {
-    match value["status"].as_str().unwrap_or_default() {
-        "completed" | "done" => Some(Status::Done),
-        "in_progress" => Some(Status::Current),
-        "deleted" | "cancelled" => None,
-        _ => Some(Status::Open),
+fn status(value: &Value, names: &PlanNames) -> Option<Status> {
+    let word = member(value, &names.statuses).unwrap_or_default();
+    match () {
+        () if names.removed.contains(&word) => None,
+        () if names.done.contains(&word) => Some(Status::Done),
+        () if names.current.contains(&word) => Some(Status::Current),
+        () => Some(Status::Open),
     }
+}
+
+/// Returns the first of the members that is a text.
+fn member<'a>(value: &'a Value, names: &[&str]) -> Option<&'a str> {
+    names.iter().find_map(|name| value[*name].as_str())
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::model::{Role, Tool};
+
+    fn names() -> PlanNames {
+        PlanNames {
+            lists: vec!["todos", "plan"],
+            texts: vec!["content", "step"],
+            created: vec!["subject"],
+            changed: vec!["taskId"],
+            statuses: vec!["status"],
+            done: vec!["completed"],
+            current: vec!["in_progress"],
+            removed: vec!["deleted"],
+        }
+    }
 
     fn check(inputs: &[&str], expected: &[(&str, Status)]) {
         let mut contents = Contents::default();
@@ -99,7 +120,7 @@ mod tests {
                 block
             })
             .collect();
-        let items = plan(blocks.iter(), &contents);
+        let items = plan(blocks.iter(), &contents, &names());
         assert_eq!(items.iter().map(|item| (&*item.text, item.status)).collect::<Vec<_>>(), expected);
     }
 

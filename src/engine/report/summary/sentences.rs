@@ -2,6 +2,7 @@
 
 use super::cleaning::{Line, lines, without_tags};
 use crate::engine::mask;
+use crate::model::Conventions;
 
 /// Number of bytes that are analysed at the start and at the end of a text.
 const LOOK_BYTES: usize = 16 << 10;
@@ -27,15 +28,15 @@ impl Sentence {
 }
 
 /// Returns the sentences of a text, in order. Headings, code, tables and client insertions are omitted.
-pub(super) fn sentences(text: &str) -> Vec<Sentence> {
-    let text = without_tags(ends(text));
+pub(super) fn sentences(text: &str, conventions: &Conventions) -> Vec<Sentence> {
+    let text = without_tags(ends(text), conventions);
     let mut found = Vec::new();
     let mut paragraph = String::new();
     let flush = |paragraph: &mut String, item: bool, found: &mut Vec<Sentence>| {
         let text = std::mem::take(paragraph);
         found.extend(split(&text).into_iter().filter_map(|part| sentence(part, item)));
     };
-    for line in lines(&text) {
+    for line in lines(&text, conventions) {
         match line {
             Line::Plain(line) => {
                 if !paragraph.is_empty() {
@@ -242,7 +243,7 @@ mod tests {
     use super::*;
 
     fn check(text: &str, expected: &[&str]) {
-        let found: Vec<String> = sentences(text).into_iter().map(|sentence| sentence.text).collect();
+        let found: Vec<String> = sentences(text, Default::default()).into_iter().map(|sentence| sentence.text).collect();
         assert_eq!(found, expected);
     }
 
@@ -264,9 +265,9 @@ mod tests {
 
     #[test]
     fn chatter_tells_nothing_and_findings_most() {
-        let score = |text: &str| sentences(text).first().map_or(0, salience);
+        let score = |text: &str| sentences(text, Default::default()).first().map_or(0, salience);
         assert_eq!([score("Let me look at the file."), score("Good."), score("Here is what I found:")], [0, 0, 0]);
         assert!(score("The root cause is that `net` is rounded twice.") > score("The file has three functions in it."));
-        assert!(decides(&sentences("I chose cents rather than floats for the sum.")[0]));
+        assert!(decides(&sentences("I chose cents rather than floats for the sum.", Default::default())[0]));
     }
 }

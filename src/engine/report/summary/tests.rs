@@ -2,12 +2,21 @@
 
 use super::*;
 use crate::engine::{ReadSettings, o200k, read};
-use crate::model::{Key, Row, RowKind, Session, Tool, Window};
+use crate::model::{Conventions, Key, PlanNames, Row, RowKind, Session, Tool, Window};
 use proptest::prelude::*;
+use std::sync::LazyLock;
+
+/// Conventions of a client whose texts occur in [`text`].
+static CONVENTIONS: LazyLock<Conventions> = LazyLock::new(|| Conventions {
+    inserted_tags: vec!["system-reminder", "command-name"],
+    typed_commands: vec!["<command-"],
+    plans: PlanNames { lists: vec!["todos"], texts: vec!["content"], statuses: vec!["status"], ..PlanNames::default() },
+    ..Conventions::default()
+});
 
 /// Creates a session of blocks in order, each with its content.
 fn session(blocks: &[(Role, &str, bool)]) -> (Analysis, Contents) {
-    let mut session = Session::default();
+    let mut session = Session { conventions: &CONVENTIONS, ..Session::default() };
     let mut contents = Contents::default();
     for (place, (role, text, error)) in blocks.iter().enumerate() {
         let number = place as u32 + 1;

@@ -7,7 +7,7 @@ use super::sentences::{Sentence, decides, salience, sentences};
 use super::{Contents, Fillable, HEADER_TOKENS, Part, Point, PointKind, TURN_TOKENS, TurnSummary, is_prompt, is_reply};
 use crate::engine::Analysis;
 use crate::engine::content::stop_words::STOP_WORDS;
-use crate::model::{BlockKind, BlockNumber, Role, Turn};
+use crate::model::{BlockKind, BlockNumber, Role, Turn, starts_with_any};
 
 /// Maximum number of sentences of a prompt, of decisions, and of the final reply.
 const ASKED: usize = 2;
@@ -40,14 +40,15 @@ pub(super) struct TurnFacts<'a> {
 
 /// Collects the facts of a turn.
 pub(super) fn turn_facts<'a>(reading: &Analysis, contents: &Contents, turn: &'a Turn, live: bool) -> TurnFacts<'a> {
+    let conventions = reading.session.conventions;
     let mut words = Vec::new();
     let mut last = 0;
     for block in turn.blocks.iter().filter_map(|number| reading.block(*number)) {
         if block.kind == BlockKind::Text && block.role == Role::Assistant {
             last = words.len();
             let content = contents.get(&block.number).map_or("", String::as_str);
-            let content = unshortened(block, content);
-            words.extend(sentences(&content).into_iter().map(|sentence| (sentence, block.number)));
+            let content = unshortened(block, content, conventions);
+            words.extend(sentences(&content, conventions).into_iter().map(|sentence| (sentence, block.number)));
         }
     }
     let facts = facts(reading, contents, turn);
@@ -62,19 +63,20 @@ pub(super) fn turn_facts<'a>(reading: &Analysis, contents: &Contents, turn: &'a 
 /// Returns the sentences of the prompt. A command is returned as typed.
 fn prompt_parts(reading: &Analysis, contents: &Contents, turn: &Turn) -> Vec<Part> {
     let blocks = turn.blocks.iter().filter_map(|number| reading.block(*number));
+    let conventions = reading.session.conventions;
     let mut preview = None;
     for block in blocks.filter(|block| is_prompt(reading, block)) {
         let content = contents.get(&block.number).map_or("", String::as_str);
-        if content.starts_with("<command-") && block.preview.starts_with('/') {
+        if starts_with_any(content, &conventions.typed_commands) && block.preview.starts_with('/') {
             return vec![Part::new(&block.preview, block.number)];
         }
-        let content = &*unshortened(block, content);
-        let found = sentences(content);
+        let content = &*unshortened(block, content, conventions);
+        let found = sentences(content, conventions);
         if !found.is_empty() {
             return found.into_iter().map(|sentence| Part::new(&sentence.text, block.number)).collect();
         }
         // If there is no sentence, the first line is used.
-        let shown = super::cleaning::without_tags(content);
+        let shown = super::cleaning::without_tags(content, conventions);
         let line = shown.lines().map(str::trim).find(|line| line.contains(char::is_alphanumeric)).unwrap_or_default();
         if preview.is_none() && !line.is_empty() && !line.starts_with(['<', '[']) {
             preview = Some(Part::new(&crate::engine::preview(line), block.number));
@@ -89,7 +91,7 @@ fn replied(reading: &Analysis, contents: &Contents, turn: &Turn, prompt: Option<
     let said = blocks.filter(|block| Some(block.number) != prompt && !block.words.is_empty());
     let said = said.filter(|block| is_reply(block) || is_prompt(reading, block));
     let parts = said.filter_map(|block| {
-        let content = contents.get(&block.number).map(|content| unshortened(block, content))?;
+        let content = contents.get(&block.number).map(|content| unshortened(block, content, reading.session.conventions))?;
         Some(Part::new(&content, block.number)).filter(|part| !part.text.is_empty() && !part.text.starts_with('<'))
     });
     parts.collect()

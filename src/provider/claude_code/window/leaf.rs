@@ -156,35 +156,7 @@ impl<'a> Speakers<'a> {
 /// same batch of tool calls (if `batch`).
 fn continues(tree: &Tree<'_>, last: u32, noted: u32, direct: bool, batch: bool) -> bool {
     let view = tree.view;
-    let mut caller: Option<u32> = None;
-    let mut answered: Vec<Key> = Vec::new();
-    let mut single = false;
-    if batch {
-        let mut seen = FxHashSet::default();
-        let mut passive = None;
-        let mut cursor = Some(noted);
-        while let Some(node) = cursor.filter(|node| view.is_passive(tree.row(*node)) && seen.insert(*node)) {
-            passive = Some(node);
-            cursor = tree.parent(node);
-        }
-        match (cursor, passive) {
-            (Some(node), _) if view.has_result(tree.row(node)) => {
-                answered = view.results(tree.row(node)).collect();
-                caller = tree.parent(node);
-            }
-            (cursor, Some(passive)) => {
-                let tool = tree.facts(passive).answers.filter(|_| view.is_attachment(tree.row(passive)));
-                let response = cursor.and_then(|node| Some((node, view.response(tree.row(node))?)));
-                if let (Some(tool), Some((node, response))) = (tool, response) {
-                    let mut pieces = std::iter::once(node).chain(companions(tree, node, response));
-                    caller = pieces.find(|piece| view.uses(tree.row(*piece)).any(|call| call == tool));
-                    single = caller.is_some();
-                    answered.extend(caller.map(|_| tool));
-                }
-            }
-            (cursor, None) => caller = cursor,
-        }
-    }
+    let Batch { caller, answered, single } = if batch { batch_of(tree, noted) } else { Batch::default() };
     let calls: Vec<Key> = caller.map(|caller| view.uses(tree.row(caller)).collect()).unwrap_or_default();
     let response = caller.filter(|_| !calls.is_empty()).and_then(|caller| view.response(tree.row(caller)));
     let caller = caller.filter(|_| !calls.is_empty());
@@ -226,6 +198,43 @@ fn continues(tree: &Tree<'_>, last: u32, noted: u32, direct: bool, batch: bool) 
         next = tree.parent(node);
     }
     false
+}
+
+/// The calls that the recorded leaf answers.
+#[derive(Default)]
+struct Batch {
+    /// The row with the calls.
+    caller: Option<u32>,
+    /// The calls that are answered.
+    answered: Vec<Key>,
+    /// True if an attachment names the one call.
+    single: bool,
+}
+
+/// Returns the batch that a recorded leaf belongs to, over the passive rows behind it.
+fn batch_of(tree: &Tree<'_>, noted: u32) -> Batch {
+    let view = tree.view;
+    let mut seen = FxHashSet::default();
+    let mut passive = None;
+    let mut cursor = Some(noted);
+    while let Some(node) = cursor.filter(|node| view.is_passive(tree.row(*node)) && seen.insert(*node)) {
+        passive = Some(node);
+        cursor = tree.parent(node);
+    }
+    match (cursor, passive) {
+        (Some(node), _) if view.has_result(tree.row(node)) => {
+            Batch { caller: tree.parent(node), answered: view.results(tree.row(node)).collect(), single: false }
+        }
+        (cursor, Some(passive)) => {
+            let tool = tree.facts(passive).answers.filter(|_| view.is_attachment(tree.row(passive)));
+            let response = cursor.and_then(|node| Some((node, view.response(tree.row(node))?)));
+            let (Some(tool), Some((node, response))) = (tool, response) else { return Batch::default() };
+            let mut pieces = std::iter::once(node).chain(companions(tree, node, response));
+            let caller = pieces.find(|piece| view.uses(tree.row(*piece)).any(|call| call == tool));
+            Batch { caller, answered: caller.map(|_| tool).into_iter().collect(), single: caller.is_some() }
+        }
+        (caller, None) => Batch { caller, ..Batch::default() },
+    }
 }
 
 /// Returns the nearest ancestors of a piece of a response that can be among its pieces, nearest first.

@@ -24,7 +24,7 @@ fn session(rows: &[String]) -> (Session, Vec<String>) {
         }
         segment.rows.push(parsed.row);
     }
-    (Session::join("claude-code", "s".into(), vec![segment]), contents)
+    (Session::join("claude-code", crate::provider::conventions(), "s".into(), vec![segment]), contents)
 }
 
 /// Checks the sent contents: blocks in order, messages separated by `|`.

@@ -1,0 +1,187 @@
+//! The texts and names by which a client marks what it adds to a content: a provider fills them in, the engine looks them up.
+
+use std::sync::LazyLock;
+
+/// The texts that clients write into contents, and the names in the inputs of their tools.
+///
+/// A session can quote the rows of any client, so that the engine is given the conventions of all of them at once.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Conventions {
+    /// Prefixes of the lines above a result that report the status of a call that succeeded.
+    pub envelope_lines: Vec<&'static str>,
+    /// Whole lines above a result that only introduce it.
+    pub envelope_titles: Vec<&'static str>,
+    /// Prefixes of the lines that report a running program. They are kept, but are not part of a result.
+    pub running_lines: Vec<&'static str>,
+    /// Prefixes, in lower case, of the lines that report the status of any call.
+    pub status_lines: Vec<&'static str>,
+    /// Tags around the message of a failed call.
+    pub error_tags: Vec<&'static str>,
+    /// Prefixes of results of calls that the user declined or interrupted.
+    pub declined: Vec<&'static str>,
+    /// Texts within results of calls that were cancelled because another call failed.
+    pub cancelled: Vec<&'static str>,
+    /// Opening tags of insertions. They remain before a marker line, so that the client recognizes its insertion.
+    pub opening_tags: Vec<&'static str>,
+    /// Names of tags whose content neither a person nor a model wrote.
+    pub inserted_tags: Vec<&'static str>,
+    /// Prefixes of lines that the client inserted into other text.
+    pub inserted_lines: Vec<&'static str>,
+    /// Prefixes of headings that the client inserted into other text.
+    pub inserted_headings: Vec<&'static str>,
+    /// Prefixes of lines whose words say nothing about the topic.
+    pub reminder_lines: Vec<&'static str>,
+    /// Prefixes of contents that hold a command which the user typed.
+    pub typed_commands: Vec<&'static str>,
+    /// Marks between a question of the model and the answer of the user, in the result of a tool that asks.
+    pub answer_marks: Vec<&'static str>,
+    /// Names in the inputs of tools that edit files or run commands.
+    pub inputs: InputNames,
+    /// Names and words in the inputs of tools that write a plan.
+    pub plans: PlanNames,
+}
+
+/// Names in the inputs of tools that edit files or run commands.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct InputNames {
+    /// Members that hold a command.
+    pub commands: Vec<&'static str>,
+    /// Members that hold the text of a file before an edit.
+    pub replaced: Vec<&'static str>,
+    /// Members that hold the text of a file after an edit.
+    pub written: Vec<&'static str>,
+    /// Members of one replacement: the text before, the text after.
+    pub replacements: Vec<(&'static str, &'static str)>,
+    /// Members that hold a list of replacements.
+    pub edits: Vec<&'static str>,
+    /// Members that hold a patch.
+    pub patches: Vec<&'static str>,
+    /// First lines of a patch.
+    pub patch_starts: Vec<&'static str>,
+    /// Prefixes of the lines of a patch that name its files.
+    pub patch_files: Vec<&'static str>,
+}
+
+/// Names and words in the inputs of tools that write a plan.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct PlanNames {
+    /// Members that hold the whole list of items.
+    pub lists: Vec<&'static str>,
+    /// Members of an item that hold its text.
+    pub texts: Vec<&'static str>,
+    /// Members that hold the text of an item that is created alone.
+    pub created: Vec<&'static str>,
+    /// Members that hold the number of the item that is changed.
+    pub changed: Vec<&'static str>,
+    /// Members that hold the status of an item.
+    pub statuses: Vec<&'static str>,
+    /// Words for a finished item.
+    pub done: Vec<&'static str>,
+    /// Words for an item in progress.
+    pub current: Vec<&'static str>,
+    /// Words for an item that was removed.
+    pub removed: Vec<&'static str>,
+}
+
+/// No conventions, of sessions that no provider read.
+static NONE: LazyLock<Conventions> = LazyLock::new(Conventions::default);
+
+impl Default for &'static Conventions {
+    fn default() -> &'static Conventions {
+        &NONE
+    }
+}
+
+impl Conventions {
+    /// Adds the conventions of another client.
+    pub fn extend(&mut self, other: Conventions) {
+        let Conventions {
+            envelope_lines,
+            envelope_titles,
+            running_lines,
+            status_lines,
+            error_tags,
+            declined,
+            cancelled,
+            opening_tags,
+            inserted_tags,
+            inserted_lines,
+            inserted_headings,
+            reminder_lines,
+            typed_commands,
+            answer_marks,
+            inputs,
+            plans,
+        } = other;
+        for (all, more) in [
+            (&mut self.envelope_lines, envelope_lines),
+            (&mut self.envelope_titles, envelope_titles),
+            (&mut self.running_lines, running_lines),
+            (&mut self.status_lines, status_lines),
+            (&mut self.error_tags, error_tags),
+            (&mut self.declined, declined),
+            (&mut self.cancelled, cancelled),
+            (&mut self.opening_tags, opening_tags),
+            (&mut self.inserted_tags, inserted_tags),
+            (&mut self.inserted_lines, inserted_lines),
+            (&mut self.inserted_headings, inserted_headings),
+            (&mut self.reminder_lines, reminder_lines),
+            (&mut self.typed_commands, typed_commands),
+            (&mut self.answer_marks, answer_marks),
+        ] {
+            add(all, more);
+        }
+        self.inputs.extend(inputs);
+        self.plans.extend(plans);
+    }
+}
+
+impl InputNames {
+    fn extend(&mut self, other: InputNames) {
+        let InputNames { commands, replaced, written, replacements, edits, patches, patch_starts, patch_files } = other;
+        for (all, more) in [
+            (&mut self.commands, commands),
+            (&mut self.replaced, replaced),
+            (&mut self.written, written),
+            (&mut self.edits, edits),
+            (&mut self.patches, patches),
+            (&mut self.patch_starts, patch_starts),
+            (&mut self.patch_files, patch_files),
+        ] {
+            add(all, more);
+        }
+        add(&mut self.replacements, replacements);
+    }
+}
+
+impl PlanNames {
+    fn extend(&mut self, other: PlanNames) {
+        let PlanNames { lists, texts, created, changed, statuses, done, current, removed } = other;
+        for (all, more) in [
+            (&mut self.lists, lists),
+            (&mut self.texts, texts),
+            (&mut self.created, created),
+            (&mut self.changed, changed),
+            (&mut self.statuses, statuses),
+            (&mut self.done, done),
+            (&mut self.current, current),
+            (&mut self.removed, removed),
+        ] {
+            add(all, more);
+        }
+    }
+}
+
+/// Adds the values that are not in a list yet; the first stay first.
+fn add<T: PartialEq>(all: &mut Vec<T>, more: Vec<T>) {
+    for value in more {
+        if !all.contains(&value) {
+            all.push(value);
+        }
+    }
+}
+
+/// Returns true if a text starts with any of the prefixes.
+pub fn starts_with_any(text: &str, prefixes: &[&str]) -> bool {
+    prefixes.iter().any(|prefix| text.starts_with(prefix))
+}

@@ -1,0 +1,33 @@
+//! The form of session ids: the sessions of subagents have a word in front of their id, which people may leave out.
+
+/// The word in front of the id of a subagent's session.
+const SUBAGENT: &str = "agent-";
+
+/// Returns true if an id is that of a subagent's session.
+pub fn is_subagent_id(id: &str) -> bool {
+    id.starts_with(SUBAGENT)
+}
+
+/// Splits an id into the word in front of it, which may be empty, and the rest.
+pub fn split_id(id: &str) -> (&str, &str) {
+    id.split_at(if is_subagent_id(id) { SUBAGENT.len() } else { 0 })
+}
+
+/// Returns true if an id starts with a prefix, with or without the word in front of it.
+pub fn id_starts_with(id: &str, prefix: &str) -> bool {
+    id.starts_with(prefix) || split_id(id).1.starts_with(prefix)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_word_of_a_subagent_can_be_left_out() {
+        assert_eq!(split_id("agent-a1b2"), ("agent-", "a1b2"));
+        assert_eq!(split_id("7b27"), ("", "7b27"));
+        for (prefix, expected) in [("agent-a1", true), ("a1", true), ("b2", false), ("", true)] {
+            assert_eq!(id_starts_with("agent-a1b2", prefix), expected, "{prefix}");
+        }
+    }
+}

@@ -1,0 +1,74 @@
+//! The texts that Claude Code writes into contents, and the names in the inputs of its tools.
+
+use super::tool::NEW_SIDE;
+use crate::model::{Conventions, InputNames, PlanNames};
+
+/// Returns the conventions of Claude Code and of the tools that Anthropic defines.
+pub(super) fn conventions() -> Conventions {
+    Conventions {
+        status_lines: vec!["exit code"],
+        error_tags: vec!["<tool_use_error>", "</tool_use_error>"],
+        declined: vec!["The user doesn't want to", "Request interrupted", "Cancelled:", "[Request interrupted"],
+        cancelled: vec!["Sibling tool call errored"],
+        opening_tags: vec![
+            "<system-reminder>\n",
+            "<local-command-stdout>",
+            "<local-command-stderr>",
+            "<bash-stdout>",
+            "<bash-stderr>",
+        ],
+        inserted_tags: vec![
+            "system-reminder",
+            "command-message",
+            "command-name",
+            "command-args",
+            "command-contents",
+            "local-command-stdout",
+            "local-command-stderr",
+            "local-command-caveat",
+            "bash-input",
+            "bash-stdout",
+            "bash-stderr",
+            "ide_opened_file",
+            "ide_selection",
+            "ide_diagnostics",
+            "new-diagnostics",
+            "task-notification",
+            "persisted-output",
+            "user-prompt-submit-hook",
+        ],
+        inserted_lines: vec![
+            "[Request interrupted",
+            "[Image",
+            "[image",
+            "[Pasted text",
+            "[Truncated",
+            "Caveat: The messages below",
+            "Base directory for this skill",
+            "ARGUMENTS:",
+            "This session is being continued from a previous conversation",
+        ],
+        reminder_lines: vec!["<system-reminder>"],
+        typed_commands: vec!["<command-"],
+        answer_marks: vec!["\"=\""],
+        inputs: InputNames {
+            commands: vec!["command"],
+            replaced: vec!["old_string", "old_str"],
+            written: NEW_SIDE.to_vec(),
+            replacements: vec![("old_string", "new_string")],
+            edits: vec!["edits"],
+            ..InputNames::default()
+        },
+        plans: PlanNames {
+            lists: vec!["todos"],
+            texts: vec!["content", "text", "subject"],
+            created: vec!["subject"],
+            changed: vec!["taskId"],
+            statuses: vec!["status"],
+            done: vec!["completed"],
+            current: vec!["in_progress"],
+            removed: vec!["deleted", "cancelled"],
+        },
+        ..Conventions::default()
+    }
+}
