@@ -77,7 +77,7 @@ overrides both.
   recall = \"deny\"              default approve: compress, archive, update; a
   commands_per_turn = 10       project can only be stricter than the user
 
-  [prices]                     dollars per million input tokens, by the
+  [prices]                     dollars per million input tokens, by
   claude-opus-4-6 = 5.0        a prefix of the model's name; the other prices
                                follow by ratio
 

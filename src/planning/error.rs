@@ -61,7 +61,7 @@ pub enum PlanError {
     Held(BlockNumber, Kept),
     /// No more blocks may be shortened, and the window is still larger than the budget.
     #[error(
-        "a budget of {} tokens is too small: protected blocks, pinned blocks and messages of people alone take about {}",
+        "a budget of {} tokens is too small: with protected blocks, pinned blocks and messages of people the window has at least about {}",
         count(*.budget), count(*.smallest)
     )]
     Budget {

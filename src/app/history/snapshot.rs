@@ -26,7 +26,7 @@ pub fn run(env: &Env, arguments: &Arguments) -> Result<(), CommandError> {
         }
         Action::Save { name } => {
             if name.is_empty() || name.parse::<u32>().is_ok() || name == "original" {
-                let error = anyhow!("'{name}' is already the name of a point in the log");
+                let error = anyhow!("'{name}' is reserved for points in the log");
                 return Err(CommandError::new(ErrorKind::Usage, error).hint("use a word"));
             }
             if engine::mask(name) != *name {
