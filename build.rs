@@ -1,5 +1,5 @@
 //! Makes the tables of the token vocabulary (`src/engine/vocabulary`), and links the program of the profile `dist` to a fixed address
-//! where the platform knows that: as it starts, a program that may stand anywhere corrects every address that it holds, which took
+//! if the platform supports that: at startup, a relocatable program corrects every address that it contains, which took
 //! longer than everything else that `aperture --help` does (docs/decisions/0007).
 
 #![expect(clippy::disallowed_methods, reason = "cargo tells by the environment what it builds for, and takes files")]
@@ -14,7 +14,7 @@ use regex_syntax::hir::{Class, HirKind};
 use std::env::var;
 use std::path::Path;
 
-/// The classes of characters but [`class::OTHER`], as the expression of o200k names them.
+/// The character classes of o200k's expression, without [`class::OTHER`].
 const CLASSES: [(&str, u8); 7] = [
     (r"[\p{Lu}\p{Lt}]", class::UPPER),
     (r"\p{Ll}", class::LOWER),
@@ -31,7 +31,7 @@ fn main() -> Result<()> {
     println!("cargo::rerun-if-changed=src/engine/vocabulary/bucket.rs");
     let is = |name, value| var(name).is_ok_and(|given| given == value);
     let directory = var("OUT_DIR")?;
-    // The profile by its directory: cargo tells a script no more than whether it is for debugging.
+    // The profile by its directory: cargo tells a build script only whether it is a debug build.
     let dist = Path::new(&directory).ancestors().nth(3).is_some_and(|profile| profile.ends_with("dist"));
     if dist && is("CARGO_CFG_TARGET_OS", "linux") && is("CARGO_CFG_TARGET_ENV", "gnu") {
         println!("cargo::rustc-link-arg-bins=-no-pie");
@@ -44,7 +44,7 @@ fn main() -> Result<()> {
     Ok(())
 }
 
-/// All tokens by rank, each after its length, and the buckets that tell where each of them stands.
+/// All tokens by rank, each after its length, and the buckets with the place of each.
 fn tokens() -> Result<(Vec<u8>, Vec<u8>)> {
     let vocabulary = tiktoken::get_encoding("o200k_base").context("the vocabulary o200k_base")?;
     let mut tokens = Vec::new();
@@ -64,7 +64,7 @@ fn tokens() -> Result<(Vec<u8>, Vec<u8>)> {
     Ok((tokens, buckets.into_iter().flat_map(u32::to_le_bytes).collect()))
 }
 
-/// The page of each group of characters, and the classes of the characters of each page.
+/// The page of each group of characters, and the character classes of each page.
 fn classes() -> Result<(Vec<u8>, Vec<u8>)> {
     let mut all = vec![class::OTHER; char::MAX as usize + 1];
     for (expression, class) in CLASSES {

@@ -35,7 +35,7 @@ complete -c aperture -n "__fish_aperture_needs_command" -l no-cache -d 'Do not r
 complete -c aperture -n "__fish_aperture_needs_command" -l no-pager -d 'Do not use a pager'
 complete -c aperture -n "__fish_aperture_needs_command" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c aperture -n "__fish_aperture_needs_command" -s V -l version -d 'Print version'
-complete -c aperture -n "__fish_aperture_needs_command" -f -a "manifest" -d 'Show the context manifest: what is in the window, in a few hundred tokens'
+complete -c aperture -n "__fish_aperture_needs_command" -f -a "manifest" -d 'Show the context manifest: the window in a few hundred tokens'
 complete -c aperture -n "__fish_aperture_needs_command" -f -a "sessions" -d 'List the sessions on this machine'
 complete -c aperture -n "__fish_aperture_needs_command" -f -a "status" -d 'Show one screen about a session: fullness, shares, stale blocks'
 complete -c aperture -n "__fish_aperture_needs_command" -f -a "summary" -d 'Summarize a session and its turns: goal, story, state, next steps'
@@ -75,18 +75,18 @@ complete -c aperture -n "__fish_aperture_needs_command" -f -a "export" -d 'Write
 complete -c aperture -n "__fish_aperture_needs_command" -f -a "import" -d 'Read the originals and the log of a session from such a file'
 complete -c aperture -n "__fish_aperture_needs_command" -f -a "mcp" -d 'Serve the commands as tools over the Model Context Protocol'
 complete -c aperture -n "__fish_aperture_needs_command" -f -a "install" -d 'Install hooks and integrations for Claude Code or git'
-complete -c aperture -n "__fish_aperture_needs_command" -f -a "uninstall" -d 'Remove what install added, and nothing else'
+complete -c aperture -n "__fish_aperture_needs_command" -f -a "uninstall" -d 'Remove exactly the parts added by install'
 complete -c aperture -n "__fish_aperture_needs_command" -f -a "hook" -d 'Handle a Claude Code hook event (JSON on stdin)'
 complete -c aperture -n "__fish_aperture_needs_command" -f -a "statusline" -d 'Print the status line of Claude Code (JSON on stdin)'
 complete -c aperture -n "__fish_aperture_needs_command" -f -a "help" -d 'Explain a command or a topic, such as `selectors`'
 complete -c aperture -n "__fish_aperture_needs_command" -f -a "completions" -d 'Print a shell completion script'
 complete -c aperture -n "__fish_aperture_needs_command" -f -a "git-hook" -d 'Run by the git hooks'
 complete -c aperture -n "__fish_aperture_needs_command" -f -a "util" -d 'Tools for developers of aperture'
-complete -c aperture -n "__fish_aperture_using_subcommand manifest" -l tier -d 'How much it says: summary (at most 200 tokens), detailed (at most 500), full' -r -f -a "summary\t'At most 200 tokens: what is full, what is going on, what could go'
+complete -c aperture -n "__fish_aperture_using_subcommand manifest" -l tier -d 'Size: summary (at most 200 tokens), detailed (at most 500), full' -r -f -a "summary\t'At most 200 tokens: fill level, current task, suggestions'
 detailed\t'At most 500 tokens: zones, topics, the largest stale blocks'
 full\t'Everything, without a limit'"
-complete -c aperture -n "__fish_aperture_using_subcommand manifest" -l max-tokens -d 'Tokens that the text may take, in place of what the tier allows; JSON is never cut' -r
-complete -c aperture -n "__fish_aperture_using_subcommand manifest" -l since -d 'Only what is different since then: an operation, a snapshot, or a turn such as turn:12' -r
+complete -c aperture -n "__fish_aperture_using_subcommand manifest" -l max-tokens -d 'Maximum size in tokens, instead of that of the tier; JSON is never truncated' -r
+complete -c aperture -n "__fish_aperture_using_subcommand manifest" -l since -d 'Only the differences since a point: an operation, a snapshot, or a turn such as turn:12' -r
 complete -c aperture -n "__fish_aperture_using_subcommand manifest" -s s -l session -d 'Session: a path, an id or an id prefix [default: the newest of this project]' -r
 complete -c aperture -n "__fish_aperture_using_subcommand manifest" -l window -d 'Size of the context window in tokens, such as 200k [default: by model]' -r
 complete -c aperture -n "__fish_aperture_using_subcommand manifest" -l color -d 'When to use colours' -r -f -a "auto\t'On a terminal, unless `NO_COLOR` is set'
@@ -99,7 +99,7 @@ complete -c aperture -n "__fish_aperture_using_subcommand manifest" -l no-pager 
 complete -c aperture -n "__fish_aperture_using_subcommand manifest" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c aperture -n "__fish_aperture_using_subcommand sessions" -l project -d 'Only sessions of the project in this directory' -r -F
 complete -c aperture -n "__fish_aperture_using_subcommand sessions" -l model -d 'Only sessions whose model\'s name contains this' -r
-complete -c aperture -n "__fish_aperture_using_subcommand sessions" -l sort -d 'What to sort by' -r -f -a "age\t'The newest first'
+complete -c aperture -n "__fish_aperture_using_subcommand sessions" -l sort -d 'Sort key' -r -f -a "age\t'The newest first'
 tokens\t'The largest window first'
 full\t'The fullest window first'
 size\t'The largest file first'
@@ -114,7 +114,7 @@ complete -c aperture -n "__fish_aperture_using_subcommand sessions" -s C -l dire
 complete -c aperture -n "__fish_aperture_using_subcommand sessions" -l open -d 'Only sessions that a running client has open'
 complete -c aperture -n "__fish_aperture_using_subcommand sessions" -l subagents -d 'Also the sessions of subagents'
 complete -c aperture -n "__fish_aperture_using_subcommand sessions" -l all -d 'Also files without a single prompt or response'
-complete -c aperture -n "__fish_aperture_using_subcommand sessions" -l reverse -d 'Sort the other way round'
+complete -c aperture -n "__fish_aperture_using_subcommand sessions" -l reverse -d 'Reverse the order'
 complete -c aperture -n "__fish_aperture_using_subcommand sessions" -l json -d 'Print JSON'
 complete -c aperture -n "__fish_aperture_using_subcommand sessions" -l no-cache -d 'Do not read or write the cache'
 complete -c aperture -n "__fish_aperture_using_subcommand sessions" -l no-pager -d 'Do not use a pager'
@@ -131,7 +131,7 @@ complete -c aperture -n "__fish_aperture_using_subcommand status" -l no-pager -d
 complete -c aperture -n "__fish_aperture_using_subcommand status" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c aperture -n "__fish_aperture_using_subcommand summary" -l turns -d 'Only these turns, such as 3..5, 3.. or ..5' -r
 complete -c aperture -n "__fish_aperture_using_subcommand summary" -l turn -d 'Only this turn' -r
-complete -c aperture -n "__fish_aperture_using_subcommand summary" -l format -d 'How it is written' -r -f -a "text\t'For a terminal'
+complete -c aperture -n "__fish_aperture_using_subcommand summary" -l format -d 'Output format' -r -f -a "text\t'For a terminal'
 markdown\t'Markdown, to keep or to hand on'
 json\t'JSON, as with --json'"
 complete -c aperture -n "__fish_aperture_using_subcommand summary" -s s -l session -d 'Session: a path, an id or an id prefix [default: the newest of this project]' -r
@@ -140,12 +140,12 @@ complete -c aperture -n "__fish_aperture_using_subcommand summary" -l color -d '
 always\t'Always'
 never\t'Never'"
 complete -c aperture -n "__fish_aperture_using_subcommand summary" -s C -l directory -d 'Run as if started in this directory' -r -F
-complete -c aperture -n "__fish_aperture_using_subcommand summary" -l full -d 'Also all that was said and done in the turn'
+complete -c aperture -n "__fish_aperture_using_subcommand summary" -l full -d 'Also all texts and tool calls of the turn'
 complete -c aperture -n "__fish_aperture_using_subcommand summary" -l json -d 'Print JSON'
 complete -c aperture -n "__fish_aperture_using_subcommand summary" -l no-cache -d 'Do not read or write the cache'
 complete -c aperture -n "__fish_aperture_using_subcommand summary" -l no-pager -d 'Do not use a pager'
 complete -c aperture -n "__fish_aperture_using_subcommand summary" -s h -l help -d 'Print help (see more with \'--help\')'
-complete -c aperture -n "__fish_aperture_using_subcommand blocks" -l sort -d 'What to sort by' -r -f -a "number\t'File order'
+complete -c aperture -n "__fish_aperture_using_subcommand blocks" -l sort -d 'Sort key' -r -f -a "number\t'File order'
 tokens\t'The most expensive first'
 age\t'The oldest first'
 heat\t'The hottest first'
@@ -157,7 +157,7 @@ complete -c aperture -n "__fish_aperture_using_subcommand blocks" -l color -d 'W
 always\t'Always'
 never\t'Never'"
 complete -c aperture -n "__fish_aperture_using_subcommand blocks" -s C -l directory -d 'Run as if started in this directory' -r -F
-complete -c aperture -n "__fish_aperture_using_subcommand blocks" -l reverse -d 'Sort the other way round'
+complete -c aperture -n "__fish_aperture_using_subcommand blocks" -l reverse -d 'Reverse the order'
 complete -c aperture -n "__fish_aperture_using_subcommand blocks" -l tree -d 'Show the blocks under their turns'
 complete -c aperture -n "__fish_aperture_using_subcommand blocks" -l json -d 'Print JSON'
 complete -c aperture -n "__fish_aperture_using_subcommand blocks" -l no-cache -d 'Do not read or write the cache'
@@ -169,7 +169,7 @@ complete -c aperture -n "__fish_aperture_using_subcommand show" -l color -d 'Whe
 always\t'Always'
 never\t'Never'"
 complete -c aperture -n "__fish_aperture_using_subcommand show" -s C -l directory -d 'Run as if started in this directory' -r -F
-complete -c aperture -n "__fish_aperture_using_subcommand show" -l raw -d 'Write the content as it is sent to the model, credentials and control characters included, and nothing else'
+complete -c aperture -n "__fish_aperture_using_subcommand show" -l raw -d 'Print only the content as sent to the model, including credentials and control characters'
 complete -c aperture -n "__fish_aperture_using_subcommand show" -l json -d 'Print JSON'
 complete -c aperture -n "__fish_aperture_using_subcommand show" -l no-cache -d 'Do not read or write the cache'
 complete -c aperture -n "__fish_aperture_using_subcommand show" -l no-pager -d 'Do not use a pager'
@@ -190,74 +190,74 @@ complete -c aperture -n "__fish_aperture_using_subcommand transcript" -l color -
 always\t'Always'
 never\t'Never'"
 complete -c aperture -n "__fish_aperture_using_subcommand transcript" -s C -l directory -d 'Run as if started in this directory' -r -F
-complete -c aperture -n "__fish_aperture_using_subcommand transcript" -l headers -d 'Write the in-band header of each message and part'
-complete -c aperture -n "__fish_aperture_using_subcommand transcript" -l raw -d 'Write the content alone, exactly as it is sent, credentials and control characters included'
-complete -c aperture -n "__fish_aperture_using_subcommand transcript" -s a -l all -d 'Also what the client adds in the system\'s name: reminders, lists of skills and agents'
+complete -c aperture -n "__fish_aperture_using_subcommand transcript" -l headers -d 'Print a header for each message and part'
+complete -c aperture -n "__fish_aperture_using_subcommand transcript" -l raw -d 'Print only the content exactly as sent, including credentials and control characters'
+complete -c aperture -n "__fish_aperture_using_subcommand transcript" -s a -l all -d 'Also texts that the client adds: reminders, lists of skills and agents'
 complete -c aperture -n "__fish_aperture_using_subcommand transcript" -l json -d 'Print JSON'
 complete -c aperture -n "__fish_aperture_using_subcommand transcript" -l no-cache -d 'Do not read or write the cache'
 complete -c aperture -n "__fish_aperture_using_subcommand transcript" -l no-pager -d 'Do not use a pager'
 complete -c aperture -n "__fish_aperture_using_subcommand transcript" -s h -l help -d 'Print help (see more with \'--help\')'
-complete -c aperture -n "__fish_aperture_using_subcommand compress" -l budget -d 'The same, with this budget: tokens, or a share of the window\'s size such as 50%' -r
-complete -c aperture -n "__fish_aperture_using_subcommand compress" -l level -d 'How much is left [default: by a rule, or summarized]' -r
-complete -c aperture -n "__fish_aperture_using_subcommand compress" -l preset -d 'How much of what is old stays: lossless, light, balanced, aggressive or handoff' -r
-complete -c aperture -n "__fish_aperture_using_subcommand compress" -l keep-from -d 'Leave everything from this block on as it is' -r
+complete -c aperture -n "__fish_aperture_using_subcommand compress" -l budget -d 'Like --over-budget, with this budget: tokens, or a share of the window\'s size such as 50%' -r
+complete -c aperture -n "__fish_aperture_using_subcommand compress" -l level -d 'Level of the result [default: by a rule, or summarized]' -r
+complete -c aperture -n "__fish_aperture_using_subcommand compress" -l preset -d 'Strength: lossless, light, balanced, aggressive or handoff' -r
+complete -c aperture -n "__fish_aperture_using_subcommand compress" -l keep-from -d 'Do not change this block and later ones' -r
 complete -c aperture -n "__fish_aperture_using_subcommand compress" -s s -l session -d 'Session: a path, an id or an id prefix [default: the newest of this project]' -r
 complete -c aperture -n "__fish_aperture_using_subcommand compress" -l window -d 'Size of the context window in tokens, such as 200k [default: by model]' -r
 complete -c aperture -n "__fish_aperture_using_subcommand compress" -l color -d 'When to use colours' -r -f -a "auto\t'On a terminal, unless `NO_COLOR` is set'
 always\t'Always'
 never\t'Never'"
 complete -c aperture -n "__fish_aperture_using_subcommand compress" -s C -l directory -d 'Run as if started in this directory' -r -F
-complete -c aperture -n "__fish_aperture_using_subcommand compress" -l stale -d 'Stale blocks, and beyond them aging ones as far as the preset allows'
-complete -c aperture -n "__fish_aperture_using_subcommand compress" -l over-budget -d 'What will be missed least, until the window fits its budget'
-complete -c aperture -n "__fish_aperture_using_subcommand compress" -s n -l dry-run -d 'Show what would change and what it costs; write nothing'
+complete -c aperture -n "__fish_aperture_using_subcommand compress" -l stale -d 'Stale blocks, and aging ones as far as the preset allows'
+complete -c aperture -n "__fish_aperture_using_subcommand compress" -l over-budget -d 'The least useful blocks, until the window is within its budget'
+complete -c aperture -n "__fish_aperture_using_subcommand compress" -s n -l dry-run -d 'Dry run: show the changes and their cost; write nothing'
 complete -c aperture -n "__fish_aperture_using_subcommand compress" -l live -d 'Also change a session that a client has open; type /resume in the client afterwards'
-complete -c aperture -n "__fish_aperture_using_subcommand compress" -l keep-thinking -d 'Keep the thinking after the first change; refused where the model binds it to what precedes it'
+complete -c aperture -n "__fish_aperture_using_subcommand compress" -l keep-thinking -d 'Keep the thinking after the first change; refused if the model binds it to the content before'
 complete -c aperture -n "__fish_aperture_using_subcommand compress" -l json -d 'Print JSON'
 complete -c aperture -n "__fish_aperture_using_subcommand compress" -l no-cache -d 'Do not read or write the cache'
 complete -c aperture -n "__fish_aperture_using_subcommand compress" -l no-pager -d 'Do not use a pager'
 complete -c aperture -n "__fish_aperture_using_subcommand compress" -s h -l help -d 'Print help (see more with \'--help\')'
-complete -c aperture -n "__fish_aperture_using_subcommand expand" -l level -d 'How much is left: trimmed or summarized [default: all of it]' -r
+complete -c aperture -n "__fish_aperture_using_subcommand expand" -l level -d 'Level of the result: trimmed or summarized [default: the original]' -r
 complete -c aperture -n "__fish_aperture_using_subcommand expand" -s s -l session -d 'Session: a path, an id or an id prefix [default: the newest of this project]' -r
 complete -c aperture -n "__fish_aperture_using_subcommand expand" -l window -d 'Size of the context window in tokens, such as 200k [default: by model]' -r
 complete -c aperture -n "__fish_aperture_using_subcommand expand" -l color -d 'When to use colours' -r -f -a "auto\t'On a terminal, unless `NO_COLOR` is set'
 always\t'Always'
 never\t'Never'"
 complete -c aperture -n "__fish_aperture_using_subcommand expand" -s C -l directory -d 'Run as if started in this directory' -r -F
-complete -c aperture -n "__fish_aperture_using_subcommand expand" -s n -l dry-run -d 'Show what would change and what it costs; write nothing'
+complete -c aperture -n "__fish_aperture_using_subcommand expand" -s n -l dry-run -d 'Dry run: show the changes and their cost; write nothing'
 complete -c aperture -n "__fish_aperture_using_subcommand expand" -l live -d 'Also change a session that a client has open; type /resume in the client afterwards'
-complete -c aperture -n "__fish_aperture_using_subcommand expand" -l keep-thinking -d 'Keep the thinking after the first change; refused where the model binds it to what precedes it'
+complete -c aperture -n "__fish_aperture_using_subcommand expand" -l keep-thinking -d 'Keep the thinking after the first change; refused if the model binds it to the content before'
 complete -c aperture -n "__fish_aperture_using_subcommand expand" -l json -d 'Print JSON'
 complete -c aperture -n "__fish_aperture_using_subcommand expand" -l no-cache -d 'Do not read or write the cache'
 complete -c aperture -n "__fish_aperture_using_subcommand expand" -l no-pager -d 'Do not use a pager'
 complete -c aperture -n "__fish_aperture_using_subcommand expand" -s h -l help -d 'Print help (see more with \'--help\')'
-complete -c aperture -n "__fish_aperture_using_subcommand archive" -l reason -d 'Why, for the line that stays and for the log' -r
+complete -c aperture -n "__fish_aperture_using_subcommand archive" -l reason -d 'Reason, for the remaining line and for the log' -r
 complete -c aperture -n "__fish_aperture_using_subcommand archive" -s s -l session -d 'Session: a path, an id or an id prefix [default: the newest of this project]' -r
 complete -c aperture -n "__fish_aperture_using_subcommand archive" -l window -d 'Size of the context window in tokens, such as 200k [default: by model]' -r
 complete -c aperture -n "__fish_aperture_using_subcommand archive" -l color -d 'When to use colours' -r -f -a "auto\t'On a terminal, unless `NO_COLOR` is set'
 always\t'Always'
 never\t'Never'"
 complete -c aperture -n "__fish_aperture_using_subcommand archive" -s C -l directory -d 'Run as if started in this directory' -r -F
-complete -c aperture -n "__fish_aperture_using_subcommand archive" -s n -l dry-run -d 'Show what would change and what it costs; write nothing'
+complete -c aperture -n "__fish_aperture_using_subcommand archive" -s n -l dry-run -d 'Dry run: show the changes and their cost; write nothing'
 complete -c aperture -n "__fish_aperture_using_subcommand archive" -l live -d 'Also change a session that a client has open; type /resume in the client afterwards'
-complete -c aperture -n "__fish_aperture_using_subcommand archive" -l keep-thinking -d 'Keep the thinking after the first change; refused where the model binds it to what precedes it'
+complete -c aperture -n "__fish_aperture_using_subcommand archive" -l keep-thinking -d 'Keep the thinking after the first change; refused if the model binds it to the content before'
 complete -c aperture -n "__fish_aperture_using_subcommand archive" -l json -d 'Print JSON'
 complete -c aperture -n "__fish_aperture_using_subcommand archive" -l no-cache -d 'Do not read or write the cache'
 complete -c aperture -n "__fish_aperture_using_subcommand archive" -l no-pager -d 'Do not use a pager'
 complete -c aperture -n "__fish_aperture_using_subcommand archive" -s h -l help -d 'Print help (see more with \'--help\')'
-complete -c aperture -n "__fish_aperture_using_subcommand recall" -l max-tokens -d 'Tokens that are printed, at most' -r
+complete -c aperture -n "__fish_aperture_using_subcommand recall" -l max-tokens -d 'Maximum number of tokens printed' -r
 complete -c aperture -n "__fish_aperture_using_subcommand recall" -s s -l session -d 'Session: a path, an id or an id prefix [default: the newest of this project]' -r
 complete -c aperture -n "__fish_aperture_using_subcommand recall" -l window -d 'Size of the context window in tokens, such as 200k [default: by model]' -r
 complete -c aperture -n "__fish_aperture_using_subcommand recall" -l color -d 'When to use colours' -r -f -a "auto\t'On a terminal, unless `NO_COLOR` is set'
 always\t'Always'
 never\t'Never'"
 complete -c aperture -n "__fish_aperture_using_subcommand recall" -s C -l directory -d 'Run as if started in this directory' -r -F
-complete -c aperture -n "__fish_aperture_using_subcommand recall" -l project -d 'In every session of this project, also those whose file is gone'
-complete -c aperture -n "__fish_aperture_using_subcommand recall" -l all -d 'In every session, also those whose file is gone'
-complete -c aperture -n "__fish_aperture_using_subcommand recall" -l restore -d 'Put the blocks back in their place'
-complete -c aperture -n "__fish_aperture_using_subcommand recall" -l inject -d 'Add what is found as a note at the end of the session'
-complete -c aperture -n "__fish_aperture_using_subcommand recall" -s n -l dry-run -d 'Show what would change and what it costs; write nothing'
+complete -c aperture -n "__fish_aperture_using_subcommand recall" -l project -d 'In every session of this project, including those without a file'
+complete -c aperture -n "__fish_aperture_using_subcommand recall" -l all -d 'In every session, including those without a file'
+complete -c aperture -n "__fish_aperture_using_subcommand recall" -l restore -d 'Restore the blocks in place'
+complete -c aperture -n "__fish_aperture_using_subcommand recall" -l inject -d 'Add the matches as a note at the end of the session'
+complete -c aperture -n "__fish_aperture_using_subcommand recall" -s n -l dry-run -d 'Dry run: show the changes and their cost; write nothing'
 complete -c aperture -n "__fish_aperture_using_subcommand recall" -l live -d 'Also change a session that a client has open; type /resume in the client afterwards'
-complete -c aperture -n "__fish_aperture_using_subcommand recall" -l keep-thinking -d 'Keep the thinking after the first change; refused where the model binds it to what precedes it'
+complete -c aperture -n "__fish_aperture_using_subcommand recall" -l keep-thinking -d 'Keep the thinking after the first change; refused if the model binds it to the content before'
 complete -c aperture -n "__fish_aperture_using_subcommand recall" -l json -d 'Print JSON'
 complete -c aperture -n "__fish_aperture_using_subcommand recall" -l no-cache -d 'Do not read or write the cache'
 complete -c aperture -n "__fish_aperture_using_subcommand recall" -l no-pager -d 'Do not use a pager'
@@ -268,11 +268,11 @@ complete -c aperture -n "__fish_aperture_using_subcommand pin" -l color -d 'When
 always\t'Always'
 never\t'Never'"
 complete -c aperture -n "__fish_aperture_using_subcommand pin" -s C -l directory -d 'Run as if started in this directory' -r -F
-complete -c aperture -n "__fish_aperture_using_subcommand pin" -l top -d 'It belongs at the beginning'
-complete -c aperture -n "__fish_aperture_using_subcommand pin" -l bottom -d 'It belongs at the end'
-complete -c aperture -n "__fish_aperture_using_subcommand pin" -s n -l dry-run -d 'Show what would change and what it costs; write nothing'
+complete -c aperture -n "__fish_aperture_using_subcommand pin" -l top -d 'Restore it at the beginning of the window'
+complete -c aperture -n "__fish_aperture_using_subcommand pin" -l bottom -d 'Restore it at the end of the window'
+complete -c aperture -n "__fish_aperture_using_subcommand pin" -s n -l dry-run -d 'Dry run: show the changes and their cost; write nothing'
 complete -c aperture -n "__fish_aperture_using_subcommand pin" -l live -d 'Also change a session that a client has open; type /resume in the client afterwards'
-complete -c aperture -n "__fish_aperture_using_subcommand pin" -l keep-thinking -d 'Keep the thinking after the first change; refused where the model binds it to what precedes it'
+complete -c aperture -n "__fish_aperture_using_subcommand pin" -l keep-thinking -d 'Keep the thinking after the first change; refused if the model binds it to the content before'
 complete -c aperture -n "__fish_aperture_using_subcommand pin" -l json -d 'Print JSON'
 complete -c aperture -n "__fish_aperture_using_subcommand pin" -l no-cache -d 'Do not read or write the cache'
 complete -c aperture -n "__fish_aperture_using_subcommand pin" -l no-pager -d 'Do not use a pager'
@@ -283,9 +283,9 @@ complete -c aperture -n "__fish_aperture_using_subcommand unpin" -l color -d 'Wh
 always\t'Always'
 never\t'Never'"
 complete -c aperture -n "__fish_aperture_using_subcommand unpin" -s C -l directory -d 'Run as if started in this directory' -r -F
-complete -c aperture -n "__fish_aperture_using_subcommand unpin" -s n -l dry-run -d 'Show what would change and what it costs; write nothing'
+complete -c aperture -n "__fish_aperture_using_subcommand unpin" -s n -l dry-run -d 'Dry run: show the changes and their cost; write nothing'
 complete -c aperture -n "__fish_aperture_using_subcommand unpin" -l live -d 'Also change a session that a client has open; type /resume in the client afterwards'
-complete -c aperture -n "__fish_aperture_using_subcommand unpin" -l keep-thinking -d 'Keep the thinking after the first change; refused where the model binds it to what precedes it'
+complete -c aperture -n "__fish_aperture_using_subcommand unpin" -l keep-thinking -d 'Keep the thinking after the first change; refused if the model binds it to the content before'
 complete -c aperture -n "__fish_aperture_using_subcommand unpin" -l json -d 'Print JSON'
 complete -c aperture -n "__fish_aperture_using_subcommand unpin" -l no-cache -d 'Do not read or write the cache'
 complete -c aperture -n "__fish_aperture_using_subcommand unpin" -l no-pager -d 'Do not use a pager'
@@ -296,10 +296,10 @@ complete -c aperture -n "__fish_aperture_using_subcommand focus" -l color -d 'Wh
 always\t'Always'
 never\t'Never'"
 complete -c aperture -n "__fish_aperture_using_subcommand focus" -s C -l directory -d 'Run as if started in this directory' -r -F
-complete -c aperture -n "__fish_aperture_using_subcommand focus" -l add -d 'Keep what is selected already'
-complete -c aperture -n "__fish_aperture_using_subcommand focus" -s n -l dry-run -d 'Show what would change and what it costs; write nothing'
+complete -c aperture -n "__fish_aperture_using_subcommand focus" -l add -d 'Keep the current focus marks'
+complete -c aperture -n "__fish_aperture_using_subcommand focus" -s n -l dry-run -d 'Dry run: show the changes and their cost; write nothing'
 complete -c aperture -n "__fish_aperture_using_subcommand focus" -l live -d 'Also change a session that a client has open; type /resume in the client afterwards'
-complete -c aperture -n "__fish_aperture_using_subcommand focus" -l keep-thinking -d 'Keep the thinking after the first change; refused where the model binds it to what precedes it'
+complete -c aperture -n "__fish_aperture_using_subcommand focus" -l keep-thinking -d 'Keep the thinking after the first change; refused if the model binds it to the content before'
 complete -c aperture -n "__fish_aperture_using_subcommand focus" -l json -d 'Print JSON'
 complete -c aperture -n "__fish_aperture_using_subcommand focus" -l no-cache -d 'Do not read or write the cache'
 complete -c aperture -n "__fish_aperture_using_subcommand focus" -l no-pager -d 'Do not use a pager'
@@ -310,9 +310,9 @@ complete -c aperture -n "__fish_aperture_using_subcommand unfocus" -l color -d '
 always\t'Always'
 never\t'Never'"
 complete -c aperture -n "__fish_aperture_using_subcommand unfocus" -s C -l directory -d 'Run as if started in this directory' -r -F
-complete -c aperture -n "__fish_aperture_using_subcommand unfocus" -s n -l dry-run -d 'Show what would change and what it costs; write nothing'
+complete -c aperture -n "__fish_aperture_using_subcommand unfocus" -s n -l dry-run -d 'Dry run: show the changes and their cost; write nothing'
 complete -c aperture -n "__fish_aperture_using_subcommand unfocus" -l live -d 'Also change a session that a client has open; type /resume in the client afterwards'
-complete -c aperture -n "__fish_aperture_using_subcommand unfocus" -l keep-thinking -d 'Keep the thinking after the first change; refused where the model binds it to what precedes it'
+complete -c aperture -n "__fish_aperture_using_subcommand unfocus" -l keep-thinking -d 'Keep the thinking after the first change; refused if the model binds it to the content before'
 complete -c aperture -n "__fish_aperture_using_subcommand unfocus" -l json -d 'Print JSON'
 complete -c aperture -n "__fish_aperture_using_subcommand unfocus" -l no-cache -d 'Do not read or write the cache'
 complete -c aperture -n "__fish_aperture_using_subcommand unfocus" -l no-pager -d 'Do not use a pager'
@@ -323,9 +323,9 @@ complete -c aperture -n "__fish_aperture_using_subcommand update" -l color -d 'W
 always\t'Always'
 never\t'Never'"
 complete -c aperture -n "__fish_aperture_using_subcommand update" -s C -l directory -d 'Run as if started in this directory' -r -F
-complete -c aperture -n "__fish_aperture_using_subcommand update" -s n -l dry-run -d 'Show what would change and what it costs; write nothing'
+complete -c aperture -n "__fish_aperture_using_subcommand update" -s n -l dry-run -d 'Dry run: show the changes and their cost; write nothing'
 complete -c aperture -n "__fish_aperture_using_subcommand update" -l live -d 'Also change a session that a client has open; type /resume in the client afterwards'
-complete -c aperture -n "__fish_aperture_using_subcommand update" -l keep-thinking -d 'Keep the thinking after the first change; refused where the model binds it to what precedes it'
+complete -c aperture -n "__fish_aperture_using_subcommand update" -l keep-thinking -d 'Keep the thinking after the first change; refused if the model binds it to the content before'
 complete -c aperture -n "__fish_aperture_using_subcommand update" -l json -d 'Print JSON'
 complete -c aperture -n "__fish_aperture_using_subcommand update" -l no-cache -d 'Do not read or write the cache'
 complete -c aperture -n "__fish_aperture_using_subcommand update" -l no-pager -d 'Do not use a pager'
@@ -336,9 +336,9 @@ complete -c aperture -n "__fish_aperture_using_subcommand create" -l color -d 'W
 always\t'Always'
 never\t'Never'"
 complete -c aperture -n "__fish_aperture_using_subcommand create" -s C -l directory -d 'Run as if started in this directory' -r -F
-complete -c aperture -n "__fish_aperture_using_subcommand create" -s n -l dry-run -d 'Show what would change and what it costs; write nothing'
+complete -c aperture -n "__fish_aperture_using_subcommand create" -s n -l dry-run -d 'Dry run: show the changes and their cost; write nothing'
 complete -c aperture -n "__fish_aperture_using_subcommand create" -l live -d 'Also change a session that a client has open; type /resume in the client afterwards'
-complete -c aperture -n "__fish_aperture_using_subcommand create" -l keep-thinking -d 'Keep the thinking after the first change; refused where the model binds it to what precedes it'
+complete -c aperture -n "__fish_aperture_using_subcommand create" -l keep-thinking -d 'Keep the thinking after the first change; refused if the model binds it to the content before'
 complete -c aperture -n "__fish_aperture_using_subcommand create" -l json -d 'Print JSON'
 complete -c aperture -n "__fish_aperture_using_subcommand create" -l no-cache -d 'Do not read or write the cache'
 complete -c aperture -n "__fish_aperture_using_subcommand create" -l no-pager -d 'Do not use a pager'
@@ -349,26 +349,26 @@ complete -c aperture -n "__fish_aperture_using_subcommand redact" -l color -d 'W
 always\t'Always'
 never\t'Never'"
 complete -c aperture -n "__fish_aperture_using_subcommand redact" -s C -l directory -d 'Run as if started in this directory' -r -F
-complete -c aperture -n "__fish_aperture_using_subcommand redact" -l all -d 'Everything that the file says, also beside the blocks'
-complete -c aperture -n "__fish_aperture_using_subcommand redact" -l forget -d 'Also take them out of the stored originals: they can never be brought back'
-complete -c aperture -n "__fish_aperture_using_subcommand redact" -l yes -d 'Do what --forget says, which is otherwise only looked at'
-complete -c aperture -n "__fish_aperture_using_subcommand redact" -s n -l dry-run -d 'Show what would change and what it costs; write nothing'
+complete -c aperture -n "__fish_aperture_using_subcommand redact" -l all -d 'All texts in the file, including those outside blocks'
+complete -c aperture -n "__fish_aperture_using_subcommand redact" -l forget -d 'Also remove them from the stored originals: they can never be restored'
+complete -c aperture -n "__fish_aperture_using_subcommand redact" -l yes -d 'Apply --forget, which is a dry run otherwise'
+complete -c aperture -n "__fish_aperture_using_subcommand redact" -s n -l dry-run -d 'Dry run: show the changes and their cost; write nothing'
 complete -c aperture -n "__fish_aperture_using_subcommand redact" -l live -d 'Also change a session that a client has open; type /resume in the client afterwards'
-complete -c aperture -n "__fish_aperture_using_subcommand redact" -l keep-thinking -d 'Keep the thinking after the first change; refused where the model binds it to what precedes it'
+complete -c aperture -n "__fish_aperture_using_subcommand redact" -l keep-thinking -d 'Keep the thinking after the first change; refused if the model binds it to the content before'
 complete -c aperture -n "__fish_aperture_using_subcommand redact" -l json -d 'Print JSON'
 complete -c aperture -n "__fish_aperture_using_subcommand redact" -l no-cache -d 'Do not read or write the cache'
 complete -c aperture -n "__fish_aperture_using_subcommand redact" -l no-pager -d 'Do not use a pager'
 complete -c aperture -n "__fish_aperture_using_subcommand redact" -s h -l help -d 'Print help (see more with \'--help\')'
-complete -c aperture -n "__fish_aperture_using_subcommand compact" -l summary -d 'What the note says [default: prompts, tools and answers of the turns]; - reads standard input' -r
+complete -c aperture -n "__fish_aperture_using_subcommand compact" -l summary -d 'Text of the note [default: prompts, tools and answers of the turns]; - reads standard input' -r
 complete -c aperture -n "__fish_aperture_using_subcommand compact" -s s -l session -d 'Session: a path, an id or an id prefix [default: the newest of this project]' -r
 complete -c aperture -n "__fish_aperture_using_subcommand compact" -l window -d 'Size of the context window in tokens, such as 200k [default: by model]' -r
 complete -c aperture -n "__fish_aperture_using_subcommand compact" -l color -d 'When to use colours' -r -f -a "auto\t'On a terminal, unless `NO_COLOR` is set'
 always\t'Always'
 never\t'Never'"
 complete -c aperture -n "__fish_aperture_using_subcommand compact" -s C -l directory -d 'Run as if started in this directory' -r -F
-complete -c aperture -n "__fish_aperture_using_subcommand compact" -s n -l dry-run -d 'Show what would change and what it costs; write nothing'
+complete -c aperture -n "__fish_aperture_using_subcommand compact" -s n -l dry-run -d 'Dry run: show the changes and their cost; write nothing'
 complete -c aperture -n "__fish_aperture_using_subcommand compact" -l live -d 'Also change a session that a client has open; type /resume in the client afterwards'
-complete -c aperture -n "__fish_aperture_using_subcommand compact" -l keep-thinking -d 'Keep the thinking after the first change; refused where the model binds it to what precedes it'
+complete -c aperture -n "__fish_aperture_using_subcommand compact" -l keep-thinking -d 'Keep the thinking after the first change; refused if the model binds it to the content before'
 complete -c aperture -n "__fish_aperture_using_subcommand compact" -l json -d 'Print JSON'
 complete -c aperture -n "__fish_aperture_using_subcommand compact" -l no-cache -d 'Do not read or write the cache'
 complete -c aperture -n "__fish_aperture_using_subcommand compact" -l no-pager -d 'Do not use a pager'
@@ -379,9 +379,9 @@ complete -c aperture -n "__fish_aperture_using_subcommand uncompact" -l color -d
 always\t'Always'
 never\t'Never'"
 complete -c aperture -n "__fish_aperture_using_subcommand uncompact" -s C -l directory -d 'Run as if started in this directory' -r -F
-complete -c aperture -n "__fish_aperture_using_subcommand uncompact" -s n -l dry-run -d 'Show what would change and what it costs; write nothing'
+complete -c aperture -n "__fish_aperture_using_subcommand uncompact" -s n -l dry-run -d 'Dry run: show the changes and their cost; write nothing'
 complete -c aperture -n "__fish_aperture_using_subcommand uncompact" -l live -d 'Also change a session that a client has open; type /resume in the client afterwards'
-complete -c aperture -n "__fish_aperture_using_subcommand uncompact" -l keep-thinking -d 'Keep the thinking after the first change; refused where the model binds it to what precedes it'
+complete -c aperture -n "__fish_aperture_using_subcommand uncompact" -l keep-thinking -d 'Keep the thinking after the first change; refused if the model binds it to the content before'
 complete -c aperture -n "__fish_aperture_using_subcommand uncompact" -l json -d 'Print JSON'
 complete -c aperture -n "__fish_aperture_using_subcommand uncompact" -l no-cache -d 'Do not read or write the cache'
 complete -c aperture -n "__fish_aperture_using_subcommand uncompact" -l no-pager -d 'Do not use a pager'
@@ -392,9 +392,9 @@ complete -c aperture -n "__fish_aperture_using_subcommand diff" -l color -d 'Whe
 always\t'Always'
 never\t'Never'"
 complete -c aperture -n "__fish_aperture_using_subcommand diff" -s C -l directory -d 'Run as if started in this directory' -r -F
-complete -c aperture -n "__fish_aperture_using_subcommand diff" -l stat -d 'One line a block'
-complete -c aperture -n "__fish_aperture_using_subcommand diff" -l full -d 'Show whole texts, also where most of one is gone'
-complete -c aperture -n "__fish_aperture_using_subcommand diff" -l exit-code -d 'Exit with 1 when something is different'
+complete -c aperture -n "__fish_aperture_using_subcommand diff" -l stat -d 'One line per block'
+complete -c aperture -n "__fish_aperture_using_subcommand diff" -l full -d 'Show whole texts, even if most of a text was removed'
+complete -c aperture -n "__fish_aperture_using_subcommand diff" -l exit-code -d 'Exit with 1 if there is a difference'
 complete -c aperture -n "__fish_aperture_using_subcommand diff" -l json -d 'Print JSON'
 complete -c aperture -n "__fish_aperture_using_subcommand diff" -l no-cache -d 'Do not read or write the cache'
 complete -c aperture -n "__fish_aperture_using_subcommand diff" -l no-pager -d 'Do not use a pager'
@@ -415,8 +415,8 @@ complete -c aperture -n "__fish_aperture_using_subcommand obey" -l color -d 'Whe
 always\t'Always'
 never\t'Never'"
 complete -c aperture -n "__fish_aperture_using_subcommand obey" -s C -l directory -d 'Run as if started in this directory' -r -F
-complete -c aperture -n "__fish_aperture_using_subcommand obey" -s n -l dry-run -d 'Show what would be done; write nothing'
-complete -c aperture -n "__fish_aperture_using_subcommand obey" -l tell -d 'Print what the model has not been told yet, and nothing twice'
+complete -c aperture -n "__fish_aperture_using_subcommand obey" -s n -l dry-run -d 'Dry run: show the result; write nothing'
+complete -c aperture -n "__fish_aperture_using_subcommand obey" -l tell -d 'Print the results that the model has not received yet, each once'
 complete -c aperture -n "__fish_aperture_using_subcommand obey" -l json -d 'Print JSON'
 complete -c aperture -n "__fish_aperture_using_subcommand obey" -l no-cache -d 'Do not read or write the cache'
 complete -c aperture -n "__fish_aperture_using_subcommand obey" -l no-pager -d 'Do not use a pager'
@@ -438,20 +438,20 @@ complete -c aperture -n "__fish_aperture_using_subcommand approve" -l color -d '
 always\t'Always'
 never\t'Never'"
 complete -c aperture -n "__fish_aperture_using_subcommand approve" -s C -l directory -d 'Run as if started in this directory' -r -F
-complete -c aperture -n "__fish_aperture_using_subcommand approve" -l all -d 'All that wait in this session'
-complete -c aperture -n "__fish_aperture_using_subcommand approve" -s n -l dry-run -d 'Show what would be done; write nothing'
+complete -c aperture -n "__fish_aperture_using_subcommand approve" -l all -d 'All pending ones of this session'
+complete -c aperture -n "__fish_aperture_using_subcommand approve" -s n -l dry-run -d 'Dry run: show the result; write nothing'
 complete -c aperture -n "__fish_aperture_using_subcommand approve" -l json -d 'Print JSON'
 complete -c aperture -n "__fish_aperture_using_subcommand approve" -l no-cache -d 'Do not read or write the cache'
 complete -c aperture -n "__fish_aperture_using_subcommand approve" -l no-pager -d 'Do not use a pager'
 complete -c aperture -n "__fish_aperture_using_subcommand approve" -s h -l help -d 'Print help (see more with \'--help\')'
-complete -c aperture -n "__fish_aperture_using_subcommand deny" -l reason -d 'Why, for the model' -r
+complete -c aperture -n "__fish_aperture_using_subcommand deny" -l reason -d 'Reason, for the model' -r
 complete -c aperture -n "__fish_aperture_using_subcommand deny" -s s -l session -d 'Session: a path, an id or an id prefix [default: the newest of this project]' -r
 complete -c aperture -n "__fish_aperture_using_subcommand deny" -l window -d 'Size of the context window in tokens, such as 200k [default: by model]' -r
 complete -c aperture -n "__fish_aperture_using_subcommand deny" -l color -d 'When to use colours' -r -f -a "auto\t'On a terminal, unless `NO_COLOR` is set'
 always\t'Always'
 never\t'Never'"
 complete -c aperture -n "__fish_aperture_using_subcommand deny" -s C -l directory -d 'Run as if started in this directory' -r -F
-complete -c aperture -n "__fish_aperture_using_subcommand deny" -l all -d 'All that wait in this session'
+complete -c aperture -n "__fish_aperture_using_subcommand deny" -l all -d 'All pending ones of this session'
 complete -c aperture -n "__fish_aperture_using_subcommand deny" -l json -d 'Print JSON'
 complete -c aperture -n "__fish_aperture_using_subcommand deny" -l no-cache -d 'Do not read or write the cache'
 complete -c aperture -n "__fish_aperture_using_subcommand deny" -l no-pager -d 'Do not use a pager'
@@ -466,10 +466,10 @@ complete -c aperture -n "__fish_aperture_using_subcommand snapshot; and not __fi
 complete -c aperture -n "__fish_aperture_using_subcommand snapshot; and not __fish_seen_subcommand_from save list show delete" -l no-cache -d 'Do not read or write the cache'
 complete -c aperture -n "__fish_aperture_using_subcommand snapshot; and not __fish_seen_subcommand_from save list show delete" -l no-pager -d 'Do not use a pager'
 complete -c aperture -n "__fish_aperture_using_subcommand snapshot; and not __fish_seen_subcommand_from save list show delete" -s h -l help -d 'Print help (see more with \'--help\')'
-complete -c aperture -n "__fish_aperture_using_subcommand snapshot; and not __fish_seen_subcommand_from save list show delete" -f -a "save" -d 'Name the point where the session is now'
+complete -c aperture -n "__fish_aperture_using_subcommand snapshot; and not __fish_seen_subcommand_from save list show delete" -f -a "save" -d 'Name the current point'
 complete -c aperture -n "__fish_aperture_using_subcommand snapshot; and not __fish_seen_subcommand_from save list show delete" -f -a "list" -d 'List the names'
-complete -c aperture -n "__fish_aperture_using_subcommand snapshot; and not __fish_seen_subcommand_from save list show delete" -f -a "show" -d 'Show what was done since'
-complete -c aperture -n "__fish_aperture_using_subcommand snapshot; and not __fish_seen_subcommand_from save list show delete" -f -a "delete" -d 'Take a name away; nothing else is lost'
+complete -c aperture -n "__fish_aperture_using_subcommand snapshot; and not __fish_seen_subcommand_from save list show delete" -f -a "show" -d 'List the operations since'
+complete -c aperture -n "__fish_aperture_using_subcommand snapshot; and not __fish_seen_subcommand_from save list show delete" -f -a "delete" -d 'Delete a name; nothing else changes'
 complete -c aperture -n "__fish_aperture_using_subcommand snapshot; and __fish_seen_subcommand_from save" -s s -l session -d 'Session: a path, an id or an id prefix [default: the newest of this project]' -r
 complete -c aperture -n "__fish_aperture_using_subcommand snapshot; and __fish_seen_subcommand_from save" -l window -d 'Size of the context window in tokens, such as 200k [default: by model]' -r
 complete -c aperture -n "__fish_aperture_using_subcommand snapshot; and __fish_seen_subcommand_from save" -l color -d 'When to use colours' -r -f -a "auto\t'On a terminal, unless `NO_COLOR` is set'
@@ -516,9 +516,9 @@ complete -c aperture -n "__fish_aperture_using_subcommand restore" -l color -d '
 always\t'Always'
 never\t'Never'"
 complete -c aperture -n "__fish_aperture_using_subcommand restore" -s C -l directory -d 'Run as if started in this directory' -r -F
-complete -c aperture -n "__fish_aperture_using_subcommand restore" -s n -l dry-run -d 'Show what would change and what it costs; write nothing'
+complete -c aperture -n "__fish_aperture_using_subcommand restore" -s n -l dry-run -d 'Dry run: show the changes and their cost; write nothing'
 complete -c aperture -n "__fish_aperture_using_subcommand restore" -l live -d 'Also change a session that a client has open; type /resume in the client afterwards'
-complete -c aperture -n "__fish_aperture_using_subcommand restore" -l keep-thinking -d 'Keep the thinking after the first change; refused where the model binds it to what precedes it'
+complete -c aperture -n "__fish_aperture_using_subcommand restore" -l keep-thinking -d 'Keep the thinking after the first change; refused if the model binds it to the content before'
 complete -c aperture -n "__fish_aperture_using_subcommand restore" -l json -d 'Print JSON'
 complete -c aperture -n "__fish_aperture_using_subcommand restore" -l no-cache -d 'Do not read or write the cache'
 complete -c aperture -n "__fish_aperture_using_subcommand restore" -l no-pager -d 'Do not use a pager'
@@ -534,8 +534,8 @@ complete -c aperture -n "__fish_aperture_using_subcommand preset; and not __fish
 complete -c aperture -n "__fish_aperture_using_subcommand preset; and not __fish_seen_subcommand_from list show use" -l no-pager -d 'Do not use a pager'
 complete -c aperture -n "__fish_aperture_using_subcommand preset; and not __fish_seen_subcommand_from list show use" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c aperture -n "__fish_aperture_using_subcommand preset; and not __fish_seen_subcommand_from list show use" -f -a "list" -d 'List the presets'
-complete -c aperture -n "__fish_aperture_using_subcommand preset; and not __fish_seen_subcommand_from list show use" -f -a "show" -d 'Show one preset, by default the one in use with the settings over it'
-complete -c aperture -n "__fish_aperture_using_subcommand preset; and not __fish_seen_subcommand_from list show use" -f -a "use" -d 'Use a preset in this project: sets it in aperture.toml'
+complete -c aperture -n "__fish_aperture_using_subcommand preset; and not __fish_seen_subcommand_from list show use" -f -a "show" -d 'Show one preset, by default the one in use with the settings applied'
+complete -c aperture -n "__fish_aperture_using_subcommand preset; and not __fish_seen_subcommand_from list show use" -f -a "use" -d 'Use a preset in this project: set it in aperture.toml'
 complete -c aperture -n "__fish_aperture_using_subcommand preset; and __fish_seen_subcommand_from list" -s s -l session -d 'Session: a path, an id or an id prefix [default: the newest of this project]' -r
 complete -c aperture -n "__fish_aperture_using_subcommand preset; and __fish_seen_subcommand_from list" -l window -d 'Size of the context window in tokens, such as 200k [default: by model]' -r
 complete -c aperture -n "__fish_aperture_using_subcommand preset; and __fish_seen_subcommand_from list" -l color -d 'When to use colours' -r -f -a "auto\t'On a terminal, unless `NO_COLOR` is set'
@@ -572,9 +572,9 @@ complete -c aperture -n "__fish_aperture_using_subcommand undo" -l color -d 'Whe
 always\t'Always'
 never\t'Never'"
 complete -c aperture -n "__fish_aperture_using_subcommand undo" -s C -l directory -d 'Run as if started in this directory' -r -F
-complete -c aperture -n "__fish_aperture_using_subcommand undo" -s n -l dry-run -d 'Show what would change and what it costs; write nothing'
+complete -c aperture -n "__fish_aperture_using_subcommand undo" -s n -l dry-run -d 'Dry run: show the changes and their cost; write nothing'
 complete -c aperture -n "__fish_aperture_using_subcommand undo" -l live -d 'Also change a session that a client has open; type /resume in the client afterwards'
-complete -c aperture -n "__fish_aperture_using_subcommand undo" -l keep-thinking -d 'Keep the thinking after the first change; refused where the model binds it to what precedes it'
+complete -c aperture -n "__fish_aperture_using_subcommand undo" -l keep-thinking -d 'Keep the thinking after the first change; refused if the model binds it to the content before'
 complete -c aperture -n "__fish_aperture_using_subcommand undo" -l json -d 'Print JSON'
 complete -c aperture -n "__fish_aperture_using_subcommand undo" -l no-cache -d 'Do not read or write the cache'
 complete -c aperture -n "__fish_aperture_using_subcommand undo" -l no-pager -d 'Do not use a pager'
@@ -585,33 +585,33 @@ complete -c aperture -n "__fish_aperture_using_subcommand redo" -l color -d 'Whe
 always\t'Always'
 never\t'Never'"
 complete -c aperture -n "__fish_aperture_using_subcommand redo" -s C -l directory -d 'Run as if started in this directory' -r -F
-complete -c aperture -n "__fish_aperture_using_subcommand redo" -s n -l dry-run -d 'Show what would change and what it costs; write nothing'
+complete -c aperture -n "__fish_aperture_using_subcommand redo" -s n -l dry-run -d 'Dry run: show the changes and their cost; write nothing'
 complete -c aperture -n "__fish_aperture_using_subcommand redo" -l live -d 'Also change a session that a client has open; type /resume in the client afterwards'
-complete -c aperture -n "__fish_aperture_using_subcommand redo" -l keep-thinking -d 'Keep the thinking after the first change; refused where the model binds it to what precedes it'
+complete -c aperture -n "__fish_aperture_using_subcommand redo" -l keep-thinking -d 'Keep the thinking after the first change; refused if the model binds it to the content before'
 complete -c aperture -n "__fish_aperture_using_subcommand redo" -l json -d 'Print JSON'
 complete -c aperture -n "__fish_aperture_using_subcommand redo" -l no-cache -d 'Do not read or write the cache'
 complete -c aperture -n "__fish_aperture_using_subcommand redo" -l no-pager -d 'Do not use a pager'
 complete -c aperture -n "__fish_aperture_using_subcommand redo" -s h -l help -d 'Print help (see more with \'--help\')'
-complete -c aperture -n "__fish_aperture_using_subcommand watch" -l for -d 'End after so many seconds' -r
-complete -c aperture -n "__fish_aperture_using_subcommand watch" -l until-idle -d 'End when nothing happened for so many seconds' -r
+complete -c aperture -n "__fish_aperture_using_subcommand watch" -l for -d 'End after this number of seconds' -r
+complete -c aperture -n "__fish_aperture_using_subcommand watch" -l until-idle -d 'End after this number of seconds without an event' -r
 complete -c aperture -n "__fish_aperture_using_subcommand watch" -s s -l session -d 'Session: a path, an id or an id prefix [default: the newest of this project]' -r
 complete -c aperture -n "__fish_aperture_using_subcommand watch" -l window -d 'Size of the context window in tokens, such as 200k [default: by model]' -r
 complete -c aperture -n "__fish_aperture_using_subcommand watch" -l color -d 'When to use colours' -r -f -a "auto\t'On a terminal, unless `NO_COLOR` is set'
 always\t'Always'
 never\t'Never'"
 complete -c aperture -n "__fish_aperture_using_subcommand watch" -s C -l directory -d 'Run as if started in this directory' -r -F
-complete -c aperture -n "__fish_aperture_using_subcommand watch" -l project -d 'Also show the other sessions of the project, a line each'
-complete -c aperture -n "__fish_aperture_using_subcommand watch" -l apply-policy -d 'Let the rules of the settings act when the session is quiet'
-complete -c aperture -n "__fish_aperture_using_subcommand watch" -l live -d 'Let them also act on a session that a client has open; type /resume in the client afterwards'
-complete -c aperture -n "__fish_aperture_using_subcommand watch" -l lines -d 'Write lines, also on a terminal'
+complete -c aperture -n "__fish_aperture_using_subcommand watch" -l project -d 'Also show the other sessions of the project, one line each'
+complete -c aperture -n "__fish_aperture_using_subcommand watch" -l apply-policy -d 'Apply the rules of the settings while the session is idle'
+complete -c aperture -n "__fish_aperture_using_subcommand watch" -l live -d 'Also apply them to a session that a client has open; type /resume in the client afterwards'
+complete -c aperture -n "__fish_aperture_using_subcommand watch" -l lines -d 'Print lines, even on a terminal'
 complete -c aperture -n "__fish_aperture_using_subcommand watch" -l json -d 'Print JSON'
 complete -c aperture -n "__fish_aperture_using_subcommand watch" -l no-cache -d 'Do not read or write the cache'
 complete -c aperture -n "__fish_aperture_using_subcommand watch" -l no-pager -d 'Do not use a pager'
 complete -c aperture -n "__fish_aperture_using_subcommand watch" -s h -l help -d 'Print help (see more with \'--help\')'
-complete -c aperture -n "__fish_aperture_using_subcommand check" -l max-tokens -d 'The window holds at most so many tokens' -r
-complete -c aperture -n "__fish_aperture_using_subcommand check" -l max-percent -d 'At most so much of the window is taken, in percent' -r
-complete -c aperture -n "__fish_aperture_using_subcommand check" -l max-stale -d 'Stale blocks hold at most so many tokens' -r
-complete -c aperture -n "__fish_aperture_using_subcommand check" -l format -d 'How it is written' -r -f -a "text\t'For people'
+complete -c aperture -n "__fish_aperture_using_subcommand check" -l max-tokens -d 'Maximum size of the window, in tokens' -r
+complete -c aperture -n "__fish_aperture_using_subcommand check" -l max-percent -d 'Maximum fill level of the window, in percent' -r
+complete -c aperture -n "__fish_aperture_using_subcommand check" -l max-stale -d 'Maximum size of all stale blocks, in tokens' -r
+complete -c aperture -n "__fish_aperture_using_subcommand check" -l format -d 'Output format' -r -f -a "text\t'For people'
 json\t'As JSON'
 junit\t'As JUnit XML'
 github\t'As annotations of GitHub Actions'"
@@ -621,10 +621,10 @@ complete -c aperture -n "__fish_aperture_using_subcommand check" -l color -d 'Wh
 always\t'Always'
 never\t'Never'"
 complete -c aperture -n "__fish_aperture_using_subcommand check" -s C -l directory -d 'Run as if started in this directory' -r -F
-complete -c aperture -n "__fish_aperture_using_subcommand check" -l project -d 'Every session of this project, those of subagents too'
+complete -c aperture -n "__fish_aperture_using_subcommand check" -l project -d 'Every session of this project, including those of subagents'
 complete -c aperture -n "__fish_aperture_using_subcommand check" -l all -d 'Every session on this machine'
-complete -c aperture -n "__fish_aperture_using_subcommand check" -l no-secrets -d 'No credentials are in the file'
-complete -c aperture -n "__fish_aperture_using_subcommand check" -l no-damage -d 'Every row can be read'
+complete -c aperture -n "__fish_aperture_using_subcommand check" -l no-secrets -d 'Report credentials in the file'
+complete -c aperture -n "__fish_aperture_using_subcommand check" -l no-damage -d 'Report unreadable rows'
 complete -c aperture -n "__fish_aperture_using_subcommand check" -l json -d 'Print JSON'
 complete -c aperture -n "__fish_aperture_using_subcommand check" -l no-cache -d 'Do not read or write the cache'
 complete -c aperture -n "__fish_aperture_using_subcommand check" -l no-pager -d 'Do not use a pager'
@@ -640,16 +640,16 @@ complete -c aperture -n "__fish_aperture_using_subcommand verify" -l json -d 'Pr
 complete -c aperture -n "__fish_aperture_using_subcommand verify" -l no-cache -d 'Do not read or write the cache'
 complete -c aperture -n "__fish_aperture_using_subcommand verify" -l no-pager -d 'Do not use a pager'
 complete -c aperture -n "__fish_aperture_using_subcommand verify" -s h -l help -d 'Print help (see more with \'--help\')'
-complete -c aperture -n "__fish_aperture_using_subcommand gc" -l older-than -d 'How old the last operation of a session has to be: hours, days or weeks' -r
+complete -c aperture -n "__fish_aperture_using_subcommand gc" -l older-than -d 'Minimum age of the last operation of a session, in hours, days or weeks' -r
 complete -c aperture -n "__fish_aperture_using_subcommand gc" -s s -l session -d 'Session: a path, an id or an id prefix [default: the newest of this project]' -r
 complete -c aperture -n "__fish_aperture_using_subcommand gc" -l window -d 'Size of the context window in tokens, such as 200k [default: by model]' -r
 complete -c aperture -n "__fish_aperture_using_subcommand gc" -l color -d 'When to use colours' -r -f -a "auto\t'On a terminal, unless `NO_COLOR` is set'
 always\t'Always'
 never\t'Never'"
 complete -c aperture -n "__fish_aperture_using_subcommand gc" -s C -l directory -d 'Run as if started in this directory' -r -F
-complete -c aperture -n "__fish_aperture_using_subcommand gc" -l gone -d 'Also sessions whose file is gone'
-complete -c aperture -n "__fish_aperture_using_subcommand gc" -s n -l dry-run -d 'Only list, which is also what happens without --yes'
-complete -c aperture -n "__fish_aperture_using_subcommand gc" -l yes -d 'Delete what is listed'
+complete -c aperture -n "__fish_aperture_using_subcommand gc" -l gone -d 'Also sessions whose file no longer exists'
+complete -c aperture -n "__fish_aperture_using_subcommand gc" -s n -l dry-run -d 'Only list; the default without --yes'
+complete -c aperture -n "__fish_aperture_using_subcommand gc" -l yes -d 'Delete the listed sessions and originals'
 complete -c aperture -n "__fish_aperture_using_subcommand gc" -l json -d 'Print JSON'
 complete -c aperture -n "__fish_aperture_using_subcommand gc" -l no-cache -d 'Do not read or write the cache'
 complete -c aperture -n "__fish_aperture_using_subcommand gc" -l no-pager -d 'Do not use a pager'
@@ -672,7 +672,7 @@ complete -c aperture -n "__fish_aperture_using_subcommand import" -l color -d 'W
 always\t'Always'
 never\t'Never'"
 complete -c aperture -n "__fish_aperture_using_subcommand import" -s C -l directory -d 'Run as if started in this directory' -r -F
-complete -c aperture -n "__fish_aperture_using_subcommand import" -l force -d 'Replace another log, or take one that does not fit the session'
+complete -c aperture -n "__fish_aperture_using_subcommand import" -l force -d 'Replace another log, or import one that does not match the session'
 complete -c aperture -n "__fish_aperture_using_subcommand import" -l json -d 'Print JSON'
 complete -c aperture -n "__fish_aperture_using_subcommand import" -l no-cache -d 'Do not read or write the cache'
 complete -c aperture -n "__fish_aperture_using_subcommand import" -l no-pager -d 'Do not use a pager'
@@ -705,11 +705,11 @@ complete -c aperture -n "__fish_aperture_using_subcommand install; and __fish_se
 always\t'Always'
 never\t'Never'"
 complete -c aperture -n "__fish_aperture_using_subcommand install; and __fish_seen_subcommand_from claude-code" -s C -l directory -d 'Run as if started in this directory' -r -F
-complete -c aperture -n "__fish_aperture_using_subcommand install; and __fish_seen_subcommand_from claude-code" -l user -d 'For all projects of the user: in ~/.claude, unless another is named'
-complete -c aperture -n "__fish_aperture_using_subcommand install; and __fish_seen_subcommand_from claude-code" -l project -d 'For everybody who works on this project: in .claude and .mcp.json'
-complete -c aperture -n "__fish_aperture_using_subcommand install; and __fish_seen_subcommand_from claude-code" -l local -d 'For the user in this project: hooks and status line in .claude/settings.local.json'
+complete -c aperture -n "__fish_aperture_using_subcommand install; and __fish_seen_subcommand_from claude-code" -l user -d 'For all projects of the user: in ~/.claude [default]'
+complete -c aperture -n "__fish_aperture_using_subcommand install; and __fish_seen_subcommand_from claude-code" -l project -d 'For all users of this project: in .claude and .mcp.json'
+complete -c aperture -n "__fish_aperture_using_subcommand install; and __fish_seen_subcommand_from claude-code" -l local -d 'For this user in this project: hooks and status line in .claude/settings.local.json'
 complete -c aperture -n "__fish_aperture_using_subcommand install; and __fish_seen_subcommand_from claude-code" -s n -l dry-run -d 'Show the difference; write nothing'
-complete -c aperture -n "__fish_aperture_using_subcommand install; and __fish_seen_subcommand_from claude-code" -l check -d 'Write nothing; exit with 1 unless all of it is there'
+complete -c aperture -n "__fish_aperture_using_subcommand install; and __fish_seen_subcommand_from claude-code" -l check -d 'Write nothing; exit with 1 if parts are missing'
 complete -c aperture -n "__fish_aperture_using_subcommand install; and __fish_seen_subcommand_from claude-code" -l json -d 'Print JSON'
 complete -c aperture -n "__fish_aperture_using_subcommand install; and __fish_seen_subcommand_from claude-code" -l no-cache -d 'Do not read or write the cache'
 complete -c aperture -n "__fish_aperture_using_subcommand install; and __fish_seen_subcommand_from claude-code" -l no-pager -d 'Do not use a pager'
@@ -720,11 +720,11 @@ complete -c aperture -n "__fish_aperture_using_subcommand install; and __fish_se
 always\t'Always'
 never\t'Never'"
 complete -c aperture -n "__fish_aperture_using_subcommand install; and __fish_seen_subcommand_from git-hook" -s C -l directory -d 'Run as if started in this directory' -r -F
-complete -c aperture -n "__fish_aperture_using_subcommand install; and __fish_seen_subcommand_from git-hook" -l pre-commit -d 'Before a commit: refuse staged sessions that hold credentials'
-complete -c aperture -n "__fish_aperture_using_subcommand install; and __fish_seen_subcommand_from git-hook" -l post-commit -d 'After a commit: note the session of this project and what it was about'
-complete -c aperture -n "__fish_aperture_using_subcommand install; and __fish_seen_subcommand_from git-hook" -l pre-push -d 'Before a push: refuse commits with sessions that hold credentials'
-complete -c aperture -n "__fish_aperture_using_subcommand install; and __fish_seen_subcommand_from git-hook" -s n -l dry-run -d 'Show what would be done; write nothing'
-complete -c aperture -n "__fish_aperture_using_subcommand install; and __fish_seen_subcommand_from git-hook" -l check -d 'Only say whether it is done'
+complete -c aperture -n "__fish_aperture_using_subcommand install; and __fish_seen_subcommand_from git-hook" -l pre-commit -d 'Before a commit: refuse staged sessions with credentials'
+complete -c aperture -n "__fish_aperture_using_subcommand install; and __fish_seen_subcommand_from git-hook" -l post-commit -d 'After a commit: add a git note about the session of this project'
+complete -c aperture -n "__fish_aperture_using_subcommand install; and __fish_seen_subcommand_from git-hook" -l pre-push -d 'Before a push: refuse commits that contain sessions with credentials'
+complete -c aperture -n "__fish_aperture_using_subcommand install; and __fish_seen_subcommand_from git-hook" -s n -l dry-run -d 'Dry run: show the result; write nothing'
+complete -c aperture -n "__fish_aperture_using_subcommand install; and __fish_seen_subcommand_from git-hook" -l check -d 'Write nothing; exit with 1 if the hook is missing'
 complete -c aperture -n "__fish_aperture_using_subcommand install; and __fish_seen_subcommand_from git-hook" -l json -d 'Print JSON'
 complete -c aperture -n "__fish_aperture_using_subcommand install; and __fish_seen_subcommand_from git-hook" -l no-cache -d 'Do not read or write the cache'
 complete -c aperture -n "__fish_aperture_using_subcommand install; and __fish_seen_subcommand_from git-hook" -l no-pager -d 'Do not use a pager'
@@ -747,9 +747,9 @@ complete -c aperture -n "__fish_aperture_using_subcommand uninstall; and __fish_
 always\t'Always'
 never\t'Never'"
 complete -c aperture -n "__fish_aperture_using_subcommand uninstall; and __fish_seen_subcommand_from claude-code" -s C -l directory -d 'Run as if started in this directory' -r -F
-complete -c aperture -n "__fish_aperture_using_subcommand uninstall; and __fish_seen_subcommand_from claude-code" -l user -d 'For all projects of the user: in ~/.claude, unless another is named'
-complete -c aperture -n "__fish_aperture_using_subcommand uninstall; and __fish_seen_subcommand_from claude-code" -l project -d 'For everybody who works on this project: in .claude and .mcp.json'
-complete -c aperture -n "__fish_aperture_using_subcommand uninstall; and __fish_seen_subcommand_from claude-code" -l local -d 'For the user in this project: hooks and status line in .claude/settings.local.json'
+complete -c aperture -n "__fish_aperture_using_subcommand uninstall; and __fish_seen_subcommand_from claude-code" -l user -d 'For all projects of the user: in ~/.claude [default]'
+complete -c aperture -n "__fish_aperture_using_subcommand uninstall; and __fish_seen_subcommand_from claude-code" -l project -d 'For all users of this project: in .claude and .mcp.json'
+complete -c aperture -n "__fish_aperture_using_subcommand uninstall; and __fish_seen_subcommand_from claude-code" -l local -d 'For this user in this project: hooks and status line in .claude/settings.local.json'
 complete -c aperture -n "__fish_aperture_using_subcommand uninstall; and __fish_seen_subcommand_from claude-code" -s n -l dry-run -d 'Show the difference; write nothing'
 complete -c aperture -n "__fish_aperture_using_subcommand uninstall; and __fish_seen_subcommand_from claude-code" -l json -d 'Print JSON'
 complete -c aperture -n "__fish_aperture_using_subcommand uninstall; and __fish_seen_subcommand_from claude-code" -l no-cache -d 'Do not read or write the cache'
@@ -761,10 +761,10 @@ complete -c aperture -n "__fish_aperture_using_subcommand uninstall; and __fish_
 always\t'Always'
 never\t'Never'"
 complete -c aperture -n "__fish_aperture_using_subcommand uninstall; and __fish_seen_subcommand_from git-hook" -s C -l directory -d 'Run as if started in this directory' -r -F
-complete -c aperture -n "__fish_aperture_using_subcommand uninstall; and __fish_seen_subcommand_from git-hook" -l pre-commit -d 'Before a commit: refuse staged sessions that hold credentials'
-complete -c aperture -n "__fish_aperture_using_subcommand uninstall; and __fish_seen_subcommand_from git-hook" -l post-commit -d 'After a commit: note the session of this project and what it was about'
-complete -c aperture -n "__fish_aperture_using_subcommand uninstall; and __fish_seen_subcommand_from git-hook" -l pre-push -d 'Before a push: refuse commits with sessions that hold credentials'
-complete -c aperture -n "__fish_aperture_using_subcommand uninstall; and __fish_seen_subcommand_from git-hook" -s n -l dry-run -d 'Show what would be done; write nothing'
+complete -c aperture -n "__fish_aperture_using_subcommand uninstall; and __fish_seen_subcommand_from git-hook" -l pre-commit -d 'Before a commit: refuse staged sessions with credentials'
+complete -c aperture -n "__fish_aperture_using_subcommand uninstall; and __fish_seen_subcommand_from git-hook" -l post-commit -d 'After a commit: add a git note about the session of this project'
+complete -c aperture -n "__fish_aperture_using_subcommand uninstall; and __fish_seen_subcommand_from git-hook" -l pre-push -d 'Before a push: refuse commits that contain sessions with credentials'
+complete -c aperture -n "__fish_aperture_using_subcommand uninstall; and __fish_seen_subcommand_from git-hook" -s n -l dry-run -d 'Dry run: show the result; write nothing'
 complete -c aperture -n "__fish_aperture_using_subcommand uninstall; and __fish_seen_subcommand_from git-hook" -l json -d 'Print JSON'
 complete -c aperture -n "__fish_aperture_using_subcommand uninstall; and __fish_seen_subcommand_from git-hook" -l no-cache -d 'Do not read or write the cache'
 complete -c aperture -n "__fish_aperture_using_subcommand uninstall; and __fish_seen_subcommand_from git-hook" -l no-pager -d 'Do not use a pager'
@@ -830,7 +830,7 @@ complete -c aperture -n "__fish_aperture_using_subcommand util; and not __fish_s
 complete -c aperture -n "__fish_aperture_using_subcommand util; and not __fish_seen_subcommand_from accuracy placeholders" -l no-pager -d 'Do not use a pager'
 complete -c aperture -n "__fish_aperture_using_subcommand util; and not __fish_seen_subcommand_from accuracy placeholders" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c aperture -n "__fish_aperture_using_subcommand util; and not __fish_seen_subcommand_from accuracy placeholders" -f -a "accuracy" -d 'Compare token estimates with the bills of sessions'
-complete -c aperture -n "__fish_aperture_using_subcommand util; and not __fish_seen_subcommand_from accuracy placeholders" -f -a "placeholders" -d 'Count the tokens of the lines that stand for archived blocks'
+complete -c aperture -n "__fish_aperture_using_subcommand util; and not __fish_seen_subcommand_from accuracy placeholders" -f -a "placeholders" -d 'Count the tokens of the lines that replace archived blocks'
 complete -c aperture -n "__fish_aperture_using_subcommand util; and __fish_seen_subcommand_from accuracy" -s s -l session -d 'Session: a path, an id or an id prefix [default: the newest of this project]' -r
 complete -c aperture -n "__fish_aperture_using_subcommand util; and __fish_seen_subcommand_from accuracy" -l window -d 'Size of the context window in tokens, such as 200k [default: by model]' -r
 complete -c aperture -n "__fish_aperture_using_subcommand util; and __fish_seen_subcommand_from accuracy" -l color -d 'When to use colours' -r -f -a "auto\t'On a terminal, unless `NO_COLOR` is set'

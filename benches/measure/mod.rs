@@ -1,4 +1,4 @@
-//! Running programs and comparing how long they take.
+//! Runs programs and compares their run times.
 
 use std::ffi::OsStr;
 use std::fmt;

@@ -1,4 +1,4 @@
-//! Any text of a model is read, and each command in it is read again as it stands.
+//! Any text of a model can be searched for commands, and each command found parses again from its own text.
 #![no_main]
 
 use aperture::engine::model_commands::find;

@@ -1,4 +1,4 @@
-//! Any text is a placeholder or none, and what is read of one is written again as it was read.
+//! Any text is a placeholder or not, and a parsed placeholder is written again unchanged.
 #![no_main]
 
 use aperture::engine::marker::{Line, find_in_input, line, parse};

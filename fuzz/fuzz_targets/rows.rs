@@ -1,4 +1,4 @@
-//! Any bytes are rows: none is lost, none overlaps, and each block stands in one of them.
+//! Any bytes are rows: none is lost, none overlaps, and each block belongs to one of them.
 #![no_main]
 
 use aperture::provider::PROVIDERS;

@@ -1,4 +1,4 @@
-//! Any text is a selector or an error that says something.
+//! Any text is a selector or an error with a message.
 #![no_main]
 
 use aperture::engine::{Analysis, Selector};

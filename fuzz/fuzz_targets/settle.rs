@@ -1,4 +1,4 @@
-//! Whatever became of the file, an operation that is only prepared is settled by it, and the file is left alone.
+//! Settling commits or aborts a prepared operation for any state of the file, and does not change the file.
 #![no_main]
 
 use aperture::fsio::RealDisk;

@@ -1,4 +1,4 @@
-//! Another value in the place of a block leaves the rest of its row as it was, whatever the row, and goes again.
+//! Replacing the value of a block leaves the rest of any row unchanged, and can be repeated.
 #![no_main]
 
 use aperture::model::BlockKind;

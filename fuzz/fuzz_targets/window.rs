@@ -1,4 +1,4 @@
-//! Whatever rows say of each other, they have a window of blocks of the session, each once, and messages of just those.
+//! Rows with any links have a window of blocks of the session, each once, and messages of exactly these blocks.
 #![no_main]
 
 use aperture::engine::{ReadSettings, read};

@@ -6,14 +6,14 @@ use super::ChangeOptions;
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:
   aperture archive 10..20 --reason 'auth is done'   a range of blocks
-  aperture archive '\"auth flow\"' --dry-run          a topic, only looked at
+  aperture archive '\"auth flow\"' --dry-run          a topic, as a dry run
 
-A line stays in the place of each block; aperture recall brings it back.
-aperture help selectors explains how blocks are named.")]
+Each block is replaced by one line; aperture recall restores it.
+Blocks are named by selectors: aperture help selectors.")]
 pub struct Arguments {
     /// Blocks, by a selector
     pub selector: String,
-    /// Why, for the line that stays and for the log
+    /// Reason, for the remaining line and for the log
     #[arg(long, value_name = "TEXT", default_value = "")]
     pub reason: String,
     /// The options of every change.

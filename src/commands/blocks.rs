@@ -6,20 +6,20 @@ use crate::output::SortKey;
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:
   aperture blocks                                the blocks of the window
-  aperture blocks 'stale & larger(2k)'           what could go
+  aperture blocks 'stale & larger(2k)'           candidates for compression
   aperture blocks 'tool(Read)' --sort tokens     reads, the most expensive first
   aperture blocks --tree                         under their turns
-  aperture blocks cold --json                    what left the window
+  aperture blocks cold --json                    blocks outside the window
 
-aperture help selectors explains how blocks are named.")]
+Blocks are named by selectors: aperture help selectors.")]
 pub struct Arguments {
     /// Blocks, by a selector
     #[arg(default_value = "window")]
     pub selector: String,
-    /// What to sort by
+    /// Sort key
     #[arg(long, value_name = "KEY", default_value = "number")]
     pub sort: SortKey,
-    /// Sort the other way round
+    /// Reverse the order
     #[arg(long)]
     pub reverse: bool,
     /// Show the blocks under their turns

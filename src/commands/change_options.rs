@@ -3,13 +3,13 @@
 /// Options of every command that changes a session.
 #[derive(Clone, Copy, Debug, Default, clap::Args)]
 pub struct ChangeOptions {
-    /// Show what would change and what it costs; write nothing
+    /// Dry run: show the changes and their cost; write nothing
     #[arg(short = 'n', long)]
     pub dry_run: bool,
     /// Also change a session that a client has open; type /resume in the client afterwards
     #[arg(long)]
     pub live: bool,
-    /// Keep the thinking after the first change; refused where the model binds it to what precedes it
+    /// Keep the thinking after the first change; refused if the model binds it to the content before
     #[arg(long)]
     pub keep_thinking: bool,
 }

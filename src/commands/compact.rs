@@ -5,16 +5,16 @@ use super::ChangeOptions;
 /// Arguments of `compact`.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:
-  aperture compact 2..5 --dry-run            what would become of turns 2 to 5
-  aperture compact 2..5                      one note in their place
-  aperture compact 3 --summary 'auth works'  with your own words
+  aperture compact 2..5 --dry-run            shows the fold of turns 2 to 5
+  aperture compact 2..5                      replaces them with one note
+  aperture compact 3 --summary 'auth works'  with your own text
 
-The rows stay in the file; aperture undo puts the turns back. The last turn cannot be
-folded, and of the first one the prompt stays.")]
+The rows stay in the file; aperture undo restores the turns. The last turn cannot be
+folded, and the prompt of the first turn always stays.")]
 pub struct Arguments {
     /// Turns: a number or a range
     pub turns: String,
-    /// What the note says [default: prompts, tools and answers of the turns]; - reads standard input
+    /// Text of the note [default: prompts, tools and answers of the turns]; - reads standard input
     #[arg(long, value_name = "TEXT")]
     pub summary: Option<String>,
     /// The options of every change.
@@ -26,7 +26,7 @@ pub struct Arguments {
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:
   aperture uncompact --dry-run
-  aperture uncompact             what the last /compact hid is seen again")]
+  aperture uncompact             restores the messages hidden by the last /compact")]
 pub struct UncompactArguments {
     /// The options of every change.
     #[command(flatten)]

@@ -10,34 +10,34 @@ use crate::model::Level;
   aperture compress --stale                     stale blocks, and aging ones by preset
   aperture compress --stale --preset aggressive --dry-run
   aperture compress 'tool(Read) & turn(1..3)' --level minimal
-  aperture compress --budget 120k               until the window holds 120k tokens
+  aperture compress --budget 120k               until the window has 120k tokens
   aperture compress --budget 50%                until it is half full
-  aperture compress --stale --keep-from 240     nothing from block 240 on
+  aperture compress --stale --keep-from 240     not block 240 and later ones
 
-Each block is shortened from its original, and aperture expand brings it back. One
-batch costs one rewrite of the prompt cache; ten small ones cost ten.
-aperture help selectors explains how blocks are named.")]
+Each block is shortened from its original, and aperture expand restores it. One
+change costs one rewrite of the prompt cache; ten small ones cost ten.
+Blocks are named by selectors: aperture help selectors.")]
 #[group(id = "what", required = true, multiple = true)]
 pub struct Arguments {
     /// Blocks, by a selector
     #[arg(group = "what")]
     pub selector: Option<String>,
-    /// Stale blocks, and beyond them aging ones as far as the preset allows
+    /// Stale blocks, and aging ones as far as the preset allows
     #[arg(long, group = "what")]
     pub stale: bool,
-    /// What will be missed least, until the window fits its budget
+    /// The least useful blocks, until the window is within its budget
     #[arg(long, group = "what")]
     pub over_budget: bool,
-    /// The same, with this budget: tokens, or a share of the window's size such as 50%
+    /// Like --over-budget, with this budget: tokens, or a share of the window's size such as 50%
     #[arg(long, value_name = "N", value_parser = budget, group = "what")]
     pub budget: Option<Budget>,
-    /// How much is left [default: by a rule, or summarized]
+    /// Level of the result [default: by a rule, or summarized]
     #[arg(long, value_name = "LEVEL", value_parser = level)]
     pub level: Option<Level>,
-    /// How much of what is old stays: lossless, light, balanced, aggressive or handoff
+    /// Strength: lossless, light, balanced, aggressive or handoff
     #[arg(long, value_name = "NAME", value_parser = preset)]
     pub preset: Option<&'static engine::Preset>,
-    /// Leave everything from this block on as it is
+    /// Do not change this block and later ones
     #[arg(long, value_name = "BLOCK")]
     pub keep_from: Option<String>,
     /// The options of every change.
@@ -92,7 +92,7 @@ fn budget(text: &str) -> Result<Budget, String> {
     match text.strip_suffix('%').map(str::parse) {
         None => crate::commands::globals::tokens(text).map(Budget::Tokens),
         Some(Ok(percent)) if percent > 0.0 && percent <= 100.0 => Ok(Budget::Percent(percent)),
-        Some(_) => Err("a share of the window is written as 50%".to_owned()),
+        Some(_) => Err("write a share of the window as 50%".to_owned()),
     }
 }
 
@@ -100,11 +100,11 @@ fn budget(text: &str) -> Result<Budget, String> {
 pub fn level(text: &str) -> Result<Level, String> {
     match Level::from_name(text) {
         Some(level @ (Level::Trimmed | Level::Summarized | Level::Minimal)) => Ok(level),
-        _ => Err("a level is trimmed, summarized or minimal".to_owned()),
+        _ => Err("the levels are trimmed, summarized, minimal".to_owned()),
     }
 }
 
 fn preset(name: &str) -> Result<&'static engine::Preset, String> {
     let names = || engine::PRESETS.iter().map(|preset| preset.name).collect::<Vec<_>>().join(", ");
-    engine::preset(name).ok_or_else(|| format!("a preset is one of {}", names()))
+    engine::preset(name).ok_or_else(|| format!("the presets are {}", names()))
 }

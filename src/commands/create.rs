@@ -8,7 +8,7 @@ use super::ChangeOptions;
   aperture create 'the tests need a database: start it with make db'
   aperture create -                   from standard input
 
-The model reads the note with the next prompt; what is cached stays cached.")]
+The model receives the note with the next prompt; the prompt cache stays valid.")]
 pub struct Arguments {
     /// The note; - reads standard input
     pub text: String,

@@ -3,23 +3,23 @@
 /// Arguments of `diff`.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:
-  aperture diff                    the session against its original
-  aperture diff 3                  against how it was after operation 3
+  aperture diff                    the changes since the original
+  aperture diff 3                  the changes since operation 3
   aperture diff before-cleanup 7   between a snapshot and operation 7
-  aperture diff --stat             one line a block
-  aperture diff --exit-code        exit 1 when something is different")]
+  aperture diff --stat             one line per block
+  aperture diff --exit-code        exit 1 if there is a difference")]
 pub struct Arguments {
     /// Snapshot, operation, or `original`
     pub from: Option<String>,
     /// Snapshot or operation [default: now]
     pub to: Option<String>,
-    /// One line a block
+    /// One line per block
     #[arg(long)]
     pub stat: bool,
-    /// Show whole texts, also where most of one is gone
+    /// Show whole texts, even if most of a text was removed
     #[arg(long, conflicts_with = "stat")]
     pub full: bool,
-    /// Exit with 1 when something is different
+    /// Exit with 1 if there is a difference
     #[arg(long)]
     pub exit_code: bool,
 }

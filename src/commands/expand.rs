@@ -8,15 +8,15 @@ use crate::model::Level;
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:
   aperture expand 412                   its original, byte for byte
-  aperture expand '\"auth flow\"'         what is about a topic
+  aperture expand '\"auth flow\"'         the blocks about a topic
   aperture expand compressed            everything that was shortened
   aperture expand 412 --level trimmed   its essential lines
 
-aperture help selectors explains how blocks are named.")]
+Blocks are named by selectors: aperture help selectors.")]
 pub struct Arguments {
     /// Blocks, by a selector
     pub selector: String,
-    /// How much is left: trimmed or summarized [default: all of it]
+    /// Level of the result: trimmed or summarized [default: the original]
     #[arg(long, value_name = "LEVEL", value_parser = level)]
     pub level: Option<Level>,
     /// The options of every change.

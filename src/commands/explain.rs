@@ -3,12 +3,12 @@
 /// Arguments of `explain`.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:
-  aperture explain 12          why it is stale or in use, and what would be left of it
+  aperture explain 12          why it is stale or in use, and the result at each level
   aperture explain toolu_01…   a tool result, by the id of its use
   aperture explain 12 --json | jq .levels
 
-Nothing is changed. aperture help lifecycle lists the rules that it names.
-aperture help selectors explains how blocks are named.")]
+It changes nothing. The rules are described in: aperture help lifecycle.
+Blocks are named by selectors: aperture help selectors.")]
 pub struct Arguments {
     /// One block, by a selector
     #[arg(value_name = "BLOCK")]

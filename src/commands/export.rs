@@ -6,12 +6,12 @@ use std::path::PathBuf;
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:
   aperture export -o shop.aperture        the newest session of this project
-  aperture export 6666 -o shop.aperture   also one whose file is gone
+  aperture export 6666 -o shop.aperture   also a session without a file
 
-The file holds every value that undo and recall need, secrets included; only its owner can read it.
-The session file itself is not in it. aperture import reads it, here or on another machine.")]
+The export contains every value that undo and recall need, secrets included; only its owner can read it.
+It does not contain the session file. aperture import reads it, here or on another machine.")]
 pub struct Arguments {
-    /// Session: a path, an id or the beginning of one
+    /// Session: a path, an id or an id prefix
     #[arg(id = "named", value_name = "SESSION")]
     pub session: Option<String>,
     /// File to write

@@ -5,15 +5,15 @@ use super::ChangeOptions;
 /// Arguments of `focus`.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:
-  aperture focus '\"auth flow\"'     what the model should look at now
-  aperture focus 12..14 --add      beside what is selected already
+  aperture focus '\"auth flow\"'     the blocks that are relevant now
+  aperture focus 12..14 --add      in addition to the current ones
 
-The blocks are shown in the manifest and are not shortened. The next focus replaces them,
-and after five turns (setting focus.turns) they are let go.")]
+The manifest lists the blocks, and they are not shortened. The next focus replaces them,
+and after five turns (setting focus.turns) the marks are cleared.")]
 pub struct Arguments {
     /// Blocks, by a selector
     pub selector: String,
-    /// Keep what is selected already
+    /// Keep the current focus marks
     #[arg(long)]
     pub add: bool,
     /// The options of every change.
@@ -24,7 +24,7 @@ pub struct Arguments {
 /// Arguments of `unfocus`.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:
-  aperture unfocus          nothing is selected any more
+  aperture unfocus          clears all focus marks
   aperture unfocus 12")]
 pub struct UnfocusArguments {
     /// Blocks, by a selector

@@ -3,24 +3,24 @@
 /// Arguments of `gc`.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:
-  aperture gc                          what could be forgotten
+  aperture gc                          lists the sessions that can be deleted
   aperture gc --older-than 30d --gone  also sessions whose file was deleted
-  aperture gc --yes                    forget it
+  aperture gc --yes                    deletes them
 
-Forgotten are sessions in which everything was undone and, with --gone, those whose file is gone, once their last
-operation is older than the retention; and values that no log needs. A session with anything in force whose file is
-there is never touched. What is forgotten can be neither undone nor recalled: aperture export keeps it elsewhere.")]
+It deletes the logs and originals of sessions in which everything was undone and, with --gone, of sessions without a
+file, if their last operation is older than --older-than, and originals that no log needs. A session with a file and an
+operation in force is never deleted. Deleted content cannot be undone or recalled; to keep a copy: aperture export.")]
 pub struct Arguments {
-    /// How old the last operation of a session has to be: hours, days or weeks
+    /// Minimum age of the last operation of a session, in hours, days or weeks
     #[arg(long, value_name = "TIME", default_value = "90d", value_parser = retention)]
     pub older_than: i64,
-    /// Also sessions whose file is gone
+    /// Also sessions whose file no longer exists
     #[arg(long)]
     pub gone: bool,
-    /// Only list, which is also what happens without --yes
+    /// Only list; the default without --yes
     #[arg(short = 'n', long, conflicts_with = "yes")]
     pub dry_run: bool,
-    /// Delete what is listed
+    /// Delete the listed sessions and originals
     #[arg(long)]
     pub yes: bool,
 }
@@ -32,7 +32,7 @@ fn retention(text: &str) -> Result<i64, String> {
         let number: i64 = text.strip_suffix(*unit)?.parse().ok().filter(|number| *number >= 0)?;
         number.checked_mul(hours * 3_600_000)
     });
-    time.ok_or_else(|| "a time is written as 12h, 90d or 8w".to_owned())
+    time.ok_or_else(|| "write an age as 12h, 90d or 8w".to_owned())
 }
 
 #[cfg(test)]

@@ -6,12 +6,12 @@ use clap::builder::{PossibleValuesParser, TypedValueParser};
 /// Arguments of `git-hook`.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:
-  aperture git-hook pre-commit       what aperture install git-hook writes into the hook")]
+  aperture git-hook pre-commit       the call that aperture install git-hook writes")]
 pub struct Arguments {
     /// The hook
     #[arg(value_parser = PossibleValuesParser::new(GitHook::ALL.map(GitHook::name)).try_map(|name| named(&name)))]
     pub hook: GitHook,
-    /// What git says to the hook
+    /// Arguments of the hook, from git
     pub rest: Vec<String>,
 }
 

@@ -46,6 +46,6 @@ pub enum ColorChoice {
 pub fn tokens(text: &str) -> Result<u64, String> {
     match crate::engine::selector::amount(text) {
         Some(value) if value >= 1.0 => Ok(value as u64),
-        _ => Err("a number of tokens is written as 200000, 200k or 1M".to_owned()),
+        _ => Err("write a number of tokens as 200000, 200k or 1M".to_owned()),
     }
 }

@@ -6,10 +6,10 @@
 /// Arguments of `hook`.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:
-  aperture hook SessionStart < payload.json   what the client would be told
+  aperture hook SessionStart < payload.json   the answer to the client
 
 Clients call it: aperture install claude-code. Events: SessionStart, UserPromptSubmit,
-PreCompact, PostToolUse, Stop, SessionEnd. It always exits with 0; what went wrong is on
+PreCompact, PostToolUse, Stop, SessionEnd. It always exits with 0 and prints errors on
 standard error.")]
 pub struct Arguments {
     /// The event

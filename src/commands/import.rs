@@ -8,12 +8,12 @@ use std::path::PathBuf;
   aperture import shop.aperture                        the session with the same id on this machine
   aperture import shop.aperture --session copy.jsonl   another file of the same session
 
-Everything is checked first: the file, and that the session is the one that its log belongs to. The session is not
-changed. A different log that is known already is only replaced with --force.")]
+It checks the export and that its log belongs to the session before it writes. The session is not
+changed. A different log in the store is only replaced with --force.")]
 pub struct Arguments {
-    /// File that aperture export wrote
+    /// File written by aperture export
     pub file: PathBuf,
-    /// Replace another log, or take one that does not fit the session
+    /// Replace another log, or import one that does not match the session
     #[arg(long)]
     pub force: bool,
 }

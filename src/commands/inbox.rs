@@ -5,26 +5,26 @@ use crate::model::ProposalNumber;
 /// Arguments of `inbox`.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:
-  aperture inbox           what waits, and what it would do
+  aperture inbox           pending commands, and the effect of each
   aperture inbox --all     in every session
-  aperture approve 3 4     carry them out
+  aperture approve 3 4     executes them
   aperture deny --all --reason 'still needed'
 
-Which commands of the model wait is set under [model]: aperture help settings.")]
+The commands that need approval are set under [model]: aperture help settings.")]
 pub struct Arguments {
     /// In every session
     #[arg(long)]
     pub all: bool,
 }
 
-/// Which proposals are meant.
+/// The selected proposals.
 #[derive(Debug, clap::Args)]
 #[group(id = "which", required = true, multiple = false)]
 pub struct Which {
-    /// Numbers, as aperture inbox shows them
+    /// Numbers, as listed by aperture inbox
     #[arg(group = "which", value_name = "NUMBER")]
     pub numbers: Vec<ProposalNumber>,
-    /// All that wait in this session
+    /// All pending ones of this session
     #[arg(long, group = "which")]
     pub all: bool,
 }
@@ -36,13 +36,13 @@ pub struct Which {
   aperture approve 3 4
   aperture approve --all
 
-Each is one operation in aperture log, which aperture undo takes back. The exit code is 1
-where one could not be carried out; the model is told at its next prompt.")]
+Each is one operation in aperture log; aperture undo reverts it. The exit code is 1
+if one could not be executed; the model receives the results with the next prompt.")]
 pub struct ApproveArguments {
     /// The selected proposals.
     #[command(flatten)]
     pub which: Which,
-    /// Show what would be done; write nothing
+    /// Dry run: show the result; write nothing
     #[arg(short = 'n', long)]
     pub dry_run: bool,
 }
@@ -53,12 +53,12 @@ pub struct ApproveArguments {
   aperture deny 3 --reason 'the tests still need it'
   aperture deny --all
 
-The model is told at its next prompt.")]
+The model receives the answer with the next prompt.")]
 pub struct DenyArguments {
     /// The selected proposals.
     #[command(flatten)]
     pub which: Which,
-    /// Why, for the model
-    #[arg(long, value_name = "TEXT", default_value = "the user said no")]
+    /// Reason, for the model
+    #[arg(long, value_name = "TEXT", default_value = "rejected by the user")]
     pub reason: String,
 }

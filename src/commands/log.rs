@@ -6,9 +6,9 @@
   aperture log            the newest operation first
   aperture log --json | jq '.operations[0].command'
 
-aperture undo N takes operation N back; aperture diff N shows what changed since.")]
+aperture undo N reverts operation N; aperture diff N shows the changes since it.")]
 pub struct Arguments {
-    /// Session: a path, an id or the beginning of one
+    /// Session: a path, an id or an id prefix
     #[arg(id = "named", value_name = "SESSION")]
     pub session: Option<String>,
 }

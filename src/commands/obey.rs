@@ -3,19 +3,19 @@
 /// Arguments of `obey`.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:
-  aperture obey --dry-run      what the model asked for, and what would come of it
-  aperture obey                do it, as far as the settings allow
-  aperture obey --tell         what the model is to be told, once
+  aperture obey --dry-run      the commands, and the effect of each
+  aperture obey                executes them, as far as the settings allow
+  aperture obey --tell         results for the model, each once
 
 The model writes @archive(3..9) or @pin(12) on a line of its own. Each command counts once,
-and only from the turn on in which it was first looked. What removes something waits in
-aperture inbox: aperture help settings, [model]. All of it is in aperture log, and
-aperture undo takes it back.")]
+starting with the turn of the first run. Commands that remove something wait in
+aperture inbox: aperture help settings, [model]. aperture log lists all of them, and
+aperture undo reverts them.")]
 pub struct Arguments {
-    /// Show what would be done; write nothing
+    /// Dry run: show the result; write nothing
     #[arg(short = 'n', long)]
     pub dry_run: bool,
-    /// Print what the model has not been told yet, and nothing twice
+    /// Print the results that the model has not received yet, each once
     #[arg(long, conflicts_with = "dry_run")]
     pub tell: bool,
 }

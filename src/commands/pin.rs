@@ -10,15 +10,15 @@ use crate::model::Pin;
   aperture pin 'turn(1) & kind(text)' --top
 
 A pin survives compression, compaction and resume: a pinned block is found again by its
-content. --top and --bottom say at which end of the window it belongs when it has to be
-brought back.")]
+content. --top and --bottom set the end of the window at which it is
+restored.")]
 pub struct Arguments {
     /// Blocks, by a selector
     pub selector: String,
-    /// It belongs at the beginning
+    /// Restore it at the beginning of the window
     #[arg(long, conflicts_with = "bottom")]
     pub top: bool,
-    /// It belongs at the end
+    /// Restore it at the end of the window
     #[arg(long)]
     pub bottom: bool,
     /// The options of every change.

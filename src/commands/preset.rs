@@ -4,7 +4,7 @@
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:
   aperture preset list
-  aperture preset use aggressive     writes it into aperture.toml of this directory
+  aperture preset use aggressive     writes it to aperture.toml in this directory
   aperture compress --stale --preset light")]
 pub struct Arguments {
     /// The action.
@@ -17,12 +17,12 @@ pub struct Arguments {
 pub enum Action {
     /// List the presets
     List,
-    /// Show one preset, by default the one in use with the settings over it
+    /// Show one preset, by default the one in use with the settings applied
     Show {
         /// Its name
         name: Option<String>,
     },
-    /// Use a preset in this project: sets it in aperture.toml
+    /// Use a preset in this project: set it in aperture.toml
     Use {
         /// Its name
         name: String,

@@ -6,29 +6,29 @@ use super::ChangeOptions;
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:
   aperture recall 412                          one block, as it was
-  aperture recall 'how are tokens refreshed'   the pieces that answer a query
+  aperture recall 'how are tokens refreshed'   the parts that match a query
   aperture recall 'retry policy' --all         in every session of the store
-  aperture recall 412 --restore                back in its place
-  aperture recall 'retry policy' --inject      as a note at the end: what is cached stays cached
+  aperture recall 412 --restore                restores it in place
+  aperture recall 'retry policy' --inject      as a note at the end; the prompt cache stays valid
 
-It searches what is archived, what was shortened, and what the client hid. A selector names
-blocks; anything else is a query. The exit code is 1 where nothing fits.")]
+It searches archived, shortened and compacted content. A selector names
+blocks; anything else is a query. The exit code is 1 without a match.")]
 pub struct Arguments {
     /// Blocks, by a selector, or a query
     pub query: String,
-    /// Tokens that are printed, at most
+    /// Maximum number of tokens printed
     #[arg(long, value_name = "TOKENS", value_parser = crate::commands::globals::tokens, default_value = MOST_TOKENS)]
     pub max_tokens: u64,
-    /// In every session of this project, also those whose file is gone
+    /// In every session of this project, including those without a file
     #[arg(long, conflicts_with_all = ["all", "restore"])]
     pub project: bool,
-    /// In every session, also those whose file is gone
+    /// In every session, including those without a file
     #[arg(long, conflicts_with = "restore")]
     pub all: bool,
-    /// Put the blocks back in their place
+    /// Restore the blocks in place
     #[arg(long, conflicts_with = "inject")]
     pub restore: bool,
-    /// Add what is found as a note at the end of the session
+    /// Add the matches as a note at the end of the session
     #[arg(long)]
     pub inject: bool,
     /// The options of every change.

@@ -7,9 +7,9 @@ use crate::model::OperationId;
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:
   aperture redo            the last undo, inverted byte for byte
-  aperture redo 3          operation 3, also when something new was done since: planned again
+  aperture redo 3          operation 3, even after newer changes: planned from logged values
 
-After a new change there is nothing to redo; aperture log keeps what was undone.")]
+After a new change there is nothing to redo; aperture log still lists the undone operations.")]
 pub struct Arguments {
     /// Operation that was undone, or its undo [default: the last undo]
     pub operation: Option<OperationId>,

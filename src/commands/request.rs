@@ -10,10 +10,10 @@ use clap::builder::StyledStr;
 use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
 use std::ffi::OsString;
 
-/// See and shape what an AI coding agent remembers.
+/// Inspect and edit the context window of an AI coding agent.
 ///
-/// aperture reads the session files of Claude Code and Codex and shows what the model's window holds: block by block, with what each
-/// costs, what is stale, and what could go. Without a command it shows the status of the newest session of the project.
+/// aperture reads the session files of Claude Code and Codex and lists the blocks of the context window: the cost of each
+/// in tokens, stale blocks, and possible savings. Without a command it shows the status of the newest session of the project.
 #[derive(Parser)]
 #[command(
     name = "aperture",
@@ -26,7 +26,7 @@ use std::ffi::OsString;
   aperture blocks 'stale & larger(2k)' --sort tokens
   aperture help selectors           how blocks are named
 
-Exit codes: 0 done; 1 the request cannot be met; 2 usage; 3 conflict; 70 a bug or a broken machine."
+Exit codes: 0 success; 1 the request cannot be met; 2 usage; 3 conflict; 70 a bug or a broken machine."
 )]
 struct Line {
     #[command(flatten)]
@@ -104,9 +104,9 @@ const GROUPS: &[(&str, &[&str])] = &[
 ];
 
 commands! {
-/// What a command line, a call of a tool or a command of the model asks for.
+/// A request: a command line, a tool call, or a command of the model.
 pub enum Request {
-    /// Show the context manifest: what is in the window, in a few hundred tokens
+    /// Show the context manifest: the window in a few hundred tokens
     Manifest(manifest::Arguments) = "manifest",
     /// List the sessions on this machine
     Sessions(sessions::Arguments) = "sessions",
@@ -186,7 +186,7 @@ pub enum Request {
     Mcp(mcp::Arguments) = "mcp",
     /// Install hooks and integrations for Claude Code or git
     Install(install::Arguments) = "install",
-    /// Remove what install added, and nothing else
+    /// Remove exactly the parts added by install
     Uninstall(install::UninstallArguments) = "uninstall",
     /// Handle a Claude Code hook event (JSON on stdin)
     Hook(hook::Arguments) = "hook",

@@ -6,8 +6,8 @@ use std::path::PathBuf;
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:
   aperture sessions                          newest first
-  aperture sessions --project . --sort full  those of this project, the fullest first
-  aperture sessions --open                   those that a client has open
+  aperture sessions --project . --sort full  the sessions of this project, the fullest first
+  aperture sessions --open                   sessions that a client has open
   aperture sessions --json | jq '.sessions[] | select(.percent > 80) | .id'")]
 pub struct Arguments {
     /// Only sessions of the project in this directory
@@ -25,10 +25,10 @@ pub struct Arguments {
     /// Also files without a single prompt or response
     #[arg(long)]
     pub all: bool,
-    /// What to sort by
+    /// Sort key
     #[arg(long, value_name = "KEY", default_value = "age")]
     pub sort: Sort,
-    /// Sort the other way round
+    /// Reverse the order
     #[arg(long)]
     pub reverse: bool,
     /// Sessions to list; 0 lists all [default: 50; all with --json]

@@ -5,14 +5,14 @@
 #[command(after_help = "Examples:
   aperture show 12                 one block
   aperture show 'turn(3) & error'  the errors of a turn
-  aperture show 12 --raw > a.txt   its content as it is, nothing else
+  aperture show 12 --raw > a.txt   its content unchanged, nothing else
 
-Credentials are masked, and control characters are shown as symbols; not so with --raw.
-aperture help selectors explains how blocks are named.")]
+Credentials are masked and control characters are shown as symbols, except with --raw.
+Blocks are named by selectors: aperture help selectors.")]
 pub struct Arguments {
     /// Blocks, by a selector
     pub selector: String,
-    /// Write the content as it is sent to the model, credentials and control characters included, and nothing else
+    /// Print only the content as sent to the model, including credentials and control characters
     #[arg(long)]
     pub raw: bool,
 }

@@ -15,19 +15,19 @@ pub struct Arguments {
 /// The actions.
 #[derive(Debug, clap::Subcommand)]
 pub enum Action {
-    /// Name the point where the session is now
+    /// Name the current point
     Save {
         /// A name, not a number
         name: String,
     },
     /// List the names
     List,
-    /// Show what was done since
+    /// List the operations since
     Show {
         /// The name
         name: String,
     },
-    /// Take a name away; nothing else is lost
+    /// Delete a name; nothing else changes
     Delete {
         /// The name
         name: String,

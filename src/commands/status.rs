@@ -4,12 +4,12 @@
 #[derive(Debug, Default, clap::Args)]
 #[command(after_help = "Examples:
   aperture                     the newest session of this project
-  aperture status 6666         a session by the beginning of its id
+  aperture status 6666         a session by an id prefix
   aperture status --json | jq .percent
 
-Figures are as billed; estimates have a ~ before them.")]
+Figures are billed tokens; estimates have a ~ before them.")]
 pub struct Arguments {
-    /// Session: a path, an id or the beginning of one
+    /// Session: a path, an id or an id prefix
     #[arg(id = "named", value_name = "SESSION")]
     pub session: Option<String>,
 }

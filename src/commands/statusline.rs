@@ -5,6 +5,6 @@
 #[command(after_help = "Examples:
   aperture statusline < payload.json   the line that the client would show
 
-Clients call it: aperture install claude-code. It always exits with 0; what went wrong is on
+Clients call it: aperture install claude-code. It always exits with 0 and prints errors on
 standard error.")]
 pub struct Arguments {}

@@ -6,16 +6,16 @@ use std::ops::RangeInclusive;
 /// Arguments of `summary`.
 #[derive(Debug, Default, clap::Args)]
 #[command(after_help = "Examples:
-  aperture summary                          the newest session here: goal, story, state, what is next
-  aperture summary 6666 --turns 3..         each turn from the third on, in a few lines
-  aperture summary --turn 4 --full          one turn, and all that was said in it
+  aperture summary                          the newest session here: goal, story, state, next steps
+  aperture summary 6666 --turns 3..         each turn from the third on, a few lines each
+  aperture summary --turn 4 --full          one turn with all its texts
   aperture summary --format markdown > notes.md
   aperture summary --json | jq '.turns[].header.text'
 
-Nothing is made up: sentences are taken from the session as they stand in it, files, tests, commits and errors from what
-the tools did. At most 300 tokens for the session, 120 for a turn and 12 for its header, counted in o200k.")]
+Extractive only: every sentence is quoted from the session; files, tests, commits and errors come from the
+tool calls. At most 300 tokens for the session, 120 for a turn and 12 for its header, counted in o200k.")]
 pub struct Arguments {
-    /// Session: a path, an id or the beginning of one
+    /// Session: a path, an id or an id prefix
     #[arg(id = "named", value_name = "SESSION")]
     pub session: Option<String>,
     /// Only these turns, such as 3..5, 3.. or ..5
@@ -24,10 +24,10 @@ pub struct Arguments {
     /// Only this turn
     #[arg(long, value_name = "N", conflicts_with = "turns")]
     pub turn: Option<u32>,
-    /// Also all that was said and done in the turn
+    /// Also all texts and tool calls of the turn
     #[arg(long, requires = "turn")]
     pub full: bool,
-    /// How it is written
+    /// Output format
     #[arg(long, value_name = "FORMAT", default_value = "text")]
     pub format: SummaryFormat,
 }
@@ -41,7 +41,7 @@ fn turns(text: &str) -> Result<RangeInclusive<u32>, String> {
         None => text.parse().ok().map(|turn| (turn, turn)),
     };
     let range = range.filter(|(first, last)| first <= last).map(|(first, last)| first..=last);
-    range.ok_or_else(|| "a range of turns is written as 3..5, 3.., ..5 or 3".to_owned())
+    range.ok_or_else(|| "write a range of turns as 3..5, 3.., ..5 or 3".to_owned())
 }
 
 #[cfg(test)]

@@ -16,70 +16,70 @@ pub fn topic(name: &str) -> Option<String> {
 }
 
 const SETTINGS: &str = "\
-Settings stand in config.toml in the user's configuration directory
-(~/.config/aperture on Linux; APERTURE_HOME moves it) and in aperture.toml in
-the project or a directory above it. The project's win, but under [protect] both
-hold, and under [model] a project only allows less. The command line wins over
-both.
+Settings are read from config.toml in the user's configuration directory
+(~/.config/aperture on Linux; APERTURE_HOME moves it) and aperture.toml in the
+project or a directory above it. The project has priority, but [protect] is the
+union of both, and [model] of a project can only be stricter. The command line
+overrides both.
 
-  [windows]                    tokens that windows hold, by the beginning of
+  [windows]                    window sizes in tokens, by a prefix of
   claude-opus-4-6 = 1000000    the model's name
 
   [stale]                      a tool use, tool result, image or document that
-                               has gone cold is stale
-  turns = 3                    after so many turns without a reference, of at
-                               least ten steps,
-  steps = 30                   or after so many steps: responses of the model
+                               becomes cold is stale
+  turns = 3                    after this number of turns without a reference,
+                               and at and at least ten steps,
+  steps = 30                   or after this number of steps (responses)
 
   [stale.kinds]                the same by kind: tool_use, tool_result, image,
-  image = { turns = 1 }        document, attachment; what is left out is as
-  document = \"never\"          above, and an attachment then never goes stale
+  image = { turns = 1 }        document, attachment; omitted kinds are as
+  document = \"never\"          above, and attachments are never stale
 
-  preset = \"balanced\"          how much of what is old stays: lossless, light,
+  preset = \"balanced\"          strength of compression: lossless, light,
                                balanced, aggressive or handoff
 
-  [keep]                       over the preset:
-  worth_millionths = 30        a byte stays if the chance that the agent needs
-                               what it shows is so many millionths
-  newest_percent = 25          the newest part of the window, which stays nearly
-                               as it is
+  [keep]                       overrides the preset:
+  worth_millionths = 30        minimum usefulness per byte
+                               (parts per million)
+  newest_percent = 25          the newest part of the window, which is kept
+                               nearly unchanged
 
-  [protect]                    what is not shortened unless a selector names it:
-  tools = [\"TodoWrite\"]        tools and files by globs, and whatever contains
-  paths = [\"docs/**\"]          one of the patterns, word for word
+  [protect]                    blocks shortened only if a selector names them:
+  tools = [\"TodoWrite\"]        tools and files by globs, and blocks that contain
+  paths = [\"docs/**\"]          one of the patterns verbatim
   patterns = [\"IMPORTANT\"]
 
   [budget]                     for compress --over-budget
-  tokens = 120000              tokens that the window may hold, or
+  tokens = 120000              maximum size of the window in tokens, or
   percent = 60                 a share of its size
 
-  [check]                      what aperture check checks when nothing is named:
-  max_tokens = 150000          what the window may hold, as tokens or
-  max_percent = 80             as a share of its size
-  max_stale = 20000            what stale blocks may hold, in tokens
+  [check]                      rules of aperture check without options:
+  max_tokens = 150000          maximum size of the window, in tokens or
+  max_percent = 80             in percent of its size
+  max_stale = 20000            maximum size of all stale blocks, in tokens
   no_secrets = true            credentials in the file
   no_damage = true             rows that cannot be read
 
   [hooks]                      within a client: aperture install claude-code
-  handoff = true               a new session is told what the last one of the
-                               project was about
-  reduce_results = true        long answers of tools (Bash, MCP) are trimmed
-  reduce_over_tokens = 4000    before the model sees them; install once more
+  handoff = true               a new session receives a summary of the last
+                               one of the project
+  reduce_results = true        long tool results (Bash, MCP) are trimmed before
+  reduce_over_tokens = 4000    the model receives them; run install again
 
   [focus]
-  turns = 5                    turns after which focused blocks are let go
+  turns = 5                    turns after which focus marks are cleared
 
   [watch]                      for watch --apply-policy: seconds without a new
-  idle_seconds = 60            row after which the rules may act
+  idle_seconds = 60            row before the rules may act
 
-  [model]                      what the model may ask for, by command: auto,
-  archive = \"auto\"             approve (it waits in aperture inbox) or deny;
-  recall = \"deny\"              compress, archive and update wait unless set; a
-  commands_per_turn = 10       project can only allow less than the user
+  [model]                      permissions of the model, by command: auto,
+  archive = \"auto\"             approve (pending in aperture inbox) or deny;
+  recall = \"deny\"              default approve: compress, archive, update; a
+  commands_per_turn = 10       project can only be stricter than the user
 
-  [prices]                     dollars per million input tokens, by the
-  claude-opus-4-6 = 5.0        beginning of the model's name; the rest follows
-                               by ratio
+  [prices]                     dollars per million input tokens, by
+  claude-opus-4-6 = 5.0        a prefix of the model's name; the other prices
+                               follow by ratio
 
 Environment: CLAUDE_CONFIG_DIR (where Claude Code keeps its sessions),
 CODEX_HOME (where Codex does),
@@ -88,7 +88,7 @@ APERTURE_HOME (where aperture keeps its own files), NO_COLOR, PAGER, COLUMNS.
 
 fn selectors() -> String {
     let mut text = String::from(
-        "A selector names blocks. It is the same in every command.
+        "Selectors name blocks. All commands use the same language.
 
   12  #12  block-12            the block with that number
   10..20  10..  ..20           a range of numbers
@@ -118,25 +118,25 @@ Examples:
 
 fn lifecycle() -> String {
     let mut text = String::from(
-        "A block is in one of seven states. aperture blocks shows them, aperture explain
-says why a block is in its own.
+        "A block is in one of seven states. aperture blocks lists them, aperture explain
+prints the reason for the state of a block.
 
 ",
     );
     for state in State::ALL {
         text.push_str(&wrapped(state.name(), state.meaning()));
     }
-    text.push_str("\nWhat leads from one to another; at most one of these holds at a time:\n");
+    text.push_str("\nTransitions between states; at most one applies at a time:\n");
     for transition in TRANSITIONS {
         text.push_str(&format!("\n  {}: {} → {}\n", transition.name, sources(transition), transition.to.name()));
         text.push_str(&wrapped("", transition.when));
     }
     text.push_str(
         "
-Only tool uses, tool results, images and documents go stale, unless
-[stale.kinds] says otherwise: aperture help settings. What is pinned or focused
-goes stale as well, but is not shortened. compress --stale goes further: of all
-that is old, stale or not, it leaves what will most likely be needed.
+Only tool uses, tool results, images and documents become stale, unless
+[stale.kinds] sets other kinds: aperture help settings. Pinned and focused
+blocks become stale as well, but are not shortened. compress --stale shortens
+aging blocks, too: it keeps the parts that are most likely needed again.
 ",
     );
     text

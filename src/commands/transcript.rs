@@ -5,21 +5,21 @@
 #[command(after_help = "Examples:
   aperture transcript            the conversation of the newest session here
   aperture transcript --headers  with the header of each message and part
-  aperture transcript --all      with what the client adds to it
+  aperture transcript --all      including texts added by the client
   aperture transcript --raw 6666 | wc -c
 
-Credentials are masked, and control characters are shown as symbols; not so with --raw.")]
+Credentials are masked and control characters are shown as symbols, except with --raw.")]
 pub struct Arguments {
-    /// Session: a path, an id or the beginning of one
+    /// Session: a path, an id or an id prefix
     #[arg(id = "named", value_name = "SESSION")]
     pub session: Option<String>,
-    /// Write the in-band header of each message and part
+    /// Print a header for each message and part
     #[arg(long, conflicts_with = "raw")]
     pub headers: bool,
-    /// Write the content alone, exactly as it is sent, credentials and control characters included
+    /// Print only the content exactly as sent, including credentials and control characters
     #[arg(long)]
     pub raw: bool,
-    /// Also what the client adds in the system's name: reminders, lists of skills and agents
+    /// Also texts that the client adds: reminders, lists of skills and agents
     #[arg(short, long)]
     pub all: bool,
 }

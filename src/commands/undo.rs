@@ -7,11 +7,11 @@ use crate::model::OperationId;
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:
   aperture undo            the newest operation in force, byte for byte
-  aperture undo 3          operation 3, as aperture log numbers it
+  aperture undo 3          operation 3 in aperture log
   aperture undo --dry-run  show what would change
 
 Undo of the newest operation in force restores the exact bytes; rows that a client appended since stay. Undo of
-an older operation is planned again, and refused if a later one changed the same block. aperture redo inverts
+an older operation is planned from logged values, and refused if a later one changed the same block. aperture redo inverts
 an undo.")]
 pub struct Arguments {
     /// Operation [default: the last one]

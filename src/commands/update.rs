@@ -5,14 +5,14 @@ use super::ChangeOptions;
 /// Arguments of `update`.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:
-  aperture update 12 'the plan, as it stands now'
+  aperture update 12 'the current plan'
   aperture update 12 -               from standard input
 
 The input of a tool use is a JSON object.")]
 pub struct Arguments {
-    /// Block, by a selector that fits one
+    /// Block, by a selector that matches one
     pub selector: String,
-    /// What the model sees there from now on; - reads standard input
+    /// The new text; - reads standard input
     pub text: String,
     /// The options of every change.
     #[command(flatten)]

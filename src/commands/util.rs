@@ -19,9 +19,9 @@ pub enum Tool {
         /// Session files
         files: Vec<String>,
     },
-    /// Count the tokens of the lines that stand for archived blocks
+    /// Count the tokens of the lines that replace archived blocks
     ///
-    /// Each block in the window is archived on paper alone. Without files, the sessions of this machine are looked at.
+    /// It computes the line for each block in the window and changes nothing. Without files, it reads all sessions of this machine.
     Placeholders {
         /// Session files
         files: Vec<String>,

@@ -4,14 +4,14 @@
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:
   aperture verify                 the newest session of this project
-  aperture verify 6666            a session by the beginning of its id
-  aperture verify --all           every session that was ever changed
+  aperture verify 6666            a session by an id prefix
+  aperture verify --all           every session with operations
   aperture verify --all --json | jq '.sessions[].findings[]'
 
-Nothing is written. Exit code 0 when all is well, 1 when a problem was found. A file that is gone and a
-command that was interrupted are said, but are no problems: the next command settles the latter.")]
+It writes nothing. Exit code 0 without problems, 1 otherwise. A missing session file and an interrupted
+command are reported but do not count as problems: the next command settles the latter.")]
 pub struct Arguments {
-    /// Session: a path, an id or the beginning of one
+    /// Session: a path, an id or an id prefix
     #[arg(id = "named", value_name = "SESSION")]
     pub session: Option<String>,
     /// Every session in the store

@@ -5,50 +5,48 @@ use std::time::Duration;
 /// Arguments of `watch`.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:
-  aperture watch                         the newest session here, and the next one that begins
-  aperture watch 6666                    one session, by the beginning of its id
+  aperture watch                         the newest session here, and each newer one
+  aperture watch 6666                    one session, by an id prefix
   aperture watch --project               the other sessions of the project as well, a line each
-  aperture watch --lines | tee log       a line for each thing that happens
+  aperture watch --lines | tee log       a line for each event
   aperture watch --json | jq -c 'select(.event == \"blocks_updated\") | .blocks[].label'
-  aperture watch --apply-policy          let the rules act when nobody works
+  aperture watch --apply-policy          apply the rules while the session is idle
 
-On a terminal it is one screen, drawn anew in place; Ctrl-C ends it. A session that
-is not there yet is waited for.
+On a terminal it is one screen, updated in place; Ctrl-C ends it. If there is no
+session yet, it waits for one.
 
-With --json each line is one object: schema, time, session, event, and what belongs to
+With --json each line is one object: schema, time, session, event, and the fields of
 the event; docs/json.md lists the events and their fields.
 
---apply-policy: once no row was added for [watch] idle_seconds (60) and no client has
-the session open, a window over its budget is compressed to it; else what is stale is,
-by the preset. Once for each state of the session; aperture log shows it, and aperture
-undo takes it back.")]
+--apply-policy: if no row was added for [watch] idle_seconds (60) and no client has
+the session open, a window over its budget is compressed to the budget; otherwise stale blocks are compressed
+by the preset. This happens once for each state of the session; aperture log lists it, and aperture
+undo reverts it.")]
 pub struct Arguments {
-    /// Session: a path, an id or the beginning of one [default: the newest of this project, whichever that becomes]
+    /// Session: a path, an id or an id prefix [default: always the newest of this project]
     #[arg(id = "named", value_name = "SESSION")]
     pub session: Option<String>,
-    /// Also show the other sessions of the project, a line each
+    /// Also show the other sessions of the project, one line each
     #[arg(long)]
     pub project: bool,
-    /// Let the rules of the settings act when the session is quiet
+    /// Apply the rules of the settings while the session is idle
     #[arg(long)]
     pub apply_policy: bool,
-    /// Let them also act on a session that a client has open; type /resume in the client afterwards
+    /// Also apply them to a session that a client has open; type /resume in the client afterwards
     #[arg(long, requires = "apply_policy")]
     pub live: bool,
-    /// Write lines, also on a terminal
+    /// Print lines, even on a terminal
     #[arg(long)]
     pub lines: bool,
-    /// End after so many seconds
+    /// End after this number of seconds
     #[arg(long = "for", value_name = "SECONDS", value_parser = seconds)]
     pub duration: Option<Duration>,
-    /// End when nothing happened for so many seconds
+    /// End after this number of seconds without an event
     #[arg(long, value_name = "SECONDS", value_parser = seconds)]
     pub until_idle: Option<Duration>,
 }
 
 fn seconds(text: &str) -> Result<Duration, String> {
     let seconds = text.parse::<f64>().ok().filter(|seconds| *seconds >= 0.0);
-    seconds
-        .and_then(|seconds| Duration::try_from_secs_f64(seconds).ok())
-        .ok_or_else(|| "seconds are written as 30 or 0.5".to_owned())
+    seconds.and_then(|seconds| Duration::try_from_secs_f64(seconds).ok()).ok_or_else(|| "write seconds as 30 or 0.5".to_owned())
 }

@@ -36,13 +36,13 @@ const HEAD: &str = "#!/bin/sh\n";
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum HookError {
     /// The script is not text.
-    #[error("it is no text: a program, it seems")]
+    #[error("it is not a text file; it may be a program")]
     Binary,
     /// Another program runs it.
-    #[error("it is no script of a shell")]
+    #[error("it is not a shell script")]
     OtherLanguage,
     /// The part of aperture has no end mark.
-    #[error("what aperture wrote into it has lost its end")]
+    #[error("the end marker of aperture's part is missing")]
     Broken,
 }
 
@@ -99,7 +99,7 @@ fn part(hook: GitHook) -> String {
         ),
     };
     format!(
-        "{BEGIN}\n# aperture uninstall git-hook --{name} takes this out.\nif command -v aperture >/dev/null 2>&1; then\n  {run}\nfi\n{END}\n"
+        "{BEGIN}\n# To remove this part: aperture uninstall git-hook --{name}\nif command -v aperture >/dev/null 2>&1; then\n  {run}\nfi\n{END}\n"
     )
 }
 
@@ -131,7 +131,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_shell_script_is_left_alone() {
+    fn other_files_than_shell_scripts_are_skipped() {
         let check = |script: &[u8], expected| assert_eq!(with_hook(Some(script), GitHook::PreCommit), Err(expected));
         check(b"\x7fELF\x02\x01\0\0", HookError::Binary);
         check(b"#!/usr/bin/env python3\nprint(1)\n", HookError::OtherLanguage);

@@ -15,7 +15,7 @@ impl Forgettable {
     /// Returns the reason as text.
     pub fn reason(self) -> &'static str {
         match self {
-            Forgettable::FileGone => "its file is gone",
+            Forgettable::FileGone => "its file no longer exists",
             Forgettable::AllUndone => "everything was undone",
         }
     }

@@ -16,7 +16,7 @@ impl Disk for RealDisk {
         if !metadata.is_file() && !metadata.is_dir() {
             return Err(io::Error::new(
                 io::ErrorKind::InvalidInput,
-                "it is no regular file: a session has to be read more than once",
+                "it is not a regular file: a session must be readable more than once",
             ));
         }
         identity(&metadata)

@@ -117,7 +117,7 @@ mod tests {
     const SHORT: Duration = Duration::from_millis(150);
 
     #[test]
-    fn what_changes_is_told_and_what_is_read_is_not() {
+    fn changes_are_reported_and_reads_are_not() {
         let directory = tempfile::tempdir().unwrap();
         let file = directory.path().join("a");
         fs::write(&file, "1").unwrap();

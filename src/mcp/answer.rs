@@ -33,7 +33,7 @@ pub fn page(text: &str, from_line: usize, max_tokens: usize, rest: &dyn Fn(usize
         let left: usize = lines[next..].iter().map(|line| line.len()).sum();
         let left = unit(&format!("~{}", amount((left / BYTES_PER_TOKEN).max(1) as u64)), "token");
         let are = if left.ends_with('s') { "are" } else { "is" };
-        shown.push_str(&format!("… cut at line {} of {}, {left} {are} left: {}\n", next, lines.len(), rest(next + 1)));
+        shown.push_str(&format!("… truncated at line {} of {}, {left} {are} left: {}\n", next, lines.len(), rest(next + 1)));
     }
     shown
 }
@@ -72,7 +72,7 @@ mod tests {
     #[test]
     fn an_answer_is_cut_at_a_line() {
         check("one\ntwo\n", 1, 100, "one\ntwo\n");
-        check("one\ntwo\nthree\n", 1, 4, "one\ntwo\n… cut at line 2 of 3, ~1 token is left: from 3\n");
+        check("one\ntwo\nthree\n", 1, 4, "one\ntwo\n… truncated at line 2 of 3, ~1 token is left: from 3\n");
         check("one\ntwo\nthree\n", 3, 4, "three\n");
         check("one\n", 2, 4, "nothing: the answer ends with line 1\n");
         check("", 1, 4, "");
@@ -84,7 +84,7 @@ mod tests {
         let (mut all, mut line) = (String::new(), 1);
         for _ in 0..100 {
             let page = page(&text, line, 300, &|line| format!("from {line}"));
-            let (shown, rest) = page.rsplit_once("… cut").unwrap_or((&page, ""));
+            let (shown, rest) = page.rsplit_once("… truncated").unwrap_or((&page, ""));
             all.push_str(shown);
             let Some((_, next)) = rest.rsplit_once("from ") else { break };
             line = next.trim().parse().unwrap();

@@ -41,7 +41,7 @@ pub fn read(tool: &Tool, arguments: &Map<String, Value>) -> Result<Call, Command
         CommandError::new(ErrorKind::Usage, error).hint(format!("its arguments are {}", names(tool)))
     };
     if let Some(unknown) = arguments.keys().find(|name| tool.parameters().all(|parameter| parameter.name != **name)) {
-        return Err(wrong(anyhow!("there is no argument '{unknown}'")));
+        return Err(wrong(anyhow!("unknown argument '{unknown}'")));
     }
     let mut given: BTreeMap<&str, String> = BTreeMap::new();
     for parameter in tool.parameters() {
@@ -86,7 +86,7 @@ pub fn read(tool: &Tool, arguments: &Map<String, Value>) -> Result<Call, Command
         CommandLine::try_parse_from(words).map(|line| line.request).map_err(|error| wrong(anyhow!(first_line(&error))))?;
     let number = |name: &str| given.get(name).and_then(|text| text.parse::<usize>().ok());
     Ok(Call {
-        request: command.ok_or_else(|| wrong(anyhow!("there is no such command")))?,
+        request: command.ok_or_else(|| wrong(anyhow!("unknown command")))?,
         line,
         session: given.get("session").cloned(),
         max_tokens: number("max_tokens").unwrap_or(DEFAULT_TOKENS).min(MOST_TOKENS),
@@ -154,7 +154,7 @@ fn value(parameter: &Parameter, arguments: &Map<String, Value>) -> anyhow::Resul
         return Err(anyhow!("the argument '{name}' is only a dash"));
     }
     if text.len() > LONGEST {
-        return Err(anyhow!("the argument '{name}' has {} bytes, and {LONGEST} are the most", text.len()));
+        return Err(anyhow!("the argument '{name}' has {} bytes, and the maximum is {LONGEST}", text.len()));
     }
     Ok(Some(text))
 }
@@ -241,9 +241,9 @@ mod tests {
     }
 
     #[test]
-    fn what_makes_no_sense_is_said() {
+    fn invalid_calls_are_reported() {
         check("show", json!({}), "cannot call show: the argument 'selector' is missing");
-        check("show", json!({"id": 3}), "cannot call show: there is no argument 'id'");
+        check("show", json!({"id": 3}), "cannot call show: unknown argument 'id'");
         check("show", json!({"selector": ["3"]}), "cannot call show: the argument 'selector' must be a text: it is a list");
         check(
             "show",
@@ -254,7 +254,7 @@ mod tests {
         check(
             "create",
             json!({"text": "x".repeat(LONGEST + 1)}),
-            "cannot call create: the argument 'text' has 1048577 bytes, and 1048576 are the most",
+            "cannot call create: the argument 'text' has 1048577 bytes, and the maximum is 1048576",
         );
         check("diff", json!({"to": "2"}), "cannot call diff: the argument 'to' needs 'from'");
         check(

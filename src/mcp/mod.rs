@@ -30,7 +30,7 @@ pub fn serve(env: &Env) -> Result<(), CommandError> {
             Ok(service) => service.waiting().await.map(drop).context("the server ended"),
             // The client disconnected before the handshake.
             Err(ServerInitializeError::ConnectionClosed(_)) => Ok(()),
-            Err(error) => Err(error).context("the client did not begin with the Model Context Protocol"),
+            Err(error) => Err(error).context("the client did not start the Model Context Protocol"),
         }
     });
     // The reader thread may be blocked on standard input.

@@ -17,7 +17,7 @@ pub fn templates() -> Vec<ResourceTemplate> {
         ResourceTemplate::new(address, name).with_description(about).with_mime_type("text/plain")
     };
     vec![
-        template("aperture://session/{id}/manifest", "manifest of a session", "What the window of a session holds, by its id"),
+        template("aperture://session/{id}/manifest", "manifest of a session", "Manifest of a session, by its id"),
         template("aperture://block/{number}", "block", "The content of a block of this session, by its number"),
     ]
 }
@@ -27,11 +27,8 @@ pub fn list(env: &Env, client: &Client) -> Vec<Resource> {
     let manifest = |address: String, name: &str, about: &str| {
         Resource::new(address, name).with_description(about).with_mime_type("text/plain")
     };
-    let mut resources = vec![manifest(
-        MANIFEST.to_owned(),
-        "manifest",
-        "What the window of this session holds: costs, what is stale, suggestions",
-    )];
+    let mut resources =
+        vec![manifest(MANIFEST.to_owned(), "manifest", "Manifest of this session: costs, stale blocks, suggestions")];
     let Ok(current) = super::session::find(env, client, None).or_else(|_| env.newest()) else { return resources };
     let project = Project::of(env.disk, &current);
     let listed = workspace::list(env.disk, &env.totals(), &env.places, Some(&project), &mut |_, _| {}).unwrap_or_default();
@@ -40,11 +37,7 @@ pub fn list(env: &Env, client: &Client) -> Vec<Resource> {
     sessions.sort_by_key(|listed| std::cmp::Reverse(listed.identity.modified));
     resources.extend(sessions.iter().take(LISTED).map(|listed| {
         let id = &listed.found.location.id;
-        manifest(
-            format!("aperture://session/{id}/manifest"),
-            &format!("manifest of {id}"),
-            "What the window of that session holds",
-        )
+        manifest(format!("aperture://session/{id}/manifest"), &format!("manifest of {id}"), "Manifest of that session")
     }));
     resources
 }

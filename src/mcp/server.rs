@@ -27,10 +27,10 @@ const COLUMNS: usize = 100;
 const RESOURCE_TOKENS: usize = 10_000;
 
 /// The introduction to aperture that the server sends to the model.
-const INSTRUCTIONS: &str = "aperture shows and shapes your own context window: the session of this conversation, block by \
-block. Call manifest to see what it holds. Blocks are named by selectors: 12, 3..9, tool(Read), stale & larger(2k), \"auth \
-flow\". recall gives back at once what was archived or compacted away. archive and compress make room, when the user \
-approves it; undo takes back. They change the session's file: the client sends the smaller window after the user types /resume. A hint such as `aperture blocks \
+const INSTRUCTIONS: &str = "aperture inspects and edits your own context window: the session of this conversation, block by \
+block. Call manifest for an overview. Blocks are named by selectors: 12, 3..9, tool(Read), stale & larger(2k), \"auth \
+flow\". recall returns archived and compacted content at once. archive and compress make room after the user \
+approves it; undo reverts it. They change the session's file: the client sends the smaller window after the user types /resume. A hint such as `aperture blocks \
 all` names the tool blocks with the selector all.";
 
 /// A server for one client.
@@ -73,9 +73,9 @@ impl Server {
             let value: Value = serde_json::from_str(&body.json).unwrap_or_default();
             let tokens = answer::tokens(&value.to_string());
             if tokens > max_tokens {
-                let error = anyhow!("the JSON takes {tokens} tokens, and {} may be used", max_tokens);
+                let error = anyhow!("the JSON has {tokens} tokens; the limit is {}", max_tokens);
                 return Err(CommandError::new(ErrorKind::Refused, error)
-                    .hint("name fewer blocks, give a larger max_tokens, or leave out json: text can be read in parts"));
+                    .hint("select fewer blocks, set a larger max_tokens, or omit json: text can be read in parts"));
             }
             let text = env.gate.json(&value.to_string()).into_string();
             let mut result = CallToolResult::structured(value);
@@ -102,11 +102,11 @@ impl Server {
             Asked::Done(change) => change,
             Asked::Told => {
                 return only_said(
-                    "the note comes with the next prompt, by the hooks of aperture install claude-code\n".to_owned(),
+                    "the note is sent with the next prompt, by the hooks of aperture install claude-code\n".to_owned(),
                 );
             }
             Asked::Waits(number, why) => {
-                return only_said(format!("not done yet: {why}\nit waits for the user: aperture approve {number}\n"));
+                return only_said(format!("pending: {why}\nthe user approves it with: aperture approve {number}\n"));
             }
         };
         let answer = env.answer(&*change);
@@ -122,7 +122,7 @@ impl Server {
     /// Returns the content of an address.
     fn resource(&self, env: &Env, address: &str) -> Result<String, ErrorData> {
         let missing = |text: String| ErrorData::resource_not_found(text, None);
-        let unknown = || missing(format!("nothing stands at {address}: aperture://manifest and aperture://block/12 are known"));
+        let unknown = || missing(format!("unknown resource {address}; known: aperture://manifest, aperture://block/12"));
         let (tool, arguments) = resources::call(address).ok_or_else(unknown)?;
         let body = call::read(tool, &arguments).and_then(|call| self.carry_out(env, call));
         let body = body.map_err(|error| missing(answer::said(&error)))?;
@@ -184,7 +184,7 @@ impl ServerHandler for Server {
     ) -> Result<CallToolResponse, ErrorData> {
         let Some(tool) = Tool::named(&request.name) else {
             let names: Vec<&str> = TOOLS.iter().map(|tool| tool.name).collect();
-            let text = format!("there is no tool '{}': there are {}", request.name, names.join(", "));
+            let text = format!("unknown tool '{}'; known: {}", request.name, names.join(", "));
             return Err(ErrorData::invalid_params(text, None));
         };
         let arguments = request.arguments.unwrap_or_default();

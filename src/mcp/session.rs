@@ -31,7 +31,7 @@ pub fn find(env: &Env, client: &Client, named: Option<&str>) -> Result<Found, Co
 }
 
 /// Returns the first root directory of the client, if it reports any.
-#[expect(deprecated, reason = "clients of today have roots, whatever those of tomorrow have")]
+#[expect(deprecated, reason = "current clients have roots; a later protocol deprecates them")]
 pub async fn root(context: &RequestContext<RoleServer>) -> Option<PathBuf> {
     context.client_capabilities()?.roots.as_ref()?;
     let listed = tokio::time::timeout(PATIENCE, context.peer.list_roots()).await.ok()?.ok()?;

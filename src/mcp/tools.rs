@@ -78,7 +78,7 @@ pub const MOST_TOKENS: usize = 20_000;
 
 const SELECTOR: Parameter = Parameter {
     name: "selector",
-    about: "Which blocks: 12, 3..9, stale, archived, tool(Read), path(\"src/**\"), turn(3), larger(2k), \"a topic\"; joined by \
+    about: "Blocks: 12, 3..9, stale, archived, tool(Read), path(\"src/**\"), turn(3), larger(2k), \"a topic\"; joined by \
             & | ~ ( )",
     kind: Kind::Text,
     place: Place::Position,
@@ -96,27 +96,24 @@ const fn option(name: &'static str, kind: Kind, example: &'static str, about: &'
 
 const DRY_RUN: Parameter = Parameter {
     place: Place::Option("dry-run"),
-    ..option("dry_run", Kind::Flag, "true", "Only say what would change and what it would save")
+    ..option("dry_run", Kind::Flag, "true", "Dry run: report the changes and savings only")
 };
 
 const LEVEL: Parameter = option(
     "level",
     Kind::OneOf(&["trimmed", "summarized", "minimal"]),
     r#""summarized""#,
-    "How much is left: the essential lines, a few of them, or one line",
+    "Level: the essential lines, a few of them, or one line",
 );
 
 /// The arguments of every tool.
 pub const COMMON: &[Parameter] = &[
+    Parameter { place: Place::Outside, ..option("session", Kind::Text, r#""6666aaaa""#, "Another session: its id or path") },
     Parameter {
         place: Place::Outside,
-        ..option("session", Kind::Text, r#""6666aaaa""#, "Another session than this one: its id or path")
+        ..option("max_tokens", Kind::Number, "4000", "Maximum size of the answer, up to 20000 (default 2000)")
     },
-    Parameter {
-        place: Place::Outside,
-        ..option("max_tokens", Kind::Number, "4000", "Of the answer, up to 20000 (default 2000)")
-    },
-    Parameter { place: Place::Outside, ..option("from_line", Kind::Number, "120", "Where to go on with a cut answer") },
+    Parameter { place: Place::Outside, ..option("from_line", Kind::Number, "120", "First line, to continue a truncated answer") },
     Parameter { place: Place::Outside, ..option("json", Kind::Flag, "false", "JSON in place of text") },
 ];
 
@@ -124,17 +121,17 @@ pub const COMMON: &[Parameter] = &[
 pub const TOOLS: &[Tool] = &[
     Tool {
         name: "manifest",
-        about: "Show what your context window holds, in a few hundred tokens: how full it is, its parts with their costs, \
-                what is stale, pinned or archived, and what is suggested next. Start here.",
+        about: "Summarize your context window in a few hundred tokens: its fill level, its parts with their costs, \
+                stale, pinned and archived blocks, and suggestions. Start here.",
         effect: Effect::Reads,
         idempotent: true,
         parameters: &[
-            option("tier", Kind::OneOf(&["summary", "detailed", "full"]), r#""summary""#, "How much it says (default detailed)"),
+            option("tier", Kind::OneOf(&["summary", "detailed", "full"]), r#""summary""#, "Level of detail (default detailed)"),
             option(
                 "since",
                 Kind::Text,
                 r#""turn:12""#,
-                "Only what is different since then: a turn, an operation or a snapshot; without tier",
+                "Only the differences since a turn, an operation or a snapshot; without tier",
             ),
         ],
     },
@@ -145,21 +142,21 @@ pub const TOOLS: &[Tool] = &[
         effect: Effect::Reads,
         idempotent: true,
         parameters: &[
-            Parameter { about: "Which blocks (default: window)", ..optional(SELECTOR) },
-            option("sort", Kind::OneOf(&["number", "tokens", "heat", "age"]), r#""tokens""#, "What to sort by (default number)"),
+            Parameter { about: "Blocks (default: window)", ..optional(SELECTOR) },
+            option("sort", Kind::OneOf(&["number", "tokens", "heat", "age"]), r#""tokens""#, "Sort key (default number)"),
         ],
     },
     Tool {
         name: "show",
-        about: "Show the content of blocks as it stands in the session now.",
+        about: "Show the current content of blocks.",
         effect: Effect::Reads,
         idempotent: true,
         parameters: &[SELECTOR],
     },
     Tool {
         name: "recall",
-        about: "Get back what you no longer see: archived or shortened blocks, and what compaction hid. Takes block numbers (then \
-                you get the full original text at once) or a question (then the passages that answer it). Changes nothing.",
+        about: "Read content outside your context window: archived, shortened and compacted blocks. Takes block numbers (then \
+                you get the full original text at once) or a question (then the matching passages). Changes nothing.",
         effect: Effect::Reads,
         idempotent: true,
         parameters: &[
@@ -175,14 +172,14 @@ pub const TOOLS: &[Tool] = &[
                     "scope",
                     Kind::OneOf(&["session", "project", "all"]),
                     r#""project""#,
-                    "Where to search: this session (default), the project's, or all",
+                    "Sessions to search: this one (default), those of the project, or all",
                 )
             },
         ],
     },
     Tool {
         name: "expand",
-        about: "Bring shortened or archived blocks back into the session as they were, and answer with their content at once.",
+        about: "Restore shortened or archived blocks in the session, and return their content at once.",
         effect: Effect::Adds,
         idempotent: true,
         parameters: &[Parameter { example: "412", ..SELECTOR }, DRY_RUN],
@@ -190,45 +187,45 @@ pub const TOOLS: &[Tool] = &[
     Tool {
         name: "compress",
         about: "Make room: shorten blocks. Say which by selector, or stale (stale blocks, and aging ones by preset), or budget (until the \
-                window fits). Originals are kept: expand brings them back. One call for many blocks is cheaper than many calls. Unless the \
+                window fits). Originals are kept: expand restores them. One call for many blocks is cheaper than many calls. Unless the \
                 settings say otherwise, the user approves it first: what a selector names waits for that, stale and budget are \
                 refused.",
         effect: Effect::Removes,
         idempotent: true,
         parameters: &[
             optional(SELECTOR),
-            option("stale", Kind::Flag, "true", "What is old and will hardly be needed again"),
+            option("stale", Kind::Flag, "true", "Old content that is very unlikely to be needed again"),
             option(
                 "budget",
                 Kind::Text,
                 r#""120k""#,
-                "Until the window holds so many tokens, or such a share of its size as 50%",
+                "Maximum size of the window after it: tokens, or a share of its size such as 50%",
             ),
             LEVEL,
             option(
                 "preset",
                 Kind::OneOf(&["lossless", "light", "balanced", "aggressive", "handoff"]),
                 r#""balanced""#,
-                "How much of what is old stays",
+                "Strength of compression",
             ),
             DRY_RUN,
         ],
     },
     Tool {
         name: "archive",
-        about: "Make room: move blocks that are done with to cold storage. One line stays in the place of each; recall gives it \
-                back at once. It waits for the user, unless the settings say otherwise.",
+        about: "Make room: move blocks that are no longer needed to cold storage. One line replaces each; recall returns it \
+                at once. It needs the user's approval, unless the settings allow it.",
         effect: Effect::Removes,
         idempotent: true,
         parameters: &[
             Parameter { example: r#""3..9""#, ..SELECTOR },
-            option("reason", Kind::Text, r#""auth is done""#, "Why, in a few words: it is shown in the line that stays"),
+            option("reason", Kind::Text, r#""auth is done""#, "Reason, in a few words: it is part of the remaining line"),
             DRY_RUN,
         ],
     },
     Tool {
         name: "pin",
-        about: "Protect blocks that must stay word for word: they are not shortened and survive compaction.",
+        about: "Protect blocks that must stay verbatim: they are not shortened and survive compaction.",
         effect: Effect::Adds,
         idempotent: true,
         parameters: &[
@@ -239,7 +236,7 @@ pub const TOOLS: &[Tool] = &[
                     "at",
                     Kind::OneOf(&["here", "top", "bottom"]),
                     r#""top""#,
-                    "Where it belongs if it has to be brought back (default here)",
+                    "Position at which it is restored after a compaction (default here)",
                 )
             },
         ],
@@ -253,23 +250,23 @@ pub const TOOLS: &[Tool] = &[
     },
     Tool {
         name: "focus",
-        about: "Select the blocks that matter for what you do now: they are shown first and not shortened for some turns. What is \
-                selected already stays.",
+        about: "Mark the blocks that are relevant now: they are listed first and not shortened for some turns. Existing marks \
+                stay.",
         effect: Effect::Adds,
         idempotent: true,
         parameters: &[Parameter { example: r#""\"auth flow\"""#, ..SELECTOR }],
     },
     Tool {
         name: "unfocus",
-        about: "Let blocks go that you selected.",
+        about: "Clear your focus marks.",
         effect: Effect::Adds,
         idempotent: true,
-        parameters: &[Parameter { about: "Which blocks (default: all that you selected)", ..optional(SELECTOR) }],
+        parameters: &[Parameter { about: "Blocks (default: all that you marked)", ..optional(SELECTOR) }],
     },
     Tool {
         name: "update",
-        about: "Put another text in the place of one block, such as a plan that has changed. The original is kept. It waits for \
-                the user, unless the settings say otherwise.",
+        about: "Replace the text of one block, such as a plan that has changed. The original is kept. It needs \
+                the user's approval, unless the settings allow it.",
         effect: Effect::Removes,
         idempotent: true,
         parameters: &[
@@ -277,7 +274,7 @@ pub const TOOLS: &[Tool] = &[
             Parameter {
                 name: "text",
                 about: "The new text; for a tool use its input, a JSON object",
-                example: r#""the plan, as it stands now""#,
+                example: r#""the current plan""#,
                 ..SELECTOR
             },
             DRY_RUN,
@@ -285,7 +282,7 @@ pub const TOOLS: &[Tool] = &[
     },
     Tool {
         name: "create",
-        about: "Add a note to the session: a decision, a finding, a state to remember. It comes with the next prompt.",
+        about: "Add a note to the session: a decision, a finding, a state to remember. It is sent with the next prompt.",
         effect: Effect::Adds,
         idempotent: false,
         parameters: &[
@@ -306,29 +303,29 @@ pub const TOOLS: &[Tool] = &[
         parameters: &[
             Parameter {
                 name: "from",
-                about: "Since when: an operation as log numbers it, a snapshot, or original (default)",
+                about: "Start: an operation number from log, a snapshot, or original (default)",
                 example: "1",
                 ..optional(SELECTOR)
             },
             Parameter {
                 name: "to",
-                about: "Until when: an operation or a snapshot (default now); needs from",
+                about: "End: an operation or a snapshot (default now); needs from",
                 example: "2",
                 ..optional(SELECTOR)
             },
-            option("stat", Kind::Flag, "true", "One line a block"),
+            option("stat", Kind::Flag, "true", "One line per block"),
         ],
     },
     Tool {
         name: "log",
-        about: "List what was done to the session, by whom, with the number of each operation for undo and diff.",
+        about: "List the operations on the session and who made them, with their numbers for undo and diff.",
         effect: Effect::Reads,
         idempotent: true,
         parameters: &[],
     },
     Tool {
         name: "undo",
-        about: "Take an operation back: the last one, or one by its number in the log.",
+        about: "Undo an operation: the last one, or one by its number in the log.",
         effect: Effect::Removes,
         idempotent: false,
         parameters: &[
@@ -344,14 +341,14 @@ pub const TOOLS: &[Tool] = &[
     },
     Tool {
         name: "summary",
-        about: "Tell the session in short: goal, story, state, what is next. Or turns of it, each in a few lines.",
+        about: "Summarize the session: goal, story, state, next steps. Or single turns, each in a few lines.",
         effect: Effect::Reads,
         idempotent: true,
         parameters: &[option("turns", Kind::Text, r#""3..5""#, "Only these turns, such as 3..5, 3.. or 4")],
     },
     Tool {
         name: "explain",
-        about: "Explain one block: why it is stale or in use, what refers to it, what shortening would leave of it.",
+        about: "Explain one block: why it is stale or in use, references to it, its content at each level.",
         effect: Effect::Reads,
         idempotent: true,
         parameters: &[Parameter { about: "One block: its number", example: "12", ..SELECTOR }],

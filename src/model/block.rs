@@ -5,7 +5,7 @@ use std::borrow::Cow;
 /// The place of a block in file order, from 1: stable as the file grows.
 pub type BlockNumber = u32;
 
-/// The smallest thing that can be pinned, shortened or recalled: one content block.
+/// The smallest unit that can be pinned, shortened or recalled: one content block.
 ///
 /// The first half is read from the file and can be cached; the second half is computed by each analysis.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -26,27 +26,27 @@ pub struct Block {
     pub counts: Counts,
     /// The tool use id that a use and its result share.
     pub call: Option<Key>,
-    /// The tool, for a tool use; a result learns it from its use.
+    /// The tool, for a tool use; for a result it is copied from its use.
     pub tool: Option<Box<Tool>>,
     /// True if a tool result reports an error.
     pub error: bool,
-    /// The type of an attachment (`date`, `hook_success`, …), or of a content block whose kind does not tell it
+    /// The type of an attachment (`date`, `hook_success`, …), or of a content block whose kind does not imply it
     /// (`server_tool_use`, …); empty for everything else.
     pub label: Box<str>,
     /// Images in the content, by pixel size.
     pub images: Vec<Image>,
-    /// The file that holds the whole of a result of which the content is a preview.
+    /// The file with the whole result, if the content is only a preview.
     pub spilled_to: Option<Box<str>>,
     /// Bytes of a signature over thinking.
     pub signature_bytes: u32,
     /// The first words of the content, on one line.
     pub preview: Box<str>,
-    /// Hashes of the distinct terms that stand in it.
+    /// Hashes of the distinct terms in it.
     #[serde(with = "packed")]
     pub terms: Vec<u32>,
-    /// How many of `terms`, from the first on, the agent used in it.
+    /// The number of leading `terms` that the agent used in it.
     pub uses: u32,
-    /// Its most telling words, best first.
+    /// Its most distinctive words, best first.
     pub keywords: Keywords,
     /// Marker line of a block that aperture shortened.
     pub marker: Option<Marker>,
@@ -63,7 +63,7 @@ pub struct Block {
     /// Its place in file order, from 1.
     #[serde(skip)]
     pub number: BlockNumber,
-    /// When its row was written, in milliseconds since 1970, UTC.
+    /// The time when its row was written, in milliseconds since 1970, UTC.
     #[serde(skip)]
     pub timestamp: Option<i64>,
     /// Token cost while the block is in the window.
@@ -72,25 +72,25 @@ pub struct Block {
     /// Position.
     #[serde(skip)]
     pub position: Position,
-    /// How it is used.
+    /// Usage by later blocks.
     #[serde(skip)]
     pub usefulness: Usefulness,
-    /// How much of it is left.
+    /// Level: the remaining part of it.
     #[serde(skip)]
     pub level: Level,
-    /// Where in its life it is.
+    /// State in its life cycle.
     #[serde(skip)]
     pub state: State,
     /// Position of the pin; `None` if the block is not pinned.
     #[serde(skip)]
     pub pin: Option<Pin>,
-    /// True if the user selected it for now.
+    /// True if the user marked it as relevant now (focus).
     #[serde(skip)]
     pub focused: bool,
-    /// True if it is not as aperture left it: another program changed it since.
+    /// True if another program changed it after aperture did.
     #[serde(skip)]
     pub changed_elsewhere: bool,
-    /// Why it was shortened, if the user said so.
+    /// The reason for shortening that the user gave, if any.
     #[serde(skip)]
     pub reason: Box<str>,
     /// Its topic, an index into the topics of the reading.
@@ -98,7 +98,7 @@ pub struct Block {
     pub topic: Option<u32>,
 }
 
-/// Numbers as bytes, four each: hashes do not get shorter in any other form, and this one is read in one piece.
+/// Numbers as bytes, four each: hashes are not compressible, and this form is read in one piece.
 mod packed {
     use serde::de::{Error, Visitor};
     use serde::{Deserializer, Serializer};
@@ -132,7 +132,7 @@ fn zero() -> TokenCount {
 }
 
 impl Block {
-    /// A block of which nothing is known but what it is.
+    /// Returns a block with its kind and role; everything else is empty.
     pub fn new(kind: BlockKind, role: Role) -> Block {
         Block {
             row: 0,
@@ -173,7 +173,7 @@ impl Block {
         }
     }
 
-    /// The same block without what is only needed to find references: its terms and keywords.
+    /// Returns the same block without the data that is only needed to find references: its terms and keywords.
     pub fn without_terms(&self) -> Block {
         Block {
             row: self.row,
@@ -202,17 +202,17 @@ impl Block {
         }
     }
 
-    /// The remainder, if the client sends it cut.
+    /// Returns the remainder, if the client sends it truncated.
     pub fn sent_cut(&self) -> Option<&Cut> {
         self.cuts.get(self.cut? as usize)
     }
 
-    /// Bytes of its content that are sent.
+    /// Returns the number of bytes of its content that are sent.
     pub fn sent_bytes(&self) -> u64 {
         self.sent_cut().map_or(self.bytes, |cut| cut.bytes)
     }
 
-    /// The block with the sizes of what is sent.
+    /// Returns the block with the sizes of the content that is sent.
     pub fn as_sent(&self) -> Cow<'_, Block> {
         match self.sent_cut() {
             None => Cow::Borrowed(self),
@@ -220,12 +220,12 @@ impl Block {
         }
     }
 
-    /// The parts of its content that a person wrote. What is no range of this content is left out.
+    /// Returns the parts of its content that a person wrote. Ranges outside this content are skipped.
     pub fn words_in<'a>(&self, content: &'a str) -> impl Iterator<Item = &'a str> {
         self.words.iter().filter_map(move |(start, end)| content.get(*start as usize..*end as usize))
     }
 
-    /// Bytes of its content that a person wrote.
+    /// Returns the number of bytes of its content that a person wrote.
     pub fn words_bytes(&self) -> u64 {
         self.words.iter().map(|(start, end)| u64::from(end - start)).sum()
     }
@@ -236,12 +236,12 @@ impl Block {
     }
 }
 
-/// How much of a content a client sends.
+/// The limit that a client applies to the size of a content.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub enum CutLimit {
-    /// At most so many bytes.
+    /// A maximum number of bytes.
     Bytes(u32),
-    /// At most so many tokens of four bytes.
+    /// A maximum number of tokens of four bytes.
     Tokens(u32),
 }
 
@@ -249,13 +249,13 @@ impl CutLimit {
     /// Bytes of a token.
     const TOKEN_BYTES: usize = 4;
 
-    /// The limit in its own unit.
+    /// Returns the limit in its own unit.
     pub fn units(self) -> usize {
         let (CutLimit::Bytes(units) | CutLimit::Tokens(units)) = self;
         units as usize
     }
 
-    /// The limit in bytes.
+    /// Returns the limit in bytes.
     pub fn bytes(self) -> usize {
         match self {
             CutLimit::Bytes(bytes) => bytes as usize,
@@ -271,7 +271,7 @@ impl CutLimit {
         }
     }
 
-    /// A limit of so many of the same unit.
+    /// Returns a limit of `units` in the same unit.
     pub fn with_units(self, units: usize) -> CutLimit {
         let units = u32::try_from(units).unwrap_or(u32::MAX);
         match self {
@@ -299,7 +299,7 @@ pub struct Cut {
 pub struct Marker {
     /// The number of the block.
     pub number: BlockNumber,
-    /// How much of it is left.
+    /// Level of the block.
     pub level: Level,
     /// Token cost of the original, rounded.
     pub tokens: f64,
@@ -340,7 +340,7 @@ impl BlockKind {
         BlockKind::Other,
     ];
 
-    /// The word for it, as in selectors and JSON.
+    /// Returns the name in selectors and JSON.
     pub fn name(self) -> &'static str {
         match self {
             BlockKind::Text => "text",
@@ -355,26 +355,26 @@ impl BlockKind {
     }
 }
 
-/// Role of the speaker of a block.
+/// Role of the author of a block.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Role {
-    /// The client, in the system's name.
+    /// The client, as the system.
     System,
     /// The user.
     User,
-    /// The model, aloud.
+    /// The model, in its answers.
     Assistant,
-    /// The model, to itself.
+    /// The model, in its thinking.
     Thinking,
-    /// The model, calling a tool.
+    /// The model, in a tool call.
     ToolUse,
     /// A tool.
     ToolResult,
 }
 
 impl Role {
-    /// The word for it, as in reports and JSON.
+    /// Returns the name in reports and JSON.
     pub fn name(self) -> &'static str {
         match self {
             Role::System => "system",
@@ -387,20 +387,20 @@ impl Role {
     }
 }
 
-/// A tool call: which tool, and what it was pointed at.
+/// A tool call: the tool and its target.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Tool {
     /// Its name as the client knows it.
     pub name: Box<str>,
     /// Action.
     pub verb: ToolVerb,
-    /// The path, command, pattern or question that it was given, on one line.
+    /// The given path, command, pattern or question, on one line.
     pub target: Box<str>,
-    /// XXH3-64 of what must be equal for two calls to mean the same: the command, the search with its options, the range of a read.
+    /// XXH3-64 of the data that two equal calls share: the command, the search with its options, the range of a read.
     pub scope: u64,
     /// True if a read took the whole file.
     pub whole: bool,
-    /// How many members its input has.
+    /// The number of members of its input.
     pub parameters: u32,
 }
 
@@ -423,35 +423,35 @@ pub enum ToolVerb {
 }
 
 impl ToolVerb {
-    /// True if the target of such a tool is a file.
+    /// Returns true if the target of such a tool is a file.
     pub fn names_file(self) -> bool {
         matches!(self, ToolVerb::Read | ToolVerb::Edit)
     }
 }
 
-/// The pixel size of an image; zero by zero when its header does not say.
+/// The pixel size of an image; zero by zero if its header does not contain it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Image {
-    /// Pixels across.
+    /// Width in pixels.
     pub width: u32,
-    /// Pixels down.
+    /// Height in pixels.
     pub height: u32,
 }
 
-/// Where a block stands.
+/// The position of a block.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Position {
-    /// The zone; cold storage for what is not in the window.
+    /// The zone; cold for blocks outside the window.
     pub zone: Zone,
     /// The turn that it belongs to, from 1 in file order; 0 before the first prompt.
     pub turn: u32,
     /// The API response that it belongs to or precedes, from 1 in file order.
     pub step: u32,
-    /// How well models use what stands there: 1 at both ends of the window, less in the middle.
+    /// Attention of models to this position: 1 at both ends of the window, less in the middle.
     pub relevance: f32,
 }
 
-/// Where in the window a block stands.
+/// The zone of a block in the window.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Zone {
     /// The beginning: instructions, the first prompt, the summary of a compaction.
@@ -460,7 +460,7 @@ pub enum Zone {
     Middle,
     /// The newest part.
     Recency,
-    /// Not in the window any more.
+    /// Outside the window.
     #[default]
     Cold,
 }
@@ -469,7 +469,7 @@ impl Zone {
     /// Every zone, in window order.
     pub const ALL: [Zone; 4] = [Zone::Primacy, Zone::Middle, Zone::Recency, Zone::Cold];
 
-    /// The word for it, as in selectors and JSON.
+    /// Returns the name in selectors and JSON.
     pub fn name(self) -> &'static str {
         match self {
             Zone::Primacy => "primacy",
@@ -480,33 +480,33 @@ impl Zone {
     }
 }
 
-/// How a block is used by what comes after it.
+/// The usage of a block by later blocks.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Usefulness {
-    /// Later blocks of the agent that use something that this block brought.
+    /// The number of later blocks of the agent that use terms which this block introduced.
     pub references: u32,
     /// The turn of the last of them.
     pub last_turn: Option<u32>,
     /// The step of the last of them.
     pub last_step: Option<u32>,
-    /// How hot it is now, from 0 to 1.
+    /// Heat, from 0 to 1.
     pub heat: f32,
     /// Turns since it was written or last referenced.
     pub stale_turns: u32,
     /// Steps since it was written or last referenced.
     pub stale_steps: u32,
-    /// Why it no longer says how things are, if so, and the block that says it now.
+    /// The reason why its content is outdated, and the block that replaces it; `None` if it is not outdated.
     pub outdated: Option<(Outdated, BlockNumber)>,
-    /// Every such reason with its block, the most telling first: `outdated` is the first of them.
+    /// Every such reason with its block, the strongest first: `outdated` is the first of them.
     pub reasons: Vec<(Outdated, BlockNumber)>,
-    /// Turns without a reference until it goes stale, about; 0 when it is, none when it never does.
+    /// Estimated number of turns without a reference until it becomes stale; 0 if it is stale, `None` if it is never stale.
     pub turns_left: Option<u32>,
 }
 
-/// Why a block no longer says how things are.
+/// The reason why the content of a block is outdated.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Outdated {
-    /// The same content stands in a later result.
+    /// A later result has the same content.
     Duplicate,
     /// The file was read again.
     ReadAgain,
@@ -516,12 +516,12 @@ pub enum Outdated {
     Succeeded,
     /// The plan was replaced.
     Replaced,
-    /// The file was edited afterwards; what was read may still be needed.
+    /// The file was edited afterwards; its older content may still be needed.
     EditedLater,
 }
 
 impl Outdated {
-    /// The reason in words.
+    /// Returns the reason as text.
     pub fn reason(self) -> &'static str {
         match self {
             Outdated::Duplicate => "repeated",
@@ -533,17 +533,17 @@ impl Outdated {
         }
     }
 
-    /// True if a later block says the same or better, so that nothing is lost without this one.
+    /// Returns true if a later block replaces this one, so that nothing is lost without it.
     pub fn supersedes(self) -> bool {
         self != Outdated::EditedLater
     }
 }
 
-/// How much of a block is left.
+/// The level of a block: its remaining part.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Level {
-    /// All of it.
+    /// The original.
     #[default]
     Original,
     /// The essential lines.
@@ -560,12 +560,12 @@ impl Level {
     /// Every level, from the longest to the shortest.
     pub const ALL: [Level; 5] = [Level::Original, Level::Trimmed, Level::Summarized, Level::Minimal, Level::Archived];
 
-    /// The level with this name.
+    /// Returns the level with this name.
     pub fn from_name(name: &str) -> Option<Level> {
         Level::ALL.into_iter().find(|level| level.name() == name)
     }
 
-    /// The word for it, as in commands and JSON.
+    /// Returns the name in commands and JSON.
     pub fn name(self) -> &'static str {
         match self {
             Level::Original => "original",
@@ -577,17 +577,17 @@ impl Level {
     }
 }
 
-/// Where in its life a block is.
+/// The state of a block in its life cycle.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum State {
-    /// Just arrived: of the last steps.
+    /// New: part of the last steps.
     #[default]
     Fresh,
     /// Recent, not yet old enough to judge.
     Active,
-    /// Old, but the agent came back to it not long ago.
+    /// Old, but the agent used it recently.
     Referenced,
-    /// Superseded, or not used for long.
+    /// Superseded, or unused for a long time.
     Stale,
     /// Shortened.
     Compressed,
@@ -598,24 +598,24 @@ pub enum State {
 }
 
 impl State {
-    /// Every state, in the order of a life.
+    /// Every state, in the order of the life cycle.
     pub const ALL: [State; 7] =
         [State::Fresh, State::Active, State::Referenced, State::Stale, State::Compressed, State::Archived, State::Evicted];
 
     /// Returns a short description.
     pub fn meaning(self) -> &'static str {
         match self {
-            State::Fresh => "just arrived: of the last responses",
-            State::Active => "recent, or of a kind that does not go stale",
+            State::Fresh => "new: part of the last responses",
+            State::Active => "recent, or of a kind that never becomes stale",
             State::Referenced => "older, and used since",
-            State::Stale => "a later block says the same or better, or nobody came back to it for long",
-            State::Compressed => "shortened: a part or one line of it is left",
-            State::Archived => "a line stands for it; recall and expand bring it back",
-            State::Evicted => "not in the window: before a compaction, or on a branch that was left",
+            State::Stale => "superseded by a later block, or unused for a long time",
+            State::Compressed => "shortened to a part or to one line",
+            State::Archived => "replaced by one line; recall and expand restore it",
+            State::Evicted => "not in the window: before a compaction, or on an abandoned branch",
         }
     }
 
-    /// The word for it, as in selectors and JSON.
+    /// Returns the name in selectors and JSON.
     pub fn name(self) -> &'static str {
         match self {
             State::Fresh => "fresh",
@@ -629,7 +629,7 @@ impl State {
     }
 }
 
-/// Where a block is pinned.
+/// The position of a pinned block.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Pin {
     /// Position.
@@ -645,8 +645,8 @@ pub enum Pin {
 pub struct Topic {
     /// A short readable name.
     pub label: String,
-    /// Its words, most telling first.
+    /// Its words, most distinctive first.
     pub keywords: Vec<String>,
-    /// The turns that it spans, in file order.
+    /// Its turns, in file order.
     pub turns: Vec<u32>,
 }

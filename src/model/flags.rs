@@ -5,15 +5,15 @@ use serde::{Deserialize, Serialize};
 pub struct Flags(pub u32);
 
 impl Flags {
-    /// A step of a tool that runs: rows that name it as their parent follow its own parent.
+    /// A progress row of a running tool: rows with this parent are attached to its own parent.
     pub const PROGRESS: Flags = Flags(1);
-    /// A message without usable content: the client drops it as it reads, and its children follow its parent.
+    /// A message without usable content: the client skips it when reading, and its children are attached to its parent.
     pub const UNUSABLE: Flags = Flags(1 << 1);
-    /// An attachment, also one of which nothing is sent.
+    /// An attachment, including those that are not sent.
     pub const ATTACHMENT: Flags = Flags(1 << 2);
     /// A failed call in place of a response: part of the tree, never sent.
     pub const API_ERROR: Flags = Flags(1 << 3);
-    /// The output of a local command in a system row, which is sent as the user's.
+    /// The output of a local command in a system row, which is sent in the name of the user.
     pub const COMMAND: Flags = Flags(1 << 4);
     /// A snapshot of files in a system row, which is never a leaf.
     pub const SNAPSHOT: Flags = Flags(1 << 5);
@@ -25,37 +25,37 @@ impl Flags {
     pub const VIRTUAL: Flags = Flags(1 << 8);
     /// Cut off when the client was shut down, so that it opens no turn.
     pub const SHUTDOWN: Flags = Flags(1 << 9);
-    /// The caveat that the client puts before what local commands print.
+    /// The caveat that the client inserts before the output of local commands.
     pub const CAVEAT: Flags = Flags(1 << 10);
     /// The record of a local command.
     pub const COMMAND_NAME: Flags = Flags(1 << 11);
     /// Output of a local command.
     pub const COMMAND_OUTPUT: Flags = Flags(1 << 12);
-    /// A local command as it was typed.
+    /// A local command as typed.
     pub const TYPED_COMMAND: Flags = Flags(1 << 13);
-    /// Says that the user interrupted.
+    /// The note that the user interrupted the agent.
     pub const INTERRUPTION: Flags = Flags(1 << 14);
-    /// An attachment that was written without its text, which the client makes anew.
+    /// An attachment that was written without its text; the client generates the text again.
     pub const TEMPLATE: Flags = Flags(1 << 15);
     /// A tool result that loads tools or brings search results: nothing is folded into it.
     pub const REFERENCES: Flags = Flags(1 << 16);
-    /// A tool result that loads tools: the client says so in a text after it.
+    /// A tool result that loads tools: the client adds a text about it after the result.
     pub const LOADS_TOOLS: Flags = Flags(1 << 17);
-    /// The notice of a background task, which is sent as a notice of the system.
+    /// The notification of a background task, which is sent as a notification of the system.
     pub const NOTIFICATION: Flags = Flags(1 << 18);
 
-    /// An answer that the client made up, without a model.
+    /// An answer that the client generated without a model.
     pub const SYNTHETIC: Flags = Flags(1 << 19);
-    /// An attachment that is sent as the user's, not as the system's.
+    /// An attachment that is sent in the name of the user, not of the system.
     pub const USER_TURN: Flags = Flags(1 << 20);
-    /// The head of a session whose rows are numbered, and whose byte offsets the client keeps elsewhere.
+    /// The head of a session with numbered rows, whose byte offsets the client stores elsewhere.
     pub const NUMBERED: Flags = Flags(1 << 21);
 
-    /// The notice of a background task, however it was sent: the client looks for it when it resumes, and reports the task as
-    /// unfinished where it is gone.
+    /// The notification of a background task, in any form: the client searches for it on resume, and reports the task as
+    /// unfinished if it is missing.
     pub const TASK_NOTICE: Flags = Flags(1 << 22);
 
-    /// True if one of `flags` is set.
+    /// Returns true if one of `flags` is set.
     pub fn any(self, flags: Flags) -> bool {
         self.0 & flags.0 != 0
     }
@@ -68,7 +68,7 @@ impl Flags {
     }
 }
 
-/// Joins two sets.
+/// Returns the union of two sets.
 impl std::ops::BitOr for Flags {
     type Output = Flags;
     fn bitor(self, other: Flags) -> Flags {

@@ -8,12 +8,12 @@ use twox_hash::XxHash3_128;
 pub struct Key(pub u128);
 
 impl Key {
-    /// The key of an identifier as it stands in a file.
+    /// Returns the key of an identifier in a file.
     pub fn from_text(text: &str) -> Key {
         parse_uuid(text.as_bytes()).map_or_else(|| Key::from_bytes(text.as_bytes()), Key)
     }
 
-    /// The XXH3-128 hash of `bytes`: the address of a content in disposable caches.
+    /// Returns the XXH3-128 hash of `bytes`: the address of a content in disposable caches.
     pub fn from_bytes(bytes: &[u8]) -> Key {
         Key(XxHash3_128::oneshot(bytes))
     }
@@ -26,7 +26,7 @@ impl std::fmt::Debug for Key {
     }
 }
 
-/// A key as 32 hexadecimal digits: programs that read JSON need not know integers of 128 bits.
+/// A key as 32 hexadecimal digits, for readers of JSON without 128-bit integers.
 pub(super) mod digits {
     use super::Key;
     use serde::{Deserialize, Deserializer, Serializer, de};

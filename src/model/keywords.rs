@@ -1,17 +1,17 @@
 use serde::{Deserialize, Serialize};
 
-/// The most telling words of a block, best first, in one piece: there are many of them.
+/// The most distinctive words of a block, best first, stored in one string to save memory.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Keywords(Box<str>);
 
 impl Keywords {
-    /// The words, best first.
+    /// Returns the words, best first.
     pub fn iter(&self) -> impl Iterator<Item = &str> {
         self.0.split_terminator('\n')
     }
 }
 
-/// Takes words in which there is no line feed.
+/// Stores words that contain no line feed.
 impl<'a> FromIterator<&'a str> for Keywords {
     fn from_iter<T: IntoIterator<Item = &'a str>>(words: T) -> Keywords {
         let mut joined = String::new();

@@ -1,6 +1,6 @@
-//! The words of aperture as values: sessions, rows, blocks, turns, token counts.
+//! The terms of aperture as values: sessions, rows, blocks, turns, token counts.
 //!
-//! Nothing here reads a file, a clock or an environment; everything else speaks in these types.
+//! This layer reads no file, clock or environment; all other layers use these types.
 
 mod block;
 mod conventions;

@@ -8,31 +8,31 @@ pub type OperationId = u32;
 /// BLAKE3 of a value: its address in the store.
 pub type Address = [u8; 32];
 
-/// A row, named so that it is found again in a file that grew or was rewritten.
+/// A reference to a row that still resolves after the file grew or was rewritten.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct RowAddress {
     /// Its own identity.
     pub id: Key,
-    /// How many rows of the same identity come before it in the file.
+    /// The number of rows with the same identity before it in the file.
     pub occurrence: u32,
 }
 
 /// A value in a row that an edit replaces.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Slot {
-    /// Content of the block with this index, as the model sees it.
+    /// Content of the block with this index, as the model receives it.
     Content(u32),
     /// The whole content block with this index.
     Element(u32),
-    /// The input of the tool use with this index, where it is any text.
+    /// The input of the tool use with this index, if it is free text.
     Input(u32),
     /// The list of content blocks of a message.
     Message,
     /// Usage billed by the API.
     Usage,
-    /// The row that it follows.
+    /// The parent row.
     Parent,
-    /// For a row that cuts the conversation, the row that it would follow if it did not.
+    /// For a compaction boundary, the row before it in the conversation.
     LogicalParent,
     /// Kind of the system row.
     Subtype,
@@ -40,21 +40,21 @@ pub enum Slot {
     Line,
     /// The blanks between the JSON of a row and the end of its line.
     Padding,
-    /// A string beside the blocks, wherever it stands.
+    /// A string outside the blocks, at any place.
     String {
-        /// Where: a hash of the places on the way to it, each counted within what holds it.
+        /// The place: a hash of the path to it, each element counted within its container.
         path: u64,
-        /// True if what the client makes of the row for the model changes with it.
+        /// True if the row's text for the model depends on it.
         sent: bool,
     },
 }
 
 impl Slot {
-    /// Every slot that stands once in a row.
+    /// Every slot that occurs once in a row.
     const PLAIN: [Slot; 7] =
         [Slot::Message, Slot::Usage, Slot::Parent, Slot::LogicalParent, Slot::Subtype, Slot::Line, Slot::Padding];
 
-    /// The form in the store: `content:3`, `usage`, …
+    /// Returns the form in the store: `content:3`, `usage`, …
     pub fn name(self) -> String {
         match self {
             Slot::Content(index) => format!("content:{index}"),
@@ -72,7 +72,7 @@ impl Slot {
         }
     }
 
-    /// The slot with this name.
+    /// Returns the slot with this name.
     pub fn from_name(name: &str) -> Option<Slot> {
         let path = |path| u64::from_str_radix(path, 16).ok();
         match name.split_once(':') {
@@ -85,7 +85,7 @@ impl Slot {
         }
     }
 
-    /// The index of the block that it holds, if it holds one.
+    /// Returns the index of its block, if it belongs to one.
     pub fn index(self) -> Option<u32> {
         match self {
             Slot::Content(index) | Slot::Element(index) | Slot::Input(index) => Some(index),
@@ -93,7 +93,7 @@ impl Slot {
         }
     }
 
-    /// True if the model sees what stands there, so that a change of it changes what is sent.
+    /// Returns true if the model receives this value, so that a change of it changes the request.
     pub fn is_sent(self) -> bool {
         !matches!(self, Slot::Usage | Slot::Padding | Slot::String { sent: false, .. })
     }
@@ -106,51 +106,51 @@ pub struct BlockChange {
     pub number: BlockNumber,
     /// Short description.
     pub label: String,
-    /// How much of it was left before.
+    /// Level before.
     pub level_before: Level,
-    /// How much of it is left.
+    /// Level after.
     pub level_after: Level,
     /// Cost before the edit, in tokens.
     pub tokens_before: f64,
     /// Cost after the edit, in tokens.
     pub tokens_after: f64,
-    /// Why, if the user said so.
+    /// The reason that the user gave, if any.
     pub reason: String,
-    /// True if credentials were taken out of it.
+    /// True if credentials were removed from it.
     #[serde(default)]
     pub redacted: bool,
-    /// True if the value before names credentials. They are masked in the whole session, also after the value was replaced.
+    /// True if the value before names credentials. They are masked in the whole session, even after the value was replaced.
     #[serde(default)]
     pub named_credentials: bool,
 }
 
-/// One value of one row, replaced. The bytes are those of the file.
+/// A replaced value of a row. The bytes are those of the file.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Edit {
     /// The row.
     pub row: RowAddress,
     /// The value in it.
     pub slot: Slot,
-    /// The value before; `None` if there was no such row.
+    /// The value before; `None` if the row did not exist.
     pub before: Option<Vec<u8>>,
-    /// The value after; `None` if there is no such row any more.
+    /// The value after; `None` if the row no longer exists.
     pub after: Option<Vec<u8>>,
     /// Effect on a block; `None` if the edit only accompanies others.
     pub change: Option<BlockChange>,
 }
 
-/// A change of a block by its content: it can be made wherever a block has that content, whatever the format and the rows.
+/// A change of a block by its content: it applies to any block with that content, in any format and any row.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct BlockEdit {
     /// XXH3-128 of the content before.
     #[serde(with = "super::key::digits")]
     pub content: Key,
-    /// How many blocks of the same content precede it: those of the window in the order in which they are sent, then the others in
+    /// The number of blocks of the same content before it: those of the window in the order in which they are sent, then the others in
     /// file order.
     pub occurrence: u32,
     /// The content after.
     pub text: String,
-    /// How much of the block is left.
+    /// Level of the block.
     pub level: Level,
     /// The reason that the user gave; empty if there is none.
     pub reason: String,
@@ -160,14 +160,14 @@ pub struct BlockEdit {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum MarkKind {
-    /// It is pinned, until it is unpinned.
+    /// Pinned, until it is unpinned.
     Pin,
-    /// It is selected for now.
+    /// Marked as relevant now (focus).
     Focus,
 }
 
 impl MarkKind {
-    /// The word for it in the store.
+    /// Returns the name in the store.
     pub fn name(self) -> &'static str {
         match self {
             MarkKind::Pin => "pin",
@@ -176,7 +176,7 @@ impl MarkKind {
     }
 }
 
-/// Where a mark is put: a block, and its content, by which it is found again when the row is gone.
+/// The target of a mark: a block, and its content, by which it is found again after its row is removed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct MarkAddress {
     /// The row.
@@ -187,7 +187,7 @@ pub struct MarkAddress {
     pub content: Key,
 }
 
-/// A mark, put on or taken off.
+/// A mark that is set or removed.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Mark {
     /// The block.
@@ -198,7 +198,7 @@ pub struct Mark {
     pub before: Option<String>,
     /// New value; `None` if the mark was removed.
     pub after: Option<String>,
-    /// The block, by its number when the mark was put.
+    /// The block, by its number when the mark was set.
     pub number: BlockNumber,
 }
 
@@ -206,16 +206,16 @@ pub struct Mark {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum OperationKind {
-    /// It changes something.
+    /// A change.
     Change,
-    /// It takes another one back.
+    /// It undoes another operation.
     Undo,
-    /// It takes an undo back.
+    /// It redoes an undone operation.
     Redo,
 }
 
 impl OperationKind {
-    /// The word for it in the store.
+    /// Returns the name in the store.
     pub fn name(self) -> &'static str {
         match self {
             OperationKind::Change => "change",
@@ -225,7 +225,7 @@ impl OperationKind {
     }
 }
 
-/// Actor that gave a command.
+/// The actor that gave a command.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Actor {
@@ -234,7 +234,7 @@ pub enum Actor {
     User,
     /// The model, in its text.
     Model,
-    /// A rule of the settings.
+    /// A rule in the settings.
     Policy,
 }
 
@@ -242,7 +242,7 @@ impl Actor {
     /// Every actor.
     pub const ALL: [Actor; 3] = [Actor::User, Actor::Model, Actor::Policy];
 
-    /// The word for it in the store.
+    /// Returns the name in the store.
     pub fn name(self) -> &'static str {
         match self {
             Actor::User => "user",
@@ -258,21 +258,21 @@ impl Actor {
 pub struct Plan {
     /// Kind of the operation.
     pub kind: OperationKind,
-    /// The command as it was given, for the log.
+    /// The command line, for the log.
     pub command: String,
     /// Actor that gave the command.
     pub actor: Actor,
-    /// The operation that it takes back.
+    /// The operation that it undoes.
     pub inverts: Option<OperationId>,
-    /// The edits in file order; rows that are added stand last, in their order.
+    /// The edits in file order; added rows are last, in their order.
     pub edits: Vec<Edit>,
-    /// The same changes of blocks by their contents, in file order.
+    /// The same changes as block edits, in file order.
     pub block_edits: Vec<BlockEdit>,
-    /// For an exact undo, redo or restore: the bytes that go back, beside [`Plan::edits`].
+    /// For an exact undo, redo or restore: the restored bytes, in addition to [`Plan::edits`].
     pub reversal: Option<Reversal>,
     /// The marks.
     pub marks: Vec<Mark>,
-    /// Bytes of the file that it is for; what follows them was written since.
+    /// Length of the file that it applies to, in bytes; bytes after them were appended since.
     pub base_bytes: u64,
     /// BLAKE3 of these bytes.
     pub base_hash: Address,
@@ -280,12 +280,12 @@ pub struct Plan {
     pub tokens_before: f64,
     /// Window tokens after.
     pub tokens_after: f64,
-    /// The last row of the file that has an identity: what is written behind it was written after this plan.
+    /// The last row of the file that has an identity: rows after it were written after this plan.
     pub last_row: Option<Key>,
 }
 
 impl Plan {
-    /// True if there is nothing to do.
+    /// Returns true if there is nothing to do.
     pub fn is_empty(&self) -> bool {
         self.edits.is_empty() && self.marks.is_empty() && self.reversal.is_none()
     }
@@ -295,7 +295,7 @@ impl Plan {
         !self.edits.is_empty() || self.reversal.as_ref().is_some_and(|reversal| !reversal.hunks.is_empty())
     }
 
-    /// The slots that it changes; each with whether there is a value before and after.
+    /// Returns the slots that it changes; each with whether there is a value before and after.
     pub fn slots(&self) -> impl Iterator<Item = (Slot, bool, bool)> {
         let reversal = self.reversal.iter();
         let logged = reversal.clone().flat_map(|reversal| &reversal.logged);
@@ -311,10 +311,10 @@ impl Plan {
     }
 }
 
-/// Bytes of a file, replaced.
+/// A replacement of bytes of a file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Hunk {
-    /// Where, in bytes from the beginning of the file as it is before.
+    /// The offset in the file before the change, in bytes.
     pub offset: u64,
     /// The bytes before; empty for an insertion.
     pub before: Vec<u8>,
@@ -322,24 +322,24 @@ pub struct Hunk {
     pub after: Vec<u8>,
 }
 
-/// The exact way back, or forth, to a state in which the file was before: operations of the log inverted byte by byte, newest
+/// The exact way to an earlier or later state of the file: operations of the log inverted byte by byte, newest
 /// first, without any decision.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Reversal {
-    /// The bytes that are replaced, in file order and apart from each other.
+    /// The replaced bytes, in file order, disjoint.
     pub hunks: Vec<Hunk>,
-    /// The inverted edits, for the log and for people; the store has their values.
+    /// The inverted edits, for the log and for reports; their values are in the store.
     pub logged: Vec<LoggedEdit>,
-    /// Rows behind that state which follow another row now, since the one that they followed is gone or back.
+    /// Rows after that state whose parent changes, because their old parent is removed or restored.
     pub relinked: Vec<Edit>,
     /// The point of the log that has this state: an operation, or 0 for the original.
     pub point: OperationId,
 }
 
-/// How far an operation came.
+/// The state of an operation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum OperationState {
-    /// It is logged; whether the file was replaced is not known yet.
+    /// It is logged; whether the file was replaced is unknown.
     Prepared,
     /// It was done.
     Committed,
@@ -348,7 +348,7 @@ pub enum OperationState {
 }
 
 impl OperationState {
-    /// The word for it in the store.
+    /// Returns the name in the store.
     pub fn name(self) -> &'static str {
         match self {
             OperationState::Prepared => "prepared",
@@ -358,7 +358,7 @@ impl OperationState {
     }
 }
 
-/// An edit as it is logged: the values by their address in the store.
+/// A logged edit: the values by their address in the store.
 #[derive(Clone, Debug, PartialEq)]
 pub struct LoggedEdit {
     /// The row.
@@ -374,17 +374,17 @@ pub struct LoggedEdit {
 }
 
 impl LoggedEdit {
-    /// True if both change the same block, or the same value.
+    /// Returns true if both change the same block, or the same value.
     pub fn overlaps(&self, other: &LoggedEdit) -> bool {
         self.row == other.row
             && (self.slot == other.slot || self.slot.index().is_some() && self.slot.index() == other.slot.index())
     }
 }
 
-/// A hunk as it is logged: the bytes by their address in the store, none where there are no bytes.
+/// A logged hunk: the bytes by their address in the store, `None` if empty.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct LoggedHunk {
-    /// Where, in bytes from the beginning of the file before the operation.
+    /// The offset in the file before the operation, in bytes.
     pub offset: u64,
     /// The bytes before.
     pub before: Option<Address>,
@@ -392,14 +392,14 @@ pub struct LoggedHunk {
     pub after: Option<Address>,
 }
 
-/// All that an operation did to the bytes of the file: enough to invert it and to replay it without a decision.
+/// The changes of the bytes of the file by an operation: sufficient to invert and to replay it without a decision.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Delta {
     /// Bytes of the file before.
     pub base_bytes: u64,
     /// BLAKE3 of these bytes.
     pub base_hash: Address,
-    /// The hunks in file order, apart from each other.
+    /// The hunks in file order, disjoint.
     pub hunks: Vec<LoggedHunk>,
 }
 
@@ -410,15 +410,15 @@ pub struct Operation {
     pub id: OperationId,
     /// Kind of the operation.
     pub kind: OperationKind,
-    /// How far it came.
+    /// Its state.
     pub state: OperationState,
-    /// When, in milliseconds since 1970, UTC.
+    /// The time, in milliseconds since 1970, UTC.
     pub time: i64,
-    /// The command as it was given.
+    /// The command line.
     pub command: String,
     /// Actor that gave the command.
     pub actor: Actor,
-    /// The operation that it takes back.
+    /// The operation that it undoes.
     pub inverts: Option<OperationId>,
     /// The edits in the order of the plan.
     pub edits: Vec<LoggedEdit>,
@@ -428,9 +428,9 @@ pub struct Operation {
     pub tokens_before: f64,
     /// Window tokens after.
     pub tokens_after: f64,
-    /// The last row of the file then that has an identity.
+    /// The last row of the file at that time that has an identity.
     pub last_row: Option<Key>,
-    /// Bytes of the file that it wrote, without what the client appended meanwhile; `None` if it wrote no file.
+    /// Length of the file that it wrote, in bytes, without rows that the client appended meanwhile; `None` if it wrote no file.
     pub after_bytes: Option<u64>,
     /// BLAKE3 of these bytes.
     pub after_hash: Option<Address>,
@@ -448,12 +448,12 @@ impl Operation {
     }
 }
 
-/// All that was done to a session, oldest first; what was aborted is not in it.
+/// The operations of a session, oldest first, without aborted ones.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct History {
-    /// The operations that were done.
+    /// The committed operations.
     pub operations: Vec<Operation>,
-    /// The marks as they are now.
+    /// The current marks.
     pub marks: Vec<(MarkAddress, MarkKind, String)>,
     /// Named points: the last operation that belongs to each, 0 for the original.
     pub snapshots: Vec<Snapshot>,
@@ -468,18 +468,18 @@ pub struct Snapshot {
     pub name: String,
     /// The last operation that belongs to it; 0 for the original.
     pub operation: OperationId,
-    /// When it was saved, in milliseconds since 1970, UTC.
+    /// The time when it was saved, in milliseconds since 1970, UTC.
     pub time: i64,
 }
 
 impl History {
-    /// The operation with a number.
+    /// Returns the operation with a number.
     pub fn operation(&self, id: OperationId) -> Option<&Operation> {
         let place = self.operations.binary_search_by_key(&id, |operation| operation.id).ok()?;
         self.operations.get(place)
     }
 
-    /// The number of the last operation, 0 before the first.
+    /// Returns the number of the last operation, 0 before the first.
     pub fn last(&self) -> OperationId {
         self.operations.last().map_or(0, |operation| operation.id)
     }
@@ -497,33 +497,33 @@ impl History {
         toggles.last().copied().filter(|_| toggles.len() % 2 == 1)
     }
 
-    /// The last change that is in force: what `undo` takes back.
+    /// Returns the last change that is in force: the default of `undo`.
     pub fn undoable(&self) -> Option<OperationId> {
         let changes = self.operations.iter().rev().filter(|operation| operation.kind == OperationKind::Change);
         changes.map(|operation| operation.id).find(|id| self.undone_by(*id).is_none())
     }
 
-    /// The last undo that is in force, if nothing new was done after it: what `redo` inverts.
+    /// Returns the last undo that is in force, if no change followed it: the default of `redo`.
     pub fn redoable(&self) -> Option<OperationId> {
         let since = self.operations.iter().rev().take_while(|operation| operation.kind != OperationKind::Change);
         let mut undos = since.filter(|operation| operation.kind == OperationKind::Undo).map(|operation| operation.id);
         undos.find(|id| self.undone_by(*id).is_none())
     }
 
-    /// The last undo that is in force and before the last change, so that a plain redo does not invert it.
+    /// Returns the last undo that is in force and before the last change, so that a plain redo does not invert it.
     pub fn dropped_redo(&self) -> Option<OperationId> {
         let undos = self.operations.iter().rev().filter(|operation| operation.kind == OperationKind::Undo);
         undos.map(|operation| operation.id).find(|id| self.undone_by(*id).is_none())
     }
 
-    /// The change at the end of a chain of undos and redos: the operation itself if it inverts no other one.
+    /// Returns the change at the end of a chain of undos and redos: the operation itself if it inverts no other one.
     pub fn root(&self, id: OperationId) -> OperationId {
         let inverted = self.operation(id).and_then(|operation| operation.inverts).filter(|inverted| *inverted < id);
         inverted.map_or(id, |inverted| self.root(inverted))
     }
 
-    /// The value that a mark would have if `change` were in force exactly if it is not now: that of the last change that set it, of
-    /// those in force. `None` if it would not be there.
+    /// Returns the value of a mark if the state of `change` were inverted: the value set by the last change of this mark
+    /// that is in force. `None` if the mark would not exist.
     pub fn mark_without(&self, change: OperationId, address: MarkAddress, kind: MarkKind) -> Option<String> {
         let changes = self.operations.iter().filter(|operation| operation.kind == OperationKind::Change);
         let in_force = |id: OperationId| self.undone_by(id).is_none() != (id == change);
@@ -532,8 +532,8 @@ impl History {
         marks.find(|mark| (mark.address, mark.kind) == (address, kind)).and_then(|mark| mark.after.clone())
     }
 
-    /// The newest point of the log at which the same changes are in force as now, but for `change`, which is in force exactly
-    /// if it is not now. `None` if there was no such point.
+    /// Returns the newest point of the log with the same changes in force as now, except that the state of `change` is
+    /// inverted. `None` if there was no such point.
     pub fn point_without(&self, change: OperationId) -> Option<OperationId> {
         let mut in_force: BTreeSet<OperationId> = BTreeSet::new();
         let mut states = vec![(0, in_force.clone())];
@@ -545,7 +545,7 @@ impl History {
         states.into_iter().rev().find(|(_, state)| *state == in_force).map(|(point, _)| point)
     }
 
-    /// The operations to invert, newest first, so that the file gets the state that it had at a point of the log.
+    /// Returns the operations to invert, newest first, to restore the state of the file at a point of the log.
     ///
     /// # Errors
     ///
@@ -555,7 +555,7 @@ impl History {
         let mut inverted = Vec::new();
         let mut at = self.last();
         while at > point {
-            // States that are equal need no step: the oldest of them that is not before the point is nearest to it.
+            // Equal states need no step: the oldest equal state that is not before the point is the nearest.
             at = self.equal_points(at).filter(|equal| *equal >= point).last().unwrap_or(at);
             if at <= point {
                 break;
@@ -570,7 +570,7 @@ impl History {
         Ok(inverted)
     }
 
-    /// The points at which the file had the state of a point, beginning with that itself, each older than the one before.
+    /// Returns the points at which the file had the state of a point, that point first, then older ones.
     fn equal_points(&self, point: OperationId) -> impl Iterator<Item = OperationId> {
         let before = |id: &OperationId| {
             let equal = self.operation(*id).and_then(|operation| operation.point);
@@ -579,7 +579,7 @@ impl History {
         std::iter::successors(Some(point), before)
     }
 
-    /// Returns the length and the BLAKE3 of the file at a point of the log; `None` if they are not known.
+    /// Returns the length and the BLAKE3 of the file at a point of the log; `None` if they are unknown.
     pub fn state_at(&self, point: OperationId) -> Option<(u64, Address)> {
         let until = self.operations.iter().rev().filter(|operation| operation.id <= point);
         let mut after = until.filter_map(|operation| operation.after_bytes.zip(operation.after_hash));
@@ -589,7 +589,7 @@ impl History {
         })
     }
 
-    /// True if credentials were taken out of a block, and were not brought back.
+    /// Returns true if credentials were removed from a block and not restored.
     pub fn is_redacted(&self, row: RowAddress, index: u32) -> bool {
         let redacts = |edit: &LoggedEdit| edit.change.as_ref().is_some_and(|change| change.redacted);
         let mut edits =
@@ -597,7 +597,7 @@ impl History {
         edits.any(|(operation, _)| self.undone_by(operation.id).is_none())
     }
 
-    /// Every edit of a block, oldest first, whatever slot it went through.
+    /// Returns every edit of a block, oldest first, in any slot.
     pub fn edits_of(&self, row: RowAddress, index: u32) -> impl Iterator<Item = (&Operation, &LoggedEdit)> {
         let edits = self.operations.iter().flat_map(|operation| operation.edits.iter().map(move |edit| (operation, edit)));
         edits.filter(move |(_, edit)| edit.row == row && edit.slot.index() == Some(index))
@@ -610,9 +610,9 @@ fn toggle(changes: &mut BTreeSet<OperationId>, change: OperationId) {
     }
 }
 
-/// Where a pin stands, as a mark says it.
+/// The position of a pin as stored in a mark.
 impl Pin {
-    /// The pin that a mark means.
+    /// Returns the pin that a mark means.
     pub fn from_mark(text: &str) -> Pin {
         match text {
             "top" => Pin::Top,
@@ -621,7 +621,7 @@ impl Pin {
         }
     }
 
-    /// The word for it.
+    /// Returns the name.
     pub fn name(self) -> &'static str {
         match self {
             Pin::Here => "here",

@@ -1,32 +1,32 @@
 use super::{Address, Key, OperationId};
 use serde::Deserialize;
 
-/// The number of a proposal in its store, from 1; never given twice.
+/// The number of a proposal in its store, from 1; never reused.
 pub type ProposalNumber = i64;
 
 /// Verb of a model command.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Verb {
-    /// To see all of a shortened block again, in its place.
+    /// Shows all of a shortened block again, in its place.
     Expand,
-    /// To read again what left its sight.
+    /// Shows content that left the context window.
     Recall,
-    /// That blocks get shorter.
+    /// Shortens blocks.
     Compress,
-    /// That blocks stay as they are.
+    /// Keeps blocks unchanged.
     Pin,
-    /// That what it pinned is let go.
+    /// Unpins blocks that the model pinned.
     Unpin,
-    /// That blocks matter now.
+    /// Marks blocks as relevant now.
     Focus,
-    /// That what it selected is let go.
+    /// Clears the focus marks that the model set.
     Unfocus,
-    /// That blocks go to cold storage.
+    /// Moves blocks to cold storage.
     Archive,
-    /// That a block says something else.
+    /// Replaces the text of a block.
     Update,
-    /// That a note is kept.
+    /// Adds a note.
     Create,
 }
 
@@ -45,7 +45,7 @@ impl Verb {
         Verb::Create,
     ];
 
-    /// The word for it, as the model writes it behind `@`.
+    /// Returns the name that the model writes after `@`.
     pub fn name(self) -> &'static str {
         match self {
             Verb::Expand => "expand",
@@ -61,7 +61,7 @@ impl Verb {
         }
     }
 
-    /// The verb with this name.
+    /// Returns the verb with this name.
     pub fn from_name(name: &str) -> Option<Verb> {
         Verb::ALL.into_iter().find(|verb| verb.name() == name)
     }
@@ -83,31 +83,31 @@ impl Verb {
     }
 }
 
-/// Where a command stands in a session. Forks of a session keep it, and so it is obeyed once in all of them.
+/// The place of a command in a session. Forks of a session inherit it, so it is executed once in all of them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct CommandPlace {
     /// The identity of the row.
     pub row: Key,
     /// The index of the block in it.
     pub block: u32,
-    /// Bytes of text before it.
+    /// Offset in its text, in bytes.
     pub offset: u32,
 }
 
 /// Status of a model command.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum ProposalStatus {
-    /// It was found in a message that the client reported, and nothing was decided yet.
+    /// Found in a message that the client reported; no decision yet.
     Recorded,
-    /// It is being carried out.
+    /// Execution has started.
     Begun,
-    /// The user has not decided yet.
+    /// Waiting for the decision of the user.
     Waiting,
-    /// It was carried out.
+    /// Executed.
     Done,
-    /// The user, or a setting of the user, said no.
+    /// Rejected by the user or by a setting of the user.
     Denied,
-    /// It cannot be carried out.
+    /// It cannot be executed.
     Refused,
 }
 
@@ -122,7 +122,7 @@ impl ProposalStatus {
         ProposalStatus::Refused,
     ];
 
-    /// The word for it, as in the store and in JSON.
+    /// Returns the name in the store and in JSON.
     pub fn name(self) -> &'static str {
         match self {
             ProposalStatus::Recorded => "recorded",
@@ -135,7 +135,7 @@ impl ProposalStatus {
     }
 }
 
-/// The number of a reported message in its store; never given twice.
+/// The number of a reported message in its store; never reused.
 pub type MessageId = i64;
 
 /// A message of the model that a client reported in a hook before it wrote the row.
@@ -143,36 +143,36 @@ pub type MessageId = i64;
 pub struct ReportedMessage {
     /// The last row of the user side in the file at that time; the message's row comes after it.
     pub after: Option<Key>,
-    /// How many prompts can come between that row and the message.
+    /// The maximum number of prompts between that row and the message.
     pub prompts: u32,
     /// The BLAKE3 of its text.
     pub content: Address,
 }
 
-/// A command that the model wrote, and what became of it.
+/// A command that the model wrote, and its result.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Proposal {
     /// Its number.
     pub number: ProposalNumber,
-    /// Where it was written. As long as the file does not hold the message, no row has this key.
+    /// Its place. As long as the message is not in the file, no row has this key.
     pub place: CommandPlace,
-    /// The reported message in which it was found, if the client reported it before it wrote the row.
+    /// The reported message that contains it, if the client reported the message before it wrote the row.
     pub message: Option<MessageId>,
-    /// The turn in which it was written.
+    /// The turn of the message.
     pub turn: u32,
-    /// The command as it was written.
+    /// The command as written.
     pub command: String,
-    /// The blocks that it names, as a selector of numbers; empty where it names none.
+    /// Its blocks, as a selector of numbers; empty if it names none.
     pub blocks: String,
     /// Status.
     pub status: ProposalStatus,
     /// Answer to the model.
     pub answer: String,
-    /// The operation that carried it out, where the session was changed.
+    /// The operation that executed it, if the session was changed.
     pub operation: Option<OperationId>,
-    /// How many blocks that concerned.
+    /// The number of affected blocks.
     pub count: u32,
-    /// When it was found, in milliseconds since 1970, UTC.
+    /// The time when it was found, in milliseconds since 1970, UTC.
     pub time: i64,
 }
 

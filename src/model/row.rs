@@ -1,10 +1,10 @@
 use super::{Flags, Key};
 use serde::{Deserialize, Serialize};
 
-/// One line of a session file: where it is, and what matters for the window.
+/// One line of a session file: its place, and its properties for the window.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Row {
-    /// Where the row begins in the file, in bytes.
+    /// Offset of the row in the file, in bytes.
     pub offset: u64,
     /// Bytes without the line feed.
     pub length: u32,
@@ -12,17 +12,17 @@ pub struct Row {
     pub kind: RowKind,
     /// Its own identity in the tree of rows.
     pub id: Option<Key>,
-    /// The row that it follows.
+    /// Its parent row.
     pub parent: Option<Key>,
-    /// The API message that it is a piece of; one response is several rows.
+    /// The id of its API message; a response consists of several rows.
     pub message: Option<Key>,
-    /// The row that holds the tool use which this row answers; for an attachment, the tool use that it came with.
+    /// The row with the tool use that this row answers; for an attachment, the tool use that it belongs to.
     pub answers: Option<Key>,
-    /// When it was written, in milliseconds since 1970, UTC.
+    /// The time when it was written, in milliseconds since 1970, UTC.
     pub timestamp: Option<i64>,
-    /// True if it opens a turn: something that the user, or a program in the user's place, asked for.
+    /// True if it opens a turn: a request by the user, or by a program in the user's place.
     pub prompt: bool,
-    /// True if it belongs to a subagent whose rows stand in the same file.
+    /// True if it belongs to a subagent whose rows are in the same file.
     pub sidechain: bool,
     /// Other properties that affect whether and where it is sent.
     pub flags: Flags,
@@ -30,18 +30,18 @@ pub struct Row {
     pub usage: Option<Usage>,
     /// The model that wrote it.
     pub model: Option<Box<str>>,
-    /// True if the API said why it stopped, so that the output tokens are final.
+    /// True if it has a stop reason of the API, so that the output tokens are final.
     pub finished: bool,
     /// Event beside the content.
     pub event: Option<Box<Event>>,
-    /// Where it was written: an index into the origins of its segment, and of its session once joined.
+    /// Its origin: an index into the origins of its segment, and of its session once joined.
     pub origin: u32,
-    /// How many blocks it holds; they follow those of the row before.
+    /// The number of its blocks; they follow those of the preceding row.
     pub blocks: u32,
 }
 
 impl Row {
-    /// A row of which nothing is known but what it is.
+    /// Returns a row of a kind with empty values.
     pub fn new(kind: RowKind) -> Row {
         Row {
             offset: 0,
@@ -69,9 +69,9 @@ impl Row {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum RowKind {
-    /// Something that the user side said: a prompt or tool results.
+    /// A message of the user side: a prompt or tool results.
     User,
-    /// A piece of a response of the model.
+    /// A part of a response of the model.
     Assistant,
     /// A text that the client adds: a reminder, a file, the output of a hook or of a local command.
     Attachment,
@@ -79,20 +79,20 @@ pub enum RowKind {
     Link,
     /// The point where a compaction cut the conversation.
     Boundary,
-    /// State of the client beside the conversation: titles, modes, the active leaf.
+    /// State of the client that is not part of the conversation: titles, modes, the active leaf.
     State,
     /// A record that never reaches the model, such as a file snapshot or a replayed request.
     Record,
-    /// A row of a type that this version does not know; kept, never sent.
+    /// A row of a type that this version does not know; preserved, never sent.
     Foreign,
-    /// A line that is no complete JSON object; kept, never sent.
+    /// A line that is not a complete JSON object; preserved, never sent.
     Broken,
 }
 
 /// Event of a row beside its content.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub enum Event {
-    /// The row that a resume starts from; `explicit` after a rewind by the user.
+    /// The row at which a resume starts; `explicit` after a rewind by the user.
     Leaf {
         /// The last row of the live chain.
         leaf: Option<Key>,
@@ -101,14 +101,14 @@ pub enum Event {
     },
     /// A compaction, and the earlier rows that it keeps.
     Compaction {
-        /// Rows whose messages are put after the summary.
+        /// Rows whose messages follow the summary.
         preserved: Vec<Key>,
-        /// The row that they are put after.
+        /// The row that they follow.
         anchor: Option<Key>,
-        /// The first and the last of them, where only these were written.
+        /// The first and the last of them, if only these were written.
         segment: Option<(Key, Key)>,
     },
-    /// The text that stands for what was compacted.
+    /// The text that replaces the compacted messages.
     CompactSummary,
     /// Old thinking is no longer sent.
     ThinkingStripped(ThinkingScope),
@@ -119,33 +119,33 @@ pub enum Event {
         /// True if the user wrote it.
         chosen: bool,
     },
-    /// This session continues another one from the row named.
+    /// This session continues another one from the given row.
     ForkedFrom {
         /// The other session's id.
         session: String,
-        /// Bytes of the other session's file whose rows come before those of this one, where they are not copied into it.
+        /// Bytes of the other session's file whose rows precede those of this one, if they are not copied into it.
         inherits: Option<u64>,
     },
-    /// A line that is broken, and how.
+    /// A broken line, with its fault.
     Fault(Fault),
-    /// Its output tokens, as far as they are known, stand for thinking whose text is not in the file.
+    /// Its output tokens, as far as they are known, are those of thinking whose text is not in the file.
     ThinkingTokens(u64),
-    /// How many tokens the window of the model holds, as the client says.
+    /// The size of the model's window in tokens, as reported by the client.
     Capacity(u64),
-    /// The user went back behind this many of the last prompts.
+    /// The user rewound the conversation by this number of prompts.
     RolledBack(u32),
 }
 
-/// How far thinking is no longer sent.
+/// The range of thinking that is no longer sent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum ThinkingScope {
     /// All thinking before this row.
     All,
-    /// The thinking before this row, from the message named on.
+    /// The thinking before this row, from the given message on.
     From {
         /// The first message whose thinking is dropped.
         message: Key,
-        /// How many thinking blocks of that message stay.
+        /// The number of thinking blocks of that message that stay.
         kept: u32,
     },
 }
@@ -156,11 +156,11 @@ pub enum ThinkingScope {
 pub enum Fault {
     /// Not JSON.
     NotJson,
-    /// JSON, but no object.
+    /// JSON, but not an object.
     NotAnObject,
     /// Two or more objects on one line: a line feed was lost.
     Glued,
-    /// The last line, without its end: it is being written, or the writer died.
+    /// An incomplete last line: it is being written, or the writer crashed.
     HalfWritten,
     /// The same row identity as an earlier row.
     DuplicateId,
@@ -168,36 +168,36 @@ pub enum Fault {
     DanglingParent,
     /// A tool result whose tool use is not in the file.
     OrphanResult,
-    /// A tool use that nothing answers.
+    /// A tool use without an answer.
     UnansweredUse,
-    /// The session that it inherits rows from is not found.
+    /// The session that it inherits rows from is missing.
     MissingParentSession,
 }
 
-/// How often each fault was seen.
+/// The number of occurrences of each fault.
 pub type Damage = std::collections::BTreeMap<Fault, u32>;
 
 /// Usage of a response as the API reported it, in tokens.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Usage {
-    /// Input that no cache held.
+    /// Uncached input.
     pub input: u64,
-    /// Input that was read from the prompt cache.
+    /// Cache hits: input read from the prompt cache.
     pub cache_read: u64,
-    /// Input that was written to the prompt cache.
+    /// Cache writes: input written to the prompt cache.
     pub cache_creation: u64,
     /// Output; on the last row of a response it is final.
     pub output: u64,
 }
 
 impl Usage {
-    /// All input tokens: the window as it was sent.
+    /// Returns all input tokens: the size of the window that was sent.
     pub fn sent(&self) -> u64 {
         self.input.saturating_add(self.cache_read).saturating_add(self.cache_creation)
     }
 }
 
-/// Under which circumstances rows were written.
+/// The origin of rows.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct Origin {
     /// The session id in the row.

@@ -3,37 +3,37 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use serde::{Deserialize, Serialize};
 use std::path::PathBuf;
 
-/// Where a content names a credential that only its context shows: `password: …`. The value itself is kept nowhere but in the file.
+/// The place of a credential that only its context identifies: `password: …`. The value itself is stored only in the file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct SecretPlace {
-    /// The row, counted as the blocks' rows are.
+    /// The row, with the same base as the rows of blocks.
     pub row: u32,
     /// The index of the block in its row.
     pub block: u32,
-    /// Where the value begins in the text that people read of the block, in bytes.
+    /// Offset of the value in the displayed text of the block, in bytes.
     pub start: u32,
-    /// How long the value is, in bytes.
+    /// Length of the value, in bytes.
     pub length: u32,
-    /// The kind, as the engine numbers kinds.
+    /// The kind, as numbered by the engine.
     pub kind: u8,
-    /// A hash of the value, by which equal ones are looked at once.
+    /// A hash of the value, for deduplication.
     pub hash: u32,
 }
 
-/// The rows of one stretch of a file, as they were read: a value that depends on those bytes alone.
+/// The rows of one segment of a file: a value that depends on those bytes alone.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Segment {
-    /// Where the stretch begins in the file, in bytes.
+    /// Start offset in the file, in bytes.
     pub start: u64,
-    /// Where it ends: behind a line feed, or at the end of the file.
+    /// End offset: after a line feed, or at the end of the file.
     pub end: u64,
     /// Its rows in file order.
     pub rows: Vec<Row>,
     /// Their blocks in file order; `row` counts from the segment's first row.
     pub blocks: Vec<Block>,
-    /// The circumstances that its rows point into.
+    /// The origins of its rows.
     pub origins: Vec<Origin>,
-    /// Where its contents name credentials; `row` counts from the segment's first row.
+    /// The credentials that its contents name; `row` counts from the segment's first row.
     pub secrets: Vec<SecretPlace>,
     /// True if it ends without a line feed.
     #[serde(skip)]
@@ -41,14 +41,14 @@ pub struct Segment {
 }
 
 impl Segment {
-    /// Leaves out the rows that end behind the first `bytes` of the file.
+    /// Removes the rows that end after the first `bytes` of the file.
     pub fn cut(&mut self, bytes: u64) {
         let kept = self.rows.partition_point(|row| row.offset + u64::from(row.length) <= bytes);
         self.rows.truncate(kept);
         self.blocks.retain(|block| (block.row as usize) < kept);
     }
 
-    /// Puts stretches that follow each other together until each is of `bytes` or more, but for the last.
+    /// Merges adjacent segments until each has at least `bytes`, except for the last.
     pub fn regroup(segments: impl IntoIterator<Item = Segment>, bytes: u64) -> Vec<Segment> {
         let mut groups: Vec<Vec<Segment>> = Vec::new();
         for segment in segments {
@@ -60,12 +60,12 @@ impl Segment {
         groups.into_iter().map(Segment::merge).collect()
     }
 
-    /// One stretch out of several that follow each other.
+    /// Merges adjacent segments into one.
     pub fn merge(segments: impl IntoIterator<Item = Segment>) -> Segment {
         let mut segments = segments.into_iter();
         let mut merged = segments.next().unwrap_or_default();
         for segment in segments {
-            // No more room than they need: what is left over would stay taken.
+            // Exact capacity: spare room would stay allocated.
             merged.rows.reserve_exact(segment.rows.len());
             merged.blocks.reserve_exact(segment.blocks.len());
             let (first_row, first_origin) = (merged.rows.len() as u32, merged.origins.len() as u32);
@@ -88,7 +88,7 @@ impl Segment {
     }
 }
 
-/// Appends values; the first stay where they are.
+/// Appends values; existing values keep their index.
 fn append<T>(all: &mut Vec<T>, mut values: Vec<T>) {
     if all.is_empty() {
         *all = values;
@@ -97,10 +97,10 @@ fn append<T>(all: &mut Vec<T>, mut values: Vec<T>) {
     }
 }
 
-/// One conversation as it stands in a file: rows, blocks, and what is wrong with them.
+/// One conversation in a file: rows, blocks and faults.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Session {
-    /// The provider's name, such as `claude-code`.
+    /// The name of the provider, such as `claude-code`.
     pub provider: &'static str,
     /// The texts and names by which clients mark what they add to contents.
     pub conventions: &'static Conventions,
@@ -114,17 +114,17 @@ pub struct Session {
     pub rows: Vec<Row>,
     /// All blocks in file order; number `n` is at index `n - 1`.
     pub blocks: Vec<Block>,
-    /// The circumstances that rows point into.
+    /// The origins of its rows.
     pub origins: Vec<Origin>,
-    /// Where its contents name credentials, each value once.
+    /// The credentials that its contents name, each value once.
     pub secrets: Vec<SecretPlace>,
     /// Faults of the file.
     pub damage: Damage,
-    /// Whose vocabulary the model counts by.
+    /// The vocabulary of its model.
     pub vocabulary: Vocabulary,
-    /// How many tokens the window holds, where the client says so.
+    /// The size of the window in tokens, if the client reports it.
     pub capacity: Option<u64>,
-    /// The stretches of other sessions' files whose rows come before its own, oldest first: what a fork inherits.
+    /// The segments of other sessions' files that precede its own rows, oldest first: the inherited history of a fork.
     pub inherited: Vec<Inherited>,
 }
 
@@ -133,16 +133,16 @@ pub struct Session {
 pub struct Inherited {
     /// The other session's id.
     pub session: String,
-    /// Its file, from whose beginning on the rows are; their offsets count from there.
+    /// Its file; the rows are a prefix of it, and their offsets count there.
     pub path: PathBuf,
-    /// How many rows.
+    /// The number of rows.
     pub rows: u32,
 }
 
 /// A vocabulary by which models count tokens.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Vocabulary {
-    /// Anthropic's, which is not public: two families, told by the name of the model and by its bills.
+    /// Anthropic's, which is not public: two families, distinguished by the name of the model and by its bills.
     #[default]
     Claude,
     /// OpenAI's o200k.
@@ -150,7 +150,7 @@ pub enum Vocabulary {
 }
 
 impl Session {
-    /// Joins the stretches of one file, in file order, and numbers its blocks.
+    /// Joins the segments of one file, in file order, and numbers its blocks.
     pub fn join(provider: &'static str, conventions: &'static Conventions, id: String, segments: Vec<Segment>) -> Session {
         let mut session = Session { provider, conventions, id, ends_with_newline: true, ..Session::default() };
         let mut places: FxHashMap<Origin, u32> = FxHashMap::default();
@@ -183,11 +183,11 @@ impl Session {
             }));
             append(&mut session.rows, segment.rows);
             append(&mut session.blocks, segment.blocks);
-            // Room for all that follow, and no more.
+            // Exact capacity for all rows that follow.
             session.rows.reserve_exact(left.0);
             session.blocks.reserve_exact(left.1);
         }
-        // In a subagent's own file every row is marked as one of a subagent: there, none is beside the conversation.
+        // In a subagent's own file every row is marked as a subagent's row: there, all belong to the conversation.
         let messages = |row: &&Row| matches!(row.kind, RowKind::User | RowKind::Assistant);
         if session.rows.iter().filter(messages).all(|row| row.sidechain) {
             for row in &mut session.rows {
@@ -220,14 +220,14 @@ impl Session {
         })
     }
 
-    /// The blocks of a row, in order.
+    /// Returns the blocks of a row, in order.
     pub fn blocks_of(&self, row: u32) -> &[Block] {
         let start = self.blocks.partition_point(|block| block.row < row);
         let count = self.blocks[start..].iter().take_while(|block| block.row == row).count();
         &self.blocks[start..start + count]
     }
 
-    /// The origin of the last row that names a working directory, if any.
+    /// Returns the origin of the last row with a working directory, if any.
     pub fn latest_origin(&self) -> Option<&Origin> {
         self.rows.iter().rev().filter_map(|row| self.origins.get(row.origin as usize)).find(|origin| !origin.directory.is_empty())
     }

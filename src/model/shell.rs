@@ -1,6 +1,6 @@
 //! Words of a command line.
 
-/// A word as it would be typed: in quotes where a shell would read something else into it.
+/// Returns a word quoted for a shell, if a shell would interpret it otherwise.
 pub fn quoted(word: &str) -> String {
     let plain = |c: char| c.is_alphanumeric() || "-_./=:,@%+".contains(c);
     if !word.is_empty() && word.chars().all(plain) {

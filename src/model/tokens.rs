@@ -7,7 +7,7 @@ pub struct Counts {
     pub o200k: u32,
     /// Unicode code points.
     pub characters: u32,
-    /// ASCII capitals that follow a small letter.
+    /// ASCII capitals after a small letter.
     pub camels: u32,
     /// ASCII capitals.
     pub capitals: u32,
@@ -35,18 +35,18 @@ impl std::ops::Add for Counts {
     }
 }
 
-/// Where a token figure comes from, best first.
+/// The basis of a token count, best first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Basis {
     /// From the API's own `usage`.
     Measured,
-    /// An estimate that was scaled so that it agrees with the usage around it.
+    /// An estimate that was scaled to agree with the usage around it.
     Calibrated,
     /// An estimate by model family and kind of content alone.
     Estimated,
 }
 
-/// A number of tokens and what it rests on.
+/// A number of tokens and its basis.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct TokenCount {
     /// Tokens; fractions are kept so that sums do not drift.
@@ -56,26 +56,26 @@ pub struct TokenCount {
 }
 
 impl TokenCount {
-    /// A figure of the API.
+    /// Returns a figure of the API.
     pub fn measured(value: u64) -> TokenCount {
         TokenCount { value: value as f64, basis: Basis::Measured }
     }
 
-    /// An estimate without a measurement.
+    /// Returns an estimate without a measurement.
     pub fn estimated(value: f64) -> TokenCount {
         TokenCount { value, basis: Basis::Estimated }
     }
 
-    /// Nothing, which is known exactly.
+    /// Returns zero, which is exact.
     pub const ZERO: TokenCount = TokenCount { value: 0.0, basis: Basis::Measured };
 
-    /// The value rounded to whole tokens, never negative.
+    /// Returns the value rounded to whole tokens, never negative.
     pub fn round(self) -> u64 {
         self.value.max(0.0).round() as u64
     }
 }
 
-/// Adds values; the sum is only as good as its worst part.
+/// Adds values; the basis of the sum is the worst of both.
 impl std::ops::Add for TokenCount {
     type Output = TokenCount;
     fn add(self, other: TokenCount) -> TokenCount {

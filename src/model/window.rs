@@ -1,17 +1,17 @@
 use super::BlockNumber;
 
-/// Rows and blocks that the model would see if the session were resumed now.
+/// Rows and blocks that the model would receive if the session were resumed now.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Window {
-    /// The rows that are sent, in the order in which they are sent.
+    /// The rows that are sent, in request order.
     pub rows: Vec<u32>,
-    /// The blocks that are sent, in the order in which they are sent.
+    /// The blocks that are sent, in request order.
     pub blocks: Vec<BlockNumber>,
-    /// How many blocks of the file are not sent, by reason.
+    /// The number of blocks of the file that are not sent, by reason.
     pub hidden: Hidden,
     /// True if a compaction cut the conversation.
     pub compacted: bool,
-    /// The rows of the live chain, from its root to its leaf, also those that are not sent.
+    /// The rows of the live chain, from its root to its leaf, including those that are not sent.
     pub chain: Vec<u32>,
 }
 
@@ -20,7 +20,7 @@ pub struct Window {
 pub struct Hidden {
     /// Before the last compaction.
     pub compacted: u32,
-    /// On a branch that was left, by a rewind or an edit.
+    /// On an abandoned branch, after a rewind or an edit.
     pub branched: u32,
     /// Of a subagent.
     pub sidechain: u32,
@@ -29,24 +29,24 @@ pub struct Hidden {
 }
 
 impl Hidden {
-    /// All of them.
+    /// Returns the sum.
     pub fn total(&self) -> u32 {
         self.compacted + self.branched + self.sidechain + self.dropped
     }
 }
 
-/// One prompt and all that answers it.
+/// One prompt and the answers to it.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Turn {
     /// Its number, from 1 in file order.
     pub number: u32,
     /// The first words of the prompt.
     pub prompt: String,
-    /// When the prompt was written, in milliseconds since 1970, UTC.
+    /// The time when the prompt was written, in milliseconds since 1970, UTC.
     pub timestamp: Option<i64>,
     /// Its blocks, in file order.
     pub blocks: Vec<BlockNumber>,
-    /// API responses in it.
+    /// The number of API responses in it.
     pub steps: u32,
     /// Its topic, an index into the topics of the reading.
     pub topic: Option<u32>,

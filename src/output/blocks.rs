@@ -41,7 +41,7 @@ pub struct BlockRow {
     pub age_turns: u32,
     /// The zone of the window.
     pub zone: Zone,
-    /// How well models use content in this position, from 0 to 1.
+    /// Attention of models to this position, from 0 to 1.
     pub relevance: f32,
     /// The compression level.
     pub level: Level,

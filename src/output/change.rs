@@ -73,7 +73,7 @@ impl ChangeReport {
         self.edits == 0 && self.marks.is_empty() && self.unmarked.is_empty()
     }
 
-    /// Returns a summary on one line: `3 blocks archived, −4.2k tokens; left alone: #12 (pinned)`.
+    /// Returns a summary on one line: `3 blocks archived, −4.2k tokens; skipped #12 (pinned)`.
     pub fn in_short(&self) -> String {
         let mut text = if self.is_nothing() { "nothing to do".to_owned() } else { format!("{} {}", self.object(), self.verb) };
         let saved = self.saved().round();
@@ -116,7 +116,7 @@ impl Report for ChangeReport {
             line(&format!("  {}", numbered(&self.marks, LISTED)));
         }
         if !self.unmarked.is_empty() {
-            let instead = if self.marks.is_empty() { "" } else { "let go: " };
+            let instead = if self.marks.is_empty() { "" } else { "cleared: " };
             line(&format!("  {instead}{}", numbered(&self.unmarked, LISTED)));
         }
         for (why, blocks) in &self.skipped {
@@ -136,7 +136,7 @@ impl Report for ChangeReport {
             line(&format!("{} {are} sent again", thinking(self.thinking_restored, self.thinking_restored_tokens)));
         }
         if self.bills_changed {
-            line("the usage of the last response is rewritten until an undo: the client reads there how");
+            line("the usage of the last response is rewritten until an undo: the client reads from it how");
             line("  full the window is; programs that add up bills, such as ccusage, see it too");
         }
         for note in &self.notes {

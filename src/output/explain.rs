@@ -129,7 +129,7 @@ impl ExplainReport {
         if self.levels.is_empty() {
             return;
         }
-        section(style, lines, "what would be left of it");
+        section(style, lines, "result at each level");
         if let Some(why) = self.levels.iter().map(|kept| kept.why).reduce(|one, other| one.filter(|_| one == other)).flatten() {
             lines.push(row(style, "any level", &format!("as it is: {why}")));
             return;
@@ -148,7 +148,7 @@ impl ExplainReport {
     }
 
     fn decided(&self, style: &Style, lines: &mut Vec<String>) {
-        section(style, lines, "what was decided");
+        section(style, lines, "decision");
         let keeps: Vec<&Decision> = self.decisions.iter().filter(|decision| decision.keeps).collect();
         if keeps.is_empty() {
             let mut why: Vec<&str> = self.decisions.iter().map(|decision| decision.why.as_str()).collect();
@@ -164,7 +164,7 @@ impl ExplainReport {
         if self.history.is_empty() {
             return;
         }
-        section(style, lines, "what was done to it");
+        section(style, lines, "operations");
         let before = self.history.len().saturating_sub(LISTED);
         if before > 0 {
             lines.push(row(style, "", &format!("{} before", plural(before, "operation"))));

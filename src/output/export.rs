@@ -22,7 +22,7 @@ impl Report for ExportReport {
 
     fn text(&self, style: &Style) -> String {
         let (operations, values) = (plural(self.operations, "operation"), plural(self.values, "value"));
-        let note = "it holds what was archived, secrets included; aperture import reads it";
+        let note = "it contains the archived originals, secrets included; to read it: aperture import";
         format!(
             "exported {operations} and {values} of {} to {} ({})\n{}\n",
             self.session,

@@ -52,16 +52,16 @@ impl Report for GcReport {
             bytes(self.original_bytes)
         );
         if self.sessions.is_empty() && self.originals == 0 {
-            text.push_str("nothing to forget\n");
+            text.push_str("nothing to delete\n");
         } else if self.done {
-            text.push_str(&format!("forgot {what}; {} freed\n", bytes(self.freed_bytes)));
+            text.push_str(&format!("deleted {what}; {} freed\n", bytes(self.freed_bytes)));
         } else {
-            text.push_str(&format!("would forget {what}: it could never be undone or recalled again\n"));
-            text.push_str("nothing was deleted: this is a list; --yes deletes\n");
+            text.push_str(&format!("would delete {what}: undo and recall would no longer be possible\n"));
+            text.push_str("nothing was deleted: this is a dry run; to delete: --yes\n");
         }
         if self.gone_kept > 0 {
             let kept = plural(self.gone_kept, "session");
-            text.push_str(&style.paint(Paint::Dim, &format!("kept: {kept} whose file is gone; --gone takes them too\n")));
+            text.push_str(&style.paint(Paint::Dim, &format!("kept: {kept} without a file; to delete these too: --gone\n")));
         }
         text
     }

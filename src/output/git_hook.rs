@@ -34,9 +34,9 @@ impl Report for GitHooksReport {
             let pending = hook.changed && (self.dry_run || self.check);
             let word = match (pending, hook.installed, hook.changed) {
                 (true, false, _) if self.dry_run => "would be installed",
-                (true, true, _) if self.dry_run => "would be taken out",
+                (true, true, _) if self.dry_run => "would be removed",
                 (_, true, _) => "installed",
-                (_, false, true) if !self.check => "taken out",
+                (_, false, true) if !self.check => "removed",
                 (_, false, _) => "not installed",
             };
             text.push_str(&format!("{:<11} {word}: {}\n", hook.hook.name(), hook.path));

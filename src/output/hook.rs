@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 /// Maximum length of an answer that the client does not truncate, in UTF-16 code units, as the client counts.
 const LONGEST: usize = 9_900;
 /// Marker at the cut of a truncated answer.
-const CUT: &str = "\n[cut here: aperture manifest and aperture show have the rest]";
+const CUT: &str = "\n[truncated; for the rest: aperture manifest, aperture show]";
 
 /// The answer to a client event.
 #[derive(Clone, Debug)]
@@ -116,7 +116,7 @@ const LISTED: usize = 6;
 
 fn verb(level: Level) -> &'static str {
     match level {
-        Level::Original => "brought back",
+        Level::Original => "restored",
         Level::Trimmed => "trimmed",
         Level::Summarized => "summarized",
         Level::Minimal => "reduced to a line",
@@ -146,7 +146,7 @@ mod tests {
     }
 
     #[test]
-    fn no_credential_is_said() {
+    fn no_credential_is_printed() {
         assert!(!limited("key sk-ant-api03-abcdefghijklmnopqrstuvwxyz").contains("abcdefghijkl"));
     }
 }

@@ -26,15 +26,17 @@ impl Report for ImportReport {
         let what = format!("{} and {}", plural(self.operations, "operation"), plural(self.values, "value"));
         let path = printable(&self.path);
         let how = match self.relation {
-            "same" => format!("the log of {path} was known already: its {what} are whole"),
-            "older" => format!("the log of {path} goes on after this export: it stays, its {what} are whole"),
-            "other" => format!("imported {what} for {path}, in place of another log"),
+            "same" => format!("the store already has the log of {path}: {what}, all complete"),
+            "older" => format!("the store has a newer log of {path} and keeps it: {what}, all complete"),
+            "other" => format!("imported {what} for {path}, replacing another log"),
             _ => format!("imported {what} for {path}"),
         };
         let next = match (self.departed, self.in_force) {
-            (0, 0) => "nothing of it is in force".to_owned(),
-            (0, _) => "aperture undo works there".to_owned(),
-            (departed, _) => format!("{} of it do not stand there: aperture verify says which", plural(departed, "value")),
+            (0, 0) => "all of its operations are undone".to_owned(),
+            (0, _) => "its operations can be undone: aperture undo".to_owned(),
+            (departed, _) => {
+                format!("the session file does not contain {} of it; to list them: aperture verify", plural(departed, "value"))
+            }
         };
         format!("{how}\n{next}\n")
     }

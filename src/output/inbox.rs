@@ -39,7 +39,7 @@ impl Report for InboxReport {
 
     fn text(&self, style: &Style) -> String {
         if self.proposals.is_empty() {
-            return "nothing waits\n".to_owned();
+            return "no pending commands\n".to_owned();
         }
         let room = style.width.saturating_sub(MARGIN).max(MARGIN);
         let margin = " ".repeat(MARGIN);
@@ -60,10 +60,10 @@ impl Report for InboxReport {
             if more > 0 {
                 text.push_str(&format!("{margin}  … and {more} more\n"));
             }
-            text.push_str(&style.paint(Paint::Dim, &format!("{margin}waits: {}", clip(&row.why, room.saturating_sub(7)))));
+            text.push_str(&style.paint(Paint::Dim, &format!("{margin}pending: {}", clip(&row.why, room.saturating_sub(9)))));
             text.push('\n');
         }
-        text.push_str(&style.paint(Paint::Dim, "aperture approve NUMBER carries it out; aperture deny NUMBER says no"));
+        text.push_str(&style.paint(Paint::Dim, "to execute one: aperture approve NUMBER; to reject one: aperture deny NUMBER"));
         text.push('\n');
         text
     }

@@ -92,7 +92,7 @@ impl Report for InstallReport {
         }
         for file in self.files.iter().filter(|file| !file.taken.is_empty()) {
             let what = file.taken.join(", ");
-            line(Some(Paint::Warning), &format!("left alone: {what} in {} is somebody else's", name(file)));
+            line(Some(Paint::Warning), &format!("skipped: {what} in {} was not written by aperture", name(file)));
         }
         line(None, &self.conclusion());
         text
@@ -105,14 +105,14 @@ impl InstallReport {
         let scope = if self.scope == "user" { String::new() } else { format!(" --{}", self.scope) };
         let command = format!("aperture {} {}{scope}", self.verb, self.into);
         match (self.verb, changed) {
-            ("install", 0) => "all of it is there".to_owned(),
-            (_, 0) => "there is nothing to take out".to_owned(),
-            _ if self.check => format!("{command} adds what is missing"),
-            _ if self.dry_run => format!("nothing was written: {command} does it"),
+            ("install", 0) => "already installed".to_owned(),
+            (_, 0) => "nothing to remove".to_owned(),
+            _ if self.check => format!("some parts are missing; to add them: {command}"),
+            _ if self.dry_run => format!("nothing was written: this is a dry run; to apply: {command}"),
             ("install", _) => {
-                format!("done: the next session of the client has it; aperture uninstall {}{scope} takes it out", self.into)
+                format!("done: active in new sessions; to remove: aperture uninstall {}{scope}", self.into)
             }
-            _ => "done: what aperture added is gone".to_owned(),
+            _ => "done: removed everything that aperture added".to_owned(),
         }
     }
 }

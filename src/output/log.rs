@@ -146,7 +146,7 @@ impl Report for LogReport {
     fn text(&self, style: &Style) -> String {
         let asked = asked(&self.turns);
         if self.operations.is_empty() {
-            return if asked.is_empty() { "nothing was done to this session\n".to_owned() } else { asked };
+            return if asked.is_empty() { "no operations on this session\n".to_owned() } else { asked };
         }
         let mut table = Table::new();
         table.load_preset(presets::NOTHING);
@@ -192,8 +192,7 @@ impl Report for LogReport {
 /// Writes one line per turn.
 fn asked(turns: &[TurnActions]) -> String {
     let line = |actions: &TurnActions| {
-        let waiting = if actions.waiting == 1 { "waits" } else { "wait" };
-        let waiting = (actions.waiting > 0).then(|| format!("{} {waiting} in aperture inbox", actions.waiting));
+        let waiting = (actions.waiting > 0).then(|| format!("{} pending in aperture inbox", actions.waiting));
         let parts: Vec<&str> = [Some(actions.text.as_str()), waiting.as_deref()].into_iter().flatten().collect();
         let parts: Vec<&str> = parts.into_iter().filter(|part| !part.is_empty()).collect();
         format!("turn {}: {}\n", actions.turn, parts.join("; "))

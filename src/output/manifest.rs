@@ -7,7 +7,7 @@ use crate::model::{Level, Pin, TokenCount, Zone};
 /// The level of detail of a manifest.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
 pub enum Tier {
-    /// At most 200 tokens: what is full, what is going on, what could go.
+    /// At most 200 tokens: fill level, current task, suggestions.
     Summary,
     /// At most 500 tokens: zones, topics, the largest stale blocks.
     Detailed,
@@ -144,7 +144,7 @@ impl ManifestReport {
         let amount = |tokens: f64| super::amount(tokens.round() as u64);
         lines.push(Line(0, String::new()));
         let (blocks, tokens) = (plural(blocks as usize, "block"), unit(&amount(tokens), "token"));
-        lines.push(Line(0, format!("ARCHIVED ({blocks}, {tokens}; @recall(N) brings one back):")));
+        lines.push(Line(0, format!("ARCHIVED ({blocks}, {tokens}; @recall(N) restores one):")));
         for (place, run) in manifest.archived.iter().take(listed).enumerate() {
             let range = if run.first == run.last { format!("#{}", run.first) } else { format!("#{}..{}", run.first, run.last) };
             let mut text = format!("  - {range}: {} archived, {}", run.blocks, amount(run.tokens));

@@ -43,9 +43,9 @@ impl Report for ObeyReport {
 
     fn text(&self, style: &Style) -> String {
         if self.commands.is_empty() {
-            return "nothing was asked for\n".to_owned();
+            return "no commands found\n".to_owned();
         }
-        let heading = format!("{} asked for {}", self.agent, plural(self.commands.len(), "thing"));
+        let heading = format!("{} wrote {}", self.agent, plural(self.commands.len(), "command"));
         let mut text = style.paint(Paint::Heading, &heading) + "\n";
         let widest = self.commands.iter().map(|command| clip(&command.command, COMMAND_COLUMNS).width()).max();
         let widest = widest.unwrap_or_default();
@@ -53,7 +53,7 @@ impl Report for ObeyReport {
             let (paint, word) = match command.status {
                 ProposalStatus::Done if self.dry_run => (Paint::Good, "would do"),
                 ProposalStatus::Begun | ProposalStatus::Done => (Paint::Good, "done"),
-                ProposalStatus::Recorded | ProposalStatus::Waiting => (Paint::Warning, "waits"),
+                ProposalStatus::Recorded | ProposalStatus::Waiting => (Paint::Warning, "pending"),
                 ProposalStatus::Denied => (Paint::Bad, "denied"),
                 ProposalStatus::Refused => (Paint::Bad, "refused"),
             };
@@ -74,7 +74,9 @@ impl Report for ObeyReport {
             text.push_str(&format!("{note}\n"));
         }
         if self.commands.iter().any(|command| command.status == ProposalStatus::Waiting) {
-            text.push_str(&style.paint(Paint::Dim, "aperture inbox shows what waits; aperture approve NUMBER carries it out"));
+            text.push_str(
+                &style.paint(Paint::Dim, "to list pending commands: aperture inbox; to execute one: aperture approve NUMBER"),
+            );
             text.push('\n');
         }
         text

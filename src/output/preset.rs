@@ -33,12 +33,12 @@ impl Report for PresetReport {
                 percent => format!("the newest {percent} %"),
             };
             format!(
-                "{}{}\n  {}\n  {} {newest}\n  {} {} in a million\n",
+                "{}{}\n  {}\n  {} {newest}\n  {} {} per million\n",
                 style.paint(Paint::Heading, &preset.name),
                 style.paint(Paint::Good, mark),
                 preset.description,
-                style.paint(Paint::Dim, "stays nearly as it is        "),
-                style.paint(Paint::Dim, "a byte stays from a chance of"),
+                style.paint(Paint::Dim, "kept nearly unchanged       "),
+                style.paint(Paint::Dim, "minimum usefulness of a byte"),
                 preset.worth_millionths,
             )
         };

@@ -14,7 +14,7 @@ pub fn lines(price: &EditPrice) -> Vec<String> {
     }
     let windows = format!("({} → {})", amount(before), amount(after));
     let change = match (saved, price.saved_tokens < 0.0) {
-        (0, _) => format!("no tokens fewer {windows}"),
+        (0, _) => format!("token count unchanged {windows}"),
         (_, false) => format!("−{} {windows}", unit(&amount(saved), "token")),
         (_, true) => format!("+{} {windows}", unit(&amount(saved), "token")),
     };
@@ -56,7 +56,7 @@ fn written(tokens: u64) -> String {
 
 fn cold(price: &EditPrice) -> String {
     let idle = price.idle_milliseconds.map(|idle| age(Timestamp::UNIX_EPOCH, idle.saturating_neg()));
-    idle.map_or_else(|| "the cache is cold".to_owned(), |idle| format!("the cache is cold (idle {idle})"))
+    idle.map_or_else(|| "the prompt cache is cold".to_owned(), |idle| format!("the prompt cache is cold (idle {idle})"))
 }
 
 /// Formats the savings or the cost per turn, in dollars if the price is known, else in tokens.
@@ -202,7 +202,7 @@ mod tests {
         check(
             facts(100_000.0, 100_000.0, 20_000.0),
             &[
-                "no tokens fewer (100k → 100k); the first 20k stay cached",
+                "token count unchanged (100k → 100k); the first 20k stay cached",
                 "80k are written to the cache again: ~$0.46, once",
                 "it does not pay back",
             ],
@@ -210,7 +210,7 @@ mod tests {
         check(
             unknown(facts(100_000.0, 100_000.0, 0.0)),
             &[
-                "no tokens fewer (100k → 100k); none stay cached",
+                "token count unchanged (100k → 100k); none stay cached",
                 "100k are written to the cache again, once",
                 "it does not pay back",
             ],

@@ -55,7 +55,7 @@ impl Report for SessionsReport {
 
     fn text(&self, style: &Style) -> String {
         if self.sessions.is_empty() {
-            return "no session fits\n".to_owned();
+            return "no matching sessions\n".to_owned();
         }
         let columns: &[Column] = match style.width {
             110.. => &COLUMNS,
@@ -82,7 +82,7 @@ impl Report for SessionsReport {
             text.push('\n');
         }
         if self.left_out > 0 {
-            text.push_str(&style.paint(Paint::Dim, &format!("and {} more: --limit 0 lists all\n", self.left_out)));
+            text.push_str(&style.paint(Paint::Dim, &format!("and {} more; to list all: --limit 0\n", self.left_out)));
         }
         text
     }

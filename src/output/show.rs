@@ -73,7 +73,7 @@ impl Report for ShowReport {
 /// Returns the placeholder for a content that is not in the file.
 fn withheld(block: &BlockRow) -> String {
     match block.kind {
-        crate::model::BlockKind::Thinking => "(the thinking is withheld: the file holds its signature alone)".to_owned(),
+        crate::model::BlockKind::Thinking => "(thinking without text: the file has only its signature)".to_owned(),
         _ => "(empty)".to_owned(),
     }
 }

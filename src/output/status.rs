@@ -137,10 +137,10 @@ impl StatusReport {
         lines.push(format!("window    {gauge}"));
         let source = match self.capacity.source {
             CapacitySource::Setting => "window size as set",
-            CapacitySource::Client => "window size as the client says",
+            CapacitySource::Client => "window size reported by the client",
             CapacitySource::Model => "window size by model",
-            CapacitySource::Observed => "window size as seen: it held more than the model's usual one",
-            CapacitySource::Assumed => "window size assumed: --window sets it",
+            CapacitySource::Observed => "window size inferred: the session exceeded the usual size of the model",
+            CapacitySource::Assumed => "window size assumed; to set it: --window",
         };
         let free = wrap(&format!("          {} free; {source}", amount(free)), MARGIN, width);
         lines.extend(free.iter().map(|line| style.paint(Paint::Dim, line)));
@@ -329,8 +329,8 @@ fn fault_name(fault: Fault, count: u32) -> &'static str {
     match fault {
         Fault::NotJson if one => "unreadable line",
         Fault::NotJson => "unreadable lines",
-        Fault::NotAnObject if one => "line that is no object",
-        Fault::NotAnObject => "lines that are no objects",
+        Fault::NotAnObject if one => "line that is not an object",
+        Fault::NotAnObject => "lines that are not objects",
         Fault::Glued if one => "line with rows glued together",
         Fault::Glued => "lines with rows glued together",
         Fault::HalfWritten => "half-written last line",

@@ -68,24 +68,27 @@ impl Finding {
             (Some(block), _) if self.label.is_empty() => format!("#{block}"),
             (Some(block), _) => format!("#{block} {}", clip(&self.label, LABEL_COLUMNS)),
             (None, Some("usage")) => "the figure for how full the window is".to_owned(),
-            (None, Some("parent")) => "the row that a row follows".to_owned(),
+            (None, Some("parent")) => "the parent link of a row".to_owned(),
             (None, Some("message")) => "the thinking of a message".to_owned(),
             (None, Some("line") | None) => "a row that was added".to_owned(),
-            (None, Some(_)) => "a text beside the blocks".to_owned(),
+            (None, Some(_)) => "a text outside the blocks".to_owned(),
         };
         match self.kind {
             FindingKind::Store => format!("its log cannot be read: {}", self.text),
-            FindingKind::ValueLost => format!("operation {operation} cannot be taken back: the store lacks {}", self.text),
-            FindingKind::FileGone => "the file is gone; the originals are kept".to_owned(),
+            FindingKind::ValueLost => format!("operation {operation} cannot be undone: the store lacks {}", self.text),
+            FindingKind::FileGone => "the session file no longer exists; the originals are kept".to_owned(),
             FindingKind::FileUnreadable => format!("the file cannot be read: {}", self.text),
             FindingKind::Interrupted => {
                 format!("operation {operation} was interrupted: {}; the next command settles it", self.text)
             }
             FindingKind::Changed => format!("{what}: another program changed it after operation {operation}"),
-            FindingKind::RowGone => format!("{what}: its row is gone since operation {operation}"),
-            FindingKind::RowBack => format!("{what}: its row is back, which operation {operation} took out"),
+            FindingKind::RowGone => format!("{what}: its row is missing since operation {operation}"),
+            FindingKind::RowBack => format!("{what}: the row that operation {operation} removed is in the file again"),
             FindingKind::WithoutDelta => {
-                format!("operation {operation} has no delta ({}); undo plans again and restores values", self.text)
+                format!(
+                    "operation {operation} has no delta ({}); undo restores the logged values instead of exact bytes",
+                    self.text
+                )
             }
             FindingKind::UndoRefused => format!("undo would be refused: {}", self.text),
         }
@@ -111,10 +114,10 @@ impl WayBackKind {
     fn words(self) -> &'static str {
         match self {
             WayBackKind::Nothing => "nothing is in force",
-            WayBackKind::Exact => "undoing all gives back the original, byte for byte",
-            WayBackKind::Values => "undoing all gives back every value; the session went on since",
-            WayBackKind::Refused => "undoing all would be refused",
-            WayBackKind::Unknown => "what undo would do cannot be told",
+            WayBackKind::Exact => "undoing everything restores the original, byte for byte",
+            WayBackKind::Values => "undoing everything restores every value; the session has continued since",
+            WayBackKind::Refused => "undoing everything would be refused",
+            WayBackKind::Unknown => "the result of an undo is unknown",
         }
     }
 }
@@ -175,7 +178,7 @@ impl Report for VerifyReport {
 
     fn text(&self, style: &Style) -> String {
         if self.sessions_in_store == 0 && self.store.is_empty() {
-            return "nothing was ever changed: there is nothing to verify\n".to_owned();
+            return "no session was changed: nothing to verify\n".to_owned();
         }
         let mut text = String::new();
         let mut line = |sound: bool, name: &str, what: &str| {
@@ -213,10 +216,10 @@ impl Report for VerifyReport {
             .chain([(self.store.len().saturating_sub(LISTED), "the store".to_owned())])
             .filter(|(hidden, _)| *hidden > 0)
         {
-            text.push_str(&format!("and {hidden} more of {what}: --json lists all\n"));
+            text.push_str(&format!("and {hidden} more of {what}; to list all: --json\n"));
         }
         if self.sessions.is_empty() {
-            text.push_str("nothing was done to this session\n");
+            text.push_str("no operations on this session\n");
         }
         text
     }

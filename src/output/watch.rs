@@ -436,7 +436,7 @@ mod tests {
             commands: vec![executed],
             suggestions: Vec::new(),
             others: vec![other],
-            notices: vec!["the system does not tell what changes: aperture looks every second".to_owned()],
+            notices: vec!["file notifications are not available: aperture checks every second".to_owned()],
         }
     }
 
@@ -462,7 +462,7 @@ mod tests {
             hot       23:59:55    #5 result Read src/日本語/a_rathe…   1.2k  0.93, 4×
             commands  23:59:00  compress --stale (watch --apply-policy)  operation 4  −31k
             sessions  7777bbbb    45k  22 %  another one
-            the system does not tell what changes: aperture looks every second
+            file notifications are not available: aperture checks every second
         "#]]
         .assert_eq(&screen().text(&style(80), 20));
     }
@@ -482,7 +482,7 @@ mod tests {
     }
 
     #[test]
-    fn like_updates_are_told_together() {
+    fn similar_updates_are_reported_together() {
         let update = |number, update| BlockUpdate {
             number,
             update,

@@ -31,7 +31,7 @@ pub enum PlanError {
         by: OperationId,
     },
     /// A later operation removed a row that the operation added.
-    #[error("operation {by} took out what operation {operation} added")]
+    #[error("operation {by} removed a row that operation {operation} added")]
     RemovedLater {
         /// The operation to undo.
         operation: OperationId,
@@ -39,13 +39,13 @@ pub enum PlanError {
         by: OperationId,
     },
     /// The redacted credentials were deleted from the store.
-    #[error("the credentials that operation {0} took out were forgotten, and cannot be brought back")]
+    #[error("the credentials that operation {0} replaced were deleted and cannot be restored")]
     Forgotten(OperationId),
     /// Another program changed the block after aperture did.
-    #[error("block {0} is not as aperture left it: another program changed it")]
+    #[error("another program changed block {0} after aperture wrote it")]
     ChangedElsewhere(BlockNumber),
     /// A row in the log is missing from the file.
-    #[error("a row that the log names is not in the file any more: another program rewrote it")]
+    #[error("a row that the log names is no longer in the file: another program rewrote it")]
     Gone,
     /// The file changed since it was read.
     #[error("the session changed while the change was planned")]
@@ -57,11 +57,11 @@ pub enum PlanError {
     #[error("the last turn is still in progress and cannot be folded")]
     LastTurn,
     /// A block that would be removed is pinned or focused.
-    #[error("block {0} is among them, and it is {what}", what = .1.reason())]
+    #[error("block {0} would be removed, but it is {what}", what = .1.reason())]
     Held(BlockNumber, Kept),
     /// No more blocks may be shortened, and the window is still larger than the budget.
     #[error(
-        "{} tokens are asked for; with what is protected, pinned or said by people the window holds at least about {}",
+        "a budget of {} tokens is too small: with protected blocks, pinned blocks and messages of people the window has at least about {}",
         count(*.budget), count(*.smallest)
     )]
     Budget {
@@ -72,7 +72,7 @@ pub enum PlanError {
     },
     /// A row would grow, in a session for which the client stores byte offsets elsewhere.
     #[error(
-        "{what} would be {bytes} bytes longer than its row, and no row of this session may grow: the client keeps the place of each",
+        "{what} would be {bytes} bytes longer than its row, and no row of this session may grow: the client stores the byte offset of each",
         what = .number.map_or_else(|| format!("row {row}"), |number| format!("block {number}"))
     )]
     NoRoom {
@@ -97,19 +97,19 @@ pub enum PlanError {
         tokens: u64,
     },
     /// The session has no compaction to undo.
-    #[error("no compaction of the client is in this session")]
+    #[error("the client has not compacted this session")]
     NotCompacted,
     /// The rows that a compaction hid are not in the file.
-    #[error("what the compaction cut is not in this file any more")]
+    #[error("the content before the compaction is no longer in this file")]
     CutAway,
     /// The provider cannot write the required row.
     #[error("nothing in this session to append the note after")]
     NoWay,
     /// The client of the session sends all rows in file order.
-    #[error("the client of this session sends all its rows in their order, so that none can be left out or brought back")]
+    #[error("the client of this session sends all rows in file order; no row can be hidden or restored")]
     NoBranches,
     /// The result would violate an invariant of sessions.
-    #[error("nothing was written, because {0}; this is a bug of aperture")]
+    #[error("nothing was written: {0}; this is a bug in aperture")]
     Unsafe(String),
     /// The rows of the conversation are linked in an order that does not allow the change.
     #[error("the rows of this session are linked in an unusual order: {0}")]

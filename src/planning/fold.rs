@@ -115,8 +115,8 @@ impl Draft<'_> {
         // Mask before truncating: part of a credential is not recognized.
         let content = |number| -> Result<String, PlanError> { Ok(reading.known.mask(&self.content(number)?).into_owned()) };
         let mut text = match start == end {
-            true => format!("[turn {start}, folded; the user can bring it back]\n"),
-            false => format!("[turns {start} to {end}, folded; the user can bring them back]\n"),
+            true => format!("[turn {start}, folded; the user can restore it]\n"),
+            false => format!("[turns {start} to {end}, folded; the user can restore them]\n"),
         };
         for turn in reading.turns.iter().filter(|turn| turns.contains(&turn.number)) {
             let blocks = || turn.blocks.iter().filter_map(|number| reading.block(*number));

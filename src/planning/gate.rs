@@ -49,7 +49,7 @@ fn rows(draft: &Draft<'_>, revision: &Revision) -> Result<(), PlanError> {
             None if session.rows[was as usize].kind == RowKind::Broken && stub.is_none() => continue,
             None => return Err(PlanError::Moved),
         };
-        let mut after = stub.clone().ok_or_else(|| refuse(format!("row {number} would not be readable")))?;
+        let mut after = stub.clone().ok_or_else(|| refuse(format!("row {number} would be unreadable")))?;
         // Use the id from the session: the id of a row can depend on more than its line.
         let id = session.rows[was as usize].id.unwrap_or(Key(0));
         if relinked.contains(&id) {
@@ -62,17 +62,17 @@ fn rows(draft: &Draft<'_>, revision: &Revision) -> Result<(), PlanError> {
             after.thinking.clone_from(&before.thinking);
         }
         if before != after {
-            return Err(refuse(format!("row {number} would be another row")));
+            return Err(refuse(format!("row {number} would change its identity")));
         }
         let old = session.blocks_of(was);
         let new = revision.session.blocks_of(*row);
         if old.len() != new.len() {
-            return Err(refuse(format!("row {number} would hold another number of blocks: {} for {}", new.len(), old.len())));
+            return Err(refuse(format!("row {number} would hold {} blocks instead of {}", new.len(), old.len())));
         }
         for (old, new) in old.iter().zip(new) {
             let named = changed.contains(&(id, old.index)) || emptied.contains(&id) || restrung.contains(&was);
             if !named && (old.hash, old.kind, old.call) != (new.hash, new.kind, new.call) {
-                return Err(refuse(format!("block {} would change, which nobody asked for", old.number)));
+                return Err(refuse(format!("block {} would change without a request", old.number)));
             }
             if named && old.call != new.call {
                 return Err(refuse(format!("block {} would lose its tool call", old.number)));
@@ -119,7 +119,7 @@ fn order(source: &PlanSource<'_>, revision: &Revision, window: &Window) -> Resul
     let speaks = |row: &u32| !session.blocks_of(*row).iter().all(thought);
     let before = source.reading.window.rows.iter().copied().filter(speaks);
     let after = window.rows.iter().filter_map(|row| revision.was[*row as usize]).filter(speaks);
-    if before.eq(after) { Ok(()) } else { Err(PlanError::Tangled("the client would send other rows".to_owned())) }
+    if before.eq(after) { Ok(()) } else { Err(PlanError::Tangled("the client would send different rows".to_owned())) }
 }
 
 /// Checks that only folded blocks and thinking leave the window.
@@ -147,7 +147,7 @@ fn others(draft: &Draft<'_>, revision: &Revision, window: &Window, folded: &Fold
         None => Ok(()),
         Some(block) => {
             let (number, turn) = (block.number, block.position.turn);
-            Err(PlanError::Tangled(format!("block {number} of turn {turn}, which is to stay, would no longer be sent")))
+            Err(PlanError::Tangled(format!("block {number} of turn {turn}must stay but would no longer be sent")))
         }
     }
 }
@@ -163,6 +163,6 @@ fn notes(revision: &Revision, window: &Window) -> Result<(), PlanError> {
         .filter(|(block, was)| was.is_none() && revision.was[block.row as usize].is_none() && !sent.contains(&block.number));
     match lost.count() {
         0 => Ok(()),
-        _ => Err(PlanError::Tangled("the client would not send the text that is added".to_owned())),
+        _ => Err(PlanError::Tangled("the client would not send the added text".to_owned())),
     }
 }

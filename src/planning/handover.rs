@@ -40,7 +40,7 @@ pub enum Handover {
 pub fn hand_over(draft: &mut Draft<'_>, preset: &Preset, scope: &Scope, rules: &Rules) -> Result<Handover, PlanError> {
     let reading = draft.source.reading;
     let Some(kept) = first_kept(reading, scope.end) else {
-        return Ok(Handover::Nothing("the newest 3 tool calls stay, and there are no more"));
+        return Ok(Handover::Nothing("there are only 3 tool calls or fewer, and the newest 3 stay"));
     };
     let chain = draft.chain_turns();
     let linked = draft.source.provider.branches();
@@ -48,12 +48,12 @@ pub fn hand_over(draft: &mut Draft<'_>, preset: &Preset, scope: &Scope, rules: &
     let first_row = reading.block(kept).map_or(0, |block| block.row);
     // The rows that a compaction of the client left can only stay as a whole.
     if !linked && reading.session.rows[first_row as usize].kind == RowKind::Boundary {
-        return Ok(Handover::Nothing("nothing is old but a part of what the last compaction left"));
+        return Ok(Handover::Nothing("only part of the last compaction's content is old, and it stays as a whole"));
     }
     let start = match linked {
         true => match draft.fold_start(&(0..=u32::MAX), &chain) {
             Ok(start) if chain[start].0 < first_row => start,
-            _ => return Ok(Handover::Nothing("nothing stands between the first prompt and the newest 3 tool calls")),
+            _ => return Ok(Handover::Nothing("there are no blocks between the first prompt and the newest 3 tool calls")),
         },
         false => 0,
     };
@@ -84,7 +84,7 @@ pub fn hand_over(draft: &mut Draft<'_>, preset: &Preset, scope: &Scope, rules: &
     let points = briefing(reading, &summary_contents(draft)?);
     let digest = engine::digest(reading, &said.collect::<Vec<_>>(), &points, preset.worth());
     if digest.len() as u64 * 2 > old.iter().map(|block| block.bytes).sum() {
-        return Ok(Handover::Nothing("a digest would save less than half of what is old"));
+        return Ok(Handover::Nothing("a digest would save less than half of the old blocks"));
     }
     let folded: Vec<BlockNumber> = old.iter().map(|block| block.number).filter(|number| Some(*number) != summary).collect();
     if let Some((number, block)) = summary.and_then(|number| Some((number, reading.block(number)?))) {

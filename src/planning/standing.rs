@@ -290,7 +290,7 @@ mod tests {
     }
 
     #[test]
-    fn the_last_value_of_each_slot_stands_or_departs() {
+    fn the_last_value_of_each_slot_is_present_or_missing() {
         let content = Slot::Content(0);
         let check = |edits: &[LoggedEdit], values: &[&str], expected: &[(Slot, Option<BlockNumber>, Departure)]| {
             assert_eq!(beside(edits, values).0, expected);

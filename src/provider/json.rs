@@ -285,7 +285,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_container_is_empty() {
+    fn other_values_than_containers_are_empty() {
         assert!(elements(raw("3")).is_empty());
         assert!(members(raw("[]")).is_empty());
     }

@@ -21,7 +21,7 @@ pub enum EditError {
         why: String,
     },
     /// The container is not of the expected type.
-    #[error("'{0}' holds something else than is expected there")]
+    #[error("'{0}' has an unexpected type")]
     Unexpected(String),
 }
 

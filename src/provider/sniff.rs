@@ -54,7 +54,7 @@ mod tests {
     }
 
     #[test]
-    fn formats_are_told_apart() {
+    fn formats_are_distinguished() {
         check("", FileKind::Empty);
         check("  \n\n", FileKind::Empty);
         check("hello", FileKind::Unknown);

@@ -643,7 +643,7 @@ mod tests {
     }
 
     #[test]
-    fn logs_are_told_apart() {
+    fn logs_are_distinguished() {
         let one = export().history;
         let mut two = one.clone();
         two.operations.push(Operation { id: 3, ..one.operations[0].clone() });

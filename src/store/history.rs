@@ -181,7 +181,7 @@ impl Store {
             .query_row([address], |row| row.get(0))
             .optional()?
             .ok_or_else(missing)?;
-        let broken = || StoreError::Damaged(format!("the original {} is not what it was", hexadecimal(address)));
+        let broken = || StoreError::Damaged(format!("the original {} is damaged: its hash does not match", hexadecimal(address)));
         let bytes = zstd::bulk::decompress(&content, decompressed_bytes(&content)).map_err(|_| broken())?;
         if blake3::hash(&bytes).as_bytes() == address { Ok(bytes) } else { Err(broken()) }
     }

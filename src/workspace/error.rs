@@ -9,10 +9,10 @@ pub enum ApplyError {
     #[error("the session was rewritten by another program since it was read")]
     Changed,
     /// The client continued the conversation.
-    #[error("the conversation went on since it was read")]
+    #[error("the conversation continued since it was read")]
     MovedOn,
     /// Other programs have the file open for writing.
-    #[error("it is kept open for writing by process {}", list(.0))]
+    #[error("process {} has it open for writing", list(.0))]
     HeldOpen(Vec<u32>),
     /// The change was made, but it may not be durable on the disk, or may lack rows that were written meanwhile.
     #[error("the change was made, but its last step failed")]

@@ -271,9 +271,9 @@ fn open_path(disk: &dyn Disk, path: PathBuf) -> Result<Found, FindError> {
 pub fn looks_like(format: FileKind) -> String {
     match format {
         FileKind::Session(name) => format!("a session of {name}"),
-        FileKind::Known(what) => format!("no session that aperture reads: it looks like {what}"),
+        FileKind::Known(what) => format!("not a session that aperture supports: it looks like {what}"),
         FileKind::Empty => "empty: no session yet".to_owned(),
-        FileKind::Unknown => "no session: none of its first lines is one of a known format".to_owned(),
+        FileKind::Unknown => "not a session: none of its first lines has a known format".to_owned(),
     }
 }
 

@@ -225,7 +225,7 @@ fn nothing_left(history: &History, bytes: &[u8]) -> WayBack {
     if original.is_none_or(is_original) {
         return WayBack::Nothing;
     }
-    WayBack::Refused("every change was undone, and the file does not begin with the original".to_owned())
+    WayBack::Refused("every change was undone, but the file does not begin with the original".to_owned())
 }
 
 /// Undoes everything in memory: byte by byte if the log has the deltas, otherwise by value, comparing the hash of the result.
@@ -240,7 +240,7 @@ fn way_back(
         return Ok(WayBack::Exact);
     }
     let Some(edits) = beside.back_to(0)? else {
-        return Ok(WayBack::Refused("a row that the log names is not in the file any more".to_owned()));
+        return Ok(WayBack::Refused("a row that the log names is no longer in the file".to_owned()));
     };
     let mut draft = workspace.draft(Some(store), now)?;
     draft.revert(edits.clone(), Vec::new())?;

@@ -474,7 +474,7 @@ fn long_text() -> String {
 }
 
 #[test]
-fn what_the_work_stands_on_does_not_get_old() {
+fn instructions_in_force_never_become_stale() {
     for (fixture, short) in [
         ("interactive-compact", "MOCK-SUMMARY of the conversation."),
         ("codex-compaction", "<permissions instructions>"),
@@ -528,11 +528,11 @@ fn every_report_is_json() {
 }
 
 #[test]
-fn what_is_not_found_is_told_alike_to_people_and_programs() {
+fn a_query_without_a_match_is_reported_in_text_and_json() {
     let sandbox = Sandbox::of("tools-and-spill");
     let (said, reported) = (sandbox.run(&["recall", "nothing-at-all"]), sandbox.run(&["recall", "nothing-at-all", "--json"]));
     assert_eq!((said.code, &*said.stdout), (1, ""));
-    assert!(said.stderr.starts_with("error: nothing that left"), "{}", said.stderr);
+    assert!(said.stderr.starts_with("error: no archived, shortened or compacted content matches"), "{}", said.stderr);
     assert_eq!((reported.code, &*reported.stderr), (1, ""));
     let report: serde_json::Value = serde_json::from_str(&reported.stdout).unwrap();
     assert_eq!((&report["schema"], &report["blocks"]), (&"aperture.recall/1".into(), &serde_json::json!([])));
@@ -570,7 +570,11 @@ fn a_budget_is_met_where_it_can_be() {
         assert_eq!(run(&sandbox, &format!("compress --budget {wrong}")).code, 2, "{wrong}");
     }
     let impossible = run(&sandbox, "compress --budget 1k");
-    assert!(impossible.code == 1 && impossible.stderr.contains("does what can be done"), "{}", impossible.stderr);
+    assert!(
+        impossible.code == 1 && impossible.stderr.contains("smallest possible: aperture compress --budget"),
+        "{}",
+        impossible.stderr
+    );
 }
 
 #[test]
@@ -682,7 +686,7 @@ fn a_response_on_two_branches_is_folded_once() {
 fn uncompact_tells_when_the_client_compacts_again() {
     for (window, told) in [("60k", true), ("200k", false)] {
         let said = done(&Sandbox::of("interactive-compact"), &format!("uncompact --window {window}"));
-        assert_eq!(said.contains("the client compacts by itself from about 27k on"), told, "{said}");
+        assert_eq!(said.contains("the client compacts automatically above about 27k"), told, "{said}");
     }
 }
 
@@ -696,7 +700,7 @@ fn one_digest_takes_the_place_of_all_that_is_old() {
         assert!(said.contains("folded into one digest"), "{fixture}: {said}");
         let after = done(&sandbox, "transcript --raw");
         assert!(after.len() * 10 < before.len() * 9, "{fixture}");
-        assert_eq!(after.matches("[handed over: ").count(), 1, "{fixture}");
+        assert_eq!(after.matches("[digest of ").count(), 1, "{fixture}");
         // The newest calls are kept, with the messages since.
         let newest = |text: &str| -> Vec<String> {
             text.lines().rev().filter(|line| !line.is_empty()).take(4).map(str::to_owned).collect()
@@ -820,13 +824,13 @@ fn a_digest_does_not_follow_what_is_not_sent() {
     let original = format!("{}\n", rest.join("\n"));
     fs::write(session(&sandbox), &original).unwrap();
     done(&sandbox, "compress --stale --preset handoff");
-    assert_eq!(done(&sandbox, "transcript --raw").matches("[handed over: ").count(), 1);
+    assert_eq!(done(&sandbox, "transcript --raw").matches("[digest of ").count(), 1);
     done(&sandbox, "undo");
     assert!(bytes(&sandbox) == original.as_bytes());
 }
 
 #[test]
-fn what_is_pinned_stands_in_a_digest_word_for_word() {
+fn pinned_blocks_are_in_a_digest_verbatim() {
     let sandbox = Sandbox::of("tools-and-spill");
     let result = json(&sandbox, "blocks 'tool(Read) & larger(500)'", "blocks")["blocks"][0]["number"].as_u64().unwrap();
     let content = done(&sandbox, &format!("show {result} --raw"));
@@ -851,7 +855,7 @@ fn several_notes_are_taken_out_at_once() {
     assert!(bytes(&sandbox) == original);
     let outcome = run(&sandbox, "undo 1");
     assert_eq!(outcome.code, 1, "{}", outcome.all());
-    assert!(outcome.stderr.contains("operation 6 took out what operation 1 added"), "{}", outcome.stderr);
+    assert!(outcome.stderr.contains("operation 6 removed a row that operation 1 added"), "{}", outcome.stderr);
 }
 
 #[test]
@@ -955,7 +959,7 @@ fn a_plan_that_is_known_is_the_same_plan() {
 
 /// Run manually: compresses and archives every session under `APERTURE_CORPUS`, and undoes each change to the byte.
 #[test]
-fn every_session_of_the_corpus_is_given_back() {
+fn every_session_of_the_corpus_is_restored() {
     let Some(corpus) = directory_in("APERTURE_CORPUS") else { return };
     let mut files = Vec::new();
     crate::window::files(&corpus, &mut files);
@@ -1034,8 +1038,8 @@ fn a_change_drops_what_could_be_redone() {
     }
     let outcome = run(&sandbox, "redo");
     assert_eq!(outcome.code, 1);
-    assert!(outcome.stderr.contains("aperture redo 2 plans again"), "{}", outcome.stderr);
-    assert!(done(&sandbox, "redo 2").contains("planned again, not byte for byte"));
+    assert!(outcome.stderr.contains("undone before the last change: aperture redo 2"), "{}", outcome.stderr);
+    assert!(done(&sandbox, "redo 2").contains("planned from logged values, not byte for byte"));
     done(&sandbox, "restore original");
     assert!(bytes(&sandbox) == bytes(&Sandbox::of("tools-and-spill")));
 }

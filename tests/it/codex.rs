@@ -1,4 +1,4 @@
-//! Rollouts of Codex, as a user meets them.
+//! Tests of Codex sessions.
 
 use crate::sandbox::Sandbox;
 use expect_test::{expect, expect_file};
@@ -54,7 +54,7 @@ fn a_transcript_is_what_the_model_sees() {
 }
 
 #[test]
-fn what_is_shortened_is_given_back() {
+fn shortened_blocks_are_restored() {
     let mut checked_arguments = 0;
     for home in ["codex-tools", "codex-fork", "codex-compaction"] {
         let sandbox = Sandbox::of(home);
@@ -64,7 +64,7 @@ fn what_is_shortened_is_given_back() {
         for command in [&["archive", "all"][..], &["compress", "all", "--level", "minimal"], &["create", "a note"]] {
             sandbox.text(command);
             assert!(state().0 != original.0, "{home}: {command:?}");
-            assert!(sandbox.text(&["verify"]).contains("gives back the original, byte for byte"), "{home}: {command:?}");
+            assert!(sandbox.text(&["verify"]).contains("restores the original, byte for byte"), "{home}: {command:?}");
             for line in fs::read_to_string(path).unwrap().lines().filter(|line| !line.contains("}{")) {
                 let row: Value = serde_json::from_str(line).unwrap();
                 if let Some(arguments) = row["payload"]["arguments"].as_str() {
@@ -92,7 +92,7 @@ fn a_digest_is_a_compaction_of_the_client() {
     let row: Value = serde_json::from_str(folded.lines().last().unwrap()).unwrap();
     assert_eq!(row["type"], "compacted");
     let history = row["payload"]["replacement_history"].as_array().unwrap();
-    let digest = |item: &Value| item["content"][0]["text"].as_str().is_some_and(|text| text.contains("[handed over: "));
+    let digest = |item: &Value| item["content"][0]["text"].as_str().is_some_and(|text| text.contains("[digest of "));
     assert_eq!(history.iter().filter(|item| digest(item)).count(), 1);
     // Every call that stays has its output, and all of both is as it was.
     let calls = |name: &str| history.iter().filter(|item| item[name].is_string() || !item[name].is_null()).count();
@@ -423,7 +423,7 @@ fn a_session_that_a_client_has_locked_is_not_changed() {
 
 const FORK_OF_FORK: &str = "01a20619-1c36-7b22-8a00-c5d45e99f28d";
 
-/// Writes a fork that goes on from the first `bytes` of another session.
+/// Writes a fork that continues from the first `bytes` of another session.
 fn fork(sandbox: &Sandbox, thread: &str, parent: &str, bytes: usize, first: u64, rows: &[(&'static str, Value)]) -> PathBuf {
     let path = rollout(sandbox, thread);
     let base = json!({"thread_id": parent, "end_ordinal_exclusive": first, "end_byte_offset": bytes});
@@ -447,7 +447,7 @@ fn forked(sandbox: &Sandbox) -> (PathBuf, PathBuf) {
 }
 
 #[test]
-fn a_fork_goes_on_from_the_rows_of_its_parent() {
+fn a_fork_continues_from_the_rows_of_its_parent() {
     let sandbox = Sandbox::new();
     forked(&sandbox);
     let raw = |thread: &str| sandbox.text(&["transcript", "--raw", "--all", "-s", thread]);
@@ -505,7 +505,7 @@ fn a_fork_is_read_without_its_parent() {
     let outcome = sandbox.run(&["transcript", "--raw", "-s", FORK]);
     assert_eq!(outcome.code, 0);
     assert!(outcome.stdout.contains("Paint them.") && !outcome.stdout.contains("widgets"));
-    assert!(outcome.stderr.contains(&format!("a fork of {THREAD}, which is not found")), "{}", outcome.stderr);
+    assert!(outcome.stderr.contains(&format!("a fork of {THREAD}, which was not found")), "{}", outcome.stderr);
     // A ring of forks ends.
     fork(&sandbox, THREAD, FORK, 100_000, 1, &[message("user", "Round and round.")]);
     assert_eq!(sandbox.run(&["status", "-s", FORK]).code, 0);
@@ -630,7 +630,7 @@ fn a_note_in_front_of_rows_of_the_client_leaves_their_places() {
     };
     fs::write(path, format!("{noted}{}", row(next))).unwrap();
     let undone = sandbox.text(&["undo"]);
-    assert!(undone.contains("the client keeps the places"), "{undone}");
+    assert!(undone.contains("the client stores the offsets"), "{undone}");
     let now = fs::read_to_string(path).unwrap();
     let blank = format!("{:1$}\n", "", noted.len() - original.len() - 1);
     assert_eq!(now, format!("{original}{blank}{}", row(next)));

@@ -119,7 +119,7 @@ fn a_session_in_short() {
 
 /// Summaries observe their limits and are extractive, over all fixtures: each sentence occurs in the block that it refers to.
 #[test]
-fn summaries_are_short_and_say_what_stands_there() {
+fn summaries_are_short_and_quote_the_session() {
     let bare = |text: &str| text.chars().filter(|c| c.is_alphanumeric()).collect::<String>();
     let mut checked_parts = 0;
     for home in homes() {
@@ -235,14 +235,14 @@ fn a_command_that_status_suggests_is_whole_at_any_width() {
 
 #[cfg(unix)]
 #[test]
-fn what_can_be_read_only_once_is_no_session() {
+fn a_device_is_not_a_session() {
     check(
         &Sandbox::of("tools-and-spill"),
         &["status", "/dev/null"],
         expect![[r#"
             error: /dev/null cannot be read
-            because: it is no regular file: a session has to be read more than once
-            hint: save what it holds to a file, and name that
+            because: it is not a regular file: a session must be readable more than once
+            hint: save its content to a file, and use that file
             exit code 1
         "#]],
     );
@@ -310,7 +310,7 @@ fn a_home_without_sessions() {
         &["blocks", "nonsense"],
         expect![[r#"
             error: unknown selector 'nonsense'
-            hint: aperture help selectors explains the language
+            hint: for the selector language: aperture help selectors
             exit code 2
         "#]],
     );
@@ -325,7 +325,7 @@ fn a_project_without_sessions() {
         &["-C", &elsewhere],
         expect![[r#"
         error: no session belongs to HOME or a directory above it
-        hint: aperture sessions lists all of them; -s names one
+        hint: to list all sessions: aperture sessions; to select one: -s
         exit code 1
     "#]],
     );
@@ -369,7 +369,7 @@ fn a_session_is_named_by_the_beginning_of_its_id() {
         &["status", "abd"],
         expect![[r#"
             error: no session id starts with 'abd', and no such file exists
-            hint: aperture sessions lists all of them
+            hint: to list all sessions: aperture sessions
             exit code 1
         "#]],
     );
@@ -388,14 +388,14 @@ fn a_session_is_named_by_the_beginning_of_its_id() {
         &sandbox,
         &["status", "abc1", "--session", "abc2"],
         expect![[r#"
-            error: two sessions are named: 'abc1' and, by --session, 'abc2'
+            error: two sessions are given: 'abc1' and, by --session, 'abc2'
             exit code 2
         "#]],
     );
 }
 
 #[test]
-fn files_that_are_no_sessions() {
+fn files_other_than_sessions() {
     let sandbox = Sandbox::new();
     sandbox.write("empty.jsonl", "");
     sandbox.write("history.jsonl", r#"{"display":"hi","pastedContents":{},"timestamp":1,"project":"/p"}"#);
@@ -408,39 +408,39 @@ fn files_that_are_no_sessions() {
             "empty.jsonl",
             expect![[r#"
             error: PROJECT/empty.jsonl is empty: no session yet
-            hint: aperture sessions lists the sessions that it reads
+            hint: to list the supported sessions: aperture sessions
             exit code 1
         "#]],
         ),
         (
             "history.jsonl",
             expect![[r#"
-            error: PROJECT/history.jsonl is no session that aperture reads: it looks like Claude Code's history.jsonl, the list of typed prompts
-            hint: aperture sessions lists the sessions that it reads
-            exit code 1
-        "#]],
+                error: PROJECT/history.jsonl is not a session that aperture supports: it looks like Claude Code's history.jsonl, the list of typed prompts
+                hint: to list the supported sessions: aperture sessions
+                exit code 1
+            "#]],
         ),
         (
             "log.jsonl",
             expect![[r#"
-            error: PROJECT/log.jsonl is no session that aperture reads: it looks like an OpenAI-style log of messages
-            hint: aperture sessions lists the sessions that it reads
-            exit code 1
-        "#]],
+                error: PROJECT/log.jsonl is not a session that aperture supports: it looks like an OpenAI-style log of messages
+                hint: to list the supported sessions: aperture sessions
+                exit code 1
+            "#]],
         ),
         (
             "state.vscdb",
             expect![[r#"
-            error: PROJECT/state.vscdb is no session that aperture reads: it looks like an SQLite database; Cursor and newer OpenCode keep their sessions in one
-            hint: aperture sessions lists the sessions that it reads
-            exit code 1
-        "#]],
+                error: PROJECT/state.vscdb is not a session that aperture supports: it looks like an SQLite database; Cursor and newer OpenCode keep their sessions in one
+                hint: to list the supported sessions: aperture sessions
+                exit code 1
+            "#]],
         ),
         (
             "photo.png",
             expect![[r#"
-            error: PROJECT/photo.png is no session: none of its first lines is one of a known format
-            hint: aperture sessions lists the sessions that it reads
+            error: PROJECT/photo.png is not a session: none of its first lines has a known format
+            hint: to list the supported sessions: aperture sessions
             exit code 1
         "#]],
         ),
@@ -448,7 +448,7 @@ fn files_that_are_no_sessions() {
             "directory",
             expect![[r#"
                 error: PROJECT/directory is a directory: name one of its files, or use -C
-                hint: aperture sessions lists the sessions that it reads
+                hint: to list the supported sessions: aperture sessions
                 exit code 1
             "#]],
         ),
@@ -456,7 +456,7 @@ fn files_that_are_no_sessions() {
             "missing.jsonl",
             expect![[r#"
                 error: there is no file PROJECT/missing.jsonl
-                hint: aperture sessions lists all of them
+                hint: to list all sessions: aperture sessions
                 exit code 1
             "#]],
         ),
@@ -504,7 +504,7 @@ fn selectors_that_make_no_sense() {
         &["blocks", "(stale"],
         expect![[r#"
             error: a ')' is missing at column 7
-            hint: aperture help selectors explains the language
+            hint: for the selector language: aperture help selectors
             exit code 2
         "#]],
     );
@@ -512,26 +512,26 @@ fn selectors_that_make_no_sense() {
         &sandbox,
         &["blocks", "kind(imag)"],
         expect![[r#"
-        error: kind() does not know 'imag'
-        hint: did you mean 'image'?
-        exit code 2
-    "#]],
+            error: kind() does not accept 'imag'
+            hint: did you mean 'image'?
+            exit code 2
+        "#]],
     );
     check(
         &sandbox,
         &["show", "999"],
         expect![[r#"
-        error: there is no block 999: the session has blocks 1 to 26
-        hint: aperture blocks lists them
-        exit code 1
-    "#]],
+            error: there is no block 999: the session has blocks 1 to 26
+            hint: to list them: aperture blocks
+            exit code 1
+        "#]],
     );
     check(
         &sandbox,
         &["show", "toolu_nothing"],
         expect![[r#"
             error: no block has the tool-use id 'toolu_nothing'
-            hint: aperture help selectors explains the language
+            hint: for the selector language: aperture help selectors
             exit code 1
         "#]],
     );
@@ -540,7 +540,7 @@ fn selectors_that_make_no_sense() {
         &["show", "cold"],
         expect![[r#"
             error: no block matches 'cold'
-            hint: aperture blocks all lists every block
+            hint: to list every block: aperture blocks all
             exit code 1
         "#]],
     );
@@ -553,8 +553,8 @@ fn arguments_that_make_no_sense() {
         &sandbox,
         &["help", "nonsense"],
         expect![[r#"
-            error: there is no command and no topic 'nonsense'
-            hint: aperture help lists the commands; the topics are selectors, lifecycle, settings and clients
+            error: unknown command or topic 'nonsense'
+            hint: to list the commands: aperture help; the topics are selectors, lifecycle, settings and clients
             exit code 2
         "#]],
     );
@@ -562,8 +562,8 @@ fn arguments_that_make_no_sense() {
         &sandbox,
         &["help", "--", "--version"],
         expect![[r#"
-            error: there is no command and no topic '--version'
-            hint: aperture help lists the commands; the topics are selectors, lifecycle, settings and clients
+            error: unknown command or topic '--version'
+            hint: to list the commands: aperture help; the topics are selectors, lifecycle, settings and clients
             exit code 2
         "#]],
     );
@@ -585,7 +585,7 @@ fn arguments_that_make_no_sense() {
         &sandbox,
         &["--window", "many", "status"],
         expect![[r#"
-        error: invalid value 'many' for '--window <TOKENS>': a number of tokens is written as 200000, 200k or 1M
+        error: invalid value 'many' for '--window <TOKENS>': write a number of tokens as 200000, 200k or 1M
 
         For more information, try '--help'.
         exit code 2
@@ -632,7 +632,8 @@ fn damage_is_counted_and_never_fatal() {
 
             stale     nothing
             file      681 B, 6 rows; the window's content is 24 B of it, 3.5 %
-            damage    1 unreadable line, 1 line that is no object, 1 half-written last line
+            damage    1 unreadable line, 1 line that is not an object, 1 half-written last
+                      line
             exit code 0
         "#]],
     );
@@ -649,7 +650,7 @@ fn damage_is_counted_and_never_fatal() {
             abc1 · 1 turn, 0 steps · 3 h ago · /home/dev/shop
 
             window    ▕                                        ▏  ~2 of 200k tokens, 0 %
-                      200k free; window size assumed: --window sets it
+                      200k free; window size assumed; to set it: --window
             billed    never: the model has not answered in this window, all figures are
                       estimates
 
@@ -721,7 +722,7 @@ fn what_was_lost_is_not_called_the_system_prompt() {
 }
 
 #[test]
-fn a_broken_cache_is_no_error() {
+fn a_broken_cache_is_ignored() {
     let sandbox = Sandbox::of("older-model");
     let plain = sandbox.text(&["status"]);
     let cache = sandbox.home.join(".aperture/cache/cache.db");
@@ -795,7 +796,7 @@ fn settings_are_read_and_checked() {
             2 | claude-sonnet = "many"
               |                 ^^^^^^
             invalid type: string "many", expected u64
-            hint: aperture help settings lists what can be set
+            hint: to list the settings: aperture help settings
             exit code 2
         "#]],
     );
@@ -810,7 +811,7 @@ fn settings_are_read_and_checked() {
             1 | windwos = 1
               | ^^^^^^^
             unknown field `windwos`, expected one of `windows`, `stale`, `preset`, `protect`, `keep`, `budget`, `check`, `hooks`, `focus`, `watch`, `prices`, `model`
-            hint: aperture help settings lists what can be set
+            hint: to list the settings: aperture help settings
             exit code 2
         "#]],
     );
@@ -868,7 +869,7 @@ fn lists_hold_no_credentials() {
 }
 
 #[test]
-fn nobody_reads_the_output() {
+fn the_output_pipe_is_closed() {
     let sandbox = Sandbox::of("tools-and-spill");
     for arguments in [&["transcript", "--raw"][..], &["help"], &["completions", "bash"], &["blocks", "all", "--json"]] {
         let mut child = sandbox.command(arguments).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();

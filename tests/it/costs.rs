@@ -173,7 +173,7 @@ fn a_budget_counts_the_thinking_that_its_change_drops() {
                 continue;
             }
             // An unreachable budget is rejected with the smallest reachable one.
-            let smallest = outcome.stderr.split("--budget ").nth(1).unwrap().split(' ').next().unwrap().to_owned();
+            let smallest = outcome.stderr.split("--budget ").nth(1).unwrap().split_whitespace().next().unwrap().to_owned();
             let least: f64 = smallest.parse().unwrap();
             assert!(least > budget, "{}", outcome.stderr);
             let after = json(&sandbox, &format!("compress --budget {smallest} --dry-run"), "change");

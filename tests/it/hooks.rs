@@ -67,7 +67,7 @@ fn install_shows_what_it_writes_and_uninstall_takes_it_back() {
         }
         let before = (tree(&sandbox.home), tree(&sandbox.project));
         let look = sandbox.text(&["install", "claude-code", scope, "--dry-run"]);
-        assert_eq!((tree(&sandbox.home), tree(&sandbox.project)), before, "a look ahead writes nothing");
+        assert_eq!((tree(&sandbox.home), tree(&sandbox.project)), before, "a dry run writes nothing");
         assert!(!look.contains("abcdefghijklm"), "{look}");
         assert_eq!(sandbox.run(&["install", "claude-code", scope, "--check"]).code, 1);
         let files = sandbox.json(&["install", "claude-code", scope, "--dry-run"], "aperture.install/1");
@@ -75,12 +75,12 @@ fn install_shows_what_it_writes_and_uninstall_takes_it_back() {
         sandbox.text(&["install", "claude-code", scope]);
         let after = (tree(&sandbox.home), tree(&sandbox.project));
         assert_ne!(after, before);
-        assert_eq!(sandbox.text(&["install", "claude-code", scope]), "all of it is there\n");
+        assert_eq!(sandbox.text(&["install", "claude-code", scope]), "already installed\n");
         sandbox.text(&["install", "claude-code", scope, "--check"]);
         assert_eq!((tree(&sandbox.home), tree(&sandbox.project)), after, "twice is once");
         sandbox.text(&["uninstall", "claude-code", scope]);
         assert_eq!((tree(&sandbox.home), tree(&sandbox.project)), before, "{scope}");
-        assert_eq!(sandbox.text(&["uninstall", "claude-code", scope]), "there is nothing to take out\n");
+        assert_eq!(sandbox.text(&["uninstall", "claude-code", scope]), "nothing to remove\n");
     }
 }
 
@@ -155,10 +155,10 @@ fn install_in_a_project() {
         there     PROJECT/.claude/commands/aperture/manifest.md
         missing   PROJECT/.claude/commands/aperture/recall.md
         there     PROJECT/.claude/commands/aperture/tidy.md
-        left alone: statusLine in PROJECT/.claude/settings.json is somebody else's
-        left alone: aperture in PROJECT/.mcp.json is somebody else's
-        left alone: the file in PROJECT/.claude/commands/aperture/tidy.md is somebody else's
-        aperture install claude-code --project adds what is missing
+        skipped: statusLine in PROJECT/.claude/settings.json was not written by aperture
+        skipped: aperture in PROJECT/.mcp.json was not written by aperture
+        skipped: the file in PROJECT/.claude/commands/aperture/tidy.md was not written by aperture
+        some parts are missing; to add them: aperture install claude-code --project
         exit code 1
     "#]]
     .assert_eq(&sandbox.run(&["install", "claude-code", "--project", "--check"]).all());
@@ -171,15 +171,15 @@ fn install_in_a_project() {
 }
 
 #[test]
-fn settings_that_are_no_json_are_not_touched() {
+fn invalid_settings_are_not_changed() {
     let sandbox = Sandbox::new();
     fs::create_dir_all(sandbox.project.join(".claude")).unwrap();
     let path = sandbox.project.join(".claude/settings.json");
     for (settings, because) in [
         ("{\n  \"a\": 1,\n}", "because: line 3, column 1: key must be a string\n"),
         ("// mine\n{}", "because: line 1, column 1: expected value\n"),
-        ("{\"hooks\": []}", "because: 'hooks' holds something else than is expected there\n"),
-        ("[]", "because: 'the document' holds something else than is expected there\n"),
+        ("{\"hooks\": []}", "because: 'hooks' has an unexpected type\n"),
+        ("[]", "because: 'the document' has an unexpected type\n"),
     ] {
         fs::write(&path, settings).unwrap();
         let outcome = sandbox.run(&["install", "claude-code", "--project"]);
@@ -241,7 +241,7 @@ fn said(number: u32, parent: &str, text: &str) -> Value {
 }
 
 #[test]
-fn the_manifest_is_told_once() {
+fn the_manifest_is_sent_once() {
     for first in ["SessionStart", "UserPromptSubmit"] {
         let sandbox = Sandbox::of("tools-and-spill");
         let path = session(&sandbox, "11");
@@ -298,7 +298,7 @@ fn the_words_of_a_manifest_in_a_prompt_are_a_prompt() {
 }
 
 #[test]
-fn a_new_session_is_told_of_the_last_one_where_that_is_wanted() {
+fn a_new_session_receives_a_summary_of_the_last_one_if_enabled() {
     let sandbox = Sandbox::of("tools-and-spill");
     let new = session(&sandbox, "11").with_file_name("99999999-0000-4000-8000-000000000000.jsonl");
     let payload = json!({"source": "startup", "transcript_path": new});
@@ -351,7 +351,7 @@ fn an_answer_is_cut_where_the_client_would_cut_it() {
     sandbox.text(&["pin", "16"]);
     let text = told(&sandbox, "PreCompact", &json!({"transcript_path": session(&sandbox, "11")}));
     assert!(text.encode_utf16().count() < 10_000, "{}", text.len());
-    assert!(text.ends_with("have the rest]\n"), "{text}");
+    assert!(text.ends_with("for the rest: aperture manifest, aperture show]\n"), "{text}");
 }
 
 #[test]
@@ -371,7 +371,7 @@ fn a_long_result_is_trimmed_where_that_is_wanted() {
     let shortened = answer(&bash).unwrap();
     let text = shortened["stdout"].as_str().unwrap();
     assert!(text.len() < long.len() / 2 && shortened["interrupted"] == false, "{text}");
-    let path = text.split_once("the whole is in ").unwrap().1.split_once(']').unwrap().0;
+    let path = text.split_once("full text: ").unwrap().1.split_once(']').unwrap().0;
     assert_eq!(fs::read_to_string(path).unwrap(), long, "the whole is kept");
     let secret = format!("{long}export KEY=sk-ant-api03-{}\n", "q7Rz2mWk9TxB4lNvC8dF".repeat(2));
     answer(&json!({"tool_name": "Bash", "tool_use_id": "toolu_4", "tool_response": {"stdout": secret}})).unwrap();

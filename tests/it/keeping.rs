@@ -72,7 +72,7 @@ fn verify_holds_the_log_against_the_file() {
         &sandbox,
         &["verify"],
         expect![[r#"
-        nothing was ever changed: there is nothing to verify
+        no session was changed: nothing to verify
         exit code 0
     "#]],
     );
@@ -82,7 +82,7 @@ fn verify_holds_the_log_against_the_file() {
         &["verify"],
         expect![[r#"
         store       ok  1 session, 9 originals (N kB), N kB on the disk
-        11111111    ok  1 operation, 1 in force; undoing all gives back the original, byte for byte
+        11111111    ok  1 operation, 1 in force; undoing everything restores the original, byte for byte
         exit code 0
     "#]],
     );
@@ -91,7 +91,7 @@ fn verify_holds_the_log_against_the_file() {
         &["verify", "agent"],
         expect![[r#"
             error: no session id starts with 'agent', and no such file exists
-            hint: aperture sessions lists all of them
+            hint: to list all sessions: aperture sessions
             exit code 1
         "#]],
     );
@@ -103,7 +103,7 @@ fn verify_holds_the_log_against_the_file() {
         &["verify", "1111"],
         expect![[r#"
         store       ok  1 session, 9 originals (N kB), N kB on the disk
-        11111111    ok  1 operation, 1 in force; undoing all gives back the original, byte for byte
+        11111111    ok  1 operation, 1 in force; undoing everything restores the original, byte for byte
         exit code 0
     "#]],
     );
@@ -121,10 +121,10 @@ fn verify_lists_what_another_program_changed() {
         &["verify"],
         expect![[r#"
         store       ok  1 session, 9 originals (N kB), N kB on the disk
-        11111111    bad 1 operation, 1 in force; undoing all would be refused
+        11111111    bad 1 operation, 1 in force; undoing everything would be refused
                     bad #8 auto mode: another program changed it after operation 1
         error: 1 problem was found
-        hint: aperture import FILE brings back what an export has; undo leaves alone what another program changed
+        hint: to restore values from an export: aperture import FILE; undo skips values that another program changed
         exit code 1
     "#]],
     );
@@ -134,15 +134,15 @@ fn verify_lists_what_another_program_changed() {
         &sandbox,
         &["verify"],
         expect![[r#"
-        store       ok  1 session, 9 originals (N kB), N kB on the disk
-        11111111    bad 1 operation, 1 in force; undoing all would be refused
-                    bad #8 auto mode: its row is gone since operation 1
-                    bad #9 instructions: its row is gone since operation 1
-                    bad #10 session context: its row is gone since operation 1
-        error: 3 problems were found
-        hint: aperture import FILE brings back what an export has; undo leaves alone what another program changed
-        exit code 1
-    "#]],
+            store       ok  1 session, 9 originals (N kB), N kB on the disk
+            11111111    bad 1 operation, 1 in force; undoing everything would be refused
+                        bad #8 auto mode: its row is missing since operation 1
+                        bad #9 instructions: its row is missing since operation 1
+                        bad #10 session context: its row is missing since operation 1
+            error: 3 problems were found
+            hint: to restore values from an export: aperture import FILE; undo skips values that another program changed
+            exit code 1
+        "#]],
     );
 }
 
@@ -165,8 +165,8 @@ fn verify_reports_a_missing_file() {
         &["verify", "--all"],
         expect![[r#"
             store       ok  1 session, 9 originals (N kB), N kB on the disk
-            11111111    ok  2 operations; what undo would do cannot be told
-                        ok  the file is gone; the originals are kept
+            11111111    ok  2 operations; the result of an undo is unknown
+                        ok  the session file no longer exists; the originals are kept
             exit code 0
         "#]],
     );
@@ -175,8 +175,8 @@ fn verify_reports_a_missing_file() {
         &["verify", "1111"],
         expect![[r#"
             store       ok  1 session, 9 originals (N kB), N kB on the disk
-            11111111    ok  2 operations; what undo would do cannot be told
-                        ok  the file is gone; the originals are kept
+            11111111    ok  2 operations; the result of an undo is unknown
+                        ok  the session file no longer exists; the originals are kept
             exit code 0
         "#]],
     );
@@ -222,7 +222,7 @@ fn verify_writes_nothing() {
         &["verify"],
         expect![[r#"
         store       ok  1 session, 9 originals (N kB), N kB on the disk
-        11111111    ok  1 operation, 1 in force; undoing all gives back the original, byte for byte
+        11111111    ok  1 operation, 1 in force; undoing everything restores the original, byte for byte
                     ok  operation 1 was interrupted: it was done; the next command settles it
         exit code 0
     "#]],
@@ -240,20 +240,20 @@ fn verify_finds_what_is_wrong_in_the_store() {
         &sandbox,
         &["verify"],
         expect![[r#"
-        store       ok  1 session, 8 originals (N kB), N kB on the disk
-        11111111    bad 1 operation, 1 in force; undoing all would be refused
-                    bad operation 1 cannot be taken back: the store lacks 1 of its values
-        error: 1 problem was found
-        hint: aperture import FILE brings back what an export has; undo leaves alone what another program changed
-        exit code 1
-    "#]],
+            store       ok  1 session, 8 originals (N kB), N kB on the disk
+            11111111    bad 1 operation, 1 in force; undoing everything would be refused
+                        bad operation 1 cannot be undone: the store lacks 1 of its values
+            error: 1 problem was found
+            hint: to restore values from an export: aperture import FILE; undo skips values that another program changed
+            exit code 1
+        "#]],
     );
     let sandbox = archived();
     let sql = "UPDATE originals SET content = (SELECT content FROM originals ORDER BY bytes DESC LIMIT 1)
                WHERE address = (SELECT before FROM edits WHERE slot = 'content:0' LIMIT 1)";
     store(&sandbox).execute(sql, []).unwrap();
     let report = sandbox.run(&["verify"]);
-    assert!(report.stdout.contains("is not what it was"), "{}", report.stdout);
+    assert!(report.stdout.contains("is damaged: its hash does not match"), "{}", report.stdout);
     assert_eq!(report.code, 1);
     let sandbox = archived();
     let path = sandbox.home.join(".aperture/store.db");
@@ -267,60 +267,60 @@ fn verify_finds_what_is_wrong_in_the_store() {
 }
 
 #[test]
-fn gc_lists_and_deletes_only_if_told_to() {
+fn gc_lists_and_deletes_only_with_yes() {
     let sandbox = archived();
     check(
         &sandbox,
         &["gc", "--older-than", "0d", "--gone"],
         expect![[r#"
-        nothing to forget
-        exit code 0
-    "#]],
+            nothing to delete
+            exit code 0
+        "#]],
     );
     sandbox.text(&["undo"]);
     check(
         &sandbox,
         &["gc"],
         expect![[r#"
-        nothing to forget
-        exit code 0
-    "#]],
+            nothing to delete
+            exit code 0
+        "#]],
     );
     check(
         &sandbox,
         &["gc", "--older-than", "0d"],
         expect![[r#"
-        11111111    now    2 operations: everything was undone
-        would forget 1 session, 9 originals (N kB): it could never be undone or recalled again
-        nothing was deleted: this is a list; --yes deletes
-        exit code 0
-    "#]],
+            11111111    now    2 operations: everything was undone
+            would delete 1 session, 9 originals (N kB): undo and recall would no longer be possible
+            nothing was deleted: this is a dry run; to delete: --yes
+            exit code 0
+        "#]],
     );
     check(
         &sandbox,
         &["gc", "--older-than", "0d", "--dry-run"],
         expect![[r#"
-        11111111    now    2 operations: everything was undone
-        would forget 1 session, 9 originals (N kB): it could never be undone or recalled again
-        nothing was deleted: this is a list; --yes deletes
-        exit code 0
-    "#]],
+            11111111    now    2 operations: everything was undone
+            would delete 1 session, 9 originals (N kB): undo and recall would no longer be possible
+            nothing was deleted: this is a dry run; to delete: --yes
+            exit code 0
+        "#]],
     );
     sandbox.text(&["verify", "--all"]);
     check(
         &sandbox,
         &["gc", "--older-than", "0d", "--yes"],
         expect![[r#"
-        11111111    now    2 operations: everything was undone
-        forgot 1 session, 9 originals (N kB); N B freed
-        exit code 0
-    "#]],
+            11111111    now    2 operations: everything was undone
+            deleted 1 session, 9 originals (N kB); N B freed
+            exit code 0
+        "#]],
     );
     check(
         &sandbox,
         &["verify", "--all"],
         expect![[r#"
-        nothing was ever changed: there is nothing to verify
+        no session was changed: nothing to verify
         exit code 0
     "#]],
     );
@@ -328,7 +328,7 @@ fn gc_lists_and_deletes_only_if_told_to() {
         &sandbox,
         &["gc", "--older-than", "soon"],
         expect![[r#"
-        error: invalid value 'soon' for '--older-than <TIME>': a time is written as 12h, 90d or 8w
+        error: invalid value 'soon' for '--older-than <TIME>': write an age as 12h, 90d or 8w
 
         For more information, try '--help'.
         exit code 2
@@ -337,44 +337,44 @@ fn gc_lists_and_deletes_only_if_told_to() {
 }
 
 #[test]
-fn gc_keeps_a_session_that_is_gone_unless_told_otherwise() {
+fn gc_keeps_a_session_without_a_file_by_default() {
     let sandbox = archived();
     fs::remove_file(session(&sandbox)).unwrap();
     check(
         &sandbox,
         &["gc", "--older-than", "0d", "--yes"],
         expect![[r#"
-        nothing to forget
-        kept: 1 session whose file is gone; --gone takes them too
-        exit code 0
-    "#]],
+            nothing to delete
+            kept: 1 session without a file; to delete these too: --gone
+            exit code 0
+        "#]],
     );
     check(
         &sandbox,
         &["gc", "--gone"],
         expect![[r#"
-        nothing to forget
-        exit code 0
-    "#]],
+            nothing to delete
+            exit code 0
+        "#]],
     );
     check(
         &sandbox,
         &["gc", "--older-than", "0d", "--gone"],
         expect![[r#"
-        11111111    now    1 operation: its file is gone
-        would forget 1 session, 9 originals (N kB): it could never be undone or recalled again
-        nothing was deleted: this is a list; --yes deletes
-        exit code 0
-    "#]],
+            11111111    now    1 operation: its file no longer exists
+            would delete 1 session, 9 originals (N kB): undo and recall would no longer be possible
+            nothing was deleted: this is a dry run; to delete: --yes
+            exit code 0
+        "#]],
     );
     check(
         &sandbox,
         &["gc", "--older-than", "0d", "--gone", "--yes"],
         expect![[r#"
-        11111111    now    1 operation: its file is gone
-        forgot 1 session, 9 originals (N kB); N B freed
-        exit code 0
-    "#]],
+            11111111    now    1 operation: its file no longer exists
+            deleted 1 session, 9 originals (N kB); N B freed
+            exit code 0
+        "#]],
     );
 }
 
@@ -388,9 +388,9 @@ fn gc_does_not_take_a_session_that_was_moved_for_one_that_is_gone() {
         &sandbox,
         &["gc", "--older-than", "0d", "--gone"],
         expect![[r#"
-        nothing to forget
-        exit code 0
-    "#]],
+            nothing to delete
+            exit code 0
+        "#]],
     );
 }
 
@@ -403,7 +403,7 @@ fn an_export_replaces_a_file_only_if_forced() {
         &["export", "-o", "e"],
         expect![[r#"
             exported 1 operation and 15 values of 11111111-1111-4111-8111-111111111111 to PROJECT/e (N kB)
-            it holds what was archived, secrets included; aperture import reads it
+            it contains the archived originals, secrets included; to read it: aperture import
             exit code 0
         "#]],
     );
@@ -412,7 +412,7 @@ fn an_export_replaces_a_file_only_if_forced() {
         &["export", "-o", "e"],
         expect![[r#"
         error: PROJECT/e exists
-        hint: --force replaces it
+        hint: to replace it: --force
         exit code 1
     "#]],
     );
@@ -439,8 +439,8 @@ fn an_export_makes_undo_work_on_another_machine() {
         &["import", "e"],
         expect![[r#"
             error: cannot import PROJECT/e
-            because: 7 of 9 values of its log do not stand in the session 11111111
-            hint: it belongs to another state of the session; --force takes it nevertheless
+            because: 7 of 9 values of its log are missing from the session 11111111
+            hint: it belongs to another state of the session; to import it nevertheless: --force
             exit code 1
         "#]],
     );
@@ -451,7 +451,7 @@ fn an_export_makes_undo_work_on_another_machine() {
         expect![[r#"
             error: cannot change the session 11111111
             because: there is nothing to undo
-            hint: aperture log lists the operations
+            hint: to list the operations: aperture log
             exit code 1
         "#]],
     );
@@ -460,7 +460,7 @@ fn an_export_makes_undo_work_on_another_machine() {
         &["import", "e"],
         expect![[r#"
             imported 1 operation and 15 values for HOME/.claude/projects/SLUG/11111111-1111-4111-8111-111111111111.jsonl
-            aperture undo works there
+            its operations can be undone: aperture undo
             exit code 0
         "#]],
     );
@@ -468,8 +468,8 @@ fn an_export_makes_undo_work_on_another_machine() {
         &there,
         &["import", "e"],
         expect![[r#"
-            the log of HOME/.claude/projects/SLUG/11111111-1111-4111-8111-111111111111.jsonl was known already: its 1 operation and 15 values are whole
-            aperture undo works there
+            the store already has the log of HOME/.claude/projects/SLUG/11111111-1111-4111-8111-111111111111.jsonl: 1 operation and 15 values, all complete
+            its operations can be undone: aperture undo
             exit code 0
         "#]],
     );
@@ -478,7 +478,7 @@ fn an_export_makes_undo_work_on_another_machine() {
         &["verify"],
         expect![[r#"
             store       ok  1 session, 15 originals (N kB), N kB on the disk
-            11111111    ok  1 operation, 1 in force; undoing all gives back the original, byte for byte
+            11111111    ok  1 operation, 1 in force; undoing everything restores the original, byte for byte
             exit code 0
         "#]],
     );
@@ -488,8 +488,8 @@ fn an_export_makes_undo_work_on_another_machine() {
         &there,
         &["import", "e"],
         expect![[r#"
-            the log of HOME/.claude/projects/SLUG/11111111-1111-4111-8111-111111111111.jsonl goes on after this export: it stays, its 2 operations and 15 values are whole
-            nothing of it is in force
+            the store has a newer log of HOME/.claude/projects/SLUG/11111111-1111-4111-8111-111111111111.jsonl and keeps it: 2 operations and 15 values, all complete
+            all of its operations are undone
             exit code 0
         "#]],
     );
@@ -506,10 +506,10 @@ fn an_import_mends_a_store() {
         &sandbox,
         &["import", "e"],
         expect![[r#"
-        the log of HOME/.claude/projects/SLUG/11111111-1111-4111-8111-111111111111.jsonl was known already: its 1 operation and 9 values are whole
-        aperture undo works there
-        exit code 0
-    "#]],
+            the store already has the log of HOME/.claude/projects/SLUG/11111111-1111-4111-8111-111111111111.jsonl: 1 operation and 9 values, all complete
+            its operations can be undone: aperture undo
+            exit code 0
+        "#]],
     );
     sandbox.text(&["verify"]);
     sandbox.text(&["undo"]);
@@ -529,8 +529,8 @@ fn another_log_is_only_replaced_by_force() {
         &["import", "e"],
         expect![[r#"
             error: cannot import PROJECT/e
-            because: 4 of 6 values of its log do not stand in the session 11111111
-            hint: it belongs to another state of the session; --force takes it nevertheless
+            because: 4 of 6 values of its log are missing from the session 11111111
+            hint: it belongs to another state of the session; to import it nevertheless: --force
             exit code 1
         "#]],
     );
@@ -539,7 +539,7 @@ fn another_log_is_only_replaced_by_force() {
         &["import", "e", "--force"],
         expect![[r#"
             imported 1 operation and 9 values for HOME/.claude/projects/SLUG/11111111-1111-4111-8111-111111111111.jsonl
-            4 values of it do not stand there: aperture verify says which
+            the session file does not contain 4 values of it; to list them: aperture verify
             exit code 0
         "#]],
     );
@@ -569,7 +569,7 @@ fn a_file_that_cannot_be_imported_changes_nothing() {
         expect![[r#"
         error: cannot import PROJECT/flipped
         because: it is damaged: checksum mismatch
-        hint: nothing was changed; copy the file again
+        hint: nothing was changed; copy the export again
         exit code 1
     "#]],
     );
@@ -589,7 +589,7 @@ fn a_file_that_cannot_be_imported_changes_nothing() {
         expect![[r#"
         error: cannot import PROJECT/foreign
         because: it is not an aperture export
-        hint: aperture export writes such files
+        hint: to write such a file: aperture export
         exit code 1
     "#]],
     );
@@ -630,7 +630,7 @@ fn an_import_finds_the_session_by_its_file() {
         &["import", "whole", "--session", &away],
         expect![[r#"
             imported 1 operation and 9 values for HOME/away.jsonl
-            aperture undo works there
+            its operations can be undone: aperture undo
             exit code 0
         "#]],
     );
@@ -639,7 +639,7 @@ fn an_import_finds_the_session_by_its_file() {
         &["verify", "-s", &away],
         expect![[r#"
             store       ok  1 session, 9 originals (N kB), N kB on the disk
-            away        ok  1 operation, 1 in force; undoing all gives back the original, byte for byte
+            away        ok  1 operation, 1 in force; undoing everything restores the original, byte for byte
             exit code 0
         "#]],
     );

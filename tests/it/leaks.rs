@@ -147,7 +147,7 @@ fn lines(command: &clap::Command) -> Vec<Vec<String>> {
         "uninstall" => &["claude-code --dry-run", "claude-code"],
         "completions" => &["bash"],
         "help" => &["", "settings"],
-        // They read or go on: below.
+        // Commands that read standard input or do not end are tested below.
         "mcp" | "hook" | "statusline" | "watch" | "git-hook" => &[],
         _ => {
             let needed = command.get_positionals().filter(|argument| argument.is_required_set()).map(|_| "1".to_owned());

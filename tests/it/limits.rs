@@ -1,4 +1,4 @@
-//! A manifest keeps to its tokens, counted as the most expensive tokenizer would.
+//! A manifest stays within its token limit, counted as the most expensive tokenizer would.
 
 use crate::sandbox::{Sandbox, directory_in};
 use aperture::engine::{self, Advice, Prices, ReadSettings, Rules};

@@ -28,6 +28,7 @@ mod reliability;
 mod sandbox;
 mod score;
 mod secrets;
+mod tidy;
 mod walls;
 mod watch;
 mod window;

@@ -1,4 +1,4 @@
-//! `aperture mcp`: the protocol, the tools and the resources, as a client gets them.
+//! `aperture mcp`: the protocol, the tools and the resources, as an MCP client sees them.
 
 use crate::sandbox::{Sandbox, wait_for};
 use expect_test::{expect, expect_file};
@@ -116,7 +116,7 @@ fn content(result: &Value) -> String {
 }
 
 #[test]
-fn a_client_is_told_what_there_is() {
+fn a_client_receives_the_tools_and_resources() {
     let sandbox = Sandbox::of("tools-and-spill");
     let mut server = Server::new(&sandbox, &[]);
     let tools = server.request("tools/list", json!({}));
@@ -212,7 +212,7 @@ fn what_removes_waits_for_the_user() {
     // The user undoes the user's own operation.
     sandbox.text(&["pin", "13"]);
     assert!(server.error("undo", json!({})).contains("was made by the user"));
-    assert!(server.error("unpin", json!({"selector": "13"})).contains("who alone can unpin it"));
+    assert!(server.error("unpin", json!({"selector": "13"})).contains("only the user can unpin it"));
     assert_eq!(server.end(), 0);
 }
 
@@ -229,7 +229,7 @@ fn what_waits_is_what_was_asked_for() {
     let texts = ["a\r\nb\tc \u{1}\u{8}\u{c} \\n \"d\"".to_owned(), "...".to_owned(), "long ".repeat(20_000)];
     for (place, text) in texts.iter().enumerate() {
         let answer = server.text("update", json!({"selector": "16", "text": text}));
-        assert!(answer.contains("waits for the user"), "{answer}");
+        assert!(answer.contains("the user approves it with"), "{answer}");
         assert_eq!(sandbox.run(&["approve", &(place + 2).to_string()]).code, 0);
         let content = sandbox.json(&["show", "16"], "aperture.show/2")["blocks"][0]["content"].clone();
         assert!(content == json!(text), "{content}");
@@ -256,7 +256,7 @@ fn a_note_in_an_open_session_comes_with_the_next_prompt() {
     let before = fs::read(&path).unwrap();
     let mut server = Server::new(&sandbox, &[]);
     let text = server.text("create", json!({"text": "the tests need make db"}));
-    assert!(text.contains("comes with the next prompt"), "{text}");
+    assert!(text.contains("is sent with the next prompt"), "{text}");
     // The client continues from its last known row: a row added by aperture would be left on another branch.
     assert!(fs::read(&path).unwrap() == before);
     assert!(server.error("create", json!({"text": "the tests need make db"})).contains("is done"));
@@ -269,13 +269,13 @@ fn a_note_in_an_open_session_comes_with_the_next_prompt() {
 }
 
 #[test]
-fn what_the_user_holds_a_model_does_not_let_go() {
+fn a_model_does_not_release_blocks_of_the_user() {
     let sandbox = Sandbox::of("tools-and-spill");
     sandbox.text(&["pin", "16"]);
     sandbox.text(&["focus", "19"]);
     let mut server = Server::new(&sandbox, &[]);
     server.text("pin", json!({"selector": "16", "at": "top"}));
-    assert!(server.error("unpin", json!({"selector": "16"})).contains("who alone can unpin it"));
+    assert!(server.error("unpin", json!({"selector": "16"})).contains("only the user can unpin it"));
     server.text("focus", json!({"selector": "24"}));
     server.text("focus", json!({"selector": "19|24"}));
     let selected = |server: &mut Server<'_>| {
@@ -285,7 +285,7 @@ fn what_the_user_holds_a_model_does_not_let_go() {
     assert_eq!(selected(&mut server), [19, 24]);
     server.text("unfocus", json!({}));
     assert_eq!(selected(&mut server), [19]);
-    assert!(server.error("unfocus", json!({})).contains("who alone lets it go"));
+    assert!(server.error("unfocus", json!({})).contains("only the user can clear it"));
     assert_eq!(server.end(), 0);
 }
 
@@ -321,7 +321,7 @@ fn both_ways_are_decided_alike() {
             let became = match result["isError"] == true {
                 true if text.contains("the user's settings deny") => "denied",
                 true => "refused",
-                false if text.contains("it waits for the user") => "waiting",
+                false if text.contains("the user approves it with") => "waiting",
                 false => "done",
             };
             assert_eq!(
@@ -342,13 +342,13 @@ fn an_answer_fits_its_budget_and_is_read_on() {
     loop {
         let part = server.text("show", json!({"selector": "all", "max_tokens": 300, "from_line": line}));
         parts += 1;
-        let (shown, rest) = part.rsplit_once("… cut at line ").unwrap_or((&part, ""));
+        let (shown, rest) = part.rsplit_once("… truncated at line ").unwrap_or((&part, ""));
         read.push_str(shown);
         let Some((_, next)) = rest.rsplit_once("from_line ") else { break };
         line = next.split(',').next().unwrap().parse().unwrap();
     }
     assert!(parts > 3);
-    let plain = |text: &str| text.split("… cut at line ").next().unwrap().replace('\n', "");
+    let plain = |text: &str| text.split("… truncated at line ").next().unwrap().replace('\n', "");
     assert!(plain(&read).starts_with(&plain(&whole)));
     assert_eq!(server.end(), 0);
 }
@@ -362,7 +362,7 @@ fn json_comes_in_place_of_text_when_it_fits() {
     assert_eq!(result["structuredContent"]["blocks"][0]["number"], 19);
     assert!(server.call("blocks", &json!({"selector": "19"}))["structuredContent"].is_null());
     let error = server.error("blocks", json!({"json": true, "max_tokens": 100}));
-    assert!(error.contains("and 100 may be used"), "{error}");
+    assert!(error.contains("the limit is 100"), "{error}");
     assert_eq!(server.end(), 0);
 }
 

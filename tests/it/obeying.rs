@@ -1,4 +1,4 @@
-//! The model's own commands: execution, approval, and that each is counted once.
+//! The commands of the model: execution, approval, and that each is counted once.
 
 use crate::sandbox::{Outcome, Sandbox, directory_in, repository};
 use expect_test::expect_file;
@@ -180,7 +180,7 @@ fn each_command_counts_once() {
     let fork = sandbox.session("22222222-2222-4222-8222-222222222222", fs::read(session(&sandbox)).unwrap(), 9);
     let report = sandbox.json(&["obey", "-s", "2222"], "aperture.obey/2");
     assert_eq!((&report["session"], &report["commands"]), (&"22222222-2222-4222-8222-222222222222".into(), &json!([])));
-    assert_eq!(done(&sandbox, "log -s 2222"), "nothing was done to this session\n");
+    assert_eq!(done(&sandbox, "log -s 2222"), "no operations on this session\n");
     fs::remove_file(fork).unwrap();
     // An undone command is not executed again.
     done(&sandbox, "undo");
@@ -248,11 +248,11 @@ fn what_the_user_holds_is_not_dropped() {
     let before = fs::read(session(&sandbox)).unwrap();
     let answers = obeyed(&sandbox);
     let expected = [
-        ("refused", "block 16 was pinned by the user, who alone can unpin it"),
+        ("refused", "block 16 was pinned by the user; only the user can unpin it"),
         ("refused", "nothing to do; skipped #16 (pinned)"),
         ("refused", "nothing to do; skipped #19 (focused)"),
         ("refused", "block 16 is pinned"),
-        ("refused", "block 19 is selected by the user"),
+        ("refused", "block 19 is focused by the user"),
         ("done", "1 block focused"),
     ];
     for ((status, answer), expected) in answers.iter().zip(expected) {
@@ -283,7 +283,7 @@ fn the_settings_say_what_it_may_do() {
     assert_eq!(statuses(&sandbox), ["denied", "done", "done", "waiting", "waiting"]);
     let told = done(&sandbox, "obey --tell");
     assert!(told.contains("@pin(16) is denied: the user's settings deny @pin"), "{told}");
-    assert!(told.contains("@focus(24) waits for the user's approval: more than 2 commands in one turn"), "{told}");
+    assert!(told.contains("@focus(24) needs the user's approval: more than 2 commands in one turn"), "{told}");
     // The model can write in the project.
     sandbox.write("aperture.toml", "[model]\npin = 'auto'\nupdate = 'auto'\nfocus = 'approve'\ncommands_per_turn = 99\n");
     say(&sandbox, "@pin(16) @update(24, \"x\") @focus(38)");
@@ -302,7 +302,7 @@ fn open_in_client(sandbox: &Sandbox) {
 }
 
 #[test]
-fn a_client_that_runs_is_told_instead() {
+fn a_running_client_receives_the_results_instead() {
     let sandbox = sandbox();
     done(&sandbox, "archive 16");
     done(&sandbox, "compress 19 --level minimal");
@@ -321,7 +321,7 @@ fn a_client_that_runs_is_told_instead() {
     }
     for line in ["create --live 'x'", "recall --inject --live 16"] {
         let said = done(&sandbox, line);
-        assert!(said.contains("a prompt before the next /resume leaves the note behind"), "{said}");
+        assert!(said.contains("a prompt before the next /resume drops the note"), "{said}");
         done(&sandbox, "undo --live");
     }
     let text = done(&sandbox, "log");
@@ -329,7 +329,7 @@ fn a_client_that_runs_is_told_instead() {
 }
 
 #[test]
-fn what_nobody_has_open_is_brought_back_in_the_file() {
+fn blocks_of_a_closed_session_are_restored_in_the_file() {
     let sandbox = sandbox();
     done(&sandbox, "archive 16|19");
     // Two hours after the last answer the cache is cold; in the file's last minute it is warm.
@@ -360,12 +360,12 @@ fn every_answer_reaches_the_model() {
 }
 
 #[test]
-fn what_waits_nowhere_is_said_alike() {
+fn an_empty_inbox_is_reported_the_same_with_and_without_a_store() {
     let sandbox = sandbox();
     let outcome =
         || ["approve --all", "deny --all"].map(|line| run(&sandbox, line)).map(|outcome| (outcome.code, outcome.stderr));
     let without = outcome();
-    assert!(without[0].1.contains("nothing waits"), "{without:?}");
+    assert!(without[0].1.contains("no pending commands"), "{without:?}");
     done(&sandbox, "pin 16");
     assert_eq!(outcome(), without);
 }
@@ -379,7 +379,7 @@ fn what_is_gone_meanwhile_is_answered() {
     done(&sandbox, "pin 24");
     let outcome = run(&sandbox, "approve 1");
     assert_eq!((outcome.code, outcome.stdout.contains("skipped #16 (already so)")), (1, true), "{}", outcome.all());
-    assert!(done(&sandbox, "obey --tell").contains("@archive(16) was not carried out"));
+    assert!(done(&sandbox, "obey --tell").contains("@archive(16) was not executed"));
     let rows = fs::read_to_string(session(&sandbox)).unwrap();
     fs::remove_file(session(&sandbox)).unwrap();
     let outcome = run(&sandbox, "approve 3");
@@ -426,7 +426,7 @@ fn an_interrupted_command_waits_for_the_user() {
     drop(store);
     assert_eq!(statuses(&sandbox), [""; 0]);
     let inbox = done(&sandbox, "inbox");
-    assert!(inbox.contains("waits: aperture was interrupted"), "{inbox}");
+    assert!(inbox.contains("pending: aperture was interrupted"), "{inbox}");
     assert_eq!(log(&sandbox).len(), 1);
 }
 
@@ -466,7 +466,7 @@ fn an_older_store_is_brought_up_to_date() {
     assert_eq!(log(&sandbox), ["user archive 19", "user pin 20"]);
     // Its operations have no delta: they can be undone, and it is reported that this is not byte for byte.
     assert!(done(&sandbox, "verify").contains("operation 2 has no delta"));
-    assert!(done(&sandbox, "undo").contains("planned again, not byte for byte: operation 2 has no delta"));
+    assert!(done(&sandbox, "undo").contains("planned from logged values, not byte for byte: operation 2 has no delta"));
     assert!(done(&sandbox, "redo").contains("redone"));
     done(&sandbox, "undo");
     say(&sandbox, "@pin(16)");
@@ -506,7 +506,7 @@ fn a_reported_message_is_obeyed_before_its_row_is_written() {
         // Nothing comes twice, with the row or without it.
         assert_eq!(statuses(&sandbox), [""; 0]);
         append(&session(&sandbox), &[answer]);
-        assert!(done(&sandbox, "obey --dry-run").contains("nothing was asked for"));
+        assert!(done(&sandbox, "obey --dry-run").contains("no commands found"));
         assert_eq!(statuses(&sandbox), [""; 0]);
         stop(&sandbox, "Done.\n\n@pin(16)\n\n@archive(19, reason: read)");
         assert_eq!(known(&sandbox), ["@pin(16) done", "@archive(19, reason: read) waiting"]);

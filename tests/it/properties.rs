@@ -190,7 +190,7 @@ proptest! {
         }
     }
 
-    /// Whatever became of the file, an operation that is only prepared is settled by it, and the file is left alone.
+    /// Settling commits or aborts a prepared operation for any state of the file, and does not change the file.
     #[test]
     fn any_file_settles_an_operation(
         after in bytes(), file in bytes(), removed in prop::option::of(line()), starts in any::<bool>(), stays in any::<bool>()

@@ -208,14 +208,14 @@ fn rows_of_the_conversation_that_a_client_appends_are_all_kept() {
 
 #[cfg(target_os = "linux")]
 #[test]
-fn a_session_that_a_program_keeps_open_is_left_alone() {
+fn a_session_that_a_program_keeps_open_is_not_changed() {
     let sandbox = Sandbox::of("older-model");
     let file = session(&sandbox);
     let mut handle = OpenOptions::new().append(true).open(&file).unwrap();
     let original = fs::read(&file).unwrap();
     let outcome = run(&sandbox, &file, &["archive", "--live", "all"]);
     assert_eq!(outcome.code, 3, "{}", outcome.all());
-    assert!(outcome.stderr.contains(&format!("kept open for writing by process {}", std::process::id())), "{}", outcome.stderr);
+    assert!(outcome.stderr.contains(&format!("process {} has it open for writing", std::process::id())), "{}", outcome.stderr);
     handle.write_all(b"{\"type\":\"mode\",\"mode\":\"x\",\"sessionId\":\"s\"}\n").unwrap();
     drop(handle);
     let now = fs::read(&file).unwrap();
@@ -291,7 +291,7 @@ fn a_link_to_a_session_stays_one() {
 }
 
 #[test]
-fn a_store_that_cannot_be_used_is_said_so_and_nothing_is_written() {
+fn an_unusable_store_is_reported_and_nothing_is_written() {
     let newer = |path: &Path| {
         let store = rusqlite::Connection::open(path).unwrap();
         store.pragma_update(None, "user_version", 99).unwrap();
@@ -315,14 +315,14 @@ fn a_store_that_cannot_be_used_is_said_so_and_nothing_is_written() {
             assert_eq!(outcome.code, 1, "{}", outcome.all());
             assert!(outcome.stderr.contains(said) && outcome.stderr.contains("hint: "), "{}", outcome.stderr);
         }
-        // Reading goes on.
+        // Reading still works.
         assert_eq!(run(&sandbox, &file, &["status"]).code, 0);
         assert!(fs::read(&file).unwrap() == changed && fs::read(&store).unwrap() == spoiled);
     }
 }
 
 #[test]
-fn a_block_that_another_program_rewrote_is_not_taken_back() {
+fn a_block_that_another_program_rewrote_is_not_undone() {
     let sandbox = Sandbox::of("older-model");
     let file = session(&sandbox);
     done(&sandbox, &file, &["archive", "all"]);
@@ -332,7 +332,7 @@ fn a_block_that_another_program_rewrote_is_not_taken_back() {
     fs::write(&file, &other).unwrap();
     let outcome = run(&sandbox, &file, &["undo"]);
     assert_eq!(outcome.code, 3, "{}", outcome.all());
-    assert!(outcome.stderr.contains("another program changed it"), "{}", outcome.stderr);
+    assert!(outcome.stderr.contains("another program changed block 10"), "{}", outcome.stderr);
     assert!(fs::read_to_string(&file).unwrap() == other);
     fs::write(&file, &text).unwrap();
     undo_all(&sandbox, &file);
@@ -348,7 +348,7 @@ fn is_root() -> bool {
 
 #[cfg(target_os = "linux")]
 #[test]
-fn a_directory_that_cannot_be_written_is_said_so() {
+fn a_read_only_directory_is_reported() {
     use std::os::unix::fs::{PermissionsExt, chown};
     use std::os::unix::process::CommandExt;
     const NOBODY: u32 = 65_534;
@@ -371,7 +371,7 @@ fn a_directory_that_cannot_be_written_is_said_so() {
         Ok(output) => {
             let said = String::from_utf8_lossy(&output.stderr);
             assert_eq!(output.status.code(), Some(1), "{said}");
-            assert!(said.contains("denied") && said.contains("hint: the session is as it was"), "{said}");
+            assert!(said.contains("denied") && said.contains("hint: the session is unchanged"), "{said}");
         }
         Err(error) => skipped(&format!("the program cannot run as another user: {error}")),
     }

@@ -1,4 +1,4 @@
-//! A hermetic place to run the program in: own home, own cache, fixed clock, fixed width.
+//! An isolated environment for the program: own home, own cache, fixed clock, fixed width.
 
 use aperture::provider::claude_code::slug;
 use std::fs::{self, File};

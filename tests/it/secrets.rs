@@ -1,4 +1,4 @@
-//! Credentials: never shown, never kept in an index, found by `check`, taken out by `redact`, refused by the hooks of git.
+//! Credentials: never printed, never in an index, found by `check`, replaced by `redact`, refused by the git hooks.
 
 use crate::sandbox::{Outcome, Sandbox, skipped};
 use aperture::store::Store;
@@ -207,11 +207,11 @@ fn redact_of_a_block_leaves_the_others() {
           #1  "use [secret:github-token] to fix the deploy of the sh…  redacted  42 → 14
         −28 tokens (10k → 10k)
         the cache is cold (idle 2 h): no extra cache write; each turn saves <$0.001
-        the usage of the last response is rewritten until an undo: the client reads there how
+        the usage of the last response is rewritten until an undo: the client reads from it how
           full the window is; programs that add up bills, such as ccusage, see it too
         1 github-token
-        18 credentials elsewhere in the file: --all takes them out too
-        credentials in 1 stored original: --forget --yes takes them out of those, for ever
+        18 credentials elsewhere in the file; to replace these too: --all
+        credentials in 1 stored original; to remove these permanently: --forget --yes
         operation 1; to revert: aperture undo
     "#]]
     .assert_eq(&said);
@@ -236,17 +236,17 @@ fn what_is_forgotten_is_gone() {
     assert!(!shown(&stored(&sandbox)).is_empty());
     let before = fs::read(&path).unwrap();
     let asked = sandbox.text(&["redact", "--all", "--forget"]);
-    assert!(asked.contains("--yes does it"), "{asked}");
+    assert!(asked.contains("to apply: --yes"), "{asked}");
     assert_eq!(fs::read(&path).unwrap(), before);
     let said = sandbox.text(&["redact", "--all", "--forget", "--yes"]);
-    assert!(said.contains("forgotten: nothing brings them back") && !said.contains("aperture undo"), "{said}");
+    assert!(said.contains("rewritten: the credentials can never be restored") && !said.contains("aperture undo"), "{said}");
     assert_eq!(shown(&stored(&sandbox)), [""; 0]);
     for file in ["store.db", "store.db-wal"] {
         assert_eq!(shown(&fs::read(sandbox.home.join(".aperture").join(file)).unwrap_or_default()), [""; 0], "{file}");
     }
     let refused = sandbox.run(&["undo"]);
     assert_eq!(refused.code, 1);
-    assert!(refused.stderr.contains("were forgotten, and cannot be brought back"), "{}", refused.stderr);
+    assert!(refused.stderr.contains("were deleted and cannot be restored"), "{}", refused.stderr);
     // An earlier operation can still be undone, except for the redacted parts.
     let undone = sandbox.run(&["undo", "1"]);
     assert_eq!(undone.code, 0, "{}", undone.all());
@@ -275,7 +275,7 @@ fn what_the_model_asked_for_is_forgotten_with_it() {
 }
 
 #[test]
-fn thinking_and_broken_rows_are_left_alone_aloud() {
+fn skipped_thinking_and_broken_rows_are_reported() {
     let sandbox = Sandbox::new();
     let key = &keys()[0];
     let rows = format!(
@@ -290,7 +290,7 @@ fn thinking_and_broken_rows_are_left_alone_aloud() {
     expect![[r#"
         nothing to do
           skipped #2 (thinking is signed and stays whole)
-        left alone: 1 row (3): broken, or known by nothing but what they say
+        skipped: 1 row (3): broken, or without an identity
     "#]]
     .assert_eq(&said);
     assert_eq!(fs::read_to_string(&path).unwrap(), rows);
@@ -452,7 +452,7 @@ fn check_takes_its_limits_from_the_settings() {
     sandbox.write("data.jsonl", "{\"a\":1}\n");
     expect![[r#"
         0 sessions checked (no-damage): nothing found
-        note: passed over: PROJECT/data.jsonl is no session: none of its first lines is one of a known format
+        note: skipped: PROJECT/data.jsonl is not a session: none of its first lines has a known format
         exit code 0
     "#]]
     .assert_eq(&screen(&["check", "data.jsonl"]));
@@ -558,7 +558,7 @@ fn a_commit_with_a_credential_is_refused() {
     repository.git(&["add", "."]);
     repository.git(&["commit", "-qm", "demo"]);
     expect![[r#"
-        pre-commit  taken out: PROJECT/.git/hooks/pre-commit
+        pre-commit  removed: PROJECT/.git/hooks/pre-commit
         post-commit not installed: PROJECT/.git/hooks/post-commit
         pre-push    not installed: PROJECT/.git/hooks/pre-push
         exit code 0
@@ -651,8 +651,8 @@ fn hooks_that_are_there_stay() {
     let refused = repository.aperture(&["install", "git-hook"]);
     expect![[r#"
         error: cannot change the hook PROJECT/my hooks/pre-commit
-        because: it is no script of a shell
-        hint: add to it by hand: aperture git-hook pre-commit
+        because: it is not a shell script
+        hint: add this line by hand: aperture git-hook pre-commit
         exit code 1
     "#]]
     .assert_eq(&refused.all());

@@ -106,7 +106,7 @@ fn check(watching: &mut Watching, expected: Expect) {
 }
 
 #[test]
-fn what_client_user_and_aperture_do_is_told() {
+fn events_of_client_user_and_aperture_are_reported() {
     let sandbox = Sandbox::new();
     let file = one(&sandbox);
     let mut watching = Watching::new(&sandbox, &["abc1"]);
@@ -288,7 +288,7 @@ fn a_file_that_is_deleted_is_waited_for() {
             00:00:00 watching  ~3 of 200k tokens, 0 % · 1 turn · the first prompt
             00:00:00 waiting   abc1.jsonl is not there
             00:00:00 watching  ~3 of 200k tokens, 0 % · 1 turn · the first prompt
-            00:00:00 waiting   abc1.jsonl is not there
+            00:00:00 waiting   abc1.jsonl does not exist
             00:00:00 watching  ~6 of 200k tokens, 0 % · 2 turns · the first prompt
             00:00:00 turn      2: "the second prompt"
             00:00:00 came in       #2 user   "the second prompt"                       ~3
@@ -383,7 +383,7 @@ fn log(sandbox: &Sandbox) -> Vec<String> {
 }
 
 #[test]
-fn rules_act_once_when_nobody_works() {
+fn rules_act_once_while_the_session_is_idle() {
     let sandbox = Sandbox::of("tools-and-spill");
     let original = fs::read(session_file(&sandbox)).unwrap();
     let by_rule = "compress --stale (watch --apply-policy)";
@@ -449,7 +449,7 @@ fn session_file(sandbox: &Sandbox) -> PathBuf {
 }
 
 #[test]
-fn it_ends_when_it_is_told_to() {
+fn it_ends_after_the_given_time() {
     let sandbox = Sandbox::new();
     one(&sandbox);
     for (arguments, code) in [

@@ -214,7 +214,7 @@ fn every_preset_keeps_what_a_person_said() {
             let shorter = after.len() * 10 < before.len() * 9;
             assert!(shorter || *preset == "lossless", "{preset}: {} of {}", after.len(), before.len());
             if *preset == "handoff" {
-                let digest = &after[after.find("[handed over: ").unwrap()..];
+                let digest = &after[after.find("[digest of ").unwrap()..];
                 let newest = digest.find("The newest prompt (#").unwrap();
                 assert!(newest < digest.find("What the user said before:").unwrap(), "{digest}");
             }
@@ -304,7 +304,7 @@ fn a_digest_takes_the_place_of_a_summary_but_for_the_lines_that_quote_the_user()
     sandbox.text(&["compress", "--stale", "--preset", "handoff"]);
     let after = sent(&sandbox);
     assert!(before.contains(&told) && !after.contains(&told), "{after}");
-    assert!(after.contains("[handed over: ") && after.contains("minimal from"), "{after}");
+    assert!(after.contains("[digest of ") && after.contains("minimal from"), "{after}");
     check("handoff", &["Write the parser by hand, without a library.".to_owned()], &after);
     sandbox.text(&["undo"]);
     assert_eq!(std::fs::read(&file).unwrap(), original);

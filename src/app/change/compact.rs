@@ -31,14 +31,14 @@ pub fn run(env: &Env, arguments: &Arguments) -> Result<ChangeReport, CommandErro
 pub fn run_uncompact(env: &Env, arguments: &UncompactArguments) -> Result<ChangeReport, CommandError> {
     change(env, arguments.options, &|draft, opened| {
         draft.uncut()?;
-        let mut said = Said { what: Some("the last compaction".to_owned()), ..Said::change("taken back") };
+        let mut said = Said { what: Some("the last compaction".to_owned()), ..Said::change("undone") };
         let cache = env.cache();
         let Workspace { reading, provider, .. } = &opened.workspace;
         if let Some(limit) = provider.compacts_from(&reading.model, reading.capacity.tokens)
             && draft.window_tokens(&|hash| cache.count(hash))? >= limit as f64
         {
             said.notes.push(format!(
-                "the client compacts by itself from about {} on: shorten before you resume, as aperture compress --stale does",
+                "the client compacts automatically above about {}: shorten the session before resuming, for example with aperture compress --stale",
                 amount(limit)
             ));
         }
@@ -53,7 +53,7 @@ fn range(text: &str) -> Result<RangeInclusive<u32>, CommandError> {
         None => number(text).map(|turn| (turn, turn)),
     };
     range.map(|(start, end)| start..=end).ok_or_else(|| {
-        let error = anyhow!("'{text}' is no turn and no range of turns");
-        CommandError::new(ErrorKind::Usage, error).hint("turns are written as 3 or 2..5; aperture blocks --tree shows them")
+        let error = anyhow!("'{text}' is neither a turn nor a range of turns");
+        CommandError::new(ErrorKind::Usage, error).hint("write turns as 3 or 2..5; to list them: aperture blocks --tree")
     })
 }

@@ -1,4 +1,4 @@
-//! Requests that change what the model sees of a session.
+//! Requests that change the window of a session.
 
 pub mod archive;
 pub mod compact;

@@ -175,7 +175,7 @@ fn once(
     if let (Some(store), false, false) = (&opened.store, options.dry_run, plan.is_empty()) {
         // A change of the store alone does not concern the client.
         if !plan.edits.is_empty() && matches!(opened.writer, Some(Writer::Elsewhere)) {
-            let error = anyhow!("a client has the session {} open, and goes on writing to it", found.location.id);
+            let error = anyhow!("a client has the session {} open and continues to write to it", found.location.id);
             return Err(CommandError::new(ErrorKind::Conflict, error).hint("close the client, then try again"));
         }
         let path = real_path(env, found)?;
@@ -207,7 +207,7 @@ pub fn inherited(env: &Env, workspace: &Workspace<'_>, numbers: &[BlockNumber]) 
             _ => given.push(word),
         }
     }
-    (what, format!("aperture {} -s {parent} changes them there, for every fork", given.join(" ")))
+    (what, format!("to change them there, for every fork: aperture {} -s {parent}", given.join(" ")))
 }
 
 /// Returns the cost and the savings of a plan; `None` if the window does not change.
@@ -293,14 +293,14 @@ pub fn is_live(env: &Env, found: &Found) -> bool {
 /// Returns the warning about a note at the end of a session that a client has open.
 pub fn of_note(env: &Env) -> Vec<String> {
     let live = env.find(None).is_ok_and(|found| is_live(env, &found));
-    live.then(|| "the client goes on from what it knows: a prompt before the next /resume leaves the note behind".to_owned())
+    live.then(|| "the client continues with its own copy: a prompt before the next /resume drops the note".to_owned())
         .into_iter()
         .collect()
 }
 
 fn open_in_client(found: &Found) -> CommandError {
     let id = &found.location.id;
-    let error = anyhow!("a client has the session {id} open, and does not read it again by itself");
+    let error = anyhow!("a client has the session {id} open and does not read it again automatically");
     let hint = format!("close the client, or use --live and then type /resume {id} in it");
     CommandError::new(ErrorKind::Conflict, error).hint(hint)
 }

@@ -52,7 +52,7 @@ fn set(env: &Env, name: &str) -> Result<PathBuf, CommandError> {
 
 fn named(name: &str) -> Result<&'static engine::Preset, CommandError> {
     engine::preset(name).ok_or_else(|| {
-        let error = anyhow!("there is no preset '{name}'");
-        CommandError::new(ErrorKind::Usage, error).hint("aperture preset list lists them")
+        let error = anyhow!("unknown preset '{name}'");
+        CommandError::new(ErrorKind::Usage, error).hint("to list them: aperture preset list")
     })
 }

@@ -42,9 +42,13 @@ pub fn run(env: &Env, arguments: &Arguments) -> Result<ChangeReport, CommandErro
             let (rewritten, kept) = store.rewrite(session.key, &meant, &masked)?;
             // The operation is in the log, but cannot be undone.
             report.operation = None;
-            report.notes.push(format!("{} forgotten: nothing brings them back", plural(rewritten, "stored original")));
+            report
+                .notes
+                .push(format!("{} rewritten: the credentials can never be restored", plural(rewritten, "stored original")));
             if kept > 0 {
-                report.notes.push(format!("{} stay: the log of another session needs them too", plural(kept, "stored original")));
+                report
+                    .notes
+                    .push(format!("{} unchanged: the log of another session needs them too", plural(kept, "stored original")));
             }
         } else {
             let history = store.history(session.key)?;
@@ -56,12 +60,14 @@ pub fn run(env: &Env, arguments: &Arguments) -> Result<ChangeReport, CommandErro
             }
             if holding > 0 {
                 let what = plural(holding, "stored original");
-                report.notes.push(format!("credentials in {what}: --forget --yes takes them out of those, for ever"));
+                report.notes.push(format!("credentials in {what}; to remove these permanently: --forget --yes"));
             }
         }
     }
     if asks {
-        report.notes.push("nothing was forgotten: it could never be undone; --yes does it".to_owned());
+        report.notes.push(
+            "the originals are unchanged: this is a dry run of --forget, which cannot be undone; to apply: --yes".to_owned(),
+        );
     }
     Ok(report)
 }
@@ -79,16 +85,17 @@ fn said(redacted: &Redacted) -> Said {
         said.notes.push(kinds.join(", "));
     }
     if redacted.beside > 0 {
-        said.notes.push(format!("{} beside the blocks changed, which the model does not see", plural(redacted.beside, "text")));
+        said.notes.push(format!("{} outside blocks changed, which the model does not receive", plural(redacted.beside, "text")));
     }
     if !redacted.kept_rows.is_empty() {
         let rows: Vec<String> = redacted.kept_rows.iter().take(5).map(|row| (row + 1).to_string()).collect();
         let more = if redacted.kept_rows.len() > 5 { ", …" } else { "" };
         let what = plural(redacted.kept_rows.len(), "row");
-        said.notes.push(format!("left alone: {what} ({}{more}): broken, or known by nothing but what they say", rows.join(", ")));
+        said.notes.push(format!("skipped: {what} ({}{more}): broken, or without an identity", rows.join(", ")));
     }
     if redacted.elsewhere > 0 {
-        said.notes.push(format!("{} elsewhere in the file: --all takes them out too", plural(redacted.elsewhere, "credential")));
+        said.notes
+            .push(format!("{} elsewhere in the file; to replace these too: --all", plural(redacted.elsewhere, "credential")));
     }
     said
 }

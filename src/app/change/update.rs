@@ -14,14 +14,14 @@ pub fn run(env: &Env, arguments: &Arguments) -> Result<ChangeReport, CommandErro
     let selector = Selector::parse(&arguments.selector)?;
     let text = env.text(&arguments.text)?;
     if text.trim().is_empty() {
-        let error = anyhow!("the text is empty, which the model's API refuses");
-        return Err(CommandError::new(ErrorKind::Usage, error).hint("aperture archive leaves one line of a block"));
+        let error = anyhow!("the text is empty; the model's API refuses empty texts");
+        return Err(CommandError::new(ErrorKind::Usage, error).hint("to replace a block by one line: aperture archive"));
     }
     change(env, arguments.options, &|draft, opened| {
         let numbers = selector.select(&opened.workspace.reading)?;
         let [number] = numbers[..] else {
             let error = anyhow!("'{}' matches {} blocks; update takes one", arguments.selector, numbers.len());
-            return Err(CommandError::new(ErrorKind::Refused, error).hint("aperture blocks lists them with their numbers"));
+            return Err(CommandError::new(ErrorKind::Refused, error).hint("to list blocks with their numbers: aperture blocks"));
         };
         if let Some(why) = draft.immutable(number)? {
             if why == Kept::Inherited {
@@ -29,14 +29,13 @@ pub fn run(env: &Env, arguments: &Arguments) -> Result<ChangeReport, CommandErro
                 return Err(CommandError::new(ErrorKind::Refused, anyhow!(what)).hint(hint));
             }
             let error = anyhow!("block {number} cannot be changed: {}", why.reason());
-            return Err(CommandError::new(ErrorKind::Refused, error).hint("aperture create adds a note"));
+            return Err(CommandError::new(ErrorKind::Refused, error).hint("to add a note: aperture create"));
         }
         let call = opened.workspace.reading.block(number).is_some_and(|block| block.kind == BlockKind::ToolUse);
         if call && serde_json::from_str::<serde_json::Map<String, serde_json::Value>>(&text).is_err() {
             let error = anyhow!("block {number} is a tool use, and its input is a JSON object");
-            return Err(
-                CommandError::new(ErrorKind::Usage, error).hint(format!("aperture show {number} --raw prints the one it has"))
-            );
+            return Err(CommandError::new(ErrorKind::Usage, error)
+                .hint(format!("to print the current input: aperture show {number} --raw")));
         }
         draft.replace(number, Level::Original, &text, "")?;
         Ok(Said::change("updated"))

@@ -109,7 +109,7 @@ impl Env {
         let home =
             home.ok_or_else(|| CommandError::new(ErrorKind::Internal, anyhow!("there is no home directory")).hint("set HOME"))?;
         let current = env::current_dir()
-            .context("cannot tell the current directory")
+            .context("cannot determine the current directory")
             .map_err(|error| CommandError::new(ErrorKind::Internal, error))?;
         let directory = globals.directory.as_ref().map_or(current.clone(), |directory| current.join(directory));
         if globals.directory.is_some() && !directory.is_dir() {
@@ -211,7 +211,7 @@ impl Env {
     ///
     /// The platform does not report it.
     pub fn program(&self) -> Result<PathBuf, CommandError> {
-        let program = env::current_exe().context("cannot tell where aperture is");
+        let program = env::current_exe().context("cannot determine the path of aperture");
         program.map_err(|error| CommandError::new(ErrorKind::Internal, error))
     }
 
@@ -254,10 +254,8 @@ impl Env {
     pub fn store(&self) -> Result<Store, CommandError> {
         let directory = self.store_directory()?;
         make_private(&directory, STORE_FILE)
-            .with_context(|| format!("cannot make the store in {}", directory.display()))
-            .map_err(|error| {
-                CommandError::new(ErrorKind::Refused, error).hint("set APERTURE_HOME to a directory that can be written")
-            })?;
+            .with_context(|| format!("cannot create the store in {}", directory.display()))
+            .map_err(|error| CommandError::new(ErrorKind::Refused, error).hint("set APERTURE_HOME to a writable directory"))?;
         Store::open(&directory).map_err(|error| store_error(error, &directory))
     }
 
@@ -310,7 +308,7 @@ impl Env {
             workspace::history(&store, &path).map(|(_, history)| history).map_err(CommandError::from)
         });
         known.unwrap_or_else(|error| {
-            self.note(&format!("pins and the log are not shown: {:#}", error.source));
+            self.note(&format!("pins and the log are not available: {:#}", error.source));
             History::default()
         })
     }
@@ -330,7 +328,7 @@ impl Env {
                 None => wait(LOCK_STEP),
             }
         }
-        let error = anyhow!("another aperture is changing the session {}", session_name(path));
+        let error = anyhow!("another aperture process is changing the session {}", session_name(path));
         Err(CommandError::new(ErrorKind::Conflict, error).hint("try again when it is done"))
     }
 
@@ -350,7 +348,7 @@ impl Env {
             && positional != option
             && self.at.is_none()
         {
-            let error = anyhow!("two sessions are named: '{positional}' and, by --session, '{option}'");
+            let error = anyhow!("two sessions are given: '{positional}' and, by --session, '{option}'");
             return Err(CommandError::new(ErrorKind::Usage, error));
         }
         let named = named.or(self.at.as_deref()).or(self.session());
@@ -438,7 +436,7 @@ impl Env {
             _ => None,
         });
         if let Some(parent) = from.filter(|_| session.damage.contains_key(&Fault::MissingParentSession)) {
-            self.note(&format!("this session is a fork of {parent}, which is not found: the rows that it inherits are missing"));
+            self.note(&format!("this session is a fork of {parent}, which was not found: its inherited rows are missing"));
         }
     }
 
@@ -532,11 +530,7 @@ fn store_error(error: StoreError, directory: &Path) -> CommandError {
     let damaged = matches!(error, StoreError::Damaged(_));
     let mut error = CommandError::from(error);
     error.source = error.source.context(format!("cannot open the store in {}", directory.display()));
-    if damaged {
-        error.hint("the sessions themselves are unharmed; restore the file from a backup, or move it away")
-    } else {
-        error
-    }
+    if damaged { error.hint("the sessions are not affected; restore the file from a backup, or move it away") } else { error }
 }
 
 /// Opens the cache in a directory; a broken cache is deleted and recreated.

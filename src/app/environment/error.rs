@@ -86,8 +86,8 @@ impl From<FindError> for CommandError {
             FindError::NoSessions(_) => {
                 vec!["run Claude Code or Codex once, or name a file: aperture status FILE.jsonl".to_owned()]
             }
-            FindError::NoneHere(_) => vec!["aperture sessions lists all of them; -s names one".to_owned()],
-            FindError::Missing(_) | FindError::Unknown(_) => vec!["aperture sessions lists all of them".to_owned()],
+            FindError::NoneHere(_) => vec!["to list all sessions: aperture sessions; to select one: -s".to_owned()],
+            FindError::Missing(_) | FindError::Unknown(_) => vec!["to list all sessions: aperture sessions".to_owned()],
             FindError::Ambiguous { candidates, .. } => {
                 let names =
                     candidates.iter().take(5).map(|path| path.file_stem().unwrap_or_default().to_string_lossy().into_owned());
@@ -98,9 +98,9 @@ impl From<FindError> for CommandError {
                 }
                 vec![text]
             }
-            FindError::NotASession { .. } => vec!["aperture sessions lists the sessions that it reads".to_owned()],
+            FindError::NotASession { .. } => vec!["to list the supported sessions: aperture sessions".to_owned()],
             FindError::Unreadable { source, .. } if source.kind() == io::ErrorKind::InvalidInput => {
-                vec!["save what it holds to a file, and name that".to_owned()]
+                vec!["save its content to a file, and use that file".to_owned()]
             }
             FindError::Unreadable { .. } => vec!["check that you may read it: ls -l".to_owned()],
         };
@@ -123,8 +123,10 @@ impl From<StoreError> for CommandError {
     fn from(error: StoreError) -> CommandError {
         let (kind, hint) = match &error {
             StoreError::Newer { .. } => (ErrorKind::Refused, Some("update aperture")),
-            StoreError::Damaged(_) => (ErrorKind::Refused, Some("aperture verify says what is damaged")),
-            StoreError::Database(_) if error.is_busy() => (ErrorKind::Conflict, Some("another aperture is at work: try again")),
+            StoreError::Damaged(_) => (ErrorKind::Refused, Some("for details: aperture verify")),
+            StoreError::Database(_) if error.is_busy() => {
+                (ErrorKind::Conflict, Some("another aperture process uses it: try again"))
+            }
             StoreError::Database(_) => (ErrorKind::Refused, None),
         };
         CommandError { kind, source: error.into(), hints: hint.map(str::to_owned).into_iter().collect() }
@@ -138,40 +140,45 @@ impl From<PlanError> for CommandError {
             PlanError::Io(error) => CommandError::from(error),
             error => {
                 let (kind, hint) = match &error {
-                    PlanError::NoSuchBlock(_) => (ErrorKind::Refused, "aperture blocks lists them".to_owned()),
+                    PlanError::NoSuchBlock(_) => (ErrorKind::Refused, "to list them: aperture blocks".to_owned()),
                     PlanError::NoOriginal(_) => {
-                        (ErrorKind::Refused, "aperture import FILE brings the originals of another machine".to_owned())
+                        (ErrorKind::Refused, "to import the originals of another machine: aperture import FILE".to_owned())
                     }
                     PlanError::ChangedLater { by, .. } | PlanError::RemovedLater { by, .. } => {
-                        (ErrorKind::Refused, format!("take that one back first: aperture undo {by}"))
+                        (ErrorKind::Refused, format!("undo that one first: aperture undo {by}"))
                     }
-                    PlanError::Forgotten(_) => (ErrorKind::Refused, "aperture log lists what can still be undone".to_owned()),
+                    PlanError::Forgotten(_) => {
+                        (ErrorKind::Refused, "to list operations that can be undone: aperture log".to_owned())
+                    }
                     PlanError::NoTurns | PlanError::LastTurn => {
-                        (ErrorKind::Refused, "aperture blocks --tree shows the turns of the window".to_owned())
+                        (ErrorKind::Refused, "to list the turns of the window: aperture blocks --tree".to_owned())
                     }
-                    PlanError::Held(number, Kept::Pinned) => (ErrorKind::Refused, format!("aperture unpin {number} lets it go")),
-                    PlanError::Held(number, _) => (ErrorKind::Refused, format!("aperture unfocus {number} lets it go")),
+                    PlanError::Held(number, Kept::Pinned) => {
+                        (ErrorKind::Refused, format!("to unpin it: aperture unpin {number}"))
+                    }
+                    PlanError::Held(number, _) => (ErrorKind::Refused, format!("to clear the mark: aperture unfocus {number}")),
                     PlanError::Budget { smallest, .. } => {
-                        (ErrorKind::Refused, format!("aperture compress --budget {smallest} does what can be done"))
+                        (ErrorKind::Refused, format!("smallest possible: aperture compress --budget {smallest}"))
                     }
                     PlanError::NoRoom { .. } => {
-                        (ErrorKind::Refused, "a shorter text has room; aperture create adds a note at the end".to_owned())
+                        (ErrorKind::Refused, "use a shorter text, or add a note at the end: aperture create".to_owned())
                     }
                     PlanError::Bound { .. } => {
                         (ErrorKind::Refused, "without --keep-thinking the change drops these blocks".to_owned())
                     }
                     PlanError::NotCompacted => {
-                        (ErrorKind::Refused, "turns that aperture compact folded come back by aperture undo".to_owned())
+                        (ErrorKind::Refused, "to restore turns folded by aperture compact: aperture undo".to_owned())
                     }
                     PlanError::ChangedElsewhere(_) | PlanError::Gone => {
-                        (ErrorKind::Conflict, "aperture verify says what is different".to_owned())
+                        (ErrorKind::Conflict, "to list the differences: aperture verify".to_owned())
                     }
                     PlanError::Moved => (ErrorKind::Conflict, "try again".to_owned()),
-                    PlanError::Tangled(_) => {
-                        (ErrorKind::Refused, "nothing was written; aperture transcript shows what the client sends".to_owned())
-                    }
-                    PlanError::Unsafe(_) => (ErrorKind::Internal, "please report it; the session is as it was".to_owned()),
-                    _ => (ErrorKind::Refused, "aperture blocks shows what can be named".to_owned()),
+                    PlanError::Tangled(_) => (
+                        ErrorKind::Refused,
+                        "nothing was written; to see the messages of the client: aperture transcript".to_owned(),
+                    ),
+                    PlanError::Unsafe(_) => (ErrorKind::Internal, "please report it; the session is unchanged".to_owned()),
+                    _ => (ErrorKind::Refused, "to list the blocks: aperture blocks".to_owned()),
                 };
                 CommandError::new(kind, error).hint(hint)
             }
@@ -183,11 +190,11 @@ impl From<ApplyError> for CommandError {
     fn from(error: ApplyError) -> CommandError {
         match error {
             ApplyError::Store(error) => CommandError::from(error),
-            ApplyError::Io(error) => CommandError::new(ErrorKind::Refused, error).hint("the session is as it was"),
+            ApplyError::Io(error) => CommandError::new(ErrorKind::Refused, error).hint("the session is unchanged"),
             error => {
                 let (kind, hint) = match &error {
                     ApplyError::HeldOpen(_) => (ErrorKind::Conflict, "nothing was written; try again when that program is done"),
-                    ApplyError::Unsure(_) => (ErrorKind::Internal, "aperture verify says whether all is well"),
+                    ApplyError::Unsure(_) => (ErrorKind::Internal, "to check the result: aperture verify"),
                     _ => (ErrorKind::Conflict, "nothing was written; try again"),
                 };
                 CommandError::new(kind, error).hint(hint)

@@ -20,7 +20,7 @@ impl Env {
             return Ok(output.stdout);
         }
         let said = String::from_utf8_lossy(&output.stderr);
-        let error = anyhow!("{}", said.trim()).context("git could not do what was asked");
+        let error = anyhow!("{}", said.trim()).context("git failed");
         Err(CommandError::new(ErrorKind::Refused, error).hint("run it in a repository: -C DIRECTORY"))
     }
 }

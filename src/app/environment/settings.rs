@@ -233,7 +233,7 @@ impl Settings {
         let read = read.map_err(|error| CommandError::new(ErrorKind::Refused, error))?;
         toml::from_slice(&read.unwrap_or_default())
             .with_context(|| format!("cannot use the settings in {}", path.display()))
-            .map_err(|error| CommandError::new(ErrorKind::Usage, error).hint("aperture help settings lists what can be set"))
+            .map_err(|error| CommandError::new(ErrorKind::Usage, error).hint("to list the settings: aperture help settings"))
     }
 
     /// Merges two settings; `self` takes precedence.
@@ -288,11 +288,11 @@ impl Settings {
     pub fn rules(&self) -> Result<Rules, CommandError> {
         let wrong = |error: anyhow::Error| {
             CommandError::new(ErrorKind::Usage, error.context("cannot use the settings"))
-                .hint("aperture help settings lists what can be set")
+                .hint("to list the settings: aperture help settings")
         };
         let name = self.preset.as_deref().unwrap_or(engine::DEFAULT_PRESET);
         let preset = engine::preset(name)
-            .ok_or_else(|| wrong(anyhow!("there is no preset '{name}'")).hint("aperture preset list lists the presets"))?;
+            .ok_or_else(|| wrong(anyhow!("unknown preset '{name}'")).hint("to list them: aperture preset list"))?;
         let worth_millionths = self.keep.worth_millionths.unwrap_or(preset.worth_millionths).max(0.0);
         let newest_percent = self.keep.newest_percent.unwrap_or(preset.newest_percent).clamp(0.0, 100.0);
         let budget_percent = self.budget.percent.filter(|percent| (1.0..=100.0).contains(percent));
@@ -302,7 +302,7 @@ impl Settings {
         rules.budget_percent = budget_percent.unwrap_or(rules.budget_percent);
         rules
             .protecting(&self.protect.tools, &self.protect.paths, &self.protect.patterns)
-            .map_err(|glob| wrong(anyhow!("'{glob}' under [protect] is no glob")))
+            .map_err(|glob| wrong(anyhow!("'{glob}' under [protect] is not a valid glob")))
     }
 
     /// Returns the limits that `check` uses if none are given: those in the settings, otherwise no credentials, no damage, and a

@@ -48,7 +48,7 @@ pub fn since_turn(env: &Env, session: Option<&str>, turn: u32) -> Result<DiffRep
     let last = reading.turns.last().map_or(0, |turn| turn.number);
     if turn > last {
         let error = anyhow!("there is no turn {turn}: the last one is turn {last}");
-        return Err(CommandError::new(ErrorKind::Refused, error).hint("aperture blocks --tree shows the turns of the window"));
+        return Err(CommandError::new(ErrorKind::Refused, error).hint("to list the turns of the window: aperture blocks --tree"));
     }
     let next = reading.turns.iter().find(|later| later.number > turn).and_then(|later| later.timestamp);
     let before = workspace.history.operations.iter().filter(|operation| next.is_none_or(|next| operation.time < next));
@@ -120,9 +120,9 @@ pub fn point(history: &History, name: &str) -> Result<OperationId, CommandError>
     let known = number.filter(|number| *number == 0 || history.operation(*number).is_some());
     let original = (name == "original").then_some(0);
     snapshot.or(original).or(known).ok_or_else(|| {
-        let error = anyhow!("'{name}' is no operation and no snapshot of this session");
+        let error = anyhow!("'{name}' is neither an operation nor a snapshot of this session");
         CommandError::new(ErrorKind::Refused, error)
-            .hint("aperture log lists the operations, aperture snapshot list the snapshots")
+            .hint("to list operations: aperture log; to list snapshots: aperture snapshot list")
     })
 }
 

@@ -1,4 +1,4 @@
-//! Requests that read the log of a session, and that go back in it.
+//! Requests that read the log of a session, or restore its earlier states.
 
 pub mod diff;
 pub mod log;

@@ -26,15 +26,15 @@ pub fn run(env: &Env, arguments: &Arguments) -> Result<(), CommandError> {
         }
         Action::Save { name } => {
             if name.is_empty() || name.parse::<u32>().is_ok() || name == "original" {
-                let error = anyhow!("'{name}' would be taken for a point in the log");
+                let error = anyhow!("'{name}' is reserved for points in the log");
                 return Err(CommandError::new(ErrorKind::Usage, error).hint("use a word"));
             }
             if engine::mask(name) != *name {
-                let error = anyhow!("the name holds a credential, and names are shown");
+                let error = anyhow!("the name contains a credential, and names are printed");
                 return Err(CommandError::new(ErrorKind::Usage, error).hint("use a word"));
             }
             let (snapshot, workspace) = save(env, &found, name)?;
-            let done = Some(format!("'{name}' saved: aperture restore {name} comes back here"));
+            let done = Some(format!("'{name}' saved; to return to it: aperture restore {name}"));
             env.print(&SnapshotReport { done, snapshots: rows(&workspace.history, &[snapshot]) })
         }
         Action::Delete { name } => {
@@ -45,7 +45,7 @@ pub fn run(env: &Env, arguments: &Arguments) -> Result<(), CommandError> {
                 store.delete_snapshot(session.key, name)?;
             }
             let history = env.history_of(&found)?;
-            let done = Some(format!("'{name}' deleted; the session stays as it is"));
+            let done = Some(format!("'{name}' deleted; the session is unchanged"));
             env.print(&SnapshotReport { done, snapshots: rows(&history, &history.snapshots) })
         }
     }
@@ -77,6 +77,6 @@ fn named<'a>(history: &'a History, name: &str) -> Result<&'a Snapshot, CommandEr
     let found = history.snapshots.iter().find(|snapshot| snapshot.name == name);
     found.ok_or_else(|| {
         let error = anyhow!("there is no snapshot '{name}'");
-        CommandError::new(ErrorKind::Refused, error).hint("aperture snapshot list lists them")
+        CommandError::new(ErrorKind::Refused, error).hint("to list them: aperture snapshot list")
     })
 }

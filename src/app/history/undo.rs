@@ -29,15 +29,15 @@ pub fn invert(
             let error = CommandError::new(ErrorKind::Refused, anyhow!("there is nothing to {word}"));
             match history.dropped_redo().filter(|_| kind == OperationKind::Redo) {
                 Some(dropped) => {
-                    error.hint(format!("aperture redo {dropped} plans again what was undone before the last change"))
+                    error.hint(format!("to redo an operation that was undone before the last change: aperture redo {dropped}"))
                 }
-                None => error.hint("aperture log lists the operations"),
+                None => error.hint("to list the operations: aperture log"),
             }
         };
         let id = operation.or(last).ok_or_else(nothing)?;
         let Some(operation) = history.operation(id) else {
             let error = anyhow!("there is no operation {id}");
-            return Err(CommandError::new(ErrorKind::Refused, error).hint("aperture log lists the operations"));
+            return Err(CommandError::new(ErrorKind::Refused, error).hint("to list the operations: aperture log"));
         };
         // A change that was undone is redone through its undo.
         let operation = match kind {
@@ -46,8 +46,8 @@ pub fn invert(
         };
         let id = operation.id;
         if let Some(by) = history.undone_by(id) {
-            let error = anyhow!("operation {id} was taken back by operation {by} already");
-            return Err(CommandError::new(ErrorKind::Refused, error).hint(format!("aperture undo {by} brings it back")));
+            let error = anyhow!("operation {id} was already inverted by operation {by}");
+            return Err(CommandError::new(ErrorKind::Refused, error).hint(format!("to invert that one: aperture undo {by}")));
         }
         let undone = draft.toggle(operation)?;
         let what = Some(named(history, operation));
@@ -63,7 +63,7 @@ fn undo_of<'a>(history: &'a History, operation: &'a Operation) -> Result<&'a Ope
     };
     undo.ok_or_else(|| {
         let error = anyhow!("operation {} is in force, so there is nothing to redo", operation.id);
-        CommandError::new(ErrorKind::Refused, error).hint("aperture log lists the operations")
+        CommandError::new(ErrorKind::Refused, error).hint("to list the operations: aperture log")
     })
 }
 
@@ -73,12 +73,12 @@ pub fn inexact(undone: Undone) -> Vec<String> {
         Undone::Exactly => return Vec::new(),
         Undone::Planned(Inexact::LaterInForce) => "later operations stay in force".to_owned(),
         Undone::Planned(Inexact::LacksDelta(id)) => {
-            format!("operation {id} has no delta: an earlier version logged it, or its values were forgotten")
+            format!("operation {id} has no delta: an earlier version logged it, or its values were deleted")
         }
-        Undone::Planned(Inexact::MovesRows) => "the client keeps the places of rows that would move".to_owned(),
+        Undone::Planned(Inexact::MovesRows) => "the client stores the offsets of rows that would move".to_owned(),
         Undone::Planned(Inexact::Changed) => "another program changed the file since".to_owned(),
     };
-    vec![format!("planned again, not byte for byte: {why}")]
+    vec![format!("planned from logged values, not byte for byte: {why}")]
 }
 
 /// Describes an operation; an undo is described by the operation that it inverted.

@@ -1,4 +1,4 @@
-//! Requests that go on while a client works: watch, hooks, the status line, and their installation.
+//! Requests that run while a client works: watch, hooks, the status line, and their installation.
 
 pub mod hook;
 pub mod install;

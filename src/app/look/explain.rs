@@ -66,7 +66,7 @@ pub fn report(env: &Env, arguments: &Arguments) -> Result<ExplainReport, Command
 fn one<'a>(workspace: &'a Workspace<'_>, selector: &Selector, text: &str) -> Result<&'a Block, CommandError> {
     let reading = &workspace.reading;
     let numbers = selector.select(reading)?;
-    let refuse = |error| Err(CommandError::new(ErrorKind::Refused, error).hint("aperture blocks all lists every block"));
+    let refuse = |error| Err(CommandError::new(ErrorKind::Refused, error).hint("to list every block: aperture blocks all"));
     let blocks: Vec<&Block> = numbers.iter().filter_map(|number| reading.block(*number)).collect();
     match blocks.as_slice() {
         [] => refuse(anyhow!("no block matches '{text}'")),
@@ -90,8 +90,8 @@ fn by_preset(env: &Env, workspace: &Workspace<'_>, store: Option<&Store>, block:
     };
     if preset.folds {
         return Ok(match hand_over(&mut draft, &preset, &scope, &env.rules)? {
-            Handover::Folded(blocks) if blocks.contains(&block.number) => stays("only what the digest has of it"),
-            Handover::Folded(_) => stays("stands behind the digest"),
+            Handover::Folded(blocks) if blocks.contains(&block.number) => stays("only its part in the digest"),
+            Handover::Folded(_) => stays("follows the digest"),
             Handover::Nothing(why) => stays(why),
         });
     }
@@ -120,14 +120,19 @@ fn decisions(env: &Env, block: &Block, content: &str, immutable: Option<&str>) -
     let pinned = format!("pinned {}: it is not shortened until unpinned", pin.unwrap_or_default());
     let mut decisions = vec![
         decision("pin", block.pin.is_some(), &pinned, "no pin"),
-        decision("focus", block.focused, "selected for now: it is not shortened meanwhile", "no focus"),
+        decision("focus", block.focused, "focused: it is not shortened meanwhile", "no focus"),
     ];
     if let Some(why) = immutable {
         decisions.push(Decision { what: "change", keeps: true, why: format!("cannot be changed: {why}") });
         return decisions;
     }
     let protected = env.rules.protect(block, content);
-    decisions.push(decision("protection", protected, "a rule under [protect] keeps it unless it is named", "no protecting rule"));
+    decisions.push(decision(
+        "protection",
+        protected,
+        "a rule under [protect] protects it unless a selector names its number",
+        "no protecting rule",
+    ));
     let free = !protected && block.pin.is_none() && !block.focused;
     decisions.push(decision("change", !free, "only by name", "compress may shorten it"));
     decisions
@@ -146,7 +151,7 @@ fn entries(history: &History, number: BlockNumber) -> Vec<HistoryEntry> {
         let marks = operation.marks.iter().filter(|mark| mark.number == number);
         let marks = marks.map(|mark| {
             let name = mark.kind.name();
-            if mark.after.is_some() { format!("{name} put on") } else { format!("{name} taken off") }
+            if mark.after.is_some() { format!("{name} set") } else { format!("{name} removed") }
         });
         let what: Vec<String> = changes.chain(marks).collect();
         if !what.is_empty() {

@@ -18,8 +18,8 @@ use std::path::Path;
 pub fn since(env: &Env, session: Option<&str>, point: &str) -> Result<DiffReport, CommandError> {
     let Some(turn) = point.strip_prefix("turn:") else { return diff::since(env, session, point) };
     let Ok(turn) = turn.parse::<u32>() else {
-        let error = anyhow!("'{point}' is no turn");
-        return Err(CommandError::new(ErrorKind::Usage, error).hint("a turn is written as turn:12"));
+        let error = anyhow!("'{point}' is not a turn");
+        return Err(CommandError::new(ErrorKind::Usage, error).hint("write a turn as turn:12"));
     };
     diff::since_turn(env, session, turn)
 }

@@ -1,4 +1,4 @@
-//! Requests that read a session: what is in it and what it costs.
+//! Requests that read a session: its content and costs.
 
 pub mod blocks;
 pub mod explain;

@@ -76,7 +76,8 @@ pub fn bring_back(env: &Env, arguments: &Arguments) -> Result<ChangeReport, Comm
             }
             let mut said = Said { kept: shorten(draft, &wanted, "", None)?, ..Said::change("restored") };
             if said.kept.contains_key(&Kept::NotInWindow) {
-                said.notes.push("what is not in the window has no place there: --inject adds it as a note".to_owned());
+                said.notes
+                    .push("a block outside the window cannot be restored in place; to add it as a note: --inject".to_owned());
             }
             Ok(said)
         });
@@ -93,10 +94,11 @@ pub fn bring_back(env: &Env, arguments: &Arguments) -> Result<ChangeReport, Comm
 }
 
 fn nothing(query: &str) -> CommandError {
-    let hint = "aperture blocks 'archived | compressed | cold' lists what can be recalled";
-    let error = CommandError::new(ErrorKind::Refused, anyhow!("nothing that left the model's sight fits '{query}'")).hint(hint);
+    let hint = "to list the candidates: aperture blocks 'archived | compressed | cold'";
+    let error = CommandError::new(ErrorKind::Refused, anyhow!("no archived, shortened or compacted content matches '{query}'"))
+        .hint(hint);
     match named(query) {
-        Some(_) => error.hint("aperture show prints any block, also one that the model sees"),
+        Some(_) => error.hint("for blocks in the window: aperture show"),
         None => error,
     }
 }

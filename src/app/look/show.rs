@@ -31,7 +31,7 @@ pub fn content(env: &Env, selector: &str) -> Result<ShowReport, CommandError> {
     let numbers = parsed.select(&workspace.reading)?;
     if numbers.is_empty() {
         let error = anyhow!("no block matches '{selector}'");
-        return Err(CommandError::new(ErrorKind::Refused, error).hint("aperture blocks all lists every block"));
+        return Err(CommandError::new(ErrorKind::Refused, error).hint("to list every block: aperture blocks all"));
     }
     let contents = workspace.contents(&numbers)?;
     let blocks = numbers.iter().zip(contents).filter_map(|(number, content)| {

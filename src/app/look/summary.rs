@@ -49,8 +49,8 @@ fn of(env: &Env, workspace: &Workspace<'_>, arguments: &Arguments) -> Result<Sum
     if let Some(range) = &range {
         turns.retain(|turn| range.contains(&turn.number));
         if turns.is_empty() {
-            let error = anyhow!("the session has no such turn: it has {}", plural(turn_count, "turn"));
-            return Err(CommandError::new(ErrorKind::Refused, error).hint("aperture summary lists the latest turns"));
+            let error = anyhow!("the session does not have this turn; it has {}", plural(turn_count, "turn"));
+            return Err(CommandError::new(ErrorKind::Refused, error).hint("to list the latest turns: aperture summary"));
         }
     }
     let full = arguments.turn.filter(|_| arguments.full).map(|turn| full(workspace, turn)).transpose()?;

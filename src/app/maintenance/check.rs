@@ -51,7 +51,7 @@ fn sessions(env: &Env, arguments: &Arguments) -> Result<Vec<Found>, CommandError
         match workspace::find(env.disk, &env.places, &env.directory, Some(name)) {
             Ok(found) => sessions.push(found),
             // A list of files from a script may contain files that are not sessions.
-            Err(error @ FindError::NotASession { .. }) => env.note(&format!("passed over: {error}")),
+            Err(error @ FindError::NotASession { .. }) => env.note(&format!("skipped: {error}")),
             Err(error) => return Err(error.into()),
         }
     }

@@ -10,8 +10,8 @@ use anyhow::{Context, anyhow};
 /// Writes the export file.
 pub fn run(env: &Env, arguments: &Arguments) -> Result<(), CommandError> {
     let nothing = || {
-        let error = anyhow!("nothing was done to this session: there is nothing to export");
-        CommandError::new(ErrorKind::Refused, error).hint("aperture verify --all lists the sessions that were changed")
+        let error = anyhow!("no operations on this session: nothing to export");
+        CommandError::new(ErrorKind::Refused, error).hint("to list the changed sessions: aperture verify --all")
     };
     let Some(store) = env.existing_store()? else {
         env.find(arguments.session.as_deref())?;
@@ -25,7 +25,7 @@ pub fn run(env: &Env, arguments: &Arguments) -> Result<(), CommandError> {
     let path = env.directory.join(&arguments.output);
     if !arguments.force && env.disk.identify(&path).is_ok() {
         let error = anyhow!("{} exists", path.display());
-        return Err(CommandError::new(ErrorKind::Refused, error).hint("--force replaces it"));
+        return Err(CommandError::new(ErrorKind::Refused, error).hint("to replace it: --force"));
     }
     let export = store.export(&stored)?;
     if export.history.operations.is_empty() && export.history.snapshots.is_empty() {

@@ -58,7 +58,7 @@ fn known_ids(env: &Env) -> Option<BTreeSet<String>> {
     let found =
         workspace::find_all(env.disk, &env.places, &mut |path, error| unread = Some(format!("{}: {error}", path.display())));
     if let Some(unread) = unread {
-        env.note(&format!("no session counts as gone, because not all can be seen: {unread}"));
+        env.note(&format!("no session counts as deleted, because a directory cannot be read: {unread}"));
         return None;
     }
     Some(found.into_iter().map(|(found, _)| found.location.id).collect())

@@ -78,10 +78,10 @@ fn refuse(env: &Env, what: &str, files: &[Kept]) -> Result<(), CommandError> {
         return Ok(());
     }
     env.print(&report)?;
-    let error = anyhow!("{what} is refused: it holds sessions with credentials");
+    let error = anyhow!("{what} is refused: it contains sessions with credentials");
     Err(CommandError::new(ErrorKind::Refused, error)
-        .hint("aperture redact --all -s FILE takes them out; then stage the file again")
-        .hint(format!("{what} --no-verify passes over this check once")))
+        .hint("to remove them: aperture redact --all -s FILE; then stage the file again")
+        .hint(format!("to skip this check once: {what} --no-verify")))
 }
 
 /// Adds a git note about the newest session of the project to the last commit; does nothing if there is no session.

@@ -28,9 +28,9 @@ fn of_command(name: Option<&str>) -> Result<String, CommandError> {
     match CommandLine::try_parse_from(words) {
         Err(help) if help.kind() == clap::error::ErrorKind::DisplayHelp => Ok(help.render().to_string()),
         _ => {
-            let error = anyhow!("there is no command and no topic '{}'", name.unwrap_or_default());
+            let error = anyhow!("unknown command or topic '{}'", name.unwrap_or_default());
             Err(CommandError::new(ErrorKind::Usage, error)
-                .hint("aperture help lists the commands; the topics are selectors, lifecycle, settings and clients"))
+                .hint("to list the commands: aperture help; the topics are selectors, lifecycle, settings and clients"))
         }
     }
 }

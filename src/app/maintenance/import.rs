@@ -27,8 +27,8 @@ fn import(env: &Env, arguments: &Arguments, path: &Path) -> Result<(), CommandEr
     let (_, known) = workspace::history(&store, &path)?;
     let relation = relation(&known, &export.history);
     if relation == Relation::Other && !arguments.force {
-        let error = anyhow!("another log of the session {} is known here", session_name(&path));
-        let hint = "aperture export keeps that one; --force replaces it";
+        let error = anyhow!("the store has another log of the session {}", session_name(&path));
+        let hint = "to keep that one: aperture export; to replace it: --force";
         return Err(CommandError::new(ErrorKind::Refused, error).hint(hint));
     }
     let workspace = env.read(found)?;
@@ -68,9 +68,9 @@ fn read(env: &Env, path: &Path) -> Result<Vec<u8>, CommandError> {
 
 fn refused(error: ExportError) -> CommandError {
     let hint = match &error {
-        ExportError::Foreign => "aperture export writes such files",
+        ExportError::Foreign => "to write such a file: aperture export",
         ExportError::Newer { .. } => "update aperture",
-        ExportError::Short { .. } | ExportError::Damaged(_) => "nothing was changed; copy the file again",
+        ExportError::Short { .. } | ExportError::Damaged(_) => "nothing was changed; copy the export again",
     };
     CommandError::new(ErrorKind::Refused, error).hint(hint)
 }
@@ -116,9 +116,9 @@ fn departed(workspace: &Workspace<'_>, export: &Export, force: bool) -> Result<u
     if departed == 0 || force {
         return Ok(departed);
     }
-    let (values, stand) = (plural(standing.values, "value"), if departed == 1 { "does" } else { "do" });
+    let (values, are) = (plural(standing.values, "value"), if departed == 1 { "is" } else { "are" });
     let name = session_name(&workspace.path);
-    let error = anyhow!("{departed} of {values} of its log {stand} not stand in the session {name}");
-    let hint = "it belongs to another state of the session; --force takes it nevertheless";
+    let error = anyhow!("{departed} of {values} of its log {are} missing from the session {name}");
+    let hint = "it belongs to another state of the session; to import it nevertheless: --force";
     Err(CommandError::new(ErrorKind::Refused, error).hint(hint))
 }

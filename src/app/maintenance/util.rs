@@ -74,7 +74,7 @@ fn each(
         found
     };
     if found.is_empty() {
-        return Err(CommandError::new(ErrorKind::Refused, anyhow!("none of the files is a session")));
+        return Err(CommandError::new(ErrorKind::Refused, anyhow!("no session among the files")));
     }
     let cache = env.cache();
     for found in found {

@@ -31,7 +31,7 @@ pub fn run(env: &Env, arguments: &Arguments) -> Result<(), CommandError> {
         0 => Ok(()),
         problems => {
             let error = anyhow!("{problems} problem{} found", if problems == 1 { " was" } else { "s were" });
-            let hint = "aperture import FILE brings back what an export has; undo leaves alone what another program changed";
+            let hint = "to restore values from an export: aperture import FILE; undo skips values that another program changed";
             Err(CommandError::new(ErrorKind::Refused, error).hint(hint))
         }
     }
@@ -93,11 +93,11 @@ fn session(stored: &StoredSession, verified: &Verified) -> VerifiedSession {
         }
     }
     for (operation, done) in &verified.interrupted {
-        let text = if *done { "it was done" } else { "it was not done" };
+        let text = if *done { "it was done" } else { "it was not applied" };
         findings.push(Finding { operation: Some(*operation), text: text.to_owned(), ..Finding::of(FindingKind::Interrupted) });
     }
     for operation in &verified.without_delta {
-        let text = "an earlier version logged it, or its values were forgotten".to_owned();
+        let text = "an earlier version logged it, or its values were deleted".to_owned();
         findings.push(Finding { operation: Some(*operation), text, ..Finding::of(FindingKind::WithoutDelta) });
     }
     for (operation, values) in &verified.lost {

@@ -18,7 +18,7 @@ pub enum Asked {
     Done(Box<ChangeReport>),
     /// The command adds a note to a session that a client has open: the next prompt brings it.
     Told,
-    /// The command waits for the user's approval, with its number in the inbox and the reason.
+    /// The command needs the user's approval, with its number in the inbox and the reason.
     Waits(ProposalNumber, String),
 }
 
@@ -69,11 +69,13 @@ fn keep(
     let known = store.proposals(session)?.into_iter().find(|proposal| proposal.place == place);
     match known.map(|proposal| (proposal.number, proposal.status)) {
         Some((number, ProposalStatus::Waiting)) => return Ok(number),
-        Some((_, status)) => return Err(refused(anyhow!("it was asked for in this turn already, and is {}", status.name()))),
+        Some((_, status)) => {
+            return Err(refused(anyhow!("the same call was made in this turn already; its status: {}", status.name())));
+        }
         None => {}
     }
     let number = store.propose(session, place, turn, &text, &asked.selector(), env.style.now.as_millisecond())?;
-    let number = number.ok_or_else(|| refused(anyhow!("it was asked for already")))?;
+    let number = number.ok_or_else(|| refused(anyhow!("the same call was made already")))?;
     store.conclude(number, outcome)?;
     Ok(number)
 }
@@ -84,7 +86,7 @@ fn unwritten(env: &Env, command: &Request) -> Result<Asked, CommandError> {
         (Request::Undo(arguments), _) => own(env, arguments)?,
         (Request::Compress(_), Permission::Deny) => return Err(refused(anyhow!("the user's settings deny @compress"))),
         (Request::Compress(_), Permission::Approve) => {
-            let error = anyhow!("the user approves it first, and only what a selector names can wait for that");
+            let error = anyhow!("it needs the user's approval, which is only possible for blocks named by a selector");
             return Err(refused(error).hint("name the blocks by a selector, such as stale"));
         }
         _ => {}

@@ -68,7 +68,7 @@ type Deciding<'a> = &'a dyn Fn(&Store, &StoredSession, &Proposal) -> Result<(Out
 
 /// Applies a decision to each selected proposal, after checking that all of them are pending.
 fn decide(env: &Env, which: &Which, dry_run: bool, one: Deciding<'_>) -> Result<(), CommandError> {
-    let nothing = || CommandError::new(ErrorKind::Refused, anyhow!("nothing waits"));
+    let nothing = || CommandError::new(ErrorKind::Refused, anyhow!("no pending commands"));
     let store = env.existing_store()?.ok_or_else(nothing)?;
     let mut meant: Vec<(StoredSession, Proposal)> = Vec::new();
     if which.all
@@ -79,7 +79,7 @@ fn decide(env: &Env, which: &Which, dry_run: bool, one: Deciding<'_>) -> Result<
     for number in &which.numbers {
         let (session, proposal) = store.proposal(*number)?.ok_or_else(|| {
             let error = anyhow!("there is no proposal {number}");
-            CommandError::new(ErrorKind::Refused, error).hint("aperture inbox lists what waits")
+            CommandError::new(ErrorKind::Refused, error).hint("to list pending commands: aperture inbox")
         })?;
         if proposal.status != ProposalStatus::Waiting {
             return Err(decided(*number));
@@ -105,8 +105,8 @@ fn decide(env: &Env, which: &Which, dry_run: bool, one: Deciding<'_>) -> Result<
 }
 
 fn decided(number: ProposalNumber) -> CommandError {
-    let error = anyhow!("proposal {number} does not wait any more");
-    CommandError::new(ErrorKind::Refused, error).hint("aperture log shows what was done")
+    let error = anyhow!("proposal {number} is no longer pending");
+    CommandError::new(ErrorKind::Refused, error).hint("to list the operations: aperture log")
 }
 
 /// Returns the current session, if it is in the store.
@@ -123,7 +123,7 @@ fn waiting(store: &Store, session: &StoredSession) -> Result<Vec<Proposal>, Comm
 /// Returns the decision for an approved proposal: its command, parsed again, on the blocks that it named when it was made.
 fn again(proposal: &Proposal) -> Decision {
     match read(&proposal.command) {
-        None => Decision::No(ProposalStatus::Refused, "this version cannot read it".to_owned()),
+        None => Decision::No(ProposalStatus::Refused, "this version cannot parse it".to_owned()),
         Some(command) if proposal.blocks.is_empty() => Decision::CarryOut(command),
         Some(command) => Decision::CarryOut(ModelCommand { blocks: vec![Named::Selector(proposal.blocks.clone())], ..command }),
     }
@@ -138,7 +138,7 @@ fn row(env: &Env, session: &StoredSession, proposal: &Proposal) -> InboxRow {
         time: proposal.time,
         command: shown(&proposal.command),
         why: proposal.answer.clone(),
-        effect: if status == ProposalStatus::Done { answer } else { format!("can no longer be done: {answer}") },
+        effect: if status == ProposalStatus::Done { answer } else { format!("can no longer be executed: {answer}") },
         change,
     }
 }

@@ -1,4 +1,4 @@
-//! Requests of the model: found in its text or called as tools, decided by the policy, executed or kept for the user.
+//! Requests of the model, in its text or as tool calls: decided by the policy, then executed or held for approval.
 
 pub mod ask;
 pub mod inbox;

@@ -156,7 +156,7 @@ fn nothing(env: &Env, path: &Path) -> Result<Option<ObeyReport>, CommandError> {
 /// Hands commands of an interrupted run to the user, because it is unknown if they were executed.
 fn take_up(store: &Store, session: SessionKey) -> Result<(), CommandError> {
     for left in store.proposals(session)?.into_iter().filter(|proposal| proposal.status == ProposalStatus::Begun) {
-        let answer = "aperture was interrupted while it did this: aperture log shows whether it is done";
+        let answer = "aperture was interrupted during this command; to see if it was executed: aperture log";
         store.conclude(left.number, &outcome(ProposalStatus::Waiting, answer))?;
     }
     Ok(())
@@ -213,7 +213,7 @@ fn report(workspace: &Workspace<'_>, dry_run: bool, commands: Vec<ObeyedCommand>
 /// be used, a note on standard error reports it.
 pub fn answers(env: &Env) -> Option<String> {
     let told = told(env).unwrap_or_else(|error| {
-        env.note(&format!("the model is not told what came of its commands: {:#}", error.source));
+        env.note(&format!("the model does not receive the results of its commands: {:#}", error.source));
         String::new()
     });
     Some(told).filter(|told| !told.is_empty())
@@ -231,9 +231,9 @@ fn told(env: &Env) -> Result<String, CommandError> {
         let command = crate::output::clip(&env.gate.masked(&shown(&proposal.command)), 80);
         let became = match proposal.status {
             ProposalStatus::Recorded | ProposalStatus::Begun | ProposalStatus::Done => "",
-            ProposalStatus::Waiting => " waits for the user's approval",
+            ProposalStatus::Waiting => " needs the user's approval",
             ProposalStatus::Denied => " is denied",
-            ProposalStatus::Refused => " was not carried out",
+            ProposalStatus::Refused => " was not executed",
         };
         format!("aperture: {command}{became}: {}\n", proposal.answer.trim_end())
     };

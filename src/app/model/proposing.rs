@@ -157,7 +157,7 @@ pub fn decide(
         }
     }
     if permission == Permission::Approve {
-        return Decision::Wait(command, format!("@{} asks first", verb.name()));
+        return Decision::Wait(command, format!("@{} needs approval", verb.name()));
     }
     if carried_out >= env.model.commands_per_turn as usize {
         let limit = plural(env.model.commands_per_turn as usize, "command");
@@ -175,11 +175,13 @@ fn allowed(verb: Verb, blocks: Vec<BlockNumber>, workspace: &Workspace<'_>) -> R
         let by_user = |kind| marked_by_user(&workspace.history, *number, kind);
         match verb {
             Verb::Unpin if block.pin.is_some() && by_user(MarkKind::Pin) => {
-                Some("was pinned by the user, who alone can unpin it")
+                Some("was pinned by the user; only the user can unpin it")
             }
-            Verb::Unfocus if block.focused && by_user(MarkKind::Focus) => Some("was selected by the user, who alone lets it go"),
+            Verb::Unfocus if block.focused && by_user(MarkKind::Focus) => {
+                Some("was focused by the user; only the user can clear it")
+            }
             Verb::Update if block.pin.is_some() => Some("is pinned"),
-            Verb::Update if block.focused => Some("is selected by the user"),
+            Verb::Update if block.focused => Some("is focused by the user"),
             _ => None,
         }
     };
@@ -279,7 +281,7 @@ pub fn carry_out(env: &Env, path: &Path, command: &ModelCommand, text: &str, dry
         let count = report.blocks.len() as u32;
         if command.verb == Verb::Recall {
             if count == 0 {
-                return Err(CommandError::new(ErrorKind::Refused, anyhow!("nothing that left your sight fits")));
+                return Err(CommandError::new(ErrorKind::Refused, anyhow!("no matching content outside your context window")));
             }
             return Ok(CarriedOut { answer: report.note(), change: None, count });
         }
@@ -289,7 +291,7 @@ pub fn carry_out(env: &Env, path: &Path, command: &ModelCommand, text: &str, dry
     let change = crate::app::change(&env, &as_asked(command, options, in_place)).ok_or_else(neither)??;
     let mut answer = change.in_short();
     if live && change.edits > 0 {
-        answer.push_str(" (in the session file, which is read again at the next resume)");
+        answer.push_str(" (in the session file; the client reads it at the next resume)");
     }
     if let Some(brought) = brought {
         answer = format!("{answer}\n{brought}");
@@ -365,7 +367,7 @@ fn cut(text: &str) -> String {
     let mut text = engine::mask(text).into_owned();
     if text.len() > LONGEST_ANSWER {
         text.truncate(text.floor_char_boundary(LONGEST_ANSWER));
-        text.push_str("\n[… cut: a narrower @recall brings the rest]");
+        text.push_str("\n[… truncated: use a narrower @recall for the rest]");
     }
     text
 }

@@ -6,7 +6,7 @@ pub struct Arguments {
     /// The options that both commands have.
     #[command(flatten)]
     pub options: Options,
-    /// Write nothing; exit with 1 unless all of it is there
+    /// Write nothing; exit with 1 if parts are missing
     #[arg(long, conflicts_with = "dry_run")]
     pub check: bool,
 }
@@ -22,13 +22,13 @@ pub struct UninstallArguments {
 /// The options that installation and removal have in common.
 #[derive(Debug, clap::Args)]
 pub struct Options {
-    /// For all projects of the user: in ~/.claude, unless another is named
+    /// For all projects of the user: in ~/.claude [default]
     #[arg(long, conflicts_with_all = ["project", "local"])]
     pub user: bool,
-    /// For everybody who works on this project: in .claude and .mcp.json
+    /// For all users of this project: in .claude and .mcp.json
     #[arg(long, conflicts_with = "local")]
     pub project: bool,
-    /// For the user in this project: hooks and status line in .claude/settings.local.json
+    /// For this user in this project: hooks and status line in .claude/settings.local.json
     #[arg(long)]
     pub local: bool,
     /// Show the difference; write nothing

@@ -6,7 +6,7 @@ pub struct Arguments {
     /// The options that both commands have.
     #[command(flatten)]
     pub options: Options,
-    /// Only say whether it is done
+    /// Write nothing; exit with 1 if the hook is missing
     #[arg(long, conflicts_with = "dry_run")]
     pub check: bool,
 }
@@ -22,16 +22,16 @@ pub struct UninstallArguments {
 /// The options that installation and removal have in common.
 #[derive(Debug, clap::Args)]
 pub struct Options {
-    /// Before a commit: refuse staged sessions that hold credentials
+    /// Before a commit: refuse staged sessions with credentials
     #[arg(long)]
     pub pre_commit: bool,
-    /// After a commit: note the session of this project and what it was about
+    /// After a commit: add a git note about the session of this project
     #[arg(long)]
     pub post_commit: bool,
-    /// Before a push: refuse commits with sessions that hold credentials
+    /// Before a push: refuse commits that contain sessions with credentials
     #[arg(long)]
     pub pre_push: bool,
-    /// Show what would be done; write nothing
+    /// Dry run: show the result; write nothing
     #[arg(short = 'n', long)]
     pub dry_run: bool,
 }

@@ -6,15 +6,15 @@ pub mod git_hook;
 /// Arguments of `install`.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:
-  aperture install claude-code --dry-run   show what would be written
+  aperture install claude-code --dry-run   show the changes, write nothing
   aperture install claude-code             for all projects of the user
-  aperture install claude-code --project   for everybody who works on this project
-  aperture install claude-code --check     exit 1 unless all of it is there
-  aperture install git-hook                pre-commit: no session with a credential is committed
-  aperture install git-hook --post-commit  each commit gets a note: the session, and what it was about
+  aperture install claude-code --project   for all users of this project
+  aperture install claude-code --check     exit 1 if parts are missing
+  aperture install git-hook                pre-commit: refuses sessions with credentials
+  aperture install git-hook --post-commit  adds a note about the session to each commit
 
-A git hook that is there stays: a marked part is added behind its first line. git commit --no-verify passes over
-it once; git log --notes=aperture shows the notes. aperture uninstall takes out exactly what was added.")]
+An existing git hook stays: a marked part is added after its first line. git commit --no-verify skips
+it once; git log --notes=aperture shows the notes. aperture uninstall removes exactly the added part.")]
 pub struct Arguments {
     /// The target.
     #[command(subcommand)]
@@ -24,8 +24,8 @@ pub struct Arguments {
 /// Arguments of `uninstall`.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:
-  aperture uninstall claude-code --dry-run   show what would be taken out
-  aperture uninstall claude-code             take out what install added, and nothing else
+  aperture uninstall claude-code --dry-run   show the changes, write nothing
+  aperture uninstall claude-code             remove the parts added by install, and nothing else
   aperture uninstall git-hook                every hook of aperture
   aperture uninstall git-hook --pre-push --dry-run")]
 pub struct UninstallArguments {

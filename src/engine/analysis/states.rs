@@ -95,42 +95,42 @@ pub static TRANSITIONS: &[Transition] = &[
         name: "superseded",
         from: &[Active, Referenced],
         to: Stale,
-        when: "a later result says the same or better: repeated, read again, run again, succeeded later, replaced",
+        when: "a later result supersedes it: repeated, read again, run again, succeeded later, replaced",
         holds: |facts| facts.is_whole() && facts.superseded,
     },
     Transition {
-        name: "forgotten",
+        name: "unused",
         from: &[Active, Referenced],
         to: Stale,
-        when: "no reference for so many turns or steps as [stale] allows for its kind, older than 10 steps, and not hot",
+        when: "unused for the turns or steps that [stale] sets for its kind, older than 10 steps, and not hot",
         holds: |facts| facts.is_whole() && facts.settled && facts.forgotten && !facts.superseded,
     },
     Transition {
         name: "used",
         from: &[Active],
         to: Referenced,
-        when: "older than 10 steps, and later words of the agent use names that it brought",
+        when: "older than 10 steps, and the agent later used names from it",
         holds: |facts| facts.is_whole() && facts.settled && facts.used && !facts.is_stale(),
     },
     Transition {
         name: "back in use",
         from: &[Stale],
         to: Active,
-        when: "the agent came back to it, or what superseded it is gone",
+        when: "the agent used it again, or the block that superseded it is gone",
         holds: |facts| facts.is_whole() && !facts.is_stale(),
     },
     Transition {
         name: "shortened",
         from: &[Fresh, Active, Referenced, Stale, Archived, Evicted],
         to: Compressed,
-        when: "compress left a part or one line of it",
+        when: "compress shortened it to a part or to one line",
         holds: |facts| facts.in_window && !matches!(facts.level, Level::Original | Level::Archived),
     },
     Transition {
-        name: "put away",
+        name: "archived",
         from: &[Fresh, Active, Referenced, Stale, Compressed, Evicted],
         to: Archived,
-        when: "archive left a line that stands for it",
+        when: "archive replaced it with one line",
         holds: |facts| facts.in_window && facts.level == Level::Archived,
     },
     Transition {
@@ -141,7 +141,7 @@ pub static TRANSITIONS: &[Transition] = &[
         holds: |facts| !facts.in_window,
     },
     Transition {
-        name: "brought back",
+        name: "restored",
         from: &[Compressed, Archived, Evicted],
         to: Fresh,
         when: "expand, recall --restore, undo or uncompact; its age and use then decide again",
@@ -274,7 +274,7 @@ mod tests {
     }
 
     #[test]
-    fn what_nobody_came_back_to_is_stale() {
+    fn unused_blocks_become_stale() {
         check(|block| block.usefulness.stale_steps = 30, Stale);
         check(|block| (block.usefulness.stale_turns, block.usefulness.stale_steps) = (3, 10), Stale);
         check(|block| (block.usefulness.stale_turns, block.usefulness.stale_steps) = (3, 9), Active);

@@ -202,7 +202,7 @@ mod tests {
     }
 
     #[test]
-    fn plain_words_are_no_terms() {
+    fn plain_words_do_not_count_as_terms() {
         check("the answer is simple", &["the answer is simple"]);
         check("short words", &[]);
     }

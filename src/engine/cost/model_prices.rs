@@ -72,7 +72,7 @@ pub struct ModelPrice {
 pub struct LongPrompt {
     /// The longest prompt at the usual price, in tokens, cached ones included.
     pub above: f64,
-    /// How many times the usual price is paid beyond it.
+    /// Factor on the usual price beyond it.
     pub times: f64,
 }
 
@@ -281,7 +281,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_price_is_an_error() {
+    fn an_invalid_price_is_an_error() {
         let check = |toml: &str| {
             let error = toml::from_str::<BTreeMap<String, PriceSetting>>(toml).unwrap_err();
             assert!(error.to_string().contains("a price is a number from 0 to 1,000,000"), "{error}");

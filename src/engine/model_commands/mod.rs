@@ -79,13 +79,13 @@ pub enum Malformed {
     #[error("the closing '\"' of the text is missing")]
     UnclosedText,
     /// The blocks are missing.
-    #[error("it names no blocks, as in @{}(12)", .0.name())]
+    #[error("it names no blocks; example: @{}(12)", .0.name())]
     NoBlocks(Verb),
     /// A text is missing, is empty, or has no quotes.
-    #[error("it needs a text in double quotes, as in {}", if *.0 == Verb::Create { "@create(\"the note\")" } else { "@update(12, \"the text\")" })]
+    #[error("it needs a text in double quotes; example: {}", if *.0 == Verb::Create { "@create(\"the note\")" } else { "@update(12, \"the text\")" })]
     NoText(Verb),
     /// An argument that the command does not accept.
-    #[error("'{argument}' is nothing that @{} takes", verb.name())]
+    #[error("@{} does not accept '{argument}'", verb.name())]
     Unexpected {
         /// The command.
         verb: Verb,

@@ -26,7 +26,7 @@ pub enum Unresolved {
         nearest: Vec<String>,
     },
     /// No topic matches.
-    #[error("nothing is about '{words}'{}", suggestion(nearest))]
+    #[error("no block is about '{words}'{}", suggestion(nearest))]
     NoTopic {
         /// The words.
         words: String,

@@ -122,7 +122,7 @@ fn what_is_none() {
 
 /// Sentences around commands. A command on its own line is executed; one inside a sentence only if nothing negates it.
 #[test]
-fn commands_are_told_from_talk() {
+fn commands_are_distinguished_from_mentions() {
     let commands = [
         "@archive(3)",
         "  @archive(3)  ",
@@ -262,20 +262,20 @@ fn what_is_wrong_is_said() {
         ("@archive(3..9", "the closing ')' is missing"),
         ("@archive(3\n\nand so on)", "the closing ')' is missing"),
         ("@create(\"no end", "the closing '\"' of the text is missing"),
-        ("@create(\"\")", "it needs a text in double quotes, as in @create(\"the note\")"),
-        ("@create(\"-\")", "it needs a text in double quotes, as in @create(\"the note\")"),
-        ("@create(a note)", "it needs a text in double quotes, as in @create(\"the note\")"),
-        ("@update(12)", "it needs a text in double quotes, as in @update(12, \"the text\")"),
-        ("@update(12, plain)", "it needs a text in double quotes, as in @update(12, \"the text\")"),
-        ("@update(\"text\")", "it needs a text in double quotes, as in @update(12, \"the text\")"),
-        ("@compress(minimal)", "it names no blocks, as in @compress(12)"),
-        ("@pin(3,)", "it names no blocks, as in @pin(12)"),
-        ("@compress(3, archived)", "'archived' is nothing that @compress takes"),
-        ("@archive(kind(imag))", "kind() does not know 'imag'; did you mean 'image'?"),
-        ("@archive(3 & )", "a selector is missing at column 4; aperture help selectors explains the language"),
+        ("@create(\"\")", "it needs a text in double quotes; example: @create(\"the note\")"),
+        ("@create(\"-\")", "it needs a text in double quotes; example: @create(\"the note\")"),
+        ("@create(a note)", "it needs a text in double quotes; example: @create(\"the note\")"),
+        ("@update(12)", "it needs a text in double quotes; example: @update(12, \"the text\")"),
+        ("@update(12, plain)", "it needs a text in double quotes; example: @update(12, \"the text\")"),
+        ("@update(\"text\")", "it needs a text in double quotes; example: @update(12, \"the text\")"),
+        ("@compress(minimal)", "it names no blocks; example: @compress(12)"),
+        ("@pin(3,)", "it names no blocks; example: @pin(12)"),
+        ("@compress(3, archived)", "@compress does not accept 'archived'"),
+        ("@archive(kind(imag))", "kind() does not accept 'imag'; did you mean 'image'?"),
+        ("@archive(3 & )", "a selector is missing at column 4; for the selector language: aperture help selectors"),
         (
             "@archive(9..3)",
-            "'9..3' is no number and no range like 10..20 at column 5; aperture help selectors explains the language",
+            "'9..3' is no number and no range like 10..20 at column 5; for the selector language: aperture help selectors",
         ),
     ] {
         assert_eq!(found(text), [expected], "{text}");
@@ -317,9 +317,9 @@ fn blocks_are_found_by_number_and_by_words() {
     check("@pin(all)", "1..7");
     check("@pin(412)", "no block 412; nearest: 7 (\"words 7\"), 6 (\"words 6\")");
     check("@pin(2..3, 90..)", "no block 90; nearest: 7 (\"words 7\"), 6 (\"words 6\")");
-    check("@pin(stael)", "nothing is about 'stael'; nearest: stale");
-    check("@pin(auth fla)", "nothing is about 'auth fla'; nearest: \"auth flow\"");
-    check("@pin(zebra)", "nothing is about 'zebra'");
+    check("@pin(stael)", "no block is about 'stael'; nearest: stale");
+    check("@pin(auth fla)", "no block is about 'auth fla'; nearest: \"auth flow\"");
+    check("@pin(zebra)", "no block is about 'zebra'");
     check("@pin(error)", "no matching blocks");
     check("@create(\"x\")", "");
 }

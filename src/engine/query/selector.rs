@@ -60,7 +60,7 @@ pub enum SelectorError {
         nearest: Option<&'static str>,
     },
     /// An invalid argument.
-    #[error("{function}() does not know '{argument}'")]
+    #[error("{function}() does not accept '{argument}'")]
     BadArgument {
         /// The function.
         function: &'static str,
@@ -88,10 +88,10 @@ impl SelectorError {
         match self {
             SelectorError::UnknownName { nearest: Some(name), .. } => format!("did you mean '{name}'?"),
             SelectorError::BadArgument { nearest: Some(value), .. } => format!("did you mean '{value}'?"),
-            SelectorError::NoSuchBlock { .. } => "aperture blocks lists them".to_owned(),
+            SelectorError::NoSuchBlock { .. } => "to list them: aperture blocks".to_owned(),
             SelectorError::BadArgument { function: "turn", .. } => "a turn is a number or a range: turn(3..5)".to_owned(),
-            SelectorError::BadArgument { function: "larger", .. } => "a number of tokens is written as 800 or 2k".to_owned(),
-            _ => "aperture help selectors explains the language".to_owned(),
+            SelectorError::BadArgument { function: "larger", .. } => "write a number of tokens as 800 or 2k".to_owned(),
+            _ => "for the selector language: aperture help selectors".to_owned(),
         }
     }
 }
@@ -99,23 +99,23 @@ impl SelectorError {
 /// Names without arguments and the blocks they select, for help and suggestions.
 pub const NAMES: &[(&str, &str)] = &[
     ("all", "every block of the file"),
-    ("window", "what the model would see"),
+    ("window", "blocks in the window: the model would see them"),
     ("primacy", "the beginning of the window: instructions, first prompt, summary of a compaction"),
     ("middle", "between the ends of the window"),
     ("recency", "the newest part of the window"),
-    ("cold", "what is in the file and not in the window"),
-    ("stale", "superseded, or not used for long"),
-    ("aging", "calls, results and images before the newest part of the window, whole and not stale yet"),
+    ("cold", "blocks in the file but not in the window"),
+    ("stale", "superseded, or unused for a long time"),
+    ("aging", "calls, results and images before the newest part of the window, at the original level and not stale yet"),
     ("fresh", "of the last responses"),
     ("active", "recent, or too early to judge"),
     ("referenced", "older, and used since"),
     ("pinned", "pinned by the user"),
-    ("focused", "selected by the user for now"),
-    ("superseded", "a later block says the same or better"),
-    ("duplicate", "the same content stands in a later result"),
+    ("focused", "marked by the user as relevant now"),
+    ("superseded", "superseded by a later block"),
+    ("duplicate", "a later result has the same content"),
     ("error", "tool results that report an error"),
     ("compressed", "shortened: trimmed, summarized or minimal"),
-    ("archived", "in cold storage; a line stands for it"),
+    ("archived", "in cold storage; replaced by one line"),
     ("changed", "changed by another program since aperture shortened it"),
 ];
 
@@ -334,7 +334,7 @@ impl<'a> Parser<'a> {
     }
 
     fn numbers(&self, word: &str) -> Result<Node, SelectorError> {
-        range(word).map(Node::Numbers).ok_or_else(|| self.error(format!("'{word}' is no number and no range like 10..20")))
+        range(word).map(Node::Numbers).ok_or_else(|| self.error(format!("'{word}' is neither a number nor a range like 10..20")))
     }
 
     fn name(&self, word: &str) -> Result<Node, SelectorError> {
@@ -495,7 +495,9 @@ mod tests {
 
     fn fails(selector: &str, message: &str) {
         let error = Selector::parse(selector).and_then(|parsed| parsed.select(&reading())).unwrap_err();
-        assert_eq!(format!("{error}; {}", error.hint()).split("; aperture").next().unwrap(), message, "{selector}");
+        let text = format!("{error}; {}", error.hint());
+        let text = text.trim_end_matches("; to list them: aperture blocks");
+        assert_eq!(text.trim_end_matches("; for the selector language: aperture help selectors"), message, "{selector}");
     }
 
     #[test]
@@ -564,12 +566,12 @@ mod tests {
         fails("99", "there is no block 99: the session has blocks 1 to 6");
         fails("0", "there is no block 0: the session has blocks 1 to 6");
         fails("stael", "unknown selector 'stael'; did you mean 'stale'?");
-        fails("kind(imag)", "kind() does not know 'imag'; did you mean 'image'?");
+        fails("kind(imag)", "kind() does not accept 'imag'; did you mean 'image'?");
         fails("(1", "a ')' is missing at column 3");
         fails("1 2", "unexpected '2' at column 3");
         fails("", "a selector is missing at column 1");
         fails("\"x", "the closing '\"' is missing at column 1");
-        fails("5..2", "'5..2' is no number and no range like 10..20 at column 5");
+        fails("5..2", "'5..2' is neither a number nor a range like 10..20 at column 5");
     }
 
     #[test]

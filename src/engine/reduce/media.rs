@@ -11,7 +11,7 @@ const IMAGE: &str = "[image]";
 /// Placeholder for a document that is not text.
 pub(super) const DOCUMENT: &str = "[document]";
 
-/// Contents with images, and documents that are no text.
+/// Contents with images, and documents other than text.
 pub(super) struct Media;
 
 impl Reducer for Media {

@@ -28,7 +28,7 @@ impl Reducer for Prose {
         for line in lines(input.content) {
             let text = without_number(&line).trim();
             let heads = text.starts_with('#') && salience::heading(text).is_some();
-            // A sentence that goes on in the next line is understood from its beginning.
+            // A sentence that continues in the next line is understood from its beginning.
             let begun = before.filter(|_| text.starts_with(char::is_lowercase));
             let under = if heads { None } else { begun.or(heading) };
             let first = pieces.len();

@@ -177,7 +177,7 @@ impl Advice<'_> {
         }
         let blocks = gone.blocks;
         let price = self.worth_saying(reading, gone)?;
-        let why = format!("later results say the same as {}", plural(blocks, "block"));
+        let why = format!("later results repeat {}", plural(blocks, "block"));
         Some(suggestion(SuggestionKind::Archive, self.command("archive 'stale & superseded'"), why, &price))
     }
 

@@ -481,7 +481,7 @@ mod tests {
     }
 
     #[test]
-    fn what_else_happens_is_told() {
+    fn other_events_are_reported() {
         let (mut before, mut after) = (reading(&[1]), reading(&[1]));
         before.price.total.0 = TokenCount::measured(100);
         after.price.total.0 = TokenCount::measured(140);

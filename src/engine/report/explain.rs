@@ -91,7 +91,7 @@ pub fn explain(reading: &Analysis, block: &Block, content: &str) -> Explanation 
     Explanation {
         state: block.state,
         rule: last.map_or("arrived", |rule| rule.name),
-        when: last.map_or("it is of the last two responses", |rule| rule.when),
+        when: last.map_or("it belongs to the last two responses", |rule| rule.when),
         path: path.iter().map(|rule| rule.name).collect(),
         because: because(reading, block),
         heat: heat(reading, block),
@@ -117,8 +117,8 @@ fn because(reading: &Analysis, block: &Block) -> Vec<String> {
     match block.state {
         State::Fresh => because.push(format!("{} old: fresh for the first {FRESH_STEPS}", plural(age, "step"))),
         State::Compressed => because.push(format!("it was shortened to {}", block.level.name())),
-        State::Archived => because.push("its content is in cold storage, a line stands for it".to_owned()),
-        State::Evicted => because.push("the client does not send it any more".to_owned()),
+        State::Archived => because.push("its content is in cold storage; one line replaces it".to_owned()),
+        State::Evicted => because.push("the client no longer sends it".to_owned()),
         State::Stale if facts.superseded => {}
         State::Stale => because.extend(limit.map(|limit| unused(block, limit))),
         State::Referenced => {
@@ -126,19 +126,19 @@ fn because(reading: &Analysis, block: &Block) -> Vec<String> {
         }
         State::Active if limit.is_none() => {
             because.push(match () {
-                () if is_never_stale(reading, block) => "instructions stay as they are while they are in force".to_owned(),
-                () if is_said(block) => "what the user said stays as it is".to_owned(),
-                () => format!("{} does not go stale", block.kind.name().replace('_', " ")),
+                () if is_never_stale(reading, block) => "instructions are never stale while they are in force".to_owned(),
+                () if is_said(block) => "messages of the user are never stale".to_owned(),
+                () => format!("{} is never stale", block.kind.name().replace('_', " ")),
             });
         }
         State::Active if !facts.settled => {
             because.push(format!("{} old: too early to judge before {}", plural(age, "step"), ACTIVE_STEPS + 1));
         }
-        State::Active => because.push("nobody came back to it yet, and not long enough to be stale".to_owned()),
+        State::Active => because.push("not used yet, and not old enough to be stale".to_owned()),
     }
     because.extend(usefulness.reasons.iter().map(|(reason, by)| {
         let what = reading.block(*by).map(label).unwrap_or_default();
-        let note = if reason.supersedes() { "" } else { "; what it said may still be needed" };
+        let note = if reason.supersedes() { "" } else { "; its older content may still be needed" };
         format!("{} in #{by} {what}{note}", reason.reason())
     }));
     because
@@ -163,14 +163,14 @@ fn heat(reading: &Analysis, block: &Block) -> String {
         _ => "cold",
     };
     let uses = match (usefulness.references, usefulness.last_step) {
-        (0, _) | (_, None) => "nobody came back to it".to_owned(),
+        (0, _) | (_, None) => "never used since".to_owned(),
         (count, Some(last)) => {
             format!("{}, the last {}", plural(count, "reference"), ago(reading.steps, last))
         }
     };
     let long = |limit: StalenessLimit| usefulness.stale_turns >= limit.turns || usefulness.stale_steps >= limit.steps;
     let kept = block.state == State::Referenced && reading.stale_policy.limit_for(block).is_some_and(long);
-    let note = if kept { "; too hot to go stale" } else { "" };
+    let note = if kept { "; too hot to become stale" } else { "" };
     format!("{:.2}, {word}: {uses}{note}", usefulness.heat)
 }
 

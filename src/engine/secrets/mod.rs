@@ -462,7 +462,7 @@ mod tests {
     }
 
     #[test]
-    fn a_key_of_each_shape_is_found_wherever_it_stands() {
+    fn a_key_of_each_shape_is_found_at_any_place() {
         for shape in SHAPES {
             let key = key(shape);
             let value = if shape.prefix.contains('/') { &key[shape.prefix.len()..] } else { &key };

@@ -135,7 +135,7 @@ pub fn digest(reading: &Analysis, old: &[DigestSource<'_>], points: &[Point], wo
     let details: Vec<Detail<'_>> = details.collect();
     let tokens: f64 = old.iter().map(|old| old.block.tokens.value).sum();
     let mut text = format!(
-        "[handed over: {} blocks of {} tokens in short. @recall(NUMBER) brings a block back, @recall(\"words\") what fits them.]",
+        "[digest of {} blocks, {} tokens. @recall(NUMBER) restores a block, @recall(\"words\") the matching parts.]",
         old.len(),
         amount(tokens.round() as u64)
     );
@@ -163,7 +163,7 @@ impl Detail<'_> {
             let gap = content.len() - head.len() - tail.len();
             return vec![
                 head.into(),
-                format!("[… {gap} bytes: @recall({}) before you go on with it]", self.old.block.number).into(),
+                format!("[… {gap} bytes: @recall({}) before you continue with it]", self.old.block.number).into(),
                 tail.into(),
             ];
         }
@@ -205,7 +205,7 @@ fn briefing(reading: &Analysis, old: &[DigestSource<'_>], points: &[Point]) -> S
         }
         (Some(newest), None) => {
             let first = old.first().map_or(0, |old| old.block.number);
-            let place = if newest.number < first { "stands before this digest" } else { "follows this digest" };
+            let place = if newest.number < first { "is before this digest" } else { "follows this digest" };
             let _ = write!(text, "\nThe newest prompt (#{}) {place}.", newest.number);
         }
         (None, _) => {}
@@ -343,7 +343,7 @@ fn write_names(text: &mut String, details: &[Detail<'_>]) {
     let mut behind = None;
     for (since, name) in names.iter().zip(keeps).filter(|(_, keeps)| *keeps).map(|(name, _)| name) {
         if behind.is_none() {
-            text.push_str("\nOther names, by what the user had said last:");
+            text.push_str("\nOther names, by the preceding message of the user:");
         }
         if behind.replace(since) != Some(since) {
             match since {

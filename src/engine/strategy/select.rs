@@ -362,7 +362,7 @@ mod tests {
     }
 
     #[test]
-    fn so_many_of_the_first_choices_are_within_so_many_bytes() {
+    fn the_choices_within_a_number_of_bytes_are_counted() {
         let choice = |piece| (1.0, Choice::Piece { text: 0, piece, terms: 0..0 });
         let name = (1.0, Choice::Name { text: 0, piece: 2, range: 0..6, term: 0 });
         let selection = Selection { chosen: vec![choice(1), name, choice(0)], terms: Vec::new(), sizes: vec![3] };

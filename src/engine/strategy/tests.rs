@@ -309,7 +309,7 @@ fn words_of_a_person_stay_in_contents_of_every_kind() {
 }
 
 #[test]
-fn what_is_no_range_of_a_content_holds_nothing() {
+fn invalid_ranges_of_a_content_are_empty() {
     let content = "é".repeat(300);
     for words in [&[(1, 2)][..], &[(0, 9999)], &[(9, 3)], &[(4, 8), (2, 6)], &[(0, 2), (2, 4), (598, 600)]] {
         let mut block = block(BlockKind::ToolResult, false, &[], None);

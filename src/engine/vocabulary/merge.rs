@@ -7,7 +7,7 @@ use std::collections::BinaryHeap;
 
 /// Bytes up to which looking through all parts is faster than a queue.
 const FEW_BYTES: usize = 96;
-/// The rank of neighbours that are no token together.
+/// The rank of neighbours that do not form a token.
 const NONE: Rank = Rank::MAX;
 
 /// Returns the number of tokens of a span of at least two bytes.

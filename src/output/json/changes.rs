@@ -1,4 +1,4 @@
-//! Changes of a session: what an edit did and costs, and how two states differ.
+//! Changes of a session: the effect and the cost of an edit, and the differences of two states.
 
 use super::words::{DiffKind, Level, OperationKind, SuggestionKind};
 use super::{Number, Tokens, estimated};
@@ -51,7 +51,7 @@ json_objects! {
         bills_changed: bool = report.bills_changed,
         /// Notes.
         notes: Vec<String> = report.notes,
-        /// Differences in what the model sees, for a dry run.
+        /// Differences in the content for the model, for a dry run.
         differences: Vec<BlockDifference> = report.differences,
     }
 

@@ -61,7 +61,7 @@ json_words! {
         Cold = "cold",
     }
 
-    /// How much of a block is left.
+    /// Level of a block.
     Level from model::Level {
         /// The whole block.
         Original = "original",

@@ -25,7 +25,7 @@ pub fn slash_commands(program: &str) -> [(&'static str, String); 3] {
         (
             "manifest.md",
             file(
-                "Show what the context window holds",
+                "Show the content of the context window",
                 "manifest",
                 &format!("This is the context manifest of this session. Show it to the user as it is.\n\n!`{program} manifest`"),
             ),
@@ -33,7 +33,7 @@ pub fn slash_commands(program: &str) -> [(&'static str, String); 3] {
         (
             "recall.md",
             file(
-                "Search what left the context window",
+                "Search content that is no longer in the context window",
                 "recall",
                 &format!(
                     "Find what answers this in the parts of the session that are no longer in view, with `{program} recall 'QUERY'` in \
@@ -44,7 +44,7 @@ pub fn slash_commands(program: &str) -> [(&'static str, String); 3] {
         (
             "tidy.md",
             file(
-                "Shorten what is stale in the context window",
+                "Shorten stale blocks in the context window",
                 "compress",
                 &format!(
                     "Run `{program} compress --stale --live` in the Bash tool. Tell the user what it saved, that `{program} undo --live` \

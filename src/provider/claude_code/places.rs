@@ -80,7 +80,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn each_unit_that_is_no_letter_or_digit_is_a_dash() {
+    fn each_unit_except_letters_and_digits_is_a_dash() {
         assert_eq!(slug("/home/dev/my_shop v1.2"), "-home-dev-my-shop-v1-2");
         assert_eq!(slug("/é/😀"), "-----");
     }

@@ -269,7 +269,7 @@ mod tests {
     }
 
     #[test]
-    fn what_was_laid_out_anew_is_still_known() {
+    fn settings_with_another_layout_are_still_recognized() {
         let compact = serde_json::from_str::<Value>(&installed_in("")).unwrap().to_string();
         assert_eq!(installed_in(&compact), compact);
         assert_eq!(uninstall(&compact).unwrap(), "{\"hooks\":{\"SessionStart\":[],\"Stop\":[]}}");
@@ -289,18 +289,18 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_json_is_refused_with_its_place() {
+    fn invalid_json_is_refused_with_its_place() {
         let refused = |settings: &str| install(settings, &calls()).unwrap_err().to_string();
         expect!["line 2, column 1: key must be a string"].assert_eq(&refused("{\"a\": 1,\n}"));
         expect!["line 1, column 1: expected value"].assert_eq(&refused("// mine\n{}"));
         expect!["line 1, column 1: EOF while parsing an object"].assert_eq(&refused("{"));
-        expect!["'the document' holds something else than is expected there"].assert_eq(&refused("[]"));
-        expect!["'hooks' holds something else than is expected there"].assert_eq(&refused("{\"hooks\": null}"));
-        expect!["'Stop' holds something else than is expected there"].assert_eq(&refused("{\"hooks\": {\"Stop\": 7}}"));
+        expect!["'the document' has an unexpected type"].assert_eq(&refused("[]"));
+        expect!["'hooks' has an unexpected type"].assert_eq(&refused("{\"hooks\": null}"));
+        expect!["'Stop' has an unexpected type"].assert_eq(&refused("{\"hooks\": {\"Stop\": 7}}"));
     }
 
     #[test]
-    fn a_server_is_added_and_taken_back() {
+    fn a_server_is_added_and_removed() {
         let list = "{\"mcpServers\": {\"db\": {\"command\": \"db\"}}}";
         let once = install_server(list, "aperture").unwrap();
         assert_eq!(serde_json::from_str::<Value>(&once.text).unwrap()["mcpServers"]["aperture"]["args"], json!(["mcp"]));
@@ -343,7 +343,7 @@ mod tests {
         #![proptest_config(ProptestConfig::with_cases(2000))]
 
         #[test]
-        fn any_settings_come_back_byte_for_byte(settings in document()) {
+        fn any_settings_are_restored_byte_for_byte(settings in document()) {
             let Ok(once) = install(&settings, &calls()) else { return Ok(()) };
             prop_assert_eq!(uninstall(&once.text).unwrap(), settings);
             prop_assert_eq!(&install(&once.text, &calls()).unwrap(), &once);

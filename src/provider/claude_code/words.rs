@@ -257,7 +257,7 @@ mod tests {
     }
 
     #[test]
-    fn answers_stand_with_their_questions() {
+    fn answers_are_listed_with_their_questions() {
         let shown = json!({"toolUseResult": {"questions": [], "answers": {"Which?": "B", "How many?": "as \"few\" as you can"}}});
         let content = "User has answered your questions: \"Which?\"=\"B\", \"How many?\"=\"as \"few\" as you can\". Go on.";
         check(result(content, false, shown), &[&["\"Which?\"=\"B\", \"How many?\"=\"as \"few\" as you can\""]]);

@@ -286,7 +286,7 @@ mod tests {
     }
 
     #[test]
-    fn a_prompt_stands_behind_what_an_editor_says() {
+    fn a_prompt_follows_the_context_of_an_editor() {
         assert_eq!(prompt("# Context from my IDE setup:\n## Open\n\n## My request for Codex:\nfix it\n"), Some("fix it"));
         assert_eq!(prompt("fix ## My request for Codex: it"), None);
     }

@@ -251,7 +251,7 @@ mod tests {
     }
 
     #[test]
-    fn rows_are_told_apart() {
+    fn rows_are_distinguished() {
         let kind = |payload: &str| row(payload).kind;
         let message = |role: &str, text: &str| {
             kind(&format!(

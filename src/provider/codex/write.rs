@@ -298,7 +298,7 @@ mod tests {
     }
 
     #[test]
-    fn blanks_and_the_ordinal_are_no_part_of_a_row() {
+    fn blanks_and_the_ordinal_do_not_belong_to_a_row() {
         let row = item(r#"{"type":"function_call_output","call_id":"c","output":"x"}"#);
         let padded = format!("{row}   ");
         assert_eq!(locate(padded.as_bytes(), Slot::Padding), Some(row.len()..row.len() + 3));
@@ -314,7 +314,7 @@ mod tests {
     }
 
     #[test]
-    fn values_are_told_as_text() {
+    fn values_are_formatted_as_text() {
         for (value, expected) in [
             (r#""a\nb""#, "a\nb"),
             (r#"[{"type":"input_text","text":"a"},{"type":"input_image","image_url":"u"}]"#, "a\n[image]"),

@@ -103,7 +103,7 @@ fn a_fault_at_any_call_leaves_the_old_or_the_new_file_and_a_log_that_agrees() {
 }
 
 #[test]
-fn taking_back_a_note_is_settled_although_the_file_begins_the_same_either_way() {
+fn undo_of_a_note_is_settled_although_the_prefix_of_the_file_is_ambiguous() {
     let plain = sized("2.1.330", 6);
     for (name, bytes) in [("plain", plain.as_bytes()), ("no final line feed", plain.trim_end().as_bytes())] {
         check_faults(name, bytes, &[Step::Note], Step::Undo, &[Fault::Killed]);
@@ -111,7 +111,7 @@ fn taking_back_a_note_is_settled_although_the_file_begins_the_same_either_way() 
 }
 
 #[test]
-fn a_store_that_cannot_be_written_leaves_the_session_alone() {
+fn a_store_that_cannot_be_written_leaves_the_session_unchanged() {
     let bytes = small("2.1.330").into_bytes();
     let place = Place::new(&bytes);
     place.step(&RealDisk, Step::Note).unwrap();

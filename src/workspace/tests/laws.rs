@@ -314,7 +314,7 @@ proptest! {
     })]
 
     #[test]
-    fn any_sequence_of_plans_is_taken_back(which in 0..64usize, acts in prop::collection::vec(act(), 1..9)) {
+    fn any_sequence_of_plans_is_undone(which in 0..64usize, acts in prop::collection::vec(act(), 1..9)) {
         let sessions = sessions();
         let (name, bytes) = &sessions[which % sessions.len()];
         check(name, bytes, &acts);
@@ -359,7 +359,7 @@ fn a_redo_hides_nothing_that_was_said_since() {
 }
 
 #[test]
-fn a_link_that_stays_is_no_forgotten_value() {
+fn a_link_that_stays_does_not_count_as_deleted() {
     let acts = [Act::Uncut, Act::Shorten { first: 0, count: 2, level: 1 }, Act::Fold(2), Act::UndoAny(0)];
     check("api-errors-and-compaction", &named("api-errors-and-compaction"), &acts);
 }
@@ -403,7 +403,7 @@ fn what_went_along_with_another_undo_is_not_looked_for() {
 }
 
 #[test]
-fn plans_on_fixtures_are_taken_back() {
+fn plans_on_fixtures_are_undone() {
     let acts = [
         Act::Shorten { first: 2, count: 9, level: 4 },
         Act::Mark { block: 7, focus: false, value: Some("top") },

@@ -105,7 +105,7 @@ fn a_list_of_one_home_leaves_what_is_known_of_another() {
 }
 
 #[test]
-fn a_fault_at_any_call_of_the_disk_is_no_wrong_list() {
+fn a_fault_at_any_call_of_the_disk_never_gives_a_wrong_list() {
     for lasting in [false, true] {
         let mut faults = 0;
         loop {

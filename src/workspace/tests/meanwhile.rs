@@ -144,7 +144,7 @@ fn a_row_that_is_half_written_when_the_file_is_replaced_is_carried_over_whole() 
 }
 
 #[test]
-fn a_program_that_does_not_let_go_of_the_old_file_is_told_of() {
+fn a_program_that_keeps_the_old_file_open_is_reported() {
     let place = Place::new(small("2.1.330").as_bytes());
     let disk = BusyDisk { stays: true, ..BusyDisk::new(&RealDisk) };
     let error = place.step(&disk, Step::Both).unwrap_err();
@@ -153,7 +153,7 @@ fn a_program_that_does_not_let_go_of_the_old_file_is_told_of() {
 }
 
 #[test]
-fn a_file_that_another_program_replaces_meanwhile_is_left_alone() {
+fn a_file_that_another_program_replaces_meanwhile_is_not_changed() {
     let place = Place::new(small("2.1.330").as_bytes());
     let other = small("2.1.329").into_bytes();
     let disk = BusyDisk { replaced: Some(other.clone()), ..BusyDisk::new(&RealDisk) };
@@ -178,7 +178,7 @@ fn last_row(bytes: &[u8]) -> String {
 }
 
 #[test]
-fn a_conversation_that_goes_on_meanwhile_is_never_cut() {
+fn a_conversation_that_continues_meanwhile_is_never_truncated() {
     for early in [true, false] {
         for (before, step) in [(vec![], Step::Note), (vec![Step::Note], Step::Undo)] {
             let place = Place::new(small("2.1.330").as_bytes());
@@ -205,7 +205,7 @@ fn a_conversation_that_goes_on_meanwhile_is_never_cut() {
 }
 
 #[test]
-fn a_conversation_that_went_on_behind_a_note_stays_whole_when_the_note_goes() {
+fn a_conversation_that_continued_after_a_note_is_preserved_when_the_note_is_removed() {
     for (name, bytes) in odd().into_iter().filter(|(name, _)| !name.contains("half")) {
         let place = Place::new(&bytes);
         place.step(&RealDisk, Step::Both).unwrap();

@@ -10,7 +10,7 @@ use std::fs;
 use std::time::{Duration, UNIX_EPOCH};
 
 #[test]
-fn several_rows_that_were_added_are_taken_back_together() {
+fn several_added_rows_are_undone_together() {
     for (name, bytes) in odd() {
         let place = Place::new(&bytes);
         place
@@ -93,7 +93,7 @@ fn a_plan_is_for_one_state_of_the_file() {
 }
 
 #[test]
-fn a_block_that_another_program_changed_is_not_taken_back() {
+fn a_block_that_another_program_changed_is_not_undone() {
     let place = Place::new(small("2.1.330").as_bytes());
     place.step(&RealDisk, Step::Shorten(Level::Archived)).unwrap();
     let text = String::from_utf8(place.bytes()).unwrap();
@@ -106,7 +106,7 @@ fn a_block_that_another_program_changed_is_not_taken_back() {
 }
 
 #[test]
-fn a_change_that_is_taken_back_within_its_plan_is_none() {
+fn a_change_that_is_reverted_within_its_plan_does_not_count() {
     let place = Place::new(small("2.1.330").as_bytes());
     let number = {
         let workspace = place.open(&RealDisk).unwrap();

@@ -80,7 +80,7 @@ fn an_outline_says_what_a_reading_says() {
 }
 
 #[test]
-fn a_file_that_was_rewritten_is_read_anew() {
+fn a_rewritten_file_is_read_again() {
     let bytes = fs::read(&fixtures()[0]).unwrap();
     let directory = tempfile::tempdir().unwrap();
     let cache = Cache::open(directory.path());
@@ -119,7 +119,7 @@ fn a_last_row_without_a_line_feed_is_counted_once() {
 }
 
 #[test]
-fn a_cache_that_cannot_be_used_is_as_none() {
+fn an_unusable_cache_is_ignored() {
     let directory = tempfile::tempdir().unwrap();
     fs::write(directory.path().join("cache.db"), b"this is no database, however long it may be").unwrap();
     let file = &fixtures()[0];

@@ -3,7 +3,7 @@
 //! A session is cut after a step `t`. Its TAIL begins with the call of the third-last result of a tool, its STALE part is all
 //! before it. A copy that ends with step `t` is compressed by `aperture compress --stale --preset P --keep-from TAIL`, and
 //! `aperture transcript --raw` prints what is LEFT of it. With `R(e)` for the references of what the agent said or called
-//! ([`references::references`]), and `x ∈ T` where `x` stands verbatim in the text `T` ([`references::Visible::has`]):
+//! ([`references::references`]), and `x ∈ T` if the text `T` contains `x` verbatim ([`references::Visible::has`]):
 //!
 //! ```text
 //! needed    = { x ∈ R(e), e the first event of steps t+1 … t+20 that has x

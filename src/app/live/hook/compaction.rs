@@ -28,6 +28,6 @@ pub(super) fn answer(env: &Env, payload: &Payload) -> Result<Option<HookReport>,
     if kept.is_empty() {
         return Ok(None);
     }
-    let text = format!("The user pinned these blocks. Keep them in the summary, word for word:\n\n{}", kept.join("\n\n"));
+    let text = format!("The user pinned these blocks. Keep them verbatim in the summary:\n\n{}", kept.join("\n\n"));
     Ok(Some(HookReport::plain("PreCompact", &text)))
 }

@@ -19,7 +19,7 @@ pub(super) fn answer(env: &Env, payload: &Payload) -> Result<Option<HookReport>,
     let answers = match obey::obey(env) {
         Ok(_) => obey::answers(env),
         Err(error) => {
-            env.note(&format!("the model's commands were not looked for: {:#}", error.source));
+            env.note(&format!("the model's commands were not executed: {:#}", error.source));
             None
         }
     };

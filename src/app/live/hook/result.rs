@@ -35,7 +35,7 @@ pub(super) fn answer(env: &Env, payload: &Payload) -> Result<Option<HookReport>,
         let input = Reducible { kind, tool: None, error: false, images: &[], held: &[], conventions, content: text };
         let cost = tokens(TokenCount { value: whole, basis: Basis::Estimated });
         let path = result_path(env, &format!("{id}-{place}"))?;
-        let marker = format!("[trimmed from {cost} by aperture; the whole is in {}]", path.display());
+        let marker = format!("[trimmed from {cost} by aperture; full text: {}]", path.display());
         let Some(short) = engine::reduce(&input, Level::Trimmed, &|_| marker.clone(), &context) else { continue };
         keep(env, &path, &env.gate.masked(text))?;
         *text = short;

@@ -24,7 +24,7 @@ pub(super) fn answer(env: &Env, payload: &Payload) -> Result<Option<HookReport>,
         if !behind {
             // If that cannot be recorded, the manifest is sent again with the next prompt for which it can.
             if let Err(error) = told::remember(env, &workspace) {
-                env.note(&format!("the manifest is not remembered: {:#}", error.source));
+                env.note(&format!("the sent manifest is not recorded: {:#}", error.source));
             }
             parts.push(manifest::detailed(env, &workspace).text(&env.style));
         }

@@ -136,7 +136,7 @@ fn program(env: &Env, options: &Options) -> Result<String, CommandError> {
     // `uninstall` recognizes its own entries by the program's name.
     if program.file_stem().is_none_or(|name| name != NAME) {
         let error = anyhow!("this program is called {}, not {NAME}", program.display());
-        let hint = "rename it to aperture: by that name it knows what it added";
+        let hint = "rename it to aperture: the installed parts are found by that name";
         return Err(CommandError::new(ErrorKind::Refused, error).hint(hint));
     }
     Ok(program.to_string_lossy().into_owned())
@@ -154,7 +154,7 @@ fn read(env: &Env, path: &Path) -> Result<Option<String>, CommandError> {
 
 fn refused(error: EditError, path: &Path) -> CommandError {
     let error = anyhow::Error::new(error).context(format!("cannot change {}", path.display()));
-    CommandError::new(ErrorKind::Refused, error).hint("nothing was written; mend the file first")
+    CommandError::new(ErrorKind::Refused, error).hint("nothing was written; fix the file first")
 }
 
 /// Writes the changed files. All files were read and edited before, so errors in them occur before the first write.
@@ -170,7 +170,7 @@ fn write(env: &Env, changes: &[FileChange], stop: &Path, made: &Made) -> Result<
             (None, None) => Ok(()),
         };
         done.with_context(|| format!("cannot write {}", change.path.display())).map_err(|error| {
-            CommandError::new(ErrorKind::Refused, error).hint("what was written before it stays; run it again, or uninstall")
+            CommandError::new(ErrorKind::Refused, error).hint("files written before it stay; run the command again, or uninstall")
         })?;
     }
     Ok(())

@@ -31,7 +31,7 @@ fn change(env: &Env, options: &Options, install: bool, check: bool) -> Result<()
         let after =
             if install { with_hook(before.as_deref(), hook).map(Some) } else { before.as_deref().map_or(Ok(None), without_hook) };
         let after = after.with_context(|| format!("cannot change the hook {}", path.display())).map_err(|error| {
-            CommandError::new(ErrorKind::Refused, error).hint(format!("add to it by hand: aperture git-hook {}", hook.name()))
+            CommandError::new(ErrorKind::Refused, error).hint(format!("add this line by hand: aperture git-hook {}", hook.name()))
         })?;
         let done = before == after;
         report.hooks.push(InstalledHook { hook, path: path.display().to_string(), installed: install == done, changed: !done });

@@ -137,7 +137,7 @@ impl<'a> Watch<'a> {
         }
     }
 
-    /// Returns the remaining time; `None` when the watch is over.
+    /// Returns the remaining time; `None` if the watch is over.
     fn left(&self) -> Option<Duration> {
         let now = self.env.elapsed();
         let ends = [self.arguments.duration, self.arguments.until_idle.map(|idle| self.happened + idle)];
@@ -210,7 +210,7 @@ impl<'a> Watch<'a> {
         let follows = self.named().is_none() || self.shown.is_none();
         let directories = around::directories(&self.env, self.shown.as_ref().map(|shown| &*shown.found.path), follows);
         if !self.watcher.watch(self.env.disk, &directories) {
-            self.note("the system does not tell what changes: aperture looks every second".to_owned())?;
+            self.note("file notifications are not available: aperture checks every second".to_owned())?;
         }
         Ok(())
     }
@@ -231,7 +231,7 @@ impl<'a> Watch<'a> {
             // The file is gone: reported below.
             Err(error) if error.source.is::<io::Error>() => History::default(),
             Err(error) => {
-                self.note(format!("pins and the log are not shown: {:#}", error.source))?;
+                self.note(format!("pins and the log are not available: {:#}", error.source))?;
                 History::default()
             }
         };
@@ -251,7 +251,7 @@ impl<'a> Watch<'a> {
         let Some(shown) = &mut self.shown else { return Ok(()) };
         let name = shown.found.path.file_name().unwrap_or_default().to_string_lossy();
         let reason = match error.kind() {
-            io::ErrorKind::NotFound | io::ErrorKind::NotADirectory => format!("{name} is not there"),
+            io::ErrorKind::NotFound | io::ErrorKind::NotADirectory => format!("{name} does not exist"),
             _ => format!("{name} cannot be read: {error}"),
         };
         if shown.unavailable.as_ref() == Some(&reason) {

@@ -202,7 +202,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn an_estimate_is_no_lower_than_the_vocabulary_says() {
+    fn an_estimate_is_at_least_the_count_of_the_vocabulary() {
         for text in [
             "[CONTEXT MANIFEST — 47 blocks, 29k/1M tokens, 3% capacity]",
             "Read src/new.py (120)",

@@ -143,7 +143,7 @@ mod tests {
     }
 
     #[test]
-    fn a_bill_with_it_starts_the_count_anew() {
+    fn a_bill_with_it_restarts_the_count() {
         let mut reminder = after(10, false);
         assert_eq!(reminder.billed(500.0, 595.0, 90.0), 90.0);
         assert!(!reminder.is_due());

@@ -192,7 +192,7 @@ mod tests {
     }
 
     #[test]
-    fn escapes_are_no_letters() {
+    fn escapes_do_not_count_as_letters() {
         check(r"a\nnew_name\tb", "new nam new_name");
         check(r"C:\\new", "new");
     }

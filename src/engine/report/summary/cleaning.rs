@@ -192,7 +192,7 @@ mod tests {
     }
 
     #[test]
-    fn code_and_output_are_no_prose() {
+    fn code_and_output_do_not_count_as_prose() {
         let noise = [
             "let x = 3;",
             "| a | b |",

@@ -261,14 +261,14 @@ mod tests {
     }
 
     #[test]
-    fn commits_are_told_by_git() {
+    fn commits_are_detected_by_the_output_of_git() {
         assert_eq!(commit("[main 1a2b3c4] Round once").as_deref(), Some("Round once"));
         assert_eq!(commit("[feature/x (root-commit) 1a2b3c4d] Begin").as_deref(), Some("Begin"));
         assert_eq!(commit("[main] no"), None);
     }
 
     #[test]
-    fn an_error_is_told_by_its_line() {
+    fn an_error_is_detected_by_its_line() {
         let conventions = Conventions {
             status_lines: vec!["exit code", "chunk id:", "process exited with", "output:"],
             error_tags: vec!["<tool_use_error>", "</tool_use_error>"],

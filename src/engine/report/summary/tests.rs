@@ -87,7 +87,7 @@ fn check(reading: &Analysis, contents: &Contents) {
 }
 
 #[test]
-fn a_session_is_told_by_what_stands_in_it() {
+fn a_session_is_summarized_from_its_content() {
     let (reading, contents) = session(&[
         (Role::User, "Fix the rounding of the tax. It is off by a cent.", false),
         (Role::Assistant, "Let me look at it.\n\nThe root cause is that `net` is rounded twice.", false),
@@ -111,7 +111,7 @@ open: Shall I commit it?";
 }
 
 #[test]
-fn nothing_is_said_of_nothing() {
+fn an_empty_session_has_an_empty_summary() {
     let (turns, current) = summarize(&Analysis::default(), &Contents::default(), &|_| String::new());
     assert!(turns.is_empty() && current.summary.text.is_empty() && current.needs.is_empty());
 }
