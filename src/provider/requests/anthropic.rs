@@ -2,10 +2,10 @@
 
 use super::{Api, INSTRUCTIONS, instruction, instructions, tool};
 use crate::model::{BlockKind, Key, Role, RowKind, Slot};
-use crate::provider::ParsedRow;
 use crate::provider::claude_code::parse::{self, RowFields};
 use crate::provider::claude_code::write;
 use crate::provider::json::{elements, member, text_of};
+use crate::provider::{ParsedBlock, ParsedRow};
 use serde_json::value::RawValue;
 
 /// Requests to the Anthropic Messages API.
@@ -67,7 +67,7 @@ impl Api for Messages {
         };
         let mut parsed = parse::whole(&fields);
         // One message can be several rows of the client: results, reminders and a prompt.
-        let asks = |block: &crate::provider::ParsedBlock<'_>| block.block.kind == BlockKind::Text && parse::asks(&block.content);
+        let asks = |block: &ParsedBlock<'_>| block.block.kind == BlockKind::Text && parse::asks(&block.content);
         parsed.row.prompt = parsed.row.kind == RowKind::User && parsed.blocks.iter().any(asks);
         parsed
     }
