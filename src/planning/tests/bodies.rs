@@ -130,7 +130,7 @@ fn check_texts(after: &Medium, plan: &Plan, name: &str) {
 }
 
 fn sorted(mut edits: Vec<BlockEdit>) -> Vec<BlockEdit> {
-    edits.sort_by(|one, other| (one.content.0, one.occurrence).cmp(&(other.content.0, other.occurrence)));
+    edits.sort_by_key(|edit| (edit.content.0, edit.occurrence));
     edits
 }
 

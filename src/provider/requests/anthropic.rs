@@ -14,7 +14,7 @@ pub(super) struct Messages;
 /// An element of a request.
 enum Element<'a> {
     /// A message of the user or the model, as the row of Claude Code that has this type and this message.
-    Message(RowFields<'a>),
+    Message(Box<RowFields<'a>>),
     /// The texts of an element of `system`.
     Instructions(Vec<&'a RawValue>),
     /// The texts of a message of the system within the conversation.
@@ -29,7 +29,7 @@ fn sort(element: &RawValue) -> Element<'_> {
         return if is_text { Element::Instructions(vec![element]) } else { Element::Tool };
     };
     if role.get() != "\"system\"" {
-        return Element::Message(RowFields { kind: Some(role), message: Some(element), ..RowFields::default() });
+        return Element::Message(Box::new(RowFields { kind: Some(role), message: Some(element), ..RowFields::default() }));
     }
     Element::System(match member(element, "content") {
         Some(content) if content.get().starts_with('[') => elements(content),
