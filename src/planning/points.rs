@@ -145,7 +145,6 @@ impl Draft<'_> {
             let text = |value: &Option<Vec<u8>>| self.text(place, slot, value.as_deref());
             let (old, new) = (then.first.change.as_ref(), later.and_then(|later| later.first.change.as_ref()));
             let standing = current.map_or(0.0, |block| block.tokens.value);
-            let estimate = |value: f64| TokenCount { value, basis: Basis::Calibrated };
             differences.push(BlockDifference {
                 number: current.map_or_else(|| old.map_or(0, |change| change.number), |block| block.number),
                 label: current.map(engine::label).or_else(|| old.map(|change| change.label.clone())).unwrap_or_default(),
@@ -156,8 +155,12 @@ impl Draft<'_> {
                 },
                 level_before: old.map_or(Level::Original, |change| change.level_before),
                 level_after: new.map_or(current.map_or(Level::Original, |block| block.level), |change| change.level_before),
-                tokens_before: estimate(if before.is_some() { old.map_or(standing, |change| change.tokens_before) } else { 0.0 }),
-                tokens_after: estimate(if after.is_some() { new.map_or(standing, |change| change.tokens_before) } else { 0.0 }),
+                tokens_before: calibrated(if before.is_some() {
+                    old.map_or(standing, |change| change.tokens_before)
+                } else {
+                    0.0
+                }),
+                tokens_after: calibrated(if after.is_some() { new.map_or(standing, |change| change.tokens_before) } else { 0.0 }),
                 before: text(&before)?,
                 after: text(&after)?,
             });
@@ -174,93 +177,99 @@ impl Draft<'_> {
     ///
     /// The file changed since it was read.
     pub(super) fn planned(&self) -> Result<Vec<BlockDifference>, PlanError> {
-        let estimate = |value: f64| TokenCount { value, basis: Basis::Calibrated };
         let mut differences = Vec::new();
         for ((row, _, slot), edit) in &self.edits {
             let Some(change) = &edit.change else { continue };
-            differences.push(BlockDifference {
-                number: change.number,
-                label: change.label.clone(),
-                kind: DiffKind::Changed,
-                level_before: change.level_before,
-                level_after: change.level_after,
-                tokens_before: estimate(change.tokens_before),
-                tokens_after: estimate(change.tokens_after),
-                before: self.text(Some(*row), *slot, edit.before.as_deref())?,
-                after: self.text(Some(*row), *slot, edit.after.as_deref())?,
-            });
+            let before = self.text(Some(*row), *slot, edit.before.as_deref())?;
+            let after = self.text(Some(*row), *slot, edit.after.as_deref())?;
+            let tokens = [change.tokens_before, change.tokens_after];
+            differences.push(changed(change, tokens, before, after));
         }
-        if let Some(reversal) = &self.reversal {
-            for edit in &reversal.logged {
-                let (before, after) = (self.stored(edit.before)?, self.stored(edit.after)?);
-                let row = self.addresses.row(edit.row);
-                let text = |value: &Option<Vec<u8>>| self.text(row, edit.slot, value.as_deref());
-                let (before, after) = (text(&before)?, text(&after)?);
-                let block = row.and_then(|row| self.session().blocks_of(row).first());
-                let estimate = |tokens: Option<f64>, text: &str| {
-                    let tokens = if text.is_empty() { 0.0 } else { tokens.unwrap_or_else(|| engine::tokens::estimate(text)) };
-                    TokenCount { value: tokens, basis: Basis::Calibrated }
-                };
-                let (kind, number, label) = match (edit.slot, &edit.change) {
-                    (_, Some(change)) => (DiffKind::Changed, change.number, change.label.clone()),
-                    (Slot::Line, None) if edit.after.is_none() => {
-                        let last = self.session().blocks.len() as BlockNumber;
-                        let number = block.map_or(last, |block| block.number);
-                        (DiffKind::Removed, number, block.map(engine::label).unwrap_or_default())
-                    }
-                    (Slot::Line, None) => (DiffKind::Added, self.session().blocks.len() as BlockNumber + 1, "note".to_owned()),
-                    _ => continue,
-                };
-                let change = edit.change.as_ref();
-                differences.push(BlockDifference {
-                    number,
-                    label,
-                    kind,
-                    level_before: change.map_or(Level::Original, |change| change.level_before),
-                    level_after: change.map_or(Level::Original, |change| change.level_after),
-                    tokens_before: estimate(change.map(|change| change.tokens_before), &before),
-                    tokens_after: estimate(change.map(|change| change.tokens_after), &after),
-                    before,
-                    after,
-                });
-            }
+        for edit in self.reversal.iter().flat_map(|reversal| &reversal.logged) {
+            differences.extend(self.reversed(edit)?);
         }
         differences.sort_by_key(|difference| difference.number);
         // A redaction shows no difference, because both texts are masked.
         differences.retain(|difference| difference.before != difference.after);
         for edit in self.removed_lines() {
-            let session = &self.source.reading.session;
-            let row = self.addresses.row(edit.row).ok_or(PlanError::Gone)?;
-            let Some(block) = session.blocks_of(row).first() else { continue };
-            differences.push(BlockDifference {
-                number: block.number,
-                label: engine::label(block),
-                kind: DiffKind::Removed,
-                level_before: block.level,
-                level_after: block.level,
-                tokens_before: block.tokens,
-                tokens_after: TokenCount::ZERO,
-                before: self.text(None, Slot::Line, edit.before.as_deref())?,
-                after: String::new(),
-            });
+            differences.extend(self.removed_row(edit)?);
         }
         for edit in self.added_lines() {
             let after = self.text(None, Slot::Line, edit.after.as_deref())?;
             if !after.is_empty() {
-                differences.push(BlockDifference {
-                    number: self.source.reading.session.blocks.len() as BlockNumber + 1,
-                    label: "note".to_owned(),
-                    kind: DiffKind::Added,
-                    level_before: Level::Original,
-                    level_after: Level::Original,
-                    tokens_before: TokenCount::ZERO,
-                    tokens_after: estimate(engine::tokens::estimate(&after)),
-                    before: String::new(),
-                    after,
-                });
+                let tokens = engine::tokens::estimate(&after);
+                differences.push(self.added_row(tokens, after));
             }
         }
         Ok(differences)
+    }
+
+    /// Returns the difference that an edit of an exact reversal causes; `None` if it changes no content.
+    fn reversed(&self, edit: &LoggedEdit) -> Result<Option<BlockDifference>, PlanError> {
+        let row = self.addresses.row(edit.row);
+        let before = self.text(row, edit.slot, self.stored(edit.before)?.as_deref())?;
+        let after = self.text(row, edit.slot, self.stored(edit.after)?.as_deref())?;
+        let tokens = |known: Option<f64>, text: &str| {
+            if text.is_empty() { 0.0 } else { known.unwrap_or_else(|| engine::tokens::estimate(text)) }
+        };
+        Ok(match (edit.slot, &edit.change) {
+            (_, Some(change)) => {
+                let tokens = [tokens(Some(change.tokens_before), &before), tokens(Some(change.tokens_after), &after)];
+                Some(changed(change, tokens, before, after))
+            }
+            (Slot::Line, None) if edit.after.is_none() => {
+                let block = row.and_then(|row| self.session().blocks_of(row).first());
+                Some(BlockDifference {
+                    number: block.map_or(self.session().blocks.len() as BlockNumber, |block| block.number),
+                    label: block.map(engine::label).unwrap_or_default(),
+                    kind: DiffKind::Removed,
+                    level_before: Level::Original,
+                    level_after: Level::Original,
+                    tokens_before: calibrated(tokens(None, &before)),
+                    tokens_after: calibrated(tokens(None, &after)),
+                    before,
+                    after,
+                })
+            }
+            (Slot::Line, None) => Some(BlockDifference {
+                tokens_before: calibrated(tokens(None, &before)),
+                before,
+                ..self.added_row(tokens(None, &after), after)
+            }),
+            _ => None,
+        })
+    }
+
+    /// Returns the difference of a removed row; `None` if the row has no block.
+    fn removed_row(&self, edit: &Edit) -> Result<Option<BlockDifference>, PlanError> {
+        let row = self.addresses.row(edit.row).ok_or(PlanError::Gone)?;
+        let Some(block) = self.session().blocks_of(row).first() else { return Ok(None) };
+        Ok(Some(BlockDifference {
+            number: block.number,
+            label: engine::label(block),
+            kind: DiffKind::Removed,
+            level_before: block.level,
+            level_after: block.level,
+            tokens_before: block.tokens,
+            tokens_after: TokenCount::ZERO,
+            before: self.text(None, Slot::Line, edit.before.as_deref())?,
+            after: String::new(),
+        }))
+    }
+
+    /// Returns the difference of a row that is added with this text.
+    fn added_row(&self, tokens: f64, text: String) -> BlockDifference {
+        BlockDifference {
+            number: self.session().blocks.len() as BlockNumber + 1,
+            label: "note".to_owned(),
+            kind: DiffKind::Added,
+            level_before: Level::Original,
+            level_after: Level::Original,
+            tokens_before: TokenCount::ZERO,
+            tokens_after: calibrated(tokens),
+            before: String::new(),
+            after: text,
+        }
     }
 
     /// Returns the readable text of a value, with credentials masked.
@@ -295,4 +304,23 @@ impl Draft<'_> {
     pub fn marks(&self) -> usize {
         self.marks.len()
     }
+}
+
+/// Returns the difference that a change of a block causes; `tokens` are those before and after.
+fn changed(change: &BlockChange, tokens: [f64; 2], before: String, after: String) -> BlockDifference {
+    BlockDifference {
+        number: change.number,
+        label: change.label.clone(),
+        kind: DiffKind::Changed,
+        level_before: change.level_before,
+        level_after: change.level_after,
+        tokens_before: calibrated(tokens[0]),
+        tokens_after: calibrated(tokens[1]),
+        before,
+        after,
+    }
+}
+
+fn calibrated(tokens: f64) -> TokenCount {
+    TokenCount { value: tokens, basis: Basis::Calibrated }
 }

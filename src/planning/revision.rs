@@ -193,7 +193,7 @@ impl<'a> Builder<'a> {
         if is_inside {
             let line = replace(&self.draft.rows.range(row.clone())?, row.start, &replaced)?;
             // A reversal can divide a line, or remove it.
-            if !is_line || Framing::Lines.rows(&line) == [0..line.len()] {
+            if !is_line || Framing::Lines.rows(&line).first() == Some(&(0..line.len())) {
                 let old = self.take();
                 self.parse(&line, Some(&old));
                 return Ok(());

@@ -270,10 +270,10 @@ fn fit_from(
     }
     let excess = reading.price.total.value - limit;
     // The expected saving is an estimate; the actual one is measured.
-    let (mut wanted, mut too_little, mut enough) = (excess - lead, f64::NEG_INFINITY, f64::INFINITY);
+    let mut search = SavingSearch { limit, wanted: excess - lead, too_little: f64::NEG_INFINITY, enough: f64::INFINITY };
     let mut best: Option<(f64, Vec<KeptPieces>)> = None;
     for _ in 0..CORRECTIONS {
-        let (pieces, all) = match plan.outlined.saving(plan.selection(), wanted, first) {
+        let (pieces, all) = match plan.outlined.saving(plan.selection(), search.wanted, first) {
             Ok(pieces) => (pieces, false),
             Err(least) => (least, true),
         };
@@ -285,22 +285,17 @@ fn fit_from(
             break;
         }
         if tokens > limit {
-            too_little = too_little.max(wanted);
-            wanted = wanted.max(plan.outlined.saved(&pieces)) + more_to_save(tokens, limit);
+            search.save_more(tokens, plan.outlined.saved(&pieces));
         } else {
-            enough = enough.min(wanted);
             if best.as_ref().is_none_or(|(known, _)| *known < tokens) {
                 best = Some((tokens, pieces));
             }
             if tokens >= limit * (1.0 + LEAST_USED) / 2.0 {
                 break;
             }
-            wanted -= limit * (1.0 - (1.0 - LEAST_USED) / 4.0) - tokens;
+            search.save_less(tokens);
         }
-        if wanted <= too_little || wanted >= enough {
-            wanted = (too_little + enough) / 2.0;
-        }
-        if !wanted.is_finite() || enough - too_little < 1.0 {
+        if !search.narrow() {
             break;
         }
     }
@@ -312,6 +307,39 @@ fn fit_from(
     tokens_with(draft, &pieces)?;
     plan.remember(pieces);
     Ok(Ok(tokens / limit))
+}
+
+/// The search for the saving that makes the window use a budget, in tokens.
+struct SavingSearch {
+    /// The budget.
+    limit: f64,
+    /// The saving to try next.
+    wanted: f64,
+    /// The largest saving known to be too little, and the smallest one known to be enough.
+    too_little: f64,
+    enough: f64,
+}
+
+impl SavingSearch {
+    /// Continues with a larger saving: the tried one, which was expected to save `saved`, left `tokens`.
+    fn save_more(&mut self, tokens: f64, saved: f64) {
+        self.too_little = self.too_little.max(self.wanted);
+        self.wanted = self.wanted.max(saved) + more_to_save(tokens, self.limit);
+    }
+
+    /// Continues with a smaller saving: the tried one left `tokens`.
+    fn save_less(&mut self, tokens: f64) {
+        self.enough = self.enough.min(self.wanted);
+        self.wanted -= self.limit * (1.0 - (1.0 - LEAST_USED) / 4.0) - tokens;
+    }
+
+    /// Keeps the next saving between the known bounds. Returns false if there is none to try.
+    fn narrow(&mut self) -> bool {
+        if self.wanted <= self.too_little || self.wanted >= self.enough {
+            self.wanted = (self.too_little + self.enough) / 2.0;
+        }
+        self.wanted.is_finite() && self.enough - self.too_little >= 1.0
+    }
 }
 
 /// Returns the additional saving, in tokens, to try if `tokens` remain. It is large enough that blocks which hardly get shorter do

@@ -3,7 +3,7 @@
 //! A provider is the sum of four parts: [`Format`] (rows, window, slots), [`Client`] (places, open sessions, the API),
 //! [`Rewriter`] (rows that aperture adds) and [`Billing`] (usage, cache life). It is given bytes and names and returns values; it
 //! neither reads a file nor decides anything. A new one is a folder here and a line in [`PROVIDERS`]; the laws over that
-//! table test it at once.
+//! table test it at once. The bodies of requests to an API have formats too: [`REQUESTS`].
 
 mod billing;
 pub mod claude_code;

@@ -6,7 +6,7 @@ use crate::provider::claude_code::ClaudeCode;
 use crate::provider::claude_code::parse::{self, RowFields};
 use crate::provider::claude_code::write;
 use crate::provider::json::{elements, member, text_of};
-use crate::provider::{Client, ParsedRow};
+use crate::provider::{Client, ParsedBlock, ParsedRow};
 use serde_json::value::RawValue;
 
 /// Requests to the Anthropic Messages API.
@@ -15,7 +15,7 @@ pub(super) struct Messages;
 /// An element of a request.
 enum Element<'a> {
     /// A message of the user or the model, as the row of Claude Code that has this type and this message.
-    Message(RowFields<'a>),
+    Message(Box<RowFields<'a>>),
     /// The texts of an element of `system`.
     Instructions(Vec<&'a RawValue>),
     /// The texts of a message of the system within the conversation.
@@ -30,7 +30,7 @@ fn sort(element: &RawValue) -> Element<'_> {
         return if is_text { Element::Instructions(vec![element]) } else { Element::Tool };
     };
     if role.get() != "\"system\"" {
-        return Element::Message(RowFields { kind: Some(role), message: Some(element), ..RowFields::default() });
+        return Element::Message(Box::new(RowFields { kind: Some(role), message: Some(element), ..RowFields::default() }));
     }
     Element::System(match member(element, "content") {
         Some(content) if content.get().starts_with('[') => elements(content),
@@ -64,7 +64,7 @@ impl Api for Messages {
         };
         let mut parsed = parse::whole(&fields);
         // One message can be several rows of the client: results, reminders and a prompt.
-        let asks = |block: &crate::provider::ParsedBlock<'_>| block.block.kind == BlockKind::Text && parse::asks(&block.content);
+        let asks = |block: &ParsedBlock<'_>| block.block.kind == BlockKind::Text && parse::asks(&block.content);
         parsed.row.prompt = parsed.row.kind == RowKind::User && parsed.blocks.iter().any(asks);
         parsed
     }

@@ -1,7 +1,8 @@
 //! Bodies of requests to an API, as sessions: each element of the prompt is a row with its place in the bytes of the body.
 //!
 //! A body has no file and no client of its own: it is parsed, planned for and spliced in memory. Edits replace values in it; no row
-//! is added or removed. Which thinking must leave a changed body is not planned: that depends on what was sent before.
+//! is added or removed. Which thinking must leave a changed body is not planned: that depends on what was sent before. The model is
+//! not read, so token counts are those of an unknown model.
 
 mod anthropic;
 mod openai;
