@@ -145,7 +145,8 @@ pub struct BlockEdit {
     /// XXH3-128 of the content before.
     #[serde(with = "super::key::digits")]
     pub content: Key,
-    /// The number of blocks of the same content before it in file order.
+    /// The number of blocks of the same content before it: those of the window in the order in which they are sent, then the others in
+    /// file order.
     pub occurrence: u32,
     /// The content after.
     pub text: String,
@@ -336,8 +337,7 @@ pub struct Reversal {
 }
 
 /// The state of an operation.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum OperationState {
     /// It is logged; whether the file was replaced is unknown.
     Prepared,

@@ -1,11 +1,11 @@
 use super::{Address, Key, OperationId};
-use serde::{Deserialize, Serialize};
+use serde::Deserialize;
 
 /// The number of a proposal in its store, from 1; never reused.
 pub type ProposalNumber = i64;
 
 /// Verb of a model command.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Verb {
     /// Shows all of a shortened block again, in its place.
@@ -95,8 +95,7 @@ pub struct CommandPlace {
 }
 
 /// Status of a model command.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum ProposalStatus {
     /// Found in a message that the client reported; no decision yet.
     Recorded,

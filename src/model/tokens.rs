@@ -36,8 +36,7 @@ impl std::ops::Add for Counts {
 }
 
 /// The basis of a token count, best first.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Basis {
     /// From the API's own `usage`.
     Measured,
@@ -48,7 +47,7 @@ pub enum Basis {
 }
 
 /// A number of tokens and its basis.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq)]
 pub struct TokenCount {
     /// Tokens; fractions are kept so that sums do not drift.
     pub value: f64,

@@ -3,7 +3,7 @@ use super::json::ToJson;
 use super::status::gauge;
 use super::{Document, Paint, Style, advice, age, amount, clip, numbered, padded, percent, plural, printable, short_id, tokens};
 use crate::engine::{ActivityEvent, BlockUpdate, Executed, Opened, OtherSession, SelectionChange, Suggestion, Update};
-use crate::model::{BlockNumber, Role, TokenCount};
+use crate::model::{Actor, BlockNumber, Role, TokenCount};
 
 /// Columns of the labels at the left of the screen and of the lines.
 const MARGIN: usize = 10;
@@ -32,7 +32,10 @@ impl WatchEvent<'_> {
     /// Returns one JSON object on one line, with a line feed at its end.
     pub fn json(&self) -> String {
         let document = Document { schema: Self::SCHEMA, content: self.to_json() };
-        serde_json::to_string(&document).unwrap_or_default() + "\n"
+        let mut line = Vec::new();
+        // Neither step can fail: all keys are strings, and a vector takes every byte.
+        let _ = jsonl::write(&mut line, &document);
+        String::from_utf8(line).unwrap_or_default()
     }
 
     /// Returns lines for people, each with the time and a label. Empty if the event is only reported as JSON.
@@ -126,7 +129,7 @@ fn selection(change: &SelectionChange) -> Vec<Said> {
 }
 
 fn command(executed: &Executed) -> String {
-    let by = if executed.actor == "user" { String::new() } else { format!(" by {}", executed.actor) };
+    let by = if executed.actor == Actor::User { String::new() } else { format!(" by {}", executed.actor.name()) };
     let tokens = executed.tokens_after - executed.tokens_before;
     let tokens = if tokens.abs() < 0.5 { String::new() } else { format!("  {}", difference(tokens)) };
     format!("{}{by}  operation {}{tokens}", executed.command, executed.operation)
@@ -400,7 +403,7 @@ mod tests {
             operation: 4,
             kind: OperationKind::Change,
             command: "compress --stale (watch --apply-policy)".to_owned(),
-            actor: "user",
+            actor: Actor::User,
             executed: NOW - 60_000,
             blocks: 12,
             tokens_before: 140_000.0,

@@ -2,65 +2,59 @@
 
 use super::PlanError;
 use super::draft::Draft;
-use super::revision::revised_line;
-use crate::model::{Block, BlockEdit, BlockNumber, Edit, Key, Level};
-use rustc_hash::FxHashMap;
-use std::collections::BTreeMap;
+use super::revision::Revision;
+use crate::engine::Analysis;
+use crate::model::{Block, BlockEdit, BlockNumber, Key, Level, Slot};
+use rustc_hash::{FxHashMap, FxHashSet};
 
 impl Draft<'_> {
-    /// Returns the planned changes of blocks, addressed by content, in file order.
+    /// Returns the indices of the blocks of a row whose contents the plan changes.
+    pub(super) fn changed_blocks(&self, row: u32) -> impl Iterator<Item = u32> {
+        let edits = self.edits.range((row, 0, Slot::Content(0))..).take_while(move |((of, ..), _)| *of == row);
+        edits.filter(|(_, edit)| edit.change.is_some()).filter_map(|((.., slot), _)| slot.index())
+    }
+
+    /// Returns the planned changes of blocks, addressed by content, in file order. Their texts are taken from the revision.
     ///
     /// # Errors
     ///
     /// The file changed since it was read.
-    pub(super) fn block_edits(&self) -> Result<Vec<BlockEdit>, PlanError> {
-        let mut rows: BTreeMap<u32, Vec<&Edit>> = BTreeMap::new();
-        for ((row, _, slot), edit) in &self.edits {
-            if slot.index().is_some() {
-                rows.entry(*row).or_default().push(edit);
-            }
-        }
-        if rows.is_empty() {
+    pub(super) fn block_edits(&self, revision: &mut Revision) -> Result<Vec<BlockEdit>, PlanError> {
+        if revision.contents.is_empty() {
             return Ok(Vec::new());
         }
-        let occurrences = occurrences(&self.session().blocks);
+        let occurrences = occurrences(self.reading());
         let mut block_edits = Vec::new();
-        for (row, edits) in rows {
-            // Parse each row once: it can have as many blocks as bytes.
-            let line = revised_line(self, row, &edits)?;
-            let parsed = self.source.provider.parse(&line);
-            for edit in edits {
-                let (Some(change), Some(index)) = (&edit.change, edit.slot.index()) else { continue };
-                let block = self.session().blocks_of(row).get(index as usize).ok_or(PlanError::Moved)?;
-                let after = parsed.blocks.get(index as usize).ok_or(PlanError::Moved)?;
-                block_edits.push(BlockEdit {
-                    content: block.hash,
-                    occurrence: occurrences[block.number as usize - 1],
-                    text: after.content.to_string(),
-                    level: change.level_after,
-                    reason: change.reason.clone(),
-                });
-            }
+        for ((row, _, slot), edit) in &self.edits {
+            let (Some(change), Some(index)) = (&edit.change, slot.index()) else { continue };
+            let block = self.session().blocks_of(*row).get(index as usize).ok_or(PlanError::Moved)?;
+            block_edits.push(BlockEdit {
+                content: block.hash,
+                occurrence: occurrences[block.number as usize - 1],
+                text: revision.contents.remove(&(block.number - 1)).ok_or(PlanError::Moved)?,
+                level: change.level_after,
+                reason: change.reason.clone(),
+            });
         }
         Ok(block_edits)
     }
 
-    /// Plans changes of blocks that are addressed by content, if this session has such blocks. Returns the indices of the edits
-    /// that are impossible here: the session has no such block, or the block cannot be changed.
+    /// Plans changes of blocks that are addressed by content, if this session has such blocks. Idempotent: a block that already has
+    /// the text of an edit is left. Returns the indices of the edits that are impossible here: the session has no such block, or the
+    /// block cannot be changed.
     ///
     /// # Errors
     ///
     /// The session or a stored original cannot be read.
     pub fn lower(&mut self, block_edits: &[BlockEdit]) -> Result<Vec<usize>, PlanError> {
-        let blocks = &self.session().blocks;
-        let places = blocks.iter().zip(occurrences(blocks));
-        let numbers: FxHashMap<(Key, u32), BlockNumber> =
-            places.map(|(block, occurrence)| ((block.hash, occurrence), block.number)).collect();
+        let numbers = self.numbers(block_edits);
         let mut impossible = Vec::new();
         for (place, edit) in block_edits.iter().enumerate() {
-            let lowered = match numbers.get(&(edit.content, edit.occurrence)) {
-                None => Err(PlanError::Gone),
-                Some(number) => self.lower_to(*number, edit),
+            let number = numbers.get(&(edit.content, edit.occurrence));
+            let lowered = match number.and_then(|number| self.reading().block(*number)) {
+                Some(block) if block.hash == edit.content => self.lower_to(block.number, edit),
+                Some(block) if block.hash == Key::from_bytes(edit.text.as_bytes()) => Ok(()),
+                _ => Err(PlanError::Gone),
             };
             match lowered {
                 Ok(()) => {}
@@ -69,6 +63,26 @@ impl Draft<'_> {
             }
         }
         Ok(impossible)
+    }
+
+    /// Returns the block of each content and occurrence that edits address. A block that already has the text of an edit counts as
+    /// an occurrence of the content that the edit replaces, so that the others keep their numbers.
+    fn numbers(&self, block_edits: &[BlockEdit]) -> FxHashMap<(Key, u32), BlockNumber> {
+        let mut contents: FxHashMap<Key, FxHashSet<Key>> = FxHashMap::default();
+        for edit in block_edits {
+            contents.entry(edit.content).or_default().insert(edit.content);
+            contents.entry(Key::from_bytes(edit.text.as_bytes())).or_default().insert(edit.content);
+        }
+        let mut numbers = FxHashMap::default();
+        let mut seen: FxHashMap<Key, u32> = FxHashMap::default();
+        for block in in_sent_order(self.reading()) {
+            for content in contents.get(&block.hash).into_iter().flatten() {
+                let seen = seen.entry(*content).or_default();
+                numbers.insert((*content, *seen), block.number);
+                *seen += 1;
+            }
+        }
+        numbers
     }
 
     /// Plans one change of a block. A stored original is restored with its exact bytes.
@@ -82,14 +96,22 @@ impl Draft<'_> {
     }
 }
 
-/// Returns, for each block, the number of preceding blocks with the same content.
-fn occurrences(blocks: &[Block]) -> Vec<u32> {
+/// Returns, by the index of each block, the number of blocks with the same content that precede it.
+fn occurrences(reading: &Analysis) -> Vec<u32> {
     let mut seen: FxHashMap<Key, u32> = FxHashMap::default();
-    let count = |block: &Block| {
+    let mut occurrences = vec![0; reading.session.blocks.len()];
+    for block in in_sent_order(reading) {
         let seen = seen.entry(block.hash).or_default();
-        let before = *seen;
+        occurrences[block.number as usize - 1] = *seen;
         *seen += 1;
-        before
-    };
-    blocks.iter().map(count).collect()
+    }
+    occurrences
+}
+
+/// Returns all blocks: those of the window in the order in which they are sent, which is that of a request, then the others.
+fn in_sent_order(reading: &Analysis) -> impl Iterator<Item = &Block> {
+    let window = &reading.window.blocks;
+    let sent: FxHashSet<BlockNumber> = window.iter().copied().collect();
+    let others = reading.session.blocks.iter().filter(move |block| !sent.contains(&block.number));
+    window.iter().filter_map(|number| reading.block(*number)).chain(others)
 }

@@ -2,7 +2,7 @@
 
 use crate::engine;
 use crate::model::{Cut, Event, Key, Origin, Segment, Session};
-use crate::provider::{ProviderAdapter, conventions};
+use crate::provider::{ParsedBlock, ParsedRow, ProviderAdapter, conventions};
 use rustc_hash::FxHashMap;
 use std::borrow::Cow;
 
@@ -15,61 +15,86 @@ pub fn parse_session(provider: &dyn ProviderAdapter, id: String, bytes: &[u8]) -
     session
 }
 
-/// Parses the lines of a chunk that begins at `offset` in the file.
+/// Parses the rows of a chunk that begins at `offset` in the file. A session that is not framed by lines is one chunk.
 pub fn parse_chunk(
     provider: &dyn ProviderAdapter,
     known: &(dyn Fn(Key) -> Option<u32> + Sync),
     chunk: &[u8],
     offset: u64,
 ) -> Segment {
-    let mut segment = Segment { start: offset, end: offset + chunk.len() as u64, ..Segment::default() };
-    let mut origins: FxHashMap<[Option<Cow<'_, str>>; 4], usize> = FxHashMap::default();
-    let mut at = 0;
-    while at < chunk.len() {
-        let end = memchr::memchr(b'\n', &chunk[at..]).map_or(chunk.len(), |length| at + length);
-        let line = &chunk[at..end];
-        let start = at;
-        at = end + 1;
-        if line.trim_ascii().is_empty() {
-            continue;
-        }
-        let mut parsed = provider.parse(line);
-        parsed.row.offset = offset + start as u64;
-        parsed.row.length = line.len() as u32;
-        // Origins are interned: a session has only a few different ones.
-        let place = *origins.entry(std::mem::take(&mut parsed.origin)).or_insert_with_key(|origin| {
-            let [session, directory, version, branch] =
-                origin.each_ref().map(|text| engine::mask(text.as_deref().unwrap_or_default()).into_owned());
-            segment.origins.push(Origin { session, directory, version, branch });
-            segment.origins.len() - 1
-        });
-        parsed.row.origin = place as u32;
+    let mut measurer = Measurer::new(known);
+    for row in provider.framing().rows(chunk) {
+        measurer.add(provider.parse(&chunk[row.clone()]), offset + row.start as u64, row.len());
+    }
+    Segment { start: offset, end: offset + chunk.len() as u64, ..measurer.segment }
+}
+
+/// Returns a parsed row of `length` bytes as a segment of its own, with its blocks measured.
+pub fn measure(known: &(dyn Fn(Key) -> Option<u32> + Sync), parsed: ParsedRow<'_>, length: usize) -> Segment {
+    let mut measurer = Measurer::new(known);
+    measurer.add(parsed, 0, length);
+    measurer.segment
+}
+
+/// Measures the blocks of rows and collects both.
+struct Measurer<'a> {
+    known: &'a (dyn Fn(Key) -> Option<u32> + Sync),
+    segment: Segment,
+    /// Origins are interned: a session has only a few different ones.
+    origins: FxHashMap<[Option<Cow<'a, str>>; 4], usize>,
+}
+
+impl<'a> Measurer<'a> {
+    fn new(known: &'a (dyn Fn(Key) -> Option<u32> + Sync)) -> Measurer<'a> {
+        Measurer { known, segment: Segment::default(), origins: FxHashMap::default() }
+    }
+
+    fn add(&mut self, mut parsed: ParsedRow<'a>, offset: u64, length: usize) {
+        parsed.row.offset = offset;
+        parsed.row.length = length as u32;
+        parsed.row.origin = self.intern(std::mem::take(&mut parsed.origin));
         if let Some(Event::Title { text, .. }) = parsed.row.event.as_deref_mut() {
             *text = engine::mask(text).into_owned();
         }
-        for mut block in parsed.blocks {
-            let (content, text) = (&block.content, block.readable.as_deref());
-            block.block.row = segment.rows.len() as u32;
-            let text = text.unwrap_or(content);
-            segment.secrets.extend(match &block.unrecorded {
-                None => engine::measure(&mut block.block, conventions(), content, text, block.refers.as_deref(), known),
-                Some(unrecorded) => {
-                    let mut recorded = content.to_string();
-                    recorded.replace_range(unrecorded.line.clone(), "");
-                    let secrets = engine::measure(&mut block.block, conventions(), content, &recorded, None, &|_| None);
-                    block.block.counts = block.block.counts + unrecorded.counts;
-                    secrets
-                }
-            });
-            block.block.cuts.extend(block.cuts.iter().map(|cut| Cut {
-                limit: cut.limit,
-                stated: cut.stated,
-                bytes: cut.content.len() as u64,
-                counts: engine::counts(&cut.content),
-            }));
-            segment.blocks.push(block.block);
+        for block in parsed.blocks {
+            self.measure(block);
         }
-        segment.rows.push(parsed.row);
+        self.segment.rows.push(parsed.row);
     }
-    segment
+
+    fn intern(&mut self, origin: [Option<Cow<'a, str>>; 4]) -> u32 {
+        let origins = &mut self.segment.origins;
+        let place = *self.origins.entry(origin).or_insert_with_key(|origin| {
+            let [session, directory, version, branch] =
+                origin.each_ref().map(|text| engine::mask(text.as_deref().unwrap_or_default()).into_owned());
+            origins.push(Origin { session, directory, version, branch });
+            origins.len() - 1
+        });
+        place as u32
+    }
+
+    /// Measures a block of the row that is added next.
+    fn measure(&mut self, mut block: ParsedBlock<'_>) {
+        let segment = &mut self.segment;
+        let (content, text) = (&block.content, block.readable.as_deref());
+        block.block.row = segment.rows.len() as u32;
+        let text = text.unwrap_or(content);
+        segment.secrets.extend(match &block.unrecorded {
+            None => engine::measure(&mut block.block, conventions(), content, text, block.refers.as_deref(), self.known),
+            Some(unrecorded) => {
+                let mut recorded = content.to_string();
+                recorded.replace_range(unrecorded.line.clone(), "");
+                let secrets = engine::measure(&mut block.block, conventions(), content, &recorded, None, &|_| None);
+                block.block.counts = block.block.counts + unrecorded.counts;
+                secrets
+            }
+        });
+        block.block.cuts.extend(block.cuts.iter().map(|cut| Cut {
+            limit: cut.limit,
+            stated: cut.stated,
+            bytes: cut.content.len() as u64,
+            counts: engine::counts(&cut.content),
+        }));
+        segment.blocks.push(block.block);
+    }
 }

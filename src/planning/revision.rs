@@ -1,14 +1,15 @@
 //! Computes the session after some edits, without writing it.
 
 use super::draft::Draft;
-use super::parse::parse_chunk;
+use super::parse::measure;
 use super::splice::SpliceError;
 use crate::model::{Block, Edit, Key, Origin, Row, Session};
-use crate::provider::{ProviderAdapter, Stub};
+use crate::provider::{Framing, Stub};
 use rustc_hash::FxHashMap;
+use std::iter::Peekable;
 use std::ops::Range;
 
-/// A session after some edits.
+/// A session after some edits. The offsets of its rows are those of a file without blank lines.
 pub struct Revision {
     /// The session.
     pub session: Session,
@@ -18,6 +19,8 @@ pub struct Revision {
     pub block_was: Vec<Option<u32>>,
     /// The invariants of each edited or added row; `None` if the row cannot be parsed.
     pub edited: FxHashMap<u32, Option<Stub>>,
+    /// The content of each changed block, by the index of the block in the old session.
+    pub(super) contents: FxHashMap<u32, String>,
 }
 
 impl Revision {
@@ -46,76 +49,25 @@ impl Revision {
 ///
 /// A row is missing, or a value is not the expected one.
 pub fn revise(draft: &Draft<'_>, known: &(dyn Fn(Key) -> Option<u32> + Sync)) -> Result<Revision, SpliceError> {
-    let session = &draft.source.reading.session;
-    let provider = draft.source.provider;
     let splice = draft.splice()?;
     let mut changes = splice.replacements().peekable();
-    let subagent = session.rows.iter().any(|row| row.blocks > 0) && !session.rows.iter().any(|row| row.sidechain);
-    let mut builder = Builder {
-        provider,
-        known,
-        subagent,
-        offset: 0,
-        revision: Revision {
-            session: Session {
-                provider: session.provider,
-                conventions: session.conventions,
-                id: session.id.clone(),
-                rows: Vec::with_capacity(session.rows.len()),
-                blocks: Vec::with_capacity(session.blocks.len()),
-                origins: session.origins.clone(),
-                damage: session.damage.clone(),
-                inherited: session.inherited.clone(),
-                ends_with_newline: session.ends_with_newline || draft.added_lines().next().is_some(),
-                ..Session::default()
-            },
-            was: Vec::new(),
-            block_was: Vec::new(),
-            edited: FxHashMap::default(),
-        },
-    };
-    // A row extends to the start of the next one.
-    let end = |row: usize| session.rows.get(row + 1).map_or(session.bytes, |next| next.offset);
-    let inherited = session.inherited_rows() as usize;
-    let mut first = 0u32;
-    let mut place = 0;
-    while place < session.rows.len() {
-        let row = &session.rows[place];
+    let mut builder = Builder::new(draft, known);
+    while builder.place < builder.old.rows.len() {
+        let end = builder.end(builder.place);
         // Inherited rows are in another file.
-        if place < inherited || changes.peek().is_none_or(|(range, _)| range.start >= end(place)) {
-            builder.keep(place as u32, first, row, &session.blocks[first as usize..(first + row.blocks) as usize]);
-            first += row.blocks;
-            place += 1;
-            continue;
+        let is_inherited = builder.place < builder.old.inherited_rows() as usize;
+        if is_inherited || changes.peek().is_none_or(|(range, _)| range.start >= end) {
+            builder.keep();
+        } else {
+            builder.rewrite(&mut changes)?;
         }
-        // Rewrite all rows that the next changes overlap as one piece of the file.
-        let start = if place == inherited { 0 } else { row.offset };
-        let mut last = place;
-        let mut replaced: Vec<(Range<u64>, &[u8])> = Vec::new();
-        while let Some(change) = changes.next_if(|(range, _)| range.start < end(last)) {
-            while change.0.end > end(last) && last + 1 < session.rows.len() {
-                last += 1;
-            }
-            replaced.push(change);
-        }
-        let old = draft.rows.range(start..end(last))?;
-        let new = replace(&old, start, &replaced)?;
-        let olds: Vec<OldRow> = (place..=last)
-            .map(|row| {
-                let blocks = first..first + session.rows[row].blocks;
-                first = blocks.end;
-                OldRow { row: row as u32, blocks }
-            })
-            .collect();
-        builder.rewrite(session, &olds, &new);
-        place = last + 1;
     }
     for (_, added) in changes {
-        builder.rewrite(session, &[], added);
+        builder.parse_lines(&[], added);
     }
     let mut revision = builder.revision;
     revision.session.bytes = builder.offset;
-    provider.link(&mut revision.session);
+    draft.source.provider.link(&mut revision.session);
     Ok(revision)
 }
 
@@ -162,49 +114,136 @@ pub fn revised_line(draft: &Draft<'_>, row: u32, edits: &[&Edit]) -> Result<Vec<
     Ok(revised)
 }
 
+/// A revision that is built row by row.
 struct Builder<'a> {
-    provider: &'a dyn ProviderAdapter,
+    draft: &'a Draft<'a>,
+    old: &'a Session,
     known: &'a (dyn Fn(Key) -> Option<u32> + Sync),
     /// True if the whole file belongs to a subagent; its rows are then not marked as a sidechain.
     subagent: bool,
+    /// The next row of the old session, and the index of its first block.
+    place: usize,
+    first: u32,
+    /// The offset of the next row of the revision.
     offset: u64,
     revision: Revision,
 }
 
-impl Builder<'_> {
-    fn keep(&mut self, place: u32, first: u32, row: &Row, blocks: &[Block]) {
-        self.push(row.clone(), Some(place), blocks.iter().map(Block::without_terms).zip((first..).map(Some)).collect());
+impl<'a> Builder<'a> {
+    fn new(draft: &'a Draft<'a>, known: &'a (dyn Fn(Key) -> Option<u32> + Sync)) -> Builder<'a> {
+        let old = draft.session();
+        let session = Session {
+            provider: old.provider,
+            conventions: old.conventions,
+            id: old.id.clone(),
+            rows: Vec::with_capacity(old.rows.len()),
+            blocks: Vec::with_capacity(old.blocks.len()),
+            origins: old.origins.clone(),
+            damage: old.damage.clone(),
+            inherited: old.inherited.clone(),
+            ends_with_newline: old.ends_with_newline || draft.added_lines().next().is_some(),
+            ..Session::default()
+        };
+        let revision = Revision {
+            session,
+            was: Vec::new(),
+            block_was: Vec::new(),
+            edited: FxHashMap::default(),
+            contents: FxHashMap::default(),
+        };
+        let subagent = old.rows.iter().any(|row| row.blocks > 0) && !old.rows.iter().any(|row| row.sidechain);
+        Builder { draft, old, known, subagent, place: 0, first: 0, offset: 0, revision }
+    }
+
+    /// Returns the end of a row of the old session: a row extends to the start of the next one.
+    fn end(&self, row: usize) -> u64 {
+        self.old.rows.get(row + 1).map_or(self.old.bytes, |next| next.offset)
+    }
+
+    /// Takes the next row of the old session.
+    fn take(&mut self) -> OldRow {
+        let row = self.place;
+        let blocks = self.first..self.first + self.old.rows[row].blocks;
+        (self.place, self.first) = (row + 1, blocks.end);
+        OldRow { row: row as u32, blocks }
+    }
+
+    /// Copies the next row.
+    fn keep(&mut self) {
+        let OldRow { row, blocks } = self.take();
+        let (start, end) = (blocks.start as usize, blocks.end as usize);
+        let blocks = self.old.blocks[start..end].iter().map(Block::without_terms).zip(blocks.map(Some)).collect();
+        self.push(self.old.rows[row as usize].clone(), Some(row), blocks);
+    }
+
+    /// Parses the next rows again, up to the last one that the next changes overlap.
+    fn rewrite<'c>(&mut self, changes: &mut Peekable<impl Iterator<Item = (Range<u64>, &'c [u8])>>) -> Result<(), SpliceError> {
+        let (first, mut last) = (self.place, self.place);
+        let mut replaced: Vec<(Range<u64>, &[u8])> = Vec::new();
+        while let Some(change) = changes.next_if(|(range, _)| range.start < self.end(last)) {
+            while change.0.end > self.end(last) && last + 1 < self.old.rows.len() {
+                last += 1;
+            }
+            replaced.push(change);
+        }
+        let row = &self.old.rows[first];
+        let row = row.offset..row.offset + u64::from(row.length);
+        let is_inside = replaced.iter().all(|(range, _)| row.start <= range.start && range.end <= row.end);
+        let is_line = self.draft.source.provider.framing() == Framing::Lines;
+        if is_inside {
+            let line = replace(&self.draft.rows.range(row.clone())?, row.start, &replaced)?;
+            // A reversal can divide a line, or remove it.
+            if !is_line || Framing::Lines.rows(&line) == [0..line.len()] {
+                let old = self.take();
+                self.parse(&line, Some(&old));
+                return Ok(());
+            }
+        } else if !is_line {
+            return Err(SpliceError::Mismatch);
+        }
+        // Rewrite all these rows as one piece of the file.
+        let start = if first == self.old.inherited_rows() as usize { 0 } else { row.start };
+        let piece = self.draft.rows.range(start..self.end(last))?;
+        let olds: Vec<OldRow> = (first..=last).map(|_| self.take()).collect();
+        self.parse_lines(&olds, &replace(&piece, start, &replaced)?);
+        Ok(())
     }
 
     /// Parses the lines of an edited piece of the file in place of its old rows. If one line replaces one row, it is that row;
     /// otherwise rows are matched by identity.
-    fn rewrite(&mut self, session: &Session, olds: &[OldRow], new: &[u8]) {
-        let lines: Vec<&[u8]> = new.split(|byte| *byte == b'\n').filter(|line| !line.trim_ascii().is_empty()).collect();
+    fn parse_lines(&mut self, olds: &[OldRow], piece: &[u8]) {
+        let lines: Vec<&[u8]> = Framing::Lines.rows(piece).into_iter().map(|line| &piece[line]).collect();
         if let ([old], [line]) = (olds, &lines[..]) {
             return self.parse(line, Some(old));
         }
         let mut left: Vec<&OldRow> = olds.iter().collect();
         for line in lines {
-            let id = if left.is_empty() { None } else { self.provider.parse(line).row.id };
-            let same = left.iter().position(|old| session.rows[old.row as usize].id == id);
+            let id = if left.is_empty() { None } else { self.draft.source.provider.parse(line).row.id };
+            let same = left.iter().position(|old| self.old.rows[old.row as usize].id == id);
             let old = same.map(|place| left.remove(place));
             self.parse(line, old);
         }
     }
 
     fn parse(&mut self, line: &[u8], old: Option<&OldRow>) {
-        let segment = parse_chunk(self.provider, self.known, line, 0);
+        let provider = self.draft.source.provider;
+        let parsed = provider.parse(line);
+        // A row whose thinking is restored has more blocks than before.
+        let was = |index| old.map(|old| old.blocks.start + index).filter(|was| old.is_some_and(|old| *was < old.blocks.end));
+        for index in old.map(|old| self.draft.changed_blocks(old.row)).into_iter().flatten() {
+            if let (Some(was), Some(block)) = (was(index), parsed.blocks.get(index as usize)) {
+                self.revision.contents.insert(was, block.content.to_string());
+            }
+        }
+        let segment = measure(self.known, parsed, line.len());
         let Some(mut row) = segment.rows.into_iter().next() else { return };
         if self.subagent {
             row.sidechain = false;
         }
         let origin = segment.origins.into_iter().nth(row.origin as usize).unwrap_or_default();
         row.origin = self.origin(origin);
-        self.revision.edited.insert(self.revision.session.rows.len() as u32, self.provider.stub(line));
-        // A row whose thinking is restored has more blocks than before.
-        let place =
-            |index| old.map(|old| old.blocks.start + index).filter(|place| old.is_some_and(|old| *place < old.blocks.end));
-        let places = (0..).map(place);
+        self.revision.edited.insert(self.revision.session.rows.len() as u32, provider.stub(line));
+        let places = (0..).map(was);
         self.push(row, old.map(|old| old.row), segment.blocks.into_iter().zip(places).collect());
     }
 

@@ -1,5 +1,7 @@
 //! Tests of plans for sessions that are held in memory.
 
+mod bodies;
+
 use super::*;
 use crate::engine::{self, Analysis, ReadSettings};
 use crate::model::{Address, History, Level, OperationKind, Plan};

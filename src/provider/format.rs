@@ -1,6 +1,6 @@
 //! The format of session files: rows and blocks from bytes, the window, and the places of values in a row.
 
-use super::Message;
+use super::{Framing, Message};
 use crate::model::{Block, BlockKind, CutLimit, Key, Row, RowKind, Session, Slot, Window};
 use std::borrow::Cow;
 use std::ops::Range;
@@ -13,7 +13,12 @@ pub trait Format: Sync {
     /// Returns true if the first bytes of a file look like a session of this format.
     fn recognizes(&self, head: &[u8]) -> bool;
 
-    /// Parses one row. `bytes` is the line without its line feed; any bytes give a row.
+    /// Returns the division of the bytes of a session into rows.
+    fn framing(&self) -> Framing {
+        Framing::Lines
+    }
+
+    /// Parses one row. `bytes` are those that [`Format::framing`] finds, such as a line without its line feed; any bytes give a row.
     fn parse<'a>(&self, bytes: &'a [u8]) -> ParsedRow<'a>;
 
     /// Fills in the fields that follow from the order of all rows of a session. Idempotent.
@@ -25,8 +30,10 @@ pub trait Format: Sync {
     /// Returns the messages of the window as the API would receive them.
     fn messages(&self, session: &Session, window: &Window) -> Vec<Message>;
 
-    /// Returns a scanner that computes the totals of a file without its contents.
-    fn scanner(&self) -> Box<dyn Scanner>;
+    /// Returns a scanner that computes the totals of a file without its contents. By default it finds none.
+    fn scanner(&self) -> Box<dyn Scanner> {
+        Box::new(NoTotals)
+    }
 
     /// Returns the identity of a row as the row writes it.
     fn identity(&self, row: &[u8]) -> Option<Vec<u8>>;
@@ -146,6 +153,17 @@ pub trait Scanner: Send {
 
     /// Returns the totals of the lines so far.
     fn totals(&self) -> Totals;
+}
+
+/// The scanner of a format that has no files.
+struct NoTotals;
+
+impl Scanner for NoTotals {
+    fn line(&mut self, _bytes: &[u8]) {}
+
+    fn totals(&self) -> Totals {
+        Totals::default()
+    }
 }
 
 /// The totals of a session file.

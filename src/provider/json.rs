@@ -51,6 +51,12 @@ pub fn member<'a>(value: &'a RawValue, name: &str) -> Option<&'a RawValue> {
     members(value).into_iter().rev().find(|(key, _)| key == name).map(|(_, value)| value)
 }
 
+/// Returns the byte range of a value in the bytes from which it was parsed.
+pub fn range_in(whole: &[u8], value: &RawValue) -> Range<usize> {
+    let start = value.get().as_ptr() as usize - whole.as_ptr() as usize;
+    start..start + value.get().len()
+}
+
 /// Returns the strings of a row, member names included: the path and the byte range of each, quotes included. Empty if the row
 /// is not valid JSON. A path is a hash of the positions from the root to the string, each counted within its container.
 pub fn strings(row: &[u8]) -> Vec<(u64, Range<usize>)> {

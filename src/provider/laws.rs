@@ -3,14 +3,14 @@
 #![expect(clippy::disallowed_methods, reason = "tests read fixtures")]
 
 use super::*;
-use crate::model::{BlockKind, Event, RowKind, Slot};
+use crate::model::{Block, BlockKind, Event, RowKind, Segment, Session, Slot};
 use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-/// The rows of all fixtures, each with the provider of its file.
-fn rows() -> Vec<(&'static dyn ProviderAdapter, Vec<u8>)> {
-    let mut rows = Vec::new();
+/// The session files of the fixtures, each with its provider.
+fn files() -> Vec<(&'static dyn ProviderAdapter, Vec<u8>)> {
+    let mut files = Vec::new();
     let mut directories = vec![Path::new(env!("CARGO_MANIFEST_DIR")).join("fixtures")];
     while let Some(directory) = directories.pop() {
         for path in fs::read_dir(directory).unwrap().map(|entry| entry.unwrap().path()) {
@@ -19,15 +19,53 @@ fn rows() -> Vec<(&'static dyn ProviderAdapter, Vec<u8>)> {
             } else if path.extension().is_some_and(|end| end == "jsonl") {
                 let bytes = fs::read(path).unwrap();
                 let FileKind::Session(name) = sniff(&bytes) else { continue };
-                let lines = bytes.split(|byte| *byte == b'\n').filter(|line| !line.is_empty());
-                rows.extend(lines.map(|line| (by_name(name), line.to_vec())));
+                files.push((by_name(name), bytes));
             }
         }
+    }
+    files
+}
+
+/// The rows of all fixtures, each with the provider of its file.
+fn rows() -> Vec<(&'static dyn ProviderAdapter, Vec<u8>)> {
+    let mut rows = Vec::new();
+    for (provider, bytes) in files() {
+        let lines = bytes.split(|byte| *byte == b'\n').filter(|line| !line.is_empty());
+        rows.extend(lines.map(|line| (provider, line.to_vec())));
     }
     for provider in PROVIDERS {
         assert!(rows.iter().any(|(other, _)| other.name() == provider.name()), "no fixture of {}", provider.name());
     }
     rows
+}
+
+/// A session with its rows and blocks, which are not measured.
+fn session(provider: &dyn ProviderAdapter, bytes: &[u8]) -> Session {
+    let mut segment = Segment::default();
+    for range in provider.framing().rows(bytes) {
+        let mut parsed = provider.parse(&bytes[range.clone()]);
+        (parsed.row.offset, parsed.row.length) = (range.start as u64, range.len() as u32);
+        let row = segment.rows.len() as u32;
+        segment.blocks.extend(parsed.blocks.into_iter().map(|block| Block { row, ..block.block }));
+        segment.rows.push(parsed.row);
+    }
+    let mut session = Session::join(provider.name(), conventions(), "s".to_owned(), vec![segment]);
+    provider.link(&mut session);
+    session
+}
+
+/// The requests that would resume the sessions of the fixtures, each with its format.
+fn bodies() -> Vec<(&'static dyn ProviderAdapter, Vec<u8>)> {
+    files().into_iter().map(|(provider, bytes)| body(&session(provider, &bytes), &bytes)).collect()
+}
+
+/// The elements of these requests.
+fn elements() -> Vec<(&'static dyn ProviderAdapter, Vec<u8>)> {
+    let of_body = |(format, body): (&'static dyn ProviderAdapter, Vec<u8>)| {
+        let rows = format.framing().rows(&body).into_iter();
+        rows.map(|row| (format, body[row].to_vec())).collect::<Vec<_>>()
+    };
+    bodies().into_iter().flat_map(of_body).collect()
 }
 
 fn places() -> Places {
@@ -59,7 +97,7 @@ fn spoken() -> Vec<(&'static dyn ProviderAdapter, Vec<u8>)> {
 #[test]
 fn format_every_slot_of_a_block_is_located_and_takes_a_text() {
     let mut changed = BTreeSet::new();
-    for (provider, line) in rows() {
+    for (provider, line) in rows().into_iter().chain(elements()) {
         let blocks = provider.parse(&line).blocks;
         for (index, block) in (0..).zip(&blocks).filter(|(_, block)| block.block.kind == BlockKind::Text) {
             let Some(slot) = provider.slot(&line, index) else { continue };
@@ -73,7 +111,7 @@ fn format_every_slot_of_a_block_is_located_and_takes_a_text() {
             changed.insert(provider.name());
         }
     }
-    assert_eq!(changed.len(), PROVIDERS.len());
+    assert_eq!(changed.len(), PROVIDERS.len() + REQUESTS.len());
 }
 
 #[test]
@@ -97,6 +135,22 @@ fn format_each_row_is_recognized_by_its_own_provider_only() {
     for (provider, line) in rows() {
         let others = PROVIDERS.iter().filter(|other| other.name() != provider.name());
         assert!(!others.into_iter().any(|other| other.recognizes(&line)));
+    }
+}
+
+#[test]
+fn format_a_request_is_recognized_by_its_own_format_and_sends_each_block_once() {
+    for (format, body) in bodies() {
+        let formats = PROVIDERS.iter().chain(REQUESTS).filter(|other| other.recognizes(&body));
+        assert_eq!(formats.map(|other| other.name()).collect::<Vec<_>>(), [format.name()]);
+        let session = session(format, &body);
+        let window = format.window(&session);
+        let messages = format.messages(&session, &window);
+        let sent = messages.iter().flat_map(|message| &message.parts).flat_map(Part::blocks);
+        assert_eq!(window.blocks, sent.collect::<Vec<_>>());
+        let mut blocks = window.blocks;
+        blocks.sort_unstable();
+        assert!(blocks.into_iter().eq(1..=session.blocks.len() as u32));
     }
 }
 

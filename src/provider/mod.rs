@@ -11,12 +11,14 @@ mod client;
 pub mod codex;
 mod command;
 mod format;
+mod framing;
 mod image;
 mod json;
 mod json_edit;
 #[cfg(test)]
 mod laws;
 mod message;
+mod requests;
 mod rewriter;
 mod sniff;
 mod words;
@@ -28,9 +30,13 @@ use std::sync::LazyLock;
 pub use billing::Billing;
 pub use client::{Client, Location, OpenSession, Places, Variables, WriterLock};
 pub use format::{Format, ParsedBlock, ParsedRow, Scanner, SentUnder, Stub, Totals};
+pub use framing::Framing;
 pub use json::strings;
 pub use json_edit::EditError;
 pub use message::{Addition, Change, Lead, Message, Part, Source, Unrecorded};
+pub use requests::REQUESTS;
+#[cfg(test)]
+pub use requests::body;
 pub use rewriter::{KnownContext, NewRow, Rewriter};
 pub use sniff::{FileKind, sniff};
 
@@ -53,9 +59,9 @@ pub trait ProviderAdapter: Format + Client + Rewriter + Billing {
     fn name(&self) -> &'static str;
 }
 
-/// Returns the provider with this name, or the first one if none has it.
+/// Returns the provider with this name, of files or of requests; the first one if none has it.
 pub fn by_name(name: &str) -> &'static dyn ProviderAdapter {
-    PROVIDERS.iter().find(|provider| provider.name() == name).copied().unwrap_or(PROVIDERS[0])
+    PROVIDERS.iter().chain(REQUESTS).find(|provider| provider.name() == name).copied().unwrap_or(PROVIDERS[0])
 }
 
 /// Returns the conventions of all clients, because a session can quote the rows of any of them.

@@ -117,8 +117,8 @@ fn literals(text: &str) -> Vec<String> {
             let length =
                 ["'\"'", "'\\\"'", "'\\''", "'/'"].iter().find(|literal| here.starts_with(**literal)).map_or(1, |it| it.len());
             &here[length..]
-        } else if here.starts_with('/') {
-            &here[1..]
+        } else if let Some(after) = here.strip_prefix('/') {
+            after
         } else {
             let marks = before.len() - before.trim_end_matches('#').len();
             let raw = before[..before.len() - marks].ends_with('r');

@@ -2,7 +2,8 @@
 
 use crate::engine::{Analysis, Suggestion, entry, mask};
 use crate::model::{
-    Block, BlockKind, BlockNumber, History, Key, Level, Operation, OperationId, OperationKind, Pin, Role, State, TokenCount, Zone,
+    Actor, Block, BlockKind, BlockNumber, History, Key, Level, Operation, OperationId, OperationKind, Pin, Role, State,
+    TokenCount, Zone,
 };
 use std::collections::BTreeSet;
 
@@ -170,7 +171,7 @@ pub struct Executed {
     /// The command as entered.
     pub command: String,
     /// Actor that gave the command.
-    pub actor: &'static str,
+    pub actor: Actor,
     /// Time of the operation, in milliseconds since 1970, UTC.
     pub executed: i64,
     /// Number of changed or marked blocks.
@@ -189,7 +190,7 @@ impl Executed {
             operation: operation.id,
             kind: operation.kind,
             command: mask(&operation.command).into_owned(),
-            actor: operation.actor.name(),
+            actor: operation.actor,
             executed: operation.time,
             blocks: changed + operation.marks.len(),
             tokens_before: operation.tokens_before,
@@ -389,7 +390,7 @@ mod tests {
             state: OperationState::Committed,
             time: 0,
             command: (*command).to_owned(),
-            actor: crate::model::Actor::User,
+            actor: Actor::User,
             inverts: None,
             edits: Vec::new(),
             marks: Vec::new(),

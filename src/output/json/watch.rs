@@ -1,7 +1,7 @@
 //! Events of `aperture watch`.
 
 use super::changes::Suggestion;
-use super::words::{BlockKind, Level, OperationKind, Role, State, Update, Zone};
+use super::words::{Actor, BlockKind, Level, OperationKind, Role, State, Update, Zone};
 use super::{Moment, Number, Time, ToJson, Tokens, estimated, measured};
 use crate::engine::{self, ActivityEvent};
 use crate::output;
@@ -215,8 +215,8 @@ json_objects! {
         kind: OperationKind = executed.kind,
         /// Command, with credentials masked.
         command: String = executed.command,
-        /// Origin of the command: `user`, `model` or `policy`.
-        actor: String = executed.actor,
+        /// Origin of the command.
+        actor: Actor = executed.actor,
         /// Time of the operation.
         executed_time: Time = Moment(executed.executed),
         /// Number of changed or marked blocks.

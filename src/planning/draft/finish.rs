@@ -79,7 +79,7 @@ impl Draft<'_> {
         let inverted = inverts.filter(|id| *id == history.last()).and_then(|id| history.operation(id));
         let logged = inverted.filter(|operation| (operation.tokens_after - total).abs() <= SAME_WINDOW);
         let tokens_after = logged.map_or(after, |operation| operation.tokens_before);
-        let block_edits = self.block_edits()?;
+        let block_edits = self.block_edits(&mut revision)?;
         let plan = Plan {
             kind,
             command: command.to_owned(),

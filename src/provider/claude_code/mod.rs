@@ -7,7 +7,7 @@ pub mod extension;
 mod hook;
 mod lists;
 mod messages;
-mod parse;
+pub(super) mod parse;
 mod places;
 mod prose;
 mod scan;
@@ -16,7 +16,7 @@ mod templates;
 mod tool;
 mod window;
 mod words;
-mod write;
+pub(super) mod write;
 
 use super::{
     Billing, Client, Format, Location, Message, NewRow, OpenSession, ParsedRow, Places, ProviderAdapter, Rewriter, Scanner, Stub,

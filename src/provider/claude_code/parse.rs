@@ -145,7 +145,8 @@ fn row_kind(kind: &str) -> RowKind {
     }
 }
 
-fn whole<'a>(fields: &RowFields<'a>) -> ParsedRow<'a> {
+/// Parses the values of a row.
+pub(in crate::provider) fn whole<'a>(fields: &RowFields<'a>) -> ParsedRow<'a> {
     let kind = text_of(fields.kind).unwrap_or_default();
     let mut row = Row::new(row_kind(&kind));
     row.id = key(fields.uuid);
@@ -351,7 +352,7 @@ fn opens_turn(blocks: &[ParsedBlock<'_>], first: &ParsedBlock<'_>) -> bool {
 }
 
 /// Returns true if the text of a user row is a request, and not the echo of an action of the client.
-pub(super) fn asks(text: &str) -> bool {
+pub(in crate::provider) fn asks(text: &str) -> bool {
     const ECHOES: &[&str] = &[
         "<local-command-",
         "<bash-stdout>",

@@ -4,7 +4,7 @@
 
 use super::parse::{self, MessageFields, RowFields};
 use crate::model::{BlockKind, Event, Key, Slot, ThinkingScope};
-use crate::provider::json::{elements, member, members, number, text, text_of, with_figures};
+use crate::provider::json::{elements, member, members, number, range_in, text, text_of, with_figures};
 use crate::provider::{NewRow, Stub};
 use serde_json::value::RawValue;
 use std::borrow::Cow;
@@ -18,8 +18,12 @@ const READS_ITERATIONS: [u32; 3] = [2, 1, 330];
 
 /// Returns the slot through which a block is changed; `None` if it cannot be changed, such as thinking, which is signed.
 pub(super) fn slot(row: &[u8], index: u32) -> Option<Slot> {
-    let fields = parse::fields(row)?;
-    let element = match values(&fields)? {
+    slot_in(&parse::fields(row)?, index)
+}
+
+/// Same as [`slot`], for the fields of a row.
+pub(in crate::provider) fn slot_in(fields: &RowFields<'_>, index: u32) -> Option<Slot> {
+    let element = match values(fields)? {
         Values::Text(_) => return Some(Slot::Content(index)),
         Values::Elements(elements) => elements.get(index as usize).copied(),
         Values::Rendered(parts) => parts.get(index as usize).copied(),
@@ -41,28 +45,32 @@ pub(super) fn slot(row: &[u8], index: u32) -> Option<Slot> {
 
 /// Returns the byte range of the value of a slot in a row.
 pub(super) fn locate(row: &[u8], slot: Slot) -> Option<Range<usize>> {
-    let fields = parse::fields(row)?;
-    let value = match slot {
-        Slot::Line => return Some(0..row.len()),
-        Slot::String { path, .. } => return crate::provider::json::string_at(row, path),
-        Slot::Parent => fields.parent?,
-        Slot::LogicalParent => fields.logical_parent?,
-        Slot::Subtype => fields.subtype?,
-        Slot::Usage => message(&fields)?.usage?,
-        Slot::Message => message(&fields)?.content?,
-        Slot::Content(index) | Slot::Element(index) => match values(&fields)? {
-            Values::Text(value) => value,
-            Values::Elements(elements) => content(elements.get(index as usize).copied()?, slot)?,
-            Values::Rendered(parts) => content(parts.get(index as usize).copied()?, slot)?,
+    match slot {
+        Slot::Line => Some(0..row.len()),
+        Slot::String { path, .. } => crate::provider::json::string_at(row, path),
+        _ => Some(range_in(row, value_in(&parse::fields(row)?, slot)?)),
+    }
+}
+
+/// Returns the value of a slot, from the fields of a row.
+pub(in crate::provider) fn value_in<'a>(fields: &RowFields<'a>, slot: Slot) -> Option<&'a RawValue> {
+    match slot {
+        Slot::Parent => fields.parent,
+        Slot::LogicalParent => fields.logical_parent,
+        Slot::Subtype => fields.subtype,
+        Slot::Usage => message(fields)?.usage,
+        Slot::Message => message(fields)?.content,
+        Slot::Content(index) | Slot::Element(index) => match values(fields)? {
+            Values::Text(value) => Some(value),
+            Values::Elements(elements) => content(elements.get(index as usize).copied()?, slot),
+            Values::Rendered(parts) => content(parts.get(index as usize).copied()?, slot),
         },
-        Slot::Input(_) | Slot::Padding => return None,
-    };
-    let start = value.get().as_ptr() as usize - row.as_ptr() as usize;
-    Some(start..start + value.get().len())
+        Slot::Line | Slot::String { .. } | Slot::Input(_) | Slot::Padding => None,
+    }
 }
 
 /// Encodes a text as the value of a slot; `None` if the slot cannot hold it.
-pub(super) fn encode(slot: Slot, kind: BlockKind, content: &str) -> Option<Vec<u8>> {
+pub(in crate::provider) fn encode(slot: Slot, kind: BlockKind, content: &str) -> Option<Vec<u8>> {
     let json = || serde_json::to_string(content).ok();
     match slot {
         Slot::Content(_) if kind == BlockKind::ToolUse => {
@@ -76,7 +84,7 @@ pub(super) fn encode(slot: Slot, kind: BlockKind, content: &str) -> Option<Vec<u
 }
 
 /// Decodes a value of a slot into text, for a session whose file is gone.
-pub(super) fn decode(value: &[u8]) -> String {
+pub(in crate::provider) fn decode(value: &[u8]) -> String {
     let Some(value) = std::str::from_utf8(value).ok().and_then(|value| serde_json::from_str::<&RawValue>(value).ok()) else {
         return String::new();
     };
@@ -176,8 +184,7 @@ fn figures(whole: &[u8], usage: &RawValue, sent: u64) -> Option<Vec<(Range<usize
         .iter()
         .filter_map(|name| {
             let value = member(usage, name)?;
-            let start = value.get().as_ptr() as usize - whole.as_ptr() as usize;
-            Some((start..start + value.get().len(), number(Some(value))?))
+            Some((range_in(whole, value), number(Some(value))?))
         })
         .collect();
     let mut surplus = found.iter().map(|(_, figure)| figure).sum::<u64>().checked_sub(sent);
@@ -270,22 +277,22 @@ pub(super) fn identity(row: &[u8]) -> Option<Vec<u8>> {
 pub(super) fn stub(row: &[u8]) -> Option<Stub> {
     let parsed = parse::parse(row);
     let fields = parse::fields(row)?;
-    let thinking = match values(&fields) {
-        Some(Values::Elements(elements)) => elements
-            .into_iter()
-            .filter(|element| {
-                text_of(member(element, "type")).is_some_and(|kind| matches!(&*kind, "thinking" | "redacted_thinking"))
-            })
-            .map(|element| Key::from_bytes(element.get().as_bytes()))
-            .collect(),
-        _ => Vec::new(),
-    };
+    let thinking = thinking_in(&fields);
     let row = parsed.row;
     let scope = match row.event.as_deref() {
         Some(Event::ThinkingStripped(ThinkingScope::From { message, kept })) => Some((*message, *kept)),
         _ => None,
     };
     Some(Stub { kind: row.kind, id: row.id, parent: row.parent, message: row.message, answers: row.answers, thinking, scope })
+}
+
+/// Returns the thinking blocks of a message, as hashes of their bytes.
+pub(in crate::provider) fn thinking_in(fields: &RowFields<'_>) -> Vec<Key> {
+    let Some(Values::Elements(elements)) = values(fields) else { return Vec::new() };
+    let thinks = |element: &&RawValue| {
+        text_of(member(element, "type")).is_some_and(|kind| matches!(&*kind, "thinking" | "redacted_thinking"))
+    };
+    elements.into_iter().filter(thinks).map(|element| Key::from_bytes(element.get().as_bytes())).collect()
 }
 
 enum Values<'a> {

@@ -5,7 +5,7 @@ use crate::model::{Block, Event, Flags, Key, Origin, RowKind, Session, Vocabular
 use rustc_hash::{FxHashMap, FxHashSet};
 
 /// Fills in the fields that no row records itself. Idempotent.
-pub(super) fn link(session: &mut Session) {
+pub(in crate::provider) fn link(session: &mut Session) {
     session.vocabulary = Vocabulary::O200k;
     let mut identities = Identities::default();
     let mut origins = Origins::new(&session.origins);

@@ -8,14 +8,14 @@ mod content;
 mod conventions;
 mod cut;
 mod item;
-mod link;
+pub(super) mod link;
 mod messages;
-mod parse;
+pub(super) mod parse;
 mod places;
 mod scan;
 mod tool;
 mod window;
-mod write;
+pub(super) mod write;
 
 use super::{
     Billing, Client, Format, KnownContext, Location, Message, NewRow, ParsedRow, Places, ProviderAdapter, Rewriter, Scanner,

@@ -3,7 +3,7 @@
 use super::item::{self, Piece};
 use super::{content, cut, write};
 use crate::model::{Block, BlockKind, Event, Fault, Flags, Key, Role, Row, RowKind, Usage};
-use crate::provider::json::{elements, fault, fields, member, number, text, text_of};
+use crate::provider::json::{elements, fault, fields, member, number, range_in, text, text_of};
 use crate::provider::{ParsedBlock, ParsedRow, SentUnder};
 use serde_json::value::RawValue;
 use std::borrow::Cow;
@@ -86,9 +86,12 @@ fn plain<'a>(row: Row) -> ParsedRow<'a> {
 
 /// Returns the identity of a row: a hash of the line without the values that edits replace, the ordinal, which changes if a row
 /// is added again, and the trailing spaces.
-fn identity(line: &str, fields: &RowFields<'_>) -> Key {
-    let mut left_out: Vec<Range<usize>> =
-        [write::replaceable(fields), fields.ordinal].into_iter().flatten().map(|value| write::range_in(line, value)).collect();
+pub(in crate::provider) fn identity(line: &str, fields: &RowFields<'_>) -> Key {
+    let mut left_out: Vec<Range<usize>> = [write::replaceable(fields), fields.ordinal]
+        .into_iter()
+        .flatten()
+        .map(|value| range_in(line.as_bytes(), value))
+        .collect();
     left_out.push(write::padding(line.as_bytes()));
     left_out.sort_by_key(|range| range.start);
     let mut hasher = XxHash3_128::new();
@@ -163,7 +166,7 @@ fn whole<'a>(fields: &RowFields<'a>) -> ParsedRow<'a> {
 }
 
 /// Parses an item of the conversation.
-fn item<'a>(fields: &RowFields<'a>) -> ParsedRow<'a> {
+pub(in crate::provider) fn item<'a>(fields: &RowFields<'a>) -> ParsedRow<'a> {
     let pieces = pieces(fields);
     let mut blocks: Vec<ParsedBlock<'a>> = pieces.iter().map(content::block).collect();
     let Some(first) = pieces.first() else { return plain(Row::new(RowKind::Record)) };

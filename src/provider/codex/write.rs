@@ -4,7 +4,7 @@ use super::content;
 use super::item::{ItemFields, Piece, Sort};
 use super::parse::{self, RowFields};
 use crate::model::{BlockKind, Key, Slot};
-use crate::provider::json::{is_true, member, number, text, text_of, with_figures};
+use crate::provider::json::{is_true, member, number, range_in, text, text_of, with_figures};
 use crate::provider::{KnownContext, NewRow, Stub};
 use serde_json::value::RawValue;
 use std::ops::Range;
@@ -13,8 +13,12 @@ use std::rc::Rc;
 /// Returns the slot through which a block is changed; `None` if it cannot be changed: thinking, which is encrypted, calls whose
 /// input is not a text, and texts by which the client recognizes its own messages.
 pub(super) fn slot(row: &[u8], index: u32) -> Option<Slot> {
-    let fields = parse::fields(row)?;
-    let piece = parse::pieces(&fields).into_iter().nth(index as usize)?;
+    slot_in(&parse::fields(row)?, index)
+}
+
+/// Same as [`slot`], for the fields of a row.
+pub(in crate::provider) fn slot_in(fields: &RowFields<'_>, index: u32) -> Option<Slot> {
+    let piece = parse::pieces(fields).into_iter().nth(index as usize)?;
     let slot = match piece.sort {
         Sort::Text => Slot::Content(index),
         Sort::Image => Slot::Element(index),
@@ -54,24 +58,24 @@ fn value<'a>(piece: &Piece<'a>, slot: Slot) -> Option<&'a RawValue> {
 /// Returns the byte range of the value of a slot in a row.
 pub(super) fn locate(row: &[u8], slot: Slot) -> Option<Range<usize>> {
     let fields = parse::fields(row)?;
-    let value = match slot {
-        Slot::Line => return Some(0..row.len()),
-        Slot::Padding => return Some(padding(row)),
-        Slot::Usage => last_usage(&fields)?,
-        Slot::Content(index) | Slot::Element(index) | Slot::Input(index) => {
-            value(parse::pieces(&fields).get(index as usize)?, slot)?
-        }
-        Slot::String { path, .. } => return crate::provider::json::string_at(row, path),
-        Slot::Message | Slot::Parent | Slot::LogicalParent | Slot::Subtype => return None,
-    };
-    let start = value.get().as_ptr() as usize - row.as_ptr() as usize;
-    Some(start..start + value.get().len())
+    match slot {
+        Slot::Line => Some(0..row.len()),
+        Slot::Padding => Some(padding(row)),
+        Slot::String { path, .. } => crate::provider::json::string_at(row, path),
+        _ => Some(range_in(row, value_in(&fields, slot)?)),
+    }
 }
 
-/// Returns the byte range of a value in the line from which it was parsed.
-pub(super) fn range_in(line: &str, value: &RawValue) -> Range<usize> {
-    let start = value.get().as_ptr() as usize - line.as_ptr() as usize;
-    start..start + value.get().len()
+/// Returns the value of a slot, from the fields of a row.
+pub(in crate::provider) fn value_in<'a>(fields: &RowFields<'a>, slot: Slot) -> Option<&'a RawValue> {
+    match slot {
+        Slot::Usage => last_usage(fields),
+        Slot::Content(index) | Slot::Element(index) | Slot::Input(index) => {
+            value(parse::pieces(fields).get(index as usize)?, slot)
+        }
+        Slot::Line | Slot::Padding | Slot::String { .. } => None,
+        Slot::Message | Slot::Parent | Slot::LogicalParent | Slot::Subtype => None,
+    }
 }
 
 /// Returns the byte range of the spaces between the JSON of a row and the end of its line.
@@ -88,8 +92,7 @@ pub(super) fn ordinal(row: &[u8]) -> Option<u64> {
 
 /// Returns the same row with another ordinal.
 pub(super) fn with_ordinal(row: &[u8], ordinal: u64) -> Option<Vec<u8>> {
-    let line = std::str::from_utf8(row).ok()?;
-    let range = range_in(line, parse::fields(row)?.ordinal?);
+    let range = range_in(row, parse::fields(row)?.ordinal?);
     Some(with_figures(row, vec![(range, ordinal)]))
 }
 
@@ -127,7 +130,7 @@ pub(super) fn replaceable<'a>(fields: &RowFields<'a>) -> Option<&'a RawValue> {
 }
 
 /// Encodes a text as the value of a slot; `None` if the slot cannot hold it.
-pub(super) fn encode(slot: Slot, kind: BlockKind, content: &str) -> Option<Vec<u8>> {
+pub(in crate::provider) fn encode(slot: Slot, kind: BlockKind, content: &str) -> Option<Vec<u8>> {
     let json = || serde_json::to_string(content).ok();
     match slot {
         Slot::Content(_) if kind == BlockKind::ToolUse && !is_object(content) => None,
@@ -138,7 +141,7 @@ pub(super) fn encode(slot: Slot, kind: BlockKind, content: &str) -> Option<Vec<u
 }
 
 /// Decodes a value of a slot into text.
-pub(super) fn decode(value: &[u8]) -> String {
+pub(in crate::provider) fn decode(value: &[u8]) -> String {
     let Some(value) = std::str::from_utf8(value).ok().and_then(|value| serde_json::from_str::<&RawValue>(value).ok()) else {
         return String::new();
     };

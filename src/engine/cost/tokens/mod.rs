@@ -203,7 +203,7 @@ pub fn bills(session: &Session, model: &str) -> Bills {
 fn billed_growth(session: &Session, previous: &Call, call: &Call) -> Option<f64> {
     let (before, after) = (previous.usage.sent(), call.usage.sent());
     let altered = call.before.iter().chain(&previous.response).any(|place| is_altered(&session.blocks[*place]));
-    (before > 0 && after > 0 && !altered).then(|| after as f64 - before as f64)
+    (before > 0 && after > 0 && !altered).then_some(after as f64 - before as f64)
 }
 
 /// Returns the estimated tokens of the thinking in a response.

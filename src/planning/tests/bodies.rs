@@ -1,0 +1,190 @@
+//! Block edits mean the same for a session file and for the body of the request that resumes the session.
+
+#![expect(clippy::disallowed_methods, reason = "tests read fixtures")]
+
+use crate::engine::{self, Analysis, PRESETS, Preset, ReadSettings, Rules};
+use crate::model::{BlockEdit, BlockNumber, History, Key, OperationKind, Plan, Slot};
+use crate::planning::*;
+use crate::provider::{FileKind, ProviderAdapter, body, by_name, sniff};
+use std::path::{Path, PathBuf};
+
+/// A session held in memory: the bytes of a file or of a request body.
+struct Medium {
+    provider: &'static dyn ProviderAdapter,
+    bytes: Vec<u8>,
+    reading: Analysis,
+    history: History,
+}
+
+struct NoCache;
+
+impl PlanCache for NoCache {
+    fn plan(&self, _key: Key) -> Option<Vec<u8>> {
+        None
+    }
+
+    fn remember_plan(&self, _key: Key, _packed: &[u8]) {}
+
+    fn count(&self, _hash: Key) -> Option<u32> {
+        None
+    }
+}
+
+impl Medium {
+    fn new(provider: &'static dyn ProviderAdapter, bytes: Vec<u8>) -> Medium {
+        let session = parse_session(provider, "s".to_owned(), &bytes);
+        let reading = engine::read_with(session, |session| provider.window(session), &ReadSettings::default());
+        Medium { provider, bytes, reading, history: History::default() }
+    }
+
+    fn draft(&self) -> Draft<'_> {
+        let source = PlanSource { provider: self.provider, reading: &self.reading, history: &self.history };
+        Draft::new(source, Box::new(MemoryRows(&self.bytes)), None, 1).unwrap()
+    }
+
+    /// Plans `compress --stale`; `None` if the provider cannot fold this session.
+    fn compress(&self, preset: &Preset) -> Option<Plan> {
+        let mut draft = self.draft();
+        let scope = Scope { end: BlockNumber::MAX, only: None, level: None };
+        let rules = Rules::default();
+        let done = match preset.folds {
+            true => hand_over(&mut draft, preset, &scope, &rules).map(drop),
+            false => shrink(&mut draft, Aim::Preset(*preset), &scope, &rules, &NoCache).map(drop),
+        };
+        match done {
+            Err(PlanError::NoWay) if preset.folds => None,
+            done => {
+                done.unwrap();
+                Some(finish(draft).plan)
+            }
+        }
+    }
+
+    /// Returns the edits that are possible here, and the plan that they lead to.
+    fn lower(&self, edits: &[BlockEdit]) -> (Vec<BlockEdit>, Plan) {
+        let mut draft = self.draft();
+        let impossible = draft.lower(edits).unwrap();
+        let possible = (0..edits.len()).filter(|place| !impossible.contains(place)).map(|place| edits[place].clone()).collect();
+        (possible, finish(draft).plan)
+    }
+
+    /// Returns the session after a plan.
+    fn after(&self, plan: &Plan) -> Medium {
+        let session = &self.reading.session;
+        let addresses = Addresses::new(session);
+        let rows = MemoryRows(&self.bytes);
+        let splice = splice(self.provider, session, &addresses, &rows, plan.base_bytes, &plan.edits, &[]).unwrap();
+        let mut after = Vec::new();
+        let mut write = |bytes: &[u8]| {
+            after.extend_from_slice(bytes);
+            Ok(())
+        };
+        splice.run(&mut &self.bytes[..], &mut |_| (), &mut write).unwrap();
+        Medium::new(self.provider, after)
+    }
+
+    /// Returns the content of a block, parsed from the bytes.
+    fn content(&self, number: BlockNumber) -> String {
+        self.draft().content(number).unwrap()
+    }
+
+    /// Returns the bytes without the values of these slots.
+    fn without(&self, slots: &[(u32, Slot)]) -> Vec<u8> {
+        let mut rest = self.bytes.clone();
+        for (row, slot) in slots.iter().rev() {
+            let row = &self.reading.session.rows[*row as usize];
+            let start = row.offset as usize;
+            let range = self.provider.locate_slot(&self.bytes[start..start + row.length as usize], *slot).unwrap();
+            rest.drain(start + range.start..start + range.end);
+        }
+        rest
+    }
+}
+
+fn finish(draft: Draft<'_>) -> Drafted {
+    draft.finish(OperationKind::Change, "", None, &|_| None, false).unwrap()
+}
+
+/// Checks that a plan leads to the texts of its block edits, and changes nothing else of a body.
+fn check_body(body: &Medium, plan: &Plan, name: &str) {
+    let after = body.after(plan);
+    serde_json::from_slice::<&serde_json::value::RawValue>(&after.bytes).unwrap();
+    assert_eq!(after.reading.session.blocks.len(), body.reading.session.blocks.len(), "{name}");
+    let addresses = Addresses::new(&body.reading.session);
+    let mut slots: Vec<(u32, Slot)> = plan.edits.iter().map(|edit| (addresses.row(edit.row).unwrap(), edit.slot)).collect();
+    slots.sort_by_key(|(row, slot)| (*row, slot.index()));
+    assert_eq!(slots.len(), plan.block_edits.len(), "{name}: only contents change");
+    assert!(body.without(&slots) == after.without(&slots), "{name}: other bytes changed");
+    check_texts(&after, plan, name);
+    // The same edits change nothing in a body that already has their texts.
+    let mut again = after.draft();
+    assert_eq!(again.lower(&plan.block_edits).unwrap(), [0; 0], "{name}");
+    assert!(again.is_empty(), "{name}: not idempotent");
+}
+
+fn check_texts(after: &Medium, plan: &Plan, name: &str) {
+    let changes = plan.edits.iter().filter_map(|edit| edit.change.as_ref());
+    for (change, edit) in changes.zip(&plan.block_edits) {
+        assert_eq!(after.content(change.number), edit.text, "{name}: block {}", change.number);
+    }
+}
+
+fn sorted(mut edits: Vec<BlockEdit>) -> Vec<BlockEdit> {
+    edits.sort_by(|one, other| (one.content.0, one.occurrence).cmp(&(other.content.0, other.occurrence)));
+    edits
+}
+
+/// Checks that block edits mean the same in another medium. Returns how many of them are possible there.
+fn check_lowered(medium: &Medium, edits: &[BlockEdit], name: &str) -> usize {
+    let (possible, lowered) = medium.lower(edits);
+    let count = possible.len();
+    assert!(sorted(possible) == sorted(lowered.block_edits.clone()), "{name}: other texts");
+    check_texts(&medium.after(&lowered), &lowered, name);
+    if medium.provider.framing() != crate::provider::Framing::Lines {
+        check_body(medium, &lowered, name);
+    }
+    count
+}
+
+/// Returns the session files of the fixtures.
+fn fixtures() -> Vec<(PathBuf, Medium)> {
+    let mut files = Vec::new();
+    let mut directories = vec![Path::new(env!("CARGO_MANIFEST_DIR")).join("fixtures")];
+    while let Some(directory) = directories.pop() {
+        for path in std::fs::read_dir(directory).unwrap().map(|entry| entry.unwrap().path()) {
+            if path.is_dir() {
+                directories.push(path);
+            } else if path.extension().is_some_and(|end| end == "jsonl") {
+                let bytes = std::fs::read(&path).unwrap();
+                let FileKind::Session(provider) = sniff(&bytes) else { continue };
+                files.push((path, Medium::new(by_name(provider), bytes)));
+            }
+        }
+    }
+    assert!(files.len() > 8);
+    files
+}
+
+#[test]
+fn block_edits_mean_the_same_for_a_file_and_for_a_request() {
+    for provider in ["claude-code", "codex"] {
+        let (mut to_file, mut to_body, mut planned) = (0, 0, (0, 0));
+        for (path, file) in fixtures().into_iter().filter(|(_, file)| file.provider.name() == provider) {
+            let (format, bytes) = body(&file.reading.session, &file.bytes);
+            let body = Medium::new(format, bytes);
+            for preset in PRESETS {
+                let name = format!("{} {}", preset.name, path.display());
+                if let Some(plan) = body.compress(preset) {
+                    check_body(&body, &plan, &name);
+                    to_file += check_lowered(&file, &plan.block_edits, &name);
+                    planned.0 += plan.block_edits.len();
+                }
+                let plan = file.compress(preset).unwrap();
+                to_body += check_lowered(&body, &plan.block_edits, &name);
+                planned.1 += plan.block_edits.len();
+            }
+        }
+        println!("{provider}: {to_file} of {} edits of bodies, {to_body} of {} edits of files", planned.0, planned.1);
+        assert!(to_file * 10 > planned.0 * 9 && to_body * 10 > planned.1 * 9, "{provider}");
+    }
+}

@@ -1,0 +1,106 @@
+//! The Anthropic Messages API: `system`, `tools` and `messages`.
+
+use super::{Api, INSTRUCTIONS, instruction, instructions, tool};
+use crate::model::{BlockKind, Key, Role, RowKind, Slot};
+use crate::provider::claude_code::ClaudeCode;
+use crate::provider::claude_code::parse::{self, RowFields};
+use crate::provider::claude_code::write;
+use crate::provider::json::{elements, member, text_of};
+use crate::provider::{Client, ParsedRow};
+use serde_json::value::RawValue;
+
+/// Requests to the Anthropic Messages API.
+pub(super) struct Messages;
+
+/// An element of a request.
+enum Element<'a> {
+    /// A message of the user or the model, as the row of Claude Code that has this type and this message.
+    Message(RowFields<'a>),
+    /// The texts of an element of `system`.
+    Instructions(Vec<&'a RawValue>),
+    /// The texts of a message of the system within the conversation.
+    System(Vec<&'a RawValue>),
+    /// The definition of a tool.
+    Tool,
+}
+
+fn sort(element: &RawValue) -> Element<'_> {
+    let Some(role) = member(element, "role") else {
+        let is_text = element.get().starts_with('"') || text_of(member(element, "type")).is_some_and(|kind| kind == "text");
+        return if is_text { Element::Instructions(vec![element]) } else { Element::Tool };
+    };
+    if role.get() != "\"system\"" {
+        return Element::Message(RowFields { kind: Some(role), message: Some(element), ..RowFields::default() });
+    }
+    Element::System(match member(element, "content") {
+        Some(content) if content.get().starts_with('[') => elements(content),
+        content => content.into_iter().collect(),
+    })
+}
+
+impl Api for Messages {
+    fn name(&self) -> &'static str {
+        "anthropic-messages"
+    }
+
+    fn client(&self) -> &'static dyn Client {
+        &ClaudeCode
+    }
+
+    fn members(&self) -> &'static [&'static str] {
+        &["system", "tools", "messages"]
+    }
+
+    fn conversation(&self) -> &'static str {
+        "messages"
+    }
+
+    fn parse<'a>(&self, element: &'a RawValue) -> ParsedRow<'a> {
+        let fields = match sort(element) {
+            Element::Message(fields) => fields,
+            Element::Instructions(texts) => return instructions(&texts, INSTRUCTIONS),
+            Element::System(texts) => return instructions(&texts, Role::System.name()),
+            Element::Tool => return tool(element),
+        };
+        let mut parsed = parse::whole(&fields);
+        // One message can be several rows of the client: results, reminders and a prompt.
+        let asks = |block: &crate::provider::ParsedBlock<'_>| block.block.kind == BlockKind::Text && parse::asks(&block.content);
+        parsed.row.prompt = parsed.row.kind == RowKind::User && parsed.blocks.iter().any(asks);
+        parsed
+    }
+
+    fn slot(&self, element: &RawValue, index: u32) -> Option<Slot> {
+        match sort(element) {
+            Element::Message(fields) => write::slot_in(&fields, index),
+            Element::Instructions(texts) | Element::System(texts) => {
+                texts.get(index as usize).and_then(|text| instruction(text)).map(|_| Slot::Content(index))
+            }
+            Element::Tool => None,
+        }
+    }
+
+    fn value<'a>(&self, element: &'a RawValue, slot: Slot) -> Option<&'a RawValue> {
+        match sort(element) {
+            Element::Message(fields) => write::value_in(&fields, slot),
+            Element::Instructions(texts) | Element::System(texts) => {
+                texts.get(slot.index()? as usize).and_then(|text| instruction(text))
+            }
+            Element::Tool => None,
+        }
+    }
+
+    fn thinking(&self, element: &RawValue) -> Vec<Key> {
+        match sort(element) {
+            Element::Message(fields) => write::thinking_in(&fields),
+            _ => Vec::new(),
+        }
+    }
+
+    fn encode(&self, slot: Slot, kind: BlockKind, content: &str) -> Option<Vec<u8>> {
+        write::encode(slot, kind, content)
+    }
+
+    fn decode(&self, value: &[u8]) -> String {
+        write::decode(value)
+    }
+}

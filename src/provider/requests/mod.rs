@@ -1,0 +1,268 @@
+//! Bodies of requests to an API, as sessions: each element of the prompt is a row with its place in the bytes of the body.
+//!
+//! A body has no file and no client of its own: it is parsed, planned for and spliced in memory. Edits replace values in it; no row
+//! is added or removed. Which thinking must leave a changed body is not planned: that depends on what was sent before.
+
+mod anthropic;
+mod openai;
+#[cfg(test)]
+mod samples;
+#[cfg(test)]
+mod tests;
+
+use super::{
+    Billing, Client, Format, Framing, Location, Message, NewRow, ParsedBlock, ParsedRow, Part, Places, ProviderAdapter, Rewriter,
+    Source, Stub, Variables, json,
+};
+use crate::model::{Block, BlockKind, Conventions, Event, Fault, Flags, Key, Role, Row, RowKind, Session, Slot, Window};
+use serde_json::value::RawValue;
+use std::borrow::Cow;
+use std::ops::Range;
+use std::path::{Path, PathBuf};
+
+#[cfg(test)]
+pub use samples::body;
+
+/// The formats of request bodies.
+pub static REQUESTS: &[&dyn ProviderAdapter] = &[&Request(anthropic::Messages), &Request(openai::Responses)];
+
+/// The label of a block that defines a tool.
+const TOOL: &str = "tool";
+/// The label of a block of the instructions before the conversation.
+const INSTRUCTIONS: &str = "system_prompt";
+
+/// The part of a request format that differs from API to API. `element` is an element of the prompt, verbatim.
+trait Api: Sync {
+    /// Returns the name of the format.
+    fn name(&self) -> &'static str;
+
+    /// Returns the client whose requests have this format.
+    fn client(&self) -> &'static dyn Client;
+
+    /// Returns the members of a body whose elements are rows.
+    fn members(&self) -> &'static [&'static str];
+
+    /// Returns the member that holds the conversation.
+    fn conversation(&self) -> &'static str;
+
+    /// Parses an element.
+    fn parse<'a>(&self, element: &'a RawValue) -> ParsedRow<'a>;
+
+    /// Fills in the fields that follow from the order of all elements.
+    fn link(&self, _session: &mut Session) {}
+
+    /// Returns the slot of a block of an element; `None` if it cannot be changed.
+    fn slot(&self, element: &RawValue, index: u32) -> Option<Slot>;
+
+    /// Returns the value of a slot of an element.
+    fn value<'a>(&self, element: &'a RawValue, slot: Slot) -> Option<&'a RawValue>;
+
+    /// Returns the thinking of an element, as hashes of its bytes.
+    fn thinking(&self, element: &RawValue) -> Vec<Key>;
+
+    /// Encodes a content as the value of a slot; `None` if the slot cannot hold it.
+    fn encode(&self, slot: Slot, kind: BlockKind, content: &str) -> Option<Vec<u8>>;
+
+    /// Decodes the value of a slot into text.
+    fn decode(&self, value: &[u8]) -> String;
+}
+
+/// The bodies of requests to one API.
+struct Request<A>(A);
+
+impl<A: Api> ProviderAdapter for Request<A> {
+    fn name(&self) -> &'static str {
+        self.0.name()
+    }
+}
+
+impl<A: Api> Format for Request<A> {
+    fn recognizes(&self, head: &[u8]) -> bool {
+        let conversation = super::framing::document(head).and_then(|body| json::member(body, self.0.conversation()));
+        conversation.is_some_and(|conversation| conversation.get().starts_with('['))
+    }
+
+    fn framing(&self) -> Framing {
+        Framing::Elements(self.0.members())
+    }
+
+    fn parse<'a>(&self, bytes: &'a [u8]) -> ParsedRow<'a> {
+        match element(bytes) {
+            Ok(element) => numbered(self.0.parse(element), bytes, &self.0.thinking(element)),
+            Err(fault) => broken(fault),
+        }
+    }
+
+    fn link(&self, session: &mut Session) {
+        self.0.link(session);
+    }
+
+    fn window(&self, session: &Session) -> Window {
+        window(session)
+    }
+
+    fn messages(&self, session: &Session, window: &Window) -> Vec<Message> {
+        window.rows.iter().map(|row| message(session, *row)).collect()
+    }
+
+    fn identity(&self, row: &[u8]) -> Option<Vec<u8>> {
+        let id = self.parse(row).row.id?;
+        Some(format!("\"{id:?}\"").into_bytes())
+    }
+
+    fn stub(&self, row: &[u8]) -> Option<Stub> {
+        let thinking = self.0.thinking(element(row).ok()?);
+        let row = self.parse(row).row;
+        Some(Stub { kind: row.kind, id: row.id, parent: None, message: None, answers: row.answers, thinking, scope: None })
+    }
+
+    fn slot(&self, row: &[u8], index: u32) -> Option<Slot> {
+        self.0.slot(element(row).ok()?, index)
+    }
+
+    fn locate_slot(&self, row: &[u8], slot: Slot) -> Option<Range<usize>> {
+        match slot {
+            Slot::Line => Some(0..row.len()),
+            Slot::String { path, .. } => json::string_at(row, path),
+            _ => Some(json::range_in(row, self.0.value(element(row).ok()?, slot)?)),
+        }
+    }
+
+    fn encode(&self, slot: Slot, kind: BlockKind, content: &str) -> Option<Vec<u8>> {
+        self.0.encode(slot, kind, content)
+    }
+
+    fn decode(&self, value: &[u8]) -> String {
+        self.0.decode(value)
+    }
+}
+
+impl<A: Api> Client for Request<A> {
+    fn agent(&self) -> &'static str {
+        self.0.client().agent()
+    }
+
+    fn roots(&self, _places: &Places) -> Vec<PathBuf> {
+        Vec::new()
+    }
+
+    fn locate(&self, _path: &Path) -> Option<Location> {
+        None
+    }
+
+    fn api_base_url(&self) -> &'static str {
+        self.0.client().api_base_url()
+    }
+
+    fn variables(&self) -> Variables {
+        self.0.client().variables()
+    }
+
+    fn conventions(&self) -> Conventions {
+        self.0.client().conventions()
+    }
+}
+
+impl<A: Api> Rewriter for Request<A> {
+    fn note(&self, _new: &NewRow<'_>, _label: &str, _content: &str) -> Option<Vec<u8>> {
+        None
+    }
+}
+
+impl<A: Api> Billing for Request<A> {
+    fn usage(&self, _value: &[u8], _sent: u64, _row: &[u8]) -> Option<Vec<u8>> {
+        None
+    }
+
+    fn cache_milliseconds(&self, _usage: &[u8]) -> i64 {
+        // The shortest life of a cache entry at both APIs.
+        300_000
+    }
+}
+
+/// Parses the bytes of an element: a string or an object.
+fn element(bytes: &[u8]) -> Result<&RawValue, Fault> {
+    let value: &RawValue = serde_json::from_slice(bytes).map_err(|_| Fault::NotJson)?;
+    if value.get().starts_with(['"', '{']) { Ok(value) } else { Err(Fault::NotAnObject) }
+}
+
+fn broken<'a>(fault: Fault) -> ParsedRow<'a> {
+    let mut row = Row::new(RowKind::Broken);
+    row.event = Some(Box::new(Event::Fault(fault)));
+    ParsedRow { row, blocks: Vec::new(), origin: Default::default() }
+}
+
+/// Numbers the blocks of a row, and sets its identity unless it has one: a hash of the parts that no edit changes.
+fn numbered<'a>(mut parsed: ParsedRow<'a>, bytes: &[u8], thinking: &[Key]) -> ParsedRow<'a> {
+    for (index, parsed) in (0..).zip(&mut parsed.blocks) {
+        parsed.block.index = index;
+    }
+    parsed.row.blocks = parsed.blocks.len() as u32;
+    let is_tool = parsed.blocks.iter().any(|parsed| is_tool(&parsed.block));
+    let whole = is_tool.then(|| Key::from_bytes(bytes));
+    let calls = parsed.blocks.iter().filter_map(|parsed| parsed.block.call);
+    let keys = calls.chain(thinking.iter().copied()).chain(whole).flat_map(|key| key.0.to_le_bytes());
+    let lasting: Vec<u8> = [parsed.row.kind as u8].into_iter().chain(keys).collect();
+    parsed.row.id.get_or_insert_with(|| Key::from_bytes(&lasting));
+    parsed
+}
+
+/// Returns the row of texts that are in no message of the user or the model: instructions, or a later message of the system.
+fn instructions<'a>(texts: &[&'a RawValue], label: &str) -> ParsedRow<'a> {
+    let block = |text: &&'a RawValue| {
+        let content = json::text_of(instruction(text)).unwrap_or(Cow::Borrowed(text.get()));
+        let mut block = Block::new(BlockKind::Attachment, Role::System);
+        block.label = label.into();
+        block.ground = true;
+        ParsedBlock::new(block, content)
+    };
+    let mut row = Row::new(RowKind::Attachment);
+    row.flags = Flags::ATTACHMENT;
+    ParsedRow { row, blocks: texts.iter().map(block).collect(), origin: Default::default() }
+}
+
+/// Returns the text of an instruction: a string, or that of a content block.
+fn instruction(text: &RawValue) -> Option<&RawValue> {
+    let value = if text.get().starts_with('"') { Some(text) } else { json::member(text, "text") };
+    value.filter(|value| value.get().starts_with('"'))
+}
+
+/// Returns the row of the definition of a tool, which no edit changes.
+fn tool(definition: &RawValue) -> ParsedRow<'_> {
+    let mut block = Block::new(BlockKind::Other, Role::System);
+    block.label = TOOL.into();
+    block.ground = true;
+    let mut row = Row::new(RowKind::Attachment);
+    row.flags = Flags::ATTACHMENT;
+    let blocks = vec![ParsedBlock::new(block, Cow::Borrowed(definition.get()))];
+    ParsedRow { row, blocks, origin: Default::default() }
+}
+
+fn is_tool(block: &Block) -> bool {
+    block.kind == BlockKind::Other && &*block.label == TOOL
+}
+
+/// Returns the window: everything, in the order in which a model reads it: tools, instructions, conversation.
+fn window(session: &Session) -> Window {
+    let order = |row: &u32| match session.blocks_of(*row).first() {
+        Some(block) if is_tool(block) => 0,
+        Some(block) if &*block.label == INSTRUCTIONS => 1,
+        _ => 2,
+    };
+    let has_blocks = |row: &u32| session.rows[*row as usize].blocks > 0;
+    let mut rows: Vec<u32> = (0..session.rows.len() as u32).filter(has_blocks).collect();
+    rows.sort_by_key(order);
+    let blocks = rows.iter().flat_map(|row| session.blocks_of(*row)).map(|block| block.number).collect();
+    Window { chain: rows.clone(), rows, blocks, ..Window::default() }
+}
+
+/// Returns the message that a row is.
+fn message(session: &Session, row: u32) -> Message {
+    let role = match session.rows[row as usize].kind {
+        RowKind::Assistant => Role::Assistant,
+        RowKind::User => Role::User,
+        _ => Role::System,
+    };
+    let parts = session.blocks_of(row).iter().map(|block| Part::new(Source::Block(block.number))).collect();
+    Message { role: role.name(), parts }
+}
