@@ -28,7 +28,7 @@ overrides both.
   [stale]                      a tool use, tool result, image or document that
                                becomes cold is stale
   turns = 3                    after this number of turns without a reference,
-                               and at and at least ten steps,
+                               and at least ten steps,
   steps = 30                   or after this number of steps (responses)
 
   [stale.kinds]                the same by kind: tool_use, tool_result, image,

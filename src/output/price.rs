@@ -56,7 +56,7 @@ fn written(tokens: u64) -> String {
 
 fn cold(price: &EditPrice) -> String {
     let idle = price.idle_milliseconds.map(|idle| age(Timestamp::UNIX_EPOCH, idle.saturating_neg()));
-    idle.map_or_else(|| "the prompt cache is cold".to_owned(), |idle| format!("the prompt cache is cold (idle {idle})"))
+    idle.map_or_else(|| "the cache is cold".to_owned(), |idle| format!("the cache is cold (idle {idle})"))
 }
 
 /// Formats the savings or the cost per turn, in dollars if the price is known, else in tokens.

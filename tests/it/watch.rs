@@ -286,7 +286,7 @@ fn a_file_that_is_deleted_is_waited_for() {
         &mut watching,
         expect![[r#"
             00:00:00 watching  ~3 of 200k tokens, 0 % · 1 turn · the first prompt
-            00:00:00 waiting   abc1.jsonl is not there
+            00:00:00 waiting   abc1.jsonl does not exist
             00:00:00 watching  ~3 of 200k tokens, 0 % · 1 turn · the first prompt
             00:00:00 waiting   abc1.jsonl does not exist
             00:00:00 watching  ~6 of 200k tokens, 0 % · 2 turns · the first prompt

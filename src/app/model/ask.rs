@@ -70,7 +70,7 @@ fn keep(
     match known.map(|proposal| (proposal.number, proposal.status)) {
         Some((number, ProposalStatus::Waiting)) => return Ok(number),
         Some((_, status)) => {
-            return Err(refused(anyhow!("the same call was made in this turn already; its status: {}", status.name())));
+            return Err(refused(anyhow!("the same call was made in this turn already, and it is {}", status.name())));
         }
         None => {}
     }

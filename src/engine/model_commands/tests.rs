@@ -275,7 +275,7 @@ fn what_is_wrong_is_said() {
         ("@archive(3 & )", "a selector is missing at column 4; for the selector language: aperture help selectors"),
         (
             "@archive(9..3)",
-            "'9..3' is no number and no range like 10..20 at column 5; for the selector language: aperture help selectors",
+            "'9..3' is neither a number nor a range like 10..20 at column 5; for the selector language: aperture help selectors",
         ),
     ] {
         assert_eq!(found(text), [expected], "{text}");
