@@ -3,9 +3,10 @@
 use super::ChangeOptions;
 use crate::engine;
 use crate::model::Level;
+use serde::Serialize;
 
 /// Arguments of `compress`.
-#[derive(Debug, Default, clap::Args)]
+#[derive(Clone, Debug, Default, PartialEq, serde::Serialize, clap::Args)]
 #[command(after_help = "Examples:
   aperture compress --stale                     stale blocks, and aging ones by preset
   aperture compress --stale --preset aggressive --dry-run
@@ -36,12 +37,14 @@ pub struct Arguments {
     pub level: Option<Level>,
     /// How much of what is old stays: lossless, light, balanced, aggressive or handoff
     #[arg(long, value_name = "NAME", value_parser = preset)]
+    #[serde(serialize_with = "preset_name")]
     pub preset: Option<&'static engine::Preset>,
     /// Leave everything from this block on as it is
     #[arg(long, value_name = "BLOCK")]
     pub keep_from: Option<String>,
     /// The options of every change.
     #[command(flatten)]
+    #[serde(flatten)]
     pub options: ChangeOptions,
 }
 
@@ -56,26 +59,34 @@ impl Arguments {
         Arguments { over_budget: true, stale: false, ..Arguments::stale(live) }
     }
 
-    /// Returns the arguments that bring selected blocks to a level.
-    pub fn of(selector: String, level: Option<Level>, options: ChangeOptions) -> Arguments {
-        let selector = Some(selector);
-        Arguments { selector, stale: false, over_budget: false, budget: None, level, preset: None, keep_from: None, options }
-    }
-
-    /// Returns the selector and the level; `None` if any other option is set.
-    pub fn named(&self) -> Option<(&str, Option<Level>)> {
+    /// Returns true if only the selector and the level decide which blocks are shortened, and how.
+    pub fn is_by_name(&self) -> bool {
         let more = self.stale || self.over_budget || self.budget.is_some() || self.preset.is_some() || self.keep_from.is_some();
-        self.selector.as_deref().filter(|_| !more).map(|selector| (selector, self.level))
+        self.selector.is_some() && !more
     }
 }
 
+/// Serializes a preset by its name.
+fn preset_name<S: serde::Serializer>(preset: &Option<&'static engine::Preset>, serializer: S) -> Result<S::Ok, S::Error> {
+    preset.map(|preset| preset.name).serialize(serializer)
+}
+
 /// The maximum size of a window.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Budget {
     /// A number of tokens.
     Tokens(u64),
     /// A share of the size of the window, in percent.
     Percent(f64),
+}
+
+impl Serialize for Budget {
+    fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        match self {
+            Budget::Tokens(tokens) => tokens.to_string().serialize(serializer),
+            Budget::Percent(percent) => format!("{percent}%").serialize(serializer),
+        }
+    }
 }
 
 impl Budget {
@@ -90,7 +101,7 @@ impl Budget {
 
 fn budget(text: &str) -> Result<Budget, String> {
     match text.strip_suffix('%').map(str::parse) {
-        None => crate::commands::globals::tokens(text).map(Budget::Tokens),
+        None => super::tokens(text).map(Budget::Tokens),
         Some(Ok(percent)) if percent > 0.0 && percent <= 100.0 => Ok(Budget::Percent(percent)),
         Some(_) => Err("a share of the window is written as 50%".to_owned()),
     }

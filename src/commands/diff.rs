@@ -1,7 +1,7 @@
 //! `aperture diff`: compares two states of the content that the model sees.
 
 /// Arguments of `diff`.
-#[derive(Debug, clap::Args)]
+#[derive(Clone, Debug, PartialEq, serde::Serialize, clap::Args)]
 #[command(after_help = "Examples:
   aperture diff                    the session against its original
   aperture diff 3                  against how it was after operation 3

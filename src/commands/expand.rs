@@ -5,7 +5,7 @@ use super::compress::level;
 use crate::model::Level;
 
 /// Arguments of `expand`.
-#[derive(Debug, clap::Args)]
+#[derive(Clone, Debug, PartialEq, serde::Serialize, clap::Args)]
 #[command(after_help = "Examples:
   aperture expand 412                   its original, byte for byte
   aperture expand '\"auth flow\"'         what is about a topic
@@ -21,12 +21,6 @@ pub struct Arguments {
     pub level: Option<Level>,
     /// The options of every change.
     #[command(flatten)]
+    #[serde(flatten)]
     pub options: ChangeOptions,
-}
-
-impl Arguments {
-    /// Returns the selector.
-    pub fn selector(&self) -> &str {
-        &self.selector
-    }
 }

@@ -1,7 +1,7 @@
 //! `aperture gc`: deletes stored data that is no longer needed.
 
 /// Arguments of `gc`.
-#[derive(Debug, clap::Args)]
+#[derive(Clone, Debug, PartialEq, serde::Serialize, clap::Args)]
 #[command(after_help = "Examples:
   aperture gc                          what could be forgotten
   aperture gc --older-than 30d --gone  also sessions whose file was deleted
@@ -13,6 +13,7 @@ there is never touched. What is forgotten can be neither undone nor recalled: ap
 pub struct Arguments {
     /// How old the last operation of a session has to be: hours, days or weeks
     #[arg(long, value_name = "TIME", default_value = "90d", value_parser = retention)]
+    #[serde(serialize_with = "hours")]
     pub older_than: i64,
     /// Also sessions whose file is gone
     #[arg(long)]
@@ -23,6 +24,11 @@ pub struct Arguments {
     /// Delete what is listed
     #[arg(long)]
     pub yes: bool,
+}
+
+/// Serializes a number of milliseconds, which is that of whole hours, as `2160h`.
+fn hours<S: serde::Serializer>(milliseconds: &i64, serializer: S) -> Result<S::Ok, S::Error> {
+    serializer.collect_str(&format_args!("{}h", milliseconds / 3_600_000))
 }
 
 /// Parses a duration such as `90d` and returns milliseconds.

@@ -3,7 +3,7 @@
 use crate::model::ProposalNumber;
 
 /// Arguments of `inbox`.
-#[derive(Debug, clap::Args)]
+#[derive(Clone, Debug, PartialEq, serde::Serialize, clap::Args)]
 #[command(after_help = "Examples:
   aperture inbox           what waits, and what it would do
   aperture inbox --all     in every session
@@ -18,7 +18,7 @@ pub struct Arguments {
 }
 
 /// Which proposals are meant.
-#[derive(Debug, clap::Args)]
+#[derive(Clone, Debug, PartialEq, serde::Serialize, clap::Args)]
 #[group(id = "which", required = true, multiple = false)]
 pub struct Which {
     /// Numbers, as aperture inbox shows them
@@ -30,7 +30,7 @@ pub struct Which {
 }
 
 /// Arguments of `approve`.
-#[derive(Debug, clap::Args)]
+#[derive(Clone, Debug, PartialEq, serde::Serialize, clap::Args)]
 #[command(after_help = "Examples:
   aperture approve 3 --dry-run
   aperture approve 3 4
@@ -41,6 +41,7 @@ where one could not be carried out; the model is told at its next prompt.")]
 pub struct ApproveArguments {
     /// The selected proposals.
     #[command(flatten)]
+    #[serde(flatten)]
     pub which: Which,
     /// Show what would be done; write nothing
     #[arg(short = 'n', long)]
@@ -48,7 +49,7 @@ pub struct ApproveArguments {
 }
 
 /// Arguments of `deny`.
-#[derive(Debug, clap::Args)]
+#[derive(Clone, Debug, PartialEq, serde::Serialize, clap::Args)]
 #[command(after_help = "Examples:
   aperture deny 3 --reason 'the tests still need it'
   aperture deny --all
@@ -57,6 +58,7 @@ The model is told at its next prompt.")]
 pub struct DenyArguments {
     /// The selected proposals.
     #[command(flatten)]
+    #[serde(flatten)]
     pub which: Which,
     /// Why, for the model
     #[arg(long, value_name = "TEXT", default_value = "the user said no")]

@@ -1,7 +1,7 @@
 //! `aperture obey`: executes the commands in the model's messages.
 
 /// Arguments of `obey`.
-#[derive(Debug, clap::Args)]
+#[derive(Clone, Debug, PartialEq, serde::Serialize, clap::Args)]
 #[command(after_help = "Examples:
   aperture obey --dry-run      what the model asked for, and what would come of it
   aperture obey                do it, as far as the settings allow

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 /// Arguments of `watch`.
-#[derive(Debug, clap::Args)]
+#[derive(Clone, Debug, PartialEq, serde::Serialize, clap::Args)]
 #[command(after_help = "Examples:
   aperture watch                         the newest session here, and the next one that begins
   aperture watch 6666                    one session, by the beginning of its id
@@ -40,9 +40,11 @@ pub struct Arguments {
     pub lines: bool,
     /// End after so many seconds
     #[arg(long = "for", value_name = "SECONDS", value_parser = seconds)]
+    #[serde(serialize_with = "in_seconds")]
     pub duration: Option<Duration>,
     /// End when nothing happened for so many seconds
     #[arg(long, value_name = "SECONDS", value_parser = seconds)]
+    #[serde(serialize_with = "in_seconds")]
     pub until_idle: Option<Duration>,
 }
 
@@ -51,4 +53,9 @@ fn seconds(text: &str) -> Result<Duration, String> {
     seconds
         .and_then(|seconds| Duration::try_from_secs_f64(seconds).ok())
         .ok_or_else(|| "seconds are written as 30 or 0.5".to_owned())
+}
+
+/// Serializes a duration as a number of seconds.
+fn in_seconds<S: serde::Serializer>(duration: &Option<Duration>, serializer: S) -> Result<S::Ok, S::Error> {
+    serde::Serialize::serialize(&duration.map(|duration| duration.as_secs_f64()), serializer)
 }
