@@ -3,6 +3,7 @@
 use super::ChangeOptions;
 use crate::engine;
 use crate::model::Level;
+use clap::builder::{PossibleValuesParser, TypedValueParser};
 use serde::Serialize;
 
 /// Arguments of `compress`.
@@ -33,10 +34,10 @@ pub struct Arguments {
     #[arg(long, value_name = "N", value_parser = budget, group = "what")]
     pub budget: Option<Budget>,
     /// How much is left [default: by a rule, or summarized]
-    #[arg(long, value_name = "LEVEL", value_parser = level)]
+    #[arg(long, value_name = "LEVEL", value_parser = level(), hide_possible_values = true)]
     pub level: Option<Level>,
     /// How much of what is old stays: lossless, light, balanced, aggressive or handoff
-    #[arg(long, value_name = "NAME", value_parser = preset)]
+    #[arg(long, value_name = "NAME", value_parser = preset(), hide_possible_values = true)]
     #[serde(serialize_with = "preset_name")]
     pub preset: Option<&'static engine::Preset>,
     /// Leave everything from this block on as it is
@@ -49,16 +50,6 @@ pub struct Arguments {
 }
 
 impl Arguments {
-    /// Returns the arguments of `compress --stale`, which compresses stale blocks by the settings.
-    pub fn stale(live: bool) -> Arguments {
-        Arguments { stale: true, options: ChangeOptions { live, ..ChangeOptions::default() }, ..Arguments::default() }
-    }
-
-    /// Returns the arguments of `compress --over-budget`, with the budget of the settings.
-    pub fn over_budget(live: bool) -> Arguments {
-        Arguments { over_budget: true, stale: false, ..Arguments::stale(live) }
-    }
-
     /// Returns true if only the selector and the level decide which blocks are shortened, and how.
     pub fn is_by_name(&self) -> bool {
         let more = self.stale || self.over_budget || self.budget.is_some() || self.preset.is_some() || self.keep_from.is_some();
@@ -107,15 +98,14 @@ fn budget(text: &str) -> Result<Budget, String> {
     }
 }
 
-/// Parses the name of a level below the original.
-pub fn level(text: &str) -> Result<Level, String> {
-    match Level::from_name(text) {
-        Some(level @ (Level::Trimmed | Level::Summarized | Level::Minimal)) => Ok(level),
-        _ => Err("a level is trimmed, summarized or minimal".to_owned()),
-    }
+/// Returns the parser of the levels to which a block can be brought by name.
+pub fn level() -> impl TypedValueParser<Value = Level> {
+    let names = [Level::Trimmed, Level::Summarized, Level::Minimal].map(Level::name);
+    PossibleValuesParser::new(names).try_map(|name| Level::from_name(&name).ok_or("there is no such level"))
 }
 
-fn preset(name: &str) -> Result<&'static engine::Preset, String> {
-    let names = || engine::PRESETS.iter().map(|preset| preset.name).collect::<Vec<_>>().join(", ");
-    engine::preset(name).ok_or_else(|| format!("a preset is one of {}", names()))
+/// Returns the parser of the names of presets.
+fn preset() -> impl TypedValueParser<Value = &'static engine::Preset> {
+    let names = engine::PRESETS.iter().map(|preset| preset.name);
+    PossibleValuesParser::new(names).try_map(|name| engine::preset(&name).ok_or("there is no such preset"))
 }

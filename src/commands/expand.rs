@@ -17,7 +17,7 @@ pub struct Arguments {
     /// Blocks, by a selector
     pub selector: String,
     /// How much is left: trimmed or summarized [default: all of it]
-    #[arg(long, value_name = "LEVEL", value_parser = level)]
+    #[arg(long, value_name = "LEVEL", value_parser = level(), hide_possible_values = true)]
     pub level: Option<Level>,
     /// The options of every change.
     #[command(flatten)]
