@@ -508,11 +508,11 @@ _aperture() {
                     return 0
                     ;;
                 --level)
-                    COMPREPLY=($(compgen -f "${cur}"))
+                    COMPREPLY=($(compgen -W "trimmed summarized minimal" -- "${cur}"))
                     return 0
                     ;;
                 --preset)
-                    COMPREPLY=($(compgen -f "${cur}"))
+                    COMPREPLY=($(compgen -W "lossless light balanced aggressive handoff" -- "${cur}"))
                     return 0
                     ;;
                 --keep-from)
@@ -676,7 +676,7 @@ _aperture() {
             fi
             case "${prev}" in
                 --level)
-                    COMPREPLY=($(compgen -f "${cur}"))
+                    COMPREPLY=($(compgen -W "trimmed summarized minimal" -- "${cur}"))
                     return 0
                     ;;
                 --session)

@@ -48,9 +48,7 @@ pub fn run(env: &Env, request: Option<Request>) -> Result<(), CommandError> {
         Request::Hook(arguments) => hook::run(env, arguments),
         Request::Statusline(arguments) => statusline::run(env, arguments),
         // The program handles these itself: they need no session, or run a server.
-        Request::Help(_) | Request::Completions(_) | Request::Mcp(_) => {
-            Err(CommandError::new(ErrorKind::Internal, anyhow!("internal error: command has no handler")))
-        }
+        Request::Help(_) | Request::Completions(_) | Request::Mcp(_) => Err(unhandled()),
         Request::Util(arguments) => util::run(env, arguments),
         // Listed by name, so that the compiler reports a new request that is not handled.
         Request::Compress(_)
@@ -68,10 +66,7 @@ pub fn run(env: &Env, request: Option<Request>) -> Result<(), CommandError> {
         | Request::Restore(_)
         | Request::Redact(_)
         | Request::Undo(_)
-        | Request::Redo(_) => {
-            let forgotten = || CommandError::new(ErrorKind::Internal, anyhow!("internal error: command has no handler"));
-            env.print(&change(env, &request).ok_or_else(forgotten)??)
-        }
+        | Request::Redo(_) => env.print(&change(env, &request).ok_or_else(unhandled)??),
     }
 }
 
@@ -114,4 +109,9 @@ pub fn change(env: &Env, request: &Request) -> Option<Result<ChangeReport, Comma
         Request::Redo(arguments) => redo::run(env, arguments),
         _ => return None,
     })
+}
+
+/// Returns the error for a request that the called function does not execute: a bug.
+pub fn unhandled() -> CommandError {
+    CommandError::new(ErrorKind::Internal, anyhow!("internal error: command has no handler"))
 }

@@ -3,7 +3,7 @@
 use super::ChangeOptions;
 
 /// Arguments of `archive`.
-#[derive(Debug, clap::Args)]
+#[derive(Clone, Debug, PartialEq, serde::Serialize, clap::Args)]
 #[command(after_help = "Examples:
   aperture archive 10..20 --reason 'auth is done'   a range of blocks
   aperture archive '\"auth flow\"' --dry-run          a topic, as a dry run
@@ -18,5 +18,6 @@ pub struct Arguments {
     pub reason: String,
     /// The options of every change.
     #[command(flatten)]
+    #[serde(flatten)]
     pub options: ChangeOptions,
 }

@@ -3,7 +3,7 @@
 use crate::output::SortKey;
 
 /// Arguments of `blocks`.
-#[derive(Debug, clap::Args)]
+#[derive(Clone, Debug, PartialEq, serde::Serialize, clap::Args)]
 #[command(after_help = "Examples:
   aperture blocks                                the blocks of the window
   aperture blocks 'stale & larger(2k)'           candidates for compression
@@ -18,6 +18,7 @@ pub struct Arguments {
     pub selector: String,
     /// Sort key
     #[arg(long, value_name = "KEY", default_value = "number")]
+    #[serde(serialize_with = "super::json::choice")]
     pub sort: SortKey,
     /// Reverse the order
     #[arg(long)]

@@ -1,7 +1,7 @@
 //! Steps shared by all commands that change a session: lock, settle, plan, compute the price, apply.
 
 /// Options of every command that changes a session.
-#[derive(Clone, Copy, Debug, Default, clap::Args)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize, clap::Args)]
 pub struct ChangeOptions {
     /// Dry run: show the changes and their cost; write nothing
     #[arg(short = 'n', long)]

@@ -3,7 +3,7 @@
 use crate::output::CheckFormat;
 
 /// Arguments of `check`.
-#[derive(Debug, clap::Args)]
+#[derive(Clone, Debug, PartialEq, serde::Serialize, clap::Args)]
 #[command(after_help = "Examples:
   aperture check                              the newest session of this project
   aperture check --max-percent 80 --max-stale 20k
@@ -27,7 +27,7 @@ pub struct Arguments {
     #[arg(long, conflicts_with_all = ["sessions", "project"])]
     pub all: bool,
     /// Maximum size of the window, in tokens
-    #[arg(long, value_name = "TOKENS", value_parser = crate::commands::globals::tokens)]
+    #[arg(long, value_name = "TOKENS", value_parser = super::tokens)]
     pub max_tokens: Option<u64>,
     /// Maximum fill level of the window, in percent
     #[arg(long, value_name = "PERCENT", value_parser = percent)]
@@ -43,6 +43,7 @@ pub struct Arguments {
     pub no_damage: bool,
     /// Output format
     #[arg(long, value_name = "FORMAT", default_value = "text")]
+    #[serde(serialize_with = "super::json::choice")]
     pub format: CheckFormat,
 }
 
@@ -52,5 +53,5 @@ fn percent(text: &str) -> Result<f64, String> {
 }
 
 fn tokens_or_none(text: &str) -> Result<u64, String> {
-    if text == "0" { Ok(0) } else { crate::commands::globals::tokens(text) }
+    if text == "0" { Ok(0) } else { super::tokens(text) }
 }

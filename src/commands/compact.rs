@@ -3,7 +3,7 @@
 use super::ChangeOptions;
 
 /// Arguments of `compact`.
-#[derive(Debug, clap::Args)]
+#[derive(Clone, Debug, PartialEq, serde::Serialize, clap::Args)]
 #[command(after_help = "Examples:
   aperture compact 2..5 --dry-run            shows the fold of turns 2 to 5
   aperture compact 2..5                      replaces them with one note
@@ -19,16 +19,18 @@ pub struct Arguments {
     pub summary: Option<String>,
     /// The options of every change.
     #[command(flatten)]
+    #[serde(flatten)]
     pub options: ChangeOptions,
 }
 
 /// Arguments of `uncompact`.
-#[derive(Debug, clap::Args)]
+#[derive(Clone, Debug, PartialEq, serde::Serialize, clap::Args)]
 #[command(after_help = "Examples:
   aperture uncompact --dry-run
   aperture uncompact             restores the messages hidden by the last /compact")]
 pub struct UncompactArguments {
     /// The options of every change.
     #[command(flatten)]
+    #[serde(flatten)]
     pub options: ChangeOptions,
 }

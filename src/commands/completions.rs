@@ -1,12 +1,13 @@
 //! `aperture completions`: prints the completion script of a shell.
 
 /// Arguments of `completions`.
-#[derive(Debug, clap::Args)]
+#[derive(Clone, Debug, PartialEq, serde::Serialize, clap::Args)]
 #[command(after_help = "Examples:
   aperture completions bash > ~/.local/share/bash-completion/completions/aperture
   aperture completions zsh > \"${fpath[1]}/_aperture\"
   aperture completions fish > ~/.config/fish/completions/aperture.fish")]
 pub struct Arguments {
     /// The shell
+    #[serde(serialize_with = "super::json::choice")]
     pub shell: clap_complete::Shell,
 }

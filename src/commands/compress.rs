@@ -3,9 +3,11 @@
 use super::ChangeOptions;
 use crate::engine;
 use crate::model::Level;
+use clap::builder::{PossibleValuesParser, TypedValueParser};
+use serde::Serialize;
 
 /// Arguments of `compress`.
-#[derive(Debug, Default, clap::Args)]
+#[derive(Clone, Debug, Default, PartialEq, serde::Serialize, clap::Args)]
 #[command(after_help = "Examples:
   aperture compress --stale                     stale blocks, and aging ones by preset
   aperture compress --stale --preset aggressive --dry-run
@@ -32,50 +34,50 @@ pub struct Arguments {
     #[arg(long, value_name = "N", value_parser = budget, group = "what")]
     pub budget: Option<Budget>,
     /// Level of the result [default: by a rule, or summarized]
-    #[arg(long, value_name = "LEVEL", value_parser = level)]
+    #[arg(long, value_name = "LEVEL", value_parser = level(), hide_possible_values = true)]
     pub level: Option<Level>,
     /// Strength: lossless, light, balanced, aggressive or handoff
-    #[arg(long, value_name = "NAME", value_parser = preset)]
+    #[arg(long, value_name = "NAME", value_parser = preset(), hide_possible_values = true)]
+    #[serde(serialize_with = "preset_name")]
     pub preset: Option<&'static engine::Preset>,
     /// Do not change this block and later ones
     #[arg(long, value_name = "BLOCK")]
     pub keep_from: Option<String>,
     /// The options of every change.
     #[command(flatten)]
+    #[serde(flatten)]
     pub options: ChangeOptions,
 }
 
 impl Arguments {
-    /// Returns the arguments of `compress --stale`, which compresses stale blocks by the settings.
-    pub fn stale(live: bool) -> Arguments {
-        Arguments { stale: true, options: ChangeOptions { live, ..ChangeOptions::default() }, ..Arguments::default() }
-    }
-
-    /// Returns the arguments of `compress --over-budget`, with the budget of the settings.
-    pub fn over_budget(live: bool) -> Arguments {
-        Arguments { over_budget: true, stale: false, ..Arguments::stale(live) }
-    }
-
-    /// Returns the arguments that bring selected blocks to a level.
-    pub fn of(selector: String, level: Option<Level>, options: ChangeOptions) -> Arguments {
-        let selector = Some(selector);
-        Arguments { selector, stale: false, over_budget: false, budget: None, level, preset: None, keep_from: None, options }
-    }
-
-    /// Returns the selector and the level; `None` if any other option is set.
-    pub fn named(&self) -> Option<(&str, Option<Level>)> {
+    /// Returns true if only the selector and the level decide which blocks are shortened, and how.
+    pub fn is_by_name(&self) -> bool {
         let more = self.stale || self.over_budget || self.budget.is_some() || self.preset.is_some() || self.keep_from.is_some();
-        self.selector.as_deref().filter(|_| !more).map(|selector| (selector, self.level))
+        self.selector.is_some() && !more
     }
 }
 
+/// Serializes a preset by its name.
+fn preset_name<S: serde::Serializer>(preset: &Option<&'static engine::Preset>, serializer: S) -> Result<S::Ok, S::Error> {
+    preset.map(|preset| preset.name).serialize(serializer)
+}
+
 /// The maximum size of a window.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Budget {
     /// A number of tokens.
     Tokens(u64),
     /// A share of the size of the window, in percent.
     Percent(f64),
+}
+
+impl Serialize for Budget {
+    fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        match self {
+            Budget::Tokens(tokens) => tokens.to_string().serialize(serializer),
+            Budget::Percent(percent) => format!("{percent}%").serialize(serializer),
+        }
+    }
 }
 
 impl Budget {
@@ -90,21 +92,20 @@ impl Budget {
 
 fn budget(text: &str) -> Result<Budget, String> {
     match text.strip_suffix('%').map(str::parse) {
-        None => crate::commands::globals::tokens(text).map(Budget::Tokens),
+        None => super::tokens(text).map(Budget::Tokens),
         Some(Ok(percent)) if percent > 0.0 && percent <= 100.0 => Ok(Budget::Percent(percent)),
         Some(_) => Err("write a share of the window as 50%".to_owned()),
     }
 }
 
-/// Parses the name of a level below the original.
-pub fn level(text: &str) -> Result<Level, String> {
-    match Level::from_name(text) {
-        Some(level @ (Level::Trimmed | Level::Summarized | Level::Minimal)) => Ok(level),
-        _ => Err("the levels are trimmed, summarized, minimal".to_owned()),
-    }
+/// Returns the parser of the levels to which a block can be brought by name.
+pub fn level() -> impl TypedValueParser<Value = Level> {
+    let names = [Level::Trimmed, Level::Summarized, Level::Minimal].map(Level::name);
+    PossibleValuesParser::new(names).try_map(|name| Level::from_name(&name).ok_or("there is no such level"))
 }
 
-fn preset(name: &str) -> Result<&'static engine::Preset, String> {
-    let names = || engine::PRESETS.iter().map(|preset| preset.name).collect::<Vec<_>>().join(", ");
-    engine::preset(name).ok_or_else(|| format!("the presets are {}", names()))
+/// Returns the parser of the names of presets.
+fn preset() -> impl TypedValueParser<Value = &'static engine::Preset> {
+    let names = engine::PRESETS.iter().map(|preset| preset.name);
+    PossibleValuesParser::new(names).try_map(|name| engine::preset(&name).ok_or("there is no such preset"))
 }

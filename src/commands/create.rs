@@ -3,7 +3,7 @@
 use super::ChangeOptions;
 
 /// Arguments of `create`.
-#[derive(Debug, clap::Args)]
+#[derive(Clone, Debug, PartialEq, serde::Serialize, clap::Args)]
 #[command(after_help = "Examples:
   aperture create 'the tests need a database: start it with make db'
   aperture create -                   from standard input
@@ -14,5 +14,6 @@ pub struct Arguments {
     pub text: String,
     /// The options of every change.
     #[command(flatten)]
+    #[serde(flatten)]
     pub options: ChangeOptions,
 }

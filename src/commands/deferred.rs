@@ -11,7 +11,7 @@ macro_rules! commands {
         }
     ) => {
         $(#[$outer])*
-        #[derive(Debug)]
+        #[derive(Clone, Debug, PartialEq)]
         pub enum $commands {
             $( #[doc = $about] $variant($arguments), )*
         }
@@ -52,6 +52,28 @@ macro_rules! commands {
                     command = command.subcommand(named.defer($crate::commands::deferred::define::<$arguments>));
                 } )*
                 command
+            }
+
+            /// Returns the name of the command.
+            pub fn name(&self) -> &'static str {
+                match self {
+                    $( $commands::$variant(_) => $name, )*
+                }
+            }
+
+            /// Returns the definition of the command with this name, with its own arguments.
+            pub fn arguments_of(name: &str) -> Option<clap::Command> {
+                match name {
+                    $( $name => Some($crate::commands::deferred::define::<$arguments>($crate::commands::deferred::named($name, $about))), )*
+                    _ => None,
+                }
+            }
+
+            /// Returns the name of the command and the values of all its arguments.
+            fn named_arguments(&self) -> Result<(&'static str, serde_json::Value), serde_json::Error> {
+                match self {
+                    $( $commands::$variant(arguments) => Ok(($name, serde_json::to_value(arguments)?)), )*
+                }
             }
 
             /// Returns the command line with the arguments of all commands.

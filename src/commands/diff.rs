@@ -1,7 +1,7 @@
 //! `aperture diff`: compares two states of the content that the model sees.
 
 /// Arguments of `diff`.
-#[derive(Debug, clap::Args)]
+#[derive(Clone, Debug, PartialEq, serde::Serialize, clap::Args)]
 #[command(after_help = "Examples:
   aperture diff                    the changes since the original
   aperture diff 3                  the changes since operation 3

@@ -5,7 +5,7 @@ use super::compress::level;
 use crate::model::Level;
 
 /// Arguments of `expand`.
-#[derive(Debug, clap::Args)]
+#[derive(Clone, Debug, PartialEq, serde::Serialize, clap::Args)]
 #[command(after_help = "Examples:
   aperture expand 412                   its original, byte for byte
   aperture expand '\"auth flow\"'         the blocks about a topic
@@ -17,16 +17,10 @@ pub struct Arguments {
     /// Blocks, by a selector
     pub selector: String,
     /// Level of the result: trimmed or summarized [default: the original]
-    #[arg(long, value_name = "LEVEL", value_parser = level)]
+    #[arg(long, value_name = "LEVEL", value_parser = level(), hide_possible_values = true)]
     pub level: Option<Level>,
     /// The options of every change.
     #[command(flatten)]
+    #[serde(flatten)]
     pub options: ChangeOptions,
-}
-
-impl Arguments {
-    /// Returns the selector.
-    pub fn selector(&self) -> &str {
-        &self.selector
-    }
 }

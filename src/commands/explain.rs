@@ -1,7 +1,7 @@
 //! `aperture explain`: prints the reasons for a block's state, the references to it, and its size at each level.
 
 /// Arguments of `explain`.
-#[derive(Debug, clap::Args)]
+#[derive(Clone, Debug, PartialEq, serde::Serialize, clap::Args)]
 #[command(after_help = "Examples:
   aperture explain 12          why it is stale or in use, and the result at each level
   aperture explain toolu_01…   a tool result, by the id of its use

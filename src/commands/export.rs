@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 /// Arguments of `export`.
-#[derive(Debug, clap::Args)]
+#[derive(Clone, Debug, PartialEq, serde::Serialize, clap::Args)]
 #[command(after_help = "Examples:
   aperture export -o shop.aperture        the newest session of this project
   aperture export 6666 -o shop.aperture   also a session without a file

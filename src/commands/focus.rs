@@ -3,7 +3,7 @@
 use super::ChangeOptions;
 
 /// Arguments of `focus`.
-#[derive(Debug, clap::Args)]
+#[derive(Clone, Debug, PartialEq, serde::Serialize, clap::Args)]
 #[command(after_help = "Examples:
   aperture focus '\"auth flow\"'     the blocks that are relevant now
   aperture focus 12..14 --add      in addition to the current ones
@@ -18,11 +18,12 @@ pub struct Arguments {
     pub add: bool,
     /// The options of every change.
     #[command(flatten)]
+    #[serde(flatten)]
     pub options: ChangeOptions,
 }
 
 /// Arguments of `unfocus`.
-#[derive(Debug, clap::Args)]
+#[derive(Clone, Debug, PartialEq, serde::Serialize, clap::Args)]
 #[command(after_help = "Examples:
   aperture unfocus          clears all focus marks
   aperture unfocus 12")]
@@ -32,5 +33,6 @@ pub struct UnfocusArguments {
     pub selector: String,
     /// The options of every change.
     #[command(flatten)]
+    #[serde(flatten)]
     pub options: ChangeOptions,
 }

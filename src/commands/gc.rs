@@ -1,7 +1,7 @@
 //! `aperture gc`: deletes stored data that is no longer needed.
 
 /// Arguments of `gc`.
-#[derive(Debug, clap::Args)]
+#[derive(Clone, Debug, PartialEq, serde::Serialize, clap::Args)]
 #[command(after_help = "Examples:
   aperture gc                          lists the sessions that can be deleted
   aperture gc --older-than 30d --gone  also sessions whose file was deleted
@@ -13,6 +13,7 @@ operation in force is never deleted. Deleted content cannot be undone or recalle
 pub struct Arguments {
     /// Minimum age of the last operation of a session, in hours, days or weeks
     #[arg(long, value_name = "TIME", default_value = "90d", value_parser = retention)]
+    #[serde(serialize_with = "hours")]
     pub older_than: i64,
     /// Also sessions whose file no longer exists
     #[arg(long)]
@@ -23,6 +24,11 @@ pub struct Arguments {
     /// Delete the listed sessions and originals
     #[arg(long)]
     pub yes: bool,
+}
+
+/// Serializes a number of milliseconds, which is that of whole hours, as `2160h`.
+fn hours<S: serde::Serializer>(milliseconds: &i64, serializer: S) -> Result<S::Ok, S::Error> {
+    serializer.collect_str(&format_args!("{}h", milliseconds / 3_600_000))
 }
 
 /// Parses a duration such as `90d` and returns milliseconds.

@@ -4,7 +4,7 @@ use crate::engine::GitHook;
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 
 /// Arguments of `git-hook`.
-#[derive(Debug, clap::Args)]
+#[derive(Clone, Debug, PartialEq, serde::Serialize, clap::Args)]
 #[command(after_help = "Examples:
   aperture git-hook pre-commit       the call that aperture install git-hook writes")]
 pub struct Arguments {

@@ -1,7 +1,7 @@
 //! `aperture help`: prints the help of commands and topics.
 
 /// Arguments of `help`.
-#[derive(Debug, clap::Args)]
+#[derive(Clone, Debug, PartialEq, serde::Serialize, clap::Args)]
 #[command(after_help = "Examples:
   aperture help manifest
   aperture help selectors

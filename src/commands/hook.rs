@@ -4,7 +4,7 @@
 //! other exit codes.
 
 /// Arguments of `hook`.
-#[derive(Debug, clap::Args)]
+#[derive(Clone, Debug, PartialEq, serde::Serialize, clap::Args)]
 #[command(after_help = "Examples:
   aperture hook SessionStart < payload.json   the answer to the client
 

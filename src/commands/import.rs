@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 /// Arguments of `import`.
-#[derive(Debug, clap::Args)]
+#[derive(Clone, Debug, PartialEq, serde::Serialize, clap::Args)]
 #[command(after_help = "Examples:
   aperture import shop.aperture                        the session with the same id on this machine
   aperture import shop.aperture --session copy.jsonl   another file of the same session

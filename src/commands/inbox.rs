@@ -3,7 +3,7 @@
 use crate::model::ProposalNumber;
 
 /// Arguments of `inbox`.
-#[derive(Debug, clap::Args)]
+#[derive(Clone, Debug, PartialEq, serde::Serialize, clap::Args)]
 #[command(after_help = "Examples:
   aperture inbox           pending commands, and the effect of each
   aperture inbox --all     in every session
@@ -18,7 +18,7 @@ pub struct Arguments {
 }
 
 /// The selected proposals.
-#[derive(Debug, clap::Args)]
+#[derive(Clone, Debug, PartialEq, serde::Serialize, clap::Args)]
 #[group(id = "which", required = true, multiple = false)]
 pub struct Which {
     /// Numbers, as listed by aperture inbox
@@ -30,7 +30,7 @@ pub struct Which {
 }
 
 /// Arguments of `approve`.
-#[derive(Debug, clap::Args)]
+#[derive(Clone, Debug, PartialEq, serde::Serialize, clap::Args)]
 #[command(after_help = "Examples:
   aperture approve 3 --dry-run
   aperture approve 3 4
@@ -41,6 +41,7 @@ if one could not be executed; the model receives the results with the next promp
 pub struct ApproveArguments {
     /// The selected proposals.
     #[command(flatten)]
+    #[serde(flatten)]
     pub which: Which,
     /// Dry run: show the result; write nothing
     #[arg(short = 'n', long)]
@@ -48,7 +49,7 @@ pub struct ApproveArguments {
 }
 
 /// Arguments of `deny`.
-#[derive(Debug, clap::Args)]
+#[derive(Clone, Debug, PartialEq, serde::Serialize, clap::Args)]
 #[command(after_help = "Examples:
   aperture deny 3 --reason 'the tests still need it'
   aperture deny --all
@@ -57,6 +58,7 @@ The model receives the answer with the next prompt.")]
 pub struct DenyArguments {
     /// The selected proposals.
     #[command(flatten)]
+    #[serde(flatten)]
     pub which: Which,
     /// Reason, for the model
     #[arg(long, value_name = "TEXT", default_value = "rejected by the user")]

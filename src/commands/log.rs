@@ -1,7 +1,7 @@
 //! `aperture log`: lists the operations on a session.
 
 /// Arguments of `log`.
-#[derive(Debug, clap::Args)]
+#[derive(Clone, Debug, PartialEq, serde::Serialize, clap::Args)]
 #[command(after_help = "Examples:
   aperture log            the newest operation first
   aperture log --json | jq '.operations[0].command'

@@ -3,7 +3,7 @@
 use crate::output::Tier;
 
 /// Arguments of `manifest`.
-#[derive(Debug, clap::Args)]
+#[derive(Clone, Debug, PartialEq, serde::Serialize, clap::Args)]
 #[command(after_help = "Examples:
   aperture manifest                        the newest session here
   aperture manifest --tier summary         at most 200 tokens
@@ -17,6 +17,7 @@ pub struct Arguments {
     pub session: Option<String>,
     /// Size: summary (at most 200 tokens), detailed (at most 500), full
     #[arg(long, default_value = "detailed")]
+    #[serde(serialize_with = "super::json::choice")]
     pub tier: Tier,
     /// Maximum size in tokens, instead of that of the tier; JSON is never truncated
     #[arg(long, value_name = "N")]

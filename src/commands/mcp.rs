@@ -1,7 +1,7 @@
 //! `aperture mcp`: serves the commands as tools for a model.
 
 /// Arguments of `mcp`.
-#[derive(Debug, clap::Args)]
+#[derive(Clone, Debug, PartialEq, serde::Serialize, clap::Args)]
 #[command(after_help = "Examples:
   aperture mcp             for the session that the client has open
   aperture mcp -s 6666     for a session by an id prefix

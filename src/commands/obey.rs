@@ -1,7 +1,7 @@
 //! `aperture obey`: executes the commands in the model's messages.
 
 /// Arguments of `obey`.
-#[derive(Debug, clap::Args)]
+#[derive(Clone, Debug, PartialEq, serde::Serialize, clap::Args)]
 #[command(after_help = "Examples:
   aperture obey --dry-run      the commands, and the effect of each
   aperture obey                executes them, as far as the settings allow

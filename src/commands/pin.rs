@@ -4,7 +4,7 @@ use super::ChangeOptions;
 use crate::model::Pin;
 
 /// Arguments of `pin`.
-#[derive(Debug, clap::Args)]
+#[derive(Clone, Debug, PartialEq, serde::Serialize, clap::Args)]
 #[command(after_help = "Examples:
   aperture pin 12            a block that is never shortened
   aperture pin 'turn(1) & kind(text)' --top
@@ -23,11 +23,12 @@ pub struct Arguments {
     pub bottom: bool,
     /// The options of every change.
     #[command(flatten)]
+    #[serde(flatten)]
     pub options: ChangeOptions,
 }
 
 /// Arguments of `unpin`.
-#[derive(Debug, clap::Args)]
+#[derive(Clone, Debug, PartialEq, serde::Serialize, clap::Args)]
 #[command(after_help = "Examples:
   aperture unpin 12
   aperture unpin pinned      all of them")]
@@ -36,6 +37,7 @@ pub struct UnpinArguments {
     pub selector: String,
     /// The options of every change.
     #[command(flatten)]
+    #[serde(flatten)]
     pub options: ChangeOptions,
 }
 

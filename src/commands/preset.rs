@@ -1,7 +1,7 @@
 //! `aperture preset`: lists, shows and selects compression presets.
 
 /// Arguments of `preset`.
-#[derive(Debug, clap::Args)]
+#[derive(Clone, Debug, PartialEq, serde::Serialize, clap::Args)]
 #[command(after_help = "Examples:
   aperture preset list
   aperture preset use aggressive     writes it to aperture.toml in this directory
@@ -13,7 +13,8 @@ pub struct Arguments {
 }
 
 /// The actions.
-#[derive(Debug, clap::Subcommand)]
+#[derive(Clone, Debug, PartialEq, serde::Serialize, clap::Subcommand)]
+#[serde(rename_all = "kebab-case")]
 pub enum Action {
     /// List the presets
     List,

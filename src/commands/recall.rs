@@ -1,9 +1,10 @@
 //! `aperture recall`: searches archived, shortened and compacted content, and restores it.
 
-use super::ChangeOptions;
+use super::{ChangeOptions, tokens};
+use crate::engine::Selector;
 
 /// Arguments of `recall`.
-#[derive(Debug, clap::Args)]
+#[derive(Clone, Debug, PartialEq, serde::Serialize, clap::Args)]
 #[command(after_help = "Examples:
   aperture recall 412                          one block, as it was
   aperture recall 'how are tokens refreshed'   the parts that match a query
@@ -17,7 +18,7 @@ pub struct Arguments {
     /// Blocks, by a selector, or a query
     pub query: String,
     /// Maximum number of tokens printed
-    #[arg(long, value_name = "TOKENS", value_parser = crate::commands::globals::tokens, default_value = MOST_TOKENS)]
+    #[arg(long, value_name = "TOKENS", value_parser = tokens, default_value = MOST_TOKENS)]
     pub max_tokens: u64,
     /// In every session of this project, including those without a file
     #[arg(long, conflicts_with_all = ["all", "restore"])]
@@ -33,6 +34,7 @@ pub struct Arguments {
     pub inject: bool,
     /// The options of every change.
     #[command(flatten)]
+    #[serde(flatten)]
     pub options: ChangeOptions,
 }
 
@@ -40,10 +42,16 @@ pub struct Arguments {
 const MOST_TOKENS: &str = "2k";
 
 impl Arguments {
-    /// Returns the arguments for a search of blocks or words in this session.
-    pub fn of(query: String, options: ChangeOptions) -> Arguments {
-        let max_tokens = crate::commands::globals::tokens(MOST_TOKENS).unwrap_or_default();
+    /// Returns the arguments of a search for blocks or words in this session.
+    pub fn new(query: String) -> Arguments {
+        let max_tokens = tokens(MOST_TOKENS).unwrap_or_default();
+        let options = ChangeOptions::default();
         Arguments { query, max_tokens, project: false, all: false, restore: false, inject: false, options }
+    }
+
+    /// Returns the query as a selector; `None` if it is none, but words. A quoted topic is a query.
+    pub fn selector(&self) -> Option<Selector> {
+        if self.query.trim_start().starts_with('"') { None } else { Selector::parse(&self.query).ok() }
     }
 
     /// Returns true if the session is changed.

@@ -3,7 +3,7 @@
 use super::ChangeOptions;
 
 /// Arguments of `redact`.
-#[derive(Debug, clap::Args)]
+#[derive(Clone, Debug, PartialEq, serde::Serialize, clap::Args)]
 #[command(after_help = "Examples:
   aperture redact --all --dry-run       the credentials, by kind
   aperture redact --all                 everywhere in the file, including rows that are never sent
@@ -28,5 +28,6 @@ pub struct Arguments {
     pub yes: bool,
     /// The options of every change.
     #[command(flatten)]
+    #[serde(flatten)]
     pub options: ChangeOptions,
 }

@@ -4,7 +4,7 @@ use super::ChangeOptions;
 use crate::model::OperationId;
 
 /// Arguments of `redo`.
-#[derive(Debug, clap::Args)]
+#[derive(Clone, Debug, PartialEq, serde::Serialize, clap::Args)]
 #[command(after_help = "Examples:
   aperture redo            the last undo, inverted byte for byte
   aperture redo 3          operation 3, even after newer changes: planned from logged values
@@ -15,5 +15,6 @@ pub struct Arguments {
     pub operation: Option<OperationId>,
     /// The options of every change.
     #[command(flatten)]
+    #[serde(flatten)]
     pub options: ChangeOptions,
 }

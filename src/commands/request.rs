@@ -1,6 +1,7 @@
 //! The requests, one for each command, and their command line.
 
 use super::deferred::commands;
+use super::json;
 use super::{
     Globals, archive, blocks, check, compact, completions, compress, create, diff, expand, explain, export, focus, gc, git_hook,
     help, hook, import, inbox, install, log, manifest, mcp, obey, pin, preset, recall, redact, redo, restore, sessions, show,
@@ -8,6 +9,7 @@ use super::{
 };
 use clap::builder::StyledStr;
 use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
+use serde_json::{Map, Value};
 use std::ffi::OsString;
 
 /// Inspect and edit the context window of an AI coding agent.
@@ -218,6 +220,18 @@ fn template(line: &clap::Command) -> StyledStr {
         text.push('\n');
     }
     format!("{{before-help}}{{about-with-newline}}\n{{usage-heading}} {{usage}}\n\n{text}{header}Options:{header:#}\n{{options}}{{after-help}}").into()
+}
+
+impl Request {
+    /// Returns the name of the command and its arguments. What is not given, or given as the default, is left out.
+    ///
+    /// # Errors
+    ///
+    /// A path is not UTF-8.
+    pub fn to_json(&self) -> Result<(&'static str, Map<String, Value>), serde_json::Error> {
+        let (name, arguments) = self.named_arguments()?;
+        Ok((name, json::given(arguments, &Request::arguments_of(name).unwrap_or_default())))
+    }
 }
 
 /// Returns the definition of the command line with the arguments of all commands, for man pages and completions.

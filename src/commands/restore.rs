@@ -3,7 +3,7 @@
 use super::ChangeOptions;
 
 /// Arguments of `restore`.
-#[derive(Debug, clap::Args)]
+#[derive(Clone, Debug, PartialEq, serde::Serialize, clap::Args)]
 #[command(after_help = "Examples:
   aperture restore before-cleanup    a snapshot
   aperture restore 3                 as it was after operation 3
@@ -15,5 +15,6 @@ pub struct Arguments {
     pub point: String,
     /// The options of every change.
     #[command(flatten)]
+    #[serde(flatten)]
     pub options: ChangeOptions,
 }

@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 /// Arguments of `sessions`.
-#[derive(Debug, clap::Args)]
+#[derive(Clone, Debug, PartialEq, serde::Serialize, clap::Args)]
 #[command(after_help = "Examples:
   aperture sessions                          newest first
   aperture sessions --project . --sort full  the sessions of this project, the fullest first
@@ -27,6 +27,7 @@ pub struct Arguments {
     pub all: bool,
     /// Sort key
     #[arg(long, value_name = "KEY", default_value = "age")]
+    #[serde(serialize_with = "super::json::choice")]
     pub sort: Sort,
     /// Reverse the order
     #[arg(long)]
@@ -37,7 +38,7 @@ pub struct Arguments {
 }
 
 /// The sort keys of sessions.
-#[derive(Clone, Copy, Debug, clap::ValueEnum)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
 pub enum Sort {
     /// The newest first.
     Age,

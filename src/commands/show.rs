@@ -1,7 +1,7 @@
 //! `aperture show`: prints the content of blocks.
 
 /// Arguments of `show`.
-#[derive(Debug, clap::Args)]
+#[derive(Clone, Debug, PartialEq, serde::Serialize, clap::Args)]
 #[command(after_help = "Examples:
   aperture show 12                 one block
   aperture show 'turn(3) & error'  the errors of a turn

@@ -1,7 +1,7 @@
 //! `aperture snapshot`: manages named points in the log.
 
 /// Arguments of `snapshot`.
-#[derive(Debug, clap::Args)]
+#[derive(Clone, Debug, PartialEq, serde::Serialize, clap::Args)]
 #[command(after_help = "Examples:
   aperture snapshot save before-cleanup
   aperture snapshot list
@@ -13,7 +13,8 @@ pub struct Arguments {
 }
 
 /// The actions.
-#[derive(Debug, clap::Subcommand)]
+#[derive(Clone, Debug, PartialEq, serde::Serialize, clap::Subcommand)]
+#[serde(rename_all = "kebab-case")]
 pub enum Action {
     /// Name the current point
     Save {

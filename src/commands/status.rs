@@ -1,7 +1,7 @@
 //! `aperture status`: prints a one-screen overview of a session.
 
 /// Arguments of `status`.
-#[derive(Debug, Default, clap::Args)]
+#[derive(Clone, Debug, Default, PartialEq, serde::Serialize, clap::Args)]
 #[command(after_help = "Examples:
   aperture                     the newest session of this project
   aperture status 6666         a session by an id prefix

@@ -1,7 +1,7 @@
 //! `aperture statusline`: prints a one-line status for the client that has the session open.
 
 /// Arguments of `statusline`.
-#[derive(Debug, clap::Args)]
+#[derive(Clone, Debug, PartialEq, serde::Serialize, clap::Args)]
 #[command(after_help = "Examples:
   aperture statusline < payload.json   the line that the client would show
 

@@ -4,7 +4,7 @@ use crate::output::SummaryFormat;
 use std::ops::RangeInclusive;
 
 /// Arguments of `summary`.
-#[derive(Debug, Default, clap::Args)]
+#[derive(Clone, Debug, Default, PartialEq, serde::Serialize, clap::Args)]
 #[command(after_help = "Examples:
   aperture summary                          the newest session here: goal, story, state, next steps
   aperture summary 6666 --turns 3..         each turn from the third on, a few lines each
@@ -20,6 +20,7 @@ pub struct Arguments {
     pub session: Option<String>,
     /// Only these turns, such as 3..5, 3.. or ..5
     #[arg(long, value_name = "RANGE", value_parser = turns)]
+    #[serde(serialize_with = "range")]
     pub turns: Option<RangeInclusive<u32>>,
     /// Only this turn
     #[arg(long, value_name = "N", conflicts_with = "turns")]
@@ -29,6 +30,7 @@ pub struct Arguments {
     pub full: bool,
     /// Output format
     #[arg(long, value_name = "FORMAT", default_value = "text")]
+    #[serde(serialize_with = "super::json::choice")]
     pub format: SummaryFormat,
 }
 
@@ -42,6 +44,15 @@ fn turns(text: &str) -> Result<RangeInclusive<u32>, String> {
     };
     let range = range.filter(|(first, last)| first <= last).map(|(first, last)| first..=last);
     range.ok_or_else(|| "write a range of turns as 3..5, 3.., ..5 or 3".to_owned())
+}
+
+/// Serializes a range of turns as it is parsed.
+fn range<S: serde::Serializer>(turns: &Option<RangeInclusive<u32>>, serializer: S) -> Result<S::Ok, S::Error> {
+    match turns {
+        Some(turns) if *turns.end() == u32::MAX => serializer.collect_str(&format_args!("{}..", turns.start())),
+        Some(turns) => serializer.collect_str(&format_args!("{}..{}", turns.start(), turns.end())),
+        None => serializer.serialize_none(),
+    }
 }
 
 #[cfg(test)]

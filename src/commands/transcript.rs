@@ -1,7 +1,7 @@
 //! `aperture transcript`: prints the conversation as the model would see it.
 
 /// Arguments of `transcript`.
-#[derive(Debug, clap::Args)]
+#[derive(Clone, Debug, PartialEq, serde::Serialize, clap::Args)]
 #[command(after_help = "Examples:
   aperture transcript            the conversation of the newest session here
   aperture transcript --headers  with the header of each message and part

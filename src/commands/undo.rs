@@ -4,7 +4,7 @@ use super::ChangeOptions;
 use crate::model::OperationId;
 
 /// Arguments of `undo`.
-#[derive(Debug, clap::Args)]
+#[derive(Clone, Debug, PartialEq, serde::Serialize, clap::Args)]
 #[command(after_help = "Examples:
   aperture undo            the newest operation in force, byte for byte
   aperture undo 3          operation 3 in aperture log
@@ -18,12 +18,6 @@ pub struct Arguments {
     pub operation: Option<OperationId>,
     /// The options of every change.
     #[command(flatten)]
+    #[serde(flatten)]
     pub options: ChangeOptions,
-}
-
-impl Arguments {
-    /// Returns the given operation.
-    pub fn operation(&self) -> Option<OperationId> {
-        self.operation
-    }
 }

@@ -3,7 +3,7 @@
 use super::ChangeOptions;
 
 /// Arguments of `update`.
-#[derive(Debug, clap::Args)]
+#[derive(Clone, Debug, PartialEq, serde::Serialize, clap::Args)]
 #[command(after_help = "Examples:
   aperture update 12 'the current plan'
   aperture update 12 -               from standard input
@@ -16,5 +16,6 @@ pub struct Arguments {
     pub text: String,
     /// The options of every change.
     #[command(flatten)]
+    #[serde(flatten)]
     pub options: ChangeOptions,
 }

@@ -1,15 +1,17 @@
 //! `aperture util`: measurements for developers of aperture, not part of its stable interface.
 
 /// Arguments of `util`.
-#[derive(Debug, clap::Args)]
+#[derive(Clone, Debug, PartialEq, serde::Serialize, clap::Args)]
 pub struct Arguments {
     /// The tool.
     #[command(subcommand)]
+    #[serde(rename = "action")]
     pub tool: Tool,
 }
 
 /// The tools.
-#[derive(Debug, clap::Subcommand)]
+#[derive(Clone, Debug, PartialEq, serde::Serialize, clap::Subcommand)]
+#[serde(rename_all = "kebab-case")]
 pub enum Tool {
     /// Compare token estimates with the bills of sessions
     ///

@@ -1,7 +1,7 @@
 //! `aperture verify`: checks the store against the session files.
 
 /// Arguments of `verify`.
-#[derive(Debug, clap::Args)]
+#[derive(Clone, Debug, PartialEq, serde::Serialize, clap::Args)]
 #[command(after_help = "Examples:
   aperture verify                 the newest session of this project
   aperture verify 6666            a session by an id prefix

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 /// Arguments of `watch`.
-#[derive(Debug, clap::Args)]
+#[derive(Clone, Debug, PartialEq, serde::Serialize, clap::Args)]
 #[command(after_help = "Examples:
   aperture watch                         the newest session here, and each newer one
   aperture watch 6666                    one session, by an id prefix
@@ -40,13 +40,20 @@ pub struct Arguments {
     pub lines: bool,
     /// End after this number of seconds
     #[arg(long = "for", value_name = "SECONDS", value_parser = seconds)]
+    #[serde(serialize_with = "in_seconds")]
     pub duration: Option<Duration>,
     /// End after this number of seconds without an event
     #[arg(long, value_name = "SECONDS", value_parser = seconds)]
+    #[serde(serialize_with = "in_seconds")]
     pub until_idle: Option<Duration>,
 }
 
 fn seconds(text: &str) -> Result<Duration, String> {
     let seconds = text.parse::<f64>().ok().filter(|seconds| *seconds >= 0.0);
     seconds.and_then(|seconds| Duration::try_from_secs_f64(seconds).ok()).ok_or_else(|| "write seconds as 30 or 0.5".to_owned())
+}
+
+/// Serializes a duration as a number of seconds.
+fn in_seconds<S: serde::Serializer>(duration: &Option<Duration>, serializer: S) -> Result<S::Ok, S::Error> {
+    serde::Serialize::serialize(&duration.map(|duration| duration.as_secs_f64()), serializer)
 }

@@ -1,7 +1,8 @@
 //! Git hooks: adds aperture's section to a hook script and removes it.
 
 /// When git runs a hook.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize)]
+#[serde(rename_all = "kebab-case")]
 pub enum GitHook {
     /// Before a commit: refuses staged sessions that hold credentials.
     PreCommit,

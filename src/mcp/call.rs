@@ -1,9 +1,9 @@
 //! Parses the arguments of a tool call into a request and the options of its answer.
 
-use super::tools::{DEFAULT_TOKENS, Effect, Kind, MOST_TOKENS, Parameter, Place, Tool};
+use super::tools::{Argument, DEFAULT_TOKENS, Effect, Kind, MOST_TOKENS, Source, Tool};
 use crate::app::{CommandError, ErrorKind};
-use crate::commands::{CommandLine, Request};
-use crate::model::quoted;
+use crate::commands::Request;
+use crate::commands::json::{Words, first_line};
 use anyhow::{Context, anyhow};
 use serde_json::{Map, Value};
 use std::collections::BTreeMap;
@@ -40,53 +40,38 @@ pub fn read(tool: &Tool, arguments: &Map<String, Value>) -> Result<Call, Command
         let error = error.context(format!("cannot call {}", tool.name));
         CommandError::new(ErrorKind::Usage, error).hint(format!("its arguments are {}", names(tool)))
     };
-    if let Some(unknown) = arguments.keys().find(|name| tool.parameters().all(|parameter| parameter.name != **name)) {
+    let known = tool.arguments();
+    if let Some(unknown) = arguments.keys().find(|name| known.iter().all(|argument| argument.parameter.name != **name)) {
         return Err(wrong(anyhow!("unknown argument '{unknown}'")));
     }
     let mut given: BTreeMap<&str, String> = BTreeMap::new();
-    for parameter in tool.parameters() {
-        let value = value(parameter, arguments).map_err(wrong)?;
-        given.extend(value.map(|value| (parameter.name, value)));
-    }
-    let mut options: Vec<(&str, Option<&str>)> = Vec::new();
-    let mut positions: Vec<&str> = Vec::new();
-    let mut skipped = None;
-    for parameter in tool.parameters() {
-        match (parameter.place, given.get(parameter.name).map(String::as_str)) {
-            (Place::Outside, _) => {}
-            (Place::Position, None) if parameter.required => {
-                return Err(wrong(anyhow!("the argument '{}' is missing", parameter.name)));
-            }
-            (Place::Position, None) => skipped = Some(parameter.name),
-            (Place::Position, Some(text)) => match skipped {
-                Some(before) => return Err(wrong(anyhow!("the argument '{}' needs '{before}'", parameter.name))),
-                None => positions.push(text),
-            },
-            (_, None) => {}
-            (Place::Switch, Some(text)) => {
-                let none = matches!(parameter.kind, Kind::OneOf([first, ..]) if *first == text);
-                options.extend((!none).then_some((text, None)));
-            }
-            (Place::Option(name), Some(text)) if parameter.kind == Kind::Flag => {
-                options.extend((text == "true").then_some((name, None)));
-            }
-            (Place::Option(name), Some(text)) => options.push((name, Some(text))),
-        }
+    let mut of_command = Map::new();
+    for argument in &known {
+        let Some(text) = value(argument, arguments).map_err(wrong)? else { continue };
+        let name = argument.parameter.name;
+        of_command.extend(match argument.parameter.source {
+            Source::Command if argument.kind == Kind::Flag => Some((name.to_owned(), Value::Bool(text == "true"))),
+            Source::Command => Some((name.to_owned(), Value::String(text.clone()))),
+            Source::Flags([none, ..]) if *none == text => None,
+            Source::Flags(_) => Some((text.clone(), Value::Bool(true))),
+            Source::Text | Source::Number | Source::Flag => None,
+        });
+        given.insert(name, text);
     }
     // `recall` selects its output for the budget; the others are only truncated to it.
-    let budget = given.get("max_tokens").filter(|_| tool.name == "recall");
-    options.extend(budget.map(|tokens| ("max-tokens", Some(tokens.as_str()))));
-    let line = typed(tool, &positions, &options);
+    if let Some(tokens) = given.get("max_tokens").filter(|_| tool.name == "recall") {
+        of_command.insert("max_tokens".to_owned(), tokens.as_str().into());
+    }
+    let words = |arguments: &Map<String, Value>| Words::read(tool.name, arguments).map_err(|error| wrong(error.into()));
+    let line = words(&of_command)?.line();
     // The session of the calling model is always live.
-    options.extend((tool.effect != Effect::Reads).then_some(("live", None)));
-    let options = options.iter().map(|(name, value)| value.map_or(format!("--{name}"), |value| format!("--{name}={value}")));
-    let words = ["aperture", tool.name].map(str::to_owned).into_iter().chain(options).chain(["--".to_owned()]);
-    let words = words.chain(positions.into_iter().map(str::to_owned));
-    let command =
-        CommandLine::try_parse_from(words).map(|line| line.request).map_err(|error| wrong(anyhow!(first_line(&error))))?;
+    if tool.effect != Effect::Reads {
+        of_command.insert("live".to_owned(), true.into());
+    }
+    let request = words(&of_command)?.request().map_err(|error| wrong(anyhow!(first_line(&error))))?;
     let number = |name: &str| given.get(name).and_then(|text| text.parse::<usize>().ok());
     Ok(Call {
-        request: command.ok_or_else(|| wrong(anyhow!("unknown command")))?,
+        request,
         line,
         session: given.get("session").cloned(),
         max_tokens: number("max_tokens").unwrap_or(DEFAULT_TOKENS).min(MOST_TOKENS),
@@ -96,39 +81,19 @@ pub fn read(tool: &Tool, arguments: &Map<String, Value>) -> Result<Call, Command
     })
 }
 
-/// Formats a command line as a user would type it.
-fn typed(tool: &Tool, positions: &[&str], options: &[(&str, Option<&str>)]) -> String {
-    let mut line = tool.name.to_owned();
-    let words = positions.iter().map(|word| quoted(word));
-    let options =
-        options.iter().map(|(name, value)| value.map_or(format!("--{name}"), |value| format!("--{name} {}", quoted(value))));
-    for word in words.chain(options) {
-        line.push(' ');
-        line.push_str(&word);
-    }
-    line
-}
-
-/// Returns the message of a command line error, without the usage.
-fn first_line(error: &clap::Error) -> String {
-    let text = error.to_string();
-    let first = text.split("\n\n").next().unwrap_or_default();
-    first.trim_start_matches("error: ").split('\n').map(str::trim).collect::<Vec<_>>().join(" ")
-}
-
 fn names(tool: &Tool) -> String {
-    tool.parameters().map(|parameter| parameter.name).collect::<Vec<_>>().join(", ")
+    tool.arguments().iter().map(|argument| argument.parameter.name).collect::<Vec<_>>().join(", ")
 }
 
 /// Returns the value of an argument as text; `None` if it is not given. Numbers may be given as text, and text that is a number as
 /// a number, because models do that.
-fn value(parameter: &Parameter, arguments: &Map<String, Value>) -> anyhow::Result<Option<String>> {
-    let name = parameter.name;
+fn value(argument: &Argument, arguments: &Map<String, Value>) -> anyhow::Result<Option<String>> {
+    let name = argument.parameter.name;
     let text = match arguments.get(name) {
         None | Some(Value::Null) => return Ok(None),
         Some(Value::String(text)) => text.clone(),
-        Some(Value::Bool(flag)) if parameter.kind == Kind::Flag => flag.to_string(),
-        Some(Value::Number(number)) if parameter.kind != Kind::Flag => number.to_string(),
+        Some(Value::Bool(flag)) if argument.kind == Kind::Flag => flag.to_string(),
+        Some(Value::Number(number)) if argument.kind != Kind::Flag => number.to_string(),
         Some(other) => {
             let found = match other {
                 Value::Array(_) => "a list",
@@ -136,21 +101,21 @@ fn value(parameter: &Parameter, arguments: &Map<String, Value>) -> anyhow::Resul
                 Value::Number(_) => "a number",
                 _ => "true or false",
             };
-            return Err(anyhow!("it is {found}")).with_context(|| expected(parameter));
+            return Err(anyhow!("it is {found}")).with_context(|| expected(argument));
         }
     };
-    let fits = match parameter.kind {
+    let fits = match &argument.kind {
         Kind::Text => true,
         Kind::Number => text.parse::<usize>().is_ok_and(|number| number > 0),
         Kind::Flag => matches!(text.as_str(), "true" | "false"),
-        Kind::OneOf(values) => values.contains(&text.as_str()),
+        Kind::OneOf(values) => values.contains(&text),
     };
     if !fits {
         let shown: String = text.chars().take(80).collect();
-        return Err(anyhow!("it is '{shown}'")).with_context(|| expected(parameter));
+        return Err(anyhow!("it is '{shown}'")).with_context(|| expected(argument));
     }
     // The command would read standard input for `-`, but the protocol uses it.
-    if parameter.kind == Kind::Text && text == "-" {
+    if argument.kind == Kind::Text && text == "-" {
         return Err(anyhow!("the argument '{name}' is only a dash"));
     }
     if text.len() > LONGEST {
@@ -159,14 +124,14 @@ fn value(parameter: &Parameter, arguments: &Map<String, Value>) -> anyhow::Resul
     Ok(Some(text))
 }
 
-fn expected(parameter: &Parameter) -> String {
-    let what = match parameter.kind {
+fn expected(argument: &Argument) -> String {
+    let what = match &argument.kind {
         Kind::Text => "a text".to_owned(),
         Kind::Number => "a whole number from 1 on".to_owned(),
         Kind::Flag => "true or false".to_owned(),
         Kind::OneOf(values) => format!("one of {}", values.join(", ")),
     };
-    format!("the argument '{}' must be {what}", parameter.name)
+    format!("the argument '{}' must be {what}", argument.parameter.name)
 }
 
 #[cfg(test)]
@@ -191,17 +156,16 @@ mod tests {
     #[test]
     fn every_example_is_a_command() {
         for tool in TOOLS {
-            let example = |parameter: &Parameter| (parameter.name.to_owned(), parameter.example());
-            let needed: Map<String, Value> = tool.parameters().filter(|parameter| parameter.required).map(example).collect();
-            for parameter in tool.parameters() {
+            let example = |argument: &Argument| (argument.parameter.name.to_owned(), argument.parameter.example());
+            let known = tool.arguments();
+            let needed: Map<String, Value> = known.iter().filter(|argument| argument.is_required).map(example).collect();
+            for argument in &known {
                 let mut arguments = needed.clone();
-                // A positional argument requires those before it.
-                for before in tool.parameters().take_while(|before| before.name != parameter.name) {
-                    if parameter.place == Place::Position && before.place == Place::Position {
-                        arguments.insert(before.name.to_owned(), before.example());
-                    }
+                arguments.extend([example(argument)]);
+                // The second point of `diff` requires the first.
+                if argument.parameter.name == "to" {
+                    arguments.insert("from".to_owned(), json!(1));
                 }
-                arguments.insert(parameter.name.to_owned(), parameter.example());
                 // `compress` needs a selection.
                 if tool.name == "compress" {
                     arguments.insert("stale".to_owned(), json!(true));
@@ -215,12 +179,12 @@ mod tests {
     #[test]
     fn every_value_of_a_choice_is_known_to_the_command() {
         for tool in TOOLS {
-            for parameter in tool.parameters() {
-                let Kind::OneOf(values) = parameter.kind else { continue };
+            for argument in tool.arguments() {
+                let Kind::OneOf(values) = &argument.kind else { continue };
                 for value in values {
-                    let mut arguments = Map::from_iter([(parameter.name.to_owned(), json!(value))]);
+                    let mut arguments = Map::from_iter([(argument.parameter.name.to_owned(), json!(value))]);
                     arguments.insert(if tool.name == "recall" { "query" } else { "selector" }.to_owned(), json!("12"));
-                    arguments.retain(|name, _| tool.parameters().any(|parameter| parameter.name == name));
+                    arguments.retain(|name, _| tool.arguments().iter().any(|argument| argument.parameter.name == name));
                     let call = read(tool, &arguments);
                     assert!(call.is_ok(), "{} {value}: {:#}", tool.name, call.unwrap_err().source);
                 }
@@ -232,8 +196,8 @@ mod tests {
     fn arguments_are_words() {
         check("archive", json!({"selector": "3..9", "reason": "it's done"}), r"archive 3..9 --reason 'it'\''s done'");
         check("expand", json!({"selector": 412}), "expand 412");
-        check("recall", json!({"query": "--all"}), "recall --all");
-        check("recall", json!({"query": "a b", "scope": "all", "max_tokens": "500"}), "recall 'a b' --all --max-tokens 500");
+        check("recall", json!({"query": "--all"}), "recall -- --all");
+        check("recall", json!({"query": "a b", "scope": "all", "max_tokens": "500"}), "recall 'a b' --max-tokens 500 --all");
         check("recall", json!({"query": "12", "scope": "session"}), "recall 12");
         check("compress", json!({"stale": true, "dry_run": false}), "compress --stale");
         check("pin", json!({"selector": "12", "at": "here", "session": "x"}), "pin 12");

@@ -1,6 +1,9 @@
 //! The table of tools: the descriptions for the model, and the mapping of arguments to a command line.
 
+use crate::commands::{Request, json::is_flag};
+use clap::Command;
 use serde_json::{Map, Value, json};
+use std::any::TypeId;
 
 /// The effect of a call on the session.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -14,7 +17,7 @@ pub enum Effect {
 }
 
 /// The type of an argument.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Kind {
     /// A text; a number is converted to its digits.
     Text,
@@ -23,37 +26,46 @@ pub enum Kind {
     /// True or false.
     Flag,
     /// One of these values.
-    OneOf(&'static [&'static str]),
+    OneOf(Vec<String>),
 }
 
-/// The position of an argument in the command line.
+/// The origin of the type of an argument.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Place {
-    /// After the options, in the order of the table.
-    Position,
-    /// An option with this name.
-    Option(&'static str),
-    /// The value is the name of a flag; the first value means no flag.
-    Switch,
-    /// Not part of the command line.
-    Outside,
+pub enum Source {
+    /// The argument of the command with the same name: its definition has the type, the choices, and whether it is required.
+    Command,
+    /// Flags of the command that exclude each other: the value is the name of one, or the first word, which sets none.
+    Flags(&'static [&'static str]),
+    /// A text that is not part of the command.
+    Text,
+    /// A number that is not part of the command.
+    Number,
+    /// True or false, not part of the command.
+    Flag,
 }
 
-/// An argument of a tool.
+/// An argument of a tool: what a model needs to know about it beyond the definition of the command.
 #[derive(Debug)]
 pub struct Parameter {
     /// Its name.
     pub name: &'static str,
     /// Its description for a model.
     pub about: &'static str,
-    /// Its type.
-    pub kind: Kind,
-    /// Its position in the command line.
-    pub place: Place,
-    /// True if a call requires it.
-    pub required: bool,
+    /// The origin of its type.
+    pub source: Source,
     /// An example value, as JSON.
     pub example: &'static str,
+}
+
+/// An argument of a tool with its type.
+#[derive(Debug)]
+pub struct Argument {
+    /// The argument.
+    pub parameter: &'static Parameter,
+    /// Its type.
+    pub kind: Kind,
+    /// True if a call requires it.
+    pub is_required: bool,
 }
 
 /// A tool: a command for a model.
@@ -80,41 +92,27 @@ const SELECTOR: Parameter = Parameter {
     name: "selector",
     about: "Blocks: 12, 3..9, stale, archived, tool(Read), path(\"src/**\"), turn(3), larger(2k), \"a topic\"; joined by \
             & | ~ ( )",
-    kind: Kind::Text,
-    place: Place::Position,
-    required: true,
+    source: Source::Command,
     example: r#""stale & larger(2k)""#,
 };
 
-const fn optional(parameter: Parameter) -> Parameter {
-    Parameter { required: false, ..parameter }
+const fn argument(name: &'static str, example: &'static str, about: &'static str) -> Parameter {
+    Parameter { name, about, source: Source::Command, example }
 }
 
-const fn option(name: &'static str, kind: Kind, example: &'static str, about: &'static str) -> Parameter {
-    Parameter { name, about, kind, place: Place::Option(name), required: false, example }
-}
+const DRY_RUN: Parameter = argument("dry_run", "true", "Only say what would change and what it would save");
 
-const DRY_RUN: Parameter = Parameter {
-    place: Place::Option("dry-run"),
-    ..option("dry_run", Kind::Flag, "true", "Dry run: report the changes and savings only")
-};
-
-const LEVEL: Parameter = option(
-    "level",
-    Kind::OneOf(&["trimmed", "summarized", "minimal"]),
-    r#""summarized""#,
-    "Level: the essential lines, a few of them, or one line",
-);
+const LEVEL: Parameter = argument("level", r#""summarized""#, "Level: the essential lines, a few of them, or one line");
 
 /// The arguments of every tool.
 pub const COMMON: &[Parameter] = &[
-    Parameter { place: Place::Outside, ..option("session", Kind::Text, r#""6666aaaa""#, "Another session: its id or path") },
+    Parameter { source: Source::Text, ..argument("session", r#""6666aaaa""#, "Another session: its id or path") },
     Parameter {
-        place: Place::Outside,
-        ..option("max_tokens", Kind::Number, "4000", "Maximum size of the answer, up to 20000 (default 2000)")
+        source: Source::Number,
+        ..argument("max_tokens", "4000", "Maximum size of the answer, up to 20000 (default 2000)")
     },
-    Parameter { place: Place::Outside, ..option("from_line", Kind::Number, "120", "First line, to continue a truncated answer") },
-    Parameter { place: Place::Outside, ..option("json", Kind::Flag, "false", "JSON in place of text") },
+    Parameter { source: Source::Number, ..argument("from_line", "120", "First line, to continue a truncated answer") },
+    Parameter { source: Source::Flag, ..argument("json", "false", "JSON in place of text") },
 ];
 
 /// All tools.
@@ -126,13 +124,8 @@ pub const TOOLS: &[Tool] = &[
         effect: Effect::Reads,
         idempotent: true,
         parameters: &[
-            option("tier", Kind::OneOf(&["summary", "detailed", "full"]), r#""summary""#, "Level of detail (default detailed)"),
-            option(
-                "since",
-                Kind::Text,
-                r#""turn:12""#,
-                "Only the differences since a turn, an operation or a snapshot; without tier",
-            ),
+            argument("tier", r#""summary""#, "Level of detail (default detailed)"),
+            argument("since", r#""turn:12""#, "Only the differences since a turn, an operation or a snapshot; without tier"),
         ],
     },
     Tool {
@@ -142,8 +135,8 @@ pub const TOOLS: &[Tool] = &[
         effect: Effect::Reads,
         idempotent: true,
         parameters: &[
-            Parameter { about: "Blocks (default: window)", ..optional(SELECTOR) },
-            option("sort", Kind::OneOf(&["number", "tokens", "heat", "age"]), r#""tokens""#, "Sort key (default number)"),
+            Parameter { about: "Blocks (default: window)", ..SELECTOR },
+            argument("sort", r#""tokens""#, "Sort key (default number)"),
         ],
     },
     Tool {
@@ -167,13 +160,8 @@ pub const TOOLS: &[Tool] = &[
                 ..SELECTOR
             },
             Parameter {
-                place: Place::Switch,
-                ..option(
-                    "scope",
-                    Kind::OneOf(&["session", "project", "all"]),
-                    r#""project""#,
-                    "Sessions to search: this one (default), those of the project, or all",
-                )
+                source: Source::Flags(&["session", "project", "all"]),
+                ..argument("scope", r#""project""#, "Sessions to search: this one (default), those of the project, or all")
             },
         ],
     },
@@ -193,21 +181,11 @@ pub const TOOLS: &[Tool] = &[
         effect: Effect::Removes,
         idempotent: true,
         parameters: &[
-            optional(SELECTOR),
-            option("stale", Kind::Flag, "true", "Old content that is very unlikely to be needed again"),
-            option(
-                "budget",
-                Kind::Text,
-                r#""120k""#,
-                "Maximum size of the window after it: tokens, or a share of its size such as 50%",
-            ),
+            SELECTOR,
+            argument("stale", "true", "Old content that is very unlikely to be needed again"),
+            argument("budget", r#""120k""#, "Maximum size of the window after it: tokens, or a share of its size such as 50%"),
             LEVEL,
-            option(
-                "preset",
-                Kind::OneOf(&["lossless", "light", "balanced", "aggressive", "handoff"]),
-                r#""balanced""#,
-                "Strength of compression",
-            ),
+            argument("preset", r#""balanced""#, "Strength of compression"),
             DRY_RUN,
         ],
     },
@@ -219,7 +197,7 @@ pub const TOOLS: &[Tool] = &[
         idempotent: true,
         parameters: &[
             Parameter { example: r#""3..9""#, ..SELECTOR },
-            option("reason", Kind::Text, r#""auth is done""#, "Reason, in a few words: it is part of the remaining line"),
+            argument("reason", r#""auth is done""#, "Reason, in a few words: it is part of the remaining line"),
             DRY_RUN,
         ],
     },
@@ -231,13 +209,8 @@ pub const TOOLS: &[Tool] = &[
         parameters: &[
             Parameter { example: "12", ..SELECTOR },
             Parameter {
-                place: Place::Switch,
-                ..option(
-                    "at",
-                    Kind::OneOf(&["here", "top", "bottom"]),
-                    r#""top""#,
-                    "Position at which it is restored after a compaction (default here)",
-                )
+                source: Source::Flags(&["here", "top", "bottom"]),
+                ..argument("at", r#""top""#, "Position at which it is restored after a compaction (default here)")
             },
         ],
     },
@@ -261,7 +234,7 @@ pub const TOOLS: &[Tool] = &[
         about: "Clear your focus marks.",
         effect: Effect::Adds,
         idempotent: true,
-        parameters: &[Parameter { about: "Blocks (default: all that you marked)", ..optional(SELECTOR) }],
+        parameters: &[Parameter { about: "Blocks (default: all that you marked)", ..SELECTOR }],
     },
     Tool {
         name: "update",
@@ -305,15 +278,15 @@ pub const TOOLS: &[Tool] = &[
                 name: "from",
                 about: "Start: an operation number from log, a snapshot, or original (default)",
                 example: "1",
-                ..optional(SELECTOR)
+                ..SELECTOR
             },
             Parameter {
                 name: "to",
                 about: "End: an operation or a snapshot (default now); needs from",
                 example: "2",
-                ..optional(SELECTOR)
+                ..SELECTOR
             },
-            option("stat", Kind::Flag, "true", "One line per block"),
+            argument("stat", "true", "One line per block"),
         ],
     },
     Tool {
@@ -329,13 +302,7 @@ pub const TOOLS: &[Tool] = &[
         effect: Effect::Removes,
         idempotent: false,
         parameters: &[
-            Parameter {
-                name: "operation",
-                about: "Its number (default: the last one)",
-                kind: Kind::Number,
-                example: "3",
-                ..optional(SELECTOR)
-            },
+            Parameter { name: "operation", about: "Its number (default: the last one)", example: "3", ..SELECTOR },
             DRY_RUN,
         ],
     },
@@ -344,7 +311,7 @@ pub const TOOLS: &[Tool] = &[
         about: "Summarize the session: goal, story, state, next steps. Or single turns, each in a few lines.",
         effect: Effect::Reads,
         idempotent: true,
-        parameters: &[option("turns", Kind::Text, r#""3..5""#, "Only these turns, such as 3..5, 3.. or 4")],
+        parameters: &[argument("turns", r#""3..5""#, "Only these turns, such as 3..5, 3.. or 4")],
     },
     Tool {
         name: "explain",
@@ -361,17 +328,19 @@ impl Tool {
         TOOLS.iter().find(|tool| tool.name == name)
     }
 
-    /// Returns all its arguments, the common ones last.
-    pub fn parameters(&self) -> impl Iterator<Item = &'static Parameter> + use<> {
-        self.parameters.iter().chain(COMMON)
+    /// Returns all its arguments with their types, the common ones last.
+    pub fn arguments(&self) -> Vec<Argument> {
+        let command = Request::arguments_of(self.name).unwrap_or_default();
+        self.parameters.iter().chain(COMMON).map(|parameter| parameter.typed(&command)).collect()
     }
 
     /// Returns the JSON Schema of its arguments.
     pub fn schema(&self) -> Map<String, Value> {
+        let arguments = self.arguments();
+        let name = |argument: &Argument| argument.parameter.name;
         let properties: Map<String, Value> =
-            self.parameters().map(|parameter| (parameter.name.to_owned(), parameter.schema())).collect();
-        let required: Vec<&str> =
-            self.parameters().filter(|parameter| parameter.required).map(|parameter| parameter.name).collect();
+            arguments.iter().map(|argument| (name(argument).to_owned(), argument.schema())).collect();
+        let required: Vec<&str> = arguments.iter().filter(|argument| argument.is_required).map(name).collect();
         let mut schema = Map::new();
         schema.insert("type".to_owned(), json!("object"));
         schema.insert("properties".to_owned(), Value::Object(properties));
@@ -389,18 +358,70 @@ impl Parameter {
         serde_json::from_str(self.example).unwrap_or_default()
     }
 
+    fn typed(&'static self, command: &Command) -> Argument {
+        let argument = |kind, is_required| Argument { parameter: self, kind, is_required };
+        match self.source {
+            Source::Command => {
+                let defined = command.get_arguments().find(|argument| argument.get_id() == self.name);
+                defined.map_or_else(|| argument(Kind::Text, false), |defined| argument(kind(defined), defined.is_required_set()))
+            }
+            Source::Flags(words) => argument(Kind::OneOf(words.iter().map(|word| (*word).to_owned()).collect()), false),
+            Source::Text => argument(Kind::Text, false),
+            Source::Number => argument(Kind::Number, false),
+            Source::Flag => argument(Kind::Flag, false),
+        }
+    }
+}
+
+/// Returns the type of an argument of a command.
+fn kind(argument: &clap::Arg) -> Kind {
+    if is_flag(argument) {
+        return Kind::Flag;
+    }
+    let choices: Vec<String> = argument.get_possible_values().iter().map(|value| value.get_name().to_owned()).collect();
+    if !choices.is_empty() {
+        return Kind::OneOf(choices);
+    }
+    let numbers = [TypeId::of::<u32>(), TypeId::of::<u64>(), TypeId::of::<usize>()];
+    if numbers.into_iter().any(|number| argument.get_value_parser().type_id() == number) { Kind::Number } else { Kind::Text }
+}
+
+impl Argument {
     fn schema(&self) -> Value {
-        let mut schema = match self.kind {
+        let mut schema = match &self.kind {
             Kind::Text => json!({ "type": "string" }),
             Kind::Number => json!({ "type": "integer", "minimum": 1 }),
             Kind::Flag => json!({ "type": "boolean" }),
             Kind::OneOf(values) => json!({ "type": "string", "enum": values }),
         };
-        schema["description"] = json!(self.about);
+        schema["description"] = json!(self.parameter.about);
         if self.kind == Kind::Text {
-            let example = self.example();
+            let example = self.parameter.example();
             schema["examples"] = json!([example.as_str().map_or_else(|| example.to_string(), str::to_owned)]);
         }
         schema
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_argument_is_one_of_the_command() {
+        for tool in TOOLS {
+            let command = Request::arguments_of(tool.name).unwrap();
+            let defined = |name: &str| command.get_arguments().find(|argument| argument.get_id() == name);
+            for parameter in tool.parameters {
+                match parameter.source {
+                    Source::Command => assert!(defined(parameter.name).is_some(), "{} {}", tool.name, parameter.name),
+                    Source::Flags(words) => {
+                        assert!(defined(words[0]).is_none(), "{} {}", tool.name, words[0]);
+                        assert!(words[1..].iter().all(|word| defined(word).is_some_and(is_flag)), "{} {words:?}", tool.name);
+                    }
+                    source => panic!("{}: {source:?} is not an argument of a command", tool.name),
+                }
+            }
+        }
     }
 }

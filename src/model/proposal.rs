@@ -160,8 +160,10 @@ pub struct Proposal {
     pub message: Option<MessageId>,
     /// The turn of the message.
     pub turn: u32,
-    /// The command as written.
+    /// The command as written in the text, or the command line of a tool call.
     pub command: String,
+    /// The request of a tool call, as JSON; `None` for a command in the text, and for calls of earlier versions.
+    pub request: Option<String>,
     /// Its blocks, as a selector of numbers; empty if it names none.
     pub blocks: String,
     /// Status.
@@ -179,6 +181,7 @@ pub struct Proposal {
 impl Proposal {
     /// Command, if it could be parsed.
     pub fn verb(&self) -> Option<Verb> {
-        self.command.strip_prefix('@')?.split_once('(').and_then(|(name, _)| Verb::from_name(name))
+        let name = self.command.strip_prefix('@').unwrap_or(&self.command).split(['(', ' ']).next();
+        name.and_then(Verb::from_name)
     }
 }

@@ -14,6 +14,7 @@ const MIGRATIONS: &[&str] = &[
     include_str!("migrations/0003_deltas.sql"),
     include_str!("migrations/0004_messages.sql"),
     include_str!("migrations/0005_block_edits.sql"),
+    include_str!("migrations/0006_requests.sql"),
 ];
 
 /// Longest wait for another process that has locked the store.

@@ -77,7 +77,8 @@ impl Store {
             }
         }
         for proposal in self.proposals(key)? {
-            for (column, text) in [("command", &proposal.command), ("answer", &proposal.answer)] {
+            let request = proposal.request.unwrap_or_default();
+            for (column, text) in [("command", &proposal.command), ("answer", &proposal.answer), ("request", &request)] {
                 let Some(text) = rewrite(text.as_bytes()) else { continue };
                 let sql = format!("UPDATE proposals SET {column} = ?2 WHERE number = ?1");
                 transaction.execute(&sql, params![proposal.number, String::from_utf8_lossy(&text)])?;

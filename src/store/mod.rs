@@ -19,6 +19,6 @@ mod values;
 pub use cache::{CACHE_FILE, Cache, CachedFile};
 pub use database::{STORE_FILE, SessionKey, Store, StoreError, StoredSession};
 pub use export::{Export, ExportError, Relation, relation};
-pub use proposals::Outcome;
+pub use proposals::{NewProposal, Outcome};
 pub use totals::{FileTotals, KnownTotals, TOTALS_FILE, TotalsCache, directory_and_name};
 pub use values::hexadecimal;

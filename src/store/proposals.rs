@@ -18,7 +18,23 @@ pub struct Outcome {
     pub count: u32,
 }
 
-const COLUMNS: &str = "number, row, block, place, turn, command, blocks, status, answer, operation, count, time, message";
+/// A proposal that is not stored yet.
+#[derive(Clone, Copy, Debug)]
+pub struct NewProposal<'a> {
+    /// The place of the command.
+    pub place: CommandPlace,
+    /// The turn in which it was written.
+    pub turn: u32,
+    /// The command as it was written in the text, or the command line of a tool call.
+    pub command: &'a str,
+    /// The selector of its blocks; empty if it names none.
+    pub blocks: &'a str,
+    /// The request of a tool call, as JSON.
+    pub request: Option<&'a str>,
+}
+
+const COLUMNS: &str =
+    "number, row, block, place, turn, command, blocks, status, answer, operation, count, time, message, request";
 
 impl Store {
     /// Returns the first turn of a session with unread commands; `None` if the session was never searched for commands.
@@ -38,17 +54,15 @@ impl Store {
     pub fn propose(
         &self,
         session: SessionKey,
-        place: CommandPlace,
-        turn: u32,
-        command: &str,
-        blocks: &str,
+        proposal: &NewProposal<'_>,
         time: i64,
     ) -> Result<Option<ProposalNumber>, StoreError> {
         let sql = "INSERT OR IGNORE INTO proposals
-                   (session, row, block, place, turn, command, blocks, status, answer, told, count, time)
-                   VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, 'begun', '', 1, 0, ?8)";
+                   (session, row, block, place, turn, command, blocks, status, answer, told, count, time, request)
+                   VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, 'begun', '', 1, 0, ?8, ?9)";
+        let NewProposal { place, turn, command, blocks, request } = proposal;
         let row = place.row.0.to_le_bytes();
-        let values = params![session.0, row, place.block, place.offset, turn, command, blocks, time];
+        let values = params![session.0, row, place.block, place.offset, turn, command, blocks, time, request];
         let added = self.connection.execute(sql, values)?;
         Ok((added > 0).then(|| self.connection.last_insert_rowid()))
     }
@@ -222,5 +236,6 @@ fn proposal(row: &Row<'_>) -> rusqlite::Result<Proposal> {
         count: row.get(10)?,
         time: row.get(11)?,
         message: row.get(12)?,
+        request: row.get(13)?,
     })
 }

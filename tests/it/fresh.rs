@@ -3,7 +3,7 @@
 
 use crate::sandbox::{Sandbox, repository};
 use aperture::app::help::help_topic;
-use aperture::commands::{CommandLine, definition};
+use aperture::commands::{CommandLine, Request, definition};
 use clap::error::ErrorKind;
 use clap::{Command, ValueEnum};
 use clap_complete::{Generator, Shell};
@@ -216,6 +216,90 @@ fn examples_in_help_texts_can_be_run() {
     assert_eq!(faults.iter().filter(|fault| known(fault)).count(), KNOWN.len(), "KNOWN names an example that can be run");
     faults.retain(|fault| !known(fault));
     assert!(faults.is_empty(), "{}", faults.join("\n"));
+}
+
+/// Command lines with the arguments that no example has.
+const OTHERS: &[&str] = &[
+    "aperture sessions --project /p --model opus --subagents --limit 0 --sort full --reverse",
+    "aperture blocks --sort heat -- '--json | 3'",
+    "aperture transcript 6666 --headers -a",
+    "aperture compress 12 --budget 12.5% --preset handoff --level trimmed --keep-from 9 --live --keep-thinking -n",
+    "aperture compress --over-budget",
+    "aperture pin 12 --bottom",
+    "aperture update 12 --live -- --text",
+    "aperture archive 3 --reason=-x",
+    "aperture redact 12 --forget --yes",
+    "aperture snapshot show a",
+    "aperture snapshot delete -- -a",
+    "aperture preset show",
+    "aperture diff a b --full",
+    "aperture recall 'a \"b\"' --max-tokens 3k --project --inject",
+    "aperture watch --apply-policy --live --for 1.5 --until-idle 2",
+    "aperture check a b --max-tokens 1k --max-percent 12.5 --max-stale 0 --format junit",
+    "aperture gc --older-than 5w --gone",
+    "aperture git-hook pre-push origin url",
+    "aperture util placeholders a b",
+    "aperture uninstall git-hook --post-commit -n",
+];
+
+#[test]
+fn requests_go_to_json_and_back() {
+    let root = built();
+    let helps: Vec<String> = root.get_subcommands().filter_map(|command| Some(command.get_after_help()?.to_string())).collect();
+    let examples = helps.iter().flat_map(|help| help.lines()).filter(|line| line.starts_with("  aperture"));
+    // The explanation follows two spaces.
+    let examples = examples.map(|line| line.trim().split("  ").next().unwrap_or_default());
+    let mut names: BTreeSet<&str> = BTreeSet::new();
+    for line in examples.chain(OTHERS.iter().copied()) {
+        let Some(request) = CommandLine::try_parse_from(words(line)).unwrap().request else { continue };
+        let json = serde_json::to_string(&request).unwrap();
+        let back: Request = serde_json::from_str(&json).unwrap_or_else(|error| panic!("{line}: {json}: {error}"));
+        assert_eq!(back, request, "{line}: {json}");
+        let typed = CommandLine::try_parse_from(words(&format!("aperture {}", request.line()))).unwrap().request;
+        assert_eq!(typed, Some(request.clone()), "{line}: {}", request.line());
+        names.insert(request.name());
+    }
+    let all: BTreeSet<&str> = root.get_subcommands().map(Command::get_name).collect();
+    assert_eq!(names, all);
+}
+
+#[test]
+fn json_of_requests_is_that_of_what_is_given() {
+    let check = |line: &str, expected: serde_json::Value| {
+        let request = CommandLine::try_parse_from(words(line)).unwrap().request.unwrap();
+        assert_eq!(serde_json::to_value(&request).unwrap(), expected, "{line}");
+    };
+    use serde_json::json;
+    check("aperture status", json!({"status": {}}));
+    check("aperture blocks", json!({"blocks": {}}));
+    check("aperture summary 6666 --turns 3..", json!({"summary": {"session": "6666", "turns": "3.."}}));
+    check("aperture archive 3..9 -n", json!({"archive": {"selector": "3..9", "dry_run": true}}));
+    check("aperture compress --stale --preset light", json!({"compress": {"stale": true, "preset": "light"}}));
+    check("aperture snapshot list", json!({"snapshot": {"action": "list"}}));
+    check("aperture snapshot save a", json!({"snapshot": {"action": {"save": {"name": "a"}}}}));
+    check("aperture install claude-code", json!({"install": {"action": {"claude-code": {}}}}));
+    check("aperture check a b", json!({"check": {"sessions": ["a", "b"]}}));
+    check("aperture approve 3 4", json!({"approve": {"numbers": [3, 4]}}));
+}
+
+#[test]
+fn json_that_is_no_request_is_refused() {
+    let check = |json: &str, expected: &str| {
+        let error = serde_json::from_str::<Request>(json).unwrap_err().to_string();
+        assert!(error.contains(expected), "{json}: {error}");
+    };
+    check("{}", "a request is one command");
+    check(r#"{"status": {}, "blocks": {}}"#, "a request is one command");
+    check(r#"{"statu": {}}"#, "there is no command 'statu'");
+    check(r#"{"status": {"sesion": "1"}}"#, "there is no argument 'sesion'");
+    check(r#"{"show": {}}"#, "the argument 'selector' is missing");
+    check(r#"{"show": {"selector": "3", "raw": "yes"}}"#, "the argument 'raw' must be true or false");
+    check(r#"{"show": {"selector": ["3"]}}"#, "the argument 'selector' must be a text or a number");
+    check(r#"{"diff": {"to": 2}}"#, "the argument 'to' needs 'from'");
+    check(r#"{"compress": {}}"#, "required arguments were not provided");
+    check(r#"{"pin": {"selector": "3", "top": true, "bottom": true}}"#, "cannot be used with");
+    check(r#"{"blocks": {"sort": "colour"}}"#, "invalid value 'colour'");
+    check(r#"{"snapshot": {"action": "svae"}}"#, "there is no command 'svae'");
 }
 
 #[test]

@@ -262,7 +262,7 @@ fn a_note_in_an_open_session_comes_with_the_next_prompt() {
     assert!(server.error("create", json!({"text": "the tests need make db"})).contains("is done"));
     assert!(server.error("create", json!({"text": " "})).contains("the note is empty"));
     let told = sandbox.text(&["obey", "--tell"]);
-    assert_eq!(told, "aperture: @create(\"the tests need make db\"): the tests need make db\n");
+    assert_eq!(told, "aperture: create 'the tests need make db': the tests need make db\n");
     assert_eq!(sandbox.text(&["obey", "--tell"]), "");
     assert!(sandbox.text(&["log"]).contains("Claude created 1 note"));
     assert_eq!(server.end(), 0);

@@ -4,7 +4,7 @@ use crate::app::change::pipeline::{Said, change, of_note};
 use crate::app::{CommandError, Env, ErrorKind};
 use crate::commands::recall::Arguments;
 use crate::engine::recall::{Document, answer, rank};
-use crate::engine::{Selector, label, mask};
+use crate::engine::{label, mask};
 use crate::model::{Block, BlockNumber, History, Level, Zone};
 use crate::output::{ChangeReport, RecallReport, RecalledBlock, plural};
 use crate::store::{Store, StoredSession};
@@ -32,7 +32,7 @@ pub fn run(env: &Env, arguments: &Arguments) -> Result<(), CommandError> {
     }
     // JSON output already contains the empty result; both set the exit code.
     if !env.json {
-        return Err(nothing(&arguments.query));
+        return Err(nothing(arguments));
     }
     env.print(&report)?;
     Err(CommandError::said())
@@ -45,7 +45,7 @@ pub fn run(env: &Env, arguments: &Arguments) -> Result<(), CommandError> {
 /// There are no matches; the session or the store cannot be read.
 pub fn report(env: &Env, arguments: &Arguments) -> Result<RecallReport, CommandError> {
     let report = search_only(env, arguments)?;
-    if report.blocks.is_empty() { Err(nothing(&arguments.query)) } else { Ok(report) }
+    if report.blocks.is_empty() { Err(nothing(arguments)) } else { Ok(report) }
 }
 
 /// Returns the matches without changing the session.
@@ -72,7 +72,7 @@ pub fn bring_back(env: &Env, arguments: &Arguments) -> Result<ChangeReport, Comm
             let wanted: BTreeMap<BlockNumber, Level> =
                 report.blocks.iter().take(best(arguments)).map(|block| (block.number, Level::Original)).collect();
             if wanted.is_empty() {
-                return Err(nothing(&arguments.query));
+                return Err(nothing(arguments));
             }
             let mut said = Said { kept: shorten(draft, &wanted, "", None)?, ..Said::change("restored") };
             if said.kept.contains_key(&Kept::NotInWindow) {
@@ -85,7 +85,7 @@ pub fn bring_back(env: &Env, arguments: &Arguments) -> Result<ChangeReport, Comm
     change(env, arguments.options, &|draft, opened| {
         let report = search(env, arguments, draft, &opened.workspace)?;
         if report.blocks.is_empty() {
-            return Err(nothing(&arguments.query));
+            return Err(nothing(arguments));
         }
         draft.note(NOTE, &report.note());
         let what = format!("a note with {}", plural(report.blocks.len(), "block"));
@@ -93,11 +93,12 @@ pub fn bring_back(env: &Env, arguments: &Arguments) -> Result<ChangeReport, Comm
     })
 }
 
-fn nothing(query: &str) -> CommandError {
+fn nothing(arguments: &Arguments) -> CommandError {
+    let query = &arguments.query;
     let hint = "to list the candidates: aperture blocks 'archived | compressed | cold'";
     let error = CommandError::new(ErrorKind::Refused, anyhow!("no archived, shortened or compacted content matches '{query}'"))
         .hint(hint);
-    match named(query) {
+    match arguments.selector() {
         Some(_) => error.hint("for blocks in the window: aperture show"),
         None => error,
     }
@@ -105,19 +106,14 @@ fn nothing(query: &str) -> CommandError {
 
 /// Returns the number of matches to restore: all if the query is a selector, otherwise the best ones.
 fn best(arguments: &Arguments) -> usize {
-    if named(&arguments.query).is_some() { usize::MAX } else { BEST }
-}
-
-/// Parses a query as a selector; `None` if it is not one. A quoted topic is a query.
-fn named(query: &str) -> Option<Selector> {
-    if query.trim_start().starts_with('"') { None } else { Selector::parse(query).ok() }
+    if arguments.selector().is_some() { usize::MAX } else { BEST }
 }
 
 fn search(env: &Env, arguments: &Arguments, draft: &Draft<'_>, workspace: &Workspace<'_>) -> Result<RecallReport, CommandError> {
     let budget = arguments.max_tokens as usize;
     let session = workspace.location.id.clone();
     let mut documents = own(draft, workspace)?;
-    let selector = named(&arguments.query);
+    let selector = arguments.selector();
     if let Some(selector) = &selector {
         let chosen: BTreeSet<BlockNumber> = selector.select(&workspace.reading)?.into_iter().collect();
         documents.retain(|document| chosen.contains(&document.number));

@@ -1,13 +1,13 @@
 //! Handles model commands that arrive as tool calls, under the same policy and with the same inbox as commands in its text.
 
-use crate::app::model::proposing::{Decision, carry_out, decide, neither, outcome};
-use crate::app::{CommandError, Env, ErrorKind};
-use crate::commands::{Request, undo};
+use crate::app::dispatch::unhandled;
+use crate::app::model::proposing::{Decision, ModelRequest, carry_out, decide, outcome};
+use crate::app::{self, CommandError, Env, ErrorKind};
+use crate::commands::{ChangeOptions, Request, undo};
 use crate::engine::Permission;
-use crate::engine::model_commands::{Malformed, ModelCommand, Named};
 use crate::model::{Actor, BlockNumber, CommandPlace, Key, ProposalNumber, ProposalStatus, Verb};
 use crate::output::ChangeReport;
-use crate::store::Outcome;
+use crate::store::{NewProposal, Outcome};
 use crate::workspace::Workspace;
 use anyhow::anyhow;
 use std::path::Path;
@@ -32,22 +32,22 @@ pub fn ask(env: &Env, command: &Request, dry_run: bool) -> Result<Asked, Command
     if dry_run {
         return changed(env, command);
     }
-    let Some(asked) = asked(command) else { return unwritten(env, command) };
+    let Some(asked) = ModelRequest::from_call(command) else { return unwritten(env, command) };
     let workspace = env.open(None)?;
     let path = env.disk.resolve(&workspace.path)?;
-    let (asked, why) = match decide(env, &workspace, &asked, BlockNumber::MAX, 0) {
+    let (request, why) = match decide(env, &workspace, &asked, BlockNumber::MAX, 0) {
         Decision::No(_, why) => return Err(refused(anyhow!("{why}"))),
-        Decision::CarryOut(asked) => (asked, None),
-        Decision::Wait(asked, why) => (asked, Some(why)),
+        Decision::CarryOut(request) => (request, None),
+        Decision::Wait(request, why) => (request, Some(why)),
     };
-    let done = carry_out(env, &path, &asked, &env.command, why.is_some())?;
+    let done = carry_out(env, &path, &request, &env.command, why.is_some())?;
     let outcome = why.as_ref().map_or_else(|| done.outcome(), |why| outcome(ProposalStatus::Waiting, why));
     match (done.change, why) {
         (Some(change), None) => Ok(Asked::Done(Box::new(change))),
         // A command that would change nothing needs no approval.
         (Some(change), Some(_)) if change.is_nothing() => Ok(Asked::Done(Box::new(change))),
-        (_, Some(why)) => Ok(Asked::Waits(keep(env, &workspace, &path, &asked, &outcome)?, why)),
-        (None, None) => keep(env, &workspace, &path, &asked, &outcome).map(|_| Asked::Told),
+        (_, Some(why)) => Ok(Asked::Waits(keep(env, &workspace, &path, &request, &outcome)?, why)),
+        (None, None) => keep(env, &workspace, &path, &request, &outcome).map(|_| Asked::Told),
     }
 }
 
@@ -56,12 +56,14 @@ fn keep(
     env: &Env,
     workspace: &Workspace<'_>,
     path: &Path,
-    asked: &ModelCommand,
+    request: &Request,
     outcome: &Outcome,
 ) -> Result<ProposalNumber, CommandError> {
-    let (location, text) = (&workspace.location, asked.to_string());
+    // How a call is executed is decided when it is approved.
+    let request = request.clone().with_options(ChangeOptions::default());
+    let (location, line) = (&workspace.location, request.line());
     let turn = workspace.reading.turns.len() as u32;
-    let row = Key::from_bytes(format!("{} {turn} {text}", location.id).as_bytes());
+    let row = Key::from_bytes(format!("{} {turn} {line}", location.id).as_bytes());
     let place = CommandPlace { row, block: 0, offset: 0 };
     let store = env.store()?;
     let _lock = env.lock(&path.join("obey"))?;
@@ -74,7 +76,11 @@ fn keep(
         }
         None => {}
     }
-    let number = store.propose(session, place, turn, &text, &asked.selector(), env.style.now.as_millisecond())?;
+    let json =
+        serde_json::to_string(&request).map_err(|error| CommandError::new(ErrorKind::Internal, anyhow::Error::from(error)))?;
+    let blocks = request.blocks().unwrap_or_default();
+    let proposal = NewProposal { place, turn, command: &line, blocks, request: Some(&json) };
+    let number = store.propose(session, &proposal, env.style.now.as_millisecond())?;
     let number = number.ok_or_else(|| refused(anyhow!("the same call was made already")))?;
     store.conclude(number, outcome)?;
     Ok(number)
@@ -95,13 +101,13 @@ fn unwritten(env: &Env, command: &Request) -> Result<Asked, CommandError> {
 }
 
 fn changed(env: &Env, command: &Request) -> Result<Asked, CommandError> {
-    crate::app::change(env, command).ok_or_else(neither)?.map(|change| Asked::Done(Box::new(change)))
+    app::change(env, command).ok_or_else(unhandled)?.map(|change| Asked::Done(Box::new(change)))
 }
 
 /// Refuses to undo an operation of the user.
 fn own(env: &Env, arguments: &undo::Arguments) -> Result<(), CommandError> {
     let history = env.history_of(&env.find(None)?)?;
-    let operation = arguments.operation().or(history.undoable()).and_then(|id| history.operation(id));
+    let operation = arguments.operation.or(history.undoable()).and_then(|id| history.operation(id));
     match operation.filter(|operation| operation.actor != Actor::Model) {
         None => Ok(()),
         Some(operation) => {
@@ -109,27 +115,6 @@ fn own(env: &Env, arguments: &undo::Arguments) -> Result<(), CommandError> {
             Err(refused(error).hint(format!("ask the user to run aperture undo {}", operation.id)))
         }
     }
-}
-
-/// Converts a request to a model command; `None` if the model has no such command.
-fn asked(command: &Request) -> Option<Result<ModelCommand, Malformed>> {
-    let new = |verb| ModelCommand::new(verb, Vec::new());
-    let (selector, command) = match command {
-        Request::Expand(asked) => (&*asked.selector, ModelCommand { level: asked.level, ..new(Verb::Expand) }),
-        Request::Compress(asked) => {
-            let (selector, level) = asked.named()?;
-            (selector, ModelCommand { level, ..new(Verb::Compress) })
-        }
-        Request::Archive(asked) => (&*asked.selector, ModelCommand { reason: asked.reason.clone(), ..new(Verb::Archive) }),
-        Request::Pin(asked) => (&*asked.selector, ModelCommand { pin: asked.place(), ..new(Verb::Pin) }),
-        Request::Unpin(asked) => (&*asked.selector, new(Verb::Unpin)),
-        Request::Focus(asked) => (&*asked.selector, new(Verb::Focus)),
-        Request::Unfocus(asked) => (&*asked.selector, new(Verb::Unfocus)),
-        Request::Update(asked) => (&*asked.selector, ModelCommand { text: asked.text.clone(), ..new(Verb::Update) }),
-        Request::Create(asked) => return Some(Ok(ModelCommand { text: asked.text.clone(), ..new(Verb::Create) })),
-        _ => return None,
-    };
-    Some(Named::read(selector).map(|named| ModelCommand { blocks: vec![named], ..command }))
 }
 
 fn refused(error: anyhow::Error) -> CommandError {

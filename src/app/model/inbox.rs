@@ -2,8 +2,9 @@
 
 use crate::app::model::proposing::{Decision, follow, outcome, shown};
 use crate::app::{CommandError, Env, ErrorKind};
+use crate::commands::Request;
 use crate::commands::inbox::{ApproveArguments, Arguments, DenyArguments, Which};
-use crate::engine::model_commands::{ModelCommand, Named, read};
+use crate::engine::model_commands::read;
 use crate::model::{Proposal, ProposalNumber, ProposalStatus};
 use crate::output::{ChangeReport, InboxReport, InboxRow, ObeyReport, ObeyedCommand};
 use crate::store::{Outcome, Store, StoredSession};
@@ -120,12 +121,17 @@ fn waiting(store: &Store, session: &StoredSession) -> Result<Vec<Proposal>, Comm
     Ok(proposals)
 }
 
-/// Returns the decision for an approved proposal: its command, parsed again, on the blocks that it named when it was made.
+/// Returns the decision for an approved proposal: its request, on the blocks that it named when it was made. A command in the
+/// text of the model is parsed again.
 fn again(proposal: &Proposal) -> Decision {
-    match read(&proposal.command) {
+    let request = match &proposal.request {
+        Some(json) => serde_json::from_str(json).ok(),
+        None => read(&proposal.command).map(|command| Request::from(&command)),
+    };
+    match request {
         None => Decision::No(ProposalStatus::Refused, "this version cannot parse it".to_owned()),
-        Some(command) if proposal.blocks.is_empty() => Decision::CarryOut(command),
-        Some(command) => Decision::CarryOut(ModelCommand { blocks: vec![Named::Selector(proposal.blocks.clone())], ..command }),
+        Some(request) if proposal.blocks.is_empty() => Decision::CarryOut(request),
+        Some(request) => Decision::CarryOut(request.with_blocks(proposal.blocks.clone())),
     }
 }
 

@@ -6,7 +6,7 @@ use crate::app::{CommandError, Env};
 use crate::commands::obey::Arguments;
 use crate::model::{CommandPlace, Proposal, ProposalNumber, ProposalStatus};
 use crate::output::{ChangeReport, ObeyReport, ObeyedCommand, TellReport};
-use crate::store::{Outcome, SessionKey, Store};
+use crate::store::{NewProposal, Outcome, SessionKey, Store};
 use crate::workspace::Workspace;
 use std::collections::BTreeSet;
 use std::path::Path;
@@ -111,12 +111,15 @@ fn obey_with(env: &Env, message: Option<&str>) -> Result<ObeyReport, CommandErro
     let mut commands = Vec::new();
     for (number, written) in asked {
         let before = carried_out(&store, session, written.turn)?;
-        let decision = decide(env, &workspace, &written.command, written.block, before);
+        let decision = decide(env, &workspace, &written.request, written.block, before);
         let (Written { place, turn, text, .. }, now) = (&written, env.style.now.as_millisecond());
         let blocks = decision.blocks();
         let number = match number {
-            Some(number) => store.begin_recorded(number, &blocks)?.then_some(number),
-            None => store.propose(session, *place, *turn, text, &blocks, now)?,
+            Some(number) => store.begin_recorded(number, blocks)?.then_some(number),
+            None => {
+                let proposal = NewProposal { place: *place, turn: *turn, command: text, blocks, request: None };
+                store.propose(session, &proposal, now)?
+            }
         };
         let Some(number) = number else { continue };
         let (outcome, change) = follow(env, &path, &decision, text, false);
@@ -193,7 +196,7 @@ fn look(env: &Env) -> Result<ObeyReport, CommandError> {
     let mut commands = Vec::new();
     for written in asked {
         let before = commands.iter().filter(|command: &&ObeyedCommand| command.status == ProposalStatus::Done).count();
-        let decision = decide(env, &workspace, &written.command, written.block, before);
+        let decision = decide(env, &workspace, &written.request, written.block, before);
         let (outcome, change) = follow(env, &path, &decision, &written.text, true);
         commands.push(obeyed(None, &written, outcome, change));
     }

@@ -1,15 +1,14 @@
 //! The processing of a model command: parse it, decide by the user's policy, execute it.
 
 use crate::app::change::pipeline::is_live;
+use crate::app::dispatch::unhandled;
 use crate::app::look::recall::search_only;
-use crate::app::{CommandError, Env, ErrorKind};
-use crate::commands::ChangeOptions;
-use crate::commands::{Request, archive, compress, create, expand, focus, pin, recall, update};
+use crate::app::{self, CommandError, Env, ErrorKind};
+use crate::commands::{ChangeOptions, Request, recall};
 use crate::engine::model_commands::{Malformed, ModelCommand, Named, find, ranges, resolve};
-use crate::engine::{self, Permission, Selector};
+use crate::engine::{self, Permission};
 use crate::model::{
-    Actor, Block, BlockKind, BlockNumber, CommandPlace, Flags, History, Key, Level, MarkKind, Pin, ProposalStatus, Role, Verb,
-    Zone,
+    Actor, Block, BlockKind, BlockNumber, CommandPlace, Flags, History, Key, Level, MarkKind, ProposalStatus, Role, Verb, Zone,
 };
 use crate::output::{ChangeReport, plural};
 use crate::store::Outcome;
@@ -30,8 +29,36 @@ pub struct Written {
     pub block: BlockNumber,
     /// The text of the command.
     pub text: String,
-    /// The parsed command.
-    pub command: Result<ModelCommand, Malformed>,
+    /// The request that it asks for.
+    pub request: Result<ModelRequest, Malformed>,
+}
+
+/// A request of the model, with the blocks as the model named them.
+#[derive(Clone, Debug)]
+pub struct ModelRequest {
+    verb: Verb,
+    names: Vec<Named>,
+    request: Request,
+}
+
+impl From<ModelCommand> for ModelRequest {
+    fn from(command: ModelCommand) -> ModelRequest {
+        ModelRequest { verb: command.verb, request: Request::from(&command), names: command.blocks }
+    }
+}
+
+impl ModelRequest {
+    /// Returns a request that came as a tool call; `None` if the model has no such command.
+    pub fn from_call(request: &Request) -> Option<Result<ModelRequest, Malformed>> {
+        let verb = request.verb()?;
+        let names = request.blocks().map(Named::read).transpose();
+        let mut request = request.clone();
+        // Blocks that the user selected stay selected.
+        if let Request::Focus(focus) = &mut request {
+            focus.add = true;
+        }
+        Some(names.map(|names| ModelRequest { verb, names: names.into_iter().collect(), request }))
+    }
 }
 
 /// The text blocks of a row that the model wrote, as originally written.
@@ -58,7 +85,13 @@ impl ModelText {
         let commands = self.parts.iter().flat_map(|(number, index, text)| {
             find(text).into_iter().map(|said| {
                 let place = CommandPlace { row: self.key, block: *index, offset: said.place.start as u32 };
-                Written { place, turn: self.turn, block: *number, text: text[said.place].to_owned(), command: said.command }
+                Written {
+                    place,
+                    turn: self.turn,
+                    block: *number,
+                    text: text[said.place].to_owned(),
+                    request: said.command.map(ModelRequest::from),
+                }
             })
         });
         commands.collect()
@@ -112,19 +145,19 @@ pub fn texts(workspace: &Workspace<'_>, since: u32) -> Result<Vec<ModelText>, Co
 /// The decision about a command. Its blocks are resolved to numbers, without those that only the user may change.
 pub enum Decision {
     /// Execute it.
-    CarryOut(ModelCommand),
+    CarryOut(Request),
     /// Wait for the user's approval; with the reason.
-    Wait(ModelCommand, String),
+    Wait(Request, String),
     /// Do not execute it; with the reason.
     No(ProposalStatus, String),
 }
 
 impl Decision {
-    /// Returns the blocks of the command as a selector; empty if it has none.
-    pub fn blocks(&self) -> String {
+    /// Returns the selector of the blocks; empty if the request names none.
+    pub fn blocks(&self) -> &str {
         match self {
-            Decision::CarryOut(command) | Decision::Wait(command, _) => command.selector(),
-            Decision::No(..) => String::new(),
+            Decision::CarryOut(request) | Decision::Wait(request, _) => request.blocks().unwrap_or_default(),
+            Decision::No(..) => "",
         }
     }
 }
@@ -134,36 +167,36 @@ impl Decision {
 pub fn decide(
     env: &Env,
     workspace: &Workspace<'_>,
-    command: &Result<ModelCommand, Malformed>,
+    asked: &Result<ModelRequest, Malformed>,
     before: BlockNumber,
     carried_out: usize,
 ) -> Decision {
     let refused = |why: String| Decision::No(ProposalStatus::Refused, why);
-    let mut command = match command {
-        Ok(command) => command.clone(),
+    let ModelRequest { verb, names, request } = match asked {
+        Ok(asked) => asked,
         Err(malformed) => return refused(malformed.to_string()),
     };
-    let verb = command.verb;
+    let (verb, mut request) = (*verb, request.clone());
     let permission = env.model.permission(verb);
     if permission == Permission::Deny {
         return Decision::No(ProposalStatus::Denied, format!("the user's settings deny @{}", verb.name()));
     }
-    let searched = verb == Verb::Recall && matches!(command.blocks[..], [Named::Words(_)]);
-    if !searched && !command.blocks.is_empty() {
-        let named = resolve(&command, &workspace.reading, before).map_err(|unresolved| unresolved.to_string());
+    let is_search = verb == Verb::Recall && matches!(names[..], [Named::Words(_)]);
+    if !is_search && !names.is_empty() {
+        let named = resolve(names, &workspace.reading, before).map_err(|unresolved| unresolved.to_string());
         match named.and_then(|blocks| allowed(verb, blocks, workspace)) {
-            Ok(blocks) => command.blocks = vec![Named::Selector(ranges(&blocks))],
+            Ok(blocks) => request = request.with_blocks(ranges(&blocks)),
             Err(why) => return refused(why),
         }
     }
     if permission == Permission::Approve {
-        return Decision::Wait(command, format!("@{} needs approval", verb.name()));
+        return Decision::Wait(request, format!("@{} needs approval", verb.name()));
     }
     if carried_out >= env.model.commands_per_turn as usize {
         let limit = plural(env.model.commands_per_turn as usize, "command");
-        return Decision::Wait(command, format!("more than {limit} in one turn"));
+        return Decision::Wait(request, format!("more than {limit} in one turn"));
     }
-    Decision::CarryOut(command)
+    Decision::CarryOut(request)
 }
 
 /// Returns the blocks without those that only the user may change: the model cannot unpin or unfocus blocks that the user marked,
@@ -234,12 +267,12 @@ pub fn outcome(status: ProposalStatus, answer: &str) -> Outcome {
 /// Executes a decision on the session at a path, or does a dry run. `text` is the command for the log. Returns the outcome, and the
 /// change that was or would be made.
 pub fn follow(env: &Env, path: &Path, decision: &Decision, text: &str, dry_run: bool) -> (Outcome, Option<ChangeReport>) {
-    let (command, why) = match decision {
+    let (request, why) = match decision {
         Decision::No(status, why) => return (outcome(*status, why), None),
-        Decision::CarryOut(command) => (command, None),
-        Decision::Wait(command, why) => (command, Some(why)),
+        Decision::CarryOut(request) => (request, None),
+        Decision::Wait(request, why) => (request, Some(why)),
     };
-    let done = match carry_out(env, path, command, text, dry_run || why.is_some()) {
+    let done = match carry_out(env, path, request, text, dry_run || why.is_some()) {
         Ok(done) => done,
         Err(error) => {
             // A conflict with another program is temporary: the command may be executed later.
@@ -257,7 +290,7 @@ pub fn follow(env: &Env, path: &Path, decision: &Decision, text: &str, dry_run: 
     }
 }
 
-/// Executes a command on the session at a path, or does a dry run. `text` is the command for the log.
+/// Executes a request of the model on the session at a path, or does a dry run. `text` is the command for the log.
 ///
 /// A client that has the session open does not read the file again. So content that the model wants to read comes with its next
 /// prompt: the client stores that itself, after all cached content. A note written by aperture would be on a branch that the client
@@ -266,29 +299,36 @@ pub fn follow(env: &Env, path: &Path, decision: &Decision, text: &str, dry_run: 
 /// # Errors
 ///
 /// The command cannot be executed, or finds nothing.
-pub fn carry_out(env: &Env, path: &Path, command: &ModelCommand, text: &str, dry_run: bool) -> Result<CarriedOut, CommandError> {
+pub fn carry_out(env: &Env, path: &Path, request: &Request, text: &str, dry_run: bool) -> Result<CarriedOut, CommandError> {
     let mut env = env.on(path, &shown(text));
     env.actor = Actor::Model;
     let found = env.find(None)?;
     let live = is_live(&env, &found);
-    let options = ChangeOptions { dry_run, live: true, ..ChangeOptions::default() };
-    if live && command.verb == Verb::Create && !command.text.trim().is_empty() {
-        return Ok(CarriedOut { answer: command.text.clone(), change: None, count: 0 });
-    }
+    let mut request = request.clone().with_options(ChangeOptions { dry_run, live: true, ..ChangeOptions::default() });
     let mut brought = None;
-    if live && matches!(command.verb, Verb::Recall | Verb::Expand) {
-        let report = search_only(&env, &recalled(command, options))?;
-        let count = report.blocks.len() as u32;
-        if command.verb == Verb::Recall {
+    match &mut request {
+        Request::Create(note) if live && !note.text.trim().is_empty() => {
+            return Ok(CarriedOut { answer: note.text.clone(), change: None, count: 0 });
+        }
+        Request::Recall(query) if live => {
+            let report = search_only(&env, query)?;
+            let count = report.blocks.len() as u32;
             if count == 0 {
                 return Err(CommandError::new(ErrorKind::Refused, anyhow!("no matching content outside your context window")));
             }
             return Ok(CarriedOut { answer: report.note(), change: None, count });
         }
-        brought = (count > 0).then(|| report.note());
+        Request::Recall(query) => {
+            query.restore = belongs_in_place(&env, found, query)?;
+            query.inject = !query.restore;
+        }
+        Request::Expand(blocks) if live => {
+            let report = search_only(&env, &recall::Arguments::new(blocks.selector.clone()))?;
+            brought = (!report.blocks.is_empty()).then(|| report.note());
+        }
+        _ => {}
     }
-    let in_place = command.verb == Verb::Recall && belongs_in_place(&env, found, &command.selector())?;
-    let change = crate::app::change(&env, &as_asked(command, options, in_place)).ok_or_else(neither)??;
+    let change = app::change(&env, &request).ok_or_else(unhandled)??;
     let mut answer = change.in_short();
     if live && change.edits > 0 {
         answer.push_str(" (in the session file; the client reads it at the next resume)");
@@ -300,61 +340,17 @@ pub fn carry_out(env: &Env, path: &Path, command: &ModelCommand, text: &str, dry
     Ok(CarriedOut { answer, change: Some(change), count })
 }
 
-/// Returns the error for a command that does not change a session.
-pub fn neither() -> CommandError {
-    CommandError::new(ErrorKind::Internal, anyhow!("it neither reads nor changes a session"))
-}
-
 /// Returns true if it is cheaper to restore blocks in place: each still has a place in the window, and the cache of the content
 /// after it has expired. While the cache is valid, a note at the end costs only the note, but a restored block costs all content
 /// after it.
-fn belongs_in_place(env: &Env, found: Found, blocks: &str) -> Result<bool, CommandError> {
-    if blocks.is_empty() {
-        return Ok(false);
-    }
+fn belongs_in_place(env: &Env, found: Found, query: &recall::Arguments) -> Result<bool, CommandError> {
+    let Some(blocks) = query.selector() else { return Ok(false) };
     let workspace = env.read(found)?;
     let reading = &workspace.reading;
     let idle = engine::idle_milliseconds(reading, env.style.now.as_millisecond());
     let cold = idle.is_some_and(|idle| idle > workspace.cache_milliseconds());
-    let numbers = Selector::parse(blocks)?.select(reading)?;
+    let numbers = blocks.select(reading)?;
     Ok(cold && numbers.iter().all(|number| reading.block(*number).is_some_and(|block| block.position.zone != Zone::Cold)))
-}
-
-/// Converts a model command to the equivalent request.
-fn as_asked(command: &ModelCommand, options: ChangeOptions, in_place: bool) -> Request {
-    let selector = command.selector();
-    match command.verb {
-        Verb::Expand => {
-            let level = command.level.filter(|level| *level != Level::Original);
-            Request::Expand(expand::Arguments { selector, level, options })
-        }
-        Verb::Recall => {
-            let mut arguments = recalled(command, options);
-            (arguments.restore, arguments.inject) = (in_place, !in_place);
-            Request::Recall(arguments)
-        }
-        Verb::Compress => Request::Compress(compress::Arguments::of(selector, command.level, options)),
-        Verb::Archive => Request::Archive(archive::Arguments { selector, reason: command.reason.clone(), options }),
-        Verb::Pin => {
-            let (top, bottom) = (command.pin == Pin::Top, command.pin == Pin::Bottom);
-            Request::Pin(pin::Arguments { selector, top, bottom, options })
-        }
-        Verb::Unpin => Request::Unpin(pin::UnpinArguments { selector, options }),
-        // Blocks that the user selected stay selected.
-        Verb::Focus => Request::Focus(focus::Arguments { selector, add: true, options }),
-        Verb::Unfocus => Request::Unfocus(focus::UnfocusArguments { selector, options }),
-        Verb::Update => Request::Update(update::Arguments { selector, text: command.text.clone(), options }),
-        Verb::Create => Request::Create(create::Arguments { text: command.text.clone(), options }),
-    }
-}
-
-/// Returns the arguments of a recall, which names blocks or searches for words.
-fn recalled(command: &ModelCommand, options: ChangeOptions) -> recall::Arguments {
-    let words = command.blocks.iter().find_map(|named| match named {
-        Named::Words(words) => Some(words.clone()),
-        Named::Selector(_) => None,
-    });
-    recall::Arguments::of(words.unwrap_or_else(|| command.selector()), options)
 }
 
 /// Returns a command on one line, with credentials masked.

@@ -3,7 +3,7 @@
 //! Such a message is recorded with its commands. When its row is in the file, the commands are identified by their place there, so
 //! that each is executed once, regardless of the order of report and row.
 
-use crate::app::model::proposing::{ModelText, Written, trimmed};
+use crate::app::model::proposing::{ModelRequest, ModelText, Written, trimmed};
 use crate::app::{CommandError, Env, wait};
 use crate::engine::model_commands::{find, read};
 use crate::model::{
@@ -207,12 +207,12 @@ pub fn undecided(store: &Store, key: SessionKey, texts: &[ModelText]) -> Result<
     let written = proposals.filter_map(|proposal| {
         let text = proposal.command.clone();
         let found = find(&text).into_iter().next().map(|said| said.command);
-        let command = found.or_else(|| read(&text).map(Ok))?;
+        let request = found.or_else(|| read(&text).map(Ok))?.map(ModelRequest::from);
         let parts = texts.iter().filter(|text| text.key == proposal.place.row).flat_map(|text| &text.parts);
         let block = parts.clone().find(|(_, index, _)| *index == proposal.place.block).map(|(number, ..)| *number);
         // Until the message is in the file, all blocks of the file are older than the command.
         let block = block.unwrap_or(BlockNumber::MAX);
-        let written = Written { place: proposal.place, turn: proposal.turn, block, text, command };
+        let written = Written { place: proposal.place, turn: proposal.turn, block, text, request };
         Some((proposal, written))
     });
     Ok(written.collect())

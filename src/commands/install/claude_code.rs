@@ -1,10 +1,11 @@
 //! `aperture install claude-code` and `uninstall claude-code`: the integration with Claude Code.
 
 /// Arguments of `install claude-code`.
-#[derive(Debug, clap::Args)]
+#[derive(Clone, Debug, PartialEq, serde::Serialize, clap::Args)]
 pub struct Arguments {
     /// The options that both commands have.
     #[command(flatten)]
+    #[serde(flatten)]
     pub options: Options,
     /// Write nothing; exit with 1 if parts are missing
     #[arg(long, conflicts_with = "dry_run")]
@@ -12,15 +13,16 @@ pub struct Arguments {
 }
 
 /// Arguments of `uninstall claude-code`.
-#[derive(Debug, clap::Args)]
+#[derive(Clone, Debug, PartialEq, serde::Serialize, clap::Args)]
 pub struct UninstallArguments {
     /// The options that both commands have.
     #[command(flatten)]
+    #[serde(flatten)]
     pub options: Options,
 }
 
 /// The options that installation and removal have in common.
-#[derive(Debug, clap::Args)]
+#[derive(Clone, Debug, PartialEq, serde::Serialize, clap::Args)]
 pub struct Options {
     /// For all projects of the user: in ~/.claude [default]
     #[arg(long, conflicts_with_all = ["project", "local"])]

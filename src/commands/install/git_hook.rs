@@ -1,10 +1,11 @@
 //! `aperture install git-hook` and `uninstall git-hook`: the integration with git hooks.
 
 /// Arguments of `install git-hook`.
-#[derive(Debug, clap::Args)]
+#[derive(Clone, Debug, PartialEq, serde::Serialize, clap::Args)]
 pub struct Arguments {
     /// The options that both commands have.
     #[command(flatten)]
+    #[serde(flatten)]
     pub options: Options,
     /// Write nothing; exit with 1 if the hook is missing
     #[arg(long, conflicts_with = "dry_run")]
@@ -12,15 +13,16 @@ pub struct Arguments {
 }
 
 /// Arguments of `uninstall git-hook`.
-#[derive(Debug, clap::Args)]
+#[derive(Clone, Debug, PartialEq, serde::Serialize, clap::Args)]
 pub struct UninstallArguments {
     /// The options that both commands have.
     #[command(flatten)]
+    #[serde(flatten)]
     pub options: Options,
 }
 
 /// The options that installation and removal have in common.
-#[derive(Debug, clap::Args)]
+#[derive(Clone, Debug, PartialEq, serde::Serialize, clap::Args)]
 pub struct Options {
     /// Before a commit: refuse staged sessions with credentials
     #[arg(long)]

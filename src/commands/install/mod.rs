@@ -4,7 +4,7 @@ pub mod claude_code;
 pub mod git_hook;
 
 /// Arguments of `install`.
-#[derive(Debug, clap::Args)]
+#[derive(Clone, Debug, PartialEq, serde::Serialize, clap::Args)]
 #[command(after_help = "Examples:
   aperture install claude-code --dry-run   show the changes, write nothing
   aperture install claude-code             for all projects of the user
@@ -18,11 +18,12 @@ it once; git log --notes=aperture shows the notes. aperture uninstall removes ex
 pub struct Arguments {
     /// The target.
     #[command(subcommand)]
+    #[serde(rename = "action")]
     pub into: Into,
 }
 
 /// Arguments of `uninstall`.
-#[derive(Debug, clap::Args)]
+#[derive(Clone, Debug, PartialEq, serde::Serialize, clap::Args)]
 #[command(after_help = "Examples:
   aperture uninstall claude-code --dry-run   show the changes, write nothing
   aperture uninstall claude-code             remove the parts added by install, and nothing else
@@ -31,11 +32,13 @@ pub struct Arguments {
 pub struct UninstallArguments {
     /// The target.
     #[command(subcommand)]
+    #[serde(rename = "action")]
     pub from: From,
 }
 
 /// The targets of an installation.
-#[derive(Debug, clap::Subcommand)]
+#[derive(Clone, Debug, PartialEq, serde::Serialize, clap::Subcommand)]
+#[serde(rename_all = "kebab-case")]
 pub enum Into {
     /// Hooks, status line, MCP server and slash commands of Claude Code
     ClaudeCode(claude_code::Arguments),
@@ -44,7 +47,8 @@ pub enum Into {
 }
 
 /// The targets of a removal.
-#[derive(Debug, clap::Subcommand)]
+#[derive(Clone, Debug, PartialEq, serde::Serialize, clap::Subcommand)]
+#[serde(rename_all = "kebab-case")]
 pub enum From {
     /// Hooks, status line, MCP server and slash commands of Claude Code
     ClaudeCode(claude_code::UninstallArguments),

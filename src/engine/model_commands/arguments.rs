@@ -3,7 +3,6 @@
 use super::{Malformed, ModelCommand, Named};
 use crate::engine::{Selector, SelectorError};
 use crate::model::{Level, Pin, Verb};
-use std::fmt;
 use std::ops::Range;
 
 /// Limits of the search for the end of a command, in bytes.
@@ -205,24 +204,4 @@ fn text(piece: &str) -> Option<String> {
         }
     }
     Some(text)
-}
-
-/// Formats the command so that `interpret` can parse it, if its blocks are given by numbers or by search words.
-impl fmt::Display for ModelCommand {
-    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let quoted = |text: &str| {
-            let text = text.replace('\\', r"\\").replace('"', r#"\""#);
-            format!("\"{}\"", text.replace('\n', r"\n").replace('\t', r"\t"))
-        };
-        let blocks = self.blocks.iter().map(|named| match named {
-            Named::Selector(selector) => selector.clone(),
-            Named::Words(words) => quoted(words),
-        });
-        let level = self.level.map(|level| level.name().to_owned());
-        let pin = (self.pin != Pin::Here).then(|| self.pin.name().to_owned());
-        let text = (!self.text.is_empty()).then(|| quoted(&self.text));
-        let reason = (!self.reason.is_empty()).then(|| format!("reason: {}", quoted(&self.reason)));
-        let arguments: Vec<String> = blocks.chain(level).chain(pin).chain(text).chain(reason).collect();
-        write!(out, "@{}({})", self.verb.name(), arguments.join(", "))
-    }
 }

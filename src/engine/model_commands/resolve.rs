@@ -1,6 +1,6 @@
 //! Resolves the blocks that a model command refers to.
 
-use super::{ModelCommand, Named};
+use super::Named;
 use crate::engine::{self, Analysis, Selector, SelectorError};
 use crate::model::{BlockNumber, Zone};
 use std::collections::BTreeSet;
@@ -45,22 +45,22 @@ fn suggestion(nearest: &[String]) -> String {
     if nearest.is_empty() { String::new() } else { format!("; nearest: {}", nearest.join(", ")) }
 }
 
-/// Returns the blocks that a command refers to, in file order, without those from `before` on: the model refers to blocks that it
+/// Returns the blocks that the names refer to, in file order, without those from `before` on: the model refers to blocks that it
 /// received, not to its current message.
 ///
 /// # Errors
 ///
 /// No block of the session matches.
-pub fn resolve(command: &ModelCommand, reading: &Analysis, before: BlockNumber) -> Result<Vec<BlockNumber>, Unresolved> {
+pub fn resolve(names: &[Named], reading: &Analysis, before: BlockNumber) -> Result<Vec<BlockNumber>, Unresolved> {
     let mut blocks: BTreeSet<BlockNumber> = BTreeSet::new();
-    for named in &command.blocks {
+    for named in names {
         match named {
             Named::Selector(text) => blocks.extend(selected(text, reading, before)?),
             Named::Words(words) => blocks.extend(about(words, reading)?),
         }
     }
     let blocks: Vec<BlockNumber> = blocks.into_iter().filter(|number| *number < before).collect();
-    if blocks.is_empty() && !command.blocks.is_empty() { Err(Unresolved::Nothing) } else { Ok(blocks) }
+    if blocks.is_empty() && !names.is_empty() { Err(Unresolved::Nothing) } else { Ok(blocks) }
 }
 
 fn selected(text: &str, reading: &Analysis, before: BlockNumber) -> Result<Vec<BlockNumber>, Unresolved> {

@@ -1,9 +1,9 @@
 //! `--apply-policy`: applies the rules of the settings when the session is idle.
 
 use super::follow::Shown;
-use crate::app::change::compress;
-use crate::app::{CommandError, Env};
-use crate::commands::compress::Arguments;
+use crate::app::dispatch::unhandled;
+use crate::app::{self, CommandError, Env};
+use crate::commands::{ChangeOptions, Request, compress};
 use crate::engine::{ActivityEvent, SuggestionKind};
 use crate::model::Actor;
 use crate::workspace::{Found, open_sessions};
@@ -35,12 +35,13 @@ impl Wanted {
         wanted.into_iter().find(|(kind, _)| suggested.contains(kind)).map(|(_, wanted)| wanted)
     }
 
-    /// Returns the equivalent command.
-    fn command(self) -> &'static str {
-        match self {
-            Wanted::Budget => "compress --over-budget",
-            Wanted::Stale => "compress --stale",
-        }
+    /// Returns the equivalent request.
+    fn request(self) -> Request {
+        let arguments = compress::Arguments::default();
+        Request::Compress(match self {
+            Wanted::Budget => compress::Arguments { over_budget: true, ..arguments },
+            Wanted::Stale => compress::Arguments { stale: true, ..arguments },
+        })
     }
 }
 
@@ -60,7 +61,7 @@ impl Policy {
         }
         if !live && open_sessions(env.disk, &env.places).contains(&shown.found.location.id) {
             let told = self.waits.replace(state.clone()) == Some(state);
-            let reason = format!("a client has the session open: {} waits until it is closed", wanted.command());
+            let reason = format!("a client has the session open: {} waits until it is closed", wanted.request().line());
             return (!told).then_some(ActivityEvent::PolicyRefused { reason });
         }
         self.done = Some(state);
@@ -71,13 +72,11 @@ impl Policy {
 
 /// Executes an action like the equivalent command.
 fn carry_out(env: &Env, found: &Found, wanted: Wanted, live: bool) -> Result<(), CommandError> {
-    let mut env = env.on(&found.path, &format!("{} (watch --apply-policy)", wanted.command()));
+    let request = wanted.request();
+    let mut env = env.on(&found.path, &format!("{} (watch --apply-policy)", request.line()));
     env.actor = Actor::Policy;
-    let arguments = match wanted {
-        Wanted::Budget => Arguments::over_budget(live),
-        Wanted::Stale => Arguments::stale(live),
-    };
-    compress::run(&env, &arguments).map(drop)
+    let request = request.with_options(ChangeOptions { live, ..ChangeOptions::default() });
+    app::change(&env, &request).ok_or_else(unhandled)?.map(drop)
 }
 
 #[cfg(test)]

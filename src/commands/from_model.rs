@@ -1,0 +1,171 @@
+//! Requests of the model: commands in its text become requests, and the policy finds their verb and blocks here.
+
+use super::{ChangeOptions, Request, archive, compress, create, expand, focus, pin, recall, update};
+use crate::engine::Selector;
+use crate::engine::model_commands::{ModelCommand, Named};
+use crate::model::{Level, Pin, Verb};
+
+impl From<&ModelCommand> for Request {
+    /// Returns the request that a command in the model's text asks for.
+    fn from(command: &ModelCommand) -> Request {
+        let (selector, options) = (command.selector(), ChangeOptions::default());
+        match command.verb {
+            Verb::Expand => {
+                let level = command.level.filter(|level| *level != Level::Original);
+                Request::Expand(expand::Arguments { selector, level, options })
+            }
+            Verb::Recall => Request::Recall(recall::Arguments::new(query(command))),
+            Verb::Compress => Request::Compress(compress::Arguments {
+                selector: Some(selector),
+                level: command.level,
+                ..compress::Arguments::default()
+            }),
+            Verb::Archive => Request::Archive(archive::Arguments { selector, reason: command.reason.clone(), options }),
+            Verb::Pin => {
+                let (top, bottom) = (command.pin == Pin::Top, command.pin == Pin::Bottom);
+                Request::Pin(pin::Arguments { selector, top, bottom, options })
+            }
+            Verb::Unpin => Request::Unpin(pin::UnpinArguments { selector, options }),
+            // Blocks that the user selected stay selected.
+            Verb::Focus => Request::Focus(focus::Arguments { selector, add: true, options }),
+            Verb::Unfocus => Request::Unfocus(focus::UnfocusArguments { selector, options }),
+            Verb::Update => Request::Update(update::Arguments { selector, text: command.text.clone(), options }),
+            Verb::Create => Request::Create(create::Arguments { text: command.text.clone(), options }),
+        }
+    }
+}
+
+/// Returns the query of a recall. Words that are also a selector are quoted, so that they are searched for.
+fn query(command: &ModelCommand) -> String {
+    let words = command.blocks.iter().find_map(|named| match named {
+        Named::Words(words) => Some(words),
+        Named::Selector(_) => None,
+    });
+    match words {
+        Some(words) if Selector::parse(words).is_ok() => format!("\"{words}\""),
+        Some(words) => words.clone(),
+        None => command.selector(),
+    }
+}
+
+impl Request {
+    /// Returns the verb by which the policy decides about the request; `None` if the model has no such command. `compress` has it
+    /// only with a selector and a level: other options can choose blocks that nobody named.
+    pub fn verb(&self) -> Option<Verb> {
+        Some(match self {
+            Request::Expand(_) => Verb::Expand,
+            Request::Recall(_) => Verb::Recall,
+            Request::Compress(arguments) if arguments.is_by_name() => Verb::Compress,
+            Request::Archive(_) => Verb::Archive,
+            Request::Pin(_) => Verb::Pin,
+            Request::Unpin(_) => Verb::Unpin,
+            Request::Focus(_) => Verb::Focus,
+            Request::Unfocus(_) => Verb::Unfocus,
+            Request::Update(_) => Verb::Update,
+            Request::Create(_) => Verb::Create,
+            _ => return None,
+        })
+    }
+
+    /// Returns the selector of the blocks; `None` if the request names no blocks, as a search.
+    pub fn blocks(&self) -> Option<&str> {
+        match self {
+            Request::Recall(arguments) => arguments.selector().map(|_| arguments.query.as_str()),
+            Request::Compress(arguments) => arguments.selector.as_deref(),
+            Request::Expand(expand::Arguments { selector, .. })
+            | Request::Archive(archive::Arguments { selector, .. })
+            | Request::Pin(pin::Arguments { selector, .. })
+            | Request::Unpin(pin::UnpinArguments { selector, .. })
+            | Request::Focus(focus::Arguments { selector, .. })
+            | Request::Unfocus(focus::UnfocusArguments { selector, .. })
+            | Request::Update(update::Arguments { selector, .. }) => Some(selector),
+            _ => None,
+        }
+    }
+
+    /// Returns the request with other blocks, if it names blocks.
+    pub fn with_blocks(mut self, blocks: String) -> Request {
+        match &mut self {
+            Request::Recall(arguments) => arguments.query = blocks,
+            Request::Compress(arguments) => arguments.selector = Some(blocks),
+            Request::Expand(expand::Arguments { selector, .. })
+            | Request::Archive(archive::Arguments { selector, .. })
+            | Request::Pin(pin::Arguments { selector, .. })
+            | Request::Unpin(pin::UnpinArguments { selector, .. })
+            | Request::Focus(focus::Arguments { selector, .. })
+            | Request::Unfocus(focus::UnfocusArguments { selector, .. })
+            | Request::Update(update::Arguments { selector, .. }) => *selector = blocks,
+            _ => {}
+        }
+        self
+    }
+
+    /// Returns the request with other options of a change, if it has a verb.
+    pub fn with_options(mut self, wanted: ChangeOptions) -> Request {
+        match &mut self {
+            Request::Recall(recall::Arguments { options, .. })
+            | Request::Compress(compress::Arguments { options, .. })
+            | Request::Expand(expand::Arguments { options, .. })
+            | Request::Archive(archive::Arguments { options, .. })
+            | Request::Pin(pin::Arguments { options, .. })
+            | Request::Unpin(pin::UnpinArguments { options, .. })
+            | Request::Focus(focus::Arguments { options, .. })
+            | Request::Unfocus(focus::UnfocusArguments { options, .. })
+            | Request::Update(update::Arguments { options, .. })
+            | Request::Create(create::Arguments { options, .. }) => *options = wanted,
+            _ => {}
+        }
+        self
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::commands::CommandLine;
+    use crate::engine::model_commands::read;
+
+    /// Each command in the model's text with each of its arguments, and the command line that means the same.
+    const EQUAL: &[(&str, &[&str])] = &[
+        ("@expand(3..9, 12)", &["expand", "3..9|12"]),
+        ("@expand(3, original)", &["expand", "3"]),
+        ("@expand(3, trimmed)", &["expand", "3", "--level", "trimmed"]),
+        ("@recall(3..9, 12)", &["recall", "3..9|12"]),
+        ("@recall(\"how are tokens refreshed\")", &["recall", "how are tokens refreshed"]),
+        ("@recall(\"stale\")", &["recall", "\"stale\""]),
+        ("@compress(stale)", &["compress", "stale"]),
+        ("@compress(3, minimal)", &["compress", "3", "--level", "minimal"]),
+        ("@archive(3..9, reason: auth is done)", &["archive", "3..9", "--reason", "auth is done"]),
+        ("@pin(12)", &["pin", "12"]),
+        ("@pin(12, top)", &["pin", "12", "--top"]),
+        ("@pin(12, bottom)", &["pin", "12", "--bottom"]),
+        ("@unpin(pinned)", &["unpin", "pinned"]),
+        ("@focus(12..14)", &["focus", "12..14", "--add"]),
+        ("@unfocus(12)", &["unfocus", "12"]),
+        ("@update(12, \"the plan\")", &["update", "12", "the plan"]),
+        ("@create(\"make db starts it\")", &["create", "make db starts it"]),
+    ];
+
+    #[test]
+    fn commands_in_text_are_command_lines() {
+        for (text, words) in EQUAL {
+            let request = Request::from(&read(text).unwrap_or_else(|| panic!("{text}")));
+            let line = CommandLine::try_parse_from(["aperture"].iter().chain(*words)).unwrap();
+            assert_eq!(Some(&request), line.request.as_ref(), "{text}");
+            assert_eq!(request.verb().map(Verb::name), Some(words[0]));
+        }
+        for verb in Verb::ALL {
+            assert!(EQUAL.iter().any(|(_, words)| words[0] == verb.name()), "no case of @{}", verb.name());
+        }
+    }
+
+    #[test]
+    fn blocks_are_replaced() {
+        for (text, words) in EQUAL {
+            let request = Request::from(&read(text).unwrap());
+            let Some(blocks) = request.blocks() else { continue };
+            assert_eq!(blocks, words[1], "{text}");
+            assert_eq!(request.with_blocks("7".to_owned()).blocks(), Some("7"), "{text}");
+        }
+    }
+}

@@ -1,0 +1,251 @@
+//! Requests as JSON: `{"archive": {"selector": "3..9", "reason": "auth is done"}}`.
+//!
+//! The keys are the arguments of the command line. JSON is read as the command line of its values, so defaults, choices and
+//! conflicts have one definition; what is not given is left out.
+
+use super::{CommandLine, Request};
+use crate::model::quoted;
+use clap::{Arg, ArgAction, Command, ValueEnum};
+use serde::de::{Deserialize, Deserializer, Error as _};
+use serde::ser::{Serialize, SerializeMap, Serializer};
+use serde_json::{Map, Value};
+
+/// The key of the action of a command that has actions, such as `snapshot`: a name, or a name with its arguments.
+pub const ACTION: &str = "action";
+
+/// The reason why JSON is not a command line.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum JsonError {
+    /// The command does not exist.
+    #[error("there is no command '{0}'")]
+    UnknownCommand(String),
+    /// The argument does not exist.
+    #[error("there is no argument '{0}'")]
+    UnknownArgument(String),
+    /// A position is missing that is required.
+    #[error("the argument '{0}' is missing")]
+    Missing(String),
+    /// A position needs the position before it.
+    #[error("the argument '{0}' needs '{1}'")]
+    Needs(String, String),
+    /// A value has the wrong type.
+    #[error("the argument '{0}' must be {1}")]
+    Type(String, &'static str),
+}
+
+/// A command line that was made of JSON, in the order of its definition.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Words {
+    name: String,
+    options: Vec<(String, Option<String>)>,
+    positions: Vec<String>,
+    action: Option<Box<Words>>,
+}
+
+impl Words {
+    /// Returns the command line of a command and its arguments.
+    ///
+    /// # Errors
+    ///
+    /// The command or an argument does not exist, is missing, or has a value of the wrong type. The values are checked by
+    /// [`Words::request`].
+    pub fn read(name: &str, arguments: &Map<String, Value>) -> Result<Words, JsonError> {
+        let definition = Request::arguments_of(name).ok_or_else(|| JsonError::UnknownCommand(name.to_owned()))?;
+        Words::of(&definition, arguments)
+    }
+
+    fn of(definition: &Command, arguments: &Map<String, Value>) -> Result<Words, JsonError> {
+        let has_actions = definition.has_subcommands();
+        let known =
+            |key: &str| (has_actions && key == ACTION) || definition.get_arguments().any(|argument| self::key(argument) == key);
+        if let Some(unknown) = arguments.keys().find(|key| !known(key)) {
+            return Err(JsonError::UnknownArgument(unknown.clone()));
+        }
+        let mut words = Words { name: definition.get_name().to_owned(), ..Words::default() };
+        let mut absent = None;
+        for argument in definition.get_arguments() {
+            let key = key(argument);
+            let values = values(argument, arguments.get(&key).unwrap_or(&Value::Null))?;
+            match argument.get_long() {
+                Some(long) => words.options.extend(values.into_iter().map(|value| (long.to_owned(), value))),
+                None if values.is_empty() && argument.is_required_set() => return Err(JsonError::Missing(key)),
+                None if values.is_empty() => absent = absent.or(Some(key)),
+                None => match absent {
+                    Some(before) => return Err(JsonError::Needs(key, before)),
+                    None => words.positions.extend(values.into_iter().flatten()),
+                },
+            }
+        }
+        words.action = match arguments.get(ACTION).filter(|_| has_actions) {
+            Some(action) => Some(Box::new(Words::action(definition, action)?)),
+            None => None,
+        };
+        Ok(words)
+    }
+
+    fn action(definition: &Command, action: &Value) -> Result<Words, JsonError> {
+        let none = Map::new();
+        let (name, arguments) = match action {
+            Value::String(name) => (name, &none),
+            Value::Object(object) => match object.iter().next() {
+                Some((name, Value::Object(arguments))) if object.len() == 1 => (name, arguments),
+                _ => return Err(JsonError::Type(ACTION.to_owned(), "the name of one action with its arguments")),
+            },
+            _ => return Err(JsonError::Type(ACTION.to_owned(), "an action")),
+        };
+        let action = definition.find_subcommand(name).ok_or_else(|| JsonError::UnknownCommand(name.clone()))?;
+        Words::of(action, arguments)
+    }
+
+    /// Returns the request.
+    ///
+    /// # Errors
+    ///
+    /// The command line is invalid.
+    pub fn request(&self) -> Result<Request, clap::Error> {
+        let mut words = vec!["aperture".to_owned()];
+        self.extend(&mut words);
+        let request = CommandLine::try_parse_from(words)?.request;
+        request.ok_or_else(|| clap::Error::new(clap::error::ErrorKind::MissingSubcommand))
+    }
+
+    fn extend(&self, words: &mut Vec<String>) {
+        words.push(self.name.clone());
+        let option = |(name, value): &(String, Option<String>)| match value {
+            Some(value) => format!("--{name}={value}"),
+            None => format!("--{name}"),
+        };
+        words.extend(self.options.iter().map(option));
+        match &self.action {
+            Some(action) => action.extend(words),
+            None if self.positions.is_empty() => {}
+            None => {
+                words.push("--".to_owned());
+                words.extend(self.positions.iter().cloned());
+            }
+        }
+    }
+
+    /// Returns the command line as a user would type it, without the name of the program.
+    pub fn line(&self) -> String {
+        let option = |(name, value): &(String, Option<String>)| match value {
+            Some(value) if value.starts_with('-') => format!("--{name}={}", quoted(value)),
+            Some(value) => format!("--{name} {}", quoted(value)),
+            None => format!("--{name}"),
+        };
+        let options = self.options.iter().map(option);
+        let positions = self.positions.iter().map(|word| quoted(word));
+        let mut words = vec![self.name.clone()];
+        if self.positions.iter().any(|word| word.starts_with('-')) {
+            words.extend(options.chain(["--".to_owned()]).chain(positions));
+        } else {
+            words.extend(positions.chain(options));
+        }
+        words.extend(self.action.as_ref().map(|action| action.line()));
+        words.join(" ")
+    }
+}
+
+/// Returns the key of an argument: its id; of the positional SESSION, whose id must differ from that of `--session`, `session`.
+fn key(argument: &Arg) -> String {
+    match argument.get_id().as_str() {
+        "named" => "session".to_owned(),
+        id => id.to_owned(),
+    }
+}
+
+/// Returns true if an argument takes no value.
+pub fn is_flag(argument: &Arg) -> bool {
+    matches!(argument.get_action(), ArgAction::SetTrue)
+}
+
+/// Returns the values of an argument; none if it is not given. A flag that is set has one empty value.
+fn values(argument: &Arg, value: &Value) -> Result<Vec<Option<String>>, JsonError> {
+    let wrong = |what| Err(JsonError::Type(key(argument), what));
+    match value {
+        Value::Null => Ok(Vec::new()),
+        Value::Bool(set) if is_flag(argument) => Ok(if *set { vec![None] } else { Vec::new() }),
+        _ if is_flag(argument) => wrong("true or false"),
+        Value::String(text) => Ok(vec![Some(text.clone())]),
+        Value::Number(number) => Ok(vec![Some(number.to_string())]),
+        Value::Array(several) if matches!(argument.get_action(), ArgAction::Append) => {
+            let values = several.iter().map(|value| values(argument, value)).collect::<Result<Vec<_>, _>>()?;
+            Ok(values.into_iter().flatten().collect())
+        }
+        _ => wrong("a text or a number"),
+    }
+}
+
+impl Request {
+    /// Returns the command line as a user would type it, without the name of the program; only the name of the command if an
+    /// argument cannot be written.
+    pub fn line(&self) -> String {
+        let words = self.to_json().ok().and_then(|(name, arguments)| Words::read(name, &arguments).ok());
+        words.map_or_else(|| self.name().to_owned(), |words| words.line())
+    }
+}
+
+/// Returns the arguments that are given: without null, false, empty lists and defaults.
+pub(super) fn given(arguments: Value, definition: &Command) -> Map<String, Value> {
+    let Value::Object(arguments) = arguments else { return Map::new() };
+    let default = |key: &str, value: &Value| {
+        let argument = definition.get_arguments().find(|argument| self::key(argument) == key);
+        let text = value.as_str().map_or_else(|| value.to_string(), str::to_owned);
+        argument.is_some_and(|argument| matches!(argument.get_default_values(), [default] if *default == *text))
+    };
+    let mut given = Map::new();
+    for (key, value) in arguments {
+        let is_empty = match &value {
+            Value::Null | Value::Bool(false) => true,
+            Value::Array(values) => values.is_empty(),
+            value => default(&key, value),
+        };
+        let value = match value {
+            Value::Object(actions) => {
+                let inner = |(name, value): (String, Value)| {
+                    let action = definition.find_subcommand(&name).cloned().unwrap_or_default();
+                    (name, Value::Object(self::given(value, &action)))
+                };
+                Value::Object(actions.into_iter().map(inner).collect())
+            }
+            value => value,
+        };
+        if !is_empty {
+            given.insert(key, value);
+        }
+    }
+    given
+}
+
+impl Serialize for Request {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let (name, arguments) = self.to_json().map_err(serde::ser::Error::custom)?;
+        let mut map = serializer.serialize_map(Some(1))?;
+        map.serialize_entry(name, &arguments)?;
+        map.end()
+    }
+}
+
+impl<'de> Deserialize<'de> for Request {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Request, D::Error> {
+        let object = Map::<String, Value>::deserialize(deserializer)?;
+        let (Some((name, Value::Object(arguments))), 1) = (object.iter().next(), object.len()) else {
+            return Err(D::Error::custom("a request is one command with its arguments: {\"status\": {}}"));
+        };
+        let words = Words::read(name, arguments).map_err(D::Error::custom)?;
+        words.request().map_err(|error| D::Error::custom(first_line(&error)))
+    }
+}
+
+/// Returns the message of a command line error on one line, without the usage.
+pub fn first_line(error: &clap::Error) -> String {
+    let text = error.to_string();
+    let first = text.split("\n\n").next().unwrap_or_default();
+    first.trim_start_matches("error: ").split('\n').map(str::trim).collect::<Vec<_>>().join(" ")
+}
+
+/// Serializes a choice by its name in the command line.
+pub(super) fn choice<T: ValueEnum, S: Serializer>(value: &T, serializer: S) -> Result<S::Ok, S::Error> {
+    let name = value.to_possible_value().map(|value| value.get_name().to_owned());
+    name.unwrap_or_default().serialize(serializer)
+}
