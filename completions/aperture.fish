@@ -198,8 +198,14 @@ complete -c aperture -n "__fish_aperture_using_subcommand transcript" -l no-cach
 complete -c aperture -n "__fish_aperture_using_subcommand transcript" -l no-pager -d 'Do not use a pager'
 complete -c aperture -n "__fish_aperture_using_subcommand transcript" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c aperture -n "__fish_aperture_using_subcommand compress" -l budget -d 'Like --over-budget, with this budget: tokens, or a share of the window\'s size such as 50%' -r
-complete -c aperture -n "__fish_aperture_using_subcommand compress" -l level -d 'Level of the result [default: by a rule, or summarized]' -r
-complete -c aperture -n "__fish_aperture_using_subcommand compress" -l preset -d 'Strength: lossless, light, balanced, aggressive or handoff' -r
+complete -c aperture -n "__fish_aperture_using_subcommand compress" -l level -d 'Level of the result [default: by a rule, or summarized]' -r -f -a "trimmed\t''
+summarized\t''
+minimal\t''"
+complete -c aperture -n "__fish_aperture_using_subcommand compress" -l preset -d 'Strength: lossless, light, balanced, aggressive or handoff' -r -f -a "lossless\t''
+light\t''
+balanced\t''
+aggressive\t''
+handoff\t''"
 complete -c aperture -n "__fish_aperture_using_subcommand compress" -l keep-from -d 'Do not change this block and later ones' -r
 complete -c aperture -n "__fish_aperture_using_subcommand compress" -s s -l session -d 'Session: a path, an id or an id prefix [default: the newest of this project]' -r
 complete -c aperture -n "__fish_aperture_using_subcommand compress" -l window -d 'Size of the context window in tokens, such as 200k [default: by model]' -r
@@ -216,7 +222,9 @@ complete -c aperture -n "__fish_aperture_using_subcommand compress" -l json -d '
 complete -c aperture -n "__fish_aperture_using_subcommand compress" -l no-cache -d 'Do not read or write the cache'
 complete -c aperture -n "__fish_aperture_using_subcommand compress" -l no-pager -d 'Do not use a pager'
 complete -c aperture -n "__fish_aperture_using_subcommand compress" -s h -l help -d 'Print help (see more with \'--help\')'
-complete -c aperture -n "__fish_aperture_using_subcommand expand" -l level -d 'Level of the result: trimmed or summarized [default: the original]' -r
+complete -c aperture -n "__fish_aperture_using_subcommand expand" -l level -d 'Level of the result: trimmed or summarized [default: the original]' -r -f -a "trimmed\t''
+summarized\t''
+minimal\t''"
 complete -c aperture -n "__fish_aperture_using_subcommand expand" -s s -l session -d 'Session: a path, an id or an id prefix [default: the newest of this project]' -r
 complete -c aperture -n "__fish_aperture_using_subcommand expand" -l window -d 'Size of the context window in tokens, such as 200k [default: by model]' -r
 complete -c aperture -n "__fish_aperture_using_subcommand expand" -l color -d 'When to use colours' -r -f -a "auto\t'On a terminal, unless `NO_COLOR` is set'

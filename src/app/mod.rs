@@ -15,4 +15,4 @@ pub use environment::{
 };
 pub use look::show::content;
 pub use maintenance::{completions, help};
-pub use model::ask::{Asked, ask};
+pub use model::ask::{CallOutcome, ask};

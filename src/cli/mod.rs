@@ -46,7 +46,7 @@ pub fn run(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
             ExitCode::SUCCESS
         }
         Err(error) => {
-            if error.kind != ErrorKind::Said {
+            if error.kind != ErrorKind::AlreadyReported {
                 print_error(&gate, &error);
             }
             ExitCode::from(error.kind.code())

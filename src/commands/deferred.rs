@@ -48,7 +48,7 @@ macro_rules! commands {
             /// Returns the command line with the selected commands.
             fn define(mut command: clap::Command, wanted: impl Fn(&str) -> bool) -> clap::Command {
                 $( if wanted($name) {
-                    let named = $crate::commands::deferred::named($name, $about)$(.hide(stringify!($hidden) == "hidden"))?;
+                    let named = $crate::commands::deferred::without_arguments($name, $about)$(.hide(stringify!($hidden) == "hidden"))?;
                     command = command.subcommand(named.defer($crate::commands::deferred::define::<$arguments>));
                 } )*
                 command
@@ -64,7 +64,7 @@ macro_rules! commands {
             /// Returns the definition of the command with this name, with its own arguments.
             pub fn arguments_of(name: &str) -> Option<clap::Command> {
                 match name {
-                    $( $name => Some($crate::commands::deferred::define::<$arguments>($crate::commands::deferred::named($name, $about))), )*
+                    $( $name => Some($crate::commands::deferred::define::<$arguments>($crate::commands::deferred::without_arguments($name, $about))), )*
                     _ => None,
                 }
             }
@@ -89,7 +89,7 @@ macro_rules! commands {
 pub(super) use commands;
 
 /// Returns a command with its name and description, without arguments.
-pub(super) fn named(name: &'static str, about: &'static str) -> Command {
+pub(super) fn without_arguments(name: &'static str, about: &'static str) -> Command {
     Command::new(name).about(about.trim())
 }
 

@@ -50,7 +50,7 @@ fn query(command: &ModelCommand) -> String {
 
 impl Request {
     /// Returns the verb by which the policy decides about the request; `None` if the model has no such command. `compress` has it
-    /// only with a selector and a level: other options can choose blocks that nobody named.
+    /// only with a selector and a level: other options select blocks that the model did not name.
     pub fn verb(&self) -> Option<Verb> {
         Some(match self {
             Request::Expand(_) => Verb::Expand,

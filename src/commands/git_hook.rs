@@ -9,12 +9,12 @@ use clap::builder::{PossibleValuesParser, TypedValueParser};
   aperture git-hook pre-commit       the call that aperture install git-hook writes")]
 pub struct Arguments {
     /// The hook
-    #[arg(value_parser = PossibleValuesParser::new(GitHook::ALL.map(GitHook::name)).try_map(|name| named(&name)))]
+    #[arg(value_parser = PossibleValuesParser::new(GitHook::ALL.map(GitHook::name)).try_map(|name| parse_hook(&name)))]
     pub hook: GitHook,
     /// Arguments of the hook, from git
     pub rest: Vec<String>,
 }
 
-fn named(name: &str) -> Result<GitHook, String> {
+fn parse_hook(name: &str) -> Result<GitHook, String> {
     GitHook::ALL.into_iter().find(|hook| hook.name() == name).ok_or_else(|| "there is no such hook".to_owned())
 }

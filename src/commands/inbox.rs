@@ -20,7 +20,7 @@ pub struct Arguments {
 /// The selected proposals.
 #[derive(Clone, Debug, PartialEq, serde::Serialize, clap::Args)]
 #[group(id = "which", required = true, multiple = false)]
-pub struct Which {
+pub struct ProposalSelection {
     /// Numbers, as listed by aperture inbox
     #[arg(group = "which", value_name = "NUMBER")]
     pub numbers: Vec<ProposalNumber>,
@@ -42,7 +42,7 @@ pub struct ApproveArguments {
     /// The selected proposals.
     #[command(flatten)]
     #[serde(flatten)]
-    pub which: Which,
+    pub which: ProposalSelection,
     /// Dry run: show the result; write nothing
     #[arg(short = 'n', long)]
     pub dry_run: bool,
@@ -59,7 +59,7 @@ pub struct DenyArguments {
     /// The selected proposals.
     #[command(flatten)]
     #[serde(flatten)]
-    pub which: Which,
+    pub which: ProposalSelection,
     /// Reason, for the model
     #[arg(long, value_name = "TEXT", default_value = "rejected by the user")]
     pub reason: String,

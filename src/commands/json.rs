@@ -51,10 +51,10 @@ impl Words {
     /// [`Words::request`].
     pub fn read(name: &str, arguments: &Map<String, Value>) -> Result<Words, JsonError> {
         let definition = Request::arguments_of(name).ok_or_else(|| JsonError::UnknownCommand(name.to_owned()))?;
-        Words::of(&definition, arguments)
+        Words::from_arguments(&definition, arguments)
     }
 
-    fn of(definition: &Command, arguments: &Map<String, Value>) -> Result<Words, JsonError> {
+    fn from_arguments(definition: &Command, arguments: &Map<String, Value>) -> Result<Words, JsonError> {
         let has_actions = definition.has_subcommands();
         let known =
             |key: &str| (has_actions && key == ACTION) || definition.get_arguments().any(|argument| self::key(argument) == key);
@@ -94,7 +94,7 @@ impl Words {
             _ => return Err(JsonError::Type(ACTION.to_owned(), "an action")),
         };
         let action = definition.find_subcommand(name).ok_or_else(|| JsonError::UnknownCommand(name.clone()))?;
-        Words::of(action, arguments)
+        Words::from_arguments(action, arguments)
     }
 
     /// Returns the request.

@@ -33,7 +33,7 @@ pub use query::selector::{Selector, SelectorError};
 pub use query::{recall, selector};
 pub use reduce::{KeptPieces, Reducible, hint, marker};
 pub use report::advice::{Advice, Forecast, Suggestion, SuggestionKind, expiring};
-pub use report::check::{CHECKS, Check, CheckLimits, Checked, Sighting, Violation, violations};
+pub use report::check::{CHECKS, Check, CheckLimits, Checked, LocatedSecret, Violation, violations};
 pub use report::events::{ActivityEvent, BlockUpdate, Executed, Opened, OtherSession, Seen, SelectionChange, Update, opened};
 pub use report::explain::{Explanation, LevelKept, Referred, explain, levels, stale_reason};
 pub use report::label::{label, placeholder_label};

@@ -44,7 +44,7 @@ pub fn tokens(text: &str) -> usize {
 }
 
 /// Returns an error as text for a model.
-pub fn said(error: &CommandError) -> String {
+pub fn error_text(error: &CommandError) -> String {
     mask(&error.text()).into_owned()
 }
 

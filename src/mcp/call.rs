@@ -148,7 +148,7 @@ mod tests {
     }
 
     fn check(tool: &str, arguments: Value, expected: &str) {
-        let call = read(Tool::named(tool).unwrap(), &object(arguments));
+        let call = read(Tool::by_name(tool).unwrap(), &object(arguments));
         let found = call.map_or_else(|error| format!("{:#}", error.source), |call| call.line);
         assert_eq!(found, expected, "{tool}");
     }

@@ -30,7 +30,7 @@ pub fn list(env: &Env, client: &Client) -> Vec<Resource> {
     let mut resources =
         vec![manifest(MANIFEST.to_owned(), "manifest", "Manifest of this session: costs, stale blocks, suggestions")];
     let Ok(current) = super::session::find(env, client, None).or_else(|_| env.newest()) else { return resources };
-    let project = Project::of(env.disk, &current);
+    let project = Project::of_session(env.disk, &current);
     let listed = workspace::list(env.disk, &env.totals(), &env.places, Some(&project), &mut |_, _| {}).unwrap_or_default();
     let mut sessions: Vec<Listed> = listed.into_iter().flatten().collect();
     sessions.retain(|listed| !listed.found.location.subagent && listed.identity.bytes > 0);
@@ -51,7 +51,7 @@ pub fn call(address: &str) -> Option<(&'static Tool, Map<String, Value>)> {
         ["block", number] => ("show", json!({ "selector": number.parse::<u32>().ok()?.to_string() })),
         _ => return None,
     };
-    Some((Tool::named(tool)?, arguments.as_object()?.clone()))
+    Some((Tool::by_name(tool)?, arguments.as_object()?.clone()))
 }
 
 #[cfg(test)]

@@ -5,7 +5,7 @@ use super::tools::{Effect, TOOLS, Tool};
 use super::{answer, resources, session};
 use crate::app;
 use crate::app::{Answer, Client, CommandError, Env, ErrorKind};
-use crate::app::{Asked, ask};
+use crate::app::{CallOutcome, ask};
 use crate::commands::Request;
 use crate::engine::mask;
 use crate::model::Actor;
@@ -95,17 +95,17 @@ impl Server {
         env.actor = Actor::Model;
         if let Some(answer) = app::read(&env, &call.request) {
             let answer = answer?;
-            return Ok(Body::of(String::new(), answer));
+            return Ok(Body::new(String::new(), answer));
         }
         let only_said = |text: String| Ok(Body { before: String::new(), text, json: String::new() });
         let change = match ask(&env, &call.request, call.dry_run)? {
-            Asked::Done(change) => change,
-            Asked::Told => {
+            CallOutcome::Done(change) => change,
+            CallOutcome::Told => {
                 return only_said(
                     "the note is sent with the next prompt, by the hooks of aperture install claude-code\n".to_owned(),
                 );
             }
-            Asked::Waits(number, why) => {
+            CallOutcome::Waits(number, why) => {
                 return only_said(format!("pending: {why}\nthe user approves it with: aperture approve {number}\n"));
             }
         };
@@ -114,9 +114,9 @@ impl Server {
         if let (Request::Expand(arguments), false) = (&call.request, change.dry_run) {
             let content = app::content(&env, &arguments.selector)?;
             let before = answer.text.into_string() + "\n";
-            return Ok(Body::of(before, Answer { text: env.answer(&content).text, json: answer.json }));
+            return Ok(Body::new(before, Answer { text: env.answer(&content).text, json: answer.json }));
         }
-        Ok(Body::of(String::new(), answer))
+        Ok(Body::new(String::new(), answer))
     }
 
     /// Returns the content of an address.
@@ -125,7 +125,7 @@ impl Server {
         let unknown = || missing(format!("unknown resource {address}; known: aperture://manifest, aperture://block/12"));
         let (tool, arguments) = resources::call(address).ok_or_else(unknown)?;
         let body = call::read(tool, &arguments).and_then(|call| self.carry_out(env, call));
-        let body = body.map_err(|error| missing(answer::said(&error)))?;
+        let body = body.map_err(|error| missing(answer::error_text(&error)))?;
         let rest = |line| format!("the tool {} with from_line {line}", tool.name);
         Ok(answer::page(&body.text, 1, RESOURCE_TOKENS, &rest))
     }
@@ -141,14 +141,14 @@ struct Body {
 }
 
 impl Body {
-    fn of(before: String, answer: Answer) -> Body {
+    fn new(before: String, answer: Answer) -> Body {
         Body { before, text: answer.text.into_string(), json: answer.json.into_string() }
     }
 }
 
 /// Returns the error for invalid settings.
 fn unusable(error: CommandError) -> ErrorData {
-    ErrorData::internal_error(answer::said(&error), None)
+    ErrorData::internal_error(answer::error_text(&error), None)
 }
 
 /// Describes a tool in the terms of the protocol.
@@ -182,7 +182,7 @@ impl ServerHandler for Server {
         request: CallToolRequestParams,
         context: RequestContext<RoleServer>,
     ) -> Result<CallToolResponse, ErrorData> {
-        let Some(tool) = Tool::named(&request.name) else {
+        let Some(tool) = Tool::by_name(&request.name) else {
             let names: Vec<&str> = TOOLS.iter().map(|tool| tool.name).collect();
             let text = format!("unknown tool '{}'; known: {}", request.name, names.join(", "));
             return Err(ErrorData::invalid_params(text, None));
@@ -190,7 +190,7 @@ impl ServerHandler for Server {
         let arguments = request.arguments.unwrap_or_default();
         let result = self.env(&context).await.and_then(|env| self.call(&env, tool, &arguments));
         // A tool error goes to the model, which can correct its call.
-        let result = result.unwrap_or_else(|error| CallToolResult::error(vec![ContentBlock::text(answer::said(&error))]));
+        let result = result.unwrap_or_else(|error| CallToolResult::error(vec![ContentBlock::text(answer::error_text(&error))]));
         Ok(result.into())
     }
 

@@ -100,7 +100,7 @@ const fn argument(name: &'static str, example: &'static str, about: &'static str
     Parameter { name, about, source: Source::Command, example }
 }
 
-const DRY_RUN: Parameter = argument("dry_run", "true", "Only say what would change and what it would save");
+const DRY_RUN: Parameter = argument("dry_run", "true", "Dry run: report the changes and savings only");
 
 const LEVEL: Parameter = argument("level", r#""summarized""#, "Level: the essential lines, a few of them, or one line");
 
@@ -324,7 +324,7 @@ pub const TOOLS: &[Tool] = &[
 
 impl Tool {
     /// Returns the tool with this name.
-    pub fn named(name: &str) -> Option<&'static Tool> {
+    pub fn by_name(name: &str) -> Option<&'static Tool> {
         TOOLS.iter().find(|tool| tool.name == name)
     }
 

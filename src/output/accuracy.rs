@@ -42,7 +42,7 @@ pub struct Spread {
 }
 
 impl Spread {
-    fn of(values: &[f64]) -> Spread {
+    fn new(values: &[f64]) -> Spread {
         let (median, p90) = quantiles(values);
         Spread { median, p90 }
     }
@@ -81,7 +81,7 @@ impl AccuracyReport {
     /// Computes the distributions over the added sessions.
     pub fn finish(&mut self) {
         let all = |pick: &dyn Fn(&Accuracy) -> Vec<f64>| {
-            Spread::of(&self.sessions.iter().flat_map(|row| pick(&row.accuracy)).collect::<Vec<_>>())
+            Spread::new(&self.sessions.iter().flat_map(|row| pick(&row.accuracy)).collect::<Vec<_>>())
         };
         let steps = all(&|accuracy| accuracy.step_errors.clone());
         let turns = all(&|accuracy| accuracy.turn_errors.clone());

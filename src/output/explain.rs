@@ -56,7 +56,7 @@ impl Report for ExplainReport {
         self.heading(style, &mut lines);
         self.why(style, &mut lines);
         self.references(style, &mut lines);
-        self.kept(style, &mut lines);
+        self.write_kept(style, &mut lines);
         self.decided(style, &mut lines);
         self.done(style, &mut lines);
         lines.join("\n") + "\n"
@@ -125,7 +125,7 @@ impl ExplainReport {
         }
     }
 
-    fn kept(&self, style: &Style, lines: &mut Vec<String>) {
+    fn write_kept(&self, style: &Style, lines: &mut Vec<String>) {
         if self.levels.is_empty() {
             return;
         }

@@ -82,7 +82,7 @@ pub struct TurnActions {
 
 impl TurnActions {
     /// Returns the actions of each turn, the newest first. Rejected and undone proposals are not counted.
-    pub fn of(agent: &'static str, proposals: &[Proposal], history: &History) -> Vec<TurnActions> {
+    pub fn collect(agent: &'static str, proposals: &[Proposal], history: &History) -> Vec<TurnActions> {
         let mut turns: Vec<u32> = proposals.iter().map(|proposal| proposal.turn).collect();
         turns.sort_unstable();
         turns.dedup();
@@ -144,7 +144,7 @@ impl Report for LogReport {
     const SCHEMA: &str = "aperture.log/2";
 
     fn text(&self, style: &Style) -> String {
-        let asked = asked(&self.turns);
+        let asked = format_turns(&self.turns);
         if self.operations.is_empty() {
             return if asked.is_empty() { "no operations on this session\n".to_owned() } else { asked };
         }
@@ -190,7 +190,7 @@ impl Report for LogReport {
 }
 
 /// Writes one line per turn.
-fn asked(turns: &[TurnActions]) -> String {
+fn format_turns(turns: &[TurnActions]) -> String {
     let line = |actions: &TurnActions| {
         let waiting = (actions.waiting > 0).then(|| format!("{} pending in aperture inbox", actions.waiting));
         let parts: Vec<&str> = [Some(actions.text.as_str()), waiting.as_deref()].into_iter().flatten().collect();

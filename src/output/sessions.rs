@@ -96,7 +96,7 @@ struct Column {
     right: bool,
 }
 
-const fn left(name: &'static str, width: usize) -> Column {
+const fn left_aligned(name: &'static str, width: usize) -> Column {
     Column { name, width, right: false }
 }
 
@@ -104,15 +104,15 @@ const fn right(name: &'static str, width: usize) -> Column {
     Column { name, width, right: true }
 }
 
-const AGE: Column = left("AGE", 7);
-const ID: Column = left("ID", 8);
-const PROJECT: Column = left("PROJECT", 16);
+const AGE: Column = left_aligned("AGE", 7);
+const ID: Column = left_aligned("ID", 8);
+const PROJECT: Column = left_aligned("PROJECT", 16);
 const WINDOW: Column = right("WINDOW", 6);
 const FULL: Column = right("FULL", 5);
 const TURNS: Column = right("TURNS", 5);
 const SIZE: Column = right("SIZE", 7);
-const MODEL: Column = left("MODEL", 14);
-const TITLE: Column = left("TITLE", 0);
+const MODEL: Column = left_aligned("MODEL", 14);
+const TITLE: Column = left_aligned("TITLE", 0);
 
 const COLUMNS: [Column; 9] = [AGE, ID, PROJECT, WINDOW, FULL, TURNS, SIZE, MODEL, TITLE];
 const COLUMNS_NARROW: [Column; 8] = [AGE, ID, PROJECT, WINDOW, FULL, TURNS, SIZE, TITLE];

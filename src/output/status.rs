@@ -183,7 +183,7 @@ impl StatusReport {
             } else {
                 blocks
             };
-            lines.push(noted(style, &row(zone, &zone.name), &note, room));
+            lines.push(with_note(style, &row(zone, &zone.name), &note, room));
         }
         let columns: [(&str, &[Share]); 2] = [("by kind", &self.kinds), ("by tool", &self.tools)];
         for (title, shares) in columns {
@@ -192,7 +192,7 @@ impl StatusReport {
             }
             lines.push(style.paint(Paint::Heading, title));
             for share in shares.iter().take(6) {
-                lines.push(noted(style, &row(share, &share.name), &plural(share.blocks as usize, "block"), room));
+                lines.push(with_note(style, &row(share, &share.name), &plural(share.blocks as usize, "block"), room));
             }
         }
         if !self.files.is_empty() {
@@ -303,7 +303,7 @@ fn inside<'a>(path: &'a str, directory: &str) -> &'a str {
 }
 
 /// Formats a row with a note after it. The note is truncated or omitted if there is not enough space.
-fn noted(style: &Style, row: &str, note: &str, room: usize) -> String {
+fn with_note(style: &Style, row: &str, note: &str, room: usize) -> String {
     let fitting = [note, note.split(';').next().unwrap_or_default()].into_iter().find(|note| note.width() <= room);
     fitting.map_or_else(|| row.trim_end().to_owned(), |note| format!("{row} {}", style.paint(Paint::Dim, note)))
 }

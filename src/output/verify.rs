@@ -58,7 +58,7 @@ pub struct Finding {
 
 impl Finding {
     /// Returns a finding of a kind, without details.
-    pub fn of(kind: FindingKind) -> Finding {
+    pub fn new(kind: FindingKind) -> Finding {
         Finding { kind, operation: None, block: None, slot: None, label: String::new(), text: String::new() }
     }
 

@@ -45,14 +45,14 @@ impl WatchEvent<'_> {
         let line = |(word, paint, text): (&str, Paint, String)| {
             format!("{} {}{}\n", style.paint(Paint::Dim, &time), style.paint(paint, &padded(word, MARGIN)), clip(&text, room))
         };
-        said(self.happening, room).into_iter().map(line).collect()
+        event_lines(self.happening, room).into_iter().map(line).collect()
     }
 }
 
 /// A line of an event: its label, the colour of the label, and the text.
-type Said = (&'static str, Paint, String);
+type EventLine = (&'static str, Paint, String);
 
-fn said(happening: &ActivityEvent, room: usize) -> Vec<Said> {
+fn event_lines(happening: &ActivityEvent, room: usize) -> Vec<EventLine> {
     match happening {
         ActivityEvent::SessionOpened(opened) => vec![("watching", Paint::Heading, about(opened))],
         ActivityEvent::SessionReplaced(opened) => vec![("replaced", Paint::Warning, about(opened))],
@@ -80,7 +80,7 @@ fn about(opened: &Opened) -> String {
 }
 
 /// Returns the updates that are relevant for people: new blocks and changed blocks, grouped by kind of change.
-fn updates(blocks: &[BlockUpdate], removed: usize, room: usize) -> Vec<Said> {
+fn updates(blocks: &[BlockUpdate], removed: usize, room: usize) -> Vec<EventLine> {
     let words = [
         (Update::Added, "came in", Paint::Added),
         (Update::Shortened, "shortened", Paint::Good),
@@ -91,7 +91,7 @@ fn updates(blocks: &[BlockUpdate], removed: usize, room: usize) -> Vec<Said> {
         (Update::Evicted, "left", Paint::Removed),
         (Update::Returned, "back", Paint::Added),
     ];
-    let mut said: Vec<Said> = Vec::new();
+    let mut said: Vec<EventLine> = Vec::new();
     for (update, word, paint) in words {
         let meant: Vec<&BlockUpdate> = blocks.iter().filter(|block| block.update == update).collect();
         // Blocks leave and enter the window by the hundreds, so only their number is shown.
@@ -117,7 +117,7 @@ fn updates(blocks: &[BlockUpdate], removed: usize, room: usize) -> Vec<Said> {
     said
 }
 
-fn selection(change: &SelectionChange) -> Vec<Said> {
+fn selection(change: &SelectionChange) -> Vec<EventLine> {
     let changes: [(&'static str, &[BlockNumber]); 4] = [
         ("pinned", &change.pinned),
         ("unpinned", &change.unpinned),

@@ -29,7 +29,7 @@ impl Addresses {
     }
 
     /// Returns the address of a row; `None` if the row has no identity.
-    pub fn of(&self, row: u32) -> Option<RowAddress> {
+    pub fn address(&self, row: u32) -> Option<RowAddress> {
         self.any(row).filter(|address| address.id != NAMELESS)
     }
 

@@ -1,4 +1,4 @@
-use super::draft::Kept;
+use super::draft::SkipReason;
 use super::originals::OriginalError;
 use super::splice::SpliceError;
 use crate::engine::{count, plural};
@@ -58,7 +58,7 @@ pub enum PlanError {
     LastTurn,
     /// A block that would be removed is pinned or focused.
     #[error("block {0} would be removed, but it is {what}", what = .1.reason())]
-    Held(BlockNumber, Kept),
+    Held(BlockNumber, SkipReason),
     /// No more blocks may be shortened, and the window is still larger than the budget.
     #[error(
         "a budget of {} tokens is too small: with protected blocks, pinned blocks and messages of people the window has at least about {}",

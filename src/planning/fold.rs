@@ -1,7 +1,7 @@
 //! Removes whole turns from the chain and restores them. No row is deleted; only the links between rows change.
 
 use super::draft::{Draft, Folded};
-use super::{Kept, PlanError};
+use super::{PlanError, SkipReason};
 use crate::engine;
 use crate::model::{Block, BlockKind, Event, Key, Role, RowKind, Session, Slot, ThinkingScope};
 use rustc_hash::FxHashMap;
@@ -31,7 +31,10 @@ impl Draft<'_> {
             (block.pin.is_some() || block.focused) && turns.contains(&block.position.turn) && block.row >= chain[start].0
         });
         if let Some(block) = pinned {
-            return Err(PlanError::Held(block.number, if block.pin.is_some() { Kept::Pinned } else { Kept::Focused }));
+            return Err(PlanError::Held(
+                block.number,
+                if block.pin.is_some() { SkipReason::Pinned } else { SkipReason::Focused },
+            ));
         }
         self.bridge(chain[start].0, chain[next].0, summary)?;
         self.folded = Some(Folded::Turns(turns));
@@ -127,7 +130,7 @@ impl Draft<'_> {
             let opens = said.next_if(|(block, _)| block.kind != BlockKind::ToolResult);
             let prompt = || blocks().find(|block| block.role == Role::User && block.kind == BlockKind::Text);
             let asked = match (opens, prompt()) {
-                (Some((block, content)), _) => self.said(block, &content.sent),
+                (Some((block, content)), _) => self.quote_person(block, &content.sent),
                 (None, Some(block)) => short(&content(block.number)?, PROMPT_CHARACTERS),
                 (None, None) => String::new(),
             };
@@ -135,7 +138,7 @@ impl Draft<'_> {
             for (block, content) in said {
                 let tool = block.tool.as_deref().filter(|_| block.kind == BlockKind::ToolResult);
                 let to = tool.map(|tool| format!(" ({})", tool.name)).unwrap_or_default();
-                text.push_str(&format!("  the user said{to}: {}\n", self.said(block, &content.sent)));
+                text.push_str(&format!("  the user said{to}: {}\n", self.quote_person(block, &content.sent)));
             }
             let mut tools: Vec<(String, u32)> = Vec::new();
             let mut places: FxHashMap<String, usize> = FxHashMap::default();
@@ -161,7 +164,7 @@ impl Draft<'_> {
     }
 
     /// Returns the words of a person in a block, with each part truncated and credentials masked.
-    fn said(&self, block: &Block, content: &str) -> String {
+    fn quote_person(&self, block: &Block, content: &str) -> String {
         let known = &self.source.reading.known;
         // Mask before truncating, as above.
         let words = block.words_in(content).map(|words| engine::bounded_words(&known.mask(words)).into_owned());

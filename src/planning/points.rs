@@ -44,7 +44,7 @@ impl Draft<'_> {
     }
 
     /// Returns the current value of a slot; `None` if the row or the slot does not exist.
-    pub(super) fn standing(&self, row: RowAddress, slot: Slot) -> Option<Vec<u8>> {
+    pub(super) fn current_value(&self, row: RowAddress, slot: Slot) -> Option<Vec<u8>> {
         let place = self.addresses.row(row)?;
         let value = self.value(place, slot)?;
         Some(if slot == Slot::Line { [&value[..], b"\n"].concat() } else { value })
@@ -59,7 +59,7 @@ impl Draft<'_> {
         let mut edits = Vec::new();
         for ((row, slot), then) in self.edited_after(point) {
             let target = self.stored(then.first.before)?;
-            let now = self.standing(row, slot);
+            let now = self.current_value(row, slot);
             if slot == Slot::Line {
                 if now.is_some() != target.is_some() {
                     let before = now.and(self.added_line(row)?);
@@ -135,7 +135,7 @@ impl Draft<'_> {
             let later = until.get(&(row, slot));
             let after = match later {
                 Some(later) => self.stored(later.first.before)?,
-                None => self.standing(row, slot),
+                None => self.current_value(row, slot),
             };
             if before == after {
                 continue;
@@ -144,7 +144,7 @@ impl Draft<'_> {
             let current = place.and_then(|row| reading.session.blocks_of(row).get(index));
             let text = |value: &Option<Vec<u8>>| self.text(place, slot, value.as_deref());
             let (old, new) = (then.first.change.as_ref(), later.and_then(|later| later.first.change.as_ref()));
-            let standing = current.map_or(0.0, |block| block.tokens.value);
+            let current_tokens = current.map_or(0.0, |block| block.tokens.value);
             differences.push(BlockDifference {
                 number: current.map_or_else(|| old.map_or(0, |change| change.number), |block| block.number),
                 label: current.map(engine::label).or_else(|| old.map(|change| change.label.clone())).unwrap_or_default(),
@@ -156,11 +156,15 @@ impl Draft<'_> {
                 level_before: old.map_or(Level::Original, |change| change.level_before),
                 level_after: new.map_or(current.map_or(Level::Original, |block| block.level), |change| change.level_before),
                 tokens_before: calibrated(if before.is_some() {
-                    old.map_or(standing, |change| change.tokens_before)
+                    old.map_or(current_tokens, |change| change.tokens_before)
                 } else {
                     0.0
                 }),
-                tokens_after: calibrated(if after.is_some() { new.map_or(standing, |change| change.tokens_before) } else { 0.0 }),
+                tokens_after: calibrated(if after.is_some() {
+                    new.map_or(current_tokens, |change| change.tokens_before)
+                } else {
+                    0.0
+                }),
                 before: text(&before)?,
                 after: text(&after)?,
             });

@@ -1,6 +1,6 @@
 //! Shortens and restores blocks, each from its original.
 
-use super::draft::{Draft, Kept};
+use super::draft::{Draft, SkipReason};
 use super::{Original, PlanError};
 use crate::engine::{
     self, Choice, Context, KeptPieces, Known, Left, Need, Outlined, Preset, Rules, Selection, Shortened, Subject, Why,
@@ -25,7 +25,7 @@ const CORRECTIONS: usize = 10;
 const STARTS: usize = 4;
 
 /// Skipped blocks, by reason.
-pub type KeptBlocks = BTreeMap<Kept, Vec<BlockNumber>>;
+pub type KeptBlocks = BTreeMap<SkipReason, Vec<BlockNumber>>;
 
 /// The target of shortening a window.
 #[derive(Clone, Copy, Debug, Serialize)]
@@ -175,7 +175,7 @@ pub fn shrink(
     };
     let subjects: Vec<Subject<'_>> = sources.iter().map(Source::subject).collect();
     let plan = Plan::new(reading, &subjects, aim, cache);
-    let pieces = plan.known().unwrap_or_else(|| {
+    let pieces = plan.cached_pieces().unwrap_or_else(|| {
         let selection = plan.selection();
         plan.remember(selection.first(selection.worth_at_least(preset.worth())))
     });
@@ -262,7 +262,7 @@ fn fit_from(
         put(draft, plan.outlined.shortened(pieces), &by_number)?;
         draft.window_tokens(&|hash| cache.count(hash))
     };
-    if let Some(pieces) = plan.known() {
+    if let Some(pieces) = plan.cached_pieces() {
         let tokens = tokens_with(draft, &pieces)?;
         if tokens <= limit {
             return Ok(Ok(tokens / limit));
@@ -368,7 +368,7 @@ impl<'a> Plan<'a> {
     }
 
     /// Returns the cached result of the same plan.
-    fn known(&self) -> Option<Vec<KeptPieces>> {
+    fn cached_pieces(&self) -> Option<Vec<KeptPieces>> {
         let pieces: Vec<KeptPieces> = postcard::from_bytes(&self.cache.plan(self.key?)?).ok()?;
         self.outlined.fits(&pieces).then_some(pieces)
     }
@@ -405,16 +405,16 @@ fn sources(draft: &Draft<'_>, aim: Aim, scope: &Scope, rules: &Rules) -> Result<
         let original = match untouchable(draft, block)? {
             Some(why) => Err(why),
             None => match draft.original(block.number) {
-                Ok(original) if rules.protect(block, &original.content) => Err(Kept::Protected),
+                Ok(original) if rules.protect(block, &original.content) => Err(SkipReason::Protected),
                 Ok(original) => Ok(original),
-                Err(PlanError::NoOriginal(_)) => Err(Kept::NoOriginal),
+                Err(PlanError::NoOriginal(_)) => Err(SkipReason::NoOriginal),
                 Err(error) => return Err(error),
             },
         };
         match original {
             Ok(original) => {
                 let now = (block.level != Level::Original).then_some((block.tokens.value, block.bytes as usize));
-                let (named, newest) = (named(&choices, block.number), newest.contains(&block.number));
+                let (named, newest) = (chosen_options(&choices, block.number), newest.contains(&block.number));
                 let source = Source::new(draft, original, engine::why_old(block), newest, now);
                 sources.push(Source { named, ..source });
             }
@@ -425,7 +425,7 @@ fn sources(draft: &Draft<'_>, aim: Aim, scope: &Scope, rules: &Rules) -> Result<
 }
 
 /// Returns the numbers of the options in a block that the user chose.
-fn named(choices: &[Choice], block: BlockNumber) -> Vec<u32> {
+fn chosen_options(choices: &[Choice], block: BlockNumber) -> Vec<u32> {
     choices.iter().filter(|choice| choice.offer == block).flat_map(|choice| choice.numbers.iter().copied()).collect()
 }
 
@@ -442,11 +442,11 @@ fn is_old(reading: &engine::Analysis, block: &Block) -> bool {
 }
 
 /// Returns the reason why a block must stay unchanged, if any.
-fn untouchable(draft: &Draft<'_>, block: &Block) -> Result<Option<Kept>, PlanError> {
+fn untouchable(draft: &Draft<'_>, block: &Block) -> Result<Option<SkipReason>, PlanError> {
     Ok(match draft.immutable(block.number)? {
         Some(why) => Some(why),
-        None if block.pin.is_some() => Some(Kept::Pinned),
-        None if block.focused => Some(Kept::Focused),
+        None if block.pin.is_some() => Some(SkipReason::Pinned),
+        None if block.focused => Some(SkipReason::Focused),
         None => None,
     })
 }
@@ -478,10 +478,10 @@ pub fn shorten(
     // Iterate from the end, so that the last of repeated lines stays.
     for (number, level) in wanted.iter().rev() {
         let Some(block) = reading.block(*number) else { continue };
-        let content = match one(draft, block, *level, reason, rules, &need, &shown)? {
+        let content = match shorten_block(draft, block, *level, reason, rules, &need, &shown)? {
             Outcome::Shortened(content) => content,
             Outcome::Restored => String::new(),
-            Outcome::Kept(why) => {
+            Outcome::SkipReason(why) => {
                 kept.entry(why).or_default().push(*number);
                 draft.content(*number)?
             }
@@ -497,10 +497,10 @@ pub fn shorten(
 enum Outcome {
     Shortened(String),
     Restored,
-    Kept(Kept),
+    SkipReason(SkipReason),
 }
 
-fn one(
+fn shorten_block(
     draft: &mut Draft<'_>,
     block: &Block,
     level: Level,
@@ -509,47 +509,47 @@ fn one(
     need: &Need,
     shown: &FxHashSet<u32>,
 ) -> Result<Outcome, PlanError> {
-    let keep = |why| Ok(Outcome::Kept(why));
+    let keep = |why| Ok(Outcome::SkipReason(why));
     if let Some(why) = draft.immutable(block.number)? {
         return keep(why);
     }
     if level > block.level && block.pin.is_some() {
-        return keep(Kept::Pinned);
+        return keep(SkipReason::Pinned);
     }
     if level > block.level && block.focused {
-        return keep(Kept::Focused);
+        return keep(SkipReason::Focused);
     }
     if level == Level::Original {
         return match draft.restore(block.number) {
-            Ok(()) if block.level == Level::Original => keep(Kept::AsItIs),
+            Ok(()) if block.level == Level::Original => keep(SkipReason::AsItIs),
             Ok(()) => Ok(Outcome::Restored),
-            Err(PlanError::NoOriginal(_)) => keep(Kept::NoOriginal),
+            Err(PlanError::NoOriginal(_)) => keep(SkipReason::NoOriginal),
             Err(error) => Err(error),
         };
     }
     // A new reason requires a new marker line; without one, the block and its reason stay unchanged.
     if level == block.level && reason.is_empty() {
-        return keep(Kept::AsItIs);
+        return keep(SkipReason::AsItIs);
     }
     let original = match draft.original(block.number) {
         Ok(original) => original,
-        Err(PlanError::NoOriginal(_)) => return keep(Kept::NoOriginal),
+        Err(PlanError::NoOriginal(_)) => return keep(SkipReason::NoOriginal),
         Err(error) => return Err(error),
     };
     if rules.is_some_and(|rules| rules.protect(block, &original.content)) {
-        return keep(Kept::Protected);
+        return keep(SkipReason::Protected);
     }
-    let named = named(&engine::choices(draft.source.reading), block.number);
+    let named = chosen_options(&engine::choices(draft.source.reading), block.number);
     let why = Why { reason: reason.to_owned(), stands_again: false };
     let source = Source { named, ..Source::new(draft, original, why, false, None) };
     let context = Context { name: &|term| need.of_name(term), line: need.of_line(block), shown };
-    let Some(content) = source.subject().at_level(level, &context) else { return keep(Kept::NotShorter) };
+    let Some(content) = source.subject().at_level(level, &context) else { return keep(SkipReason::NotShorter) };
     let content = source.wrapped(content);
     if content == draft.content(block.number)? {
-        return keep(Kept::AsItIs);
+        return keep(SkipReason::AsItIs);
     }
     if block.cut.is_some() && content.len() as u64 >= block.sent_bytes() {
-        return keep(Kept::NotShorter);
+        return keep(SkipReason::NotShorter);
     }
     draft.replace(block.number, level, &content, reason)?;
     Ok(Outcome::Shortened(content))

@@ -83,7 +83,7 @@ pub fn splice<'a>(
     }
     replaced.sort_by_key(|replaced| (replaced.range.start, replaced.range.end));
     if added.is_empty() {
-        unlead(base, length, &mut replaced, &leading)?;
+        drop_leading_newline(base, length, &mut replaced, &leading)?;
     }
     let follows = |pair: &[Replaced<'_>]| pair[0].range.end <= pair[1].range.start;
     if !replaced.windows(2).all(follows) || replaced.last().is_some_and(|last| last.range.end > length) {
@@ -100,7 +100,7 @@ impl<'a> Replaced<'a> {
 }
 
 /// Also removes the line feed that was added before a removed row, if nothing remains after that row.
-fn unlead(base: &dyn Rows, length: u64, replaced: &mut [Replaced<'_>], leading: &[u64]) -> Result<(), SpliceError> {
+fn drop_leading_newline(base: &dyn Rows, length: u64, replaced: &mut [Replaced<'_>], leading: &[u64]) -> Result<(), SpliceError> {
     let mut end = length;
     let mut first = None;
     for (place, last) in replaced.iter().enumerate().rev() {

@@ -212,7 +212,7 @@ impl Draft<'_> {
         let mut relinked = Vec::new();
         for (id, _, _, parent) in &moved {
             let row = serde_json::from_slice::<String>(id).ok().and_then(|id| self.addresses.row_of(Key::from_text(&id)));
-            let Some((row, address)) = row.and_then(|row| Some((row, self.addresses.of(row)?))) else { continue };
+            let Some((row, address)) = row.and_then(|row| Some((row, self.addresses.address(row)?))) else { continue };
             let (before, after) = (self.value(row, Slot::Parent), Some(parent.clone()));
             relinked.push(Edit { row: address, slot: Slot::Parent, before, after, change: None });
         }

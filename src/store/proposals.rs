@@ -153,7 +153,7 @@ impl Store {
     }
 
     /// Records that the manifest was sent to the model after a row.
-    pub fn tell_manifest(&self, session: SessionKey, after: Option<Key>) -> Result<(), StoreError> {
+    pub fn record_manifest(&self, session: SessionKey, after: Option<Key>) -> Result<(), StoreError> {
         let after = after.unwrap_or(Key(0)).0.to_le_bytes();
         self.connection.execute("INSERT OR REPLACE INTO manifests VALUES (?1, ?2)", params![session.0, after])?;
         Ok(())

@@ -77,7 +77,7 @@ pub fn apply(
         if fixed_end && moves_on(provider, &late) {
             return Err(ApplyError::MovedOn);
         }
-        add_late(&mut *file, &late, identity.modified)?;
+        append_late_rows(&mut *file, &late, identity.modified)?;
         drop(file);
         Ok(disk.rename(&temporary, &path)?)
     });
@@ -125,12 +125,12 @@ pub fn was_done(disk: &dyn Disk, store: &Store, path: &Path, operation: &Operati
     match &operation.delta {
         _ if !begins_with(bytes, after)? => Ok(false),
         Some(delta) => Ok(delta.base_bytes <= bytes || !begins_with(delta.base_bytes, delta.base_hash)?),
-        None => Ok(!still_there(disk, store, path, operation)?),
+        None => Ok(!is_row_present(disk, store, path, operation)?),
     }
 }
 
 /// Returns true if a row that an operation of an earlier version removes is still present after the bytes that it wrote.
-fn still_there(disk: &dyn Disk, store: &Store, path: &Path, operation: &Operation) -> Result<bool, ApplyError> {
+fn is_row_present(disk: &dyn Disk, store: &Store, path: &Path, operation: &Operation) -> Result<bool, ApplyError> {
     let removed = operation.edits.iter().filter(|edit| edit.slot == Slot::Line && edit.after.is_none());
     let removed: Vec<Address> = removed.filter_map(|edit| edit.before).collect();
     if removed.is_empty() {
@@ -249,7 +249,7 @@ fn late_rows(old: &mut dyn Read) -> Result<Vec<u8>, ApplyError> {
 }
 
 /// Appends these bytes to the new file.
-fn add_late(file: &mut dyn NewFile, late: &[u8], modified: i128) -> io::Result<()> {
+fn append_late_rows(file: &mut dyn NewFile, late: &[u8], modified: i128) -> io::Result<()> {
     if late.is_empty() {
         return Ok(());
     }

@@ -2,7 +2,7 @@
 
 use super::find::{FindError, Found, find_by_directory, roots};
 use super::project::Project;
-use super::sightings::named_in;
+use super::secret_scan::named_in;
 use crate::engine;
 use crate::fsio::{Disk, Identity, OpenFile};
 use crate::model::limits::{HELD_FILE_BYTES, TITLE_CHARACTERS};

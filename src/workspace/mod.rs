@@ -9,15 +9,15 @@ mod live;
 mod load;
 mod originals;
 mod project;
-mod sightings;
+mod secret_scan;
 #[cfg(test)]
 mod tests;
 mod verify;
 mod writer;
 
 pub use crate::planning::{
-    Aim, Beside, Content, Departed, Departure, Draft, Drafted, Handover, Inexact, Kept, KeptBlocks, NOTE, Original, PlanError,
-    Redacted, Scope, Standing, Thinking, Undone, hand_over, parse_chunk, shorten, shrink,
+    Aim, Content, DigestFold, Draft, Drafted, DriftKind, DriftedValue, Inexact, KeptBlocks, LogCheck, LoggedSession, NOTE,
+    Original, PlanError, Redacted, Scope, SkipReason, Thinking, Undone, fold_into_digest, parse_chunk, shorten, shrink,
 };
 pub use apply::{apply, history, settle, was_done};
 pub use error::ApplyError;
@@ -26,7 +26,7 @@ pub use list::{Listed, list};
 pub use live::{open_sessions, session_of};
 pub use load::load;
 pub use project::{Project, stated};
-pub use sightings::{Sighted, sighted, sighted_in};
+pub use secret_scan::{SecretMatch, scan, scan_file};
 pub use verify::{FileState, Verified, WayBack, found, in_force, verify};
 pub use writer::{Writer, take_writer};
 
@@ -97,7 +97,7 @@ impl<'a> Workspace<'a> {
     ) -> io::Result<Workspace<'a>> {
         let Found { provider, path, location } = found;
         let (mut session, files) = load::load_with_files(disk, cache, provider, &path, location.id.clone())?;
-        let known = sightings::named_secrets(provider, &files, &session)?;
+        let known = secret_scan::named_secrets(provider, &files, &session)?;
         // Contents that were shortened may have named credentials too.
         let known = known.with(&Known::new(history.naming.iter().flat_map(|text| engine::named_in(text))));
         known.hide_in(&mut session);

@@ -22,7 +22,7 @@ impl Project {
     }
 
     /// Returns the project that a session belongs to.
-    pub fn of(disk: &dyn Disk, found: &Found) -> Project {
+    pub fn of_session(disk: &dyn Disk, found: &Found) -> Project {
         Project { name: found.location.project.clone(), directory: stated(disk, found).unwrap_or_default() }
     }
 

@@ -1,6 +1,6 @@
 //! Checks a session file against the store: whether all changes are present in the file, and whether they can be undone.
 
-use super::{Beside, Departed, Found, PlanError, Workspace, was_done};
+use super::{DriftedValue, Found, LoggedSession, PlanError, Workspace, was_done};
 use crate::engine::ReadSettings;
 use crate::fsio::Disk;
 use crate::model::{Address, History, OperationId, OperationKind};
@@ -51,7 +51,7 @@ pub struct Verified {
     /// The number of values that were compared with the file.
     pub values: usize,
     /// The values that differ from the file.
-    pub departed: Vec<Departed>,
+    pub drifted: Vec<DriftedValue>,
     /// Operations with values that are missing from the store or damaged, and the number of these values.
     pub lost: Vec<(OperationId, usize)>,
     /// Operations that cannot be inverted byte by byte.
@@ -67,8 +67,8 @@ impl Verified {
     pub fn problems(&self) -> usize {
         let unreadable = matches!(self.file, FileState::Unreadable(_));
         // A refused undo mostly follows from a differing value, which is counted already.
-        let refused = matches!(self.way_back, WayBack::Refused(_)) && self.departed.is_empty() && self.lost.is_empty();
-        self.departed.len() + self.lost.len() + usize::from(unreadable) + usize::from(refused)
+        let refused = matches!(self.way_back, WayBack::Refused(_)) && self.drifted.is_empty() && self.lost.is_empty();
+        self.drifted.len() + self.lost.len() + usize::from(unreadable) + usize::from(refused)
     }
 }
 
@@ -107,7 +107,7 @@ pub fn verify(
     loop {
         left -= 1;
         let before = state()?;
-        let verified = look(disk, cache, store, stored, settings, sound, now)?;
+        let verified = verify_session(disk, cache, store, stored, settings, sound, now)?;
         // Another aperture process or the client may have changed the session during the check: then check again.
         if left == 0 || verified.problems() == 0 || state()? == before {
             return Ok(verified);
@@ -115,7 +115,7 @@ pub fn verify(
     }
 }
 
-fn look(
+fn verify_session(
     disk: &dyn Disk,
     cache: &Cache,
     store: &Store,
@@ -136,7 +136,7 @@ fn look(
         operations: 0,
         in_force: 0,
         values: 0,
-        departed: Vec::new(),
+        drifted: Vec::new(),
         lost: Vec::new(),
         without_delta: Vec::new(),
         interrupted: Vec::new(),
@@ -201,13 +201,13 @@ fn beside_file(
     let session = &workspace.reading.session;
     let bytes = workspace.bytes()?;
     let operations = &workspace.history.operations;
-    let beside = Beside { provider: workspace.provider, session, bytes: &bytes, operations, values: store };
-    let standing = beside.standing()?;
+    let beside = LoggedSession { provider: workspace.provider, session, bytes: &bytes, operations, values: store };
+    let standing = beside.check()?;
     verified.values = standing.values;
-    verified.departed = standing.departed;
+    verified.drifted = standing.drifted;
     verified.way_back = if verified.in_force == 0 {
         nothing_left(&workspace.history, &bytes)
-    } else if verified.departed.iter().any(Departed::hinders) {
+    } else if verified.drifted.iter().any(DriftedValue::blocks_undo) {
         WayBack::Refused("another program changed what aperture wrote".to_owned())
     } else {
         way_back(&workspace, store, &beside, cache, now)?
@@ -232,7 +232,7 @@ fn nothing_left(history: &History, bytes: &[u8]) -> WayBack {
 fn way_back(
     workspace: &Workspace<'_>,
     store: &Store,
-    beside: &Beside<'_>,
+    beside: &LoggedSession<'_>,
     cache: &Cache,
     now: i64,
 ) -> Result<WayBack, PlanError> {
@@ -252,7 +252,7 @@ fn way_back(
 
 /// Returns true if the file, reverted to the first logged state that can be computed, has the bytes that the log recorded for it.
 /// Reverting the values from there then restores the original.
-fn first_state_is_known(beside: &Beside<'_>) -> Result<bool, OriginalError> {
+fn first_state_is_known(beside: &LoggedSession<'_>) -> Result<bool, OriginalError> {
     for operation in beside.operations {
         let (Some(bytes), Some(hash)) = (operation.after_bytes, operation.after_hash) else { continue };
         if let Some(edits) = beside.back_to(operation.id)? {

@@ -1,6 +1,6 @@
 //! `aperture archive`: moves blocks to cold storage.
 
-use crate::app::change::pipeline::{Said, change};
+use crate::app::change::pipeline::{ChangeSummary, change};
 use crate::app::{CommandError, Env};
 use crate::commands::archive::Arguments;
 use crate::engine::Selector;
@@ -15,6 +15,6 @@ pub fn run(env: &Env, arguments: &Arguments) -> Result<ChangeReport, CommandErro
     change(env, arguments.options, &|draft, opened| {
         let wanted: BTreeMap<BlockNumber, Level> =
             selector.select(&opened.workspace.reading)?.into_iter().map(|number| (number, Level::Archived)).collect();
-        Ok(Said { kept: shorten(draft, &wanted, &arguments.reason, None)?, ..Said::change("archived") })
+        Ok(ChangeSummary { kept: shorten(draft, &wanted, &arguments.reason, None)?, ..ChangeSummary::change("archived") })
     })
 }

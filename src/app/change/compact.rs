@@ -1,6 +1,6 @@
 //! `aperture compact` and `aperture uncompact`: fold whole turns, and undo a compaction.
 
-use crate::app::change::pipeline::{Said, change};
+use crate::app::change::pipeline::{ChangeSummary, change};
 use crate::app::{CommandError, Env, ErrorKind};
 use crate::commands::compact::{Arguments, UncompactArguments};
 use crate::engine::amount;
@@ -14,16 +14,16 @@ pub fn run(env: &Env, arguments: &Arguments) -> Result<ChangeReport, CommandErro
     let turns = range(&arguments.turns)?;
     let given = arguments.summary.as_deref().map(|text| env.text(text)).transpose()?;
     change(env, arguments.options, &|draft, _| {
-        let summary = match &given {
+        let text = match &given {
             Some(text) => text.clone(),
             None => draft.summarize(turns.clone())?,
         };
-        draft.fold(turns.clone(), &summary)?;
+        draft.fold(turns.clone(), &text)?;
         let (start, end) = (turns.start(), turns.end());
         let what = if start == end { format!("turn {start}") } else { format!("turns {start} to {end}") };
-        let mut said = Said { what: Some(what), ..Said::change("folded") };
-        said.notes.push(summary.lines().take(8).map(|line| format!("  {line}")).collect::<Vec<_>>().join("\n"));
-        Ok(said)
+        let mut summary = ChangeSummary { what: Some(what), ..ChangeSummary::change("folded") };
+        summary.notes.push(text.lines().take(8).map(|line| format!("  {line}")).collect::<Vec<_>>().join("\n"));
+        Ok(summary)
     })
 }
 
@@ -31,18 +31,18 @@ pub fn run(env: &Env, arguments: &Arguments) -> Result<ChangeReport, CommandErro
 pub fn run_uncompact(env: &Env, arguments: &UncompactArguments) -> Result<ChangeReport, CommandError> {
     change(env, arguments.options, &|draft, opened| {
         draft.uncut()?;
-        let mut said = Said { what: Some("the last compaction".to_owned()), ..Said::change("undone") };
+        let mut summary = ChangeSummary { what: Some("the last compaction".to_owned()), ..ChangeSummary::change("undone") };
         let cache = env.cache();
         let Workspace { reading, provider, .. } = &opened.workspace;
         if let Some(limit) = provider.compacts_from(&reading.model, reading.capacity.tokens)
             && draft.window_tokens(&|hash| cache.count(hash))? >= limit as f64
         {
-            said.notes.push(format!(
+            summary.notes.push(format!(
                 "the client compacts automatically above about {}: shorten the session before resuming, for example with aperture compress --stale",
                 amount(limit)
             ));
         }
-        Ok(said)
+        Ok(summary)
     })
 }
 

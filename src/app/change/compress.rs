@@ -1,12 +1,12 @@
 //! `aperture compress`: shortens blocks to a lower level.
 
-use crate::app::change::pipeline::{Said, change, edit_price};
+use crate::app::change::pipeline::{ChangeSummary, change, edit_price};
 use crate::app::{CommandError, Env, ErrorKind};
 use crate::commands::compress::Arguments;
 use crate::engine::{self, EditPrice, Selector};
 use crate::model::{BlockNumber, Level, OperationKind};
 use crate::output::{ChangeReport, amount, plural};
-use crate::workspace::{Aim, Draft, Handover, Scope, Workspace, hand_over, shorten, shrink};
+use crate::workspace::{Aim, DigestFold, Draft, Scope, Workspace, fold_into_digest, shorten, shrink};
 use anyhow::anyhow;
 
 /// Plans the shortening for a preset or a budget. A preset that folds turns does so only if `whole` is true: neither blocks nor a
@@ -18,18 +18,21 @@ fn apply_aim(
     whole: bool,
     scope: &Scope,
     rules: &engine::Rules,
-    said: &mut Said,
+    summary: &mut ChangeSummary,
 ) -> Result<(), CommandError> {
     match aim {
-        Aim::Preset(preset) if preset.folds && whole => match hand_over(draft, &preset, scope, rules)? {
-            Handover::Folded(blocks) => {
-                *said = Said { what: Some(plural(blocks.len(), "block")), ..Said::change("folded into one digest") };
+        Aim::Preset(preset) if preset.folds && whole => match fold_into_digest(draft, &preset, scope, rules)? {
+            DigestFold::Folded(blocks) => {
+                *summary = ChangeSummary {
+                    what: Some(plural(blocks.len(), "block")),
+                    ..ChangeSummary::change("folded into one digest")
+                };
             }
-            Handover::Nothing(why) => said.notes.push(why.to_owned()),
+            DigestFold::Nothing(why) => summary.notes.push(why.to_owned()),
         },
         aim => {
-            said.by_state = matches!(aim, Aim::Preset(_));
-            said.kept = shrink(draft, aim, scope, rules, &env.cache())?;
+            summary.by_state = matches!(aim, Aim::Preset(_));
+            summary.kept = shrink(draft, aim, scope, rules, &env.cache())?;
         }
     }
     Ok(())
@@ -45,7 +48,7 @@ pub fn forecast(env: &Env, workspace: &Workspace<'_>) -> Result<Option<EditPrice
     let mut draft = workspace.draft(store.as_ref(), env.style.now.as_millisecond())?;
     let scope = Scope { end: BlockNumber::MAX, only: None, level: None };
     let aim = Aim::Preset(env.rules.preset);
-    apply_aim(env, &mut draft, aim, true, &scope, &env.rules, &mut Said::change("compressed"))?;
+    apply_aim(env, &mut draft, aim, true, &scope, &env.rules, &mut ChangeSummary::change("compressed"))?;
     let cache = env.cache();
     let drafted = draft.finish(OperationKind::Change, "", None, &|hash| cache.count(hash), false)?;
     Ok(edit_price(env, workspace, &drafted))
@@ -68,7 +71,7 @@ pub fn run(env: &Env, arguments: &Arguments) -> Result<ChangeReport, CommandErro
             }
             None => BlockNumber::MAX,
         };
-        let mut said = Said::change("compressed");
+        let mut summary = ChangeSummary::change("compressed");
         let picked = selector.as_ref().map(|selector| selector.select(reading)).transpose()?;
         if let (Some(picked), false) = (&picked, arguments.stale) {
             let level = arguments.level.unwrap_or(Level::Summarized);
@@ -76,7 +79,7 @@ pub fn run(env: &Env, arguments: &Arguments) -> Result<ChangeReport, CommandErro
             let named = picked.iter().filter(|number| **number < end);
             let shorter = |number: &&BlockNumber| reading.block(**number).is_some_and(|block| block.level < level);
             let wanted = named.filter(|number| arguments.level.is_some() || shorter(number)).map(|number| (*number, level));
-            said.kept = shorten(draft, &wanted.collect(), "", None)?;
+            summary.kept = shorten(draft, &wanted.collect(), "", None)?;
         }
         let named = arguments.budget.map(|budget| budget.tokens(reading));
         let budget = named.or_else(|| arguments.over_budget.then(|| rules.budget(reading)));
@@ -87,11 +90,11 @@ pub fn run(env: &Env, arguments: &Arguments) -> Result<ChangeReport, CommandErro
         let whole = picked.is_none() && arguments.level.is_none();
         if let Some(aim) = aim {
             let scope = Scope { end, only: picked.filter(|_| arguments.stale), level: arguments.level };
-            apply_aim(env, draft, aim, whole, &scope, &rules, &mut said)?;
+            apply_aim(env, draft, aim, whole, &scope, &rules, &mut summary)?;
         }
         if let Some(budget) = budget.filter(|budget| reading.price.total.value <= *budget as f64) {
-            said.notes.push(format!("the window is within its budget of {}", amount(budget)));
+            summary.notes.push(format!("the window is within its budget of {}", amount(budget)));
         }
-        Ok(said)
+        Ok(summary)
     })
 }

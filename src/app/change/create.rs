@@ -1,6 +1,6 @@
 //! `aperture create`: adds a note at the end of a session.
 
-use crate::app::change::pipeline::{Said, change, of_note};
+use crate::app::change::pipeline::{ChangeSummary, change, of_note};
 use crate::app::{CommandError, Env, ErrorKind};
 use crate::commands::create::Arguments;
 use crate::output::ChangeReport;
@@ -15,6 +15,6 @@ pub fn run(env: &Env, arguments: &Arguments) -> Result<ChangeReport, CommandErro
     }
     change(env, arguments.options, &|draft, _| {
         draft.note(NOTE, &text);
-        Ok(Said { what: Some("a note".to_owned()), notes: of_note(env), ..Said::change("created") })
+        Ok(ChangeSummary { what: Some("a note".to_owned()), notes: of_note(env), ..ChangeSummary::change("created") })
     })
 }

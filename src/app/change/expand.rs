@@ -1,6 +1,6 @@
 //! `aperture expand`: restores blocks to a longer level.
 
-use crate::app::change::pipeline::{Said, change};
+use crate::app::change::pipeline::{ChangeSummary, change};
 use crate::app::{CommandError, Env};
 use crate::commands::expand::Arguments;
 use crate::engine::Selector;
@@ -18,6 +18,6 @@ pub fn run(env: &Env, arguments: &Arguments) -> Result<ChangeReport, CommandErro
         let shorter = |number: &BlockNumber| reading.block(*number).is_some_and(|block| block.level > level);
         let wanted: BTreeMap<BlockNumber, Level> =
             selector.select(reading)?.into_iter().filter(shorter).map(|number| (number, level)).collect();
-        Ok(Said { kept: shorten(draft, &wanted, "", None)?, ..Said::change("expanded") })
+        Ok(ChangeSummary { kept: shorten(draft, &wanted, "", None)?, ..ChangeSummary::change("expanded") })
     })
 }

@@ -6,7 +6,7 @@ use crate::engine::{self, EditFacts, EditPrice};
 use crate::model::{BlockChange, BlockNumber, Mark, OperationId, OperationKind, Plan, Session, Slot, State};
 use crate::output::ChangeReport;
 use crate::store::Store;
-use crate::workspace::{self, ApplyError, Draft, Found, Kept, PlanError, Workspace, Writer};
+use crate::workspace::{self, ApplyError, Draft, Found, PlanError, SkipReason, Workspace, Writer};
 use anyhow::{Context, anyhow};
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -16,7 +16,7 @@ const ATTEMPTS: usize = 10;
 
 /// The description of a plan, without its edits.
 #[derive(Clone, Debug)]
-pub struct Said {
+pub struct ChangeSummary {
     /// The kind of operation.
     pub kind: OperationKind,
     /// The operation that it inverts.
@@ -26,17 +26,17 @@ pub struct Said {
     /// The object of the verb, if it is not blocks.
     pub what: Option<String>,
     /// The skipped blocks, by reason.
-    pub kept: BTreeMap<Kept, Vec<BlockNumber>>,
+    pub kept: BTreeMap<SkipReason, Vec<BlockNumber>>,
     /// Notes for the report.
     pub notes: Vec<String>,
     /// True if the report counts stale blocks separately.
     pub by_state: bool,
 }
 
-impl Said {
+impl ChangeSummary {
     /// Returns the description of a change with this verb.
-    pub fn change(verb: &'static str) -> Said {
-        Said {
+    pub fn change(verb: &'static str) -> ChangeSummary {
+        ChangeSummary {
             kind: OperationKind::Change,
             inverts: None,
             verb,
@@ -48,13 +48,13 @@ impl Said {
     }
 
     /// Records that a block was skipped.
-    pub fn keep(&mut self, why: Kept, number: BlockNumber) {
+    pub fn keep(&mut self, why: SkipReason, number: BlockNumber) {
         self.kept.entry(why).or_default().push(number);
     }
 }
 
 /// A session that is about to be changed: locked and settled.
-pub struct Opened {
+pub struct OpenedSession {
     /// The session.
     pub workspace: Workspace<'static>,
     /// The store; `None` in a dry run if it does not exist.
@@ -69,7 +69,7 @@ pub struct Opened {
 /// # Errors
 ///
 /// The session is locked or cannot be read; the store cannot be used.
-pub fn open(env: &Env, options: ChangeOptions, found: &Found) -> Result<Opened, CommandError> {
+pub fn open(env: &Env, options: ChangeOptions, found: &Found) -> Result<OpenedSession, CommandError> {
     open_as_wanted(env, options, found, &|_| true)
 }
 
@@ -83,10 +83,10 @@ pub fn open_as_wanted(
     options: ChangeOptions,
     found: &Found,
     whole: &dyn Fn(&Session) -> bool,
-) -> Result<Opened, CommandError> {
+) -> Result<OpenedSession, CommandError> {
     if options.dry_run {
         let store = env.existing_store()?;
-        return Ok(Opened { workspace: env.read_as_wanted(found.clone(), whole)?, store, _lock: None, writer: None });
+        return Ok(OpenedSession { workspace: env.read_as_wanted(found.clone(), whole)?, store, _lock: None, writer: None });
     }
     let path = real_path(env, found)?;
     let store = env.store()?;
@@ -96,7 +96,7 @@ pub fn open_as_wanted(
         .with_context(|| format!("cannot take the client's lock of the session {}", session_name(&path)))
         .map_err(|error| CommandError::new(ErrorKind::Refused, error))?;
     workspace::settle(env.disk, &store, &path)?;
-    Ok(Opened {
+    Ok(OpenedSession {
         workspace: env.read_as_wanted(found.clone(), whole)?,
         store: Some(store),
         _lock: Some(lock),
@@ -112,7 +112,7 @@ pub fn open_as_wanted(
 pub fn change(
     env: &Env,
     options: ChangeOptions,
-    plan: &dyn Fn(&mut Draft<'_>, &Opened) -> Result<Said, CommandError>,
+    plan: &dyn Fn(&mut Draft<'_>, &OpenedSession) -> Result<ChangeSummary, CommandError>,
 ) -> Result<ChangeReport, CommandError> {
     let found = &env.find(None)?;
     let mut left = ATTEMPTS;
@@ -145,7 +145,7 @@ fn once(
     env: &Env,
     options: ChangeOptions,
     found: &Found,
-    plan: &dyn Fn(&mut Draft<'_>, &Opened) -> Result<Said, CommandError>,
+    plan: &dyn Fn(&mut Draft<'_>, &OpenedSession) -> Result<ChangeSummary, CommandError>,
 ) -> Result<ChangeReport, CommandError> {
     let live = !options.dry_run && is_live(env, found);
     // A change of the store alone does not concern the client. Nothing is opened for writing before this is known.
@@ -157,19 +157,19 @@ fn once(
     let now = env.style.now.as_millisecond();
     let mut draft = workspace.draft(opened.store.as_ref(), now)?;
     draft.keep_thinking(options.keep_thinking);
-    let mut said = plan(&mut draft, &opened)?;
-    if let Some(numbers) = said.kept.get(&Kept::Inherited).filter(|numbers| !numbers.is_empty()) {
+    let mut summary = plan(&mut draft, &opened)?;
+    if let Some(numbers) = summary.kept.get(&SkipReason::Inherited).filter(|numbers| !numbers.is_empty()) {
         let (what, hint) = inherited(env, workspace, numbers);
         if draft.is_empty() {
             return Err(CommandError::new(ErrorKind::Refused, anyhow!(what)).hint(hint));
         }
-        said.notes.push(format!("{what}: {hint}"));
+        summary.notes.push(format!("{what}: {hint}"));
     }
     let cache = env.cache();
     // The log stores the command and is printed later, so credentials are masked.
     let command = engine::mask(&env.command);
-    let drafted = draft.finish(said.kind, &command, said.inverts, &|hash| cache.count(hash), options.dry_run)?;
-    let mut report = report(env, workspace, &said, &drafted, options);
+    let drafted = draft.finish(summary.kind, &command, summary.inverts, &|hash| cache.count(hash), options.dry_run)?;
+    let mut report = report(env, workspace, &summary, &drafted, options);
     // The text of the changed session takes as much memory as the session: drop it.
     let plan = Plan { actor: env.actor, ..drafted.into_plan() };
     if let (Some(store), false, false) = (&opened.store, options.dry_run, plan.is_empty()) {
@@ -229,7 +229,7 @@ pub fn edit_price(env: &Env, workspace: &Workspace<'_>, drafted: &workspace::Dra
 fn report(
     env: &Env,
     workspace: &Workspace<'_>,
-    said: &Said,
+    summary: &ChangeSummary,
     drafted: &workspace::Drafted,
     options: ChangeOptions,
 ) -> ChangeReport {
@@ -237,8 +237,8 @@ fn report(
     let marked = |test: &dyn Fn(&Mark) -> bool| plan.marks.iter().filter(|mark| test(mark)).map(|mark| mark.number).collect();
     let mut changes: Vec<BlockChange> = plan.changes().cloned().collect();
     changes.sort_by_key(|change| change.number);
-    let mut notes = said.notes.clone();
-    if said.by_state && !changes.is_empty() {
+    let mut notes = summary.notes.clone();
+    if summary.by_state && !changes.is_empty() {
         let stale =
             |change: &&BlockChange| workspace.reading.block(change.number).is_some_and(|block| block.state == State::Stale);
         let saved = |change: &BlockChange| change.tokens_before - change.tokens_after;
@@ -250,17 +250,17 @@ fn report(
     ChangeReport {
         session: workspace.location.id.clone(),
         operation: None,
-        kind: said.kind,
+        kind: summary.kind,
         dry_run: options.dry_run,
-        verb: said.verb,
-        what: said.what.clone(),
+        verb: summary.verb,
+        what: summary.what.clone(),
         changes,
         marks: marked(&|mark| mark.after.is_some()),
         unmarked: marked(&|mark| mark.after.is_none()),
         edits: plan.slots().count(),
         rows_added: plan.slots().filter(|(_, before, _)| !before).count(),
         rows_removed: plan.slots().filter(|(.., after)| !after).count(),
-        skipped: said.kept.iter().map(|(why, blocks)| (why.reason(), blocks.clone())).collect(),
+        skipped: summary.kept.iter().map(|(why, blocks)| (why.reason(), blocks.clone())).collect(),
         tokens_before: plan.tokens_before,
         tokens_after: plan.tokens_after,
         thinking_dropped: drafted.thinking_dropped.blocks,
@@ -268,7 +268,7 @@ fn report(
         thinking_restored: drafted.thinking_restored.blocks,
         thinking_restored_tokens: drafted.thinking_restored.tokens,
         price: edit_price(env, workspace, drafted),
-        bills_changed: said.kind == OperationKind::Change && !keeps_bills(workspace, plan),
+        bills_changed: summary.kind == OperationKind::Change && !keeps_bills(workspace, plan),
         differences: drafted.differences.clone(),
         notes,
     }

@@ -18,12 +18,12 @@ pub fn run(env: &Env, arguments: &Arguments) -> Result<(), CommandError> {
     };
     let presets = match &arguments.action {
         Action::List => PRESETS.iter().map(row).collect(),
-        Action::Show { name: Some(name) } => vec![row(named(name)?)],
+        Action::Show { name: Some(name) } => vec![row(find_preset(name)?)],
         Action::Show { name: None } => {
             vec![row(&env.rules.preset)]
         }
         Action::Use { name } => {
-            let preset = named(name)?;
+            let preset = find_preset(name)?;
             let path = set(env, preset.name)?;
             env.note(&format!("wrote preset = \"{}\" to {}", preset.name, path.display()));
             vec![PresetRow { used: true, ..row(preset) }]
@@ -50,7 +50,7 @@ fn set(env: &Env, name: &str) -> Result<PathBuf, CommandError> {
     Ok(path)
 }
 
-fn named(name: &str) -> Result<&'static engine::Preset, CommandError> {
+fn find_preset(name: &str) -> Result<&'static engine::Preset, CommandError> {
     engine::preset(name).ok_or_else(|| {
         let error = anyhow!("unknown preset '{name}'");
         CommandError::new(ErrorKind::Usage, error).hint("to list them: aperture preset list")

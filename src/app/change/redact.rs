@@ -1,6 +1,6 @@
 //! `aperture redact`: replaces credentials in a session with placeholders.
 
-use crate::app::change::pipeline::{Said, change};
+use crate::app::change::pipeline::{ChangeSummary, change};
 use crate::app::{CommandError, Env};
 use crate::commands::ChangeOptions;
 use crate::commands::redact::Arguments;
@@ -24,9 +24,9 @@ pub fn run(env: &Env, arguments: &Arguments) -> Result<ChangeReport, CommandErro
             Some(selector) => selector.select(reading)?.into_iter().collect(),
             None => reading.session.blocks.iter().map(|block| block.number).collect(),
         };
-        let said = said(&draft.redact(&blocks, arguments.all)?);
+        let summary = summary(&draft.redact(&blocks, arguments.all)?);
         *chosen.borrow_mut() = blocks;
-        Ok(said)
+        Ok(summary)
     })?;
     // Thinking blocks are signed: their values must be restored exactly or not at all.
     let meant = |edit: &LoggedEdit| {
@@ -73,29 +73,33 @@ pub fn run(env: &Env, arguments: &Arguments) -> Result<ChangeReport, CommandErro
 }
 
 /// Returns the description of the change, with the number and kinds of the credentials.
-fn said(redacted: &Redacted) -> Said {
-    let mut said = Said::change("redacted");
+fn summary(redacted: &Redacted) -> ChangeSummary {
+    let mut summary = ChangeSummary::change("redacted");
     let count: usize = redacted.kinds.values().sum();
-    said.what = Some(plural(count, "credential"));
+    summary.what = Some(plural(count, "credential"));
     for (why, number) in &redacted.kept {
-        said.keep(*why, *number);
+        summary.keep(*why, *number);
     }
     if count > 0 {
         let kinds: Vec<String> = redacted.kinds.iter().map(|(kind, count)| format!("{count} {kind}")).collect();
-        said.notes.push(kinds.join(", "));
+        summary.notes.push(kinds.join(", "));
     }
-    if redacted.beside > 0 {
-        said.notes.push(format!("{} outside blocks changed, which the model does not receive", plural(redacted.beside, "text")));
+    if redacted.outside_blocks > 0 {
+        summary.notes.push(format!(
+            "{} outside blocks changed, which the model does not receive",
+            plural(redacted.outside_blocks, "text")
+        ));
     }
     if !redacted.kept_rows.is_empty() {
         let rows: Vec<String> = redacted.kept_rows.iter().take(5).map(|row| (row + 1).to_string()).collect();
         let more = if redacted.kept_rows.len() > 5 { ", …" } else { "" };
         let what = plural(redacted.kept_rows.len(), "row");
-        said.notes.push(format!("skipped: {what} ({}{more}): broken, or without an identity", rows.join(", ")));
+        summary.notes.push(format!("skipped: {what} ({}{more}): broken, or without an identity", rows.join(", ")));
     }
     if redacted.elsewhere > 0 {
-        said.notes
+        summary
+            .notes
             .push(format!("{} elsewhere in the file; to replace these too: --all", plural(redacted.elsewhere, "credential")));
     }
-    said
+    summary
 }

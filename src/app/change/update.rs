@@ -1,12 +1,12 @@
 //! `aperture update`: replaces the text of a block.
 
-use crate::app::change::pipeline::{Said, change, inherited};
+use crate::app::change::pipeline::{ChangeSummary, change, inherited};
 use crate::app::{CommandError, Env, ErrorKind};
 use crate::commands::update::Arguments;
 use crate::engine::Selector;
 use crate::model::{BlockKind, Level};
 use crate::output::ChangeReport;
-use crate::workspace::Kept;
+use crate::workspace::SkipReason;
 use anyhow::anyhow;
 
 /// Replaces the text.
@@ -24,7 +24,7 @@ pub fn run(env: &Env, arguments: &Arguments) -> Result<ChangeReport, CommandErro
             return Err(CommandError::new(ErrorKind::Refused, error).hint("to list blocks with their numbers: aperture blocks"));
         };
         if let Some(why) = draft.immutable(number)? {
-            if why == Kept::Inherited {
+            if why == SkipReason::Inherited {
                 let (what, hint) = inherited(env, &opened.workspace, &[number]);
                 return Err(CommandError::new(ErrorKind::Refused, anyhow!(what)).hint(hint));
             }
@@ -38,6 +38,6 @@ pub fn run(env: &Env, arguments: &Arguments) -> Result<ChangeReport, CommandErro
                 .hint(format!("to print the current input: aperture show {number} --raw")));
         }
         draft.replace(number, Level::Original, &text, "")?;
-        Ok(Said::change("updated"))
+        Ok(ChangeSummary::change("updated"))
     })
 }

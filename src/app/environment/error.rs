@@ -1,14 +1,14 @@
 use crate::engine::SelectorError;
 use crate::output::{Gate, printable};
 use crate::store::StoreError;
-use crate::workspace::{ApplyError, FindError, Kept, PlanError};
+use crate::workspace::{ApplyError, FindError, PlanError, SkipReason};
 use std::io;
 
 /// The kind of an error; determines the exit code.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ErrorKind {
     /// A problem was found or the command failed, and it was already reported.
-    Said,
+    AlreadyReported,
     /// The request cannot be fulfilled.
     Refused,
     /// The arguments are invalid.
@@ -23,7 +23,7 @@ impl ErrorKind {
     /// Returns the exit code of the program.
     pub fn code(self) -> u8 {
         match self {
-            ErrorKind::Said | ErrorKind::Refused => 1,
+            ErrorKind::AlreadyReported | ErrorKind::Refused => 1,
             ErrorKind::Usage => 2,
             ErrorKind::Conflict => 3,
             ErrorKind::Internal => 70,
@@ -49,8 +49,8 @@ impl CommandError {
     }
 
     /// Creates an error that only sets the exit code, because everything was already reported.
-    pub fn said() -> CommandError {
-        CommandError::new(ErrorKind::Said, anyhow::anyhow!("all was said"))
+    pub fn already_reported() -> CommandError {
+        CommandError::new(ErrorKind::AlreadyReported, anyhow::anyhow!("already reported"))
     }
 
     /// Adds a hint.
@@ -153,7 +153,7 @@ impl From<PlanError> for CommandError {
                     PlanError::NoTurns | PlanError::LastTurn => {
                         (ErrorKind::Refused, "to list the turns of the window: aperture blocks --tree".to_owned())
                     }
-                    PlanError::Held(number, Kept::Pinned) => {
+                    PlanError::Held(number, SkipReason::Pinned) => {
                         (ErrorKind::Refused, format!("to unpin it: aperture unpin {number}"))
                     }
                     PlanError::Held(number, _) => (ErrorKind::Refused, format!("to clear the mark: aperture unfocus {number}")),

@@ -19,8 +19,8 @@ impl Env {
         if output.status.success() {
             return Ok(output.stdout);
         }
-        let said = String::from_utf8_lossy(&output.stderr);
-        let error = anyhow!("{}", said.trim()).context("git failed");
+        let message = String::from_utf8_lossy(&output.stderr);
+        let error = anyhow!("{}", message.trim()).context("git failed");
         Err(CommandError::new(ErrorKind::Refused, error).hint("run it in a repository: -C DIRECTORY"))
     }
 }

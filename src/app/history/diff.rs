@@ -13,7 +13,7 @@ pub fn run(env: &Env, arguments: &Arguments) -> Result<(), CommandError> {
     let different = report(env, arguments)?;
     let any = !different.blocks.is_empty();
     env.print(&different)?;
-    if any && arguments.exit_code { Err(CommandError::said()) } else { Ok(()) }
+    if any && arguments.exit_code { Err(CommandError::already_reported()) } else { Ok(()) }
 }
 
 /// Returns the differences.

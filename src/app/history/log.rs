@@ -26,6 +26,6 @@ pub fn report(env: &Env, arguments: &Arguments) -> Result<LogReport, CommandErro
     }
     let row = |operation: &crate::model::Operation| LogRow::new(operation, &history);
     let operations = history.operations.iter().rev().map(row).collect();
-    let turns = TurnActions::of(found.provider.agent(), &proposals, &history);
+    let turns = TurnActions::collect(found.provider.agent(), &proposals, &history);
     Ok(LogReport { operations, snapshots: history.snapshots.clone(), turns })
 }

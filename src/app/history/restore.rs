@@ -1,6 +1,6 @@
 //! `aperture restore`: restores a session to a point in its log.
 
-use crate::app::change::pipeline::{Said, change};
+use crate::app::change::pipeline::{ChangeSummary, change};
 use crate::app::history::diff::point;
 use crate::app::history::undo::inexact;
 use crate::app::{CommandError, Env};
@@ -12,6 +12,6 @@ pub fn run(env: &Env, arguments: &Arguments) -> Result<ChangeReport, CommandErro
     change(env, arguments.options, &|draft, opened| {
         let restored = draft.restore_to(point(&opened.workspace.history, &arguments.point)?)?;
         let what = Some(format!("the session as of '{}'", arguments.point));
-        Ok(Said { what, notes: inexact(restored), ..Said::change("restored") })
+        Ok(ChangeSummary { what, notes: inexact(restored), ..ChangeSummary::change("restored") })
     })
 }

@@ -21,7 +21,7 @@ pub fn run(env: &Env, arguments: &Arguments) -> Result<(), CommandError> {
         }
         Action::Show { name } => {
             let history = env.history_of(&found)?;
-            let snapshot = named(&history, name)?.clone();
+            let snapshot = find_snapshot(&history, name)?.clone();
             env.print(&crate::app::history::diff::since(env, None, &snapshot.name)?)
         }
         Action::Save { name } => {
@@ -39,7 +39,7 @@ pub fn run(env: &Env, arguments: &Arguments) -> Result<(), CommandError> {
         }
         Action::Delete { name } => {
             let opened = open(env, ChangeOptions::default(), &found)?;
-            named(&opened.workspace.history, name)?;
+            find_snapshot(&opened.workspace.history, name)?;
             let Some(store) = &opened.store else { return Ok(()) };
             if let Some(session) = store.find(&env.disk.resolve(&found.path)?)? {
                 store.delete_snapshot(session.key, name)?;
@@ -73,7 +73,7 @@ fn rows(history: &History, snapshots: &[Snapshot]) -> Vec<SnapshotRow> {
     snapshots.iter().map(|snapshot| SnapshotRow { snapshot: snapshot.clone(), operations_since: since(snapshot) }).collect()
 }
 
-fn named<'a>(history: &'a History, name: &str) -> Result<&'a Snapshot, CommandError> {
+fn find_snapshot<'a>(history: &'a History, name: &str) -> Result<&'a Snapshot, CommandError> {
     let found = history.snapshots.iter().find(|snapshot| snapshot.name == name);
     found.ok_or_else(|| {
         let error = anyhow!("there is no snapshot '{name}'");

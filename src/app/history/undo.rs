@@ -1,6 +1,6 @@
 //! `aperture undo`: undoes an operation.
 
-use crate::app::change::pipeline::{Said, change};
+use crate::app::change::pipeline::{ChangeSummary, change};
 use crate::app::{CommandError, Env, ErrorKind};
 use crate::commands::ChangeOptions;
 use crate::commands::undo::Arguments;
@@ -50,8 +50,8 @@ pub fn invert(
             return Err(CommandError::new(ErrorKind::Refused, error).hint(format!("to invert that one: aperture undo {by}")));
         }
         let undone = draft.toggle(operation)?;
-        let what = Some(named(history, operation));
-        Ok(Said { kind, inverts: Some(id), what, notes: inexact(undone), ..Said::change(verb) })
+        let what = Some(describe(history, operation));
+        Ok(ChangeSummary { kind, inverts: Some(id), what, notes: inexact(undone), ..ChangeSummary::change(verb) })
     })
 }
 
@@ -82,7 +82,7 @@ pub fn inexact(undone: Undone) -> Vec<String> {
 }
 
 /// Describes an operation; an undo is described by the operation that it inverted.
-fn named(history: &History, operation: &Operation) -> String {
+fn describe(history: &History, operation: &Operation) -> String {
     let mut meant = operation;
     while let Some(inverted) = meant.inverts.and_then(|id| history.operation(id)) {
         meant = inverted;

@@ -6,7 +6,7 @@ use crate::engine::{self, LevelKept, Selector, Subject};
 use crate::model::{Block, BlockNumber, History, Level, OperationKind};
 use crate::output::{BlockRow, Decision, ExplainReport, HistoryEntry};
 use crate::store::Store;
-use crate::workspace::{Aim, Handover, Kept, PlanError, Scope, Workspace, hand_over, shrink};
+use crate::workspace::{Aim, DigestFold, PlanError, Scope, SkipReason, Workspace, fold_into_digest, shrink};
 use anyhow::anyhow;
 
 /// Explains the block.
@@ -23,7 +23,7 @@ pub fn report(env: &Env, arguments: &Arguments) -> Result<ExplainReport, Command
     let selector = Selector::parse(&arguments.selector)?;
     let workspace = env.open(None)?;
     let reading = &workspace.reading;
-    let block = one(&workspace, &selector, &arguments.selector)?;
+    let block = find_block(&workspace, &selector, &arguments.selector)?;
     let contents = workspace.contents(&[block.number])?;
     let content = contents.into_iter().next().map(|content| content.readable).unwrap_or_default();
     let store = env.existing_store()?;
@@ -49,7 +49,7 @@ pub fn report(env: &Env, arguments: &Arguments) -> Result<ExplainReport, Command
                 levels.push(by_preset(env, &workspace, store.as_ref(), block)?);
                 (levels, decisions(env, block, &original.content, None))
             }
-            Err(PlanError::NoOriginal(_)) => (Vec::new(), decisions(env, block, "", Some(Kept::NoOriginal.reason()))),
+            Err(PlanError::NoOriginal(_)) => (Vec::new(), decisions(env, block, "", Some(SkipReason::NoOriginal.reason()))),
             Err(error) => return Err(error.into()),
         },
     };
@@ -63,7 +63,7 @@ pub fn report(env: &Env, arguments: &Arguments) -> Result<ExplainReport, Command
 }
 
 /// Returns the block that a selector matches. If it matches a tool use and its result, that is the result.
-fn one<'a>(workspace: &'a Workspace<'_>, selector: &Selector, text: &str) -> Result<&'a Block, CommandError> {
+fn find_block<'a>(workspace: &'a Workspace<'_>, selector: &Selector, text: &str) -> Result<&'a Block, CommandError> {
     let reading = &workspace.reading;
     let numbers = selector.select(reading)?;
     let refuse = |error| Err(CommandError::new(ErrorKind::Refused, error).hint("to list every block: aperture blocks all"));
@@ -89,10 +89,10 @@ fn by_preset(env: &Env, workspace: &Workspace<'_>, store: Option<&Store>, block:
         why: Some(why),
     };
     if preset.folds {
-        return Ok(match hand_over(&mut draft, &preset, &scope, &env.rules)? {
-            Handover::Folded(blocks) if blocks.contains(&block.number) => stays("only its part in the digest"),
-            Handover::Folded(_) => stays("follows the digest"),
-            Handover::Nothing(why) => stays(why),
+        return Ok(match fold_into_digest(&mut draft, &preset, &scope, &env.rules)? {
+            DigestFold::Folded(blocks) if blocks.contains(&block.number) => stays("only its part in the digest"),
+            DigestFold::Folded(_) => stays("follows the digest"),
+            DigestFold::Nothing(why) => stays(why),
         });
     }
     let cache = env.cache();

@@ -25,7 +25,7 @@ pub fn since(env: &Env, session: Option<&str>, point: &str) -> Result<DiffReport
 }
 
 /// Returns a name for the session: the user's, or its id if that is shorter and identifies the same file.
-pub fn handy(env: &Env, id: &str, path: &Path, named: &str) -> String {
+pub fn short_session_name(env: &Env, id: &str, path: &Path, named: &str) -> String {
     let same = || env.find_by(id).is_ok_and(|found| found.path == path);
     if named.len() > id.len() && same() { id.to_owned() } else { named.to_owned() }
 }
@@ -34,7 +34,7 @@ pub fn handy(env: &Env, id: &str, path: &Path, named: &str) -> String {
 pub fn suggestions(env: &Env, workspace: &Workspace<'_>, named: Option<&str>) -> Vec<Suggestion> {
     // If no plan can be made, the savings are estimated.
     let stale = compress::forecast(env, workspace).map_or(Forecast::Estimated, Forecast::Planned);
-    let named = named.or(env.session()).map(|named| handy(env, &workspace.location.id, &workspace.path, named));
+    let named = named.or(env.session()).map(|named| short_session_name(env, &workspace.location.id, &workspace.path, named));
     advise(env, workspace, named.as_deref(), stale)
 }
 
@@ -67,21 +67,21 @@ pub fn run(env: &Env, arguments: &Arguments) -> Result<(), CommandError> {
 /// The session cannot be read.
 pub fn report(env: &Env, arguments: &Arguments) -> Result<ManifestReport, CommandError> {
     let workspace = env.open(arguments.session.as_deref())?;
-    let report = of(env, &workspace, arguments.session.as_deref(), arguments.tier);
+    let report = build_report(env, &workspace, arguments.session.as_deref(), arguments.tier);
     Ok(ManifestReport { max_tokens: arguments.max_tokens, ..report })
 }
 
 /// Returns the manifest of a session in at most 500 tokens; its commands refer to the session by id.
 pub fn detailed(env: &Env, workspace: &Workspace<'_>) -> ManifestReport {
-    of(env, workspace, Some(&workspace.location.id), Tier::Detailed)
+    build_report(env, workspace, Some(&workspace.location.id), Tier::Detailed)
 }
 
 /// Returns the manifest of a session in at most 200 tokens; its commands refer to the session by id.
 pub fn short(env: &Env, workspace: &Workspace<'_>) -> ManifestReport {
-    of(env, workspace, Some(&workspace.location.id), Tier::Summary)
+    build_report(env, workspace, Some(&workspace.location.id), Tier::Summary)
 }
 
-fn of(env: &Env, workspace: &Workspace<'_>, named: Option<&str>, tier: Tier) -> ManifestReport {
+fn build_report(env: &Env, workspace: &Workspace<'_>, named: Option<&str>, tier: Tier) -> ManifestReport {
     let manifest = engine::manifest(&workspace.reading, tier.listed()).with(suggestions(env, workspace, named));
     ManifestReport { tier, max_tokens: None, manifest }
 }

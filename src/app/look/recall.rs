@@ -1,6 +1,6 @@
 //! `aperture recall`: searches archived, shortened and compacted content, and restores it.
 
-use crate::app::change::pipeline::{Said, change, of_note};
+use crate::app::change::pipeline::{ChangeSummary, change, of_note};
 use crate::app::{CommandError, Env, ErrorKind};
 use crate::commands::recall::Arguments;
 use crate::engine::recall::{Document, answer, rank};
@@ -8,7 +8,7 @@ use crate::engine::{label, mask};
 use crate::model::{Block, BlockNumber, History, Level, Zone};
 use crate::output::{ChangeReport, RecallReport, RecalledBlock, plural};
 use crate::store::{Store, StoredSession};
-use crate::workspace::{self, Draft, Kept, NOTE, PlanError, Project, Workspace, shorten};
+use crate::workspace::{self, Draft, NOTE, PlanError, Project, SkipReason, Workspace, shorten};
 use anyhow::anyhow;
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -32,10 +32,10 @@ pub fn run(env: &Env, arguments: &Arguments) -> Result<(), CommandError> {
     }
     // JSON output already contains the empty result; both set the exit code.
     if !env.json {
-        return Err(nothing(arguments));
+        return Err(no_match(arguments));
     }
     env.print(&report)?;
-    Err(CommandError::said())
+    Err(CommandError::already_reported())
 }
 
 /// Returns the matches without changing the session; an error if there are none.
@@ -45,7 +45,7 @@ pub fn run(env: &Env, arguments: &Arguments) -> Result<(), CommandError> {
 /// There are no matches; the session or the store cannot be read.
 pub fn report(env: &Env, arguments: &Arguments) -> Result<RecallReport, CommandError> {
     let report = search_only(env, arguments)?;
-    if report.blocks.is_empty() { Err(nothing(arguments)) } else { Ok(report) }
+    if report.blocks.is_empty() { Err(no_match(arguments)) } else { Ok(report) }
 }
 
 /// Returns the matches without changing the session.
@@ -72,28 +72,29 @@ pub fn bring_back(env: &Env, arguments: &Arguments) -> Result<ChangeReport, Comm
             let wanted: BTreeMap<BlockNumber, Level> =
                 report.blocks.iter().take(best(arguments)).map(|block| (block.number, Level::Original)).collect();
             if wanted.is_empty() {
-                return Err(nothing(arguments));
+                return Err(no_match(arguments));
             }
-            let mut said = Said { kept: shorten(draft, &wanted, "", None)?, ..Said::change("restored") };
-            if said.kept.contains_key(&Kept::NotInWindow) {
-                said.notes
+            let mut summary = ChangeSummary { kept: shorten(draft, &wanted, "", None)?, ..ChangeSummary::change("restored") };
+            if summary.kept.contains_key(&SkipReason::NotInWindow) {
+                summary
+                    .notes
                     .push("a block outside the window cannot be restored in place; to add it as a note: --inject".to_owned());
             }
-            Ok(said)
+            Ok(summary)
         });
     }
     change(env, arguments.options, &|draft, opened| {
         let report = search(env, arguments, draft, &opened.workspace)?;
         if report.blocks.is_empty() {
-            return Err(nothing(arguments));
+            return Err(no_match(arguments));
         }
         draft.note(NOTE, &report.note());
         let what = format!("a note with {}", plural(report.blocks.len(), "block"));
-        Ok(Said { what: Some(what), notes: of_note(env), ..Said::change("added") })
+        Ok(ChangeSummary { what: Some(what), notes: of_note(env), ..ChangeSummary::change("added") })
     })
 }
 
-fn nothing(arguments: &Arguments) -> CommandError {
+fn no_match(arguments: &Arguments) -> CommandError {
     let query = &arguments.query;
     let hint = "to list the candidates: aperture blocks 'archived | compressed | cold'";
     let error = CommandError::new(ErrorKind::Refused, anyhow!("no archived, shortened or compacted content matches '{query}'"))
@@ -112,7 +113,7 @@ fn best(arguments: &Arguments) -> usize {
 fn search(env: &Env, arguments: &Arguments, draft: &Draft<'_>, workspace: &Workspace<'_>) -> Result<RecallReport, CommandError> {
     let budget = arguments.max_tokens as usize;
     let session = workspace.location.id.clone();
-    let mut documents = own(draft, workspace)?;
+    let mut documents = search_session(draft, workspace)?;
     let selector = arguments.selector();
     if let Some(selector) = &selector {
         let chosen: BTreeSet<BlockNumber> = selector.select(&workspace.reading)?.into_iter().collect();
@@ -146,7 +147,7 @@ fn recalled(found: &Found, score: Option<f32>, pieces: String) -> RecalledBlock 
 }
 
 /// Returns the content of this session that is no longer in the window in full: shortened, archived, or hidden by the client.
-fn own(draft: &Draft<'_>, workspace: &Workspace<'_>) -> Result<Vec<Found>, CommandError> {
+fn search_session(draft: &Draft<'_>, workspace: &Workspace<'_>) -> Result<Vec<Found>, CommandError> {
     let gone = |block: &&Block| block.level != Level::Original || (block.position.zone == Zone::Cold && block.bytes > 0);
     let mut found = Vec::new();
     for block in workspace.reading.session.blocks.iter().filter(gone) {
@@ -168,7 +169,7 @@ fn others(env: &Env, arguments: &Arguments, workspace: &Workspace<'_>) -> Result
     let own = env.disk.resolve(&workspace.path)?;
     let mut found = Vec::new();
     let (provider, location) = (workspace.provider, workspace.location.clone());
-    let project = Project::of(env.disk, &workspace::Found { provider, path: workspace.path.clone(), location });
+    let project = Project::of_session(env.disk, &workspace::Found { provider, path: workspace.path.clone(), location });
     for session in store.sessions()? {
         let other = workspace::found(&session);
         let belongs = arguments.all || project.holds(&other, || workspace::stated(env.disk, &other));

@@ -22,7 +22,7 @@ pub fn run(env: &Env, arguments: &Arguments) -> Result<(), CommandError> {
 /// There is no such turn; the session cannot be read.
 pub fn report(env: &Env, arguments: &Arguments) -> Result<SummaryReport, CommandError> {
     let workspace = env.open(arguments.session.as_deref())?;
-    of(env, &workspace, arguments)
+    build_report(env, &workspace, arguments)
 }
 
 /// Returns the summary of a session, without its turns.
@@ -31,10 +31,10 @@ pub fn report(env: &Env, arguments: &Arguments) -> Result<SummaryReport, Command
 ///
 /// The session can no longer be read.
 pub fn current(env: &Env, workspace: &Workspace<'_>) -> Result<SummaryReport, CommandError> {
-    Ok(SummaryReport { turns: Vec::new(), ..of(env, workspace, &Arguments::default())? })
+    Ok(SummaryReport { turns: Vec::new(), ..build_report(env, workspace, &Arguments::default())? })
 }
 
-fn of(env: &Env, workspace: &Workspace<'_>, arguments: &Arguments) -> Result<SummaryReport, CommandError> {
+fn build_report(env: &Env, workspace: &Workspace<'_>, arguments: &Arguments) -> Result<SummaryReport, CommandError> {
     let reading = &workspace.reading;
     let range = arguments.turns.clone().or_else(|| arguments.turn.map(|turn| turn..=turn));
     let zone = (env.style.zone)();

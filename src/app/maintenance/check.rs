@@ -2,9 +2,9 @@
 
 use crate::app::{CommandError, Env, ErrorKind};
 use crate::commands::check::Arguments;
-use crate::engine::{CHECKS, CheckLimits, Checked, Sighting, violations};
+use crate::engine::{CHECKS, CheckLimits, Checked, LocatedSecret, violations};
 use crate::output::{CheckReport, CheckedSession};
-use crate::workspace::{self, FindError, Found, Project, Sighted};
+use crate::workspace::{self, FindError, Found, Project, SecretMatch};
 use anyhow::anyhow;
 
 /// Checks the sessions.
@@ -21,10 +21,10 @@ pub fn run(env: &Env, arguments: &Arguments) -> Result<(), CommandError> {
     let mut report =
         CheckReport { rules: asked.map(|check| check.name).collect(), sessions: Vec::new(), format: arguments.format };
     for found in sessions(env, arguments)? {
-        report.sessions.push(look(env, found, &limits)?);
+        report.sessions.push(check_session(env, found, &limits)?);
     }
     env.print(&report)?;
-    if report.findings() > 0 { Err(CommandError::said()) } else { Ok(()) }
+    if report.findings() > 0 { Err(CommandError::already_reported()) } else { Ok(()) }
 }
 
 /// Returns the selected sessions.
@@ -59,27 +59,27 @@ fn sessions(env: &Env, arguments: &Arguments) -> Result<Vec<Found>, CommandError
 }
 
 /// Checks one session. It is fully analyzed only if a limit needs that, or to report the location of a finding.
-fn look(env: &Env, found: Found, limits: &CheckLimits) -> Result<CheckedSession, CommandError> {
+fn check_session(env: &Env, found: Found, limits: &CheckLimits) -> Result<CheckedSession, CommandError> {
     let session = found.location.id.clone();
     let path = found.path.strip_prefix(&env.directory).unwrap_or(&found.path).display().to_string();
     let mut workspace = limits.needs_reading().then(|| env.read(found.clone())).transpose()?;
-    let sighted = match &workspace {
+    let matches = match &workspace {
         _ if !limits.no_secrets => Vec::new(),
-        Some(workspace) => workspace.sighted()?,
-        None => workspace::sighted_in(env.disk, &found.path)?,
+        Some(workspace) => workspace.secret_matches()?,
+        None => workspace::scan_file(env.disk, &found.path)?,
     };
-    if workspace.is_none() && !sighted.is_empty() {
+    if workspace.is_none() && !matches.is_empty() {
         workspace = Some(env.read(found)?);
     }
     let secrets = match &workspace {
-        Some(workspace) => workspace.sightings(&sighted)?,
-        None => beside(&sighted),
+        Some(workspace) => workspace.locate_secrets(&matches)?,
+        None => without_blocks(&matches),
     };
     let reading = workspace.as_ref().map(|workspace| &workspace.reading);
     Ok(CheckedSession { session, path, findings: violations(&Checked { reading, secrets: &secrets }, limits) })
 }
 
 /// Returns secret matches with their lines only, without block numbers.
-pub fn beside(sighted: &[Sighted]) -> Vec<Sighting> {
-    sighted.iter().map(|sighted| Sighting { kind: sighted.kind, line: sighted.line, block: None }).collect()
+pub fn without_blocks(matches: &[SecretMatch]) -> Vec<LocatedSecret> {
+    matches.iter().map(|found| LocatedSecret { kind: found.kind, line: found.line, block: None }).collect()
 }

@@ -1,7 +1,7 @@
 //! `aperture git-hook`: the command that git hooks run.
 
 use crate::app::look::summary;
-use crate::app::maintenance::check::beside;
+use crate::app::maintenance::check::without_blocks;
 use crate::app::{CommandError, Env, ErrorKind};
 use crate::commands::git_hook::Arguments;
 use crate::engine::summary::{PointKind, summarize};
@@ -26,10 +26,10 @@ pub fn run(env: &Env, arguments: &Arguments) -> Result<(), CommandError> {
 const NOTED: [PointKind; 3] = [PointKind::Objective, PointKind::Narrative, PointKind::State];
 
 /// A file in git: its path, and the object name of its content.
-type Kept = (String, String);
+type SkipReason = (String, String);
 
 /// Returns the staged session files, with their staged content.
-fn staged(env: &Env) -> Result<Vec<Kept>, CommandError> {
+fn staged(env: &Env) -> Result<Vec<SkipReason>, CommandError> {
     let names = env.git(&["diff", "--cached", "--name-only", "--no-renames", "--diff-filter=ACM", "-z", "--", "*.jsonl"])?;
     let names = String::from_utf8_lossy(&names);
     let names = names.split('\0').filter(|name| !name.is_empty());
@@ -37,7 +37,7 @@ fn staged(env: &Env) -> Result<Vec<Kept>, CommandError> {
 }
 
 /// Returns the session files in commits that the remote does not have. git passes one reference per line on standard input.
-fn pushed(env: &Env, remote: Option<&String>) -> Result<Vec<Kept>, CommandError> {
+fn pushed(env: &Env, remote: Option<&String>) -> Result<Vec<SkipReason>, CommandError> {
     let gone = |hash: &str| hash.bytes().all(|byte| byte == b'0');
     let remotes = format!("--remotes={}", remote.map_or("*", String::as_str));
     let mut objects = BTreeSet::new();
@@ -59,7 +59,7 @@ fn pushed(env: &Env, remote: Option<&String>) -> Result<Vec<Kept>, CommandError>
 }
 
 /// Fails if one of the files is a session with credentials.
-fn refuse(env: &Env, what: &str, files: &[Kept]) -> Result<(), CommandError> {
+fn refuse(env: &Env, what: &str, files: &[SkipReason]) -> Result<(), CommandError> {
     let limits = CheckLimits { no_secrets: true, ..CheckLimits::default() };
     let mut report = CheckReport { rules: vec!["no-secrets"], sessions: Vec::new(), format: CheckFormat::Text };
     for (path, name) in files {
@@ -67,7 +67,7 @@ fn refuse(env: &Env, what: &str, files: &[Kept]) -> Result<(), CommandError> {
         if !matches!(sniff(&content[..content.len().min(SNIFF_BYTES)]), FileKind::Session(_)) {
             continue;
         }
-        let secrets = beside(&workspace::sighted(&mut &*content)?);
+        let secrets = without_blocks(&workspace::scan(&mut &*content)?);
         let findings = violations(&Checked { reading: None, secrets: &secrets }, &limits);
         let findings: Vec<_> = findings.into_iter().map(|finding| Violation { hint: String::new(), ..finding }).collect();
         if !findings.is_empty() {

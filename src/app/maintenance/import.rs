@@ -5,7 +5,7 @@ use crate::commands::import::Arguments;
 use crate::fsio::read_range;
 use crate::output::{ImportReport, plural};
 use crate::store::{Export, ExportError, Relation, StoreError, relation};
-use crate::workspace::{self, Beside, Departed, Found, Workspace};
+use crate::workspace::{self, DriftedValue, Found, LoggedSession, Workspace};
 use anyhow::{Context, anyhow};
 use std::io;
 use std::path::Path;
@@ -33,7 +33,7 @@ fn import(env: &Env, arguments: &Arguments, path: &Path) -> Result<(), CommandEr
     }
     let workspace = env.read(found)?;
     // If the local log continues after the export, its last values are not in the export.
-    let departed = if relation == Relation::Older { 0 } else { departed(&workspace, &export, arguments.force)? };
+    let missing = if relation == Relation::Older { 0 } else { count_missing_values(&workspace, &export, arguments.force)? };
     let key = store.register(workspace.provider.name(), &workspace.location.id, &path, &workspace.location.project)?;
     store.take_over(key, &export)?;
     let history = store.history(key)?;
@@ -43,7 +43,7 @@ fn import(env: &Env, arguments: &Arguments, path: &Path) -> Result<(), CommandEr
         relation: name(relation),
         operations: history.operations.len(),
         in_force: workspace::in_force(&history),
-        departed,
+        departed: missing,
         values: export.values.len(),
     })
 }
@@ -105,20 +105,20 @@ fn target(env: &Env, export: &Export) -> Result<Found, CommandError> {
 
 /// Returns the number of logged values that are missing from the session. Those could not be undone there, so such a log is refused
 /// without `force`.
-fn departed(workspace: &Workspace<'_>, export: &Export, force: bool) -> Result<usize, CommandError> {
+fn count_missing_values(workspace: &Workspace<'_>, export: &Export, force: bool) -> Result<usize, CommandError> {
     let session = &workspace.reading.session;
     let bytes = workspace.bytes().context("cannot read the session");
     let bytes = bytes.map_err(|error| CommandError::new(ErrorKind::Conflict, error).hint("try again"))?;
     let operations = &export.history.operations;
-    let beside = Beside { provider: workspace.provider, session, bytes: &bytes, operations, values: &export.values };
-    let standing = beside.standing().map_err(StoreError::from)?;
-    let departed = standing.departed.iter().filter(|departed| Departed::hinders(departed)).count();
-    if departed == 0 || force {
-        return Ok(departed);
+    let logged = LoggedSession { provider: workspace.provider, session, bytes: &bytes, operations, values: &export.values };
+    let check = logged.check().map_err(StoreError::from)?;
+    let missing = check.drifted.iter().filter(|drifted| DriftedValue::blocks_undo(drifted)).count();
+    if missing == 0 || force {
+        return Ok(missing);
     }
-    let (values, are) = (plural(standing.values, "value"), if departed == 1 { "is" } else { "are" });
+    let (values, are) = (plural(check.values, "value"), if missing == 1 { "is" } else { "are" });
     let name = session_name(&workspace.path);
-    let error = anyhow!("{departed} of {values} of its log {are} missing from the session {name}");
+    let error = anyhow!("{missing} of {values} of its log {are} missing from the session {name}");
     let hint = "it belongs to another state of the session; to import it nevertheless: --force";
     Err(CommandError::new(ErrorKind::Refused, error).hint(hint))
 }

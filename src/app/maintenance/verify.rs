@@ -6,7 +6,7 @@ use crate::commands::verify::Arguments;
 use crate::model::Address;
 use crate::output::{Finding, FindingKind, VerifiedSession, VerifyReport, WayBackKind};
 use crate::store::{Store, StoredSession};
-use crate::workspace::{self, Departure, FileState, Verified, WayBack};
+use crate::workspace::{self, DriftKind, FileState, Verified, WayBack};
 use anyhow::anyhow;
 use std::collections::BTreeSet;
 
@@ -20,7 +20,7 @@ pub fn run(env: &Env, arguments: &Arguments) -> Result<(), CommandError> {
     };
     let mut report =
         VerifyReport { store: store.check().unwrap_or_else(|error| vec![error.to_string()]), ..VerifyReport::default() };
-    match look(env, arguments, &store, &mut report) {
+    match verify_sessions(env, arguments, &store, &mut report) {
         Ok(()) => {}
         // If the database is damaged, report as much as can be read.
         Err(error) if !report.store.is_empty() => report.store.push(format!("{:#}", error.source)),
@@ -37,7 +37,7 @@ pub fn run(env: &Env, arguments: &Arguments) -> Result<(), CommandError> {
     }
 }
 
-fn look(env: &Env, arguments: &Arguments, store: &Store, report: &mut VerifyReport) -> Result<(), CommandError> {
+fn verify_sessions(env: &Env, arguments: &Arguments, store: &Store, report: &mut VerifyReport) -> Result<(), CommandError> {
     let all = store.sessions()?;
     report.sessions_in_store = all.len();
     let sound = sound(store, report)?;
@@ -79,7 +79,7 @@ fn unreadable(stored: &StoredSession, error: String) -> VerifiedSession {
         in_force: 0,
         values: 0,
         way_back: WayBackKind::Unknown,
-        findings: vec![Finding { text: error, ..Finding::of(FindingKind::Store) }],
+        findings: vec![Finding { text: error, ..Finding::new(FindingKind::Store) }],
     }
 }
 
@@ -87,35 +87,35 @@ fn session(stored: &StoredSession, verified: &Verified) -> VerifiedSession {
     let mut findings = Vec::new();
     match &verified.file {
         FileState::There => {}
-        FileState::Gone => findings.push(Finding::of(FindingKind::FileGone)),
+        FileState::Gone => findings.push(Finding::new(FindingKind::FileGone)),
         FileState::Unreadable(error) => {
-            findings.push(Finding { text: error.clone(), ..Finding::of(FindingKind::FileUnreadable) });
+            findings.push(Finding { text: error.clone(), ..Finding::new(FindingKind::FileUnreadable) });
         }
     }
     for (operation, done) in &verified.interrupted {
         let text = if *done { "it was done" } else { "it was not applied" };
-        findings.push(Finding { operation: Some(*operation), text: text.to_owned(), ..Finding::of(FindingKind::Interrupted) });
+        findings.push(Finding { operation: Some(*operation), text: text.to_owned(), ..Finding::new(FindingKind::Interrupted) });
     }
     for operation in &verified.without_delta {
         let text = "an earlier version logged it, or its values were deleted".to_owned();
-        findings.push(Finding { operation: Some(*operation), text, ..Finding::of(FindingKind::WithoutDelta) });
+        findings.push(Finding { operation: Some(*operation), text, ..Finding::new(FindingKind::WithoutDelta) });
     }
     for (operation, values) in &verified.lost {
         let text = format!("{values} of its values");
-        findings.push(Finding { operation: Some(*operation), text, ..Finding::of(FindingKind::ValueLost) });
+        findings.push(Finding { operation: Some(*operation), text, ..Finding::new(FindingKind::ValueLost) });
     }
-    for departed in &verified.departed {
-        let kind = match departed.how {
-            Departure::Changed => FindingKind::Changed,
-            Departure::RowGone => FindingKind::RowGone,
-            Departure::RowBack => FindingKind::RowBack,
+    for drifted in &verified.drifted {
+        let kind = match drifted.how {
+            DriftKind::Changed => FindingKind::Changed,
+            DriftKind::RowGone => FindingKind::RowGone,
+            DriftKind::RowBack => FindingKind::RowBack,
         };
         findings.push(Finding {
             kind,
-            operation: Some(departed.operation),
-            block: departed.block,
-            slot: Some(departed.slot.name()),
-            label: departed.label.clone(),
+            operation: Some(drifted.operation),
+            block: drifted.block,
+            slot: Some(drifted.slot.name()),
+            label: drifted.label.clone(),
             text: String::new(),
         });
     }
@@ -125,8 +125,8 @@ fn session(stored: &StoredSession, verified: &Verified) -> VerifiedSession {
         WayBack::Values => WayBackKind::Values,
         WayBack::Unknown => WayBackKind::Unknown,
         WayBack::Refused(why) => {
-            if verified.departed.is_empty() && verified.lost.is_empty() {
-                findings.push(Finding { text: why.clone(), ..Finding::of(FindingKind::UndoRefused) });
+            if verified.drifted.is_empty() && verified.lost.is_empty() {
+                findings.push(Finding { text: why.clone(), ..Finding::new(FindingKind::UndoRefused) });
             }
             WayBackKind::Refused
         }

@@ -13,7 +13,7 @@ use anyhow::anyhow;
 use std::path::Path;
 
 /// The outcome of a call.
-pub enum Asked {
+pub enum CallOutcome {
     /// The command was executed, or there was nothing to do.
     Done(Box<ChangeReport>),
     /// The command adds a note to a session that a client has open: the next prompt brings it.
@@ -28,7 +28,7 @@ pub enum Asked {
 /// # Errors
 ///
 /// The settings deny the command, it would change nothing, or it cannot be executed or added to the inbox.
-pub fn ask(env: &Env, command: &Request, dry_run: bool) -> Result<Asked, CommandError> {
+pub fn ask(env: &Env, command: &Request, dry_run: bool) -> Result<CallOutcome, CommandError> {
     if dry_run {
         return changed(env, command);
     }
@@ -43,11 +43,11 @@ pub fn ask(env: &Env, command: &Request, dry_run: bool) -> Result<Asked, Command
     let done = carry_out(env, &path, &request, &env.command, why.is_some())?;
     let outcome = why.as_ref().map_or_else(|| done.outcome(), |why| outcome(ProposalStatus::Waiting, why));
     match (done.change, why) {
-        (Some(change), None) => Ok(Asked::Done(Box::new(change))),
+        (Some(change), None) => Ok(CallOutcome::Done(Box::new(change))),
         // A command that would change nothing needs no approval.
-        (Some(change), Some(_)) if change.is_nothing() => Ok(Asked::Done(Box::new(change))),
-        (_, Some(why)) => Ok(Asked::Waits(keep(env, &workspace, &path, &request, &outcome)?, why)),
-        (None, None) => keep(env, &workspace, &path, &request, &outcome).map(|_| Asked::Told),
+        (Some(change), Some(_)) if change.is_nothing() => Ok(CallOutcome::Done(Box::new(change))),
+        (_, Some(why)) => Ok(CallOutcome::Waits(keep(env, &workspace, &path, &request, &outcome)?, why)),
+        (None, None) => keep(env, &workspace, &path, &request, &outcome).map(|_| CallOutcome::Told),
     }
 }
 
@@ -59,7 +59,7 @@ fn keep(
     request: &Request,
     outcome: &Outcome,
 ) -> Result<ProposalNumber, CommandError> {
-    // How a call is executed is decided when it is approved.
+    // The approval decides about the options, such as --live.
     let request = request.clone().with_options(ChangeOptions::default());
     let (location, line) = (&workspace.location, request.line());
     let turn = workspace.reading.turns.len() as u32;
@@ -87,9 +87,9 @@ fn keep(
 }
 
 /// Executes a command that has no form in the model's text, and so cannot be put into the inbox.
-fn unwritten(env: &Env, command: &Request) -> Result<Asked, CommandError> {
+fn unwritten(env: &Env, command: &Request) -> Result<CallOutcome, CommandError> {
     match (command, env.model.permission(Verb::Compress)) {
-        (Request::Undo(arguments), _) => own(env, arguments)?,
+        (Request::Undo(arguments), _) => refuse_undo_of_user(env, arguments)?,
         (Request::Compress(_), Permission::Deny) => return Err(refused(anyhow!("the user's settings deny @compress"))),
         (Request::Compress(_), Permission::Approve) => {
             let error = anyhow!("it needs the user's approval, which is only possible for blocks named by a selector");
@@ -100,12 +100,12 @@ fn unwritten(env: &Env, command: &Request) -> Result<Asked, CommandError> {
     changed(env, command)
 }
 
-fn changed(env: &Env, command: &Request) -> Result<Asked, CommandError> {
-    app::change(env, command).ok_or_else(unhandled)?.map(|change| Asked::Done(Box::new(change)))
+fn changed(env: &Env, command: &Request) -> Result<CallOutcome, CommandError> {
+    app::change(env, command).ok_or_else(unhandled)?.map(|change| CallOutcome::Done(Box::new(change)))
 }
 
 /// Refuses to undo an operation of the user.
-fn own(env: &Env, arguments: &undo::Arguments) -> Result<(), CommandError> {
+fn refuse_undo_of_user(env: &Env, arguments: &undo::Arguments) -> Result<(), CommandError> {
     let history = env.history_of(&env.find(None)?)?;
     let operation = arguments.operation.or(history.undoable()).and_then(|id| history.operation(id));
     match operation.filter(|operation| operation.actor != Actor::Model) {

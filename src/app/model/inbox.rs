@@ -3,7 +3,7 @@
 use crate::app::model::proposing::{Decision, follow, outcome, shown};
 use crate::app::{CommandError, Env, ErrorKind};
 use crate::commands::Request;
-use crate::commands::inbox::{ApproveArguments, Arguments, DenyArguments, Which};
+use crate::commands::inbox::{ApproveArguments, Arguments, DenyArguments, ProposalSelection};
 use crate::engine::model_commands::read;
 use crate::model::{Proposal, ProposalNumber, ProposalStatus};
 use crate::output::{ChangeReport, InboxReport, InboxRow, ObeyReport, ObeyedCommand};
@@ -39,14 +39,14 @@ pub fn count(env: &Env) -> usize {
 pub fn run_approve(env: &Env, arguments: &ApproveArguments) -> Result<(), CommandError> {
     decide(env, &arguments.which, arguments.dry_run, &|store, session, proposal| {
         if arguments.dry_run {
-            return Ok(follow(env, &session.path, &again(proposal), &proposal.command, true));
+            return Ok(follow(env, &session.path, &approved_decision(proposal), &proposal.command, true));
         }
         // The lock prevents another run from treating this proposal as interrupted while it is executed.
         let _lock = env.lock(&session.path.join("obey"))?;
         if !store.begin(proposal.number)? {
             return Err(decided(proposal.number));
         }
-        let (outcome, change) = follow(env, &session.path, &again(proposal), &proposal.command, false);
+        let (outcome, change) = follow(env, &session.path, &approved_decision(proposal), &proposal.command, false);
         store.conclude(proposal.number, &outcome)?;
         Ok((outcome, change))
     })
@@ -68,7 +68,7 @@ pub fn run_deny(env: &Env, arguments: &DenyArguments) -> Result<(), CommandError
 type Deciding<'a> = &'a dyn Fn(&Store, &StoredSession, &Proposal) -> Result<(Outcome, Option<ChangeReport>), CommandError>;
 
 /// Applies a decision to each selected proposal, after checking that all of them are pending.
-fn decide(env: &Env, which: &Which, dry_run: bool, one: Deciding<'_>) -> Result<(), CommandError> {
+fn decide(env: &Env, which: &ProposalSelection, dry_run: bool, one: Deciding<'_>) -> Result<(), CommandError> {
     let nothing = || CommandError::new(ErrorKind::Refused, anyhow!("no pending commands"));
     let store = env.existing_store()?.ok_or_else(nothing)?;
     let mut meant: Vec<(StoredSession, Proposal)> = Vec::new();
@@ -102,7 +102,7 @@ fn decide(env: &Env, which: &Which, dry_run: bool, one: Deciding<'_>) -> Result<
     let failed =
         report.commands.iter().any(|command| matches!(command.status, ProposalStatus::Refused | ProposalStatus::Waiting));
     env.print(&report)?;
-    if failed { Err(CommandError::said()) } else { Ok(()) }
+    if failed { Err(CommandError::already_reported()) } else { Ok(()) }
 }
 
 fn decided(number: ProposalNumber) -> CommandError {
@@ -123,7 +123,7 @@ fn waiting(store: &Store, session: &StoredSession) -> Result<Vec<Proposal>, Comm
 
 /// Returns the decision for an approved proposal: its request, on the blocks that it named when it was made. A command in the
 /// text of the model is parsed again.
-fn again(proposal: &Proposal) -> Decision {
+fn approved_decision(proposal: &Proposal) -> Decision {
     let request = match &proposal.request {
         Some(json) => serde_json::from_str(json).ok(),
         None => read(&proposal.command).map(|command| Request::from(&command)),
@@ -136,7 +136,8 @@ fn again(proposal: &Proposal) -> Decision {
 }
 
 fn row(env: &Env, session: &StoredSession, proposal: &Proposal) -> InboxRow {
-    let (Outcome { status, answer, .. }, change) = follow(env, &session.path, &again(proposal), &proposal.command, true);
+    let (Outcome { status, answer, .. }, change) =
+        follow(env, &session.path, &approved_decision(proposal), &proposal.command, true);
     InboxRow {
         number: proposal.number,
         session: session.session.clone(),

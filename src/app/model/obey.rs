@@ -19,9 +19,9 @@ const MOST_TOLD: usize = 8_000;
 /// Executes the commands, does a dry run, or prints the answers.
 pub fn run(env: &Env, arguments: &Arguments) -> Result<(), CommandError> {
     if arguments.tell {
-        return env.print(&TellReport { text: told(env)? });
+        return env.print(&TellReport { text: untold_answers(env)? });
     }
-    let report = if arguments.dry_run { look(env)? } else { obey(env)? };
+    let report = if arguments.dry_run { dry_run(env)? } else { obey(env)? };
     env.print(&report)
 }
 
@@ -43,13 +43,14 @@ pub fn obey(env: &Env) -> Result<ObeyReport, CommandError> {
 /// As [`obey`].
 pub fn obey_turn(env: &Env, path: &Path, message: Option<&str>) -> Result<(), CommandError> {
     let asks = message.is_none_or(reported::has_commands);
+    let known_bytes = env.disk.identify(path).map_or(0, |file| file.bytes);
     if asks {
         reported::wait_for_row(env, path, message);
     }
     let has_file = env.disk.identify(path).is_ok_and(|file| file.bytes > 0);
     match message.filter(|_| asks) {
         Some(message) if !has_file => reported::record_without_file(env, path, message),
-        message if has_file => obey_with(env, message).map(drop),
+        message if has_file => obey_with(env, message.map(|message| (message, known_bytes))).map(drop),
         _ => Ok(()),
     }
 }
@@ -71,11 +72,12 @@ pub fn register(env: &Env, path: &Path, workspace: Option<&Workspace<'_>>, in_tu
     Ok(())
 }
 
-fn obey_with(env: &Env, message: Option<&str>) -> Result<ObeyReport, CommandError> {
+/// Executes the new commands. `message` is reported by the client, with the length of the file at that time.
+fn obey_with(env: &Env, message: Option<(&str, u64)>) -> Result<ObeyReport, CommandError> {
     let found = env.find(None)?;
     let path = env.disk.resolve(&found.path)?;
     if message.is_none()
-        && let Some(report) = nothing(env, &path)?
+        && let Some(report) = report_without_commands(env, &path)?
     {
         return Ok(report);
     }
@@ -145,7 +147,7 @@ fn unknown<E>(texts: &[ModelText], is_known: &dyn Fn(CommandPlace) -> Result<boo
 }
 
 /// Returns an empty report if the session has no commands and is not in the store, so that no store is created.
-fn nothing(env: &Env, path: &Path) -> Result<Option<ObeyReport>, CommandError> {
+fn report_without_commands(env: &Env, path: &Path) -> Result<Option<ObeyReport>, CommandError> {
     let known = env.existing_store()?.map_or(Ok(None), |store| store.find(path))?;
     if known.is_some() {
         return Ok(None);
@@ -172,7 +174,7 @@ fn carried_out(store: &Store, session: SessionKey, turn: u32) -> Result<usize, C
 }
 
 /// Returns the report of a dry run; writes nothing.
-fn look(env: &Env) -> Result<ObeyReport, CommandError> {
+fn dry_run(env: &Env) -> Result<ObeyReport, CommandError> {
     let workspace = env.open(None)?;
     let path = env.disk.resolve(&workspace.path)?;
     let store = env.existing_store()?;
@@ -215,14 +217,14 @@ fn report(workspace: &Workspace<'_>, dry_run: bool, commands: Vec<ObeyedCommand>
 /// Returns the answers to the model's commands for its next prompt, each answer once; `None` if there are none. If the store cannot
 /// be used, a note on standard error reports it.
 pub fn answers(env: &Env) -> Option<String> {
-    let told = told(env).unwrap_or_else(|error| {
+    let told = untold_answers(env).unwrap_or_else(|error| {
         env.note(&format!("the model does not receive the results of its commands: {:#}", error.source));
         String::new()
     });
     Some(told).filter(|told| !told.is_empty())
 }
 
-fn told(env: &Env) -> Result<String, CommandError> {
+fn untold_answers(env: &Env) -> Result<String, CommandError> {
     let found = env.find(None)?;
     let path = env.disk.resolve(&found.path)?;
     let Some(store) = env.existing_store()? else { return Ok(String::new()) };

@@ -83,14 +83,14 @@ impl ModelText {
     /// Returns its commands, in order.
     pub fn commands(&self) -> Vec<Written> {
         let commands = self.parts.iter().flat_map(|(number, index, text)| {
-            find(text).into_iter().map(|said| {
-                let place = CommandPlace { row: self.key, block: *index, offset: said.place.start as u32 };
+            find(text).into_iter().map(|found| {
+                let place = CommandPlace { row: self.key, block: *index, offset: found.place.start as u32 };
                 Written {
                     place,
                     turn: self.turn,
                     block: *number,
-                    text: text[said.place].to_owned(),
-                    request: said.command.map(ModelRequest::from),
+                    text: text[found.place].to_owned(),
+                    request: found.command.map(ModelRequest::from),
                 }
             })
         });

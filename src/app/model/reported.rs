@@ -49,20 +49,23 @@ fn has_row(env: &Env, message: Option<&str>) -> Result<bool, CommandError> {
     let session = &workspace.reading.session;
     let Some(message) = message else { return Ok(last_spoken(session).is_some_and(|row| row.kind == RowKind::Assistant)) };
     let texts = crate::app::model::proposing::texts(&workspace, workspace.reading.turns.len() as u32)?;
-    Ok(is_last(session, &texts, message, &|_| Ok(false))?)
+    Ok(is_last(session, &texts, (message, 0), &|_| Ok(false))?)
 }
 
-/// Returns true if a message is among the texts after the last row of the user. Texts for which `other` is true belong to other
-/// messages.
+/// Returns true if a message is among the texts after the last row of the user. A row for which `is_located` is true belongs to
+/// another message with the same text, unless it was appended after the first `known_bytes` of the file, which had no row of this
+/// message: then another hook recorded the same message.
 fn is_last(
     session: &Session,
     texts: &[ModelText],
-    message: &str,
-    other: &dyn Fn(Key) -> Result<bool, StoreError>,
+    (message, known_bytes): (&str, u64),
+    is_located: &dyn Fn(Key) -> Result<bool, StoreError>,
 ) -> Result<bool, StoreError> {
     let after = last_of_user(session);
     for text in texts.iter().filter(|text| Some(text.row) > after && text.is(message)) {
-        if !other(text.key)? {
+        let is_inherited = session.inherited_from(text.row as u32).is_some();
+        let is_new = !is_inherited && session.rows[text.row].offset >= known_bytes;
+        if is_new || !is_located(text.key)? {
             return Ok(true);
         }
     }
@@ -83,8 +86,8 @@ fn is_spoken(row: &Row) -> bool {
     matches!(row.kind, RowKind::User | RowKind::Assistant) && !row.sidechain
 }
 
-/// Records a message that is not in the file yet, with its commands. Returns its number; `None` if it is in the file or already
-/// recorded.
+/// Records a message that is not in the file yet, with its commands. `known_bytes` is the length of the file when the client
+/// reported the message. Returns its number; `None` if it is in the file or already recorded.
 ///
 /// # Errors
 ///
@@ -96,9 +99,9 @@ pub fn record(
     session: &Session,
     turns: u32,
     texts: &[ModelText],
-    message: &str,
+    (message, known_bytes): (&str, u64),
 ) -> Result<Option<MessageId>, CommandError> {
-    if is_last(session, texts, message, &|row| store.is_located(row))? {
+    if is_last(session, texts, (message, known_bytes), &|row| store.is_located(row))? {
         return Ok(None);
     }
     let after = last_of_user(session);
@@ -111,8 +114,11 @@ pub fn record(
     let text = trimmed(message);
     let content = *blake3::hash(text.as_bytes()).as_bytes();
     let reported = ReportedMessage { after, prompts: u32::from(answered), content };
-    let commands: Vec<(u32, &str)> =
-        find(text).into_iter().take(MOST_COMMANDS).map(|said| (said.place.start as u32, &text[said.place])).collect();
+    let commands: Vec<(u32, &str)> = find(text)
+        .into_iter()
+        .take(MOST_COMMANDS)
+        .map(|found_command| (found_command.place.start as u32, &text[found_command.place]))
+        .collect();
     let turn = turns + u32::from(answered);
     Ok(store.record_message(key, &reported, turn, &commands, env.style.now.as_millisecond())?)
 }
@@ -127,7 +133,7 @@ pub fn record_without_file(env: &Env, path: &Path, message: &str) -> Result<(), 
     let store = env.store()?;
     let _lock = env.lock(&path.join("obey"))?;
     let session = store.register(found.provider.name(), &found.location.id, &path, &found.location.project)?;
-    record(env, &store, session, &Session::default(), 0, &[], message).map(drop)
+    record(env, &store, session, &Session::default(), 0, &[], (message, 0)).map(drop)
 }
 
 /// Returns the session that a client will write to a path, and the path as the store records it. `None` if it cannot be a session
@@ -206,7 +212,7 @@ pub fn undecided(store: &Store, key: SessionKey, texts: &[ModelText]) -> Result<
     let proposals = store.proposals(key)?.into_iter().filter(|proposal| proposal.status == ProposalStatus::Recorded);
     let written = proposals.filter_map(|proposal| {
         let text = proposal.command.clone();
-        let found = find(&text).into_iter().next().map(|said| said.command);
+        let found = find(&text).into_iter().next().map(|found_command| found_command.command);
         let request = found.or_else(|| read(&text).map(Ok))?.map(ModelRequest::from);
         let parts = texts.iter().filter(|text| text.key == proposal.place.row).flat_map(|text| &text.parts);
         let block = parts.clone().find(|(_, index, _)| *index == proposal.place.block).map(|(number, ..)| *number);
@@ -216,4 +222,24 @@ pub fn undecided(store: &Store, key: SessionKey, texts: &[ModelText]) -> Result<
         Some((proposal, written))
     });
     Ok(written.collect())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_row_that_arrives_while_hooks_run_belongs_to_the_message_that_all_of_them_report() {
+        let row = |kind, id: &str, offset| Row { offset, length: 99, id: Some(Key::from_bytes(id.as_bytes())), ..Row::new(kind) };
+        let rows = vec![row(RowKind::User, "prompt", 0), row(RowKind::Assistant, "answer", 100)];
+        let (session, message) = (Session { rows, bytes: 200, ..Session::default() }, "@create(\"one\")");
+        let key = session.rows[1].id.unwrap();
+        let text = ModelText { row: 1, key, turn: 1, parts: vec![(2, 0, message.to_owned())] };
+        let is_last = |known_bytes, located| {
+            is_last(&session, std::slice::from_ref(&text), (message, known_bytes), &|_| Ok(located)).unwrap()
+        };
+        assert!(is_last(100, true), "the hook started before the row was written");
+        assert!(!is_last(200, true), "the next message has the same text");
+        assert!(is_last(200, false), "no hook recorded the message");
+    }
 }

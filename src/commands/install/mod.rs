@@ -19,7 +19,7 @@ pub struct Arguments {
     /// The target.
     #[command(subcommand)]
     #[serde(rename = "action")]
-    pub into: Into,
+    pub into: InstallTarget,
 }
 
 /// Arguments of `uninstall`.
@@ -39,7 +39,7 @@ pub struct UninstallArguments {
 /// The targets of an installation.
 #[derive(Clone, Debug, PartialEq, serde::Serialize, clap::Subcommand)]
 #[serde(rename_all = "kebab-case")]
-pub enum Into {
+pub enum InstallTarget {
     /// Hooks, status line, MCP server and slash commands of Claude Code
     ClaudeCode(claude_code::Arguments),
     /// Hooks of git in this repository

@@ -127,7 +127,7 @@ pub fn interpret(verb: Verb, pieces: &Pieces<'_>) -> Result<ModelCommand, Malfor
         }
         let last = place > 0 && place + 1 == pieces.pieces.len();
         match (verb, Level::from_name(piece), piece) {
-            (Verb::Expand | Verb::Compress, Some(level), _) => command.level = Some(wanted(verb, level, piece)?),
+            (Verb::Expand | Verb::Compress, Some(level), _) => command.level = Some(checked_level(verb, level, piece)?),
             (Verb::Pin, _, "top") => command.pin = Pin::Top,
             (Verb::Pin, _, "bottom") => command.pin = Pin::Bottom,
             (Verb::Archive, ..) if last && text(piece).is_some() => command.reason = text(piece).unwrap_or_default(),
@@ -146,7 +146,7 @@ pub fn interpret(verb: Verb, pieces: &Pieces<'_>) -> Result<ModelCommand, Malfor
 }
 
 /// Returns the level if the command can reduce blocks to it.
-fn wanted(verb: Verb, level: Level, piece: &str) -> Result<Level, Malformed> {
+fn checked_level(verb: Verb, level: Level, piece: &str) -> Result<Level, Malformed> {
     let fits = match level {
         Level::Original => verb == Verb::Expand,
         Level::Trimmed | Level::Summarized => true,

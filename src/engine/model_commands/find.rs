@@ -13,7 +13,7 @@ const SLIP_LETTERS: usize = 5;
 
 /// A command, verbatim.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Said {
+pub struct FoundCommand {
     /// Byte range.
     pub place: Range<usize>,
     /// Text.
@@ -25,7 +25,7 @@ pub struct Said {
 /// Text in a code block, in code or quotation marks, in a quoted line, a heading or a table, in parentheses or brackets (as in a
 /// link, or the marker line of a shortened block), struck out, inside a word or after a backslash only mentions a command. So does
 /// a command with placeholder arguments, such as `@archive()` or `@update(…, "…")`, and one in a sentence that negates it.
-pub fn find(text: &str) -> Vec<Said> {
+pub fn find(text: &str) -> Vec<FoundCommand> {
     let mut said = Vec::new();
     let mut at = 0;
     while at < text.len() {
@@ -129,7 +129,7 @@ fn fenced(rest: &str, mark: char, width: usize) -> usize {
 }
 
 /// Parses at an offset within a line; returns the offset to continue at, and the command, if there is one.
-fn inline(text: &str, at: usize) -> (usize, Option<Said>) {
+fn inline(text: &str, at: usize) -> (usize, Option<FoundCommand>) {
     let rest = &text[at..];
     let before = text[..at].chars().next_back();
     let Some(first) = rest.chars().next() else { return (text.len(), None) };
@@ -223,7 +223,7 @@ fn paragraph(rest: &str) -> &str {
 }
 
 /// Parses a command at an `@`; returns it, if there is one, and the offset to continue at.
-fn command(text: &str, at: usize) -> Option<(usize, Option<Said>)> {
+fn command(text: &str, at: usize) -> Option<(usize, Option<FoundCommand>)> {
     let rest = &text[at + 1..];
     let letters = rest.bytes().take_while(u8::is_ascii_lowercase).count();
     let (name, rest) = (&rest[..letters], rest[letters..].strip_prefix('(')?);
@@ -232,7 +232,7 @@ fn command(text: &str, at: usize) -> Option<(usize, Option<Said>)> {
     if verb.is_none() && slip(name).is_none() {
         return None;
     }
-    let said = |end: usize, command| Some((end, Some(Said { place: at..end, command })));
+    let said = |end: usize, command| Some((end, Some(FoundCommand { place: at..end, command })));
     let pieces = match split(rest, Bounds::SAID) {
         Ok(pieces) => pieces,
         Err(_) if is_talk(text, &(at..inside)) => return Some((inside, None)),

@@ -12,7 +12,7 @@ mod talk;
 #[cfg(test)]
 mod tests;
 
-pub use find::{Said, find, read};
+pub use find::{FoundCommand, find, read};
 pub use policy::{ModelPolicy, Permission};
 pub use resolve::{Unresolved, ranges, resolve};
 

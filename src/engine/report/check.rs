@@ -5,7 +5,7 @@ use crate::model::{BlockNumber, Fault};
 
 /// A credential and its place in a file.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Sighting {
+pub struct LocatedSecret {
     /// Kind, such as `github-token`.
     pub kind: &'static str,
     /// The line of the file, from 1.
@@ -42,7 +42,7 @@ pub struct Checked<'a> {
     /// The session.
     pub reading: Option<&'a Analysis>,
     /// The credentials in the file, in file order.
-    pub secrets: &'a [Sighting],
+    pub secrets: &'a [LocatedSecret],
 }
 
 /// A violation of a rule.
@@ -126,7 +126,7 @@ pub static CHECKS: &[Check] = &[
         name: NO_SECRETS,
         limit: |limits| limits.no_secrets.then_some(0.0),
         look: |subject, _| {
-            let found = |sighting: &Sighting| Violation {
+            let found = |sighting: &LocatedSecret| Violation {
                 message: format!("a credential: {}", sighting.kind),
                 measured: 1.0,
                 line: Some(sighting.line),
@@ -217,7 +217,7 @@ mod tests {
 
     #[test]
     fn every_rule_finds_what_it_is_for_and_only_when_asked() {
-        let (reading, secrets) = (bad(), [Sighting { kind: "aws-key", line: 3, block: None }]);
+        let (reading, secrets) = (bad(), [LocatedSecret { kind: "aws-key", line: 3, block: None }]);
         let subject = Checked { reading: Some(&reading), secrets: &secrets };
         let rules = |limits| violations(&subject, &limits).iter().map(|found| found.rule).collect::<Vec<_>>();
         assert_eq!(rules(CheckLimits::default()), [""; 0]);
@@ -231,7 +231,7 @@ mod tests {
 
     #[test]
     fn only_credentials_are_found_without_a_reading() {
-        let secrets = [Sighting { kind: "aws-key", line: 3, block: Some(7) }];
+        let secrets = [LocatedSecret { kind: "aws-key", line: 3, block: Some(7) }];
         let found = violations(&Checked { reading: None, secrets: &secrets }, &limits(0, 0.0, 0));
         let found: Vec<_> = found.iter().map(|found| (found.rule, found.line, found.block, &*found.hint)).collect();
         assert_eq!(found, [("no-secrets", Some(3), Some(7), "aperture redact 7")]);

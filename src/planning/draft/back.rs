@@ -83,7 +83,7 @@ impl Draft<'_> {
 
     /// Returns true if an operation added the row.
     pub(in crate::planning) fn added(&self, row: u32) -> bool {
-        let Some(address) = self.addresses.of(row) else { return false };
+        let Some(address) = self.addresses.address(row) else { return false };
         let mut edits = self.source.history.operations.iter().flat_map(|operation| &operation.edits);
         edits.any(|edit| edit.row == address && edit.slot == Slot::Line && edit.before.is_none())
     }
@@ -135,7 +135,7 @@ impl Draft<'_> {
         let mut along = Vec::new();
         for ((row, slot), then) in self.edited_after(0) {
             let planned = edits.iter().find(|edit| edit.row == row && edit.slot == slot);
-            let (target, now) = (self.stored(then.first.before)?, self.standing(row, slot));
+            let (target, now) = (self.stored(then.first.before)?, self.current_value(row, slot));
             let after = planned.map_or(&now, |edit| &edit.after);
             match slot {
                 Slot::Parent | Slot::Padding => {}

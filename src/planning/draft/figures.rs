@@ -75,7 +75,7 @@ impl Draft<'_> {
         let same = |row: &u32| rows[*row as usize].message == message && billed(*row);
         for row in (self.session().inherited_rows()..rows.len() as u32).filter(same) {
             let place = (row, 0, Slot::Usage);
-            let (Some(address), Some(value)) = (self.addresses.of(row), self.value(row, Slot::Usage)) else { continue };
+            let (Some(address), Some(value)) = (self.addresses.address(row), self.value(row, Slot::Usage)) else { continue };
             let sent = rows[row as usize].usage.map_or(0, |usage| usage.sent());
             let sent = (sent as f64 + change).max(1.0) as u64;
             let written = provider.usage(&value, sent, &self.line(row)?).filter(|written| *written != value);

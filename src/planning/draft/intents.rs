@@ -86,7 +86,7 @@ impl Draft<'_> {
     ///
     /// The row has no identity, or no such slot.
     pub(in crate::planning) fn set_value(&mut self, row: u32, slot: Slot, after: &[u8]) -> Result<(), PlanError> {
-        let address = self.addresses.of(row).ok_or(PlanError::Moved)?;
+        let address = self.addresses.address(row).ok_or(PlanError::Moved)?;
         let before = self.value(row, slot).ok_or(PlanError::NoWay)?;
         if before == after {
             self.edits.remove(&(row, 0, slot));
@@ -109,7 +109,7 @@ impl Draft<'_> {
     /// The row has no identity by which the mark could be found again.
     pub fn mark(&mut self, number: BlockNumber, kind: MarkKind, after: Option<String>) -> Result<(), PlanError> {
         let block = self.block(number)?;
-        let row = self.addresses.of(block.row).ok_or(PlanError::Immutable(number))?;
+        let row = self.addresses.address(block.row).ok_or(PlanError::Immutable(number))?;
         let known = self.source.history.marks.iter().find(|(address, known, _)| {
             *known == kind && ((address.row == row && address.index == block.index) || address.content == block.hash)
         });

@@ -4,15 +4,15 @@ mod back;
 mod figures;
 mod finish;
 mod intents;
-mod kept;
 mod padding;
 mod redact;
 mod rows;
+mod skip_reason;
 mod strip;
 
 pub use finish::Drafted;
-pub use kept::Kept;
 pub use redact::Redacted;
+pub use skip_reason::SkipReason;
 pub use strip::Thinking;
 
 use super::addresses::Addresses;
@@ -215,34 +215,34 @@ impl<'a> Draft<'a> {
     }
 
     /// Returns the reason why no command can change a block; `None` if it can be changed.
-    pub fn immutable(&self, number: BlockNumber) -> Result<Option<Kept>, PlanError> {
+    pub fn immutable(&self, number: BlockNumber) -> Result<Option<SkipReason>, PlanError> {
         let block = self.block(number)?;
         let row = &self.session().rows[block.row as usize];
         if self.session().inherited_from(block.row).is_some() {
-            return Ok(Some(Kept::Inherited));
+            return Ok(Some(SkipReason::Inherited));
         }
         if block.position.zone == Zone::Cold {
-            return Ok(Some(Kept::NotInWindow));
+            return Ok(Some(SkipReason::NotInWindow));
         }
         if block.kind == BlockKind::Thinking {
-            return Ok(Some(Kept::Signed));
+            return Ok(Some(SkipReason::Signed));
         }
         let bound = Flags::REFERENCES | Flags::LOADS_TOOLS | Flags::TEMPLATE | Flags::NOTIFICATION | Flags::TASK_NOTICE;
         if row.flags.any(bound) || row.id.is_none() {
-            return Ok(Some(Kept::Bound));
+            return Ok(Some(SkipReason::Bound));
         }
         let first = *self
             .first_prompt
             .get_or_init(|| self.session().rows.iter().position(|row| row.prompt && row.kind == RowKind::User && !row.sidechain));
         if first == Some(block.row as usize) && block.role == Role::User {
-            return Ok(Some(Kept::FirstPrompt));
+            return Ok(Some(SkipReason::FirstPrompt));
         }
-        Ok(self.source.provider.slot(&self.line(block.row)?, block.index).is_none().then_some(Kept::Bound))
+        Ok(self.source.provider.slot(&self.line(block.row)?, block.index).is_none().then_some(SkipReason::Bound))
     }
 
     /// Returns the address of a block in the log: its row, and the slot through which it was or would be changed.
     fn place(&self, block: &Block) -> Result<(RowAddress, Slot), PlanError> {
-        let address = self.addresses.of(block.row).ok_or(PlanError::Immutable(block.number))?;
+        let address = self.addresses.address(block.row).ok_or(PlanError::Immutable(block.number))?;
         // An image that was replaced by text is still changed as a whole.
         let logged = self.source.history.edits_of(address, block.index).last();
         let slot = match logged {
@@ -254,7 +254,7 @@ impl<'a> Draft<'a> {
 
     /// Returns the first edit of a block in the log: its value before is the original.
     fn first_edit(&self, block: &Block) -> Option<&'a LoggedEdit> {
-        let address = self.addresses.of(block.row)?;
+        let address = self.addresses.address(block.row)?;
         self.source.history.edits_of(address, block.index).next().map(|(_, edit)| edit)
     }
 

@@ -1,6 +1,6 @@
 //! Redacts credentials: only their own bytes change.
 
-use super::{Draft, Kept};
+use super::{Draft, SkipReason};
 use crate::engine::{self, Secret};
 use crate::model::{Block, BlockKind, BlockNumber, Edit, Key, Slot};
 use crate::planning::PlanError;
@@ -14,9 +14,9 @@ pub struct Redacted {
     /// The number of redacted credentials of each kind.
     pub kinds: BTreeMap<&'static str, usize>,
     /// The number of strings outside the blocks that change.
-    pub beside: usize,
+    pub outside_blocks: usize,
     /// Blocks with credentials that stay unchanged, with the reason.
-    pub kept: Vec<(Kept, BlockNumber)>,
+    pub kept: Vec<(SkipReason, BlockNumber)>,
     /// Rows with credentials outside their blocks that stay unchanged, by index in the session.
     pub kept_rows: Vec<u32>,
     /// The number of credentials that were found outside the requested scope.
@@ -24,18 +24,18 @@ pub struct Redacted {
 }
 
 impl Draft<'_> {
-    /// Redacts the credentials in blocks and, if `beside` is true, in all other strings of the file.
+    /// Redacts the credentials in blocks and, if `outside_blocks` is true, in all other strings of the file.
     ///
     /// Thinking is signed and stays unchanged. So do rows whose identity or links would change.
     ///
     /// # Errors
     ///
     /// The file changed since it was read.
-    pub fn redact(&mut self, blocks: &BTreeSet<BlockNumber>, beside: bool) -> Result<Redacted, PlanError> {
+    pub fn redact(&mut self, blocks: &BTreeSet<BlockNumber>, outside_blocks: bool) -> Result<Redacted, PlanError> {
         let mut redacted = Redacted::default();
         for block in self.session().blocks.iter().filter(|block| blocks.contains(&block.number)) {
             if self.session().inherited_from(block.row).is_some() && !engine::find_secrets(&self.line(block.row)?).is_empty() {
-                redacted.kept.push((Kept::Inherited, block.number));
+                redacted.kept.push((SkipReason::Inherited, block.number));
             }
         }
         for row in self.session().inherited_rows()..self.session().rows.len() as u32 {
@@ -47,7 +47,7 @@ impl Draft<'_> {
             for block in self.session().blocks_of(row) {
                 self.redact_block(&line, block, blocks.contains(&block.number), &mut found, &mut redacted)?;
             }
-            if beside && !found.is_empty() {
+            if outside_blocks && !found.is_empty() {
                 self.redact_strings(row, &line, &found, &mut redacted)?;
             } else {
                 redacted.elsewhere += found.len();
@@ -69,7 +69,7 @@ impl Draft<'_> {
         if block.kind == BlockKind::Thinking {
             let element = provider.locate_slot(line, Slot::Element(block.index));
             if !take(found, element.as_ref()).is_empty() && wanted {
-                redacted.kept.push((Kept::Signed, block.number));
+                redacted.kept.push((SkipReason::Signed, block.number));
             }
             return Ok(());
         }
@@ -132,7 +132,7 @@ impl Draft<'_> {
             let slot = Slot::String { path, sent };
             let before = Some(line[range].to_vec());
             self.edits.insert((row, 0, slot), Edit { row: address, slot, before, after: Some(after), change: None });
-            redacted.beside += 1;
+            redacted.outside_blocks += 1;
         }
         redacted.count(found);
         Ok(())

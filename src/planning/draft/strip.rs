@@ -180,7 +180,7 @@ impl Draft<'_> {
 
     /// Removes the only block of a row.
     fn empty(&mut self, row: u32) -> Result<(), PlanError> {
-        let address = self.addresses.of(row).ok_or(PlanError::Moved)?;
+        let address = self.addresses.address(row).ok_or(PlanError::Moved)?;
         let place = (row, 0, Slot::Message);
         let before = self.value(row, Slot::Message);
         // A reversal must not restore the block.
@@ -236,7 +236,7 @@ impl Draft<'_> {
 
     /// Removes a row that aperture added.
     fn remove_line(&mut self, row: u32) -> Result<(), PlanError> {
-        let address = self.addresses.of(row).ok_or(PlanError::Moved)?;
+        let address = self.addresses.address(row).ok_or(PlanError::Moved)?;
         let before = self.added_line(address)?;
         let edit = Edit { row: address, slot: Slot::Line, before, after: None, change: None };
         self.lines.push(edit);
@@ -245,7 +245,7 @@ impl Draft<'_> {
 
     /// Restores the message of a row that was emptied.
     fn refill(&mut self, row: u32) -> Result<(), PlanError> {
-        let address = self.addresses.of(row).ok_or(PlanError::Moved)?;
+        let address = self.addresses.address(row).ok_or(PlanError::Moved)?;
         let mut edits = self.source.history.operations.iter().flat_map(|operation| &operation.edits);
         let first = edits.find(|edit| edit.row == address && edit.slot == Slot::Message).and_then(|edit| edit.before);
         let Some((originals, first)) = self.originals.zip(first) else { return Ok(()) };

@@ -48,7 +48,7 @@ impl Medium {
         let scope = Scope { end: BlockNumber::MAX, only: None, level: None };
         let rules = Rules::default();
         let done = match preset.folds {
-            true => hand_over(&mut draft, preset, &scope, &rules).map(drop),
+            true => fold_into_digest(&mut draft, preset, &scope, &rules).map(drop),
             false => shrink(&mut draft, Aim::Preset(*preset), &scope, &rules, &NoCache).map(drop),
         };
         match done {

@@ -282,7 +282,7 @@ fn message<'a>(fields: &RowFields<'a>, row: &mut Row, blocks: &mut Vec<ParsedBlo
     row.flags.set(Flags::SHUTDOWN, is_true(fields.shutdown));
     notes(fields, row, blocks, string.is_some(), content);
     words::mark(fields, row, blocks);
-    words::mark_ground(fields, row, blocks);
+    words::mark_user_text(fields, row, blocks);
     let compacted = matches!(row.event.as_deref(), Some(Event::CompactSummary));
     row.prompt = !compacted && !is_true(fields.meta) && blocks.first().is_some_and(|first| opens_turn(blocks, first));
 }

@@ -46,7 +46,7 @@ const TYPED_TAGS: &[&str] = &["command-args", "bash-input"];
 
 /// Marks the texts of a row that the client wrote in the user's name to instruct the model: a skill, a command, a compaction
 /// summary.
-pub(super) fn mark_ground(fields: &RowFields<'_>, row: &Row, blocks: &mut [ParsedBlock<'_>]) {
+pub(super) fn mark_user_text(fields: &RowFields<'_>, row: &Row, blocks: &mut [ParsedBlock<'_>]) {
     let instructs = is_true(fields.compact_summary) || row.flags.any(Flags::META) && !row.flags.any(Flags::CAVEAT);
     for ParsedBlock { block, .. } in blocks.iter_mut().filter(|_| instructs) {
         block.ground = block.kind == BlockKind::Text && block.role == Role::User;

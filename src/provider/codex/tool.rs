@@ -59,10 +59,10 @@ pub(super) fn of_object(name: &str, input: &str) -> Call {
             command(name, unmarked(target), directory.unwrap_or_default())
         }
         "apply_patch" => patch(name, target),
-        "view_image" | "read_file" => Tool { whole: name == "view_image", ..of(name, ToolVerb::Read, target, whole) },
-        "update_plan" => of(name, ToolVerb::Plan, target, ""),
-        "web_search" | "tool_search" | "grep_files" | "list_dir" => of(name, ToolVerb::Search, target, whole),
-        _ => of(name, ToolVerb::Other, target, whole),
+        "view_image" | "read_file" => Tool { whole: name == "view_image", ..tool(name, ToolVerb::Read, target, whole) },
+        "update_plan" => tool(name, ToolVerb::Plan, target, ""),
+        "web_search" | "tool_search" | "grep_files" | "list_dir" => tool(name, ToolVerb::Search, target, whole),
+        _ => tool(name, ToolVerb::Other, target, whole),
     };
     tool.parameters = texts.len() as u32;
     let readable: String = texts.iter().map(|(key, text)| format!("{key}: {text}\n")).collect();
@@ -79,15 +79,15 @@ pub(super) fn of_text(name: &str, input: &str) -> Call {
         match only_command(text) {
             Some((cmd, directory)) => command(name, &cmd, &directory),
             // A script that only polls a running program gets its next output: it does not repeat an earlier call.
-            None if name == "exec" && (text.contains(EXEC) || !text.contains(GO_ON)) => of(name, ToolVerb::Run, text, text),
-            None => of(name, ToolVerb::Other, text, text),
+            None if name == "exec" && (text.contains(EXEC) || !text.contains(GO_ON)) => tool(name, ToolVerb::Run, text, text),
+            None => tool(name, ToolVerb::Other, text, text),
         }
     };
     let refers = if tool.verb == ToolVerb::Edit { without_added(input) } else { input.to_owned() };
     Call { tool, readable: None, refers: Some(refers) }
 }
 
-fn of(name: &str, verb: ToolVerb, target: &str, means: &str) -> Tool {
+fn tool(name: &str, verb: ToolVerb, target: &str, means: &str) -> Tool {
     let scope = if means.is_empty() { 0 } else { scope(&[means]) };
     Tool { name: name.into(), verb, target: one_line(target).into(), scope, whole: false, parameters: 1 }
 }
@@ -98,12 +98,12 @@ fn command(name: &str, command: &str, directory: &str) -> Tool {
         return patch(name, command);
     }
     let Some(printed) = printed_file(command) else {
-        return Tool { scope: scope(&[command.trim(), directory]), ..of(name, ToolVerb::Run, command, "") };
+        return Tool { scope: scope(&[command.trim(), directory]), ..tool(name, ToolVerb::Run, command, "") };
     };
     let lines = command.replace(printed.file, "");
     let lines = lines.rsplit("&&").next().unwrap_or_default().trim();
     let path = [directory, printed.directory.unwrap_or_default(), printed.file].into_iter().fold(String::new(), joined);
-    Tool { scope: scope(&[lines]), whole: printed.whole, ..of(name, ToolVerb::Read, &path, "") }
+    Tool { scope: scope(&[lines]), whole: printed.whole, ..tool(name, ToolVerb::Read, &path, "") }
 }
 
 /// Resolves a path against a directory.
@@ -120,7 +120,7 @@ fn joined(directory: String, path: &str) -> String {
 fn patch(name: &str, text: &str) -> Tool {
     let files = text.lines().filter_map(|line| line.strip_prefix("*** ")?.split_once(" File: "));
     let file = files.map(|(_, file)| file.trim()).next().unwrap_or_default();
-    of(name, ToolVerb::Edit, file, "")
+    tool(name, ToolVerb::Edit, file, "")
 }
 
 /// Removes the added lines of a patch; the other lines refer to earlier content.

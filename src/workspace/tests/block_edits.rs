@@ -14,7 +14,7 @@ fn compress_stale(draft: &mut Draft<'_>, preset: &Preset) -> Result<(), PlanErro
     let scope = Scope { end: BlockNumber::MAX, only: None, level: None };
     let rules = Rules::default();
     match preset.folds {
-        true => hand_over(draft, preset, &scope, &rules).map(drop),
+        true => fold_into_digest(draft, preset, &scope, &rules).map(drop),
         false => shrink(draft, Aim::Preset(*preset), &scope, &rules, &Cache::none()).map(drop),
     }
 }

@@ -94,7 +94,7 @@ fn check_folds(shape: &[Shape], noted: Option<u8>) {
     let handover = |draft: &mut Draft<'_>| {
         let preset = engine::preset("handoff").unwrap();
         let scope = Scope { end: BlockNumber::MAX, only: None, level: None };
-        hand_over(draft, preset, &scope, &engine::Rules::default()).map(drop)
+        fold_into_digest(draft, preset, &scope, &engine::Rules::default()).map(drop)
     };
     let done = |outcome: anyhow::Result<Option<u32>>| {
         let error = outcome.err();

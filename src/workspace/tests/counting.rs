@@ -102,7 +102,7 @@ fn read_all(place: &Place, disk: &dyn Disk, cache: &Cache) {
     let workspace = place.open_cached(disk, cache).unwrap();
     let numbers: Vec<BlockNumber> = workspace.reading.session.blocks.iter().map(|block| block.number).collect();
     assert!(numbers.len() > 10 && workspace.contents(&numbers).unwrap().len() == numbers.len());
-    assert_eq!(workspace.sighted().unwrap(), []);
+    assert_eq!(workspace.secret_matches().unwrap(), []);
     assert_eq!(workspace.bytes().unwrap(), place.bytes());
 }
 

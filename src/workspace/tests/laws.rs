@@ -26,7 +26,7 @@ enum Act {
     Original,
     Fold(u32),
     Uncut,
-    Handover,
+    DigestFold,
     Grow,
     Talk,
 }
@@ -45,7 +45,7 @@ fn act() -> impl Strategy<Value = Act> {
         1 => Just(Act::Original),
         2 => (1..4u32).prop_map(Act::Fold),
         1 => Just(Act::Uncut),
-        1 => Just(Act::Handover),
+        1 => Just(Act::DigestFold),
         1 => Just(Act::Grow),
         1 => Just(Act::Talk),
     ]
@@ -127,10 +127,10 @@ fn plan(draft: &mut Draft<'_>, history: &History, act: &Act, inverts: Option<Ope
         Act::Restore(which) => draft.restore_to((which % (history.operations.len() + 1)) as u32).map(drop)?,
         Act::Fold(turn) => draft.fold(*turn..=*turn, "a summary")?,
         Act::Uncut => draft.uncut()?,
-        Act::Handover => {
+        Act::DigestFold => {
             let preset = engine::preset("handoff").unwrap();
             let scope = Scope { end: BlockNumber::MAX, only: None, level: None };
-            drop(hand_over(draft, preset, &scope, &Rules::default())?);
+            drop(fold_into_digest(draft, preset, &scope, &Rules::default())?);
         }
         _ => {
             if let Some(id) = inverts {
@@ -322,33 +322,33 @@ proptest! {
 }
 
 /// Returns the bytes of the first session whose name contains `name`.
-fn named(name: &str) -> Vec<u8> {
+fn session_named(name: &str) -> Vec<u8> {
     sessions().into_iter().find(|(known, _)| known.contains(name)).unwrap().1
 }
 
 #[test]
 fn figures_of_the_client_are_not_adjusted_again() {
-    let acts = [Act::Shorten { first: 29, count: 6, level: 2 }, Act::Undo, Act::Handover, Act::RedoAny(0), Act::Grow];
-    check("codex-recorded-tools", &named("codex-recorded-tools"), &acts);
+    let acts = [Act::Shorten { first: 29, count: 6, level: 2 }, Act::Undo, Act::DigestFold, Act::RedoAny(0), Act::Grow];
+    check("codex-recorded-tools", &session_named("codex-recorded-tools"), &acts);
 }
 
 #[test]
 fn half_a_row_is_half_a_row_again_when_the_row_behind_it_goes() {
     let acts = [Act::Shorten { first: 5, count: 2, level: 1 }, Act::Shorten { first: 22, count: 7, level: 0 }];
-    check("a half row at the end", &named("a half row at the end"), &acts);
+    check("a half row at the end", &session_named("a half row at the end"), &acts);
 }
 
 #[test]
 fn what_a_restore_took_out_comes_back_behind_other_rows() {
-    check("codex-recorded-tools", &named("codex-recorded-tools"), &[Act::Handover, Act::Restore(0), Act::Grow]);
+    check("codex-recorded-tools", &session_named("codex-recorded-tools"), &[Act::DigestFold, Act::Restore(0), Act::Grow]);
 }
 
 /// A digest restored at the end of the file would hide the rows written since.
 #[test]
 fn a_redo_hides_nothing_that_was_said_since() {
-    let bytes = named("codex-recorded-tools");
+    let bytes = session_named("codex-recorded-tools");
     let place = Place::new(&bytes);
-    perform(&place, &Act::Handover).unwrap();
+    perform(&place, &Act::DigestFold).unwrap();
     perform(&place, &Act::Undo).unwrap();
     let leaf = *place.open(&RealDisk).unwrap().reading.window.chain.last().unwrap();
     place.append(&talk(&place.bytes(), leaf, &fresh(&place.path), 1));
@@ -361,7 +361,7 @@ fn a_redo_hides_nothing_that_was_said_since() {
 #[test]
 fn a_link_that_stays_does_not_count_as_deleted() {
     let acts = [Act::Uncut, Act::Shorten { first: 0, count: 2, level: 1 }, Act::Fold(2), Act::UndoAny(0)];
-    check("api-errors-and-compaction", &named("api-errors-and-compaction"), &acts);
+    check("api-errors-and-compaction", &session_named("api-errors-and-compaction"), &acts);
 }
 
 #[test]
@@ -375,14 +375,14 @@ fn a_note_of_a_fold_can_be_gone_before_what_linked_it() {
 #[test]
 fn marks_are_those_of_the_changes_in_force() {
     let mark = Act::Mark { block: 0, focus: false, value: Some("here") };
-    check("hooks", &named("claude-code/hooks"), &[mark, Act::Restore(0), Act::Undo, Act::Undo, Act::RedoAny(2)]);
+    check("hooks", &session_named("claude-code/hooks"), &[mark, Act::Restore(0), Act::Undo, Act::Undo, Act::RedoAny(2)]);
 }
 
 /// After a compaction the client continues from messages only; a note is a child of one.
 #[test]
 fn turns_behind_a_compaction_and_before_a_note_are_folded() {
     for turn in 2..5 {
-        let place = Place::new(&named("api-errors-and-compaction"));
+        let place = Place::new(&session_named("api-errors-and-compaction"));
         for act in [Act::Note, Act::Fold(turn)] {
             perform(&place, &act).unwrap();
         }

@@ -86,7 +86,7 @@ fn what_is_gone_is_forgotten_by_a_list_of_all() {
     // A list of one project does not include the others.
     let found =
         Found { provider: PROVIDERS[0], path: home.files[2].clone(), location: PROVIDERS[0].locate(&home.files[2]).unwrap() };
-    let project = Project::of(&RealDisk, &found);
+    let project = Project::of_session(&RealDisk, &found);
     assert_eq!(home.list(&RealDisk, &home.cache(), Some(&project)).unwrap().len(), 1);
     assert_eq!(known(), [true, true, false]);
     home.grow(&home.files[2]);

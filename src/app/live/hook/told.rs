@@ -43,7 +43,7 @@ pub(super) fn remember(env: &Env, workspace: &Workspace<'_>) -> Result<(), Comma
     let session = store.register(workspace.provider.name(), &location.id, &path, &location.project)?;
     let rows = &workspace.reading.session.rows;
     let last = rows.iter().rev().find(|row| !row.sidechain && matches!(row.kind, RowKind::User | RowKind::Assistant));
-    Ok(store.tell_manifest(session, last.and_then(|row| row.id))?)
+    Ok(store.record_manifest(session, last.and_then(|row| row.id))?)
 }
 
 #[cfg(test)]

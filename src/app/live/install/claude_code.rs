@@ -56,7 +56,7 @@ pub fn run(env: &Env, arguments: &Arguments) -> Result<(), CommandError> {
         write(env, &report.files, &stop, &made)?;
     }
     env.print(&report)?;
-    if *check && missing { Err(CommandError::said()) } else { Ok(()) }
+    if *check && missing { Err(CommandError::already_reported()) } else { Ok(()) }
 }
 
 /// Removes the installed parts.

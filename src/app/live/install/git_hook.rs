@@ -54,7 +54,7 @@ fn change(env: &Env, options: &Options, install: bool, check: bool) -> Result<()
         report.hooks.iter_mut().for_each(|hook| hook.installed = install);
     }
     env.print(&report)?;
-    if check && missing { Err(CommandError::said()) } else { Ok(()) }
+    if check && missing { Err(CommandError::already_reported()) } else { Ok(()) }
 }
 
 /// Returns the selected hooks; by default the first one for `install`, and all for `uninstall`.
@@ -70,7 +70,7 @@ fn meant(options: &Options, install: bool) -> Vec<GitHook> {
 
 /// Returns the directory of this repository's hooks; respects `core.hooksPath` and worktrees.
 fn hooks_directory(env: &Env) -> Result<PathBuf, CommandError> {
-    let said = env.git(&["rev-parse", "--git-path", "hooks"])?;
-    let said = String::from_utf8(said).map_err(|error| CommandError::new(ErrorKind::Refused, anyhow!(error)))?;
-    Ok(env.directory.join(said.trim_end_matches('\n')))
+    let hooks = env.git(&["rev-parse", "--git-path", "hooks"])?;
+    let hooks = String::from_utf8(hooks).map_err(|error| CommandError::new(ErrorKind::Refused, anyhow!(error)))?;
+    Ok(env.directory.join(hooks.trim_end_matches('\n')))
 }

@@ -5,7 +5,7 @@ mod git_hook;
 mod made;
 
 use crate::app::{CommandError, Env};
-use crate::commands::install::{Arguments, From, Into, UninstallArguments};
+use crate::commands::install::{Arguments, From, InstallTarget, UninstallArguments};
 
 /// Installs, or reports missing parts.
 ///
@@ -14,8 +14,8 @@ use crate::commands::install::{Arguments, From, Into, UninstallArguments};
 /// An existing file cannot be read, changed or written.
 pub fn run(env: &Env, arguments: &Arguments) -> Result<(), CommandError> {
     match &arguments.into {
-        Into::ClaudeCode(arguments) => claude_code::run(env, arguments),
-        Into::GitHook(arguments) => git_hook::run(env, arguments),
+        InstallTarget::ClaudeCode(arguments) => claude_code::run(env, arguments),
+        InstallTarget::GitHook(arguments) => git_hook::run(env, arguments),
     }
 }
 

@@ -50,7 +50,7 @@ pub(super) fn directories(env: &Env, session: Option<&Path>, follows: bool) -> B
 
 impl Watch<'_> {
     /// Reports the other sessions of the project that were written to.
-    pub(super) fn look_around(&mut self) -> Result<(), CommandError> {
+    pub(super) fn scan_project(&mut self) -> Result<(), CommandError> {
         let Some(shown) = &self.shown else { return Ok(()) };
         let others = others(&self.env, shown);
         let fresh: Vec<OtherSession> = others.iter().filter(|other| !self.others.contains(other)).cloned().collect();
@@ -63,7 +63,7 @@ impl Watch<'_> {
 /// Returns the newest other sessions of the project that a session belongs to. Sessions that cannot be read are skipped.
 fn others(env: &Env, shown: &Shown) -> Vec<OtherSession> {
     let location = &shown.found.location;
-    let project = Project::of(env.disk, &shown.found);
+    let project = Project::of_session(env.disk, &shown.found);
     let listed = workspace::list(env.disk, &env.totals(), &env.places, Some(&project), &mut |_, _| {}).unwrap_or_default();
     let mut others: Vec<OtherSession> = listed
         .into_iter()

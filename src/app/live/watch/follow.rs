@@ -70,18 +70,20 @@ pub(super) struct Shown {
 struct Traces {
     file: Identity,
     store: Option<Identity>,
-    journal_bytes: u64,
+    journal: Option<Identity>,
 }
 
 impl Traces {
-    fn of(env: &Env, path: &Path) -> io::Result<Traces> {
+    fn read(env: &Env, path: &Path) -> io::Result<Traces> {
         let store = env.store_directory().unwrap_or_default().join(STORE_FILE);
         let journal = store.with_file_name(format!("{STORE_FILE}-wal"));
+        // Reading the store changes more than its content: ignore the change time.
+        let identify = |path: &Path| env.disk.identify(path).ok().map(|file| Identity { changed: 0, ..file });
         Ok(Traces {
             file: env.disk.identify(path)?,
-            // Reading the store changes more than its content: ignore the change time.
-            store: env.disk.identify(&store).ok().map(|store| Identity { changed: 0, ..store }),
-            journal_bytes: env.disk.identify(&journal).map_or(0, |journal| journal.bytes),
+            store: identify(&store),
+            // SQLite writes a journal again from its start, so the same length can be another operation.
+            journal: identify(&journal).filter(|journal| journal.bytes > 0),
         })
     }
 }
@@ -126,19 +128,19 @@ impl<'a> Watch<'a> {
         loop {
             self.env.refresh();
             // The watched session first, because the user waits for it, then the search for others.
-            self.look()?;
+            self.refresh()?;
             self.draw()?;
             if self.search()? {
                 continue;
             }
             self.apply_policy()?;
-            let Some(left) = self.left() else { return Ok(()) };
+            let Some(left) = self.remaining() else { return Ok(()) };
             self.stirred |= self.watcher.wait(left.min(TICK));
         }
     }
 
     /// Returns the remaining time; `None` if the watch is over.
-    fn left(&self) -> Option<Duration> {
+    fn remaining(&self) -> Option<Duration> {
         let now = self.env.elapsed();
         let ends = [self.arguments.duration, self.arguments.until_idle.map(|idle| self.happened + idle)];
         let left = ends.into_iter().flatten().map(|end| end.saturating_sub(now)).min().unwrap_or(TICK);
@@ -146,14 +148,14 @@ impl<'a> Watch<'a> {
     }
 
     /// Returns the session that the user named, if any.
-    fn named(&self) -> Option<&str> {
+    fn session_name(&self) -> Option<&str> {
         self.arguments.session.as_deref().or(self.env.session())
     }
 
     /// Searches for the selected session and the others of the project. Returns true if another session is shown now.
     fn search(&mut self) -> Result<bool, CommandError> {
         self.watch_directories()?;
-        let settled = self.shown.is_some() && self.named().is_some();
+        let settled = self.shown.is_some() && self.session_name().is_some();
         let pause = if self.stirred { SEARCH_SOON } else { SEARCH_ANYWAY };
         let now = self.env.elapsed();
         let due = self.searched.is_none_or(|searched| now.saturating_sub(searched) >= pause);
@@ -162,7 +164,7 @@ impl<'a> Watch<'a> {
         }
         (self.searched, self.stirred) = (Some(now), false);
         if !settled {
-            match self.env.find(self.named()) {
+            match self.env.find(self.session_name()) {
                 Ok(found) if self.gives_way_to(&found) => {
                     self.show(found);
                     return Ok(true);
@@ -174,7 +176,7 @@ impl<'a> Watch<'a> {
             }
         }
         if self.arguments.project {
-            self.look_around()?;
+            self.scan_project()?;
         }
         Ok(false)
     }
@@ -197,7 +199,8 @@ impl<'a> Watch<'a> {
     }
 
     fn show(&mut self, found: Found) {
-        let name = self.named().map(|named| manifest::handy(&self.env, &found.location.id, &found.path, named));
+        let name =
+            self.session_name().map(|named| manifest::short_session_name(&self.env, &found.location.id, &found.path, named));
         self.shown =
             Some(Shown { found, name, traces: None, seen: None, unavailable: None, changed: None, suggested: Vec::new() });
         (self.screen, self.others) = (WatchScreen::default(), Vec::new());
@@ -207,7 +210,7 @@ impl<'a> Watch<'a> {
 
     /// Updates the watched directories.
     fn watch_directories(&mut self) -> Result<(), CommandError> {
-        let follows = self.named().is_none() || self.shown.is_none();
+        let follows = self.session_name().is_none() || self.shown.is_none();
         let directories = around::directories(&self.env, self.shown.as_ref().map(|shown| &*shown.found.path), follows);
         if !self.watcher.watch(self.env.disk, &directories) {
             self.note("file notifications are not available: aperture checks every second".to_owned())?;
@@ -216,9 +219,9 @@ impl<'a> Watch<'a> {
     }
 
     /// Reads the session if it changed, and reports the events.
-    fn look(&mut self) -> Result<(), CommandError> {
+    fn refresh(&mut self) -> Result<(), CommandError> {
         let Some(shown) = &mut self.shown else { return Ok(()) };
-        let traces = match Traces::of(&self.env, &shown.found.path) {
+        let traces = match Traces::read(&self.env, &shown.found.path) {
             Ok(traces) => traces,
             Err(error) => return self.lose(&error),
         };
@@ -281,7 +284,7 @@ impl<'a> Watch<'a> {
         shown.changed = history.operations.iter().rev().find(|operation| !operation.edits.is_empty()).map(|last| last.time);
         shown.suggested = suggestions.iter().map(|suggestion| suggestion.kind).collect();
         let (went_stale, open) = (std::mem::take(&mut self.screen.went_stale), self.screen.open);
-        self.screen = WatchScreen { went_stale, open, ..screen::of(workspace, suggestions, title) };
+        self.screen = WatchScreen { went_stale, open, ..screen::build(workspace, suggestions, title) };
         happenings.iter().try_for_each(|happening| self.tell(happening))
     }
 

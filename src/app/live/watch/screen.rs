@@ -11,7 +11,7 @@ const ARRIVED: usize = 100;
 const FEW: usize = 5;
 
 /// Returns the screen of a session, without the parts that depend only on the current time.
-pub(super) fn of(workspace: &Workspace<'_>, suggestions: Vec<Suggestion>, title: String) -> WatchScreen {
+pub(super) fn build(workspace: &Workspace<'_>, suggestions: Vec<Suggestion>, title: String) -> WatchScreen {
     let reading = &workspace.reading;
     let used = |block: &&Block| block.usefulness.references > 0 && block.usefulness.heat > 0.0;
     let mut hot: Vec<&Block> = reading.in_window().filter(used).collect();

@@ -195,7 +195,7 @@ pub(super) fn summary(reading: &Analysis, told: &TurnFacts<'_>, clock: &dyn Fn(i
 }
 
 /// Returns the first significant words of a prompt: a command, or words that are not stop words.
-fn wanted(asked: &[Part]) -> Vec<String> {
+fn significant_words(asked: &[Part]) -> Vec<String> {
     let Some(first) = asked.first() else { return Vec::new() };
     if first.text.starts_with('/') {
         return first.text.split_whitespace().take(1).map(str::to_owned).collect();
@@ -211,7 +211,7 @@ fn wanted(asked: &[Part]) -> Vec<String> {
 
 fn header_parts(reading: &Analysis, told: &TurnFacts<'_>, clock: &dyn Fn(i64) -> String) -> HeaderParts {
     let label = told.turn.topic.and_then(|topic| reading.topics.get(topic as usize)).map_or("", |topic| &topic.label);
-    let mut topic = wanted(&told.asked);
+    let mut topic = significant_words(&told.asked);
     if topic.is_empty() {
         topic = label.split_whitespace().map(|word| Part::counted(word).text).collect();
     }

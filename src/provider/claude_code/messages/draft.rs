@@ -59,7 +59,7 @@ pub(super) struct Piece {
 }
 
 impl Piece {
-    pub fn of(block: &Block, flags: Flags) -> Piece {
+    pub fn from_block(block: &Block, flags: Flags) -> Piece {
         let sort = match block.kind {
             BlockKind::Text | BlockKind::Attachment => Sort::Text,
             BlockKind::Thinking => Sort::Thinking,

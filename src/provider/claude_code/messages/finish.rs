@@ -67,7 +67,7 @@ pub(super) fn finish(mut drafts: Vec<Draft>, plan: &ThinkingPlan) -> Vec<Draft> 
     drafts.iter_mut().for_each(Draft::settle);
     drafts.retain_mut(drop_empty_texts);
     let before = drafts.len();
-    drafts.retain(|draft| !(draft.speaker == Speaker::Assistant && !draft.pieces.is_empty() && says_nothing(draft)));
+    drafts.retain(|draft| !(draft.speaker == Speaker::Assistant && !draft.pieces.is_empty() && is_empty_message(draft)));
     for draft in &mut drafts {
         if draft.speaker == Speaker::Assistant && draft.pieces.is_empty() {
             draft.pieces.push(Piece::made(NO_CONTENT));
@@ -103,7 +103,7 @@ fn drop_empty_texts(draft: &mut Draft) -> bool {
 }
 
 /// Returns true if an answer has only thinking, or only blank texts after it.
-fn says_nothing(draft: &Draft) -> bool {
+fn is_empty_message(draft: &Draft) -> bool {
     draft.pieces.iter().all(|piece| piece.sort == Sort::Thinking) || is_blank(draft)
 }
 

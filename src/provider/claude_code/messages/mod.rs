@@ -40,7 +40,7 @@ const OLDER_MODELS: &[&str] = &[
 pub(super) fn messages(session: &Session, window: &Window) -> Vec<Message> {
     let view = View::new(session);
     let items = items(&view, &window.chain);
-    let model = Model::of(&view);
+    let model = Model::from_view(&view);
     let plan = finish::thinking_plan(&view, &items);
     let mut writer =
         Writer { view: &view, model, drafts: Vec::new(), pending: Vec::new(), open: FxHashMap::default(), scanned: 0 };
@@ -88,7 +88,7 @@ struct Model<'a> {
 }
 
 impl<'a> Model<'a> {
-    fn of(view: &View<'a>) -> Model<'a> {
+    fn from_view(view: &View<'a>) -> Model<'a> {
         let named = |side: bool| {
             let mut rows = view.rows.iter().rev().filter(move |row| side || !row.sidechain);
             rows.find_map(|row| row.model.as_deref().filter(|model| model.starts_with("claude-")))
@@ -160,7 +160,7 @@ impl Writer<'_> {
 
     fn pieces(&self, row: u32) -> Vec<Piece> {
         let mut pieces = Vec::with_capacity(self.view.all_blocks(row).len());
-        pieces.extend(self.view.blocks(row).map(|block| Piece::of(block, self.view.flags(row))));
+        pieces.extend(self.view.blocks(row).map(|block| Piece::from_block(block, self.view.flags(row))));
         pieces
     }
 
@@ -263,7 +263,7 @@ impl Writer<'_> {
             _ => (Speaker::User, Some(Lead::none())),
         };
         let block = &self.view.blocks[first.block as usize - 1];
-        let mut piece = Piece::of(block, Flags::default());
+        let mut piece = Piece::from_block(block, Flags::default());
         pending.remove(0);
         piece.part = Part {
             unwrapped: first.change == Change::Unwrapped,

@@ -49,7 +49,7 @@ fn leaves(tree: &Tree<'_>, kept: Option<u32>) -> Vec<u32> {
         if kept.is_none() && !tree.snapshot && leaf.is_none() {
             leaf = if tree.noted { last } else { newest_after(tree, last) };
         }
-        if let Some(speaker) = leaf.and_then(|leaf| speakers.of(leaf)) {
+        if let Some(speaker) = leaf.and_then(|leaf| speakers.speaker(leaf)) {
             return vec![speaker];
         }
     }
@@ -60,7 +60,7 @@ fn leaves(tree: &Tree<'_>, kept: Option<u32>) -> Vec<u32> {
                 && (tree.explicit || last.is_none_or(|last| !continues(tree, last, *noted, false, !tree.explicit)))
         });
         let chosen = noted.or(if tree.snapshot { None } else { last });
-        if let Some(speaker) = chosen.and_then(|node| speakers.of(node)) {
+        if let Some(speaker) = chosen.and_then(|node| speakers.speaker(node)) {
             return vec![speaker];
         }
     }
@@ -80,7 +80,7 @@ fn ends(tree: &Tree<'_>, speakers: &mut Speakers<'_>) -> Vec<u32> {
     let mut ends: Vec<u32> = tree
         .live()
         .filter(|node| !parent[*node as usize])
-        .filter_map(|node| speakers.of(node))
+        .filter_map(|node| speakers.speaker(node))
         .filter(|speaker| !parent_of_message[*speaker as usize])
         .collect();
     ends.sort_unstable();
@@ -129,7 +129,7 @@ impl<'a> Speakers<'a> {
         Speakers { tree, known: vec![None; tree.nodes.len()] }
     }
 
-    fn of(&mut self, node: u32) -> Option<u32> {
+    fn speaker(&mut self, node: u32) -> Option<u32> {
         let mut path = Vec::new();
         let mut next = Some(node);
         let mut found = None;

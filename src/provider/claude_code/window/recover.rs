@@ -221,7 +221,7 @@ impl Recovery<'_> {
         let tree = self.tree;
         let children = self.children.get_or_insert_with(|| tree.children());
         let place = self.moved.get(&node).copied();
-        for child in children.of(node) {
+        for child in children.children_of(node) {
             for row in run(tree, children, node, *child, self.seen) {
                 self.seen[row as usize] = true;
                 found.push(row);
@@ -246,7 +246,7 @@ fn run(tree: &Tree<'_>, children: &Children, above: u32, child: u32, seen: &[boo
             return Vec::new();
         }
         rows.push(node);
-        let mut unseen = children.of(node).iter().filter(|child| !seen[**child as usize]);
+        let mut unseen = children.children_of(node).iter().filter(|child| !seen[**child as usize]);
         next = unseen.next().copied();
         if unseen.next().is_some() {
             return Vec::new();

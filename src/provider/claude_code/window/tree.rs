@@ -137,7 +137,7 @@ pub(super) struct Children {
 
 impl Children {
     /// Returns the children of a node, in order.
-    pub fn of(&self, node: u32) -> &[u32] {
+    pub fn children_of(&self, node: u32) -> &[u32] {
         let start = (node as usize).checked_sub(1).map_or(0, |before| self.ends[before]);
         &self.nodes[start as usize..self.ends[node as usize] as usize]
     }

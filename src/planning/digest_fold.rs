@@ -24,7 +24,7 @@ const CALLS: usize = 3;
 
 /// The result of folding the old part of a window.
 #[derive(Clone, Debug)]
-pub enum Handover {
+pub enum DigestFold {
     /// The blocks that the digest replaces.
     Folded(Vec<BlockNumber>),
     /// The reason why there is no digest.
@@ -37,10 +37,10 @@ pub enum Handover {
 /// # Errors
 ///
 /// The session cannot be read, or the provider cannot write a digest.
-pub fn hand_over(draft: &mut Draft<'_>, preset: &Preset, scope: &Scope, rules: &Rules) -> Result<Handover, PlanError> {
+pub fn fold_into_digest(draft: &mut Draft<'_>, preset: &Preset, scope: &Scope, rules: &Rules) -> Result<DigestFold, PlanError> {
     let reading = draft.source.reading;
     let Some(kept) = first_kept(reading, scope.end) else {
-        return Ok(Handover::Nothing("there are only 3 tool calls or fewer, and the newest 3 stay"));
+        return Ok(DigestFold::Nothing("there are only 3 tool calls or fewer, and the newest 3 stay"));
     };
     let chain = draft.chain_turns();
     let linked = draft.source.provider.branches();
@@ -48,12 +48,12 @@ pub fn hand_over(draft: &mut Draft<'_>, preset: &Preset, scope: &Scope, rules: &
     let first_row = reading.block(kept).map_or(0, |block| block.row);
     // The rows that a compaction of the client left can only stay as a whole.
     if !linked && reading.session.rows[first_row as usize].kind == RowKind::Boundary {
-        return Ok(Handover::Nothing("only part of the last compaction's content is old, and it stays as a whole"));
+        return Ok(DigestFold::Nothing("only part of the last compaction's content is old, and it stays as a whole"));
     }
     let start = match linked {
         true => match draft.fold_start(&(0..=u32::MAX), &chain) {
             Ok(start) if chain[start].0 < first_row => start,
-            _ => return Ok(Handover::Nothing("there are no blocks between the first prompt and the newest 3 tool calls")),
+            _ => return Ok(DigestFold::Nothing("there are no blocks between the first prompt and the newest 3 tool calls")),
         },
         false => 0,
     };
@@ -84,7 +84,7 @@ pub fn hand_over(draft: &mut Draft<'_>, preset: &Preset, scope: &Scope, rules: &
     let points = briefing(reading, &summary_contents(draft)?);
     let digest = engine::digest(reading, &said.collect::<Vec<_>>(), &points, preset.worth());
     if digest.len() as u64 * 2 > old.iter().map(|block| block.bytes).sum() {
-        return Ok(Handover::Nothing("a digest would save less than half of the old blocks"));
+        return Ok(DigestFold::Nothing("a digest would save less than half of the old blocks"));
     }
     let folded: Vec<BlockNumber> = old.iter().map(|block| block.number).filter(|number| Some(*number) != summary).collect();
     if let Some((number, block)) = summary.and_then(|number| Some((number, reading.block(number)?))) {
@@ -101,7 +101,7 @@ pub fn hand_over(draft: &mut Draft<'_>, preset: &Preset, scope: &Scope, rules: &
         draft.restart(&first.into_iter().filter(lasts).collect::<Vec<_>>(), &digest, &last)?;
     }
     draft.folded = Some(Folded::Blocks(folded.iter().copied().collect()));
-    Ok(Handover::Folded(folded))
+    Ok(DigestFold::Folded(folded))
 }
 
 /// Returns the summary of the client's last compaction before the removed blocks, if the digest can replace it.

@@ -1,7 +1,7 @@
 /// The reason why a block was skipped.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, serde::Serialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Kept {
+pub enum SkipReason {
     /// The block is not in the window.
     NotInWindow,
     /// The block is signed: it can only be dropped as a whole.
@@ -26,21 +26,21 @@ pub enum Kept {
     Inherited,
 }
 
-impl Kept {
+impl SkipReason {
     /// Returns the reason in words, to follow the number of blocks.
     pub fn reason(self) -> &'static str {
         match self {
-            Kept::NotInWindow => "not in the window",
-            Kept::Signed => "thinking is signed and stays whole",
-            Kept::FirstPrompt => "the first prompt stays as it is",
-            Kept::Pinned => "pinned",
-            Kept::Focused => "focused",
-            Kept::Bound => "the client needs it as it is",
-            Kept::NotShorter => "already as short as possible",
-            Kept::AsItIs => "already so",
-            Kept::Protected => "protected by a rule",
-            Kept::NoOriginal => "the original is not in this store",
-            Kept::Inherited => "inherited from another session",
+            SkipReason::NotInWindow => "not in the window",
+            SkipReason::Signed => "thinking is signed and stays whole",
+            SkipReason::FirstPrompt => "the first prompt stays as it is",
+            SkipReason::Pinned => "pinned",
+            SkipReason::Focused => "focused",
+            SkipReason::Bound => "the client needs it as it is",
+            SkipReason::NotShorter => "already as short as possible",
+            SkipReason::AsItIs => "already so",
+            SkipReason::Protected => "protected by a rule",
+            SkipReason::NoOriginal => "the original is not in this store",
+            SkipReason::Inherited => "inherited from another session",
         }
     }
 }

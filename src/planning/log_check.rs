@@ -11,7 +11,7 @@ use std::collections::BTreeMap;
 /// A kind of difference between the file and the log.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, serde::Serialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Departure {
+pub enum DriftKind {
     /// The file has another value.
     Changed,
     /// The row is missing from the file.
@@ -22,7 +22,7 @@ pub enum Departure {
 
 /// A logged value that the file does not have.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Departed {
+pub struct DriftedValue {
     /// The last operation that wrote the value.
     pub operation: OperationId,
     /// The slot of the value in its row.
@@ -32,27 +32,27 @@ pub struct Departed {
     /// A short description of the block; empty if there is none.
     pub label: String,
     /// The kind of difference.
-    pub how: Departure,
+    pub how: DriftKind,
 }
 
-impl Departed {
+impl DriftedValue {
     /// Returns false if the value is a billed token count, which undo adjusts to the current one; true for any other value.
-    pub fn hinders(&self) -> bool {
+    pub fn blocks_undo(&self) -> bool {
         self.slot != Slot::Usage
     }
 }
 
 /// The result of comparing a log with its session file.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Standing {
+pub struct LogCheck {
     /// The number of values that were compared.
     pub values: usize,
     /// The values that differ, in block order.
-    pub departed: Vec<Departed>,
+    pub drifted: Vec<DriftedValue>,
 }
 
 /// A session file together with its log.
-pub struct Beside<'a> {
+pub struct LoggedSession<'a> {
     /// The provider whose format the file has.
     pub provider: &'a dyn ProviderAdapter,
     /// The session.
@@ -65,7 +65,7 @@ pub struct Beside<'a> {
     pub values: &'a dyn Originals,
 }
 
-impl Beside<'_> {
+impl LoggedSession<'_> {
     fn edits(&self) -> impl Iterator<Item = (OperationId, &LoggedEdit)> {
         self.operations.iter().flat_map(|operation| operation.edits.iter().map(move |edit| (operation.id, edit)))
     }
@@ -82,7 +82,7 @@ impl Beside<'_> {
     /// # Errors
     ///
     /// The line of an added row, or a value edited in it later, is not in the store.
-    pub fn standing(&self) -> Result<Standing, OriginalError> {
+    pub fn check(&self) -> Result<LogCheck, OriginalError> {
         let addresses = Addresses::new(self.session);
         let mut slots: BTreeMap<(RowAddress, Slot), (OperationId, &LoggedEdit)> = BTreeMap::new();
         // The whole line of an added row is known, so later edits of its slots are applied to that line.
@@ -109,41 +109,41 @@ impl Beside<'_> {
                 slots.insert((edit.row, edit.slot), (operation, edit));
             }
         }
-        let mut standing = Standing { values: slots.len() + lines.len(), departed: Vec::new() };
+        let mut check = LogCheck { values: slots.len() + lines.len(), drifted: Vec::new() };
         for ((address, slot), (operation, edit)) in slots {
             let how = match self.line(&addresses, address) {
-                None => Departure::RowGone,
+                None => DriftKind::RowGone,
                 Some((_, line)) => {
                     let found = self.provider.locate_slot(line, slot).map(|at| *blake3::hash(&line[at]).as_bytes());
                     if found == edit.after {
                         continue;
                     }
-                    Departure::Changed
+                    DriftKind::Changed
                 }
             };
-            standing.departed.push(self.departed(&addresses, operation, edit, how));
+            check.drifted.push(self.drifted(&addresses, operation, edit, how));
         }
         for (address, (operation, edit, expected)) in lines {
             let how = match (self.line(&addresses, address), expected) {
                 (None, None) => continue,
                 (Some((_, line)), Some(expected)) if line == expected => continue,
-                (None, Some(_)) => Departure::RowGone,
-                (Some(_), Some(_)) => Departure::Changed,
-                (Some(_), None) => Departure::RowBack,
+                (None, Some(_)) => DriftKind::RowGone,
+                (Some(_), Some(_)) => DriftKind::Changed,
+                (Some(_), None) => DriftKind::RowBack,
             };
-            standing.departed.push(self.departed(&addresses, operation, edit, how));
+            check.drifted.push(self.drifted(&addresses, operation, edit, how));
         }
-        standing.departed.sort_by_key(|departed| (departed.block.is_none(), departed.block, departed.operation));
-        Ok(standing)
+        check.drifted.sort_by_key(|drifted| (drifted.block.is_none(), drifted.block, drifted.operation));
+        Ok(check)
     }
 
-    fn departed(&self, addresses: &Addresses, operation: OperationId, edit: &LoggedEdit, how: Departure) -> Departed {
+    fn drifted(&self, addresses: &Addresses, operation: OperationId, edit: &LoggedEdit, how: DriftKind) -> DriftedValue {
         let now = addresses.row(edit.row).and_then(|row| {
             let index = if edit.slot == Slot::Line { 0 } else { edit.slot.index()? };
             self.session.blocks_of(row).get(index as usize).map(|block| block.number)
         });
         let change = edit.change.as_ref();
-        Departed {
+        DriftedValue {
             operation,
             slot: edit.slot,
             block: now.or(change.map(|change| change.number)),
@@ -275,25 +275,30 @@ mod tests {
     }
 
     /// The differing values, and the hash of the original.
-    type Looked = (Vec<(Slot, Option<BlockNumber>, Departure)>, Option<Address>);
+    type CheckedLog = (Vec<(Slot, Option<BlockNumber>, DriftKind)>, Option<Address>);
 
     /// Compares the file with a log whose values are in `values`; also returns the hash of the file with all edits reverted.
-    fn beside(edits: &[LoggedEdit], values: &[&str]) -> Looked {
+    fn logged(edits: &[LoggedEdit], values: &[&str]) -> CheckedLog {
         let session = parse_session(&ClaudeCode, "s".to_owned(), ROWS.as_bytes());
         let operations = operations(edits);
         let values: BTreeMap<Address, Vec<u8>> = values.iter().map(|value| (address(value), value.as_bytes().to_vec())).collect();
-        let beside =
-            Beside { provider: &ClaudeCode, session: &session, bytes: ROWS.as_bytes(), operations: &operations, values: &values };
-        let departed = beside.standing().unwrap().departed;
-        let original = beside.back_to(0).unwrap().and_then(|edits| beside.hash_after(&edits, None));
-        (departed.into_iter().map(|departed| (departed.slot, departed.block, departed.how)).collect(), original)
+        let logged = LoggedSession {
+            provider: &ClaudeCode,
+            session: &session,
+            bytes: ROWS.as_bytes(),
+            operations: &operations,
+            values: &values,
+        };
+        let drifted = logged.check().unwrap().drifted;
+        let original = logged.back_to(0).unwrap().and_then(|edits| logged.hash_after(&edits, None));
+        (drifted.into_iter().map(|drifted| (drifted.slot, drifted.block, drifted.how)).collect(), original)
     }
 
     #[test]
     fn the_last_value_of_each_slot_is_present_or_missing() {
         let content = Slot::Content(0);
-        let check = |edits: &[LoggedEdit], values: &[&str], expected: &[(Slot, Option<BlockNumber>, Departure)]| {
-            assert_eq!(beside(edits, values).0, expected);
+        let check = |edits: &[LoggedEdit], values: &[&str], expected: &[(Slot, Option<BlockNumber>, DriftKind)]| {
+            assert_eq!(logged(edits, values).0, expected);
         };
         check(&[edit("b", content, Some("\"x\""), Some("\"two\""))], &["\"x\""], &[]);
         check(
@@ -301,19 +306,19 @@ mod tests {
             &["\"x\""],
             &[],
         );
-        check(&[edit("b", content, Some("\"x\""), Some("\"y\""))], &["\"x\""], &[(content, Some(2), Departure::Changed)]);
-        check(&[edit("c", content, Some("\"x\""), Some("\"y\""))], &["\"x\""], &[(content, Some(9), Departure::RowGone)]);
+        check(&[edit("b", content, Some("\"x\""), Some("\"y\""))], &["\"x\""], &[(content, Some(2), DriftKind::Changed)]);
+        check(&[edit("c", content, Some("\"x\""), Some("\"y\""))], &["\"x\""], &[(content, Some(9), DriftKind::RowGone)]);
         let line = ROWS.lines().nth(1).unwrap();
         check(&[edit("b", Slot::Line, None, Some(line))], &[line], &[]);
         check(
             &[edit("b", Slot::Line, None, Some(line)), edit("b", Slot::Line, Some(line), None)],
             &[line],
-            &[(Slot::Line, Some(2), Departure::RowBack)],
+            &[(Slot::Line, Some(2), DriftKind::RowBack)],
         );
         check(
             &[edit("b", Slot::Line, None, Some(line)), edit("b", Slot::Parent, Some("\"a\""), Some("\"z\""))],
             &[line, "\"z\""],
-            &[(Slot::Line, Some(2), Departure::Changed)],
+            &[(Slot::Line, Some(2), DriftKind::Changed)],
         );
     }
 
@@ -322,7 +327,7 @@ mod tests {
         let line = ROWS.lines().nth(1).unwrap();
         let first = ROWS.lines().next().unwrap();
         let check = |edits: &[LoggedEdit], values: &[&str], expected: Option<String>| {
-            assert_eq!(beside(edits, values).1, expected.map(|text| address(&text)));
+            assert_eq!(logged(edits, values).1, expected.map(|text| address(&text)));
         };
         let content = Slot::Content(0);
         check(&[], &[], Some(ROWS.to_owned()));

@@ -2,7 +2,7 @@
 
 use super::Workspace;
 use super::file::{FileReader, SessionFiles};
-use crate::engine::{self, Known, Sighting};
+use crate::engine::{self, Known, LocatedSecret};
 use crate::fsio::Disk;
 use crate::model::limits::NAMED_SECRETS;
 use crate::model::{BlockNumber, Session, Slot};
@@ -56,7 +56,7 @@ pub(super) fn named_in(reader: &mut dyn BufRead) -> io::Result<Known> {
 
 /// A credential in the bytes of a file.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Sighted {
+pub struct SecretMatch {
     /// The kind of credential.
     pub kind: &'static str,
     /// The line, counted from 1.
@@ -72,8 +72,8 @@ pub struct Sighted {
 /// # Errors
 ///
 /// The file cannot be read.
-pub fn sighted_in(disk: &dyn Disk, path: &Path) -> io::Result<Vec<Sighted>> {
-    sighted(&mut BufReader::with_capacity(BUFFER_BYTES, disk.open(path, 0)?))
+pub fn scan_file(disk: &dyn Disk, path: &Path) -> io::Result<Vec<SecretMatch>> {
+    scan(&mut BufReader::with_capacity(BUFFER_BYTES, disk.open(path, 0)?))
 }
 
 /// Finds the credentials in the bytes of a reader.
@@ -81,7 +81,7 @@ pub fn sighted_in(disk: &dyn Disk, path: &Path) -> io::Result<Vec<Sighted>> {
 /// # Errors
 ///
 /// The reader failed.
-pub fn sighted(reader: &mut dyn BufRead) -> io::Result<Vec<Sighted>> {
+pub fn scan(reader: &mut dyn BufRead) -> io::Result<Vec<SecretMatch>> {
     let mut sighted = Vec::new();
     let (mut row, mut line, mut offset) = (Vec::new(), 1, 0);
     loop {
@@ -91,7 +91,7 @@ pub fn sighted(reader: &mut dyn BufRead) -> io::Result<Vec<Sighted>> {
             return Ok(sighted);
         }
         for secret in engine::find_secrets(&row) {
-            sighted.push(Sighted { kind: secret.kind, line, offset, range: secret.range });
+            sighted.push(SecretMatch { kind: secret.kind, line, offset, range: secret.range });
         }
         line += 1;
         offset += length as u64;
@@ -104,8 +104,8 @@ impl Workspace<'_> {
     /// # Errors
     ///
     /// The file can no longer be read.
-    pub fn sighted(&self) -> io::Result<Vec<Sighted>> {
-        sighted(&mut BufReader::with_capacity(BUFFER_BYTES, FileReader::new(&self.files.own)))
+    pub fn secret_matches(&self) -> io::Result<Vec<SecretMatch>> {
+        scan(&mut BufReader::with_capacity(BUFFER_BYTES, FileReader::new(&self.files.own)))
     }
 
     /// Returns the positions of credentials, with the block of each that is in one.
@@ -113,9 +113,12 @@ impl Workspace<'_> {
     /// # Errors
     ///
     /// The file can no longer be read.
-    pub fn sightings(&self, sighted: &[Sighted]) -> io::Result<Vec<Sighting>> {
-        let block = |sighted: &Sighted| self.block_at(sighted.offset, &sighted.range);
-        sighted.iter().map(|sighted| Ok(Sighting { kind: sighted.kind, line: sighted.line, block: block(sighted)? })).collect()
+    pub fn locate_secrets(&self, sighted: &[SecretMatch]) -> io::Result<Vec<LocatedSecret>> {
+        let block = |sighted: &SecretMatch| self.block_at(sighted.offset, &sighted.range);
+        sighted
+            .iter()
+            .map(|sighted| Ok(LocatedSecret { kind: sighted.kind, line: sighted.line, block: block(sighted)? }))
+            .collect()
     }
 
     /// Returns the block that contains a range of bytes of the row at `offset`.
