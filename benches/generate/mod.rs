@@ -13,6 +13,9 @@ const PROJECT_FILES: usize = 60;
 /// Pseudo-random numbers (SplitMix64).
 pub struct Random(u64);
 
+/// A call of a tool: its name, its input, its result, and the copy of the result for the client.
+type Call = (&'static str, String, String, String);
+
 impl Random {
     /// The numbers of a seed.
     pub fn new(seed: u64) -> Random {
@@ -241,93 +244,112 @@ impl Writing<'_> {
         self.response(message, &format!(r#"{{"type":"text","text":{}}}"#, quoted(&text)))
     }
 
-    /// A call of a tool: its name, its input, its result, and the copy of the result for the client.
-    fn tool(&mut self) -> (&'static str, String, String, String) {
+    /// A call of a tool.
+    fn tool(&mut self) -> Call {
+        let number = self.random.below(self.files.len() as u64) as usize;
+        match self.random.below(100) {
+            0..34 => self.read(number),
+            34..68 => self.run(),
+            68..83 => self.edit(number),
+            83..87 => self.write_file(number),
+            _ => self.search(number),
+        }
+    }
+
+    /// A call that reads a file, or a part of it.
+    fn read(&mut self, number: usize) -> Call {
         let random = &mut self.random;
-        let number = random.below(self.files.len() as u64) as usize;
         let file = &self.files[number];
         let path = quoted(&file.path);
-        match random.below(100) {
-            0..34 => {
-                let lines: Vec<&str> = file.content.lines().collect();
-                let whole = random.chance(45);
-                let offset = if whole { 0 } else { random.below(lines.len() as u64) as usize };
-                let count = if whole { lines.len() } else { 40 + random.below(120) as usize };
-                let part: Vec<&str> = lines.iter().skip(offset).take(count).copied().collect();
-                let range = if whole { String::new() } else { format!(r#","offset":{},"limit":{count}"#, offset + 1) };
-                let numbered: Vec<String> =
-                    part.iter().enumerate().map(|(place, line)| format!("{}\t{line}", offset + place + 1)).collect();
-                let copy = format!(
-                    r#"{{"type":"text","file":{{"filePath":{path},"content":{},"numLines":{},"startLine":{},"totalLines":{}}}}}"#,
-                    quoted(&part.join("\n")),
-                    part.len(),
-                    offset + 1,
-                    lines.len()
-                );
-                ("Read", format!(r#"{{"file_path":{path}{range}}}"#), numbered.join("\n"), copy)
-            }
-            34..68 => {
-                let command =
-                    format!("cd /home/dev/shop && cargo test --lib {} 2>&1 | tail -{}", random.base64(6), random.below(90));
-                let size = random.size(2_300, 1.2).min(30_000);
-                let output = self.texts.output(random, size);
-                let copy = format!(
-                    r#"{{"stdout":{},"stderr":"","interrupted":false,"isImage":false,"noOutputExpected":false}}"#,
-                    quoted(&output)
-                );
-                ("Bash", format!(r#"{{"command":{},"description":"Run the tests"}}"#, quoted(&command)), output, copy)
-            }
-            68..83 => {
-                let start = random.below(file.content.lines().count().max(2) as u64 - 1) as usize;
-                let count = 2 + random.below(12) as usize;
-                let old: Vec<&str> = file.content.lines().skip(start).take(count).collect();
-                let size = random.size(700, 0.8);
-                let new = self.texts.source(random, number, size).content;
-                let lines: Vec<String> = old
-                    .iter()
-                    .map(|line| quoted(&format!("-{line}")))
-                    .chain(new.lines().map(|line| quoted(&format!("+{line}"))))
-                    .collect();
-                let (old, new) = (quoted(&old.join("\n")), quoted(&new));
-                let original = quoted(&file.content);
-                let copy = format!(
-                    r#"{{"filePath":{path},"oldString":{old},"newString":{new},"originalFile":{original},"structuredPatch":[{{"oldStart":{start},"oldLines":{count},"newStart":{start},"newLines":{count},"lines":[{}]}}],"userModified":false,"replaceAll":false}}"#,
-                    lines.join(",")
-                );
-                let result = format!("The file {} has been updated successfully.", file.path);
-                ("Edit", format!(r#"{{"file_path":{path},"old_string":{old},"new_string":{new}}}"#), result, copy)
-            }
-            83..87 => {
-                let size = random.size(7_000, 0.8);
-                let fresh = self.texts.source(random, number, size);
-                let (path, content) = (quoted(&fresh.path), quoted(&fresh.content));
-                let copy = format!(
-                    r#"{{"type":"create","filePath":{path},"content":{content},"structuredPatch":[],"originalFile":null}}"#
-                );
-                let result = format!("File created successfully at: {}", fresh.path);
-                // The written file is read and edited later.
-                self.files[number] = fresh;
-                ("Write", format!(r#"{{"file_path":{path},"content":{content}}}"#), result, copy)
-            }
-            _ => {
-                let word = file.content.split(|c: char| !c.is_ascii_alphanumeric()).find(|word| word.len() > 5).unwrap_or("self");
-                let found: Vec<String> = self
-                    .files
-                    .iter()
-                    .flat_map(|file| file.content.lines().enumerate().map(move |(place, line)| (file, place, line)))
-                    .filter(|(_, _, line)| line.contains(word))
-                    .take(60)
-                    .map(|(file, place, line)| format!("{}:{}:{line}", file.path, place + 1))
-                    .collect();
-                let result = found.join("\n");
-                let copy = format!(
-                    r#"{{"mode":"content","numFiles":0,"filenames":[],"content":{},"numLines":{}}}"#,
-                    quoted(&result),
-                    found.len()
-                );
-                ("Grep", format!(r#"{{"pattern":"{word}","output_mode":"content","-n":true}}"#), result, copy)
-            }
-        }
+        let lines: Vec<&str> = file.content.lines().collect();
+        let whole = random.chance(45);
+        let offset = if whole { 0 } else { random.below(lines.len() as u64) as usize };
+        let count = if whole { lines.len() } else { 40 + random.below(120) as usize };
+        let part: Vec<&str> = lines.iter().skip(offset).take(count).copied().collect();
+        let range = if whole { String::new() } else { format!(r#","offset":{},"limit":{count}"#, offset + 1) };
+        let numbered: Vec<String> =
+            part.iter().enumerate().map(|(place, line)| format!("{}\t{line}", offset + place + 1)).collect();
+        let copy = format!(
+            r#"{{"type":"text","file":{{"filePath":{path},"content":{},"numLines":{},"startLine":{},"totalLines":{}}}}}"#,
+            quoted(&part.join("\n")),
+            part.len(),
+            offset + 1,
+            lines.len()
+        );
+        ("Read", format!(r#"{{"file_path":{path}{range}}}"#), numbered.join("\n"), copy)
+    }
+
+    /// A call that runs a command.
+    fn run(&mut self) -> Call {
+        let random = &mut self.random;
+        let command = format!("cd /home/dev/shop && cargo test --lib {} 2>&1 | tail -{}", random.base64(6), random.below(90));
+        let size = random.size(2_300, 1.2).min(30_000);
+        let output = self.texts.output(random, size);
+        let copy = format!(
+            r#"{{"stdout":{},"stderr":"","interrupted":false,"isImage":false,"noOutputExpected":false}}"#,
+            quoted(&output)
+        );
+        ("Bash", format!(r#"{{"command":{},"description":"Run the tests"}}"#, quoted(&command)), output, copy)
+    }
+
+    /// A call that edits a file.
+    fn edit(&mut self, number: usize) -> Call {
+        let random = &mut self.random;
+        let file = &self.files[number];
+        let path = quoted(&file.path);
+        let start = random.below(file.content.lines().count().max(2) as u64 - 1) as usize;
+        let count = 2 + random.below(12) as usize;
+        let old: Vec<&str> = file.content.lines().skip(start).take(count).collect();
+        let size = random.size(700, 0.8);
+        let new = self.texts.source(random, number, size).content;
+        let lines: Vec<String> = old
+            .iter()
+            .map(|line| quoted(&format!("-{line}")))
+            .chain(new.lines().map(|line| quoted(&format!("+{line}"))))
+            .collect();
+        let (old, new) = (quoted(&old.join("\n")), quoted(&new));
+        let original = quoted(&file.content);
+        let copy = format!(
+            r#"{{"filePath":{path},"oldString":{old},"newString":{new},"originalFile":{original},"structuredPatch":[{{"oldStart":{start},"oldLines":{count},"newStart":{start},"newLines":{count},"lines":[{}]}}],"userModified":false,"replaceAll":false}}"#,
+            lines.join(",")
+        );
+        let result = format!("The file {} has been updated successfully.", file.path);
+        ("Edit", format!(r#"{{"file_path":{path},"old_string":{old},"new_string":{new}}}"#), result, copy)
+    }
+
+    /// A call that writes a new file, which is read and edited later.
+    fn write_file(&mut self, number: usize) -> Call {
+        let random = &mut self.random;
+        let size = random.size(7_000, 0.8);
+        let fresh = self.texts.source(random, number, size);
+        let (path, content) = (quoted(&fresh.path), quoted(&fresh.content));
+        let copy =
+            format!(r#"{{"type":"create","filePath":{path},"content":{content},"structuredPatch":[],"originalFile":null}}"#);
+        let result = format!("File created successfully at: {}", fresh.path);
+        // The written file is read and edited later.
+        self.files[number] = fresh;
+        ("Write", format!(r#"{{"file_path":{path},"content":{content}}}"#), result, copy)
+    }
+
+    /// A call that searches for a word.
+    fn search(&self, number: usize) -> Call {
+        let file = &self.files[number];
+        let word = file.content.split(|c: char| !c.is_ascii_alphanumeric()).find(|word| word.len() > 5).unwrap_or("self");
+        let found: Vec<String> = self
+            .files
+            .iter()
+            .flat_map(|file| file.content.lines().enumerate().map(move |(place, line)| (file, place, line)))
+            .filter(|(_, _, line)| line.contains(word))
+            .take(60)
+            .map(|(file, place, line)| format!("{}:{}:{line}", file.path, place + 1))
+            .collect();
+        let result = found.join("\n");
+        let copy = format!(
+            r#"{{"mode":"content","numFiles":0,"filenames":[],"content":{},"numLines":{}}}"#,
+            quoted(&result),
+            found.len()
+        );
+        ("Grep", format!(r#"{{"pattern":"{word}","output_mode":"content","-n":true}}"#), result, copy)
     }
 
     /// A compaction: its boundary and its summary.

@@ -392,6 +392,10 @@ mod tests {
             5 blocks changed, 1 added, 1 removed, 142k → ~111k tokens (~−31k)
         "#]],
         );
+    }
+
+    #[test]
+    fn differences_are_written_to_a_wide_terminal() {
         check(
             &sample(),
             140,
@@ -508,6 +512,10 @@ mod tests {
             ^[2m5 blocks changed, 1 added, 1 removed, 142k → ~111k tokens (~−31k)^[0m
         "#]],
         );
+    }
+
+    #[test]
+    fn differences_are_painted_on_a_wide_terminal() {
         check(
             &sample(),
             140,

@@ -19,9 +19,6 @@ use std::sync::{Mutex, PoisonError};
 /// The number of bytes that are passed on in one piece.
 const PIECE_BYTES: usize = 1 << 18;
 
-/// Spare capacity of a read buffer, so that the end of a file is detected without growing the buffer.
-const SPARE_BYTES: usize = 64;
-
 /// A session file. It is opened at the first read, and stays the same file if another one replaces it on the disk.
 ///
 /// The bytes that were read are held if the file has at most [`HELD_FILE_BYTES`]; of a larger file they are read again.
@@ -127,10 +124,22 @@ impl Opened {
     /// Appends the bytes of the file from `at` to the next held piece, but not past `end`. Returns true unless the file ends before.
     fn fill(&mut self, at: u64, end: u64, bytes: &mut Vec<u8>) -> io::Result<bool> {
         let length = self.pieces.range(at..end).next().map_or(end, |(start, _)| *start) - at;
-        // A length that a damaged row claims is not reserved.
-        bytes.reserve(HELD_FILE_BYTES.min(usize::try_from(length).unwrap_or(usize::MAX)) + SPARE_BYTES);
         self.file.seek(SeekFrom::Start(at))?;
-        Ok((&mut *self.file).take(length).read_to_end(bytes)? as u64 == length)
+        let mut left = usize::try_from(length).unwrap_or(usize::MAX);
+        while left > 0 {
+            // In large pieces, because `read_to_end` starts with small ones; but a damaged row can claim any length.
+            let start = bytes.len();
+            bytes.resize(start + left.min(HELD_FILE_BYTES), 0);
+            let read = self.file.read(&mut bytes[start..]);
+            bytes.truncate(start + read.as_ref().map_or(0, |read| *read));
+            match read {
+                Ok(0) => return Ok(false),
+                Ok(read) => left -= read,
+                Err(error) if error.kind() == ErrorKind::Interrupted => {}
+                Err(error) => return Err(error),
+            }
+        }
+        Ok(true)
     }
 
     /// Makes sure that the byte at `at` is held: reads the bytes from there, but not past `end`. Returns false at the end of the

@@ -4,6 +4,9 @@ use crate::sandbox::Sandbox;
 use serde_json::{Value, json};
 use std::path::PathBuf;
 
+/// The start of a result of a call that the user rejected.
+const REJECTED: &str = "The user doesn't want to proceed with this tool use. The tool use was rejected and nothing was written.";
+
 const PRESETS: &[&str] = &["lossless", "light", "balanced", "aggressive", "handoff"];
 
 /// A session under construction, and the words of a person in it.
@@ -91,7 +94,6 @@ impl Talk {
 
     /// Writes the words of a person in one of the forms that clients use.
     fn person(&mut self, way: u64) {
-        let rejected = "The user doesn't want to proceed with this tool use. The tool use was rejected and nothing was written.";
         match way {
             0 => {
                 let words = self.say();
@@ -112,7 +114,7 @@ impl Talk {
                 let words = self.say();
                 let written = self.noise(20);
                 let id = self.call("Edit", json!({"file_path": "/w/a.rs", "old_string": "a", "new_string": written}));
-                let content = format!("{rejected} To go on, the user said:\n{words}");
+                let content = format!("{REJECTED} To go on, the user said:\n{words}");
                 self.result(&id, json!(content), true, json!({"toolUseResult": format!("Error: {content}")}));
             }
             3 => {
@@ -123,6 +125,23 @@ impl Talk {
                 let beside = json!({"toolDenialKind": "user-rejected", "userFeedback": words});
                 self.result(&id, json!(content), true, beside);
             }
+            4..8 => self.person_beside_results(way),
+            _ => {
+                let id = self.call("Bash", json!({"command": "rm -r target"}));
+                self.result(
+                    &id,
+                    json!(REJECTED),
+                    true,
+                    json!({"toolUseResult": "User rejected tool use", "toolDenialKind": "user-rejected"}),
+                );
+                self.words.push("The user doesn't want to proceed with this tool use.".to_owned());
+            }
+        }
+    }
+
+    /// Writes the words of a person next to results, in notices, or as a typed command.
+    fn person_beside_results(&mut self, way: u64) {
+        match way {
             4 => {
                 let words = self.say();
                 let id = self.call("Bash", json!({"command": "make"}));
@@ -146,22 +165,12 @@ impl Talk {
                 let attachment = json!({"type": "queued_command", "prompt": words, "commandMode": "prompt"});
                 self.row("attachment", json!({"attachment": attachment, "rendered": [{"content": content}]}));
             }
-            7 => {
+            _ => {
                 let words = self.say();
                 let command = "<command-message>go</command-message>\n<command-name>/go</command-name>\n";
                 self.user(json!(format!("{command}<command-args>{words}</command-args>")), json!({}));
                 let instructions = self.noise(30);
                 self.user(json!([{"type": "text", "text": instructions}]), json!({"isMeta": true}));
-            }
-            _ => {
-                let id = self.call("Bash", json!({"command": "rm -r target"}));
-                self.result(
-                    &id,
-                    json!(rejected),
-                    true,
-                    json!({"toolUseResult": "User rejected tool use", "toolDenialKind": "user-rejected"}),
-                );
-                self.words.push("The user doesn't want to proceed with this tool use.".to_owned());
             }
         }
     }
