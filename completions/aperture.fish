@@ -713,7 +713,7 @@ complete -c aperture -n "__fish_aperture_using_subcommand install; and __fish_se
 always\t'Always'
 never\t'Never'"
 complete -c aperture -n "__fish_aperture_using_subcommand install; and __fish_seen_subcommand_from claude-code" -s C -l directory -d 'Run as if started in this directory' -r -F
-complete -c aperture -n "__fish_aperture_using_subcommand install; and __fish_seen_subcommand_from claude-code" -l user -d 'For all projects of the user: in ~/.claude [default]'
+complete -c aperture -n "__fish_aperture_using_subcommand install; and __fish_seen_subcommand_from claude-code" -l user -d 'For all projects of the user: in ~/.claude (default)'
 complete -c aperture -n "__fish_aperture_using_subcommand install; and __fish_seen_subcommand_from claude-code" -l project -d 'For all users of this project: in .claude and .mcp.json'
 complete -c aperture -n "__fish_aperture_using_subcommand install; and __fish_seen_subcommand_from claude-code" -l local -d 'For this user in this project: hooks and status line in .claude/settings.local.json'
 complete -c aperture -n "__fish_aperture_using_subcommand install; and __fish_seen_subcommand_from claude-code" -s n -l dry-run -d 'Show the difference; write nothing'
@@ -755,7 +755,7 @@ complete -c aperture -n "__fish_aperture_using_subcommand uninstall; and __fish_
 always\t'Always'
 never\t'Never'"
 complete -c aperture -n "__fish_aperture_using_subcommand uninstall; and __fish_seen_subcommand_from claude-code" -s C -l directory -d 'Run as if started in this directory' -r -F
-complete -c aperture -n "__fish_aperture_using_subcommand uninstall; and __fish_seen_subcommand_from claude-code" -l user -d 'For all projects of the user: in ~/.claude [default]'
+complete -c aperture -n "__fish_aperture_using_subcommand uninstall; and __fish_seen_subcommand_from claude-code" -l user -d 'For all projects of the user: in ~/.claude (default)'
 complete -c aperture -n "__fish_aperture_using_subcommand uninstall; and __fish_seen_subcommand_from claude-code" -l project -d 'For all users of this project: in .claude and .mcp.json'
 complete -c aperture -n "__fish_aperture_using_subcommand uninstall; and __fish_seen_subcommand_from claude-code" -l local -d 'For this user in this project: hooks and status line in .claude/settings.local.json'
 complete -c aperture -n "__fish_aperture_using_subcommand uninstall; and __fish_seen_subcommand_from claude-code" -s n -l dry-run -d 'Show the difference; write nothing'

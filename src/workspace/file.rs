@@ -1,6 +1,6 @@
 //! The files of a session, as one command reads them: each is opened once, and each byte of it is read once.
 //!
-//! All steps of a command therefore see the same bytes, even if a client writes meanwhile. Only [`super::apply`] reads the file
+//! All steps of a command therefore see the same bytes, even if a client writes meanwhile. Only [`mod@super::apply`] reads the file
 //! again, under the lock, and compares its hash with the one that the plan was made for.
 
 use super::{Workspace, find, load};

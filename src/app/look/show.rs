@@ -24,7 +24,7 @@ pub fn report(env: &Env, arguments: &Arguments) -> Result<ShowReport, CommandErr
 ///
 /// # Errors
 ///
-/// As [`report`].
+/// As `report`.
 pub fn content(env: &Env, selector: &str) -> Result<ShowReport, CommandError> {
     let parsed = Selector::parse(selector)?;
     let workspace = env.open(None)?;

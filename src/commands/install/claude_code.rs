@@ -24,7 +24,7 @@ pub struct UninstallArguments {
 /// The options that installation and removal have in common.
 #[derive(Clone, Debug, PartialEq, serde::Serialize, clap::Args)]
 pub struct Options {
-    /// For all projects of the user: in ~/.claude [default]
+    /// For all projects of the user: in ~/.claude (default)
     #[arg(long, conflicts_with_all = ["project", "local"])]
     pub user: bool,
     /// For all users of this project: in .claude and .mcp.json
