@@ -1,4 +1,5 @@
-//! The files of a session, as one command reads them: each is opened once, and each byte of it is read once.
+//! The files of a session, as one command reads them: each is opened once, and each byte of it is read once. (Before that, the
+//! format of a session that is named by its path is detected from its first bytes.)
 //!
 //! All steps of a command therefore see the same bytes, even if a client writes meanwhile. Only [`mod@super::apply`] reads the file
 //! again, under the lock, and compares its hash with the one that the plan was made for.
