@@ -72,15 +72,7 @@ mod tests {
     #[test]
     fn a_changed_line_without_words_tells_nothing() {
         let content = "--- a/x.rs\n+++ b/x.rs\n@@ -1,2 +1,2 @@\n-\n+}\n+b";
-        let input = Reducible {
-            kind: BlockKind::ToolResult,
-            tool: None,
-            error: false,
-            images: &[],
-            held: &[],
-            conventions: Default::default(),
-            content,
-        };
+        let input = Reducible::plain(BlockKind::ToolResult, content);
         let salience: Vec<bool> = Difference.pieces(&input).iter().map(|piece| piece.salience > 0.0).collect();
         assert_eq!(salience, [false, false, false, false, true]);
     }

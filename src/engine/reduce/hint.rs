@@ -263,8 +263,7 @@ mod tests {
     use crate::model::{Conventions, Image, InputNames, Tool, ToolVerb};
 
     fn input(content: &str) -> Reducible<'_> {
-        let (kind, conventions) = (BlockKind::ToolResult, Default::default());
-        Reducible { kind, tool: None, error: false, images: &[], held: &[], conventions, content }
+        Reducible::plain(BlockKind::ToolResult, content)
     }
 
     #[test]

@@ -51,6 +51,14 @@ pub struct Reducible<'a> {
     pub held: &'a [(u32, u32)],
 }
 
+#[cfg(test)]
+impl<'a> Reducible<'a> {
+    /// Returns a content without a tool or images, with the conventions of no client.
+    fn plain(kind: BlockKind, content: &'a str) -> Reducible<'a> {
+        Reducible { kind, tool: None, error: false, images: &[], conventions: Default::default(), content, held: &[] }
+    }
+}
+
 /// Knows the pieces of contents of one kind.
 trait Reducer: Sync {
     /// Its name, for tests and reports.

@@ -130,8 +130,7 @@ mod tests {
     }
 
     fn input(content: &str) -> Reducible<'_> {
-        let (kind, conventions) = (BlockKind::ToolResult, Default::default());
-        Reducible { kind, tool: None, error: false, images: &[], held: &[], conventions, content }
+        Reducible::plain(BlockKind::ToolResult, content)
     }
 
     fn pieces(content: &str) -> Vec<Piece<'_>> {

@@ -56,15 +56,7 @@ mod tests {
     #[test]
     fn a_long_paragraph_is_taken_apart_by_sentence() {
         let content = format!("# Title\n{}Then it ends here.", "This is a sentence of some length. ".repeat(9));
-        let input = Reducible {
-            kind: BlockKind::Text,
-            tool: None,
-            error: false,
-            images: &[],
-            held: &[],
-            conventions: Default::default(),
-            content: &content,
-        };
+        let input = Reducible::plain(BlockKind::Text, &content);
         let pieces = Prose.pieces(&input);
         assert_eq!((pieces.len(), pieces[2].inline, &*pieces[2].text), (11, true, "This is a sentence of some length. "));
     }
@@ -72,15 +64,7 @@ mod tests {
     #[test]
     fn text_stands_under_its_heading_and_the_rest_of_a_sentence_under_its_beginning() {
         let content = "# Title\nA sentence that goes on\nin the next line.\nanother\n\n## Part\nText";
-        let input = Reducible {
-            kind: BlockKind::Text,
-            tool: None,
-            error: false,
-            images: &[],
-            held: &[],
-            conventions: Default::default(),
-            content,
-        };
+        let input = Reducible::plain(BlockKind::Text, content);
         let under: Vec<Option<usize>> = Prose.pieces(&input).iter().map(|piece| piece.under).collect();
         assert_eq!(under, [None, Some(0), Some(1), Some(0), Some(0), None, Some(5)]);
     }
