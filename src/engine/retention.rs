@@ -40,27 +40,10 @@ pub fn forgettable(history: &History, gone: bool, interrupted: bool, now: i64, r
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::model::{Actor, Operation, OperationKind, OperationState};
+    use crate::model::{Operation, OperationKind};
 
     fn history(undone: bool) -> History {
-        let operation = |id, kind, inverts| Operation {
-            id,
-            kind,
-            state: OperationState::Committed,
-            time: 1000,
-            command: String::new(),
-            actor: Actor::User,
-            inverts,
-            edits: Vec::new(),
-            marks: Vec::new(),
-            tokens_before: 0.0,
-            tokens_after: 0.0,
-            last_row: None,
-            after_bytes: None,
-            after_hash: None,
-            delta: None,
-            point: None,
-        };
+        let operation = |id, kind, inverts| Operation { time: 1000, inverts, ..Operation::example(id, kind) };
         let mut operations = vec![operation(1, OperationKind::Change, None)];
         if undone {
             operations.push(operation(2, OperationKind::Undo, Some(1)));

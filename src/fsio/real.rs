@@ -8,6 +8,7 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, UNIX_EPOCH};
 
 /// The disk of this machine.
+#[derive(Default)]
 pub struct RealDisk;
 
 impl Disk for RealDisk {

@@ -442,6 +442,29 @@ pub struct Operation {
 }
 
 impl Operation {
+    /// Returns a committed operation of the user that changed nothing.
+    #[cfg(test)]
+    pub fn example(id: OperationId, kind: OperationKind) -> Operation {
+        Operation {
+            id,
+            kind,
+            state: OperationState::Committed,
+            time: 0,
+            command: String::new(),
+            actor: Actor::User,
+            inverts: None,
+            edits: Vec::new(),
+            marks: Vec::new(),
+            tokens_before: 0.0,
+            tokens_after: 0.0,
+            last_row: None,
+            after_bytes: None,
+            after_hash: None,
+            delta: None,
+            point: None,
+        }
+    }
+
     /// Returns whether it wrote the file and its delta is not known, so that it cannot be inverted byte by byte.
     pub fn lacks_delta(&self) -> bool {
         self.after_bytes.is_some() && self.delta.is_none()
@@ -636,24 +659,8 @@ mod tests {
     use super::*;
 
     fn log(entries: &[(OperationKind, Option<OperationId>)]) -> History {
-        let operations = entries.iter().zip(1..).map(|((kind, inverts), id)| Operation {
-            id,
-            kind: *kind,
-            state: OperationState::Committed,
-            time: 0,
-            command: String::new(),
-            actor: Actor::User,
-            inverts: *inverts,
-            edits: Vec::new(),
-            marks: Vec::new(),
-            tokens_before: 0.0,
-            tokens_after: 0.0,
-            last_row: None,
-            after_bytes: None,
-            after_hash: None,
-            delta: None,
-            point: None,
-        });
+        let operations =
+            entries.iter().zip(1..).map(|((kind, inverts), id)| Operation { inverts: *inverts, ..Operation::example(id, *kind) });
         History { operations: operations.collect(), ..History::default() }
     }
 

@@ -221,7 +221,7 @@ impl LoggedSession<'_> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::model::{Actor, BlockChange, Level, OperationKind, OperationState};
+    use crate::model::{BlockChange, Level, OperationKind};
     use crate::planning::parse_session;
     use crate::provider::claude_code::ClaudeCode;
 
@@ -254,22 +254,8 @@ mod tests {
 
     fn operations(edits: &[LoggedEdit]) -> Vec<Operation> {
         let operation = |(edit, id): (&LoggedEdit, OperationId)| Operation {
-            id,
-            kind: OperationKind::Change,
-            state: OperationState::Committed,
-            time: 0,
-            command: String::new(),
-            actor: Actor::User,
-            inverts: None,
             edits: vec![edit.clone()],
-            marks: Vec::new(),
-            tokens_before: 0.0,
-            tokens_after: 0.0,
-            last_row: None,
-            after_bytes: None,
-            after_hash: None,
-            delta: None,
-            point: None,
+            ..Operation::example(id, OperationKind::Change)
         };
         edits.iter().zip(1..).map(operation).collect()
     }

@@ -34,24 +34,31 @@ pub trait Rows {
         0
     }
 
-    /// Returns the BLAKE3 hash of the first `length` bytes of the base, and the last of these bytes; `None` if the base is shorter.
+    /// Returns the BLAKE3 hash of the first `length` bytes of the base; `None` if the base is shorter.
     ///
     /// # Errors
     ///
     /// The bytes cannot be read.
-    fn hash(&self, length: u64) -> io::Result<Option<(Address, Option<u8>)>> {
+    fn hash(&self, length: u64) -> io::Result<Option<Address>> {
         let mut hasher = blake3::Hasher::new();
-        let mut last = None;
         let passed = self.pass(0..length, &mut |bytes| {
             hasher.update(bytes);
-            last = bytes.last().copied();
             Ok(())
         });
         match passed {
-            Ok(()) => Ok(Some((*hasher.finalize().as_bytes(), last))),
+            Ok(()) => Ok(Some(*hasher.finalize().as_bytes())),
             Err(error) if error.kind() == ErrorKind::UnexpectedEof => Ok(None),
             Err(error) => Err(error),
         }
+    }
+
+    /// Returns the hash of the bytes that the session was read from, as [`Rows::hash`]; a cached one is not computed again.
+    ///
+    /// # Errors
+    ///
+    /// Same as [`Rows::hash`].
+    fn session_hash(&self, session: &Session) -> io::Result<Option<Address>> {
+        self.hash(session.bytes)
     }
 }
 

@@ -118,7 +118,7 @@ impl Draft<'_> {
         else {
             return Ok(Some(Inexact::Changed));
         };
-        if self.rows.hash(now.0)?.map(|(hash, _)| hash) != Some(now.1) {
+        if self.rows.hash(now.0)? != Some(now.1) {
             return Ok(Some(Inexact::Changed));
         }
         let mut rope = Rope::new(self.source.reading.session.bytes);

@@ -1,19 +1,19 @@
 use super::packed;
 use crate::fsio::Identity;
 use crate::model::limits::{CACHE_PLANS, CACHE_SEGMENT_BYTES, CACHE_SEGMENTS};
-use crate::model::{Block, Key, Segment};
+use crate::model::{Address, Block, Key, Segment};
 use rusqlite::{Connection, ErrorCode, OptionalExtension, TransactionBehavior, params};
 use std::path::{Path, PathBuf};
 use std::sync::Mutex;
 
 /// Version of the cached data; increased with any change of its meaning. A cache of another version is emptied.
-const FORMAT: i32 = 23;
+const FORMAT: i32 = 24;
 
 /// File name of the cache.
 pub const CACHE_FILE: &str = "cache.db";
 
 const TABLES: &str = "
-    CREATE TABLE files (path TEXT PRIMARY KEY, identity BLOB NOT NULL, probe BLOB NOT NULL) WITHOUT ROWID;
+    CREATE TABLE files (path TEXT PRIMARY KEY, identity BLOB NOT NULL, probe BLOB NOT NULL, hash BLOB) WITHOUT ROWID;
     CREATE TABLE segments (path TEXT NOT NULL, start INTEGER NOT NULL, content BLOB NOT NULL, PRIMARY KEY (path, start));
     CREATE TABLE counts (hash BLOB PRIMARY KEY, o200k INTEGER NOT NULL) WITHOUT ROWID;
     CREATE TABLE plans (id INTEGER PRIMARY KEY, key BLOB NOT NULL UNIQUE, plan BLOB NOT NULL);
@@ -133,8 +133,10 @@ impl Cache {
             }
             insert_counts(&transaction, all[all.len() - fresh..].iter().flat_map(|segment| &segment.blocks))?;
             let identity = postcard::to_stdvec(identity).unwrap_or_default();
-            transaction
-                .execute("INSERT OR REPLACE INTO files VALUES (?1, ?2, ?3)", params![name, identity, probe.to_le_bytes()])?;
+            transaction.execute(
+                "INSERT OR REPLACE INTO files VALUES (?1, ?2, ?3, NULL)",
+                params![name, identity, probe.to_le_bytes()],
+            )?;
             transaction.commit()
         });
     }
@@ -143,6 +145,19 @@ impl Cache {
     fn pieces(&self, name: &str) -> u64 {
         let count = "SELECT count(*) FROM segments WHERE path = ?1";
         self.with(|db| db.query_row(count, [name], |row| row.get::<_, i64>(0))).map_or(0, |count| count as u64)
+    }
+
+    /// Returns the cached hash of a session file that is still in this state.
+    pub fn hash(&self, path: &Path, identity: &Identity) -> Option<Address> {
+        let of = params![path.to_str()?, postcard::to_stdvec(identity).ok()?];
+        self.with(|db| db.query_row("SELECT hash FROM files WHERE path = ?1 AND identity = ?2", of, |row| row.get(0)))
+    }
+
+    /// Stores the hash of a session file in this state, if its rows are cached.
+    pub fn remember_hash(&self, path: &Path, identity: &Identity, hash: &Address) {
+        let (Some(path), Ok(identity)) = (path.to_str(), postcard::to_stdvec(identity)) else { return };
+        let update = "UPDATE files SET hash = ?3 WHERE path = ?1 AND identity = ?2";
+        self.with(|db| db.execute(update, params![path, identity, hash]));
     }
 
     /// True if any count is cached: otherwise no lookup can hit.

@@ -121,7 +121,7 @@ pub fn settle(disk: &dyn Disk, store: &Store, path: &Path) -> Result<Option<Sess
 pub fn was_done(disk: &dyn Disk, store: &Store, path: &Path, operation: &Operation) -> Result<bool, ApplyError> {
     let (Some(bytes), Some(after)) = (operation.after_bytes, operation.after_hash) else { return Ok(true) };
     let base = SessionFile::new(disk, path);
-    let begins_with = |bytes, expected| -> io::Result<bool> { Ok(base.hash(bytes)?.is_some_and(|(hash, _)| hash == expected)) };
+    let begins_with = |bytes, expected| -> io::Result<bool> { Ok(base.hash(bytes)? == Some(expected)) };
     match &operation.delta {
         _ if !begins_with(bytes, after)? => Ok(false),
         Some(delta) => Ok(delta.base_bytes <= bytes || !begins_with(delta.base_bytes, delta.base_hash)?),

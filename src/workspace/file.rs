@@ -5,9 +5,9 @@
 //! again, under the lock, and compares its hash with the one that the plan was made for.
 
 use super::{Workspace, find, load};
-use crate::fsio::{Disk, OpenFile};
-use crate::model::Session;
+use crate::fsio::{Disk, Identity, OpenFile};
 use crate::model::limits::HELD_FILE_BYTES;
+use crate::model::{Address, Session};
 use crate::planning::{Rows, SpliceError};
 use std::cell::RefCell;
 use std::collections::BTreeMap;
@@ -19,6 +19,8 @@ use std::sync::{Mutex, PoisonError};
 
 /// The number of bytes that are passed on in one piece.
 const PIECE_BYTES: usize = 1 << 18;
+/// The number of bytes that are read at once after the end that the file had when it was opened: it may have grown.
+const SMALLEST_READ_BYTES: usize = 1 << 12;
 
 /// A session file. It is opened at the first read, and stays the same file if another one replaces it on the disk.
 ///
@@ -34,8 +36,8 @@ struct Opened {
     file: Box<dyn OpenFile>,
     /// The bytes that were read, by offset, without overlaps.
     pieces: BTreeMap<u64, Vec<u8>>,
-    /// True if the bytes that are read are held.
-    holds: bool,
+    /// The length of the file when it was opened.
+    length: u64,
 }
 
 impl<'a> SessionFile<'a> {
@@ -111,8 +113,13 @@ impl Read for FileReader<'_> {
 
 impl Opened {
     fn new(mut file: Box<dyn OpenFile>) -> io::Result<Opened> {
-        let holds = file.seek(SeekFrom::End(0))? <= HELD_FILE_BYTES as u64;
-        Ok(Opened { file, pieces: BTreeMap::new(), holds })
+        let length = file.seek(SeekFrom::End(0))?;
+        Ok(Opened { file, pieces: BTreeMap::new(), length })
+    }
+
+    /// Returns true if the bytes that are read are held.
+    fn holds(&self) -> bool {
+        self.length <= HELD_FILE_BYTES as u64
     }
 
     /// Returns the held bytes from `at` to the end of their piece, but not past `end`; empty if `at` is not held.
@@ -127,10 +134,13 @@ impl Opened {
         let length = self.pieces.range(at..end).next().map_or(end, |(start, _)| *start) - at;
         self.file.seek(SeekFrom::Start(at))?;
         let mut left = usize::try_from(length).unwrap_or(usize::MAX);
+        // `read_to_end` would start with small pieces. More than the file has is often requested, and a damaged row can claim any
+        // length.
+        let rest = usize::try_from(self.length.saturating_sub(at)).unwrap_or(usize::MAX);
+        let piece = rest.clamp(SMALLEST_READ_BYTES, HELD_FILE_BYTES);
         while left > 0 {
-            // In large pieces, because `read_to_end` starts with small ones; but a damaged row can claim any length.
             let start = bytes.len();
-            bytes.resize(start + left.min(HELD_FILE_BYTES), 0);
+            bytes.resize(start + left.min(piece), 0);
             let read = self.file.read(&mut bytes[start..]);
             bytes.truncate(start + read.as_ref().map_or(0, |read| *read));
             match read {
@@ -146,8 +156,8 @@ impl Opened {
     /// Makes sure that the byte at `at` is held: reads the bytes from there, but not past `end`. Returns false at the end of the
     /// file, or if its bytes are not held.
     fn hold(&mut self, at: u64, end: u64) -> io::Result<bool> {
-        if !self.holds || !self.held(at, end).is_empty() {
-            return Ok(self.holds);
+        if !self.holds() || !self.held(at, end).is_empty() {
+            return Ok(self.holds());
         }
         let mut piece = Vec::new();
         self.fill(at, end, &mut piece)?;
@@ -160,7 +170,7 @@ impl Opened {
 
     /// Appends some bytes from `at` on to `bytes`, but not past `end`. Returns false at the end of the file.
     fn read_piece(&mut self, at: u64, end: u64, bytes: &mut Vec<u8>) -> io::Result<bool> {
-        if !self.holds {
+        if !self.holds() {
             return self.fill(at, end, bytes);
         }
         let is_held = self.hold(at, end)?;
@@ -210,6 +220,8 @@ pub struct SessionFiles<'a> {
     pub own: SessionFile<'a>,
     /// The files of the inherited rows, in the order of [`Session::inherited`].
     pub inherited: Vec<SessionFile<'a>>,
+    /// The state of the file of the session before it was read.
+    pub identity: Identity,
 }
 
 impl SessionFiles<'_> {
@@ -264,6 +276,22 @@ impl Rows for SessionRows<'_> {
 
     fn pass(&self, range: Range<u64>, to: &mut dyn FnMut(&[u8]) -> io::Result<()>) -> io::Result<()> {
         self.workspace.files.own.pass(range, to)
+    }
+
+    fn session_hash(&self, session: &Session) -> io::Result<Option<Address>> {
+        let Workspace { cache, path, files: SessionFiles { identity, .. }, .. } = self.workspace;
+        // The file may have grown between the look at its state and the reading.
+        if session.bytes != identity.bytes {
+            return self.hash(session.bytes);
+        }
+        if let Some(hash) = cache.hash(path, identity) {
+            return Ok(Some(hash));
+        }
+        let hash = self.hash(session.bytes)?;
+        if let Some(hash) = &hash {
+            cache.remember_hash(path, identity, hash);
+        }
+        Ok(hash)
     }
 
     fn inherited_bytes(&self) -> u64 {

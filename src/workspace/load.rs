@@ -2,7 +2,7 @@
 
 use super::file::{SessionFile, SessionFiles};
 use super::find::find_beside;
-use crate::fsio::Disk;
+use crate::fsio::{Disk, Identity};
 use crate::model::limits::{CACHE_SEGMENT_BYTES, READ_CHUNK_BYTES};
 use crate::model::{Event, Fault, Inherited, Key, RowKind, Segment, Session};
 use crate::planning::parse_chunk;
@@ -50,7 +50,7 @@ pub(super) fn load_with_files<'a>(
     path: &Path,
     id: String,
 ) -> io::Result<(Session, SessionFiles<'a>)> {
-    let (own, file) = read_whole(disk, cache, provider, path)?;
+    let (own, file, identity) = read_whole(disk, cache, provider, path)?;
     let ends_with_newline = !own.last().is_some_and(|last| last.unfinished);
     let bytes = own.last().map_or(0, |last| last.end);
     let Parents { inherited, files, mut segments, missing } = inherit(disk, cache, provider, path, &own)?;
@@ -61,21 +61,22 @@ pub(super) fn load_with_files<'a>(
         session.note(Fault::MissingParentSession);
     }
     provider.link(&mut session);
-    Ok((session, SessionFiles { own: file, inherited: files }))
+    Ok((session, SessionFiles { own: file, inherited: files, identity }))
 }
 
-/// Returns the segments of a file, and the file.
+/// Returns the segments of a file, the file, and its state before it was read.
 fn read_whole<'a>(
     disk: &'a dyn Disk,
     cache: &Cache,
     provider: &dyn ProviderAdapter,
     path: &Path,
-) -> io::Result<(Vec<Segment>, SessionFile<'a>)> {
+) -> io::Result<(Vec<Segment>, SessionFile<'a>, Identity)> {
     let known = cache.file(path).unwrap_or_default();
     for known in [known, CachedFile::default()] {
         let file = SessionFile::new(disk, path);
-        if let Some(segments) = read(disk, cache, provider, path, &file, known)? {
-            return Ok((segments, file));
+        let identity = disk.identify(path)?;
+        if let Some(segments) = read(disk, cache, provider, path, &file, known, identity)? {
+            return Ok((segments, file, identity));
         }
     }
     Err(changed_while_read())
@@ -106,7 +107,7 @@ fn inherit<'a>(
         let known = |path: &PathBuf| parents.inherited.iter().any(|part| part.path == *path);
         let parent = find_beside(disk, provider, path, &session).filter(|parent| !known(parent));
         let Some(parent) = parent else { return Ok(Parents { missing: true, ..parents }) };
-        let (mut rows, file) = read_whole(disk, cache, provider, &parent)?;
+        let (mut rows, file, _) = read_whole(disk, cache, provider, &parent)?;
         rows.iter_mut().for_each(|segment| segment.cut(bytes));
         next = base(&rows);
         let count = rows.iter().map(|segment| segment.rows.len() as u32).sum();
@@ -131,7 +132,7 @@ pub(super) fn changed_while_read() -> io::Error {
     io::Error::new(io::ErrorKind::ResourceBusy, "the session changed while it was read")
 }
 
-/// Returns the segments of a file, given its cached part; `None` if the file was replaced or truncated meanwhile.
+/// Returns the segments of a file, given its cached part and its state; `None` if the file was replaced or truncated meanwhile.
 fn read(
     disk: &dyn Disk,
     cache: &Cache,
@@ -139,8 +140,8 @@ fn read(
     path: &Path,
     file: &SessionFile<'_>,
     known: CachedFile,
+    identity: Identity,
 ) -> io::Result<Option<Vec<Segment>>> {
-    let identity = disk.identify(path)?;
     let known_end = known.segment.end;
     let grown = || {
         identity.inode == known.identity.inode

@@ -39,10 +39,12 @@ use crate::store::{Cache, Store};
 use file::{SessionFiles, SessionRows};
 use std::io;
 use std::path::PathBuf;
+use std::sync::Arc;
 
 /// A session that is open for reading.
 pub struct Workspace<'a> {
     disk: &'a dyn Disk,
+    cache: Arc<Cache>,
     files: SessionFiles<'a>,
     /// The provider whose format the file has.
     pub provider: &'static dyn ProviderAdapter,
@@ -73,7 +75,7 @@ impl<'a> Workspace<'a> {
     /// The file cannot be read.
     pub fn open(
         disk: &'a dyn Disk,
-        cache: &Cache,
+        cache: &Arc<Cache>,
         history: History,
         found: Found,
         settings: &ReadSettings,
@@ -89,7 +91,7 @@ impl<'a> Workspace<'a> {
     /// The file cannot be read.
     pub fn open_as_wanted(
         disk: &'a dyn Disk,
-        cache: &Cache,
+        cache: &Arc<Cache>,
         history: History,
         found: Found,
         settings: &ReadSettings,
@@ -112,7 +114,7 @@ impl<'a> Workspace<'a> {
         if planning::is_bill_changed(&reading, &history) {
             reading.price.without_bill();
         }
-        Ok(Workspace { disk, files, provider, path, location, reading, history })
+        Ok(Workspace { disk, cache: Arc::clone(cache), files, provider, path, location, reading, history })
     }
 
     /// Returns the lifetime of the client's cache entries in milliseconds, according to the bill of the last response that wrote

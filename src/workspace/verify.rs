@@ -9,6 +9,7 @@ use crate::provider::{self, Location};
 use crate::store::{Cache, Store, StoreError, StoredSession};
 use std::collections::BTreeSet;
 use std::io;
+use std::sync::Arc;
 
 /// Maximum number of checks of a session that changes meanwhile.
 const ATTEMPTS: usize = 3;
@@ -92,7 +93,7 @@ pub fn found(stored: &StoredSession) -> Found {
 /// The store cannot be read.
 pub fn verify(
     disk: &dyn Disk,
-    cache: &Cache,
+    cache: &Arc<Cache>,
     store: &Store,
     stored: &StoredSession,
     settings: &ReadSettings,
@@ -117,7 +118,7 @@ pub fn verify(
 
 fn verify_session(
     disk: &dyn Disk,
-    cache: &Cache,
+    cache: &Arc<Cache>,
     store: &Store,
     stored: &StoredSession,
     settings: &ReadSettings,
@@ -189,7 +190,7 @@ fn lost(history: &History, sound: &BTreeSet<Address>) -> Vec<(OperationId, usize
 #[expect(clippy::too_many_arguments, reason = "the second half of the one above, which alone calls it")]
 fn beside_file(
     disk: &dyn Disk,
-    cache: &Cache,
+    cache: &Arc<Cache>,
     store: &Store,
     stored: &StoredSession,
     settings: &ReadSettings,

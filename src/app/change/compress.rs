@@ -32,7 +32,7 @@ fn apply_aim(
         },
         aim => {
             summary.by_state = matches!(aim, Aim::Preset(_));
-            summary.kept = shrink(draft, aim, scope, rules, &env.cache())?;
+            summary.kept = shrink(draft, aim, scope, rules, env.cache().as_ref())?;
         }
     }
     Ok(())

@@ -17,6 +17,7 @@ use std::ffi::OsString;
 use std::fs;
 use std::io::{self, IsTerminal, Read, Write};
 use std::path::{Path, PathBuf};
+use std::sync::{Arc, OnceLock};
 use std::time::{Duration, Instant};
 
 /// The width of text in columns if there is no terminal.
@@ -73,6 +74,7 @@ pub struct Env {
     pub model: ModelPolicy,
     paged: bool,
     cached: bool,
+    cache: OnceLock<Arc<Cache>>,
     /// The gate that masks credentials in all output.
     pub gate: Gate,
 }
@@ -153,6 +155,7 @@ impl Env {
             model: settings.model(),
             paged: terminal && !globals.no_pager && !globals.json,
             cached: !globals.no_cache,
+            cache: OnceLock::new(),
             gate,
         })
     }
@@ -215,9 +218,10 @@ impl Env {
         program.map_err(|error| CommandError::new(ErrorKind::Internal, error))
     }
 
-    /// Returns the user's cache, or one that stores nothing.
-    pub fn cache(&self) -> Cache {
-        self.cache_directory(CACHE_FILE).map_or_else(Cache::none, |directory| open_cache(&directory))
+    /// Returns the user's cache, or one that stores nothing; it is opened at the first call.
+    pub fn cache(&self) -> &Arc<Cache> {
+        let open = || self.cache_directory(CACHE_FILE).map_or_else(Cache::none, |directory| open_cache(&directory));
+        self.cache.get_or_init(|| Arc::new(open()))
     }
 
     /// Returns the cache of session totals, or one that stores nothing.
@@ -456,7 +460,7 @@ impl Env {
         whole: &dyn Fn(&Session) -> bool,
     ) -> Result<Workspace<'static>, CommandError> {
         let path = found.path.clone();
-        let opened = Workspace::open_as_wanted(self.disk, &self.cache(), history, found, &self.settings, whole);
+        let opened = Workspace::open_as_wanted(self.disk, self.cache(), history, found, &self.settings, whole);
         opened.inspect(|workspace| self.gate.learn(&workspace.reading.known)).map_err(|error| {
             if error.kind() == io::ErrorKind::ResourceBusy {
                 return CommandError::from(error);

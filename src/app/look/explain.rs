@@ -96,7 +96,7 @@ fn by_preset(env: &Env, workspace: &Workspace<'_>, store: Option<&Store>, block:
         });
     }
     let cache = env.cache();
-    let kept = shrink(&mut draft, Aim::Preset(preset), &scope, &env.rules, &cache)?;
+    let kept = shrink(&mut draft, Aim::Preset(preset), &scope, &env.rules, cache.as_ref())?;
     let drafted = draft.finish(OperationKind::Change, "", None, &|hash| cache.count(hash), true)?;
     let left = drafted.differences.into_iter().find(|difference| difference.number == block.number);
     let kept = kept.iter().find(|(_, blocks)| blocks.contains(&block.number)).map(|(why, _)| why.reason());

@@ -45,7 +45,7 @@ fn verify_sessions(env: &Env, arguments: &Arguments, store: &Store, report: &mut
     let cache = env.cache();
     for stored in sessions {
         let now = env.style.now.as_millisecond();
-        let verified = workspace::verify(env.disk, &cache, store, &stored, &env.settings, &sound, now);
+        let verified = workspace::verify(env.disk, cache, store, &stored, &env.settings, &sound, now);
         report.sessions.push(match verified {
             Ok(verified) => session(&stored, &verified),
             Err(error) => unreadable(&stored, error.to_string()),

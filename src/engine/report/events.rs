@@ -368,7 +368,7 @@ fn updated(block: &Block, state_before: Option<State>, update: Update) -> BlockU
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::model::{OperationState, Row, RowKind, Session, Turn, Window};
+    use crate::model::{Row, RowKind, Session, Turn, Window};
 
     /// Creates an analysis of blocks, each in its own row with the given identity.
     fn reading(rows: &[u128]) -> Analysis {
@@ -385,22 +385,10 @@ mod tests {
 
     fn history(commands: &[&str]) -> History {
         let operation = |(command, id): (&&str, OperationId)| Operation {
-            id,
-            kind: OperationKind::Change,
-            state: OperationState::Committed,
-            time: 0,
             command: (*command).to_owned(),
-            actor: Actor::User,
-            inverts: None,
-            edits: Vec::new(),
-            marks: Vec::new(),
             tokens_before: 9.0,
             tokens_after: 5.0,
-            last_row: None,
-            after_bytes: None,
-            after_hash: None,
-            delta: None,
-            point: None,
+            ..Operation::example(id, OperationKind::Change)
         };
         History { operations: commands.iter().zip(1..).map(operation).collect(), ..History::default() }
     }

@@ -77,7 +77,6 @@ pub struct Draft<'a> {
     pub(super) addresses: Addresses,
     pub(super) rows: Box<dyn Rows + 'a>,
     base_hash: Address,
-    ends_with_newline: bool,
     now: i64,
     /// Values that are replaced, by row, block and slot.
     pub(super) edits: BTreeMap<(u32, u32, Slot), Edit>,
@@ -117,14 +116,13 @@ impl<'a> Draft<'a> {
         now: i64,
     ) -> Result<Draft<'a>, PlanError> {
         let session = &source.reading.session;
-        let (base_hash, last) = rows.hash(session.bytes)?.ok_or(PlanError::Moved)?;
+        let base_hash = rows.session_hash(session)?.ok_or(PlanError::Moved)?;
         Ok(Draft {
             source,
             originals,
             addresses: Addresses::new(session),
             rows,
             base_hash,
-            ends_with_newline: last.is_none_or(|last| last == b'\n'),
             now,
             edits: BTreeMap::new(),
             lines: Vec::new(),

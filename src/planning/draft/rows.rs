@@ -123,7 +123,7 @@ impl Draft<'_> {
     /// Returns a line with a line feed at its end, and one at its start if the file does not end with one.
     pub(super) fn ended(&self, mut line: Vec<u8>) -> Vec<u8> {
         let first = self.added_lines().next().is_none();
-        if first && !self.ends_with_newline {
+        if first && !self.session().ends_with_newline {
             line.insert(0, b'\n');
         }
         line.push(b'\n');

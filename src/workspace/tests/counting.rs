@@ -20,6 +20,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 /// The real disk; counts the opens for reading and the bytes read.
 #[derive(Default)]
 struct CountingDisk {
+    inner: RealDisk,
     opens: AtomicU64,
     bytes: Arc<AtomicU64>,
 }
@@ -51,54 +52,16 @@ impl Seek for CountingFile {
 }
 
 impl Disk for CountingDisk {
-    fn identify(&self, path: &Path) -> io::Result<Identity> {
-        RealDisk.identify(path)
-    }
+    forward! { identify list resolve lock create append rename sync_directory remove writers }
 
     fn open(&self, path: &Path, offset: u64) -> io::Result<Box<dyn OpenFile>> {
         self.opens.fetch_add(1, Ordering::SeqCst);
-        Ok(Box::new(CountingFile { file: RealDisk.open(path, offset)?, bytes: Arc::clone(&self.bytes) }))
-    }
-
-    fn list(&self, path: &Path) -> io::Result<Vec<Entry>> {
-        RealDisk.list(path)
-    }
-
-    fn resolve(&self, path: &Path) -> io::Result<PathBuf> {
-        RealDisk.resolve(path)
-    }
-
-    fn lock(&self, path: &Path) -> io::Result<Option<Box<dyn Send>>> {
-        RealDisk.lock(path)
-    }
-
-    fn create(&self, path: &Path, like: &Path) -> io::Result<Box<dyn NewFile>> {
-        RealDisk.create(path, like)
-    }
-
-    fn append(&self, path: &Path, bytes: &[u8]) -> io::Result<()> {
-        RealDisk.append(path, bytes)
-    }
-
-    fn rename(&self, from: &Path, to: &Path) -> io::Result<()> {
-        RealDisk.rename(from, to)
-    }
-
-    fn sync_directory(&self, path: &Path) -> io::Result<()> {
-        RealDisk.sync_directory(path)
-    }
-
-    fn remove(&self, path: &Path) -> io::Result<()> {
-        RealDisk.remove(path)
-    }
-
-    fn writers(&self, path: &Path, identity: &Identity) -> Vec<u32> {
-        RealDisk.writers(path, identity)
+        Ok(Box::new(CountingFile { file: self.inner.open(path, offset)?, bytes: Arc::clone(&self.bytes) }))
     }
 }
 
 /// Reads all that a reading command can need: the session, every content and the whole file.
-fn read_all(place: &Place, disk: &dyn Disk, cache: &Cache) {
+fn read_all(place: &Place, disk: &dyn Disk, cache: &Arc<Cache>) {
     let workspace = place.open_cached(disk, cache).unwrap();
     let numbers: Vec<BlockNumber> = workspace.reading.session.blocks.iter().map(|block| block.number).collect();
     assert!(numbers.len() > 10 && workspace.contents(&numbers).unwrap().len() == numbers.len());
@@ -107,7 +70,7 @@ fn read_all(place: &Place, disk: &dyn Disk, cache: &Cache) {
 }
 
 /// Plans a change of every block, and applies nothing.
-fn plan_all(place: &Place, disk: &dyn Disk, cache: &Cache) {
+fn plan_all(place: &Place, disk: &dyn Disk, cache: &Arc<Cache>) {
     let workspace = place.open_cached(disk, cache).unwrap();
     let mut draft = workspace.draft(Some(&place.store), 0).unwrap();
     shorten_all(&mut draft, Level::Minimal).unwrap();
@@ -118,23 +81,23 @@ fn check_store(place: &Place, disk: &dyn Disk) {
     let stored = place.store.find(&place.path).unwrap().unwrap();
     let settings = ReadSettings::default();
     let sound = place.store.addresses().unwrap().into_iter().collect();
-    let verified = verify(disk, &Cache::none(), &place.store, &stored, &settings, &sound, 0).unwrap();
+    let verified = verify(disk, &Arc::new(Cache::none()), &place.store, &stored, &settings, &sound, 0).unwrap();
     assert_eq!((verified.problems(), verified.way_back), (0, WayBack::Exact));
 }
 
 #[test]
 fn reading_opens_a_file_once_and_reads_each_byte_once() {
     let place = Place::new(small("2.1.330").as_bytes());
-    let cache = Cache::open(place.directory.path());
+    let cache = Arc::new(Cache::open(place.directory.path()));
     let disk = CountingDisk::default();
     let bytes = place.bytes().len() as u64;
-    place.open_cached(&disk, &Cache::none()).unwrap();
+    place.open_cached(&disk, &Arc::new(Cache::none())).unwrap();
     assert_eq!(disk.take(), (1, bytes), "without a cache");
     place.open_cached(&disk, &cache).unwrap();
     assert_eq!(disk.take(), (1, bytes), "the first reading");
     place.open_cached(&disk, &cache).unwrap();
     assert_eq!(disk.take(), (0, 0), "from the cache");
-    for cache in [&Cache::none(), &cache] {
+    for cache in [&Arc::new(Cache::none()), &cache] {
         read_all(&place, &disk, cache);
         assert_eq!(disk.take(), (1, bytes), "all contents");
         plan_all(&place, &disk, cache);
@@ -143,6 +106,27 @@ fn reading_opens_a_file_once_and_reads_each_byte_once() {
     place.append(r#"{"type":"mode","mode":"m","sessionId":"s"}"#);
     read_all(&place, &disk, &cache);
     assert_eq!(disk.take(), (1, place.bytes().len() as u64), "after rows were appended");
+}
+
+#[test]
+fn the_hash_of_an_unchanged_file_is_not_computed_again() {
+    let place = Place::new(small("2.1.330").as_bytes());
+    let cache = Arc::new(Cache::open(place.directory.path()));
+    let disk = CountingDisk::default();
+    let base_hash = || {
+        let workspace = place.open_cached(&disk, &cache).unwrap();
+        let draft = workspace.draft(Some(&place.store), 0).unwrap();
+        draft.finish(OperationKind::Change, "", None, &|_| None, true).unwrap().plan.base_hash
+    };
+    let text = small("2.1.330");
+    // The second text has the length of the first, and the third begins with the second.
+    let other = text.replacen("more line 1 ", "more line 2 ", 1);
+    for bytes in [&text, &other, &format!("{other}\n")] {
+        fs::write(&place.path, bytes).unwrap();
+        let expected = *blake3::hash(bytes.as_bytes()).as_bytes();
+        assert_eq!((base_hash(), disk.take()), (expected, (1, bytes.len() as u64)), "the first time");
+        assert_eq!((base_hash(), disk.take()), (expected, (0, 0)), "again");
+    }
 }
 
 #[test]

@@ -46,25 +46,7 @@ fn take(rows: &Mutex<Vec<String>>) -> Option<String> {
 }
 
 impl Disk for BusyDisk<'_> {
-    fn identify(&self, path: &Path) -> io::Result<Identity> {
-        self.inner.identify(path)
-    }
-
-    fn open(&self, path: &Path, offset: u64) -> io::Result<Box<dyn OpenFile>> {
-        self.inner.open(path, offset)
-    }
-
-    fn list(&self, path: &Path) -> io::Result<Vec<Entry>> {
-        self.inner.list(path)
-    }
-
-    fn resolve(&self, path: &Path) -> io::Result<PathBuf> {
-        self.inner.resolve(path)
-    }
-
-    fn lock(&self, path: &Path) -> io::Result<Option<Box<dyn Send>>> {
-        self.inner.lock(path)
-    }
+    forward! { identify open list resolve lock append sync_directory remove }
 
     fn create(&self, path: &Path, like: &Path) -> io::Result<Box<dyn NewFile>> {
         while let Some(row) = take(&self.at_create) {
@@ -79,24 +61,12 @@ impl Disk for BusyDisk<'_> {
         Ok(created)
     }
 
-    fn append(&self, path: &Path, bytes: &[u8]) -> io::Result<()> {
-        self.inner.append(path, bytes)
-    }
-
     fn rename(&self, from: &Path, to: &Path) -> io::Result<()> {
         while let Some(row) = take(&self.at_rename) {
             append(to, &row);
         }
         *self.old.lock().unwrap() = Some(OpenOptions::new().append(true).open(to)?);
         self.inner.rename(from, to)
-    }
-
-    fn sync_directory(&self, path: &Path) -> io::Result<()> {
-        self.inner.sync_directory(path)
-    }
-
-    fn remove(&self, path: &Path) -> io::Result<()> {
-        self.inner.remove(path)
     }
 
     fn writers(&self, _: &Path, _: &Identity) -> Vec<u32> {

@@ -10,6 +10,7 @@ use std::collections::BTreeMap;
 use std::fs::{self, File, OpenOptions};
 use std::io::Write;
 use std::path::Path;
+use std::sync::Arc;
 use std::time::{Duration, UNIX_EPOCH};
 use tempfile::TempDir;
 
@@ -55,10 +56,10 @@ impl Place {
     }
 
     pub fn open<'a>(&self, disk: &'a dyn Disk) -> io::Result<Workspace<'a>> {
-        self.open_cached(disk, &Cache::none())
+        self.open_cached(disk, &Arc::new(Cache::none()))
     }
 
-    pub fn open_cached<'a>(&self, disk: &'a dyn Disk, cache: &Cache) -> io::Result<Workspace<'a>> {
+    pub fn open_cached<'a>(&self, disk: &'a dyn Disk, cache: &Arc<Cache>) -> io::Result<Workspace<'a>> {
         let location = Location { id: "s".into(), project: "p".into(), parent: None, subagent: false };
         let found = Found { provider: self.provider, path: self.path.clone(), location };
         let (_, history) = history(&self.store, &self.path).unwrap();

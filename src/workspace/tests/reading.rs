@@ -3,7 +3,7 @@
 use super::list::scan;
 use super::*;
 use crate::fsio::failing::FailingDisk;
-use crate::fsio::{OpenFile, RealDisk};
+use crate::fsio::{Entry, Identity, NewFile, OpenFile, RealDisk};
 use crate::model::{Block, Session, Zone};
 use crate::provider::claude_code::ClaudeCode;
 use crate::provider::{FileKind, PROVIDERS, sniff};
@@ -157,59 +157,22 @@ fn a_fault_at_any_call_of_the_disk_is_an_error_and_no_wrong_reading() {
 
 /// The real disk, except that the file is replaced by another one when it is opened to be read.
 struct ReplacingDisk<'a> {
+    inner: RealDisk,
     by: &'a [u8],
     once: std::sync::atomic::AtomicBool,
 }
 
 impl Disk for ReplacingDisk<'_> {
-    fn identify(&self, path: &Path) -> io::Result<crate::fsio::Identity> {
-        RealDisk.identify(path)
-    }
+    forward! { identify list resolve lock create append rename sync_directory remove writers }
 
     fn open(&self, path: &Path, offset: u64) -> io::Result<Box<dyn OpenFile>> {
-        let file = RealDisk.open(path, offset);
+        let file = self.inner.open(path, offset);
         if !self.once.swap(true, std::sync::atomic::Ordering::SeqCst) {
             let other = path.with_extension("new");
             fs::write(&other, self.by)?;
             fs::rename(other, path)?;
         }
         file
-    }
-
-    fn list(&self, path: &Path) -> io::Result<Vec<crate::fsio::Entry>> {
-        RealDisk.list(path)
-    }
-
-    fn resolve(&self, path: &Path) -> io::Result<PathBuf> {
-        RealDisk.resolve(path)
-    }
-
-    fn lock(&self, path: &Path) -> io::Result<Option<Box<dyn Send>>> {
-        RealDisk.lock(path)
-    }
-
-    fn create(&self, path: &Path, like: &Path) -> io::Result<Box<dyn crate::fsio::NewFile>> {
-        RealDisk.create(path, like)
-    }
-
-    fn append(&self, path: &Path, bytes: &[u8]) -> io::Result<()> {
-        RealDisk.append(path, bytes)
-    }
-
-    fn rename(&self, from: &Path, to: &Path) -> io::Result<()> {
-        RealDisk.rename(from, to)
-    }
-
-    fn sync_directory(&self, path: &Path) -> io::Result<()> {
-        RealDisk.sync_directory(path)
-    }
-
-    fn remove(&self, path: &Path) -> io::Result<()> {
-        RealDisk.remove(path)
-    }
-
-    fn writers(&self, path: &Path, identity: &crate::fsio::Identity) -> Vec<u32> {
-        RealDisk.writers(path, identity)
     }
 }
 
@@ -220,7 +183,7 @@ fn a_file_that_is_replaced_while_it_is_read_is_read_again() {
     let cache = Cache::open(directory.path());
     let file = directory.path().join("s.jsonl");
     fs::write(&file, &first).unwrap();
-    let disk = ReplacingDisk { by: &second, once: Default::default() };
+    let disk = ReplacingDisk { inner: RealDisk, by: &second, once: Default::default() };
     assert!(load(&disk, &cache, &ClaudeCode, &file, "id".into()).unwrap() == fresh(&file));
     assert!(cached(&cache, &file) == fresh(&file));
 }
