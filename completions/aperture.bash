@@ -1895,7 +1895,7 @@ _aperture() {
             return 0
             ;;
         aperture__subcmd__snapshot__subcmd__save)
-            opts="-s -C -h --session --json --window --color --directory --no-cache --no-pager --help"
+            opts="-s -C -h --force --session --json --window --color --directory --no-cache --no-pager --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0

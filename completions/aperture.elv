@@ -561,6 +561,7 @@ set edit:completion:arg-completer[aperture] = {|@words|
             cand --color 'When to use colours'
             cand -C 'Run as if started in this directory'
             cand --directory 'Run as if started in this directory'
+            cand --force 'Move an existing name to the current point'
             cand --json 'Print JSON'
             cand --no-cache 'Do not read or write the cache'
             cand --no-pager 'Do not use a pager'

@@ -484,6 +484,7 @@ complete -c aperture -n "__fish_aperture_using_subcommand snapshot; and __fish_s
 always\t'Always'
 never\t'Never'"
 complete -c aperture -n "__fish_aperture_using_subcommand snapshot; and __fish_seen_subcommand_from save" -s C -l directory -d 'Run as if started in this directory' -r -F
+complete -c aperture -n "__fish_aperture_using_subcommand snapshot; and __fish_seen_subcommand_from save" -l force -d 'Move an existing name to the current point'
 complete -c aperture -n "__fish_aperture_using_subcommand snapshot; and __fish_seen_subcommand_from save" -l json -d 'Print JSON'
 complete -c aperture -n "__fish_aperture_using_subcommand snapshot; and __fish_seen_subcommand_from save" -l no-cache -d 'Do not read or write the cache'
 complete -c aperture -n "__fish_aperture_using_subcommand snapshot; and __fish_seen_subcommand_from save" -l no-pager -d 'Do not use a pager'

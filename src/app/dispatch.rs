@@ -17,8 +17,15 @@ use anyhow::anyhow;
 ///
 /// As for the request.
 pub fn run(env: &Env, request: Option<Request>) -> Result<(), CommandError> {
-    let Some(request) = request else { return status::run(env, &Default::default()) };
-    match &request {
+    let done = match request {
+        Some(request) => execute(env, &request),
+        None => status::run(env, &Default::default()),
+    };
+    done.map_err(|error| env.name_session_in(error))
+}
+
+fn execute(env: &Env, request: &Request) -> Result<(), CommandError> {
+    match request {
         Request::Manifest(arguments) => manifest::run(env, arguments),
         Request::Sessions(arguments) => sessions::run(env, arguments),
         Request::Status(arguments) => status::run(env, arguments),
@@ -66,7 +73,7 @@ pub fn run(env: &Env, request: Option<Request>) -> Result<(), CommandError> {
         | Request::Restore(_)
         | Request::Redact(_)
         | Request::Undo(_)
-        | Request::Redo(_) => env.print(&change(env, &request).ok_or_else(unhandled)??),
+        | Request::Redo(_) => env.print(&change(env, request).ok_or_else(unhandled)??),
     }
 }
 

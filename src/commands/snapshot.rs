@@ -4,6 +4,7 @@
 #[derive(Clone, Debug, PartialEq, serde::Serialize, clap::Args)]
 #[command(after_help = "Examples:
   aperture snapshot save before-cleanup
+  aperture snapshot save before-cleanup --force   move the name to the current point
   aperture snapshot list
   aperture restore before-cleanup")]
 pub struct Arguments {
@@ -20,6 +21,9 @@ pub enum Action {
     Save {
         /// A name, not a number
         name: String,
+        /// Move an existing name to the current point
+        #[arg(long)]
+        force: bool,
     },
     /// List the names
     List,

@@ -100,7 +100,7 @@ impl Slot {
 }
 
 /// Effect of an edit on a block, for reports.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct BlockChange {
     /// The block, by its number when the edit was made.
     pub number: BlockNumber,

@@ -1,7 +1,7 @@
 use super::{DiffReport, Paint, Report, Style, amount, clip, numbered, padded, plural, price_lines, unit};
 use crate::engine::EditPrice;
 use crate::engine::diff::BlockDifference;
-use crate::model::{Basis, BlockChange, BlockNumber, Level, OperationId, OperationKind, TokenCount};
+use crate::model::{Basis, BlockChange, BlockNumber, Level, OperationId, OperationKind, TokenCount, quoted};
 use unicode_width::UnicodeWidthStr;
 
 /// Maximum number of changes that are listed individually.
@@ -16,6 +16,8 @@ const NARROWEST: usize = 12;
 pub struct ChangeReport {
     /// The session's id.
     pub session: String,
+    /// The shortest name that selects it.
+    pub named: String,
     /// The operation in the log. `None` if nothing was written, or if the change cannot be undone.
     pub operation: Option<OperationId>,
     /// The kind of operation.
@@ -144,7 +146,10 @@ impl Report for ChangeReport {
         }
         if let Some(operation) = self.operation {
             let back = if self.kind == OperationKind::Undo { "redo" } else { "undo" };
-            line(&style.paint(Paint::Dim, &format!("operation {operation}; to revert: aperture {back}")));
+            line(
+                &style
+                    .paint(Paint::Dim, &format!("operation {operation}; to revert: aperture {back} -s {}", quoted(&self.named))),
+            );
         } else if self.dry_run && !nothing {
             line(&style.paint(Paint::Dim, "nothing was written: this is a dry run"));
         }

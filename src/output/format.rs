@@ -66,7 +66,7 @@ pub fn hidden(hidden: &Hidden) -> String {
         (hidden.compacted, "before a compaction"),
         (hidden.branched, "on branches that were left"),
         (hidden.sidechain, "of subagents"),
-        (hidden.dropped, "dropped by the client"),
+        (hidden.dropped, "no longer sent"),
     ];
     let reasons = reasons.iter().filter(|(count, _)| *count > 0).map(|(count, what)| format!("{count} {what}"));
     reasons.collect::<Vec<_>>().join(", ")

@@ -1,10 +1,13 @@
 use super::{Report, Style, plural, printable};
+use crate::model::quoted;
 
 /// The result of an import.
 #[derive(Clone, Debug)]
 pub struct ImportReport {
     /// The session's id.
     pub session: String,
+    /// The shortest name that selects it.
+    pub named: String,
     /// The session file that the log now belongs to.
     pub path: String,
     /// The relation to the existing log: `new`, `same`, `newer`, `older` or `other`.
@@ -31,11 +34,15 @@ impl Report for ImportReport {
             "other" => format!("imported {what} for {path}, replacing another log"),
             _ => format!("imported {what} for {path}"),
         };
+        let session = quoted(&self.named);
         let next = match (self.departed, self.in_force) {
             (0, 0) => "all of its operations are undone".to_owned(),
-            (0, _) => "its operations can be undone: aperture undo".to_owned(),
+            (0, _) => format!("its operations can be undone: aperture undo -s {session}"),
             (departed, _) => {
-                format!("the session file does not contain {} of it; to list them: aperture verify", plural(departed, "value"))
+                format!(
+                    "the session file does not contain {} of it; to list them: aperture verify -s {session}",
+                    plural(departed, "value")
+                )
             }
         };
         format!("{how}\n{next}\n")

@@ -263,6 +263,7 @@ fn the_log_and_the_way_back() {
         "redo",
         "redo",
         "log",
+        "snapshot save cleaned",
         "snapshot save 3",
         "snapshot save original",
         "snapshot list",
@@ -273,6 +274,7 @@ fn the_log_and_the_way_back() {
         "restore cleaned",
         "restore cleaned",
         "restore nowhere",
+        "snapshot save cleaned --force",
         "undo 3",
         "restore original",
         "diff",
@@ -436,7 +438,11 @@ fn laws(sandbox: &Sandbox, line: &str) {
     let (back, forth) = if line.starts_with("undo") { ("redo", line) } else { ("undo", "redo") };
     let text = done(sandbox, back);
     let reverts = if back == "undo" { "redo" } else { "undo" };
-    assert!(text.ends_with(&format!("; to revert: aperture {reverts}\n")) && !text.contains('\u{1b}'), "{line}, {back}: {text}");
+    let session = &report["session"].as_str().unwrap()[..8];
+    assert!(
+        text.ends_with(&format!("; to revert: aperture {reverts} -s {session}\n")) && !text.contains('\u{1b}'),
+        "{line}, {back}: {text}"
+    );
     assert!(bytes(sandbox) == rows, "{line} and {back}");
     done(sandbox, forth);
     // After other changes, bills are estimated again, and thinking that matches again is sent again.

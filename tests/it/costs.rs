@@ -226,7 +226,7 @@ fn every_report_gives_the_same_figure() {
             let advice = json(&sandbox, "status", "status")["suggestions"][0].clone();
             let planned = saved(&json(&sandbox, &format!("{line} --dry-run"), "change"));
             if preset == "balanced" {
-                assert_eq!(advice["command"], "aperture compress --stale");
+                assert_eq!(advice["command"], "aperture compress --stale -s 6b1f0000");
                 assert!((advice["saved_tokens"]["value"].as_f64().unwrap() - planned).abs() <= 1.0, "{advice} {planned}");
             }
             let change = json(&sandbox, &line, "change");

@@ -451,7 +451,7 @@ fn an_export_makes_undo_work_on_another_machine() {
         expect![[r#"
             error: cannot change the session 11111111
             because: there is nothing to undo
-            hint: to list the operations: aperture log
+            hint: to list the operations: aperture log -s 11111111
             exit code 1
         "#]],
     );
@@ -460,7 +460,7 @@ fn an_export_makes_undo_work_on_another_machine() {
         &["import", "e"],
         expect![[r#"
             imported 1 operation and 15 values for HOME/.claude/projects/SLUG/11111111-1111-4111-8111-111111111111.jsonl
-            its operations can be undone: aperture undo
+            its operations can be undone: aperture undo -s 11111111
             exit code 0
         "#]],
     );
@@ -469,7 +469,7 @@ fn an_export_makes_undo_work_on_another_machine() {
         &["import", "e"],
         expect![[r#"
             the store already has the log of HOME/.claude/projects/SLUG/11111111-1111-4111-8111-111111111111.jsonl: 1 operation and 15 values, all complete
-            its operations can be undone: aperture undo
+            its operations can be undone: aperture undo -s 11111111
             exit code 0
         "#]],
     );
@@ -507,7 +507,7 @@ fn an_import_mends_a_store() {
         &["import", "e"],
         expect![[r#"
             the store already has the log of HOME/.claude/projects/SLUG/11111111-1111-4111-8111-111111111111.jsonl: 1 operation and 9 values, all complete
-            its operations can be undone: aperture undo
+            its operations can be undone: aperture undo -s 11111111
             exit code 0
         "#]],
     );
@@ -539,7 +539,7 @@ fn another_log_is_only_replaced_by_force() {
         &["import", "e", "--force"],
         expect![[r#"
             imported 1 operation and 9 values for HOME/.claude/projects/SLUG/11111111-1111-4111-8111-111111111111.jsonl
-            the session file does not contain 4 values of it; to list them: aperture verify
+            the session file does not contain 4 values of it; to list them: aperture verify -s 11111111
             exit code 0
         "#]],
     );
@@ -630,7 +630,7 @@ fn an_import_finds_the_session_by_its_file() {
         &["import", "whole", "--session", &away],
         expect![[r#"
             imported 1 operation and 9 values for HOME/away.jsonl
-            its operations can be undone: aperture undo
+            its operations can be undone: aperture undo -s HOME/away.jsonl
             exit code 0
         "#]],
     );

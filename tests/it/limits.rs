@@ -3,6 +3,7 @@
 use crate::sandbox::{Sandbox, directory_in};
 use aperture::engine::{self, Advice, Prices, ReadSettings, Rules};
 use aperture::fsio::RealDisk;
+use aperture::model::History;
 use aperture::output::{ManifestReport, Report, Style, Tier};
 use aperture::provider::{FileKind, PROVIDERS, sniff};
 use aperture::store::Cache;
@@ -46,7 +47,8 @@ fn a_manifest_keeps_to_its_tokens() {
             cache_lifetime_milliseconds: 300_000,
             binds_thinking: true,
             stale: engine::Forecast::Estimated,
-            session: Some("0d510331-7c2a-45ab-850a-088f3499b4cc"),
+            session: "0d510331-7c2a-45ab-850a-088f3499b4cc",
+            history: &History::default(),
         };
         let suggestions = advice.suggestions(&reading);
         assert!(suggestions.iter().all(|suggestion| suggestion.estimated && suggestion.price.is_some()));

@@ -212,7 +212,7 @@ fn redact_of_a_block_leaves_the_others() {
         1 github-token
         18 credentials elsewhere in the file; to replace these too: --all
         credentials in 1 stored original; to remove these permanently: --forget --yes
-        operation 1; to revert: aperture undo
+        operation 1; to revert: aperture undo -s abc1
     "#]]
     .assert_eq(&said);
     let after = String::from_utf8(fs::read(&path).unwrap()).unwrap();

@@ -249,6 +249,7 @@ fn report(
     }
     ChangeReport {
         session: workspace.location.id.clone(),
+        named: env.name_of(&workspace.path, &workspace.location.id),
         operation: None,
         kind: summary.kind,
         dry_run: options.dry_run,

@@ -1,13 +1,14 @@
 #![expect(clippy::disallowed_methods, reason = "the one place that asks the environment, the clock and the terminal")]
 
 use super::files::make_private;
+use super::hints::with_session;
 use super::settings::{Hooks, PROJECT_FILE, Settings};
 use super::{CommandError, ErrorKind, pager, session_name};
 use crate::commands::{ColorChoice, Globals};
 use crate::engine::{CheckLimits, ModelPolicy, Prices, ReadSettings, Rules};
 use crate::fsio::{Disk, RealDisk};
-use crate::model::{Actor, Event, Fault, History, Session};
-use crate::output::{Clean, Gate, Report, Style};
+use crate::model::{Actor, Event, Fault, History, Session, quoted};
+use crate::output::{Clean, Gate, Report, Style, short_id};
 use crate::provider::{PROVIDERS, Places, Variables};
 use crate::store::{CACHE_FILE, Cache, STORE_FILE, Store, StoreError, TOTALS_FILE, TotalsCache};
 use crate::workspace::{self, Found, Workspace};
@@ -17,7 +18,7 @@ use std::ffi::OsString;
 use std::fs;
 use std::io::{self, IsTerminal, Read, Write};
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, OnceLock};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use std::time::{Duration, Instant};
 
 /// The width of text in columns if there is no terminal.
@@ -57,6 +58,8 @@ pub struct Env {
     globals: Globals,
     /// The path of the session to use instead of `-s`.
     at: Option<String>,
+    /// The session that was found last, and how the user named it.
+    chosen: Arc<Mutex<Option<(Found, Option<String>)>>>,
     /// The settings for hooks.
     pub hooks: Hooks,
     /// True if output for a client may have colours, although standard output is not a terminal.
@@ -147,6 +150,7 @@ impl Env {
             settings: settings.for_reading(globals.window),
             globals: globals.clone(),
             at: None,
+            chosen: Arc::default(),
             json: globals.json,
             command,
             started: Instant::now(),
@@ -179,7 +183,8 @@ impl Env {
 
     /// Returns a copy for another session, given by its path, and another command, as the log shows it.
     pub fn on(&self, session: &Path, command: &str) -> Env {
-        Env { at: Some(session.to_string_lossy().into_owned()), command: command.to_owned(), ..self.clone() }
+        let at = Some(session.to_string_lossy().into_owned());
+        Env { at, chosen: Arc::default(), command: command.to_owned(), ..self.clone() }
     }
 
     /// Returns a copy with the current settings, for another directory, with plain text output.
@@ -356,10 +361,32 @@ impl Env {
             return Err(CommandError::new(ErrorKind::Usage, error));
         }
         let named = named.or(self.at.as_deref()).or(self.session());
-        if let (None, Some(id)) = (named, &self.surrounding) {
-            return self.find_open(id);
+        let found = match (named, &self.surrounding) {
+            (None, Some(id)) => self.find_open(id)?,
+            _ => workspace::find(self.disk, &self.places, &self.directory, named)?,
+        };
+        let named = named.filter(|_| self.at.is_none()).map(str::to_owned);
+        *self.chosen.lock().unwrap_or_else(PoisonError::into_inner) = Some((found.clone(), named));
+        Ok(found)
+    }
+
+    /// Returns the shortest name that selects a session with `-s`: the user's, the short id, the id or the path.
+    pub fn name_of(&self, path: &Path, id: &str) -> String {
+        let chosen = self.chosen.lock().unwrap_or_else(PoisonError::into_inner).clone();
+        let given = chosen.filter(|(chosen, _)| chosen.path == path).and_then(|(_, named)| named);
+        let names = [given.clone().filter(|given| given.len() <= id.len()), Some(short_id(id)), Some(id.to_owned())];
+        let selects = |name: &String| self.find_by(name).is_ok_and(|other| other.path == path);
+        names.into_iter().flatten().find(selects).or(given).unwrap_or_else(|| path.display().to_string())
+    }
+
+    /// Names the session in the hints of an error.
+    pub fn name_session_in(&self, mut error: CommandError) -> CommandError {
+        let chosen = self.chosen.lock().unwrap_or_else(PoisonError::into_inner).clone();
+        if let Some((found, _)) = chosen.filter(|_| !error.hints.is_empty()) {
+            let name = quoted(&self.name_of(&found.path, &found.location.id));
+            error.hints.iter_mut().for_each(|hint| *hint = with_session(hint, &name));
         }
-        Ok(workspace::find(self.disk, &self.places, &self.directory, named)?)
+        error
     }
 
     /// Finds the newest session of the project.

@@ -4,6 +4,7 @@ mod env;
 mod error;
 pub mod files;
 mod git;
+mod hints;
 mod pager;
 mod session_name;
 mod settings;

@@ -5,8 +5,8 @@ use crate::app::{CommandError, Env, ErrorKind};
 use crate::commands::ChangeOptions;
 use crate::commands::snapshot::{Action, Arguments};
 use crate::engine;
-use crate::model::{History, Snapshot};
-use crate::output::{SnapshotReport, SnapshotRow};
+use crate::model::{History, Snapshot, quoted};
+use crate::output::{SnapshotReport, SnapshotRow, plural};
 use crate::workspace::{Found, Workspace};
 use anyhow::anyhow;
 
@@ -24,7 +24,7 @@ pub fn run(env: &Env, arguments: &Arguments) -> Result<(), CommandError> {
             let snapshot = find_snapshot(&history, name)?.clone();
             env.print(&crate::app::history::diff::since(env, None, &snapshot.name)?)
         }
-        Action::Save { name } => {
+        Action::Save { name, force } => {
             if name.is_empty() || name.parse::<u32>().is_ok() || name == "original" {
                 let error = anyhow!("'{name}' is reserved for points in the log");
                 return Err(CommandError::new(ErrorKind::Usage, error).hint("use a word"));
@@ -33,8 +33,10 @@ pub fn run(env: &Env, arguments: &Arguments) -> Result<(), CommandError> {
                 let error = anyhow!("the name contains a credential, and names are printed");
                 return Err(CommandError::new(ErrorKind::Usage, error).hint("use a word"));
             }
+            refuse_to_move(env, &found, name, *force)?;
             let (snapshot, workspace) = save(env, &found, name)?;
-            let done = Some(format!("'{name}' saved; to return to it: aperture restore {name}"));
+            let (word, session) = (quoted(name), env.name_of(&found.path, &found.location.id));
+            let done = Some(format!("'{name}' saved; to return to it: aperture restore {word} -s {}", quoted(&session)));
             env.print(&SnapshotReport { done, snapshots: rows(&workspace.history, &[snapshot]) })
         }
         Action::Delete { name } => {
@@ -49,6 +51,19 @@ pub fn run(env: &Env, arguments: &Arguments) -> Result<(), CommandError> {
             env.print(&SnapshotReport { done, snapshots: rows(&history, &history.snapshots) })
         }
     }
+}
+
+/// Refuses to move a name to another point, unless `force` is true.
+fn refuse_to_move(env: &Env, found: &Found, name: &str, force: bool) -> Result<(), CommandError> {
+    let history = env.history_of(found)?;
+    let Some(old) = history.snapshots.iter().find(|snapshot| snapshot.name == name) else { return Ok(()) };
+    if force || old.operation == history.last() {
+        return Ok(());
+    }
+    let since = plural(history.operations.iter().filter(|operation| operation.id > old.operation).count(), "operation");
+    let error = anyhow!("the snapshot '{name}' exists and names another point ({since} since)");
+    let hint = format!("to move it: aperture snapshot save {} --force; to keep it: use another name", quoted(name));
+    Err(CommandError::new(ErrorKind::Refused, error).hint(hint))
 }
 
 /// Saves a snapshot of the current state of a session; returns it, and an outline of the session.

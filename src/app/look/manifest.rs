@@ -8,7 +8,6 @@ use crate::engine::{self, Advice, Forecast, Suggestion};
 use crate::output::{DiffReport, ManifestReport, Tier};
 use crate::workspace::Workspace;
 use anyhow::anyhow;
-use std::path::Path;
 
 /// Returns the differences since a point: the blocks added, and those that aperture changed.
 ///
@@ -24,22 +23,16 @@ pub fn since(env: &Env, session: Option<&str>, point: &str) -> Result<DiffReport
     diff::since_turn(env, session, turn)
 }
 
-/// Returns a name for the session: the user's, or its id if that is shorter and identifies the same file.
-pub fn short_session_name(env: &Env, id: &str, path: &Path, named: &str) -> String {
-    let same = || env.find_by(id).is_ok_and(|found| found.path == path);
-    if named.len() > id.len() && same() { id.to_owned() } else { named.to_owned() }
-}
-
-/// Returns the suggested next commands for a session.
+/// Returns the suggested next commands for a session; they refer to it by `named`, or by its shortest name.
 pub fn suggestions(env: &Env, workspace: &Workspace<'_>, named: Option<&str>) -> Vec<Suggestion> {
     // If no plan can be made, the savings are estimated.
     let stale = compress::forecast(env, workspace).map_or(Forecast::Estimated, Forecast::Planned);
-    let named = named.or(env.session()).map(|named| short_session_name(env, &workspace.location.id, &workspace.path, named));
-    advise(env, workspace, named.as_deref(), stale)
+    let named = named.map_or_else(|| env.name_of(&workspace.path, &workspace.location.id), str::to_owned);
+    advise(env, workspace, &named, stale)
 }
 
 /// Returns the suggestions; their commands refer to the session by `named`.
-pub fn advise(env: &Env, workspace: &Workspace<'_>, named: Option<&str>, stale: Forecast) -> Vec<Suggestion> {
+pub fn advise(env: &Env, workspace: &Workspace<'_>, named: &str, stale: Forecast) -> Vec<Suggestion> {
     let advice = Advice {
         rules: &env.rules,
         prices: &env.prices,
@@ -48,6 +41,7 @@ pub fn advise(env: &Env, workspace: &Workspace<'_>, named: Option<&str>, stale: 
         binds_thinking: workspace.provider.binds_thinking(),
         stale,
         session: named,
+        history: &workspace.history,
     };
     advice.suggestions(&workspace.reading)
 }
@@ -67,7 +61,7 @@ pub fn run(env: &Env, arguments: &Arguments) -> Result<(), CommandError> {
 /// The session cannot be read.
 pub fn report(env: &Env, arguments: &Arguments) -> Result<ManifestReport, CommandError> {
     let workspace = env.open(arguments.session.as_deref())?;
-    let report = build_report(env, &workspace, arguments.session.as_deref(), arguments.tier);
+    let report = build_report(env, &workspace, None, arguments.tier);
     Ok(ManifestReport { max_tokens: arguments.max_tokens, ..report })
 }
 

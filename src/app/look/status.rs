@@ -13,7 +13,7 @@ pub fn run(env: &Env, arguments: &Arguments) -> Result<(), CommandError> {
     let workspace = env.open(arguments.session.as_deref())?;
     let open = workspace::open_sessions(env.disk, &env.places);
     let open = open.contains(&workspace.location.id);
-    let suggestions = manifest::suggestions(env, &workspace, arguments.session.as_deref());
+    let suggestions = manifest::suggestions(env, &workspace, None);
     env.print(&report(&workspace, open, suggestions))
 }
 

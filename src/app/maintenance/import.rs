@@ -39,6 +39,7 @@ fn import(env: &Env, arguments: &Arguments, path: &Path) -> Result<(), CommandEr
     let history = store.history(key)?;
     env.print(&ImportReport {
         session: workspace.location.id.clone(),
+        named: env.name_of(&workspace.path, &workspace.location.id),
         path: path.display().to_string(),
         relation: name(relation),
         operations: history.operations.len(),

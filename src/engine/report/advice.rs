@@ -7,7 +7,7 @@ use crate::engine::cost::binding::{Binding, binding_of};
 use crate::engine::{
     Analysis, EditFacts, EditPrice, Preset, Prices, Rules, idle_milliseconds, newest, plural, price, steps_per_turn,
 };
-use crate::model::{Block, BlockKind, BlockNumber, Level, State, quoted};
+use crate::model::{Block, BlockKind, BlockNumber, History, Level, Operation, State, quoted};
 use rustc_hash::FxHashSet;
 
 /// Tokens of the marker line of a block.
@@ -32,8 +32,10 @@ pub struct Advice<'a> {
     pub binds_thinking: bool,
     /// The planned cost and savings of `compress --stale`.
     pub stale: Forecast,
-    /// The session as the user named it; `None` if it is found without a name.
-    pub session: Option<&'a str>,
+    /// The name of the session in suggested commands.
+    pub session: &'a str,
+    /// The operations on the session.
+    pub history: &'a History,
 }
 
 /// The forecast of a change: its cost and savings before it is made.
@@ -130,8 +132,7 @@ impl Advice<'_> {
     }
 
     fn command(&self, command: &str) -> String {
-        let session = self.session.map(|session| format!(" -s {}", quoted(session))).unwrap_or_default();
-        format!("aperture {command}{session}")
+        format!("aperture {command} -s {}", quoted(self.session))
     }
 
     /// Suggests a command if the window exceeds its budget.
@@ -181,16 +182,31 @@ impl Advice<'_> {
         Some(suggestion(SuggestionKind::Archive, self.command("archive 'stale & superseded'"), why, &price))
     }
 
-    /// Suggests expanding the hottest shortened block that fits into half of the free tokens.
+    /// Suggests expanding the hottest block that was used after it was shortened and fits into half of the free tokens.
     fn expand(&self, reading: &Analysis) -> Option<Suggestion> {
         let grows = |block: &Block| block.marker.map_or(0.0, |marker| marker.tokens - block.tokens.value);
         let room = reading.remaining() as f64 / 2.0;
         let shortened = reading.in_window().filter(|block| block.state == State::Compressed && block.usefulness.references > 0);
         let fitting = shortened.filter(|block| grows(block) > 0.0 && grows(block) <= room);
-        let hottest = fitting.max_by(|a, b| a.usefulness.heat.total_cmp(&b.usefulness.heat).then(b.number.cmp(&a.number)))?;
+        let used = fitting.filter(|block| self.is_used_since_change(reading, block));
+        let hottest = used.max_by(|a, b| a.usefulness.heat.total_cmp(&b.usefulness.heat).then(b.number.cmp(&a.number)))?;
         let price = self.price(reading, -grows(hottest), hottest.number, false);
         let command = self.command(&format!("expand {}", hottest.number));
         Some(suggestion(SuggestionKind::Expand, command, "in use, and there is room for it".to_owned(), &price))
+    }
+
+    /// Returns true if a block was referenced after the last operation that changed it: else the advice would contradict a command
+    /// that was just given.
+    fn is_used_since_change(&self, reading: &Analysis, block: &Block) -> bool {
+        let changes = |operation: &&Operation| {
+            let mut changes = operation.edits.iter().filter_map(|edit| edit.change.as_ref());
+            changes.any(|change| change.number == block.number)
+        };
+        let Some(operation) = self.history.operations.iter().rev().find(changes) else { return true };
+        let last_row = reading.session.rows.iter().position(|row| row.id.is_some() && row.id == operation.last_row);
+        let before = |other: &&Block| last_row.is_some_and(|row| other.row as usize <= row);
+        let step = reading.session.blocks.iter().filter(before).map(|block| block.position.step).max();
+        block.usefulness.last_step.is_some_and(|last| Some(last) > step)
     }
 
     /// Returns true if a change before a thinking block drops it.
@@ -273,8 +289,11 @@ fn round_down(tokens: u64) -> u64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::engine::PRESETS;
     use crate::engine::query::selector::amount;
+    use crate::engine::{Capacity, PRESETS};
+    use crate::model::{
+        BlockChange, Key, LoggedEdit, Marker, OperationKind, Role, Row, RowAddress, RowKind, Session, Slot, Window,
+    };
 
     #[test]
     fn every_preset_has_its_shares_and_a_stronger_one_larger_ones() {
@@ -295,8 +314,8 @@ mod tests {
     }
 
     #[test]
-    fn a_named_session_is_named_in_the_command() {
-        let (rules, prices) = (Rules::default(), Prices::default());
+    fn the_session_is_named_in_the_command() {
+        let (rules, prices, history) = (Rules::default(), Prices::default(), History::default());
         let advice = |session| Advice {
             rules: &rules,
             prices: &prices,
@@ -305,13 +324,53 @@ mod tests {
             binds_thinking: true,
             stale: Forecast::Estimated,
             session,
+            history: &history,
         };
-        for (session, command) in [
-            (None, "aperture expand 3"),
-            (Some("6666"), "aperture expand 3 -s 6666"),
-            (Some("it's"), r"aperture expand 3 -s 'it'\''s'"),
-        ] {
+        for (session, command) in [("6666", "aperture expand 3 -s 6666"), ("it's", r"aperture expand 3 -s 'it'\''s'")] {
             assert_eq!(advice(session).command("expand 3"), command);
         }
+    }
+
+    /// An analysis of three blocks in three steps, of which the first is shortened and was last used in a step.
+    fn reading(last_step: u32) -> Analysis {
+        let mut session = Session::default();
+        for number in 1..=3 {
+            session.rows.push(Row { id: Some(Key(number.into())), ..Row::new(RowKind::User) });
+            let mut block = Block::new(BlockKind::ToolResult, Role::ToolResult);
+            (block.number, block.row, block.position.step) = (number, number - 1, number);
+            session.blocks.push(block);
+        }
+        let first = &mut session.blocks[0];
+        (first.state, first.usefulness.references, first.usefulness.last_step) = (State::Compressed, 2, Some(last_step));
+        first.marker = Some(Marker { number: 1, level: Level::Minimal, tokens: 900.0 });
+        let window = Window { blocks: vec![1, 2, 3], ..Window::default() };
+        let capacity = Capacity { tokens: 200_000, ..Capacity::default() };
+        Analysis { session, window, capacity, ..Analysis::default() }
+    }
+
+    #[test]
+    fn a_block_is_expanded_only_if_it_was_used_since_it_was_shortened() {
+        let (rules, prices) = (Rules::default(), Prices::default());
+        let change = BlockChange { number: 1, ..BlockChange::default() };
+        let row = RowAddress { id: Key(1), occurrence: 0 };
+        let edit = LoggedEdit { row, slot: Slot::Content(0), before: None, after: None, change: Some(change) };
+        let changed = Operation { edits: vec![edit], last_row: Some(Key(2)), ..Operation::example(1, OperationKind::Change) };
+        let suggests = |operations: &[Operation], last_step| {
+            let history = History { operations: operations.to_vec(), ..History::default() };
+            let advice = Advice {
+                rules: &rules,
+                prices: &prices,
+                now: 0,
+                cache_lifetime_milliseconds: 0,
+                binds_thinking: false,
+                stale: Forecast::Planned(None),
+                session: "6666",
+                history: &history,
+            };
+            advice.expand(&reading(last_step)).is_some()
+        };
+        assert!(suggests(&[], 2), "shortened by another program");
+        assert!(!suggests(&[changed.clone()], 2), "used before the change only");
+        assert!(suggests(&[changed], 3), "used since");
     }
 }

@@ -55,7 +55,7 @@ pub(super) struct Watch<'a> {
 pub(super) struct Shown {
     pub found: Found,
     /// The name of the session in suggested commands; `None` if they find it without a name.
-    name: Option<String>,
+    name: String,
     /// The state of the files at the last read.
     traces: Option<Traces>,
     seen: Option<Seen>,
@@ -199,8 +199,7 @@ impl<'a> Watch<'a> {
     }
 
     fn show(&mut self, found: Found) {
-        let name =
-            self.session_name().map(|named| manifest::short_session_name(&self.env, &found.location.id, &found.path, named));
+        let name = self.env.name_of(&found.path, &found.location.id);
         self.shown =
             Some(Shown { found, name, traces: None, seen: None, unavailable: None, changed: None, suggested: Vec::new() });
         (self.screen, self.others) = (WatchScreen::default(), Vec::new());
@@ -270,7 +269,7 @@ impl<'a> Watch<'a> {
         let Some(shown) = &mut self.shown else { return Ok(()) };
         let (reading, history) = (&workspace.reading, &workspace.history);
         let title = status::title(reading);
-        let suggestions = manifest::advise(&self.env, workspace, shown.name.as_deref(), Forecast::Estimated);
+        let suggestions = manifest::advise(&self.env, workspace, &shown.name, Forecast::Estimated);
         let back = shown.unavailable.take().is_some();
         let mut happenings = match &shown.seen {
             Some(seen) => seen.until(reading, history, &suggestions, &title),

@@ -1,0 +1,52 @@
+//! Names the session in suggested commands, so that they do not act on another session.
+
+/// Commands that do not act on one session.
+const WITHOUT_SESSION: [&str; 10] =
+    ["completions", "gc", "git-hook", "help", "import", "install", "preset", "sessions", "uninstall", "usage"];
+
+/// Returns a hint with `-s` added to each command that acts on a session and does not name one. `session` is quoted for a shell.
+pub fn with_session(hint: &str, session: &str) -> String {
+    hint.split("; ").map(|part| name_session(part, session)).collect::<Vec<_>>().join("; ")
+}
+
+/// Adds `-s` to the command at the end of a part of a hint.
+fn name_session(part: &str, session: &str) -> String {
+    let command = part.split_once("aperture ").map(|(_, command)| command);
+    let acts = |command: &str| {
+        let verb = command.split(' ').next().unwrap_or_default();
+        let is_named = command.contains(" -s ") || command.contains("FILE");
+        !verb.is_empty() && !WITHOUT_SESSION.contains(&verb) && !is_named
+    };
+    if command.is_some_and(acts) { format!("{part} -s {session}") } else { part.to_owned() }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::commands::CommandLine;
+
+    #[test]
+    fn commands_name_the_session() {
+        for (hint, expected) in [
+            ("to list the operations: aperture log", "to list the operations: aperture log -s 6666"),
+            ("ask the user to run aperture undo 4", "ask the user to run aperture undo 4 -s 6666"),
+            (
+                "to list them: aperture log; to save: aperture export FILE",
+                "to list them: aperture log -s 6666; to save: aperture export FILE",
+            ),
+            ("to change them there: aperture archive 3 -s 7777", "to change them there: aperture archive 3 -s 7777"),
+            ("to list all sessions: aperture sessions", "to list all sessions: aperture sessions"),
+            ("try again", "try again"),
+        ] {
+            assert_eq!(with_session(hint, "6666"), expected);
+        }
+    }
+
+    #[test]
+    fn commands_without_a_session_exist() {
+        let line = CommandLine::command();
+        for name in WITHOUT_SESSION {
+            assert!(name == "usage" || line.find_subcommand(name).is_some(), "{name}");
+        }
+    }
+}
