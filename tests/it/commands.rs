@@ -554,7 +554,7 @@ fn arguments_that_make_no_sense() {
         &["help", "nonsense"],
         expect![[r#"
             error: unknown command or topic 'nonsense'
-            hint: to list the commands: aperture help; the topics are selectors, lifecycle, settings and clients
+            hint: to list the commands: aperture help; the topics are selectors, lifecycle, settings, bulk and clients
             exit code 2
         "#]],
     );
@@ -563,7 +563,7 @@ fn arguments_that_make_no_sense() {
         &["help", "--", "--version"],
         expect![[r#"
             error: unknown command or topic '--version'
-            hint: to list the commands: aperture help; the topics are selectors, lifecycle, settings and clients
+            hint: to list the commands: aperture help; the topics are selectors, lifecycle, settings, bulk and clients
             exit code 2
         "#]],
     );

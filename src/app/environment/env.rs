@@ -57,6 +57,8 @@ pub struct Env {
     globals: Globals,
     /// The path of the session to use instead of `-s`.
     at: Option<String>,
+    /// The session of a run over many sessions, which is used instead of `-s`. The run shows its own progress.
+    visited: Option<Found>,
     /// The settings for hooks.
     pub hooks: Hooks,
     /// True if output for a client may have colours, although standard output is not a terminal.
@@ -147,6 +149,7 @@ impl Env {
             settings: settings.for_reading(globals.window),
             globals: globals.clone(),
             at: None,
+            visited: None,
             json: globals.json,
             command,
             started: Instant::now(),
@@ -180,6 +183,25 @@ impl Env {
     /// Returns a copy for another session, given by its path, and another command, as the log shows it.
     pub fn on(&self, session: &Path, command: &str) -> Env {
         Env { at: Some(session.to_string_lossy().into_owned()), command: command.to_owned(), ..self.clone() }
+    }
+
+    /// Returns a copy for one session of a run over many, which shows no progress and no notes of its own.
+    pub fn visiting(&self, found: &Found) -> Env {
+        // The cache is opened once, not once for each session.
+        self.cache();
+        Env { visited: Some(found.clone()), ..self.clone() }
+    }
+
+    /// Returns the progress bar of a run over many sessions, which is shown on a terminal only.
+    pub fn progress(&self, sessions: usize) -> indicatif::ProgressBar {
+        if sessions < 2 || !io::stderr().is_terminal() {
+            return indicatif::ProgressBar::hidden();
+        }
+        let bar = indicatif::ProgressBar::new(sessions as u64);
+        let style = indicatif::ProgressStyle::with_template("{bar:20} {pos}/{len} sessions  {msg}  {eta} left");
+        let bar = style.map(|style| bar.clone().with_style(style)).unwrap_or(bar);
+        bar.enable_steady_tick(Duration::from_millis(150));
+        bar
     }
 
     /// Returns a copy with the current settings, for another directory, with plain text output.
@@ -355,6 +377,9 @@ impl Env {
             let error = anyhow!("two sessions are given: '{positional}' and, by --session, '{option}'");
             return Err(CommandError::new(ErrorKind::Usage, error));
         }
+        if let (None, Some(visited)) = (named, &self.visited) {
+            return Ok(visited.clone());
+        }
         let named = named.or(self.at.as_deref()).or(self.session());
         if let (None, Some(id)) = (named, &self.surrounding) {
             return self.find_open(id);
@@ -415,8 +440,9 @@ impl Env {
     ///
     /// The file cannot be read.
     pub fn read_as_wanted(&self, found: Found, whole: &dyn Fn(&Session) -> bool) -> Result<Workspace<'static>, CommandError> {
-        let large =
-            io::stderr().is_terminal() && self.disk.identify(&found.path).is_ok_and(|file| file.bytes > LARGE_SESSION_BYTES);
+        let large = self.visited.is_none()
+            && io::stderr().is_terminal()
+            && self.disk.identify(&found.path).is_ok_and(|file| file.bytes > LARGE_SESSION_BYTES);
         let progress = large.then(|| {
             let spinner = indicatif::ProgressBar::new_spinner().with_message(format!("reading {}", session_name(&found.path)));
             spinner.enable_steady_tick(Duration::from_millis(150));
@@ -427,7 +453,7 @@ impl Env {
         if let Some(spinner) = progress {
             spinner.finish_and_clear();
         }
-        if let Ok(workspace) = &workspace {
+        if let (Ok(workspace), None) = (&workspace, &self.visited) {
             self.say_missing(&workspace.reading.session);
         }
         workspace
