@@ -223,6 +223,7 @@ Register-ArgumentCompleter -Native -CommandName 'aperture' -ScriptBlock {
             [CompletionResult]::new('--level', '--level', [CompletionResultType]::ParameterName, 'Level of the result [default: by a rule, or summarized]')
             [CompletionResult]::new('--preset', '--preset', [CompletionResultType]::ParameterName, 'Strength: lossless, light, balanced, aggressive or handoff')
             [CompletionResult]::new('--keep-from', '--keep-from', [CompletionResultType]::ParameterName, 'Do not change this block and later ones')
+            [CompletionResult]::new('--project', '--project', [CompletionResultType]::ParameterName, 'Every session of the project in this directory, including those of subagents [default: the current directory]')
             [CompletionResult]::new('-s', '-s', [CompletionResultType]::ParameterName, 'Session: a path, an id or an id prefix [default: the newest of this project]')
             [CompletionResult]::new('--session', '--session', [CompletionResultType]::ParameterName, 'Session: a path, an id or an id prefix [default: the newest of this project]')
             [CompletionResult]::new('--window', '--window', [CompletionResultType]::ParameterName, 'Size of the context window in tokens, such as 200k [default: by model]')
@@ -235,6 +236,8 @@ Register-ArgumentCompleter -Native -CommandName 'aperture' -ScriptBlock {
             [CompletionResult]::new('--dry-run', '--dry-run', [CompletionResultType]::ParameterName, 'Dry run: show the changes and their cost; write nothing')
             [CompletionResult]::new('--live', '--live', [CompletionResultType]::ParameterName, 'Also change a session that a client has open; type /resume in the client afterwards')
             [CompletionResult]::new('--keep-thinking', '--keep-thinking', [CompletionResultType]::ParameterName, 'Keep the thinking after the first change; refused if the model binds it to the content before')
+            [CompletionResult]::new('--all', '--all', [CompletionResultType]::ParameterName, 'Every session on this machine')
+            [CompletionResult]::new('--allow-empty', '--allow-empty', [CompletionResultType]::ParameterName, 'Succeed if there are no sessions, instead of exit code 1')
             [CompletionResult]::new('--json', '--json', [CompletionResultType]::ParameterName, 'Print JSON')
             [CompletionResult]::new('--no-cache', '--no-cache', [CompletionResultType]::ParameterName, 'Do not read or write the cache')
             [CompletionResult]::new('--no-pager', '--no-pager', [CompletionResultType]::ParameterName, 'Do not use a pager')
@@ -263,6 +266,7 @@ Register-ArgumentCompleter -Native -CommandName 'aperture' -ScriptBlock {
         }
         'aperture;archive' {
             [CompletionResult]::new('--reason', '--reason', [CompletionResultType]::ParameterName, 'Reason, for the remaining line and for the log')
+            [CompletionResult]::new('--project', '--project', [CompletionResultType]::ParameterName, 'Every session of the project in this directory, including those of subagents [default: the current directory]')
             [CompletionResult]::new('-s', '-s', [CompletionResultType]::ParameterName, 'Session: a path, an id or an id prefix [default: the newest of this project]')
             [CompletionResult]::new('--session', '--session', [CompletionResultType]::ParameterName, 'Session: a path, an id or an id prefix [default: the newest of this project]')
             [CompletionResult]::new('--window', '--window', [CompletionResultType]::ParameterName, 'Size of the context window in tokens, such as 200k [default: by model]')
@@ -273,6 +277,8 @@ Register-ArgumentCompleter -Native -CommandName 'aperture' -ScriptBlock {
             [CompletionResult]::new('--dry-run', '--dry-run', [CompletionResultType]::ParameterName, 'Dry run: show the changes and their cost; write nothing')
             [CompletionResult]::new('--live', '--live', [CompletionResultType]::ParameterName, 'Also change a session that a client has open; type /resume in the client afterwards')
             [CompletionResult]::new('--keep-thinking', '--keep-thinking', [CompletionResultType]::ParameterName, 'Keep the thinking after the first change; refused if the model binds it to the content before')
+            [CompletionResult]::new('--all', '--all', [CompletionResultType]::ParameterName, 'Every session on this machine')
+            [CompletionResult]::new('--allow-empty', '--allow-empty', [CompletionResultType]::ParameterName, 'Succeed if there are no sessions, instead of exit code 1')
             [CompletionResult]::new('--json', '--json', [CompletionResultType]::ParameterName, 'Print JSON')
             [CompletionResult]::new('--no-cache', '--no-cache', [CompletionResultType]::ParameterName, 'Do not read or write the cache')
             [CompletionResult]::new('--no-pager', '--no-pager', [CompletionResultType]::ParameterName, 'Do not use a pager')
@@ -415,6 +421,7 @@ Register-ArgumentCompleter -Native -CommandName 'aperture' -ScriptBlock {
             break
         }
         'aperture;redact' {
+            [CompletionResult]::new('--project', '--project', [CompletionResultType]::ParameterName, 'Every session of the project in this directory, including those of subagents [default: the current directory]')
             [CompletionResult]::new('-s', '-s', [CompletionResultType]::ParameterName, 'Session: a path, an id or an id prefix [default: the newest of this project]')
             [CompletionResult]::new('--session', '--session', [CompletionResultType]::ParameterName, 'Session: a path, an id or an id prefix [default: the newest of this project]')
             [CompletionResult]::new('--window', '--window', [CompletionResultType]::ParameterName, 'Size of the context window in tokens, such as 200k [default: by model]')
@@ -428,6 +435,8 @@ Register-ArgumentCompleter -Native -CommandName 'aperture' -ScriptBlock {
             [CompletionResult]::new('--dry-run', '--dry-run', [CompletionResultType]::ParameterName, 'Dry run: show the changes and their cost; write nothing')
             [CompletionResult]::new('--live', '--live', [CompletionResultType]::ParameterName, 'Also change a session that a client has open; type /resume in the client afterwards')
             [CompletionResult]::new('--keep-thinking', '--keep-thinking', [CompletionResultType]::ParameterName, 'Keep the thinking after the first change; refused if the model binds it to the content before')
+            [CompletionResult]::new('--allow-empty', '--allow-empty', [CompletionResultType]::ParameterName, 'Succeed if there are no sessions, instead of exit code 1')
+            [CompletionResult]::new('--all-sessions', '--all-sessions', [CompletionResultType]::ParameterName, 'Every session on this machine')
             [CompletionResult]::new('--json', '--json', [CompletionResultType]::ParameterName, 'Print JSON')
             [CompletionResult]::new('--no-cache', '--no-cache', [CompletionResultType]::ParameterName, 'Do not read or write the cache')
             [CompletionResult]::new('--no-pager', '--no-pager', [CompletionResultType]::ParameterName, 'Do not use a pager')
@@ -777,6 +786,7 @@ Register-ArgumentCompleter -Native -CommandName 'aperture' -ScriptBlock {
             break
         }
         'aperture;check' {
+            [CompletionResult]::new('--project', '--project', [CompletionResultType]::ParameterName, 'Every session of the project in this directory, including those of subagents [default: the current directory]')
             [CompletionResult]::new('--max-tokens', '--max-tokens', [CompletionResultType]::ParameterName, 'Maximum size of the window, in tokens')
             [CompletionResult]::new('--max-percent', '--max-percent', [CompletionResultType]::ParameterName, 'Maximum fill level of the window, in percent')
             [CompletionResult]::new('--max-stale', '--max-stale', [CompletionResultType]::ParameterName, 'Maximum size of all stale blocks, in tokens')
@@ -787,8 +797,8 @@ Register-ArgumentCompleter -Native -CommandName 'aperture' -ScriptBlock {
             [CompletionResult]::new('--color', '--color', [CompletionResultType]::ParameterName, 'When to use colours')
             [CompletionResult]::new('-C', '-C ', [CompletionResultType]::ParameterName, 'Run as if started in this directory')
             [CompletionResult]::new('--directory', '--directory', [CompletionResultType]::ParameterName, 'Run as if started in this directory')
-            [CompletionResult]::new('--project', '--project', [CompletionResultType]::ParameterName, 'Every session of this project, including those of subagents')
             [CompletionResult]::new('--all', '--all', [CompletionResultType]::ParameterName, 'Every session on this machine')
+            [CompletionResult]::new('--allow-empty', '--allow-empty', [CompletionResultType]::ParameterName, 'Succeed if there are no sessions, instead of exit code 1')
             [CompletionResult]::new('--no-secrets', '--no-secrets', [CompletionResultType]::ParameterName, 'Report credentials in the file')
             [CompletionResult]::new('--no-damage', '--no-damage', [CompletionResultType]::ParameterName, 'Report unreadable rows')
             [CompletionResult]::new('--json', '--json', [CompletionResultType]::ParameterName, 'Print JSON')
@@ -799,13 +809,15 @@ Register-ArgumentCompleter -Native -CommandName 'aperture' -ScriptBlock {
             break
         }
         'aperture;verify' {
+            [CompletionResult]::new('--project', '--project', [CompletionResultType]::ParameterName, 'Every session of the project in this directory, including those of subagents [default: the current directory]')
             [CompletionResult]::new('-s', '-s', [CompletionResultType]::ParameterName, 'Session: a path, an id or an id prefix [default: the newest of this project]')
             [CompletionResult]::new('--session', '--session', [CompletionResultType]::ParameterName, 'Session: a path, an id or an id prefix [default: the newest of this project]')
             [CompletionResult]::new('--window', '--window', [CompletionResultType]::ParameterName, 'Size of the context window in tokens, such as 200k [default: by model]')
             [CompletionResult]::new('--color', '--color', [CompletionResultType]::ParameterName, 'When to use colours')
             [CompletionResult]::new('-C', '-C ', [CompletionResultType]::ParameterName, 'Run as if started in this directory')
             [CompletionResult]::new('--directory', '--directory', [CompletionResultType]::ParameterName, 'Run as if started in this directory')
-            [CompletionResult]::new('--all', '--all', [CompletionResultType]::ParameterName, 'Every session in the store')
+            [CompletionResult]::new('--all', '--all', [CompletionResultType]::ParameterName, 'Every session on this machine')
+            [CompletionResult]::new('--allow-empty', '--allow-empty', [CompletionResultType]::ParameterName, 'Succeed if there are no sessions, instead of exit code 1')
             [CompletionResult]::new('--json', '--json', [CompletionResultType]::ParameterName, 'Print JSON')
             [CompletionResult]::new('--no-cache', '--no-cache', [CompletionResultType]::ParameterName, 'Do not read or write the cache')
             [CompletionResult]::new('--no-pager', '--no-pager', [CompletionResultType]::ParameterName, 'Do not use a pager')
@@ -833,8 +845,9 @@ Register-ArgumentCompleter -Native -CommandName 'aperture' -ScriptBlock {
             break
         }
         'aperture;export' {
-            [CompletionResult]::new('-o', '-o', [CompletionResultType]::ParameterName, 'File to write')
-            [CompletionResult]::new('--output', '--output', [CompletionResultType]::ParameterName, 'File to write')
+            [CompletionResult]::new('-o', '-o', [CompletionResultType]::ParameterName, 'File to write; with --all or --project, the directory of the files')
+            [CompletionResult]::new('--output', '--output', [CompletionResultType]::ParameterName, 'File to write; with --all or --project, the directory of the files')
+            [CompletionResult]::new('--project', '--project', [CompletionResultType]::ParameterName, 'Every session of the project in this directory, including those of subagents [default: the current directory]')
             [CompletionResult]::new('-s', '-s', [CompletionResultType]::ParameterName, 'Session: a path, an id or an id prefix [default: the newest of this project]')
             [CompletionResult]::new('--session', '--session', [CompletionResultType]::ParameterName, 'Session: a path, an id or an id prefix [default: the newest of this project]')
             [CompletionResult]::new('--window', '--window', [CompletionResultType]::ParameterName, 'Size of the context window in tokens, such as 200k [default: by model]')
@@ -842,6 +855,8 @@ Register-ArgumentCompleter -Native -CommandName 'aperture' -ScriptBlock {
             [CompletionResult]::new('-C', '-C ', [CompletionResultType]::ParameterName, 'Run as if started in this directory')
             [CompletionResult]::new('--directory', '--directory', [CompletionResultType]::ParameterName, 'Run as if started in this directory')
             [CompletionResult]::new('--force', '--force', [CompletionResultType]::ParameterName, 'Replace the file if it exists')
+            [CompletionResult]::new('--all', '--all', [CompletionResultType]::ParameterName, 'Every session on this machine')
+            [CompletionResult]::new('--allow-empty', '--allow-empty', [CompletionResultType]::ParameterName, 'Succeed if there are no sessions, instead of exit code 1')
             [CompletionResult]::new('--json', '--json', [CompletionResultType]::ParameterName, 'Print JSON')
             [CompletionResult]::new('--no-cache', '--no-cache', [CompletionResultType]::ParameterName, 'Do not read or write the cache')
             [CompletionResult]::new('--no-pager', '--no-pager', [CompletionResultType]::ParameterName, 'Do not use a pager')

@@ -279,13 +279,17 @@ _aperture() {
             return 0
             ;;
         aperture__subcmd__archive)
-            opts="-n -s -C -h --reason --dry-run --live --keep-thinking --session --json --window --color --directory --no-cache --no-pager --help"
+            opts="-n -s -C -h --reason --dry-run --live --keep-thinking --all --project --allow-empty --session --json --window --color --directory --no-cache --no-pager --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
             fi
             case "${prev}" in
                 --reason)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --project)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
@@ -363,12 +367,16 @@ _aperture() {
             return 0
             ;;
         aperture__subcmd__check)
-            opts="-s -C -h --project --all --max-tokens --max-percent --max-stale --no-secrets --no-damage --format --session --json --window --color --directory --no-cache --no-pager --help"
+            opts="-s -C -h --all --project --allow-empty --max-tokens --max-percent --max-stale --no-secrets --no-damage --format --session --json --window --color --directory --no-cache --no-pager --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
             fi
             case "${prev}" in
+                --project)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
                 --max-tokens)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
@@ -497,7 +505,7 @@ _aperture() {
             return 0
             ;;
         aperture__subcmd__compress)
-            opts="-n -s -C -h --stale --over-budget --budget --level --preset --keep-from --dry-run --live --keep-thinking --session --json --window --color --directory --no-cache --no-pager --help"
+            opts="-n -s -C -h --stale --over-budget --budget --level --preset --keep-from --dry-run --live --keep-thinking --all --project --allow-empty --session --json --window --color --directory --no-cache --no-pager --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -516,6 +524,10 @@ _aperture() {
                     return 0
                     ;;
                 --keep-from)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --project)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
@@ -749,7 +761,7 @@ _aperture() {
             return 0
             ;;
         aperture__subcmd__export)
-            opts="-o -s -C -h --output --force --session --json --window --color --directory --no-cache --no-pager --help"
+            opts="-o -s -C -h --output --force --all --project --allow-empty --session --json --window --color --directory --no-cache --no-pager --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -760,6 +772,10 @@ _aperture() {
                     return 0
                     ;;
                 -o)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --project)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
@@ -1575,12 +1591,16 @@ _aperture() {
             return 0
             ;;
         aperture__subcmd__redact)
-            opts="-n -s -C -h --all --forget --yes --dry-run --live --keep-thinking --session --json --window --color --directory --no-cache --no-pager --help"
+            opts="-n -s -C -h --all --forget --yes --dry-run --live --keep-thinking --project --allow-empty --all-sessions --session --json --window --color --directory --no-cache --no-pager --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
             fi
             case "${prev}" in
+                --project)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
                 --session)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
@@ -2553,12 +2573,16 @@ _aperture() {
             return 0
             ;;
         aperture__subcmd__verify)
-            opts="-s -C -h --all --session --json --window --color --directory --no-cache --no-pager --help"
+            opts="-s -C -h --all --project --allow-empty --session --json --window --color --directory --no-cache --no-pager --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
             fi
             case "${prev}" in
+                --project)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
                 --session)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0

@@ -211,6 +211,7 @@ set edit:completion:arg-completer[aperture] = {|@words|
             cand --level 'Level of the result [default: by a rule, or summarized]'
             cand --preset 'Strength: lossless, light, balanced, aggressive or handoff'
             cand --keep-from 'Do not change this block and later ones'
+            cand --project 'Every session of the project in this directory, including those of subagents [default: the current directory]'
             cand -s 'Session: a path, an id or an id prefix [default: the newest of this project]'
             cand --session 'Session: a path, an id or an id prefix [default: the newest of this project]'
             cand --window 'Size of the context window in tokens, such as 200k [default: by model]'
@@ -223,6 +224,8 @@ set edit:completion:arg-completer[aperture] = {|@words|
             cand --dry-run 'Dry run: show the changes and their cost; write nothing'
             cand --live 'Also change a session that a client has open; type /resume in the client afterwards'
             cand --keep-thinking 'Keep the thinking after the first change; refused if the model binds it to the content before'
+            cand --all 'Every session on this machine'
+            cand --allow-empty 'Succeed if there are no sessions, instead of exit code 1'
             cand --json 'Print JSON'
             cand --no-cache 'Do not read or write the cache'
             cand --no-pager 'Do not use a pager'
@@ -249,6 +252,7 @@ set edit:completion:arg-completer[aperture] = {|@words|
         }
         &'aperture;archive'= {
             cand --reason 'Reason, for the remaining line and for the log'
+            cand --project 'Every session of the project in this directory, including those of subagents [default: the current directory]'
             cand -s 'Session: a path, an id or an id prefix [default: the newest of this project]'
             cand --session 'Session: a path, an id or an id prefix [default: the newest of this project]'
             cand --window 'Size of the context window in tokens, such as 200k [default: by model]'
@@ -259,6 +263,8 @@ set edit:completion:arg-completer[aperture] = {|@words|
             cand --dry-run 'Dry run: show the changes and their cost; write nothing'
             cand --live 'Also change a session that a client has open; type /resume in the client afterwards'
             cand --keep-thinking 'Keep the thinking after the first change; refused if the model binds it to the content before'
+            cand --all 'Every session on this machine'
+            cand --allow-empty 'Succeed if there are no sessions, instead of exit code 1'
             cand --json 'Print JSON'
             cand --no-cache 'Do not read or write the cache'
             cand --no-pager 'Do not use a pager'
@@ -393,6 +399,7 @@ set edit:completion:arg-completer[aperture] = {|@words|
             cand --help 'Print help (see more with ''--help'')'
         }
         &'aperture;redact'= {
+            cand --project 'Every session of the project in this directory, including those of subagents [default: the current directory]'
             cand -s 'Session: a path, an id or an id prefix [default: the newest of this project]'
             cand --session 'Session: a path, an id or an id prefix [default: the newest of this project]'
             cand --window 'Size of the context window in tokens, such as 200k [default: by model]'
@@ -406,6 +413,8 @@ set edit:completion:arg-completer[aperture] = {|@words|
             cand --dry-run 'Dry run: show the changes and their cost; write nothing'
             cand --live 'Also change a session that a client has open; type /resume in the client afterwards'
             cand --keep-thinking 'Keep the thinking after the first change; refused if the model binds it to the content before'
+            cand --allow-empty 'Succeed if there are no sessions, instead of exit code 1'
+            cand --all-sessions 'Every session on this machine'
             cand --json 'Print JSON'
             cand --no-cache 'Do not read or write the cache'
             cand --no-pager 'Do not use a pager'
@@ -733,6 +742,7 @@ set edit:completion:arg-completer[aperture] = {|@words|
             cand --help 'Print help (see more with ''--help'')'
         }
         &'aperture;check'= {
+            cand --project 'Every session of the project in this directory, including those of subagents [default: the current directory]'
             cand --max-tokens 'Maximum size of the window, in tokens'
             cand --max-percent 'Maximum fill level of the window, in percent'
             cand --max-stale 'Maximum size of all stale blocks, in tokens'
@@ -743,8 +753,8 @@ set edit:completion:arg-completer[aperture] = {|@words|
             cand --color 'When to use colours'
             cand -C 'Run as if started in this directory'
             cand --directory 'Run as if started in this directory'
-            cand --project 'Every session of this project, including those of subagents'
             cand --all 'Every session on this machine'
+            cand --allow-empty 'Succeed if there are no sessions, instead of exit code 1'
             cand --no-secrets 'Report credentials in the file'
             cand --no-damage 'Report unreadable rows'
             cand --json 'Print JSON'
@@ -754,13 +764,15 @@ set edit:completion:arg-completer[aperture] = {|@words|
             cand --help 'Print help (see more with ''--help'')'
         }
         &'aperture;verify'= {
+            cand --project 'Every session of the project in this directory, including those of subagents [default: the current directory]'
             cand -s 'Session: a path, an id or an id prefix [default: the newest of this project]'
             cand --session 'Session: a path, an id or an id prefix [default: the newest of this project]'
             cand --window 'Size of the context window in tokens, such as 200k [default: by model]'
             cand --color 'When to use colours'
             cand -C 'Run as if started in this directory'
             cand --directory 'Run as if started in this directory'
-            cand --all 'Every session in the store'
+            cand --all 'Every session on this machine'
+            cand --allow-empty 'Succeed if there are no sessions, instead of exit code 1'
             cand --json 'Print JSON'
             cand --no-cache 'Do not read or write the cache'
             cand --no-pager 'Do not use a pager'
@@ -786,8 +798,9 @@ set edit:completion:arg-completer[aperture] = {|@words|
             cand --help 'Print help (see more with ''--help'')'
         }
         &'aperture;export'= {
-            cand -o 'File to write'
-            cand --output 'File to write'
+            cand -o 'File to write; with --all or --project, the directory of the files'
+            cand --output 'File to write; with --all or --project, the directory of the files'
+            cand --project 'Every session of the project in this directory, including those of subagents [default: the current directory]'
             cand -s 'Session: a path, an id or an id prefix [default: the newest of this project]'
             cand --session 'Session: a path, an id or an id prefix [default: the newest of this project]'
             cand --window 'Size of the context window in tokens, such as 200k [default: by model]'
@@ -795,6 +808,8 @@ set edit:completion:arg-completer[aperture] = {|@words|
             cand -C 'Run as if started in this directory'
             cand --directory 'Run as if started in this directory'
             cand --force 'Replace the file if it exists'
+            cand --all 'Every session on this machine'
+            cand --allow-empty 'Succeed if there are no sessions, instead of exit code 1'
             cand --json 'Print JSON'
             cand --no-cache 'Do not read or write the cache'
             cand --no-pager 'Do not use a pager'

@@ -207,6 +207,7 @@ balanced\t''
 aggressive\t''
 handoff\t''"
 complete -c aperture -n "__fish_aperture_using_subcommand compress" -l keep-from -d 'Do not change this block and later ones' -r
+complete -c aperture -n "__fish_aperture_using_subcommand compress" -l project -d 'Every session of the project in this directory, including those of subagents [default: the current directory]' -r -F
 complete -c aperture -n "__fish_aperture_using_subcommand compress" -s s -l session -d 'Session: a path, an id or an id prefix [default: the newest of this project]' -r
 complete -c aperture -n "__fish_aperture_using_subcommand compress" -l window -d 'Size of the context window in tokens, such as 200k [default: by model]' -r
 complete -c aperture -n "__fish_aperture_using_subcommand compress" -l color -d 'When to use colours' -r -f -a "auto\t'On a terminal, unless `NO_COLOR` is set'
@@ -218,6 +219,8 @@ complete -c aperture -n "__fish_aperture_using_subcommand compress" -l over-budg
 complete -c aperture -n "__fish_aperture_using_subcommand compress" -s n -l dry-run -d 'Dry run: show the changes and their cost; write nothing'
 complete -c aperture -n "__fish_aperture_using_subcommand compress" -l live -d 'Also change a session that a client has open; type /resume in the client afterwards'
 complete -c aperture -n "__fish_aperture_using_subcommand compress" -l keep-thinking -d 'Keep the thinking after the first change; refused if the model binds it to the content before'
+complete -c aperture -n "__fish_aperture_using_subcommand compress" -l all -d 'Every session on this machine'
+complete -c aperture -n "__fish_aperture_using_subcommand compress" -l allow-empty -d 'Succeed if there are no sessions, instead of exit code 1'
 complete -c aperture -n "__fish_aperture_using_subcommand compress" -l json -d 'Print JSON'
 complete -c aperture -n "__fish_aperture_using_subcommand compress" -l no-cache -d 'Do not read or write the cache'
 complete -c aperture -n "__fish_aperture_using_subcommand compress" -l no-pager -d 'Do not use a pager'
@@ -239,6 +242,7 @@ complete -c aperture -n "__fish_aperture_using_subcommand expand" -l no-cache -d
 complete -c aperture -n "__fish_aperture_using_subcommand expand" -l no-pager -d 'Do not use a pager'
 complete -c aperture -n "__fish_aperture_using_subcommand expand" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c aperture -n "__fish_aperture_using_subcommand archive" -l reason -d 'Reason, for the remaining line and for the log' -r
+complete -c aperture -n "__fish_aperture_using_subcommand archive" -l project -d 'Every session of the project in this directory, including those of subagents [default: the current directory]' -r -F
 complete -c aperture -n "__fish_aperture_using_subcommand archive" -s s -l session -d 'Session: a path, an id or an id prefix [default: the newest of this project]' -r
 complete -c aperture -n "__fish_aperture_using_subcommand archive" -l window -d 'Size of the context window in tokens, such as 200k [default: by model]' -r
 complete -c aperture -n "__fish_aperture_using_subcommand archive" -l color -d 'When to use colours' -r -f -a "auto\t'On a terminal, unless `NO_COLOR` is set'
@@ -248,6 +252,8 @@ complete -c aperture -n "__fish_aperture_using_subcommand archive" -s C -l direc
 complete -c aperture -n "__fish_aperture_using_subcommand archive" -s n -l dry-run -d 'Dry run: show the changes and their cost; write nothing'
 complete -c aperture -n "__fish_aperture_using_subcommand archive" -l live -d 'Also change a session that a client has open; type /resume in the client afterwards'
 complete -c aperture -n "__fish_aperture_using_subcommand archive" -l keep-thinking -d 'Keep the thinking after the first change; refused if the model binds it to the content before'
+complete -c aperture -n "__fish_aperture_using_subcommand archive" -l all -d 'Every session on this machine'
+complete -c aperture -n "__fish_aperture_using_subcommand archive" -l allow-empty -d 'Succeed if there are no sessions, instead of exit code 1'
 complete -c aperture -n "__fish_aperture_using_subcommand archive" -l json -d 'Print JSON'
 complete -c aperture -n "__fish_aperture_using_subcommand archive" -l no-cache -d 'Do not read or write the cache'
 complete -c aperture -n "__fish_aperture_using_subcommand archive" -l no-pager -d 'Do not use a pager'
@@ -351,6 +357,7 @@ complete -c aperture -n "__fish_aperture_using_subcommand create" -l json -d 'Pr
 complete -c aperture -n "__fish_aperture_using_subcommand create" -l no-cache -d 'Do not read or write the cache'
 complete -c aperture -n "__fish_aperture_using_subcommand create" -l no-pager -d 'Do not use a pager'
 complete -c aperture -n "__fish_aperture_using_subcommand create" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c aperture -n "__fish_aperture_using_subcommand redact" -l project -d 'Every session of the project in this directory, including those of subagents [default: the current directory]' -r -F
 complete -c aperture -n "__fish_aperture_using_subcommand redact" -s s -l session -d 'Session: a path, an id or an id prefix [default: the newest of this project]' -r
 complete -c aperture -n "__fish_aperture_using_subcommand redact" -l window -d 'Size of the context window in tokens, such as 200k [default: by model]' -r
 complete -c aperture -n "__fish_aperture_using_subcommand redact" -l color -d 'When to use colours' -r -f -a "auto\t'On a terminal, unless `NO_COLOR` is set'
@@ -363,6 +370,8 @@ complete -c aperture -n "__fish_aperture_using_subcommand redact" -l yes -d 'App
 complete -c aperture -n "__fish_aperture_using_subcommand redact" -s n -l dry-run -d 'Dry run: show the changes and their cost; write nothing'
 complete -c aperture -n "__fish_aperture_using_subcommand redact" -l live -d 'Also change a session that a client has open; type /resume in the client afterwards'
 complete -c aperture -n "__fish_aperture_using_subcommand redact" -l keep-thinking -d 'Keep the thinking after the first change; refused if the model binds it to the content before'
+complete -c aperture -n "__fish_aperture_using_subcommand redact" -l allow-empty -d 'Succeed if there are no sessions, instead of exit code 1'
+complete -c aperture -n "__fish_aperture_using_subcommand redact" -l all-sessions -d 'Every session on this machine'
 complete -c aperture -n "__fish_aperture_using_subcommand redact" -l json -d 'Print JSON'
 complete -c aperture -n "__fish_aperture_using_subcommand redact" -l no-cache -d 'Do not read or write the cache'
 complete -c aperture -n "__fish_aperture_using_subcommand redact" -l no-pager -d 'Do not use a pager'
@@ -617,6 +626,7 @@ complete -c aperture -n "__fish_aperture_using_subcommand watch" -l json -d 'Pri
 complete -c aperture -n "__fish_aperture_using_subcommand watch" -l no-cache -d 'Do not read or write the cache'
 complete -c aperture -n "__fish_aperture_using_subcommand watch" -l no-pager -d 'Do not use a pager'
 complete -c aperture -n "__fish_aperture_using_subcommand watch" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c aperture -n "__fish_aperture_using_subcommand check" -l project -d 'Every session of the project in this directory, including those of subagents [default: the current directory]' -r -F
 complete -c aperture -n "__fish_aperture_using_subcommand check" -l max-tokens -d 'Maximum size of the window, in tokens' -r
 complete -c aperture -n "__fish_aperture_using_subcommand check" -l max-percent -d 'Maximum fill level of the window, in percent' -r
 complete -c aperture -n "__fish_aperture_using_subcommand check" -l max-stale -d 'Maximum size of all stale blocks, in tokens' -r
@@ -630,21 +640,23 @@ complete -c aperture -n "__fish_aperture_using_subcommand check" -l color -d 'Wh
 always\t'Always'
 never\t'Never'"
 complete -c aperture -n "__fish_aperture_using_subcommand check" -s C -l directory -d 'Run as if started in this directory' -r -F
-complete -c aperture -n "__fish_aperture_using_subcommand check" -l project -d 'Every session of this project, including those of subagents'
 complete -c aperture -n "__fish_aperture_using_subcommand check" -l all -d 'Every session on this machine'
+complete -c aperture -n "__fish_aperture_using_subcommand check" -l allow-empty -d 'Succeed if there are no sessions, instead of exit code 1'
 complete -c aperture -n "__fish_aperture_using_subcommand check" -l no-secrets -d 'Report credentials in the file'
 complete -c aperture -n "__fish_aperture_using_subcommand check" -l no-damage -d 'Report unreadable rows'
 complete -c aperture -n "__fish_aperture_using_subcommand check" -l json -d 'Print JSON'
 complete -c aperture -n "__fish_aperture_using_subcommand check" -l no-cache -d 'Do not read or write the cache'
 complete -c aperture -n "__fish_aperture_using_subcommand check" -l no-pager -d 'Do not use a pager'
 complete -c aperture -n "__fish_aperture_using_subcommand check" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c aperture -n "__fish_aperture_using_subcommand verify" -l project -d 'Every session of the project in this directory, including those of subagents [default: the current directory]' -r -F
 complete -c aperture -n "__fish_aperture_using_subcommand verify" -s s -l session -d 'Session: a path, an id or an id prefix [default: the newest of this project]' -r
 complete -c aperture -n "__fish_aperture_using_subcommand verify" -l window -d 'Size of the context window in tokens, such as 200k [default: by model]' -r
 complete -c aperture -n "__fish_aperture_using_subcommand verify" -l color -d 'When to use colours' -r -f -a "auto\t'On a terminal, unless `NO_COLOR` is set'
 always\t'Always'
 never\t'Never'"
 complete -c aperture -n "__fish_aperture_using_subcommand verify" -s C -l directory -d 'Run as if started in this directory' -r -F
-complete -c aperture -n "__fish_aperture_using_subcommand verify" -l all -d 'Every session in the store'
+complete -c aperture -n "__fish_aperture_using_subcommand verify" -l all -d 'Every session on this machine'
+complete -c aperture -n "__fish_aperture_using_subcommand verify" -l allow-empty -d 'Succeed if there are no sessions, instead of exit code 1'
 complete -c aperture -n "__fish_aperture_using_subcommand verify" -l json -d 'Print JSON'
 complete -c aperture -n "__fish_aperture_using_subcommand verify" -l no-cache -d 'Do not read or write the cache'
 complete -c aperture -n "__fish_aperture_using_subcommand verify" -l no-pager -d 'Do not use a pager'
@@ -663,7 +675,8 @@ complete -c aperture -n "__fish_aperture_using_subcommand gc" -l json -d 'Print 
 complete -c aperture -n "__fish_aperture_using_subcommand gc" -l no-cache -d 'Do not read or write the cache'
 complete -c aperture -n "__fish_aperture_using_subcommand gc" -l no-pager -d 'Do not use a pager'
 complete -c aperture -n "__fish_aperture_using_subcommand gc" -s h -l help -d 'Print help (see more with \'--help\')'
-complete -c aperture -n "__fish_aperture_using_subcommand export" -s o -l output -d 'File to write' -r -F
+complete -c aperture -n "__fish_aperture_using_subcommand export" -s o -l output -d 'File to write; with --all or --project, the directory of the files' -r -F
+complete -c aperture -n "__fish_aperture_using_subcommand export" -l project -d 'Every session of the project in this directory, including those of subagents [default: the current directory]' -r -F
 complete -c aperture -n "__fish_aperture_using_subcommand export" -s s -l session -d 'Session: a path, an id or an id prefix [default: the newest of this project]' -r
 complete -c aperture -n "__fish_aperture_using_subcommand export" -l window -d 'Size of the context window in tokens, such as 200k [default: by model]' -r
 complete -c aperture -n "__fish_aperture_using_subcommand export" -l color -d 'When to use colours' -r -f -a "auto\t'On a terminal, unless `NO_COLOR` is set'
@@ -671,6 +684,8 @@ always\t'Always'
 never\t'Never'"
 complete -c aperture -n "__fish_aperture_using_subcommand export" -s C -l directory -d 'Run as if started in this directory' -r -F
 complete -c aperture -n "__fish_aperture_using_subcommand export" -l force -d 'Replace the file if it exists'
+complete -c aperture -n "__fish_aperture_using_subcommand export" -l all -d 'Every session on this machine'
+complete -c aperture -n "__fish_aperture_using_subcommand export" -l allow-empty -d 'Succeed if there are no sessions, instead of exit code 1'
 complete -c aperture -n "__fish_aperture_using_subcommand export" -l json -d 'Print JSON'
 complete -c aperture -n "__fish_aperture_using_subcommand export" -l no-cache -d 'Do not read or write the cache'
 complete -c aperture -n "__fish_aperture_using_subcommand export" -l no-pager -d 'Do not use a pager'

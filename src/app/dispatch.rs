@@ -1,5 +1,6 @@
 //! Executes requests: one place knows which function executes which.
 
+use super::bulk;
 use super::change::{archive, compact, compress, create, expand, focus, pin, preset, redact, update};
 use super::history::{diff, log, redo, restore, snapshot, undo};
 use super::live::{hook, install, statusline, watch};
@@ -26,6 +27,7 @@ pub fn run(env: &Env, request: Option<Request>) -> Result<(), CommandError> {
 
 fn execute(env: &Env, request: &Request) -> Result<(), CommandError> {
     match request {
+        Request::Compress(_) | Request::Archive(_) | Request::Redact(_) if request.bulk().is_some() => bulk::run(env, request),
         Request::Manifest(arguments) => manifest::run(env, arguments),
         Request::Sessions(arguments) => sessions::run(env, arguments),
         Request::Status(arguments) => status::run(env, arguments),
@@ -95,8 +97,18 @@ pub fn read(env: &Env, request: &Request) -> Option<Result<Answer, CommandError>
     })
 }
 
-/// Executes a request that changes a session; `None` for any other request.
+/// Executes a request that changes a session; `None` for any other request. Many sessions are changed only by [`run`]: a model or
+/// a rule never gets further than its own session.
 pub fn change(env: &Env, request: &Request) -> Option<Result<ChangeReport, CommandError>> {
+    if request.bulk().is_some() {
+        let error = anyhow!("many sessions are changed only from the command line");
+        return Some(Err(CommandError::new(ErrorKind::Refused, error)));
+    }
+    change_one(env, request)
+}
+
+/// As [`change`], for the one session of the environment, also if the request is for many.
+pub(super) fn change_one(env: &Env, request: &Request) -> Option<Result<ChangeReport, CommandError>> {
     Some(match request {
         Request::Compress(arguments) => compress::run(env, arguments),
         Request::Expand(arguments) => expand::run(env, arguments),

@@ -1,5 +1,6 @@
 //! Executes requests, and holds their environment: global options, settings, the machine, errors and exit codes.
 
+mod bulk;
 mod change;
 mod dispatch;
 mod environment;

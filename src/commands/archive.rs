@@ -1,15 +1,16 @@
 //! `aperture archive`: moves blocks to cold storage.
 
-use super::ChangeOptions;
+use super::{BulkOptions, ChangeOptions};
 
 /// Arguments of `archive`.
 #[derive(Clone, Debug, PartialEq, serde::Serialize, clap::Args)]
 #[command(after_help = "Examples:
   aperture archive 10..20 --reason 'auth is done'   a range of blocks
   aperture archive '\"auth flow\"' --dry-run          a topic, as a dry run
+  aperture archive 'stale & larger(2k)' --project   in every session of this project
 
 Each block is replaced by one line; aperture recall restores it.
-Blocks are named by selectors: aperture help selectors.")]
+Blocks are named by selectors: aperture help selectors; many sessions: aperture help bulk.")]
 pub struct Arguments {
     /// Blocks, by a selector
     pub selector: String,
@@ -20,4 +21,8 @@ pub struct Arguments {
     #[command(flatten)]
     #[serde(flatten)]
     pub options: ChangeOptions,
+    /// The sessions, if there are many.
+    #[command(flatten)]
+    #[serde(flatten)]
+    pub bulk: BulkOptions,
 }

@@ -1,5 +1,6 @@
 //! `aperture check`: checks sessions against limits, for scripts, git hooks and CI.
 
+use super::BulkOptions;
 use crate::output::CheckFormat;
 
 /// Arguments of `check`.
@@ -16,16 +17,16 @@ Credentials are searched for in every row of the file, including rows that the m
 printed, neither here nor in other reports; only show --raw and transcript --raw
 print them.
 
-Exit code 0 without findings, 1 with findings or if a session cannot be read, 2 for wrong usage.")]
+Exit code 0 without findings, 1 with findings, if a session cannot be read, or if --project or --all finds no session (unless
+--allow-empty), 2 for wrong usage, 130 if interrupted.")]
 pub struct Arguments {
     /// Sessions: paths, ids or id prefixes [default: the newest of this project]
+    #[arg(conflicts_with_all = ["all_sessions", "project"])]
     pub sessions: Vec<String>,
-    /// Every session of this project, including those of subagents
-    #[arg(long, conflicts_with = "sessions")]
-    pub project: bool,
-    /// Every session on this machine
-    #[arg(long, conflicts_with_all = ["sessions", "project"])]
-    pub all: bool,
+    /// The sessions, if there are many.
+    #[command(flatten)]
+    #[serde(flatten)]
+    pub bulk: BulkOptions,
     /// Maximum size of the window, in tokens
     #[arg(long, value_name = "TOKENS", value_parser = super::tokens)]
     pub max_tokens: Option<u64>,

@@ -1,6 +1,6 @@
 //! `aperture compress`: shortens blocks to a lower level.
 
-use super::ChangeOptions;
+use super::{BulkOptions, ChangeOptions};
 use crate::engine;
 use crate::model::Level;
 use clap::builder::{PossibleValuesParser, TypedValueParser};
@@ -15,10 +15,11 @@ use serde::Serialize;
   aperture compress --budget 120k               until the window has 120k tokens
   aperture compress --budget 50%                until it is half full
   aperture compress --stale --keep-from 240     not block 240 and later ones
+  aperture compress --stale --all --dry-run     stale blocks of every session on this machine
 
 Each block is shortened from its original, and aperture expand restores it. One
 change costs one rewrite of the prompt cache; ten small ones cost ten.
-Blocks are named by selectors: aperture help selectors.")]
+Blocks are named by selectors: aperture help selectors; many sessions: aperture help bulk.")]
 #[group(id = "what", required = true, multiple = true)]
 pub struct Arguments {
     /// Blocks, by a selector
@@ -47,12 +48,21 @@ pub struct Arguments {
     #[command(flatten)]
     #[serde(flatten)]
     pub options: ChangeOptions,
+    /// The sessions, if there are many.
+    #[command(flatten)]
+    #[serde(flatten)]
+    pub bulk: BulkOptions,
 }
 
 impl Arguments {
     /// Returns true if only the selector and the level decide which blocks are shortened, and how.
     pub fn is_by_name(&self) -> bool {
-        let more = self.stale || self.over_budget || self.budget.is_some() || self.preset.is_some() || self.keep_from.is_some();
+        let more = self.stale
+            || self.over_budget
+            || self.budget.is_some()
+            || self.preset.is_some()
+            || self.keep_from.is_some()
+            || self.bulk.is_bulk();
         self.selector.is_some() && !more
     }
 }

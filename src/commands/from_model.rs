@@ -1,6 +1,6 @@
 //! Requests of the model: commands in its text become requests, and the policy finds their verb and blocks here.
 
-use super::{ChangeOptions, Request, archive, compress, create, expand, focus, pin, recall, update};
+use super::{BulkOptions, ChangeOptions, Request, archive, compress, create, expand, focus, pin, recall, update};
 use crate::engine::Selector;
 use crate::engine::model_commands::{ModelCommand, Named};
 use crate::model::{Level, Pin, Verb};
@@ -20,7 +20,12 @@ impl From<&ModelCommand> for Request {
                 level: command.level,
                 ..compress::Arguments::default()
             }),
-            Verb::Archive => Request::Archive(archive::Arguments { selector, reason: command.reason.clone(), options }),
+            Verb::Archive => Request::Archive(archive::Arguments {
+                selector,
+                reason: command.reason.clone(),
+                options,
+                bulk: BulkOptions::default(),
+            }),
             Verb::Pin => {
                 let (top, bottom) = (command.pin == Pin::Top, command.pin == Pin::Bottom);
                 Request::Pin(pin::Arguments { selector, top, bottom, options })

@@ -7,6 +7,6 @@
   aperture help selectors
   aperture help lifecycle")]
 pub struct Arguments {
-    /// A command, or one of the topics selectors, lifecycle, settings and clients
+    /// A command, or one of the topics selectors, lifecycle, settings, bulk and clients
     pub topic: Option<String>,
 }

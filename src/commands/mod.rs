@@ -2,6 +2,7 @@
 
 pub mod archive;
 pub mod blocks;
+mod bulk_options;
 mod change_options;
 pub mod check;
 pub mod compact;
@@ -49,6 +50,7 @@ pub mod util;
 pub mod verify;
 pub mod watch;
 
+pub use bulk_options::BulkOptions;
 pub use change_options::ChangeOptions;
 pub use globals::{ColorChoice, Globals, tokens};
 pub use request::{CommandLine, Request, definition};

@@ -1,21 +1,25 @@
 //! `aperture redact`: replaces credentials in a session with placeholders.
 
-use super::ChangeOptions;
+use super::{BulkOptions, ChangeOptions};
 
 /// Arguments of `redact`.
 #[derive(Clone, Debug, PartialEq, serde::Serialize, clap::Args)]
+// --all has another meaning here: all texts of a session.
+#[command(mut_arg("all_sessions", |argument| argument.long("all-sessions")))]
 #[command(after_help = "Examples:
   aperture redact --all --dry-run       the credentials, by kind
   aperture redact --all                 everywhere in the file, including rows that are never sent
   aperture redact 12                    in one block
   aperture redact --all --forget --yes  also in the stored originals, permanently
+  aperture redact --all --all-sessions  everywhere in every session on this machine
 
 Each credential becomes [secret:KIND], and nothing else in the file changes. aperture undo restores them; with --forget,
 nothing does: the originals in the store are rewritten as well. It finds the same shapes as aperture check --no-secrets;
-a credential without a known shape is not found. Revoke leaked credentials nevertheless.")]
+a credential without a known shape is not found. Revoke leaked credentials nevertheless.
+Many sessions: aperture help bulk.")]
 pub struct Arguments {
     /// Blocks, by a selector
-    #[arg(required_unless_present = "all")]
+    #[arg(required_unless_present_any = ["all", "all_sessions", "project"])]
     pub selector: Option<String>,
     /// All texts in the file, including those outside blocks
     #[arg(long, conflicts_with = "selector")]
@@ -30,4 +34,20 @@ pub struct Arguments {
     #[command(flatten)]
     #[serde(flatten)]
     pub options: ChangeOptions,
+    /// The sessions, if there are many.
+    #[command(flatten)]
+    #[serde(flatten)]
+    pub bulk: BulkOptions,
+}
+
+impl Arguments {
+    /// Returns true if all texts in the file are redacted, not only blocks.
+    pub fn is_everywhere(&self) -> bool {
+        self.all || self.selector.is_none()
+    }
+
+    /// Returns the options of the change: without --yes, --forget is a dry run.
+    pub fn applied(&self) -> ChangeOptions {
+        ChangeOptions { dry_run: self.options.dry_run || (self.forget && !self.yes), ..self.options }
+    }
 }

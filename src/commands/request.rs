@@ -28,7 +28,7 @@ use std::ffi::OsString;
   aperture blocks 'stale & larger(2k)' --sort tokens
   aperture help selectors           how blocks are named
 
-Exit codes: 0 success; 1 the request cannot be met; 2 usage; 3 conflict; 70 a bug or a broken machine."
+Exit codes: 0 success; 1 the request cannot be met; 2 usage; 3 conflict; 70 a bug or a broken machine; 130 interrupted."
 )]
 struct Line {
     #[command(flatten)]

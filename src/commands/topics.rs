@@ -11,9 +11,48 @@ pub fn topic(name: &str) -> Option<String> {
         "selectors" => Some(selectors()),
         "lifecycle" => Some(lifecycle()),
         "settings" => Some(SETTINGS.to_owned()),
+        "bulk" => Some(BULK.to_owned()),
         _ => None,
     }
 }
+
+const BULK: &str = "\
+compress, archive, redact, check, export and verify run on many sessions with
+
+  --all                  every session on this machine; of redact, where --all
+                         means all texts of a session, it is --all-sessions
+  --project [DIRECTORY]  every session that was started in this directory
+                         [default: the current one]
+
+Sessions of subagents are included. verify and export take the sessions that
+have operations, also those without a file. The settings are those of the
+current directory. A directory follows --project, so a selector precedes it:
+
+  aperture compress --stale --all --dry-run
+  aperture archive 'stale & larger(2k)' --project
+  aperture redact --all --all-sessions
+  aperture export --all -o backup
+  aperture check --project ../shop --no-secrets
+
+The sessions are done one after the other, the newest first. Each change is an
+operation of its own session: the report names the commands that undo them, and
+so does the field undo of --json. A selector that matches nothing in a session
+is not an error there. A session that a client has open is skipped without
+--live; a session that fails does not stop the others.
+
+Ctrl-C stops after the current session; a second one stops at once, which is
+safe too. The same command continues: sessions with nothing left to do are
+unchanged. Files of an export are written once; --force replaces a file with
+another content.
+
+Exit codes, also of a dry run:
+  0    every session was done, or had nothing to do
+  1    a session failed (or has findings, or problems); or there are no
+       sessions, unless --allow-empty
+  2    wrong usage; nothing was changed
+  3    no session failed, but some were skipped: open in a client, or locked
+  130  interrupted: some sessions were not started
+";
 
 const SETTINGS: &str = "\
 Settings are read from config.toml in the user's configuration directory

@@ -90,7 +90,7 @@ impl ChangeReport {
     }
 
     /// Returns the object of the change: a number of blocks, or another object.
-    fn object(&self) -> String {
+    pub fn object(&self) -> String {
         let marked = if self.marks.is_empty() { &self.unmarked } else { &self.marks };
         self.what.clone().unwrap_or_else(|| plural(self.changes.len().max(marked.len()), "block"))
     }

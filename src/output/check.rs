@@ -1,6 +1,10 @@
+use super::bulk::table;
 use super::sessions::short_id;
-use super::{Form, Paint, Report, Style, plural, printable};
+use super::{Form, Paint, Report, Style, clip, plural, printable};
 use crate::engine::Violation;
+
+/// Maximum columns of a title in the table of sessions.
+const TITLE_COLUMNS: usize = 32;
 
 /// Output formats of the findings.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, clap::ValueEnum)]
@@ -17,18 +21,22 @@ pub enum CheckFormat {
 }
 
 /// The findings of one session.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub struct CheckedSession {
     /// The session's id.
     pub session: String,
+    /// The title; empty if the session was not listed.
+    pub title: String,
     /// The file, relative to the directory if it is inside it.
     pub path: String,
     /// The violated rules.
     pub findings: Vec<Violation>,
+    /// The reason why the session cannot be checked.
+    pub error: Option<String>,
 }
 
 /// The findings of all sessions.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub struct CheckReport {
     /// The requested rules.
     pub rules: Vec<&'static str>,
@@ -36,6 +44,15 @@ pub struct CheckReport {
     pub sessions: Vec<CheckedSession>,
     /// The output format.
     pub format: CheckFormat,
+    /// True if text has a table of the sessions with findings, because many were checked.
+    pub table: bool,
+}
+
+impl CheckedSession {
+    /// Returns the number of violations of a rule.
+    fn count(&self, rule: &str) -> usize {
+        self.findings.iter().filter(|finding| finding.rule == rule).count()
+    }
 }
 
 impl CheckReport {
@@ -44,11 +61,19 @@ impl CheckReport {
         self.sessions.iter().map(|session| session.findings.len()).sum()
     }
 
+    /// Returns the number of sessions that cannot be checked.
+    pub fn failed(&self) -> usize {
+        self.sessions.iter().filter(|session| session.error.is_some()).count()
+    }
+
     fn people(&self, style: &Style) -> String {
         let mut text = String::new();
-        for session in self.sessions.iter().filter(|session| !session.findings.is_empty()) {
+        for session in self.sessions.iter().filter(|session| !session.findings.is_empty() || session.error.is_some()) {
             let name = style.paint(Paint::Name, &printable(&session.path));
             text.push_str(&format!("{name}\n"));
+            if let Some(error) = &session.error {
+                text.push_str(&format!("  {} {}\n", style.paint(Paint::Bad, "failed     "), printable(error)));
+            }
             for finding in &session.findings {
                 let rule = style.paint(Paint::Bad, &format!("{:<11}", finding.rule));
                 text.push_str(&format!("  {rule} {}\n", place(finding)));
@@ -57,7 +82,8 @@ impl CheckReport {
                 text.push_str(&style.paint(Paint::Dim, &format!("  {hint}\n")));
             }
         }
-        let sessions = plural(self.sessions.len(), "session");
+        text.push_str(&self.overview(style));
+        let sessions = plural(self.sessions.len() - self.failed(), "session");
         let found = match self.findings() {
             0 => style.paint(Paint::Good, "nothing found"),
             findings => style.paint(Paint::Bad, &plural(findings, "finding")),
@@ -66,15 +92,45 @@ impl CheckReport {
         text
     }
 
+    /// Returns the table of the sessions with findings, the most findings first; empty unless there are several.
+    fn overview(&self, style: &Style) -> String {
+        let mut sessions: Vec<&CheckedSession> = self.sessions.iter().filter(|session| !session.findings.is_empty()).collect();
+        if !self.table || sessions.len() < 2 {
+            return String::new();
+        }
+        sessions.sort_by_key(|session| std::cmp::Reverse(session.findings.len()));
+        let rules: Vec<&str> =
+            self.rules.iter().copied().filter(|rule| sessions.iter().any(|session| session.count(rule) > 0)).collect();
+        let count = |count: usize| if count == 0 { String::new() } else { count.to_string() };
+        let mut rows: Vec<Vec<String>> = Vec::new();
+        for session in &sessions {
+            let title = clip(&session.title, TITLE_COLUMNS);
+            let counts = rules.iter().map(|rule| count(session.count(rule)));
+            rows.push([style.paint(Paint::Name, &short_id(&session.session)), title].into_iter().chain(counts).collect());
+        }
+        let sums = rules.iter().map(|rule| count(sessions.iter().map(|session| session.count(rule)).sum()));
+        rows.push(["total".to_owned(), plural(sessions.len(), "session")].into_iter().chain(sums).collect());
+        let headings = ["SESSION", "TITLE"].into_iter().chain(rules.iter().copied());
+        table(style, headings, rows, &|column| column > 1) + "\n"
+    }
+
     fn junit(&self) -> String {
-        let cases = self.sessions.len() * self.rules.len();
+        let cases = (self.sessions.len() - self.failed()) * self.rules.len() + self.failed();
         let failed = |session: &CheckedSession, rule: &str| session.findings.iter().any(|finding| finding.rule == rule);
         let failures = self.sessions.iter().flat_map(|session| self.rules.iter().map(move |rule| failed(session, rule)));
         let failures = failures.filter(|failed| *failed).count();
+        let errors = if self.failed() > 0 { format!(" errors=\"{}\"", self.failed()) } else { String::new() };
         let mut text = format!(
-            "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuites>\n  <testsuite name=\"aperture check\" tests=\"{cases}\" failures=\"{failures}\">\n"
+            "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuites>\n  <testsuite name=\"aperture check\" tests=\"{cases}\" failures=\"{failures}\"{errors}>\n"
         );
         for session in &self.sessions {
+            if let Some(error) = &session.error {
+                let (path, error) = (xml(&session.path), xml(error));
+                text.push_str(&format!(
+                    "    <testcase classname=\"{path}\" name=\"readable\">\n      <error message=\"{error}\"/>\n    </testcase>\n"
+                ));
+                continue;
+            }
             for rule in &self.rules {
                 let found: Vec<&Violation> = session.findings.iter().filter(|finding| finding.rule == *rule).collect();
                 text.push_str(&format!("    <testcase classname=\"{}\" name=\"{rule}\"", xml(&session.path)));
@@ -95,6 +151,10 @@ impl CheckReport {
     fn github(&self) -> String {
         let mut text = String::new();
         for session in &self.sessions {
+            if let Some(error) = &session.error {
+                let file = data(&session.path).replace(':', "%3A").replace(',', "%2C");
+                text.push_str(&format!("::error file={file},title=aperture check::{}\n", data(error)));
+            }
             for finding in &session.findings {
                 let line = finding.line.map(|line| format!(",line={line}")).unwrap_or_default();
                 let file = data(&session.path).replace(':', "%3A").replace(',', "%2C");

@@ -3,6 +3,7 @@
 mod accuracy;
 mod advice;
 mod blocks;
+mod bulk;
 mod change;
 mod check;
 mod diff;
@@ -39,6 +40,7 @@ mod watch;
 pub use crate::engine::{plural, unit};
 pub use accuracy::{AccuracyReport, AccuracyRow, Spread};
 pub use blocks::{BlockRow, BlocksReport, OutdatedReason, SortKey};
+pub use bulk::{BulkOutcome, BulkReport, BulkRow, BulkTotals};
 pub use change::ChangeReport;
 pub use check::{CheckFormat, CheckReport, CheckedSession};
 pub use diff::DiffReport;

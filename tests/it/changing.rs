@@ -81,7 +81,7 @@ fn everything(directory: &Path) -> BTreeMap<PathBuf, Vec<u8>> {
 }
 
 /// Registers the session as open in a client: this very process, which surely runs. Returns the registry.
-fn open_in_client(sandbox: &Sandbox) -> PathBuf {
+pub fn open_in_client(sandbox: &Sandbox) -> PathBuf {
     let id = session(sandbox).file_stem().unwrap().to_string_lossy().into_owned();
     let process = std::process::id();
     let registry = sandbox.home.join(".claude/sessions");

@@ -556,7 +556,7 @@ fn arguments_that_make_no_sense() {
         &["help", "nonsense"],
         expect![[r#"
             error: unknown command or topic 'nonsense'
-            hint: to list the commands: aperture help; the topics are selectors, lifecycle, settings and clients
+            hint: to list the commands: aperture help; the topics are selectors, lifecycle, settings, bulk and clients
             exit code 2
         "#]],
     );
@@ -565,7 +565,7 @@ fn arguments_that_make_no_sense() {
         &["help", "--", "--version"],
         expect![[r#"
             error: unknown command or topic '--version'
-            hint: to list the commands: aperture help; the topics are selectors, lifecycle, settings and clients
+            hint: to list the commands: aperture help; the topics are selectors, lifecycle, settings, bulk and clients
             exit code 2
         "#]],
     );

@@ -102,7 +102,7 @@ fn the_command_reference_is_fresh() {
         text.push_str(&format!("\n## aperture {}\n", command.get_name()));
         text.push_str(&fenced(&command.clone().render_long_help().to_string()));
     }
-    for name in ["selectors", "lifecycle", "settings", "clients"] {
+    for name in ["selectors", "lifecycle", "settings", "bulk", "clients"] {
         text.push_str(&format!("\n## aperture help {name}\n"));
         text.push_str(&fenced(&help_topic(name).unwrap()));
     }
@@ -229,6 +229,8 @@ const OTHERS: &[&str] = &[
     "aperture update 12 --live -- --text",
     "aperture archive 3 --reason=-x",
     "aperture redact 12 --forget --yes",
+    "aperture redact 'kind(text)' --project=/p --allow-empty",
+    "aperture compress 12 --all",
     "aperture snapshot show a",
     "aperture snapshot delete -- -a",
     "aperture preset show",

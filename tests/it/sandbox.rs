@@ -94,15 +94,22 @@ impl Sandbox {
     /// A copy of a fixture's home, whose sessions are those of the project.
     pub fn of(fixture: &str) -> Sandbox {
         let sandbox = Sandbox::new();
+        sandbox.add(fixture);
+        sandbox
+    }
+
+    /// Copies another fixture's home into this one.
+    pub fn add(&self, fixture: &str) {
+        let before = self.rollouts();
         let homes = CLIENTS.iter().map(|client| repository().join("fixtures").join(client).join(fixture));
-        copy(&homes.into_iter().find(|home| home.is_dir()).unwrap(), &sandbox.home);
-        let projects = sandbox.home.join(".claude/projects");
+        copy(&homes.into_iter().find(|home| home.is_dir()).unwrap(), &self.home);
+        let projects = self.home.join(".claude/projects");
         let shop = projects.join("-home-dev-shop");
         if shop.is_dir() {
-            fs::rename(shop, projects.join(sandbox.slug())).unwrap();
+            copy(&shop, &projects.join(self.slug()));
+            fs::remove_dir_all(shop).unwrap();
         }
-        sandbox.rollouts().iter().for_each(|path| sandbox.take_over(path));
-        sandbox
+        self.rollouts().iter().filter(|path| !before.contains(path)).for_each(|path| self.take_over(path));
     }
 
     /// The rollouts of the home.

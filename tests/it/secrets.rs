@@ -422,6 +422,8 @@ fn check_takes_its_limits_from_the_settings() {
           "rules": [
             "max-tokens"
           ],
+          "findings": 1,
+          "failed": 0,
           "sessions": [
             {
               "session": "abc1",
@@ -436,7 +438,9 @@ fn check_takes_its_limits_from_the_settings() {
                   "block": null,
                   "hint": "aperture compress --budget 5k"
                 }
-              ]
+              ],
+              "title": "",
+              "error": null
             }
           ]
         }

@@ -1,13 +1,12 @@
 //! `aperture compress`: shortens blocks to a lower level.
 
-use crate::app::change::pipeline::{ChangeSummary, change, edit_price};
+use crate::app::change::pipeline::{ChangeSummary, NothingToChange, change, edit_price};
 use crate::app::{CommandError, Env, ErrorKind};
 use crate::commands::compress::Arguments;
 use crate::engine::{self, EditPrice, Selector};
 use crate::model::{BlockNumber, Level, OperationKind};
 use crate::output::{ChangeReport, amount, plural};
 use crate::workspace::{Aim, DigestFold, Draft, Scope, Workspace, fold_into_digest, shorten, shrink};
-use anyhow::anyhow;
 
 /// Plans the shortening for a preset or a budget. A preset that folds turns does so only if `whole` is true: neither blocks nor a
 /// level were selected.
@@ -67,7 +66,8 @@ pub fn run(env: &Env, arguments: &Arguments) -> Result<ChangeReport, CommandErro
         let end = match &keep_from {
             Some(selector) => {
                 let first = selector.select(reading)?.into_iter().next();
-                first.ok_or_else(|| CommandError::new(ErrorKind::Refused, anyhow!("--keep-from matches no block")))?
+                let unmatched = || NothingToChange("--keep-from matches no block".to_owned());
+                first.ok_or_else(|| CommandError::new(ErrorKind::Refused, unmatched()))?
             }
             None => BlockNumber::MAX,
         };

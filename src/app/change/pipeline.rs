@@ -14,6 +14,11 @@ use std::path::PathBuf;
 /// Attempts to plan a change, because the session may change between planning and writing.
 const ATTEMPTS: usize = 10;
 
+/// The error that a session has nothing that the request may change. In a run over many sessions it is not an error.
+#[derive(Debug, thiserror::Error)]
+#[error("{0}")]
+pub struct NothingToChange(pub String);
+
 /// The description of a plan, without its edits.
 #[derive(Clone, Debug)]
 pub struct ChangeSummary {
@@ -161,7 +166,7 @@ fn once(
     if let Some(numbers) = summary.kept.get(&SkipReason::Inherited).filter(|numbers| !numbers.is_empty()) {
         let (what, hint) = inherited(env, workspace, numbers);
         if draft.is_empty() {
-            return Err(CommandError::new(ErrorKind::Refused, anyhow!(what)).hint(hint));
+            return Err(CommandError::new(ErrorKind::Refused, NothingToChange(what)).hint(hint));
         }
         summary.notes.push(format!("{what}: {hint}"));
     }
@@ -286,6 +291,7 @@ fn real_path(env: &Env, found: &Found) -> Result<PathBuf, CommandError> {
     Ok(env.disk.resolve(&found.path)?)
 }
 
+/// Returns true if a client has the session open, or the session that started it.
 pub fn is_live(env: &Env, found: &Found) -> bool {
     let open = workspace::open_sessions(env.disk, &env.places);
     open.contains(&found.location.id) || found.location.parent.as_ref().is_some_and(|parent| open.contains(parent))
@@ -299,7 +305,8 @@ pub fn of_note(env: &Env) -> Vec<String> {
         .collect()
 }
 
-fn open_in_client(found: &Found) -> CommandError {
+/// Returns the error for a session that a client has open.
+pub fn open_in_client(found: &Found) -> CommandError {
     let id = &found.location.id;
     let error = anyhow!("a client has the session {id} open and does not read it again automatically");
     let hint = format!("close the client, or use --live and then type /resume {id} in it");

@@ -2,7 +2,6 @@
 
 use crate::app::change::pipeline::{ChangeSummary, change};
 use crate::app::{CommandError, Env};
-use crate::commands::ChangeOptions;
 use crate::commands::redact::Arguments;
 use crate::engine::{self, Selector};
 use crate::model::{BlockNumber, LoggedEdit, Slot};
@@ -13,9 +12,19 @@ use std::collections::BTreeSet;
 
 /// Redacts the selected blocks.
 pub fn run(env: &Env, arguments: &Arguments) -> Result<ChangeReport, CommandError> {
+    redact(env, arguments).map(|(report, _)| report)
+}
+
+/// Redacts the selected blocks. Also returns the number of stored originals that were rewritten.
+///
+/// # Errors
+///
+/// As for the plan, the session and the store.
+pub fn redact(env: &Env, arguments: &Arguments) -> Result<(ChangeReport, usize), CommandError> {
     let selector = arguments.selector.as_deref().map(Selector::parse).transpose()?;
     let asks = arguments.forget && !arguments.yes;
-    let options = ChangeOptions { dry_run: arguments.options.dry_run || asks, ..arguments.options };
+    let (all, options) = (arguments.is_everywhere(), arguments.applied());
+    let mut rewrites = 0;
     let found = env.find(None)?;
     let chosen: RefCell<BTreeSet<BlockNumber>> = RefCell::default();
     let mut report = change(env, options, &|draft, opened| {
@@ -24,14 +33,14 @@ pub fn run(env: &Env, arguments: &Arguments) -> Result<ChangeReport, CommandErro
             Some(selector) => selector.select(reading)?.into_iter().collect(),
             None => reading.session.blocks.iter().map(|block| block.number).collect(),
         };
-        let summary = summary(&draft.redact(&blocks, arguments.all)?);
+        let summary = summary(&draft.redact(&blocks, all)?);
         *chosen.borrow_mut() = blocks;
         Ok(summary)
     })?;
     // Thinking blocks are signed: their values must be restored exactly or not at all.
     let meant = |edit: &LoggedEdit| {
         let of_chosen = edit.change.as_ref().is_some_and(|change| chosen.borrow().contains(&change.number));
-        edit.slot != Slot::Message && (arguments.all || of_chosen)
+        edit.slot != Slot::Message && (all || of_chosen)
     };
     let masked = |value: &[u8]| engine::masked(value, &engine::find_secrets(value));
     let path = env.disk.resolve(&found.path)?;
@@ -40,6 +49,7 @@ pub fn run(env: &Env, arguments: &Arguments) -> Result<ChangeReport, CommandErro
         if arguments.forget && !options.dry_run {
             let _lock = env.lock(&path)?;
             let (rewritten, kept) = store.rewrite(session.key, &meant, &masked)?;
+            rewrites = rewritten;
             // The operation is in the log, but cannot be undone.
             report.operation = None;
             report
@@ -69,7 +79,7 @@ pub fn run(env: &Env, arguments: &Arguments) -> Result<ChangeReport, CommandErro
             "the originals are unchanged: this is a dry run of --forget, which cannot be undone; to apply: --yes".to_owned(),
         );
     }
-    Ok(report)
+    Ok((report, rewrites))
 }
 
 /// Returns the description of the change, with the number and kinds of the credentials.

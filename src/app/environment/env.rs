@@ -60,6 +60,8 @@ pub struct Env {
     at: Option<String>,
     /// The session that was found last, and how the user named it.
     chosen: Arc<Mutex<Option<(Found, Option<String>)>>>,
+    /// The session of a run over many sessions, which is used instead of `-s`. The run shows its own progress.
+    visited: Option<Found>,
     /// The settings for hooks.
     pub hooks: Hooks,
     /// True if output for a client may have colours, although standard output is not a terminal.
@@ -151,6 +153,7 @@ impl Env {
             globals: globals.clone(),
             at: None,
             chosen: Arc::default(),
+            visited: None,
             json: globals.json,
             command,
             started: Instant::now(),
@@ -185,6 +188,25 @@ impl Env {
     pub fn on(&self, session: &Path, command: &str) -> Env {
         let at = Some(session.to_string_lossy().into_owned());
         Env { at, chosen: Arc::default(), command: command.to_owned(), ..self.clone() }
+    }
+
+    /// Returns a copy for one session of a run over many, which shows no progress and no notes of its own.
+    pub fn visiting(&self, found: &Found) -> Env {
+        // The cache is opened once, not once for each session.
+        self.cache();
+        Env { visited: Some(found.clone()), ..self.clone() }
+    }
+
+    /// Returns the progress bar of a run over many sessions, which is shown on a terminal only.
+    pub fn progress(&self, sessions: usize) -> indicatif::ProgressBar {
+        if sessions < 2 || !io::stderr().is_terminal() {
+            return indicatif::ProgressBar::hidden();
+        }
+        let bar = indicatif::ProgressBar::new(sessions as u64);
+        let style = indicatif::ProgressStyle::with_template("{bar:20} {pos}/{len} sessions  {msg}  {eta} left");
+        let bar = style.map(|style| bar.clone().with_style(style)).unwrap_or(bar);
+        bar.enable_steady_tick(Duration::from_millis(150));
+        bar
     }
 
     /// Returns a copy with the current settings, for another directory, with plain text output.
@@ -360,6 +382,9 @@ impl Env {
             let error = anyhow!("two sessions are given: '{positional}' and, by --session, '{option}'");
             return Err(CommandError::new(ErrorKind::Usage, error));
         }
+        if let (None, Some(visited)) = (named, &self.visited) {
+            return Ok(visited.clone());
+        }
         let named = named.or(self.at.as_deref()).or(self.session());
         let found = match (named, &self.surrounding) {
             (None, Some(id)) => self.find_open(id)?,
@@ -372,6 +397,10 @@ impl Env {
 
     /// Returns the shortest name that selects a session with `-s`: the user's, the short id, the id or the path.
     pub fn name_of(&self, path: &Path, id: &str) -> String {
+        if self.visited.is_some() {
+            // A run over many sessions searches none of them again.
+            return id.to_owned();
+        }
         let chosen = self.chosen.lock().unwrap_or_else(PoisonError::into_inner).clone();
         let given = chosen.filter(|(chosen, _)| chosen.path == path).and_then(|(_, named)| named);
         let names = [given.clone().filter(|given| given.len() <= id.len()), Some(short_id(id)), Some(id.to_owned())];
@@ -442,8 +471,9 @@ impl Env {
     ///
     /// The file cannot be read.
     pub fn read_as_wanted(&self, found: Found, whole: &dyn Fn(&Session) -> bool) -> Result<Workspace<'static>, CommandError> {
-        let large =
-            io::stderr().is_terminal() && self.disk.identify(&found.path).is_ok_and(|file| file.bytes > LARGE_SESSION_BYTES);
+        let large = self.visited.is_none()
+            && io::stderr().is_terminal()
+            && self.disk.identify(&found.path).is_ok_and(|file| file.bytes > LARGE_SESSION_BYTES);
         let progress = large.then(|| {
             let spinner = indicatif::ProgressBar::new_spinner().with_message(format!("reading {}", session_name(&found.path)));
             spinner.enable_steady_tick(Duration::from_millis(150));
@@ -454,7 +484,7 @@ impl Env {
         if let Some(spinner) = progress {
             spinner.finish_and_clear();
         }
-        if let Ok(workspace) = &workspace {
+        if let (Ok(workspace), None) = (&workspace, &self.visited) {
             self.say_missing(&workspace.reading.session);
         }
         workspace

@@ -17,6 +17,8 @@ pub enum ErrorKind {
     Conflict,
     /// A bug, or a system failure.
     Internal,
+    /// The user interrupted a run over many sessions.
+    Interrupted,
 }
 
 impl ErrorKind {
@@ -27,6 +29,7 @@ impl ErrorKind {
             ErrorKind::Usage => 2,
             ErrorKind::Conflict => 3,
             ErrorKind::Internal => 70,
+            ErrorKind::Interrupted => 130,
         }
     }
 }

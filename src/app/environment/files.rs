@@ -56,6 +56,15 @@ pub fn replace(disk: &dyn Disk, path: &Path, before: Option<&[u8]>, after: &[u8]
     write(disk, &real, after, mode, &|| expect(disk, &real, before))
 }
 
+/// Creates a directory and those above it, unless it exists.
+///
+/// # Errors
+///
+/// An I/O error.
+pub fn make_directory(directory: &Path) -> io::Result<()> {
+    fs::create_dir_all(directory)
+}
+
 /// Writes a file atomically, readable by its owner only.
 ///
 /// # Errors

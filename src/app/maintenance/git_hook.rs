@@ -7,7 +7,7 @@ use crate::commands::git_hook::Arguments;
 use crate::engine::summary::{PointKind, summarize};
 use crate::engine::{CheckLimits, Checked, GitHook, Violation, violations};
 use crate::model::limits::SNIFF_BYTES;
-use crate::output::{CheckFormat, CheckReport, CheckedSession};
+use crate::output::{CheckReport, CheckedSession};
 use crate::provider::{FileKind, sniff};
 use crate::workspace;
 use anyhow::anyhow;
@@ -61,7 +61,7 @@ fn pushed(env: &Env, remote: Option<&String>) -> Result<Vec<SkipReason>, Command
 /// Fails if one of the files is a session with credentials.
 fn refuse(env: &Env, what: &str, files: &[SkipReason]) -> Result<(), CommandError> {
     let limits = CheckLimits { no_secrets: true, ..CheckLimits::default() };
-    let mut report = CheckReport { rules: vec!["no-secrets"], sessions: Vec::new(), format: CheckFormat::Text };
+    let mut report = CheckReport { rules: vec!["no-secrets"], ..CheckReport::default() };
     for (path, name) in files {
         let content = env.git(&["cat-file", "blob", name])?;
         if !matches!(sniff(&content[..content.len().min(SNIFF_BYTES)]), FileKind::Session(_)) {
@@ -71,7 +71,12 @@ fn refuse(env: &Env, what: &str, files: &[SkipReason]) -> Result<(), CommandErro
         let findings = violations(&Checked { reading: None, secrets: &secrets }, &limits);
         let findings: Vec<_> = findings.into_iter().map(|finding| Violation { hint: String::new(), ..finding }).collect();
         if !findings.is_empty() {
-            report.sessions.push(CheckedSession { session: path.clone(), path: path.clone(), findings });
+            report.sessions.push(CheckedSession {
+                session: path.clone(),
+                path: path.clone(),
+                findings,
+                ..CheckedSession::default()
+            });
         }
     }
     if report.findings() == 0 {

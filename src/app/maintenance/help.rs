@@ -30,7 +30,7 @@ fn of_command(name: Option<&str>) -> Result<String, CommandError> {
         _ => {
             let error = anyhow!("unknown command or topic '{}'", name.unwrap_or_default());
             Err(CommandError::new(ErrorKind::Usage, error)
-                .hint("to list the commands: aperture help; the topics are selectors, lifecycle, settings and clients"))
+                .hint("to list the commands: aperture help; the topics are selectors, lifecycle, settings, bulk and clients"))
         }
     }
 }

@@ -1,5 +1,6 @@
 //! `aperture verify`: checks the store against the session files.
 
+use crate::app::bulk;
 use crate::app::maintenance::stored::stored;
 use crate::app::{CommandError, Env, ErrorKind};
 use crate::commands::verify::Arguments;
@@ -13,20 +14,24 @@ use std::collections::BTreeSet;
 /// Runs all checks and reports the problems.
 pub fn run(env: &Env, arguments: &Arguments) -> Result<(), CommandError> {
     let Some(store) = env.existing_store()? else {
-        if !arguments.all {
+        if arguments.bulk.project.is_some() {
+            bulk::listed(env, &arguments.bulk)?;
+        } else if !arguments.bulk.all_sessions {
             env.find(arguments.session.as_deref())?;
         }
         return env.print(&VerifyReport::default());
     };
     let mut report =
         VerifyReport { store: store.check().unwrap_or_else(|error| vec![error.to_string()]), ..VerifyReport::default() };
+    let mut exit = Ok(());
     match verify_sessions(env, arguments, &store, &mut report) {
-        Ok(()) => {}
+        Ok(outcome) => exit = outcome,
         // If the database is damaged, report as much as can be read.
         Err(error) if !report.store.is_empty() => report.store.push(format!("{:#}", error.source)),
         Err(error) => return Err(error),
     }
     env.print(&report)?;
+    exit?;
     match report.problems() {
         0 => Ok(()),
         problems => {
@@ -37,21 +42,31 @@ pub fn run(env: &Env, arguments: &Arguments) -> Result<(), CommandError> {
     }
 }
 
-fn verify_sessions(env: &Env, arguments: &Arguments, store: &Store, report: &mut VerifyReport) -> Result<(), CommandError> {
-    let all = store.sessions()?;
-    report.sessions_in_store = all.len();
+/// Adds the selected sessions to the report. Returns the error for the exit code of a run over many that was interrupted.
+fn verify_sessions(
+    env: &Env,
+    arguments: &Arguments,
+    store: &Store,
+    report: &mut VerifyReport,
+) -> Result<Result<(), CommandError>, CommandError> {
+    report.sessions_in_store = store.sessions()?.len();
+    let selected = if arguments.bulk.is_bulk() { Some(bulk::stored(env, store, &arguments.bulk)?) } else { None };
     let sound = sound(store, report)?;
-    let sessions = if arguments.all { all } else { stored(env, store, arguments.session.as_deref())?.into_iter().collect() };
-    let cache = env.cache();
-    for stored in sessions {
+    let verify = |stored: &StoredSession| {
         let now = env.style.now.as_millisecond();
-        let verified = workspace::verify(env.disk, cache, store, &stored, &env.settings, &sound, now);
-        report.sessions.push(match verified {
-            Ok(verified) => session(&stored, &verified),
-            Err(error) => unreadable(&stored, error.to_string()),
-        });
-    }
-    Ok(())
+        match workspace::verify(env.disk, env.cache(), store, stored, &env.settings, &sound, now) {
+            Ok(verified) => session(stored, &verified),
+            Err(error) => unreadable(stored, error.to_string()),
+        }
+    };
+    let Some(selected) = selected else {
+        report.sessions.extend(stored(env, store, arguments.session.as_deref())?.iter().map(verify));
+        return Ok(Ok(()));
+    };
+    let visited = bulk::visit_stored(env, selected, &mut |_, stored| Ok(verify(stored)))?;
+    let exit = bulk::outcome(&visited);
+    report.sessions.extend(visited.into_iter().filter_map(|visited| visited.outcome?.ok()));
+    Ok(exit)
 }
 
 /// Returns the addresses of the values that match their hash; reports the others.

@@ -6,6 +6,7 @@
 #[macro_use]
 mod convert;
 mod blocks;
+mod bulk;
 mod changes;
 mod commands;
 mod manifest;
@@ -38,6 +39,7 @@ pub fn contracts() -> Vec<Contract> {
     let mut contracts = vec![
         report::<super::AccuracyReport>(),
         report::<super::BlocksReport>(),
+        report::<super::BulkReport>(),
         report::<super::ChangeReport>(),
         report::<super::CheckReport>(),
         report::<super::DiffReport>(),

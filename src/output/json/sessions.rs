@@ -177,6 +177,10 @@ json_objects! {
     Check from report: output::CheckReport {
         /// Rules that were checked.
         rules: Vec<String> = report.rules,
+        /// Number of findings in all sessions.
+        findings: u64 = report.findings(),
+        /// Number of sessions that cannot be checked.
+        failed: u64 = report.failed(),
         /// Sessions.
         sessions: Vec<CheckedSession> = report.sessions,
     }
@@ -189,6 +193,10 @@ json_objects! {
         path: String = session.path,
         /// Violations of rules.
         findings: Vec<Violation> = session.findings,
+        /// Title, or the first prompt; empty without `--all` and `--project`.
+        title: String = session.title,
+        /// Reason why the session cannot be checked.
+        error: Option<String> = session.error,
     }
 
     /// A violation of a rule.

@@ -61,6 +61,22 @@ json_words! {
         Cold = "cold",
     }
 
+    /// The outcome of a command for one session of many.
+    BulkOutcome from output::BulkOutcome {
+        /// The session was changed or, in a dry run, would be.
+        Changed = "changed",
+        /// A file was written.
+        Written = "written",
+        /// Skipped: an agent program has the session open, or another process changes it.
+        Skipped = "skipped",
+        /// The command failed.
+        Failed = "failed",
+        /// The run was interrupted before this session.
+        NotStarted = "not_started",
+        /// There was nothing to do.
+        Unchanged = "unchanged",
+    }
+
     /// Level of a block.
     Level from model::Level {
         /// The whole block.

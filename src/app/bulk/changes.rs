@@ -1,0 +1,114 @@
+//! Changes of many sessions, each an operation of its own.
+
+use super::sessions::{BulkSession, listed};
+use super::visit::{Visited, fail, outcome, row, visit};
+use crate::app::change::pipeline::{NothingToChange, is_live, open_in_client};
+use crate::app::change::redact;
+use crate::app::dispatch::{change_one, unhandled};
+use crate::app::{CommandError, Env};
+use crate::commands::{ChangeOptions, Request};
+use crate::engine::SelectorError;
+use crate::model::quoted;
+use crate::output::{BulkOutcome, BulkReport, BulkRow, ChangeReport};
+use std::collections::BTreeMap;
+
+/// The change of one session, without its details.
+#[derive(Default)]
+struct Change {
+    is_changed: bool,
+    what: Option<String>,
+    tokens: Option<(f64, f64)>,
+    operation: Option<u32>,
+    /// The reason why nothing was changed.
+    reason: Option<String>,
+}
+
+/// Changes the sessions that the options select, one after the other, and prints a row for each.
+///
+/// # Errors
+///
+/// The selector is invalid, there are no sessions, or not every session was done.
+pub fn run(env: &Env, request: &Request) -> Result<(), CommandError> {
+    let options = request.bulk().ok_or_else(unhandled)?;
+    // A store that cannot be opened is one error, not one for each session.
+    env.existing_store()?;
+    let given = change_options(request).unwrap_or_default();
+    let mut visited = visit(env, listed(env, options)?, &mut |env, session| change_session(env, request, given, session))?;
+    let exit = outcome(&visited);
+    let rows = rows(&mut visited);
+    env.print(&BulkReport::new(request.name(), given.dry_run, rows))?;
+    exit
+}
+
+fn change_options(request: &Request) -> Option<ChangeOptions> {
+    match request {
+        Request::Compress(arguments) => Some(arguments.options),
+        Request::Archive(arguments) => Some(arguments.options),
+        Request::Redact(arguments) => Some(arguments.applied()),
+        _ => None,
+    }
+}
+
+fn change_session(env: &Env, request: &Request, options: ChangeOptions, session: &BulkSession) -> Result<Change, CommandError> {
+    // Credentials can be in any row; only prompts and responses have blocks to shorten.
+    if session.is_blank && !matches!(request, Request::Redact(_)) {
+        return Ok(Change::default());
+    }
+    let report = match request {
+        Request::Redact(arguments) => redact::redact(env, arguments),
+        request => change_one(env, request).ok_or_else(unhandled)?.map(|report| (report, 0)),
+    };
+    match report {
+        Ok((report, rewritten)) => {
+            if options.dry_run && !options.live && report.edits > 0 && is_live(env, &env.find(None)?) {
+                return Err(open_in_client(&env.find(None)?));
+            }
+            Ok(summary(report, rewritten))
+        }
+        Err(error) => match reason_for_nothing(&error) {
+            Some(reason) => Ok(Change { reason: Some(reason), ..Change::default() }),
+            None => Err(error),
+        },
+    }
+}
+
+/// Returns the reason if the error only says that this session has nothing to change; for a single session, that is an error.
+fn reason_for_nothing(error: &CommandError) -> Option<String> {
+    error.source.chain().find_map(|cause| {
+        let is_unmatched = matches!(cause.downcast_ref(), Some(SelectorError::NoSuchBlock { .. } | SelectorError::NoSuchCall(_)));
+        (is_unmatched || cause.is::<NothingToChange>()).then(|| cause.to_string())
+    })
+}
+
+fn summary(report: ChangeReport, rewritten: usize) -> Change {
+    let is_changed = !report.is_nothing() || rewritten > 0;
+    Change {
+        is_changed,
+        what: is_changed.then(|| report.object()),
+        tokens: is_changed.then_some((report.tokens_before, report.tokens_after)),
+        operation: report.operation,
+        reason: (!is_changed).then(|| report.notes.join("; ")).filter(|reason| !reason.is_empty()),
+    }
+}
+
+/// Returns the rows of the report.
+fn rows(visited: &mut [Visited<Change>]) -> Vec<BulkRow> {
+    let mut ids: BTreeMap<String, usize> = BTreeMap::new();
+    visited.iter().for_each(|visited| *ids.entry(visited.session.id.clone()).or_default() += 1);
+    let done = |visited: &mut Visited<Change>| {
+        let mut row = row(&visited.session);
+        match visited.outcome.take() {
+            None => row.outcome = BulkOutcome::NotStarted,
+            Some(Err(error)) => fail(&mut row, &error),
+            Some(Ok(change)) => {
+                row.outcome = if change.is_changed { BulkOutcome::Changed } else { BulkOutcome::Unchanged };
+                let name = if ids[&row.session] == 1 { &row.session } else { &row.path };
+                row.undo = change.operation.map(|operation| format!("aperture undo {operation} -s {}", quoted(name)));
+                (row.what, row.operation, row.reason) = (change.what, change.operation, change.reason);
+                (row.tokens_before, row.tokens_after) = change.tokens.unzip();
+            }
+        }
+        row
+    };
+    visited.iter_mut().map(done).collect()
+}

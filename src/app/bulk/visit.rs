@@ -1,0 +1,204 @@
+//! The run over many sessions: one after the other, until all are done or the user interrupts it.
+
+use super::interrupt::Interrupt;
+use super::sessions::BulkSession;
+use crate::app::dispatch::unhandled;
+use crate::app::{CommandError, Env, ErrorKind, session_name};
+use crate::output::{BulkOutcome, BulkRow, plural};
+use crate::store::StoredSession;
+use anyhow::anyhow;
+
+/// A session of a run, and its outcome.
+pub struct Visited<T> {
+    /// The session.
+    pub session: BulkSession,
+    /// The outcome; `None` if the run was interrupted before this session.
+    pub outcome: Option<Result<T, CommandError>>,
+}
+
+/// Executes a command for each session, in order. A session that fails does not stop the others. After Ctrl-C, the current session
+/// is finished, and the others are not started.
+///
+/// # Errors
+///
+/// The command line is invalid, which the first session shows.
+pub fn visit<T>(
+    env: &Env,
+    sessions: Vec<BulkSession>,
+    each: &mut dyn FnMut(&Env, &BulkSession) -> Result<T, CommandError>,
+) -> Result<Vec<Visited<T>>, CommandError> {
+    let (interrupt, progress) = (Interrupt::catch(), env.progress(sessions.len()));
+    let visited = visit_until(sessions, &|| interrupt.is_caught(), &mut |session| {
+        progress.set_message(session_name(&session.path));
+        let outcome = match (&session.found, &session.problem) {
+            (_, Some(problem)) => Err(unreadable(session, problem)),
+            (Some(found), None) => each(&env.visiting(found), session),
+            (None, None) => each(env, session),
+        };
+        progress.inc(1);
+        outcome
+    });
+    progress.finish_and_clear();
+    visited
+}
+
+/// Executes `each` for each session until a condition is true.
+fn visit_until<T>(
+    sessions: Vec<BulkSession>,
+    is_interrupted: &dyn Fn() -> bool,
+    each: &mut dyn FnMut(&BulkSession) -> Result<T, CommandError>,
+) -> Result<Vec<Visited<T>>, CommandError> {
+    let mut visited = Vec::with_capacity(sessions.len());
+    for session in sessions {
+        if is_interrupted() {
+            visited.push(Visited { session, outcome: None });
+            continue;
+        }
+        match each(&session) {
+            // An invalid selector or option is invalid for every session.
+            Err(error) if error.kind == ErrorKind::Usage => return Err(error),
+            outcome => visited.push(Visited { session, outcome: Some(outcome) }),
+        }
+    }
+    Ok(visited)
+}
+
+/// As [`visit`], for sessions of the store.
+///
+/// # Errors
+///
+/// As [`visit`].
+pub fn visit_stored<T>(
+    env: &Env,
+    sessions: Vec<(BulkSession, StoredSession)>,
+    each: &mut dyn FnMut(&Env, &StoredSession) -> Result<T, CommandError>,
+) -> Result<Vec<Visited<T>>, CommandError> {
+    let (sessions, stored): (Vec<_>, Vec<_>) = sessions.into_iter().unzip();
+    let mut stored = stored.iter();
+    visit(env, sessions, &mut |env, _| each(env, stored.next().ok_or_else(unhandled)?))
+}
+
+fn unreadable(session: &BulkSession, problem: &str) -> CommandError {
+    let error = anyhow!("cannot read {}: {problem}", session.path.display());
+    CommandError::new(ErrorKind::Refused, error).hint("check that you may read it: ls -l")
+}
+
+/// Returns the error that determines the exit code of a run: interrupted, some sessions failed, or some were skipped. The report
+/// has the reason for each session.
+///
+/// # Errors
+///
+/// Not every session was done.
+pub fn outcome<T>(visited: &[Visited<T>]) -> Result<(), CommandError> {
+    let all = visited.len();
+    let left = visited.iter().filter(|visited| visited.outcome.is_none()).count();
+    let errors = || visited.iter().filter_map(|visited| visited.outcome.as_ref()?.as_ref().err());
+    let skipped = errors().filter(|error| is_skip(error)).count();
+    let failed = errors().count() - skipped;
+    if left > 0 {
+        let error = anyhow!("interrupted: {} of {all} not started", plural(left, "session"));
+        return Err(CommandError::new(ErrorKind::Interrupted, error).hint("to continue: run the same command again"));
+    }
+    if failed > 0 {
+        return Err(CommandError::new(ErrorKind::Refused, anyhow!("{} of {all} failed", plural(failed, "session"))));
+    }
+    if skipped > 0 {
+        let error = anyhow!("{} of {all} skipped: open in a client, or locked", plural(skipped, "session"));
+        let hint = "close the clients, or use --live and then type /resume in them; then run the same command again";
+        return Err(CommandError::new(ErrorKind::Conflict, error).hint(hint));
+    }
+    Ok(())
+}
+
+/// Returns true if an error is a reason to skip a session, because it is locked or open, and not a failure.
+fn is_skip(error: &CommandError) -> bool {
+    error.kind == ErrorKind::Conflict
+}
+
+/// Returns the row of a session, before its outcome is known.
+pub fn row(session: &BulkSession) -> BulkRow {
+    BulkRow {
+        session: session.id.clone(),
+        provider: session.provider.clone(),
+        path: session.path.display().to_string(),
+        title: session.title.clone(),
+        outcome: BulkOutcome::NotStarted,
+        what: None,
+        tokens_before: None,
+        tokens_after: None,
+        operation: None,
+        undo: None,
+        file: None,
+        bytes: None,
+        reason: None,
+    }
+}
+
+/// Records in a row why the command failed for the session, or skipped it.
+pub fn fail(row: &mut BulkRow, error: &CommandError) {
+    row.outcome = if is_skip(error) { BulkOutcome::Skipped } else { BulkOutcome::Failed };
+    row.reason = Some(reason(error));
+}
+
+/// Returns the causes of an error on one line. The first cause repeats the name of the session, so it is left out if there are more.
+pub fn reason(error: &CommandError) -> String {
+    let causes: Vec<String> = error.source.chain().map(ToString::to_string).collect();
+    let first = usize::from(causes.len() > 1);
+    causes[first..].join(": ")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::cell::Cell;
+    use std::path::PathBuf;
+
+    fn sessions(names: &[&str]) -> Vec<BulkSession> {
+        let session = |name: &&str| BulkSession {
+            found: None,
+            id: (*name).to_owned(),
+            provider: String::new(),
+            path: PathBuf::from(name),
+            title: String::new(),
+            is_blank: false,
+            problem: None,
+        };
+        names.iter().map(session).collect()
+    }
+
+    fn fails(kind: ErrorKind) -> Result<(), CommandError> {
+        Err(CommandError::new(kind, anyhow!("it failed")))
+    }
+
+    fn code<T>(visited: &[Visited<T>]) -> u8 {
+        outcome(visited).map_or_else(|error| error.kind.code(), |()| 0)
+    }
+
+    #[test]
+    fn an_interrupt_finishes_the_current_session_and_starts_no_other() {
+        let stop = Cell::new(false);
+        let visited = visit_until(sessions(&["a", "b", "c"]), &|| stop.get(), &mut |session| {
+            stop.set(session.id == "b");
+            Ok(session.id.clone())
+        });
+        let visited = visited.unwrap();
+        let done: Vec<&str> = visited.iter().filter_map(|visited| visited.outcome.as_ref()?.as_deref().ok()).collect();
+        assert_eq!((done, code(&visited)), (vec!["a", "b"], 130));
+        assert_eq!(outcome(&visited).unwrap_err().source.to_string(), "interrupted: 1 session of 3 not started");
+    }
+
+    #[test]
+    fn a_failure_precedes_a_skip_and_neither_stops_the_run() {
+        let run = |kinds: &[Option<ErrorKind>]| {
+            let mut kinds = kinds.iter();
+            let each = &mut |_: &BulkSession| kinds.next().copied().flatten().map_or(Ok(()), fails);
+            visit_until(sessions(&["a", "b", "c"]), &|| false, each).map_or_else(|error| error.kind.code(), |done| code(&done))
+        };
+        let (refused, conflict, internal) = (Some(ErrorKind::Refused), Some(ErrorKind::Conflict), Some(ErrorKind::Internal));
+        assert_eq!(run(&[None, None, None]), 0);
+        assert_eq!(run(&[refused, conflict, None]), 1);
+        assert_eq!(run(&[internal, None, None]), 1);
+        assert_eq!(run(&[conflict, conflict, None]), 3);
+        assert_eq!(run(&[Some(ErrorKind::Usage), None, None]), 2, "it is reported once");
+    }
+}

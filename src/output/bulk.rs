@@ -1,0 +1,297 @@
+use super::{Paint, Report, Style, amount, bytes, clip, plural, printable};
+use crate::model::{quoted, split_id};
+use comfy_table::{CellAlignment, Table, presets};
+use std::collections::BTreeMap;
+use std::path::Path;
+
+/// Columns of a table other than the title, with the room between them.
+const OTHERS: usize = 52;
+/// Lengths of id prefixes, the longest first: the parts of a UUID.
+const ID_LENGTHS: [usize; 4] = [23, 18, 13, 8];
+/// Minimum and maximum columns of a title.
+const TITLE: (usize, usize) = (12, 60);
+
+/// The outcome of a command for one session of many.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum BulkOutcome {
+    /// The session was changed or, in a dry run, would be.
+    Changed,
+    /// A file was written.
+    Written,
+    /// The session was skipped, because a client has it open or another process changes it.
+    Skipped,
+    /// The command failed for this session.
+    Failed,
+    /// The run was interrupted before this session.
+    NotStarted,
+    /// There was nothing to do.
+    Unchanged,
+}
+
+/// A session in the report of a command that ran on many.
+#[derive(Clone, Debug)]
+pub struct BulkRow {
+    /// The session's id.
+    pub session: String,
+    /// The provider; empty if the file cannot be read.
+    pub provider: String,
+    /// The session file.
+    pub path: String,
+    /// The title; may be empty.
+    pub title: String,
+    /// The outcome.
+    pub outcome: BulkOutcome,
+    /// The changed objects, such as `12 blocks`.
+    pub what: Option<String>,
+    /// Tokens of the window before. `None` if the session was not changed.
+    pub tokens_before: Option<f64>,
+    /// Tokens of the window after.
+    pub tokens_after: Option<f64>,
+    /// The operation in the log. `None` if nothing was written, or if it cannot be undone.
+    pub operation: Option<u32>,
+    /// The command that undoes the operation.
+    pub undo: Option<String>,
+    /// The file that was written, or that has the same content already.
+    pub file: Option<String>,
+    /// Size of that file in bytes.
+    pub bytes: Option<u64>,
+    /// The reason why the session was skipped, failed or was not changed.
+    pub reason: Option<String>,
+}
+
+impl BulkRow {
+    /// Returns the tokens that the model no longer receives. Negative if it receives more.
+    pub fn saved(&self) -> f64 {
+        self.tokens_before.unwrap_or_default() - self.tokens_after.unwrap_or_default()
+    }
+}
+
+/// The sums over all sessions of a run.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct BulkTotals {
+    /// Number of sessions.
+    pub sessions: usize,
+    /// Number of changed sessions.
+    pub changed: usize,
+    /// Number of files that were written.
+    pub written: usize,
+    /// Number of skipped sessions.
+    pub skipped: usize,
+    /// Number of failed sessions.
+    pub failed: usize,
+    /// Number of sessions that were not started.
+    pub not_started: usize,
+    /// Number of sessions with nothing to do.
+    pub unchanged: usize,
+    /// Tokens of the windows of all changed sessions before.
+    pub tokens_before: f64,
+    /// Tokens of these windows after.
+    pub tokens_after: f64,
+    /// Bytes of the files that were written.
+    pub bytes: u64,
+}
+
+/// The result of a command that ran on many sessions, or of its dry run.
+#[derive(Clone, Debug)]
+pub struct BulkReport {
+    /// The name of the command.
+    pub command: &'static str,
+    /// True for a dry run.
+    pub dry_run: bool,
+    /// The sessions: the changed ones first, the largest saving first.
+    pub sessions: Vec<BulkRow>,
+}
+
+impl BulkReport {
+    /// Returns the report with its sessions in order.
+    pub fn new(command: &'static str, dry_run: bool, mut sessions: Vec<BulkRow>) -> BulkReport {
+        sessions.sort_by(|a, b| a.outcome.cmp(&b.outcome).then(b.saved().total_cmp(&a.saved())));
+        BulkReport { command, dry_run, sessions }
+    }
+
+    /// Returns the sums over all sessions.
+    pub fn totals(&self) -> BulkTotals {
+        let mut totals = BulkTotals { sessions: self.sessions.len(), ..BulkTotals::default() };
+        for row in &self.sessions {
+            *match row.outcome {
+                BulkOutcome::Changed => &mut totals.changed,
+                BulkOutcome::Written => &mut totals.written,
+                BulkOutcome::Skipped => &mut totals.skipped,
+                BulkOutcome::Failed => &mut totals.failed,
+                BulkOutcome::NotStarted => &mut totals.not_started,
+                BulkOutcome::Unchanged => &mut totals.unchanged,
+            } += 1;
+            totals.tokens_before += row.tokens_before.unwrap_or_default();
+            totals.tokens_after += row.tokens_after.unwrap_or_default();
+            if row.outcome == BulkOutcome::Written {
+                totals.bytes += row.bytes.unwrap_or_default();
+            }
+        }
+        totals
+    }
+
+    fn heading(&self, totals: &BulkTotals) -> String {
+        let would = if self.dry_run { "would be " } else { "" };
+        let verb = match self.command {
+            "compress" => "compressed",
+            "archive" => "archived",
+            "redact" => "redacted",
+            _ => "exported",
+        };
+        match totals.changed + totals.written {
+            0 if totals.sessions == 0 && self.command == "export" => "no session has operations: nothing to export".to_owned(),
+            0 if totals.sessions == 0 => "no sessions".to_owned(),
+            0 => format!("nothing {would}{verb} in {}", plural(totals.sessions, "session")),
+            done => format!("{done} of {} {would}{verb}{}", plural(totals.sessions, "session"), self.target()),
+        }
+    }
+
+    /// Returns the directory of the written files, for the heading; empty if none was written.
+    fn target(&self) -> String {
+        let file = self.sessions.iter().filter(|row| row.outcome == BulkOutcome::Written).find_map(|row| row.file.as_deref());
+        let directory = file.and_then(|file| Path::new(file).parent());
+        directory.map(|directory| format!(" to {}", printable(&directory.to_string_lossy()))).unwrap_or_default()
+    }
+
+    /// Returns the names by which commands find the sessions: id prefixes, which are longer if several ids have the same one.
+    fn names(&self) -> Vec<String> {
+        let prefixes = |length: usize| {
+            self.sessions.iter().map(move |row| {
+                let (word, rest) = split_id(&row.session);
+                format!("{word}{}", rest.chars().take(length).collect::<String>())
+            })
+        };
+        let mut names: Vec<String> = self.sessions.iter().map(|row| row.session.clone()).collect();
+        for length in ID_LENGTHS {
+            let mut counts: BTreeMap<String, usize> = BTreeMap::new();
+            prefixes(length).for_each(|prefix| *counts.entry(prefix).or_default() += 1);
+            for (name, prefix) in names.iter_mut().zip(prefixes(length)).filter(|(_, prefix)| counts[prefix] == 1) {
+                *name = prefix;
+            }
+        }
+        names
+    }
+
+    /// Returns the table of all sessions except the unchanged ones and those not started.
+    fn table(&self, style: &Style, names: &[String], totals: &BulkTotals) -> String {
+        let is_export = self.command == "export";
+        let headings: &[&str] = if is_export {
+            &["SESSION", "TITLE", "SIZE", "FILE"]
+        } else {
+            &["SESSION", "TITLE", "BEFORE", "AFTER", "SAVED", "CHANGE"]
+        };
+        let room = style.width.saturating_sub(OTHERS).clamp(TITLE.0, TITLE.1);
+        let tokens = |value: Option<f64>| value.map_or_else(String::new, |value| amount(value.round().max(0.0) as u64));
+        let mut rows: Vec<Vec<String>> = Vec::new();
+        for (row, name) in self.sessions.iter().zip(names) {
+            let last = match row.outcome {
+                BulkOutcome::Changed => row.what.clone().unwrap_or_default(),
+                BulkOutcome::Written => file_name(row.file.as_deref().unwrap_or_default()),
+                BulkOutcome::Skipped => style.paint(Paint::Warning, "skipped"),
+                BulkOutcome::Failed => style.paint(Paint::Bad, "failed"),
+                BulkOutcome::NotStarted | BulkOutcome::Unchanged => continue,
+            };
+            let mut cells = vec![style.paint(Paint::Name, name), clip(&row.title, room)];
+            if is_export {
+                cells.push(row.bytes.filter(|_| row.outcome == BulkOutcome::Written).map(bytes).unwrap_or_default());
+            } else {
+                let saved = row.tokens_before.map(|_| saved(row.saved())).unwrap_or_default();
+                cells.extend([tokens(row.tokens_before), tokens(row.tokens_after), saved]);
+            }
+            cells.push(last);
+            rows.push(cells);
+        }
+        if rows.is_empty() {
+            return String::new();
+        }
+        if totals.changed > 1 {
+            let sum = |value: f64| tokens(Some(value));
+            let all = saved(totals.tokens_before - totals.tokens_after);
+            let cells = ["total".to_owned(), String::new(), sum(totals.tokens_before), sum(totals.tokens_after), all];
+            rows.push(cells.into_iter().chain([plural(totals.changed, "session")]).collect());
+        } else if totals.written > 1 {
+            rows.push(vec!["total".to_owned(), String::new(), bytes(totals.bytes), plural(totals.written, "file")]);
+        }
+        let last = headings.len() - 1;
+        table(style, headings.iter().copied(), rows, &|column| (2..last).contains(&column))
+    }
+
+    /// Returns the commands that undo the operations.
+    fn undo(&self, names: &[String]) -> Option<String> {
+        let done = || self.sessions.iter().zip(names).filter(|(row, _)| row.operation.is_some());
+        let ids: Vec<String> = done().map(|(_, name)| quoted(name)).collect();
+        match &*ids {
+            [] => None,
+            [id] => Some(format!("to undo: aperture undo -s {id}\n")),
+            [first, ..] => Some(format!(
+                "one operation for each session; to undo one: aperture undo -s {first}\n\
+                 to undo all: for s in {}; do aperture undo -s \"$s\"; done\n",
+                ids.join(" ")
+            )),
+        }
+    }
+}
+
+/// Formats a table of sessions.
+pub(super) fn table<'a>(
+    style: &Style,
+    headings: impl Iterator<Item = &'a str>,
+    rows: Vec<Vec<String>>,
+    is_number: &dyn Fn(usize) -> bool,
+) -> String {
+    let mut table = Table::new();
+    table.load_preset(presets::NOTHING);
+    table.set_header(headings.map(|name| style.paint(Paint::Dim, name)));
+    table.add_rows(rows);
+    for (place, column) in table.column_iter_mut().enumerate() {
+        column.set_padding((0, 2));
+        if is_number(place) {
+            column.set_cell_alignment(CellAlignment::Right);
+        }
+    }
+    table.lines().map(|line| line.trim_end().to_owned() + "\n").collect()
+}
+
+fn file_name(path: &str) -> String {
+    printable(&Path::new(path).file_name().unwrap_or_default().to_string_lossy()).into_owned()
+}
+
+/// Formats tokens saved: `−4.2k`, or `+120` if the window grows.
+fn saved(tokens: f64) -> String {
+    let rounded = tokens.round();
+    match amount(rounded.abs() as u64) {
+        figure if rounded == 0.0 => figure,
+        figure => format!("{}{figure}", if rounded > 0.0 { '−' } else { '+' }),
+    }
+}
+
+impl Report for BulkReport {
+    const SCHEMA: &str = "aperture.bulk/1";
+
+    fn text(&self, style: &Style) -> String {
+        let (totals, names) = (self.totals(), self.names());
+        let mut text = format!("{}\n", style.paint(Paint::Heading, &self.heading(&totals)));
+        text.push_str(&self.table(style, &names, &totals));
+        for (row, name) in self.sessions.iter().zip(&names) {
+            let word = match row.outcome {
+                BulkOutcome::Skipped => style.paint(Paint::Warning, "skipped"),
+                BulkOutcome::Failed => style.paint(Paint::Bad, "failed"),
+                _ => continue,
+            };
+            let reason = printable(row.reason.as_deref().unwrap_or_default());
+            text.push_str(&format!("{} {word}: {reason}\n", style.paint(Paint::Name, name)));
+        }
+        if totals.unchanged > 0 {
+            text.push_str(&format!("{}: nothing to do\n", plural(totals.unchanged, "session")));
+        }
+        if totals.not_started > 0 {
+            text.push_str(&format!("{}: not started\n", plural(totals.not_started, "session")));
+        }
+        if let Some(undo) = self.undo(&names) {
+            text.push_str(&style.paint(Paint::Dim, &undo));
+        } else if self.dry_run && totals.changed > 0 {
+            text.push_str(&style.paint(Paint::Dim, "nothing was written: this is a dry run\n"));
+        }
+        text
+    }
+}
