@@ -19,6 +19,7 @@ mod keeping;
 mod leaks;
 mod limits;
 mod literals;
+mod manifest;
 mod mcp;
 mod obeying;
 mod packaging;
