@@ -82,8 +82,8 @@ complete -c aperture -n "__fish_aperture_needs_command" -f -a "help" -d 'Explain
 complete -c aperture -n "__fish_aperture_needs_command" -f -a "completions" -d 'Print a shell completion script'
 complete -c aperture -n "__fish_aperture_needs_command" -f -a "git-hook" -d 'Run by the git hooks'
 complete -c aperture -n "__fish_aperture_needs_command" -f -a "util" -d 'Tools for developers of aperture'
-complete -c aperture -n "__fish_aperture_using_subcommand manifest" -l tier -d 'Size: summary (at most 200 tokens), detailed (at most 500), full' -r -f -a "summary\t'At most 200 tokens: fill level, current task, suggestions'
-detailed\t'At most 500 tokens: zones, topics, the largest stale blocks'
+complete -c aperture -n "__fish_aperture_using_subcommand manifest" -l tier -d 'Size: summary (at most 200 tokens), detailed (at most 500), full' -r -f -a "summary\t'At most 200 tokens: fill level, current task, the most important files, suggestions'
+detailed\t'At most 500 tokens: rules of the user, files in work, zones, topics, the largest stale blocks'
 full\t'Everything, without a limit'"
 complete -c aperture -n "__fish_aperture_using_subcommand manifest" -l max-tokens -d 'Maximum size in tokens, instead of that of the tier; JSON is never truncated' -r
 complete -c aperture -n "__fish_aperture_using_subcommand manifest" -l since -d 'Only the differences since a point: an operation, a snapshot, or a turn such as turn:12' -r

@@ -36,8 +36,9 @@ pub use report::advice::{Advice, Forecast, Suggestion, SuggestionKind, expiring}
 pub use report::check::{CHECKS, Check, CheckLimits, Checked, LocatedSecret, Violation, violations};
 pub use report::events::{ActivityEvent, BlockUpdate, Executed, Opened, OtherSession, Seen, SelectionChange, Update, opened};
 pub use report::explain::{Explanation, LevelKept, Referred, explain, levels, stale_reason};
+pub use report::files::{FileInWork, files_in_work};
 pub use report::label::{label, placeholder_label};
-pub use report::manifest::{ArchivedRun, Entry, Manifest, ZoneSummary, entry, manifest};
+pub use report::manifest::{ArchivedRun, Entry, Forgotten, Manifest, Rule, ShortenedBlocks, ZoneSummary, entry, manifest};
 pub use report::numbers::{amount, count, plural, unit};
 pub use report::{diff, summary};
 pub use retention::{Forgettable, forgettable};

@@ -48,6 +48,8 @@ pub struct Block {
     pub uses: u32,
     /// Its most distinctive words, best first.
     pub keywords: Keywords,
+    /// Excerpts of it that a manifest can quote, if there are any.
+    pub excerpts: Option<Box<Excerpts>>,
     /// Marker line of a block that aperture shortened.
     pub marker: Option<Marker>,
     /// The remainder under each limit that the client may apply; only the limits that the block exceeds.
@@ -153,6 +155,7 @@ impl Block {
             terms: Vec::new(),
             uses: 0,
             keywords: Keywords::default(),
+            excerpts: None,
             marker: None,
             cuts: Vec::new(),
             cut: None,
@@ -225,6 +228,21 @@ impl Block {
         self.words.iter().filter_map(move |(start, end)| content.get(*start as usize..*end as usize))
     }
 
+    /// Returns the files that its tool input names, in order.
+    pub fn files(&self) -> impl Iterator<Item = &str> {
+        self.excerpts.iter().flat_map(|excerpts| excerpts.files.iter())
+    }
+
+    /// Returns its phrases that can name a topic, in order.
+    pub fn phrases(&self) -> impl Iterator<Item = &str> {
+        self.excerpts.iter().flat_map(|excerpts| excerpts.phrases.iter())
+    }
+
+    /// Returns its sentences that state a rule of the user, in order.
+    pub fn rules(&self) -> impl Iterator<Item = &str> {
+        self.excerpts.iter().flat_map(|excerpts| excerpts.rules.iter())
+    }
+
     /// Returns the number of bytes of its content that a person wrote.
     pub fn words_bytes(&self) -> u64 {
         self.words.iter().map(|(start, end)| u64::from(end - start)).sum()
@@ -233,6 +251,24 @@ impl Block {
     /// Returns the subject of the block in one word or path: the target of its tool, or its label.
     pub fn target(&self) -> &str {
         self.tool.as_deref().map_or(&*self.label, |tool| &tool.target)
+    }
+}
+
+/// Excerpts of a content that a manifest can quote.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Excerpts {
+    /// The files that a tool input names, in order; relative paths as in the input.
+    pub files: Keywords,
+    /// Phrases of a person or of a heading that can name a topic, in order.
+    pub phrases: Keywords,
+    /// Sentences of a person that state a rule, in order.
+    pub rules: Keywords,
+}
+
+impl Excerpts {
+    /// Returns the excerpts, or `None` if there are none.
+    pub fn some(self) -> Option<Box<Excerpts>> {
+        (self != Excerpts::default()).then(|| Box::new(self))
     }
 }
 

@@ -1,11 +1,11 @@
 use serde::{Deserialize, Serialize};
 
-/// The most distinctive words of a block, best first, stored in one string to save memory.
+/// A list of words or excerpts of a block, each on one line, stored in one string to save memory.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Keywords(Box<str>);
 
 impl Keywords {
-    /// Returns the words, best first.
+    /// Returns the words in their order.
     pub fn iter(&self) -> impl Iterator<Item = &str> {
         self.0.split_terminator('\n')
     }

@@ -18,8 +18,8 @@ mod tokens;
 mod window;
 
 pub use block::{
-    Block, BlockKind, BlockNumber, Cut, CutLimit, Image, Level, Marker, Outdated, Pin, Position, Role, State, Tool, ToolVerb,
-    Topic, Usefulness, Zone,
+    Block, BlockKind, BlockNumber, Cut, CutLimit, Excerpts, Image, Level, Marker, Outdated, Pin, Position, Role, State, Tool,
+    ToolVerb, Topic, Usefulness, Zone,
 };
 pub use conventions::{Conventions, InputNames, PlanNames, starts_with_any};
 pub use flags::Flags;

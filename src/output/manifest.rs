@@ -1,15 +1,16 @@
+use super::file_groups::file_groups;
 use super::{Report, Style, clip, plural, printable, tokens, unit};
-use crate::engine::tokens::estimate;
-use crate::engine::{Entry, Manifest, ZoneSummary};
+use crate::engine::tokens::most_tokens;
+use crate::engine::{Entry, Forgotten, Manifest, ZoneSummary};
 use crate::model::limits::{DETAILED_TIER_TOKENS, SUMMARY_TIER_TOKENS};
 use crate::model::{Level, Pin, TokenCount, Zone};
 
 /// The level of detail of a manifest.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
 pub enum Tier {
-    /// At most 200 tokens: fill level, current task, suggestions.
+    /// At most 200 tokens: fill level, current task, the most important files, suggestions.
     Summary,
-    /// At most 500 tokens: zones, topics, the largest stale blocks.
+    /// At most 500 tokens: rules of the user, files in work, zones, topics, the largest stale blocks.
     Detailed,
     /// Everything, without a limit.
     Full,
@@ -42,8 +43,54 @@ pub struct ManifestReport {
     pub manifest: Manifest,
 }
 
+/// Maximum length of a quoted rule.
+const RULE_CHARACTERS: usize = 110;
 /// Maximum number of entries of a list if there is a limit.
 const LISTED: usize = 12;
+/// Maximum number of entries of the lists, and the highest rank of the lines that must be within the limit with them.
+#[derive(Clone, Copy, Debug, Default)]
+struct Sizes {
+    listed: usize,
+    files: usize,
+    rules: usize,
+    rank: u8,
+}
+
+const fn sizes(listed: usize, files: usize, rules: usize, rank: u8) -> Sizes {
+    Sizes { listed, files, rules, rank }
+}
+
+/// Sizes of the lists that are tried in this order. The files in work are the last to be shortened: the first twelve contain nearly
+/// all that are needed next.
+const LONG_SIZES: &[Sizes] = &[
+    sizes(8, 24, 5, 9),
+    sizes(6, 20, 4, 9),
+    sizes(5, 18, 4, 6),
+    sizes(4, 16, 3, 5),
+    sizes(4, 15, 3, 4),
+    sizes(3, 15, 2, 4),
+    sizes(2, 15, 2, 3),
+    sizes(2, 15, 1, 3),
+    sizes(1, 15, 1, 2),
+    sizes(1, 14, 1, 2),
+    sizes(1, 13, 1, 2),
+    sizes(1, 13, 1, 1),
+    sizes(1, 11, 1, 1),
+    sizes(1, 9, 1, 1),
+    sizes(1, 7, 1, 1),
+    sizes(1, 5, 1, 1),
+    sizes(1, 3, 1, 1),
+];
+const SHORT_SIZES: &[Sizes] = &[
+    sizes(4, 6, 1, 9),
+    sizes(3, 6, 1, 3),
+    sizes(2, 5, 1, 2),
+    sizes(1, 5, 0, 2),
+    sizes(1, 5, 0, 1),
+    sizes(1, 4, 0, 1),
+    sizes(1, 3, 0, 1),
+    sizes(1, 2, 0, 1),
+];
 
 /// A line and its rank. If there is not enough space, the line with the highest rank is omitted first.
 struct Line(u8, String);
@@ -52,22 +99,21 @@ impl Report for ManifestReport {
     const SCHEMA: &str = "aperture.manifest/2";
 
     fn text(&self, _: &Style) -> String {
-        // Shortens the lists first, then omits lines.
-        let (fewest, most) = match self.tier {
-            Tier::Summary => (1, 4),
-            Tier::Detailed => (2, 8),
-            Tier::Full => (2, usize::MAX),
-        };
-        let lines = |listed| if self.tier == Tier::Summary { self.short(listed) } else { self.long(listed) };
+        let lines = |sizes: Sizes| if self.tier == Tier::Summary { self.short(sizes) } else { self.long(sizes) };
         let lines = match self.max_tokens.or(self.tier.limit()) {
-            None => lines(most),
+            None => lines(sizes(usize::MAX, usize::MAX, usize::MAX, u8::MAX)),
             Some(limit) => {
-                let fitting = (fewest..=most.min(LISTED)).rev().map(lines).find(|lines| cost(lines) <= limit as f64);
-                fitting.unwrap_or_else(|| {
-                    let mut lines = lines(fewest);
-                    fit(&mut lines, limit);
-                    lines
-                })
+                // Shortens the lists first, then omits lines.
+                let tried = if self.tier == Tier::Summary { SHORT_SIZES } else { LONG_SIZES };
+                let model = &self.manifest.model;
+                let fits = |sizes: &&Sizes| {
+                    let mut lines = lines(**sizes);
+                    lines.retain(|Line(rank, _)| *rank <= sizes.rank);
+                    cost(&lines, model) <= limit as f64
+                };
+                let mut lines = lines(tried.iter().find(fits).or(tried.last()).copied().unwrap_or_default());
+                fit(&mut lines, limit, model);
+                lines
             }
         };
         lines.into_iter().map(|Line(_, text)| text + "\n").collect()
@@ -130,7 +176,50 @@ impl ManifestReport {
     /// Counts the blocks in each state.
     fn states(&self) -> Line {
         let states = self.manifest.states.iter().map(|(state, count)| format!("{count} {}", state.name()));
-        Line(5, format!("States: {}", states.collect::<Vec<_>>().join(", ")))
+        Line(6, format!("States: {}", states.collect::<Vec<_>>().join(", ")))
+    }
+
+    /// Lists the files in work, grouped by directory.
+    fn files(&self, most: usize) -> Vec<Line> {
+        let files = &self.manifest.files;
+        let files = file_groups(&files[..files.len().min(most)]);
+        if files.groups.is_empty() {
+            return Vec::new();
+        }
+        let heading = format!("FILES IN WORK{} (#block, * edited):", place(&files.directory));
+        let files = format!("  {}", printable(&files.groups.join(", ")));
+        vec![Line(0, String::new()), Line(1, heading), Line(1, files)]
+    }
+
+    /// Quotes the rules of the user.
+    fn rules(&self, most: usize) -> Vec<Line> {
+        let rules = self.manifest.rules.iter().take(most).enumerate();
+        let mut lines: Vec<Line> = rules
+            .map(|(place, rule)| {
+                let rank = if place < 2 { 2 } else { 4 };
+                Line(rank, format!("  - #{} \"{}\"", rule.block, clip(&rule.text, RULE_CHARACTERS)))
+            })
+            .collect();
+        if !lines.is_empty() {
+            lines.splice(0..0, [Line(0, String::new()), Line(2, "RULES OF THE USER:".to_owned())]);
+        }
+        lines
+    }
+
+    /// Names the topics of the blocks that are compacted away or archived, with a command that finds one.
+    fn forgotten(&self, listed: usize) -> Vec<Line> {
+        let parts = &self.manifest.forgotten;
+        let line = |part: &Forgotten| {
+            let name = match part.third {
+                0 => "Early conversation",
+                1 => "Middle of the conversation",
+                _ => "Recent conversation",
+            };
+            let first = part.topics.first().map(String::as_str).unwrap_or_default();
+            let topics = joined(&part.topics, listed.clamp(3, 6));
+            Line(3, format!("  - {name}: {topics}; @recall(\"{}\")", printable(first)))
+        };
+        parts.iter().map(line).collect()
     }
 
     fn archived(&self, listed: usize) -> Vec<Line> {
@@ -159,7 +248,8 @@ impl ManifestReport {
         lines
     }
 
-    fn short(&self, listed: usize) -> Vec<Line> {
+    fn short(&self, sizes: Sizes) -> Vec<Line> {
+        let listed = sizes.listed;
         let manifest = &self.manifest;
         let zones: Vec<String> = manifest
             .zones
@@ -170,9 +260,16 @@ impl ManifestReport {
                 format!("{} {}{cost}", zone.zone.name().to_uppercase(), zone.blocks)
             })
             .collect();
-        let mut lines = vec![self.header(), Line(2, zones.join(" | "))];
+        let mut lines = vec![self.header(), Line(4, zones.join(" | "))];
         if let Some(task) = &manifest.current_task {
             lines.push(Line(1, format!("Current task: \"{}\"", clip(task, 60))));
+        }
+        let files = file_groups(&manifest.files[..manifest.files.len().min(sizes.files)]);
+        if !files.groups.is_empty() {
+            lines.push(Line(1, format!("Files{}: {}", place(&files.directory), printable(&files.groups.join(", ")))));
+        }
+        for rule in manifest.rules.iter().take(sizes.rules) {
+            lines.push(Line(4, format!("User rule: #{} \"{}\"", rule.block, clip(&rule.text, 60))));
         }
         if !manifest.topics.is_empty() {
             lines.push(Line(4, format!("Topics: {}", joined(&manifest.topics, listed))));
@@ -193,9 +290,12 @@ impl ManifestReport {
         lines
     }
 
-    fn long(&self, listed: usize) -> Vec<Line> {
+    fn long(&self, sizes: Sizes) -> Vec<Line> {
+        let listed = sizes.listed;
         let manifest = &self.manifest;
         let mut lines = vec![self.header()];
+        lines.extend(self.rules(sizes.rules));
+        lines.extend(self.files(sizes.files));
         let mut cold = None;
         for zone in &manifest.zones {
             lines.push(Line(0, String::new()));
@@ -211,8 +311,12 @@ impl ManifestReport {
                 Zone::Cold => drop(lines.pop()),
             }
         }
-        let cold = cold.unwrap_or(lines.len());
-        lines.splice(cold..cold, self.archived(listed));
+        let at = cold.unwrap_or(lines.len());
+        let mut archived = self.archived(listed);
+        if cold.is_none() {
+            archived.extend(self.forgotten(listed));
+        }
+        lines.splice(at..at, archived);
         lines.push(Line(0, String::new()));
         lines.push(self.states());
         lines.extend(self.expiring(listed.min(4), 3));
@@ -228,7 +332,7 @@ impl ManifestReport {
         let mut lines = vec![Line(0, zone_title(zone, self.zone_tokens(zone), pinned))];
         if manifest.outside.round() > 0 {
             let what = if manifest.lost { "System prompt, tools, lost messages" } else { "System prompt and tools" };
-            lines.push(Line(1, format!("  - {what} ({}) [not in the file]", tokens(manifest.outside))));
+            lines.push(Line(5, format!("  - {what} ({}) [not in the file]", tokens(manifest.outside))));
         }
         for (place, entry) in manifest.primacy.iter().take(listed).enumerate() {
             lines.push(Line(if place < 2 { 4 } else { 7 }, entry_line("", entry)));
@@ -239,20 +343,36 @@ impl ManifestReport {
     /// Lists the middle of the window: what can be shortened.
     fn middle(&self, zone: &ZoneSummary, listed: usize) -> Vec<Line> {
         let manifest = &self.manifest;
-        let mut lines = vec![Line(0, zone_title(zone, zone.tokens, "")), Line(2, format!("  - {}", spoken(zone)))];
+        let mut lines = vec![Line(0, zone_title(zone, zone.tokens, "")), Line(5, format!("  - {}", spoken(zone)))];
         if !zone.compressed.is_empty() {
             let level =
                 |(level, count): &(Level, u32)| format!("{} compressed ({})", plural(*count as usize, "block"), level.name());
-            lines.push(Line(2, format!("  - {}", zone.compressed.iter().map(level).collect::<Vec<_>>().join(", "))));
+            let levels = zone.compressed.iter().map(level).collect::<Vec<_>>().join(", ");
+            let shortened = &manifest.shortened;
+            let saved = super::amount(shortened.saved.round() as u64);
+            let restore = match shortened.blocks {
+                0 => String::new(),
+                _ => format!("; saves {}, @expand(N) restores one", unit(&saved, "token")),
+            };
+            lines.push(Line(2, format!("  - {levels}{restore}")));
         }
         if !manifest.topics.is_empty() {
-            lines.push(Line(2, format!("  - Topics: {}", joined(&manifest.topics, listed))));
+            lines.push(Line(2, format!("  - Topics: {}", joined(&manifest.topics, listed.max(3)))));
         }
         let stale = manifest.stale.iter().filter(|entry| entry.zone == Zone::Middle);
         for (place, entry) in stale.take(listed).enumerate() {
             let reason = entry.reason.as_deref().map(|reason| format!(", {reason}")).unwrap_or_default();
             let text = format!("  - Stale: #{} {} ({}{reason})", entry.number, clip(&entry.label, 48), tokens(entry.tokens));
-            lines.push(Line(if place < 3 { 3 } else { 6 }, text));
+            lines.push(Line(
+                if place == 0 {
+                    2
+                } else if place < 3 {
+                    3
+                } else {
+                    6
+                },
+                text,
+            ));
         }
         let large = manifest.middle.iter().filter(|entry| entry.reason.is_none());
         for (place, entry) in large.take(if listed > 6 { listed } else { 3 }).enumerate() {
@@ -282,9 +402,12 @@ impl ManifestReport {
         let manifest = &self.manifest;
         let (blocks, places) = (plural(zone.blocks as usize, "block"), super::format::hidden(&manifest.hidden));
         let mut lines = vec![Line(0, format!("COLD STORAGE ({blocks} not in the window: {places})"))];
-        if !manifest.cold_topics.is_empty() {
-            lines.push(Line(3, format!("  - Earlier conversation: {}", joined(&manifest.cold_topics, listed))));
+        let forgotten = self.forgotten(listed);
+        // Blocks of abandoned branches are not forgotten, but their topics are worth a line.
+        if forgotten.is_empty() && !manifest.cold_topics.is_empty() {
+            lines.push(Line(4, format!("  - Topics: {}", joined(&manifest.cold_topics, listed))));
         }
+        lines.extend(forgotten);
         lines
     }
 
@@ -292,6 +415,11 @@ impl ManifestReport {
     fn zone_tokens(&self, zone: &ZoneSummary) -> TokenCount {
         if zone.zone == Zone::Primacy { zone.tokens + self.manifest.outside } else { zone.tokens }
     }
+}
+
+/// Returns a directory as a place, if it is named.
+fn place(directory: &str) -> String {
+    if directory.is_empty() { String::new() } else { format!(" in {}", printable(directory)) }
 }
 
 /// Returns the title of a zone with its size.
@@ -305,21 +433,22 @@ fn entry_line(kind: &str, entry: &Entry) -> String {
     format!("  - {kind}#{} {} ({}){}", entry.number, clip(&entry.label, 48), tokens(entry.tokens), pin(entry))
 }
 
-/// Returns the estimated tokens of all lines, rounded up.
-fn cost(lines: &[Line]) -> f64 {
-    lines.iter().map(|Line(_, text)| estimate(text) + 1.0).sum()
+/// Returns an upper bound of the tokens of all lines in a model.
+fn cost(lines: &[Line], model: &str) -> f64 {
+    let text: String = lines.iter().flat_map(|Line(_, text)| [text.as_str(), "\n"]).collect();
+    most_tokens(&text, model)
 }
 
 /// Omits the least important lines until the rest is within the limit, then truncates.
-fn fit(lines: &mut Vec<Line>, limit: usize) {
-    while cost(lines) > limit as f64 {
+fn fit(lines: &mut Vec<Line>, limit: usize, model: &str) {
+    while cost(lines, model) > limit as f64 {
         let Some(worst) = lines.iter().map(|Line(rank, _)| *rank).max().filter(|rank| *rank > 0) else { break };
         if let Some(place) = lines.iter().rposition(|Line(rank, _)| *rank == worst) {
             lines.remove(place);
         }
     }
     // Removes headings without content, then lines from the end.
-    while cost(lines) > limit as f64 && lines.len() > 1 {
+    while cost(lines, model) > limit as f64 && lines.len() > 1 {
         let place = if lines.len() > 2 { lines.len() - 2 } else { 1 };
         lines.remove(place);
     }

@@ -9,6 +9,7 @@ mod check;
 mod diff;
 mod explain;
 mod export;
+mod file_groups;
 mod format;
 mod gate;
 mod gc;

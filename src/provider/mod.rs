@@ -10,6 +10,7 @@ pub mod claude_code;
 mod client;
 pub mod codex;
 mod command;
+mod files;
 mod format;
 mod framing;
 mod image;

@@ -342,7 +342,7 @@ fn outcomes(coverage: &mut Coverage) {
     let bash = |number: usize, command: &str, output: &str, error: bool| {
         [call(number, "Bash", json!({"command": command})), result(number, output, error)]
     };
-    let mut rows = vec![prompt("run the tests")];
+    let mut rows = vec![prompt("From now on, run the tests.")];
     rows.extend(bash(1, "cargo test", "test result: FAILED. 3 passed; 1 failed; 0 ignored", false));
     rows.push(prompt("commit it"));
     rows.extend(bash(2, "git commit -m totals", "[main 1a2b3c4] totals", false));
@@ -370,7 +370,7 @@ fn outcomes(coverage: &mut Coverage) {
         text.push_str(&format!("{row}\n"));
     }
     sandbox.session("abc1", text, 0);
-    coverage.run(&sandbox, &["summary", "summary --turn 1", "summary --turns"]);
+    coverage.run(&sandbox, &["summary", "summary --turn 1", "summary --turns", "manifest"]);
 }
 
 /// Answers an event of a client and the question for its status line, and shortens a result.

@@ -1,4 +1,4 @@
-//! A manifest stays within its token limit, counted as the most expensive tokenizer would.
+//! A manifest stays within its token limit, counted in the tokens of the model that reads it.
 
 use crate::sandbox::{Sandbox, directory_in};
 use aperture::engine::{self, Advice, Prices, ReadSettings, Rules};
@@ -11,8 +11,16 @@ use aperture::workspace;
 use serde_json::{Value, json};
 use std::path::{Path, PathBuf};
 
-/// Claude tokens for an o200k token on the models from 4.7 on, as measured: 1.60 to 1.74.
-const CLAUDE_TOKENS: f64 = 1.74;
+/// Tokens for an o200k token, the largest as measured: on Claude models from 4.7 on 1.60 to 1.74, on older ones 1.09 to 1.36.
+fn tokens_each(model: &str) -> f64 {
+    let older = ["claude-3", "claude-opus-4-5", "claude-opus-4-6", "claude-sonnet-4-5", "claude-sonnet-4-6", "claude-haiku-4-5"];
+    let earliest = ["claude-sonnet-4-2", "claude-sonnet-4-0", "claude-opus-4-0", "claude-opus-4-1", "claude-opus-4-2"];
+    match model {
+        _ if model.starts_with("gpt-") => 1.0,
+        _ if older.iter().chain(&earliest).any(|known| model.starts_with(known)) => 1.36,
+        _ => 1.74,
+    }
+}
 
 fn sessions(directory: &Path, found: &mut Vec<PathBuf>) {
     for entry in std::fs::read_dir(directory).into_iter().flatten().flatten() {
@@ -58,7 +66,7 @@ fn a_manifest_keeps_to_its_tokens() {
         {
             let limit = max_tokens.or(tier.limit()).unwrap() as f64;
             let text = ManifestReport { tier, max_tokens, manifest: manifest.clone() }.text(&style);
-            let tokens = f64::from(engine::o200k(&text)) * CLAUDE_TOKENS;
+            let tokens = f64::from(engine::o200k(&text)) * tokens_each(&manifest.model);
             assert!(tokens <= limit, "{}: {tokens:.0} of {limit} tokens\n{text}", file.display());
             largest[place] = largest[place].max(tokens / limit);
         }

@@ -20,6 +20,7 @@ mod keeping;
 mod leaks;
 mod limits;
 mod literals;
+mod manifest;
 mod mcp;
 mod obeying;
 mod packaging;

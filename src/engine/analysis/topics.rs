@@ -1,5 +1,7 @@
 //! Topics: the subjects of parts of the conversation, taken from their own words.
 //!
+//! A topic is labelled with a phrase of the user's messages, or else with the name of a file, a phrase of the agent, or its words.
+//!
 //! A segment (`Stretch`) is a turn, or a dozen steps of a long one. Its words are weighted by their frequency in the segment and
 //! their rarity in other segments (tf-idf). Neighbours with similar words (cosine) are merged into one topic, then similar topics
 //! are merged.
@@ -18,13 +20,26 @@ const TOPIC_WORDS: usize = 8;
 /// Stretches above which only neighbours are compared: comparing all with all would take too long.
 const COMPARED_STRETCHES: usize = 400;
 
+/// Phrases of a message after which the weight of its next one is half.
+const PLACES: f32 = 4.0;
+/// Weight of a phrase of a single word, and of a phrase of the agent.
+const SINGLE_WORD: f32 = 0.5;
+const ANSWER: f32 = 0.3;
+
 /// Weights of words, each by its number.
 type Words = FxHashMap<u32, f32>;
 
-struct Stretch {
+#[derive(Default)]
+struct Stretch<'a> {
     blocks: Vec<BlockNumber>,
     turns: BTreeSet<u32>,
     words: Words,
+    /// Phrases of a person, with the weight of their place.
+    phrases: Vec<(&'a str, f32)>,
+    /// Phrases of the agent, likewise.
+    answers: Vec<(&'a str, f32)>,
+    /// Names of files, with the number of their uses.
+    files: Vec<(&'a str, u32)>,
     /// The length of the vector of its words, once they are weighed.
     length: f32,
 }
@@ -37,11 +52,21 @@ pub fn find(session: &Session, window: &Window) -> Vec<(Topic, Vec<BlockNumber>)
     if stretches.len() <= COMPARED_STRETCHES {
         merge_distant(&mut stretches);
     }
+    let numbers: FxHashMap<&str, u32> = names.iter().enumerate().map(|(number, name)| (*name, number as u32)).collect();
     let mut taken: BTreeSet<String> = BTreeSet::new();
     let mut topics = Vec::new();
     for stretch in stretches {
         let keywords = ranked(&stretch.words, &names);
-        let label = label(&keywords, &taken);
+        let files = file_labels(&stretch.files);
+        let phrase = phrase_label(&stretch.phrases, &stretch.words, &numbers, &taken);
+        // A word alone says little without its file.
+        let label = match phrase.map(|phrase| (phrase.contains(' ') || files.is_empty(), phrase)) {
+            Some((true, phrase)) => Some(phrase),
+            Some((false, word)) => Some(format!("{word} {}", files[0])).filter(|label| !taken.contains(label)),
+            None => files.into_iter().find(|label| !taken.contains(label)),
+        };
+        let label = label.or_else(|| phrase_label(&stretch.answers, &stretch.words, &numbers, &taken));
+        let label = label.unwrap_or_else(|| label_of_words(&keywords, &taken));
         if label.is_empty() {
             continue;
         }
@@ -53,11 +78,11 @@ pub fn find(session: &Session, window: &Window) -> Vec<(Topic, Vec<BlockNumber>)
 }
 
 /// Returns the segments, and the words by word number.
-fn stretches<'a>(session: &'a Session, window: &Window) -> (Vec<Stretch>, Vec<&'a str>) {
+fn stretches<'a>(session: &'a Session, window: &Window) -> (Vec<Stretch<'a>>, Vec<&'a str>) {
     let mut numbers: FxHashMap<&'a str, u32> = FxHashMap::default();
     let mut names: Vec<&'a str> = Vec::new();
     let mut known: FxHashMap<(u32, u32), usize> = FxHashMap::default();
-    let mut stretches: Vec<Stretch> = Vec::new();
+    let mut stretches: Vec<Stretch<'a>> = Vec::new();
     let mut first_step: FxHashMap<u32, u32> = FxHashMap::default();
     let inside: rustc_hash::FxHashSet<BlockNumber> = window.blocks.iter().copied().collect();
     for block in &session.blocks {
@@ -67,31 +92,48 @@ fn stretches<'a>(session: &'a Session, window: &Window) -> (Vec<Stretch>, Vec<&'
         let (turn, step) = (block.position.turn, block.position.step);
         let start = *first_step.entry(turn).or_insert(step);
         let place = *known.entry((turn, (step - start.min(step)) / STRETCH_STEPS)).or_insert_with(|| {
-            stretches.push(Stretch { blocks: Vec::new(), turns: BTreeSet::new(), words: Words::default(), length: 0.0 });
+            stretches.push(Stretch::default());
             stretches.len() - 1
         });
         let stretch = &mut stretches[place];
         stretch.blocks.push(block.number);
         stretch.turns.insert(turn);
         let weight = match block.role {
+            Role::User if block.words.is_empty() => 1.0,
             Role::User => 3.0,
             Role::ToolUse => 2.0,
             Role::Assistant => 1.5,
             _ => 0.4,
         } * if inside.contains(&block.number) { 1.0 } else { 0.8 };
-        for (rank, word) in block.keywords.iter().enumerate() {
+        let mut add = |word: &'a str, weight: f32| {
             let number = *numbers.entry(word).or_insert_with(|| {
                 names.push(word);
                 names.len() as u32 - 1
             });
-            *stretch.words.entry(number).or_default() += weight / (1.0 + rank as f32 / 3.0);
+            *stretch.words.entry(number).or_default() += weight;
+        };
+        for (rank, word) in block.keywords.iter().enumerate() {
+            add(word, weight / (1.0 + rank as f32 / 3.0));
+        }
+        for (rank, phrase) in block.phrases().enumerate() {
+            let place = if block.role == Role::Assistant { ANSWER } else { 1.0 } / (1.0 + rank as f32 / PLACES);
+            phrase.split(' ').for_each(|word| add(word, place));
+            let phrases = if block.role == Role::Assistant { &mut stretch.answers } else { &mut stretch.phrases };
+            phrases.push((phrase, place));
+        }
+        for file in block.files() {
+            let name = file_name(file);
+            match stretch.files.iter_mut().find(|(known, _)| *known == name) {
+                Some((_, uses)) => *uses += 1,
+                None => stretch.files.push((name, 1)),
+            }
         }
     }
     (stretches, names)
 }
 
 /// Turns counts into tf-idf: log-dampened counts, times how few stretches have the word.
-fn weigh(stretches: &mut [Stretch], words: usize) {
+fn weigh(stretches: &mut [Stretch<'_>], words: usize) {
     let mut spread = vec![0.0f32; words];
     for word in stretches.iter().flat_map(|stretch| stretch.words.keys()) {
         spread[*word as usize] += 1.0;
@@ -106,8 +148,8 @@ fn weigh(stretches: &mut [Stretch], words: usize) {
     }
 }
 
-fn merge_neighbours(stretches: &mut Vec<Stretch>) {
-    let mut merged: Vec<Stretch> = Vec::new();
+fn merge_neighbours(stretches: &mut Vec<Stretch<'_>>) {
+    let mut merged: Vec<Stretch<'_>> = Vec::new();
     for stretch in stretches.drain(..) {
         match merged.last_mut() {
             Some(last) if stretch.words.is_empty() || likeness(last, &stretch) >= NEIGHBOUR_LIKENESS => absorb(last, stretch),
@@ -117,8 +159,8 @@ fn merge_neighbours(stretches: &mut Vec<Stretch>) {
     *stretches = merged;
 }
 
-fn merge_distant(stretches: &mut Vec<Stretch>) {
-    let mut merged: Vec<Stretch> = Vec::new();
+fn merge_distant(stretches: &mut Vec<Stretch<'_>>) {
+    let mut merged: Vec<Stretch<'_>> = Vec::new();
     for stretch in stretches.drain(..) {
         let nearest = merged
             .iter()
@@ -134,9 +176,17 @@ fn merge_distant(stretches: &mut Vec<Stretch>) {
     *stretches = merged;
 }
 
-fn absorb(into: &mut Stretch, other: Stretch) {
+fn absorb<'a>(into: &mut Stretch<'a>, other: Stretch<'a>) {
     into.blocks.extend(other.blocks);
     into.turns.extend(other.turns);
+    into.phrases.extend(other.phrases);
+    into.answers.extend(other.answers);
+    for (name, uses) in other.files {
+        match into.files.iter_mut().find(|(known, _)| *known == name) {
+            Some((_, sum)) => *sum += uses,
+            None => into.files.push((name, uses)),
+        }
+    }
     for (word, weight) in other.words {
         *into.words.entry(word).or_default() += weight;
     }
@@ -144,7 +194,7 @@ fn absorb(into: &mut Stretch, other: Stretch) {
 }
 
 /// The cosine of two word vectors.
-fn likeness(a: &Stretch, b: &Stretch) -> f32 {
+fn likeness(a: &Stretch<'_>, b: &Stretch<'_>) -> f32 {
     let (small, large) = if a.words.len() < b.words.len() { (&a.words, &b.words) } else { (&b.words, &a.words) };
     let dot: f32 = small.iter().filter_map(|(word, weight)| large.get(word).map(|other| weight * other)).sum();
     let lengths = a.length * b.length;
@@ -161,8 +211,47 @@ fn ranked<'a>(words: &Words, names: &[&'a str]) -> Vec<&'a str> {
     ranked.into_iter().map(|(word, _)| word).collect()
 }
 
+/// Returns the best phrase that is not the label of another topic: of rare words that the rest of the topic uses too, and early in a
+/// message.
+fn phrase_label(
+    phrases: &[(&str, f32)],
+    words: &Words,
+    numbers: &FxHashMap<&str, u32>,
+    taken: &BTreeSet<String>,
+) -> Option<String> {
+    let weight = |word: &str| numbers.get(word).and_then(|number| words.get(number)).copied().unwrap_or_default();
+    let score = |(phrase, place): &(&str, f32)| {
+        let words = phrase.split(' ').count() as f32;
+        let sum: f32 = phrase.split(' ').map(weight).sum();
+        // Two words say more than one; each further word adds less.
+        place * sum / words.sqrt() * if words > 1.0 { 1.0 } else { SINGLE_WORD }
+    };
+    let free = phrases.iter().filter(|(phrase, _)| !taken.contains(*phrase));
+    let best = free.max_by(|a, b| score(a).total_cmp(&score(b)).then_with(|| b.0.cmp(a.0)))?;
+    Some(best.0.to_owned())
+}
+
+/// Returns labels made of the files that a topic uses most: one of them, or two.
+fn file_labels(files: &[(&str, u32)]) -> Vec<String> {
+    let mut files: Vec<&(&str, u32)> = files.iter().collect();
+    files.sort_by(|a, b| b.1.cmp(&a.1).then_with(|| a.0.cmp(b.0)));
+    let names: Vec<String> = files.into_iter().take(3).map(|(name, _)| name.to_lowercase()).collect();
+    let pairs: Vec<String> = names.windows(2).map(|pair| pair.join(" + ")).collect();
+    names.into_iter().take(2).chain(pairs).collect()
+}
+
+/// Returns the name of a file, with its directory if many files have that name.
+fn file_name(path: &str) -> &str {
+    const COMMON: &[&str] = &["mod", "main", "lib", "index", "readme", "init", "__init__", "package", "config", "types", "utils"];
+    let start = path.rfind(['/', '\\']).map_or(0, |at| at + 1);
+    let stem = path[start..].split('.').next().unwrap_or_default().to_lowercase();
+    let start =
+        if COMMON.contains(&&*stem) && start > 1 { path[..start - 1].rfind(['/', '\\']).map_or(0, |at| at + 1) } else { start };
+    &path[start..]
+}
+
 /// Returns the best word that is not the label of another topic, followed by the next word with another meaning.
-fn label(keywords: &[&str], taken: &BTreeSet<String>) -> String {
+fn label_of_words(keywords: &[&str], taken: &BTreeSet<String>) -> String {
     let Some(first) = keywords.first() else { return String::new() };
     if first.contains(' ') && !taken.contains(*first) {
         return (*first).to_owned();
@@ -186,7 +275,7 @@ mod tests {
     fn check_likeness(a: &'static str, b: &'static str, expected: f32) {
         let stretch = |text: &'static str| {
             let words: Words = text.split_whitespace().map(|word| (u32::from(word.as_bytes()[0]), 1.0)).collect();
-            Stretch { blocks: Vec::new(), turns: BTreeSet::new(), length: length(&words), words }
+            Stretch { length: length(&words), words, ..Stretch::default() }
         };
         assert!((likeness(&stretch(a), &stretch(b)) - expected).abs() < 1e-6);
     }
@@ -199,12 +288,20 @@ mod tests {
     }
 
     #[test]
+    fn a_file_is_named_with_its_directory_if_its_name_is_common() {
+        for (path, name) in [("/w/src/auth/mod.rs", "auth/mod.rs"), ("/w/src/tax.rs", "tax.rs"), ("lib.rs", "lib.rs")] {
+            assert_eq!(file_name(path), name);
+        }
+        assert_eq!(file_labels(&[("a.rs", 1), ("b.rs", 3)]), ["b.rs", "a.rs", "b.rs + a.rs"]);
+    }
+
+    #[test]
     fn a_label_is_two_words_and_taken_once() {
         let mut taken = BTreeSet::new();
-        assert_eq!(label(&["auth", "authority", "flow"], &taken), "auth flow");
+        assert_eq!(label_of_words(&["auth", "authority", "flow"], &taken), "auth flow");
         taken.insert("auth flow".to_owned());
-        assert_ne!(label(&["auth", "authority", "flow"], &taken), "auth flow");
-        assert_eq!(label(&["database schema", "x"], &taken), "database schema");
-        assert_eq!(label(&[], &taken), "");
+        assert_ne!(label_of_words(&["auth", "authority", "flow"], &taken), "auth flow");
+        assert_eq!(label_of_words(&["database schema", "x"], &taken), "database schema");
+        assert_eq!(label_of_words(&[], &taken), "");
     }
 }

@@ -1,6 +1,6 @@
 //! Measures a content in one pass: sizes, counts, terms, keywords, a preview.
 
-use super::{keywords, terms};
+use super::{excerpts, keywords, terms};
 use crate::engine::reduce::marker;
 use crate::engine::secrets::known;
 use crate::engine::{find_secrets, mask, mask_cut, masked, o200k};
@@ -35,6 +35,10 @@ pub fn measure(
         tool.target = if tool.target.ends_with('…') { mask_cut(&tool.target) } else { mask(&tool.target).into_owned() }.into();
     }
     block.keywords = keywords::of_block(block, conventions, shown);
+    if let Some(excerpts) = &mut block.excerpts {
+        excerpts.files = excerpts.files.iter().filter(|file| mask(file) == **file).collect();
+    }
+    excerpts::add(block, conventions, content);
     let marker = marker::parse(&content[marker::client_tag(content, conventions).len()..]).map(|(marker, _)| marker);
     block.marker = if block.kind == BlockKind::ToolUse { marker.or_else(|| marker::find_in_input(text)) } else { marker };
     if block.kind == BlockKind::Thinking {

@@ -1,7 +1,10 @@
 //! The context manifest: a summary of the window in a few hundred tokens.
 
-use crate::engine::{Analysis, Capacity, EditPrice, Suggestion, SuggestionKind, expiring, label, stale_reason};
-use crate::model::{Block, BlockKind, BlockNumber, Hidden, Key, Level, Pin, Role, State, TokenCount, Zone};
+use crate::engine::content::excerpts::strength;
+use crate::engine::{
+    Analysis, Capacity, EditPrice, FileInWork, Suggestion, SuggestionKind, expiring, files_in_work, label, stale_reason,
+};
+use crate::model::{Block, BlockKind, BlockNumber, Event, Hidden, Key, Level, Pin, Role, Row, RowKind, State, TokenCount, Zone};
 use rustc_hash::FxHashMap;
 
 /// Summary of the window.
@@ -31,6 +34,14 @@ pub struct Manifest {
     pub hidden: Hidden,
     /// Topics of cold storage only, the most recent first.
     pub cold_topics: Vec<String>,
+    /// The topics of blocks that are compacted away or archived, from the oldest part of the conversation to the newest.
+    pub forgotten: Vec<Forgotten>,
+    /// The shortened blocks, if there are any.
+    pub shortened: ShortenedBlocks,
+    /// The files in work, the most likely to be needed next first.
+    pub files: Vec<FileInWork>,
+    /// Rules that the user stated: those that say that they hold for ever first, then the newest.
+    pub rules: Vec<Rule>,
     /// The first words of the last prompt.
     pub current_task: Option<String>,
     /// Blocks that the user selected.
@@ -69,6 +80,37 @@ pub struct Manifest {
     pub expiring_tokens: TokenCount,
     /// Suggested commands, each with its estimated cost and savings.
     pub suggestions: Vec<Suggestion>,
+}
+
+/// Topics of a part of the conversation whose blocks are compacted away or archived.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Forgotten {
+    /// The third of the conversation: 0 early, 1 middle, 2 late.
+    pub third: u32,
+    /// The topics, the one with the most tokens first.
+    pub topics: Vec<String>,
+    /// Number of these blocks.
+    pub blocks: u32,
+}
+
+/// The blocks of the window that are shortened and not archived.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct ShortenedBlocks {
+    /// Number of blocks.
+    pub blocks: u32,
+    /// Total tokens of their originals, and the difference to their present cost.
+    pub tokens: f64,
+    /// Saved tokens.
+    pub saved: f64,
+}
+
+/// A rule that the user stated.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Rule {
+    /// The block with the rule.
+    pub block: BlockNumber,
+    /// The sentence, verbatim.
+    pub text: String,
 }
 
 /// Consecutive archived blocks of the file, with the thinking between them.
@@ -147,6 +189,10 @@ pub fn manifest(reading: &Analysis, listed: usize) -> Manifest {
         hidden: reading.window.hidden,
         topics: warm,
         cold_topics: cold,
+        forgotten: forgotten(reading, listed),
+        shortened: shortened(reading),
+        files: files_in_work(reading, listed.saturating_mul(2)),
+        rules: rules(reading, listed),
         current_task: reading.current_task().map(str::to_owned),
         focused: reading.in_window().filter(|block| block.focused).map(entry).collect(),
         primacy: largest(Zone::Primacy),
@@ -287,6 +333,70 @@ fn summary(reading: &Analysis, zone: Zone) -> ZoneSummary {
             .filter(|(_, count)| *count > 0)
             .collect(),
     }
+}
+
+/// Returns the topics of blocks that are compacted away or archived, by third of the conversation.
+fn forgotten(reading: &Analysis, listed: usize) -> Vec<Forgotten> {
+    let rows = &reading.session.rows;
+    let is_cut = |row: &Row| {
+        row.kind == RowKind::Boundary || matches!(row.event.as_deref(), Some(Event::Compaction { .. } | Event::CompactSummary))
+    };
+    let boundary = rows.iter().rposition(is_cut).filter(|_| reading.window.compacted).unwrap_or_default();
+    let is_forgotten = |block: &&Block| {
+        let archived = block.level == Level::Archived;
+        let compacted = block.position.zone == Zone::Cold && (block.row as usize) < boundary;
+        !rows[block.row as usize].sidechain && (archived || compacted)
+    };
+    // Tokens and the last turn of each topic in these blocks.
+    let mut topics: Vec<(f64, u32)> = vec![(0.0, 0); reading.topics.len()];
+    let mut blocks = [0; 3];
+    let turns = reading.turns.len().max(1) as u32;
+    let third = |turn: u32| (turn.saturating_sub(1) * 3 / turns).min(2);
+    for block in reading.session.blocks.iter().filter(is_forgotten) {
+        blocks[third(block.position.turn) as usize] += 1;
+        if let Some(place) = block.topic.and_then(|topic| topics.get_mut(topic as usize)) {
+            place.0 += block.marker.map_or(block.tokens.value, |marker| marker.tokens).max(1.0);
+            place.1 = block.position.turn;
+        }
+    }
+    let part = |number: u32| {
+        let mut found: Vec<(f64, &str)> = topics
+            .iter()
+            .zip(&reading.topics)
+            .filter(|((tokens, turn), _)| *tokens > 0.0 && third(*turn) == number)
+            .map(|((tokens, _), topic)| (*tokens, topic.label.as_str()))
+            .collect();
+        found.sort_by(|a, b| b.0.total_cmp(&a.0));
+        let topics: Vec<String> = found.into_iter().take(listed).map(|(_, label)| label.to_owned()).collect();
+        Forgotten { third: number, topics, blocks: blocks[number as usize] }
+    };
+    (0..3).map(part).filter(|part| !part.topics.is_empty()).collect()
+}
+
+/// Returns the number of shortened blocks of the window and the tokens that they save.
+fn shortened(reading: &Analysis) -> ShortenedBlocks {
+    let mut sum = ShortenedBlocks::default();
+    for block in reading.in_window().filter(|block| !matches!(block.level, Level::Original | Level::Archived)) {
+        let tokens = block.marker.map_or(block.tokens.value, |marker| marker.tokens);
+        sum.blocks += 1;
+        sum.tokens += tokens;
+        sum.saved += (tokens - block.tokens.value).max(0.0);
+    }
+    sum
+}
+
+/// Returns the rules of the user without duplicates: those that say that they hold for ever first, then the newest.
+fn rules(reading: &Analysis, listed: usize) -> Vec<Rule> {
+    let mut found: Vec<(u8, Rule)> = Vec::new();
+    for block in reading.session.blocks.iter().rev().filter(|block| !reading.session.rows[block.row as usize].sidechain) {
+        for text in block.rules() {
+            if !found.iter().any(|(_, rule)| rule.text.eq_ignore_ascii_case(text)) {
+                found.push((strength(text), Rule { block: block.number, text: text.to_owned() }));
+            }
+        }
+    }
+    found.sort_by_key(|(strength, _)| std::cmp::Reverse(*strength));
+    found.into_iter().take(listed).map(|(_, rule)| rule).collect()
 }
 
 /// Returns the topics with blocks in the window, and the topics of cold storage only; the most recent first.

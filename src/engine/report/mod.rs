@@ -5,6 +5,7 @@ pub mod check;
 pub mod diff;
 pub mod events;
 pub mod explain;
+pub mod files;
 pub mod label;
 pub mod manifest;
 pub mod numbers;

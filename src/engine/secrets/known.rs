@@ -129,7 +129,8 @@ impl Known {
             && self.0.as_ref().is_some_and(|values| values.forwards.iter().any(|value| value.contains(&word)))
     }
 
-    /// Masks the values of this set in the stored excerpts of a session: previews, targets, keywords, titles, origins.
+    /// Masks the values of this set in the stored excerpts of a session: previews, targets, keywords,
+    /// excerpts, titles, origins.
     pub fn hide_in(&self, session: &mut Session) {
         if self.is_empty() {
             return;
@@ -145,6 +146,14 @@ impl Known {
             hide(&mut block.preview);
             if let Some(tool) = &mut block.tool {
                 hide(&mut tool.target);
+            }
+            if let Some(excerpts) = &mut block.excerpts {
+                for texts in [&mut excerpts.files, &mut excerpts.rules] {
+                    let masked: Vec<String> = texts.iter().map(|text| self.mask(text).into_owned()).collect();
+                    *texts = masked.iter().map(String::as_str).collect();
+                }
+                let has_part = |phrase: &str| phrase.split(' ').any(|word| self.has_part(word));
+                excerpts.phrases = excerpts.phrases.iter().filter(|phrase| !has_part(phrase)).collect();
             }
             if block.keywords.iter().any(|word| self.has_part(word)) {
                 block.keywords = block.keywords.iter().filter(|word| !self.has_part(word)).collect();

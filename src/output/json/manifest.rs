@@ -38,6 +38,14 @@ json_objects! {
         hidden: Hidden = report.manifest.hidden,
         /// Topics that are only in cold storage, the most recent first.
         cold_topics: Vec<String> = report.manifest.cold_topics,
+        /// Topics of the blocks that are compacted away or archived, by part of the conversation.
+        forgotten: Vec<Forgotten> = report.manifest.forgotten,
+        /// Shortened blocks of the window.
+        shortened: ShortenedBlocks = report.manifest.shortened,
+        /// Files in work, the most likely to be needed next first.
+        files: Vec<FileInWork> = report.manifest.files,
+        /// Rules that the user stated: those that say that they hold for ever first, then the newest.
+        rules: Vec<UserRule> = report.manifest.rules,
         /// Beginning of the last prompt.
         current_task: Option<String> = report.manifest.current_task,
         /// Focused blocks.
@@ -94,6 +102,46 @@ json_objects! {
         tool_results: u32 = zone.tool_results,
         /// Shortened blocks by level.
         compressed: Vec<LevelCount> = zone.compressed,
+    }
+
+    /// Topics of one third of the conversation whose blocks are compacted away or archived.
+    Forgotten from part: engine::Forgotten {
+        /// Third of the conversation: 0 for the first, 2 for the last.
+        third: u32 = part.third,
+        /// Topics, the one with the most tokens first.
+        topics: Vec<String> = part.topics,
+        /// Number of blocks.
+        blocks: u32 = part.blocks,
+    }
+
+    /// Shortened blocks of the window, without archived ones.
+    ShortenedBlocks from sum: engine::ShortenedBlocks {
+        /// Number of blocks.
+        blocks: u32 = sum.blocks,
+        /// Cost before they were shortened.
+        tokens: Tokens = estimated(sum.tokens),
+        /// Saved tokens.
+        saved: Tokens = estimated(sum.saved),
+    }
+
+    /// A file that tool calls name.
+    FileInWork from file: engine::FileInWork {
+        /// Path, relative to the directory of the session if the file is below it.
+        path: String = file.path,
+        /// Block with the newest content: the last edit or the result of the last read; of other files the last result.
+        block: u32 = file.block,
+        /// True if the agent edited it.
+        edited: bool = file.edited,
+        /// Number of tool calls that name it.
+        uses: u32 = file.uses,
+    }
+
+    /// A rule that the user stated.
+    UserRule from rule: engine::Rule {
+        /// Block with the rule.
+        block: u32 = rule.block,
+        /// Sentence, verbatim.
+        text: String = rule.text,
     }
 
     /// A number of blocks at a level.

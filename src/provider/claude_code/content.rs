@@ -1,7 +1,7 @@
 //! Content blocks of messages and of attachments.
 
 use super::tool;
-use crate::model::{Block, BlockKind, Image, Key, Role};
+use crate::model::{Block, BlockKind, Excerpts, Image, Key, Role};
 use crate::provider::ParsedBlock;
 use crate::provider::json::{elements, fields, is_true, member, text, text_of};
 use memchr::memmem::Finder;
@@ -84,6 +84,7 @@ pub(super) fn block(element: &RawValue, assistant: bool) -> ParsedBlock<'_> {
             block.label = if kind == "tool_use" { "".into() } else { kind.as_ref().into() };
             let input = tool::read(&text_of(fields.name).unwrap_or_default(), fields.input);
             block.tool = Some(Box::new(input.tool));
+            block.excerpts = Excerpts { files: input.files, ..Excerpts::default() }.some();
             let content = Cow::Borrowed(fields.input.map_or("{}", RawValue::get));
             ParsedBlock { readable: Some(input.readable), refers: Some(input.refers), ..ParsedBlock::new(block, content) }
         }

@@ -1,6 +1,6 @@
-use crate::model::{Tool, ToolVerb};
+use crate::model::{Keywords, Tool, ToolVerb};
 use crate::provider::command::{one_line, printed_file, scope as hash, unmarked};
-use crate::provider::json;
+use crate::provider::{files, json};
 use serde_json::value::RawValue;
 use std::borrow::Cow;
 
@@ -34,6 +34,7 @@ pub(super) const NEW_SIDE: &[&str] = &["new_string", "content", "new_source", "n
 /// A parsed tool use: the tool, its input as text, and the part of the input that refers to earlier content.
 pub(super) struct ToolInput {
     pub tool: Tool,
+    pub files: Keywords,
     pub readable: String,
     pub refers: String,
 }
@@ -69,6 +70,14 @@ pub(super) fn read(name: &str, input: Option<&RawValue>) -> ToolInput {
         ToolVerb::Search | ToolVerb::Other => scope = hash(&[input.map_or("", RawValue::get)]),
         ToolVerb::Plan | ToolVerb::Edit => {}
     }
+    let files = match verb {
+        ToolVerb::Plan => Vec::new(),
+        ToolVerb::Run | ToolVerb::Read if get("command").is_some() => {
+            files::of_command(unmarked(get("command").unwrap_or_default()), "")
+        }
+        ToolVerb::Read | ToolVerb::Edit if !target.is_empty() => vec![target.to_owned()],
+        _ => texts.iter().filter(|(_, text)| files::is_file(text)).map(|(_, text)| text.to_string()).collect(),
+    };
     let join = |keep: &dyn Fn(&str) -> bool| {
         let mut text = String::new();
         for (key, value) in texts.iter().filter(|(key, _)| keep(key)) {
@@ -82,6 +91,7 @@ pub(super) fn read(name: &str, input: Option<&RawValue>) -> ToolInput {
     let edit = verb == ToolVerb::Edit;
     ToolInput {
         tool: Tool { name: name.into(), verb, target: one_line(shown).into(), scope, whole, parameters: texts.len() as u32 },
+        files: files.iter().map(String::as_str).collect(),
         readable: join(&|_| true),
         refers: join(&|key| !(edit && NEW_SIDE.contains(&key))),
     }

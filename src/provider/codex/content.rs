@@ -2,7 +2,7 @@
 
 use super::item::{Piece, Sort};
 use super::tool;
-use crate::model::{Block, BlockKind, Image, Key, Role};
+use crate::model::{Block, BlockKind, Excerpts, Image, Key, Role};
 use crate::provider::ParsedBlock;
 use crate::provider::json::{elements, member, text, text_of};
 use crate::provider::words;
@@ -173,6 +173,7 @@ fn call<'a>(piece: &Piece<'a>) -> ParsedBlock<'a> {
         }
     };
     block.tool = Some(Box::new(read.tool));
+    block.excerpts = Excerpts { files: read.files, ..Excerpts::default() }.some();
     ParsedBlock { readable: read.readable, refers: read.refers, ..ParsedBlock::new(block, content) }
 }
 

@@ -1,8 +1,8 @@
 //! Tool calls: determines the verb and the target of a tool call from its input.
 
-use crate::model::{Tool, ToolVerb};
+use crate::model::{Keywords, Tool, ToolVerb};
 use crate::provider::command::{one_line, printed_file, scope, unmarked};
-use crate::provider::json;
+use crate::provider::{files, json};
 use serde_json::value::RawValue;
 use std::borrow::Cow;
 
@@ -37,6 +37,7 @@ pub(super) const PATCH: &str = "*** Begin Patch";
 /// A parsed call: the tool, its input in readable form, and the part of the input that refers to earlier content.
 pub(super) struct Call {
     pub tool: Tool,
+    pub files: Keywords,
     pub readable: Option<String>,
     pub refers: Option<String>,
 }
@@ -67,13 +68,25 @@ pub(super) fn of_object(name: &str, input: &str) -> Call {
     tool.parameters = texts.len() as u32;
     let readable: String = texts.iter().map(|(key, text)| format!("{key}: {text}\n")).collect();
     let refers = (tool.verb == ToolVerb::Edit).then(|| without_added(&readable));
-    Call { tool, refers: Some(refers.unwrap_or_else(|| readable.clone())), readable: Some(readable) }
+    let directory = get("workdir").or_else(|| get("working_directory")).unwrap_or_default();
+    let files = match tool.verb {
+        ToolVerb::Edit => patched(target).map(|file| joined(directory.to_owned(), file)).collect(),
+        ToolVerb::Plan => Vec::new(),
+        ToolVerb::Run | ToolVerb::Read if get("cmd").or_else(|| get("command")).is_some() => {
+            files::of_command(unmarked(target), directory)
+        }
+        _ => texts.iter().filter(|(_, text)| files::is_file(text)).map(|(_, text)| text.to_string()).collect(),
+    };
+    let files = files.iter().map(String::as_str).collect();
+    Call { tool, files, refers: Some(refers.unwrap_or_else(|| readable.clone())), readable: Some(readable) }
 }
 
 /// Parses a call whose input is a text: a patch, or a script that calls other tools.
 pub(super) fn of_text(name: &str, input: &str) -> Call {
     let text = unmarked(input);
+    let mut files = commands(text);
     let tool = if text.contains(PATCH) {
+        files = patched(text).map(str::to_owned).collect();
         patch(name, text)
     } else {
         match only_command(text) {
@@ -84,7 +97,7 @@ pub(super) fn of_text(name: &str, input: &str) -> Call {
         }
     };
     let refers = if tool.verb == ToolVerb::Edit { without_added(input) } else { input.to_owned() };
-    Call { tool, readable: None, refers: Some(refers) }
+    Call { tool, files: files.iter().map(String::as_str).collect(), readable: None, refers: Some(refers) }
 }
 
 fn tool(name: &str, verb: ToolVerb, target: &str, means: &str) -> Tool {
@@ -118,9 +131,29 @@ fn joined(directory: String, path: &str) -> String {
 
 /// Returns the edit of a patch; its target is the first changed file.
 fn patch(name: &str, text: &str) -> Tool {
-    let files = text.lines().filter_map(|line| line.strip_prefix("*** ")?.split_once(" File: "));
-    let file = files.map(|(_, file)| file.trim()).next().unwrap_or_default();
-    tool(name, ToolVerb::Edit, file, "")
+    tool(name, ToolVerb::Edit, patched(text).next().unwrap_or_default(), "")
+}
+
+/// Returns the files that a patch names.
+fn patched(text: &str) -> impl Iterator<Item = &str> {
+    text.lines().filter_map(|line| line.strip_prefix("*** ")?.split_once(" File: ")).map(|(_, file)| file.trim())
+}
+
+/// Returns the files that the commands of a script name.
+fn commands(script: &str) -> Vec<String> {
+    let mut files = Vec::new();
+    for call in script.split("tools.exec_command(").skip(1) {
+        let directory = argument(call, "workdir").unwrap_or_default();
+        files.extend(argument(call, "cmd").into_iter().flat_map(|cmd| files::of_command(&cmd, &directory)));
+    }
+    files
+}
+
+/// Returns a text argument of a call in a script.
+fn argument(call: &str, name: &str) -> Option<String> {
+    let rest = call.split_once(&format!("{name}:")).or_else(|| call.split_once(&format!("\"{name}\":")))?.1;
+    let mut values = serde_json::Deserializer::from_str(rest).into_iter::<String>();
+    values.next()?.ok()
 }
 
 /// Removes the added lines of a patch; the other lines refer to earlier content.
@@ -134,12 +167,7 @@ fn only_command(script: &str) -> Option<(String, String)> {
     if before.contains("tools.") || call.contains("tools.") {
         return None;
     }
-    let argument = |name: &str| {
-        let rest = call.split_once(&format!("{name}:")).or_else(|| call.split_once(&format!("\"{name}\":")))?.1;
-        let mut values = serde_json::Deserializer::from_str(rest).into_iter::<String>();
-        values.next()?.ok()
-    };
-    Some((argument("cmd")?, argument("workdir").unwrap_or_default()))
+    Some((argument(call, "cmd")?, argument(call, "workdir").unwrap_or_default()))
 }
 
 /// Returns a member in readable form; of a shell's argument list, the script.

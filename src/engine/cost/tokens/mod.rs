@@ -15,7 +15,7 @@ mod correction;
 mod family;
 mod reminder;
 
-pub use family::estimate;
+pub use family::{estimate, most_tokens};
 
 use crate::model::{Basis, Block, BlockKind, Event, Flags, Level, Role, RowKind, Session, TokenCount, Vocabulary, Window};
 use calls::{Call, calls};

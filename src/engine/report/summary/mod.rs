@@ -18,7 +18,7 @@ mod turn;
 pub use facts::Outcome;
 
 use crate::engine::Analysis;
-use crate::model::{Block, BlockKind, BlockNumber, Event, Flags, Role, Row, RowKind, ToolVerb, Turn};
+use crate::model::{Block, BlockKind, BlockNumber, Conventions, Event, Flags, Role, Row, RowKind, ToolVerb, Turn};
 use rustc_hash::{FxHashMap, FxHashSet};
 
 /// Maximum tokens of the header of a turn.
@@ -152,6 +152,11 @@ pub struct SessionSummary {
     pub summary: Summary,
     /// Fields that a model can fill in better.
     pub needs: Vec<Fillable>,
+}
+
+/// Returns the sentences of a text without headings, code, tables and client insertions.
+pub fn plain_sentences(text: &str, conventions: &Conventions) -> Vec<String> {
+    sentences::sentences(text, conventions).into_iter().map(|sentence| sentence.text).collect()
 }
 
 /// Returns the blocks whose contents are needed for a summary.

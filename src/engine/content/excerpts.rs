@@ -1,0 +1,410 @@
+//! Excerpts of the words of a person: phrases that can name a topic, and sentences that state a rule.
+
+use super::function_words::{BREAKS, EDGES};
+use super::keywords::is_stop_word;
+use crate::engine::summary::plain_sentences;
+use crate::engine::{mask, mask_cut};
+use crate::model::{Block, BlockKind, Conventions, Excerpts, Keywords, Role};
+use rustc_hash::FxHashSet;
+use std::sync::LazyLock;
+
+/// Bytes above which a message is assumed to be mostly pasted, and the bytes of its start that are examined.
+const LONG_BYTES: usize = 8_000;
+const START_BYTES: usize = 1_200;
+/// Bytes of the start of an answer that are examined, and the maximum number of its phrases.
+const ANSWER_BYTES: usize = 320;
+const ANSWER_PHRASES: usize = 3;
+/// Maximum number of phrases and of rules of a block.
+const PHRASES: usize = 12;
+const RULES: usize = 4;
+/// Maximum number of words of a phrase, and of a heading.
+const PHRASE_WORDS: usize = 3;
+const HEADING_WORDS: usize = 6;
+/// Maximum length of a word of a phrase, and bounds of the length of a rule, in characters: of one for a task, and
+/// of one that holds for ever.
+const WORD_CHARACTERS: usize = 30;
+const SHORT_CHARACTERS: usize = 160;
+const RULE_CHARACTERS: std::ops::RangeInclusive<usize> = 4..=240;
+
+/// Adds the excerpts of the words that a person wrote to those of a block; of an answer, phrases of its start.
+pub fn add(block: &mut Block, conventions: &Conventions, content: &str) {
+    if block.kind == BlockKind::Text && block.role == Role::Assistant {
+        let start = mask_cut(&content[..content.floor_char_boundary(ANSWER_BYTES)]);
+        let mut found: Vec<String> = Vec::new();
+        for sentence in plain_sentences(&start, conventions) {
+            phrases(&sentence, |phrase| {
+                if found.len() < ANSWER_PHRASES && phrase.contains(' ') && !found.contains(&phrase) {
+                    found.push(phrase);
+                }
+            });
+        }
+        let phrases = found.iter().map(String::as_str).collect();
+        block.excerpts = Excerpts { phrases, ..Excerpts::default() }.some();
+        return;
+    }
+    let words: Vec<&str> = block.words_in(content).collect();
+    if words.is_empty() {
+        return;
+    }
+    let words = words.join("\n");
+    let start = if words.len() > LONG_BYTES { &words[..words.floor_char_boundary(START_BYTES)] } else { &words };
+    let start = mask(start);
+    let sentences = plain_sentences(&start, conventions);
+    let mut phrases: Vec<String> = start.lines().filter_map(heading).collect();
+    for sentence in &sentences {
+        self::phrases(sentence, |phrase| {
+            if phrases.len() < PHRASES && !phrases.contains(&phrase) {
+                phrases.push(phrase);
+            }
+        });
+    }
+    let rules = sentences.iter().filter(|sentence| strength(sentence) > 0).take(RULES);
+    let rules: Keywords = rules.map(String::as_str).collect();
+    let mut excerpts = block.excerpts.take().map(|excerpts| *excerpts).unwrap_or_default();
+    excerpts = Excerpts { phrases: phrases.iter().map(String::as_str).collect(), rules, ..excerpts };
+    block.excerpts = excerpts.some();
+}
+
+/// Returns the words of a heading in Markdown, without a prefix such as `Plan:`.
+fn heading(line: &str) -> Option<String> {
+    let text = line.trim().strip_prefix('#')?.trim_start_matches('#');
+    let text = text.strip_prefix(' ')?.rsplit(": ").next()?.trim();
+    let text = text.trim_start_matches(|c: char| !c.is_alphabetic());
+    let words: Vec<String> = text.split_whitespace().take(HEADING_WORDS).map(str::to_lowercase).collect();
+    let named = words.iter().any(|word| is_name(word)) && words.iter().all(|word| word.chars().count() <= WORD_CHARACTERS);
+    (named && words.len() > 1).then(|| words.join(" ").trim_matches(|c: char| !c.is_alphanumeric()).to_owned())
+}
+
+/// Passes on the phrases of a sentence in lower case: runs of words between stop words and punctuation, without verbs at their ends.
+fn phrases(sentence: &str, mut found: impl FnMut(String)) {
+    let mut run: Vec<String> = Vec::new();
+    for token in sentence.split_whitespace() {
+        let inner = token.trim_matches(|c: char| !c.is_alphanumeric());
+        let word = inner.strip_suffix("'s").or_else(|| inner.strip_suffix("’s")).unwrap_or(inner).to_lowercase();
+        if inner.chars().any(is_wide) {
+            flush(&mut run, &mut found);
+            wide_phrases(inner, &mut found);
+            continue;
+        }
+        if !token.starts_with(char::is_alphanumeric) {
+            flush(&mut run, &mut found);
+        }
+        if is_name(&word) {
+            run.push(word);
+        } else {
+            flush(&mut run, &mut found);
+        }
+        if !token.ends_with(char::is_alphanumeric) || inner.len() > 2 && (inner.ends_with("'s") || inner.ends_with("’s")) {
+            flush(&mut run, &mut found);
+        }
+    }
+    flush(&mut run, &mut found);
+}
+
+/// Ends a run: passes on its last words, without verbs at its ends.
+fn flush(run: &mut Vec<String>, found: &mut impl FnMut(String)) {
+    let edge = |word: &String| is_edge(word);
+    let start = run.iter().position(|word| !edge(word)).unwrap_or(run.len());
+    let end = run.iter().rposition(|word| !edge(word)).map_or(start, |last| last + 1);
+    let end = (start..end).rev().find(|last| end - start == 1 || !is_participle(&run[*last])).map_or(start, |last| last + 1);
+    let words = &run[start..end];
+    let words = &words[words.len().saturating_sub(PHRASE_WORDS)..];
+    if words.len() > 1 || words.iter().any(|word| word.chars().count() > 3) {
+        found(words.join(" "));
+    }
+    run.clear();
+}
+
+/// Returns true if a lowercase word can be a part of a phrase.
+fn is_name(word: &str) -> bool {
+    let plain = word.chars().all(|c| c.is_alphanumeric() || matches!(c, '-' | '_' | '\'' | '’' | '+' | '#'));
+    let letters = word.chars().filter(|c| c.is_alphabetic()).count();
+    let digits = word.chars().filter(char::is_ascii_digit).count();
+    plain && letters >= 2 && digits <= 3 && word.chars().count() <= WORD_CHARACTERS && !is_stop_word(word) && !is_break(word)
+}
+
+/// Returns true if a lowercase word is a function word of a European language, or one of a conversation.
+fn is_break(word: &str) -> bool {
+    static WORDS: LazyLock<FxHashSet<&'static str>> = LazyLock::new(|| BREAKS.split_whitespace().collect());
+    WORDS.contains(word) || word.contains(['\'', '’'])
+}
+
+/// Returns true if a lowercase word does not begin or end a phrase: a verb or an adverb.
+fn is_edge(word: &str) -> bool {
+    static WORDS: LazyLock<FxHashSet<&'static str>> = LazyLock::new(|| EDGES.split_whitespace().collect());
+    WORDS.contains(word)
+}
+
+/// Returns true if an English word has the form of a participle: at the end of a phrase it is a verb.
+fn is_participle(word: &str) -> bool {
+    word.is_ascii() && word.len() > 4 && word.ends_with("ed") && !word.ends_with("eed")
+}
+
+/// Returns true for characters of languages that do not separate words by spaces.
+fn is_wide(c: char) -> bool {
+    matches!(c, '\u{3040}'..='\u{30ff}' | '\u{3400}'..='\u{9fff}')
+}
+
+/// Passes on the runs of ideographs and Katakana between function characters: most of them are nouns.
+fn wide_phrases(text: &str, found: &mut impl FnMut(String)) {
+    const FUNCTION: &str =
+        "的了是我你您他她它们在和与或及把被给这那哪有没不要吗呢吧就都也还请让用对从到为以会能可将并但而后前上下中个些么什怎";
+    let parts = text.split(|c: char| FUNCTION.contains(c) || !is_wide(c) || matches!(c, '\u{3040}'..='\u{309f}' | '\u{30fb}'));
+    for part in parts.filter(|part| (2..=10).contains(&part.chars().count())) {
+        found(part.to_owned());
+    }
+}
+
+/// Words that begin a rule, in lower case.
+const OPENINGS: &[&str] = &[
+    "always ",
+    "avoid ",
+    "do not ",
+    "don't ",
+    "don’t ",
+    "dont ",
+    "from now on",
+    "going forward",
+    "in future",
+    "in the future",
+    "make sure",
+    "never ",
+    "no more ",
+    "only ",
+    "please avoid",
+    "please do not",
+    "please don't",
+    "please never",
+    "please only",
+    "please use ",
+    "prefer ",
+    "stick to ",
+    "use ",
+    "whenever ",
+    "you must ",
+    "you should ",
+    // German, French, Spanish, Portuguese, Italian, Dutch.
+    "ab jetzt",
+    "ab sofort",
+    "achte ",
+    "benutze ",
+    "bitte immer",
+    "bitte nicht",
+    "bitte nur",
+    "immer ",
+    "nie ",
+    "niemals ",
+    "nimm ",
+    "nutze ",
+    "verwende ",
+    "à partir de maintenant",
+    "assure-toi",
+    "désormais",
+    "évite",
+    "n'utilise",
+    "ne ",
+    "toujours",
+    "utilise ",
+    "utilisez ",
+    "a partir de ahora",
+    "asegúrate",
+    "evita",
+    "no uses",
+    "nunca",
+    "siempre",
+    "usa ",
+    "a partir de agora",
+    "não ",
+    "sempre",
+    "d'ora in poi",
+    "non ",
+    "gebruik ",
+    "nooit",
+    "vanaf nu",
+    "altijd ",
+];
+/// Words within a rule, in lower case: each makes a rule that holds longer than a task.
+const STANDING: &[&str] = &[
+    "from now on",
+    "going forward",
+    "in the future",
+    "every time",
+    "each time",
+    "at all times",
+    "as a rule",
+    "without asking",
+    "ask me before",
+    "ask before",
+    "ab jetzt",
+    "ab sofort",
+    " immer ",
+    "niemals",
+    " nie ",
+    "grundsätzlich",
+    "künftig",
+    "auf keinen fall",
+    "désormais",
+    "à partir de maintenant",
+    "toujours",
+    "jamais",
+    "siempre",
+    "nunca",
+    "a partir de ahora",
+    "jamás",
+    "d'ora in poi",
+    "nooit",
+    "altijd",
+    "vanaf nu",
+    "всегда",
+    "никогда",
+    "отныне",
+    "впредь",
+    "以后",
+    "从现在起",
+    "总是",
+    "始终",
+    "永远",
+    "一律",
+    "今後",
+    "必ず",
+    "常に",
+    "毎回",
+    "いつも",
+    "항상",
+    "앞으로",
+    "절대",
+];
+/// English adverbs that make a rule only in an instruction: reports use them too.
+const ADVERBS: &[&str] = &["always", "never"];
+/// Words of an instruction, in lower case.
+const INSTRUCTIONS: &[&str] = &["you ", "should", "must", "please", "i want", "make sure", "we "];
+/// Words within a rule of languages whose sentences do not begin with its verb, and English ones within a sentence.
+const INNER: &[&str] = &[
+    "не надо",
+    "не нужно",
+    "нельзя",
+    "используй",
+    "不要",
+    "禁止",
+    "必须",
+    "不能",
+    "不可以",
+    "请用",
+    "请使用",
+    "しないで",
+    "ないでください",
+    "使ってください",
+    "하지 마",
+    "하지마",
+    "해야",
+    "사용해",
+    "쓰지 마",
+    "please do not",
+    "please don't",
+    "you should not",
+    "you must",
+    "you should never",
+    "bitte nicht",
+];
+/// Words that show that a sentence reports or asks, in lower case.
+const REPORTS: &[&str] = &[
+    "i don't",
+    "i don’t",
+    "i do not",
+    "i never",
+    "i always",
+    "i must",
+    "we don't",
+    "we do not",
+    "you don't",
+    "they don't",
+    "it never",
+    "don't you",
+    "do not know",
+    "don't know",
+    "why ",
+    "it always",
+    "we always",
+    "you always",
+    "they always",
+    "which don't",
+    "that don't",
+    "users don't",
+    "tests don't",
+    "i only",
+    "it must be",
+    "must have",
+    "must be because",
+    "no need",
+    "don't worry",
+    "don't think",
+    "don't have",
+    "seems",
+    "i think",
+];
+
+/// Returns how much a sentence is a standing rule: 0 if it is not, 2 if it says that it holds for ever.
+pub fn strength(sentence: &str) -> u8 {
+    if !RULE_CHARACTERS.contains(&sentence.chars().count()) || sentence.ends_with(['?', '？', ':', '：']) {
+        return 0;
+    }
+    let lower = sentence.to_lowercase();
+    let spaced = lower
+        .split_once([',', ' '])
+        .filter(|(first, _)| ["and", "also", "but", "no", "ok", "so", "yes", "please"].contains(first));
+    let start = spaced.map_or(&*lower, |(_, rest)| rest.trim_start());
+    if REPORTS.iter().any(|words| lower.contains(words)) {
+        return 0;
+    }
+    let has = |words: &[&str]| words.iter().any(|words| lower.contains(words));
+    let opens = OPENINGS.iter().any(|words| start.starts_with(words));
+    if has(STANDING) || has(ADVERBS) && (opens || has(INSTRUCTIONS)) {
+        return 2;
+    }
+    let short = lower.chars().count() <= SHORT_CHARACTERS;
+    u8::from(short && (opens || has(INNER)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn check_phrases(sentence: &str, expected: &[&str]) {
+        let mut found = Vec::new();
+        phrases(sentence, |phrase| found.push(phrase));
+        assert_eq!(found, expected, "{sentence}");
+    }
+
+    #[test]
+    fn phrases_are_nouns_between_stop_words() {
+        check_phrases("create a draft PR for the telemetry opt-out, please", &["draft pr", "telemetry opt-out"]);
+        check_phrases("Migriere die Datenbank auf das neue Schema", &["datenbank", "schema"]);
+        check_phrases("Let's fix it", &[]);
+        check_phrases("データベースの移行を確認してください", &["データベース", "移行", "確認"]);
+        check_phrases("see src/a.rs and 4f3a9b21c7", &[]);
+    }
+
+    #[test]
+    fn a_heading_is_a_phrase() {
+        assert_eq!(heading("# Plan: Split the session store").as_deref(), Some("split the session store"));
+        assert_eq!(heading("#12"), None);
+    }
+
+    #[test]
+    fn rules_are_told_from_reports_and_questions() {
+        for (sentence, expected) in [
+            ("Never commit without running the tests.", 2),
+            ("From now on, use pnpm.", 2),
+            ("Please use tabs in Go files.", 1),
+            ("Don't add comments.", 1),
+            ("Verwende ab jetzt nur SQLite.", 2),
+            ("以后不要自动提交", 2),
+            ("I don't understand this.", 0),
+            ("Should we always do this?", 0),
+            ("Add a test for it.", 0),
+            ("The cache is never full.", 0),
+        ] {
+            assert_eq!(strength(sentence), expected, "{sentence}");
+        }
+    }
+}

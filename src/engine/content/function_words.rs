@@ -1,0 +1,42 @@
+//! Words that are not a part of a phrase, or do not begin or end one. Selected manually; not a published list.
+
+/// Function words of European languages, and words of a conversation, that end a phrase; in addition to the stop words.
+pub const BREAKS: &str = "\
+    a second seem though batch regress exited plausible examples findings finding remaining trick little short confused common specific date docs \
+    a actual actually agree ah almost alright am an anyway apart as assume at away awesome be become bit both btw by certain cool curious \
+    difference do ehh else erm especially etc ever fairly far general generally go going gonna gotcha guess happen happens he hello hey \
+    hi hm hmm i idea ideally if im in is isn it kind least less let's like lot lots me mind mostly my nah nice no nope of oh ok on or \
+    otherwise perhaps point pretty quick quite rather reason seems sense similar so somewhat sort sorry stuff stufff subset sure thank \
+    thanks thoughts thus to together up upon us usually we weird whatever whole yeah yep yup \
+    aber alle als also am an auch auf aus bei bis bitte da damit dann das dass dein dem den denn der des die dies diese diesem diesen \
+    dieser dieses dir doch du durch ein eine einem einen einer eines er es etwas für gib habe haben hat hier ich ihr im in ist ja jetzt \
+    kann kannst können mach mache machen mal man mehr mein meine mich mir mit muss nach neu neue neuen nicht noch nur ob oder ohne schon \
+    sehr sein sich sie sind so soll sollte sollen soweit über um und uns unter vom von vor war warum was wenn wer werden wie wieder wir wird wo wollen \
+    zu zum zur zwischen \
+    à afin ai alors après au aussi autre aux avec avoir avons bien car ce ceci cela ces cet cette comme comment dans de des donc du elle \
+    en encore est et être fait faire faut il ils je la le les leur lui mais merci mes mon même moi ne nous on ou où par pas peu peut peux \
+    plus pour pourquoi qu quand que quel quelle qui sa sans se ses si son sont sur ta te tes toi ton tous tout toute très tu un une veux vos votre vous y \
+    al algo antes aquí así cada como con cuando de del desde donde dos el ella ellos en entonces era es esa ese eso esta estaba este esto \
+    está están favor fue ha hacer hasta hay la las le lo los más me mi mis muy necesito no nos o otra otro para pero poner por porque \
+    puede puedes que quiero qué se sea ser si sin sobre solo son su sus sí también te tener tengo tiene todo tu un una uno unos y ya yo \
+    ao aos aqui até com da das depois dele do dos ela ele em então essa esse está eu foi isso isto já mais mas mesmo meu minha muito na nas não nem no nos nós num o os ou outra outro pela pelo pode preciso quero se sem ser seu só sua são tem tudo um uma você \
+    agli ai alla alle anche che chi ci come con così cosa da dai dal dalla dei del della delle di dove e fare gli ha ho i il in io la le lo loro ma mi mio nel nella noi non o ogni per perché più poi può qui quando quello questa questo se sei si solo sono sua sul sulla suo ti tra tutto un una uno vorrei \
+    aan als bij dan dat de deze die dit een en er graag geen het hoe ik je kan maar met mijn naar niet nog nu of om ook op te tot uit van voor waar wat we wel worden zijn zo \
+    без бы был быть в вам вас во вот все всё вы где да для до его ее ей если есть ещё же за и из или им их к как какой когда которая который ли мне может можно мой мы на надо нам нас не него нее нет ни но ну о об он она они оно от по под пожалуйста при про с сейчас со так также такой там то того тоже только тот ты у уже хочу чего чем что чтобы эта эти это этого этой этом этот я";
+
+/// Verbs, adverbs and adjectives of requests, and words of tools, that do not begin or end a phrase.
+pub const EDGES: &str = "\
+    accept address adjust allow analyse analyze answer apply approve asked asking asks assuming attempt avoid begin big bring bump bunch careful cause \
+    causes causing clean cleaned clear close come comes commit compare consider consistent construct continues convert copy correct count covered cut debug decide decided defined delete \
+    describe detail detailed determine directly disable discuss document doesn drop easier easily enable encounter entirely execute executing expect explain explicitly explore extend extract fail failed failing \
+    fails feel fetch figure finish finished finishing fixing follow full fully gave generate giving goes gone handle happened happening hard hate hear hold identify ignore implemented implementing improve initial install introduce \
+    investigate invoke join keeping keeps kill launch lead learn leave leaves left listed load log lost love manage mark matches maybe meant merge \
+    mention mentioned migrate miss missed missing modify monitor move moving nicer notice obvious ones opened optionally own paste pass perform pick \
+    plan planning play prepare present prevent proceed produce proposed provide pull pulled push pushed quickly rebase recommend redo reduce refactor refer remain remember \
+    rename rephrase reply report reproduce resolve respond rest restart resume revert rewrite save scan search seeing seen select send separate setup share shorter shouldn \
+    simplify skip sound sounds split squash stay stop stopped submit suggest summarize support suppose switch talk test tested testing thinking \
+    thought tidy told took touch track trigger tried undo unify upgrade useful validate verify view wait walk wanted watch wondering worry wouldn \
+    aktualisiere ändere baue behebe beschreibe entferne ergänze erstelle erzeuge finde füge hinzu lies lösche migriere prüfe refaktoriere schreibe starte suche teste verbessere verschiebe zeige \
+    ajoute ajouter change corrige corriger crée créer écris explique lis montre regarde supprime teste vérifie \
+    agrega añade arregla borra busca cambia corrige crea elimina escribe explica haz lee mira prueba revisa \
+    adicione altere apague corrija crie escreva explique faça leia procure remova teste verifique";

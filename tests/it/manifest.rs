@@ -1,0 +1,111 @@
+//! The manifest reports what the model needs next: files in work, rules of the user, forgotten topics.
+
+use crate::sandbox::Sandbox;
+use expect_test::{Expect, expect};
+use serde_json::{Value, json};
+
+/// Rows of a session, linked in order.
+#[derive(Default)]
+struct Rows(Vec<Value>);
+
+impl Rows {
+    fn prompt(&mut self, text: &str) {
+        self.0.push(json!({"type": "user", "message": {"role": "user", "content": text}}));
+    }
+
+    fn call(&mut self, tool: &str, input: Value, result: &str) {
+        let id = format!("t{}", self.0.len());
+        let message = json!({"id": format!("m{}", self.0.len()), "role": "assistant", "model": "claude-opus-4-5-20251101",
+            "content": [{"type": "tool_use", "id": id, "name": tool, "input": input}]});
+        self.0.push(json!({"type": "assistant", "message": message}));
+        let content = json!([{"type": "tool_result", "tool_use_id": id, "content": result}]);
+        self.0.push(json!({"type": "user", "message": {"role": "user", "content": content}}));
+    }
+
+    fn file(self) -> String {
+        let mut text = String::new();
+        for (number, mut row) in self.0.into_iter().enumerate() {
+            row["uuid"] = json!(format!("u{number}"));
+            row["parentUuid"] = number.checked_sub(1).map_or(Value::Null, |before| json!(format!("u{before}")));
+            row["sessionId"] = json!("abc1");
+            row["cwd"] = json!("/home/dev/shop");
+            row["timestamp"] = json!(format!("2026-11-21T21:{number:02}:00.000Z"));
+            text.push_str(&format!("{row}\n"));
+        }
+        text
+    }
+}
+
+fn work() -> Sandbox {
+    let mut rows = Rows::default();
+    rows.prompt("Never commit without running the tests. Round the sales tax in the invoice total.");
+    rows.call("Read", json!({"file_path": "/home/dev/shop/src/billing/tax.rs"}), "fn tax() {}");
+    rows.call("Bash", json!({"command": "cd src/billing && rg -n total invoice.rs | head"}), "invoice.rs:4: total");
+    rows.prompt("I never understood why. Add a discount code to the checkout page.");
+    let edit = json!({"file_path": "/home/dev/shop/src/billing/tax.rs", "old_string": "{}", "new_string": "{ 1 }"});
+    rows.call("Edit", edit, "done");
+    rows.call("Read", json!({"file_path": "/home/dev/shop/README.md"}), "Shop");
+    rows.call("Bash", json!({"command": "cat <<'EOF' > /tmp/notes.md\nsee hidden.rs\nEOF"}), "");
+    let sandbox = Sandbox::new();
+    sandbox.session("abc1", rows.file(), 0);
+    sandbox
+}
+
+fn check(arguments: &[&str], expected: &Expect) {
+    expected.assert_eq(&work().text(arguments));
+}
+
+#[test]
+fn the_manifest_names_the_files_in_work_and_the_rules_of_the_user() {
+    check(
+        &["manifest"],
+        &expect![[r#"
+        [CONTEXT MANIFEST — 12 blocks, ~563/200k tokens, 0% capacity]
+
+        RULES OF THE USER:
+          - #1 "Never commit without running the tests."
+
+        FILES IN WORK (#block, * edited):
+          src/billing/{tax.rs #7*, invoice.rs #5}, /tmp/notes.md #12, README.md #10
+
+        PRIMACY (1 block, ~16 tokens):
+          - #1 "Never commit without running the tests. Round … (~16)
+
+        MIDDLE (6 blocks, ~317 tokens):
+          - 1 user message, 3 assistant responses, 2 tool results
+          - Topics: checkout page, invoice total
+          - Large: #7 Edit billing/tax.rs (~101)
+          - Large: #2 Read billing/tax.rs (~58)
+          - Large: #4 Bash rg -n total invoice.rs | head (~58)
+          - Large: #5 Bash rg -n total invoice.rs | head (~44)
+          - Large: #3 Read billing/tax.rs (~41)
+          - Large: #6 "I never understood why. Add a discount code to… (~14)
+
+        RECENCY (5 blocks, ~231 tokens):
+          - Current task: "I never understood why. Add a discount code to the checkout page."
+          - #11 Bash cat <<'EOF' > /tmp/notes.md see hidden.rs … (~63)
+          - #9 Read shop/README.md (~55)
+          - #10 Read shop/README.md (~38)
+          - #8 Edit billing/tax.rs (~38)
+
+        States: 5 fresh, 7 active
+        BUDGET: 199k tokens remaining — nothing is stale
+    "#]],
+    );
+}
+
+#[test]
+fn the_short_manifest_names_the_most_important_files() {
+    check(
+        &["manifest", "--tier", "summary"],
+        &expect![[r#"
+        [CONTEXT MANIFEST — 12 blocks, ~563/200k tokens, 0% capacity]
+        PRIMACY 1, ~16 | MIDDLE 6, ~317 | RECENCY 5, ~231
+        Current task: "I never understood why. Add a discount code to the checkout…"
+        Files: src/billing/{tax.rs #7*, invoice.rs #5}, /tmp/notes.md #12, README.md #10
+        User rule: #1 "Never commit without running the tests."
+        Topics: checkout page, invoice total
+        BUDGET: 199k tokens remaining — nothing is stale
+    "#]],
+    );
+}
