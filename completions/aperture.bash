@@ -241,7 +241,7 @@ _aperture() {
             return 0
             ;;
         aperture__subcmd__approve)
-            opts="-n -s -C -h --all --dry-run --session --json --window --color --directory --no-cache --no-pager --help"
+            opts="-n -s -C -h --all --dry-run --live --session --json --window --color --directory --no-cache --no-pager --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0

@@ -525,6 +525,7 @@ set edit:completion:arg-completer[aperture] = {|@words|
             cand --all 'All pending ones of this session'
             cand -n 'Dry run: show the result; write nothing'
             cand --dry-run 'Dry run: show the result; write nothing'
+            cand --live 'Also change a session that a client has open; type /resume in the client afterwards'
             cand --json 'Print JSON'
             cand --no-cache 'Do not read or write the cache'
             cand --no-pager 'Do not use a pager'

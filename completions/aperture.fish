@@ -457,6 +457,7 @@ never\t'Never'"
 complete -c aperture -n "__fish_aperture_using_subcommand approve" -s C -l directory -d 'Run as if started in this directory' -r -F
 complete -c aperture -n "__fish_aperture_using_subcommand approve" -l all -d 'All pending ones of this session'
 complete -c aperture -n "__fish_aperture_using_subcommand approve" -s n -l dry-run -d 'Dry run: show the result; write nothing'
+complete -c aperture -n "__fish_aperture_using_subcommand approve" -l live -d 'Also change a session that a client has open; type /resume in the client afterwards'
 complete -c aperture -n "__fish_aperture_using_subcommand approve" -l json -d 'Print JSON'
 complete -c aperture -n "__fish_aperture_using_subcommand approve" -l no-cache -d 'Do not read or write the cache'
 complete -c aperture -n "__fish_aperture_using_subcommand approve" -l no-pager -d 'Do not use a pager'

@@ -35,6 +35,7 @@ pub struct ProposalSelection {
   aperture approve 3 --dry-run
   aperture approve 3 4
   aperture approve --all
+  aperture approve 3 --live      in a session that a client has open
 
 Each is one operation in aperture log; aperture undo reverts it. The exit code is 1
 if one could not be executed; the model receives the results with the next prompt.")]
@@ -46,6 +47,9 @@ pub struct ApproveArguments {
     /// Dry run: show the result; write nothing
     #[arg(short = 'n', long)]
     pub dry_run: bool,
+    /// Also change a session that a client has open; type /resume in the client afterwards
+    #[arg(long)]
+    pub live: bool,
 }
 
 /// Arguments of `deny`.

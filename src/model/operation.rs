@@ -465,6 +465,11 @@ impl Operation {
         }
     }
 
+    /// Returns true if it changed the session file: marks alone do not.
+    pub fn writes_file(&self) -> bool {
+        !self.edits.is_empty() || self.after_bytes.is_some() || self.point.is_some()
+    }
+
     /// Returns whether it wrote the file and its delta is not known, so that it cannot be inverted byte by byte.
     pub fn lacks_delta(&self) -> bool {
         self.after_bytes.is_some() && self.delta.is_none()
@@ -566,6 +571,25 @@ impl History {
         }
         toggle(&mut in_force, change);
         states.into_iter().rev().find(|(_, state)| *state == in_force).map(|(point, _)| point)
+    }
+
+    /// Returns consecutive changes of the file without those that a later one of them exactly undoes or restores. The given
+    /// operations are oldest first; the result too.
+    pub fn net<'a>(operations: &[&'a Operation]) -> Vec<&'a Operation> {
+        let Some(base) = operations.first().map(|first| first.id - 1) else { return Vec::new() };
+        let mut net: Vec<&Operation> = Vec::new();
+        let mut at = OperationId::MAX;
+        for operation in operations.iter().rev().filter(|operation| operation.writes_file()) {
+            if operation.id > at {
+                continue;
+            }
+            match operation.point.filter(|point| *point >= base) {
+                Some(point) => at = point,
+                None => net.push(operation),
+            }
+        }
+        net.reverse();
+        net
     }
 
     /// Returns the operations to invert, newest first, to restore the state of the file at a point of the log.
@@ -686,6 +710,23 @@ mod tests {
         check(&[(Change, None), (Undo, Some(1)), (Undo, Some(2)), (Undo, Some(1))], None, Some(4));
         check(&[(Change, None), (Undo, Some(1)), (Change, None)], Some(3), None);
         check(&[(Change, None), (Undo, Some(1)), (Change, None), (Undo, Some(3))], None, Some(4));
+    }
+
+    #[test]
+    fn a_net_change_has_no_undone_operations() {
+        let operation = |id, point| Operation { after_bytes: Some(9), point, ..Operation::example(id, OperationKind::Change) };
+        let check = |points: &[(OperationId, Option<OperationId>)], expected: &[OperationId]| {
+            let operations: Vec<Operation> = points.iter().map(|(id, point)| operation(*id, *point)).collect();
+            let net = History::net(&operations.iter().collect::<Vec<_>>());
+            assert_eq!(net.iter().map(|operation| operation.id).collect::<Vec<_>>(), expected, "{points:?}");
+        };
+        check(&[], &[]);
+        check(&[(1, None), (2, None)], &[1, 2]);
+        check(&[(1, None), (2, Some(0))], &[]);
+        check(&[(1, None), (2, None), (3, Some(1))], &[1]);
+        check(&[(1, None), (2, Some(0)), (3, Some(1))], &[1]);
+        // The undone operation is older than all of them.
+        check(&[(2, Some(0)), (3, None)], &[2, 3]);
     }
 
     #[test]

@@ -32,6 +32,8 @@ pub struct InboxRow {
 pub struct InboxReport {
     /// The pending commands, the oldest first.
     pub proposals: Vec<InboxRow>,
+    /// True if a running client has the session of one of them open.
+    pub live: bool,
 }
 
 impl Report for InboxReport {
@@ -63,7 +65,9 @@ impl Report for InboxReport {
             text.push_str(&style.paint(Paint::Dim, &format!("{margin}pending: {}", clip(&row.why, room.saturating_sub(9)))));
             text.push('\n');
         }
-        text.push_str(&style.paint(Paint::Dim, "to execute one: aperture approve NUMBER; to reject one: aperture deny NUMBER"));
+        let live = if self.live { " --live" } else { "" };
+        let hint = format!("to execute one: aperture approve NUMBER{live}; to reject one: aperture deny NUMBER");
+        text.push_str(&style.paint(Paint::Dim, &hint));
         text.push('\n');
         text
     }

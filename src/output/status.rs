@@ -1,3 +1,4 @@
+use super::pending::{PendingChanges, difference};
 use super::{Paint, Report, Style, age, amount, bytes, clip, clip_start, count, percent, plural, tokens, unit, wrap};
 use crate::engine::tokens::Accuracy;
 use crate::engine::{Capacity, CapacitySource, Entry, Suggestion, SuggestionKind};
@@ -25,6 +26,8 @@ pub struct StatusReport {
     pub last_written: Option<i64>,
     /// True if a running client has the session open.
     pub open: bool,
+    /// Changes that the client has not loaded.
+    pub pending: Option<PendingChanges>,
     /// The session that it was forked from.
     pub forked_from: Option<String>,
     /// Tokens of the window.
@@ -39,6 +42,8 @@ pub struct StatusReport {
     pub changed_since_bill: bool,
     /// Tokens that are sent but are not in the session file.
     pub outside: TokenCount,
+    /// Tokens that the client adds by itself, by part; estimates.
+    pub client_parts: Vec<Share>,
     /// The errors of the estimates for this session, relative to the billed tokens.
     pub accuracy: Accuracy,
     /// Blocks and tokens by zone.
@@ -132,7 +137,7 @@ impl StatusReport {
     }
 
     fn gauge(&self, style: &Style, width: usize, lines: &mut Vec<String>) {
-        let free = self.capacity.tokens.saturating_sub(self.tokens.round());
+        let free = self.capacity.free(self.tokens.round());
         let gauge = gauge(style, width.saturating_sub(MARGIN), self.tokens, self.capacity.tokens, self.percent);
         lines.push(format!("window    {gauge}"));
         let source = match self.capacity.source {
@@ -142,8 +147,20 @@ impl StatusReport {
             CapacitySource::Observed => "window size inferred: the session exceeded the usual size of the model",
             CapacitySource::Assumed => "window size assumed; to set it: --window",
         };
-        let free = wrap(&format!("          {} free; {source}", amount(free)), MARGIN, width);
+        let until = if self.capacity.reserve > 0 { " until auto-compaction" } else { "" };
+        let free = wrap(&format!("          {} free{until}; {source}", amount(free)), MARGIN, width);
         lines.extend(free.iter().map(|line| style.paint(Paint::Dim, line)));
+        if self.capacity.reserve > 0 {
+            let from = amount(self.capacity.free(0));
+            let reserve =
+                format!("reserve   {}: the client compacts automatically from {from} on", amount(self.capacity.reserve));
+            lines.extend(wrap(&reserve, MARGIN, width));
+        }
+        if let Some(pending) = &self.pending {
+            let text =
+                format!("pending   {}: takes effect after /resume {} in the client", difference(-pending.saved), pending.session);
+            lines.extend(wrap(&text, MARGIN, width).iter().map(|line| style.paint(Paint::Warning, line)));
+        }
         let accuracy = &self.accuracy;
         let measured = match (self.measured, accuracy.step_median, accuracy.step_p90) {
             (Some(measured), Some(median), Some(p90)) => format!(
@@ -184,6 +201,19 @@ impl StatusReport {
                 blocks
             };
             lines.push(with_note(style, &row(zone, &zone.name), &note, room));
+        }
+        if !self.client_parts.is_empty() {
+            lines.push(style.paint(Paint::Heading, "added by the client"));
+        }
+        for part in &self.client_parts {
+            let amount = format!("~{}", amount(part.tokens.round()));
+            let share = percent(part.tokens.round() as f64 / total as f64);
+            let note = match part.blocks {
+                0 => "not in file".to_owned(),
+                blocks => plural(blocks as usize, "block"),
+            };
+            let line = format!("  {:<13} {amount:>7} {share:>6} ", part.name);
+            lines.push(with_note(style, &line, &note, width.saturating_sub(line.width() + 1)));
         }
         let columns: [(&str, &[Share]); 2] = [("by kind", &self.kinds), ("by tool", &self.tools)];
         for (title, shares) in columns {

@@ -1,4 +1,4 @@
-use super::{Paint, Report, Style, amount, tokens};
+use super::{Paint, PendingChanges, Report, Style, amount, tokens};
 use crate::model::TokenCount;
 
 /// Columns of the bar.
@@ -13,6 +13,10 @@ pub struct StatusLineReport {
     pub used: TokenCount,
     /// Capacity of the window in tokens. 0 if it is unknown.
     pub capacity: u64,
+    /// Tokens that are free until the client compacts the session. `None` if its reserve is unknown.
+    pub free: Option<u64>,
+    /// Changes that the client has not loaded.
+    pub pending: Option<PendingChanges>,
     /// Number of stale blocks. `None` if the session was not analysed.
     pub stale_blocks: Option<usize>,
     /// Tokens of the stale blocks.
@@ -40,6 +44,12 @@ impl Report for StatusLineReport {
             let bar = style.paint(paint, &format!("{}{}", "▓".repeat(filled), "░".repeat(BAR - filled)));
             format!("{bar} {}/{} {percent:.0} %", amount(self.used.round()), amount(self.capacity))
         }];
+        if let Some(free) = self.free {
+            parts.push(format!("{} free", amount(free)));
+        }
+        if let Some(pending) = &self.pending {
+            parts.push(style.paint(Paint::Warning, &pending.mark()));
+        }
         if let Some(stale) = self.stale_blocks.filter(|stale| *stale > 0) {
             parts.push(style.paint(Paint::Dim, &format!("{stale} stale ({})", tokens(self.stale_tokens))));
         }

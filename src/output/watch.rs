@@ -1,5 +1,6 @@
 use super::blocks::short_role;
 use super::json::ToJson;
+use super::pending::{PendingChanges, difference};
 use super::status::gauge;
 use super::{Document, Paint, Style, advice, age, amount, clip, numbered, padded, percent, plural, printable, short_id, tokens};
 use crate::engine::{ActivityEvent, BlockUpdate, Executed, Opened, OtherSession, SelectionChange, Suggestion, Update};
@@ -155,11 +156,6 @@ fn row(number: BlockNumber, role: Role, label: &str, cost: TokenCount, note: &st
     text.trim_end().to_owned()
 }
 
-/// Formats a change of tokens: `+1.3k`.
-fn difference(tokens: f64) -> String {
-    format!("{}{}", if tokens < 0.0 { "−" } else { "+" }, amount(tokens.abs().round() as u64))
-}
-
 /// Returns the time of day in the user's time zone.
 fn clock(style: &Style, milliseconds: i64) -> String {
     let moment = jiff::Timestamp::from_millisecond(milliseconds).unwrap_or_default();
@@ -222,6 +218,8 @@ pub struct WatchScreen {
     pub tokens: Option<TokenCount>,
     /// Capacity of the window in tokens.
     pub capacity: u64,
+    /// Tokens of the window that are free until the client compacts the session.
+    pub free: u64,
     /// Usage of the window, in percent.
     pub percent: f64,
     /// Number and tokens of the stale blocks in the window. `None` if there are none.
@@ -242,6 +240,8 @@ pub struct WatchScreen {
     pub suggestions: Vec<Suggestion>,
     /// Other sessions of the project, the newest first.
     pub others: Vec<OtherSession>,
+    /// Changes that the client has not loaded.
+    pub pending: Option<PendingChanges>,
     /// Additional notices.
     pub notices: Vec<String>,
 }
@@ -294,7 +294,7 @@ impl WatchScreen {
     }
 
     fn figures(&self, held: TokenCount) -> String {
-        let mut facts = vec![format!("{} free", amount(self.capacity.saturating_sub(held.round())))];
+        let mut facts = vec![format!("{} free", amount(self.free))];
         facts.push(match self.stale {
             None => "nothing stale".to_owned(),
             Some((blocks, cost)) => {
@@ -302,6 +302,7 @@ impl WatchScreen {
                 format!("{} stale, {} ({share})", plural(blocks, "block"), tokens(cost))
             }
         });
+        facts.extend(self.pending.as_ref().filter(|_| self.open).map(PendingChanges::mark));
         if self.pinned > 0 {
             facts.push(format!("{} pinned", self.pinned));
         }
@@ -426,6 +427,7 @@ mod tests {
             open: true,
             tokens: Some(TokenCount::measured(142_000)),
             capacity: 200_000,
+            free: 25_000,
             percent: 71.0,
             stale: Some((12, TokenCount::measured(31_000))),
             pinned: 2,
@@ -436,6 +438,7 @@ mod tests {
             commands: vec![executed],
             suggestions: Vec::new(),
             others: vec![other],
+            pending: Some(PendingChanges { session: "6666aaaa-1".to_owned(), operations: vec![4], saved: 9_100.0 }),
             notices: vec!["file notifications are not available: aperture checks every second".to_owned()],
         }
     }
@@ -447,7 +450,7 @@ mod tests {
             6666aaaa · claude-opus-4-6 · 12 turns, 87 steps · written 3 min ago · open in …
 
             window    ▕████████████████████████████▍           ▏  142k of 200k tokens, 71 %
-                      58k free · 12 blocks stale, 31k (22 %) · 2 pinned · focused #3, #4
+                      25k free · 12 blocks stale, 31k (22 %) · /resume: −9.1k · 2 pinned · focused #3, #4
 
             came in   23:59:21   #39 result Read src/日本語/a_rather_long_name_3…   1.2k
                       23:59:22   #38 result Read src/日本語/a_rather_long_name_3…   1.2k

@@ -46,6 +46,16 @@ pub trait Client: Sync {
         block.role == Role::System
     }
 
+    /// Returns the texts that a row records as sent outside the conversation, each with its part; empty for other rows.
+    fn outside_texts(&self, _row: &[u8]) -> Vec<(ClientPart, String)> {
+        Vec::new()
+    }
+
+    /// Returns the part that a block has in the texts that the client adds to a conversation by itself; `None` for other blocks.
+    fn part_of(&self, _block: &Block) -> Option<ClientPart> {
+        None
+    }
+
     /// Returns true if the client sends the content of a block again, from the disk, after a digest replaced it.
     fn sends_again(&self, _block: &Block) -> bool {
         false
@@ -56,9 +66,16 @@ pub trait Client: Sync {
         None
     }
 
-    /// Returns the token threshold of the client's own compaction for a model with this window; `None` if it is unknown.
-    fn compacts_from(&self, _model: &str, _capacity_tokens: u64) -> Option<u64> {
+    /// Returns the token threshold of the client's own compaction for a model with this window; `None` if it is unknown. The window
+    /// is the size that the client reports, or that of the model's table if it reports none. The default settings of the client
+    /// are assumed: a session does not record if the user changed them.
+    fn compacts_from(&self, _model: &str, _window: WindowSize) -> Option<u64> {
         None
+    }
+
+    /// Returns the tokens at the end of a window that the client keeps free for its own compaction; 0 if they are unknown.
+    fn reserve(&self, model: &str, window: WindowSize) -> u64 {
+        self.compacts_from(model, window).map_or(0, |from| window.tokens.saturating_sub(from))
     }
 
     /// Returns the texts that the client writes into contents, and the names in the inputs of its tools.
@@ -69,6 +86,47 @@ pub trait Client: Sync {
 
     /// Returns the names of the environment variables that the client reads and sets.
     fn variables(&self) -> Variables;
+}
+
+/// A part of the texts that a client sends with every request, beside the conversation.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum ClientPart {
+    /// The system prompt.
+    Prompt,
+    /// The definitions of the client's own tools.
+    Tools,
+    /// Tools and instructions of MCP servers.
+    Mcp,
+    /// The list of skills, and the text of those in use.
+    Skills,
+    /// Files with instructions and memories of the user and the project.
+    Memory,
+}
+
+impl ClientPart {
+    /// Every part, in the order of reports.
+    pub const ALL: [ClientPart; 5] =
+        [ClientPart::Prompt, ClientPart::Tools, ClientPart::Mcp, ClientPart::Skills, ClientPart::Memory];
+
+    /// Returns the name.
+    pub fn name(self) -> &'static str {
+        match self {
+            ClientPart::Prompt => "prompt",
+            ClientPart::Tools => "tools",
+            ClientPart::Mcp => "MCP",
+            ClientPart::Skills => "skills",
+            ClientPart::Memory => "memory",
+        }
+    }
+}
+
+/// The size of a window as it is known.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct WindowSize {
+    /// Tokens.
+    pub tokens: u64,
+    /// True if the client reported it in the session.
+    pub reported: bool,
 }
 
 /// The names of the environment variables of a client.

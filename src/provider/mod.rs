@@ -29,7 +29,7 @@ use crate::model::limits::TITLE_CHARACTERS;
 use std::sync::LazyLock;
 
 pub use billing::Billing;
-pub use client::{Client, Location, OpenSession, Places, Variables, WriterLock};
+pub use client::{Client, ClientPart, Location, OpenSession, Places, Variables, WindowSize, WriterLock};
 pub use format::{Format, ParsedBlock, ParsedRow, Scanner, SentUnder, Stub, Totals};
 pub use framing::Framing;
 pub use json::strings;

@@ -15,6 +15,7 @@ const MIGRATIONS: &[&str] = &[
     include_str!("migrations/0004_messages.sql"),
     include_str!("migrations/0005_block_edits.sql"),
     include_str!("migrations/0006_requests.sql"),
+    include_str!("migrations/0007_live.sql"),
 ];
 
 /// Longest wait for another process that has locked the store.

@@ -7,8 +7,19 @@ use rusqlite::{Connection, params};
 use std::collections::BTreeMap;
 
 /// The tables with rows of a session.
-const FORGOTTEN: [&str; 10] =
-    ["edits", "block_edits", "hunks", "marks", "operations", "snapshots", "proposals", "messages", "obeyed", "manifests"];
+const FORGOTTEN: [&str; 11] = [
+    "edits",
+    "block_edits",
+    "hunks",
+    "marks",
+    "operations",
+    "snapshots",
+    "proposals",
+    "messages",
+    "obeyed",
+    "manifests",
+    "live_operations",
+];
 
 impl Store {
     /// Deletes the log and the snapshots of a session, and the values that no other log refers to. Undo is then impossible.

@@ -13,6 +13,12 @@ pub fn open_sessions(disk: &dyn Disk, places: &Places) -> BTreeSet<String> {
     registered(disk, places).into_iter().filter(|open| is_alive(open.process)).map(|open| open.session).collect()
 }
 
+/// Returns the processes of the running clients that have registered a session as open.
+pub fn clients_of(disk: &dyn Disk, places: &Places, session: &str) -> Vec<u32> {
+    let open = registered(disk, places).into_iter().filter(|open| open.session == session && is_alive(open.process));
+    open.map(|open| open.process).collect()
+}
+
 /// Returns the id of the session that a client process has registered as open.
 pub fn session_of(disk: &dyn Disk, places: &Places, process: u32) -> Option<String> {
     registered(disk, places).into_iter().find(|open| open.process == process).map(|open| open.session)

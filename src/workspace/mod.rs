@@ -23,23 +23,26 @@ pub use apply::{apply, history, settle, was_done};
 pub use error::ApplyError;
 pub use find::{FindError, Found, find, find_all, looks_like};
 pub use list::{Listed, list};
-pub use live::{open_sessions, session_of};
+pub use live::{clients_of, open_sessions, session_of};
 pub use load::load;
 pub use project::{Project, stated};
 pub use secret_scan::{SecretMatch, scan, scan_file};
 pub use verify::{FileState, Verified, WayBack, found, in_force, verify};
 pub use writer::{Writer, take_writer};
 
-use crate::engine::{self, Analysis, Known, ReadSettings};
+use crate::engine::{self, Analysis, Capacity, CapacitySource, Known, ReadSettings};
 use crate::fsio::Disk;
-use crate::model::{BlockNumber, History, Session, Slot};
+use crate::model::{BlockNumber, History, RowKind, Session, Slot};
 use crate::planning::{self, Originals, PlanSource, SpliceError};
-use crate::provider::{Location, ProviderAdapter};
+use crate::provider::{ClientPart, Location, ProviderAdapter, WindowSize};
 use crate::store::{Cache, Store};
 use file::{SessionFiles, SessionRows};
 use std::io;
 use std::path::PathBuf;
 use std::sync::Arc;
+
+/// Maximum number of rows that are searched for the texts that a client sends outside the conversation.
+const SEARCHED_ROWS: usize = 1_000;
 
 /// A session that is open for reading.
 pub struct Workspace<'a> {
@@ -109,6 +112,9 @@ impl<'a> Workspace<'a> {
             false => engine::outline(session, window, settings),
         };
         reading.known = known;
+        let Capacity { tokens, source, .. } = reading.capacity;
+        reading.capacity.reserve =
+            provider.reserve(&reading.model, WindowSize { tokens, reported: source == CapacitySource::Client });
         let turn = reading.turns.len() as u32;
         planning::apply_marks(&mut reading.session, &history, turn, settings.focus_turns);
         if planning::is_bill_changed(&reading, &history) {
@@ -126,6 +132,31 @@ impl<'a> Workspace<'a> {
         let line = place.and_then(|row| self.line(row as u32).ok());
         let usage = line.as_deref().and_then(|line| Some(line.get(self.provider.locate_slot(line, Slot::Usage)?)?.to_vec()));
         self.provider.cache_milliseconds(&usage.unwrap_or_default())
+    }
+
+    /// Returns the texts that the client sends outside the conversation, as far as the file records them: those of the last row
+    /// with tools, or of the last row with any if none has tools.
+    ///
+    /// # Errors
+    ///
+    /// A row can no longer be read.
+    pub fn outside_texts(&self) -> io::Result<Vec<(ClientPart, String)>> {
+        let session = &self.reading.session;
+        let records = |row: &u32| {
+            let kind = &session.rows[*row as usize];
+            matches!(kind.kind, RowKind::Attachment | RowKind::Link) && !kind.sidechain && session.blocks_of(*row).is_empty()
+        };
+        let mut last = Vec::new();
+        for row in (0..session.rows.len() as u32).rev().filter(records).take(SEARCHED_ROWS) {
+            let texts = self.provider.outside_texts(&self.line(row)?);
+            if texts.iter().any(|(part, _)| *part != ClientPart::Prompt) {
+                return Ok(texts);
+            }
+            if last.is_empty() {
+                last = texts;
+            }
+        }
+        Ok(last)
     }
 
     /// Returns a row, from the file that contains it.

@@ -622,7 +622,8 @@ fn damage_is_counted_and_never_fatal() {
             abc1 · claude-opus-4-5-20251101 · 1 turn, 1 step · 2 h ago · /home/dev/shop
 
             window    ▕██                                      ▏  10k of 200k tokens, 5 %
-                      190k free; window size by model
+                      157k free until auto-compaction; window size by model
+            reserve   33k: the client compacts automatically from 167k on
             billed    10,000 at the last step
 
             by zone
@@ -652,7 +653,9 @@ fn damage_is_counted_and_never_fatal() {
             abc1 · 1 turn, 0 steps · 3 h ago · /home/dev/shop
 
             window    ▕                                        ▏  ~2 of 200k tokens, 0 %
-                      200k free; window size assumed; to set it: --window
+                      167k free until auto-compaction; window size assumed; to set it:
+                      --window
+            reserve   33k: the client compacts automatically from 167k on
             billed    never: the model has not answered in this window, all figures are
                       estimates
 

@@ -332,13 +332,145 @@ fn a_prompt_brings_what_the_user_changed() {
     .assert_eq(&format!("\n{second}\n"));
 }
 
+/// Registers a session as open in a client with this process id; without one, nobody has it open.
+fn open_in_client(sandbox: &Sandbox, process: Option<u32>) {
+    let registry = sandbox.home.join(".claude/sessions");
+    let _ = fs::remove_dir_all(&registry);
+    fs::create_dir_all(&registry).unwrap();
+    if let Some(process) = process {
+        let entry = json!({"pid": process, "sessionId": "11111111-1111-4111-8111-111111111111"});
+        fs::write(registry.join(format!("{process}.json")), entry.to_string()).unwrap();
+    }
+}
+
+#[test]
+fn a_live_change_is_told_as_pending_until_the_client_reads_the_file() {
+    let sandbox = Sandbox::of("tools-and-spill");
+    let path = session(&sandbox, "11");
+    let payload = json!({"prompt": "go on", "transcript_path": path});
+    let prompt = || told(&sandbox, "UserPromptSubmit", &payload);
+    let line = || given(&sandbox, &["statusline"], &payload.to_string()).all();
+    assert!(prompt().starts_with("[CONTEXT MANIFEST"));
+    open_in_client(&sandbox, Some(std::process::id()));
+    let said = sandbox.text(&["compress", "16", "--level", "minimal", "--live"]);
+    assert!(said.contains("takes effect after /resume 11111111-1111-4111-8111-111111111111"), "{said}");
+    expect![[r#"
+        The user changed the file of this session. This takes effect after /resume 11111111-1111-4111-8111-111111111111; until then you still receive the content as before:
+        - reduced to a line #16 Read shop/big.py (saves ~9.7k)"#]]
+    .assert_eq(&prompt());
+    expect![[r#"
+        ▓░░░░░░░ 19k/1M 2 % · 948k free · /resume: −9.7k
+        exit code 0
+    "#]]
+    .assert_eq(&line());
+    let status = sandbox.text(&["status"]);
+    assert!(status.contains("\npending   −9.7k: takes effect after /resume 11111111-"), "{status}");
+    let status = sandbox.json(&["status"], "aperture.status/2");
+    assert_eq!(status["pending"]["operations"], json!([1]));
+    // A compaction does not read the file.
+    told(&sandbox, "SessionStart", &json!({"source": "compact", "transcript_path": path}));
+    assert!(line().contains("/resume: −9.7k"), "{}", line());
+    told(&sandbox, "SessionStart", &json!({"source": "resume", "transcript_path": path}));
+    expect![[r#"
+        These changes of your memory of this session are now in effect:
+        - reduced to a line #16 Read shop/big.py (saves ~9.7k)"#]]
+    .assert_eq(&prompt());
+    assert!(!line().contains("/resume"), "{}", line());
+    assert_eq!(sandbox.json(&["status"], "aperture.status/2")["pending"], Value::Null);
+    // Once the model has answered, it is not told again, also not after the next resume.
+    let text = fs::read_to_string(&path).unwrap();
+    let last = text.lines().map(|row| serde_json::from_str::<Value>(row).unwrap()).rfind(|row| row["type"] == "assistant");
+    let mut asks = said_at(8, last.unwrap()["uuid"].as_str().unwrap(), "2026-11-22T00:00:00.001Z");
+    asks["type"] = json!("user");
+    asks["message"] = json!({"role": "user", "content": "go on"});
+    let answer = said_at(9, asks["uuid"].as_str().unwrap(), "2026-11-22T00:00:00.002Z");
+    fs::write(&path, format!("{text}{asks}\n{answer}\n")).unwrap();
+    told(&sandbox, "SessionStart", &json!({"source": "resume", "transcript_path": path}));
+    assert_eq!(prompt(), "");
+}
+
+/// A row of the client with an answer of the model at a time.
+fn said_at(number: u32, parent: &str, time: &str) -> Value {
+    let mut row = said(number, parent, "well");
+    row["timestamp"] = json!(time);
+    row
+}
+
+#[test]
+fn a_change_is_loaded_by_a_new_process_and_an_undo_of_it_is_pending_too() {
+    let sandbox = Sandbox::of("tools-and-spill");
+    let path = session(&sandbox, "11");
+    let payload = json!({"prompt": "go on", "transcript_path": path});
+    let prompt = || told(&sandbox, "UserPromptSubmit", &payload);
+    prompt();
+    open_in_client(&sandbox, Some(std::process::id()));
+    sandbox.text(&["compress", "16", "--level", "minimal", "--live"]);
+    sandbox.text(&["undo", "--live"]);
+    assert_eq!(prompt(), "", "both together change nothing");
+    assert_eq!(sandbox.json(&["status"], "aperture.status/2")["pending"], Value::Null);
+    sandbox.text(&["redo", "--live"]);
+    assert!(prompt().contains("takes effect after /resume"), "{}", prompt());
+    // The client was restarted; its hooks did not run.
+    open_in_client(&sandbox, Some(1));
+    assert!(prompt().starts_with("These changes of your memory of this session are now in effect:"), "{}", prompt());
+    sandbox.text(&["undo", "--live"]);
+    let told = prompt();
+    assert!(told.contains("takes effect after /resume") && told.contains("- restored #16"), "{told}");
+    let line = given(&sandbox, &["statusline"], &payload.to_string()).stdout;
+    assert!(line.contains("/resume: +9.7k"), "{line}");
+    open_in_client(&sandbox, None);
+    let line = given(&sandbox, &["statusline"], &payload.to_string()).stdout;
+    assert!(!line.contains("/resume"), "{line}");
+}
+
+#[test]
+fn a_compaction_is_asked_for_names_and_not_for_texts() {
+    let sandbox = Sandbox::of("tools-and-spill");
+    let path = session(&sandbox, "11");
+    sandbox.text(&["pin", "16"]);
+    sandbox.text(&["pin", "24"]);
+    expect![[r#"
+        The user pinned these blocks. Mention in the summary what they are for, but do not repeat their text: aperture sends it again after the compaction.
+        - #24 Bash grep -n NEEDLE big.py | head -50
+        - #16 Read shop/big.py
+    "#]]
+    .assert_eq(&told(&sandbox, "PreCompact", &json!({"trigger": "auto", "transcript_path": path})));
+    // The client has compacted, and kept block 24 in a file that it read again.
+    let text = fs::read_to_string(&path).unwrap();
+    let last = text.lines().map(|row| serde_json::from_str::<Value>(row).unwrap()).rfind(|row| row["type"] == "assistant");
+    let last = last.unwrap()["uuid"].as_str().unwrap().to_owned();
+    let mut boundary = said_at(20, &last, "2026-11-21T23:53:00.000Z");
+    boundary["type"] = json!("system");
+    boundary["subtype"] = json!("compact_boundary");
+    boundary["parentUuid"] = Value::Null;
+    boundary["compactMetadata"] = json!({"trigger": "manual", "preTokens": 9});
+    let mut summary = said_at(21, boundary["uuid"].as_str().unwrap(), "2026-11-21T23:53:01.000Z");
+    summary["type"] = json!("user");
+    summary["isCompactSummary"] = json!(true);
+    let kept = sandbox.text(&["show", "24", "--raw"]);
+    summary["message"] = json!({"role": "user", "content": format!("A summary. Its results:\n{kept}")});
+    let compacted = format!("{text}{boundary}\n{summary}\n");
+    fs::write(&path, &compacted).unwrap();
+    let after = told(&sandbox, "SessionStart", &json!({"source": "compact", "transcript_path": path}));
+    assert!(after.contains("as they were before the compaction:\n\n#16 Read shop/big.py:\n"), "{after}");
+    assert!(!after.contains("#24 Bash grep -n NEEDLE big.py | head -50:\n"), "{after}");
+    // The next prompt does not send again what the start of the session sent.
+    let note = noted(22, summary["uuid"].as_str().unwrap(), "SessionStart", &after);
+    fs::write(&path, format!("{compacted}{note}\n")).unwrap();
+    let prompt = told(&sandbox, "UserPromptSubmit", &json!({"transcript_path": path}));
+    assert!(!prompt.contains("as they were before the compaction"), "{prompt}");
+    fs::write(&path, &compacted).unwrap();
+    let prompt = told(&sandbox, "UserPromptSubmit", &json!({"transcript_path": path}));
+    assert!(prompt.contains("as they were before the compaction:\n\n#16 Read"), "{prompt}");
+}
+
 #[test]
 fn what_is_pinned_outlives_a_compaction() {
     let sandbox = Sandbox::of("tools-and-spill");
     let path = session(&sandbox, "11");
     sandbox.text(&["pin", "24"]);
     let before = told(&sandbox, "PreCompact", &json!({"trigger": "auto", "transcript_path": path}));
-    assert!(before.starts_with("The user pinned these blocks.") && before.contains("#24 Bash grep -n NEEDLE"), "{before}");
+    assert!(before.starts_with("The user pinned these blocks.") && before.contains("- #24 Bash grep -n NEEDLE"), "{before}");
     assert!(sandbox.text(&["snapshot", "list"]).contains("before-compaction-2026-11-22-000000"));
     let after = told(&sandbox, "SessionStart", &json!({"source": "compact", "transcript_path": path}));
     assert!(after.contains("as they were before the compaction:\n\n#24 Bash grep"), "{after}");
@@ -349,9 +481,10 @@ fn what_is_pinned_outlives_a_compaction() {
 fn an_answer_is_cut_where_the_client_would_cut_it() {
     let sandbox = Sandbox::of("tools-and-spill");
     sandbox.text(&["pin", "16"]);
-    let text = told(&sandbox, "PreCompact", &json!({"transcript_path": session(&sandbox, "11")}));
+    let payload = json!({"source": "compact", "transcript_path": session(&sandbox, "11")});
+    let text = told(&sandbox, "SessionStart", &payload);
     assert!(text.encode_utf16().count() < 10_000, "{}", text.len());
-    assert!(text.ends_with("for the rest: aperture manifest, aperture show]\n"), "{text}");
+    assert!(text.ends_with("for the rest: aperture manifest, aperture show]"), "{text}");
 }
 
 #[test]
@@ -431,9 +564,16 @@ fn the_status_line() {
     let path = session(&sandbox, "11");
     let line = |payload: &Value| given(&sandbox, &["statusline"], &payload.to_string()).all();
     let window = json!({"total_input_tokens": 142_000, "context_window_size": 200_000});
-    expect!["▓▓▓▓▓▓░░ 142k/200k 71 %\nexit code 0\n"]
-        .assert_eq(&line(&json!({"context_window": window, "transcript_path": path})));
-    expect!["▓░░░░░░░ 29k/1M 3 %\nexit code 0\n"].assert_eq(&line(&json!({"transcript_path": path})));
+    expect![[r#"
+        ▓▓▓▓▓▓░░ 142k/200k 71 % · 25k free
+        exit code 0
+    "#]]
+    .assert_eq(&line(&json!({"context_window": window, "transcript_path": path})));
+    expect![[r#"
+        ▓░░░░░░░ 29k/1M 3 % · 938k free
+        exit code 0
+    "#]]
+    .assert_eq(&line(&json!({"transcript_path": path})));
     expect!["░░░░░░░░ 0/200k 0 %\nexit code 0\n"].assert_eq(&line(&json!({"context_window": {"context_window_size": 200_000}})));
     expect!["exit code 0\n"].assert_eq(&line(&json!(null)));
     // The status line of the client may have colours, although it is not a terminal.
@@ -452,6 +592,9 @@ fn the_status_line() {
     told(&sandbox, "Stop", &json!({"transcript_path": path}));
     let progress = json!({"type": "progress", "data": "x".repeat(13 << 20)});
     fs::write(&path, format!("{text}{asks}\n{progress}\n")).unwrap();
-    expect!["▓▓▓▓▓▓░░ 142k/200k 71 % · 1 waiting\nexit code 0\n"]
-        .assert_eq(&line(&json!({"context_window": window, "transcript_path": path})));
+    expect![[r#"
+        ▓▓▓▓▓▓░░ 142k/200k 71 % · 25k free · 1 waiting
+        exit code 0
+    "#]]
+    .assert_eq(&line(&json!({"context_window": window, "transcript_path": path})));
 }

@@ -385,6 +385,10 @@ fn client(coverage: &mut Coverage) {
     coverage.add(&given(&sandbox, &["hook", "PostToolUse", "--json"], &bash.to_string()).stdout);
     let status = json!({"transcript_path": path}).to_string();
     coverage.add(&given(&sandbox, &["statusline", "--json"], &status).stdout);
+    obeying::open_in_client(&sandbox);
+    sandbox.text(&["compress", "16", "--live"]);
+    coverage.add(&given(&sandbox, &["statusline", "--json"], &status).stdout);
+    coverage.add(&sandbox.run(&["status", "--json"]).stdout);
 }
 
 /// Installs the hook of a repository.

@@ -1,7 +1,7 @@
 //! The commands of the model: execution, approval, and that each is counted once.
 
 use crate::sandbox::{Outcome, Sandbox, directory_in, repository};
-use expect_test::expect_file;
+use expect_test::{expect, expect_file};
 use serde_json::{Value, json};
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -293,12 +293,37 @@ fn the_settings_say_what_it_may_do() {
 }
 
 /// A client, which is this process, has the session open.
-fn open_in_client(sandbox: &Sandbox) {
+pub fn open_in_client(sandbox: &Sandbox) {
     let registry = sandbox.home.join(".claude/sessions");
     fs::create_dir_all(&registry).unwrap();
     let process = std::process::id();
     let entry = format!(r#"{{"pid":{process},"sessionId":"{ID}","status":"idle"}}"#);
     fs::write(registry.join(format!("{process}.json")), entry).unwrap();
+}
+
+#[test]
+fn an_approval_in_an_open_session_needs_live() {
+    let sandbox = sandbox();
+    sandbox.write("aperture.toml", "[model]\narchive = 'approve'\npin = 'approve'\n");
+    say(&sandbox, "@archive(16) @pin(24)");
+    open_in_client(&sandbox);
+    assert_eq!(statuses(&sandbox), ["waiting"; 2]);
+    assert!(done(&sandbox, "inbox").contains("aperture approve NUMBER --live"));
+    let before = fs::read(session(&sandbox)).unwrap();
+    expect![[r#"
+        error: cannot approve 1
+        because: a client has the session 11111111-1111-4111-8111-111111111111 open and does not read it again automatically
+        hint: close the client, or use --live and then type /resume 11111111-1111-4111-8111-111111111111 in it
+        exit code 3
+    "#]]
+    .assert_eq(&run(&sandbox, "approve 2 1").all());
+    assert_eq!(fs::read(session(&sandbox)).unwrap(), before);
+    let waiting = || sandbox.json(&["inbox"], "aperture.inbox/2")["proposals"].as_array().unwrap().len();
+    assert_eq!(waiting(), 2, "none of them is executed");
+    done(&sandbox, "approve 2");
+    let said = done(&sandbox, "approve 1 --live");
+    assert!(said.contains("takes effect after /resume 11111111-1111-4111-8111-111111111111"), "{said}");
+    assert_eq!(waiting(), 0);
 }
 
 #[test]
@@ -314,8 +339,14 @@ fn a_running_client_receives_the_results_instead() {
     let told = [done(&sandbox, "obey --tell"), done(&sandbox, "obey --tell")];
     assert!(told.iter().all(|told| (1..9_000).contains(&told.len())));
     let told = told.concat();
-    let expected =
-        ["Recalled from earlier in this session", "[#16 Read", "NEEDLE", "[#19 Bash", "make db first", "at the next resume"];
+    let expected = [
+        "Recalled from earlier in this session",
+        "[#16 Read",
+        "NEEDLE",
+        "[#19 Bash",
+        "make db first",
+        "takes effect after /resume",
+    ];
     for words in expected {
         assert!(told.contains(words), "{words}: {told}");
     }
@@ -458,7 +489,7 @@ fn an_older_store_is_brought_up_to_date() {
     for column in ["base_bytes", "base_hash", "point"] {
         store.execute_batch(&format!("ALTER TABLE operations DROP COLUMN {column}")).unwrap();
     }
-    for table in ["block_edits", "hunks", "proposals", "messages", "obeyed", "manifests"] {
+    for table in ["block_edits", "hunks", "proposals", "messages", "obeyed", "manifests", "live_operations"] {
         store.execute_batch(&format!("DROP TABLE {table}")).unwrap();
     }
     store.execute_batch("PRAGMA user_version = 1").unwrap();

@@ -3,7 +3,7 @@
 use crate::app::change::pipeline::{ChangeSummary, change};
 use crate::app::{CommandError, Env, ErrorKind};
 use crate::commands::compact::{Arguments, UncompactArguments};
-use crate::engine::amount;
+use crate::engine::{Capacity, amount};
 use crate::output::ChangeReport;
 use crate::workspace::Workspace;
 use anyhow::anyhow;
@@ -33,10 +33,10 @@ pub fn run_uncompact(env: &Env, arguments: &UncompactArguments) -> Result<Change
         draft.uncut()?;
         let mut summary = ChangeSummary { what: Some("the last compaction".to_owned()), ..ChangeSummary::change("undone") };
         let cache = env.cache();
-        let Workspace { reading, provider, .. } = &opened.workspace;
-        if let Some(limit) = provider.compacts_from(&reading.model, reading.capacity.tokens)
-            && draft.window_tokens(&|hash| cache.count(hash))? >= limit as f64
-        {
+        let Workspace { reading, .. } = &opened.workspace;
+        let Capacity { tokens, reserve, .. } = reading.capacity;
+        let limit = tokens - reserve;
+        if reserve > 0 && draft.window_tokens(&|hash| cache.count(hash))? >= limit as f64 {
             summary.notes.push(format!(
                 "the client compacts automatically above about {}: shorten the session before resuming, for example with aperture compress --stale",
                 amount(limit)

@@ -186,8 +186,11 @@ fn once(
         let path = real_path(env, found)?;
         let key = store.register(workspace.provider.name(), &workspace.location.id, &path, &workspace.location.project)?;
         report.operation = workspace::apply(workspace, store, key, &plan, now, &wait)?;
-        if live && report.edits > 0 {
-            report.notes.push(format!("a client has it open: type /resume {} in it", workspace.location.id));
+        if let (true, Some(operation)) = (live && report.edits > 0, report.operation) {
+            if let Some(process) = clients(env, found).first() {
+                store.record_live(key, operation, *process)?;
+            }
+            report.notes.push(format!("{}: a client has the session open", takes_effect(&workspace.location.id)));
         }
     }
     Ok(report)
@@ -291,10 +294,21 @@ fn real_path(env: &Env, found: &Found) -> Result<PathBuf, CommandError> {
     Ok(env.disk.resolve(&found.path)?)
 }
 
-/// Returns true if a client has the session open, or the session that started it.
+/// Returns true if a running client has the session open.
 pub fn is_live(env: &Env, found: &Found) -> bool {
-    let open = workspace::open_sessions(env.disk, &env.places);
-    open.contains(&found.location.id) || found.location.parent.as_ref().is_some_and(|parent| open.contains(parent))
+    !clients(env, found).is_empty()
+}
+
+/// Returns the processes of the running clients that have the session, or for a subagent's session that of its parent, open.
+pub fn clients(env: &Env, found: &Found) -> Vec<u32> {
+    let of = |session: &str| workspace::clients_of(env.disk, &env.places, session);
+    let own = of(&found.location.id);
+    if own.is_empty() { found.location.parent.as_deref().map(of).unwrap_or_default() } else { own }
+}
+
+/// Returns the note on a change that a running client has not loaded.
+pub fn takes_effect(session: &str) -> String {
+    format!("takes effect after /resume {session}")
 }
 
 /// Returns the warning about a note at the end of a session that a client has open.

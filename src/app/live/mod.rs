@@ -2,5 +2,6 @@
 
 pub mod hook;
 pub mod install;
+pub mod pending;
 pub mod statusline;
 pub mod watch;

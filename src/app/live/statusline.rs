@@ -1,10 +1,13 @@
 //! `aperture statusline`: prints a one-line status for the client that has the session open.
 
+use crate::app::live::pending;
 use crate::app::model::inbox;
 use crate::app::{CommandError, Env};
 use crate::commands::statusline::Arguments;
+use crate::engine::Capacity;
 use crate::model::TokenCount;
 use crate::output::{StatusLineReport, Style};
+use crate::provider::WindowSize;
 use serde::Deserialize;
 use std::path::PathBuf;
 
@@ -17,6 +20,13 @@ const LONGEST: u64 = 12 << 20;
 struct Payload {
     transcript_path: Option<PathBuf>,
     context_window: Option<Window>,
+    model: Option<Model>,
+}
+
+#[derive(Debug, Default, Deserialize)]
+#[serde(default)]
+struct Model {
+    id: String,
 }
 
 #[derive(Debug, Default, Deserialize)]
@@ -34,13 +44,25 @@ pub fn run(env: &Env, _: &Arguments) -> Result<(), CommandError> {
     let path = payload.transcript_path.unwrap_or_default();
     let readable = env.disk.identify(&path).is_ok_and(|file| (1..LONGEST).contains(&file.bytes));
     let session = env.on(&path, "statusline");
+    let found = session.find(None).ok();
     let workspace = if readable { session.open(None).ok() } else { None };
     let reading = workspace.as_ref().map(|workspace| &workspace.reading);
     let stale = reading.map(|reading| reading.stale_total());
     let known = window.total_input_tokens.filter(|used| *used > 0);
+    let used = known.map(TokenCount::measured).or(reading.map(|reading| reading.price.total.0)).unwrap_or(TokenCount::ZERO);
+    let capacity = window.context_window_size.or(reading.map(|reading| reading.capacity.tokens)).unwrap_or_default();
+    let model = payload.model.map(|model| model.id).or(reading.map(|reading| reading.model.clone())).unwrap_or_default();
+    let provider = found.as_ref().map(|found| found.provider);
+    let reserve = provider.map_or(0, |provider| provider.reserve(&model, WindowSize { tokens: capacity, reported: true }));
     let report = StatusLineReport {
-        used: known.map(TokenCount::measured).or(reading.map(|reading| reading.price.total.0)).unwrap_or(TokenCount::ZERO),
-        capacity: window.context_window_size.or(reading.map(|reading| reading.capacity.tokens)).unwrap_or_default(),
+        used,
+        capacity,
+        free: (reserve > 0).then(|| Capacity { tokens: capacity, reserve, ..Capacity::default() }.free(used.round())),
+        pending: match (&workspace, &found) {
+            (Some(workspace), _) => pending::changes(&session, workspace),
+            (None, Some(found)) => pending::changes_unread(&session, found),
+            (None, None) => None,
+        },
         stale_blocks: stale.map(|(blocks, _)| blocks),
         stale_tokens: stale.map_or(TokenCount::ZERO, |(_, tokens)| tokens),
         waiting: inbox::count(&session),

@@ -1,11 +1,14 @@
 //! `aperture status`: prints a one-screen overview of a session.
 
+use crate::app::live::pending;
 use crate::app::look::manifest;
 use crate::app::{CommandError, Env};
 use crate::commands::status::Arguments;
+use crate::engine::tokens::estimate;
 use crate::engine::{self, Analysis, Suggestion};
 use crate::model::{Event, TokenCount, Zone};
 use crate::output::{Share, StatusReport};
+use crate::provider::ClientPart;
 use crate::workspace::{self, Workspace};
 
 /// Prints the overview.
@@ -14,7 +17,8 @@ pub fn run(env: &Env, arguments: &Arguments) -> Result<(), CommandError> {
     let open = workspace::open_sessions(env.disk, &env.places);
     let open = open.contains(&workspace.location.id);
     let suggestions = manifest::suggestions(env, &workspace, None);
-    env.print(&report(&workspace, open, suggestions))
+    let pending = pending::changes(env, &workspace);
+    env.print(&StatusReport { pending, ..report(&workspace, open, suggestions) })
 }
 
 fn report(workspace: &Workspace<'_>, open: bool, suggestions: Vec<Suggestion>) -> StatusReport {
@@ -34,6 +38,7 @@ fn report(workspace: &Workspace<'_>, open: bool, suggestions: Vec<Suggestion>) -
         Share { name: zone.name().to_owned(), blocks, tokens: tokens + outside }
     });
     StatusReport {
+        client_parts: client_parts(workspace),
         session: session.id.clone(),
         provider: session.provider,
         path: workspace.path.display().to_string(),
@@ -43,6 +48,7 @@ fn report(workspace: &Workspace<'_>, open: bool, suggestions: Vec<Suggestion>) -
         version: origin.map(|origin| origin.version.clone()).unwrap_or_default(),
         last_written: session.rows.iter().rev().find_map(|row| row.timestamp),
         open,
+        pending: None,
         forked_from: session.rows.iter().skip(session.inherited_rows() as usize).find_map(|row| match row.event.as_deref() {
             Some(Event::ForkedFrom { session, .. }) => Some(session.clone()),
             _ => None,
@@ -82,6 +88,34 @@ fn report(workspace: &Workspace<'_>, open: bool, suggestions: Vec<Suggestion>) -
         steps: reading.steps,
         damage: session.damage.clone(),
     }
+}
+
+/// Returns the tokens of the texts that the client adds by itself, by part: those of blocks in the window, and estimates of those
+/// that the file records outside the conversation. The rest of the tokens that are not in the file is the last part. Empty if no
+/// part is known.
+fn client_parts(workspace: &Workspace<'_>) -> Vec<Share> {
+    let reading = &workspace.reading;
+    let outside = reading.price.outside.0;
+    let texts = workspace.outside_texts().unwrap_or_default();
+    let estimate = |part: ClientPart| texts.iter().filter(|(of, _)| *of == part).map(|(_, text)| estimate(text)).sum::<f64>();
+    let recorded: f64 = ClientPart::ALL.into_iter().map(estimate).sum();
+    // The estimates are never more than what is billed beside the blocks.
+    let scale = if outside.value > 0.0 { (outside.value / recorded.max(1.0)).min(1.0) } else { 1.0 };
+    let part = |part: ClientPart| {
+        let blocks: Vec<TokenCount> = reading
+            .in_window()
+            .filter(|block| workspace.provider.part_of(block) == Some(part))
+            .map(|block| TokenCount::estimated(block.tokens.value))
+            .collect();
+        let tokens = blocks.iter().copied().sum::<TokenCount>() + TokenCount::estimated(estimate(part) * scale);
+        Share { name: part.name().to_owned(), blocks: blocks.len() as u32, tokens }
+    };
+    let mut parts: Vec<Share> = ClientPart::ALL.into_iter().map(part).filter(|part| part.tokens.round() > 0).collect();
+    let other = TokenCount::estimated(outside.value - recorded * scale);
+    if !parts.is_empty() && other.round() > 0 {
+        parts.push(Share { name: "other".to_owned(), blocks: 0, tokens: other });
+    }
+    parts
 }
 
 /// Returns the title given by the user or a model, or the first prompt.

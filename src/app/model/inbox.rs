@@ -1,5 +1,6 @@
 //! `aperture inbox`, `approve` and `deny`: the model commands that await the user's approval.
 
+use crate::app::change::pipeline::{is_live, open_in_client};
 use crate::app::model::proposing::{Decision, follow, outcome, shown};
 use crate::app::{CommandError, Env, ErrorKind};
 use crate::commands::Request;
@@ -13,16 +14,17 @@ use anyhow::anyhow;
 
 /// Lists the pending proposals.
 pub fn run(env: &Env, arguments: &Arguments) -> Result<(), CommandError> {
-    let mut proposals = Vec::new();
+    let (mut proposals, mut live) = (Vec::new(), false);
     if let Some(store) = env.existing_store()? {
         let sessions = if arguments.all { store.sessions()? } else { here(env, &store)?.into_iter().collect() };
         for session in sessions {
             for proposal in waiting(&store, &session)? {
                 proposals.push(row(env, &session, &proposal));
+                live |= is_live(env, &workspace::found(&session));
             }
         }
     }
-    env.print(&InboxReport { proposals })
+    env.print(&InboxReport { proposals, live })
 }
 
 /// Returns the number of pending proposals of the selected session; 0 if it cannot be determined.
@@ -37,7 +39,11 @@ pub fn count(env: &Env) -> usize {
 
 /// Executes the selected proposals.
 pub fn run_approve(env: &Env, arguments: &ApproveArguments) -> Result<(), CommandError> {
-    decide(env, &arguments.which, arguments.dry_run, &|store, session, proposal| {
+    let check = |session: &StoredSession, proposal: &Proposal| match arguments.live || arguments.dry_run {
+        true => Ok(()),
+        false => refuse_open_session(env, session, proposal),
+    };
+    decide(env, &arguments.which, arguments.dry_run, &check, &|store, session, proposal| {
         if arguments.dry_run {
             return Ok(follow(env, &session.path, &approved_decision(proposal), &proposal.command, true));
         }
@@ -52,9 +58,23 @@ pub fn run_approve(env: &Env, arguments: &ApproveArguments) -> Result<(), Comman
     })
 }
 
+/// Refuses a proposal that would change the file of a session that a client has open. It stays pending.
+fn refuse_open_session(env: &Env, session: &StoredSession, proposal: &Proposal) -> Result<(), CommandError> {
+    let found = workspace::found(session);
+    if !is_live(env, &found) {
+        return Ok(());
+    }
+    let (_, change) = follow(env, &session.path, &approved_decision(proposal), &proposal.command, true);
+    if change.is_some_and(|change| change.edits > 0) {
+        let refused = open_in_client(&found);
+        return Err(CommandError { source: refused.source.context(format!("cannot approve {}", proposal.number)), ..refused });
+    }
+    Ok(())
+}
+
 /// Rejects the selected proposals.
 pub fn run_deny(env: &Env, arguments: &DenyArguments) -> Result<(), CommandError> {
-    decide(env, &arguments.which, false, &|store, _, proposal| {
+    decide(env, &arguments.which, false, &|_, _| Ok(()), &|store, _, proposal| {
         if !store.begin(proposal.number)? {
             return Err(decided(proposal.number));
         }
@@ -67,8 +87,14 @@ pub fn run_deny(env: &Env, arguments: &DenyArguments) -> Result<(), CommandError
 /// The action that a decision applies to each proposal.
 type Deciding<'a> = &'a dyn Fn(&Store, &StoredSession, &Proposal) -> Result<(Outcome, Option<ChangeReport>), CommandError>;
 
-/// Applies a decision to each selected proposal, after checking that all of them are pending.
-fn decide(env: &Env, which: &ProposalSelection, dry_run: bool, one: Deciding<'_>) -> Result<(), CommandError> {
+/// Applies a decision to each selected proposal, after checking that all of them are pending and that `check` refuses none.
+fn decide(
+    env: &Env,
+    which: &ProposalSelection,
+    dry_run: bool,
+    check: &dyn Fn(&StoredSession, &Proposal) -> Result<(), CommandError>,
+    one: Deciding<'_>,
+) -> Result<(), CommandError> {
     let nothing = || CommandError::new(ErrorKind::Refused, anyhow!("no pending commands"));
     let store = env.existing_store()?.ok_or_else(nothing)?;
     let mut meant: Vec<(StoredSession, Proposal)> = Vec::new();
@@ -90,6 +116,7 @@ fn decide(env: &Env, which: &ProposalSelection, dry_run: bool, one: Deciding<'_>
     if meant.is_empty() {
         return Err(nothing());
     }
+    meant.iter().try_for_each(|(session, proposal)| check(session, proposal))?;
     let mut report = ObeyReport { session: String::new(), agent: "", dry_run, commands: Vec::new() };
     for (session, proposal) in meant {
         env.learn(&workspace::found(&session));

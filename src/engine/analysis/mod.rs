@@ -189,9 +189,9 @@ impl Analysis {
         self.price.total.value / self.capacity.tokens.max(1) as f64 * 100.0
     }
 
-    /// Tokens that are still free; 0 when the window is over-full.
+    /// Returns the tokens that are free until the client compacts the session; 0 if the window is fuller.
     pub fn remaining(&self) -> u64 {
-        self.capacity.tokens.saturating_sub(self.price.total.round())
+        self.capacity.free(self.price.total.round())
     }
 
     /// The first words of the last prompt.

@@ -30,6 +30,16 @@ pub struct Capacity {
     pub tokens: u64,
     /// The source of the size.
     pub source: CapacitySource,
+    /// Tokens at its end that the client keeps free: it compacts the session by itself before they are used. 0 if unknown.
+    pub reserve: u64,
+}
+
+impl Capacity {
+    /// Returns the tokens that can be added to a window with `used` tokens until the client compacts it, or until it is full if the
+    /// client's reserve is unknown; 0 if it is fuller.
+    pub fn free(&self, used: u64) -> u64 {
+        self.tokens.saturating_sub(self.reserve).saturating_sub(used)
+    }
 }
 
 /// The source of a window size.
@@ -48,26 +58,26 @@ pub enum CapacitySource {
     Assumed,
 }
 
-/// Returns the window of `model`. `peak` is the maximum of tokens that the session ever held, `said` the size reported by its
+/// Returns the window of `model`, without the client's reserve. `peak` is the maximum of tokens that the session ever held, `said` the size reported by its
 /// client.
 pub fn capacity(model: &str, peak: u64, said: Option<u64>, settings: &ReadSettings) -> Capacity {
     if let Some(tokens) = settings.window_tokens {
-        return Capacity { tokens, source: CapacitySource::Setting };
+        return Capacity { tokens, source: CapacitySource::Setting, reserve: 0 };
     }
     let chosen =
         settings.model_windows.iter().filter(|(name, _)| model.starts_with(name.as_str())).max_by_key(|(name, _)| name.len());
     if let Some((_, tokens)) = chosen {
-        return Capacity { tokens: *tokens, source: CapacitySource::Setting };
+        return Capacity { tokens: *tokens, source: CapacitySource::Setting, reserve: 0 };
     }
     if let Some(tokens) = said.filter(|tokens| *tokens > 0) {
-        return Capacity { tokens, source: CapacitySource::Client };
+        return Capacity { tokens, source: CapacitySource::Client, reserve: 0 };
     }
     let known = WINDOWS.iter().filter(|(name, _)| model.starts_with(name)).max_by_key(|(name, _)| name.len());
     let (tokens, source) = known.map_or((UNKNOWN_MODEL, CapacitySource::Assumed), |(_, tokens)| (*tokens, CapacitySource::Model));
     if peak > tokens && peak <= LARGE {
-        return Capacity { tokens: LARGE, source: CapacitySource::Observed };
+        return Capacity { tokens: LARGE, source: CapacitySource::Observed, reserve: 0 };
     }
-    Capacity { tokens, source }
+    Capacity { tokens, source, reserve: 0 }
 }
 
 #[cfg(test)]
@@ -75,7 +85,7 @@ mod tests {
     use super::*;
 
     fn check(model: &str, peak: u64, tokens: u64, source: CapacitySource) {
-        assert_eq!(capacity(model, peak, None, &ReadSettings::default()), Capacity { tokens, source }, "{model}");
+        assert_eq!(capacity(model, peak, None, &ReadSettings::default()), Capacity { tokens, source, reserve: 0 }, "{model}");
     }
 
     #[test]
@@ -89,6 +99,13 @@ mod tests {
     #[test]
     fn a_session_that_holds_more_has_the_larger_window() {
         check("claude-sonnet-4-5-20250929", 200_001, 1_000_000, CapacitySource::Observed);
+    }
+
+    #[test]
+    fn the_reserve_is_not_free() {
+        let window = Capacity { tokens: 200_000, reserve: 33_000, ..Capacity::default() };
+        assert_eq!([0, 38_000, 167_000, 199_000].map(|used| window.free(used)), [167_000, 129_000, 0, 0]);
+        assert_eq!(Capacity { reserve: 0, ..window }.free(38_000), 162_000);
     }
 
     #[test]

@@ -3,7 +3,7 @@
 use super::changes::Suggestion;
 use super::manifest::{BlockSummary, Hidden};
 use super::words::{CapacitySource, Fault};
-use super::{Moment, Number, Time, Tokens, measured};
+use super::{Moment, Number, Time, Tokens, estimated, measured};
 use crate::{engine, model, output};
 
 json_objects! {
@@ -73,6 +73,8 @@ json_objects! {
         last_written_time: Option<Time> = report.last_written.map(Moment),
         /// True if a running agent program has the session open.
         open: bool = report.open,
+        /// Changes of the session file that the agent program has not loaded; null if there are none.
+        pending: Option<PendingChanges> = report.pending,
         /// Id of the session that this one was forked from.
         forked_from: Option<String> = report.forked_from,
         /// Tokens of the window.
@@ -81,6 +83,10 @@ json_objects! {
         capacity_tokens: u64 ["tokens"] = report.capacity.tokens,
         /// Source of the window size.
         capacity_source: CapacitySource = report.capacity.source,
+        /// Tokens at the end of the window that the agent program keeps free: it compacts by itself before they are used; 0 if unknown.
+        reserve_tokens: u64 ["tokens"] = report.capacity.reserve,
+        /// Free part of the window, without the reserve.
+        remaining_tokens: u64 ["tokens"] = report.capacity.free(report.tokens.round()),
         /// Share of the window that is in use.
         percent: Number ["percent"] = report.percent,
         /// Billed input tokens of the last response; null if the window was changed since.
@@ -89,6 +95,9 @@ json_objects! {
         changed_since_bill: bool = report.changed_since_bill,
         /// Tokens that are sent and not in the file, such as the system prompt.
         outside_tokens: Tokens = report.outside,
+        /// Tokens that the agent program adds by itself, by part: `prompt`, `tools`, `MCP`, `skills`, `memory`; `other` is the rest of
+        /// what is not in the file. Estimates; empty if no part is known.
+        client_parts: Vec<Share> = report.client_parts,
         /// Errors of the estimates, compared with the bills of the session.
         accuracy: Accuracy = report.accuracy,
         /// Blocks by zone.
@@ -165,12 +174,26 @@ json_objects! {
         tokens: Tokens = report.used,
         /// Size of the window; 0 if it is unknown.
         capacity_tokens: u64 ["tokens"] = report.capacity,
+        /// Tokens that are free until the agent program compacts by itself; null if its reserve is unknown.
+        remaining_tokens: Option<u64> ["tokens"] = report.free,
+        /// Changes of the session file that the agent program has not loaded; null if there are none.
+        pending: Option<PendingChanges> = report.pending,
         /// Number of stale blocks; null if the session was not read.
         stale_blocks: Option<u64> = report.stale_blocks,
         /// Tokens of the stale blocks.
         stale_tokens: Tokens = report.stale_tokens,
         /// Number of commands of the model that wait for the user.
         waiting: u64 = report.waiting,
+    }
+
+    /// Changes of a session file that the agent program that has the session open has not loaded: they take effect after `/resume`.
+    PendingChanges from pending: output::PendingChanges {
+        /// Session id, as `/resume` takes it.
+        session: String = pending.session,
+        /// Operations in the log, the oldest first.
+        operations: Vec<u32> = pending.operations,
+        /// Tokens that they save; negative if the window grows.
+        saved_tokens: Tokens = estimated(pending.saved),
     }
 
     /// The result of checks.

@@ -1,10 +1,10 @@
 //! Attachments: texts that the client adds to the conversation.
 
-use super::{content, templates};
+use super::{content, parse, templates};
 use crate::model::limits::PREVIEW_CHARACTERS;
 use crate::model::{Block, BlockKind, Flags, Image, Role, Row};
 use crate::provider::json::{elements, member, text, text_of};
-use crate::provider::{ParsedBlock, Unrecorded, words};
+use crate::provider::{ClientPart, ParsedBlock, Unrecorded, words};
 use serde_json::value::RawValue;
 use std::borrow::Cow;
 
@@ -54,6 +54,39 @@ const GROUND: &[&str] = &[
 /// servers. It reads a memory file again only when it reads a file next to it.
 pub(super) fn is_announced(block: &Block) -> bool {
     block.kind == BlockKind::Attachment && !block.label.contains("memor")
+}
+
+/// Types that list tools and instructions of MCP servers.
+const MCP: &[&str] = &["deferred_tools_delta", "mcp_instructions_delta"];
+/// Types with skills.
+const SKILLS: &[&str] = &["invoked_skills", "skill_listing"];
+/// Types with the content of files of instructions, or with memories.
+const MEMORY: &[&str] =
+    &["account_memory_recall", "cowork_memory_context", "instructions", "memory", "nested_memory", "relevant_memories"];
+/// The beginning of the name of a tool of an MCP server.
+const MCP_TOOL: &str = "mcp__";
+
+/// Returns the part that an attachment has in the texts that the client adds by itself.
+pub(super) fn part_of(block: &Block) -> Option<ClientPart> {
+    let parts = [(ClientPart::Mcp, MCP), (ClientPart::Skills, SKILLS), (ClientPart::Memory, MEMORY)];
+    let is_attachment = block.kind == BlockKind::Attachment;
+    parts.into_iter().find(|(_, types)| is_attachment && types.contains(&&*block.label)).map(|(part, _)| part)
+}
+
+/// Returns the system prompt and the definitions of the tools in a snapshot of them, which the client sends unchanged from then on
+/// (2.1.330: an attachment with the texts of the prompt, and in every second row the tools); empty for other rows.
+pub(super) fn snapshot_texts(row: &[u8]) -> Vec<(ClientPart, String)> {
+    let Some(attachment) = parse::fields(row).and_then(|fields| fields.attachment) else { return Vec::new() };
+    if text_of(member(attachment, "type")).is_none_or(|kind| kind != "prompt_snapshot") {
+        return Vec::new();
+    }
+    let prompt = member(attachment, "systemPrompt").map(elements).unwrap_or_default();
+    let prompt = prompt.into_iter().filter_map(|part| Some((ClientPart::Prompt, text(part)?.into_owned())));
+    let tools = member(attachment, "tools").map(elements).unwrap_or_default().into_iter().map(|tool| {
+        let is_mcp = text_of(member(tool, "name")).is_some_and(|name| name.starts_with(MCP_TOOL));
+        (if is_mcp { ClientPart::Mcp } else { ClientPart::Tools }, tool.get().to_owned())
+    });
+    prompt.chain(tools).collect()
 }
 
 /// A part of an attachment as the client sends it.
@@ -158,5 +191,23 @@ pub(super) fn element(element: &RawValue) -> Rendered<'_> {
         Some("text") => Rendered::Text(text_of(member(element, "text")).unwrap_or_default(), None),
         Some("image") => Rendered::Image(content::image(member(element, "source"))),
         _ => Rendered::Text(Cow::Borrowed(element.get()), None),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_snapshot_is_divided_into_prompt_tools_and_servers() {
+        let row = r#"{"type":"attachment","uuid":"u","attachment":{"type":"prompt_snapshot","systemPrompt":["one","two"],
+            "tools":[{"name":"Read"},{"name":"mcp__files__list"}]}}"#;
+        let texts = snapshot_texts(row.as_bytes());
+        let parts: Vec<(&str, &str)> = texts.iter().map(|(part, text)| (part.name(), text.as_str())).collect();
+        let expected =
+            [("prompt", "one"), ("prompt", "two"), ("tools", r#"{"name":"Read"}"#), ("MCP", r#"{"name":"mcp__files__list"}"#)];
+        assert_eq!(parts, expected);
+        assert_eq!(snapshot_texts(br#"{"type":"attachment","attachment":{"type":"date"}}"#), []);
+        assert_eq!(snapshot_texts(b"no row"), []);
     }
 }

@@ -19,12 +19,19 @@ pub(super) mod write;
 
 use super::{
     Billing, Client, Format, KnownContext, Location, Message, NewRow, ParsedRow, Places, ProviderAdapter, Rewriter, Scanner,
-    Stub, Variables, WriterLock,
+    Stub, Variables, WindowSize, WriterLock,
 };
 use crate::model::{Block, BlockKind, Conventions, Flags, Role, RowKind, Session, Slot, Window};
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
+
+/// The part of a window that the client reports as the window, in percent. Source: `effective_context_window_percent` in the client's
+/// table of models; sessions hold 258,400 for a window of 272,000.
+const USABLE_PERCENT: u64 = 95;
+/// The part of the whole window from which the client compacts by default, in percent. Source: `auto_compact_token_limit` in the client's
+/// source (codex-rs). A model or a user can have another limit, which sessions do not hold.
+const COMPACTS_FROM_PERCENT: u64 = 90;
 
 /// The Codex client. A running client keeps its session file open; this is detected before the file is replaced.
 pub struct Codex;
@@ -129,6 +136,11 @@ impl Client for Codex {
         block.kind == BlockKind::Attachment && &*block.label != "skill"
     }
 
+    fn compacts_from(&self, _: &str, window: WindowSize) -> Option<u64> {
+        let full = full_window(window);
+        Some(full * COMPACTS_FROM_PERCENT / 100).filter(|from| *from > 0 && *from < window.tokens)
+    }
+
     fn conventions(&self) -> Conventions {
         conventions::conventions()
     }
@@ -140,6 +152,12 @@ impl Client for Codex {
     fn variables(&self) -> Variables {
         Variables { home: "CODEX_HOME", api_base_url: "OPENAI_BASE_URL", session: None, project: None }
     }
+}
+
+/// Returns the whole window of the model: the client reports its usable part, if that is a whole number of tokens.
+fn full_window(window: WindowSize) -> u64 {
+    let is_part = window.reported && window.tokens * 100 % USABLE_PERCENT == 0;
+    if is_part { window.tokens * 100 / USABLE_PERCENT } else { window.tokens }
 }
 
 impl Rewriter for Codex {

@@ -208,8 +208,7 @@ fn totals_agree_with_the_whole_reading() {
         let turns = reading.turns.len() as u32;
         assert_eq!(totals.turns, turns, "{}", fixture.display());
         let compactions =
-            reading.session.rows.iter().filter(|row| row.kind == crate::model::RowKind::Boundary && !row.sidechain).count()
-                as u32;
+            reading.session.rows.iter().filter(|row| row.kind == RowKind::Boundary && !row.sidechain).count() as u32;
         assert_eq!(totals.compactions, compactions, "{}", fixture.display());
     }
 }

@@ -3,10 +3,17 @@
 use super::Payload;
 use crate::app::history::snapshot;
 use crate::app::{CommandError, Env};
-use crate::model::Zone;
+use crate::model::{Block, BlockNumber, Role, RowKind, Zone};
 use crate::output::HookReport;
+use crate::workspace::Workspace;
 
-/// Makes a snapshot, and requests that the summary keeps the pinned blocks.
+/// Maximum number of pinned blocks that the instructions for the summary name.
+const NAMED: usize = 10;
+/// Number of characters at the beginning of a text by which it is recognized in another one.
+const RECOGNIZED: usize = 200;
+
+/// Makes a snapshot, and names the pinned blocks to the model that writes the summary. Their texts are not part of its instructions: the
+/// client shows the instructions to the user, and the texts are sent after the compaction.
 pub(super) fn answer(env: &Env, payload: &Payload) -> Result<Option<HookReport>, CommandError> {
     if !payload.has_session(env) {
         return Ok(None);
@@ -24,10 +31,64 @@ pub(super) fn answer(env: &Env, payload: &Payload) -> Result<Option<HookReport>,
         // The full analysis is needed to order the pinned blocks by use.
         workspace = env.open(None)?;
     }
-    let kept = super::pinned(&workspace, &|block| block.position.zone != Zone::Cold)?;
-    if kept.is_empty() {
+    let pinned = super::pinned(&workspace, &|block| block.position.zone != Zone::Cold);
+    if pinned.is_empty() {
         return Ok(None);
     }
-    let text = format!("The user pinned these blocks. Keep them verbatim in the summary:\n\n{}", kept.join("\n\n"));
+    let names = pinned.iter().take(NAMED).map(|block| format!("- {}", super::name(block)));
+    let more = pinned.len().saturating_sub(NAMED);
+    let more = (more > 0).then(|| format!("- and {more} more"));
+    let names: Vec<String> = names.chain(more).collect();
+    let text = format!(
+        "The user pinned these blocks. Mention in the summary what they are for, but do not repeat their text: aperture sends it again \
+         after the compaction.\n{}",
+        names.join("\n")
+    );
     Ok(Some(HookReport::plain("PreCompact", &text)))
+}
+
+/// Returns the pinned blocks that a finished compaction dropped and that the client sends in no other form, with their contents;
+/// `None` if there are none.
+///
+/// A block is sent in another form if its beginning is part of a text that was added since the compaction: its summary, a file that
+/// the client read again, or an answer of this hook. So no block is sent twice.
+pub(super) fn dropped(workspace: &Workspace<'_>) -> Result<Option<String>, CommandError> {
+    let session = &workspace.reading.session;
+    let Some(boundary) = session.rows.iter().rposition(|row| row.kind == RowKind::Boundary) else { return Ok(None) };
+    let cold = |block: &Block| block.position.zone == Zone::Cold && (block.row as usize) < boundary;
+    let missing = super::pinned(workspace, &cold);
+    if missing.is_empty() {
+        return Ok(None);
+    }
+    let added = workspace
+        .reading
+        .in_window()
+        .filter(|block| block.row as usize > boundary && matches!(block.role, Role::User | Role::System));
+    let added: Vec<BlockNumber> = added.map(|block| block.number).collect();
+    let added: Vec<String> = workspace.contents(&added)?.into_iter().map(|content| content.readable).collect();
+    let mut texts = super::texts(workspace, &missing)?;
+    texts.retain(|(_, text)| {
+        let start: String = text.trim().chars().take(RECOGNIZED).collect();
+        !added.iter().any(|added| added.contains(&start))
+    });
+    Ok(joined(&texts))
+}
+
+/// Returns the pinned blocks that a compaction may drop, with their contents, before the client has written it; `None` if there are
+/// none.
+///
+/// The client keeps the messages of the last response (2.1.226 to 2.1.330 kept 3 to 8 rows). If it does not, the next prompt brings
+/// the blocks in them.
+pub(super) fn endangered(workspace: &Workspace<'_>) -> Result<Option<String>, CommandError> {
+    let last = workspace.reading.session.blocks.iter().map(|block| block.position.step).max();
+    let pinned = super::pinned(workspace, &|block| {
+        block.position.zone == Zone::Cold || Some(block.position.step) != last || block.position.step == 0
+    });
+    Ok(joined(&super::texts(workspace, &pinned)?))
+}
+
+fn joined(texts: &[(String, String)]) -> Option<String> {
+    let texts: Vec<String> = texts.iter().map(|(name, text)| format!("{name}:\n{text}")).collect();
+    let title = "Blocks that the user pinned, as they were before the compaction:";
+    (!texts.is_empty()).then(|| format!("{title}\n\n{}", texts.join("\n\n")))
 }

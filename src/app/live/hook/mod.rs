@@ -82,18 +82,27 @@ impl Payload {
     }
 }
 
-/// Returns the pinned blocks for which `wanted` is true, with their contents: first those pinned at the top, then the most used.
-fn pinned(workspace: &Workspace<'_>, wanted: &dyn Fn(&Block) -> bool) -> Result<Vec<String>, CommandError> {
+/// Returns the pinned blocks for which `wanted` is true: first those pinned at the top, then the most used.
+fn pinned<'a>(workspace: &'a Workspace<'_>, wanted: &dyn Fn(&Block) -> bool) -> Vec<&'a Block> {
     let mut blocks: Vec<_> =
         workspace.reading.session.blocks.iter().filter(|block| block.pin.is_some() && wanted(block)).collect();
     blocks.sort_by(|a, b| {
         let top = |block: &Block| block.pin == Some(Pin::Top);
         top(b).cmp(&top(a)).then(b.usefulness.heat.total_cmp(&a.usefulness.heat)).then(a.number.cmp(&b.number))
     });
+    blocks
+}
+
+/// Returns the number and the label of a block.
+fn name(block: &Block) -> String {
+    format!("#{} {}", block.number, label(block))
+}
+
+/// Returns the names and the contents of blocks.
+fn texts(workspace: &Workspace<'_>, blocks: &[&Block]) -> Result<Vec<(String, String)>, CommandError> {
     let numbers: Vec<_> = blocks.iter().map(|block| block.number).collect();
     let contents = workspace.contents(&numbers)?;
-    let text =
-        |(block, content): (&&Block, Content)| format!("#{} {}:\n{}", block.number, label(block), content.readable.trim_end());
+    let text = |(block, content): (&&Block, Content)| (name(block), content.readable.trim_end().to_owned());
     Ok(blocks.iter().zip(contents).map(text).collect())
 }
 

@@ -1,11 +1,13 @@
 //! Handles the `UserPromptSubmit` event.
 
-use super::{Payload, told};
+use super::{Payload, compaction, told};
+use crate::app::change::pipeline::takes_effect;
+use crate::app::live::pending::{Effect, LiveChanges};
 use crate::app::look::manifest;
 use crate::app::model::obey;
 use crate::app::{CommandError, Env};
 use crate::engine::{Analysis, label};
-use crate::model::{Actor, MarkKind, Operation, Role};
+use crate::model::{Actor, History, MarkKind, Operation, Role, RowKind};
 use crate::output::{HookReport, Report, changes_of};
 
 /// Returns the information that the model does not have yet: the answers to its commands, a first manifest, and the user's
@@ -29,10 +31,15 @@ pub(super) fn answer(env: &Env, payload: &Payload) -> Result<Option<HookReport>,
     let Some(since) = last_turn(&workspace.reading) else { return Ok(joined(&parts)) };
     // If sending the manifest cannot be recorded, it would be sent with each prompt.
     if !told::is_told(env, &workspace).unwrap_or(true) && told::remember(env, &workspace).is_ok() {
-        workspace = env.read(found)?;
+        workspace = env.read(found.clone())?;
         parts.insert(0, manifest::short(env, &workspace).text(&env.style));
     }
     let reading = &workspace.reading;
+    let boundary = reading.session.rows.iter().rev().find(|row| row.kind == RowKind::Boundary);
+    // With the first prompt after a compaction: it may have dropped more than was known when its hooks were called.
+    if boundary.and_then(|row| row.timestamp).is_some_and(|time| time > since) {
+        parts.extend(compaction::dropped(&workspace)?);
+    }
     let new: Vec<&Operation> = workspace.history.operations.iter().filter(|operation| operation.time > since).collect();
     if new.iter().flat_map(|operation| &operation.marks).any(|mark| mark.kind == MarkKind::Focus) {
         let selected = reading.in_window().filter(|block| block.focused);
@@ -42,13 +49,45 @@ pub(super) fn answer(env: &Env, payload: &Payload) -> Result<Option<HookReport>,
             false => format!("User has highlighted the following blocks as relevant: {}", selected.join(", ")),
         });
     }
-    // Operations of the model are part of the answers.
-    let lines: Vec<String> =
-        new.iter().filter(|operation| operation.actor == Actor::User).filter_map(|one| changes_of(one)).collect();
-    if !lines.is_empty() {
-        parts.push(format!("Since your last turn, the user changed your memory of this session:\n{}", lines.join("\n")));
+    let mut live = LiveChanges::read(env, &found, Some(&reading.session))?;
+    if let Err(error) = live.settle_closed(env, &workspace.history) {
+        env.note(&format!("the loaded changes are not recorded: {:#}", error.source));
     }
+    parts.extend(told_changes(&workspace.history, &live, since, &found.location.id));
     Ok(joined(&parts))
+}
+
+/// Returns the user's changes since a time, in up to three parts: those in effect at once, those that the client has loaded since, by
+/// whomever they were made, and those that it has not loaded. Changes of a client that has compacted the session are left out.
+fn told_changes(history: &History, live: &LiveChanges, since: i64, session: &str) -> Vec<String> {
+    let (mut done, mut loaded, mut pending) = (Vec::new(), Vec::new(), Vec::new());
+    for operation in &history.operations {
+        // Operations of the model are part of the answers.
+        let by_user = operation.actor == Actor::User;
+        match live.effect(operation) {
+            Effect::Since(time) if live.is_live(operation.id) && time > since => loaded.push(operation),
+            Effect::Since(time) if !live.is_live(operation.id) && time > since && by_user => done.push(operation),
+            Effect::Pending => pending.push(operation),
+            _ => {}
+        }
+    }
+    let pending = History::net(&pending).into_iter().filter(|operation| operation.time > since && operation.actor == Actor::User);
+    let lists = [
+        ("Since your last turn, the user changed your memory of this session:".to_owned(), done),
+        ("These changes of your memory of this session are now in effect:".to_owned(), History::net(&loaded)),
+        (
+            format!(
+                "The user changed the file of this session. This {}; until then you still receive the content as before:",
+                takes_effect(session)
+            ),
+            pending.collect(),
+        ),
+    ];
+    let lists = lists.into_iter().map(|(title, operations)| {
+        let lines: Vec<String> = operations.into_iter().filter_map(changes_of).collect();
+        (title, lines)
+    });
+    lists.filter(|(_, lines)| !lines.is_empty()).map(|(title, lines)| format!("{title}\n{}", lines.join("\n"))).collect()
 }
 
 fn joined(parts: &[String]) -> Option<HookReport> {

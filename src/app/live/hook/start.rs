@@ -1,11 +1,12 @@
 //! Handles the `SessionStart` event: a session begins, is resumed, or continues after a compaction.
 
-use super::{Payload, told};
+use super::{Payload, compaction, told};
+use crate::app::live::pending;
 use crate::app::look::{manifest, summary};
 use crate::app::model::obey;
 use crate::app::{CommandError, Env};
 use crate::engine::Analysis;
-use crate::model::{RowKind, Zone};
+use crate::model::RowKind;
 use crate::output::{HookReport, Report};
 use crate::workspace::Workspace;
 
@@ -18,6 +19,12 @@ pub(super) fn answer(env: &Env, payload: &Payload) -> Result<Option<HookReport>,
     let workspace = if payload.has_session(env) { Some(env.open(None)?) } else { None };
     register(env, payload, workspace.as_ref());
     if let Some(workspace) = workspace {
+        // A compaction does not read the file.
+        if payload.source.as_deref() != Some("compact")
+            && let Err(error) = pending::record_loaded(env, &workspace)
+        {
+            env.note(&format!("the loaded changes are not recorded: {:#}", error.source));
+        }
         // The client runs the hook before it writes the compaction: the file still holds the old window, and any of it may be
         // dropped.
         let behind = payload.source.as_deref() == Some("compact") && !is_cut(&workspace.reading);
@@ -31,10 +38,7 @@ pub(super) fn answer(env: &Env, payload: &Payload) -> Result<Option<HookReport>,
         parts.push(COMMANDS.to_owned());
         // The end of the text may be truncated, so the pinned blocks, which can be long, are last.
         if payload.source.as_deref() == Some("compact") {
-            let back = super::pinned(&workspace, &|block| behind || block.position.zone == Zone::Cold)?;
-            if !back.is_empty() {
-                parts.push(format!("Blocks that the user pinned, as they were before the compaction:\n\n{}", back.join("\n\n")));
-            }
+            parts.extend(if behind { compaction::endangered(&workspace)? } else { compaction::dropped(&workspace)? });
         }
     } else {
         parts.push(COMMANDS.to_owned());

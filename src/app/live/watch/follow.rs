@@ -283,7 +283,7 @@ impl<'a> Watch<'a> {
         shown.changed = history.operations.iter().rev().find(|operation| !operation.edits.is_empty()).map(|last| last.time);
         shown.suggested = suggestions.iter().map(|suggestion| suggestion.kind).collect();
         let (went_stale, open) = (std::mem::take(&mut self.screen.went_stale), self.screen.open);
-        self.screen = WatchScreen { went_stale, open, ..screen::build(workspace, suggestions, title) };
+        self.screen = WatchScreen { went_stale, open, ..screen::build(&self.env, workspace, suggestions, title) };
         happenings.iter().try_for_each(|happening| self.tell(happening))
     }
 

@@ -1,5 +1,7 @@
 //! Builds the screen of a watched session.
 
+use crate::app::Env;
+use crate::app::live::pending;
 use crate::engine::{Executed, Suggestion, label};
 use crate::model::Block;
 use crate::output::{Arrived, Hot, WatchScreen};
@@ -11,7 +13,7 @@ const ARRIVED: usize = 100;
 const FEW: usize = 5;
 
 /// Returns the screen of a session, without the parts that depend only on the current time.
-pub(super) fn build(workspace: &Workspace<'_>, suggestions: Vec<Suggestion>, title: String) -> WatchScreen {
+pub(super) fn build(env: &Env, workspace: &Workspace<'_>, suggestions: Vec<Suggestion>, title: String) -> WatchScreen {
     let reading = &workspace.reading;
     let used = |block: &&Block| block.usefulness.references > 0 && block.usefulness.heat > 0.0;
     let mut hot: Vec<&Block> = reading.in_window().filter(used).collect();
@@ -30,6 +32,7 @@ pub(super) fn build(workspace: &Workspace<'_>, suggestions: Vec<Suggestion>, tit
         last_written: reading.session.rows.iter().rev().find_map(|row| row.timestamp),
         tokens: Some(reading.price.total.0),
         capacity: reading.capacity.tokens,
+        free: reading.remaining(),
         percent: reading.percent(),
         stale: Some(reading.stale_total()).filter(|(blocks, _)| *blocks > 0),
         pinned: reading.session.blocks.iter().filter(|block| block.pin.is_some()).count(),
@@ -38,6 +41,7 @@ pub(super) fn build(workspace: &Workspace<'_>, suggestions: Vec<Suggestion>, tit
         hot: hot.collect(),
         commands: workspace.history.operations.iter().rev().take(FEW).map(Executed::from_operation).collect(),
         suggestions,
+        pending: pending::changes(env, workspace),
         ..WatchScreen::default()
     }
 }
