@@ -213,6 +213,7 @@ set edit:completion:arg-completer[aperture] = {|@words|
             cand --keep-from 'Do not change this block and later ones'
             cand -s 'Session: a path, an id or an id prefix [default: the newest of this project]'
             cand --session 'Session: a path, an id or an id prefix [default: the newest of this project]'
+            cand --keep-turns 'Do not change the blocks of the last N turns [default: setting protect.turns, for --stale and budgets]'
             cand --window 'Size of the context window in tokens, such as 200k [default: by model]'
             cand --color 'When to use colours'
             cand -C 'Run as if started in this directory'

@@ -18,6 +18,9 @@ use anyhow::anyhow;
 /// As for the request.
 pub fn run(env: &Env, request: Option<Request>) -> Result<(), CommandError> {
     let Some(request) = request else { return status::run(env, &Default::default()) };
+    if let Some(arguments) = marks(&request) {
+        return blocks::run(env, &arguments);
+    }
     match &request {
         Request::Manifest(arguments) => manifest::run(env, arguments),
         Request::Sessions(arguments) => sessions::run(env, arguments),
@@ -72,8 +75,20 @@ pub fn run(env: &Env, request: Option<Request>) -> Result<(), CommandError> {
 
 /// Executes a request that only reads one session; `None` for any other request.
 pub fn read(env: &Env, request: &Request) -> Option<Result<Answer, CommandError>> {
+/// Returns the request that lists marked blocks, for a request to mark blocks that names none.
+fn marks(request: &Request) -> Option<crate::commands::blocks::Arguments> {
+    match request {
+        Request::Pin(arguments) => arguments.list(),
+        Request::Focus(arguments) => arguments.list(),
+        _ => None,
+    }
+}
+
     Some(match request {
         Request::Manifest(arguments) => match &arguments.since {
+    if let Some(arguments) = marks(request) {
+        return Some(blocks::report(env, &arguments).map(|report| env.answer(&report)));
+    }
             Some(point) => manifest::since(env, None, point).map(|report| env.answer(&report)),
             None => manifest::report(env, arguments).map(|report| env.answer(&report)),
         },

@@ -14,9 +14,10 @@ Each credential becomes [secret:KIND], and nothing else in the file changes. ape
 nothing does: the originals in the store are rewritten as well. It finds the same shapes as aperture check --no-secrets;
 a credential without a known shape is not found. Revoke leaked credentials nevertheless.")]
 pub struct Arguments {
-    /// Blocks, by a selector
+    /// Blocks, by selectors: their union
     #[arg(required_unless_present = "all")]
-    pub selector: Option<String>,
+    #[serde(serialize_with = "super::json::union")]
+    pub selector: Vec<String>,
     /// All texts in the file, including those outside blocks
     #[arg(long, conflicts_with = "selector")]
     pub all: bool,

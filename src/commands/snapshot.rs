@@ -4,12 +4,12 @@
 #[derive(Clone, Debug, PartialEq, serde::Serialize, clap::Args)]
 #[command(after_help = "Examples:
   aperture snapshot save before-cleanup
-  aperture snapshot list
+  aperture snapshot                 lists them
   aperture restore before-cleanup")]
 pub struct Arguments {
-    /// The action.
+    /// The action; `list` if there is none.
     #[command(subcommand)]
-    pub action: Action,
+    pub action: Option<Action>,
 }
 
 /// The actions.

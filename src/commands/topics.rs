@@ -51,6 +51,7 @@ overrides both.
 
   [budget]                     for compress --over-budget
   tokens = 120000              maximum size of the window in tokens, or
+  turns = 2                    and the last turns: compress --keep-turns
   percent = 60                 a share of its size
 
   [check]                      rules of aperture check without options:
@@ -103,14 +104,18 @@ fn selectors() -> String {
     }
     text.push_str(
         "
-  a & b    both            a | b    either
+  a & b    both            a | b    either, also written a, b
   ~a       not             a ~ b    the first without the second
   ( )      groups
 
 Examples:
   aperture blocks 'stale & larger(2k)'
   aperture blocks 'tool(Read) & path(\"src/**\") ~ recency'
-  aperture show '#12 | #14'
+Several arguments are a union: aperture show 17 19..21. The name of a tool or a
+file that the session does not have is an error; a pattern such as tool(*_get)
+may match nothing.
+
+  aperture show 12 14
 ",
     );
     text

@@ -272,6 +272,7 @@ fn json_of_requests_is_that_of_what_is_given() {
     use serde_json::json;
     check("aperture status", json!({"status": {}}));
     check("aperture blocks", json!({"blocks": {}}));
+    check("aperture archive 3..9 12", json!({"archive": {"selector": ["3..9", "12"]}}));
     check("aperture summary 6666 --turns 3..", json!({"summary": {"session": "6666", "turns": "3.."}}));
     check("aperture archive 3..9 -n", json!({"archive": {"selector": "3..9", "dry_run": true}}));
     check("aperture compress --stale --preset light", json!({"compress": {"stale": true, "preset": "light"}}));
@@ -294,7 +295,8 @@ fn json_that_is_no_request_is_refused() {
     check(r#"{"status": {"sesion": "1"}}"#, "there is no argument 'sesion'");
     check(r#"{"show": {}}"#, "the argument 'selector' is missing");
     check(r#"{"show": {"selector": "3", "raw": "yes"}}"#, "the argument 'raw' must be true or false");
-    check(r#"{"show": {"selector": ["3"]}}"#, "the argument 'selector' must be a text or a number");
+    check(r#"{"show": {"selector": {"3": 4}}}"#, "the argument 'selector' must be a text or a number");
+    check(r#"{"update": {"selector": ["3"], "text": "a"}}"#, "the argument 'selector' must be a text or a number");
     check(r#"{"diff": {"to": 2}}"#, "the argument 'to' needs 'from'");
     check(r#"{"compress": {}}"#, "required arguments were not provided");
     check(r#"{"pin": {"selector": "3", "top": true, "bottom": true}}"#, "cannot be used with");

@@ -4,7 +4,7 @@ use crate::app::change::pipeline::{ChangeSummary, change};
 use crate::app::{CommandError, Env};
 use crate::commands::ChangeOptions;
 use crate::commands::redact::Arguments;
-use crate::engine::{self, Selector};
+use crate::engine;
 use crate::model::{BlockNumber, LoggedEdit, Slot};
 use crate::output::{ChangeReport, plural};
 use crate::workspace::Redacted;
@@ -13,7 +13,7 @@ use std::collections::BTreeSet;
 
 /// Redacts the selected blocks.
 pub fn run(env: &Env, arguments: &Arguments) -> Result<ChangeReport, CommandError> {
-    let selector = arguments.selector.as_deref().map(Selector::parse).transpose()?;
+    let selector = (!arguments.selector.is_empty()).then(|| env.selector(&arguments.selector)).transpose()?;
     let asks = arguments.forget && !arguments.yes;
     let options = ChangeOptions { dry_run: arguments.options.dry_run || asks, ..arguments.options };
     let found = env.find(None)?;

@@ -5,6 +5,7 @@ mod error;
 pub mod files;
 mod git;
 mod pager;
+mod selection;
 mod session_name;
 mod settings;
 
