@@ -63,6 +63,7 @@ Register-ArgumentCompleter -Native -CommandName 'aperture' -ScriptBlock {
             [CompletionResult]::new('deny', 'deny', [CompletionResultType]::ParameterValue, 'Reject pending model commands')
             [CompletionResult]::new('snapshot', 'snapshot', [CompletionResultType]::ParameterValue, 'Name points in the log')
             [CompletionResult]::new('restore', 'restore', [CompletionResultType]::ParameterValue, 'Restore a session to a point in its log')
+            [CompletionResult]::new('fork', 'fork', [CompletionResultType]::ParameterValue, 'Copy a session up to a turn or a block into a new one')
             [CompletionResult]::new('preset', 'preset', [CompletionResultType]::ParameterValue, 'List and choose compression presets')
             [CompletionResult]::new('undo', 'undo', [CompletionResultType]::ParameterValue, 'Undo an operation')
             [CompletionResult]::new('redo', 'redo', [CompletionResultType]::ParameterValue, 'Redo an undone operation')
@@ -79,6 +80,7 @@ Register-ArgumentCompleter -Native -CommandName 'aperture' -ScriptBlock {
             [CompletionResult]::new('statusline', 'statusline', [CompletionResultType]::ParameterValue, 'Print the status line of Claude Code (JSON on stdin)')
             [CompletionResult]::new('help', 'help', [CompletionResultType]::ParameterValue, 'Explain a command or a topic, such as `selectors`')
             [CompletionResult]::new('completions', 'completions', [CompletionResultType]::ParameterValue, 'Print a shell completion script')
+            [CompletionResult]::new('complete', 'complete', [CompletionResultType]::ParameterValue, 'Print candidates for a word, for the completion scripts')
             [CompletionResult]::new('git-hook', 'git-hook', [CompletionResultType]::ParameterValue, 'Run by the git hooks')
             [CompletionResult]::new('util', 'util', [CompletionResultType]::ParameterValue, 'Tools for developers of aperture')
             break
@@ -223,6 +225,7 @@ Register-ArgumentCompleter -Native -CommandName 'aperture' -ScriptBlock {
             [CompletionResult]::new('--level', '--level', [CompletionResultType]::ParameterName, 'Level of the result [default: by a rule, or summarized]')
             [CompletionResult]::new('--preset', '--preset', [CompletionResultType]::ParameterName, 'Strength: lossless, light, balanced, aggressive or handoff')
             [CompletionResult]::new('--keep-from', '--keep-from', [CompletionResultType]::ParameterName, 'Do not change this block and later ones')
+            [CompletionResult]::new('--keep-turns', '--keep-turns', [CompletionResultType]::ParameterName, 'Do not change the blocks of the last N turns [default: setting protect.turns, for --stale and budgets]')
             [CompletionResult]::new('-s', '-s', [CompletionResultType]::ParameterName, 'Session: a path, an id or an id prefix [default: the newest of this project]')
             [CompletionResult]::new('--session', '--session', [CompletionResultType]::ParameterName, 'Session: a path, an id or an id prefix [default: the newest of this project]')
             [CompletionResult]::new('--window', '--window', [CompletionResultType]::ParameterName, 'Size of the context window in tokens, such as 200k [default: by model]')
@@ -660,6 +663,22 @@ Register-ArgumentCompleter -Native -CommandName 'aperture' -ScriptBlock {
             [CompletionResult]::new('--help', '--help', [CompletionResultType]::ParameterName, 'Print help (see more with ''--help'')')
             break
         }
+        'aperture;fork' {
+            [CompletionResult]::new('--at', '--at', [CompletionResultType]::ParameterName, 'The last block, by a selector; of several blocks the last one [default: the end]')
+            [CompletionResult]::new('-s', '-s', [CompletionResultType]::ParameterName, 'Session: a path, an id or an id prefix [default: the newest of this project]')
+            [CompletionResult]::new('--session', '--session', [CompletionResultType]::ParameterName, 'Session: a path, an id or an id prefix [default: the newest of this project]')
+            [CompletionResult]::new('--window', '--window', [CompletionResultType]::ParameterName, 'Size of the context window in tokens, such as 200k [default: by model]')
+            [CompletionResult]::new('--color', '--color', [CompletionResultType]::ParameterName, 'When to use colours')
+            [CompletionResult]::new('-C', '-C ', [CompletionResultType]::ParameterName, 'Run as if started in this directory')
+            [CompletionResult]::new('--directory', '--directory', [CompletionResultType]::ParameterName, 'Run as if started in this directory')
+            [CompletionResult]::new('--dry-run', '--dry-run', [CompletionResultType]::ParameterName, 'Report the fork, without writing it')
+            [CompletionResult]::new('--json', '--json', [CompletionResultType]::ParameterName, 'Print JSON')
+            [CompletionResult]::new('--no-cache', '--no-cache', [CompletionResultType]::ParameterName, 'Do not read or write the cache')
+            [CompletionResult]::new('--no-pager', '--no-pager', [CompletionResultType]::ParameterName, 'Do not use a pager')
+            [CompletionResult]::new('-h', '-h', [CompletionResultType]::ParameterName, 'Print help (see more with ''--help'')')
+            [CompletionResult]::new('--help', '--help', [CompletionResultType]::ParameterName, 'Print help (see more with ''--help'')')
+            break
+        }
         'aperture;preset' {
             [CompletionResult]::new('-s', '-s', [CompletionResultType]::ParameterName, 'Session: a path, an id or an id prefix [default: the newest of this project]')
             [CompletionResult]::new('--session', '--session', [CompletionResultType]::ParameterName, 'Session: a path, an id or an id prefix [default: the newest of this project]')
@@ -1030,6 +1049,20 @@ Register-ArgumentCompleter -Native -CommandName 'aperture' -ScriptBlock {
             break
         }
         'aperture;completions' {
+            [CompletionResult]::new('-s', '-s', [CompletionResultType]::ParameterName, 'Session: a path, an id or an id prefix [default: the newest of this project]')
+            [CompletionResult]::new('--session', '--session', [CompletionResultType]::ParameterName, 'Session: a path, an id or an id prefix [default: the newest of this project]')
+            [CompletionResult]::new('--window', '--window', [CompletionResultType]::ParameterName, 'Size of the context window in tokens, such as 200k [default: by model]')
+            [CompletionResult]::new('--color', '--color', [CompletionResultType]::ParameterName, 'When to use colours')
+            [CompletionResult]::new('-C', '-C ', [CompletionResultType]::ParameterName, 'Run as if started in this directory')
+            [CompletionResult]::new('--directory', '--directory', [CompletionResultType]::ParameterName, 'Run as if started in this directory')
+            [CompletionResult]::new('--json', '--json', [CompletionResultType]::ParameterName, 'Print JSON')
+            [CompletionResult]::new('--no-cache', '--no-cache', [CompletionResultType]::ParameterName, 'Do not read or write the cache')
+            [CompletionResult]::new('--no-pager', '--no-pager', [CompletionResultType]::ParameterName, 'Do not use a pager')
+            [CompletionResult]::new('-h', '-h', [CompletionResultType]::ParameterName, 'Print help (see more with ''--help'')')
+            [CompletionResult]::new('--help', '--help', [CompletionResultType]::ParameterName, 'Print help (see more with ''--help'')')
+            break
+        }
+        'aperture;complete' {
             [CompletionResult]::new('-s', '-s', [CompletionResultType]::ParameterName, 'Session: a path, an id or an id prefix [default: the newest of this project]')
             [CompletionResult]::new('--session', '--session', [CompletionResultType]::ParameterName, 'Session: a path, an id or an id prefix [default: the newest of this project]')
             [CompletionResult]::new('--window', '--window', [CompletionResultType]::ParameterName, 'Size of the context window in tokens, such as 200k [default: by model]')

@@ -31,6 +31,9 @@ _aperture() {
             aperture,compact)
                 cmd="aperture__subcmd__compact"
                 ;;
+            aperture,complete)
+                cmd="aperture__subcmd__complete"
+                ;;
             aperture,completions)
                 cmd="aperture__subcmd__completions"
                 ;;
@@ -57,6 +60,9 @@ _aperture() {
                 ;;
             aperture,focus)
                 cmd="aperture__subcmd__focus"
+                ;;
+            aperture,fork)
+                cmd="aperture__subcmd__fork"
                 ;;
             aperture,gc)
                 cmd="aperture__subcmd__gc"
@@ -203,7 +209,7 @@ _aperture() {
 
     case "${cmd}" in
         aperture)
-            opts="-s -C -h -V --session --json --window --color --directory --no-cache --no-pager --help --version manifest sessions status summary blocks show explain transcript compress expand archive recall pin unpin focus unfocus update create redact compact uncompact diff log obey inbox approve deny snapshot restore preset undo redo watch check verify gc export import mcp install uninstall hook statusline help completions git-hook util"
+            opts="-s -C -h -V --session --json --window --color --directory --no-cache --no-pager --help --version manifest sessions status summary blocks show explain transcript compress expand archive recall pin unpin focus unfocus update create redact compact uncompact diff log obey inbox approve deny snapshot restore fork preset undo redo watch check verify gc export import mcp install uninstall hook statusline help completions complete git-hook util"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 1 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -458,6 +464,44 @@ _aperture() {
             COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
             return 0
             ;;
+        aperture__subcmd__complete)
+            opts="-s -C -h --session --json --window --color --directory --no-cache --no-pager --help"
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                --session)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                -s)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --window)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --color)
+                    COMPREPLY=($(compgen -W "auto always never" -- "${cur}"))
+                    return 0
+                    ;;
+                --directory)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                -C)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
         aperture__subcmd__completions)
             opts="-s -C -h --session --json --window --color --directory --no-cache --no-pager --help bash elvish fish powershell zsh"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
@@ -519,6 +563,10 @@ _aperture() {
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
+                --keep-turns)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
                 --session)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
@@ -563,10 +611,6 @@ _aperture() {
                     ;;
                 -s)
                     COMPREPLY=($(compgen -f "${cur}"))
-                --keep-turns)
-                    COMPREPLY=($(compgen -f "${cur}"))
-                    return 0
-                    ;;
                     return 0
                     ;;
                 --window)
@@ -805,6 +849,48 @@ _aperture() {
                 return 0
             fi
             case "${prev}" in
+                --session)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                -s)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --window)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --color)
+                    COMPREPLY=($(compgen -W "auto always never" -- "${cur}"))
+                    return 0
+                    ;;
+                --directory)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                -C)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        aperture__subcmd__fork)
+            opts="-s -C -h --at --dry-run --session --json --window --color --directory --no-cache --no-pager --help"
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                --at)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
                 --session)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
@@ -2648,3 +2734,19 @@ if [[ "${BASH_VERSINFO[0]}" -eq 4 && "${BASH_VERSINFO[1]}" -ge 4 || "${BASH_VERS
 else
     complete -F _aperture -o bashdefault -o default aperture
 fi
+
+_aperture_values() {
+    local line values=()
+    while IFS= read -r line; do
+        values+=("${line%%$'\t'*}")
+    done < <(aperture complete -- "${COMP_WORDS[@]:1:COMP_CWORD}" 2>/dev/null)
+    if [[ ${#values[@]} -gt 0 ]]; then
+        COMPREPLY=("${values[@]}")
+        # Quotes parentheses and spaces.
+        compopt -o filenames 2>/dev/null
+    else
+        _aperture "$@"
+    fi
+}
+
+complete -F _aperture_values -o bashdefault -o default aperture

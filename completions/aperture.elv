@@ -60,6 +60,7 @@ set edit:completion:arg-completer[aperture] = {|@words|
             cand deny 'Reject pending model commands'
             cand snapshot 'Name points in the log'
             cand restore 'Restore a session to a point in its log'
+            cand fork 'Copy a session up to a turn or a block into a new one'
             cand preset 'List and choose compression presets'
             cand undo 'Undo an operation'
             cand redo 'Redo an undone operation'
@@ -76,6 +77,7 @@ set edit:completion:arg-completer[aperture] = {|@words|
             cand statusline 'Print the status line of Claude Code (JSON on stdin)'
             cand help 'Explain a command or a topic, such as `selectors`'
             cand completions 'Print a shell completion script'
+            cand complete 'Print candidates for a word, for the completion scripts'
             cand git-hook 'Run by the git hooks'
             cand util 'Tools for developers of aperture'
         }
@@ -211,9 +213,9 @@ set edit:completion:arg-completer[aperture] = {|@words|
             cand --level 'Level of the result [default: by a rule, or summarized]'
             cand --preset 'Strength: lossless, light, balanced, aggressive or handoff'
             cand --keep-from 'Do not change this block and later ones'
+            cand --keep-turns 'Do not change the blocks of the last N turns [default: setting protect.turns, for --stale and budgets]'
             cand -s 'Session: a path, an id or an id prefix [default: the newest of this project]'
             cand --session 'Session: a path, an id or an id prefix [default: the newest of this project]'
-            cand --keep-turns 'Do not change the blocks of the last N turns [default: setting protect.turns, for --stale and budgets]'
             cand --window 'Size of the context window in tokens, such as 200k [default: by model]'
             cand --color 'When to use colours'
             cand -C 'Run as if started in this directory'
@@ -624,6 +626,21 @@ set edit:completion:arg-completer[aperture] = {|@words|
             cand -h 'Print help (see more with ''--help'')'
             cand --help 'Print help (see more with ''--help'')'
         }
+        &'aperture;fork'= {
+            cand --at 'The last block, by a selector; of several blocks the last one [default: the end]'
+            cand -s 'Session: a path, an id or an id prefix [default: the newest of this project]'
+            cand --session 'Session: a path, an id or an id prefix [default: the newest of this project]'
+            cand --window 'Size of the context window in tokens, such as 200k [default: by model]'
+            cand --color 'When to use colours'
+            cand -C 'Run as if started in this directory'
+            cand --directory 'Run as if started in this directory'
+            cand --dry-run 'Report the fork, without writing it'
+            cand --json 'Print JSON'
+            cand --no-cache 'Do not read or write the cache'
+            cand --no-pager 'Do not use a pager'
+            cand -h 'Print help (see more with ''--help'')'
+            cand --help 'Print help (see more with ''--help'')'
+        }
         &'aperture;preset'= {
             cand -s 'Session: a path, an id or an id prefix [default: the newest of this project]'
             cand --session 'Session: a path, an id or an id prefix [default: the newest of this project]'
@@ -972,6 +989,19 @@ set edit:completion:arg-completer[aperture] = {|@words|
             cand --help 'Print help (see more with ''--help'')'
         }
         &'aperture;completions'= {
+            cand -s 'Session: a path, an id or an id prefix [default: the newest of this project]'
+            cand --session 'Session: a path, an id or an id prefix [default: the newest of this project]'
+            cand --window 'Size of the context window in tokens, such as 200k [default: by model]'
+            cand --color 'When to use colours'
+            cand -C 'Run as if started in this directory'
+            cand --directory 'Run as if started in this directory'
+            cand --json 'Print JSON'
+            cand --no-cache 'Do not read or write the cache'
+            cand --no-pager 'Do not use a pager'
+            cand -h 'Print help (see more with ''--help'')'
+            cand --help 'Print help (see more with ''--help'')'
+        }
+        &'aperture;complete'= {
             cand -s 'Session: a path, an id or an id prefix [default: the newest of this project]'
             cand --session 'Session: a path, an id or an id prefix [default: the newest of this project]'
             cand --window 'Size of the context window in tokens, such as 200k [default: by model]'

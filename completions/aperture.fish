@@ -64,6 +64,7 @@ complete -c aperture -n "__fish_aperture_needs_command" -f -a "approve" -d 'Exec
 complete -c aperture -n "__fish_aperture_needs_command" -f -a "deny" -d 'Reject pending model commands'
 complete -c aperture -n "__fish_aperture_needs_command" -f -a "snapshot" -d 'Name points in the log'
 complete -c aperture -n "__fish_aperture_needs_command" -f -a "restore" -d 'Restore a session to a point in its log'
+complete -c aperture -n "__fish_aperture_needs_command" -f -a "fork" -d 'Copy a session up to a turn or a block into a new one'
 complete -c aperture -n "__fish_aperture_needs_command" -f -a "preset" -d 'List and choose compression presets'
 complete -c aperture -n "__fish_aperture_needs_command" -f -a "undo" -d 'Undo an operation'
 complete -c aperture -n "__fish_aperture_needs_command" -f -a "redo" -d 'Redo an undone operation'
@@ -80,6 +81,7 @@ complete -c aperture -n "__fish_aperture_needs_command" -f -a "hook" -d 'Handle 
 complete -c aperture -n "__fish_aperture_needs_command" -f -a "statusline" -d 'Print the status line of Claude Code (JSON on stdin)'
 complete -c aperture -n "__fish_aperture_needs_command" -f -a "help" -d 'Explain a command or a topic, such as `selectors`'
 complete -c aperture -n "__fish_aperture_needs_command" -f -a "completions" -d 'Print a shell completion script'
+complete -c aperture -n "__fish_aperture_needs_command" -f -a "complete" -d 'Print candidates for a word, for the completion scripts'
 complete -c aperture -n "__fish_aperture_needs_command" -f -a "git-hook" -d 'Run by the git hooks'
 complete -c aperture -n "__fish_aperture_needs_command" -f -a "util" -d 'Tools for developers of aperture'
 complete -c aperture -n "__fish_aperture_using_subcommand manifest" -l tier -d 'Size: summary (at most 200 tokens), detailed (at most 500), full' -r -f -a "summary\t'At most 200 tokens: fill level, current task, suggestions'
@@ -207,6 +209,7 @@ balanced\t''
 aggressive\t''
 handoff\t''"
 complete -c aperture -n "__fish_aperture_using_subcommand compress" -l keep-from -d 'Do not change this block and later ones' -r
+complete -c aperture -n "__fish_aperture_using_subcommand compress" -l keep-turns -d 'Do not change the blocks of the last N turns [default: setting protect.turns, for --stale and budgets]' -r
 complete -c aperture -n "__fish_aperture_using_subcommand compress" -s s -l session -d 'Session: a path, an id or an id prefix [default: the newest of this project]' -r
 complete -c aperture -n "__fish_aperture_using_subcommand compress" -l window -d 'Size of the context window in tokens, such as 200k [default: by model]' -r
 complete -c aperture -n "__fish_aperture_using_subcommand compress" -l color -d 'When to use colours' -r -f -a "auto\t'On a terminal, unless `NO_COLOR` is set'
@@ -531,6 +534,18 @@ complete -c aperture -n "__fish_aperture_using_subcommand restore" -l json -d 'P
 complete -c aperture -n "__fish_aperture_using_subcommand restore" -l no-cache -d 'Do not read or write the cache'
 complete -c aperture -n "__fish_aperture_using_subcommand restore" -l no-pager -d 'Do not use a pager'
 complete -c aperture -n "__fish_aperture_using_subcommand restore" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c aperture -n "__fish_aperture_using_subcommand fork" -l at -d 'The last block, by a selector; of several blocks the last one [default: the end]' -r
+complete -c aperture -n "__fish_aperture_using_subcommand fork" -s s -l session -d 'Session: a path, an id or an id prefix [default: the newest of this project]' -r
+complete -c aperture -n "__fish_aperture_using_subcommand fork" -l window -d 'Size of the context window in tokens, such as 200k [default: by model]' -r
+complete -c aperture -n "__fish_aperture_using_subcommand fork" -l color -d 'When to use colours' -r -f -a "auto\t'On a terminal, unless `NO_COLOR` is set'
+always\t'Always'
+never\t'Never'"
+complete -c aperture -n "__fish_aperture_using_subcommand fork" -s C -l directory -d 'Run as if started in this directory' -r -F
+complete -c aperture -n "__fish_aperture_using_subcommand fork" -l dry-run -d 'Report the fork, without writing it'
+complete -c aperture -n "__fish_aperture_using_subcommand fork" -l json -d 'Print JSON'
+complete -c aperture -n "__fish_aperture_using_subcommand fork" -l no-cache -d 'Do not read or write the cache'
+complete -c aperture -n "__fish_aperture_using_subcommand fork" -l no-pager -d 'Do not use a pager'
+complete -c aperture -n "__fish_aperture_using_subcommand fork" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c aperture -n "__fish_aperture_using_subcommand preset; and not __fish_seen_subcommand_from list show use" -s s -l session -d 'Session: a path, an id or an id prefix [default: the newest of this project]' -r
 complete -c aperture -n "__fish_aperture_using_subcommand preset; and not __fish_seen_subcommand_from list show use" -l window -d 'Size of the context window in tokens, such as 200k [default: by model]' -r
 complete -c aperture -n "__fish_aperture_using_subcommand preset; and not __fish_seen_subcommand_from list show use" -l color -d 'When to use colours' -r -f -a "auto\t'On a terminal, unless `NO_COLOR` is set'
@@ -817,6 +832,16 @@ complete -c aperture -n "__fish_aperture_using_subcommand completions" -l json -
 complete -c aperture -n "__fish_aperture_using_subcommand completions" -l no-cache -d 'Do not read or write the cache'
 complete -c aperture -n "__fish_aperture_using_subcommand completions" -l no-pager -d 'Do not use a pager'
 complete -c aperture -n "__fish_aperture_using_subcommand completions" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c aperture -n "__fish_aperture_using_subcommand complete" -s s -l session -d 'Session: a path, an id or an id prefix [default: the newest of this project]' -r
+complete -c aperture -n "__fish_aperture_using_subcommand complete" -l window -d 'Size of the context window in tokens, such as 200k [default: by model]' -r
+complete -c aperture -n "__fish_aperture_using_subcommand complete" -l color -d 'When to use colours' -r -f -a "auto\t'On a terminal, unless `NO_COLOR` is set'
+always\t'Always'
+never\t'Never'"
+complete -c aperture -n "__fish_aperture_using_subcommand complete" -s C -l directory -d 'Run as if started in this directory' -r -F
+complete -c aperture -n "__fish_aperture_using_subcommand complete" -l json -d 'Print JSON'
+complete -c aperture -n "__fish_aperture_using_subcommand complete" -l no-cache -d 'Do not read or write the cache'
+complete -c aperture -n "__fish_aperture_using_subcommand complete" -l no-pager -d 'Do not use a pager'
+complete -c aperture -n "__fish_aperture_using_subcommand complete" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c aperture -n "__fish_aperture_using_subcommand git-hook" -s s -l session -d 'Session: a path, an id or an id prefix [default: the newest of this project]' -r
 complete -c aperture -n "__fish_aperture_using_subcommand git-hook" -l window -d 'Size of the context window in tokens, such as 200k [default: by model]' -r
 complete -c aperture -n "__fish_aperture_using_subcommand git-hook" -l color -d 'When to use colours' -r -f -a "auto\t'On a terminal, unless `NO_COLOR` is set'
@@ -859,3 +884,5 @@ complete -c aperture -n "__fish_aperture_using_subcommand util; and __fish_seen_
 complete -c aperture -n "__fish_aperture_using_subcommand util; and __fish_seen_subcommand_from placeholders" -l no-cache -d 'Do not read or write the cache'
 complete -c aperture -n "__fish_aperture_using_subcommand util; and __fish_seen_subcommand_from placeholders" -l no-pager -d 'Do not use a pager'
 complete -c aperture -n "__fish_aperture_using_subcommand util; and __fish_seen_subcommand_from placeholders" -s h -l help -d 'Print help (see more with \'--help\')'
+
+complete -c aperture -k -a "(aperture complete -- (commandline -opc)[2..] (commandline -ct) 2>/dev/null)"

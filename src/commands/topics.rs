@@ -15,6 +15,9 @@ pub fn topic(name: &str) -> Option<String> {
     }
 }
 
+/// The names of the topics.
+pub const TOPICS: &[&str] = &["selectors", "lifecycle", "settings", "clients"];
+
 const SETTINGS: &str = "\
 Settings are read from config.toml in the user's configuration directory
 (~/.config/aperture on Linux; APERTURE_HOME moves it) and aperture.toml in the
@@ -48,10 +51,10 @@ overrides both.
   tools = [\"TodoWrite\"]        tools and files by globs, and blocks that contain
   paths = [\"docs/**\"]          one of the patterns verbatim
   patterns = [\"IMPORTANT\"]
+  turns = 2                    and the last turns: compress --keep-turns
 
   [budget]                     for compress --over-budget
   tokens = 120000              maximum size of the window in tokens, or
-  turns = 2                    and the last turns: compress --keep-turns
   percent = 60                 a share of its size
 
   [check]                      rules of aperture check without options:
@@ -108,13 +111,13 @@ fn selectors() -> String {
   ~a       not             a ~ b    the first without the second
   ( )      groups
 
-Examples:
-  aperture blocks 'stale & larger(2k)'
-  aperture blocks 'tool(Read) & path(\"src/**\") ~ recency'
 Several arguments are a union: aperture show 17 19..21. The name of a tool or a
 file that the session does not have is an error; a pattern such as tool(*_get)
 may match nothing.
 
+Examples:
+  aperture blocks 'stale & larger(2k)'
+  aperture blocks 'tool(Read) & path(\"src/**\") ~ recency'
   aperture show 12 14
 ",
     );
