@@ -2,10 +2,10 @@
 
 use super::bulk;
 use super::change::{archive, compact, compress, create, expand, focus, pin, preset, redact, update};
-use super::history::{diff, log, redo, restore, snapshot, undo};
+use super::history::{diff, fork, log, redo, restore, snapshot, undo};
 use super::live::{hook, install, statusline, watch};
 use super::look::{blocks, explain, manifest, recall, sessions, show, status, summary, transcript};
-use super::maintenance::{check, export, gc, git_hook, import, util, verify};
+use super::maintenance::{check, complete, export, gc, git_hook, import, util, verify};
 use super::model::{inbox, obey};
 use super::{Answer, CommandError, Env, ErrorKind};
 use crate::commands::Request;
@@ -26,6 +26,9 @@ pub fn run(env: &Env, request: Option<Request>) -> Result<(), CommandError> {
 }
 
 fn execute(env: &Env, request: &Request) -> Result<(), CommandError> {
+    if let Some(arguments) = marks(request) {
+        return blocks::run(env, &arguments);
+    }
     match request {
         Request::Compress(_) | Request::Archive(_) | Request::Redact(_) if request.bulk().is_some() => bulk::run(env, request),
         Request::Manifest(arguments) => manifest::run(env, arguments),
@@ -44,6 +47,7 @@ fn execute(env: &Env, request: &Request) -> Result<(), CommandError> {
         Request::Log(arguments) => log::run(env, arguments),
         Request::Obey(arguments) => obey::run(env, arguments),
         Request::Snapshot(arguments) => snapshot::run(env, arguments),
+        Request::Fork(arguments) => fork::run(env, arguments),
         Request::Preset(arguments) => preset::run(env, arguments),
         Request::Watch(arguments) => watch::run(env, arguments),
         Request::Check(arguments) => check::run(env, arguments),
@@ -58,6 +62,7 @@ fn execute(env: &Env, request: &Request) -> Result<(), CommandError> {
         Request::Statusline(arguments) => statusline::run(env, arguments),
         // The program handles these itself: they need no session, or run a server.
         Request::Help(_) | Request::Completions(_) | Request::Mcp(_) => Err(unhandled()),
+        Request::Complete(arguments) => complete::run(env, arguments),
         Request::Util(arguments) => util::run(env, arguments),
         // Listed by name, so that the compiler reports a new request that is not handled.
         Request::Compress(_)
@@ -79,8 +84,20 @@ fn execute(env: &Env, request: &Request) -> Result<(), CommandError> {
     }
 }
 
+/// Returns the request that lists marked blocks, for a request to mark blocks that names none.
+fn marks(request: &Request) -> Option<crate::commands::blocks::Arguments> {
+    match request {
+        Request::Pin(arguments) => arguments.list(),
+        Request::Focus(arguments) => arguments.list(),
+        _ => None,
+    }
+}
+
 /// Executes a request that only reads one session; `None` for any other request.
 pub fn read(env: &Env, request: &Request) -> Option<Result<Answer, CommandError>> {
+    if let Some(arguments) = marks(request) {
+        return Some(blocks::report(env, &arguments).map(|report| env.answer(&report)));
+    }
     Some(match request {
         Request::Manifest(arguments) => match &arguments.since {
             Some(point) => manifest::since(env, None, point).map(|report| env.answer(&report)),

@@ -12,8 +12,10 @@ use super::{BulkOptions, ChangeOptions};
 Each block is replaced by one line; aperture recall restores it.
 Blocks are named by selectors: aperture help selectors; many sessions: aperture help bulk.")]
 pub struct Arguments {
-    /// Blocks, by a selector
-    pub selector: String,
+    /// Blocks, by selectors: their union
+    #[arg(required = true)]
+    #[serde(serialize_with = "super::json::union")]
+    pub selector: Vec<String>,
     /// Reason, for the remaining line and for the log
     #[arg(long, value_name = "TEXT", default_value = "")]
     pub reason: String,

@@ -13,9 +13,10 @@ use crate::output::SortKey;
 
 Blocks are named by selectors: aperture help selectors.")]
 pub struct Arguments {
-    /// Blocks, by a selector
+    /// Blocks, by selectors: their union
     #[arg(default_value = "window")]
-    pub selector: String,
+    #[serde(serialize_with = "super::json::union")]
+    pub selector: Vec<String>,
     /// Sort key
     #[arg(long, value_name = "KEY", default_value = "number")]
     #[serde(serialize_with = "super::json::choice")]
@@ -26,4 +27,11 @@ pub struct Arguments {
     /// Show the blocks under their turns
     #[arg(long, conflicts_with_all = ["sort", "reverse"])]
     pub tree: bool,
+}
+
+impl Arguments {
+    /// Returns the request that lists the blocks that a selector matches.
+    pub fn new(selector: &str) -> Arguments {
+        Arguments { selector: vec![selector.to_owned()], sort: SortKey::Number, reverse: false, tree: false }
+    }
 }

@@ -16,15 +16,17 @@ use serde::Serialize;
   aperture compress --budget 50%                until it is half full
   aperture compress --stale --keep-from 240     not block 240 and later ones
   aperture compress --stale --all --dry-run     stale blocks of every session on this machine
+  aperture compress all --keep-turns 2          not the last two turns
 
 Each block is shortened from its original, and aperture expand restores it. One
 change costs one rewrite of the prompt cache; ten small ones cost ten.
 Blocks are named by selectors: aperture help selectors; many sessions: aperture help bulk.")]
 #[group(id = "what", required = true, multiple = true)]
 pub struct Arguments {
-    /// Blocks, by a selector
+    /// Blocks, by selectors: their union
     #[arg(group = "what")]
-    pub selector: Option<String>,
+    #[serde(serialize_with = "super::json::union")]
+    pub selector: Vec<String>,
     /// Stale blocks, and aging ones as far as the preset allows
     #[arg(long, group = "what")]
     pub stale: bool,
@@ -44,6 +46,9 @@ pub struct Arguments {
     /// Do not change this block and later ones
     #[arg(long, value_name = "BLOCK")]
     pub keep_from: Option<String>,
+    /// Do not change the blocks of the last N turns [default: setting protect.turns, for --stale and budgets]
+    #[arg(long, value_name = "N")]
+    pub keep_turns: Option<u32>,
     /// The options of every change.
     #[command(flatten)]
     #[serde(flatten)]
@@ -62,8 +67,9 @@ impl Arguments {
             || self.budget.is_some()
             || self.preset.is_some()
             || self.keep_from.is_some()
-            || self.bulk.is_bulk();
-        self.selector.is_some() && !more
+            || self.bulk.is_bulk()
+            || self.keep_turns.is_some();
+        !self.selector.is_empty() && !more
     }
 }
 

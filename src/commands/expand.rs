@@ -14,8 +14,10 @@ use crate::model::Level;
 
 Blocks are named by selectors: aperture help selectors.")]
 pub struct Arguments {
-    /// Blocks, by a selector
-    pub selector: String,
+    /// Blocks, by selectors: their union
+    #[arg(required = true)]
+    #[serde(serialize_with = "super::json::union")]
+    pub selector: Vec<String>,
     /// Level of the result: trimmed or summarized [default: the original]
     #[arg(long, value_name = "LEVEL", value_parser = level(), hide_possible_values = true)]
     pub level: Option<Level>,

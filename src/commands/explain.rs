@@ -11,6 +11,7 @@ It changes nothing. The rules are described in: aperture help lifecycle.
 Blocks are named by selectors: aperture help selectors.")]
 pub struct Arguments {
     /// One block, by a selector
-    #[arg(value_name = "BLOCK")]
-    pub selector: String,
+    #[arg(value_name = "BLOCK", required = true)]
+    #[serde(serialize_with = "super::json::union")]
+    pub selector: Vec<String>,
 }

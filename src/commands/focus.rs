@@ -1,25 +1,34 @@
 //! `aperture focus` and `aperture unfocus`: mark blocks as relevant, and clear the marks.
 
-use super::ChangeOptions;
+use super::{ChangeOptions, blocks};
 
 /// Arguments of `focus`.
 #[derive(Clone, Debug, PartialEq, serde::Serialize, clap::Args)]
 #[command(after_help = "Examples:
   aperture focus '\"auth flow\"'     the blocks that are relevant now
   aperture focus 12..14 --add      in addition to the current ones
+  aperture focus                   lists the marks
 
 The manifest lists the blocks, and they are not shortened. The next focus replaces them,
 and after five turns (setting focus.turns) the marks are cleared.")]
 pub struct Arguments {
-    /// Blocks, by a selector
-    pub selector: String,
+    /// Blocks, by selectors: their union [default: list the marks]
+    #[serde(serialize_with = "super::json::union")]
+    pub selector: Vec<String>,
     /// Keep the current focus marks
-    #[arg(long)]
+    #[arg(long, requires = "selector")]
     pub add: bool,
     /// The options of every change.
     #[command(flatten)]
     #[serde(flatten)]
     pub options: ChangeOptions,
+}
+
+impl Arguments {
+    /// Returns the request that lists the focus marks, if no blocks are named.
+    pub fn list(&self) -> Option<blocks::Arguments> {
+        self.selector.is_empty().then(|| blocks::Arguments::new("focused"))
+    }
 }
 
 /// Arguments of `unfocus`.
@@ -28,9 +37,10 @@ pub struct Arguments {
   aperture unfocus          clears all focus marks
   aperture unfocus 12")]
 pub struct UnfocusArguments {
-    /// Blocks, by a selector
+    /// Blocks, by selectors: their union
     #[arg(default_value = "focused")]
-    pub selector: String,
+    #[serde(serialize_with = "super::json::union")]
+    pub selector: Vec<String>,
     /// The options of every change.
     #[command(flatten)]
     #[serde(flatten)]

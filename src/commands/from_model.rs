@@ -8,18 +8,16 @@ use crate::model::{Level, Pin, Verb};
 impl From<&ModelCommand> for Request {
     /// Returns the request that a command in the model's text asks for.
     fn from(command: &ModelCommand) -> Request {
-        let (selector, options) = (command.selector(), ChangeOptions::default());
+        let (selector, options) = (vec![command.selector()], ChangeOptions::default());
         match command.verb {
             Verb::Expand => {
                 let level = command.level.filter(|level| *level != Level::Original);
                 Request::Expand(expand::Arguments { selector, level, options })
             }
             Verb::Recall => Request::Recall(recall::Arguments::new(query(command))),
-            Verb::Compress => Request::Compress(compress::Arguments {
-                selector: Some(selector),
-                level: command.level,
-                ..compress::Arguments::default()
-            }),
+            Verb::Compress => {
+                Request::Compress(compress::Arguments { selector, level: command.level, ..compress::Arguments::default() })
+            }
             Verb::Archive => Request::Archive(archive::Arguments {
                 selector,
                 reason: command.reason.clone(),
@@ -34,7 +32,9 @@ impl From<&ModelCommand> for Request {
             // Blocks that the user selected stay selected.
             Verb::Focus => Request::Focus(focus::Arguments { selector, add: true, options }),
             Verb::Unfocus => Request::Unfocus(focus::UnfocusArguments { selector, options }),
-            Verb::Update => Request::Update(update::Arguments { selector, text: command.text.clone(), options }),
+            Verb::Update => {
+                Request::Update(update::Arguments { selector: command.selector(), text: command.text.clone(), options })
+            }
             Verb::Create => Request::Create(create::Arguments { text: command.text.clone(), options }),
         }
     }
@@ -72,34 +72,34 @@ impl Request {
         })
     }
 
-    /// Returns the selector of the blocks; `None` if the request names no blocks, as a search.
-    pub fn blocks(&self) -> Option<&str> {
+    /// Returns the selectors of the blocks; none if the request names no blocks, as a search.
+    pub fn blocks(&self) -> &[String] {
         match self {
-            Request::Recall(arguments) => arguments.selector().map(|_| arguments.query.as_str()),
-            Request::Compress(arguments) => arguments.selector.as_deref(),
-            Request::Expand(expand::Arguments { selector, .. })
+            Request::Recall(arguments) if arguments.selector().is_some() => &arguments.query,
+            Request::Compress(compress::Arguments { selector, .. })
+            | Request::Expand(expand::Arguments { selector, .. })
             | Request::Archive(archive::Arguments { selector, .. })
             | Request::Pin(pin::Arguments { selector, .. })
             | Request::Unpin(pin::UnpinArguments { selector, .. })
             | Request::Focus(focus::Arguments { selector, .. })
-            | Request::Unfocus(focus::UnfocusArguments { selector, .. })
-            | Request::Update(update::Arguments { selector, .. }) => Some(selector),
-            _ => None,
+            | Request::Unfocus(focus::UnfocusArguments { selector, .. }) => selector,
+            Request::Update(update::Arguments { selector, .. }) => std::slice::from_ref(selector),
+            _ => &[],
         }
     }
 
     /// Returns the request with other blocks, if it names blocks.
     pub fn with_blocks(mut self, blocks: String) -> Request {
         match &mut self {
-            Request::Recall(arguments) => arguments.query = blocks,
-            Request::Compress(arguments) => arguments.selector = Some(blocks),
-            Request::Expand(expand::Arguments { selector, .. })
+            Request::Recall(recall::Arguments { query: selector, .. })
+            | Request::Compress(compress::Arguments { selector, .. })
+            | Request::Expand(expand::Arguments { selector, .. })
             | Request::Archive(archive::Arguments { selector, .. })
             | Request::Pin(pin::Arguments { selector, .. })
             | Request::Unpin(pin::UnpinArguments { selector, .. })
             | Request::Focus(focus::Arguments { selector, .. })
-            | Request::Unfocus(focus::UnfocusArguments { selector, .. })
-            | Request::Update(update::Arguments { selector, .. }) => *selector = blocks,
+            | Request::Unfocus(focus::UnfocusArguments { selector, .. }) => *selector = vec![blocks],
+            Request::Update(update::Arguments { selector, .. }) => *selector = blocks,
             _ => {}
         }
         self
@@ -168,9 +168,9 @@ mod tests {
     fn blocks_are_replaced() {
         for (text, words) in EQUAL {
             let request = Request::from(&read(text).unwrap());
-            let Some(blocks) = request.blocks() else { continue };
+            let [blocks] = request.blocks() else { continue };
             assert_eq!(blocks, words[1], "{text}");
-            assert_eq!(request.with_blocks("7".to_owned()).blocks(), Some("7"), "{text}");
+            assert_eq!(request.with_blocks("7".to_owned()).blocks(), ["7"], "{text}");
         }
     }
 }

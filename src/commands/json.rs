@@ -159,6 +159,11 @@ pub fn is_flag(argument: &Arg) -> bool {
     matches!(argument.get_action(), ArgAction::SetTrue)
 }
 
+/// Returns true if an argument takes several values.
+pub fn is_list(argument: &Arg) -> bool {
+    matches!(argument.get_action(), ArgAction::Append)
+}
+
 /// Returns the values of an argument; none if it is not given. A flag that is set has one empty value.
 fn values(argument: &Arg, value: &Value) -> Result<Vec<Option<String>>, JsonError> {
     let wrong = |what| Err(JsonError::Type(key(argument), what));
@@ -168,7 +173,7 @@ fn values(argument: &Arg, value: &Value) -> Result<Vec<Option<String>>, JsonErro
         _ if is_flag(argument) => wrong("true or false"),
         Value::String(text) => Ok(vec![Some(text.clone())]),
         Value::Number(number) => Ok(vec![Some(number.to_string())]),
-        Value::Array(several) if matches!(argument.get_action(), ArgAction::Append) => {
+        Value::Array(several) if is_list(argument) => {
             let values = several.iter().map(|value| values(argument, value)).collect::<Result<Vec<_>, _>>()?;
             Ok(values.into_iter().flatten().collect())
         }
@@ -244,8 +249,42 @@ pub fn first_line(error: &clap::Error) -> String {
     first.trim_start_matches("error: ").split('\n').map(str::trim).collect::<Vec<_>>().join(" ")
 }
 
+/// Serializes selectors: one as a text, several as a list.
+pub(super) fn union<S: Serializer>(selectors: &[String], serializer: S) -> Result<S::Ok, S::Error> {
+    match selectors {
+        [only] => only.serialize(serializer),
+        several => several.serialize(serializer),
+    }
+}
+
 /// Serializes a choice by its name in the command line.
 pub(super) fn choice<T: ValueEnum, S: Serializer>(value: &T, serializer: S) -> Result<S::Ok, S::Error> {
     let name = value.to_possible_value().map(|value| value.get_name().to_owned());
     name.unwrap_or_default().serialize(serializer)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn request(json: &str) -> Request {
+        serde_json::from_str(json).unwrap_or_else(|error| panic!("{json}: {error}"))
+    }
+
+    #[test]
+    fn several_selectors_are_a_list_and_one_is_a_text() {
+        for (json, line) in [
+            (r#"{"archive":{"selector":"3..9"}}"#, "archive 3..9"),
+            (r#"{"archive":{"selector":["3..9","stale & error"]}}"#, "archive 3..9 'stale & error'"),
+            (r#"{"blocks":{"selector":"cold"}}"#, "blocks cold"),
+            (r#"{"recall":{"query":["retry","policy"]}}"#, "recall retry policy"),
+            (r#"{"redact":{"all":true}}"#, "redact --all"),
+        ] {
+            let request = request(json);
+            assert_eq!(serde_json::to_string(&request).unwrap(), json);
+            assert_eq!(request.line(), line);
+        }
+        assert_eq!(request(r#"{"archive":{"selector":["3..9"]}}"#), request(r#"{"archive":{"selector":"3..9"}}"#));
+        assert_eq!(request(r#"{"blocks":{"selector":["window"]}}"#), request(r#"{"blocks":{}}"#));
+    }
 }

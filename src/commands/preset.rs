@@ -3,13 +3,13 @@
 /// Arguments of `preset`.
 #[derive(Clone, Debug, PartialEq, serde::Serialize, clap::Args)]
 #[command(after_help = "Examples:
-  aperture preset list
+  aperture preset                    lists them
   aperture preset use aggressive     writes it to aperture.toml in this directory
   aperture compress --stale --preset light")]
 pub struct Arguments {
-    /// The action.
+    /// The action; `list` if there is none.
     #[command(subcommand)]
-    pub action: Action,
+    pub action: Option<Action>,
 }
 
 /// The actions.

@@ -15,8 +15,10 @@ use crate::engine::Selector;
 It searches archived, shortened and compacted content. A selector names
 blocks; anything else is a query. The exit code is 1 without a match.")]
 pub struct Arguments {
-    /// Blocks, by a selector, or a query
-    pub query: String,
+    /// Blocks, by selectors, or the words of a query
+    #[arg(required = true)]
+    #[serde(serialize_with = "super::json::union")]
+    pub query: Vec<String>,
     /// Maximum number of tokens printed
     #[arg(long, value_name = "TOKENS", value_parser = tokens, default_value = MOST_TOKENS)]
     pub max_tokens: u64,
@@ -46,12 +48,18 @@ impl Arguments {
     pub fn new(query: String) -> Arguments {
         let max_tokens = tokens(MOST_TOKENS).unwrap_or_default();
         let options = ChangeOptions::default();
-        Arguments { query, max_tokens, project: false, all: false, restore: false, inject: false, options }
+        Arguments { query: vec![query], max_tokens, project: false, all: false, restore: false, inject: false, options }
     }
 
     /// Returns the query as a selector; `None` if it is none, but words. A quoted topic is a query.
     pub fn selector(&self) -> Option<Selector> {
-        if self.query.trim_start().starts_with('"') { None } else { Selector::parse(&self.query).ok() }
+        let is_quoted = self.query.first().is_some_and(|query| query.trim_start().starts_with('"'));
+        if is_quoted { None } else { Selector::parse_all(&self.query).ok() }
+    }
+
+    /// Returns the words of the query.
+    pub fn words(&self) -> String {
+        self.query.join(" ")
     }
 
     /// Returns true if the session is changed.

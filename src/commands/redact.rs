@@ -18,9 +18,10 @@ nothing does: the originals in the store are rewritten as well. It finds the sam
 a credential without a known shape is not found. Revoke leaked credentials nevertheless.
 Many sessions: aperture help bulk.")]
 pub struct Arguments {
-    /// Blocks, by a selector
+    /// Blocks, by selectors: their union
     #[arg(required_unless_present_any = ["all", "all_sessions", "project"])]
-    pub selector: Option<String>,
+    #[serde(serialize_with = "super::json::union")]
+    pub selector: Vec<String>,
     /// All texts in the file, including those outside blocks
     #[arg(long, conflicts_with = "selector")]
     pub all: bool,
@@ -43,7 +44,7 @@ pub struct Arguments {
 impl Arguments {
     /// Returns true if all texts in the file are redacted, not only blocks.
     pub fn is_everywhere(&self) -> bool {
-        self.all || self.selector.is_none()
+        self.all || self.selector.is_empty()
     }
 
     /// Returns the options of the change: without --yes, --forget is a dry run.

@@ -3,9 +3,9 @@
 use super::deferred::commands;
 use super::json;
 use super::{
-    Globals, archive, blocks, check, compact, completions, compress, create, diff, expand, explain, export, focus, gc, git_hook,
-    help, hook, import, inbox, install, log, manifest, mcp, obey, pin, preset, recall, redact, redo, restore, sessions, show,
-    snapshot, status, statusline, summary, transcript, undo, update, util, verify, watch,
+    Globals, archive, blocks, check, compact, complete, completions, compress, create, diff, expand, explain, export, focus,
+    fork, gc, git_hook, help, hook, import, inbox, install, log, manifest, mcp, obey, pin, preset, recall, redact, redo, restore,
+    sessions, show, snapshot, status, statusline, summary, transcript, undo, update, util, verify, watch,
 };
 use clap::builder::StyledStr;
 use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
@@ -99,7 +99,7 @@ const GROUPS: &[(&str, &[&str])] = &[
             "preset",
         ],
     ),
-    ("Undo and history", &["undo", "redo", "log", "diff", "snapshot", "restore"]),
+    ("Undo and history", &["undo", "redo", "log", "diff", "snapshot", "restore", "fork"]),
     ("Model", &["obey", "inbox", "approve", "deny", "mcp"]),
     ("Live", &["watch", "install", "uninstall", "hook", "statusline"]),
     ("Maintenance", &["check", "verify", "gc", "export", "import", "completions", "help"]),
@@ -166,6 +166,8 @@ pub enum Request {
     Snapshot(snapshot::Arguments) = "snapshot",
     /// Restore a session to a point in its log
     Restore(restore::Arguments) = "restore",
+    /// Copy a session up to a turn or a block into a new one
+    Fork(fork::Arguments) = "fork",
     /// List and choose compression presets
     Preset(preset::Arguments) = "preset",
     /// Undo an operation
@@ -198,6 +200,9 @@ pub enum Request {
     Help(help::Arguments) = "help",
     /// Print a shell completion script
     Completions(completions::Arguments) = "completions",
+    /// Print candidates for a word, for the completion scripts
+    #[hidden]
+    Complete(complete::Arguments) = "complete",
     /// Run by the git hooks
     #[hidden]
     GitHook(git_hook::Arguments) = "git-hook",
@@ -223,6 +228,11 @@ fn template(line: &clap::Command) -> StyledStr {
 }
 
 impl Request {
+    /// Returns true if there is a command with this name.
+    pub fn has(name: &str) -> bool {
+        Request::has_subcommand(name)
+    }
+
     /// Returns the name of the command and its arguments. What is not given, or given as the default, is left out.
     ///
     /// # Errors

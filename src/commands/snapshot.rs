@@ -5,12 +5,12 @@
 #[command(after_help = "Examples:
   aperture snapshot save before-cleanup
   aperture snapshot save before-cleanup --force   move the name to the current point
-  aperture snapshot list
+  aperture snapshot                 lists them
   aperture restore before-cleanup")]
 pub struct Arguments {
-    /// The action.
+    /// The action; `list` if there is none.
     #[command(subcommand)]
-    pub action: Action,
+    pub action: Option<Action>,
 }
 
 /// The actions.

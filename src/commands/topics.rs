@@ -16,6 +16,9 @@ pub fn topic(name: &str) -> Option<String> {
     }
 }
 
+/// The names of the topics.
+pub const TOPICS: &[&str] = &["selectors", "lifecycle", "settings", "clients", "bulk"];
+
 const BULK: &str = "\
 compress, archive, redact, check, export and verify run on many sessions with
 
@@ -87,6 +90,7 @@ overrides both.
   tools = [\"TodoWrite\"]        tools and files by globs, and blocks that contain
   paths = [\"docs/**\"]          one of the patterns verbatim
   patterns = [\"IMPORTANT\"]
+  turns = 2                    and the last turns: compress --keep-turns
 
   [budget]                     for compress --over-budget
   tokens = 120000              maximum size of the window in tokens, or
@@ -142,14 +146,18 @@ fn selectors() -> String {
     }
     text.push_str(
         "
-  a & b    both            a | b    either
+  a & b    both            a | b    either, also written a, b
   ~a       not             a ~ b    the first without the second
   ( )      groups
+
+Several arguments are a union: aperture show 17 19..21. The name of a tool or a
+file that the session does not have is an error; a pattern such as tool(*_get)
+may match nothing.
 
 Examples:
   aperture blocks 'stale & larger(2k)'
   aperture blocks 'tool(Read) & path(\"src/**\") ~ recency'
-  aperture show '#12 | #14'
+  aperture show 12 14
 ",
     );
     text

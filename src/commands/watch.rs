@@ -12,8 +12,8 @@ use std::time::Duration;
   aperture watch --json | jq -c 'select(.event == \"blocks_updated\") | .blocks[].label'
   aperture watch --apply-policy          apply the rules while the session is idle
 
-On a terminal it is one screen, updated in place; Ctrl-C ends it. If there is no
-session yet, it waits for one.
+On a terminal it is one screen, updated in place; q or Ctrl-C ends it.
+Without a session, it waits for one.
 
 With --json each line is one object: schema, time, session, event, and the fields of
 the event; docs/json.md lists the events and their fields.

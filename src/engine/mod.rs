@@ -47,6 +47,6 @@ pub use secrets::known::{Known, could_be_named, kind_of, named_in};
 pub use secrets::{Secret, find as find_secrets, mask, mask_cut, masked};
 pub use strategy::{
     Context, DEFAULT_PRESET, DigestSource, Left, Need, Outlined, PRESETS, Preset, Rules, Selection, Shortened, Subject, Why,
-    bounded_words, digest, newest, plan_key, preset, reduce, why_old,
+    bounded_words, digest, first_of_last_turns, newest, plan_key, preset, reduce, why_old,
 };
 pub use vocabulary::o200k;

@@ -21,8 +21,8 @@ pub struct Watcher {
     /// Watched directories with their inode when the watch began: another directory may replace one under the same name.
     watched: BTreeMap<PathBuf, (u64, u64)>,
     changes: Receiver<()>,
-    /// Keeps the channel open, so that waiting works while nothing is watched.
-    _changed: SyncSender<()>,
+    /// Wakes the waiting thread; keeps the channel open while nothing is watched.
+    changed: SyncSender<()>,
 }
 
 impl Default for Watcher {
@@ -43,7 +43,7 @@ impl Watcher {
                 let _ = tell.try_send(());
             }
         });
-        Watcher { system: system.ok(), watched: BTreeMap::new(), changes, _changed: changed }
+        Watcher { system: system.ok(), watched: BTreeMap::new(), changes, changed }
     }
 
     /// Sets the watched directories and their depths. Missing directories are skipped until they exist. Returns true if every
@@ -74,6 +74,14 @@ impl Watcher {
             }
         }
         all
+    }
+
+    /// Returns a function that ends the wait, for another thread.
+    pub fn waker(&self) -> impl Fn() + Send + 'static {
+        let changed = self.changed.clone();
+        move || {
+            let _ = changed.try_send(());
+        }
     }
 
     /// Waits until something changes or the timeout expires; after a change, also until the burst has settled. Returns true if

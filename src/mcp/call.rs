@@ -47,8 +47,12 @@ pub fn read(tool: &Tool, arguments: &Map<String, Value>) -> Result<Call, Command
     let mut given: BTreeMap<&str, String> = BTreeMap::new();
     let mut of_command = Map::new();
     for argument in &known {
-        let Some(text) = value(argument, arguments).map_err(wrong)? else { continue };
         let name = argument.parameter.name;
+        if let (Kind::Texts, Some(Value::Array(several))) = (&argument.kind, arguments.get(name)) {
+            of_command.insert(name.to_owned(), texts(argument, several).map_err(wrong)?);
+            continue;
+        }
+        let Some(text) = value(argument, arguments.get(name)).map_err(wrong)? else { continue };
         of_command.extend(match argument.parameter.source {
             Source::Command if argument.kind == Kind::Flag => Some((name.to_owned(), Value::Bool(text == "true"))),
             Source::Command => Some((name.to_owned(), Value::String(text.clone()))),
@@ -87,9 +91,9 @@ fn names(tool: &Tool) -> String {
 
 /// Returns the value of an argument as text; `None` if it is not given. Numbers may be given as text, and text that is a number as
 /// a number, because models do that.
-fn value(argument: &Argument, arguments: &Map<String, Value>) -> anyhow::Result<Option<String>> {
+fn value(argument: &Argument, given: Option<&Value>) -> anyhow::Result<Option<String>> {
     let name = argument.parameter.name;
-    let text = match arguments.get(name) {
+    let text = match given {
         None | Some(Value::Null) => return Ok(None),
         Some(Value::String(text)) => text.clone(),
         Some(Value::Bool(flag)) if argument.kind == Kind::Flag => flag.to_string(),
@@ -105,7 +109,7 @@ fn value(argument: &Argument, arguments: &Map<String, Value>) -> anyhow::Result<
         }
     };
     let fits = match &argument.kind {
-        Kind::Text => true,
+        Kind::Text | Kind::Texts => true,
         Kind::Number => text.parse::<usize>().is_ok_and(|number| number > 0),
         Kind::Flag => matches!(text.as_str(), "true" | "false"),
         Kind::OneOf(values) => values.contains(&text),
@@ -115,7 +119,7 @@ fn value(argument: &Argument, arguments: &Map<String, Value>) -> anyhow::Result<
         return Err(anyhow!("it is '{shown}'")).with_context(|| expected(argument));
     }
     // The command would read standard input for `-`, but the protocol uses it.
-    if argument.kind == Kind::Text && text == "-" {
+    if matches!(argument.kind, Kind::Text | Kind::Texts) && text == "-" {
         return Err(anyhow!("the argument '{name}' is only a dash"));
     }
     if text.len() > LONGEST {
@@ -124,9 +128,16 @@ fn value(argument: &Argument, arguments: &Map<String, Value>) -> anyhow::Result<
     Ok(Some(text))
 }
 
+/// Returns the values of an argument that is given as a list.
+fn texts(argument: &Argument, several: &[Value]) -> anyhow::Result<Value> {
+    let texts = several.iter().map(|text| value(argument, Some(text))).collect::<anyhow::Result<Vec<_>>>()?;
+    Ok(Value::Array(texts.into_iter().flatten().map(Value::String).collect()))
+}
+
 fn expected(argument: &Argument) -> String {
     let what = match &argument.kind {
         Kind::Text => "a text".to_owned(),
+        Kind::Texts => "a text or a list of texts".to_owned(),
         Kind::Number => "a whole number from 1 on".to_owned(),
         Kind::Flag => "true or false".to_owned(),
         Kind::OneOf(values) => format!("one of {}", values.join(", ")),
@@ -166,6 +177,10 @@ mod tests {
                 if argument.parameter.name == "to" {
                     arguments.insert("from".to_owned(), json!(1));
                 }
+                // The position of a pin requires the blocks.
+                if argument.parameter.name == "at" {
+                    arguments.insert("selector".to_owned(), json!("12"));
+                }
                 // `compress` needs a selection.
                 if tool.name == "compress" {
                     arguments.insert("stale".to_owned(), json!(true));
@@ -202,13 +217,21 @@ mod tests {
         check("compress", json!({"stale": true, "dry_run": false}), "compress --stale");
         check("pin", json!({"selector": "12", "at": "here", "session": "x"}), "pin 12");
         check("blocks", json!({"sort": null}), "blocks");
+        check("show", json!({"selector": "17, 19"}), "show '17, 19'");
+        check("show", json!({"selector": [17, "20..22"]}), "show 17 20..22");
     }
 
     #[test]
     fn invalid_calls_are_reported() {
         check("show", json!({}), "cannot call show: the argument 'selector' is missing");
         check("show", json!({"id": 3}), "cannot call show: unknown argument 'id'");
-        check("show", json!({"selector": ["3"]}), "cannot call show: the argument 'selector' must be a text: it is a list");
+        check(
+            "show",
+            json!({"selector": [["3"]]}),
+            "cannot call show: the argument 'selector' must be a text or a list of texts: it is a list",
+        );
+        check("update", json!({"selector": ["3"]}), "cannot call update: the argument 'selector' must be a text: it is a list");
+        check("show", json!({"selector": []}), "cannot call show: the argument 'selector' is missing");
         check(
             "show",
             json!({"selector": "3", "max_tokens": -5}),

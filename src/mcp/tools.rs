@@ -1,6 +1,7 @@
 //! The table of tools: the descriptions for the model, and the mapping of arguments to a command line.
 
-use crate::commands::{Request, json::is_flag};
+use crate::commands::Request;
+use crate::commands::json::{is_flag, is_list};
 use clap::Command;
 use serde_json::{Map, Value, json};
 use std::any::TypeId;
@@ -21,6 +22,8 @@ pub enum Effect {
 pub enum Kind {
     /// A text; a number is converted to its digits.
     Text,
+    /// One or more texts.
+    Texts,
     /// A positive integer.
     Number,
     /// True or false.
@@ -91,7 +94,7 @@ pub const MOST_TOKENS: usize = 20_000;
 const SELECTOR: Parameter = Parameter {
     name: "selector",
     about: "Blocks: 12, 3..9, stale, archived, tool(Read), path(\"src/**\"), turn(3), larger(2k), \"a topic\"; joined by \
-            & | ~ ( )",
+            & | , ~ ( )",
     source: Source::Command,
     example: r#""stale & larger(2k)""#,
 };
@@ -382,6 +385,9 @@ fn kind(argument: &clap::Arg) -> Kind {
     if !choices.is_empty() {
         return Kind::OneOf(choices);
     }
+    if is_list(argument) {
+        return Kind::Texts;
+    }
     let numbers = [TypeId::of::<u32>(), TypeId::of::<u64>(), TypeId::of::<usize>()];
     if numbers.into_iter().any(|number| argument.get_value_parser().type_id() == number) { Kind::Number } else { Kind::Text }
 }
@@ -389,13 +395,13 @@ fn kind(argument: &clap::Arg) -> Kind {
 impl Argument {
     fn schema(&self) -> Value {
         let mut schema = match &self.kind {
-            Kind::Text => json!({ "type": "string" }),
+            Kind::Text | Kind::Texts => json!({ "type": "string" }),
             Kind::Number => json!({ "type": "integer", "minimum": 1 }),
             Kind::Flag => json!({ "type": "boolean" }),
             Kind::OneOf(values) => json!({ "type": "string", "enum": values }),
         };
         schema["description"] = json!(self.parameter.about);
-        if self.kind == Kind::Text {
+        if matches!(self.kind, Kind::Text | Kind::Texts) {
             let example = self.parameter.example();
             schema["examples"] = json!([example.as_str().map_or_else(|| example.to_string(), str::to_owned)]);
         }

@@ -20,6 +20,17 @@ pub trait Client: Sync {
         Vec::new()
     }
 
+    /// Returns the path of a fork of the session at `path`, at which the client finds it by its id; `time` is the local time, as
+    /// `2026-04-11T14-53-51`. `None` if the client keeps no session there.
+    fn fork_path(&self, _path: &Path, _id: &str, _time: &str) -> Option<PathBuf> {
+        None
+    }
+
+    /// Returns the command with which the client continues a session.
+    fn resume_command(&self, id: &str) -> String {
+        id.to_owned()
+    }
+
     /// Returns the directory under a root that holds the sessions of a project, by the project's real path; `None` if only the
     /// file of a session names its project.
     fn project_directory(&self, _root: &Path, _project: &Path) -> Option<PathBuf> {

@@ -115,13 +115,18 @@ fn string_end(row: &[u8], start: usize) -> usize {
 }
 
 /// Replaces the given byte ranges, which must not overlap, by numbers; every other byte is unchanged.
-pub fn with_figures(whole: &[u8], mut figures: Vec<(Range<usize>, u64)>) -> Vec<u8> {
-    figures.sort_by_key(|(range, _)| range.start);
-    let mut written = Vec::with_capacity(whole.len() + 16);
+pub fn with_figures(whole: &[u8], figures: Vec<(Range<usize>, u64)>) -> Vec<u8> {
+    with_values(whole, figures.into_iter().map(|(range, figure)| (range, figure.to_string().into_bytes())).collect())
+}
+
+/// Replaces the given byte ranges, which must not overlap, by other bytes; every other byte is unchanged.
+pub fn with_values(whole: &[u8], mut edits: Vec<(Range<usize>, Vec<u8>)>) -> Vec<u8> {
+    edits.sort_by_key(|(range, _)| (range.start, range.end));
+    let mut written = Vec::with_capacity(whole.len() + 128);
     let mut at = 0;
-    for (range, figure) in figures {
+    for (range, value) in edits {
         written.extend_from_slice(&whole[at..range.start]);
-        written.extend_from_slice(figure.to_string().as_bytes());
+        written.extend_from_slice(&value);
         at = range.end;
     }
     written.extend_from_slice(&whole[at..]);

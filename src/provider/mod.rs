@@ -38,7 +38,7 @@ pub use message::{Addition, Change, Lead, Message, Part, Source, Unrecorded};
 pub use requests::REQUESTS;
 #[cfg(test)]
 pub use requests::body;
-pub use rewriter::{KnownContext, NewRow, Rewriter};
+pub use rewriter::{ForkedRow, KnownContext, NewRow, Rewriter};
 pub use sniff::{FileKind, sniff};
 
 /// Every provider that aperture reads.

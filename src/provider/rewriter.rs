@@ -35,6 +35,16 @@ pub trait Rewriter: Sync {
         None
     }
 
+    /// Returns a row as a fork of its session has it; `None` if the fork leaves it out.
+    fn forked(&self, _row: &[u8], _fork: &ForkedRow<'_>) -> Option<Vec<u8>> {
+        None
+    }
+
+    /// Returns true if a row without content belongs to the turn before it: its bill, or its end.
+    fn follows_turn(&self, _row: &[u8]) -> bool {
+        false
+    }
+
     /// Returns true if the client's version that wrote a row understands [`Rewriter::strip_thinking`].
     fn knows_stripping(&self, _row: &[u8]) -> bool {
         false
@@ -87,6 +97,17 @@ pub struct NewRow<'a> {
     pub sidechain: bool,
     /// Its ordinal, if the rows of the file are numbered.
     pub ordinal: Option<u64>,
+}
+
+/// A row that is copied into a fork.
+#[derive(Clone, Copy, Debug)]
+pub struct ForkedRow<'a> {
+    /// The id of the fork.
+    pub id: &'a str,
+    /// The id of the session that is forked.
+    pub source: &'a str,
+    /// True for the first row of the file.
+    pub is_first: bool,
 }
 
 /// The context that a client sent, as a row records it.

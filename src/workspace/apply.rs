@@ -159,12 +159,13 @@ pub fn history(store: &Store, path: &Path) -> Result<(Option<SessionKey>, Histor
 }
 
 /// Returns the path of the temporary file that replaces a session; no client recognizes it as a session.
-fn temporary(path: &Path) -> PathBuf {
+pub(super) fn temporary(path: &Path) -> PathBuf {
     let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
     path.with_file_name(format!(".{name}.aperture"))
 }
 
-fn discard(disk: &dyn Disk, path: &Path) {
+/// Deletes a temporary file.
+pub(super) fn discard(disk: &dyn Disk, path: &Path) {
     // A file that is missing or cannot be deleted is overwritten by the next plan.
     let _ = disk.remove(path);
 }

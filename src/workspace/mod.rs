@@ -4,6 +4,7 @@ mod apply;
 mod error;
 mod file;
 mod find;
+mod fork;
 mod list;
 mod live;
 mod load;
@@ -16,12 +17,13 @@ mod verify;
 mod writer;
 
 pub use crate::planning::{
-    Aim, Content, DigestFold, Draft, Drafted, DriftKind, DriftedValue, Inexact, KeptBlocks, LogCheck, LoggedSession, NOTE,
+    Aim, Content, DigestFold, Draft, Drafted, DriftKind, DriftedValue, Fork, Inexact, KeptBlocks, LogCheck, LoggedSession, NOTE,
     Original, PlanError, Redacted, Scope, SkipReason, Thinking, Undone, fold_into_digest, parse_chunk, shorten, shrink,
 };
 pub use apply::{apply, history, settle, was_done};
 pub use error::ApplyError;
 pub use find::{FindError, Found, find, find_all, looks_like};
+pub use fork::{fork_id, write_fork};
 pub use list::{Listed, list};
 pub use live::{clients_of, open_sessions, session_of};
 pub use load::load;

@@ -490,6 +490,131 @@ fn a_file_that_may_not_be_read() {
 }
 
 #[test]
+fn several_selectors_are_a_union() {
+    let sandbox = Sandbox::of("older-model");
+    let union = sandbox.text(&["blocks", "3..4 | 7"]);
+    for several in [&["blocks", "3..4", "7"][..], &["blocks", "3,4,7"], &["blocks", "3,", "4", "7,"], &["blocks", "7, 3..4"]] {
+        assert_eq!(sandbox.text(several), union, "{several:?}");
+    }
+    assert_eq!(sandbox.text(&["show", "3", "7"]), sandbox.text(&["show", "3 | 7"]));
+    check(
+        &sandbox,
+        &["explain", "3", "7"],
+        expect![[r#"
+            error: '3, 7' matches 2 blocks; explain takes one
+            hint: to list every block: aperture blocks all
+            exit code 1
+        "#]],
+    );
+    check(
+        &sandbox,
+        &["update", "3,7", "text", "--dry-run"],
+        expect![[r#"
+            error: cannot plan the change of the session 77777777
+            because: '3,7' matches 2 blocks; update takes one
+            hint: to list blocks with their numbers: aperture blocks
+            exit code 1
+        "#]],
+    );
+    check(
+        &sandbox,
+        &["pin", "3,", "7", "--dry-run"],
+        expect![[r#"
+            2 blocks would be pinned
+              #3, #7
+            nothing was written: this is a dry run
+            exit code 0
+        "#]],
+    );
+    check(
+        &sandbox,
+        &["show", "3", "99"],
+        expect![[r#"
+            error: there is no block 99: the session has blocks 1 to 26
+            hint: to list them: aperture blocks
+            exit code 1
+        "#]],
+    );
+}
+
+#[test]
+fn misspelled_selectors_are_suggested() {
+    let sandbox = Sandbox::of("older-model");
+    check(
+        &sandbox,
+        &["blocks", "grep"],
+        expect![[r#"
+            error: unknown selector 'grep'
+            hint: did you mean 'tool(Grep)'?
+            exit code 2
+        "#]],
+    );
+    check(
+        &sandbox,
+        &["blocks", "src/a.rs"],
+        expect![[r#"
+            error: unknown selector 'src/a.rs'
+            hint: did you mean 'path(src/a.rs)'?
+            exit code 2
+        "#]],
+    );
+    check(
+        &sandbox,
+        &["show", "#17x"],
+        expect![[r#"
+            error: '17x' is neither a number nor a range like 10..20 at column 5
+            hint: did you mean '17'?
+            exit code 2
+        "#]],
+    );
+    check(
+        &sandbox,
+        &["archive", "tool(Grpe)"],
+        expect![[r#"
+            error: cannot change the session 77777777
+            because: no block of the session uses the tool 'Grpe'
+            hint: did you mean 'tool(Grep)'?
+            exit code 1
+        "#]],
+    );
+    check(
+        &sandbox,
+        &["blocks", "tool(Zip)"],
+        expect![[r#"
+            error: no block of the session uses the tool 'Zip'
+            hint: the session uses tool(Glob), tool(Grep), tool(TaskCreate), tool(TaskList), tool(TodoWrite)
+            exit code 1
+        "#]],
+    );
+    check(
+        &sandbox,
+        &["blocks", "path(\"nosuch\")"],
+        expect![[r#"
+            error: no tool of the session is pointed at 'nosuch'
+            hint: to list tools and files: aperture blocks all
+            exit code 1
+        "#]],
+    );
+    check(
+        &sandbox,
+        &["blocks", "turn(99)"],
+        expect![[r#"
+            error: there is no turn 99: the session has turns 1 to 1
+            hint: to list the turns: aperture blocks --tree
+            exit code 1
+        "#]],
+    );
+    check(
+        &sandbox,
+        &["blocks", "tool(mcp__*)"],
+        expect![[r#"
+            no matching blocks
+            exit code 0
+        "#]],
+    );
+}
+
+#[test]
 fn selectors_that_make_no_sense() {
     let sandbox = Sandbox::of("older-model");
     check(

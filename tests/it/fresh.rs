@@ -2,7 +2,7 @@
 //! in documents and help texts. `UPDATE_EXPECT=1 cargo test` updates the generated files.
 
 use crate::sandbox::{Sandbox, repository};
-use aperture::app::help::help_topic;
+use aperture::app::{completions, help::help_topic};
 use aperture::commands::{CommandLine, Request, definition};
 use clap::error::ErrorKind;
 use clap::{Command, ValueEnum};
@@ -83,11 +83,7 @@ fn man_pages_are_fresh() {
 
 #[test]
 fn completions_are_fresh() {
-    let script = |shell: &Shell| {
-        let mut script = Vec::new();
-        clap_complete::generate(*shell, &mut definition(), "aperture", &mut script);
-        (shell.file_name("aperture"), script)
-    };
+    let script = |shell: &Shell| (shell.file_name("aperture"), completions::script(*shell).into_bytes());
     check("completions", true, Shell::value_variants().iter().map(script).collect());
 }
 
@@ -240,6 +236,8 @@ const OTHERS: &[&str] = &[
     "aperture check a b --max-tokens 1k --max-percent 12.5 --max-stale 0 --format junit",
     "aperture gc --older-than 5w --gone",
     "aperture git-hook pre-push origin url",
+    "aperture complete -- blocks st",
+    "aperture show 3 4..5 'stale & error'",
     "aperture util placeholders a b",
     "aperture uninstall git-hook --post-commit -n",
 ];
@@ -276,6 +274,7 @@ fn json_of_requests_is_that_of_what_is_given() {
     check("aperture blocks", json!({"blocks": {}}));
     check("aperture summary 6666 --turns 3..", json!({"summary": {"session": "6666", "turns": "3.."}}));
     check("aperture archive 3..9 -n", json!({"archive": {"selector": "3..9", "dry_run": true}}));
+    check("aperture archive 3..9 12", json!({"archive": {"selector": ["3..9", "12"]}}));
     check("aperture compress --stale --preset light", json!({"compress": {"stale": true, "preset": "light"}}));
     check("aperture snapshot list", json!({"snapshot": {"action": "list"}}));
     check("aperture snapshot save a", json!({"snapshot": {"action": {"save": {"name": "a"}}}}));
@@ -296,7 +295,8 @@ fn json_that_is_no_request_is_refused() {
     check(r#"{"status": {"sesion": "1"}}"#, "there is no argument 'sesion'");
     check(r#"{"show": {}}"#, "the argument 'selector' is missing");
     check(r#"{"show": {"selector": "3", "raw": "yes"}}"#, "the argument 'raw' must be true or false");
-    check(r#"{"show": {"selector": ["3"]}}"#, "the argument 'selector' must be a text or a number");
+    check(r#"{"show": {"selector": {"3": 4}}}"#, "the argument 'selector' must be a text or a number");
+    check(r#"{"update": {"selector": ["3"], "text": "a"}}"#, "the argument 'selector' must be a text or a number");
     check(r#"{"diff": {"to": 2}}"#, "the argument 'to' needs 'from'");
     check(r#"{"compress": {}}"#, "required arguments were not provided");
     check(r#"{"pin": {"selector": "3", "top": true, "bottom": true}}"#, "cannot be used with");

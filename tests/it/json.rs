@@ -280,6 +280,7 @@ const LINES: &[&str] = &[
     "diff",
     "snapshot save point",
     "snapshot list",
+    "fork --dry-run",
     "undo",
     "redo",
     "log",

@@ -3,7 +3,6 @@
 use crate::app::change::pipeline::{ChangeSummary, change};
 use crate::app::{CommandError, Env};
 use crate::commands::archive::Arguments;
-use crate::engine::Selector;
 use crate::model::{BlockNumber, Level};
 use crate::output::ChangeReport;
 use crate::workspace::shorten;
@@ -11,7 +10,7 @@ use std::collections::BTreeMap;
 
 /// Moves the blocks to cold storage.
 pub fn run(env: &Env, arguments: &Arguments) -> Result<ChangeReport, CommandError> {
-    let selector = Selector::parse(&arguments.selector)?;
+    let selector = env.selector(&arguments.selector)?;
     change(env, arguments.options, &|draft, opened| {
         let wanted: BTreeMap<BlockNumber, Level> =
             selector.select(&opened.workspace.reading)?.into_iter().map(|number| (number, Level::Archived)).collect();

@@ -3,10 +3,12 @@
 use crate::app::change::pipeline::{ChangeSummary, NothingToChange, change, edit_price};
 use crate::app::{CommandError, Env, ErrorKind};
 use crate::commands::compress::Arguments;
-use crate::engine::{self, EditPrice, Selector};
+use crate::engine::{self, EditPrice, first_of_last_turns};
 use crate::model::{BlockNumber, Level, OperationKind};
 use crate::output::{ChangeReport, amount, plural};
 use crate::workspace::{Aim, DigestFold, Draft, Scope, Workspace, fold_into_digest, shorten, shrink};
+use anyhow::anyhow;
+use std::slice;
 
 /// Plans the shortening for a preset or a budget. A preset that folds turns does so only if `whole` is true: neither blocks nor a
 /// level were selected.
@@ -45,7 +47,7 @@ fn apply_aim(
 pub fn forecast(env: &Env, workspace: &Workspace<'_>) -> Result<Option<EditPrice>, CommandError> {
     let store = env.existing_store()?;
     let mut draft = workspace.draft(store.as_ref(), env.style.now.as_millisecond())?;
-    let scope = Scope { end: BlockNumber::MAX, only: None, level: None };
+    let scope = Scope { end: first_of_last_turns(&workspace.reading, env.rules.keep_turns), only: None, level: None };
     let aim = Aim::Preset(env.rules.preset);
     apply_aim(env, &mut draft, aim, true, &scope, &env.rules, &mut ChangeSummary::change("compressed"))?;
     let cache = env.cache();
@@ -55,8 +57,8 @@ pub fn forecast(env: &Env, workspace: &Workspace<'_>) -> Result<Option<EditPrice
 
 /// Shortens the selected blocks.
 pub fn run(env: &Env, arguments: &Arguments) -> Result<ChangeReport, CommandError> {
-    let selector = arguments.selector.as_deref().map(Selector::parse).transpose()?;
-    let keep_from = arguments.keep_from.as_deref().map(Selector::parse).transpose()?;
+    let selector = (!arguments.selector.is_empty()).then(|| env.selector(&arguments.selector)).transpose()?;
+    let keep_from = arguments.keep_from.as_ref().map(|block| env.selector(slice::from_ref(block))).transpose()?;
     let mut rules = env.rules.clone();
     if let Some(preset) = arguments.preset {
         rules.preset = *preset;
@@ -71,6 +73,7 @@ pub fn run(env: &Env, arguments: &Arguments) -> Result<ChangeReport, CommandErro
             }
             None => BlockNumber::MAX,
         };
+        let end = end.min(first_of_last_turns(reading, arguments.keep_turns.unwrap_or_default()));
         let mut summary = ChangeSummary::change("compressed");
         let picked = selector.as_ref().map(|selector| selector.select(reading)).transpose()?;
         if let (Some(picked), false) = (&picked, arguments.stale) {
@@ -89,6 +92,8 @@ pub fn run(env: &Env, arguments: &Arguments) -> Result<ChangeReport, CommandErro
         };
         let whole = picked.is_none() && arguments.level.is_none();
         if let Some(aim) = aim {
+            let kept_turns = arguments.keep_turns.unwrap_or(rules.keep_turns);
+            let end = end.min(first_of_last_turns(reading, kept_turns));
             let scope = Scope { end, only: picked.filter(|_| arguments.stale), level: arguments.level };
             apply_aim(env, draft, aim, whole, &scope, &rules, &mut summary)?;
         }

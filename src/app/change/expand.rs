@@ -3,7 +3,6 @@
 use crate::app::change::pipeline::{ChangeSummary, change};
 use crate::app::{CommandError, Env};
 use crate::commands::expand::Arguments;
-use crate::engine::Selector;
 use crate::model::{BlockNumber, Level};
 use crate::output::ChangeReport;
 use crate::workspace::shorten;
@@ -11,7 +10,7 @@ use std::collections::BTreeMap;
 
 /// Restores the selected blocks.
 pub fn run(env: &Env, arguments: &Arguments) -> Result<ChangeReport, CommandError> {
-    let selector = Selector::parse(&arguments.selector)?;
+    let selector = env.selector(&arguments.selector)?;
     let level = arguments.level.unwrap_or(Level::Original);
     change(env, arguments.options, &|draft, opened| {
         let reading = &opened.workspace.reading;

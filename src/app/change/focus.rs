@@ -4,13 +4,12 @@ use crate::app::change::pin::mark;
 use crate::app::change::pipeline::{ChangeSummary, change};
 use crate::app::{CommandError, Env};
 use crate::commands::focus::{Arguments, UnfocusArguments};
-use crate::engine::Selector;
 use crate::model::{BlockNumber, MarkKind};
 use crate::output::ChangeReport;
 
 /// Marks the selected blocks as relevant.
 pub fn run(env: &Env, arguments: &Arguments) -> Result<ChangeReport, CommandError> {
-    let selector = Selector::parse(&arguments.selector)?;
+    let selector = env.selector(&arguments.selector)?;
     change(env, arguments.options, &|draft, opened| {
         let reading = &opened.workspace.reading;
         let mut summary = ChangeSummary::change("focused");
@@ -32,7 +31,7 @@ pub fn run(env: &Env, arguments: &Arguments) -> Result<ChangeReport, CommandErro
 
 /// Clears the focus marks.
 pub fn run_unfocus(env: &Env, arguments: &UnfocusArguments) -> Result<ChangeReport, CommandError> {
-    let selector = Selector::parse(&arguments.selector)?;
+    let selector = env.selector(&arguments.selector)?;
     change(env, arguments.options, &|draft, opened| {
         let mut summary = ChangeSummary::change("unfocused");
         for number in selector.select(&opened.workspace.reading)? {

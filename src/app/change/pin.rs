@@ -3,7 +3,6 @@
 use crate::app::change::pipeline::{ChangeSummary, change};
 use crate::app::{CommandError, Env};
 use crate::commands::pin::{Arguments, UnpinArguments};
-use crate::engine::Selector;
 use crate::model::{BlockNumber, MarkKind};
 use crate::output::ChangeReport;
 use crate::workspace::{Draft, PlanError, SkipReason};
@@ -11,7 +10,7 @@ use crate::workspace::{Draft, PlanError, SkipReason};
 /// Pins the blocks.
 pub fn run(env: &Env, arguments: &Arguments) -> Result<ChangeReport, CommandError> {
     let pin = arguments.place();
-    let selector = Selector::parse(&arguments.selector)?;
+    let selector = env.selector(&arguments.selector)?;
     change(env, arguments.options, &|draft, opened| {
         let mut summary = ChangeSummary::change("pinned");
         for number in selector.select(&opened.workspace.reading)? {
@@ -23,7 +22,7 @@ pub fn run(env: &Env, arguments: &Arguments) -> Result<ChangeReport, CommandErro
 
 /// Unpins the blocks.
 pub fn run_unpin(env: &Env, arguments: &UnpinArguments) -> Result<ChangeReport, CommandError> {
-    let selector = Selector::parse(&arguments.selector)?;
+    let selector = env.selector(&arguments.selector)?;
     change(env, arguments.options, &|draft, opened| {
         let mut summary = ChangeSummary::change("unpinned");
         for number in selector.select(&opened.workspace.reading)? {

@@ -16,7 +16,7 @@ pub fn run(env: &Env, arguments: &Arguments) -> Result<(), CommandError> {
         newest_percent: preset.newest_percent,
         used: preset.name == env.preset,
     };
-    let presets = match &arguments.action {
+    let presets = match arguments.action.as_ref().unwrap_or(&Action::List) {
         Action::List => PRESETS.iter().map(row).collect(),
         Action::Show { name: Some(name) } => vec![row(find_preset(name)?)],
         Action::Show { name: None } => {

@@ -3,7 +3,7 @@
 use crate::app::change::pipeline::{ChangeSummary, change};
 use crate::app::{CommandError, Env};
 use crate::commands::redact::Arguments;
-use crate::engine::{self, Selector};
+use crate::engine;
 use crate::model::{BlockNumber, LoggedEdit, Slot};
 use crate::output::{ChangeReport, plural};
 use crate::workspace::Redacted;
@@ -21,7 +21,7 @@ pub fn run(env: &Env, arguments: &Arguments) -> Result<ChangeReport, CommandErro
 ///
 /// As for the plan, the session and the store.
 pub fn redact(env: &Env, arguments: &Arguments) -> Result<(ChangeReport, usize), CommandError> {
-    let selector = arguments.selector.as_deref().map(Selector::parse).transpose()?;
+    let selector = (!arguments.selector.is_empty()).then(|| env.selector(&arguments.selector)).transpose()?;
     let asks = arguments.forget && !arguments.yes;
     let (all, options) = (arguments.is_everywhere(), arguments.applied());
     let mut rewrites = 0;

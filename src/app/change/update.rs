@@ -3,15 +3,15 @@
 use crate::app::change::pipeline::{ChangeSummary, change, inherited};
 use crate::app::{CommandError, Env, ErrorKind};
 use crate::commands::update::Arguments;
-use crate::engine::Selector;
 use crate::model::{BlockKind, Level};
 use crate::output::ChangeReport;
 use crate::workspace::SkipReason;
 use anyhow::anyhow;
+use std::slice;
 
 /// Replaces the text.
 pub fn run(env: &Env, arguments: &Arguments) -> Result<ChangeReport, CommandError> {
-    let selector = Selector::parse(&arguments.selector)?;
+    let selector = env.selector(slice::from_ref(&arguments.selector))?;
     let text = env.text(&arguments.text)?;
     if text.trim().is_empty() {
         let error = anyhow!("the text is empty; the model's API refuses empty texts");

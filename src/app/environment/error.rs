@@ -114,10 +114,7 @@ impl From<FindError> for CommandError {
 impl From<SelectorError> for CommandError {
     fn from(error: SelectorError) -> CommandError {
         let hints = vec![error.hint()];
-        let kind = match error {
-            SelectorError::NoSuchBlock { .. } | SelectorError::NoSuchCall(_) => ErrorKind::Refused,
-            _ => ErrorKind::Usage,
-        };
+        let kind = if error.is_absent() { ErrorKind::Refused } else { ErrorKind::Usage };
         CommandError { kind, source: error.into(), hints }
     }
 }

@@ -6,6 +6,7 @@ pub mod files;
 mod git;
 mod hints;
 mod pager;
+mod selection;
 mod session_name;
 mod settings;
 

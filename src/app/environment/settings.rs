@@ -88,6 +88,7 @@ struct ProtectSettings {
     paths: Vec<String>,
     #[serde(default)]
     patterns: Vec<String>,
+    turns: Option<u32>,
 }
 
 #[derive(Clone, Copy, Debug, Default, Deserialize)]
@@ -252,6 +253,7 @@ impl Settings {
                 tools: both(self.protect.tools, other.protect.tools),
                 paths: both(self.protect.paths, other.protect.paths),
                 patterns: both(self.protect.patterns, other.protect.patterns),
+                turns: self.protect.turns.max(other.protect.turns),
             },
             keep: KeepSettings {
                 worth_millionths: self.keep.worth_millionths.or(other.keep.worth_millionths),
@@ -299,6 +301,7 @@ impl Settings {
         let mut rules = Rules::default();
         rules.preset = engine::Preset { worth_millionths, newest_percent, ..*preset };
         rules.budget_tokens = self.budget.tokens;
+        rules.keep_turns = self.protect.turns.unwrap_or_default();
         rules.budget_percent = budget_percent.unwrap_or(rules.budget_percent);
         rules
             .protecting(&self.protect.tools, &self.protect.paths, &self.protect.patterns)

@@ -14,7 +14,7 @@ use anyhow::anyhow;
 pub fn run(env: &Env, arguments: &Arguments) -> Result<(), CommandError> {
     let found = env.find(None)?;
     env.learn(&found);
-    match &arguments.action {
+    match arguments.action.as_ref().unwrap_or(&Action::List) {
         Action::List => {
             let history = env.history_of(&found)?;
             env.print(&SnapshotReport { done: None, snapshots: rows(&history, &history.snapshots) })

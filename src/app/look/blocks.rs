@@ -2,7 +2,6 @@
 
 use crate::app::{CommandError, Env};
 use crate::commands::blocks::Arguments;
-use crate::engine::Selector;
 use crate::output::{BlockRow, BlocksReport};
 
 /// Lists the blocks.
@@ -16,7 +15,7 @@ pub fn run(env: &Env, arguments: &Arguments) -> Result<(), CommandError> {
 ///
 /// The selector is invalid or names something that does not exist; the session cannot be read.
 pub fn report(env: &Env, arguments: &Arguments) -> Result<BlocksReport, CommandError> {
-    let selector = Selector::parse(&arguments.selector)?;
+    let selector = env.selector(&arguments.selector)?;
     let workspace = env.open(None)?;
     let reading = &workspace.reading;
     let blocks: Vec<BlockRow> = selector

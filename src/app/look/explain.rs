@@ -20,10 +20,10 @@ pub fn run(env: &Env, arguments: &Arguments) -> Result<(), CommandError> {
 ///
 /// No block matches, or more than one; the session cannot be read.
 pub fn report(env: &Env, arguments: &Arguments) -> Result<ExplainReport, CommandError> {
-    let selector = Selector::parse(&arguments.selector)?;
+    let selector = env.selector(&arguments.selector)?;
     let workspace = env.open(None)?;
     let reading = &workspace.reading;
-    let block = find_block(&workspace, &selector, &arguments.selector)?;
+    let block = find_block(&workspace, &selector, &arguments.selector.join(", "))?;
     let contents = workspace.contents(&[block.number])?;
     let content = contents.into_iter().next().map(|content| content.readable).unwrap_or_default();
     let store = env.existing_store()?;
@@ -80,7 +80,7 @@ fn find_block<'a>(workspace: &'a Workspace<'_>, selector: &Selector, text: &str)
 fn by_preset(env: &Env, workspace: &Workspace<'_>, store: Option<&Store>, block: &Block) -> Result<LevelKept, CommandError> {
     let preset = env.rules.preset;
     let mut draft = workspace.draft(store, env.style.now.as_millisecond())?;
-    let scope = Scope { end: BlockNumber::MAX, only: None, level: None };
+    let scope = Scope { end: engine::first_of_last_turns(&workspace.reading, env.rules.keep_turns), only: None, level: None };
     let stays = |why: &'static str| LevelKept {
         level: block.level,
         preset: Some(preset.name),

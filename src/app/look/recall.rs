@@ -95,7 +95,7 @@ pub fn bring_back(env: &Env, arguments: &Arguments) -> Result<ChangeReport, Comm
 }
 
 fn no_match(arguments: &Arguments) -> CommandError {
-    let query = &arguments.query;
+    let query = arguments.words();
     let hint = "to list the candidates: aperture blocks 'archived | compressed | cold'";
     let error = CommandError::new(ErrorKind::Refused, anyhow!("no archived, shortened or compacted content matches '{query}'"))
         .hint(hint);
@@ -119,12 +119,13 @@ fn search(env: &Env, arguments: &Arguments, draft: &Draft<'_>, workspace: &Works
         let chosen: BTreeSet<BlockNumber> = selector.select(&workspace.reading)?.into_iter().collect();
         documents.retain(|document| chosen.contains(&document.number));
         let blocks = documents.into_iter().map(|document| recalled(&document, None, document.text.clone())).collect();
-        return Ok(RecallReport { query: arguments.query.clone(), blocks, session });
+        return Ok(RecallReport { query: arguments.words(), blocks, session });
     }
     if arguments.all || arguments.project {
         documents.extend(others(env, arguments, workspace)?);
     }
-    let query = arguments.query.trim().trim_matches('"');
+    let words = arguments.words();
+    let query = words.trim().trim_matches('"');
     let texts: Vec<Document<'_>> =
         documents.iter().map(|document| Document { text: &document.text, title: &document.title }).collect();
     let hits = rank(query, &texts);

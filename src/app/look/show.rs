@@ -2,7 +2,6 @@
 
 use crate::app::{CommandError, Env, ErrorKind};
 use crate::commands::show::Arguments;
-use crate::engine::Selector;
 use crate::output::{BlockRow, ShowReport, ShownBlock};
 use anyhow::anyhow;
 
@@ -20,17 +19,17 @@ pub fn report(env: &Env, arguments: &Arguments) -> Result<ShowReport, CommandErr
     Ok(ShowReport { raw: arguments.raw, ..content(env, &arguments.selector)? })
 }
 
-/// Returns the content of the blocks that a selector matches.
+/// Returns the content of the blocks that selectors match.
 ///
 /// # Errors
 ///
 /// As `report`.
-pub fn content(env: &Env, selector: &str) -> Result<ShowReport, CommandError> {
-    let parsed = Selector::parse(selector)?;
+pub fn content(env: &Env, selectors: &[String]) -> Result<ShowReport, CommandError> {
+    let parsed = env.selector(selectors)?;
     let workspace = env.open(None)?;
     let numbers = parsed.select(&workspace.reading)?;
     if numbers.is_empty() {
-        let error = anyhow!("no block matches '{selector}'");
+        let error = anyhow!("no block matches '{}'", selectors.join(", "));
         return Err(CommandError::new(ErrorKind::Refused, error).hint("to list every block: aperture blocks all"));
     }
     let contents = workspace.contents(&numbers)?;

@@ -2,6 +2,7 @@
 
 pub mod check;
 mod clients;
+pub mod complete;
 pub mod completions;
 pub mod export;
 pub mod gc;

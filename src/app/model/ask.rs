@@ -78,8 +78,8 @@ fn keep(
     }
     let json =
         serde_json::to_string(&request).map_err(|error| CommandError::new(ErrorKind::Internal, anyhow::Error::from(error)))?;
-    let blocks = request.blocks().unwrap_or_default();
-    let proposal = NewProposal { place, turn, command: &line, blocks, request: Some(&json) };
+    let blocks = request.blocks().join(", ");
+    let proposal = NewProposal { place, turn, command: &line, blocks: &blocks, request: Some(&json) };
     let number = store.propose(session, &proposal, env.style.now.as_millisecond())?;
     let number = number.ok_or_else(|| refused(anyhow!("the same call was made already")))?;
     store.conclude(number, outcome)?;

@@ -51,13 +51,13 @@ impl ModelRequest {
     /// Returns a request that came as a tool call; `None` if the model has no such command.
     pub fn from_call(request: &Request) -> Option<Result<ModelRequest, Malformed>> {
         let verb = request.verb()?;
-        let names = request.blocks().map(Named::read).transpose();
+        let names: Result<Vec<Named>, Malformed> = request.blocks().iter().map(|blocks| Named::read(blocks)).collect();
         let mut request = request.clone();
         // Blocks that the user selected stay selected.
         if let Request::Focus(focus) = &mut request {
             focus.add = true;
         }
-        Some(names.map(|names| ModelRequest { verb, names: names.into_iter().collect(), request }))
+        Some(names.map(|names| ModelRequest { verb, names, request }))
     }
 }
 
@@ -154,10 +154,10 @@ pub enum Decision {
 
 impl Decision {
     /// Returns the selector of the blocks; empty if the request names none.
-    pub fn blocks(&self) -> &str {
+    pub fn blocks(&self) -> String {
         match self {
-            Decision::CarryOut(request) | Decision::Wait(request, _) => request.blocks().unwrap_or_default(),
-            Decision::No(..) => "",
+            Decision::CarryOut(request) | Decision::Wait(request, _) => request.blocks().join(", "),
+            Decision::No(..) => String::new(),
         }
     }
 }
@@ -323,7 +323,7 @@ pub fn carry_out(env: &Env, path: &Path, request: &Request, text: &str, dry_run:
             query.inject = !query.restore;
         }
         Request::Expand(blocks) if live => {
-            let report = search_only(&env, &recall::Arguments::new(blocks.selector.clone()))?;
+            let report = search_only(&env, &recall::Arguments::new(blocks.selector.join(", ")))?;
             brought = (!report.blocks.is_empty()).then(|| report.note());
         }
         _ => {}

@@ -34,8 +34,12 @@ pub enum Unresolved {
         nearest: Vec<String>,
     },
     /// The selector cannot be used.
-    #[error(transparent)]
-    Selector(#[from] SelectorError),
+    #[error("{error}; {}", error.hint())]
+    Selector {
+        /// The reason.
+        #[from]
+        error: SelectorError,
+    },
     /// No matching blocks.
     #[error("no matching blocks")]
     Nothing,
@@ -110,7 +114,10 @@ fn about(words: &str, reading: &Analysis) -> Result<Vec<BlockNumber>, Unresolved
         _ => {
             let mut nearest = match Selector::parse(words) {
                 // Several words cannot be a misspelled selector name.
-                Err(SelectorError::UnknownName { nearest: Some(name), .. }) if query.len() == 1 => vec![name.to_owned()],
+                Err(error @ SelectorError::UnknownName { .. }) if query.len() == 1 => match error.in_session(reading) {
+                    SelectorError::UnknownName { nearest, .. } => nearest.into_iter().collect(),
+                    _ => Vec::new(),
+                },
                 _ => Vec::new(),
             };
             nearest.extend(near.into_iter().filter(|near| near.0 >= NEAR).map(|(_, name, _)| name));

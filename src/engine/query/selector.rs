@@ -3,10 +3,21 @@
 use crate::engine::Analysis;
 use crate::model::{Block, BlockKind, BlockNumber, Key, Level, Outdated, Role, State, Zone};
 use globset::{Glob, GlobBuilder, GlobMatcher};
+use std::collections::BTreeSet;
 use std::ops::RangeInclusive;
 
 /// Maximum nesting of parentheses and negations.
 const DEEPEST: usize = 64;
+/// Minimum similarity of a suggested word, from 0 to 1.
+const NEAR: f64 = 0.75;
+/// Minimum similarity of the name of a suggested file.
+const NEAR_PATH: f64 = 0.85;
+/// Maximum number of suggested tools or paths.
+const SUGGESTED: usize = 2;
+/// Maximum number of listed tools, if none is similar.
+const LISTED: usize = 8;
+/// The characters that make a tool or a path a pattern.
+const WILDCARDS: [char; 4] = ['*', '?', '[', '{'];
 
 /// A parsed selector.
 #[derive(Clone, Debug)]
@@ -56,8 +67,18 @@ pub enum SelectorError {
     UnknownName {
         /// The name.
         name: String,
-        /// Known names that are close to it.
-        nearest: Option<&'static str>,
+        /// A selector that is close to it.
+        nearest: Option<String>,
+    },
+    /// A word that begins like a number.
+    #[error("'{word}' is neither a number nor a range like 10..20 at column {column}")]
+    NotNumbers {
+        /// The word.
+        word: String,
+        /// Position, in characters from 1.
+        column: usize,
+        /// The range that was probably meant.
+        nearest: Option<String>,
     },
     /// An invalid argument.
     #[error("{function}() does not accept '{argument}'")]
@@ -80,20 +101,109 @@ pub enum SelectorError {
     /// A tool-use id without a block.
     #[error("no block has the tool-use id '{0}'")]
     NoSuchCall(String),
+    /// A turn after the last one.
+    #[error("there is no turn {number}: the session has turns 1 to {last}")]
+    NoSuchTurn {
+        /// The number.
+        number: u32,
+        /// The number of the last turn.
+        last: u32,
+    },
+    /// The name of a tool that the session does not use.
+    #[error("no block of the session uses the tool '{name}'")]
+    NoSuchTool {
+        /// The name.
+        name: String,
+        /// The selectors of similar tools of the session, or of all if none is similar.
+        nearest: Vec<String>,
+    },
+    /// The path of a file at which no tool of the session is pointed.
+    #[error("no tool of the session is pointed at '{path}'")]
+    NoSuchPath {
+        /// The path.
+        path: String,
+        /// The selectors of similar paths of the session.
+        nearest: Vec<String>,
+    },
 }
 
 impl SelectorError {
     /// Suggestion.
     pub fn hint(&self) -> String {
         match self {
-            SelectorError::UnknownName { nearest: Some(name), .. } => format!("did you mean '{name}'?"),
-            SelectorError::BadArgument { nearest: Some(value), .. } => format!("did you mean '{value}'?"),
+            SelectorError::UnknownName { nearest: Some(value), .. }
+            | SelectorError::NotNumbers { nearest: Some(value), .. }
+            | SelectorError::BadArgument { nearest: Some(value), .. } => format!("did you mean '{value}'?"),
+            SelectorError::NoSuchTool { nearest, .. } if nearest.len() > 1 => {
+                format!("the session uses {}", nearest.iter().take(LISTED).cloned().collect::<Vec<_>>().join(", "))
+            }
+            SelectorError::NoSuchTool { nearest, .. } | SelectorError::NoSuchPath { nearest, .. } if !nearest.is_empty() => {
+                format!("did you mean {}?", nearest.iter().map(|value| format!("'{value}'")).collect::<Vec<_>>().join(" or "))
+            }
+            SelectorError::NoSuchTool { .. } | SelectorError::NoSuchPath { .. } => {
+                "to list tools and files: aperture blocks all".to_owned()
+            }
+            SelectorError::NoSuchTurn { .. } => "to list the turns: aperture blocks --tree".to_owned(),
             SelectorError::NoSuchBlock { .. } => "to list them: aperture blocks".to_owned(),
             SelectorError::BadArgument { function: "turn", .. } => "a turn is a number or a range: turn(3..5)".to_owned(),
             SelectorError::BadArgument { function: "larger", .. } => "write a number of tokens as 800 or 2k".to_owned(),
             _ => "for the selector language: aperture help selectors".to_owned(),
         }
     }
+
+    /// Returns true if the selector is valid, but names something that the session does not have.
+    pub fn is_absent(&self) -> bool {
+        use SelectorError::{NoSuchBlock, NoSuchCall, NoSuchPath, NoSuchTool, NoSuchTurn};
+        matches!(self, NoSuchBlock { .. } | NoSuchCall(_) | NoSuchTurn { .. } | NoSuchTool { .. } | NoSuchPath { .. })
+    }
+
+    /// Returns the error with a suggestion from the session: an unknown name may be that of a tool or a file.
+    #[must_use]
+    pub fn in_session(self, reading: &Analysis) -> SelectorError {
+        match self {
+            SelectorError::UnknownName { name, nearest } => {
+                let tools = tools(reading);
+                let tool = tools.iter().find(|tool| tool.eq_ignore_ascii_case(&name)).copied();
+                let nearest = match tool.or_else(|| self::nearest(&name, tools.iter().copied()).filter(|_| nearest.is_none())) {
+                    Some(tool) => Some(format!("tool({tool})")),
+                    None => nearest,
+                };
+                SelectorError::UnknownName { name, nearest }
+            }
+            error => error,
+        }
+    }
+}
+
+/// Returns the names of the tools of a session.
+pub fn tools(reading: &Analysis) -> BTreeSet<&str> {
+    reading.session.blocks.iter().filter_map(|block| block.tool.as_ref()).map(|tool| &*tool.name).collect()
+}
+
+/// Returns the selectors of the paths in a session that are most similar to a path: a directory, or files with a similar name.
+fn similar_paths(reading: &Analysis, path: &str) -> Vec<String> {
+    let inside = path.trim_end_matches('/');
+    let targets: BTreeSet<&str> =
+        reading.session.blocks.iter().filter_map(|block| block.tool.as_ref()).map(|tool| &*tool.target).collect();
+    let directory = Glob::new(&format!("{inside}/**")).map(|glob| glob.compile_matcher());
+    if directory.is_ok_and(|glob| targets.iter().any(|target| matches_path(&glob, target))) {
+        return vec![format!("path({inside}/**)")];
+    }
+    let depth = inside.matches('/').count();
+    let end = |path: &str, depth: usize| {
+        path.rmatch_indices('/').nth(depth).map_or_else(|| path.to_owned(), |(at, _)| path[at + 1..].to_owned())
+    };
+    let wanted = end(inside, 0).to_lowercase();
+    let plain = |target: &&str| !target.contains(char::is_whitespace) && !target.contains(['(', ')', '"']);
+    let mut near: Vec<(f64, String)> = targets
+        .into_iter()
+        .filter(plain)
+        .map(|target| (strsim::jaro_winkler(&wanted, &end(target, 0).to_lowercase()), end(target, depth)))
+        .filter(|(likeness, _)| *likeness > NEAR_PATH)
+        .collect();
+    near.sort_by(|a, b| b.0.total_cmp(&a.0));
+    near.dedup();
+    near.into_iter().take(SUGGESTED).map(|(_, path)| format!("path({path})")).collect()
 }
 
 /// Names without arguments and the blocks they select, for help and suggestions.
@@ -147,6 +257,21 @@ impl Selector {
         }
     }
 
+    /// Parses several selectors, and returns their union. A comma after one is ignored: `17, 19` is two words of a command line.
+    ///
+    /// # Errors
+    ///
+    /// As [`Selector::parse`]; there is no selector.
+    pub fn parse_all<T: AsRef<str>>(texts: &[T]) -> Result<Selector, SelectorError> {
+        let texts = texts.iter().map(|text| text.as_ref().trim().trim_matches(','));
+        let mut nodes = texts.map(|text| Selector::parse(text).map(|selector| selector.0)).collect::<Result<Vec<_>, _>>()?;
+        Ok(Selector(match nodes.len() {
+            0 => return Selector::parse(""),
+            1 => nodes.remove(0),
+            _ => Node::Or(nodes),
+        }))
+    }
+
     /// Returns the numbers of the selected blocks, in file order.
     ///
     /// # Errors
@@ -171,10 +296,30 @@ impl Node {
             Node::Call(id) if !reading.session.blocks.iter().any(|block| self.matches(block, reading)) => {
                 Err(SelectorError::NoSuchCall(id.clone()))
             }
+            Node::Turns(range) => {
+                let last = reading.session.blocks.iter().map(|block| block.position.turn).max().unwrap_or_default();
+                if *range.start() > last { Err(SelectorError::NoSuchTurn { number: *range.start(), last }) } else { Ok(()) }
+            }
+            Node::Tool(pattern) if self.is_absent(pattern, reading) => {
+                let (name, known) = (pattern.glob().glob(), tools(reading));
+                let near = nearest(name, known.iter().copied());
+                let nearest = near.map_or_else(|| known.into_iter().collect(), |near| vec![near]);
+                let nearest = nearest.into_iter().map(|tool| format!("tool({tool})")).collect();
+                Err(SelectorError::NoSuchTool { name: name.to_owned(), nearest })
+            }
+            Node::Path(pattern) if self.is_absent(pattern, reading) => {
+                let path = pattern.glob().glob();
+                Err(SelectorError::NoSuchPath { path: path.to_owned(), nearest: similar_paths(reading, path) })
+            }
             Node::Not(inner) => inner.check(reading),
             Node::And(nodes) | Node::Or(nodes) => nodes.iter().try_for_each(|node| node.check(reading)),
             _ => Ok(()),
         }
+    }
+
+    /// Returns true if a name without wildcards matches no block: it is probably misspelled. A pattern may match nothing.
+    fn is_absent(&self, pattern: &GlobMatcher, reading: &Analysis) -> bool {
+        !pattern.glob().glob().contains(WILDCARDS) && !reading.session.blocks.iter().any(|block| self.matches(block, reading))
     }
 
     fn matches(&self, block: &Block, reading: &Analysis) -> bool {
@@ -258,7 +403,7 @@ impl<'a> Parser<'a> {
 
     fn either(&mut self) -> Result<Node, SelectorError> {
         let mut nodes = vec![self.both()?];
-        while self.take('|') {
+        while self.take('|') || self.take(',') {
             nodes.push(self.both()?);
         }
         Ok(if nodes.len() == 1 { nodes.remove(0) } else { Node::Or(nodes) })
@@ -307,9 +452,15 @@ impl<'a> Parser<'a> {
                 self.numbers(word)
             }
             Some(first) if first.is_alphabetic() || first == '_' => {
+                let start = self.at;
                 let word = self.word();
-                if self.take('(') { self.function(word) } else { self.name(word) }
+                match self.peek() {
+                    Some('/') => Err(self.path(start)),
+                    _ if self.take('(') => self.function(word),
+                    _ => self.name(word),
+                }
             }
+            Some('/' | '.' | '*') => Err(self.path(self.at)),
             Some(found) => Err(self.error(format!("unexpected '{found}'"))),
         }
     }
@@ -320,6 +471,14 @@ impl<'a> Parser<'a> {
         let end = rest.find(|c: char| !(c.is_alphanumeric() || matches!(c, '_' | '-' | '.' | '*' | '#'))).unwrap_or(rest.len());
         self.at += end;
         &rest[..end]
+    }
+
+    /// Reads the rest of a path, and returns the error that suggests `path(…)`.
+    fn path(&mut self, start: usize) -> SelectorError {
+        let rest = &self.text[start..];
+        let end = rest.find(|c: char| c.is_whitespace() || "|&~,()\"".contains(c)).unwrap_or(rest.len());
+        let name = rest[..end].to_owned();
+        SelectorError::UnknownName { nearest: Some(format!("path({name})")), name }
     }
 
     fn string(&mut self) -> Result<String, SelectorError> {
@@ -334,7 +493,11 @@ impl<'a> Parser<'a> {
     }
 
     fn numbers(&self, word: &str) -> Result<Node, SelectorError> {
-        range(word).map(Node::Numbers).ok_or_else(|| self.error(format!("'{word}' is neither a number nor a range like 10..20")))
+        range(word).map(Node::Numbers).ok_or_else(|| SelectorError::NotNumbers {
+            word: word.to_owned(),
+            column: self.text[..self.at].chars().count() + 1,
+            nearest: nearest_range(word),
+        })
     }
 
     fn name(&self, word: &str) -> Result<Node, SelectorError> {
@@ -367,7 +530,8 @@ impl<'a> Parser<'a> {
 
     fn function(&mut self, name: &str) -> Result<Node, SelectorError> {
         self.space();
-        let argument = if self.peek() == Some('"') {
+        let quoted = self.peek() == Some('"');
+        let argument = if quoted {
             self.string()?
         } else {
             let rest = &self.text[self.at..];
@@ -378,35 +542,52 @@ impl<'a> Parser<'a> {
         if !self.take(')') {
             return Err(self.error("a ')' is missing".to_owned()));
         }
-        let bad = |function: &'static str, known: &[&str]| SelectorError::BadArgument {
-            function,
-            argument: argument.clone(),
-            nearest: nearest(&argument, known.iter().copied()).map(str::to_owned),
-        };
-        const ROLES: [Role; 6] = [Role::System, Role::User, Role::Assistant, Role::Thinking, Role::ToolUse, Role::ToolResult];
-        match name {
-            "tool" => GlobBuilder::new(&argument)
-                .case_insensitive(true)
-                .build()
-                .map(|glob| Node::Tool(glob.compile_matcher()))
-                .map_err(|_| bad("tool", &[])),
-            "topic" => Ok(Node::Topic(argument)),
-            "path" => Glob::new(&argument).map(|glob| Node::Path(glob.compile_matcher())).map_err(|_| bad("path", &[])),
-            "kind" => BlockKind::ALL
-                .into_iter()
-                .find(|kind| kind.name() == argument)
-                .map(Node::Kind)
-                .ok_or_else(|| bad("kind", &BlockKind::ALL.map(BlockKind::name))),
-            "level" => Level::from_name(&argument).map(Node::Level).ok_or_else(|| bad("level", &Level::ALL.map(Level::name))),
-            "role" => ROLES
-                .into_iter()
-                .find(|role| role.name() == argument)
-                .map(Node::Role)
-                .ok_or_else(|| bad("role", &ROLES.map(Role::name))),
-            "turn" => range(&argument).map(Node::Turns).ok_or_else(|| bad("turn", &[])),
-            "larger" => amount(&argument).map(Node::Larger).ok_or_else(|| bad("larger", &[])),
-            _ => Err(SelectorError::UnknownName { name: format!("{name}()"), nearest: nearest_name(name) }),
-        }
+        let mut nodes = split(name, &argument, quoted).map(|argument| call(name, argument)).collect::<Result<Vec<_>, _>>()?;
+        Ok(if nodes.len() == 1 { nodes.remove(0) } else { Node::Or(nodes) })
+    }
+}
+
+/// Splits an argument at its commas, except those of a quoted argument, of a path or a topic, and within braces.
+fn split<'a>(name: &str, argument: &'a str, quoted: bool) -> impl Iterator<Item = &'a str> {
+    let whole = quoted || matches!(name, "path" | "topic" | "larger");
+    let mut depth = 0;
+    argument.split(move |c| {
+        depth += i32::from(c == '{') - i32::from(c == '}');
+        c == ',' && depth == 0 && !whole
+    })
+}
+
+/// Returns the node of a function with one argument.
+fn call(name: &str, argument: &str) -> Result<Node, SelectorError> {
+    let argument = argument.trim();
+    let bad = |function: &'static str, known: &[&str]| SelectorError::BadArgument {
+        function,
+        argument: argument.to_owned(),
+        nearest: nearest(argument, known.iter().copied()).map(str::to_owned),
+    };
+    const ROLES: [Role; 6] = [Role::System, Role::User, Role::Assistant, Role::Thinking, Role::ToolUse, Role::ToolResult];
+    match name {
+        "tool" => GlobBuilder::new(argument)
+            .case_insensitive(true)
+            .build()
+            .map(|glob| Node::Tool(glob.compile_matcher()))
+            .map_err(|_| bad("tool", &[])),
+        "topic" => Ok(Node::Topic(argument.to_owned())),
+        "path" => Glob::new(argument).map(|glob| Node::Path(glob.compile_matcher())).map_err(|_| bad("path", &[])),
+        "kind" => BlockKind::ALL
+            .into_iter()
+            .find(|kind| kind.name() == argument)
+            .map(Node::Kind)
+            .ok_or_else(|| bad("kind", &BlockKind::ALL.map(BlockKind::name))),
+        "level" => Level::from_name(&argument).map(Node::Level).ok_or_else(|| bad("level", &Level::ALL.map(Level::name))),
+        "role" => ROLES
+            .into_iter()
+            .find(|role| role.name() == argument)
+            .map(Node::Role)
+            .ok_or_else(|| bad("role", &ROLES.map(Role::name))),
+        "turn" => range(argument).map(Node::Turns).ok_or_else(|| bad("turn", &[])),
+        "larger" => amount(argument).map(Node::Larger).ok_or_else(|| bad("larger", &[])),
+        _ => Err(SelectorError::UnknownName { name: format!("{name}()"), nearest: nearest_name(name) }),
     }
 }
 
@@ -440,19 +621,41 @@ fn is_call(word: &str) -> bool {
     word.contains('_') && (chance || ["call_", "toolu_"].iter().any(|prefix| word.starts_with(prefix)))
 }
 
-fn nearest_name(word: &str) -> Option<&'static str> {
+fn nearest_name(word: &str) -> Option<String> {
     if BlockKind::ALL.iter().any(|kind| kind.name() == word) {
-        return Some("kind(…)");
+        return Some(format!("kind({word})"));
     }
-    nearest(word, NAMES.iter().chain(FUNCTIONS).map(|(name, _)| *name))
+    if word.contains("__") && word.contains('*') {
+        return Some(format!("tool({word})"));
+    }
+    if word.contains('*') || is_file(word) {
+        return Some(format!("path({word})"));
+    }
+    nearest(word, NAMES.iter().chain(FUNCTIONS).map(|(name, _)| *name)).map(str::to_owned)
+}
+
+/// Returns true if a word is the name of a file: it ends in a dot and a few letters or digits.
+fn is_file(word: &str) -> bool {
+    let end = word.rsplit_once('.').filter(|(name, _)| !name.is_empty() && !name.ends_with('.'));
+    end.is_some_and(|(_, end)| (1..=5).contains(&end.len()) && end.bytes().all(|byte| byte.is_ascii_alphanumeric()))
+}
+
+/// Returns the numbers or the range in a word: `17` of `17x`, `10..20` of `10-20` and of `20..10`.
+fn nearest_range(word: &str) -> Option<String> {
+    let numbers: Vec<u32> = word.split(|c: char| !c.is_ascii_digit()).filter_map(|number| number.parse().ok()).collect();
+    match numbers[..] {
+        [only] => Some(only.to_string()),
+        [first, last] => Some(format!("{}..{}", first.min(last), first.max(last))),
+        _ => None,
+    }
 }
 
 /// Returns the most similar known word, if there is one.
 fn nearest<'a>(word: &str, known: impl Iterator<Item = &'a str>) -> Option<&'a str> {
-    let plain = |name: &str| name.split('(').next().unwrap_or(name).to_owned();
+    let plain = |name: &str| name.split('(').next().unwrap_or(name).to_lowercase();
     known
         .map(|name| (strsim::jaro_winkler(&word.to_lowercase(), &plain(name)), name))
-        .filter(|(likeness, _)| *likeness > 0.75)
+        .filter(|(likeness, _)| *likeness > NEAR)
         .max_by(|a, b| a.0.total_cmp(&b.0))
         .map(|(_, name)| name)
 }
@@ -571,7 +774,58 @@ mod tests {
         fails("1 2", "unexpected '2' at column 3");
         fails("", "a selector is missing at column 1");
         fails("\"x", "the closing '\"' is missing at column 1");
-        fails("5..2", "'5..2' is neither a number nor a range like 10..20 at column 5");
+        fails("5..2", "'5..2' is neither a number nor a range like 10..20 at column 5; did you mean '2..5'?");
+    }
+
+    #[test]
+    fn commas_join() {
+        check("2,4", &[2, 4]);
+        check("1, 3..4 , error & cold", &[1, 3, 4]);
+        check("tool(Read,R*d)", &[2]);
+        check("turn(1, 3)", &[1, 2, 5, 6]);
+        check("kind(tool_result, text) & 2..3", &[2, 3]);
+        check("path(\"src/{auth,shop}/*.rs\") | path(src/{auth,shop}/*.rs)", &[2]);
+        fails("1,,2", "unexpected ',' at column 3");
+        let all = |texts: &[&str]| Selector::parse_all(texts).and_then(|parsed| parsed.select(&reading()));
+        assert_eq!(all(&["2,", "4", "5..6"]), Ok(vec![2, 4, 5, 6]));
+        assert_eq!(all(&["stale", "~1..5"]), Ok(vec![4, 6]));
+        assert!(all(&["(1", "2)"]).is_err() && all(&[]).is_err() && all(&["1", ","]).is_err());
+    }
+
+    #[test]
+    fn misspelled_names_are_suggested() {
+        let meant = |selector: &str, expected: &str| {
+            let error = Selector::parse(selector).and_then(|parsed| parsed.select(&reading())).unwrap_err();
+            let error = error.in_session(&reading());
+            assert_eq!(format!("{error}; {}", error.hint()), expected, "{selector}");
+        };
+        meant("Read", "unknown selector 'Read'; did you mean 'tool(Read)'?");
+        meant("Raed", "unknown selector 'Raed'; did you mean 'tool(Read)'?");
+        meant("stael", "unknown selector 'stael'; did you mean 'stale'?");
+        meant("src/a.rs", "unknown selector 'src/a.rs'; did you mean 'path(src/a.rs)'?");
+        meant("stale & ./a.rs", "unknown selector './a.rs'; did you mean 'path(./a.rs)'?");
+        meant("Cargo.toml", "unknown selector 'Cargo.toml'; did you mean 'path(Cargo.toml)'?");
+        meant("*.rs", "unknown selector '*.rs'; did you mean 'path(*.rs)'?");
+        meant("mcp__*", "unknown selector 'mcp__*'; did you mean 'tool(mcp__*)'?");
+        meant("image", "unknown selector 'image'; did you mean 'kind(image)'?");
+        meant("#2x", "'2x' is neither a number nor a range like 10..20 at column 4; did you mean '2'?");
+        meant("2-4", "'2-4' is neither a number nor a range like 10..20 at column 4; did you mean '2..4'?");
+        meant("tool(Raed)", "no block of the session uses the tool 'Raed'; did you mean 'tool(Read)'?");
+        meant("~tool(Zip)", "no block of the session uses the tool 'Zip'; did you mean 'tool(Read)'?");
+        meant(
+            "path(\"src/auth/flwo.rs\")",
+            "no tool of the session is pointed at 'src/auth/flwo.rs'; did you mean 'path(src/auth/flow.rs)'?",
+        );
+        meant("path(src/auth)", "no tool of the session is pointed at 'src/auth'; did you mean 'path(src/auth/**)'?");
+        meant("path(nosuch)", "no tool of the session is pointed at 'nosuch'; to list tools and files: aperture blocks all");
+        meant("turn(99)", "there is no turn 99: the session has turns 1 to 3; to list the turns: aperture blocks --tree");
+    }
+
+    #[test]
+    fn patterns_may_match_nothing() {
+        check("tool(mcp__*)", &[]);
+        check("path(docs/**)", &[]);
+        check("turn(2..99)", &[3, 4, 5, 6]);
     }
 
     #[test]

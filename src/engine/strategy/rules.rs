@@ -3,7 +3,7 @@
 use super::{DEFAULT_PRESET, PRESETS, Preset, preset};
 use crate::engine::Analysis;
 use crate::engine::query::selector;
-use crate::model::Block;
+use crate::model::{Block, BlockNumber};
 use globset::{Glob, GlobBuilder, GlobMatcher};
 
 /// Rules for shortening from the user's settings.
@@ -18,6 +18,8 @@ pub struct Rules {
     pub budget_tokens: Option<u64>,
     /// Maximum usage of the window, in percent, if no tokens are given.
     pub budget_percent: f64,
+    /// The number of last turns that are protected.
+    pub keep_turns: u32,
 }
 
 impl Default for Rules {
@@ -29,6 +31,7 @@ impl Default for Rules {
             preset: *preset(DEFAULT_PRESET).unwrap_or(&PRESETS[0]),
             budget_tokens: None,
             budget_percent: 60.0,
+            keep_turns: 0,
         }
     }
 }
@@ -65,6 +68,14 @@ impl Rules {
     }
 }
 
+/// Returns the first block of the last turns of a session; [`BlockNumber::MAX`] for no turns.
+pub fn first_of_last_turns(reading: &Analysis, turns: u32) -> BlockNumber {
+    let blocks = &reading.session.blocks;
+    let last = blocks.iter().map(|block| block.position.turn).max().unwrap_or_default();
+    let mut protected = blocks.iter().filter(|block| block.position.turn.saturating_add(turns) > last);
+    protected.next().map_or(BlockNumber::MAX, |block| block.number)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -74,6 +85,19 @@ mod tests {
         let mut block = Block::new(BlockKind::ToolResult, Role::ToolResult);
         block.usefulness.stale_steps = stale_steps;
         block
+    }
+
+    #[test]
+    fn the_last_turns_begin_with_a_block() {
+        let mut reading = Analysis::default();
+        for number in 1..=6u32 {
+            let mut block = block(0);
+            (block.number, block.position.turn) = (number, number.div_ceil(2));
+            reading.session.blocks.push(block);
+        }
+        let first = [0, 1, 2, 3, 9].map(|turns| first_of_last_turns(&reading, turns));
+        assert_eq!(first, [BlockNumber::MAX, 5, 3, 1, 1]);
+        assert_eq!(first_of_last_turns(&Analysis::default(), 2), BlockNumber::MAX);
     }
 
     #[test]

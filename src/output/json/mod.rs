@@ -45,6 +45,7 @@ pub fn contracts() -> Vec<Contract> {
         report::<super::DiffReport>(),
         report::<super::ExplainReport>(),
         report::<super::ExportReport>(),
+        report::<super::ForkReport>(),
         report::<super::GcReport>(),
         report::<super::GitHooksReport>(),
         report::<super::HookReport>(),

@@ -87,6 +87,30 @@ json_objects! {
         operations_since: u64 = row.operations_since,
     }
 
+    /// The fork of a session.
+    Fork from report: output::ForkReport {
+        /// Id of the session that was forked.
+        source: String = report.source,
+        /// Id of the fork.
+        session: String = report.session,
+        /// File of the fork.
+        path: String = report.path,
+        /// True if this is a dry run.
+        dry_run: bool = report.dry_run,
+        /// Last block of the fork; its number is the same in the source.
+        last_block: u32 = report.last_block,
+        /// Turn of that block.
+        turn: u32 = report.turn,
+        /// Number of rows in the file.
+        rows: u64 = report.rows,
+        /// Number of blocks in the window of the fork.
+        blocks: u64 = report.blocks,
+        /// Tokens of these blocks.
+        tokens: Tokens = estimated(report.tokens),
+        /// Command that continues the fork.
+        resume: String = report.resume,
+    }
+
     /// The result of an export.
     Export from report: output::ExportReport {
         /// Session id.

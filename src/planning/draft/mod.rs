@@ -12,6 +12,7 @@ mod strip;
 
 pub use finish::Drafted;
 pub use redact::Redacted;
+pub use rows::uuid;
 pub use skip_reason::SkipReason;
 pub use strip::Thinking;
 

@@ -179,7 +179,7 @@ impl Draft<'_> {
 }
 
 /// Returns a version 4 UUID made from the bits of a hash.
-fn uuid(bits: &Address) -> String {
+pub fn uuid(bits: &Address) -> String {
     let mut bytes = [0; 16];
     bytes.copy_from_slice(&bits[..16]);
     bytes[6] = bytes[6] & 0x0f | 0x40;

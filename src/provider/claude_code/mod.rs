@@ -19,8 +19,8 @@ mod words;
 pub(super) mod write;
 
 use super::{
-    Billing, Client, ClientPart, Format, Location, Message, NewRow, OpenSession, ParsedRow, Places, ProviderAdapter, Rewriter,
-    Scanner, Stub, Variables, WindowSize,
+    Billing, Client, ClientPart, ForkedRow, Format, Location, Message, NewRow, OpenSession, ParsedRow, Places, ProviderAdapter,
+    Rewriter, Scanner, Stub, Variables, WindowSize,
 };
 use crate::model::{Block, BlockKind, Conventions, Session, Slot, Window};
 use std::ops::Range;
@@ -110,6 +110,15 @@ impl Client for ClaudeCode {
         places::locate(path)
     }
 
+    fn fork_path(&self, path: &Path, id: &str, _time: &str) -> Option<PathBuf> {
+        self.locate(path)?;
+        Some(path.with_file_name(format!("{id}.jsonl")))
+    }
+
+    fn resume_command(&self, id: &str) -> String {
+        format!("claude --resume {id}")
+    }
+
     fn project_directory(&self, root: &Path, project: &Path) -> Option<PathBuf> {
         Some(root.join(slug(&project.to_string_lossy())))
     }
@@ -172,6 +181,10 @@ impl Rewriter for ClaudeCode {
 
     fn leaf(&self, new: &NewRow<'_>) -> Option<Vec<u8>> {
         write::leaf(new)
+    }
+
+    fn forked(&self, row: &[u8], fork: &ForkedRow<'_>) -> Option<Vec<u8>> {
+        write::forked(row, fork)
     }
 
     fn uncut_boundary(&self) -> Option<&'static [u8]> {

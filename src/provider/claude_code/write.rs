@@ -4,8 +4,8 @@
 
 use super::parse::{self, MessageFields, RowFields};
 use crate::model::{BlockKind, Event, Key, Slot, ThinkingScope};
-use crate::provider::json::{elements, member, members, number, range_in, text, text_of, with_figures};
-use crate::provider::{NewRow, Stub};
+use crate::provider::json::{elements, member, members, number, range_in, text, text_of, with_figures, with_values};
+use crate::provider::{ForkedRow, NewRow, Stub};
 use serde_json::value::RawValue;
 use std::borrow::Cow;
 use std::fmt::Write;
@@ -232,6 +232,19 @@ pub(super) fn leaf(new: &NewRow<'_>) -> Option<Vec<u8>> {
     let session = parse::fields(new.like)?.session?;
     let (leaf, id) = (std::str::from_utf8(&new.parent).ok()?, quoted(&new.id)?);
     Some(format!(r#"{{"type":"last-prompt","leafUuid":{leaf},"sessionId":{},"uuid":{id}}}"#, session.get()).into_bytes())
+}
+
+/// Returns a row as a fork has it: with the id of the fork. Records of requests and queued prompts belong to the source.
+pub(super) fn forked(row: &[u8], fork: &ForkedRow<'_>) -> Option<Vec<u8>> {
+    let whole: &RawValue = serde_json::from_slice(row).ok()?;
+    let kind = text_of(member(whole, "type")).unwrap_or_default();
+    if kind.starts_with("api-request") || kind == "queue-operation" {
+        return None;
+    }
+    let id = serde_json::to_string(fork.id).ok()?;
+    let names = members(whole).into_iter().filter(|(name, _)| matches!(&**name, "sessionId" | "session_id"));
+    let edits = names.map(|(_, value)| (range_in(row, value), id.clone().into_bytes())).collect();
+    Some(with_values(row, edits))
 }
 
 /// Returns true if the client that wrote a row supports rows that strip thinking.

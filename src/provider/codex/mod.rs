@@ -18,8 +18,8 @@ mod window;
 pub(super) mod write;
 
 use super::{
-    Billing, Client, Format, KnownContext, Location, Message, NewRow, ParsedRow, Places, ProviderAdapter, Rewriter, Scanner,
-    Stub, Variables, WindowSize, WriterLock,
+    Billing, Client, ForkedRow, Format, KnownContext, Location, Message, NewRow, ParsedRow, Places, ProviderAdapter, Rewriter,
+    Scanner, Stub, Variables, WindowSize, WriterLock,
 };
 use crate::model::{Block, BlockKind, Conventions, Flags, Role, RowKind, Session, Slot, Window};
 use std::ops::Range;
@@ -119,6 +119,15 @@ impl Client for Codex {
         places::locate(path)
     }
 
+    fn fork_path(&self, path: &Path, id: &str, time: &str) -> Option<PathBuf> {
+        self.locate(path)?;
+        Some(path.with_file_name(format!("rollout-{time}-{id}.jsonl")))
+    }
+
+    fn resume_command(&self, id: &str) -> String {
+        format!("codex resume {id}")
+    }
+
     fn roots_beside(&self, path: &Path) -> Vec<PathBuf> {
         places::roots_beside(path)
     }
@@ -167,6 +176,14 @@ impl Rewriter for Codex {
 
     fn restart(&self, new: &NewRow<'_>, first: &[Rc<[u8]>], text: &str, last: &[Rc<[u8]>]) -> Option<Vec<u8>> {
         write::restart(new, first, text, last)
+    }
+
+    fn forked(&self, row: &[u8], fork: &ForkedRow<'_>) -> Option<Vec<u8>> {
+        write::forked(row, fork)
+    }
+
+    fn follows_turn(&self, row: &[u8]) -> bool {
+        write::follows_turn(row)
     }
 
     fn repeat(&self, new: &NewRow<'_>, row: &[u8]) -> Option<Vec<u8>> {

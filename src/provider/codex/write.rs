@@ -4,8 +4,8 @@ use super::content;
 use super::item::{ItemFields, Piece, Sort};
 use super::parse::{self, RowFields};
 use crate::model::{BlockKind, Key, Slot};
-use crate::provider::json::{is_true, member, number, range_in, text, text_of, with_figures};
-use crate::provider::{KnownContext, NewRow, Stub};
+use crate::provider::json::{is_true, member, number, range_in, text, text_of, with_figures, with_values};
+use crate::provider::{ForkedRow, KnownContext, NewRow, Stub};
 use serde_json::value::RawValue;
 use std::ops::Range;
 use std::rc::Rc;
@@ -99,6 +99,37 @@ pub(super) fn with_ordinal(row: &[u8], ordinal: u64) -> Option<Vec<u8>> {
 /// Returns the ordinal member of a new row; empty if it has no ordinal.
 fn numbered(new: &NewRow<'_>) -> String {
     new.ordinal.map(|ordinal| format!(r#""ordinal":{ordinal},"#)).unwrap_or_default()
+}
+
+/// Returns a row as a fork has it: its first row names the fork, and the session that it was forked from.
+pub(super) fn forked(row: &[u8], fork: &ForkedRow<'_>) -> Option<Vec<u8>> {
+    let fields = parse::fields(row)?;
+    if !fork.is_first || text_of(fields.kind)? != "session_meta" {
+        return Some(row.to_vec());
+    }
+    let payload = fields.payload?;
+    let id = serde_json::to_string(fork.id).ok()?;
+    let source = serde_json::to_string(fork.source).ok()?;
+    let values = [("id", &id), ("session_id", &id), ("forked_from_id", &source)];
+    let known =
+        |(name, text): &(&str, &String)| member(payload, name).map(|value| (range_in(row, value), text.as_bytes().to_vec()));
+    let mut edits: Vec<(Range<usize>, Vec<u8>)> = values.iter().filter_map(known).collect();
+    if member(payload, "forked_from_id").is_none() {
+        let end = range_in(row, member(payload, "id")?).end;
+        edits.push((end..end, format!(r#","forked_from_id":{source}"#).into_bytes()));
+    }
+    Some(with_values(row, edits))
+}
+
+/// Returns true if a row records the bill or the end of the turn before it.
+pub(super) fn follows_turn(row: &[u8]) -> bool {
+    let Some(fields) = parse::fields(row) else { return false };
+    let event = || text_of(member(fields.payload?, "type"));
+    match text_of(fields.kind).as_deref() {
+        Some("token_usage_record") => true,
+        Some("event_msg") => matches!(event().as_deref(), Some("token_count" | "task_complete" | "turn_aborted")),
+        _ => false,
+    }
 }
 
 /// Returns the usage of the last response from a token count row.

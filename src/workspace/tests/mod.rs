@@ -8,6 +8,7 @@ mod block_edits;
 mod branches;
 mod counting;
 mod faults;
+mod forks;
 mod laws;
 mod listing;
 mod meanwhile;

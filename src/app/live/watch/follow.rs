@@ -1,5 +1,6 @@
 //! The watch loop: look, report, wait for a change.
 
+use super::keys::Keys;
 use super::policy::Policy;
 use super::{Arguments, around, screen};
 use crate::app::look::{manifest, status};
@@ -125,6 +126,7 @@ impl<'a> Watch<'a> {
 
     /// Runs until it is interrupted or an end condition is met.
     pub fn run(&mut self) -> Result<(), CommandError> {
+        let keys = self.height().and_then(|_| Keys::listen(self.watcher.waker()));
         loop {
             self.env.refresh();
             // The watched session first, because the user waits for it, then the search for others.
@@ -136,6 +138,9 @@ impl<'a> Watch<'a> {
             self.apply_policy()?;
             let Some(left) = self.remaining() else { return Ok(()) };
             self.stirred |= self.watcher.wait(left.min(TICK));
+            if keys.as_ref().is_some_and(Keys::is_quit) {
+                return Ok(());
+            }
         }
     }
 

@@ -2,6 +2,11 @@
 
 mod around;
 mod follow;
+#[cfg(unix)]
+mod keys;
+#[cfg(not(unix))]
+#[path = "no_keys.rs"]
+mod keys;
 mod policy;
 mod screen;
 

@@ -1,0 +1,16 @@
+//! Platforms without keys: Ctrl-C ends the watch.
+
+/// The keys of a terminal.
+pub(super) struct Keys;
+
+impl Keys {
+    /// Returns `None`: no keys are read.
+    pub fn listen(_wake: impl Fn() + Send + 'static) -> Option<Keys> {
+        None
+    }
+
+    /// Returns true if `q` was pressed.
+    pub fn is_quit(&self) -> bool {
+        false
+    }
+}

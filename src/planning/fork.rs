@@ -1,0 +1,121 @@
+//! Computes a fork: the rows of a session up to a block, as a session of its own.
+
+use super::{PlanError, Rows, parse_session};
+use crate::model::{BlockKind, BlockNumber, Key, RowKind, Session};
+use crate::provider::{ForkedRow, NewRow, ProviderAdapter};
+use rustc_hash::FxHashSet;
+
+/// The content of a fork.
+#[derive(Clone, Debug)]
+pub struct Fork {
+    /// The bytes of its file.
+    pub bytes: Vec<u8>,
+    /// Number of rows in the file.
+    pub rows: usize,
+    /// The last block; its number is the same in the source.
+    pub last: BlockNumber,
+    /// The blocks in its window, by their numbers in the source.
+    pub window: Vec<BlockNumber>,
+}
+
+/// Returns the fork of a session that ends with a block, or with the last result of the tool uses up to it. `id` is the id of the
+/// fork, and `leaf` that of the row that marks its end, if the client writes such a row.
+///
+/// # Errors
+///
+/// The block does not exist or is in the file of another session, a row cannot be read, or the client would not send its turn.
+pub fn fork(
+    provider: &dyn ProviderAdapter,
+    session: &Session,
+    rows: &dyn Rows,
+    at: BlockNumber,
+    id: &str,
+    leaf: &str,
+) -> Result<Fork, PlanError> {
+    let block = session.blocks.iter().find(|block| block.number == at).ok_or(PlanError::NoSuchBlock(at))?;
+    let first = session.inherited_rows();
+    if block.row < first {
+        return Err(PlanError::Inherited(at));
+    }
+    let mut end = last_row(session, block.row);
+    while end + 1 < session.rows.len() as u32 && provider.follows_turn(&rows.line(session, end + 1)?) {
+        end += 1;
+    }
+    let mut bytes = Vec::new();
+    let mut count = 0;
+    let mut add = |line: &[u8], is_first: bool| {
+        if let Some(row) = provider.forked(line, &ForkedRow { id, source: &session.id, is_first }) {
+            bytes.extend_from_slice(&row);
+            bytes.push(b'\n');
+            count += 1;
+        }
+    };
+    for row in first..=end {
+        add(&rows.line(session, row)?, row == first);
+    }
+    let speaks = |row: &u32| {
+        let row = &session.rows[*row as usize];
+        !row.sidechain && row.id.is_some() && matches!(row.kind, RowKind::User | RowKind::Assistant | RowKind::Attachment)
+    };
+    if let Some(last) = (first..=end).rev().find(speaks) {
+        let like = rows.line(session, last)?;
+        let parent = provider.identity(&like).unwrap_or_default();
+        let new = NewRow { like: &like, parent, id: leaf.to_owned(), timestamp: String::new(), sidechain: false, ordinal: None };
+        if let Some(leaf) = provider.leaf(&new) {
+            add(&leaf, false);
+        }
+    }
+    let last = session.blocks.iter().rev().find(|block| block.row <= end).map_or(at, |block| block.number);
+    let window = window(provider, session, &bytes, id, last)?;
+    Ok(Fork { bytes, rows: count, last, window })
+}
+
+/// Returns the row after which the fork ends: a response is not divided within its thinking, and each tool use has its result.
+fn last_row(session: &Session, row: u32) -> u32 {
+    let mut end = row;
+    let thinks = |row: u32| session.blocks_of(row).iter().all(|block| block.kind == BlockKind::Thinking);
+    while let Some(next) = session.rows.get(end as usize + 1).filter(|_| thinks(end)) {
+        if next.message.is_none() || next.message != session.rows[end as usize].message {
+            break;
+        }
+        end += 1;
+    }
+    loop {
+        let uses: FxHashSet<Key> = session
+            .blocks
+            .iter()
+            .take_while(|block| block.row <= end)
+            .filter(|block| block.kind == BlockKind::ToolUse)
+            .filter_map(|block| block.call)
+            .collect();
+        let answers = |row: u32| {
+            let mut results = session.blocks_of(row).iter().filter(|block| block.kind == BlockKind::ToolResult);
+            results.any(|block| block.call.is_some_and(|call| uses.contains(&call)))
+        };
+        let later = session.blocks.iter().skip_while(|block| block.row <= end).map(|block| block.row);
+        match later.filter(|row| answers(*row)).last() {
+            Some(last) => end = last,
+            None => return end,
+        }
+    }
+}
+
+/// Returns the window of the fork: that of its own rows, and the blocks that it inherits. The client must send its last turn.
+fn window(
+    provider: &dyn ProviderAdapter,
+    session: &Session,
+    bytes: &[u8],
+    id: &str,
+    last: BlockNumber,
+) -> Result<Vec<BlockNumber>, PlanError> {
+    let fork = parse_session(provider, id.to_owned(), bytes);
+    let first = session.inherited_rows();
+    let inherited = session.blocks.iter().take_while(|block| block.row < first).count() as BlockNumber;
+    let own = provider.window(&fork).blocks.into_iter().map(|number| number + inherited);
+    let window: Vec<BlockNumber> = (1..=inherited).chain(own).collect();
+    let turn = |number: BlockNumber| session.blocks.get(number as usize - 1).map(|block| block.position.turn);
+    match window.iter().any(|number| turn(*number) == turn(last)) {
+        true => Ok(window),
+        false => Err(PlanError::Unsafe(format!("the client would send nothing of the turn of block {last}"))),
+    }
+}

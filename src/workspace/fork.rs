@@ -1,0 +1,53 @@
+//! Writes forks: new session files next to their sources.
+
+use super::Workspace;
+use super::apply::{discard, temporary};
+use super::file::SessionRows;
+use crate::fsio::Disk;
+use crate::model::BlockNumber;
+use crate::planning::{self, Fork, PlanError};
+use std::io::{self, Write};
+use std::path::{Path, PathBuf};
+
+/// Returns the id of a new session: a UUID that depends on the session that is forked and on the time, in nanoseconds since 1970.
+pub fn fork_id(source: &str, now: i128) -> String {
+    planning::uuid(blake3::hash(&[source.as_bytes(), &now.to_le_bytes()].concat()).as_bytes())
+}
+
+impl Workspace<'_> {
+    /// Returns the fork of the session that ends with a block, with the id `id`.
+    ///
+    /// # Errors
+    ///
+    /// As [`planning::fork`].
+    pub fn fork(&self, at: BlockNumber, id: &str, leaf: &str) -> Result<Fork, PlanError> {
+        planning::fork(self.provider, &self.reading.session, &SessionRows::new(self), at, id, leaf)
+    }
+
+    /// Returns the path at which the client finds a fork of this session; `None` if it keeps no session where this one is.
+    pub fn fork_path(&self, id: &str, time: &str) -> Option<PathBuf> {
+        self.provider.fork_path(&self.path, id, time)
+    }
+}
+
+/// Writes a fork with the mode of the session that it was made of. The file appears complete or not at all, and replaces no other.
+///
+/// # Errors
+///
+/// The file exists, or the disk failed; then there is no file, unless only the last step failed.
+pub fn write_fork(disk: &dyn Disk, source: &Path, path: &Path, fork: &Fork) -> io::Result<()> {
+    match disk.identify(path) {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => {}
+        Err(error) => return Err(error),
+        Ok(_) => return Err(io::ErrorKind::AlreadyExists.into()),
+    }
+    let temporary = temporary(path);
+    let written = disk.create(&temporary, source).and_then(|mut file| {
+        file.write_all(&fork.bytes)?;
+        file.sync()?;
+        drop(file);
+        disk.rename(&temporary, path)
+    });
+    written.inspect_err(|_| discard(disk, &temporary))?;
+    path.parent().map_or(Ok(()), |directory| disk.sync_directory(directory))
+}
