@@ -3,7 +3,7 @@
 use super::change::{archive, compact, compress, create, expand, focus, pin, preset, redact, update};
 use super::history::{diff, log, redo, restore, snapshot, undo};
 use super::live::{hook, install, statusline, watch};
-use super::look::{blocks, explain, manifest, recall, sessions, show, status, summary, transcript};
+use super::look::{bare, blocks, explain, manifest, recall, sessions, show, status, summary, transcript, usage};
 use super::maintenance::{check, export, gc, git_hook, import, util, verify};
 use super::model::{inbox, obey};
 use super::{Answer, CommandError, Env, ErrorKind};
@@ -11,16 +11,17 @@ use crate::commands::Request;
 use crate::output::ChangeReport;
 use anyhow::anyhow;
 
-/// Executes a request and prints its report; without one, that of `status`.
+/// Executes a request and prints its report; without one, that of `status` or, outside of a project, of `sessions`.
 ///
 /// # Errors
 ///
 /// As for the request.
 pub fn run(env: &Env, request: Option<Request>) -> Result<(), CommandError> {
-    let Some(request) = request else { return status::run(env, &Default::default()) };
+    let Some(request) = request else { return bare::run(env) };
     match &request {
         Request::Manifest(arguments) => manifest::run(env, arguments),
         Request::Sessions(arguments) => sessions::run(env, arguments),
+        Request::Usage(arguments) => usage::run(env, arguments),
         Request::Status(arguments) => status::run(env, arguments),
         Request::Summary(arguments) => summary::run(env, arguments),
         Request::Blocks(arguments) => blocks::run(env, arguments),

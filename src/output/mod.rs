@@ -33,13 +33,14 @@ mod style;
 mod summary;
 mod tell;
 mod transcript;
+mod usage;
 mod verify;
 mod watch;
 
 pub use crate::engine::{plural, unit};
 pub use accuracy::{AccuracyReport, AccuracyRow, Spread};
 pub use blocks::{BlockRow, BlocksReport, OutdatedReason, SortKey};
-pub use change::ChangeReport;
+pub use change::{ChangeDetail, ChangeReport};
 pub use check::{CheckFormat, CheckReport, CheckedSession};
 pub use diff::DiffReport;
 pub use explain::{Decision, ExplainReport, HistoryEntry};
@@ -68,6 +69,7 @@ pub use style::{Paint, Style};
 pub use summary::{SummaryFormat, SummaryReport};
 pub use tell::TellReport;
 pub use transcript::{MessageText, PartText, TranscriptReport, TranscriptStyle};
+pub use usage::UsageReport;
 pub use verify::{Finding, FindingKind, VerifiedSession, VerifyReport, WayBackKind};
 pub use watch::{Arrived, Hot, WatchEvent, WatchScreen, WentStale};
 

@@ -27,7 +27,7 @@ pub(super) fn build(workspace: &Workspace<'_>, suggestions: Vec<Suggestion>, tit
         model: reading.model.clone(),
         turns: reading.turns.len(),
         steps: reading.steps,
-        last_written: reading.session.rows.iter().rev().find_map(|row| row.timestamp),
+        last_written: reading.session.last_written(),
         tokens: Some(reading.price.total.0),
         capacity: reading.capacity.tokens,
         percent: reading.percent(),
