@@ -31,9 +31,6 @@ _aperture() {
             aperture,compact)
                 cmd="aperture__subcmd__compact"
                 ;;
-            aperture,complete)
-                cmd="aperture__subcmd__complete"
-                ;;
             aperture,completions)
                 cmd="aperture__subcmd__completions"
                 ;;
@@ -60,9 +57,6 @@ _aperture() {
                 ;;
             aperture,focus)
                 cmd="aperture__subcmd__focus"
-                ;;
-            aperture,fork)
-                cmd="aperture__subcmd__fork"
                 ;;
             aperture,gc)
                 cmd="aperture__subcmd__gc"
@@ -154,6 +148,9 @@ _aperture() {
             aperture,update)
                 cmd="aperture__subcmd__update"
                 ;;
+            aperture,usage)
+                cmd="aperture__subcmd__usage"
+                ;;
             aperture,util)
                 cmd="aperture__subcmd__util"
                 ;;
@@ -209,7 +206,7 @@ _aperture() {
 
     case "${cmd}" in
         aperture)
-            opts="-s -C -h -V --session --json --window --color --directory --no-cache --no-pager --help --version manifest sessions status summary blocks show explain transcript compress expand archive recall pin unpin focus unfocus update create redact compact uncompact diff log obey inbox approve deny snapshot restore fork preset undo redo watch check verify gc export import mcp install uninstall hook statusline help completions complete git-hook util"
+            opts="-s -C -h -V --session --json --window --color --directory --no-cache --no-pager --help --version manifest sessions status summary blocks show explain transcript usage compress expand archive recall pin unpin focus unfocus update create redact compact uncompact diff log obey inbox approve deny snapshot restore preset undo redo watch check verify gc export import mcp install uninstall hook statusline help completions git-hook util"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 1 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -285,7 +282,7 @@ _aperture() {
             return 0
             ;;
         aperture__subcmd__archive)
-            opts="-n -s -C -h --reason --dry-run --live --keep-thinking --session --json --window --color --directory --no-cache --no-pager --help"
+            opts="-n -s -C -h --reason --dry-run --stat --full --live --keep-thinking --session --json --window --color --directory --no-cache --no-pager --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -423,7 +420,7 @@ _aperture() {
             return 0
             ;;
         aperture__subcmd__compact)
-            opts="-n -s -C -h --summary --dry-run --live --keep-thinking --session --json --window --color --directory --no-cache --no-pager --help"
+            opts="-n -s -C -h --summary --dry-run --stat --full --live --keep-thinking --session --json --window --color --directory --no-cache --no-pager --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -433,44 +430,6 @@ _aperture() {
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
-                --session)
-                    COMPREPLY=($(compgen -f "${cur}"))
-                    return 0
-                    ;;
-                -s)
-                    COMPREPLY=($(compgen -f "${cur}"))
-                    return 0
-                    ;;
-                --window)
-                    COMPREPLY=($(compgen -f "${cur}"))
-                    return 0
-                    ;;
-                --color)
-                    COMPREPLY=($(compgen -W "auto always never" -- "${cur}"))
-                    return 0
-                    ;;
-                --directory)
-                    COMPREPLY=($(compgen -f "${cur}"))
-                    return 0
-                    ;;
-                -C)
-                    COMPREPLY=($(compgen -f "${cur}"))
-                    return 0
-                    ;;
-                *)
-                    COMPREPLY=()
-                    ;;
-            esac
-            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
-            return 0
-            ;;
-        aperture__subcmd__complete)
-            opts="-s -C -h --session --json --window --color --directory --no-cache --no-pager --help"
-            if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
-                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
-                return 0
-            fi
-            case "${prev}" in
                 --session)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
@@ -541,7 +500,7 @@ _aperture() {
             return 0
             ;;
         aperture__subcmd__compress)
-            opts="-n -s -C -h --stale --over-budget --budget --level --preset --keep-from --keep-turns --dry-run --live --keep-thinking --session --json --window --color --directory --no-cache --no-pager --help"
+            opts="-n -s -C -h --stale --over-budget --budget --level --preset --keep-from --dry-run --stat --full --live --keep-thinking --session --json --window --color --directory --no-cache --no-pager --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -560,10 +519,6 @@ _aperture() {
                     return 0
                     ;;
                 --keep-from)
-                    COMPREPLY=($(compgen -f "${cur}"))
-                    return 0
-                    ;;
-                --keep-turns)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
@@ -599,7 +554,7 @@ _aperture() {
             return 0
             ;;
         aperture__subcmd__create)
-            opts="-n -s -C -h --dry-run --live --keep-thinking --session --json --window --color --directory --no-cache --no-pager --help"
+            opts="-n -s -C -h --dry-run --stat --full --live --keep-thinking --session --json --window --color --directory --no-cache --no-pager --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -717,7 +672,7 @@ _aperture() {
             return 0
             ;;
         aperture__subcmd__expand)
-            opts="-n -s -C -h --level --dry-run --live --keep-thinking --session --json --window --color --directory --no-cache --no-pager --help"
+            opts="-n -s -C -h --level --dry-run --stat --full --live --keep-thinking --session --json --window --color --directory --no-cache --no-pager --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -843,54 +798,12 @@ _aperture() {
             return 0
             ;;
         aperture__subcmd__focus)
-            opts="-n -s -C -h --add --dry-run --live --keep-thinking --session --json --window --color --directory --no-cache --no-pager --help"
+            opts="-n -s -C -h --add --dry-run --stat --full --live --keep-thinking --session --json --window --color --directory --no-cache --no-pager --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
             fi
             case "${prev}" in
-                --session)
-                    COMPREPLY=($(compgen -f "${cur}"))
-                    return 0
-                    ;;
-                -s)
-                    COMPREPLY=($(compgen -f "${cur}"))
-                    return 0
-                    ;;
-                --window)
-                    COMPREPLY=($(compgen -f "${cur}"))
-                    return 0
-                    ;;
-                --color)
-                    COMPREPLY=($(compgen -W "auto always never" -- "${cur}"))
-                    return 0
-                    ;;
-                --directory)
-                    COMPREPLY=($(compgen -f "${cur}"))
-                    return 0
-                    ;;
-                -C)
-                    COMPREPLY=($(compgen -f "${cur}"))
-                    return 0
-                    ;;
-                *)
-                    COMPREPLY=()
-                    ;;
-            esac
-            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
-            return 0
-            ;;
-        aperture__subcmd__fork)
-            opts="-s -C -h --at --dry-run --session --json --window --color --directory --no-cache --no-pager --help"
-            if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
-                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
-                return 0
-            fi
-            case "${prev}" in
-                --at)
-                    COMPREPLY=($(compgen -f "${cur}"))
-                    return 0
-                    ;;
                 --session)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
@@ -1433,7 +1346,7 @@ _aperture() {
             return 0
             ;;
         aperture__subcmd__pin)
-            opts="-n -s -C -h --top --bottom --dry-run --live --keep-thinking --session --json --window --color --directory --no-cache --no-pager --help"
+            opts="-n -s -C -h --top --bottom --dry-run --stat --full --live --keep-thinking --session --json --window --color --directory --no-cache --no-pager --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -1623,7 +1536,7 @@ _aperture() {
             return 0
             ;;
         aperture__subcmd__recall)
-            opts="-n -s -C -h --max-tokens --project --all --restore --inject --dry-run --live --keep-thinking --session --json --window --color --directory --no-cache --no-pager --help"
+            opts="-n -s -C -h --max-tokens --project --all --restore --inject --dry-run --stat --full --live --keep-thinking --session --json --window --color --directory --no-cache --no-pager --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -1665,7 +1578,7 @@ _aperture() {
             return 0
             ;;
         aperture__subcmd__redact)
-            opts="-n -s -C -h --all --forget --yes --dry-run --live --keep-thinking --session --json --window --color --directory --no-cache --no-pager --help"
+            opts="-n -s -C -h --all --forget --yes --dry-run --stat --full --live --keep-thinking --session --json --window --color --directory --no-cache --no-pager --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -1703,7 +1616,7 @@ _aperture() {
             return 0
             ;;
         aperture__subcmd__redo)
-            opts="-n -s -C -h --dry-run --live --keep-thinking --session --json --window --color --directory --no-cache --no-pager --help"
+            opts="-n -s -C -h --dry-run --stat --full --live --keep-thinking --session --json --window --color --directory --no-cache --no-pager --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -1741,7 +1654,7 @@ _aperture() {
             return 0
             ;;
         aperture__subcmd__restore)
-            opts="-n -s -C -h --dry-run --live --keep-thinking --session --json --window --color --directory --no-cache --no-pager --help"
+            opts="-n -s -C -h --dry-run --stat --full --live --keep-thinking --session --json --window --color --directory --no-cache --no-pager --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -1779,7 +1692,7 @@ _aperture() {
             return 0
             ;;
         aperture__subcmd__sessions)
-            opts="-s -C -h --project --model --open --subagents --all --sort --reverse --limit --session --json --window --color --directory --no-cache --no-pager --help"
+            opts="-s -C -h --project --client --model --newer --older --larger --fuller --open --subagents --all --sort --reverse --limit --session --json --window --color --directory --no-cache --no-pager --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -1789,7 +1702,27 @@ _aperture() {
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
+                --client)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
                 --model)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --newer)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --older)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --larger)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --fuller)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
@@ -2225,7 +2158,7 @@ _aperture() {
             return 0
             ;;
         aperture__subcmd__uncompact)
-            opts="-n -s -C -h --dry-run --live --keep-thinking --session --json --window --color --directory --no-cache --no-pager --help"
+            opts="-n -s -C -h --dry-run --stat --full --live --keep-thinking --session --json --window --color --directory --no-cache --no-pager --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -2263,7 +2196,7 @@ _aperture() {
             return 0
             ;;
         aperture__subcmd__undo)
-            opts="-n -s -C -h --dry-run --live --keep-thinking --session --json --window --color --directory --no-cache --no-pager --help"
+            opts="-n -s -C -h --dry-run --stat --full --live --keep-thinking --session --json --window --color --directory --no-cache --no-pager --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -2301,7 +2234,7 @@ _aperture() {
             return 0
             ;;
         aperture__subcmd__unfocus)
-            opts="-n -s -C -h --dry-run --live --keep-thinking --session --json --window --color --directory --no-cache --no-pager --help"
+            opts="-n -s -C -h --dry-run --stat --full --live --keep-thinking --session --json --window --color --directory --no-cache --no-pager --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -2453,7 +2386,7 @@ _aperture() {
             return 0
             ;;
         aperture__subcmd__unpin)
-            opts="-n -s -C -h --dry-run --live --keep-thinking --session --json --window --color --directory --no-cache --no-pager --help"
+            opts="-n -s -C -h --dry-run --stat --full --live --keep-thinking --session --json --window --color --directory --no-cache --no-pager --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -2491,12 +2424,74 @@ _aperture() {
             return 0
             ;;
         aperture__subcmd__update)
-            opts="-n -s -C -h --dry-run --live --keep-thinking --session --json --window --color --directory --no-cache --no-pager --help"
+            opts="-n -s -C -h --dry-run --stat --full --live --keep-thinking --session --json --window --color --directory --no-cache --no-pager --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
             fi
             case "${prev}" in
+                --session)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                -s)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --window)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --color)
+                    COMPREPLY=($(compgen -W "auto always never" -- "${cur}"))
+                    return 0
+                    ;;
+                --directory)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                -C)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        aperture__subcmd__usage)
+            opts="-s -C -h --by --since --until --project --client --model --session --json --window --color --directory --no-cache --no-pager --help"
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                --by)
+                    COMPREPLY=($(compgen -W "day month session project model" -- "${cur}"))
+                    return 0
+                    ;;
+                --since)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --until)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --project)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --client)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --model)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
                 --session)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
@@ -2734,19 +2729,3 @@ if [[ "${BASH_VERSINFO[0]}" -eq 4 && "${BASH_VERSINFO[1]}" -ge 4 || "${BASH_VERS
 else
     complete -F _aperture -o bashdefault -o default aperture
 fi
-
-_aperture_values() {
-    local line values=()
-    while IFS= read -r line; do
-        values+=("${line%%$'\t'*}")
-    done < <(aperture complete -- "${COMP_WORDS[@]:1:COMP_CWORD}" 2>/dev/null)
-    if [[ ${#values[@]} -gt 0 ]]; then
-        COMPREPLY=("${values[@]}")
-        # Quotes parentheses and spaces.
-        compopt -o filenames 2>/dev/null
-    else
-        _aperture "$@"
-    fi
-}
-
-complete -F _aperture_values -o bashdefault -o default aperture

@@ -43,6 +43,7 @@ complete -c aperture -n "__fish_aperture_needs_command" -f -a "blocks" -d 'List 
 complete -c aperture -n "__fish_aperture_needs_command" -f -a "show" -d 'Show the content of blocks'
 complete -c aperture -n "__fish_aperture_needs_command" -f -a "explain" -d 'Explain the state of a block: references to it, staleness, levels'
 complete -c aperture -n "__fish_aperture_needs_command" -f -a "transcript" -d 'Print the conversation as the model would see it'
+complete -c aperture -n "__fish_aperture_needs_command" -f -a "usage" -d 'Add up tokens and cost by day, month, session, project or model'
 complete -c aperture -n "__fish_aperture_needs_command" -f -a "compress" -d 'Shorten blocks: stale ones, selected ones, or down to a budget'
 complete -c aperture -n "__fish_aperture_needs_command" -f -a "expand" -d 'Restore shortened blocks'
 complete -c aperture -n "__fish_aperture_needs_command" -f -a "archive" -d 'Move blocks to cold storage; one line stays in place of each'
@@ -100,7 +101,12 @@ complete -c aperture -n "__fish_aperture_using_subcommand manifest" -l no-cache 
 complete -c aperture -n "__fish_aperture_using_subcommand manifest" -l no-pager -d 'Do not use a pager'
 complete -c aperture -n "__fish_aperture_using_subcommand manifest" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c aperture -n "__fish_aperture_using_subcommand sessions" -l project -d 'Only sessions of the project in this directory' -r -F
+complete -c aperture -n "__fish_aperture_using_subcommand sessions" -l client -d 'Only sessions of this client: claude-code or codex' -r
 complete -c aperture -n "__fish_aperture_using_subcommand sessions" -l model -d 'Only sessions whose model\'s name contains this' -r
+complete -c aperture -n "__fish_aperture_using_subcommand sessions" -l newer -d 'Only sessions written to in this time, such as 12h, 7d or 8w' -r
+complete -c aperture -n "__fish_aperture_using_subcommand sessions" -l older -d 'Only sessions not written to in this time' -r
+complete -c aperture -n "__fish_aperture_using_subcommand sessions" -l larger -d 'Only files of at least this size, such as 500k or 2M bytes' -r
+complete -c aperture -n "__fish_aperture_using_subcommand sessions" -l fuller -d 'Only sessions whose window is full to at least this percentage' -r
 complete -c aperture -n "__fish_aperture_using_subcommand sessions" -l sort -d 'Sort key' -r -f -a "age\t'The newest first'
 tokens\t'The largest window first'
 full\t'The fullest window first'
@@ -199,6 +205,26 @@ complete -c aperture -n "__fish_aperture_using_subcommand transcript" -l json -d
 complete -c aperture -n "__fish_aperture_using_subcommand transcript" -l no-cache -d 'Do not read or write the cache'
 complete -c aperture -n "__fish_aperture_using_subcommand transcript" -l no-pager -d 'Do not use a pager'
 complete -c aperture -n "__fish_aperture_using_subcommand transcript" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c aperture -n "__fish_aperture_using_subcommand usage" -l by -d 'Group by this' -r -f -a "day\t'The day'
+month\t'The month'
+session\t'The session, its subagents included'
+project\t'The project'
+model\t'The model'"
+complete -c aperture -n "__fish_aperture_using_subcommand usage" -l since -d 'Only responses from this day on, such as 2026-11-01' -r
+complete -c aperture -n "__fish_aperture_using_subcommand usage" -l until -d 'Only responses until this day, inclusive' -r
+complete -c aperture -n "__fish_aperture_using_subcommand usage" -l project -d 'Only sessions of the project in this directory' -r -F
+complete -c aperture -n "__fish_aperture_using_subcommand usage" -l client -d 'Only sessions of this client: claude-code or codex' -r
+complete -c aperture -n "__fish_aperture_using_subcommand usage" -l model -d 'Only responses of models whose name contains this' -r
+complete -c aperture -n "__fish_aperture_using_subcommand usage" -s s -l session -d 'Session: a path, an id or an id prefix [default: the newest of this project]' -r
+complete -c aperture -n "__fish_aperture_using_subcommand usage" -l window -d 'Size of the context window in tokens, such as 200k [default: by model]' -r
+complete -c aperture -n "__fish_aperture_using_subcommand usage" -l color -d 'When to use colours' -r -f -a "auto\t'On a terminal, unless `NO_COLOR` is set'
+always\t'Always'
+never\t'Never'"
+complete -c aperture -n "__fish_aperture_using_subcommand usage" -s C -l directory -d 'Run as if started in this directory' -r -F
+complete -c aperture -n "__fish_aperture_using_subcommand usage" -l json -d 'Print JSON'
+complete -c aperture -n "__fish_aperture_using_subcommand usage" -l no-cache -d 'Do not read or write the cache'
+complete -c aperture -n "__fish_aperture_using_subcommand usage" -l no-pager -d 'Do not use a pager'
+complete -c aperture -n "__fish_aperture_using_subcommand usage" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c aperture -n "__fish_aperture_using_subcommand compress" -l budget -d 'Like --over-budget, with this budget: tokens, or a share of the window\'s size such as 50%' -r
 complete -c aperture -n "__fish_aperture_using_subcommand compress" -l level -d 'Level of the result [default: by a rule, or summarized]' -r -f -a "trimmed\t''
 summarized\t''
@@ -219,6 +245,8 @@ complete -c aperture -n "__fish_aperture_using_subcommand compress" -s C -l dire
 complete -c aperture -n "__fish_aperture_using_subcommand compress" -l stale -d 'Stale blocks, and aging ones as far as the preset allows'
 complete -c aperture -n "__fish_aperture_using_subcommand compress" -l over-budget -d 'The least useful blocks, until the window is within its budget'
 complete -c aperture -n "__fish_aperture_using_subcommand compress" -s n -l dry-run -d 'Dry run: show the changes and their cost; write nothing'
+complete -c aperture -n "__fish_aperture_using_subcommand compress" -l stat -d 'In a dry run, show one line for each block, the largest first'
+complete -c aperture -n "__fish_aperture_using_subcommand compress" -l full -d 'In a dry run, show all changed lines'
 complete -c aperture -n "__fish_aperture_using_subcommand compress" -l live -d 'Also change a session that a client has open; type /resume in the client afterwards'
 complete -c aperture -n "__fish_aperture_using_subcommand compress" -l keep-thinking -d 'Keep the thinking after the first change; refused if the model binds it to the content before'
 complete -c aperture -n "__fish_aperture_using_subcommand compress" -l json -d 'Print JSON'
@@ -235,6 +263,8 @@ always\t'Always'
 never\t'Never'"
 complete -c aperture -n "__fish_aperture_using_subcommand expand" -s C -l directory -d 'Run as if started in this directory' -r -F
 complete -c aperture -n "__fish_aperture_using_subcommand expand" -s n -l dry-run -d 'Dry run: show the changes and their cost; write nothing'
+complete -c aperture -n "__fish_aperture_using_subcommand expand" -l stat -d 'In a dry run, show one line for each block, the largest first'
+complete -c aperture -n "__fish_aperture_using_subcommand expand" -l full -d 'In a dry run, show all changed lines'
 complete -c aperture -n "__fish_aperture_using_subcommand expand" -l live -d 'Also change a session that a client has open; type /resume in the client afterwards'
 complete -c aperture -n "__fish_aperture_using_subcommand expand" -l keep-thinking -d 'Keep the thinking after the first change; refused if the model binds it to the content before'
 complete -c aperture -n "__fish_aperture_using_subcommand expand" -l json -d 'Print JSON'
@@ -249,6 +279,8 @@ always\t'Always'
 never\t'Never'"
 complete -c aperture -n "__fish_aperture_using_subcommand archive" -s C -l directory -d 'Run as if started in this directory' -r -F
 complete -c aperture -n "__fish_aperture_using_subcommand archive" -s n -l dry-run -d 'Dry run: show the changes and their cost; write nothing'
+complete -c aperture -n "__fish_aperture_using_subcommand archive" -l stat -d 'In a dry run, show one line for each block, the largest first'
+complete -c aperture -n "__fish_aperture_using_subcommand archive" -l full -d 'In a dry run, show all changed lines'
 complete -c aperture -n "__fish_aperture_using_subcommand archive" -l live -d 'Also change a session that a client has open; type /resume in the client afterwards'
 complete -c aperture -n "__fish_aperture_using_subcommand archive" -l keep-thinking -d 'Keep the thinking after the first change; refused if the model binds it to the content before'
 complete -c aperture -n "__fish_aperture_using_subcommand archive" -l json -d 'Print JSON'
@@ -267,6 +299,8 @@ complete -c aperture -n "__fish_aperture_using_subcommand recall" -l all -d 'In 
 complete -c aperture -n "__fish_aperture_using_subcommand recall" -l restore -d 'Restore the blocks in place'
 complete -c aperture -n "__fish_aperture_using_subcommand recall" -l inject -d 'Add the matches as a note at the end of the session'
 complete -c aperture -n "__fish_aperture_using_subcommand recall" -s n -l dry-run -d 'Dry run: show the changes and their cost; write nothing'
+complete -c aperture -n "__fish_aperture_using_subcommand recall" -l stat -d 'In a dry run, show one line for each block, the largest first'
+complete -c aperture -n "__fish_aperture_using_subcommand recall" -l full -d 'In a dry run, show all changed lines'
 complete -c aperture -n "__fish_aperture_using_subcommand recall" -l live -d 'Also change a session that a client has open; type /resume in the client afterwards'
 complete -c aperture -n "__fish_aperture_using_subcommand recall" -l keep-thinking -d 'Keep the thinking after the first change; refused if the model binds it to the content before'
 complete -c aperture -n "__fish_aperture_using_subcommand recall" -l json -d 'Print JSON'
@@ -282,6 +316,8 @@ complete -c aperture -n "__fish_aperture_using_subcommand pin" -s C -l directory
 complete -c aperture -n "__fish_aperture_using_subcommand pin" -l top -d 'Restore it at the beginning of the window'
 complete -c aperture -n "__fish_aperture_using_subcommand pin" -l bottom -d 'Restore it at the end of the window'
 complete -c aperture -n "__fish_aperture_using_subcommand pin" -s n -l dry-run -d 'Dry run: show the changes and their cost; write nothing'
+complete -c aperture -n "__fish_aperture_using_subcommand pin" -l stat -d 'In a dry run, show one line for each block, the largest first'
+complete -c aperture -n "__fish_aperture_using_subcommand pin" -l full -d 'In a dry run, show all changed lines'
 complete -c aperture -n "__fish_aperture_using_subcommand pin" -l live -d 'Also change a session that a client has open; type /resume in the client afterwards'
 complete -c aperture -n "__fish_aperture_using_subcommand pin" -l keep-thinking -d 'Keep the thinking after the first change; refused if the model binds it to the content before'
 complete -c aperture -n "__fish_aperture_using_subcommand pin" -l json -d 'Print JSON'
@@ -295,6 +331,8 @@ always\t'Always'
 never\t'Never'"
 complete -c aperture -n "__fish_aperture_using_subcommand unpin" -s C -l directory -d 'Run as if started in this directory' -r -F
 complete -c aperture -n "__fish_aperture_using_subcommand unpin" -s n -l dry-run -d 'Dry run: show the changes and their cost; write nothing'
+complete -c aperture -n "__fish_aperture_using_subcommand unpin" -l stat -d 'In a dry run, show one line for each block, the largest first'
+complete -c aperture -n "__fish_aperture_using_subcommand unpin" -l full -d 'In a dry run, show all changed lines'
 complete -c aperture -n "__fish_aperture_using_subcommand unpin" -l live -d 'Also change a session that a client has open; type /resume in the client afterwards'
 complete -c aperture -n "__fish_aperture_using_subcommand unpin" -l keep-thinking -d 'Keep the thinking after the first change; refused if the model binds it to the content before'
 complete -c aperture -n "__fish_aperture_using_subcommand unpin" -l json -d 'Print JSON'
@@ -309,6 +347,8 @@ never\t'Never'"
 complete -c aperture -n "__fish_aperture_using_subcommand focus" -s C -l directory -d 'Run as if started in this directory' -r -F
 complete -c aperture -n "__fish_aperture_using_subcommand focus" -l add -d 'Keep the current focus marks'
 complete -c aperture -n "__fish_aperture_using_subcommand focus" -s n -l dry-run -d 'Dry run: show the changes and their cost; write nothing'
+complete -c aperture -n "__fish_aperture_using_subcommand focus" -l stat -d 'In a dry run, show one line for each block, the largest first'
+complete -c aperture -n "__fish_aperture_using_subcommand focus" -l full -d 'In a dry run, show all changed lines'
 complete -c aperture -n "__fish_aperture_using_subcommand focus" -l live -d 'Also change a session that a client has open; type /resume in the client afterwards'
 complete -c aperture -n "__fish_aperture_using_subcommand focus" -l keep-thinking -d 'Keep the thinking after the first change; refused if the model binds it to the content before'
 complete -c aperture -n "__fish_aperture_using_subcommand focus" -l json -d 'Print JSON'
@@ -322,6 +362,8 @@ always\t'Always'
 never\t'Never'"
 complete -c aperture -n "__fish_aperture_using_subcommand unfocus" -s C -l directory -d 'Run as if started in this directory' -r -F
 complete -c aperture -n "__fish_aperture_using_subcommand unfocus" -s n -l dry-run -d 'Dry run: show the changes and their cost; write nothing'
+complete -c aperture -n "__fish_aperture_using_subcommand unfocus" -l stat -d 'In a dry run, show one line for each block, the largest first'
+complete -c aperture -n "__fish_aperture_using_subcommand unfocus" -l full -d 'In a dry run, show all changed lines'
 complete -c aperture -n "__fish_aperture_using_subcommand unfocus" -l live -d 'Also change a session that a client has open; type /resume in the client afterwards'
 complete -c aperture -n "__fish_aperture_using_subcommand unfocus" -l keep-thinking -d 'Keep the thinking after the first change; refused if the model binds it to the content before'
 complete -c aperture -n "__fish_aperture_using_subcommand unfocus" -l json -d 'Print JSON'
@@ -335,6 +377,8 @@ always\t'Always'
 never\t'Never'"
 complete -c aperture -n "__fish_aperture_using_subcommand update" -s C -l directory -d 'Run as if started in this directory' -r -F
 complete -c aperture -n "__fish_aperture_using_subcommand update" -s n -l dry-run -d 'Dry run: show the changes and their cost; write nothing'
+complete -c aperture -n "__fish_aperture_using_subcommand update" -l stat -d 'In a dry run, show one line for each block, the largest first'
+complete -c aperture -n "__fish_aperture_using_subcommand update" -l full -d 'In a dry run, show all changed lines'
 complete -c aperture -n "__fish_aperture_using_subcommand update" -l live -d 'Also change a session that a client has open; type /resume in the client afterwards'
 complete -c aperture -n "__fish_aperture_using_subcommand update" -l keep-thinking -d 'Keep the thinking after the first change; refused if the model binds it to the content before'
 complete -c aperture -n "__fish_aperture_using_subcommand update" -l json -d 'Print JSON'
@@ -348,6 +392,8 @@ always\t'Always'
 never\t'Never'"
 complete -c aperture -n "__fish_aperture_using_subcommand create" -s C -l directory -d 'Run as if started in this directory' -r -F
 complete -c aperture -n "__fish_aperture_using_subcommand create" -s n -l dry-run -d 'Dry run: show the changes and their cost; write nothing'
+complete -c aperture -n "__fish_aperture_using_subcommand create" -l stat -d 'In a dry run, show one line for each block, the largest first'
+complete -c aperture -n "__fish_aperture_using_subcommand create" -l full -d 'In a dry run, show all changed lines'
 complete -c aperture -n "__fish_aperture_using_subcommand create" -l live -d 'Also change a session that a client has open; type /resume in the client afterwards'
 complete -c aperture -n "__fish_aperture_using_subcommand create" -l keep-thinking -d 'Keep the thinking after the first change; refused if the model binds it to the content before'
 complete -c aperture -n "__fish_aperture_using_subcommand create" -l json -d 'Print JSON'
@@ -364,6 +410,8 @@ complete -c aperture -n "__fish_aperture_using_subcommand redact" -l all -d 'All
 complete -c aperture -n "__fish_aperture_using_subcommand redact" -l forget -d 'Also remove them from the stored originals: they can never be restored'
 complete -c aperture -n "__fish_aperture_using_subcommand redact" -l yes -d 'Apply --forget, which is a dry run otherwise'
 complete -c aperture -n "__fish_aperture_using_subcommand redact" -s n -l dry-run -d 'Dry run: show the changes and their cost; write nothing'
+complete -c aperture -n "__fish_aperture_using_subcommand redact" -l stat -d 'In a dry run, show one line for each block, the largest first'
+complete -c aperture -n "__fish_aperture_using_subcommand redact" -l full -d 'In a dry run, show all changed lines'
 complete -c aperture -n "__fish_aperture_using_subcommand redact" -l live -d 'Also change a session that a client has open; type /resume in the client afterwards'
 complete -c aperture -n "__fish_aperture_using_subcommand redact" -l keep-thinking -d 'Keep the thinking after the first change; refused if the model binds it to the content before'
 complete -c aperture -n "__fish_aperture_using_subcommand redact" -l json -d 'Print JSON'
@@ -378,6 +426,8 @@ always\t'Always'
 never\t'Never'"
 complete -c aperture -n "__fish_aperture_using_subcommand compact" -s C -l directory -d 'Run as if started in this directory' -r -F
 complete -c aperture -n "__fish_aperture_using_subcommand compact" -s n -l dry-run -d 'Dry run: show the changes and their cost; write nothing'
+complete -c aperture -n "__fish_aperture_using_subcommand compact" -l stat -d 'In a dry run, show one line for each block, the largest first'
+complete -c aperture -n "__fish_aperture_using_subcommand compact" -l full -d 'In a dry run, show all changed lines'
 complete -c aperture -n "__fish_aperture_using_subcommand compact" -l live -d 'Also change a session that a client has open; type /resume in the client afterwards'
 complete -c aperture -n "__fish_aperture_using_subcommand compact" -l keep-thinking -d 'Keep the thinking after the first change; refused if the model binds it to the content before'
 complete -c aperture -n "__fish_aperture_using_subcommand compact" -l json -d 'Print JSON'
@@ -391,6 +441,8 @@ always\t'Always'
 never\t'Never'"
 complete -c aperture -n "__fish_aperture_using_subcommand uncompact" -s C -l directory -d 'Run as if started in this directory' -r -F
 complete -c aperture -n "__fish_aperture_using_subcommand uncompact" -s n -l dry-run -d 'Dry run: show the changes and their cost; write nothing'
+complete -c aperture -n "__fish_aperture_using_subcommand uncompact" -l stat -d 'In a dry run, show one line for each block, the largest first'
+complete -c aperture -n "__fish_aperture_using_subcommand uncompact" -l full -d 'In a dry run, show all changed lines'
 complete -c aperture -n "__fish_aperture_using_subcommand uncompact" -l live -d 'Also change a session that a client has open; type /resume in the client afterwards'
 complete -c aperture -n "__fish_aperture_using_subcommand uncompact" -l keep-thinking -d 'Keep the thinking after the first change; refused if the model binds it to the content before'
 complete -c aperture -n "__fish_aperture_using_subcommand uncompact" -l json -d 'Print JSON'
@@ -528,6 +580,8 @@ always\t'Always'
 never\t'Never'"
 complete -c aperture -n "__fish_aperture_using_subcommand restore" -s C -l directory -d 'Run as if started in this directory' -r -F
 complete -c aperture -n "__fish_aperture_using_subcommand restore" -s n -l dry-run -d 'Dry run: show the changes and their cost; write nothing'
+complete -c aperture -n "__fish_aperture_using_subcommand restore" -l stat -d 'In a dry run, show one line for each block, the largest first'
+complete -c aperture -n "__fish_aperture_using_subcommand restore" -l full -d 'In a dry run, show all changed lines'
 complete -c aperture -n "__fish_aperture_using_subcommand restore" -l live -d 'Also change a session that a client has open; type /resume in the client afterwards'
 complete -c aperture -n "__fish_aperture_using_subcommand restore" -l keep-thinking -d 'Keep the thinking after the first change; refused if the model binds it to the content before'
 complete -c aperture -n "__fish_aperture_using_subcommand restore" -l json -d 'Print JSON'
@@ -596,6 +650,8 @@ always\t'Always'
 never\t'Never'"
 complete -c aperture -n "__fish_aperture_using_subcommand undo" -s C -l directory -d 'Run as if started in this directory' -r -F
 complete -c aperture -n "__fish_aperture_using_subcommand undo" -s n -l dry-run -d 'Dry run: show the changes and their cost; write nothing'
+complete -c aperture -n "__fish_aperture_using_subcommand undo" -l stat -d 'In a dry run, show one line for each block, the largest first'
+complete -c aperture -n "__fish_aperture_using_subcommand undo" -l full -d 'In a dry run, show all changed lines'
 complete -c aperture -n "__fish_aperture_using_subcommand undo" -l live -d 'Also change a session that a client has open; type /resume in the client afterwards'
 complete -c aperture -n "__fish_aperture_using_subcommand undo" -l keep-thinking -d 'Keep the thinking after the first change; refused if the model binds it to the content before'
 complete -c aperture -n "__fish_aperture_using_subcommand undo" -l json -d 'Print JSON'
@@ -609,6 +665,8 @@ always\t'Always'
 never\t'Never'"
 complete -c aperture -n "__fish_aperture_using_subcommand redo" -s C -l directory -d 'Run as if started in this directory' -r -F
 complete -c aperture -n "__fish_aperture_using_subcommand redo" -s n -l dry-run -d 'Dry run: show the changes and their cost; write nothing'
+complete -c aperture -n "__fish_aperture_using_subcommand redo" -l stat -d 'In a dry run, show one line for each block, the largest first'
+complete -c aperture -n "__fish_aperture_using_subcommand redo" -l full -d 'In a dry run, show all changed lines'
 complete -c aperture -n "__fish_aperture_using_subcommand redo" -l live -d 'Also change a session that a client has open; type /resume in the client afterwards'
 complete -c aperture -n "__fish_aperture_using_subcommand redo" -l keep-thinking -d 'Keep the thinking after the first change; refused if the model binds it to the content before'
 complete -c aperture -n "__fish_aperture_using_subcommand redo" -l json -d 'Print JSON'

@@ -4,7 +4,7 @@ use super::bulk;
 use super::change::{archive, compact, compress, create, expand, focus, pin, preset, redact, update};
 use super::history::{diff, fork, log, redo, restore, snapshot, undo};
 use super::live::{hook, install, statusline, watch};
-use super::look::{blocks, explain, manifest, recall, sessions, show, status, summary, transcript};
+use super::look::{bare, blocks, explain, manifest, recall, sessions, show, status, summary, transcript, usage};
 use super::maintenance::{check, complete, export, gc, git_hook, import, util, verify};
 use super::model::{inbox, obey};
 use super::{Answer, CommandError, Env, ErrorKind};
@@ -12,7 +12,7 @@ use crate::commands::Request;
 use crate::output::ChangeReport;
 use anyhow::anyhow;
 
-/// Executes a request and prints its report; without one, that of `status`.
+/// Executes a request and prints its report; without one, that of `status` or, outside of a project, of `sessions`.
 ///
 /// # Errors
 ///
@@ -20,7 +20,7 @@ use anyhow::anyhow;
 pub fn run(env: &Env, request: Option<Request>) -> Result<(), CommandError> {
     let done = match request {
         Some(request) => execute(env, &request),
-        None => status::run(env, &Default::default()),
+        None => bare::run(env),
     };
     done.map_err(|error| env.name_session_in(error))
 }
@@ -33,6 +33,7 @@ fn execute(env: &Env, request: &Request) -> Result<(), CommandError> {
         Request::Compress(_) | Request::Archive(_) | Request::Redact(_) if request.bulk().is_some() => bulk::run(env, request),
         Request::Manifest(arguments) => manifest::run(env, arguments),
         Request::Sessions(arguments) => sessions::run(env, arguments),
+        Request::Usage(arguments) => usage::run(env, arguments),
         Request::Status(arguments) => status::run(env, arguments),
         Request::Summary(arguments) => summary::run(env, arguments),
         Request::Blocks(arguments) => blocks::run(env, arguments),

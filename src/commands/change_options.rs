@@ -6,6 +6,12 @@ pub struct ChangeOptions {
     /// Dry run: show the changes and their cost; write nothing
     #[arg(short = 'n', long)]
     pub dry_run: bool,
+    /// In a dry run, show one line for each block, the largest first
+    #[arg(long, requires = "dry_run", conflicts_with = "full")]
+    pub stat: bool,
+    /// In a dry run, show all changed lines
+    #[arg(long, requires = "dry_run")]
+    pub full: bool,
     /// Also change a session that a client has open; type /resume in the client afterwards
     #[arg(long)]
     pub live: bool,

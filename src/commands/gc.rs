@@ -27,12 +27,12 @@ pub struct Arguments {
 }
 
 /// Serializes a number of milliseconds, which is that of whole hours, as `2160h`.
-fn hours<S: serde::Serializer>(milliseconds: &i64, serializer: S) -> Result<S::Ok, S::Error> {
+pub fn hours<S: serde::Serializer>(milliseconds: &i64, serializer: S) -> Result<S::Ok, S::Error> {
     serializer.collect_str(&format_args!("{}h", milliseconds / 3_600_000))
 }
 
 /// Parses a duration such as `90d` and returns milliseconds.
-fn retention(text: &str) -> Result<i64, String> {
+pub fn retention(text: &str) -> Result<i64, String> {
     let hours = [('h', 1), ('d', 24), ('w', 7 * 24)];
     let time = hours.iter().find_map(|(unit, hours)| {
         let number: i64 = text.strip_suffix(*unit)?.parse().ok().filter(|number| *number >= 0)?;

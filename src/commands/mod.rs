@@ -48,6 +48,7 @@ mod topics;
 pub mod transcript;
 pub mod undo;
 pub mod update;
+pub mod usage;
 pub mod util;
 pub mod verify;
 pub mod watch;

@@ -5,7 +5,7 @@ use super::json;
 use super::{
     Globals, archive, blocks, check, compact, complete, completions, compress, create, diff, expand, explain, export, focus,
     fork, gc, git_hook, help, hook, import, inbox, install, log, manifest, mcp, obey, pin, preset, recall, redact, redo, restore,
-    sessions, show, snapshot, status, statusline, summary, transcript, undo, update, util, verify, watch,
+    sessions, show, snapshot, status, statusline, summary, transcript, undo, update, usage, util, verify, watch,
 };
 use clap::builder::StyledStr;
 use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
@@ -15,7 +15,8 @@ use std::ffi::OsString;
 /// Inspect and edit the context window of an AI coding agent.
 ///
 /// aperture reads the session files of Claude Code and Codex and lists the blocks of the context window: the cost of each
-/// in tokens, stale blocks, and possible savings. Without a command it shows the status of the newest session of the project.
+/// in tokens, stale blocks, and possible savings. Without a command it shows the status of the newest session of the project or, elsewhere,
+/// the sessions used last.
 #[derive(Parser)]
 #[command(
     name = "aperture",
@@ -24,6 +25,7 @@ use std::ffi::OsString;
     after_help = "Examples:
   aperture                          one screen about the newest session here
   aperture sessions                 every session on this machine
+  aperture usage                    tokens and cost by day
   aperture manifest -s 6666         the context manifest of the session 6666…
   aperture blocks 'stale & larger(2k)' --sort tokens
   aperture help selectors           how blocks are named
@@ -40,7 +42,7 @@ struct Line {
 pub struct CommandLine {
     /// The options of every command.
     pub globals: Globals,
-    /// The command; `status` if there is none.
+    /// The command; `None` for the status of the newest session, or a list of recent ones.
     pub request: Option<Request>,
 }
 
@@ -80,7 +82,7 @@ impl CommandLine {
 
 /// The groups of `--help`, each with the names of its commands.
 const GROUPS: &[(&str, &[&str])] = &[
-    ("Look", &["status", "manifest", "sessions", "summary", "blocks", "show", "explain", "transcript", "recall"]),
+    ("Look", &["status", "manifest", "sessions", "summary", "blocks", "show", "explain", "transcript", "recall", "usage"]),
     (
         "Change",
         &[
@@ -124,6 +126,8 @@ pub enum Request {
     Explain(explain::Arguments) = "explain",
     /// Print the conversation as the model would see it
     Transcript(transcript::Arguments) = "transcript",
+    /// Add up tokens and cost by day, month, session, project or model
+    Usage(usage::Arguments) = "usage",
     /// Shorten blocks: stale ones, selected ones, or down to a budget
     Compress(compress::Arguments) = "compress",
     /// Restore shortened blocks

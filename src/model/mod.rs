@@ -10,6 +10,7 @@ mod keywords;
 pub mod limits;
 mod operation;
 mod proposal;
+mod response_usage;
 mod row;
 mod session;
 mod session_id;
@@ -30,6 +31,7 @@ pub use operation::{
     Operation, OperationId, OperationKind, OperationState, Plan, Reversal, RowAddress, Slot, Snapshot,
 };
 pub use proposal::{CommandPlace, MessageId, Proposal, ProposalNumber, ProposalStatus, ReportedMessage, Verb};
+pub use response_usage::{BilledTokens, FileUsage, ResponseUsage};
 pub use row::{Damage, Event, Fault, Origin, Row, RowKind, ThinkingScope, Usage};
 pub use session::{Inherited, SecretPlace, Segment, Session, Vocabulary};
 pub use session_id::{id_starts_with, is_subagent_id, split_id};

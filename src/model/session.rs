@@ -227,6 +227,12 @@ impl Session {
         &self.blocks[start..start + count]
     }
 
+    /// Returns the time of the newest row, in milliseconds since 1970, UTC: the time from which the age of a session counts. Rows are
+    /// not always in the order of their times.
+    pub fn last_written(&self) -> Option<i64> {
+        self.rows.iter().filter_map(|row| row.timestamp).max()
+    }
+
     /// Returns the origin of the last row with a working directory, if any.
     pub fn latest_origin(&self) -> Option<&Origin> {
         self.rows.iter().rev().filter_map(|row| self.origins.get(row.origin as usize)).find(|origin| !origin.directory.is_empty())

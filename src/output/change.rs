@@ -1,6 +1,6 @@
 use super::{DiffReport, Paint, Report, Style, amount, clip, numbered, padded, plural, price_lines, unit};
-use crate::engine::EditPrice;
 use crate::engine::diff::BlockDifference;
+use crate::engine::{ChangeGroup, EditPrice};
 use crate::model::{Basis, BlockChange, BlockNumber, Level, OperationId, OperationKind, TokenCount, quoted};
 use unicode_width::UnicodeWidthStr;
 
@@ -10,6 +10,23 @@ const LISTED: usize = 12;
 const FEW: usize = 4;
 /// Minimum number of columns for the name of a block, on any terminal.
 const NARROWEST: usize = 12;
+
+/// Maximum number of groups that a dry run lists.
+const GROUPS: usize = 14;
+/// Maximum number of lines of a difference that a dry run shows unless more is requested.
+const SHORT_DIFFERENCE: usize = 20;
+
+/// The detail of a dry run.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum ChangeDetail {
+    /// A table: few blocks one by one, many by kind and reason; and the difference if it is short.
+    #[default]
+    Table,
+    /// One line for each block, the largest first.
+    Stat,
+    /// The whole difference.
+    Full,
+}
 
 /// The result of a change, or of its dry run.
 #[derive(Clone, Debug)]
@@ -60,6 +77,10 @@ pub struct ChangeReport {
     pub bills_changed: bool,
     /// Additional notes.
     pub notes: Vec<String>,
+    /// The changed blocks by kind and reason, the largest first.
+    pub groups: Vec<ChangeGroup>,
+    /// The detail of a dry run.
+    pub detail: ChangeDetail,
     /// Differences in the content that the model receives, for a dry run.
     pub differences: Vec<BlockDifference>,
 }
@@ -113,7 +134,7 @@ impl Report for ChangeReport {
             let heading = format!("{} {would}{}", self.object(), self.verb);
             line(&style.paint(Paint::Heading, &clip(&heading, style.width)));
         }
-        rows(&self.changes, style.width).iter().for_each(|row| line(row));
+        self.table(style).iter().for_each(|row| line(row));
         if !self.marks.is_empty() {
             line(&format!("  {}", numbered(&self.marks, LISTED)));
         }
@@ -153,21 +174,97 @@ impl Report for ChangeReport {
         } else if self.dry_run && !nothing {
             line(&style.paint(Paint::Dim, "nothing was written: this is a dry run"));
         }
-        if !self.differences.is_empty() {
-            let report = DiffReport {
-                from: "now".to_owned(),
-                to: "after this change".to_owned(),
-                blocks: self.differences.clone(),
-                tokens_before: TokenCount { value: self.tokens_before, basis: Basis::Calibrated },
-                tokens_after: TokenCount { value: self.tokens_after, basis: Basis::Calibrated },
-                stat: false,
-                full: false,
-            };
-            text.push('\n');
-            text.push_str(&report.text(style));
-        }
+        text.push_str(&self.difference(style));
         text
     }
+}
+
+impl ChangeReport {
+    /// Returns the lines about the changed blocks.
+    fn table(&self, style: &Style) -> Vec<String> {
+        let many = self.changes.len() > LISTED;
+        match self.detail {
+            ChangeDetail::Stat if self.dry_run && !self.differences.is_empty() => Vec::new(),
+            ChangeDetail::Table if self.dry_run && many => groups(&self.groups, style),
+            _ => rows(&self.changes, style.width),
+        }
+    }
+
+    /// Returns the difference after the other lines of a dry run, or how to see it.
+    fn difference(&self, style: &Style) -> String {
+        if self.differences.is_empty() {
+            return String::new();
+        }
+        let stat = self.detail == ChangeDetail::Stat;
+        let mut blocks = self.differences.clone();
+        if stat {
+            let change = |block: &BlockDifference| (block.tokens_before.value - block.tokens_after.value).abs();
+            blocks.sort_by(|a, b| change(b).total_cmp(&change(a)));
+        }
+        let report = DiffReport {
+            from: "now".to_owned(),
+            to: "after this change".to_owned(),
+            blocks,
+            tokens_before: TokenCount { value: self.tokens_before, basis: Basis::Calibrated },
+            tokens_after: TokenCount { value: self.tokens_after, basis: Basis::Calibrated },
+            stat,
+            full: self.detail == ChangeDetail::Full,
+        };
+        // The text of a difference that is not printed takes as long as all else.
+        let many = self.detail == ChangeDetail::Table && report.blocks.len() > FEW;
+        let text = if many { None } else { Some(report.text(style)) };
+        match text.filter(|text| self.detail != ChangeDetail::Table || text.lines().count() <= SHORT_DIFFERENCE) {
+            Some(text) => format!("\n{text}"),
+            None => {
+                let hint = "each block: --stat; the whole difference: --full";
+                style.paint(Paint::Dim, &clip(hint, style.width)) + "\n"
+            }
+        }
+    }
+}
+
+/// Returns the groups as rows of aligned columns, with their sum.
+fn groups(groups: &[ChangeGroup], style: &Style) -> Vec<String> {
+    let sum = |groups: &[ChangeGroup], kind: String| {
+        groups.iter().fold(ChangeGroup { kind, ..ChangeGroup::default() }, |sum, group| ChangeGroup {
+            blocks: sum.blocks + group.blocks,
+            tokens_before: sum.tokens_before + group.tokens_before,
+            tokens_after: sum.tokens_after + group.tokens_after,
+            ..sum
+        })
+    };
+    let listed = if groups.len() > GROUPS { GROUPS - 1 } else { groups.len() };
+    let rest = &groups[listed..];
+    let mut lines: Vec<ChangeGroup> = groups[..listed].to_vec();
+    if !rest.is_empty() {
+        lines.push(sum(rest, plural(rest.len(), "more group")));
+    }
+    lines.push(sum(groups, "total".to_owned()));
+    let tokens = |value: f64| amount(value.abs().round() as u64);
+    let saved = |group: &ChangeGroup| {
+        let sign = if group.saved() < 0.0 { "+" } else { "−" };
+        format!("{sign}{}", tokens(group.saved()))
+    };
+    let cells = lines.iter().map(|group| {
+        let window = format!("{} → {}", tokens(group.tokens_before), tokens(group.tokens_after));
+        [group.kind.clone(), group.reason.to_owned(), group.blocks.to_string(), window, saved(group)]
+    });
+    let heading = ["KIND", "REASON", "BLOCKS", "TOKENS", "CHANGE"].map(str::to_owned);
+    let cells: Vec<[String; 5]> = std::iter::once(heading).chain(cells).collect();
+    let widest = |column: usize| cells.iter().map(|cells| cells[column].width()).max().unwrap_or_default();
+    let (reason, blocks, window, change) = (widest(1), widest(2), widest(3), widest(4));
+    let kind = widest(0).min(style.width.saturating_sub(reason + blocks + window + change + 10).max(NARROWEST));
+    let last = cells.len() - 1;
+    let line = |(at, [name, why, number, tokens, saved]): (usize, &[String; 5])| {
+        let (name, why) = (padded(&clip(name, kind), kind), padded(why, reason));
+        let line = format!("  {name}  {why}  {number:>blocks$}  {tokens:>window$}  {saved:>change$}");
+        match at {
+            0 => style.paint(Paint::Dim, &line),
+            at if at == last => style.paint(Paint::Heading, &line),
+            _ => line,
+        }
+    };
+    cells.iter().enumerate().map(line).collect()
 }
 
 /// Formats a number of thinking blocks and their tokens: `3 thinking blocks (1.2k tokens)`.

@@ -37,6 +37,7 @@ mod style;
 mod summary;
 mod tell;
 mod transcript;
+mod usage;
 mod verify;
 mod watch;
 
@@ -44,7 +45,7 @@ pub use crate::engine::{plural, unit};
 pub use accuracy::{AccuracyReport, AccuracyRow, Spread};
 pub use blocks::{BlockRow, BlocksReport, OutdatedReason, SortKey};
 pub use bulk::{BulkOutcome, BulkReport, BulkRow, BulkTotals};
-pub use change::ChangeReport;
+pub use change::{ChangeDetail, ChangeReport};
 pub use check::{CheckFormat, CheckReport, CheckedSession};
 pub use diff::DiffReport;
 pub use explain::{Decision, ExplainReport, HistoryEntry};
@@ -75,6 +76,7 @@ pub use style::{Paint, Style};
 pub use summary::{SummaryFormat, SummaryReport};
 pub use tell::TellReport;
 pub use transcript::{MessageText, PartText, TranscriptReport, TranscriptStyle};
+pub use usage::UsageReport;
 pub use verify::{Finding, FindingKind, VerifiedSession, VerifyReport, WayBackKind};
 pub use watch::{Arrived, Hot, WatchEvent, WatchScreen, WentStale};
 

@@ -17,6 +17,8 @@ pub struct SessionRow {
     pub title: String,
     /// The model of the last response.
     pub model: String,
+    /// Time of the newest row, in milliseconds since 1970, UTC.
+    pub last_written: i64,
     /// Modification time of the file, in milliseconds since 1970, UTC.
     pub modified: i64,
     /// Tokens of the window: as billed, or an estimate if the session was changed since.
@@ -48,6 +50,8 @@ pub struct SessionsReport {
     pub sessions: Vec<SessionRow>,
     /// Number of sessions omitted because of a limit.
     pub left_out: usize,
+    /// True if the list is shown because no session belongs to the current directory.
+    pub outside_project: bool,
 }
 
 impl Report for SessionsReport {
@@ -82,7 +86,11 @@ impl Report for SessionsReport {
             text.push('\n');
         }
         if self.left_out > 0 {
-            text.push_str(&style.paint(Paint::Dim, &format!("and {} more; to list all: --limit 0\n", self.left_out)));
+            let all = if self.outside_project { "aperture sessions" } else { "--limit 0" };
+            text.push_str(&style.paint(Paint::Dim, &format!("and {} more; to list all: {all}\n", self.left_out)));
+        }
+        if self.outside_project {
+            text.push_str("no session belongs to this directory; to see one of these: aperture status ID\n");
         }
         text
     }
@@ -106,6 +114,7 @@ const fn right(name: &'static str, width: usize) -> Column {
 
 const AGE: Column = left_aligned("AGE", 7);
 const ID: Column = left_aligned("ID", 8);
+const CLIENT: Column = left_aligned("CLIENT", 6);
 const PROJECT: Column = left_aligned("PROJECT", 16);
 const WINDOW: Column = right("WINDOW", 6);
 const FULL: Column = right("FULL", 5);
@@ -114,8 +123,8 @@ const SIZE: Column = right("SIZE", 7);
 const MODEL: Column = left_aligned("MODEL", 14);
 const TITLE: Column = left_aligned("TITLE", 0);
 
-const COLUMNS: [Column; 9] = [AGE, ID, PROJECT, WINDOW, FULL, TURNS, SIZE, MODEL, TITLE];
-const COLUMNS_NARROW: [Column; 8] = [AGE, ID, PROJECT, WINDOW, FULL, TURNS, SIZE, TITLE];
+const COLUMNS: [Column; 10] = [AGE, ID, CLIENT, PROJECT, WINDOW, FULL, TURNS, SIZE, MODEL, TITLE];
+const COLUMNS_NARROW: [Column; 7] = [AGE, ID, CLIENT, PROJECT, FULL, TURNS, TITLE];
 const COLUMNS_NARROWEST: [Column; 4] = [AGE, ID, FULL, TITLE];
 
 /// A cell: its painted text and its width.
@@ -139,12 +148,13 @@ impl Column {
         match self.name {
             "AGE" => {
                 let mut cell = if session.open { Cell::new(style, Paint::Good, "●") } else { Cell::plain(" ".to_owned()) };
-                let age = age(style.now, session.modified);
+                let age = age(style.now, session.last_written);
                 cell.width += age.width();
                 cell.text.push_str(&age);
                 cell
             }
             "ID" => Cell::new(style, Paint::Name, &short_id(&session.id)),
+            "CLIENT" => Cell::plain(clip(session.provider.split('-').next().unwrap_or_default(), self.width)),
             "PROJECT" => Cell::plain(clip(last_part(&session.project), self.width)),
             "WINDOW" => Cell::plain(tokens(session.tokens)),
             "FULL" => {

@@ -1,7 +1,7 @@
 //! The format of session files: rows and blocks from bytes, the window, and the places of values in a row.
 
-use super::{Framing, Message};
-use crate::model::{Block, BlockKind, CutLimit, Key, Row, RowKind, Session, Slot, Window};
+use super::{Framing, Message, UsageScanner};
+use crate::model::{Block, BlockKind, CutLimit, FileUsage, Key, Row, RowKind, Session, Slot, Window};
 use std::borrow::Cow;
 use std::ops::Range;
 use std::sync::Arc;
@@ -32,6 +32,11 @@ pub trait Format: Sync {
 
     /// Returns a scanner that computes the totals of a file without its contents. By default it finds none.
     fn scanner(&self) -> Box<dyn Scanner> {
+        Box::new(NoTotals)
+    }
+
+    /// Returns a scanner that collects the bills of a file. By default it finds none.
+    fn usage_scanner(&self) -> Box<dyn UsageScanner> {
         Box::new(NoTotals)
     }
 
@@ -166,6 +171,14 @@ impl Scanner for NoTotals {
     }
 }
 
+impl UsageScanner for NoTotals {
+    fn line(&mut self, _bytes: &[u8]) {}
+
+    fn finish(self: Box<Self>) -> FileUsage {
+        FileUsage::default()
+    }
+}
+
 /// The totals of a session file.
 #[derive(Clone, Debug, Default, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 pub struct Totals {
@@ -185,6 +198,8 @@ pub struct Totals {
     pub turns: u32,
     /// Compactions.
     pub compactions: u32,
+    /// The time of the newest row, in milliseconds since 1970, UTC; `None` if no row has a time.
+    pub last_written: Option<i64>,
     /// The model of the last response. Most sessions of a directory share it: the cache stores it once for all of them.
     #[serde(skip)]
     pub model: Arc<str>,

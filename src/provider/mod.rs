@@ -22,6 +22,7 @@ mod message;
 mod requests;
 mod rewriter;
 mod sniff;
+mod usage;
 mod words;
 
 use crate::model::Conventions;
@@ -40,6 +41,7 @@ pub use requests::REQUESTS;
 pub use requests::body;
 pub use rewriter::{ForkedRow, KnownContext, NewRow, Rewriter};
 pub use sniff::{FileKind, sniff};
+pub use usage::UsageScanner;
 
 /// Every provider that aperture reads.
 pub static PROVIDERS: &[&dyn ProviderAdapter] = &[&claude_code::ClaudeCode, &codex::Codex];
@@ -75,7 +77,54 @@ pub fn conventions() -> &'static Conventions {
     &ALL
 }
 
+/// Returns a text without what clients wrote before it: elements of their tags, and lines that they insert.
+pub fn without_insertions(text: &str) -> &str {
+    let conventions = conventions();
+    let mut rest = text.trim_start();
+    loop {
+        let name = rest
+            .strip_prefix('<')
+            .and_then(|rest| Some(&rest[..rest.find(|c: char| !c.is_alphanumeric() && c != '-' && c != '_')?]));
+        let after = match name.filter(|name| conventions.inserted_tags.contains(name)) {
+            // The end of a long element can be cut off.
+            Some(name) => rest.split_once(&format!("</{name}>")).map_or("", |(_, after)| after),
+            None if conventions.inserted_lines.iter().any(|line| rest.starts_with(line)) => {
+                rest.split_once('\n').map_or("", |(_, after)| after)
+            }
+            None => return rest,
+        };
+        rest = after.trim_start();
+    }
+}
+
+/// Returns the title that the blocks of a row give: the first text that a client did not write.
+fn title_of(blocks: &[ParsedBlock<'_>]) -> Option<String> {
+    let texts = blocks.iter().map(|parsed| {
+        let preview = &parsed.block.preview;
+        one_line(without_insertions(if preview.is_empty() { &parsed.content } else { preview }))
+    });
+    texts.into_iter().find(|text| !text.is_empty())
+}
+
 /// Returns the first words of a text on one line, for titles.
 fn one_line(text: &str) -> String {
     text.split_whitespace().flat_map(|word| [" ", word]).skip(1).collect::<String>().chars().take(TITLE_CHARACTERS).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn insertions_of_clients_are_not_titles() {
+        let check = |text: &str, expected: &str| assert_eq!(without_insertions(text), expected, "{text}");
+        check("<local-command-caveat>Caveat: the messages</local-command-caveat>", "");
+        check("<ide_opened_file>a.rs</ide_opened_file>\n <ide_selection>x</ide_selection> why?", "why?");
+        check("<local-command-caveat>Caveat: the messages are cut of", "");
+        check("Caveat: The messages below are of commands\nfix it", "fix it");
+        check("<T> is a type", "<T> is a type");
+        check("<div>a page</div>", "<div>a page</div>");
+        check("<", "<");
+        check("", "");
+    }
 }

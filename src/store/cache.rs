@@ -1,8 +1,10 @@
 use super::packed;
 use crate::fsio::Identity;
 use crate::model::limits::{CACHE_PLANS, CACHE_SEGMENT_BYTES, CACHE_SEGMENTS};
-use crate::model::{Address, Block, Key, Segment};
+use crate::model::{Address, Block, FileUsage, Key, Segment};
+use rayon::prelude::*;
 use rusqlite::{Connection, ErrorCode, OptionalExtension, TransactionBehavior, params};
+use rustc_hash::FxHashMap;
 use std::path::{Path, PathBuf};
 use std::sync::Mutex;
 
@@ -16,6 +18,7 @@ const TABLES: &str = "
     CREATE TABLE files (path TEXT PRIMARY KEY, identity BLOB NOT NULL, probe BLOB NOT NULL, hash BLOB) WITHOUT ROWID;
     CREATE TABLE segments (path TEXT NOT NULL, start INTEGER NOT NULL, content BLOB NOT NULL, PRIMARY KEY (path, start));
     CREATE TABLE counts (hash BLOB PRIMARY KEY, o200k INTEGER NOT NULL) WITHOUT ROWID;
+    CREATE TABLE usage (path TEXT PRIMARY KEY, identity BLOB NOT NULL, content BLOB NOT NULL) WITHOUT ROWID;
     CREATE TABLE plans (id INTEGER PRIMARY KEY, key BLOB NOT NULL UNIQUE, plan BLOB NOT NULL);
 ";
 
@@ -160,6 +163,38 @@ impl Cache {
         self.with(|db| db.execute(update, params![path, identity, hash]));
     }
 
+    /// Returns the cached bills of all session files, by path, each with the state of the file when it was read.
+    pub fn usage(&self) -> FxHashMap<String, (Identity, FileUsage)> {
+        let rows = self.with(|db| {
+            let mut select = db.prepare("SELECT path, identity, content FROM usage")?;
+            let rows = select.query_map([], |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?)))?;
+            rows.collect::<rusqlite::Result<Vec<(String, Vec<u8>, Vec<u8>)>>>()
+        });
+        let unpack = |(path, identity, content): (String, Vec<u8>, Vec<u8>)| {
+            Some((path, (postcard::from_bytes(&identity).ok()?, postcard::from_bytes(&content).ok()?)))
+        };
+        rows.unwrap_or_default().into_par_iter().filter_map(unpack).collect::<Vec<_>>().into_iter().collect()
+    }
+
+    /// Stores the bills of session files, and deletes those of the files in `gone`.
+    pub fn remember_usage(&self, files: &[(&Path, Identity, &FileUsage)], gone: &[String]) {
+        self.with(|db| {
+            let transaction = db.transaction()?;
+            for (path, identity, usage) in files {
+                let (Some(path), Ok(identity), Ok(content)) =
+                    (path.to_str(), postcard::to_stdvec(identity), postcard::to_stdvec(usage))
+                else {
+                    continue;
+                };
+                transaction.execute("INSERT OR REPLACE INTO usage VALUES (?1, ?2, ?3)", params![path, identity, content])?;
+            }
+            for path in gone {
+                transaction.execute("DELETE FROM usage WHERE path = ?1", [path])?;
+            }
+            transaction.commit()
+        });
+    }
+
     /// True if any count is cached: otherwise no lookup can hit.
     pub fn has_counts(&self) -> bool {
         self.with(|db| db.query_row("SELECT 1 FROM counts LIMIT 1", [], |_| Ok(())).optional()).flatten().is_some()
@@ -209,7 +244,7 @@ fn connect(file: &Path) -> rusqlite::Result<Connection> {
     let format: i32 = db.query_row("PRAGMA user_version", [], |row| row.get(0))?;
     if format != FORMAT {
         let transaction = db.transaction_with_behavior(TransactionBehavior::Immediate)?;
-        for table in ["files", "segments", "counts", "totals", "plans"] {
+        for table in ["files", "segments", "counts", "totals", "usage", "plans"] {
             transaction.execute_batch(&format!("DROP TABLE IF EXISTS {table};"))?;
         }
         transaction.execute_batch(TABLES)?;

@@ -11,7 +11,7 @@ use crate::model::{
 use rusqlite::{OptionalExtension, Row, params};
 use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 impl Store {
     /// Returns the session of a file; `None` if it has no log.
@@ -40,6 +40,22 @@ impl Store {
     pub fn moved(&self, key: SessionKey, path: &Path) -> Result<(), StoreError> {
         self.connection.execute("UPDATE sessions SET path = ?2 WHERE id = ?1", params![key.0, path.to_string_lossy()])?;
         Ok(())
+    }
+
+    /// Returns the committed changes of windows, of each session file in order: the time in milliseconds since 1970, UTC, and the
+    /// tokens that the model no longer receives; negative if it receives more.
+    pub fn window_changes(&self) -> Result<BTreeMap<PathBuf, Vec<(i64, f64)>>, StoreError> {
+        let sql =
+            "SELECT path, time, tokens_before - tokens_after FROM operations JOIN sessions ON sessions.id = operations.session
+                   WHERE state = ?1 AND tokens_before <> tokens_after ORDER BY sessions.id, number";
+        let mut changes: BTreeMap<PathBuf, Vec<(i64, f64)>> = BTreeMap::new();
+        let mut select = self.connection.prepare_cached(sql)?;
+        let rows = select.query_map([OperationState::Committed.name()], |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?)))?;
+        for row in rows {
+            let (path, time, saved): (String, i64, f64) = row?;
+            changes.entry(path.into()).or_default().push((time, saved));
+        }
+        Ok(changes)
     }
 
     /// Returns the committed operations of a session and its snapshots.

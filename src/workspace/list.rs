@@ -27,6 +27,12 @@ pub struct Listed {
 }
 
 impl Listed {
+    /// Returns the age of the session as a time: that of its newest row, or else of the last change of its file, in milliseconds
+    /// since 1970, UTC.
+    pub fn last_written(&self) -> i64 {
+        self.totals.last_written.unwrap_or((self.identity.modified / 1_000_000) as i64)
+    }
+
     /// Returns the cache entry of the session.
     fn entry(&self) -> (&Path, Identity, &Totals) {
         (&self.found.path, self.identity, &self.totals)
@@ -136,12 +142,23 @@ pub fn scan<'a>(
     file: &mut dyn OpenFile,
     buffer: &'a mut Vec<u8>,
 ) -> io::Result<(Totals, Option<&'a [u8]>)> {
+    let mut scanner = provider.scanner();
+    let whole = each_line(file, buffer, &mut |line| scanner.line(line))?;
+    Ok((scanner.totals(), whole))
+}
+
+/// Calls a function with each line of a file, the unfinished last one included. Returns the bytes of the file, if it has at most
+/// [`HELD_FILE_BYTES`].
+pub fn each_line<'a>(
+    file: &mut dyn OpenFile,
+    buffer: &'a mut Vec<u8>,
+    take: &mut dyn FnMut(&[u8]),
+) -> io::Result<Option<&'a [u8]>> {
     let length = file.seek(SeekFrom::End(0))?;
     file.seek(SeekFrom::Start(0))?;
     let held = if length <= HELD_FILE_BYTES as u64 { length as usize } else { 0 };
     // One more byte, so that the end of the file is detected without moving the bytes.
     buffer.resize(buffer.len().max(held + 1).max(READ_BYTES), 0);
-    let mut scanner = provider.scanner();
     let mut is_whole = true;
     // The unfinished row, and the end of the bytes read.
     let (mut start, mut end) = (0, 0);
@@ -159,14 +176,13 @@ pub fn scan<'a>(
         let mut from = end;
         end += read;
         while let Some(length) = memchr::memchr(b'\n', &buffer[from..end]) {
-            scanner.line(&buffer[start..from + length]);
+            take(&buffer[start..from + length]);
             start = from + length + 1;
             from = start;
         }
         if read == 0 {
-            scanner.line(&buffer[start..end]);
-            let whole = is_whole.then_some(&buffer[..end]);
-            return Ok((scanner.totals(), whole));
+            take(&buffer[start..end]);
+            return Ok(is_whole.then_some(&buffer[..end]));
         }
     }
 }

@@ -13,6 +13,7 @@ mod project;
 mod secret_scan;
 #[cfg(test)]
 mod tests;
+mod usage;
 mod verify;
 mod writer;
 
@@ -29,6 +30,7 @@ pub use live::{clients_of, open_sessions, session_of};
 pub use load::load;
 pub use project::{Project, stated};
 pub use secret_scan::{SecretMatch, scan, scan_file};
+pub use usage::usage;
 pub use verify::{FileState, Verified, WayBack, found, in_force, verify};
 pub use writer::{Writer, take_writer};
 

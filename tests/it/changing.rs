@@ -2,7 +2,7 @@
 
 use crate::sandbox::{Sandbox, directory_in, homes, repository};
 use aperture::engine::{self, marker};
-use expect_test::expect_file;
+use expect_test::{expect, expect_file};
 use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -1048,4 +1048,74 @@ fn a_change_drops_what_could_be_redone() {
     assert!(done(&sandbox, "redo 2").contains("planned from logged values, not byte for byte"));
     done(&sandbox, "restore original");
     assert!(bytes(&sandbox) == bytes(&Sandbox::of("tools-and-spill")));
+}
+
+#[test]
+fn a_dry_run_of_many_blocks_is_a_table_unless_more_is_requested() {
+    let sandbox = Sandbox::of("tools-and-spill");
+    let line = "archive all --dry-run";
+    let table = done(&sandbox, line);
+    expect![[r#"
+        16 blocks would be archived
+          KIND                      REASON      BLOCKS      TOKENS  CHANGE
+          Read result               referenced       1   9.8k → 84   −9.7k
+          Bash result               active           2  1.4k → 156   −1.3k
+          attachment                active           9  1.8k → 591   −1.2k
+          mcp__lab__lab_big result  active           1    562 → 79    −483
+          Agent result              active           1    332 → 79    −253
+          attachment                referenced       1    196 → 66    −130
+          Write call                active           1   120 → 117      −3
+          total                                     16  14k → 1.2k    −13k
+          skipped #13, #17, #25, #46 (thinking is signed and stays whole)
+          skipped #1 (the first prompt stays as it is)
+          skipped #45 (the client needs it as it is)
+          skipped 25 blocks (already as short as possible)
+        −13k tokens (29k → 16k)
+        the cache is cold (idle 2 h): no extra cache write; each turn saves ~$0.034
+        4 thinking blocks (49 tokens) are no longer sent:
+          the model binds thinking to everything before it
+        nothing was written: this is a dry run
+        each block: --stat; the whole difference: --full
+    "#]]
+    .assert_eq(&table);
+    assert!(table.lines().count() <= 30, "{table}");
+    expect![[r#"
+        16 blocks would be archived
+          skipped #13, #17, #25, #46 (thinking is signed and stays whole)
+          skipped #1 (the first prompt stays as it is)
+          skipped #45 (the client needs it as it is)
+          skipped 25 blocks (already as short as possible)
+        −13k tokens (29k → 16k)
+        the cache is cold (idle 2 h): no extra cache write; each turn saves ~$0.034
+        4 thinking blocks (49 tokens) are no longer sent:
+          the model binds thinking to everything before it
+        nothing was written: this is a dry run
+
+        #16 Read shop/big.py                           | 9.8k → 84  ████████████████████
+        #19 Bash for i in $(seq 1 9000); do echo "lin… |  721 → 77  █▍
+        #24 Bash grep -n NEEDLE big.py | head -50      |  717 → 78  █▍
+        #38 mcp__lab__lab_big 60                       |  562 → 79  █
+        #41 queued command                             |  367 → 80  ▋
+        #33 Agent look for x                           |  332 → 79  ▌
+        #2  environment                                |  304 → 67  ▌
+        #12 remote session change                      |  233 → 66  ▍
+        #10 session context                            |  214 → 70  ▎
+        #4  deferred tools delta                       |  196 → 66  ▎
+        #8  auto mode                                  |  193 → 70  ▎
+        #9  instructions                               |  152 → 68  ▏
+        #5  agent listing delta                        |  130 → 49  ▏
+        #7  skill listing                              |  123 → 54  ▏
+        #6  mcp instructions delta                     |  106 → 67  ▏
+        #28 Write src/new.py                           |  120 → 117
+        16 blocks changed, 29k → 16k tokens (−13k)
+    "#]]
+    .assert_eq(&done(&sandbox, &format!("{line} --stat")));
+    let full = done(&sandbox, &format!("{line} --full"));
+    assert!(full.contains("+++ after this change") && full.lines().count() > 300, "{full}");
+    let [with, without] = [" --stat", ""].map(|option| json(&sandbox, &format!("{line}{option}"), "change"));
+    assert_eq!(with, without, "the options concern the text alone");
+    let groups = without["groups"].as_array().unwrap();
+    let blocks: u64 = groups.iter().map(|group| group["blocks"].as_u64().unwrap()).sum();
+    assert_eq!(blocks as usize, without["changes"].as_array().unwrap().len());
+    assert_eq!(run(&sandbox, "archive all --stat").code, 2);
 }

@@ -207,6 +207,9 @@ fn no_table_is_wider_than_the_terminal() {
         for columns in WIDTHS {
             for arguments in [
                 &["sessions"][..],
+                &["usage"],
+                &["usage", "--by", "session"],
+                &["usage", "--by", "project"],
                 &["status"],
                 &["blocks", "all"],
                 &["blocks", "all", "--tree"],
@@ -289,9 +292,12 @@ fn a_home_without_sessions() {
             exit code 1
         "#]],
     );
+    let bare = sandbox.run(&[]);
+    assert_eq!((bare.code, bare.stdout), (0, sandbox.text(&["help"])));
+    assert!(bare.stderr.contains("no sessions were found in"), "{}", bare.stderr);
     check(
         &sandbox,
-        &[],
+        &["--json"],
         expect![[r#"
             error: no sessions were found in HOME/.claude/projects, HOME/.codex/sessions, HOME/.codex/archived_sessions
             hint: run Claude Code or Codex once, or name a file: aperture status FILE.jsonl
@@ -326,10 +332,11 @@ fn a_project_without_sessions() {
         &sandbox,
         &["-C", &elsewhere],
         expect![[r#"
-        error: no session belongs to HOME or a directory above it
-        hint: to list all sessions: aperture sessions; to select one: -s
-        exit code 1
-    "#]],
+            AGE  ID       CLIENT PROJECT FULL TURNS TITLE
+             2 h 77777777 claude shop     6 %     1 grep session
+            no session belongs to this directory; to see one of these: aperture status ID
+            exit code 0
+        "#]],
     );
     check(
         &sandbox,

@@ -253,6 +253,7 @@ impl Coverage {
 /// Command lines in an order in which each has something to print.
 const LINES: &[&str] = &[
     "sessions",
+    "usage",
     "status",
     "manifest",
     "blocks all",

@@ -4,7 +4,7 @@ use crate::app::{CommandError, Env, ErrorKind, session_name, wait};
 use crate::commands::ChangeOptions;
 use crate::engine::{self, EditFacts, EditPrice};
 use crate::model::{BlockChange, BlockNumber, Mark, OperationId, OperationKind, Plan, Session, Slot, State};
-use crate::output::ChangeReport;
+use crate::output::{ChangeDetail, ChangeReport};
 use crate::store::Store;
 use crate::workspace::{self, ApplyError, Draft, Found, PlanError, SkipReason, Workspace, Writer};
 use anyhow::{Context, anyhow};
@@ -263,6 +263,12 @@ fn report(
         dry_run: options.dry_run,
         verb: summary.verb,
         what: summary.what.clone(),
+        groups: engine::change_groups(&workspace.reading, &changes),
+        detail: match options {
+            ChangeOptions { full: true, .. } => ChangeDetail::Full,
+            ChangeOptions { stat: true, .. } => ChangeDetail::Stat,
+            _ => ChangeDetail::Table,
+        },
         changes,
         marks: marked(&|mark| mark.after.is_some()),
         unmarked: marked(&|mark| mark.after.is_none()),

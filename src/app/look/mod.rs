@@ -1,5 +1,6 @@
 //! Requests that read a session: its content and costs.
 
+pub mod bare;
 pub mod blocks;
 pub mod explain;
 pub mod manifest;
@@ -9,3 +10,4 @@ pub mod show;
 pub mod status;
 pub mod summary;
 pub mod transcript;
+pub mod usage;

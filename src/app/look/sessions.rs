@@ -1,9 +1,10 @@
 //! `aperture sessions`: lists the sessions on this machine.
 
+use super::usage::check_client;
 use crate::app::{CommandError, Env};
 use crate::commands::sessions::{Arguments, Sort};
 use crate::engine;
-use crate::model::{Basis, TokenCount};
+use crate::model::{Basis, TokenCount, id_starts_with};
 use crate::output::{SessionRow, SessionsReport};
 use crate::workspace::{self, Listed, Project};
 
@@ -12,6 +13,16 @@ const LISTED: usize = 50;
 
 /// Lists the sessions.
 pub fn run(env: &Env, arguments: &Arguments) -> Result<(), CommandError> {
+    check_client(arguments.client.as_deref())?;
+    env.print(&report(env, arguments)?)
+}
+
+/// Returns the list of sessions.
+///
+/// # Errors
+///
+/// There is no session at all.
+pub fn report(env: &Env, arguments: &Arguments) -> Result<SessionsReport, CommandError> {
     let mut skipped = Vec::new();
     let project = arguments.project.as_ref().map(|project| Project::at(env.disk, &env.directory.join(project)));
     let listed = workspace::list(env.disk, &env.totals(), &env.places, project.as_ref(), &mut |path, error| {
@@ -23,19 +34,18 @@ pub fn run(env: &Env, arguments: &Arguments) -> Result<(), CommandError> {
     let listed = listed?;
     let open = workspace::open_sessions(env.disk, &env.places);
     let wanted = |session: &&Listed| {
-        (arguments.subagents || !session.found.location.subagent)
+        is_selected(env, arguments, session)
+            && (arguments.subagents || !session.found.location.subagent)
             && (arguments.all || session.totals.turns + session.totals.steps > 0)
             && (!arguments.open || open.contains(&session.found.location.id))
-            && arguments.model.as_ref().is_none_or(|model| session.totals.model.contains(model.as_str()))
     };
     let mut sessions: Vec<&Listed> = listed.iter().flatten().filter(wanted).collect();
-    sessions.sort_by(|a, b| (b.identity.modified, &a.found.location.id).cmp(&(a.identity.modified, &b.found.location.id)));
+    sessions.sort_by(|a, b| (b.last_written(), &a.found.location.id).cmp(&(a.last_written(), &b.found.location.id)));
     match arguments.sort {
         Sort::Age => {}
         Sort::Tokens => sessions.sort_by_key(|session| std::cmp::Reverse(session.totals.window_tokens)),
         Sort::Full => {
-            let full = |session: &Listed| session.totals.window_tokens as f64 / capacity(env, session) as f64;
-            sessions.sort_by(|a, b| full(b).total_cmp(&full(a)));
+            sessions.sort_by(|a, b| percent(env, b).total_cmp(&percent(env, a)));
         }
         Sort::Size => sessions.sort_by_key(|session| std::cmp::Reverse(session.identity.bytes)),
         Sort::Turns => sessions.sort_by_key(|session| std::cmp::Reverse(session.totals.turns)),
@@ -49,7 +59,29 @@ pub fn run(env: &Env, arguments: &Arguments) -> Result<(), CommandError> {
     let sessions = sessions[..limit].iter().map(|session| row(env, session, &open)).collect();
     // The program ends here: freeing thousands of sessions takes longer than writing the output.
     std::mem::forget(listed);
-    env.print(&SessionsReport { sessions, left_out })
+    Ok(SessionsReport { sessions, left_out, outside_project: false })
+}
+
+/// Returns true if a session has the selected properties.
+fn is_selected(env: &Env, arguments: &Arguments, session: &Listed) -> bool {
+    let Listed { found, identity, totals } = session;
+    let age = env.style.now.as_millisecond() - session.last_written();
+    let has_text = |text: &String| {
+        let text = text.to_lowercase();
+        totals.title.to_lowercase().contains(&text) || id_starts_with(&found.location.id, &text)
+    };
+    arguments.text.as_ref().is_none_or(has_text)
+        && arguments.client.as_ref().is_none_or(|client| client == found.provider.name())
+        && arguments.model.as_ref().is_none_or(|model| totals.model.contains(model.as_str()))
+        && arguments.newer.is_none_or(|newest| age <= newest)
+        && arguments.older.is_none_or(|oldest| age >= oldest)
+        && arguments.larger.is_none_or(|bytes| identity.bytes >= bytes)
+        && arguments.fuller.is_none_or(|full| percent(env, session) >= full as f64)
+}
+
+/// Returns the usage of the window of a session, in percent.
+fn percent(env: &Env, session: &Listed) -> f64 {
+    session.totals.window_tokens as f64 / capacity(env, session) as f64 * 100.0
 }
 
 /// Returns the window size of a session in tokens; at least 1, so that it can be used as a divisor.
@@ -58,7 +90,6 @@ fn capacity(env: &Env, listed: &Listed) -> u64 {
 }
 
 fn row(env: &Env, listed: &Listed, open: &std::collections::BTreeSet<String>) -> SessionRow {
-    let capacity = capacity(env, listed);
     let Listed { found, identity, totals } = listed;
     SessionRow {
         provider: found.provider.name(),
@@ -69,13 +100,14 @@ fn row(env: &Env, listed: &Listed, open: &std::collections::BTreeSet<String>) ->
         project: if totals.directory.is_empty() { found.location.project.as_str() } else { &totals.directory }.to_owned(),
         title: totals.title.clone(),
         model: totals.model.to_string(),
+        last_written: listed.last_written(),
         modified: (identity.modified / 1_000_000) as i64,
         tokens: TokenCount {
             value: totals.window_tokens as f64,
             basis: if totals.moved_on { Basis::Estimated } else { Basis::Measured },
         },
-        capacity_tokens: capacity,
-        percent: totals.window_tokens as f64 / capacity as f64 * 100.0,
+        capacity_tokens: capacity(env, listed),
+        percent: percent(env, listed),
         bytes: identity.bytes,
         turns: totals.turns,
         steps: totals.steps,

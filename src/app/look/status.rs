@@ -8,7 +8,7 @@ use crate::engine::tokens::estimate;
 use crate::engine::{self, Analysis, Suggestion};
 use crate::model::{Event, TokenCount, Zone};
 use crate::output::{Share, StatusReport};
-use crate::provider::ClientPart;
+use crate::provider::{ClientPart, without_insertions};
 use crate::workspace::{self, Workspace};
 
 /// Prints the overview.
@@ -46,7 +46,7 @@ fn report(workspace: &Workspace<'_>, open: bool, suggestions: Vec<Suggestion>) -
         title: title(reading),
         model: reading.model.clone(),
         version: origin.map(|origin| origin.version.clone()).unwrap_or_default(),
-        last_written: session.rows.iter().rev().find_map(|row| row.timestamp),
+        last_written: session.last_written(),
         open,
         pending: None,
         forked_from: session.rows.iter().skip(session.inherited_rows() as usize).find_map(|row| match row.event.as_deref() {
@@ -128,7 +128,8 @@ pub fn title(reading: &Analysis) -> String {
             title = Some((text, *chosen));
         }
     }
-    let first = || reading.turns.iter().map(|turn| turn.prompt.as_str()).find(|prompt| !prompt.is_empty());
+    let prompts = || reading.turns.iter().map(|turn| without_insertions(&turn.prompt));
+    let first = || prompts().find(|prompt| !prompt.is_empty());
     let text = title.map(|(text, _)| text).or_else(first).unwrap_or("(no prompt yet)");
     engine::mask(text).into_owned()
 }

@@ -1,6 +1,7 @@
 //! Data for reports: the manifest, advice, explanations, checks, differences, events and summaries.
 
 pub mod advice;
+pub mod change_groups;
 pub mod check;
 pub mod diff;
 pub mod events;
@@ -10,3 +11,4 @@ pub mod label;
 pub mod manifest;
 pub mod numbers;
 pub mod summary;
+pub mod usage;

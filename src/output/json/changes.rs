@@ -21,6 +21,8 @@ json_objects! {
         what: Option<String> = report.what,
         /// Changed blocks.
         changes: Vec<BlockChange> = report.changes,
+        /// Changed blocks by kind and reason, those with the largest effect first.
+        groups: Vec<ChangeGroup> = report.groups,
         /// Blocks that were pinned or focused.
         marks: Vec<u32> = report.marks,
         /// Blocks that were unpinned or unfocused.
@@ -75,6 +77,20 @@ json_objects! {
         redacted: bool = change.redacted,
         /// True if the content before names credentials, which stay masked in the whole session.
         named_credentials: bool = change.named_credentials,
+    }
+
+    /// Changed blocks of one kind and reason.
+    ChangeGroup from group: engine::ChangeGroup {
+        /// Tool and its part, such as `Read result`, or kind of the block.
+        kind: String = group.kind,
+        /// Reason that makes the blocks candidates: such as `read again` or `unused`, or else their state.
+        reason: String = group.reason,
+        /// Number of blocks.
+        blocks: u64 = group.blocks,
+        /// Cost before.
+        tokens_before: Tokens = estimated(group.tokens_before),
+        /// Cost after.
+        tokens_after: Tokens = estimated(group.tokens_after),
     }
 
     /// Blocks that a change skipped for one reason.

@@ -14,6 +14,7 @@ mod sessions;
 mod setup;
 mod store;
 mod summary;
+mod usage;
 mod util;
 mod watch;
 mod words;
@@ -66,6 +67,7 @@ pub fn contracts() -> Vec<Contract> {
         report::<super::SummaryReport>(),
         report::<super::TellReport>(),
         report::<super::TranscriptReport>(),
+        report::<super::UsageReport>(),
         report::<super::VerifyReport>(),
         contract::<watch::Event>(super::WatchEvent::SCHEMA),
     ];

@@ -29,6 +29,8 @@ json_objects! {
         title: String = row.title,
         /// Model of the last response.
         model: String = row.model,
+        /// Time of the newest row, or of the last change of the file if no row has a time.
+        last_written_time: Time = Moment(row.last_written),
         /// Time of the last change of the file.
         modified_time: Time = Moment(row.modified),
         /// Tokens of the window.

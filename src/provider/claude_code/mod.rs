@@ -14,13 +14,14 @@ mod scan;
 pub mod settings;
 mod templates;
 mod tool;
+mod usage;
 mod window;
 mod words;
 pub(super) mod write;
 
 use super::{
     Billing, Client, ClientPart, ForkedRow, Format, Location, Message, NewRow, OpenSession, ParsedRow, Places, ProviderAdapter,
-    Rewriter, Scanner, Stub, Variables, WindowSize,
+    Rewriter, Scanner, Stub, UsageScanner, Variables, WindowSize,
 };
 use crate::model::{Block, BlockKind, Conventions, Session, Slot, Window};
 use std::ops::Range;
@@ -66,6 +67,10 @@ impl Format for ClaudeCode {
 
     fn scanner(&self) -> Box<dyn Scanner> {
         Box::new(scan::Scan::default())
+    }
+
+    fn usage_scanner(&self) -> Box<dyn UsageScanner> {
+        Box::new(usage::UsageScan::default())
     }
 
     fn identity(&self, row: &[u8]) -> Option<Vec<u8>> {

@@ -2,7 +2,8 @@ use super::parse;
 use super::write::last_iteration;
 use crate::model::{Event, Flags, Key, RowKind};
 use crate::provider::json::{fields, is_true, number, text_of};
-use crate::provider::{ParsedRow, Scanner, Totals};
+use crate::provider::usage::NewestRow;
+use crate::provider::{ParsedRow, Scanner, Totals, title_of};
 use memchr::memmem::Finder;
 use std::sync::LazyLock;
 
@@ -15,8 +16,12 @@ static USER: LazyLock<Finder<'static>> = LazyLock::new(|| Finder::new(b"\"role\"
 static BOUNDARY: LazyLock<Finder<'static>> = LazyLock::new(|| Finder::new(b"\"compact_boundary\""));
 static QUEUED: LazyLock<Finder<'static>> = LazyLock::new(|| Finder::new(b"\"queued_command\""));
 static TITLE: LazyLock<Finder<'static>> = LazyLock::new(|| Finder::new(b"-title\""));
+static FILES: LazyLock<Finder<'static>> = LazyLock::new(|| Finder::new(b"\"file-history-"));
 static RESULT: LazyLock<Finder<'static>> = LazyLock::new(|| Finder::new(b"\"tool_use_id\":"));
 static DIRECTORY: LazyLock<Finder<'static>> = LazyLock::new(|| Finder::new(b"\"cwd\":"));
+
+/// Length of the start of a row, in bytes, that contains the type of a record of files.
+const KIND_BYTES: usize = 64;
 
 /// Length of the text after a message's role, in bytes, in which a first block that is a tool result can be recognized.
 const RESULT_BYTES: usize = 160;
@@ -62,6 +67,7 @@ pub(super) struct Scan {
     main: Side,
     /// The rows of subagents; all rows in a subagent's own file.
     sidechain: Side,
+    newest: NewestRow,
 }
 
 /// The totals of one side of a file.
@@ -80,6 +86,10 @@ struct Side {
 impl Scanner for Scan {
     fn line(&mut self, bytes: &[u8]) {
         let head = &bytes[..bytes.len().min(HEAD_BYTES)];
+        // A record of files has the time of the files.
+        if FILES.find(&head[..head.len().min(KIND_BYTES)]).is_none() {
+            self.newest.line(bytes);
+        }
         let role = ROLE.find(head).map(|place| &bytes[place + ROLE.needle().len()..]);
         match role {
             Some(rest) if rest.starts_with(b"assistant\"") => return self.response(bytes),
@@ -110,7 +120,7 @@ impl Scanner for Scan {
         let (main, side) = (&self.main.totals, &self.sidechain.totals);
         let own = main.steps + main.turns > 0 || side.steps + side.turns == 0;
         let chosen = if own { main } else { side };
-        Totals { directory: main.directory.clone(), ..chosen.clone() }
+        Totals { directory: main.directory.clone(), last_written: self.newest.milliseconds(), ..chosen.clone() }
     }
 }
 
@@ -186,12 +196,7 @@ impl Side {
             }
             _ => {}
         }
-        let words = || {
-            let first = parsed.blocks.first();
-            first.map(|first| {
-                crate::provider::one_line(if first.block.preview.is_empty() { &first.content } else { &first.block.preview })
-            })
-        };
+        let words = || title_of(&parsed.blocks);
         let flags = parsed.row.flags;
         if parsed.row.prompt {
             self.command = None;

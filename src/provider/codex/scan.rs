@@ -3,7 +3,8 @@
 use super::parse;
 use crate::model::{Event, RowKind};
 use crate::provider::json::{fields, member, number, text_of};
-use crate::provider::{Scanner, Totals};
+use crate::provider::usage::NewestRow;
+use crate::provider::{Scanner, Totals, without_insertions};
 use std::sync::Arc;
 
 fields! {
@@ -36,10 +37,12 @@ pub(super) struct Scan {
     named: bool,
     /// The first text of the client before any prompt.
     first: Option<String>,
+    newest: NewestRow,
 }
 
 impl Scanner for Scan {
     fn line(&mut self, bytes: &[u8]) {
+        self.newest.line(bytes);
         let Ok(head) = serde_json::from_slice::<Head<'_>>(bytes) else { return };
         let kind = text_of(head.kind).unwrap_or_default();
         let payload = head.payload.unwrap_or_default();
@@ -62,7 +65,7 @@ impl Scanner for Scan {
     }
 
     fn totals(&self) -> Totals {
-        self.totals.clone()
+        Totals { last_written: self.newest.milliseconds(), ..self.totals.clone() }
     }
 }
 
@@ -127,7 +130,7 @@ impl Scan {
                 let words = || {
                     first.map(|first| {
                         let preview = &first.block.preview;
-                        crate::provider::one_line(if preview.is_empty() { &first.content } else { preview })
+                        crate::provider::one_line(without_insertions(if preview.is_empty() { &first.content } else { preview }))
                     })
                 };
                 if parsed.row.prompt {

@@ -29,7 +29,7 @@ pub(super) fn build(env: &Env, workspace: &Workspace<'_>, suggestions: Vec<Sugge
         model: reading.model.clone(),
         turns: reading.turns.len(),
         steps: reading.steps,
-        last_written: reading.session.rows.iter().rev().find_map(|row| row.timestamp),
+        last_written: reading.session.last_written(),
         tokens: Some(reading.price.total.0),
         capacity: reading.capacity.tokens,
         free: reading.remaining(),

@@ -1,0 +1,61 @@
+//! Changed blocks, grouped by kind and reason.
+
+use crate::engine::Analysis;
+use crate::model::{Block, BlockChange, BlockKind, State};
+use std::collections::BTreeMap;
+
+/// Changed blocks of one kind and reason.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct ChangeGroup {
+    /// The kind: a tool and its part, such as `Read result`, or the kind of the block.
+    pub kind: String,
+    /// The reason that makes the blocks candidates: outdated by a later block, unused, or their state.
+    pub reason: &'static str,
+    /// Number of blocks.
+    pub blocks: usize,
+    /// Tokens before.
+    pub tokens_before: f64,
+    /// Tokens after.
+    pub tokens_after: f64,
+}
+
+impl ChangeGroup {
+    /// Returns the tokens that the model no longer receives.
+    pub fn saved(&self) -> f64 {
+        self.tokens_before - self.tokens_after
+    }
+}
+
+/// Groups changed blocks by kind and reason; those with the largest effect come first.
+pub fn change_groups(reading: &Analysis, changes: &[BlockChange]) -> Vec<ChangeGroup> {
+    let mut groups: BTreeMap<(String, &'static str), ChangeGroup> = BTreeMap::new();
+    for change in changes {
+        let block = reading.block(change.number);
+        let key = (block.map(kind).unwrap_or_default(), block.map_or("added", reason));
+        let group = groups.entry(key).or_default();
+        group.blocks += 1;
+        group.tokens_before += change.tokens_before;
+        group.tokens_after += change.tokens_after;
+    }
+    let mut groups: Vec<ChangeGroup> =
+        groups.into_iter().map(|((kind, reason), group)| ChangeGroup { kind, reason, ..group }).collect();
+    groups.sort_by(|a, b| b.saved().abs().total_cmp(&a.saved().abs()));
+    groups
+}
+
+fn kind(block: &Block) -> String {
+    let part = match block.kind {
+        BlockKind::ToolUse => "call",
+        BlockKind::ToolResult => "result",
+        kind => return kind.name().to_owned(),
+    };
+    block.tool.as_ref().map_or_else(|| block.kind.name().replace('_', " "), |tool| format!("{} {part}", tool.name))
+}
+
+fn reason(block: &Block) -> &'static str {
+    match block.usefulness.outdated {
+        Some((reason, _)) if reason.supersedes() || block.state != State::Stale => reason.reason(),
+        _ if block.state == State::Stale => "unused",
+        _ => block.state.name(),
+    }
+}

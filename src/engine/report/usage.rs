@@ -1,0 +1,274 @@
+//! Adds up bills: each response once, by day, month, session, project or model.
+
+use crate::engine::cost::model_prices::Prices;
+use crate::model::{BilledTokens, FileUsage, ResponseUsage};
+use jiff::civil::Date;
+use jiff::tz::TimeZone;
+use rustc_hash::FxHashMap;
+use std::collections::BTreeMap;
+
+/// One session file and its bills.
+#[derive(Clone, Debug)]
+pub struct UsageSource<'a> {
+    /// Id of the session; of a subagent, that of the session that started it.
+    pub session: &'a str,
+    /// The title of the session.
+    pub title: &'a str,
+    /// The project.
+    pub project: &'a str,
+    /// The bills of the file.
+    pub usage: &'a FileUsage,
+    /// Changes of its window by aperture, in order: the time, and the tokens that the model no longer receives.
+    pub changes: &'a [(i64, f64)],
+    /// True if the session was selected. The responses of the others are read too, because they can be copies.
+    pub selected: bool,
+}
+
+/// The property by which bills are grouped.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum UsageGroup {
+    /// The day, in the local time zone.
+    Day,
+    /// The month, in the local time zone.
+    Month,
+    /// The session, its subagents included.
+    Session,
+    /// The project.
+    Project,
+    /// The model.
+    Model,
+}
+
+/// Selects responses.
+#[derive(Clone, Debug, Default)]
+pub struct UsageFilter {
+    /// The first day.
+    pub since: Option<Date>,
+    /// The last day.
+    pub until: Option<Date>,
+    /// A part of the name of the model.
+    pub model: Option<String>,
+}
+
+/// The sum of a group of bills.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct UsageSum {
+    /// The day, month, session id, project or model.
+    pub name: String,
+    /// The title of a session; otherwise empty.
+    pub title: String,
+    /// Number of responses.
+    pub responses: u64,
+    /// The tokens.
+    pub tokens: BilledTokens,
+    /// The cost in dollars of the responses whose cost or price is known.
+    pub dollars: f64,
+    /// Tokens of the responses whose cost is unknown.
+    pub unpriced_tokens: u64,
+    /// Tokens that the model did not receive because of changes by aperture: an estimate.
+    pub saved_tokens: f64,
+}
+
+impl UsageSum {
+    fn add(&mut self, tokens: &BilledTokens, dollars: Option<f64>, saved: f64) {
+        self.responses += 1;
+        self.tokens.add(tokens);
+        self.saved_tokens += saved;
+        match dollars {
+            Some(dollars) => self.dollars += dollars,
+            None => self.unpriced_tokens = self.unpriced_tokens.saturating_add(tokens.total()),
+        }
+    }
+}
+
+/// The bills of the selected responses.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct UsageTable {
+    /// The groups: days and months in order, others by cost and tokens, the largest first.
+    pub rows: Vec<UsageSum>,
+    /// The sum of all groups.
+    pub total: UsageSum,
+    /// Models without a known price.
+    pub unpriced: Vec<String>,
+}
+
+/// Adds up the bills of session files. A response that several files contain counts once, with the most tokens that a file has for
+/// it, and belongs to the file whose first response is the oldest.
+pub fn usage(
+    sources: &[UsageSource<'_>],
+    group: UsageGroup,
+    filter: &UsageFilter,
+    zone: &TimeZone,
+    prices: &Prices,
+) -> UsageTable {
+    let mut table = UsageTable::default();
+    let mut sums: BTreeMap<String, UsageSum> = BTreeMap::new();
+    for (source, response) in distinct(sources).into_iter().filter(|(source, _)| source.selected) {
+        let model = source.usage.model_of(response);
+        let day = jiff::Timestamp::from_millisecond(response.time).unwrap_or_default().to_zoned(zone.clone()).date();
+        let wanted = filter.since.is_none_or(|since| day >= since)
+            && filter.until.is_none_or(|until| day <= until)
+            && filter.model.as_ref().is_none_or(|part| model.contains(part.as_str()));
+        if !wanted {
+            continue;
+        }
+        let name = match group {
+            UsageGroup::Day => day.to_string(),
+            UsageGroup::Month => day.strftime("%Y-%m").to_string(),
+            UsageGroup::Session => source.session.to_owned(),
+            UsageGroup::Project => source.project.to_owned(),
+            UsageGroup::Model => model.to_owned(),
+        };
+        let dollars = response.dollars.or_else(|| cost(&response.tokens, model, prices));
+        if dollars.is_none() && !table.unpriced.iter().any(|known| known == model) {
+            table.unpriced.push(model.to_owned());
+        }
+        let saved = saved(source, response);
+        let sum = sums.entry(name).or_default();
+        if group == UsageGroup::Session && sum.title.is_empty() {
+            sum.title = source.title.to_owned();
+        }
+        sum.add(&response.tokens, dollars, saved);
+        table.total.add(&response.tokens, dollars, saved);
+    }
+    table.unpriced.sort();
+    table.rows = sums.into_iter().map(|(name, sum)| UsageSum { name, ..sum }).collect();
+    if !matches!(group, UsageGroup::Day | UsageGroup::Month) {
+        table.rows.sort_by(|a, b| b.dollars.total_cmp(&a.dollars).then(b.tokens.total().cmp(&a.tokens.total())));
+    }
+    table
+}
+
+/// Returns each response once, with its session.
+fn distinct<'a, 'b>(sources: &'b [UsageSource<'a>]) -> Vec<(&'b UsageSource<'a>, &'a ResponseUsage)> {
+    let mut order: Vec<&UsageSource<'_>> = sources.iter().collect();
+    order.sort_by_key(|source| (source.usage.responses.first().map(|first| first.time), source.session));
+    let mut places: FxHashMap<u64, usize> = FxHashMap::default();
+    let mut responses: Vec<(&UsageSource<'_>, &ResponseUsage)> = Vec::new();
+    for source in order {
+        for response in &source.usage.responses {
+            match response.key.map(|key| *places.entry(key).or_insert(responses.len())) {
+                Some(place) if place < responses.len() => {
+                    if response.tokens.total() > responses[place].1.tokens.total() {
+                        responses[place].1 = response;
+                    }
+                }
+                _ => responses.push((source, response)),
+            }
+        }
+    }
+    responses
+}
+
+/// Returns the cost of a response in dollars; `None` if the model has no known price.
+fn cost(tokens: &BilledTokens, model: &str, prices: &Prices) -> Option<f64> {
+    let price = prices.for_model(model)?.at(tokens.sent() as f64);
+    let parts = [
+        (tokens.input, price.input),
+        (tokens.output, price.output),
+        (tokens.cache_write_5m, price.cache_write_5m),
+        (tokens.cache_write_1h, price.cache_write_1h),
+        (tokens.cache_read, price.cache_read),
+    ];
+    Some(parts.iter().map(|(tokens, price)| *tokens as f64 * price / 1e6).sum())
+}
+
+/// Returns the tokens that the request of a response did not contain because of changes by aperture. A compaction by the client ends
+/// the effect of the changes before it, because it would have removed the content as well.
+fn saved(source: &UsageSource<'_>, response: &ResponseUsage) -> f64 {
+    if source.changes.is_empty() {
+        return 0.0;
+    }
+    let compacted = source.usage.compactions.iter().filter(|time| **time < response.time).max();
+    let since = |time: i64| time <= response.time && compacted.is_none_or(|compacted| time > *compacted);
+    source.changes.iter().filter(|(time, _)| since(*time)).map(|(_, saved)| saved).sum::<f64>().max(0.0)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const DAY: i64 = 86_400_000;
+
+    fn response(key: Option<u64>, time: i64, output: u64) -> ResponseUsage {
+        let tokens = BilledTokens { input: 10, output, cache_write_5m: 100, cache_write_1h: 0, cache_read: 1000 };
+        ResponseUsage { key, time, model: 0, tokens, dollars: None }
+    }
+
+    fn file(model: &str, responses: Vec<ResponseUsage>) -> FileUsage {
+        FileUsage { models: vec![model.to_owned()], responses, compactions: Vec::new() }
+    }
+
+    fn source<'a>(session: &'a str, usage: &'a FileUsage) -> UsageSource<'a> {
+        UsageSource { session, title: "", project: "/shop", usage, changes: &[], selected: true }
+    }
+
+    fn table(sources: &[UsageSource<'_>], group: UsageGroup) -> UsageTable {
+        usage(sources, group, &UsageFilter::default(), &TimeZone::UTC, &Prices::default())
+    }
+
+    fn outputs(table: &UsageTable) -> Vec<(&str, u64)> {
+        table.rows.iter().map(|row| (&*row.name, row.tokens.output)).collect()
+    }
+
+    #[test]
+    fn a_response_in_two_files_counts_once_in_the_older_session_with_its_final_output() {
+        let old = file("claude-opus-4-5", vec![response(Some(1), 0, 5), response(Some(2), 1, 7)]);
+        let fork = file("claude-opus-4-5", vec![response(Some(2), 1, 9), response(Some(3), 2, 1)]);
+        let sources = [source("fork", &fork), source("old", &old)];
+        let table = table(&sources, UsageGroup::Session);
+        assert_eq!(outputs(&table), [("old", 14), ("fork", 1)]);
+        assert_eq!((table.total.responses, table.total.tokens.output), (3, 15));
+        // 30 input, 15 output, 300 written, 3000 read.
+        assert!((table.total.dollars - (30.0 * 5.0 + 15.0 * 25.0 + 300.0 * 6.25 + 3000.0 * 0.5) / 1e6).abs() < 1e-12);
+    }
+
+    #[test]
+    fn a_copy_of_a_response_is_not_counted_for_another_selected_session() {
+        let old = file("m", vec![response(Some(1), 0, 5)]);
+        let fork = file("m", vec![response(Some(1), 0, 5), response(Some(2), 1, 1)]);
+        let sources = [UsageSource { selected: false, ..source("old", &old) }, source("z", &fork)];
+        assert_eq!(outputs(&table(&sources, UsageGroup::Session)), [("z", 1)]);
+    }
+
+    #[test]
+    fn responses_without_an_identity_all_count() {
+        let usage = file("m", vec![response(None, 0, 5), response(None, 0, 5)]);
+        assert_eq!(table(&[source("s", &usage)], UsageGroup::Day).total.responses, 2);
+    }
+
+    #[test]
+    fn days_and_months_are_those_of_the_time_zone() {
+        let usage = file("m", vec![response(Some(1), 30 * DAY + DAY * 23 / 24, 5), response(Some(2), 31 * DAY, 6)]);
+        let sources = [source("s", &usage)];
+        assert_eq!(outputs(&table(&sources, UsageGroup::Day)), [("1970-01-31", 5), ("1970-02-01", 6)]);
+        let berlin = TimeZone::fixed(jiff::tz::offset(1));
+        let months = super::usage(&sources, UsageGroup::Month, &UsageFilter::default(), &berlin, &Prices::default());
+        assert_eq!(outputs(&months), [("1970-02", 11)]);
+        let filter = UsageFilter { since: "1970-02-01".parse().ok(), ..UsageFilter::default() };
+        let since = super::usage(&sources, UsageGroup::Day, &filter, &TimeZone::UTC, &Prices::default());
+        assert_eq!(outputs(&since), [("1970-02-01", 6)]);
+    }
+
+    #[test]
+    fn a_stated_cost_replaces_the_price_and_an_unknown_price_is_reported() {
+        let stated = ResponseUsage { dollars: Some(0.25), ..response(Some(1), 0, 5) };
+        let usage = file("unknown-model", vec![stated, response(Some(2), 1, 5)]);
+        let table = table(&[source("s", &usage)], UsageGroup::Model);
+        assert_eq!((table.total.dollars, table.total.unpriced_tokens), (0.25, 1115));
+        assert_eq!(table.unpriced, ["unknown-model"]);
+    }
+
+    #[test]
+    fn savings_count_for_each_request_until_an_undo_or_a_compaction() {
+        let mut usage = file("m", (1..=5).map(|key| response(Some(key), key as i64 * 10, 1)).collect());
+        let saved = |usage: &FileUsage, changes: &[(i64, f64)]| {
+            table(&[UsageSource { changes, ..source("s", usage) }], UsageGroup::Day).total.saved_tokens
+        };
+        assert_eq!(saved(&usage, &[(15, 1000.0)]), 4000.0);
+        assert_eq!(saved(&usage, &[(15, 1000.0), (35, -1000.0)]), 2000.0);
+        usage.compactions.push(25);
+        assert_eq!(saved(&usage, &[(15, 1000.0)]), 1000.0);
+        assert_eq!(saved(&usage, &[(5, -50.0)]), 0.0, "restored content is not a saving");
+    }
+}

@@ -1,0 +1,84 @@
+use serde::{Deserialize, Serialize};
+
+/// Tokens that were billed, by kind.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct BilledTokens {
+    /// Input tokens that were neither read from nor written to the cache.
+    pub input: u64,
+    /// Output tokens, those of thinking included.
+    pub output: u64,
+    /// Input tokens that were written to the cache for five minutes.
+    pub cache_write_5m: u64,
+    /// Input tokens that were written to the cache for an hour.
+    pub cache_write_1h: u64,
+    /// Input tokens that were read from the cache.
+    pub cache_read: u64,
+}
+
+impl BilledTokens {
+    /// Returns the tokens of the request.
+    pub fn sent(&self) -> u64 {
+        self.input.saturating_add(self.cache_written()).saturating_add(self.cache_read)
+    }
+
+    /// Returns the input tokens that were written to the cache.
+    pub fn cache_written(&self) -> u64 {
+        self.cache_write_5m.saturating_add(self.cache_write_1h)
+    }
+
+    /// Returns all tokens.
+    pub fn total(&self) -> u64 {
+        self.sent().saturating_add(self.output)
+    }
+
+    /// Adds other tokens.
+    pub fn add(&mut self, other: &BilledTokens) {
+        self.input = self.input.saturating_add(other.input);
+        self.output = self.output.saturating_add(other.output);
+        self.cache_write_5m = self.cache_write_5m.saturating_add(other.cache_write_5m);
+        self.cache_write_1h = self.cache_write_1h.saturating_add(other.cache_write_1h);
+        self.cache_read = self.cache_read.saturating_add(other.cache_read);
+    }
+}
+
+/// The bill of one response of a model.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct ResponseUsage {
+    /// The identity of the response, equal in all files that contain it; `None` if its rows name none.
+    pub key: Option<u64>,
+    /// The time when it was written, in milliseconds since 1970, UTC.
+    pub time: i64,
+    /// The model: an index into [`FileUsage::models`].
+    pub model: u32,
+    /// The tokens.
+    pub tokens: BilledTokens,
+    /// The cost in dollars, if the row states it.
+    pub dollars: Option<f64>,
+}
+
+/// The bills in one session file, each response once.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct FileUsage {
+    /// Names of models.
+    pub models: Vec<String>,
+    /// The responses, in the order of their first rows.
+    pub responses: Vec<ResponseUsage>,
+    /// The times of the compactions by the client, in milliseconds since 1970, UTC.
+    pub compactions: Vec<i64>,
+}
+
+impl FileUsage {
+    /// Returns the index of a model, which is added if it is new.
+    pub fn model(&mut self, name: &str) -> u32 {
+        let place = self.models.iter().position(|known| known == name).unwrap_or(self.models.len());
+        if place == self.models.len() {
+            self.models.push(name.to_owned());
+        }
+        place as u32
+    }
+
+    /// Returns the name of the model of a response.
+    pub fn model_of(&self, response: &ResponseUsage) -> &str {
+        self.models.get(response.model as usize).map_or("", String::as_str)
+    }
+}

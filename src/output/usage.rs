@@ -1,0 +1,140 @@
+use super::{Paint, Report, Style, amount, clip, clip_start, short_id};
+use crate::engine::{UsageGroup, UsageSum, UsageTable};
+use unicode_width::UnicodeWidthStr;
+
+/// Minimum columns of the names.
+const NARROWEST: usize = 10;
+
+/// Tokens and cost, by group.
+#[derive(Clone, Debug)]
+pub struct UsageReport {
+    /// The property by which the bills are grouped.
+    pub group: UsageGroup,
+    /// The sums.
+    pub table: UsageTable,
+}
+
+impl Report for UsageReport {
+    const SCHEMA: &str = "aperture.usage/1";
+
+    fn text(&self, style: &Style) -> String {
+        let table = &self.table;
+        if table.rows.is_empty() {
+            return "no matching usage\n".to_owned();
+        }
+        let shown = columns(style.width, table.total.saved_tokens > 0.0);
+        let figures = |sum: &UsageSum| shown.iter().map(|column| column.text(sum)).collect::<Vec<_>>();
+        let heading: Vec<String> = shown.iter().map(|column| column.name().to_owned()).collect();
+        let total = figures(&table.total);
+        let rows: Vec<Vec<String>> = table.rows.iter().map(figures).collect();
+        let widest = |at: usize| rows.iter().chain([&heading, &total]).map(|row| row[at].width()).max().unwrap_or_default();
+        let widths: Vec<usize> = (0..shown.len()).map(widest).collect();
+        let room = style.width.saturating_sub(widths.iter().map(|width| width + 2).sum()).max(NARROWEST);
+        let names: Vec<String> = table.rows.iter().map(|sum| self.clipped(sum, room)).collect();
+        let first = names.iter().map(|name| name.width()).max().unwrap_or_default().max(NARROWEST);
+        let line = |name: &str, row: &[String]| {
+            let mut line = super::padded(name, first);
+            row.iter().zip(&widths).for_each(|(cell, width)| line.push_str(&format!("  {cell:>width$}")));
+            line
+        };
+        let mut lines = vec![style.paint(Paint::Dim, &line(self.heading(), &heading))];
+        lines.extend(names.iter().zip(&rows).map(|(name, row)| line(name, row)));
+        lines.push(style.paint(Paint::Heading, &line("Total", &total)));
+        lines.extend(self.notes(style));
+        lines.push(String::new());
+        lines.join("\n")
+    }
+}
+
+impl UsageReport {
+    fn heading(&self) -> &'static str {
+        match self.group {
+            UsageGroup::Day => "DAY",
+            UsageGroup::Month => "MONTH",
+            UsageGroup::Session => "SESSION",
+            UsageGroup::Project => "PROJECT",
+            UsageGroup::Model => "MODEL",
+        }
+    }
+
+    fn name(&self, sum: &UsageSum) -> String {
+        match self.group {
+            UsageGroup::Session => format!("{} {}", short_id(&sum.name), sum.title),
+            _ if sum.name.is_empty() => "(unknown)".to_owned(),
+            _ => sum.name.clone(),
+        }
+    }
+
+    /// Returns the name in at most `room` columns: of a path, its end.
+    fn clipped(&self, sum: &UsageSum, room: usize) -> String {
+        let name = self.name(sum);
+        if self.group == UsageGroup::Project { clip_start(&name, room) } else { clip(&name, room) }
+    }
+
+    /// Returns the lines after the table: unknown prices, and the basis of the savings.
+    fn notes(&self, style: &Style) -> Vec<String> {
+        let total = &self.table.total;
+        let mut notes = Vec::new();
+        if total.unpriced_tokens > 0 {
+            let models = self.table.unpriced.iter().map(|model| if model.is_empty() { "(unknown)" } else { model.as_str() });
+            notes.push(format!("no price, so not in the cost: {}", models.collect::<Vec<_>>().join(", ")));
+            notes.push(format!("  ({} tokens; to set prices: aperture help settings)", amount(total.unpriced_tokens)));
+        }
+        if total.saved_tokens > 0.0 {
+            notes.push("saved: estimated tokens that requests did not contain because of aperture".to_owned());
+        }
+        notes.iter().map(|note| style.paint(Paint::Dim, &clip(note, style.width))).collect()
+    }
+}
+
+/// A column of figures.
+#[derive(Clone, Copy)]
+enum Column {
+    Input,
+    Output,
+    Written,
+    Read,
+    Total,
+    Cost,
+    Saved,
+}
+
+/// Returns the columns for a width.
+fn columns(width: usize, savings: bool) -> Vec<Column> {
+    use Column::*;
+    let mut columns = match width {
+        72.. => vec![Input, Output, Written, Read, Total, Cost],
+        _ => vec![Total, Cost],
+    };
+    columns.extend(savings.then_some(Saved));
+    columns
+}
+
+impl Column {
+    fn name(self) -> &'static str {
+        match self {
+            Column::Input => "INPUT",
+            Column::Output => "OUTPUT",
+            Column::Written => "CACHE WRITE",
+            Column::Read => "CACHE READ",
+            Column::Total => "TOTAL",
+            Column::Cost => "COST",
+            Column::Saved => "SAVED",
+        }
+    }
+
+    fn text(self, sum: &UsageSum) -> String {
+        match self {
+            Column::Input => amount(sum.tokens.input),
+            Column::Output => amount(sum.tokens.output),
+            Column::Written => amount(sum.tokens.cache_written()),
+            Column::Read => amount(sum.tokens.cache_read),
+            Column::Total => amount(sum.tokens.total()),
+            Column::Cost if sum.unpriced_tokens > 0 && sum.dollars == 0.0 => "?".to_owned(),
+            Column::Cost if sum.unpriced_tokens > 0 => format!("≥${:.2}", sum.dollars),
+            Column::Cost => format!("${:.2}", sum.dollars),
+            Column::Saved if sum.saved_tokens < 0.5 => "-".to_owned(),
+            Column::Saved => format!("~{}", amount(sum.saved_tokens.round() as u64)),
+        }
+    }
+}

@@ -1,0 +1,192 @@
+//! Collects the bills of a rollout. Its figures are cumulative, and repeated without a new response.
+
+use crate::model::{BilledTokens, FileUsage, ResponseUsage};
+use crate::provider::UsageScanner;
+use crate::provider::json::{fields, member, number, text_of};
+use crate::provider::usage::{Bills, response_key};
+use memchr::memmem::Finder;
+use serde_json::value::RawValue;
+use std::sync::LazyLock;
+
+static COUNT: LazyLock<Finder<'static>> = LazyLock::new(|| Finder::new(b"\"token_count\""));
+static CONTEXT: LazyLock<Finder<'static>> = LazyLock::new(|| Finder::new(b"\"turn_context\""));
+static META: LazyLock<Finder<'static>> = LazyLock::new(|| Finder::new(b"\"session_meta\""));
+static COMPACTED: LazyLock<Finder<'static>> = LazyLock::new(|| Finder::new(b"\"compacted\""));
+
+/// Length of the head of a row, in bytes, that contains its type and that of its payload.
+const HEAD_BYTES: usize = 512;
+
+fields! {
+    /// The keys of a row with a bill.
+    BilledRow {
+        kind = "type",
+        time = "timestamp",
+        payload: BilledPayload = "payload",
+    }
+}
+
+fields! {
+    /// The keys of its payload.
+    BilledPayload {
+        kind = "type",
+        id = "id",
+        model = "model",
+        info = "info",
+    }
+}
+
+/// Token figures: input with the cached part, the cached part, output.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+struct Figures {
+    input: u64,
+    cached: u64,
+    output: u64,
+}
+
+/// Collects the bills of a file.
+#[derive(Default)]
+pub(super) struct UsageScan {
+    bills: Bills,
+    /// The model of the current turn.
+    model: String,
+    /// The first session of a chain of forks: a fork can begin with a copy of the rows of its parent.
+    root: String,
+    total: Option<Figures>,
+}
+
+impl UsageScanner for UsageScan {
+    fn line(&mut self, bytes: &[u8]) {
+        let head = &bytes[..bytes.len().min(HEAD_BYTES)];
+        if [&COUNT, &CONTEXT, &META, &COMPACTED].iter().all(|kind| kind.find(head).is_none()) {
+            return;
+        }
+        let Ok(row) = serde_json::from_slice::<BilledRow<'_>>(bytes) else { return };
+        let kind = text_of(row.kind).unwrap_or_default();
+        let Some(payload) = row.payload else { return };
+        let time = text_of(row.time).and_then(|time| time.parse::<jiff::Timestamp>().ok()).map(jiff::Timestamp::as_millisecond);
+        match &*kind {
+            // The row of the fork itself is the first one, that of the first session the last.
+            "session_meta" if self.bills.usage.responses.is_empty() => {
+                self.root = text_of(payload.id).unwrap_or_default().into_owned()
+            }
+            "turn_context" => {
+                if let Some(model) = text_of(payload.model).filter(|model| !model.is_empty()) {
+                    self.model = model.into_owned();
+                }
+            }
+            "compacted" => self.bills.usage.compactions.extend(time),
+            "event_msg" if text_of(payload.kind).is_some_and(|kind| kind == "token_count") => {
+                if let (Some(time), Some(info)) = (time, payload.info) {
+                    self.count(time, info);
+                }
+            }
+            _ => {}
+        }
+    }
+
+    fn finish(self: Box<Self>) -> FileUsage {
+        self.bills.usage
+    }
+}
+
+impl UsageScan {
+    /// Counts a response: the figures of the last request, or the growth of the total if they are missing.
+    fn count(&mut self, time: i64, info: &RawValue) {
+        let total = figures(info, "total_token_usage");
+        if total.is_some() && total == self.total {
+            return;
+        }
+        let before = self.total.unwrap_or_default();
+        let growth = |total: Figures| Figures {
+            input: total.input.saturating_sub(before.input),
+            cached: total.cached.saturating_sub(before.cached),
+            output: total.output.saturating_sub(before.output),
+        };
+        let figures = figures(info, "last_token_usage").or_else(|| total.map(growth)).unwrap_or_default();
+        self.total = total.or(self.total);
+        if figures == Figures::default() {
+            return;
+        }
+        let cached = figures.cached.min(figures.input);
+        let key = total.map(|total| response_key(&[&self.root, &format!("{} {} {}", total.input, total.cached, total.output)]));
+        let model = self.bills.usage.model(&self.model);
+        let tokens =
+            BilledTokens { input: figures.input - cached, cache_read: cached, output: figures.output, ..BilledTokens::default() };
+        self.bills.add(ResponseUsage { key, time, model, tokens, dollars: None });
+    }
+}
+
+fn figures(info: &RawValue, part: &str) -> Option<Figures> {
+    let usage = member(info, part)?;
+    let figure = |name: &str| number(member(usage, name));
+    let cached = figure("cached_input_tokens").unwrap_or_default();
+    figure("input_tokens").map(|input| Figures { input, cached, output: figure("output_tokens").unwrap_or_default() })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Collects the bills of rows given as kind and payload, in JSON with `'` for `"`.
+    fn scan(rows: &[(&str, &str)]) -> FileUsage {
+        let mut scan = Box::new(UsageScan::default());
+        for (second, (kind, payload)) in rows.iter().enumerate() {
+            let row = format!("{{'timestamp': '2026-11-21T10:00:{second:02}Z', 'type': '{kind}', 'payload': {payload}}}");
+            scan.line(row.replace('\'', "\"").as_bytes());
+        }
+        scan.finish()
+    }
+
+    fn count(total: [u64; 3], last: Option<[u64; 3]>) -> String {
+        let usage = |[input, cached, output]: [u64; 3]| {
+            format!("{{'input_tokens': {input}, 'cached_input_tokens': {cached}, 'output_tokens': {output}}}")
+        };
+        let last = last.map(|last| format!(", 'last_token_usage': {}", usage(last))).unwrap_or_default();
+        format!("{{'type': 'token_count', 'info': {{'total_token_usage': {}{last}}}}}", usage(total))
+    }
+
+    fn tokens(usage: &FileUsage) -> Vec<[u64; 3]> {
+        usage.responses.iter().map(|one| [one.tokens.input, one.tokens.cache_read, one.tokens.output]).collect()
+    }
+
+    const CONTEXT: (&str, &str) = ("turn_context", "{'model': 'gpt-5.5'}");
+
+    #[test]
+    fn repeated_figures_count_once() {
+        let first = count([100, 40, 9], Some([100, 40, 9]));
+        let second = count([250, 120, 19], Some([150, 80, 10]));
+        let found =
+            scan(&[CONTEXT, ("event_msg", &first), ("event_msg", &first), ("event_msg", &second), ("event_msg", &second)]);
+        assert_eq!(tokens(&found), [[60, 40, 9], [70, 80, 10]]);
+        assert_eq!(found.model_of(&found.responses[1]), "gpt-5.5");
+    }
+
+    #[test]
+    fn without_the_last_figures_the_growth_of_the_total_counts() {
+        let rows = [("event_msg", &*count([100, 40, 9], None)), ("event_msg", &*count([250, 120, 19], None))];
+        assert_eq!(tokens(&scan(&rows)), [[60, 40, 9], [70, 80, 10]]);
+        let empty = ("event_msg", "{'type': 'token_count', 'info': null}");
+        assert_eq!(tokens(&scan(&[empty])), [[0; 3]; 0]);
+    }
+
+    #[test]
+    fn copies_in_a_fork_have_the_keys_of_the_parent() {
+        let (parent, own) = (("session_meta", "{'id': 'p'}"), ("session_meta", "{'id': 'f', 'forked_from_id': 'p'}"));
+        let (first, second) = (count([100, 40, 9], Some([100, 40, 9])), count([250, 120, 19], Some([150, 80, 10])));
+        let keys = |rows: &[(&str, &str)]| scan(rows).responses.iter().map(|one| one.key).collect::<Vec<_>>();
+        let of_parent = keys(&[parent, ("event_msg", &first)]);
+        let of_fork = keys(&[own, parent, ("event_msg", &first), ("event_msg", &second)]);
+        assert_eq!(of_fork[..1], of_parent[..]);
+        assert_ne!(of_fork[1], of_parent[0]);
+        assert_ne!(
+            keys(&[("session_meta", "{'id': 'q'}"), ("event_msg", &first)]),
+            of_parent,
+            "equal figures of another session"
+        );
+    }
+
+    #[test]
+    fn compactions_have_their_time() {
+        assert_eq!(scan(&[("compacted", "{'message': ''}")]).compactions.len(), 1);
+    }
+}

@@ -1,0 +1,71 @@
+//! Collects the bills of a session file.
+
+use crate::model::{FileUsage, Key, ResponseUsage};
+use memchr::memmem::Finder;
+use rustc_hash::FxHashMap;
+use std::sync::LazyLock;
+
+/// Collects the bills of the responses in a file from its lines.
+pub trait UsageScanner: Send {
+    /// Takes the next line, without its line feed.
+    fn line(&mut self, bytes: &[u8]);
+
+    /// Returns the bills of all lines.
+    fn finish(self: Box<Self>) -> FileUsage;
+}
+
+/// The bills of a file: of several rows with one identity, the one with the most tokens is kept.
+#[derive(Debug, Default)]
+pub(super) struct Bills {
+    /// The bills so far.
+    pub usage: FileUsage,
+    places: FxHashMap<u64, usize>,
+}
+
+impl Bills {
+    /// Adds the bill of a row. The rows of a response repeat its figures, and the output grows to its final value.
+    pub fn add(&mut self, response: ResponseUsage) {
+        let responses = &mut self.usage.responses;
+        match response.key.map(|key| *self.places.entry(key).or_insert(responses.len())) {
+            Some(place) if place < responses.len() => {
+                if response.tokens.total() > responses[place].tokens.total() {
+                    responses[place] = response;
+                }
+            }
+            _ => responses.push(response),
+        }
+    }
+}
+
+static TIMESTAMP: LazyLock<Finder<'static>> = LazyLock::new(|| Finder::new(b"\"timestamp\":"));
+
+/// The longest timestamp, in bytes.
+const TIMESTAMP_BYTES: usize = 40;
+
+/// The time of the newest row of a file, as it is written.
+#[derive(Debug, Default)]
+pub(super) struct NewestRow(Vec<u8>);
+
+impl NewestRow {
+    /// Takes the next line. Only the newest time is parsed: times are written in UTC, so that their order is that of their bytes.
+    pub fn line(&mut self, bytes: &[u8]) {
+        let Some(place) = TIMESTAMP.find(bytes) else { return };
+        let rest = bytes[place + TIMESTAMP.needle().len()..].trim_ascii_start();
+        let Some(rest) = rest.strip_prefix(b"\"") else { return };
+        let rest = &rest[..rest.len().min(TIMESTAMP_BYTES)];
+        let time = rest.split(|byte| *byte == b'"').next().unwrap_or_default();
+        if time > self.0.as_slice() && time.first().is_some_and(u8::is_ascii_digit) {
+            time.clone_into(&mut self.0);
+        }
+    }
+
+    /// Returns the time in milliseconds since 1970, UTC; `None` if no row has one.
+    pub fn milliseconds(&self) -> Option<i64> {
+        Some(std::str::from_utf8(&self.0).ok()?.parse::<jiff::Timestamp>().ok()?.as_millisecond())
+    }
+}
+
+/// Returns the identity of a response from the parts that name it.
+pub(super) fn response_key(parts: &[&str]) -> u64 {
+    Key::from_bytes(parts.join("\0").as_bytes()).0 as u64
+}

@@ -1,0 +1,125 @@
+//! Tokens and cost of sessions.
+
+use crate::sandbox::Sandbox;
+use expect_test::expect;
+use serde_json::{Value, json};
+
+/// A row of a response.
+fn response(id: &str, model: &str, time: &str, output: u64) -> String {
+    let usage = json!({"input_tokens": 3, "output_tokens": output, "cache_read_input_tokens": 150_000,
+        "cache_creation_input_tokens": 2000, "cache_creation": {"ephemeral_5m_input_tokens": 2000, "ephemeral_1h_input_tokens": 0}});
+    let row = json!({"type": "assistant", "uuid": format!("{id}{output}"), "parentUuid": "p", "timestamp": time, "requestId": id,
+        "sessionId": "S", "cwd": "/home/dev/shop",
+        "message": {"id": id, "role": "assistant", "model": model, "usage": usage, "content": [{"type": "text", "text": "done"}]}});
+    format!("{row}\n")
+}
+
+fn prompt(text: &str) -> String {
+    let row = json!({"type": "user", "uuid": "p", "parentUuid": null, "timestamp": "2026-11-19T10:00:00Z", "sessionId": "S",
+        "cwd": "/home/dev/shop", "message": {"role": "user", "content": text}});
+    format!("{row}\n")
+}
+
+/// Two sessions, of which the second one begins with a copy of the first one.
+fn sandbox() -> Sandbox {
+    let sandbox = Sandbox::new();
+    let first = [
+        prompt("count the carts"),
+        response("m1", "claude-opus-4-8", "2026-11-19T10:00:10Z", 2),
+        response("m1", "claude-opus-4-8", "2026-11-19T10:00:20Z", 4000),
+        response("m2", "claude-opus-4-8", "2026-11-20T10:00:00Z", 500),
+    ]
+    .concat();
+    let resumed = response("m3", "some-model", "2026-11-21T10:00:00Z", 700);
+    sandbox.session("aaaa1111", &*first, 0);
+    sandbox.session("bbbb2222", format!("{first}{resumed}"), 10);
+    sandbox
+}
+
+#[test]
+fn by_day() {
+    let sandbox = sandbox();
+    expect![[r#"
+        DAY         INPUT  OUTPUT  CACHE WRITE  CACHE READ  TOTAL    COST
+        2026-11-19      3      4k           2k        150k   156k   $0.19
+        2026-11-20      3     500           2k        150k   153k   $0.10
+        2026-11-21      3     700           2k        150k   153k       ?
+        Total           9    5.2k           6k        450k   461k  ≥$0.29
+        no price, so not in the cost: some-model
+          (153k tokens; to set prices: aperture help settings)
+    "#]]
+    .assert_eq(&sandbox.text(&["usage"]));
+}
+
+#[test]
+fn by_session_on_a_narrow_terminal() {
+    let sandbox = sandbox();
+    expect![[r#"
+        SESSION                   TOTAL    COST
+        aaaa1111 count the carts   309k   $0.29
+        bbbb2222 count the carts   153k       ?
+        Total                      461k  ≥$0.29
+        no price, so not in the cost: some-model
+          (153k tokens; to set prices: aperture help sett…
+    "#]]
+    .assert_eq(&sandbox.columns_text(&["usage", "--by", "session"], 50));
+}
+
+#[test]
+fn filters() {
+    let sandbox = sandbox();
+    let responses = |arguments: &[&str]| {
+        let document: Value = sandbox.json(&[&["usage"], arguments].concat(), "aperture.usage/1");
+        document["total"]["responses"].as_u64().unwrap()
+    };
+    assert_eq!(responses(&[]), 3);
+    assert_eq!(responses(&["--since", "2026-11-20"]), 2);
+    assert_eq!(responses(&["--until", "20261120"]), 2);
+    assert_eq!(responses(&["--model", "opus"]), 2);
+    assert_eq!(responses(&["--project", "."]), 3);
+    assert_eq!(responses(&["--project", ".."]), 0);
+    assert_eq!(responses(&["--client", "codex"]), 0);
+    assert_eq!(responses(&["-s", "aaaa"]), 2);
+    assert_eq!(responses(&["-s", "bbbb"]), 1, "the copies belong to the first session");
+}
+
+#[test]
+fn a_changed_file_is_read_again_and_a_deleted_one_is_forgotten() {
+    let sandbox = sandbox();
+    let total = || sandbox.json(&["usage"], "aperture.usage/1")["total"]["output_tokens"]["value"].as_u64().unwrap();
+    assert_eq!((total(), total()), (5200, 5200));
+    let path = sandbox.session("cccc3333", response("m9", "claude-opus-4-8", "2026-11-21T11:00:00Z", 11), 20);
+    assert_eq!((total(), total()), (5211, 5211));
+    std::fs::remove_file(path).unwrap();
+    assert_eq!(total(), 5200);
+}
+
+#[test]
+fn an_unknown_client_is_an_error() {
+    let outcome = sandbox().run(&["usage", "--client", "claude"]);
+    assert_eq!(outcome.code, 2);
+    expect![[r#"
+        error: unknown client 'claude'
+        hint: the clients are claude-code, codex
+    "#]]
+    .assert_eq(&outcome.stderr);
+}
+
+#[test]
+fn what_aperture_removed_is_a_saving_of_later_requests() {
+    let sandbox = Sandbox::of("tools-and-spill");
+    let saved = || {
+        let total = sandbox.json(&["usage"], "aperture.usage/1")["total"]["saved_tokens"].clone();
+        assert_eq!(total["basis"], "estimated");
+        total["value"].as_i64().unwrap()
+    };
+    let change = sandbox.json(&["archive", "16"], "aperture.change/2");
+    let removed = change["tokens_before"]["value"].as_i64().unwrap() - change["tokens_after"]["value"].as_i64().unwrap();
+    assert_eq!(saved(), 0, "no request since");
+    let id = sandbox.json(&["status"], "aperture.status/2")["session"].as_str().unwrap().to_owned();
+    let path = sandbox.home.join(".claude/projects").join(sandbox.slug()).join(format!("{id}.jsonl"));
+    let mut text = std::fs::read_to_string(path).unwrap();
+    text.push_str(&response("m9", "claude-opus-4-8", "2026-11-22T10:00:00Z", 5));
+    sandbox.session(&id, text, 30);
+    assert!((saved() - removed).abs() <= 1 && removed > 9000, "{} {removed}", saved());
+}
