@@ -7,7 +7,6 @@ use crate::engine::{self, EditPrice, first_of_last_turns};
 use crate::model::{BlockNumber, Level, OperationKind};
 use crate::output::{ChangeReport, amount, plural};
 use crate::workspace::{Aim, DigestFold, Draft, Scope, Workspace, fold_into_digest, shorten, shrink};
-use anyhow::anyhow;
 use std::slice;
 
 /// Plans the shortening for a preset or a budget. A preset that folds turns does so only if `whole` is true: neither blocks nor a

@@ -44,7 +44,7 @@ fn a_fork_at_any_block_of_any_fixture_has_the_window_up_to_it() {
             let hashes = |numbers: &[BlockNumber], session: &Session| -> Vec<_> {
                 numbers.iter().map(|number| session.blocks[*number as usize - 1].hash).collect()
             };
-            let compacted = reading.session.rows.iter().any(|row| row.kind == crate::model::RowKind::Boundary);
+            let compacted = reading.session.rows.iter().any(|row| row.kind == RowKind::Boundary);
             let before: Vec<BlockNumber> = reading.window.blocks.iter().copied().filter(|kept| *kept <= fork.last).collect();
             if !compacted {
                 assert_eq!(hashes(&window, &session), hashes(&before, &reading.session), "{case}");
