@@ -81,7 +81,8 @@ mod tests {
             ("fork --at ", Some(Completed::Turn)),
             ("watch ", Some(Completed::Session)),
             ("help ", Some(Completed::Topic)),
-            ("log ", None),
+            ("log ", Some(Completed::Session)),
+            ("gc ", None),
             ("", None),
         ] {
             assert_eq!(kind(line), expected, "{line}");

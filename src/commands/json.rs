@@ -277,7 +277,7 @@ mod tests {
             (r#"{"archive":{"selector":"3..9"}}"#, "archive 3..9"),
             (r#"{"archive":{"selector":["3..9","stale & error"]}}"#, "archive 3..9 'stale & error'"),
             (r#"{"blocks":{"selector":"cold"}}"#, "blocks cold"),
-            (r#"{"recall":{"query":["retry","policy"]}}"#, "recall retry policy"),
+            (r#"{"recall":{"query":["retry","policy"],"max_tokens":500}}"#, "recall retry policy --max-tokens 500"),
             (r#"{"redact":{"all":true}}"#, "redact --all"),
         ] {
             let request = request(json);

@@ -67,7 +67,7 @@ impl UsageScanner for UsageScan {
         match &*kind {
             // The row of the fork itself is the first one, that of the first session the last.
             "session_meta" if self.bills.usage.responses.is_empty() => {
-                self.root = text_of(payload.id).unwrap_or_default().into_owned()
+                self.root = text_of(payload.id).unwrap_or_default().into_owned();
             }
             "turn_context" => {
                 if let Some(model) = text_of(payload.model).filter(|model| !model.is_empty()) {
