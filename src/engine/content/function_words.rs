@@ -2,7 +2,7 @@
 
 /// Function words of European languages, and words of a conversation, that end a phrase; in addition to the stop words.
 pub const BREAKS: &str = "\
-    a second seem though batch regress exited plausible examples findings finding remaining trick little short confused common specific date docs \
+    a itself others basically guys hmm second seem though batch regress exited plausible examples findings finding remaining trick little short confused common specific date docs \
     a actual actually agree ah almost alright am an anyway apart as assume at away awesome be become bit both btw by certain cool curious \
     difference do ehh else erm especially etc ever fairly far general generally go going gonna gotcha guess happen happens he hello hey \
     hi hm hmm i idea ideally if im in is isn it kind least less let's like lot lots me mind mostly my nah nice no nope of oh ok on or \
@@ -26,7 +26,7 @@ pub const BREAKS: &str = "\
 
 /// Verbs, adverbs and adjectives of requests, and words of tools, that do not begin or end a phrase.
 pub const EDGES: &str = "\
-    accept address adjust allow analyse analyze answer apply approve asked asking asks assuming attempt avoid begin big bring bump bunch careful cause \
+    accept answers belong belongs calls caught contains interfering prefer stick talking address adjust allow analyse analyze answer apply approve asked asking asks assuming attempt avoid begin big bring bump bunch careful cause \
     causes causing clean cleaned clear close come comes commit compare consider consistent construct continues convert copy correct count covered cut debug decide decided defined delete \
     describe detail detailed determine directly disable discuss document doesn drop easier easily enable encounter entirely execute executing expect explain explicitly explore extend extract fail failed failing \
     fails feel fetch figure finish finished finishing fixing follow full fully gave generate giving goes gone handle happened happening hard hate hear hold identify ignore implemented implementing improve initial install introduce \
