@@ -295,6 +295,7 @@ impl WatchScreen {
 
     fn figures(&self, held: TokenCount) -> String {
         let mut facts = vec![format!("{} free", amount(self.free))];
+        facts.extend(self.pending.as_ref().filter(|_| self.open).map(PendingChanges::mark));
         facts.push(match self.stale {
             None => "nothing stale".to_owned(),
             Some((blocks, cost)) => {
@@ -302,7 +303,6 @@ impl WatchScreen {
                 format!("{} stale, {} ({share})", plural(blocks, "block"), tokens(cost))
             }
         });
-        facts.extend(self.pending.as_ref().filter(|_| self.open).map(PendingChanges::mark));
         if self.pinned > 0 {
             facts.push(format!("{} pinned", self.pinned));
         }
@@ -450,7 +450,7 @@ mod tests {
             6666aaaa · claude-opus-4-6 · 12 turns, 87 steps · written 3 min ago · open in …
 
             window    ▕████████████████████████████▍           ▏  142k of 200k tokens, 71 %
-                      25k free · 12 blocks stale, 31k (22 %) · /resume: −9.1k · 2 pinned · focused #3, #4
+                      25k free · /resume: −9.1k · 12 blocks stale, 31k (22 %) · 2 pinned ·…
 
             came in   23:59:21   #39 result Read src/日本語/a_rather_long_name_3…   1.2k
                       23:59:22   #38 result Read src/日本語/a_rather_long_name_3…   1.2k
