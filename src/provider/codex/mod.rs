@@ -170,7 +170,7 @@ impl Client for Codex {
 
 /// Returns the whole window of the model: the client reports its usable part, if that is a whole number of tokens.
 fn full_window(window: WindowSize) -> u64 {
-    let is_part = window.reported && window.tokens * 100 % USABLE_PERCENT == 0;
+    let is_part = window.reported && (window.tokens * 100).is_multiple_of(USABLE_PERCENT);
     if is_part { window.tokens * 100 / USABLE_PERCENT } else { window.tokens }
 }
 
