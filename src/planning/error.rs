@@ -53,6 +53,9 @@ pub enum PlanError {
     /// The turns are not in the window.
     #[error("these turns are not in the window")]
     NoTurns,
+    /// A fork would end with a block that the client does not send.
+    #[error("the client would not send block {0} of such a fork")]
+    NotSent(BlockNumber),
     /// The turns to fold include the last turn.
     #[error("the last turn is still in progress and cannot be folded")]
     LastTurn,

@@ -100,7 +100,7 @@ fn last_row(session: &Session, row: u32) -> u32 {
     }
 }
 
-/// Returns the window of the fork: that of its own rows, and the blocks that it inherits. The client must send its last turn.
+/// Returns the window of the fork: that of its own rows, and the blocks that it inherits. The client must send its last block.
 fn window(
     provider: &dyn ProviderAdapter,
     session: &Session,
@@ -113,9 +113,8 @@ fn window(
     let inherited = session.blocks.iter().take_while(|block| block.row < first).count() as BlockNumber;
     let own = provider.window(&fork).blocks.into_iter().map(|number| number + inherited);
     let window: Vec<BlockNumber> = (1..=inherited).chain(own).collect();
-    let turn = |number: BlockNumber| session.blocks.get(number as usize - 1).map(|block| block.position.turn);
-    match window.iter().any(|number| turn(*number) == turn(last)) {
+    match window.contains(&last) {
         true => Ok(window),
-        false => Err(PlanError::Unsafe(format!("the client would send nothing of the turn of block {last}"))),
+        false => Err(PlanError::NotSent(last)),
     }
 }

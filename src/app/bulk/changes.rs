@@ -75,7 +75,7 @@ fn change_session(env: &Env, request: &Request, options: ChangeOptions, session:
 /// Returns the reason if the error only says that this session has nothing to change; for a single session, that is an error.
 fn reason_for_nothing(error: &CommandError) -> Option<String> {
     error.source.chain().find_map(|cause| {
-        let is_unmatched = matches!(cause.downcast_ref(), Some(SelectorError::NoSuchBlock { .. } | SelectorError::NoSuchCall(_)));
+        let is_unmatched = cause.downcast_ref().is_some_and(SelectorError::is_absent);
         (is_unmatched || cause.is::<NothingToChange>()).then(|| cause.to_string())
     })
 }

@@ -150,7 +150,7 @@ impl From<PlanError> for CommandError {
                     PlanError::Forgotten(_) => {
                         (ErrorKind::Refused, "to list operations that can be undone: aperture log".to_owned())
                     }
-                    PlanError::NoTurns | PlanError::LastTurn => {
+                    PlanError::NoTurns | PlanError::LastTurn | PlanError::NotSent(_) => {
                         (ErrorKind::Refused, "to list the turns of the window: aperture blocks --tree".to_owned())
                     }
                     PlanError::Held(number, SkipReason::Pinned) => {

@@ -49,7 +49,7 @@ fn sessions(env: &Env) -> Vec<Candidate> {
     };
     let own = list(Some(&Project::at(env.disk, &env.directory)));
     let listed = if own.is_empty() { list(None) } else { own };
-    listed.into_iter().map(|session| (session.found.location.id.clone(), session.totals.title.clone())).collect()
+    listed.into_iter().map(|session| (session.found.location.id.clone(), session.totals.title)).collect()
 }
 
 /// Returns the session of the command line, with its topics if it is small.

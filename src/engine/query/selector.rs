@@ -579,7 +579,7 @@ fn call(name: &str, argument: &str) -> Result<Node, SelectorError> {
             .find(|kind| kind.name() == argument)
             .map(Node::Kind)
             .ok_or_else(|| bad("kind", &BlockKind::ALL.map(BlockKind::name))),
-        "level" => Level::from_name(&argument).map(Node::Level).ok_or_else(|| bad("level", &Level::ALL.map(Level::name))),
+        "level" => Level::from_name(argument).map(Node::Level).ok_or_else(|| bad("level", &Level::ALL.map(Level::name))),
         "role" => ROLES
             .into_iter()
             .find(|role| role.name() == argument)
