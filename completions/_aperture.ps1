@@ -252,6 +252,7 @@ Register-ArgumentCompleter -Native -CommandName 'aperture' -ScriptBlock {
             [CompletionResult]::new('--preset', '--preset', [CompletionResultType]::ParameterName, 'Strength: lossless, light, balanced, aggressive or handoff')
             [CompletionResult]::new('--keep-from', '--keep-from', [CompletionResultType]::ParameterName, 'Do not change this block and later ones')
             [CompletionResult]::new('--keep-turns', '--keep-turns', [CompletionResultType]::ParameterName, 'Do not change the blocks of the last N turns [default: setting protect.turns, for --stale and budgets]')
+            [CompletionResult]::new('--project', '--project', [CompletionResultType]::ParameterName, 'Every session of the project in this directory, including those of subagents [default: the current directory]')
             [CompletionResult]::new('-s', '-s', [CompletionResultType]::ParameterName, 'Session: a path, an id or an id prefix [default: the newest of this project]')
             [CompletionResult]::new('--session', '--session', [CompletionResultType]::ParameterName, 'Session: a path, an id or an id prefix [default: the newest of this project]')
             [CompletionResult]::new('--window', '--window', [CompletionResultType]::ParameterName, 'Size of the context window in tokens, such as 200k [default: by model]')
@@ -266,6 +267,8 @@ Register-ArgumentCompleter -Native -CommandName 'aperture' -ScriptBlock {
             [CompletionResult]::new('--full', '--full', [CompletionResultType]::ParameterName, 'In a dry run, show all changed lines')
             [CompletionResult]::new('--live', '--live', [CompletionResultType]::ParameterName, 'Also change a session that a client has open; type /resume in the client afterwards')
             [CompletionResult]::new('--keep-thinking', '--keep-thinking', [CompletionResultType]::ParameterName, 'Keep the thinking after the first change; refused if the model binds it to the content before')
+            [CompletionResult]::new('--all', '--all', [CompletionResultType]::ParameterName, 'Every session on this machine')
+            [CompletionResult]::new('--allow-empty', '--allow-empty', [CompletionResultType]::ParameterName, 'Succeed if there are no sessions, instead of exit code 1')
             [CompletionResult]::new('--json', '--json', [CompletionResultType]::ParameterName, 'Print JSON')
             [CompletionResult]::new('--no-cache', '--no-cache', [CompletionResultType]::ParameterName, 'Do not read or write the cache')
             [CompletionResult]::new('--no-pager', '--no-pager', [CompletionResultType]::ParameterName, 'Do not use a pager')
@@ -296,6 +299,7 @@ Register-ArgumentCompleter -Native -CommandName 'aperture' -ScriptBlock {
         }
         'aperture;archive' {
             [CompletionResult]::new('--reason', '--reason', [CompletionResultType]::ParameterName, 'Reason, for the remaining line and for the log')
+            [CompletionResult]::new('--project', '--project', [CompletionResultType]::ParameterName, 'Every session of the project in this directory, including those of subagents [default: the current directory]')
             [CompletionResult]::new('-s', '-s', [CompletionResultType]::ParameterName, 'Session: a path, an id or an id prefix [default: the newest of this project]')
             [CompletionResult]::new('--session', '--session', [CompletionResultType]::ParameterName, 'Session: a path, an id or an id prefix [default: the newest of this project]')
             [CompletionResult]::new('--window', '--window', [CompletionResultType]::ParameterName, 'Size of the context window in tokens, such as 200k [default: by model]')
@@ -308,6 +312,8 @@ Register-ArgumentCompleter -Native -CommandName 'aperture' -ScriptBlock {
             [CompletionResult]::new('--full', '--full', [CompletionResultType]::ParameterName, 'In a dry run, show all changed lines')
             [CompletionResult]::new('--live', '--live', [CompletionResultType]::ParameterName, 'Also change a session that a client has open; type /resume in the client afterwards')
             [CompletionResult]::new('--keep-thinking', '--keep-thinking', [CompletionResultType]::ParameterName, 'Keep the thinking after the first change; refused if the model binds it to the content before')
+            [CompletionResult]::new('--all', '--all', [CompletionResultType]::ParameterName, 'Every session on this machine')
+            [CompletionResult]::new('--allow-empty', '--allow-empty', [CompletionResultType]::ParameterName, 'Succeed if there are no sessions, instead of exit code 1')
             [CompletionResult]::new('--json', '--json', [CompletionResultType]::ParameterName, 'Print JSON')
             [CompletionResult]::new('--no-cache', '--no-cache', [CompletionResultType]::ParameterName, 'Do not read or write the cache')
             [CompletionResult]::new('--no-pager', '--no-pager', [CompletionResultType]::ParameterName, 'Do not use a pager')
@@ -464,6 +470,7 @@ Register-ArgumentCompleter -Native -CommandName 'aperture' -ScriptBlock {
             break
         }
         'aperture;redact' {
+            [CompletionResult]::new('--project', '--project', [CompletionResultType]::ParameterName, 'Every session of the project in this directory, including those of subagents [default: the current directory]')
             [CompletionResult]::new('-s', '-s', [CompletionResultType]::ParameterName, 'Session: a path, an id or an id prefix [default: the newest of this project]')
             [CompletionResult]::new('--session', '--session', [CompletionResultType]::ParameterName, 'Session: a path, an id or an id prefix [default: the newest of this project]')
             [CompletionResult]::new('--window', '--window', [CompletionResultType]::ParameterName, 'Size of the context window in tokens, such as 200k [default: by model]')
@@ -479,6 +486,8 @@ Register-ArgumentCompleter -Native -CommandName 'aperture' -ScriptBlock {
             [CompletionResult]::new('--full', '--full', [CompletionResultType]::ParameterName, 'In a dry run, show all changed lines')
             [CompletionResult]::new('--live', '--live', [CompletionResultType]::ParameterName, 'Also change a session that a client has open; type /resume in the client afterwards')
             [CompletionResult]::new('--keep-thinking', '--keep-thinking', [CompletionResultType]::ParameterName, 'Keep the thinking after the first change; refused if the model binds it to the content before')
+            [CompletionResult]::new('--allow-empty', '--allow-empty', [CompletionResultType]::ParameterName, 'Succeed if there are no sessions, instead of exit code 1')
+            [CompletionResult]::new('--all-sessions', '--all-sessions', [CompletionResultType]::ParameterName, 'Every session on this machine')
             [CompletionResult]::new('--json', '--json', [CompletionResultType]::ParameterName, 'Print JSON')
             [CompletionResult]::new('--no-cache', '--no-cache', [CompletionResultType]::ParameterName, 'Do not read or write the cache')
             [CompletionResult]::new('--no-pager', '--no-pager', [CompletionResultType]::ParameterName, 'Do not use a pager')
@@ -600,6 +609,7 @@ Register-ArgumentCompleter -Native -CommandName 'aperture' -ScriptBlock {
             [CompletionResult]::new('--all', '--all', [CompletionResultType]::ParameterName, 'All pending ones of this session')
             [CompletionResult]::new('-n', '-n', [CompletionResultType]::ParameterName, 'Dry run: show the result; write nothing')
             [CompletionResult]::new('--dry-run', '--dry-run', [CompletionResultType]::ParameterName, 'Dry run: show the result; write nothing')
+            [CompletionResult]::new('--live', '--live', [CompletionResultType]::ParameterName, 'Also change a session that a client has open; type /resume in the client afterwards')
             [CompletionResult]::new('--json', '--json', [CompletionResultType]::ParameterName, 'Print JSON')
             [CompletionResult]::new('--no-cache', '--no-cache', [CompletionResultType]::ParameterName, 'Do not read or write the cache')
             [CompletionResult]::new('--no-pager', '--no-pager', [CompletionResultType]::ParameterName, 'Do not use a pager')
@@ -648,6 +658,7 @@ Register-ArgumentCompleter -Native -CommandName 'aperture' -ScriptBlock {
             [CompletionResult]::new('--color', '--color', [CompletionResultType]::ParameterName, 'When to use colours')
             [CompletionResult]::new('-C', '-C ', [CompletionResultType]::ParameterName, 'Run as if started in this directory')
             [CompletionResult]::new('--directory', '--directory', [CompletionResultType]::ParameterName, 'Run as if started in this directory')
+            [CompletionResult]::new('--force', '--force', [CompletionResultType]::ParameterName, 'Move an existing name to the current point')
             [CompletionResult]::new('--json', '--json', [CompletionResultType]::ParameterName, 'Print JSON')
             [CompletionResult]::new('--no-cache', '--no-cache', [CompletionResultType]::ParameterName, 'Do not read or write the cache')
             [CompletionResult]::new('--no-pager', '--no-pager', [CompletionResultType]::ParameterName, 'Do not use a pager')
@@ -853,6 +864,7 @@ Register-ArgumentCompleter -Native -CommandName 'aperture' -ScriptBlock {
             break
         }
         'aperture;check' {
+            [CompletionResult]::new('--project', '--project', [CompletionResultType]::ParameterName, 'Every session of the project in this directory, including those of subagents [default: the current directory]')
             [CompletionResult]::new('--max-tokens', '--max-tokens', [CompletionResultType]::ParameterName, 'Maximum size of the window, in tokens')
             [CompletionResult]::new('--max-percent', '--max-percent', [CompletionResultType]::ParameterName, 'Maximum fill level of the window, in percent')
             [CompletionResult]::new('--max-stale', '--max-stale', [CompletionResultType]::ParameterName, 'Maximum size of all stale blocks, in tokens')
@@ -863,8 +875,8 @@ Register-ArgumentCompleter -Native -CommandName 'aperture' -ScriptBlock {
             [CompletionResult]::new('--color', '--color', [CompletionResultType]::ParameterName, 'When to use colours')
             [CompletionResult]::new('-C', '-C ', [CompletionResultType]::ParameterName, 'Run as if started in this directory')
             [CompletionResult]::new('--directory', '--directory', [CompletionResultType]::ParameterName, 'Run as if started in this directory')
-            [CompletionResult]::new('--project', '--project', [CompletionResultType]::ParameterName, 'Every session of this project, including those of subagents')
             [CompletionResult]::new('--all', '--all', [CompletionResultType]::ParameterName, 'Every session on this machine')
+            [CompletionResult]::new('--allow-empty', '--allow-empty', [CompletionResultType]::ParameterName, 'Succeed if there are no sessions, instead of exit code 1')
             [CompletionResult]::new('--no-secrets', '--no-secrets', [CompletionResultType]::ParameterName, 'Report credentials in the file')
             [CompletionResult]::new('--no-damage', '--no-damage', [CompletionResultType]::ParameterName, 'Report unreadable rows')
             [CompletionResult]::new('--json', '--json', [CompletionResultType]::ParameterName, 'Print JSON')
@@ -875,13 +887,15 @@ Register-ArgumentCompleter -Native -CommandName 'aperture' -ScriptBlock {
             break
         }
         'aperture;verify' {
+            [CompletionResult]::new('--project', '--project', [CompletionResultType]::ParameterName, 'Every session of the project in this directory, including those of subagents [default: the current directory]')
             [CompletionResult]::new('-s', '-s', [CompletionResultType]::ParameterName, 'Session: a path, an id or an id prefix [default: the newest of this project]')
             [CompletionResult]::new('--session', '--session', [CompletionResultType]::ParameterName, 'Session: a path, an id or an id prefix [default: the newest of this project]')
             [CompletionResult]::new('--window', '--window', [CompletionResultType]::ParameterName, 'Size of the context window in tokens, such as 200k [default: by model]')
             [CompletionResult]::new('--color', '--color', [CompletionResultType]::ParameterName, 'When to use colours')
             [CompletionResult]::new('-C', '-C ', [CompletionResultType]::ParameterName, 'Run as if started in this directory')
             [CompletionResult]::new('--directory', '--directory', [CompletionResultType]::ParameterName, 'Run as if started in this directory')
-            [CompletionResult]::new('--all', '--all', [CompletionResultType]::ParameterName, 'Every session in the store')
+            [CompletionResult]::new('--all', '--all', [CompletionResultType]::ParameterName, 'Every session on this machine')
+            [CompletionResult]::new('--allow-empty', '--allow-empty', [CompletionResultType]::ParameterName, 'Succeed if there are no sessions, instead of exit code 1')
             [CompletionResult]::new('--json', '--json', [CompletionResultType]::ParameterName, 'Print JSON')
             [CompletionResult]::new('--no-cache', '--no-cache', [CompletionResultType]::ParameterName, 'Do not read or write the cache')
             [CompletionResult]::new('--no-pager', '--no-pager', [CompletionResultType]::ParameterName, 'Do not use a pager')
@@ -909,8 +923,9 @@ Register-ArgumentCompleter -Native -CommandName 'aperture' -ScriptBlock {
             break
         }
         'aperture;export' {
-            [CompletionResult]::new('-o', '-o', [CompletionResultType]::ParameterName, 'File to write')
-            [CompletionResult]::new('--output', '--output', [CompletionResultType]::ParameterName, 'File to write')
+            [CompletionResult]::new('-o', '-o', [CompletionResultType]::ParameterName, 'File to write; with --all or --project, the directory of the files')
+            [CompletionResult]::new('--output', '--output', [CompletionResultType]::ParameterName, 'File to write; with --all or --project, the directory of the files')
+            [CompletionResult]::new('--project', '--project', [CompletionResultType]::ParameterName, 'Every session of the project in this directory, including those of subagents [default: the current directory]')
             [CompletionResult]::new('-s', '-s', [CompletionResultType]::ParameterName, 'Session: a path, an id or an id prefix [default: the newest of this project]')
             [CompletionResult]::new('--session', '--session', [CompletionResultType]::ParameterName, 'Session: a path, an id or an id prefix [default: the newest of this project]')
             [CompletionResult]::new('--window', '--window', [CompletionResultType]::ParameterName, 'Size of the context window in tokens, such as 200k [default: by model]')
@@ -918,6 +933,8 @@ Register-ArgumentCompleter -Native -CommandName 'aperture' -ScriptBlock {
             [CompletionResult]::new('-C', '-C ', [CompletionResultType]::ParameterName, 'Run as if started in this directory')
             [CompletionResult]::new('--directory', '--directory', [CompletionResultType]::ParameterName, 'Run as if started in this directory')
             [CompletionResult]::new('--force', '--force', [CompletionResultType]::ParameterName, 'Replace the file if it exists')
+            [CompletionResult]::new('--all', '--all', [CompletionResultType]::ParameterName, 'Every session on this machine')
+            [CompletionResult]::new('--allow-empty', '--allow-empty', [CompletionResultType]::ParameterName, 'Succeed if there are no sessions, instead of exit code 1')
             [CompletionResult]::new('--json', '--json', [CompletionResultType]::ParameterName, 'Print JSON')
             [CompletionResult]::new('--no-cache', '--no-cache', [CompletionResultType]::ParameterName, 'Do not read or write the cache')
             [CompletionResult]::new('--no-pager', '--no-pager', [CompletionResultType]::ParameterName, 'Do not use a pager')

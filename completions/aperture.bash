@@ -31,6 +31,9 @@ _aperture() {
             aperture,compact)
                 cmd="aperture__subcmd__compact"
                 ;;
+            aperture,complete)
+                cmd="aperture__subcmd__complete"
+                ;;
             aperture,completions)
                 cmd="aperture__subcmd__completions"
                 ;;
@@ -57,6 +60,9 @@ _aperture() {
                 ;;
             aperture,focus)
                 cmd="aperture__subcmd__focus"
+                ;;
+            aperture,fork)
+                cmd="aperture__subcmd__fork"
                 ;;
             aperture,gc)
                 cmd="aperture__subcmd__gc"
@@ -206,7 +212,7 @@ _aperture() {
 
     case "${cmd}" in
         aperture)
-            opts="-s -C -h -V --session --json --window --color --directory --no-cache --no-pager --help --version manifest sessions status summary blocks show explain transcript usage compress expand archive recall pin unpin focus unfocus update create redact compact uncompact diff log obey inbox approve deny snapshot restore preset undo redo watch check verify gc export import mcp install uninstall hook statusline help completions git-hook util"
+            opts="-s -C -h -V --session --json --window --color --directory --no-cache --no-pager --help --version manifest sessions status summary blocks show explain transcript usage compress expand archive recall pin unpin focus unfocus update create redact compact uncompact diff log obey inbox approve deny snapshot restore fork preset undo redo watch check verify gc export import mcp install uninstall hook statusline help completions complete git-hook util"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 1 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -244,7 +250,7 @@ _aperture() {
             return 0
             ;;
         aperture__subcmd__approve)
-            opts="-n -s -C -h --all --dry-run --session --json --window --color --directory --no-cache --no-pager --help"
+            opts="-n -s -C -h --all --dry-run --live --session --json --window --color --directory --no-cache --no-pager --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -282,13 +288,17 @@ _aperture() {
             return 0
             ;;
         aperture__subcmd__archive)
-            opts="-n -s -C -h --reason --dry-run --stat --full --live --keep-thinking --session --json --window --color --directory --no-cache --no-pager --help"
+            opts="-n -s -C -h --reason --dry-run --stat --full --live --keep-thinking --all --project --allow-empty --session --json --window --color --directory --no-cache --no-pager --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
             fi
             case "${prev}" in
                 --reason)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --project)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
@@ -366,12 +376,16 @@ _aperture() {
             return 0
             ;;
         aperture__subcmd__check)
-            opts="-s -C -h --project --all --max-tokens --max-percent --max-stale --no-secrets --no-damage --format --session --json --window --color --directory --no-cache --no-pager --help"
+            opts="-s -C -h --all --project --allow-empty --max-tokens --max-percent --max-stale --no-secrets --no-damage --format --session --json --window --color --directory --no-cache --no-pager --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
             fi
             case "${prev}" in
+                --project)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
                 --max-tokens)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
@@ -461,6 +475,44 @@ _aperture() {
             COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
             return 0
             ;;
+        aperture__subcmd__complete)
+            opts="-s -C -h --session --json --window --color --directory --no-cache --no-pager --help"
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                --session)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                -s)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --window)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --color)
+                    COMPREPLY=($(compgen -W "auto always never" -- "${cur}"))
+                    return 0
+                    ;;
+                --directory)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                -C)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
         aperture__subcmd__completions)
             opts="-s -C -h --session --json --window --color --directory --no-cache --no-pager --help bash elvish fish powershell zsh"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
@@ -500,7 +552,7 @@ _aperture() {
             return 0
             ;;
         aperture__subcmd__compress)
-            opts="-n -s -C -h --stale --over-budget --budget --level --preset --keep-from --dry-run --stat --full --live --keep-thinking --session --json --window --color --directory --no-cache --no-pager --help"
+            opts="-n -s -C -h --stale --over-budget --budget --level --preset --keep-from --keep-turns --dry-run --stat --full --live --keep-thinking --all --project --allow-empty --session --json --window --color --directory --no-cache --no-pager --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -519,6 +571,14 @@ _aperture() {
                     return 0
                     ;;
                 --keep-from)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --keep-turns)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --project)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
@@ -752,7 +812,7 @@ _aperture() {
             return 0
             ;;
         aperture__subcmd__export)
-            opts="-o -s -C -h --output --force --session --json --window --color --directory --no-cache --no-pager --help"
+            opts="-o -s -C -h --output --force --all --project --allow-empty --session --json --window --color --directory --no-cache --no-pager --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -763,6 +823,10 @@ _aperture() {
                     return 0
                     ;;
                 -o)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --project)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
@@ -804,6 +868,48 @@ _aperture() {
                 return 0
             fi
             case "${prev}" in
+                --session)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                -s)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --window)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --color)
+                    COMPREPLY=($(compgen -W "auto always never" -- "${cur}"))
+                    return 0
+                    ;;
+                --directory)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                -C)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        aperture__subcmd__fork)
+            opts="-s -C -h --at --dry-run --session --json --window --color --directory --no-cache --no-pager --help"
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                --at)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
                 --session)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
@@ -1578,12 +1684,16 @@ _aperture() {
             return 0
             ;;
         aperture__subcmd__redact)
-            opts="-n -s -C -h --all --forget --yes --dry-run --stat --full --live --keep-thinking --session --json --window --color --directory --no-cache --no-pager --help"
+            opts="-n -s -C -h --all --forget --yes --dry-run --stat --full --live --keep-thinking --project --allow-empty --all-sessions --session --json --window --color --directory --no-cache --no-pager --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
             fi
             case "${prev}" in
+                --project)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
                 --session)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
@@ -1918,7 +2028,7 @@ _aperture() {
             return 0
             ;;
         aperture__subcmd__snapshot__subcmd__save)
-            opts="-s -C -h --session --json --window --color --directory --no-cache --no-pager --help"
+            opts="-s -C -h --force --session --json --window --color --directory --no-cache --no-pager --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -2638,12 +2748,16 @@ _aperture() {
             return 0
             ;;
         aperture__subcmd__verify)
-            opts="-s -C -h --all --session --json --window --color --directory --no-cache --no-pager --help"
+            opts="-s -C -h --all --project --allow-empty --session --json --window --color --directory --no-cache --no-pager --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
             fi
             case "${prev}" in
+                --project)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
                 --session)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
@@ -2729,3 +2843,19 @@ if [[ "${BASH_VERSINFO[0]}" -eq 4 && "${BASH_VERSINFO[1]}" -ge 4 || "${BASH_VERS
 else
     complete -F _aperture -o bashdefault -o default aperture
 fi
+
+_aperture_values() {
+    local line values=()
+    while IFS= read -r line; do
+        values+=("${line%%$'\t'*}")
+    done < <(aperture complete -- "${COMP_WORDS[@]:1:COMP_CWORD}" 2>/dev/null)
+    if [[ ${#values[@]} -gt 0 ]]; then
+        COMPREPLY=("${values[@]}")
+        # Quotes parentheses and spaces.
+        compopt -o filenames 2>/dev/null
+    else
+        _aperture "$@"
+    fi
+}
+
+complete -F _aperture_values -o bashdefault -o default aperture

@@ -85,8 +85,8 @@ complete -c aperture -n "__fish_aperture_needs_command" -f -a "completions" -d '
 complete -c aperture -n "__fish_aperture_needs_command" -f -a "complete" -d 'Print candidates for a word, for the completion scripts'
 complete -c aperture -n "__fish_aperture_needs_command" -f -a "git-hook" -d 'Run by the git hooks'
 complete -c aperture -n "__fish_aperture_needs_command" -f -a "util" -d 'Tools for developers of aperture'
-complete -c aperture -n "__fish_aperture_using_subcommand manifest" -l tier -d 'Size: summary (at most 200 tokens), detailed (at most 500), full' -r -f -a "summary\t'At most 200 tokens: fill level, current task, suggestions'
-detailed\t'At most 500 tokens: zones, topics, the largest stale blocks'
+complete -c aperture -n "__fish_aperture_using_subcommand manifest" -l tier -d 'Size: summary (at most 200 tokens), detailed (at most 500), full' -r -f -a "summary\t'At most 200 tokens: fill level, current task, the most important files, suggestions'
+detailed\t'At most 500 tokens: rules of the user, files in work, zones, topics, the largest stale blocks'
 full\t'Everything, without a limit'"
 complete -c aperture -n "__fish_aperture_using_subcommand manifest" -l max-tokens -d 'Maximum size in tokens, instead of that of the tier; JSON is never truncated' -r
 complete -c aperture -n "__fish_aperture_using_subcommand manifest" -l since -d 'Only the differences since a point: an operation, a snapshot, or a turn such as turn:12' -r
@@ -236,6 +236,7 @@ aggressive\t''
 handoff\t''"
 complete -c aperture -n "__fish_aperture_using_subcommand compress" -l keep-from -d 'Do not change this block and later ones' -r
 complete -c aperture -n "__fish_aperture_using_subcommand compress" -l keep-turns -d 'Do not change the blocks of the last N turns [default: setting protect.turns, for --stale and budgets]' -r
+complete -c aperture -n "__fish_aperture_using_subcommand compress" -l project -d 'Every session of the project in this directory, including those of subagents [default: the current directory]' -r -F
 complete -c aperture -n "__fish_aperture_using_subcommand compress" -s s -l session -d 'Session: a path, an id or an id prefix [default: the newest of this project]' -r
 complete -c aperture -n "__fish_aperture_using_subcommand compress" -l window -d 'Size of the context window in tokens, such as 200k [default: by model]' -r
 complete -c aperture -n "__fish_aperture_using_subcommand compress" -l color -d 'When to use colours' -r -f -a "auto\t'On a terminal, unless `NO_COLOR` is set'
@@ -249,6 +250,8 @@ complete -c aperture -n "__fish_aperture_using_subcommand compress" -l stat -d '
 complete -c aperture -n "__fish_aperture_using_subcommand compress" -l full -d 'In a dry run, show all changed lines'
 complete -c aperture -n "__fish_aperture_using_subcommand compress" -l live -d 'Also change a session that a client has open; type /resume in the client afterwards'
 complete -c aperture -n "__fish_aperture_using_subcommand compress" -l keep-thinking -d 'Keep the thinking after the first change; refused if the model binds it to the content before'
+complete -c aperture -n "__fish_aperture_using_subcommand compress" -l all -d 'Every session on this machine'
+complete -c aperture -n "__fish_aperture_using_subcommand compress" -l allow-empty -d 'Succeed if there are no sessions, instead of exit code 1'
 complete -c aperture -n "__fish_aperture_using_subcommand compress" -l json -d 'Print JSON'
 complete -c aperture -n "__fish_aperture_using_subcommand compress" -l no-cache -d 'Do not read or write the cache'
 complete -c aperture -n "__fish_aperture_using_subcommand compress" -l no-pager -d 'Do not use a pager'
@@ -272,6 +275,7 @@ complete -c aperture -n "__fish_aperture_using_subcommand expand" -l no-cache -d
 complete -c aperture -n "__fish_aperture_using_subcommand expand" -l no-pager -d 'Do not use a pager'
 complete -c aperture -n "__fish_aperture_using_subcommand expand" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c aperture -n "__fish_aperture_using_subcommand archive" -l reason -d 'Reason, for the remaining line and for the log' -r
+complete -c aperture -n "__fish_aperture_using_subcommand archive" -l project -d 'Every session of the project in this directory, including those of subagents [default: the current directory]' -r -F
 complete -c aperture -n "__fish_aperture_using_subcommand archive" -s s -l session -d 'Session: a path, an id or an id prefix [default: the newest of this project]' -r
 complete -c aperture -n "__fish_aperture_using_subcommand archive" -l window -d 'Size of the context window in tokens, such as 200k [default: by model]' -r
 complete -c aperture -n "__fish_aperture_using_subcommand archive" -l color -d 'When to use colours' -r -f -a "auto\t'On a terminal, unless `NO_COLOR` is set'
@@ -283,6 +287,8 @@ complete -c aperture -n "__fish_aperture_using_subcommand archive" -l stat -d 'I
 complete -c aperture -n "__fish_aperture_using_subcommand archive" -l full -d 'In a dry run, show all changed lines'
 complete -c aperture -n "__fish_aperture_using_subcommand archive" -l live -d 'Also change a session that a client has open; type /resume in the client afterwards'
 complete -c aperture -n "__fish_aperture_using_subcommand archive" -l keep-thinking -d 'Keep the thinking after the first change; refused if the model binds it to the content before'
+complete -c aperture -n "__fish_aperture_using_subcommand archive" -l all -d 'Every session on this machine'
+complete -c aperture -n "__fish_aperture_using_subcommand archive" -l allow-empty -d 'Succeed if there are no sessions, instead of exit code 1'
 complete -c aperture -n "__fish_aperture_using_subcommand archive" -l json -d 'Print JSON'
 complete -c aperture -n "__fish_aperture_using_subcommand archive" -l no-cache -d 'Do not read or write the cache'
 complete -c aperture -n "__fish_aperture_using_subcommand archive" -l no-pager -d 'Do not use a pager'
@@ -400,6 +406,7 @@ complete -c aperture -n "__fish_aperture_using_subcommand create" -l json -d 'Pr
 complete -c aperture -n "__fish_aperture_using_subcommand create" -l no-cache -d 'Do not read or write the cache'
 complete -c aperture -n "__fish_aperture_using_subcommand create" -l no-pager -d 'Do not use a pager'
 complete -c aperture -n "__fish_aperture_using_subcommand create" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c aperture -n "__fish_aperture_using_subcommand redact" -l project -d 'Every session of the project in this directory, including those of subagents [default: the current directory]' -r -F
 complete -c aperture -n "__fish_aperture_using_subcommand redact" -s s -l session -d 'Session: a path, an id or an id prefix [default: the newest of this project]' -r
 complete -c aperture -n "__fish_aperture_using_subcommand redact" -l window -d 'Size of the context window in tokens, such as 200k [default: by model]' -r
 complete -c aperture -n "__fish_aperture_using_subcommand redact" -l color -d 'When to use colours' -r -f -a "auto\t'On a terminal, unless `NO_COLOR` is set'
@@ -414,6 +421,8 @@ complete -c aperture -n "__fish_aperture_using_subcommand redact" -l stat -d 'In
 complete -c aperture -n "__fish_aperture_using_subcommand redact" -l full -d 'In a dry run, show all changed lines'
 complete -c aperture -n "__fish_aperture_using_subcommand redact" -l live -d 'Also change a session that a client has open; type /resume in the client afterwards'
 complete -c aperture -n "__fish_aperture_using_subcommand redact" -l keep-thinking -d 'Keep the thinking after the first change; refused if the model binds it to the content before'
+complete -c aperture -n "__fish_aperture_using_subcommand redact" -l allow-empty -d 'Succeed if there are no sessions, instead of exit code 1'
+complete -c aperture -n "__fish_aperture_using_subcommand redact" -l all-sessions -d 'Every session on this machine'
 complete -c aperture -n "__fish_aperture_using_subcommand redact" -l json -d 'Print JSON'
 complete -c aperture -n "__fish_aperture_using_subcommand redact" -l no-cache -d 'Do not read or write the cache'
 complete -c aperture -n "__fish_aperture_using_subcommand redact" -l no-pager -d 'Do not use a pager'
@@ -503,6 +512,7 @@ never\t'Never'"
 complete -c aperture -n "__fish_aperture_using_subcommand approve" -s C -l directory -d 'Run as if started in this directory' -r -F
 complete -c aperture -n "__fish_aperture_using_subcommand approve" -l all -d 'All pending ones of this session'
 complete -c aperture -n "__fish_aperture_using_subcommand approve" -s n -l dry-run -d 'Dry run: show the result; write nothing'
+complete -c aperture -n "__fish_aperture_using_subcommand approve" -l live -d 'Also change a session that a client has open; type /resume in the client afterwards'
 complete -c aperture -n "__fish_aperture_using_subcommand approve" -l json -d 'Print JSON'
 complete -c aperture -n "__fish_aperture_using_subcommand approve" -l no-cache -d 'Do not read or write the cache'
 complete -c aperture -n "__fish_aperture_using_subcommand approve" -l no-pager -d 'Do not use a pager'
@@ -539,6 +549,7 @@ complete -c aperture -n "__fish_aperture_using_subcommand snapshot; and __fish_s
 always\t'Always'
 never\t'Never'"
 complete -c aperture -n "__fish_aperture_using_subcommand snapshot; and __fish_seen_subcommand_from save" -s C -l directory -d 'Run as if started in this directory' -r -F
+complete -c aperture -n "__fish_aperture_using_subcommand snapshot; and __fish_seen_subcommand_from save" -l force -d 'Move an existing name to the current point'
 complete -c aperture -n "__fish_aperture_using_subcommand snapshot; and __fish_seen_subcommand_from save" -l json -d 'Print JSON'
 complete -c aperture -n "__fish_aperture_using_subcommand snapshot; and __fish_seen_subcommand_from save" -l no-cache -d 'Do not read or write the cache'
 complete -c aperture -n "__fish_aperture_using_subcommand snapshot; and __fish_seen_subcommand_from save" -l no-pager -d 'Do not use a pager'
@@ -689,6 +700,7 @@ complete -c aperture -n "__fish_aperture_using_subcommand watch" -l json -d 'Pri
 complete -c aperture -n "__fish_aperture_using_subcommand watch" -l no-cache -d 'Do not read or write the cache'
 complete -c aperture -n "__fish_aperture_using_subcommand watch" -l no-pager -d 'Do not use a pager'
 complete -c aperture -n "__fish_aperture_using_subcommand watch" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c aperture -n "__fish_aperture_using_subcommand check" -l project -d 'Every session of the project in this directory, including those of subagents [default: the current directory]' -r -F
 complete -c aperture -n "__fish_aperture_using_subcommand check" -l max-tokens -d 'Maximum size of the window, in tokens' -r
 complete -c aperture -n "__fish_aperture_using_subcommand check" -l max-percent -d 'Maximum fill level of the window, in percent' -r
 complete -c aperture -n "__fish_aperture_using_subcommand check" -l max-stale -d 'Maximum size of all stale blocks, in tokens' -r
@@ -702,21 +714,23 @@ complete -c aperture -n "__fish_aperture_using_subcommand check" -l color -d 'Wh
 always\t'Always'
 never\t'Never'"
 complete -c aperture -n "__fish_aperture_using_subcommand check" -s C -l directory -d 'Run as if started in this directory' -r -F
-complete -c aperture -n "__fish_aperture_using_subcommand check" -l project -d 'Every session of this project, including those of subagents'
 complete -c aperture -n "__fish_aperture_using_subcommand check" -l all -d 'Every session on this machine'
+complete -c aperture -n "__fish_aperture_using_subcommand check" -l allow-empty -d 'Succeed if there are no sessions, instead of exit code 1'
 complete -c aperture -n "__fish_aperture_using_subcommand check" -l no-secrets -d 'Report credentials in the file'
 complete -c aperture -n "__fish_aperture_using_subcommand check" -l no-damage -d 'Report unreadable rows'
 complete -c aperture -n "__fish_aperture_using_subcommand check" -l json -d 'Print JSON'
 complete -c aperture -n "__fish_aperture_using_subcommand check" -l no-cache -d 'Do not read or write the cache'
 complete -c aperture -n "__fish_aperture_using_subcommand check" -l no-pager -d 'Do not use a pager'
 complete -c aperture -n "__fish_aperture_using_subcommand check" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c aperture -n "__fish_aperture_using_subcommand verify" -l project -d 'Every session of the project in this directory, including those of subagents [default: the current directory]' -r -F
 complete -c aperture -n "__fish_aperture_using_subcommand verify" -s s -l session -d 'Session: a path, an id or an id prefix [default: the newest of this project]' -r
 complete -c aperture -n "__fish_aperture_using_subcommand verify" -l window -d 'Size of the context window in tokens, such as 200k [default: by model]' -r
 complete -c aperture -n "__fish_aperture_using_subcommand verify" -l color -d 'When to use colours' -r -f -a "auto\t'On a terminal, unless `NO_COLOR` is set'
 always\t'Always'
 never\t'Never'"
 complete -c aperture -n "__fish_aperture_using_subcommand verify" -s C -l directory -d 'Run as if started in this directory' -r -F
-complete -c aperture -n "__fish_aperture_using_subcommand verify" -l all -d 'Every session in the store'
+complete -c aperture -n "__fish_aperture_using_subcommand verify" -l all -d 'Every session on this machine'
+complete -c aperture -n "__fish_aperture_using_subcommand verify" -l allow-empty -d 'Succeed if there are no sessions, instead of exit code 1'
 complete -c aperture -n "__fish_aperture_using_subcommand verify" -l json -d 'Print JSON'
 complete -c aperture -n "__fish_aperture_using_subcommand verify" -l no-cache -d 'Do not read or write the cache'
 complete -c aperture -n "__fish_aperture_using_subcommand verify" -l no-pager -d 'Do not use a pager'
@@ -735,7 +749,8 @@ complete -c aperture -n "__fish_aperture_using_subcommand gc" -l json -d 'Print 
 complete -c aperture -n "__fish_aperture_using_subcommand gc" -l no-cache -d 'Do not read or write the cache'
 complete -c aperture -n "__fish_aperture_using_subcommand gc" -l no-pager -d 'Do not use a pager'
 complete -c aperture -n "__fish_aperture_using_subcommand gc" -s h -l help -d 'Print help (see more with \'--help\')'
-complete -c aperture -n "__fish_aperture_using_subcommand export" -s o -l output -d 'File to write' -r -F
+complete -c aperture -n "__fish_aperture_using_subcommand export" -s o -l output -d 'File to write; with --all or --project, the directory of the files' -r -F
+complete -c aperture -n "__fish_aperture_using_subcommand export" -l project -d 'Every session of the project in this directory, including those of subagents [default: the current directory]' -r -F
 complete -c aperture -n "__fish_aperture_using_subcommand export" -s s -l session -d 'Session: a path, an id or an id prefix [default: the newest of this project]' -r
 complete -c aperture -n "__fish_aperture_using_subcommand export" -l window -d 'Size of the context window in tokens, such as 200k [default: by model]' -r
 complete -c aperture -n "__fish_aperture_using_subcommand export" -l color -d 'When to use colours' -r -f -a "auto\t'On a terminal, unless `NO_COLOR` is set'
@@ -743,6 +758,8 @@ always\t'Always'
 never\t'Never'"
 complete -c aperture -n "__fish_aperture_using_subcommand export" -s C -l directory -d 'Run as if started in this directory' -r -F
 complete -c aperture -n "__fish_aperture_using_subcommand export" -l force -d 'Replace the file if it exists'
+complete -c aperture -n "__fish_aperture_using_subcommand export" -l all -d 'Every session on this machine'
+complete -c aperture -n "__fish_aperture_using_subcommand export" -l allow-empty -d 'Succeed if there are no sessions, instead of exit code 1'
 complete -c aperture -n "__fish_aperture_using_subcommand export" -l json -d 'Print JSON'
 complete -c aperture -n "__fish_aperture_using_subcommand export" -l no-cache -d 'Do not read or write the cache'
 complete -c aperture -n "__fish_aperture_using_subcommand export" -l no-pager -d 'Do not use a pager'

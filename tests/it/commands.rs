@@ -509,7 +509,7 @@ fn several_selectors_are_a_union() {
         &["explain", "3", "7"],
         expect![[r#"
             error: '3, 7' matches 2 blocks; explain takes one
-            hint: to list every block: aperture blocks all
+            hint: to list every block: aperture blocks all -s 77777777
             exit code 1
         "#]],
     );
@@ -519,7 +519,7 @@ fn several_selectors_are_a_union() {
         expect![[r#"
             error: cannot plan the change of the session 77777777
             because: '3,7' matches 2 blocks; update takes one
-            hint: to list blocks with their numbers: aperture blocks
+            hint: to list blocks with their numbers: aperture blocks -s 77777777
             exit code 1
         "#]],
     );
@@ -538,7 +538,7 @@ fn several_selectors_are_a_union() {
         &["show", "3", "99"],
         expect![[r#"
             error: there is no block 99: the session has blocks 1 to 26
-            hint: to list them: aperture blocks
+            hint: to list them: aperture blocks -s 77777777
             exit code 1
         "#]],
     );
@@ -598,7 +598,7 @@ fn misspelled_selectors_are_suggested() {
         &["blocks", "path(\"nosuch\")"],
         expect![[r#"
             error: no tool of the session is pointed at 'nosuch'
-            hint: to list tools and files: aperture blocks all
+            hint: to list tools and files: aperture blocks all -s 77777777
             exit code 1
         "#]],
     );
@@ -607,7 +607,7 @@ fn misspelled_selectors_are_suggested() {
         &["blocks", "turn(99)"],
         expect![[r#"
             error: there is no turn 99: the session has turns 1 to 1
-            hint: to list the turns: aperture blocks --tree
+            hint: to list the turns: aperture blocks --tree -s 77777777
             exit code 1
         "#]],
     );

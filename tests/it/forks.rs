@@ -31,7 +31,7 @@ fn a_fork_of_claude_code_is_a_session_of_its_own() {
         &["fork", "--at", "turn(99)"],
         expect![[r#"
             error: there is no turn 99: the session has turns 1 to 1
-            hint: to list the turns: aperture blocks --tree
+            hint: to list the turns: aperture blocks --tree -s 77777777
             exit code 1
         "#]],
     );

@@ -60,37 +60,37 @@ fn the_manifest_names_the_files_in_work_and_the_rules_of_the_user() {
     check(
         &["manifest"],
         &expect![[r#"
-        [CONTEXT MANIFEST — 12 blocks, ~563/200k tokens, 0% capacity]
+            [CONTEXT MANIFEST — 12 blocks, ~563/200k tokens, 0% capacity]
 
-        RULES OF THE USER:
-          - #1 "Never commit without running the tests."
+            RULES OF THE USER:
+              - #1 "Never commit without running the tests."
 
-        FILES IN WORK (#block, * edited):
-          src/billing/{tax.rs #7*, invoice.rs #5}, /tmp/notes.md #12, README.md #10
+            FILES IN WORK (#block, * edited):
+              src/billing/{tax.rs #7*, invoice.rs #5}, /tmp/notes.md #12, README.md #10
 
-        PRIMACY (1 block, ~16 tokens):
-          - #1 "Never commit without running the tests. Round … (~16)
+            PRIMACY (1 block, ~16 tokens):
+              - #1 "Never commit without running the tests. Round … (~16)
 
-        MIDDLE (6 blocks, ~317 tokens):
-          - 1 user message, 3 assistant responses, 2 tool results
-          - Topics: checkout page, invoice total
-          - Large: #7 Edit billing/tax.rs (~101)
-          - Large: #2 Read billing/tax.rs (~58)
-          - Large: #4 Bash rg -n total invoice.rs | head (~58)
-          - Large: #5 Bash rg -n total invoice.rs | head (~44)
-          - Large: #3 Read billing/tax.rs (~41)
-          - Large: #6 "I never understood why. Add a discount code to… (~14)
+            MIDDLE (6 blocks, ~317 tokens):
+              - 1 user message, 3 assistant responses, 2 tool results
+              - Topics: checkout page, invoice total
+              - Large: #7 Edit billing/tax.rs (~101)
+              - Large: #2 Read billing/tax.rs (~58)
+              - Large: #4 Bash rg -n total invoice.rs | head (~58)
+              - Large: #5 Bash rg -n total invoice.rs | head (~44)
+              - Large: #3 Read billing/tax.rs (~41)
+              - Large: #6 "I never understood why. Add a discount code to… (~14)
 
-        RECENCY (5 blocks, ~231 tokens):
-          - Current task: "I never understood why. Add a discount code to the checkout page."
-          - #11 Bash cat <<'EOF' > /tmp/notes.md see hidden.rs … (~63)
-          - #9 Read shop/README.md (~55)
-          - #10 Read shop/README.md (~38)
-          - #8 Edit billing/tax.rs (~38)
+            RECENCY (5 blocks, ~231 tokens):
+              - Current task: "I never understood why. Add a discount code to the checkout page."
+              - #11 Bash cat <<'EOF' > /tmp/notes.md see hidden.rs … (~63)
+              - #9 Read shop/README.md (~55)
+              - #10 Read shop/README.md (~38)
+              - #8 Edit billing/tax.rs (~38)
 
-        States: 5 fresh, 7 active
-        BUDGET: 199k tokens remaining — nothing is stale
-    "#]],
+            States: 5 fresh, 7 active
+            BUDGET: 166k tokens remaining — nothing is stale
+        "#]],
     );
 }
 
@@ -99,13 +99,13 @@ fn the_short_manifest_names_the_most_important_files() {
     check(
         &["manifest", "--tier", "summary"],
         &expect![[r#"
-        [CONTEXT MANIFEST — 12 blocks, ~563/200k tokens, 0% capacity]
-        PRIMACY 1, ~16 | MIDDLE 6, ~317 | RECENCY 5, ~231
-        Current task: "I never understood why. Add a discount code to the checkout…"
-        Files: src/billing/{tax.rs #7*, invoice.rs #5}, /tmp/notes.md #12, README.md #10
-        User rule: #1 "Never commit without running the tests."
-        Topics: checkout page, invoice total
-        BUDGET: 199k tokens remaining — nothing is stale
-    "#]],
+            [CONTEXT MANIFEST — 12 blocks, ~563/200k tokens, 0% capacity]
+            PRIMACY 1, ~16 | MIDDLE 6, ~317 | RECENCY 5, ~231
+            Current task: "I never understood why. Add a discount code to the checkout…"
+            Files: src/billing/{tax.rs #7*, invoice.rs #5}, /tmp/notes.md #12, README.md #10
+            User rule: #1 "Never commit without running the tests."
+            Topics: checkout page, invoice total
+            BUDGET: 166k tokens remaining — nothing is stale
+        "#]],
     );
 }
