@@ -58,8 +58,7 @@ pub struct Env {
     globals: Globals,
     /// The path of the session to use instead of `-s`.
     at: Option<String>,
-    /// The session that was found last, and how the user named it.
-    chosen: Arc<Mutex<Option<(Found, Option<String>)>>>,
+    chosen: Arc<Mutex<Option<Chosen>>>,
     /// The session of a run over many sessions, which is used instead of `-s`. The run shows its own progress.
     visited: Option<Found>,
     /// The settings for hooks.
@@ -82,6 +81,14 @@ pub struct Env {
     cache: OnceLock<Arc<Cache>>,
     /// The gate that masks credentials in all output.
     pub gate: Gate,
+}
+
+/// The session that was found last.
+#[derive(Clone)]
+struct Chosen {
+    found: Found,
+    /// The user's name for it.
+    named: Option<String>,
 }
 
 /// A report in both of its forms.
@@ -391,7 +398,7 @@ impl Env {
             _ => workspace::find(self.disk, &self.places, &self.directory, named)?,
         };
         let named = named.filter(|_| self.at.is_none()).map(str::to_owned);
-        *self.chosen.lock().unwrap_or_else(PoisonError::into_inner) = Some((found.clone(), named));
+        *self.chosen.lock().unwrap_or_else(PoisonError::into_inner) = Some(Chosen { found: found.clone(), named });
         Ok(found)
     }
 
@@ -402,7 +409,7 @@ impl Env {
             return id.to_owned();
         }
         let chosen = self.chosen.lock().unwrap_or_else(PoisonError::into_inner).clone();
-        let given = chosen.filter(|(chosen, _)| chosen.path == path).and_then(|(_, named)| named);
+        let given = chosen.filter(|chosen| chosen.found.path == path).and_then(|chosen| chosen.named);
         let names = [given.clone().filter(|given| given.len() <= id.len()), Some(short_id(id)), Some(id.to_owned())];
         let selects = |name: &String| self.find_by(name).is_ok_and(|other| other.path == path);
         names.into_iter().flatten().find(selects).or(given).unwrap_or_else(|| path.display().to_string())
@@ -411,7 +418,7 @@ impl Env {
     /// Names the session in the hints of an error.
     pub fn name_session_in(&self, mut error: CommandError) -> CommandError {
         let chosen = self.chosen.lock().unwrap_or_else(PoisonError::into_inner).clone();
-        if let Some((found, _)) = chosen.filter(|_| !error.hints.is_empty()) {
+        if let Some(Chosen { found, .. }) = chosen.filter(|_| !error.hints.is_empty()) {
             let name = quoted(&self.name_of(&found.path, &found.location.id));
             error.hints.iter_mut().for_each(|hint| *hint = with_session(hint, &name));
         }

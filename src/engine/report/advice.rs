@@ -370,7 +370,7 @@ mod tests {
             advice.expand(&reading(last_step)).is_some()
         };
         assert!(suggests(&[], 2), "shortened by another program");
-        assert!(!suggests(&[changed.clone()], 2), "used before the change only");
+        assert!(!suggests(std::slice::from_ref(&changed), 2), "used before the change only");
         assert!(suggests(&[changed], 3), "used since");
     }
 }
