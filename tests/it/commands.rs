@@ -597,7 +597,7 @@ fn misspelled_selectors_are_suggested() {
         &sandbox,
         &["blocks", "path(\"nosuch\")"],
         expect![[r#"
-            error: no tool of the session is pointed at 'nosuch'
+            error: no block of the session has the path 'nosuch'
             hint: to list tools and files: aperture blocks all -s 77777777
             exit code 1
         "#]],

@@ -597,10 +597,11 @@ fn a_file_that_cannot_be_imported_changes_nothing() {
         &sandbox,
         &["import", "missing"],
         expect![[r#"
-        error: cannot import PROJECT/missing
-        because: No such file or directory (os error 2)
-        exit code 1
-    "#]],
+            error: cannot import PROJECT/missing
+            because: No such file or directory (os error 2)
+            hint: give the path of a file that aperture export wrote
+            exit code 1
+        "#]],
     );
     let short = sandbox.run(&["import", "short"]);
     assert!(short.stderr.contains("it is truncated ("), "{}", short.stderr);

@@ -24,6 +24,7 @@ mod listing;
 mod literals;
 mod manifest;
 mod mcp;
+mod mistakes;
 mod obeying;
 mod packaging;
 mod properties;

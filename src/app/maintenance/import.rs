@@ -64,7 +64,8 @@ fn read(env: &Env, path: &Path) -> Result<Vec<u8>, CommandError> {
         .disk
         .identify(path)
         .and_then(|identity| read_range(env.disk, path, 0, usize::try_from(identity.bytes).unwrap_or(usize::MAX)));
-    read.map_err(|error| CommandError::new(ErrorKind::Refused, error))
+    let hint = "give the path of a file that aperture export wrote";
+    read.map_err(|error| CommandError::new(ErrorKind::Refused, error).hint(hint))
 }
 
 fn refused(error: ExportError) -> CommandError {

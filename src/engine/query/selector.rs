@@ -118,7 +118,7 @@ pub enum SelectorError {
         nearest: Vec<String>,
     },
     /// The path of a file at which no tool of the session is pointed.
-    #[error("no tool of the session is pointed at '{path}'")]
+    #[error("no block of the session has the path '{path}'")]
     NoSuchPath {
         /// The path.
         path: String,
@@ -814,10 +814,10 @@ mod tests {
         meant("~tool(Zip)", "no block of the session uses the tool 'Zip'; did you mean 'tool(Read)'?");
         meant(
             "path(\"src/auth/flwo.rs\")",
-            "no tool of the session is pointed at 'src/auth/flwo.rs'; did you mean 'path(src/auth/flow.rs)'?",
+            "no block of the session has the path 'src/auth/flwo.rs'; did you mean 'path(src/auth/flow.rs)'?",
         );
-        meant("path(src/auth)", "no tool of the session is pointed at 'src/auth'; did you mean 'path(src/auth/**)'?");
-        meant("path(nosuch)", "no tool of the session is pointed at 'nosuch'; to list tools and files: aperture blocks all");
+        meant("path(src/auth)", "no block of the session has the path 'src/auth'; did you mean 'path(src/auth/**)'?");
+        meant("path(nosuch)", "no block of the session has the path 'nosuch'; to list tools and files: aperture blocks all");
         meant("turn(99)", "there is no turn 99: the session has turns 1 to 3; to list the turns: aperture blocks --tree");
     }
 

@@ -1,0 +1,60 @@
+//! Typical mistakes, and what the user reads after each of them.
+
+use crate::changing::{bytes, run};
+use crate::sandbox::{Sandbox, repository};
+use expect_test::expect_file;
+
+/// Command lines with one mistake each.
+const MISTAKES: [&str; 35] = [
+    "compres --stale",
+    "show",
+    "show 9999",
+    "show Read",
+    "show 'tool(Raed)'",
+    "show src/small.py",
+    "show 'path(\"src/smal.py\")'",
+    "show 'turn(99)'",
+    "show '#17x'",
+    "pin 'primacy &'",
+    "compress",
+    "compress 16 --level tiny",
+    "compress --stale --preset strong",
+    "compress --budget 150%",
+    "compress --budget ten",
+    "compress --stale --keep-turns few",
+    "compress --over-budget --budget 1",
+    "archive 16 --reason",
+    "update 16",
+    "undo",
+    "undo 7",
+    "redo",
+    "restore nowhere",
+    "snapshot save 3",
+    "diff 1 9",
+    "fork --at 'turn(99)'",
+    "approve 3",
+    "status -s nosuch",
+    "status nosuch.jsonl",
+    "manifest --tier huge",
+    "check --project nowhere",
+    "usage --by week",
+    "sessions --newer yesterday",
+    "help compres",
+    "import nosuch.aperture",
+];
+
+#[test]
+fn each_mistake_is_answered_with_the_next_step() {
+    let sandbox = Sandbox::of("tools-and-spill");
+    let before = bytes(&sandbox);
+    let mut text = String::new();
+    for line in MISTAKES {
+        let outcome = run(&sandbox, line);
+        assert!(matches!(outcome.code, 1..=3) && outcome.stdout.is_empty(), "{line}: {}", outcome.all());
+        let next = ["hint: ", "tip: ", "Usage: ", "possible values", "try '--help'"];
+        assert!(next.iter().any(|next| outcome.stderr.contains(next)), "{line}: {}", outcome.stderr);
+        text.push_str(&format!("$ aperture {line}\n{}\n", outcome.all()));
+    }
+    assert!(bytes(&sandbox) == before);
+    expect_file![repository().join("tests/it/snapshots/mistakes.txt")].assert_eq(&text);
+}
