@@ -112,6 +112,8 @@ pub enum Event {
     CompactSummary,
     /// Old thinking is no longer sent.
     ThinkingStripped(ThinkingScope),
+    /// A record of the system prompt and the tools that the client sends outside the conversation.
+    PromptSnapshot,
     /// A title for the session, by the user (`chosen`) or by a model.
     Title {
         /// The title.

@@ -36,7 +36,7 @@ pub use writer::{Writer, take_writer};
 
 use crate::engine::{self, Analysis, Capacity, CapacitySource, Known, ReadSettings};
 use crate::fsio::Disk;
-use crate::model::{BlockNumber, History, RowKind, Session, Slot};
+use crate::model::{BlockNumber, Event, History, Session, Slot};
 use crate::planning::{self, Originals, PlanSource, SpliceError};
 use crate::provider::{ClientPart, Location, ProviderAdapter, WindowSize};
 use crate::store::{Cache, Store};
@@ -44,9 +44,6 @@ use file::{SessionFiles, SessionRows};
 use std::io;
 use std::path::PathBuf;
 use std::sync::Arc;
-
-/// Maximum number of rows that are searched for the texts that a client sends outside the conversation.
-const SEARCHED_ROWS: usize = 1_000;
 
 /// A session that is open for reading.
 pub struct Workspace<'a> {
@@ -147,11 +144,11 @@ impl<'a> Workspace<'a> {
     pub fn outside_texts(&self) -> io::Result<Vec<(ClientPart, String)>> {
         let session = &self.reading.session;
         let records = |row: &u32| {
-            let kind = &session.rows[*row as usize];
-            matches!(kind.kind, RowKind::Attachment | RowKind::Link) && !kind.sidechain && session.blocks_of(*row).is_empty()
+            let row = &session.rows[*row as usize];
+            matches!(row.event.as_deref(), Some(Event::PromptSnapshot)) && !row.sidechain
         };
         let mut last = Vec::new();
-        for row in (0..session.rows.len() as u32).rev().filter(records).take(SEARCHED_ROWS) {
+        for row in (0..session.rows.len() as u32).rev().filter(records) {
             let texts = self.provider.outside_texts(&self.line(row)?);
             if texts.iter().any(|(part, _)| *part != ClientPart::Prompt) {
                 return Ok(texts);

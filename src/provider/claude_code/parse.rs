@@ -218,17 +218,22 @@ fn event(kind: &str, fields: &RowFields<'_>) -> Option<Event> {
             Some(Event::ForkedFrom { session: text(from)?.into_owned(), inherits: None })
         }
         "fork-context-ref" => Some(Event::ForkedFrom { session: text_of(fields.parent_session)?.into_owned(), inherits: None }),
-        "attachment" => stripped(fields.attachment?),
+        "attachment" => recorded(fields.attachment?),
         "custom-title" => Some(Event::Title { text: text_of(fields.custom_title)?.into_owned(), chosen: true }),
         "ai-title" => Some(Event::Title { text: text_of(fields.ai_title)?.into_owned(), chosen: false }),
         _ => None,
     }
 }
 
-fn stripped(attachment: &RawValue) -> Option<Event> {
-    if text_of(member(attachment, "type"))? != "thinking_stripped" {
-        return None;
+fn recorded(attachment: &RawValue) -> Option<Event> {
+    match &*text_of(member(attachment, "type"))? {
+        "thinking_stripped" => stripped(attachment),
+        "prompt_snapshot" => Some(Event::PromptSnapshot),
+        _ => None,
     }
+}
+
+fn stripped(attachment: &RawValue) -> Option<Event> {
     let scope = match member(attachment, "from") {
         Some(from) if text_of(member(attachment, "scope"))? == "partial" => ThinkingScope::From {
             message: key(member(from, "messageId"))?,

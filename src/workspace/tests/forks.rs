@@ -6,7 +6,7 @@ use super::sessions::small;
 use super::*;
 use crate::fsio::RealDisk;
 use crate::fsio::failing::FailingDisk;
-use crate::model::{BlockKind, BlockNumber};
+use crate::model::{BlockKind, BlockNumber, RowKind};
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
 use std::path::Path;

@@ -4,7 +4,7 @@ use super::list::scan;
 use super::*;
 use crate::fsio::failing::FailingDisk;
 use crate::fsio::{Entry, Identity, NewFile, OpenFile, RealDisk};
-use crate::model::{Block, Session, Zone};
+use crate::model::{Block, RowKind, Session, Zone};
 use crate::provider::claude_code::ClaudeCode;
 use crate::provider::{FileKind, PROVIDERS, sniff};
 use std::fs;
