@@ -13,10 +13,11 @@ use std::path::PathBuf;
   aperture usage --project . --json            with exact figures
 
 Each response of a model counts once: the rows of a response repeat its figures, and
-resumed sessions contain copies. Subagents are included. Days are those of the local
-time zone. The cost is the one stated in a session file, or else the list price of the
-model; prices can be set: aperture help settings. Saved tokens are an estimate by the
-operation log: tokens that later requests did not contain because of aperture.")]
+resumed and forked sessions contain copies. ccusage counts copies without a request id
+again; a line below the table has their sum. Subagents are included. Days are those of
+the local time zone. The cost is the one stated in a session file, or else the list price
+of the model; prices can be set: aperture help settings. Saved tokens are an estimate by
+the operation log: tokens that later requests did not contain because of aperture.")]
 pub struct Arguments {
     /// Group by this
     #[arg(long, value_name = "KEY", default_value = "day")]

@@ -41,7 +41,7 @@ pub use report::files::{FileInWork, files_in_work};
 pub use report::label::{label, placeholder_label};
 pub use report::manifest::{ArchivedRun, Entry, Forgotten, Manifest, Rule, ShortenedBlocks, ZoneSummary, entry, manifest};
 pub use report::numbers::{amount, count, plural, unit};
-pub use report::usage::{UsageFilter, UsageGroup, UsageSource, UsageSum, UsageTable, usage};
+pub use report::usage::{Copies, UsageFilter, UsageGroup, UsageSource, UsageSum, UsageTable, usage};
 pub use report::{diff, summary};
 pub use retention::{Forgettable, forgettable};
 pub use secrets::examples as secret_examples;

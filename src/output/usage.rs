@@ -73,12 +73,20 @@ impl UsageReport {
 
     /// Returns the lines after the table: unknown prices, and the basis of the savings.
     fn notes(&self, style: &Style) -> Vec<String> {
-        let total = &self.table.total;
+        let UsageTable { total, copies, unpriced, .. } = &self.table;
         let mut notes = Vec::new();
         if total.unpriced_tokens > 0 {
-            let models = self.table.unpriced.iter().map(|model| if model.is_empty() { "(unknown)" } else { model.as_str() });
+            let models = unpriced.iter().map(|model| if model.is_empty() { "(unknown)" } else { model.as_str() });
             notes.push(format!("no price, so not in the cost: {}", models.collect::<Vec<_>>().join(", ")));
             notes.push(format!("  ({} tokens; to set prices: aperture help settings)", amount(total.unpriced_tokens)));
+        }
+        if copies.responses > 0 {
+            let plural = if copies.responses == 1 { "copy" } else { "copies" };
+            let tokens = amount(copies.tokens);
+            notes.push(format!(
+                "not counted again: {} {plural} of responses in other sessions ({tokens} tokens)",
+                copies.responses
+            ));
         }
         if total.saved_tokens > 0.0 {
             notes.push("saved: estimated tokens that requests did not contain because of aperture".to_owned());

@@ -1,7 +1,7 @@
 //! Computes a fork: the rows of a session up to a block, as a session of its own.
 
 use super::{PlanError, Rows, parse_session};
-use crate::model::{BlockKind, BlockNumber, Key, RowKind, Session};
+use crate::model::{BlockKind, BlockNumber, Event, Key, Row, RowKind, Session};
 use crate::provider::{ForkedRow, NewRow, ProviderAdapter};
 use rustc_hash::FxHashSet;
 
@@ -18,7 +18,8 @@ pub struct Fork {
     pub window: Vec<BlockNumber>,
 }
 
-/// Returns the fork of a session that ends with a block, or with the last result of the tool uses up to it. `id` is the id of the
+/// Returns the fork of a session that ends with a block, with the last result of the tool uses up to it, or with the summary of the
+/// compaction that the block is a part of. `id` is the id of the
 /// fork, and `leaf` that of the row that marks its end, if the client writes such a row.
 ///
 /// # Errors
@@ -37,7 +38,7 @@ pub fn fork(
     if block.row < first {
         return Err(PlanError::Inherited(at));
     }
-    let mut end = last_row(session, block.row);
+    let mut end = last_row(session, summary_row(session, block.row).unwrap_or(block.row));
     while end + 1 < session.rows.len() as u32 && provider.follows_turn(&rows.line(session, end + 1)?) {
         end += 1;
     }
@@ -68,6 +69,16 @@ pub fn fork(
     let last = session.blocks.iter().rev().find(|block| block.row <= end).map_or(at, |block| block.number);
     let window = window(provider, session, &bytes, id, last)?;
     Ok(Fork { bytes, rows: count, last, window })
+}
+
+/// Returns the row of the summary that a compaction wrote after this row; `None` if the row is not between the two.
+fn summary_row(session: &Session, row: u32) -> Option<u32> {
+    let rows = &session.rows;
+    let start = rows[..=row as usize].iter().rposition(|row| row.kind == RowKind::Boundary)?;
+    let is_summary = |row: &Row| matches!(row.event.as_deref(), Some(Event::CompactSummary));
+    let speaks = |row: &Row| matches!(row.kind, RowKind::User | RowKind::Assistant | RowKind::Boundary);
+    let next = start + 1 + rows[start + 1..].iter().position(speaks)?;
+    (next as u32 > row && is_summary(&rows[next])).then_some(next as u32)
 }
 
 /// Returns the row after which the fork ends: a response is not divided within its thinking, and each tool use has its result.

@@ -47,6 +47,7 @@ fn by_day() {
         Total           9    5.2k           6k        450k   461k  ≥$0.29
         no price, so not in the cost: some-model
           (153k tokens; to set prices: aperture help settings)
+        not counted again: 2 copies of responses in other sessions (309k tokens)
     "#]]
     .assert_eq(&sandbox.text(&["usage"]));
 }
@@ -61,6 +62,7 @@ fn by_session_on_a_narrow_terminal() {
         Total                      461k  ≥$0.29
         no price, so not in the cost: some-model
           (153k tokens; to set prices: aperture help sett…
+        not counted again: 2 copies of responses in other…
     "#]]
     .assert_eq(&sandbox.columns_text(&["usage", "--by", "session"], 50));
 }

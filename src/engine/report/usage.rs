@@ -90,6 +90,17 @@ pub struct UsageTable {
     pub total: UsageSum,
     /// Models without a known price.
     pub unpriced: Vec<String>,
+    /// Copies of counted responses in further session files, which do not count.
+    pub copies: Copies,
+}
+
+/// Copies of responses, as resumed and forked sessions contain them.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Copies {
+    /// Number of copies.
+    pub responses: u64,
+    /// Their tokens.
+    pub tokens: u64,
 }
 
 /// Adds up the bills of session files. A response that several files contain counts once, with the most tokens that a file has for
@@ -103,7 +114,7 @@ pub fn usage(
 ) -> UsageTable {
     let mut table = UsageTable::default();
     let mut sums: BTreeMap<String, UsageSum> = BTreeMap::new();
-    for (source, response) in distinct(sources).into_iter().filter(|(source, _)| source.selected) {
+    for Counted { source, response, copies } in distinct(sources).into_iter().filter(|counted| counted.source.selected) {
         let model = source.usage.model_of(response);
         let day = jiff::Timestamp::from_millisecond(response.time).unwrap_or_default().to_zoned(zone.clone()).date();
         let wanted = filter.since.is_none_or(|since| day >= since)
@@ -130,6 +141,8 @@ pub fn usage(
         }
         sum.add(&response.tokens, dollars, saved);
         table.total.add(&response.tokens, dollars, saved);
+        table.copies.responses += copies;
+        table.copies.tokens = table.copies.tokens.saturating_add(response.tokens.total().saturating_mul(copies));
     }
     table.unpriced.sort();
     table.rows = sums.into_iter().map(|(name, sum)| UsageSum { name, ..sum }).collect();
@@ -139,21 +152,30 @@ pub fn usage(
     table
 }
 
-/// Returns each response once, with its session.
-fn distinct<'a, 'b>(sources: &'b [UsageSource<'a>]) -> Vec<(&'b UsageSource<'a>, &'a ResponseUsage)> {
+/// A response that counts.
+struct Counted<'b, 'a> {
+    source: &'b UsageSource<'a>,
+    response: &'a ResponseUsage,
+    copies: u64,
+}
+
+/// Returns each response once.
+fn distinct<'b, 'a>(sources: &'b [UsageSource<'a>]) -> Vec<Counted<'b, 'a>> {
     let mut order: Vec<&UsageSource<'_>> = sources.iter().collect();
     order.sort_by_key(|source| (source.usage.responses.first().map(|first| first.time), source.session));
     let mut places: FxHashMap<u64, usize> = FxHashMap::default();
-    let mut responses: Vec<(&UsageSource<'_>, &ResponseUsage)> = Vec::new();
+    let mut responses: Vec<Counted<'_, '_>> = Vec::new();
     for source in order {
         for response in &source.usage.responses {
             match response.key.map(|key| *places.entry(key).or_insert(responses.len())) {
                 Some(place) if place < responses.len() => {
-                    if response.tokens.total() > responses[place].1.tokens.total() {
-                        responses[place].1 = response;
+                    let counted = &mut responses[place];
+                    counted.copies += 1;
+                    if response.tokens.total() > counted.response.tokens.total() {
+                        counted.response = response;
                     }
                 }
-                _ => responses.push((source, response)),
+                _ => responses.push(Counted { source, response, copies: 0 }),
             }
         }
     }
@@ -219,6 +241,7 @@ mod tests {
         let table = table(&sources, UsageGroup::Session);
         assert_eq!(outputs(&table), [("old", 14), ("fork", 1)]);
         assert_eq!((table.total.responses, table.total.tokens.output), (3, 15));
+        assert_eq!(table.copies, Copies { responses: 1, tokens: 10 + 9 + 100 + 1000 });
         // 30 input, 15 output, 300 written, 3000 read.
         assert!((table.total.dollars - (30.0 * 5.0 + 15.0 * 25.0 + 300.0 * 6.25 + 3000.0 * 0.5) / 1e6).abs() < 1e-12);
     }

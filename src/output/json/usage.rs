@@ -14,6 +14,10 @@ json_objects! {
         total: UsageRow = report.table.total,
         /// Models whose price is unknown.
         unpriced_models: Vec<String> = report.table.unpriced,
+        /// Copies of counted responses in further files of resumed and forked sessions; they do not count.
+        copied_responses: u64 = report.table.copies.responses,
+        /// Tokens of these copies.
+        copied_tokens: Tokens = measured(report.table.copies.tokens),
     }
 
     /// The sum of a group of responses.
