@@ -169,6 +169,8 @@ pub struct BlocksReport {
     pub tree: bool,
     /// The prompts of the turns, by number from 1.
     pub prompts: Vec<String>,
+    /// The text if there are no blocks.
+    pub empty: &'static str,
 }
 
 impl BlocksReport {
@@ -193,7 +195,7 @@ impl Report for BlocksReport {
 
     fn text(&self, style: &Style) -> String {
         if self.blocks.is_empty() {
-            return "no matching blocks\n".to_owned();
+            return format!("{}\n", self.empty);
         }
         let mut text = String::new();
         if self.tree {

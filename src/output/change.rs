@@ -159,8 +159,8 @@ impl Report for ChangeReport {
             line(&format!("{} {are} sent again", thinking(self.thinking_restored, self.thinking_restored_tokens)));
         }
         if self.bills_changed {
-            line("the usage of the last response is rewritten until an undo: the client reads from it how");
-            line("  full the window is; programs that add up bills, such as ccusage, see it too");
+            line("the usage of the last response is updated too, until an undo: the client reads");
+            line("  its fill level there; programs that add up bills, such as ccusage, see it too");
         }
         for note in &self.notes {
             line(note);

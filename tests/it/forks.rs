@@ -39,7 +39,7 @@ fn a_fork_of_claude_code_is_a_session_of_its_own() {
         &sandbox,
         &["pin"],
         expect![[r#"
-            no matching blocks
+            no pinned blocks
             exit code 0
         "#]],
     );

@@ -24,7 +24,13 @@ pub fn report(env: &Env, arguments: &Arguments) -> Result<BlocksReport, CommandE
         .filter_map(|number| reading.block(number))
         .map(|block| BlockRow::new(reading, block))
         .collect();
+    let empty = match &arguments.selector[..] {
+        [word] if word == "pinned" => "no pinned blocks",
+        [word] if word == "focused" => "no focused blocks",
+        _ => "no matching blocks",
+    };
     let mut report = BlocksReport {
+        empty,
         tokens: blocks.iter().map(|block| block.tokens).sum(),
         blocks,
         tree: arguments.tree,
