@@ -11,4 +11,5 @@ pub mod output;
 pub mod planning;
 pub mod provider;
 pub mod store;
+pub mod wire;
 pub mod workspace;

@@ -14,6 +14,7 @@ const LAYERS: &[(&str, &[&str])] = &[
     ("fsio", &[]),
     ("store", &["model", "provider", "fsio"]),
     ("workspace", &["model", "engine", "provider", "planning", "store", "fsio"]),
+    ("wire", &["model", "engine", "provider", "planning", "store"]),
     ("output", &["model", "engine"]),
     ("commands", &["model", "engine", "output"]),
     ("app", &["model", "engine", "provider", "store", "fsio", "workspace", "output", "commands"]),

@@ -1,0 +1,68 @@
+//! The head of a request, without its credentials.
+
+/// The method, the target and the headers of a request.
+#[derive(Clone, Debug, Default)]
+pub struct RequestHead {
+    /// The method, such as `POST`.
+    pub method: String,
+    /// The path and the query.
+    pub target: String,
+    /// The headers with names in lower case; those with credentials are left out.
+    pub headers: Vec<(String, String)>,
+}
+
+impl RequestHead {
+    /// Returns the value of a header by its name in lower case.
+    pub fn header(&self, name: &str) -> Option<&str> {
+        self.headers.iter().find(|(known, _)| known == name).map(|(_, value)| value.as_str())
+    }
+
+    /// Returns the path without the query.
+    pub fn path(&self) -> &str {
+        self.target.split('?').next().unwrap_or_default()
+    }
+
+    /// Returns the API of the request; `None` if its body passes through untouched.
+    pub fn api(&self) -> Option<Api> {
+        if self.method != "POST" {
+            return None;
+        }
+        let path = self.path().trim_end_matches('/');
+        let ends = |end: &str| path.ends_with(end);
+        match () {
+            () if ends("/v1/messages") => Some(Api::Messages),
+            () if ends("/chat/completions") => Some(Api::Chat),
+            () if ends("/responses") => Some(Api::Responses),
+            () => None,
+        }
+    }
+}
+
+/// An API whose requests are sessions.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Api {
+    /// Anthropic Messages.
+    Messages,
+    /// OpenAI Chat Completions.
+    Chat,
+    /// OpenAI Responses.
+    Responses,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_known_paths_have_an_api() {
+        let api = |method: &str, target: &str| {
+            RequestHead { method: method.to_owned(), target: target.to_owned(), headers: Vec::new() }.api()
+        };
+        assert_eq!(api("POST", "/v1/messages?beta=true"), Some(Api::Messages));
+        assert_eq!(api("POST", "/v1/chat/completions"), Some(Api::Chat));
+        assert_eq!(api("POST", "/openai/v1/responses/"), Some(Api::Responses));
+        assert_eq!(api("POST", "/v1/messages/count_tokens"), None);
+        assert_eq!(api("POST", "/v1/responses/compact"), None);
+        assert_eq!(api("GET", "/v1/messages"), None);
+    }
+}
