@@ -36,7 +36,7 @@ pub use framing::Framing;
 pub use json::strings;
 pub use json_edit::EditError;
 pub use message::{Addition, Change, Lead, Message, Part, Source, Unrecorded};
-pub use requests::REQUESTS;
+pub use requests::{BodyEdit, REQUESTS, RequestApi, RequestBody, RequestElement, RequestHead, RequestIdentity, identity, model_of};
 #[cfg(test)]
 pub use requests::body;
 pub use rewriter::{ForkedRow, KnownContext, NewRow, Rewriter};

@@ -16,6 +16,7 @@ const MIGRATIONS: &[&str] = &[
     include_str!("migrations/0005_block_edits.sql"),
     include_str!("migrations/0006_requests.sql"),
     include_str!("migrations/0007_live.sql"),
+    include_str!("migrations/0008_wire.sql"),
 ];
 
 /// Longest wait for another process that has locked the store.

@@ -16,6 +16,7 @@ mod proposals;
 mod rows;
 mod totals;
 mod values;
+mod wire;
 
 pub use cache::{CACHE_FILE, Cache, CachedFile};
 pub use database::{STORE_FILE, SessionKey, Store, StoreError, StoredSession};
@@ -24,3 +25,4 @@ pub use live::LiveOperation;
 pub use proposals::{NewProposal, Outcome};
 pub use totals::{FileTotals, KnownTotals, TOTALS_FILE, TotalsCache, directory_and_name};
 pub use values::hexadecimal;
+pub use wire::{ContentOperation, Insertion, StagedText, WireLine};

@@ -1,11 +1,38 @@
 //! Requests on their way to an API: which session they belong to, and the bytes that are sent in their place.
 //!
-//! A request is answered from memory: the operation log of its session gives the changed contents, and what was inserted before is
-//! inserted again. Nothing is decided here, and nothing is sent: `proxy` does that. Any failure means that the original bytes are sent.
+//! A request is answered by lookup: the operation log of its session gives the changed contents, and what was inserted before is
+//! inserted again, so the same request always gives the same bytes. Nothing is sent here: `proxy` does that. After any failure the
+//! original bytes are sent.
 
-mod head;
+mod contents;
+mod rewrite;
+mod session;
+#[cfg(test)]
+mod tests;
 
-pub use head::{Api, RequestHead};
+pub use crate::provider::{RequestApi, RequestHead};
+pub use session::WireError;
+
+use crate::provider::{RequestBody, RequestIdentity, identity, model_of};
+use crate::store::{Store, StoreError};
+use serde_json::value::RawValue;
+use session::Sessions;
+use std::sync::{Mutex, PoisonError};
+
+/// The stages of the pipeline that can be switched off.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct PipelineSettings {
+    /// Contents are sent as the operation log has them.
+    pub edits: bool,
+    /// Texts are inserted after new prompts. Those that were inserted before stay.
+    pub injection: bool,
+}
+
+impl Default for PipelineSettings {
+    fn default() -> PipelineSettings {
+        PipelineSettings { edits: true, injection: true }
+    }
+}
 
 /// The bytes to send in the place of a request's body, and what is known of the request.
 #[derive(Clone, Debug, Default)]
@@ -19,18 +46,20 @@ pub struct Outgoing {
 /// The facts of a request that its body and its headers state.
 #[derive(Clone, Debug, Default, PartialEq, Eq, serde::Serialize)]
 pub struct RequestFacts {
-    /// The session that the client names; empty if it names none.
+    /// The session that the client names, or a hash of the start of the conversation; empty if the API is unknown.
     pub session: String,
     /// The line of requests within the session: empty for the main one, or the id of a subagent.
     pub line: String,
     /// The model; empty if the body names none.
     pub model: String,
-    /// Estimated tokens of the body as the client wrote it.
-    pub client_tokens: u64,
-    /// Estimated tokens of the body as it is sent.
-    pub sent_tokens: u64,
+    /// Bytes of the body as the client wrote it.
+    pub client_bytes: u64,
+    /// Bytes of the body as it is sent.
+    pub sent_bytes: u64,
     /// What each stage of the pipeline did, in order; stages without effect are left out.
     pub stages: Vec<StageNote>,
+    /// The reason why the body is sent as the client wrote it, if aperture failed.
+    pub problem: Option<String>,
 }
 
 /// What a stage of the pipeline did to a request, and why.
@@ -42,13 +71,85 @@ pub struct StageNote {
     pub note: String,
 }
 
+impl RequestFacts {
+    fn note(&mut self, stage: &'static str, note: impl Into<String>) {
+        self.stages.push(StageNote { stage, note: note.into() });
+    }
+}
+
+/// Opens the store: the existing one, or, if the argument is true, also a new one.
+pub type OpenStore = Box<dyn Fn(bool) -> Result<Option<Store>, StoreError> + Send + Sync>;
+
 /// The sessions on the wire.
-#[derive(Debug, Default)]
-pub struct Wire {}
+pub struct Wire {
+    settings: PipelineSettings,
+    sessions: Mutex<Sessions>,
+}
 
 impl Wire {
-    /// Returns what to send for a request.
-    pub fn request(&self, _head: &RequestHead, _body: &[u8]) -> Outgoing {
-        Outgoing::default()
+    /// Creates the wire over a store, which is opened with the first request.
+    pub fn new(settings: PipelineSettings, open: OpenStore) -> Wire {
+        Wire { settings, sessions: Mutex::new(Sessions::new(open)) }
+    }
+
+    /// Returns what to send for a request. `now` is the time in milliseconds since 1970, UTC.
+    pub fn request(&self, head: &RequestHead, body: &[u8], now: i64) -> Outgoing {
+        let mut facts = RequestFacts { client_bytes: body.len() as u64, sent_bytes: body.len() as u64, ..RequestFacts::default() };
+        let Some(api) = head.api() else { return Outgoing { body: None, facts } };
+        let document = serde_json::from_slice::<&RawValue>(body).ok();
+        let Some((document, identity)) = document.and_then(|document| Some((document, identity(head, api, document)?))) else {
+            facts.problem = Some("the body is not a JSON object".to_owned());
+            return Outgoing { body: None, facts };
+        };
+        let RequestIdentity { session, line, has_tools } = identity;
+        facts.model = model_of(document);
+        facts.note("ingest", format!("{}, {} bytes", api.format(), body.len()));
+        (facts.session, facts.line) = (session, line);
+        if !has_tools {
+            facts.note("parse", "a request without tools is not changed");
+            return Outgoing { body: None, facts };
+        }
+        let Some(parsed) = RequestBody::parse(api, body) else { return Outgoing { body: None, facts } };
+        match self.rewrite(&parsed, &mut facts, now) {
+            Ok(body) => {
+                facts.sent_bytes = body.as_ref().map_or(facts.client_bytes, |body| body.len() as u64);
+                Outgoing { body, facts }
+            }
+            Err(error) => {
+                facts.problem = Some(error.to_string());
+                Outgoing { body: None, facts }
+            }
+        }
+    }
+
+    fn rewrite(&self, body: &RequestBody<'_>, facts: &mut RequestFacts, now: i64) -> Result<Option<Vec<u8>>, WireError> {
+        // After a panic the state is read again from the store.
+        let mut sessions = self.sessions.lock().unwrap_or_else(|poisoned| {
+            let mut sessions = poisoned.into_inner();
+            sessions.clear();
+            self.sessions.clear_poison();
+            sessions
+        });
+        rewrite::rewrite(&mut sessions, self.settings, body, facts, now)
+    }
+
+    /// Sets the manifest that the next prompt of a session is followed by.
+    pub fn set_manifest(&self, session: &str, manifest: String) {
+        self.sessions.lock().unwrap_or_else(PoisonError::into_inner).set_manifest(session, manifest);
+    }
+
+    /// Records that the API refused a changed request. After the second refusal in a row, requests of this line are sent as the
+    /// client writes them. Returns true if that is now so.
+    ///
+    /// # Errors
+    ///
+    /// The store cannot be written; the line is observed until the proxy ends.
+    pub fn refused(&self, facts: &RequestFacts, reason: &str) -> Result<bool, WireError> {
+        self.sessions.lock().unwrap_or_else(PoisonError::into_inner).refused(&facts.session, &facts.line, reason)
+    }
+
+    /// Records that the API accepted a request.
+    pub fn accepted(&self, facts: &RequestFacts) {
+        self.sessions.lock().unwrap_or_else(PoisonError::into_inner).accepted(&facts.session, &facts.line);
     }
 }

@@ -5,6 +5,9 @@
 //! not read, so token counts are those of an unknown model.
 
 mod anthropic;
+mod body;
+mod head;
+mod identity;
 mod openai;
 #[cfg(test)]
 mod samples;
@@ -21,6 +24,9 @@ use std::borrow::Cow;
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 
+pub use body::{BodyEdit, RequestBody, RequestElement, model_of};
+pub use head::{RequestApi, RequestHead};
+pub use identity::{RequestIdentity, identity};
 #[cfg(test)]
 pub use samples::body;
 

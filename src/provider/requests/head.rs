@@ -23,16 +23,16 @@ impl RequestHead {
     }
 
     /// Returns the API of the request; `None` if its body passes through untouched.
-    pub fn api(&self) -> Option<Api> {
+    pub fn api(&self) -> Option<RequestApi> {
         if self.method != "POST" {
             return None;
         }
         let path = self.path().trim_end_matches('/');
         let ends = |end: &str| path.ends_with(end);
         match () {
-            () if ends("/v1/messages") => Some(Api::Messages),
-            () if ends("/chat/completions") => Some(Api::Chat),
-            () if ends("/responses") => Some(Api::Responses),
+            () if ends("/v1/messages") => Some(RequestApi::Messages),
+            () if ends("/chat/completions") => Some(RequestApi::Chat),
+            () if ends("/responses") => Some(RequestApi::Responses),
             () => None,
         }
     }
@@ -40,13 +40,24 @@ impl RequestHead {
 
 /// An API whose requests are sessions.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Api {
+pub enum RequestApi {
     /// Anthropic Messages.
     Messages,
     /// OpenAI Chat Completions.
     Chat,
     /// OpenAI Responses.
     Responses,
+}
+
+impl RequestApi {
+    /// Returns the name of the format of its bodies.
+    pub fn format(self) -> &'static str {
+        match self {
+            RequestApi::Messages => "anthropic-messages",
+            RequestApi::Chat => "openai-chat",
+            RequestApi::Responses => "openai-responses",
+        }
+    }
 }
 
 #[cfg(test)]
@@ -58,9 +69,9 @@ mod tests {
         let api = |method: &str, target: &str| {
             RequestHead { method: method.to_owned(), target: target.to_owned(), headers: Vec::new() }.api()
         };
-        assert_eq!(api("POST", "/v1/messages?beta=true"), Some(Api::Messages));
-        assert_eq!(api("POST", "/v1/chat/completions"), Some(Api::Chat));
-        assert_eq!(api("POST", "/openai/v1/responses/"), Some(Api::Responses));
+        assert_eq!(api("POST", "/v1/messages?beta=true"), Some(RequestApi::Messages));
+        assert_eq!(api("POST", "/v1/chat/completions"), Some(RequestApi::Chat));
+        assert_eq!(api("POST", "/openai/v1/responses/"), Some(RequestApi::Responses));
         assert_eq!(api("POST", "/v1/messages/count_tokens"), None);
         assert_eq!(api("POST", "/v1/responses/compact"), None);
         assert_eq!(api("GET", "/v1/messages"), None);

@@ -1,0 +1,211 @@
+//! The body of a request as it passes: the contents and the thinking of its elements, and where texts are added to it.
+
+use super::{REQUESTS, RequestApi, element};
+use crate::model::{BlockKind, Key, RowKind};
+use crate::provider::{ProviderAdapter, json};
+use serde_json::value::RawValue;
+use std::ops::Range;
+
+/// A replacement of bytes of a body; an empty range is an insertion.
+pub type BodyEdit = (Range<usize>, Vec<u8>);
+
+/// The body of a request.
+pub struct RequestBody<'a> {
+    api: RequestApi,
+    format: &'static dyn ProviderAdapter,
+    bytes: &'a [u8],
+    /// The elements of its prompt, in the order of the document.
+    pub elements: Vec<RequestElement>,
+}
+
+/// An element of the prompt: a message, an item, a text of the instructions or the definition of a tool.
+#[derive(Clone, Debug)]
+pub struct RequestElement {
+    /// Its bytes in the body.
+    range: Range<usize>,
+    /// Its place in the conversation.
+    pub kind: RowKind,
+    /// True if a person asks in it.
+    pub is_prompt: bool,
+    /// The kind and the hash of each content, in order.
+    pub contents: Vec<(BlockKind, Key)>,
+    /// The content blocks of a message, each with the hash of its bytes if it is thinking.
+    parts: Vec<(Range<usize>, Option<Key>)>,
+}
+
+impl RequestElement {
+    /// Returns the hashes of its thinking.
+    pub fn thinking(&self) -> impl Iterator<Item = Key> {
+        self.thinking_after(None)
+    }
+
+    /// Returns the hashes of its thinking after one of its contents; `None` returns all.
+    pub fn thinking_after(&self, content: Option<usize>) -> impl Iterator<Item = Key> {
+        let first = content.map_or(0, |content| content + 1);
+        self.parts.iter().skip(first).filter_map(|(_, thinking)| *thinking)
+    }
+}
+
+impl<'a> RequestBody<'a> {
+    /// Parses a body; `None` if it is not the body of a request to this API.
+    pub fn parse(api: RequestApi, bytes: &'a [u8]) -> Option<RequestBody<'a>> {
+        let format = *REQUESTS.iter().find(|format| format.name() == api.format())?;
+        super::super::framing::document(bytes)?;
+        let elements = format.framing().rows(bytes).into_iter().map(|range| {
+            let row = &bytes[range.clone()];
+            let parsed = format.parse(row);
+            let contents = parsed.blocks.iter().map(|block| (block.block.kind, Key::from_bytes(block.content.as_bytes())));
+            RequestElement {
+                kind: parsed.row.kind,
+                is_prompt: parsed.row.prompt,
+                contents: contents.collect(),
+                parts: if parsed.row.kind == RowKind::Assistant { parts(api, row, range.start) } else { Vec::new() },
+                range,
+            }
+        });
+        Some(RequestBody { api, format, bytes, elements: elements.collect() })
+    }
+
+    /// Returns the edit that replaces a content of an element by a text; `None` if it cannot be changed.
+    pub fn replace(&self, element: usize, content: usize, text: &str) -> Option<BodyEdit> {
+        let RequestElement { range, contents, .. } = self.elements.get(element)?;
+        let row = &self.bytes[range.clone()];
+        let slot = self.format.slot(row, content as u32)?;
+        let value = self.format.locate_slot(row, slot)?;
+        let encoded = self.format.encode(slot, contents.get(content)?.0, text)?;
+        Some((range.start + value.start..range.start + value.end, encoded))
+    }
+
+    /// Returns the edits that remove thinking from an element. An element that consists of it keeps it: a message is not empty.
+    pub fn without_thinking(&self, element: usize, is_dropped: &dyn Fn(Key) -> bool) -> Vec<BodyEdit> {
+        let parts = self.elements.get(element).map_or(&[][..], |element| &element.parts);
+        let goes: Vec<bool> = parts.iter().map(|(_, thinking)| thinking.is_some_and(is_dropped)).collect();
+        let Some(first) = goes.iter().position(|goes| !goes) else { return Vec::new() };
+        let mut edits = Vec::new();
+        if first > 0 {
+            edits.push((parts[0].0.start..parts[first].0.start, Vec::new()));
+        }
+        for place in (first + 1..parts.len()).filter(|place| goes[*place]) {
+            edits.push((parts[place - 1].0.end..parts[place].0.end, Vec::new()));
+        }
+        edits
+    }
+
+    /// Returns the edits that add a text after an element: to the message itself, or as an element after it.
+    pub fn insert_after(&self, element: usize, text: &str) -> Option<Vec<BodyEdit>> {
+        let range = self.elements.get(element)?.range.clone();
+        let quoted = serde_json::to_string(text).ok()?;
+        let at = |place: usize| place..place;
+        Some(match self.api {
+            RequestApi::Messages => {
+                let message: &RawValue = serde_json::from_slice(&self.bytes[range]).ok()?;
+                let content = json::member(message, "content")?;
+                let place = json::range_in(self.bytes, content);
+                let block = format!(r#"{{"type":"text","text":{quoted}}}"#);
+                match json::elements(content).last() {
+                    Some(last) => vec![(at(json::range_in(self.bytes, last).end), format!(",{block}").into_bytes())],
+                    None if content.get().starts_with('"') => vec![
+                        (at(place.start), br#"[{"type":"text","text":"#.to_vec()),
+                        (at(place.end), format!("}},{block}]").into_bytes()),
+                    ],
+                    None => return None,
+                }
+            }
+            RequestApi::Chat => vec![(at(range.end), format!(r#",{{"role":"system","content":{quoted}}}"#).into_bytes())],
+            RequestApi::Responses => {
+                let content = format!(r#"[{{"type":"input_text","text":{quoted}}}]"#);
+                vec![(at(range.end), format!(r#",{{"type":"message","role":"developer","content":{content}}}"#).into_bytes())]
+            }
+        })
+    }
+
+    /// Returns the body with edits, which do not overlap.
+    pub fn with(&self, edits: Vec<BodyEdit>) -> Vec<u8> {
+        json::with_values(self.bytes, edits)
+    }
+}
+
+/// Returns the model that a request names; empty if it names none.
+pub fn model_of(body: &RawValue) -> String {
+    json::text_of(json::member(body, "model")).unwrap_or_default().into_owned()
+}
+
+/// Returns the content blocks of a message of the model, with the hashes of those that are thinking.
+fn parts(api: RequestApi, row: &[u8], start: usize) -> Vec<(Range<usize>, Option<Key>)> {
+    let Some(message) = element(row).ok().filter(|_| api == RequestApi::Messages) else { return Vec::new() };
+    let content = json::member(message, "content").map(json::elements).unwrap_or_default();
+    let part = |part: &RawValue| {
+        let range = json::range_in(row, part);
+        let kind = json::text_of(json::member(part, "type"));
+        let thinks = kind.is_some_and(|kind| matches!(&*kind, "thinking" | "redacted_thinking"));
+        (start + range.start..start + range.end, thinks.then(|| Key::from_bytes(part.get().as_bytes())))
+    };
+    content.into_iter().map(part).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const MESSAGES: &str = r#"{"system":"s","messages":[ {"role":"user","content":"ask"} ,{"role":"assistant","content":[
+{"type":"thinking","thinking":"","signature":"a"}, {"type":"text","text":"one"},{"type":"thinking","thinking":"","signature":"b"}]}],"x":1e400}"#;
+
+    fn text(bytes: Vec<u8>) -> String {
+        let text = String::from_utf8(bytes).unwrap();
+        serde_json::from_str::<&RawValue>(&text).unwrap();
+        text
+    }
+
+    fn body(api: RequestApi, bytes: &str) -> RequestBody<'_> {
+        RequestBody::parse(api, bytes.as_bytes()).unwrap()
+    }
+
+    #[test]
+    fn thinking_is_removed_with_its_comma() {
+        let body = body(RequestApi::Messages, MESSAGES);
+        let thinking: Vec<Key> = body.elements[2].thinking().collect();
+        let without = |dropped: &[Key]| {
+            let edits = body.without_thinking(2, &|key| dropped.contains(&key));
+            text(body.with(edits)).split_once("assistant").unwrap().1.to_owned()
+        };
+        let all = without(&thinking);
+        assert_eq!(all, "\",\"content\":[\n{\"type\":\"text\",\"text\":\"one\"}]}],\"x\":1e400}");
+        assert!(without(&thinking[..1]).contains(r#"[
+{"type":"text","text":"one"},{"type":"thinking","thinking":"","signature":"b"}]"#));
+        assert!(without(&thinking[1..]).ends_with("{\"type\":\"text\",\"text\":\"one\"}]}],\"x\":1e400}"));
+        assert!(body.without_thinking(2, &|_| false).is_empty());
+    }
+
+    #[test]
+    fn a_message_that_is_thinking_alone_stays() {
+        let bytes = r#"{"messages":[{"role":"assistant","content":[{"type":"thinking","thinking":"t","signature":"a"}]}]}"#;
+        assert!(body(RequestApi::Messages, bytes).without_thinking(0, &|_| true).is_empty());
+    }
+
+    #[test]
+    fn a_text_is_added_to_a_message_or_after_an_item() {
+        let with = |api, bytes: &str, element| {
+            let body = body(api, bytes);
+            text(body.with(body.insert_after(element, "a \"b\"\n").unwrap()))
+        };
+        let added = with(RequestApi::Messages, MESSAGES, 1);
+        assert!(added.contains(r#"{"role":"user","content":[{"type":"text","text":"ask"},{"type":"text","text":"a \"b\"\n"}]} ,"#));
+        let list = r#"{"messages":[{"role":"user","content":[{"type":"text","text":"ask"} ]}]}"#;
+        let expected = r#"{"messages":[{"role":"user","content":[{"type":"text","text":"ask"},{"type":"text","text":"a \"b\"\n"} ]}]}"#;
+        assert_eq!(with(RequestApi::Messages, list, 0), expected);
+        let items = r#"{"input":[{"type":"message","role":"user","content":[{"type":"input_text","text":"ask"}]}]}"#;
+        let item = r#"},{"type":"message","role":"developer","content":[{"type":"input_text","text":"a \"b\"\n"}]}]}"#;
+        assert!(with(RequestApi::Responses, items, 0).ends_with(item));
+        assert!(body(RequestApi::Messages, r#"{"messages":[{"role":"user"}]}"#).insert_after(0, "a").is_none());
+    }
+
+    #[test]
+    fn a_content_is_replaced_and_nothing_else() {
+        let body = body(RequestApi::Messages, MESSAGES);
+        let place = body.elements[2].contents.iter().position(|(_, key)| *key == Key::from_bytes(b"one")).unwrap();
+        let changed = text(body.with(vec![body.replace(2, place, "\"2\"").unwrap()]));
+        assert_eq!(changed, MESSAGES.replace(r#""one""#, r#""\"2\"""#));
+        assert!(body.replace(2, 0, "x").is_none(), "thinking is never changed");
+        assert!(body.replace(9, 0, "x").is_none());
+    }
+}

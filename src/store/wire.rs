@@ -1,0 +1,188 @@
+//! The state of requests that pass a proxy: what was dropped, inserted and staged.
+
+use super::database::{Store, StoreError, StoredSession, damaged};
+use super::rows::stored;
+use crate::model::{BlockEdit, Key, OperationId, OperationState};
+use rusqlite::types::Type;
+use rusqlite::{OptionalExtension, Row, params};
+
+/// The changes of contents by one operation, in the form that applies to any medium.
+#[derive(Clone, Debug, PartialEq)]
+pub struct ContentOperation {
+    /// The operation.
+    pub id: OperationId,
+    /// For an exact undo, redo or restore: the operation after which the contents were as they are after this one.
+    pub point: Option<OperationId>,
+    /// The changed contents, in the order of the session.
+    pub edits: Vec<BlockEdit>,
+}
+
+/// The state of a line of requests.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct WireLine {
+    /// The operation up to which the log was in force in the last request.
+    pub point: OperationId,
+    /// Hashes of the thinking that is no longer sent.
+    pub dropped: Vec<Key>,
+    /// The reason why requests are sent as the client writes them.
+    pub observed: Option<String>,
+}
+
+/// A text that requests contain after a prompt.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Insertion {
+    /// Hash of the content of the prompt.
+    pub anchor: Key,
+    /// Number of equal prompts before it.
+    pub occurrence: u32,
+    /// The text.
+    pub text: String,
+}
+
+/// A text that waits for the next prompt.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct StagedText {
+    /// Its number, unique in the store.
+    pub number: i64,
+    /// The text.
+    pub text: String,
+}
+
+impl Store {
+    /// Returns a number that differs after any other connection changed the store.
+    pub fn version(&self) -> Result<i64, StoreError> {
+        Ok(self.connection.query_row("PRAGMA data_version", [], |row| row.get(0))?)
+    }
+
+    /// Returns the sessions with this id, the newest first.
+    pub fn sessions_with_id(&self, id: &str) -> Result<Vec<StoredSession>, StoreError> {
+        let sql = "SELECT id, provider, session, path, project FROM sessions WHERE session = ?1 ORDER BY id DESC";
+        Ok(self.connection.prepare_cached(sql)?.query_map([id], stored)?.collect::<Result<_, _>>()?)
+    }
+
+    /// Returns what the committed operations of a session changed in its contents, oldest first.
+    ///
+    /// # Errors
+    ///
+    /// The block edits of an operation are damaged, or the store cannot be read.
+    pub fn content_operations(&self, session: &StoredSession) -> Result<Vec<ContentOperation>, StoreError> {
+        let sql = "SELECT number, point FROM operations WHERE session = ?1 AND state = ?2 ORDER BY number";
+        let mut select = self.connection.prepare_cached(sql)?;
+        let values = params![session.key.0, OperationState::Committed.name()];
+        let points = select.query_map(values, |row| Ok((row.get(0)?, row.get(1)?)))?.collect::<Result<Vec<_>, _>>()?;
+        let operation = |(id, point)| Ok(ContentOperation { id, point, edits: self.block_edits(session.key, id)? });
+        points.into_iter().map(operation).collect()
+    }
+
+    /// Returns the state of a line of requests; `None` before the first request that was changed.
+    pub fn wire_line(&self, session: &str, line: &str) -> Result<Option<WireLine>, StoreError> {
+        let sql = "SELECT point, dropped, observed FROM wire_lines WHERE session = ?1 AND line = ?2";
+        let read = |row: &Row<'_>| {
+            let dropped: Vec<u8> = row.get(1)?;
+            let keys = dropped.chunks(16).map(|bytes| key(bytes, 1)).collect::<Result<_, _>>()?;
+            Ok(WireLine { point: row.get(0)?, dropped: keys, observed: row.get(2)? })
+        };
+        self.connection.prepare_cached(sql)?.query_row([session, line], read).optional().map_err(damaged)
+    }
+
+    /// Stores the state of a line of requests.
+    pub fn save_wire_line(&self, session: &str, line: &str, state: &WireLine) -> Result<(), StoreError> {
+        let dropped: Vec<u8> = state.dropped.iter().flat_map(|key| key.0.to_be_bytes()).collect();
+        let sql = "INSERT OR REPLACE INTO wire_lines VALUES (?1, ?2, ?3, ?4, ?5)";
+        self.connection.execute(sql, params![session, line, state.point, dropped, state.observed])?;
+        Ok(())
+    }
+
+    /// Returns the texts that requests of a line contain, oldest first.
+    pub fn insertions(&self, session: &str, line: &str) -> Result<Vec<Insertion>, StoreError> {
+        let sql = "SELECT anchor, occurrence, text FROM wire_insertions WHERE session = ?1 AND line = ?2 ORDER BY number";
+        let read = |row: &Row<'_>| {
+            let anchor: Vec<u8> = row.get(0)?;
+            Ok(Insertion { anchor: key(&anchor, 0)?, occurrence: row.get(1)?, text: row.get(2)? })
+        };
+        let mut select = self.connection.prepare_cached(sql)?;
+        select.query_map([session, line], read)?.collect::<Result<_, _>>().map_err(damaged)
+    }
+
+    /// Stores a text that requests of a line contain from now on, and deletes the staged texts that it consists of, in one transaction.
+    pub fn insert_text(
+        &self,
+        session: &str,
+        line: &str,
+        insertion: &Insertion,
+        staged: &[StagedText],
+        time: i64,
+    ) -> Result<(), StoreError> {
+        let transaction = self.writing()?;
+        let sql = "INSERT INTO wire_insertions SELECT ?1, ?2, COALESCE(MAX(number), 0) + 1, ?3, ?4, ?5, ?6
+                   FROM wire_insertions WHERE session = ?1 AND line = ?2";
+        let anchor = insertion.anchor.0.to_be_bytes();
+        transaction.execute(sql, params![session, line, anchor, insertion.occurrence, insertion.text, time])?;
+        for text in staged {
+            transaction.execute("DELETE FROM staged_texts WHERE number = ?1", [text.number])?;
+        }
+        transaction.commit()?;
+        Ok(())
+    }
+
+    /// Stages a text for the next prompt of a session.
+    pub fn stage(&self, session: &str, text: &str, time: i64) -> Result<(), StoreError> {
+        let sql = "INSERT INTO staged_texts (session, text, time) VALUES (?1, ?2, ?3)";
+        self.connection.execute(sql, params![session, text, time])?;
+        Ok(())
+    }
+
+    /// Returns the staged texts of a session, oldest first.
+    pub fn staged(&self, session: &str) -> Result<Vec<StagedText>, StoreError> {
+        let sql = "SELECT number, text FROM staged_texts WHERE session = ?1 ORDER BY number";
+        let read = |row: &Row<'_>| Ok(StagedText { number: row.get(0)?, text: row.get(1)? });
+        Ok(self.connection.prepare_cached(sql)?.query_map([session], read)?.collect::<Result<_, _>>()?)
+    }
+
+    /// Deletes the staged texts of a session and returns their number.
+    pub fn unstage(&self, session: &str) -> Result<usize, StoreError> {
+        Ok(self.connection.execute("DELETE FROM staged_texts WHERE session = ?1", [session])?)
+    }
+}
+
+/// Reads a hash from a column.
+fn key(bytes: &[u8], column: usize) -> rusqlite::Result<Key> {
+    let wrong = |error| rusqlite::Error::FromSqlConversionFailure(column, Type::Blob, Box::new(error));
+    bytes.try_into().map(|bytes| Key(u128::from_be_bytes(bytes))).map_err(wrong)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_line_is_stored_by_session_and_name() {
+        let directory = tempfile::tempdir().unwrap();
+        let store = Store::open(directory.path()).unwrap();
+        assert_eq!(store.wire_line("s", "").unwrap(), None);
+        let line = WireLine { point: 3, dropped: vec![Key(1), Key(u128::MAX)], observed: Some("refused".to_owned()) };
+        store.save_wire_line("s", "", &line).unwrap();
+        store.save_wire_line("s", "agent", &WireLine::default()).unwrap();
+        assert_eq!(store.wire_line("s", "").unwrap(), Some(line));
+        assert_eq!(store.wire_line("s", "agent").unwrap(), Some(WireLine::default()));
+    }
+
+    #[test]
+    fn an_inserted_text_takes_the_staged_ones_with_it() {
+        let directory = tempfile::tempdir().unwrap();
+        let store = Store::open(directory.path()).unwrap();
+        for text in ["a", "b"] {
+            store.stage("s", text, 1).unwrap();
+        }
+        store.stage("other", "c", 1).unwrap();
+        let staged = store.staged("s").unwrap();
+        assert_eq!(staged.iter().map(|staged| &*staged.text).collect::<Vec<_>>(), ["a", "b"]);
+        let insertion = |anchor, text: &str| Insertion { anchor: Key(anchor), occurrence: 0, text: text.to_owned() };
+        store.insert_text("s", "", &insertion(7, "ab"), &staged, 2).unwrap();
+        store.insert_text("s", "", &insertion(8, "later"), &[], 3).unwrap();
+        assert_eq!(store.staged("s").unwrap(), []);
+        assert_eq!(store.insertions("s", "").unwrap(), [insertion(7, "ab"), insertion(8, "later")]);
+        assert_eq!(store.insertions("s", "agent").unwrap(), []);
+        assert_eq!(store.unstage("other").unwrap(), 1);
+    }
+}

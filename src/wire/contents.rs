@@ -1,0 +1,203 @@
+//! The contents that the operation log of a session leads to, by the contents that a request has.
+
+use crate::model::{BlockEdit, Key, OperationId};
+use crate::store::ContentOperation;
+use rustc_hash::FxHashMap;
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+/// A content before any change, and the number of equal contents before it in the session.
+type Address = (Key, u32);
+
+/// The changed contents at one point of the log.
+type State = BTreeMap<Address, (Key, Arc<str>)>;
+
+/// The contents of a session over its log.
+#[derive(Debug, Default)]
+pub struct Contents {
+    /// The changed contents after each operation, oldest first.
+    states: Vec<(OperationId, State)>,
+    /// The original contents that each content can stand for.
+    classes: FxHashMap<Key, Vec<Key>>,
+    /// Original contents, for blocks that a client has in a changed form.
+    originals: FxHashMap<Key, Arc<str>>,
+}
+
+impl Contents {
+    /// Computes the contents after each operation. `original` returns the text of an original content, if the log has it.
+    pub fn new(operations: &[ContentOperation], original: &dyn Fn(Key) -> Option<String>) -> Contents {
+        let mut states: Vec<(OperationId, State)> = Vec::new();
+        let mut classes: FxHashMap<Key, Vec<Key>> = FxHashMap::default();
+        for operation in operations {
+            let last = states.last().map(|(_, state)| state.clone()).unwrap_or_default();
+            let state = match operation.point {
+                Some(point) => at(&states, point).cloned().unwrap_or_default(),
+                None => operation.edits.iter().fold(last, |state, edit| after(state, edit, &mut classes)),
+            };
+            states.push((operation.id, state));
+        }
+        let edits = operations.iter().flat_map(|operation| &operation.edits);
+        let mut originals: FxHashMap<Key, Arc<str>> =
+            edits.map(|edit| (Key::from_bytes(edit.text.as_bytes()), Arc::from(&*edit.text))).collect();
+        originals.retain(|content, _| classes.get(content).is_some_and(|known| known.contains(content)));
+        // Only an exact undo, redo or restore leads to an original without its text.
+        if operations.iter().any(|operation| operation.point.is_some()) {
+            for content in classes.values().flatten() {
+                if let (false, Some(text)) = (originals.contains_key(content), original(*content)) {
+                    originals.insert(*content, text.into());
+                }
+            }
+        }
+        Contents { states, classes, originals }
+    }
+
+    /// Returns the newest operation; 0 if there is none.
+    pub fn last(&self) -> OperationId {
+        self.states.last().map_or(0, |(id, _)| *id)
+    }
+
+    /// Returns a reader of the contents at a point of the log, for the blocks of one request. At `None` nothing is changed.
+    pub fn reader(&self, point: Option<OperationId>) -> Reader<'_> {
+        Reader { contents: self, state: point.map(|point| at(&self.states, point)), seen: FxHashMap::default() }
+    }
+}
+
+/// Returns the state after an operation, or after the newest one before it.
+fn at(states: &[(OperationId, State)], point: OperationId) -> Option<&State> {
+    let count = states.partition_point(|(id, _)| *id <= point);
+    count.checked_sub(1).map(|place| &states[place].1)
+}
+
+/// Returns a state after an edit. The edit addresses a content as it was then.
+fn after(mut state: State, edit: &BlockEdit, classes: &mut FxHashMap<Key, Vec<Key>>) -> State {
+    let changed = Key::from_bytes(edit.text.as_bytes());
+    let moved = state.iter().filter(|((original, _), (current, _))| *current == edit.content && *original != edit.content);
+    let moved: Vec<Address> = moved.map(|(address, _)| *address).collect();
+    let address = moved.get(edit.occurrence as usize).copied().unwrap_or_else(|| {
+        // Of the blocks with this original content, only the unchanged ones were counted.
+        let left = (0..).filter(|occurrence| !state.contains_key(&(edit.content, *occurrence)));
+        (edit.content, left.into_iter().nth(edit.occurrence as usize).unwrap_or(edit.occurrence))
+    });
+    for content in [address.0, changed] {
+        let originals = classes.entry(content).or_default();
+        if !originals.contains(&address.0) {
+            originals.push(address.0);
+        }
+    }
+    match changed == address.0 {
+        true => drop(state.remove(&address)),
+        false => drop(state.insert(address, (changed, edit.text.as_str().into()))),
+    }
+    state
+}
+
+/// Reads the contents of a request in order.
+pub struct Reader<'c> {
+    contents: &'c Contents,
+    /// `None` if nothing is changed; otherwise the state, if the log had one.
+    state: Option<Option<&'c State>>,
+    seen: FxHashMap<Key, u32>,
+}
+
+impl Reader<'_> {
+    /// Returns the text in the place of the next content of the request; `None` if it stays.
+    pub fn next(&mut self, content: Key) -> Option<Arc<str>> {
+        let state = self.state?;
+        let mut found = None;
+        for original in self.contents.classes.get(&content)? {
+            let seen = self.seen.entry(*original).or_default();
+            let changed = state.and_then(|state| state.get(&(*original, *seen)));
+            *seen += 1;
+            let replaced = match changed {
+                Some((current, text)) => (*current != content).then(|| text.clone()),
+                None if *original != content => self.contents.originals.get(original).cloned(),
+                None => None,
+            };
+            found = found.or(replaced);
+        }
+        found
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::model::Level;
+
+    fn key(text: &str) -> Key {
+        Key::from_bytes(text.as_bytes())
+    }
+
+    fn change(id: OperationId, edits: &[(&str, u32, &str)]) -> ContentOperation {
+        let edit = |(content, occurrence, text): &(&str, u32, &str)| BlockEdit {
+            content: key(content),
+            occurrence: *occurrence,
+            text: (*text).to_owned(),
+            level: Level::Trimmed,
+            reason: String::new(),
+        };
+        ContentOperation { id, point: None, edits: edits.iter().map(edit).collect() }
+    }
+
+    fn point(id: OperationId, point: OperationId) -> ContentOperation {
+        ContentOperation { id, point: Some(point), edits: Vec::new() }
+    }
+
+    /// Checks what is sent for the contents of a request at a point of the log.
+    #[track_caller]
+    fn check(operations: &[ContentOperation], at: Option<OperationId>, request: &[&str], sent: &[&str]) {
+        let known = ["long", "other"];
+        let original = |content| known.iter().find(|text| key(text) == content).map(|text| (*text).to_owned());
+        let contents = Contents::new(operations, &original);
+        let mut reader = contents.reader(at);
+        let found: Vec<String> = request.iter().map(|text| reader.next(key(text)).map_or(text.to_string(), |to| to.to_string())).collect();
+        assert_eq!(found, sent);
+    }
+
+    #[test]
+    fn a_changed_content_is_sent_in_the_place_of_its_original() {
+        let log = [change(1, &[("long", 0, "short")])];
+        check(&log, Some(1), &["a", "long", "b"], &["a", "short", "b"]);
+        check(&log, Some(0), &["long"], &["long"]);
+        check(&log, None, &["long"], &["long"]);
+        check(&[], Some(0), &["long"], &["long"]);
+    }
+
+    #[test]
+    fn changes_of_changes_lead_to_the_last_one_from_any_form() {
+        let log = [change(1, &[("long", 0, "short")]), change(2, &[("short", 0, "tiny")])];
+        for form in ["long", "short", "tiny"] {
+            check(&log, Some(2), &[form], &["tiny"]);
+            check(&log, Some(1), &[form], &["short"]);
+        }
+        let expanded = [&log[..], &[change(3, &[("tiny", 0, "long")])]].concat();
+        for form in ["long", "short", "tiny"] {
+            check(&expanded, Some(3), &[form], &["long"]);
+        }
+    }
+
+    #[test]
+    fn an_undo_restores_the_original_from_any_form() {
+        let log = [change(1, &[("long", 0, "short")]), point(2, 0), point(3, 1)];
+        check(&log, Some(2), &["long"], &["long"]);
+        check(&log, Some(2), &["short"], &["long"]);
+        check(&log, Some(3), &["long"], &["short"]);
+        let unknown = [change(1, &[("unknown", 0, "short")]), point(2, 0)];
+        check(&unknown, Some(2), &["short"], &["short"]);
+    }
+
+    #[test]
+    fn equal_contents_are_told_apart_by_their_order() {
+        let log = [change(1, &[("long", 1, "short")]), change(2, &[("long", 1, "third")])];
+        check(&log, Some(1), &["long", "long", "long"], &["long", "short", "long"]);
+        check(&log, Some(2), &["long", "long", "long"], &["long", "short", "third"]);
+        check(&log, Some(2), &["long", "short", "long"], &["long", "short", "third"]);
+    }
+
+    #[test]
+    fn one_marker_can_stand_for_several_contents() {
+        let log = [change(1, &[("long", 0, "gone"), ("other", 0, "gone")])];
+        check(&log, Some(1), &["long", "other"], &["gone", "gone"]);
+        check(&log, Some(1), &["gone", "gone"], &["gone", "gone"]);
+    }
+}

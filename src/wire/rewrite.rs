@@ -1,0 +1,142 @@
+//! The rewriting of one request: changed contents, dropped thinking, inserted texts.
+
+use super::session::{Line, Sessions, WireError};
+use super::{PipelineSettings, RequestFacts};
+use crate::engine::{Binding, binding};
+use crate::model::{BlockKind, Key, OperationId, RowKind};
+use crate::provider::{BodyEdit, RequestBody};
+use crate::store::{Insertion, WireLine};
+use rustc_hash::{FxHashMap, FxHashSet};
+
+/// Rewrites a body; `None` if it stays.
+pub(super) fn rewrite(
+    sessions: &mut Sessions,
+    settings: PipelineSettings,
+    body: &RequestBody<'_>,
+    facts: &mut RequestFacts,
+    now: i64,
+) -> Result<Option<Vec<u8>>, WireError> {
+    let (session, name) = (facts.session.clone(), facts.line.clone());
+    let contents: usize = body.elements.iter().map(|element| element.contents.len()).sum();
+    facts.note("parse", format!("{} elements, {contents} contents", body.elements.len()));
+    let line = sessions.line(&session, &name)?;
+    if let Some(reason) = line.state.as_ref().and_then(|state| state.observed.as_deref()) {
+        facts.note("emit", format!("not changed: {reason}"));
+        return Ok(None);
+    }
+    let mut edits = Vec::new();
+    if settings.edits {
+        let state = changed(line, body, facts, &mut edits);
+        if let Some(state) = state {
+            // The next request depends on it: it is durable before this one is sent.
+            sessions.save(&session, &name, state)?;
+        }
+    }
+    if settings.injection && name.is_empty() {
+        stage(sessions, body, facts, now)?;
+    }
+    inserted(sessions.line(&session, &name)?, body, facts, &mut edits);
+    if edits.is_empty() {
+        return Ok(None);
+    }
+    let bytes = body.with(edits);
+    facts.note("emit", format!("{} bytes instead of {}", bytes.len(), facts.client_bytes));
+    Ok(Some(bytes))
+}
+
+/// Collects the edits that replace contents and drop thinking. Returns the state of the line if it differs from the stored one.
+fn changed(line: &Line, body: &RequestBody<'_>, facts: &mut RequestFacts, edits: &mut Vec<BodyEdit>) -> Option<WireLine> {
+    let last = line.contents.last();
+    let before: Option<OperationId> = line.state.as_ref().map(|state| state.point);
+    let (mut reader, mut earlier) = (line.contents.reader(Some(last)), line.contents.reader(before));
+    let is_new = before != Some(last);
+    let mut first_change: Option<(usize, usize)> = None;
+    let mut count = 0;
+    for (place, element) in body.elements.iter().enumerate() {
+        for (index, (_, content)) in element.contents.iter().enumerate() {
+            let text = reader.next(*content);
+            let differs = is_new && text != earlier.next(*content);
+            let edit = text.and_then(|text| body.replace(place, index, &text));
+            count += usize::from(edit.is_some());
+            edits.extend(edit);
+            if differs && first_change.is_none() {
+                first_change = Some((place, index));
+            }
+        }
+    }
+    let mut state = line.state.clone().unwrap_or_default();
+    let mut dropped: FxHashSet<Key> = state.dropped.iter().copied().collect();
+    if let Some((place, index)) = first_change.filter(|_| binding(&facts.model) != Binding::Free) {
+        let after = body.elements.iter().enumerate().skip(place);
+        // Thinking before the changed content of the same message keeps its prefix.
+        let thinking = after.flat_map(|(at, element)| element.thinking_after((at == place).then_some(index)));
+        state.dropped.extend(thinking.filter(|key| dropped.insert(*key)));
+    }
+    let mut left_out = 0;
+    if !dropped.is_empty() {
+        for (place, element) in body.elements.iter().enumerate().filter(|(_, element)| element.kind == RowKind::Assistant) {
+            left_out += element.thinking().filter(|key| dropped.contains(key)).count();
+            edits.extend(body.without_thinking(place, &|key| dropped.contains(&key)));
+        }
+    }
+    if count > 0 {
+        facts.note("condense", format!("{count} contents as operation {last} of the log has them"));
+    }
+    if left_out > 0 {
+        facts.note("condense", format!("{left_out} thinking blocks left out: their prefix changed"));
+    }
+    state.point = last;
+    (is_new && (last > 0 || line.state.is_some())).then_some(state)
+}
+
+/// Returns the contents of prompts that texts can follow: the place of each element, its anchor and occurrence.
+fn anchors(body: &RequestBody<'_>) -> Vec<(usize, Key, u32)> {
+    let mut seen: FxHashMap<Key, u32> = FxHashMap::default();
+    let mut anchors = Vec::new();
+    for (place, element) in body.elements.iter().enumerate().filter(|(_, element)| element.is_prompt) {
+        let text = element.contents.iter().rev().find(|(kind, _)| *kind == BlockKind::Text);
+        if let Some((_, content)) = text {
+            let seen = seen.entry(*content).or_default();
+            anchors.push((place, *content, *seen));
+            *seen += 1;
+        }
+    }
+    anchors
+}
+
+/// Places the waiting texts after the newest prompt, if the model has not answered it yet.
+fn stage(sessions: &mut Sessions, body: &RequestBody<'_>, facts: &mut RequestFacts, now: i64) -> Result<(), WireError> {
+    let Some((place, anchor, occurrence)) = anchors(body).pop() else { return Ok(()) };
+    if body.elements[place + 1..].iter().any(|element| element.kind == RowKind::Assistant) {
+        return Ok(());
+    }
+    let session = facts.session.clone();
+    let line = sessions.line(&session, "")?;
+    if line.insertions.iter().any(|known| (known.anchor, known.occurrence) == (anchor, occurrence)) {
+        return Ok(());
+    }
+    let staged: Vec<String> = line.staged.iter().map(|staged| staged.text.clone()).collect();
+    let texts: Vec<String> = sessions.take_manifest(&session).into_iter().chain(staged).collect();
+    if !texts.is_empty() {
+        sessions.insert(&session, "", Insertion { anchor, occurrence, text: texts.join("\n\n") }, now)?;
+    }
+    Ok(())
+}
+
+/// Collects the edits that insert the texts of a line after their prompts.
+fn inserted(line: &Line, body: &RequestBody<'_>, facts: &mut RequestFacts, edits: &mut Vec<BodyEdit>) {
+    if line.insertions.is_empty() {
+        return;
+    }
+    let mut count = 0;
+    for (place, anchor, occurrence) in anchors(body) {
+        let here = line.insertions.iter().find(|known| (known.anchor, known.occurrence) == (anchor, occurrence));
+        if let Some(added) = here.and_then(|insertion| body.insert_after(place, &insertion.text)) {
+            edits.extend(added);
+            count += 1;
+        }
+    }
+    if count > 0 {
+        facts.note("inject", format!("{count} texts after prompts, each as before"));
+    }
+}

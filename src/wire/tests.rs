@@ -1,0 +1,201 @@
+//! Requests of a session, one after the other, as a client sends them.
+
+use super::*;
+use crate::model::{Actor, BlockEdit, Key, Level, OperationId, OperationKind, OperationState, Plan};
+use std::path::{Path, PathBuf};
+
+/// A store in a directory, with the log of one session.
+struct Place {
+    directory: tempfile::TempDir,
+}
+
+impl Place {
+    fn new() -> Place {
+        Place { directory: tempfile::tempdir().unwrap() }
+    }
+
+    fn path(&self) -> PathBuf {
+        self.directory.path().to_owned()
+    }
+
+    fn store(&self) -> Store {
+        Store::open(&self.path()).unwrap()
+    }
+
+    /// Returns a new wire, as after a restart.
+    fn wire(&self) -> Wire {
+        let path = self.path();
+        let open = move |create| if create { Store::open(&path).map(Some) } else { Store::open_existing(&path) };
+        Wire::new(PipelineSettings::default(), Box::new(open))
+    }
+
+    /// Logs an operation that changes contents.
+    fn operation(&self, edits: &[(&str, &str)]) -> OperationId {
+        let edit = |(content, text): &(&str, &str)| BlockEdit {
+            content: Key::from_bytes(content.as_bytes()),
+            occurrence: 0,
+            text: (*text).to_owned(),
+            level: Level::Trimmed,
+            reason: String::new(),
+        };
+        let plan = Plan {
+            kind: OperationKind::Change,
+            command: String::new(),
+            actor: Actor::User,
+            inverts: None,
+            edits: Vec::new(),
+            block_edits: edits.iter().map(edit).collect(),
+            reversal: None,
+            marks: Vec::new(),
+            base_bytes: 0,
+            base_hash: [0; 32],
+            tokens_before: 0.0,
+            tokens_after: 0.0,
+            last_row: None,
+        };
+        let store = self.store();
+        let key = store.register("claude-code", "s", Path::new("/s.jsonl"), "p").unwrap();
+        let id = store.prepare(key, &plan, 0, std::iter::empty(), None).unwrap();
+        store.settle(key, id, OperationState::Committed).unwrap();
+        id
+    }
+}
+
+fn head() -> RequestHead {
+    let headers = vec![("x-claude-code-session-id".to_owned(), "s".to_owned())];
+    RequestHead { method: "POST".to_owned(), target: "/v1/messages?beta=true".to_owned(), headers }
+}
+
+/// The body of a request of a model that binds its thinking: each message is a role and its content blocks.
+fn body(messages: &[&str]) -> String {
+    let tools = r#"[{"name":"Read"}]"#;
+    format!(r#"{{"model":"claude-opus-5-5","tools":{tools},"messages":[{}],"x":1e400}}"#, messages.join(","))
+}
+
+const ASK: &str = r#"{"role":"user","content":"ask"}"#;
+const CALL: &str = r#"{"role":"assistant","content":[{"type":"thinking","thinking":"","signature":"A"},{"type":"tool_use","id":"t1","name":"Read","input":{}}]}"#;
+const RESULT: &str = r#"{"role":"user","content":[{"type":"tool_result","tool_use_id":"t1","content":"long result"}]}"#;
+const ANSWER: &str = r#"{"role":"assistant","content":[{"type":"thinking","thinking":"","signature":"B"},{"type":"text","text":"done"}]}"#;
+const NEXT: &str = r#"{"role":"user","content":[{"type":"text","text":"go on","cache_control":{"type":"ephemeral"}}]}"#;
+const LATER: &str = r#"{"role":"assistant","content":[{"type":"thinking","thinking":"","signature":"C"},{"type":"text","text":"more"}]}"#;
+
+fn sent(wire: &Wire, body: &str) -> String {
+    let outgoing = wire.request(&head(), body.as_bytes(), 1);
+    assert_eq!(outgoing.facts.problem, None);
+    let bytes = outgoing.body.unwrap_or_else(|| body.as_bytes().to_vec());
+    assert_eq!(outgoing.facts.sent_bytes, bytes.len() as u64);
+    String::from_utf8(bytes).unwrap()
+}
+
+#[test]
+fn without_a_log_every_byte_stays() {
+    let place = Place::new();
+    let wire = place.wire();
+    let request = body(&[ASK, CALL, RESULT, ANSWER, NEXT]);
+    assert_eq!(sent(&wire, &request), request);
+    assert!(!place.path().join("store.db").exists(), "nothing is written");
+}
+
+#[test]
+fn an_operation_holds_from_the_next_request_on_and_an_undo_too() {
+    let place = Place::new();
+    let wire = place.wire();
+    let request = body(&[ASK, CALL, RESULT, ANSWER, NEXT]);
+    assert_eq!(sent(&wire, &request), request);
+    place.operation(&[("long result", "short")]);
+    let short = RESULT.replace("long result", "short");
+    let without = ANSWER.replace(r#"{"type":"thinking","thinking":"","signature":"B"},"#, "");
+    let expected = body(&[ASK, CALL, &short, &without, NEXT]);
+    assert_eq!(sent(&wire, &request), expected, "thinking after the change is left out, that before it stays");
+    // Thinking that was signed after the change has this prefix.
+    let later = body(&[ASK, CALL, RESULT, ANSWER, NEXT, LATER]);
+    assert_eq!(sent(&wire, &later), body(&[ASK, CALL, &short, &without, NEXT, LATER]));
+    // A client that read the short form again sends it.
+    assert_eq!(sent(&wire, &body(&[ASK, CALL, &short, ANSWER, NEXT, LATER])), body(&[ASK, CALL, &short, &without, NEXT, LATER]));
+    place.operation(&[("short", "long result")]);
+    let last = LATER.replace(r#"{"type":"thinking","thinking":"","signature":"C"},"#, "");
+    assert_eq!(sent(&wire, &later), body(&[ASK, CALL, RESULT, &without, NEXT, &last]));
+}
+
+#[test]
+fn a_restart_changes_no_byte() {
+    let place = Place::new();
+    let request = body(&[ASK, CALL, RESULT, ANSWER, NEXT]);
+    place.operation(&[("long result", "short")]);
+    place.store().stage("s", "note", 1).unwrap();
+    let first = sent(&place.wire(), &request);
+    assert!(first.contains("note") && first.contains("short") && !first.contains("\"B\""), "{first}");
+    assert_eq!(sent(&place.wire(), &request), first);
+    let wire = place.wire();
+    let second = sent(&wire, &body(&[ASK, CALL, RESULT, ANSWER, NEXT, LATER]));
+    assert!(second.contains("\"C\""));
+    let prefix = |body: &str| body.split("],\"x\"").next().unwrap().to_owned();
+    assert!(second.starts_with(&prefix(&first)), "the prefix is the same");
+}
+
+#[test]
+fn an_operation_while_no_proxy_ran_is_a_change_too() {
+    let place = Place::new();
+    place.operation(&[("long result", "short")]);
+    let first = sent(&place.wire(), &body(&[ASK, CALL, RESULT, ANSWER, NEXT]));
+    assert!(first.contains("\"A\"") && !first.contains("\"B\""), "{first}");
+}
+
+#[test]
+fn a_staged_text_follows_the_newest_prompt_and_stays_there() {
+    let place = Place::new();
+    let wire = place.wire();
+    wire.set_manifest("s", "manifest".to_owned());
+    place.store().stage("s", "remember \"this\"", 1).unwrap();
+    let expected = ASK.replace(r#""ask""#, r#"[{"type":"text","text":"ask"},{"type":"text","text":"manifest\n\nremember \"this\""}]"#);
+    assert_eq!(sent(&wire, &body(&[ASK])), body(&[&expected]));
+    // Within the turn nothing is added.
+    place.store().stage("s", "second", 1).unwrap();
+    assert_eq!(sent(&wire, &body(&[ASK, CALL, RESULT])), body(&[&expected, CALL, RESULT]));
+    let next = NEXT.replace("}]}", r#"},{"type":"text","text":"second"}]}"#).replace("\"ephemeral\"},{", "\"ephemeral\"}},{");
+    assert_eq!(sent(&wire, &body(&[ASK, CALL, RESULT, ANSWER, NEXT])), body(&[&expected, CALL, RESULT, ANSWER, &next]));
+    assert_eq!(place.store().staged("s").unwrap(), []);
+}
+
+#[test]
+fn requests_beside_the_conversation_stay() {
+    let place = Place::new();
+    place.operation(&[("long result", "short")]);
+    place.store().stage("s", "note", 1).unwrap();
+    let wire = place.wire();
+    let title = body(&[ASK, CALL, RESULT]).replace(r#""tools":[{"name":"Read"}],"#, "");
+    assert_eq!(sent(&wire, &title), title);
+    let request = body(&[ASK, CALL, RESULT]);
+    let agent = RequestHead { headers: [head().headers, vec![("x-claude-code-agent-id".to_owned(), "a".to_owned())]].concat(), ..head() };
+    assert_eq!(wire.request(&agent, request.as_bytes(), 1).body, None, "a subagent has a log of its own");
+    let count = RequestHead { target: "/v1/messages/count_tokens".to_owned(), ..head() };
+    assert_eq!(wire.request(&count, request.as_bytes(), 1).body, None);
+}
+
+#[test]
+fn after_two_refusals_in_a_row_a_line_is_no_longer_changed() {
+    let place = Place::new();
+    place.operation(&[("long result", "short")]);
+    let wire = place.wire();
+    let request = body(&[ASK, CALL, RESULT]);
+    let facts = wire.request(&head(), request.as_bytes(), 1).facts;
+    assert!(!wire.refused(&facts, "400").unwrap());
+    wire.accepted(&facts);
+    assert!(!wire.refused(&facts, "400").unwrap());
+    assert!(wire.refused(&facts, "the API refused it").unwrap());
+    assert_eq!(sent(&wire, &request), request);
+    let again = place.wire().request(&head(), request.as_bytes(), 1);
+    assert_eq!(again.body, None);
+    assert_eq!(again.facts.stages.last().unwrap().note, "not changed: the API refused it");
+}
+
+#[test]
+fn a_failure_sends_the_original_and_says_why() {
+    let open = |_| Err(StoreError::Damaged("broken".to_owned()));
+    let wire = Wire::new(PipelineSettings::default(), Box::new(open));
+    let outgoing = wire.request(&head(), body(&[ASK]).as_bytes(), 1);
+    assert_eq!(outgoing.body, None);
+    assert_eq!(outgoing.facts.problem.unwrap(), "the store is not available: the store is damaged: broken");
+    let outgoing = wire.request(&head(), b"{\"messages\":[", 1);
+    assert_eq!((outgoing.body, outgoing.facts.problem.as_deref()), (None, Some("the body is not a JSON object")));
+}
