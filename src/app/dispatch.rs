@@ -3,7 +3,7 @@
 use super::bulk;
 use super::change::{archive, compact, compress, create, expand, focus, pin, preset, redact, update};
 use super::history::{diff, fork, log, redo, restore, snapshot, undo};
-use super::live::{hook, install, statusline, watch};
+use super::live::{hook, install, stage, statusline, watch};
 use super::look::{bare, blocks, explain, manifest, recall, sessions, show, status, summary, transcript, usage};
 use super::maintenance::{check, complete, export, gc, git_hook, import, util, verify};
 use super::model::{inbox, obey};
@@ -51,6 +51,7 @@ fn execute(env: &Env, request: &Request) -> Result<(), CommandError> {
         Request::Fork(arguments) => fork::run(env, arguments),
         Request::Preset(arguments) => preset::run(env, arguments),
         Request::Watch(arguments) => watch::run(env, arguments),
+        Request::Stage(arguments) => stage::run(env, arguments),
         Request::Check(arguments) => check::run(env, arguments),
         Request::Verify(arguments) => verify::run(env, arguments),
         Request::Gc(arguments) => gc::run(env, arguments),

@@ -41,6 +41,7 @@ pub mod restore;
 pub mod sessions;
 pub mod show;
 pub mod snapshot;
+pub mod stage;
 pub mod status;
 pub mod statusline;
 pub mod summary;

@@ -5,7 +5,7 @@ use super::json;
 use super::{
     Globals, archive, blocks, check, compact, complete, completions, compress, create, diff, expand, explain, export, focus,
     fork, gc, git_hook, help, hook, import, inbox, install, log, manifest, mcp, obey, pin, preset, recall, redact, redo, restore,
-    sessions, show, snapshot, status, statusline, summary, transcript, undo, update, usage, util, verify, watch,
+    sessions, show, snapshot, stage, status, statusline, summary, transcript, undo, update, usage, util, verify, watch,
 };
 use clap::builder::StyledStr;
 use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
@@ -103,7 +103,7 @@ const GROUPS: &[(&str, &[&str])] = &[
     ),
     ("Undo and history", &["undo", "redo", "log", "diff", "snapshot", "restore", "fork"]),
     ("Model", &["obey", "inbox", "approve", "deny", "mcp"]),
-    ("Live", &["watch", "install", "uninstall", "hook", "statusline"]),
+    ("Live", &["watch", "stage", "install", "uninstall", "hook", "statusline"]),
     ("Maintenance", &["check", "verify", "gc", "export", "import", "completions", "help"]),
 ];
 
@@ -180,6 +180,8 @@ pub enum Request {
     Redo(redo::Arguments) = "redo",
     /// Follow a session: a live screen, lines, or JSON
     Watch(watch::Arguments) = "watch",
+    /// Stage a text for the next prompt of a session that passes the proxy
+    Stage(stage::Arguments) = "stage",
     /// Check sessions in scripts, git hooks and CI: credentials, damage, size
     Check(check::Arguments) = "check",
     /// Check stored originals and logs against the session files

@@ -115,6 +115,11 @@ overrides both.
   [watch]                      for watch --apply-policy: seconds without a new
   idle_seconds = 60            row before the rules may act
 
+  [pipeline]                   the stages of the proxy:
+  edits = true                 contents are sent as the log has them
+  injection = true             staged texts are inserted after new prompts
+  manifest = true              and the manifest, if it has changed
+
   [model]                      permissions of the model, by command: auto,
   archive = \"auto\"             approve (pending in aperture inbox) or deny;
   recall = \"deny\"              default approve: compress, archive, update; a

@@ -26,11 +26,13 @@ pub struct PipelineSettings {
     pub edits: bool,
     /// Texts are inserted after new prompts. Those that were inserted before stay.
     pub injection: bool,
+    /// The manifest is one of these texts.
+    pub manifest: bool,
 }
 
 impl Default for PipelineSettings {
     fn default() -> PipelineSettings {
-        PipelineSettings { edits: true, injection: true }
+        PipelineSettings { edits: true, injection: true, manifest: true }
     }
 }
 

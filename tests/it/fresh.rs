@@ -232,6 +232,8 @@ const OTHERS: &[&str] = &[
     "aperture redact 'kind(text)' --project=/p --allow-empty",
     "aperture compress 12 --all",
     "aperture snapshot show a",
+    "aperture stage 'a b'",
+    "aperture stage --clear",
     "aperture snapshot delete -- -a",
     "aperture preset show",
     "aperture diff a b --full",

@@ -282,6 +282,7 @@ const LINES: &[&str] = &[
     "snapshot save point",
     "snapshot list",
     "fork --dry-run",
+    "stage remember",
     "undo",
     "redo",
     "log",

@@ -139,6 +139,7 @@ fn lines(command: &clap::Command) -> Vec<Vec<String>> {
         "compact" => &["2..3 -n", "2..20 -n", "2..3"],
         "diff" => &["", "--from original", "--from original --full", "--stat"],
         "snapshot" => &["list", "save here", "diff here"],
+        "stage" => &["text", "", "--clear"],
         "restore" => &["original -n"],
         "approve" => &["--all"],
         "deny" => &["--all"],

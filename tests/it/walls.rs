@@ -17,7 +17,7 @@ const LAYERS: &[(&str, &[&str])] = &[
     ("wire", &["model", "engine", "provider", "planning", "store"]),
     ("output", &["model", "engine"]),
     ("commands", &["model", "engine", "output"]),
-    ("app", &["model", "engine", "provider", "store", "fsio", "workspace", "output", "commands"]),
+    ("app", &["model", "engine", "provider", "store", "fsio", "workspace", "wire", "output", "commands"]),
     ("mcp", &["model", "engine", "workspace", "output", "app", "commands"]),
     ("cli", &["model", "output", "app", "commands", "mcp"]),
 ];

@@ -3,10 +3,10 @@
 use crate::app::{CommandError, Env, ErrorKind, session_name, wait};
 use crate::commands::ChangeOptions;
 use crate::engine::{self, EditFacts, EditPrice};
-use crate::model::{BlockChange, BlockNumber, Mark, OperationId, OperationKind, Plan, Session, Slot, State};
+use crate::model::{BlockChange, BlockKind, BlockNumber, Mark, OperationId, OperationKind, Plan, Session, Slot, State};
 use crate::output::{ChangeDetail, ChangeReport};
 use crate::store::Store;
-use crate::workspace::{self, ApplyError, Draft, Found, PlanError, SkipReason, Workspace, Writer};
+use crate::workspace::{self, ApplyError, Draft, Drafted, Found, PlanError, SkipReason, Workspace, Writer};
 use anyhow::{Context, anyhow};
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -175,9 +175,14 @@ fn once(
     let command = engine::mask(&env.command);
     let drafted = draft.finish(summary.kind, &command, summary.inverts, &|hash| cache.count(hash), options.dry_run)?;
     let mut report = report(env, workspace, &summary, &drafted, options);
+    let keeps_blocks = keeps_blocks(workspace, &drafted);
     // The text of the changed session takes as much memory as the session: drop it.
     let plan = Plan { actor: env.actor, ..drafted.into_plan() };
     if let (Some(store), false, false) = (&opened.store, options.dry_run, plan.is_empty()) {
+        let has_copy = live || !keeps_blocks && !clients(env, found).is_empty();
+        if has_copy && !live && !options.live && report.edits > 0 {
+            return Err(open_in_client(found));
+        }
         // A change of the store alone does not concern the client.
         if !plan.edits.is_empty() && matches!(opened.writer, Some(Writer::Elsewhere)) {
             let error = anyhow!("a client has the session {} open and continues to write to it", found.location.id);
@@ -186,7 +191,7 @@ fn once(
         let path = real_path(env, found)?;
         let key = store.register(workspace.provider.name(), &workspace.location.id, &path, &workspace.location.project)?;
         report.operation = workspace::apply(workspace, store, key, &plan, now, &wait)?;
-        if let (true, Some(operation)) = (live && report.edits > 0, report.operation) {
+        if let (true, Some(operation)) = (has_copy && report.edits > 0, report.operation) {
             if let Some(process) = clients(env, found).first() {
                 store.record_live(key, operation, *process)?;
             }
@@ -219,7 +224,7 @@ pub fn inherited(env: &Env, workspace: &Workspace<'_>, numbers: &[BlockNumber]) 
 }
 
 /// Returns the cost and the savings of a plan; `None` if the window does not change.
-pub fn edit_price(env: &Env, workspace: &Workspace<'_>, drafted: &workspace::Drafted) -> Option<EditPrice> {
+pub fn edit_price(env: &Env, workspace: &Workspace<'_>, drafted: &Drafted) -> Option<EditPrice> {
     let (plan, reading) = (&drafted.plan, &workspace.reading);
     let facts = EditFacts {
         window_before: plan.tokens_before,
@@ -238,7 +243,7 @@ fn report(
     env: &Env,
     workspace: &Workspace<'_>,
     summary: &ChangeSummary,
-    drafted: &workspace::Drafted,
+    drafted: &Drafted,
     options: ChangeOptions,
 ) -> ChangeReport {
     let plan = &drafted.plan;
@@ -300,9 +305,26 @@ fn real_path(env: &Env, found: &Found) -> Result<PathBuf, CommandError> {
     Ok(env.disk.resolve(&found.path)?)
 }
 
-/// Returns true if a running client has the session open.
+/// Returns true if a running client has the session open and sends its own copy of it: its requests do not pass the proxy.
 pub fn is_live(env: &Env, found: &Found) -> bool {
-    !clients(env, found).is_empty()
+    !clients(env, found).is_empty() && !is_proxied(env, found)
+}
+
+/// Returns true if the requests of a session pass a running proxy, so that changes of contents hold from the next request on.
+pub fn is_proxied(env: &Env, found: &Found) -> bool {
+    let session = found.location.parent.as_deref().unwrap_or(&found.location.id);
+    let process = env.existing_store().ok().flatten().and_then(|store| store.proxy_of(session).ok().flatten());
+    process.is_some_and(workspace::is_alive)
+}
+
+/// Returns true if a plan adds and removes no block of the window, apart from thinking: then a proxy can make the same change.
+fn keeps_blocks(workspace: &Workspace<'_>, drafted: &Drafted) -> bool {
+    let counts = |session: &Session, blocks: &[BlockNumber]| {
+        let kinds = blocks.iter().filter_map(|number| session.blocks.get(*number as usize - 1)).map(|block| block.kind);
+        kinds.filter(|kind| *kind != BlockKind::Thinking).count()
+    };
+    let reading = &workspace.reading;
+    counts(&reading.session, &reading.window.blocks) == counts(&drafted.revision.session, &drafted.window.blocks)
 }
 
 /// Returns the processes of the running clients that have the session, or for a subagent's session that of its parent, open.

@@ -63,6 +63,8 @@ pub struct Env {
     visited: Option<Found>,
     /// The settings for hooks.
     pub hooks: Hooks,
+    /// The settings for the stages of the proxy.
+    pub pipeline: crate::wire::PipelineSettings,
     /// True if output for a client may have colours, although standard output is not a terminal.
     pub client_colors: bool,
     /// True if reports are written as JSON.
@@ -155,6 +157,7 @@ impl Env {
             prices: settings.prices(),
             idle_seconds: settings.idle_seconds(),
             hooks: settings.hooks(),
+            pipeline: settings.pipeline(),
             client_colors: globals.color != ColorChoice::Never && !plain,
             settings: settings.for_reading(globals.window),
             globals: globals.clone(),

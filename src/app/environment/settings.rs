@@ -7,6 +7,7 @@ use crate::engine::{
 };
 use crate::fsio::Disk;
 use crate::model::{BlockKind, Verb};
+use crate::wire::PipelineSettings;
 use anyhow::{Context, anyhow};
 use serde::Deserialize;
 use std::collections::BTreeMap;
@@ -51,6 +52,9 @@ pub struct Settings {
     /// The conditions under which rules may act.
     #[serde(default)]
     watch: WatchSettings,
+    /// The stages of the proxy.
+    #[serde(default)]
+    pipeline: PipelineSwitches,
     /// Prices, by prefix of the model name.
     #[serde(default)]
     prices: BTreeMap<String, PriceSetting>,
@@ -146,6 +150,14 @@ struct FocusSettings {
 #[serde(deny_unknown_fields)]
 struct WatchSettings {
     idle_seconds: Option<u64>,
+}
+
+#[derive(Clone, Copy, Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct PipelineSwitches {
+    edits: Option<bool>,
+    injection: Option<bool>,
+    manifest: Option<bool>,
 }
 
 #[derive(Clone, Copy, Debug, Default, Deserialize)]
@@ -271,6 +283,11 @@ impl Settings {
             },
             focus: FocusSettings { turns: self.focus.turns.or(other.focus.turns) },
             watch: WatchSettings { idle_seconds: self.watch.idle_seconds.or(other.watch.idle_seconds) },
+            pipeline: PipelineSwitches {
+                edits: self.pipeline.edits.or(other.pipeline.edits),
+                injection: self.pipeline.injection.or(other.pipeline.injection),
+                manifest: self.pipeline.manifest.or(other.pipeline.manifest),
+            },
             model: other.model,
             model_in_project: self.model,
         }
@@ -327,6 +344,17 @@ impl Settings {
             handoff: self.hooks.handoff.unwrap_or(false),
             reduce_results: self.hooks.reduce_results.unwrap_or(false),
             reduce_over_tokens: self.hooks.reduce_over_tokens.unwrap_or(REDUCE_OVER_TOKENS),
+        }
+    }
+
+    /// Returns the settings for the stages of the proxy.
+    pub fn pipeline(&self) -> PipelineSettings {
+        let PipelineSwitches { edits, injection, manifest } = self.pipeline;
+        let default = PipelineSettings::default();
+        PipelineSettings {
+            edits: edits.unwrap_or(default.edits),
+            injection: injection.unwrap_or(default.injection),
+            manifest: manifest.unwrap_or(default.manifest),
         }
     }
 

@@ -3,5 +3,7 @@
 pub mod hook;
 pub mod install;
 pub mod pending;
+pub mod proxied;
+pub mod stage;
 pub mod statusline;
 pub mod watch;

@@ -62,6 +62,7 @@ pub fn contracts() -> Vec<Contract> {
         report::<super::SessionsReport>(),
         report::<super::ShowReport>(),
         report::<super::SnapshotReport>(),
+        report::<super::StageReport>(),
         report::<super::StatusLineReport>(),
         report::<super::StatusReport>(),
         report::<super::SummaryReport>(),

@@ -67,6 +67,14 @@ json_objects! {
         waiting: u64 = actions.waiting,
     }
 
+    /// The texts that wait for the next prompt of a session.
+    Stage from report: output::StageReport {
+        /// Change of the list; null if it was only listed.
+        done: Option<String> = report.done,
+        /// Texts, the oldest first.
+        texts: Vec<String> = report.texts,
+    }
+
     /// The snapshots of a session.
     Snapshots from report: output::SnapshotReport {
         /// Change of the list; null if it was only listed.

@@ -34,3 +34,9 @@ CREATE TABLE staged_texts (
     time INTEGER NOT NULL
 );
 CREATE INDEX staged_texts_by_session ON staged_texts (session);
+
+-- The proxy through which the requests of a session went last.
+CREATE TABLE wire_sessions (
+    session TEXT PRIMARY KEY,
+    process INTEGER NOT NULL
+) WITHOUT ROWID;

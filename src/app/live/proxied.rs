@@ -1,0 +1,48 @@
+//! The work beside the requests that pass a proxy: it never delays a request, and holds from the next one on.
+
+use crate::app::look::manifest;
+use crate::app::model::obey;
+use crate::app::{CommandError, Env};
+use crate::output::Report;
+use crate::workspace::{Found, Workspace};
+
+/// Records that the requests of a session pass the proxy with this process id.
+///
+/// # Errors
+///
+/// The store cannot be written.
+pub fn record(env: &Env, session: &str, process: u32) -> Result<(), CommandError> {
+    Ok(env.store()?.record_proxy(session, process)?)
+}
+
+/// Returns the manifest for the next prompt of a session; `None` if the settings exclude it or the client has written no file yet.
+///
+/// # Errors
+///
+/// The session cannot be read.
+pub fn manifest_of(env: &Env, session: &str) -> Result<Option<String>, CommandError> {
+    let Some(workspace) = env.pipeline.manifest.then(|| open(env, session)).flatten().transpose()? else { return Ok(None) };
+    Ok(Some(manifest::short(env, &workspace).text(&env.style)))
+}
+
+/// Executes the commands in a message of the model that has just ended, by the policy.
+///
+/// # Errors
+///
+/// As [`obey::obey`].
+pub fn obey_message(env: &Env, session: &str, message: &str) -> Result<(), CommandError> {
+    let Some(found) = find(env, session) else { return Ok(()) };
+    obey::obey_turn(&env.on(&found.path, "aperture proxy"), &found.path, Some(message))
+}
+
+/// Returns the session file that a client writes; `None` before it exists.
+fn find(env: &Env, session: &str) -> Option<Found> {
+    // A hash names no session, and an id prefix could name another one.
+    env.find_by(session).ok().filter(|found| found.location.id == session)
+}
+
+fn open(env: &Env, session: &str) -> Option<Result<Workspace<'static>, CommandError>> {
+    let found = find(env, session)?;
+    let env = env.on(&found.path, "aperture proxy");
+    Some(env.read(found))
+}
