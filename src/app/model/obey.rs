@@ -246,7 +246,7 @@ fn untold_answers(env: &Env) -> Result<String, CommandError> {
             ProposalStatus::Refused => " was not executed",
         };
         let mut answer = proposal.answer.trim_end().to_owned();
-        // Whether the client has loaded the change is known only now, not when the command was executed.
+        // The client may have loaded the change since the command was executed.
         if proposal.operation.is_some_and(|operation| pending.contains(&operation)) {
             let end = answer.find('\n').unwrap_or(answer.len());
             let note = format!(" ({}; until then you still receive the content as before)", takes_effect(&found.location.id));
