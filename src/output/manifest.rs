@@ -62,7 +62,7 @@ const fn sizes(listed: usize, (files, names): (usize, usize), rules: usize, rank
     Sizes { listed, files, names, rules, rank }
 }
 
-/// Sizes of the lists that are tried in this order. The names of files are the last to be omitted: of the files that the next 20 steps
+/// Sizes of the lists, from the largest. The names of files are the last to be omitted: of the files that the next 20 steps
 /// touch again, the first 15 contain nine in ten, the first 28 nearly all.
 const LONG_SIZES: &[Sizes] = &[
     sizes(8, (20, 16), 5, 9),
@@ -115,12 +115,13 @@ impl Report for ManifestReport {
                 // Shortens the lists first, then omits lines.
                 let tried = if self.tier == Tier::Summary { SHORT_SIZES } else { LONG_SIZES };
                 let model = &self.manifest.model;
-                let fits = |sizes: &&Sizes| {
-                    let mut lines = lines(**sizes);
+                let exceeds = |sizes: &Sizes| {
+                    let mut lines = lines(*sizes);
                     lines.retain(|Line(rank, _)| *rank <= sizes.rank);
-                    cost(&lines, model) <= limit as f64
+                    cost(&lines, model) > limit as f64
                 };
-                let mut lines = lines(tried.iter().find(fits).or(tried.last()).copied().unwrap_or_default());
+                let largest = tried.partition_point(exceeds);
+                let mut lines = lines(tried.get(largest).or(tried.last()).copied().unwrap_or_default());
                 fit(&mut lines, limit, model);
                 lines
             }
