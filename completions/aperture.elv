@@ -78,9 +78,6 @@ set edit:completion:arg-completer[aperture] = {|@words|
             cand statusline 'Print the status line of Claude Code (JSON on stdin)'
             cand help 'Explain a command or a topic, such as `selectors`'
             cand completions 'Print a shell completion script'
-            cand complete 'Print candidates for a word, for the completion scripts'
-            cand git-hook 'Run by the git hooks'
-            cand util 'Tools for developers of aperture'
         }
         &'aperture;manifest'= {
             cand --tier 'Size: summary (at most 200 tokens), detailed (at most 500), full'
@@ -1063,73 +1060,6 @@ set edit:completion:arg-completer[aperture] = {|@words|
             cand --help 'Print help (see more with ''--help'')'
         }
         &'aperture;completions'= {
-            cand -s 'Session: a path, an id or an id prefix [default: the newest of this project]'
-            cand --session 'Session: a path, an id or an id prefix [default: the newest of this project]'
-            cand --window 'Size of the context window in tokens, such as 200k [default: by model]'
-            cand --color 'When to use colours'
-            cand -C 'Run as if started in this directory'
-            cand --directory 'Run as if started in this directory'
-            cand --json 'Print JSON'
-            cand --no-cache 'Do not read or write the cache'
-            cand --no-pager 'Do not use a pager'
-            cand -h 'Print help (see more with ''--help'')'
-            cand --help 'Print help (see more with ''--help'')'
-        }
-        &'aperture;complete'= {
-            cand -s 'Session: a path, an id or an id prefix [default: the newest of this project]'
-            cand --session 'Session: a path, an id or an id prefix [default: the newest of this project]'
-            cand --window 'Size of the context window in tokens, such as 200k [default: by model]'
-            cand --color 'When to use colours'
-            cand -C 'Run as if started in this directory'
-            cand --directory 'Run as if started in this directory'
-            cand --json 'Print JSON'
-            cand --no-cache 'Do not read or write the cache'
-            cand --no-pager 'Do not use a pager'
-            cand -h 'Print help (see more with ''--help'')'
-            cand --help 'Print help (see more with ''--help'')'
-        }
-        &'aperture;git-hook'= {
-            cand -s 'Session: a path, an id or an id prefix [default: the newest of this project]'
-            cand --session 'Session: a path, an id or an id prefix [default: the newest of this project]'
-            cand --window 'Size of the context window in tokens, such as 200k [default: by model]'
-            cand --color 'When to use colours'
-            cand -C 'Run as if started in this directory'
-            cand --directory 'Run as if started in this directory'
-            cand --json 'Print JSON'
-            cand --no-cache 'Do not read or write the cache'
-            cand --no-pager 'Do not use a pager'
-            cand -h 'Print help (see more with ''--help'')'
-            cand --help 'Print help (see more with ''--help'')'
-        }
-        &'aperture;util'= {
-            cand -s 'Session: a path, an id or an id prefix [default: the newest of this project]'
-            cand --session 'Session: a path, an id or an id prefix [default: the newest of this project]'
-            cand --window 'Size of the context window in tokens, such as 200k [default: by model]'
-            cand --color 'When to use colours'
-            cand -C 'Run as if started in this directory'
-            cand --directory 'Run as if started in this directory'
-            cand --json 'Print JSON'
-            cand --no-cache 'Do not read or write the cache'
-            cand --no-pager 'Do not use a pager'
-            cand -h 'Print help (see more with ''--help'')'
-            cand --help 'Print help (see more with ''--help'')'
-            cand accuracy 'Compare token estimates with the bills of sessions'
-            cand placeholders 'Count the tokens of the lines that replace archived blocks'
-        }
-        &'aperture;util;accuracy'= {
-            cand -s 'Session: a path, an id or an id prefix [default: the newest of this project]'
-            cand --session 'Session: a path, an id or an id prefix [default: the newest of this project]'
-            cand --window 'Size of the context window in tokens, such as 200k [default: by model]'
-            cand --color 'When to use colours'
-            cand -C 'Run as if started in this directory'
-            cand --directory 'Run as if started in this directory'
-            cand --json 'Print JSON'
-            cand --no-cache 'Do not read or write the cache'
-            cand --no-pager 'Do not use a pager'
-            cand -h 'Print help (see more with ''--help'')'
-            cand --help 'Print help (see more with ''--help'')'
-        }
-        &'aperture;util;placeholders'= {
             cand -s 'Session: a path, an id or an id prefix [default: the newest of this project]'
             cand --session 'Session: a path, an id or an id prefix [default: the newest of this project]'
             cand --window 'Size of the context window in tokens, such as 200k [default: by model]'

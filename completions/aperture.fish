@@ -82,9 +82,6 @@ complete -c aperture -n "__fish_aperture_needs_command" -f -a "hook" -d 'Handle 
 complete -c aperture -n "__fish_aperture_needs_command" -f -a "statusline" -d 'Print the status line of Claude Code (JSON on stdin)'
 complete -c aperture -n "__fish_aperture_needs_command" -f -a "help" -d 'Explain a command or a topic, such as `selectors`'
 complete -c aperture -n "__fish_aperture_needs_command" -f -a "completions" -d 'Print a shell completion script'
-complete -c aperture -n "__fish_aperture_needs_command" -f -a "complete" -d 'Print candidates for a word, for the completion scripts'
-complete -c aperture -n "__fish_aperture_needs_command" -f -a "git-hook" -d 'Run by the git hooks'
-complete -c aperture -n "__fish_aperture_needs_command" -f -a "util" -d 'Tools for developers of aperture'
 complete -c aperture -n "__fish_aperture_using_subcommand manifest" -l tier -d 'Size: summary (at most 200 tokens), detailed (at most 500), full' -r -f -a "summary\t'At most 200 tokens: fill level, current task, the most important files, suggestions'
 detailed\t'At most 500 tokens: rules of the user, files in work, zones, topics, the largest stale blocks'
 full\t'Everything, without a limit'"
@@ -907,57 +904,10 @@ complete -c aperture -n "__fish_aperture_using_subcommand completions" -l json -
 complete -c aperture -n "__fish_aperture_using_subcommand completions" -l no-cache -d 'Do not read or write the cache'
 complete -c aperture -n "__fish_aperture_using_subcommand completions" -l no-pager -d 'Do not use a pager'
 complete -c aperture -n "__fish_aperture_using_subcommand completions" -s h -l help -d 'Print help (see more with \'--help\')'
-complete -c aperture -n "__fish_aperture_using_subcommand complete" -s s -l session -d 'Session: a path, an id or an id prefix [default: the newest of this project]' -r
-complete -c aperture -n "__fish_aperture_using_subcommand complete" -l window -d 'Size of the context window in tokens, such as 200k [default: by model]' -r
-complete -c aperture -n "__fish_aperture_using_subcommand complete" -l color -d 'When to use colours' -r -f -a "auto\t'On a terminal, unless `NO_COLOR` is set'
-always\t'Always'
-never\t'Never'"
-complete -c aperture -n "__fish_aperture_using_subcommand complete" -s C -l directory -d 'Run as if started in this directory' -r -F
-complete -c aperture -n "__fish_aperture_using_subcommand complete" -l json -d 'Print JSON'
-complete -c aperture -n "__fish_aperture_using_subcommand complete" -l no-cache -d 'Do not read or write the cache'
-complete -c aperture -n "__fish_aperture_using_subcommand complete" -l no-pager -d 'Do not use a pager'
-complete -c aperture -n "__fish_aperture_using_subcommand complete" -s h -l help -d 'Print help (see more with \'--help\')'
-complete -c aperture -n "__fish_aperture_using_subcommand git-hook" -s s -l session -d 'Session: a path, an id or an id prefix [default: the newest of this project]' -r
-complete -c aperture -n "__fish_aperture_using_subcommand git-hook" -l window -d 'Size of the context window in tokens, such as 200k [default: by model]' -r
-complete -c aperture -n "__fish_aperture_using_subcommand git-hook" -l color -d 'When to use colours' -r -f -a "auto\t'On a terminal, unless `NO_COLOR` is set'
-always\t'Always'
-never\t'Never'"
-complete -c aperture -n "__fish_aperture_using_subcommand git-hook" -s C -l directory -d 'Run as if started in this directory' -r -F
-complete -c aperture -n "__fish_aperture_using_subcommand git-hook" -l json -d 'Print JSON'
-complete -c aperture -n "__fish_aperture_using_subcommand git-hook" -l no-cache -d 'Do not read or write the cache'
-complete -c aperture -n "__fish_aperture_using_subcommand git-hook" -l no-pager -d 'Do not use a pager'
-complete -c aperture -n "__fish_aperture_using_subcommand git-hook" -s h -l help -d 'Print help (see more with \'--help\')'
-complete -c aperture -n "__fish_aperture_using_subcommand util; and not __fish_seen_subcommand_from accuracy placeholders" -s s -l session -d 'Session: a path, an id or an id prefix [default: the newest of this project]' -r
-complete -c aperture -n "__fish_aperture_using_subcommand util; and not __fish_seen_subcommand_from accuracy placeholders" -l window -d 'Size of the context window in tokens, such as 200k [default: by model]' -r
-complete -c aperture -n "__fish_aperture_using_subcommand util; and not __fish_seen_subcommand_from accuracy placeholders" -l color -d 'When to use colours' -r -f -a "auto\t'On a terminal, unless `NO_COLOR` is set'
-always\t'Always'
-never\t'Never'"
-complete -c aperture -n "__fish_aperture_using_subcommand util; and not __fish_seen_subcommand_from accuracy placeholders" -s C -l directory -d 'Run as if started in this directory' -r -F
-complete -c aperture -n "__fish_aperture_using_subcommand util; and not __fish_seen_subcommand_from accuracy placeholders" -l json -d 'Print JSON'
-complete -c aperture -n "__fish_aperture_using_subcommand util; and not __fish_seen_subcommand_from accuracy placeholders" -l no-cache -d 'Do not read or write the cache'
-complete -c aperture -n "__fish_aperture_using_subcommand util; and not __fish_seen_subcommand_from accuracy placeholders" -l no-pager -d 'Do not use a pager'
-complete -c aperture -n "__fish_aperture_using_subcommand util; and not __fish_seen_subcommand_from accuracy placeholders" -s h -l help -d 'Print help (see more with \'--help\')'
-complete -c aperture -n "__fish_aperture_using_subcommand util; and not __fish_seen_subcommand_from accuracy placeholders" -f -a "accuracy" -d 'Compare token estimates with the bills of sessions'
-complete -c aperture -n "__fish_aperture_using_subcommand util; and not __fish_seen_subcommand_from accuracy placeholders" -f -a "placeholders" -d 'Count the tokens of the lines that replace archived blocks'
-complete -c aperture -n "__fish_aperture_using_subcommand util; and __fish_seen_subcommand_from accuracy" -s s -l session -d 'Session: a path, an id or an id prefix [default: the newest of this project]' -r
-complete -c aperture -n "__fish_aperture_using_subcommand util; and __fish_seen_subcommand_from accuracy" -l window -d 'Size of the context window in tokens, such as 200k [default: by model]' -r
-complete -c aperture -n "__fish_aperture_using_subcommand util; and __fish_seen_subcommand_from accuracy" -l color -d 'When to use colours' -r -f -a "auto\t'On a terminal, unless `NO_COLOR` is set'
-always\t'Always'
-never\t'Never'"
-complete -c aperture -n "__fish_aperture_using_subcommand util; and __fish_seen_subcommand_from accuracy" -s C -l directory -d 'Run as if started in this directory' -r -F
-complete -c aperture -n "__fish_aperture_using_subcommand util; and __fish_seen_subcommand_from accuracy" -l json -d 'Print JSON'
-complete -c aperture -n "__fish_aperture_using_subcommand util; and __fish_seen_subcommand_from accuracy" -l no-cache -d 'Do not read or write the cache'
-complete -c aperture -n "__fish_aperture_using_subcommand util; and __fish_seen_subcommand_from accuracy" -l no-pager -d 'Do not use a pager'
-complete -c aperture -n "__fish_aperture_using_subcommand util; and __fish_seen_subcommand_from accuracy" -s h -l help -d 'Print help (see more with \'--help\')'
-complete -c aperture -n "__fish_aperture_using_subcommand util; and __fish_seen_subcommand_from placeholders" -s s -l session -d 'Session: a path, an id or an id prefix [default: the newest of this project]' -r
-complete -c aperture -n "__fish_aperture_using_subcommand util; and __fish_seen_subcommand_from placeholders" -l window -d 'Size of the context window in tokens, such as 200k [default: by model]' -r
-complete -c aperture -n "__fish_aperture_using_subcommand util; and __fish_seen_subcommand_from placeholders" -l color -d 'When to use colours' -r -f -a "auto\t'On a terminal, unless `NO_COLOR` is set'
-always\t'Always'
-never\t'Never'"
-complete -c aperture -n "__fish_aperture_using_subcommand util; and __fish_seen_subcommand_from placeholders" -s C -l directory -d 'Run as if started in this directory' -r -F
-complete -c aperture -n "__fish_aperture_using_subcommand util; and __fish_seen_subcommand_from placeholders" -l json -d 'Print JSON'
-complete -c aperture -n "__fish_aperture_using_subcommand util; and __fish_seen_subcommand_from placeholders" -l no-cache -d 'Do not read or write the cache'
-complete -c aperture -n "__fish_aperture_using_subcommand util; and __fish_seen_subcommand_from placeholders" -l no-pager -d 'Do not use a pager'
-complete -c aperture -n "__fish_aperture_using_subcommand util; and __fish_seen_subcommand_from placeholders" -s h -l help -d 'Print help (see more with \'--help\')'
 
-complete -c aperture -k -a "(aperture complete -- (commandline -opc)[2..] (commandline -ct) 2>/dev/null)"
+function __aperture_values
+    aperture complete -- (commandline -opc)[2..] (commandline -ct) 2>/dev/null
+end
+complete -c aperture -k -a "(__aperture_values)"
+complete -c aperture -s s -l session -x -k -a "(__aperture_values)"
+complete -c aperture -n "__fish_seen_subcommand_from fork" -l at -x -k -a "(__aperture_values)"

@@ -1,10 +1,11 @@
 //! The program: parses its command line, executes the request, and returns the exit code.
 
 use crate::app::{self, Env, ErrorKind, print_error, print_line};
-use crate::commands::{CommandLine, Request};
+use crate::commands::{CommandLine, Request, definition};
 use crate::mcp;
 use crate::model::quoted;
 use crate::output::Gate;
+use clap::error::{ContextKind, ContextValue};
 use std::ffi::OsString;
 use std::io::{self, IsTerminal, Write};
 use std::process::ExitCode;
@@ -22,7 +23,8 @@ pub fn run(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
             print_line(&gate, &error.to_string());
             return ExitCode::SUCCESS;
         }
-        Err(error) => {
+        Err(mut error) => {
+            forget_hidden(&mut error);
             // A closed pipe is not an error.
             let _ = print(&gate, &error);
             return ExitCode::from(if error.use_stderr() { ErrorKind::Usage.code() } else { 0 });
@@ -51,6 +53,18 @@ pub fn run(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
             }
             ExitCode::from(error.kind.code())
         }
+    }
+}
+
+/// Removes hidden commands from clap's suggestions.
+fn forget_hidden(error: &mut clap::Error) {
+    let kind = ContextKind::SuggestedSubcommand;
+    let Some(ContextValue::Strings(mut names)) = error.get(kind).cloned() else { return };
+    let definition = definition();
+    names.retain(|name| definition.find_subcommand(name).is_none_or(|command| !command.is_hide_set()));
+    match names.is_empty() {
+        true => drop(error.remove(kind)),
+        false => drop(error.insert(kind, ContextValue::Strings(names))),
     }
 }
 

@@ -47,7 +47,7 @@ pub struct Arguments {
     #[arg(long, value_name = "BLOCK")]
     pub keep_from: Option<String>,
     /// Do not change the blocks of the last N turns [default: setting protect.turns, for --stale and budgets]
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", value_parser = super::number::<u32>)]
     pub keep_turns: Option<u32>,
     /// The options of every change.
     #[command(flatten)]

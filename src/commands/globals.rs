@@ -49,3 +49,8 @@ pub fn tokens(text: &str) -> Result<u64, String> {
         _ => Err("write a number of tokens as 200000, 200k or 1M".to_owned()),
     }
 }
+
+/// Parses a whole number.
+pub fn number<N: std::str::FromStr>(text: &str) -> Result<N, String> {
+    text.parse().map_err(|_| "write a whole number, such as 2".to_owned())
+}

@@ -20,7 +20,7 @@ pub struct Arguments {
     #[serde(serialize_with = "super::json::choice")]
     pub tier: Tier,
     /// Maximum size in tokens, instead of that of the tier; JSON is never truncated
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", value_parser = super::number::<usize>)]
     pub max_tokens: Option<usize>,
     /// Only the differences since a point: an operation, a snapshot, or a turn such as turn:12
     #[arg(long, value_name = "POINT", conflicts_with_all = ["tier", "max_tokens"])]

@@ -56,6 +56,6 @@ pub mod watch;
 
 pub use bulk_options::BulkOptions;
 pub use change_options::ChangeOptions;
-pub use globals::{ColorChoice, Globals, tokens};
+pub use globals::{ColorChoice, Globals, number, tokens};
 pub use request::{CommandLine, Request, definition};
 pub use topics::{TOPICS, topic};

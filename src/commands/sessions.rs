@@ -57,7 +57,7 @@ pub struct Arguments {
     #[arg(long)]
     pub reverse: bool,
     /// Sessions to list; 0 lists all [default: 50; all with --json]
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", value_parser = super::number::<usize>)]
     pub limit: Option<usize>,
 }
 

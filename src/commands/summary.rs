@@ -23,7 +23,7 @@ pub struct Arguments {
     #[serde(serialize_with = "range")]
     pub turns: Option<RangeInclusive<u32>>,
     /// Only this turn
-    #[arg(long, value_name = "N", conflicts_with = "turns")]
+    #[arg(long, value_name = "N", value_parser = super::number::<u32>, conflicts_with = "turns")]
     pub turn: Option<u32>,
     /// Also all texts and tool calls of the turn
     #[arg(long, requires = "turn")]

@@ -1,6 +1,6 @@
 use super::{Form, Report, Style, count, plural, tokens};
 use crate::engine::mask;
-use crate::model::{Basis, Level, MarkKind, Operation, TokenCount};
+use crate::model::{Basis, BlockChange, Level, MarkKind, Operation, TokenCount};
 use serde_json::{Value, json};
 
 /// Maximum length of an answer that the client does not truncate, in UTF-16 code units, as the client counts.
@@ -85,13 +85,14 @@ fn limited(text: &str) -> String {
 pub fn changes_of(operation: &Operation) -> Option<String> {
     let changes: Vec<_> = operation.edits.iter().filter_map(|edit| edit.change.as_ref()).collect();
     let mut said: Vec<String> = Vec::new();
-    for level in [Level::Original, Level::Trimmed, Level::Summarized, Level::Minimal, Level::Archived] {
-        let of_level: Vec<_> = changes.iter().filter(|change| change.level_after == level).collect();
+    let verbs = ["updated", "restored", "trimmed", "summarized", "reduced to a line", "archived"];
+    for verb in verbs {
+        let of_level: Vec<_> = changes.iter().filter(|change| verb_of(change) == verb).collect();
         if !of_level.is_empty() {
             let blocks = of_level.iter().take(LISTED).map(|change| format!("#{} {}", change.number, change.label));
             let more = of_level.len().saturating_sub(LISTED);
             let more = if more == 0 { String::new() } else { format!(" and {} more", count(more as u64)) };
-            said.push(format!("{} {}{more}", verb(level), blocks.collect::<Vec<_>>().join(", ")));
+            said.push(format!("{verb} {}{more}", blocks.collect::<Vec<_>>().join(", ")));
         }
     }
     let pins = operation.marks.iter().filter(|mark| mark.kind == MarkKind::Pin);
@@ -114,8 +115,9 @@ pub fn changes_of(operation: &Operation) -> Option<String> {
 /// Maximum number of blocks on a line.
 const LISTED: usize = 6;
 
-fn verb(level: Level) -> &'static str {
-    match level {
+fn verb_of(change: &BlockChange) -> &'static str {
+    match change.level_after {
+        Level::Original if change.level_before == Level::Original => "updated",
         Level::Original => "restored",
         Level::Trimmed => "trimmed",
         Level::Summarized => "summarized",

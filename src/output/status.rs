@@ -275,7 +275,8 @@ impl StatusReport {
             lines.extend(wrap(&text, MARGIN, width));
         }
         if self.suggestions.iter().any(|suggestion| suggestion.kind == SuggestionKind::Compress) {
-            let reach = format!("{:margin$}compress --stale shortens both, aging ones by preset", "");
+            let which = if self.stale.blocks > 0 { "both, aging ones" } else { "aging blocks" };
+            let reach = format!("{:margin$}compress --stale shortens {which} by preset", "");
             lines.extend(wrap(&reach, margin, width).iter().map(|line| style.paint(Paint::Dim, line)));
         }
     }

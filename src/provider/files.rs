@@ -1,5 +1,8 @@
 //! The files that a shell command names.
 
+use super::shell_words::{self, Token, Word};
+use std::borrow::Cow;
+
 /// Extensions of files that a command names without a directory. Other names with a dot are mostly members of objects.
 const EXTENSIONS: &[&str] = &[
     "adoc", "bash", "bat", "bats", "c", "cc", "cfg", "cjs", "clj", "cmake", "conf", "cpp", "cs", "css", "csv", "cu", "dart",
@@ -16,37 +19,148 @@ const NAMES: &[&str] = &["Dockerfile", "Makefile", "Justfile", "justfile", "Gemf
 const PATH_BYTES: usize = 256;
 const FILES: usize = 24;
 
-/// Returns the files that a command names, in order, relative to `directory` if that is not empty. A change of directory at the start
-/// of the command is followed; here-documents are skipped.
+/// Words before the name of a command.
+const PREFIXES: &[&str] = &[
+    "!", "command", "do", "elif", "else", "env", "exec", "export", "if", "local", "nohup", "sudo", "then", "time", "while", "{",
+    "}",
+];
+/// Options whose quoted value is prose.
+const MESSAGES: &[&str] = &["-m", "-am", "--message", "--body", "--title", "--notes", "--description"];
+
+/// Returns the files that a command names, in order, relative to `directory` if that is not empty. Changes of directory and variables
+/// that the command sets are followed; here-documents and quoted messages are skipped.
 pub fn of_command(command: &str, directory: &str) -> Vec<String> {
-    let mut directory = directory.trim_end_matches('/').to_owned();
-    let rest = command.trim_start();
-    if let Some(rest) = rest.strip_prefix("cd ")
-        && let Some(target) = rest.split([' ', ';', '&', '\n']).find(|word| !word.is_empty())
-    {
-        directory = join(&directory, target.trim_matches(['"', '\'']));
-    }
-    let mut found: Vec<String> = Vec::new();
-    let mut end_mark: Option<&str> = None;
-    for line in command.lines() {
-        if let Some(mark) = end_mark {
-            if line.trim() == mark {
-                end_mark = None;
+    let mut shell = Shell { directory: directory.trim_end_matches('/').to_owned(), ..Shell::default() };
+    let mut outer: Vec<String> = Vec::new();
+    let mut simple: Vec<Word> = Vec::new();
+    for token in shell_words::tokens(&without_here_documents(command)) {
+        match token {
+            Token::Word(word) => simple.push(word),
+            Token::End => shell.run(&std::mem::take(&mut simple)),
+            Token::Open => {
+                shell.run(&std::mem::take(&mut simple));
+                outer.push(shell.directory.clone());
             }
-            continue;
+            Token::Close => {
+                shell.run(&std::mem::take(&mut simple));
+                shell.directory = outer.pop().unwrap_or(shell.directory);
+            }
         }
-        end_mark = here_document(line);
-        for word in line.split(|c: char| c.is_whitespace() || "'\"`;|&<>(),:=".contains(c)) {
+    }
+    shell.run(&simple);
+    shell.found
+}
+
+/// The state of a shell, as far as it decides about paths.
+#[derive(Default)]
+struct Shell {
+    directory: String,
+    variables: Vec<(String, String)>,
+    found: Vec<String>,
+}
+
+impl Shell {
+    /// Follows a simple command: its assignments, a change of directory, the files in its arguments.
+    fn run(&mut self, words: &[Word]) {
+        let start = words.iter().position(|word| !PREFIXES.contains(&&*word.text)).unwrap_or(words.len());
+        let mut words = &words[start..];
+        while let Some(((name, value), rest)) = words.split_first().and_then(|(word, rest)| Some((assignment(&word.text)?, rest)))
+        {
+            let value = self.expand(value);
+            self.add_files(&value);
+            self.variables.retain(|(known, _)| known != name);
+            self.variables.push((name.to_owned(), value));
+            words = rest;
+        }
+        let Some((name, arguments)) = words.split_first() else { return };
+        if matches!(&*name.text, "cd" | "pushd") {
+            let target = arguments.iter().map(|word| self.expand(&word.text)).find(|word| !word.starts_with('-'));
+            if let Some(target) = target.filter(|target| !target.contains(['$', '`']) && !target.is_empty()) {
+                self.directory = join(&self.directory, &target);
+            }
+            return;
+        }
+        let directory = self.directory.clone();
+        self.add_files(&self.expand(&name.text));
+        let prints = matches!(&*name.text, "echo" | "printf");
+        let mut option = "";
+        for word in arguments {
+            let is_message =
+                prints || MESSAGES.contains(&option) || MESSAGES.iter().any(|message| is_option(&word.text, message));
+            if option == "-C" {
+                self.directory = join(&directory, &self.expand(&word.text));
+            } else if !(is_message && word.is_text) {
+                self.add_files(&self.expand(&word.text));
+            }
+            option = &word.text;
+        }
+        self.directory = directory;
+    }
+
+    /// Replaces the variables that the command has set.
+    fn expand(&self, text: &str) -> String {
+        let mut expanded = text.to_owned();
+        if text.contains('$') {
+            for (name, value) in &self.variables {
+                expanded = expanded.replace(&format!("${{{name}}}"), value);
+                // A longer name that begins with this one is another variable.
+                let is_end = |rest: &str| !rest.starts_with(|c: char| c.is_alphanumeric() || c == '_');
+                let mut parts = expanded.split(&format!("${name}")).map(str::to_owned).collect::<Vec<_>>().into_iter();
+                let first = parts.next().unwrap_or_default();
+                expanded = parts.fold(first, |start, rest| match is_end(&rest) {
+                    true => start + value + &rest,
+                    false => format!("{start}${name}{rest}"),
+                });
+            }
+        }
+        expanded
+    }
+
+    /// Adds the files that a word names.
+    fn add_files(&mut self, word: &str) {
+        for word in word.split(|c: char| c.is_whitespace() || "'\"`;|&<>(),:=".contains(c)) {
             let word = word.trim_end_matches(['.', '\\']);
-            if found.len() < FILES && is_file(word) {
-                let path = join(&directory, word);
-                if !found.contains(&path) {
-                    found.push(path);
+            if self.found.len() < FILES && is_file(word) {
+                let path = join(&self.directory, word);
+                if !self.found.contains(&path) {
+                    self.found.push(path);
                 }
             }
         }
     }
-    found
+}
+
+/// Returns true if a word is an option with its value: `--body=…`.
+fn is_option(word: &str, option: &str) -> bool {
+    option.starts_with("--") && word.strip_prefix(option).is_some_and(|rest| rest.starts_with('='))
+}
+
+/// Returns the name and the value of an assignment.
+fn assignment(word: &str) -> Option<(&str, &str)> {
+    let (name, value) = word.split_once('=')?;
+    let plain = name.chars().all(|c| c.is_ascii_alphanumeric() || c == '_') && !name.starts_with(|c: char| c.is_ascii_digit());
+    (plain && !name.is_empty()).then_some((name, value))
+}
+
+/// Removes the bodies of here-documents.
+fn without_here_documents(command: &str) -> Cow<'_, str> {
+    if !command.contains("<<") {
+        return Cow::Borrowed(command);
+    }
+    let mut end_mark: Option<&str> = None;
+    let mut text = String::with_capacity(command.len());
+    for line in command.lines() {
+        match end_mark {
+            Some(mark) if line.trim() == mark => end_mark = None,
+            Some(_) => {}
+            None => {
+                end_mark = here_document(line);
+                text.push_str(line);
+                text.push('\n');
+            }
+        }
+    }
+    Cow::Owned(text)
 }
 
 /// Returns the mark that ends the here-document which starts in a line.
@@ -75,6 +189,10 @@ pub fn is_file(word: &str) -> bool {
     if NAMES.contains(&name) {
         return true;
     }
+    // The end of a name, as in `grep -v _test.go`.
+    if name.starts_with("_test.") || name.starts_with("_spec.") {
+        return false;
+    }
     name.rsplit_once('.')
         .is_some_and(|(stem, extension)| !stem.is_empty() && EXTENSIONS.binary_search(&&*extension.to_ascii_lowercase()).is_ok())
 }
@@ -98,6 +216,16 @@ mod tests {
             ("cat > a.py <<'EOF'\nopen('b.py')\nEOF\npython3 a.py c.py", "/w", &["/w/a.py", "/w/c.py"]),
             ("cat {a,b}_test.go src/*.rs $HOME/x.rs --config=c.toml d.rs:12", "", &["c.toml", "d.rs"]),
             ("curl https://example.com/x.js; ls *.rs; make -f Makefile", "", &["Makefile"]),
+            ("pwd && cd pkg && sed -n '1,5p' main.go; cat ../b.go", "/w", &["/w/pkg/main.go", "/w/pkg/../b.go"]),
+            ("(cd pkg && cat a.go) && cat b.go", "/w", &["/w/pkg/a.go", "/w/b.go"]),
+            ("R=/x/y; P=\"$R/z\"; cat $R/a.go ${P}/b.go $RR/c.go", "/w", &["/x/y/a.go", "/x/y/z/b.go"]),
+            ("git -C sub show HEAD:a.go && cat b.go", "/w", &["/w/sub/a.go", "/w/b.go"]),
+            ("git commit -m \"ci: move a.yml\n\nand 'b.yml' to c.yml\" d.yml", "/w", &["/w/d.yml"]),
+            ("gh pr create --title=\"x a.md\" --body 'see b.md' --body-file c.md", "", &["c.md"]),
+            ("echo \"built a.rs\" > b.rs # and c.rs, don't", "", &["b.rs"]),
+            ("ls | grep -v _test.go", "", &[]),
+            ("for f in a.rs b.rs; do cat \"$f\"; done", "", &["a.rs", "b.rs"]),
+            ("cat \"x.rs", "", &["x.rs"]),
         ] {
             assert_eq!(of_command(command, directory), expected, "{command}");
         }

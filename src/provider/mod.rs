@@ -21,6 +21,7 @@ mod laws;
 mod message;
 mod requests;
 mod rewriter;
+mod shell_words;
 mod sniff;
 mod usage;
 mod words;

@@ -351,7 +351,10 @@ fn a_live_change_is_told_as_pending_until_the_client_reads_the_file() {
     let prompt = || told(&sandbox, "UserPromptSubmit", &payload);
     let line = || given(&sandbox, &["statusline"], &payload.to_string()).all();
     assert!(prompt().starts_with("[CONTEXT MANIFEST"));
+    assert!(sandbox.text(&["status"]).contains("\nnext      aperture compress --stale -s 11111111 "));
     open_in_client(&sandbox, Some(std::process::id()));
+    let status = sandbox.text(&["status"]);
+    assert!(status.contains("\nnext      aperture compress --stale -s 11111111 --live "), "refused without it: {status}");
     let said = sandbox.text(&["compress", "16", "--level", "minimal", "--live"]);
     assert!(said.contains("takes effect after /resume 11111111-1111-4111-8111-111111111111"), "{said}");
     expect![[r#"
@@ -451,6 +454,11 @@ fn a_compaction_is_asked_for_names_and_not_for_texts() {
     summary["message"] = json!({"role": "user", "content": format!("A summary. Its results:\n{kept}")});
     let compacted = format!("{text}{boundary}\n{summary}\n");
     fs::write(&path, &compacted).unwrap();
+    // Before the client has written the compaction, the results of the last files that were read are left out: it reads them again.
+    fs::write(&path, &text).unwrap();
+    let early = told(&sandbox, "SessionStart", &json!({"source": "compact", "transcript_path": path}));
+    assert!(early.contains("#24 Bash grep") && !early.contains("#16 Read"), "{early}");
+    fs::write(&path, &compacted).unwrap();
     let after = told(&sandbox, "SessionStart", &json!({"source": "compact", "transcript_path": path}));
     assert!(after.contains("as they were before the compaction:\n\n#16 Read shop/big.py:\n"), "{after}");
     assert!(!after.contains("#24 Bash grep -n NEEDLE big.py | head -50:\n"), "{after}");
@@ -480,8 +488,12 @@ fn what_is_pinned_outlives_a_compaction() {
 #[test]
 fn an_answer_is_cut_where_the_client_would_cut_it() {
     let sandbox = Sandbox::of("tools-and-spill");
+    // The result of a tool that the client does not call again by itself.
+    let path = session(&sandbox, "11");
+    let text = fs::read_to_string(&path).unwrap().replace("\"name\":\"Read\"", "\"name\":\"Fetch\"");
+    fs::write(&path, text).unwrap();
     sandbox.text(&["pin", "16"]);
-    let payload = json!({"source": "compact", "transcript_path": session(&sandbox, "11")});
+    let payload = json!({"source": "compact", "transcript_path": path});
     let text = told(&sandbox, "SessionStart", &payload);
     assert!(text.encode_utf16().count() < 10_000, "{}", text.len());
     assert!(text.ends_with("for the rest: aperture manifest, aperture show]"), "{text}");

@@ -94,6 +94,43 @@ fn the_manifest_names_the_files_in_work_and_the_rules_of_the_user() {
     );
 }
 
+/// Returns the text of the manifest of a session.
+fn text(rows: Rows) -> String {
+    let sandbox = Sandbox::new();
+    sandbox.session("abc1", rows.file(), 0);
+    sandbox.text(&["manifest"])
+}
+
+#[test]
+fn the_files_without_a_block_number_have_an_unambiguous_name() {
+    let mut rows = Rows::default();
+    rows.prompt("Read all of them.");
+    for number in 0..26 {
+        let directory = ["billing", "checkout"][number % 2];
+        rows.call("Read", json!({"file_path": format!("/home/dev/shop/{directory}/v{}/part.rs", number / 2)}), "fn part() {}");
+    }
+    let manifest = text(rows);
+    for number in 0..26 {
+        let directory = ["billing", "checkout"][number % 2];
+        let rest = format!("v{}/part.rs", number / 2);
+        let group = manifest.split(&format!("{directory}/")).skip(1).any(|group| group.contains(&rest));
+        assert!(group, "{directory}/{rest} is missing in:\n{manifest}");
+    }
+}
+
+#[test]
+fn the_current_task_is_of_a_person() {
+    let mut rows = Rows::default();
+    rows.prompt("Round the sales tax.");
+    rows.call("Bash", json!({"command": "make"}), "ok");
+    rows.prompt("<task-notification>\n<task-id>b1</task-id>\n<summary>Tests ended</summary>\n</task-notification>");
+    rows.call("Bash", json!({"command": "make test"}), "ok");
+    rows.prompt("<local-command-caveat>Caveat: x</local-command-caveat>");
+    rows.call("Bash", json!({"command": "make all"}), "ok");
+    let manifest = text(rows);
+    assert!(manifest.contains("Current task: \"Round the sales tax.\""), "{manifest}");
+}
+
 #[test]
 fn the_short_manifest_names_the_most_important_files() {
     check(

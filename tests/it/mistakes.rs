@@ -5,7 +5,7 @@ use crate::sandbox::{Sandbox, repository};
 use expect_test::expect_file;
 
 /// Command lines with one mistake each.
-const MISTAKES: [&str; 35] = [
+const MISTAKES: [&str; 36] = [
     "compres --stale",
     "show",
     "show 9999",
@@ -22,6 +22,7 @@ const MISTAKES: [&str; 35] = [
     "compress --budget 150%",
     "compress --budget ten",
     "compress --stale --keep-turns few",
+    "complete-this",
     "compress --over-budget --budget 1",
     "archive 16 --reason",
     "update 16",

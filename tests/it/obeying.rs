@@ -327,6 +327,27 @@ fn an_approval_in_an_open_session_needs_live() {
 }
 
 #[test]
+fn an_answer_is_pending_only_until_the_client_reads_the_file() {
+    let sandbox = sandbox();
+    sandbox.write("aperture.toml", "[model]\narchive = 'approve'\n");
+    say(&sandbox, "@archive(16) @archive(19)");
+    open_in_client(&sandbox);
+    assert_eq!(statuses(&sandbox), ["waiting"; 2]);
+    assert!(!done(&sandbox, "inbox").contains("until then you"), "the inbox is for the user");
+    done(&sandbox, "obey --tell");
+    let pending =
+        "(takes effect after /resume 11111111-1111-4111-8111-111111111111; until then you still receive the content as before)";
+    assert!(!done(&sandbox, "approve 1 --live").contains("until then you"), "the report is for the user");
+    let told = done(&sandbox, "obey --tell");
+    assert!(told.contains("1 block archived") && told.contains(pending), "{told}");
+    // The client reads the file before the next prompt.
+    done(&sandbox, "approve 2 --live");
+    start(&sandbox, "resume");
+    let told = done(&sandbox, "obey --tell");
+    assert!(told.contains("@archive(19): 1 block archived") && !told.contains("/resume"), "{told}");
+}
+
+#[test]
 fn a_running_client_receives_the_results_instead() {
     let sandbox = sandbox();
     done(&sandbox, "archive 16");

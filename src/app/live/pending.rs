@@ -121,7 +121,8 @@ pub fn changes(env: &Env, workspace: &Workspace<'_>) -> Option<PendingChanges> {
     report(&live.pending(&workspace.history), &workspace.location.id)
 }
 
-fn found(workspace: &Workspace<'_>) -> Found {
+/// Returns the place of a session that was read.
+pub fn found(workspace: &Workspace<'_>) -> Found {
     let Workspace { provider, path, location, .. } = workspace;
     Found { provider: *provider, path: path.clone(), location: location.clone() }
 }

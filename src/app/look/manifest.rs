@@ -1,7 +1,9 @@
 //! `aperture manifest`: prints the context manifest.
 
 use crate::app::change::compress;
+use crate::app::change::pipeline::is_live;
 use crate::app::history::diff;
+use crate::app::live::pending;
 use crate::app::{CommandError, Env, ErrorKind};
 use crate::commands::manifest::Arguments;
 use crate::engine::{self, Advice, Forecast, Suggestion};
@@ -31,7 +33,8 @@ pub fn suggestions(env: &Env, workspace: &Workspace<'_>, named: Option<&str>) ->
     advise(env, workspace, &named, stale)
 }
 
-/// Returns the suggestions; their commands refer to the session by `named`.
+/// Returns the suggestions; their commands refer to the session by `named`, and have `--live` if a client has it open, because they
+/// are refused without it.
 pub fn advise(env: &Env, workspace: &Workspace<'_>, named: &str, stale: Forecast) -> Vec<Suggestion> {
     let advice = Advice {
         rules: &env.rules,
@@ -43,7 +46,11 @@ pub fn advise(env: &Env, workspace: &Workspace<'_>, named: &str, stale: Forecast
         session: named,
         history: &workspace.history,
     };
-    advice.suggestions(&workspace.reading)
+    let mut suggestions = advice.suggestions(&workspace.reading);
+    if !suggestions.is_empty() && is_live(env, &pending::found(workspace)) {
+        suggestions.iter_mut().for_each(|suggestion| suggestion.command.push_str(" --live"));
+    }
+    suggestions
 }
 
 /// Prints the manifest.

@@ -40,8 +40,15 @@ _aperture_values() {
 "#;
 
 /// As [`BASH`]: fish takes the descriptions after the tabs.
+///
+/// fish completes the value of an option only from the definition of this option.
 const FISH: &str = r#"
-complete -c aperture -k -a "(aperture complete -- (commandline -opc)[2..] (commandline -ct) 2>/dev/null)"
+function __aperture_values
+    aperture complete -- (commandline -opc)[2..] (commandline -ct) 2>/dev/null
+end
+complete -c aperture -k -a "(__aperture_values)"
+complete -c aperture -s s -l session -x -k -a "(__aperture_values)"
+complete -c aperture -n "__fish_seen_subcommand_from fork" -l at -x -k -a "(__aperture_values)"
 "#;
 
 /// Prints the script.
@@ -52,7 +59,7 @@ pub fn run(arguments: &Arguments) -> Result<(), CommandError> {
 /// Returns the completion script of a shell.
 pub fn script(shell: Shell) -> String {
     let mut script = Vec::new();
-    clap_complete::generate(shell, &mut crate::commands::definition(), "aperture", &mut script);
+    clap_complete::generate(shell, &mut visible_definition(), "aperture", &mut script);
     let script = String::from_utf8_lossy(&script).into_owned();
     match shell {
         Shell::Bash => script + BASH,
@@ -61,11 +68,45 @@ pub fn script(shell: Shell) -> String {
         Shell::Zsh => match script.rfind("\nif [ \"$funcstack[1]\"") {
             Some(end) => {
                 let (functions, start) = script.split_at(end);
-                let start = start.replace("    _aperture \"$@\"", "    _aperture_values \"$@\"");
+                // The first call of an autoloaded file replaces the registered function by the generated one.
+                let first = "    compdef _aperture_values aperture\n    _aperture_values \"$@\"";
+                let start = start.replace("    _aperture \"$@\"", first);
                 format!("{functions}{ZSH}{}", start.replace("compdef _aperture aperture", "compdef _aperture_values aperture"))
             }
             None => script,
         },
         _ => script,
+    }
+}
+
+/// Returns the definition of the command line without its hidden commands, which the generated functions would offer.
+fn visible_definition() -> clap::Command {
+    let full = crate::commands::definition();
+    let visible = full.get_subcommands().filter(|command| !command.is_hide_set()).cloned();
+    clap::Command::new("aperture")
+        .version(env!("CARGO_PKG_VERSION"))
+        .disable_help_subcommand(true)
+        .args(full.get_arguments().cloned())
+        .subcommands(visible)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn hidden_commands_are_not_offered() {
+        for shell in [Shell::Bash, Shell::Zsh, Shell::Fish, Shell::Elvish, Shell::PowerShell] {
+            let script = script(shell);
+            assert!(script.contains("completions") && script.contains("window"), "{shell}");
+            assert!(!script.contains("Print candidates for a word"), "{shell}");
+            assert!(!script.contains("subcmd__complete_") && !script.contains("subcmd__complete\""), "{shell}");
+        }
+    }
+
+    #[test]
+    fn every_call_completes_values() {
+        assert_eq!(script(Shell::Zsh).matches("compdef _aperture_values aperture").count(), 2);
+        assert!(script(Shell::Fish).contains("-s s -l session -x -k -a"));
     }
 }

@@ -1,10 +1,12 @@
 //! `aperture obey`: executes the commands in the model's messages.
 
+use crate::app::change::pipeline::takes_effect;
+use crate::app::live::pending::LiveChanges;
 use crate::app::model::proposing::{ModelText, Written, decide, follow, outcome, shown, texts};
 use crate::app::model::reported;
 use crate::app::{CommandError, Env};
 use crate::commands::obey::Arguments;
-use crate::model::{CommandPlace, Proposal, ProposalNumber, ProposalStatus};
+use crate::model::{CommandPlace, OperationId, Proposal, ProposalNumber, ProposalStatus};
 use crate::output::{ChangeReport, ObeyReport, ObeyedCommand, TellReport};
 use crate::store::{NewProposal, Outcome, SessionKey, Store};
 use crate::workspace::Workspace;
@@ -229,6 +231,9 @@ fn untold_answers(env: &Env) -> Result<String, CommandError> {
     let path = env.disk.resolve(&found.path)?;
     let Some(store) = env.existing_store()? else { return Ok(String::new()) };
     let Some(session) = store.find(&path)? else { return Ok(String::new()) };
+    let live = LiveChanges::read(env, &found, None)?;
+    let history = env.history_of(&found)?;
+    let pending: Vec<OperationId> = live.pending(&history).iter().map(|operation| operation.id).collect();
     let learned = std::cell::OnceCell::new();
     let line = |proposal: &Proposal| {
         // Mask before truncating: a part of a credential is not recognized.
@@ -240,7 +245,14 @@ fn untold_answers(env: &Env) -> Result<String, CommandError> {
             ProposalStatus::Denied => " is denied",
             ProposalStatus::Refused => " was not executed",
         };
-        format!("aperture: {command}{became}: {}\n", proposal.answer.trim_end())
+        let mut answer = proposal.answer.trim_end().to_owned();
+        // The client may have loaded the change since the command was executed.
+        if proposal.operation.is_some_and(|operation| pending.contains(&operation)) {
+            let end = answer.find('\n').unwrap_or(answer.len());
+            let note = format!(" ({}; until then you still receive the content as before)", takes_effect(&found.location.id));
+            answer.insert_str(end, &note);
+        }
+        format!("aperture: {command}{became}: {answer}\n")
     };
     Ok(store.take_answers(session.key, MOST_TOLD, &line)?)
 }

@@ -1,6 +1,6 @@
 //! The processing of a model command: parse it, decide by the user's policy, execute it.
 
-use crate::app::change::pipeline::{is_live, takes_effect};
+use crate::app::change::pipeline::is_live;
 use crate::app::dispatch::unhandled;
 use crate::app::look::recall::search_only;
 use crate::app::{self, CommandError, Env, ErrorKind};
@@ -303,7 +303,7 @@ pub fn carry_out(env: &Env, path: &Path, request: &Request, text: &str, dry_run:
     let mut env = env.on(path, &shown(text));
     env.actor = Actor::Model;
     let found = env.find(None)?;
-    let (live, id) = (is_live(&env, &found), found.location.id.clone());
+    let live = is_live(&env, &found);
     let mut request = request.clone().with_options(ChangeOptions { dry_run, live: true, ..ChangeOptions::default() });
     let mut brought = None;
     match &mut request {
@@ -330,9 +330,6 @@ pub fn carry_out(env: &Env, path: &Path, request: &Request, text: &str, dry_run:
     }
     let change = app::change(&env, &request).ok_or_else(unhandled)??;
     let mut answer = change.in_short();
-    if live && change.edits > 0 {
-        answer.push_str(&format!(" ({}; until then you still receive the content as before)", takes_effect(&id)));
-    }
     if let Some(brought) = brought {
         answer = format!("{answer}\n{brought}");
     }

@@ -13,7 +13,9 @@ mod zones;
 
 use crate::engine::cost::{capacity, tokens};
 use crate::engine::{Known, StalePolicy};
-use crate::model::{Block, BlockNumber, Fault, Key, Level, Session, State, TokenCount, Topic, Turn, Window, Zone};
+use crate::model::{
+    Block, BlockKind, BlockNumber, Fault, Key, Level, Role, Session, State, TokenCount, Topic, Turn, Window, Zone,
+};
 use rustc_hash::{FxHashMap, FxHashSet};
 
 /// Settings of an analysis.
@@ -194,9 +196,24 @@ impl Analysis {
         self.capacity.free(self.price.total.round())
     }
 
-    /// The first words of the last prompt.
+    /// The first words of the last prompt that a person wrote; of a session without one, those of the last prompt.
     pub fn current_task(&self) -> Option<&str> {
-        self.turns.iter().rev().map(|turn| turn.prompt.as_str()).find(|prompt| !prompt.is_empty())
+        let is_prompt = |block: &&Block| {
+            let row = &self.session.rows[block.row as usize];
+            block.kind != BlockKind::ToolResult && block.role == Role::User && !row.sidechain
+        };
+        let typed = |turn: &Turn| {
+            let mut prompts = turn.blocks.iter().filter_map(|number| self.block(*number)).filter(is_prompt);
+            // A command without arguments opens a turn, and holds no words of the user.
+            let first = prompts.next().filter(|block| block.words.is_empty() && !block.preview.starts_with('/'));
+            match first {
+                Some(_) => prompts.find(|block| !block.words.is_empty()),
+                None => turn.blocks.iter().filter_map(|number| self.block(*number)).find(is_prompt),
+            }
+        };
+        let prompts = self.turns.iter().rev();
+        let written = prompts.clone().filter_map(typed).map(|block| &*block.preview).find(|prompt| !prompt.is_empty());
+        written.or_else(|| prompts.map(|turn| turn.prompt.as_str()).find(|prompt| !prompt.is_empty()))
     }
 
     /// The stale blocks of the window, the most expensive first.

@@ -59,13 +59,20 @@ pub fn find(session: &Session, window: &Window) -> Vec<(Topic, Vec<BlockNumber>)
         let keywords = ranked(&stretch.words, &names);
         let files = file_labels(&stretch.files);
         let phrase = phrase_label(&stretch.phrases, &stretch.words, &numbers, &taken);
-        // A word alone says little without its file.
-        let label = match phrase.map(|phrase| (phrase.contains(' ') || files.is_empty(), phrase)) {
-            Some((true, phrase)) => Some(phrase),
-            Some((false, word)) => Some(format!("{word} {}", files[0])).filter(|label| !taken.contains(label)),
-            None => files.into_iter().find(|label| !taken.contains(label)),
+        let file = || files.iter().find(|label| !taken.contains(*label)).cloned();
+        let answer = || phrase_label(&stretch.answers, &stretch.words, &numbers, &taken);
+        let label = match phrase {
+            Some(phrase) if phrase.contains(' ') => Some(phrase),
+            // A word alone says little: it may be a verb, unless the user repeats it. It needs a file, or else a phrase of the agent.
+            Some(word) => {
+                let repeated =
+                    stretch.phrases.iter().filter(|(phrase, _)| phrase.split(' ').any(|part| part == word)).count() > 1;
+                let both = || files.first().map(|file| format!("{word} {file}")).filter(|label| !taken.contains(label));
+                let label = if repeated && !files.is_empty() { both() } else { file().or_else(answer) };
+                label.or(Some(word))
+            }
+            None => file().or_else(answer),
         };
-        let label = label.or_else(|| phrase_label(&stretch.answers, &stretch.words, &numbers, &taken));
         let label = label.unwrap_or_else(|| label_of_words(&keywords, &taken));
         if label.is_empty() {
             continue;

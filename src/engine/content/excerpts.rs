@@ -58,8 +58,16 @@ pub fn add(block: &mut Block, conventions: &Conventions, content: &str) {
             }
         });
     }
-    let rules = sentences.iter().filter(|sentence| strength(sentence) > 0).take(RULES);
-    let rules: Keywords = rules.map(String::as_str).collect();
+    // A document, such as a plan or a specification, instructs for one task.
+    let is_document =
+        start.lines().filter(|line| line.trim_start_matches('#').starts_with(' ') && line.starts_with('#')).count() > 1;
+    let answered = |sentence: &'_ String| {
+        let mark = conventions.answer_marks.iter().find_map(|mark| sentence.rfind(mark).map(|at| at + mark.len()));
+        sentence.get(mark.unwrap_or_default()..).unwrap_or_default().trim_matches('"').to_owned()
+    };
+    let is_rule = |sentence: &String| if is_document { is_standing(&sentence.to_lowercase()) } else { strength(sentence) > 0 };
+    let rules: Vec<String> = sentences.iter().map(answered).filter(is_rule).take(RULES).collect();
+    let rules: Keywords = rules.iter().map(String::as_str).collect();
     let mut excerpts = block.excerpts.take().map(|excerpts| *excerpts).unwrap_or_default();
     excerpts = Excerpts { phrases: phrases.iter().map(String::as_str).collect(), rules, ..excerpts };
     block.excerpts = excerpts.some();
@@ -357,12 +365,41 @@ pub fn strength(sentence: &str) -> u8 {
         return 0;
     }
     let has = |words: &[&str]| words.iter().any(|words| lower.contains(words));
-    let opens = OPENINGS.iter().any(|words| start.starts_with(words));
-    if has(STANDING) || has(ADVERBS) && (opens || has(INSTRUCTIONS)) {
+    let opens = OPENINGS.iter().any(|words| start.starts_with(words)) && !describes(start);
+    if is_standing(&lower) || has_adverb(&lower) && (opens || has(INSTRUCTIONS)) {
         return 2;
     }
     let short = lower.chars().count() <= SHORT_CHARACTERS;
-    u8::from(short && (opens || has(INNER)))
+    u8::from(short && !names_task(&lower) && (opens || has(INNER)))
+}
+
+/// Returns true if a sentence in lower case says that it holds longer than a task.
+fn is_standing(lower: &str) -> bool {
+    STANDING.iter().any(|words| lower.contains(words))
+}
+
+/// Returns true if a sentence in lower case has an adverb of a rule as a word of its own, not as a quotation or within a name.
+fn has_adverb(lower: &str) -> bool {
+    lower.split_whitespace().any(|word| ADVERBS.contains(&word.trim_end_matches([',', '.', ';', '!'])))
+}
+
+/// Returns true if a sentence with the opening of a rule describes something: `always calls it`, `only a.rs was included`.
+fn describes(start: &str) -> bool {
+    let mut words = start.split([' ', ',']);
+    let (first, second) = (words.next().unwrap_or_default(), words.next().unwrap_or_default());
+    let is_third_person = second.ends_with('s') && !second.ends_with("ss") && !second.ends_with("us");
+    match first {
+        "always" | "never" => is_third_person,
+        "only" => ["was", "were", "is", "are", "has", "have"].iter().any(|verb| start.split(' ').any(|word| word == *verb)),
+        _ => false,
+    }
+}
+
+/// Returns true if a sentence in lower case names an issue or a page: it is about one task.
+fn names_task(lower: &str) -> bool {
+    let is_number = |rest: &str| rest.trim_start_matches(['#', ' ']).starts_with(|c: char| c.is_ascii_digit());
+    let numbered = |word: &str| lower.match_indices(word).any(|(at, _)| is_number(&lower[at + word.len()..]));
+    lower.contains("://") || numbered("#") || ["issue ", "ticket ", "pull request ", "pr "].into_iter().any(numbered)
 }
 
 #[cfg(test)]
@@ -390,6 +427,22 @@ mod tests {
         assert_eq!(heading("#12"), None);
     }
 
+    fn check_rules(text: &str, expected: &[&str]) {
+        let conventions = Conventions { answer_marks: vec!["\"=\""], ..Conventions::default() };
+        let mut block = Block::new(BlockKind::Text, Role::User);
+        block.words = vec![(0, text.len() as u32)].into();
+        add(&mut block, &conventions, text);
+        assert_eq!(block.rules().collect::<Vec<_>>(), expected, "{text}");
+    }
+
+    #[test]
+    fn a_document_and_a_question_state_no_rules() {
+        check_rules("Use tabs.", &["Use tabs."]);
+        let plan = "# Plan: split the store\n\nUse one table.\n\n## Tests\n\nNever use the network. From now on, use tabs.";
+        check_rules(plan, &["From now on, use tabs."]);
+        check_rules("\"Should we never do this or always?\"=\"Use the second table\"", &["Use the second table"]);
+    }
+
     #[test]
     fn rules_are_told_from_reports_and_questions() {
         for (sentence, expected) in [
@@ -403,6 +456,15 @@ mod tests {
             ("Should we always do this?", 0),
             ("Add a test for it.", 0),
             ("The cache is never full.", 0),
+            ("always calls showUsage(cmd, err) on the root command", 0),
+            ("Always pass the context.", 2),
+            ("Only index.html was included in the commit.", 0),
+            ("Only change the tests.", 1),
+            ("We need a check that it is \"always\" closed.", 0),
+            ("Which fix for the never-closed blocker should you take", 0),
+            ("Make sure to implement issue 12 with tests", 0),
+            ("Use the text of https://example.com/a", 0),
+            ("From now on, name the issue #12 in each commit", 2),
         ] {
             assert_eq!(strength(sentence), expected, "{sentence}");
         }

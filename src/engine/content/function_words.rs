@@ -3,6 +3,7 @@
 /// Function words of European languages, and words of a conversation, that end a phrase; in addition to the stop words.
 pub const BREAKS: &str = "\
     a itself others basically guys hmm second seem though batch regress exited plausible examples findings finding remaining trick little short confused common specific date docs \
+    arent cant couldn couldnt didn didnt doesn doesnt dont hadn hasn havent heres isn isnt ive lets shouldnt thats theres wasn wasnt weren whats wont wouldnt youre said asked says yes \
     a actual actually agree ah almost alright am an anyway apart as assume at away awesome be become bit both btw by certain cool curious \
     difference do ehh else erm especially etc ever fairly far general generally go going gonna gotcha guess happen happens he hello hey \
     hi hm hmm i idea ideally if im in is isn it kind least less let's like lot lots me mind mostly my nah nice no nope of oh ok on or \

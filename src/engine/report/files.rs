@@ -5,7 +5,7 @@ use crate::model::{BlockKind, BlockNumber, Key, ToolVerb};
 use rustc_hash::FxHashMap;
 
 /// Steps after which a use counts half, and the weight of an edit. Of the files of real sessions that the next 20 steps touch again,
-/// the first 12 in this order contain 94 %, the 12 most recent 88 %.
+/// the first 10 in this order contain 80 %, the first 15 89 %, the first 25 97 %: the length of the list decides more than its order.
 const HALF_LIFE_STEPS: f64 = 40.0;
 const EDIT_WEIGHT: f64 = 2.0;
 
@@ -14,6 +14,8 @@ const EDIT_WEIGHT: f64 = 2.0;
 pub struct FileInWork {
     /// The path, relative to the directory of the session if the file is below it.
     pub path: String,
+    /// The shortest end of the path that no other file of the session has.
+    pub name: String,
     /// The block with the newest content: the last edit, or the result of the last read; of other files, the last result.
     pub block: BlockNumber,
     /// True if the agent edited it.
@@ -60,15 +62,31 @@ pub fn files_in_work(reading: &Analysis, most: usize) -> Vec<FileInWork> {
     }
     let mut ranked: Vec<(String, Uses)> = uses.into_iter().collect();
     ranked.sort_by(|(_, a), (_, b)| b.score.total_cmp(&a.score).then(b.last.cmp(&a.last)));
-    ranked.truncate(most);
+    let mut namesakes: FxHashMap<&str, Vec<&str>> = FxHashMap::default();
+    for (path, _) in &ranked {
+        namesakes.entry(file_name(path)).or_default().push(path);
+    }
     let directory = session.latest_origin().map_or("", |origin| origin.directory.trim_end_matches('/'));
-    let file = |(path, uses): (String, Uses)| FileInWork {
-        path: relative(&path, directory).to_owned(),
+    let file = |(path, uses): &(String, Uses)| FileInWork {
+        path: relative(path, directory).to_owned(),
+        name: unambiguous(path, namesakes.get(file_name(path)).map_or(&[], Vec::as_slice)).to_owned(),
         block: uses.content.unwrap_or(uses.mention),
         edited: uses.edited,
         uses: uses.count,
     };
-    ranked.into_iter().map(file).collect()
+    ranked.iter().take(most).map(file).collect()
+}
+
+/// Returns the last component of a path.
+fn file_name(path: &str) -> &str {
+    path.rsplit('/').next().unwrap_or(path)
+}
+
+/// Returns the shortest end of a path, in whole components, that no other path of a list has.
+fn unambiguous<'a>(path: &'a str, others: &[&str]) -> &'a str {
+    let ends = path.rmatch_indices('/').map(|(at, _)| at);
+    let is_unique = |end: &usize| !others.iter().any(|other| *other != path && other.ends_with(&path[*end..]));
+    ends.into_iter().find(is_unique).map_or(path, |at| &path[at + 1..])
 }
 
 /// Returns a path below a directory without that directory; any other path as it is.
@@ -125,5 +143,12 @@ mod tests {
         assert_eq!(relative("/w/shop/a.rs", "/w/shop"), "a.rs");
         assert_eq!(relative("/w/shopping/a.rs", "/w/shop"), "/w/shopping/a.rs");
         assert_eq!(relative("/a.rs", ""), "/a.rs");
+    }
+
+    #[test]
+    fn a_name_is_the_shortest_end_that_no_other_path_has() {
+        let paths = ["/w/a/x/types.go", "/w/b/x/types.go", "/w/c/types.go", "/w/main.go", "types.go"];
+        let names: Vec<&str> = paths.iter().map(|path| unambiguous(path, &paths)).collect();
+        assert_eq!(names, ["a/x/types.go", "b/x/types.go", "c/types.go", "main.go", "types.go"]);
     }
 }

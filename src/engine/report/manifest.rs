@@ -191,7 +191,7 @@ pub fn manifest(reading: &Analysis, listed: usize) -> Manifest {
         cold_topics: cold,
         forgotten: forgotten(reading, listed),
         shortened: shortened(reading),
-        files: files_in_work(reading, listed.saturating_mul(2)),
+        files: files_in_work(reading, listed.saturating_mul(3)),
         rules: rules(reading, listed),
         current_task: reading.current_task().map(str::to_owned),
         focused: reading.in_window().filter(|block| block.focused).map(entry).collect(),

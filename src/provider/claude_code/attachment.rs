@@ -29,13 +29,16 @@ const USER_TYPES: &[&str] = &[
 
 /// Number of characters from which a preview is made.
 const SHOWN_CHARACTERS: usize = 2 * PREVIEW_CHARACTERS;
-/// Types that hold instructions, rules, skills or memory, which are in force while they are in the window.
+/// Types that hold instructions, rules, skills, memory, or the tools that the model can call, which are in force while they are in the
+/// window.
 const GROUND: &[&str] = &[
     "account_memory_recall",
+    "agent_listing_delta",
     "auto_mode",
     "context_sections",
     "cowork_memory_context",
     "critical_system_reminder",
+    "deferred_tools_delta",
     "goal_status",
     "goals",
     "instruction_files_not_loaded",
@@ -48,6 +51,7 @@ const GROUND: &[&str] = &[
     "plan_mode",
     "relevant_memories",
     "remote_session_change",
+    "skill_listing",
 ];
 
 /// Returns true if the client sends the content of an attachment again when no row of the chain holds it: modes, lists,

@@ -48,7 +48,7 @@ pub fn slash_commands(program: &str) -> [(&'static str, String); 3] {
                 "compress",
                 &format!(
                     "Run `{program} compress --stale --live` in the Bash tool. Tell the user what it saved, that `{program} undo --live` \
-                     takes it back, and that /resume with the id of this session shows the result."
+                     reverts it, and that /resume with the id of this session shows the result."
                 ),
             ),
         ),

@@ -3,12 +3,15 @@
 use super::Payload;
 use crate::app::history::snapshot;
 use crate::app::{CommandError, Env};
-use crate::model::{Block, BlockNumber, Role, RowKind, Zone};
+use crate::model::{Block, BlockNumber, Role, RowKind, ToolVerb, Zone};
 use crate::output::HookReport;
 use crate::workspace::Workspace;
+use std::collections::BTreeSet;
 
 /// Maximum number of pinned blocks that the instructions for the summary name.
 const NAMED: usize = 10;
+/// Maximum number of files that the client reads again after a compaction.
+const READ_AGAIN: usize = 5;
 /// Number of characters at the beginning of a text by which it is recognized in another one.
 const RECOGNIZED: usize = 200;
 
@@ -56,7 +59,7 @@ pub(super) fn dropped(workspace: &Workspace<'_>) -> Result<Option<String>, Comma
     let session = &workspace.reading.session;
     let Some(boundary) = session.rows.iter().rposition(|row| row.kind == RowKind::Boundary) else { return Ok(None) };
     let cold = |block: &Block| block.position.zone == Zone::Cold && (block.row as usize) < boundary;
-    let missing = super::pinned(workspace, &cold);
+    let missing = super::pinned(workspace, &|block| cold(block) && !is_read_call(block));
     if missing.is_empty() {
         return Ok(None);
     }
@@ -77,14 +80,40 @@ pub(super) fn dropped(workspace: &Workspace<'_>) -> Result<Option<String>, Comma
 /// Returns the pinned blocks that a compaction may drop, with their contents, before the client has written it; `None` if there are
 /// none.
 ///
-/// The client keeps the messages of the last response (2.1.226 to 2.1.330 kept 3 to 8 rows). If it does not, the next prompt brings
-/// the blocks in them.
+/// The client keeps the messages of the last response (2.1.226 to 2.1.330 kept 3 to 8 rows), and reads the last files again (2.1.330
+/// up to 5). If it does not, the next prompt brings the blocks.
 pub(super) fn endangered(workspace: &Workspace<'_>) -> Result<Option<String>, CommandError> {
     let last = workspace.reading.session.blocks.iter().map(|block| block.position.step).max();
+    let files = last_files(workspace);
     let pinned = super::pinned(workspace, &|block| {
-        block.position.zone == Zone::Cold || Some(block.position.step) != last || block.position.step == 0
+        let is_kept = block.position.zone != Zone::Cold && Some(block.position.step) == last && block.position.step != 0;
+        let is_read_again = read_target(block).is_some_and(|file| files.contains(file));
+        !is_kept && !is_read_again && !is_read_call(block)
     });
     Ok(joined(&super::texts(workspace, &pinned)?))
+}
+
+/// Returns the files that were read last.
+fn last_files<'w>(workspace: &'w Workspace<'_>) -> BTreeSet<&'w str> {
+    let mut files = BTreeSet::new();
+    for file in workspace.reading.session.blocks.iter().rev().filter_map(read_target) {
+        if files.len() == READ_AGAIN {
+            break;
+        }
+        files.insert(file);
+    }
+    files
+}
+
+/// Returns the file of a block that is the result of a read.
+fn read_target(block: &Block) -> Option<&str> {
+    let read = block.tool.as_deref().filter(|tool| tool.verb == ToolVerb::Read && block.role == Role::ToolResult && !block.error);
+    read.map(|tool| &*tool.target)
+}
+
+/// Returns true if a block is a call that reads a file: without its result it says nothing.
+fn is_read_call(block: &Block) -> bool {
+    block.role == Role::ToolUse && block.tool.as_deref().is_some_and(|tool| tool.verb == ToolVerb::Read)
 }
 
 fn joined(texts: &[(String, String)]) -> Option<String> {
