@@ -70,6 +70,11 @@ pub trait Format: Sync {
         false
     }
 
+    /// Returns the reason why aperture does not change files of this format, and what to do instead; `None` if it does.
+    fn read_only(&self) -> Option<&'static str> {
+        None
+    }
+
     /// Returns the ordinal of a row, if the format numbers the rows of a file.
     fn ordinal(&self, _row: &[u8]) -> Option<u64> {
         None
