@@ -199,9 +199,9 @@ fn read_document(
     let mut bytes = Vec::new();
     file.read(0, usize::try_from(identity.bytes).unwrap_or(usize::MAX), &mut bytes)?;
     let segments = [parse_chunk(provider, &counter(cache), &bytes, 0)];
-    if !bytes.is_empty()
-        && let Ok(probe) = probe(file, bytes.len() as u64)
-    {
+    // The cache shares its counts among all files: they are those of o200k.
+    let is_cached = !bytes.is_empty() && !provider.vocabulary(&bytes).is_older();
+    if is_cached && let Ok(probe) = probe(file, bytes.len() as u64) {
         cache.remember(path, &identity, probe, &segments, 1);
     }
     let [segment] = segments;

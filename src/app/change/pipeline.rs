@@ -94,8 +94,7 @@ pub fn open_as_wanted(
         return Ok(OpenedSession { workspace: env.read_as_wanted(found.clone(), whole)?, store, _lock: None, writer: None });
     }
     if let Some(reason) = found.provider.read_only() {
-        let name = session_name(&found.path);
-        return Err(CommandError::new(ErrorKind::Refused, anyhow!("{name} cannot be changed: {reason}")));
+        return Err(CommandError::new(ErrorKind::Refused, anyhow!(reason)));
     }
     let path = real_path(env, found)?;
     let store = env.store()?;

@@ -1,4 +1,4 @@
-//! Which API a list of messages belongs to, and where a record of a gateway holds the request and the answer.
+//! Finds the API that a list of messages belongs to, and the request and the answer in a record of a gateway.
 
 use crate::provider::json::{elements, member, text_of};
 use serde_json::value::RawValue;

@@ -9,6 +9,7 @@
 mod anthropic;
 mod chat;
 mod dialect;
+mod models;
 mod openai;
 #[cfg(test)]
 mod samples;
@@ -156,10 +157,17 @@ impl<A: Api> Format for Request<A> {
     fn link(&self, session: &mut Session) {
         self.0.link(session);
         // A gateway can give one model the API of another.
-        let model = session.rows.iter().find_map(|row| row.model.as_deref()).unwrap_or_default();
-        if model.starts_with("claude") {
-            session.vocabulary = Vocabulary::Claude;
-        }
+        let model = session.rows.iter().find_map(|row| row.model.as_deref());
+        session.vocabulary = model.map_or(session.vocabulary, |model| models::vocabulary(model, session.vocabulary));
+    }
+
+    fn vocabulary(&self, bytes: &[u8]) -> Vocabulary {
+        let rows = match self.1 {
+            Medium::Lines => Vec::new(),
+            Medium::Body | Medium::Log => self.framing().rows(bytes),
+        };
+        let model = rows.into_iter().find_map(|row| model(&bytes[row])?.row.model);
+        model.map_or(Vocabulary::O200k, |model| models::vocabulary(&model, Vocabulary::O200k))
     }
 
     fn window(&self, session: &Session) -> Window {
