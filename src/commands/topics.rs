@@ -12,12 +12,47 @@ pub fn topic(name: &str) -> Option<String> {
         "lifecycle" => Some(lifecycle()),
         "settings" => Some(SETTINGS.to_owned()),
         "bulk" => Some(BULK.to_owned()),
+        "files" => Some(FILES.to_owned()),
         _ => None,
     }
 }
 
 /// The names of the topics.
-pub const TOPICS: &[&str] = &["selectors", "lifecycle", "settings", "clients", "bulk"];
+pub const TOPICS: &[&str] = &["selectors", "lifecycle", "settings", "clients", "bulk", "files"];
+
+const FILES: &str = "\
+A session can also be a file that no client lists. It is found by its path only,
+as in aperture status -s body.json; its format is detected from its content.
+
+  body of a request      one JSON object, as it is sent to the API: Anthropic
+                         Messages, OpenAI Responses, OpenAI Chat Completions
+                         and servers that are compatible with them
+  lines of messages      JSON lines, each a message with role and content, in
+                         the form of Messages or of Chat Completions
+  log of a gateway       JSON lines, each with the body of a request and perhaps
+                         the response. The session is the newest request; a
+                         response after it is the last message
+  examples for training  JSON lines, each with messages: read like a log, so
+                         that the session is the last example
+
+In a line of a log the request is the line itself, or one of request,
+request.body, request.json, body, request_body, requestBody, kwargs, params,
+input, payload and data. The response is response, response.body, response.json,
+response_body, responseBody, output or completion. Both are JSON objects, not
+strings, and the first line of the file decides which API the log is of.
+
+Bodies and lines of messages are changed like a session file, and aperture undo
+restores every byte. Their thinking and tool definitions are never changed, and
+no message is added or removed: compact and fork refuse them. A log is only
+read: --dry-run shows a change, and the change itself is refused. No program is
+asked whether it has such a file open.
+
+  aperture compress --stale -s body.json
+  aperture transcript -s gateway.jsonl
+
+Tokens are counted in the vocabulary of the model that the body names: o200k, for
+older models of OpenAI cl100k, p50k or r50k; those of other models are estimates.
+";
 
 const BULK: &str = "\
 compress, archive, redact, check, export and verify run on many sessions with

@@ -51,4 +51,4 @@ pub use strategy::{
     Context, DEFAULT_PRESET, DigestSource, Left, Need, Outlined, PRESETS, Preset, Rules, Selection, Shortened, Subject, Why,
     bounded_words, digest, first_of_last_turns, newest, plan_key, preset, reduce, why_old,
 };
-pub use vocabulary::o200k;
+pub use vocabulary::{o200k, older};

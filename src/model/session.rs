@@ -145,8 +145,21 @@ pub enum Vocabulary {
     /// Anthropic's, which is not public: two families, distinguished by the name of the model and by its bills.
     #[default]
     Claude,
-    /// OpenAI's o200k.
+    /// OpenAI's o200k, of its models since GPT-4o; other public models are close to it.
     O200k,
+    /// OpenAI's cl100k: GPT-4 and GPT-3.5.
+    Cl100k,
+    /// OpenAI's p50k: the last models before GPT-3.5.
+    P50k,
+    /// OpenAI's r50k: GPT-3.
+    R50k,
+}
+
+impl Vocabulary {
+    /// Returns true if [`Counts::o200k`](crate::model::Counts::o200k) of a session's blocks has the counts of this vocabulary instead.
+    pub fn is_older(self) -> bool {
+        matches!(self, Vocabulary::Cl100k | Vocabulary::P50k | Vocabulary::R50k)
+    }
 }
 
 impl Session {

@@ -1,7 +1,7 @@
 //! Parses bytes into rows and measured blocks.
 
 use crate::engine;
-use crate::model::{Cut, Event, Key, Origin, Segment, Session};
+use crate::model::{Cut, Event, Key, Origin, Segment, Session, Vocabulary};
 use crate::provider::{ParsedBlock, ParsedRow, ProviderAdapter, conventions};
 use rustc_hash::FxHashMap;
 use std::borrow::Cow;
@@ -22,7 +22,7 @@ pub fn parse_chunk(
     chunk: &[u8],
     offset: u64,
 ) -> Segment {
-    let mut measurer = Measurer::new(known);
+    let mut measurer = Measurer::new(known, provider.vocabulary(chunk));
     for row in provider.framing().rows(chunk) {
         measurer.add(provider.parse(&chunk[row.clone()]), offset + row.start as u64, row.len());
     }
@@ -30,8 +30,13 @@ pub fn parse_chunk(
 }
 
 /// Returns a parsed row of `length` bytes as a segment of its own, with its blocks measured.
-pub fn measure(known: &(dyn Fn(Key) -> Option<u32> + Sync), parsed: ParsedRow<'_>, length: usize) -> Segment {
-    let mut measurer = Measurer::new(known);
+pub fn measure(
+    known: &(dyn Fn(Key) -> Option<u32> + Sync),
+    vocabulary: Vocabulary,
+    parsed: ParsedRow<'_>,
+    length: usize,
+) -> Segment {
+    let mut measurer = Measurer::new(known, vocabulary);
     measurer.add(parsed, 0, length);
     measurer.segment
 }
@@ -39,14 +44,15 @@ pub fn measure(known: &(dyn Fn(Key) -> Option<u32> + Sync), parsed: ParsedRow<'_
 /// Measures the blocks of rows and collects both.
 struct Measurer<'a> {
     known: &'a (dyn Fn(Key) -> Option<u32> + Sync),
+    vocabulary: Vocabulary,
     segment: Segment,
     /// Origins are interned: a session has only a few different ones.
     origins: FxHashMap<[Option<Cow<'a, str>>; 4], usize>,
 }
 
 impl<'a> Measurer<'a> {
-    fn new(known: &'a (dyn Fn(Key) -> Option<u32> + Sync)) -> Measurer<'a> {
-        Measurer { known, segment: Segment::default(), origins: FxHashMap::default() }
+    fn new(known: &'a (dyn Fn(Key) -> Option<u32> + Sync), vocabulary: Vocabulary) -> Measurer<'a> {
+        Measurer { known, vocabulary, segment: Segment::default(), origins: FxHashMap::default() }
     }
 
     fn add(&mut self, mut parsed: ParsedRow<'a>, offset: u64, length: usize) {
@@ -75,16 +81,19 @@ impl<'a> Measurer<'a> {
 
     /// Measures a block of the row that is added next.
     fn measure(&mut self, mut block: ParsedBlock<'_>) {
-        let segment = &mut self.segment;
+        let (segment, vocabulary) = (&mut self.segment, self.vocabulary);
         let (content, text) = (&block.content, block.readable.as_deref());
         block.block.row = segment.rows.len() as u32;
         let text = text.unwrap_or(content);
         segment.secrets.extend(match &block.unrecorded {
-            None => engine::measure(&mut block.block, conventions(), content, text, block.refers.as_deref(), self.known),
+            None => {
+                let refers = block.refers.as_deref();
+                engine::measure(&mut block.block, conventions(), content, text, refers, vocabulary, self.known)
+            }
             Some(unrecorded) => {
                 let mut recorded = content.to_string();
                 recorded.replace_range(unrecorded.line.clone(), "");
-                let secrets = engine::measure(&mut block.block, conventions(), content, &recorded, None, &|_| None);
+                let secrets = engine::measure(&mut block.block, conventions(), content, &recorded, None, vocabulary, &|_| None);
                 block.block.counts = block.block.counts + unrecorded.counts;
                 secrets
             }

@@ -235,7 +235,7 @@ impl<'a> Builder<'a> {
                 self.revision.contents.insert(was, block.content.to_string());
             }
         }
-        let segment = measure(self.known, parsed, line.len());
+        let segment = measure(self.known, self.revision.session.vocabulary, parsed, line.len());
         let Some(mut row) = segment.rows.into_iter().next() else { return };
         if self.subagent {
             row.sidechain = false;

@@ -1,7 +1,7 @@
 //! The format of session files: rows and blocks from bytes, the window, and the places of values in a row.
 
 use super::{Framing, Message, UsageScanner};
-use crate::model::{Block, BlockKind, CutLimit, FileUsage, Key, Row, RowKind, Session, Slot, Window};
+use crate::model::{Block, BlockKind, CutLimit, FileUsage, Key, Row, RowKind, Session, Slot, Vocabulary, Window};
 use std::borrow::Cow;
 use std::ops::Range;
 use std::sync::Arc;
@@ -68,6 +68,16 @@ pub trait Format: Sync {
     /// keeps its length, and an added row carries the next ordinal.
     fn keeps_offsets(&self, _session: &Session) -> bool {
         false
+    }
+
+    /// Returns the vocabulary in which the contents of some rows are counted, by the model that the bytes name.
+    fn vocabulary(&self, _bytes: &[u8]) -> Vocabulary {
+        Vocabulary::O200k
+    }
+
+    /// Returns the reason why aperture does not change files of this format, and what to do instead; `None` if it does.
+    fn read_only(&self) -> Option<&'static str> {
+        None
     }
 
     /// Returns the ordinal of a row, if the format numbers the rows of a file.

@@ -1,6 +1,6 @@
 //! Framing: which bytes of a session are its rows.
 
-use super::json;
+use super::{json, requests};
 use serde_json::value::RawValue;
 use std::ops::Range;
 
@@ -11,8 +11,16 @@ pub enum Framing {
     Lines,
     /// The bytes are one JSON object. Each element of the arrays in these members is a row; any other value of such a member is
     /// one row, except `null`.
+    ///
+    /// The member [`MODEL`] is a row too: its name and its value.
     Elements(&'static [&'static str]),
+    /// Each line is a record with the body of a request, as gateways log them. The rows are those of the last such body, as for
+    /// [`Framing::Elements`], and the messages of its answer if it follows the body in the record.
+    Record(&'static [&'static str]),
 }
+
+/// The member of a body that names the model.
+pub(super) const MODEL: &str = "model";
 
 impl Framing {
     /// Returns the byte range of each row, in ascending order. Bytes that are not a JSON object are a single row of
@@ -21,6 +29,7 @@ impl Framing {
         match self {
             Framing::Lines => lines(bytes),
             Framing::Elements(names) => elements(bytes, names),
+            Framing::Record(names) => record(bytes, names),
         }
     }
 }
@@ -38,10 +47,15 @@ fn lines(bytes: &[u8]) -> Vec<Range<usize>> {
 }
 
 fn elements(bytes: &[u8], names: &[&str]) -> Vec<Range<usize>> {
-    let Some(document) = document(bytes) else {
-        let all = 0..bytes.len();
-        return if bytes.trim_ascii().is_empty() { Vec::new() } else { vec![all] };
-    };
+    match document(bytes) {
+        Some(document) => members(bytes, document, names),
+        None if bytes.trim_ascii().is_empty() => Vec::new(),
+        None => vec![0..bytes.len()],
+    }
+}
+
+/// Returns the rows of an object.
+fn members(bytes: &[u8], document: &RawValue, names: &[&str]) -> Vec<Range<usize>> {
     let mut rows = Vec::new();
     for name in names {
         // Of equal names the last one counts.
@@ -51,8 +65,32 @@ fn elements(bytes: &[u8], names: &[&str]) -> Vec<Range<usize>> {
             false => rows.push(json::range_in(bytes, value)),
         }
     }
+    let model = json::member(document, MODEL).filter(|model| model.get().starts_with('"'));
+    rows.extend(model.and_then(|model| named(bytes, json::range_in(bytes, model))));
     rows.sort_unstable_by_key(|row| row.start);
     rows
+}
+
+/// Returns the range of the member [`MODEL`] by that of its value; `None` if its name is written with escapes.
+fn named(bytes: &[u8], value: Range<usize>) -> Option<Range<usize>> {
+    let before = bytes[..value.start].trim_ascii_end().strip_suffix(b":")?.trim_ascii_end();
+    let quoted = format!("\"{MODEL}\"");
+    before.ends_with(quoted.as_bytes()).then(|| before.len() - quoted.len()..value.end)
+}
+
+fn record(bytes: &[u8], names: &[&str]) -> Vec<Range<usize>> {
+    for line in lines(bytes).into_iter().rev() {
+        let Some((record, body)) = document(&bytes[line]).and_then(|record| Some((record, requests::request_in(record)?))) else {
+            continue;
+        };
+        let mut rows = members(bytes, body, names);
+        let end = json::range_in(bytes, body).end;
+        let answer = requests::answer_in(record).into_iter().map(|message| json::range_in(bytes, message));
+        rows.extend(answer.filter(|row| row.start >= end || json::range_in(bytes, record) == json::range_in(bytes, body)));
+        rows.sort_unstable_by_key(|row| row.start);
+        return rows;
+    }
+    lines(bytes)
 }
 
 /// Returns the JSON object that the bytes are; `None` if they are anything else.
@@ -83,6 +121,25 @@ mod tests {
         check(framing, "{\n \"system\" : [\"s\"],\"messages\":[]}", &[r#""s""#]);
         check(framing, r#"{"system":null}"#, &[]);
         check(framing, r#"{"system":["old"],"system":["new"]}"#, &[r#""new""#]);
+    }
+
+    #[test]
+    fn the_model_is_a_row_with_its_name() {
+        let framing = Framing::Elements(&["messages"]);
+        check(framing, r#"{"messages":[1], "model" : "m"}"#, &["1", r#""model" : "m""#]);
+        check(framing, r#"{"mod\u0065l":"m","messages":[1]}"#, &["1"]);
+        check(framing, r#"{"model":null,"messages":[1]}"#, &["1"]);
+    }
+
+    #[test]
+    fn the_newest_request_of_a_log_and_its_answer_are_the_rows() {
+        let framing = Framing::Record(&["messages"]);
+        let old = r#"{"request":{"messages":[{"role":"user","content":"old"}]}}"#;
+        let new = r#"{"request":{"model":"m","messages":[{"role":"user"}]},"response":{"choices":[{"message":{"role":"assistant","content":"b"}}]}}"#;
+        let rows = [r#""model":"m""#, r#"{"role":"user"}"#, r#"{"role":"assistant","content":"b"}"#];
+        check(framing, &format!("{old}\n{new}\n"), &rows);
+        check(framing, &format!("{old}\n{new}\n{{\"half"), &rows);
+        check(framing, "{}\nx", &["{}", "x"]);
     }
 
     #[test]

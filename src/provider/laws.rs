@@ -56,7 +56,12 @@ fn session(provider: &dyn ProviderAdapter, bytes: &[u8]) -> Session {
 
 /// The requests that would resume the sessions of the fixtures, each with its format.
 fn bodies() -> Vec<(&'static dyn ProviderAdapter, Vec<u8>)> {
-    files().into_iter().map(|(provider, bytes)| body(&session(provider, &bytes), &bytes)).collect()
+    let of_file = |(provider, bytes): (&'static dyn ProviderAdapter, Vec<u8>)| {
+        let session = session(provider, &bytes);
+        let chat = (provider.name() == claude_code::NAME).then(|| chat_body(&session, &bytes));
+        [body(&session, &bytes)].into_iter().chain(chat)
+    };
+    files().into_iter().flat_map(of_file).collect()
 }
 
 /// The elements of these requests.
@@ -142,6 +147,7 @@ fn format_each_row_is_recognized_by_its_own_provider_only() {
 fn format_a_request_is_recognized_by_its_own_format_and_sends_each_block_once() {
     for (format, body) in bodies() {
         let formats = PROVIDERS.iter().chain(REQUESTS).filter(|other| other.recognizes(&body));
+        assert_eq!(sniff(&body), FileKind::Session(format.name()));
         assert_eq!(formats.map(|other| other.name()).collect::<Vec<_>>(), [format.name()]);
         let session = session(format, &body);
         let window = format.window(&session);
@@ -151,6 +157,33 @@ fn format_a_request_is_recognized_by_its_own_format_and_sends_each_block_once() 
         let mut blocks = window.blocks;
         blocks.sort_unstable();
         assert!(blocks.into_iter().eq(1..=session.blocks.len() as u32));
+    }
+}
+
+#[test]
+fn format_files_without_a_client_are_found_by_their_path_only() {
+    for provider in REQUESTS.iter().chain(MEDIA) {
+        assert!(provider.roots(&places()).is_empty() && provider.locate(Path::new("/home/me/body.json")).is_none());
+        assert_eq!(by_name(provider.name()).name(), provider.name());
+    }
+    let names: BTreeSet<&str> = PROVIDERS.iter().chain(REQUESTS).chain(MEDIA).map(|provider| provider.name()).collect();
+    assert_eq!(names.len(), PROVIDERS.len() + REQUESTS.len() + MEDIA.len());
+}
+
+#[test]
+fn format_a_log_of_requests_has_the_rows_of_its_last_request() {
+    for (format, body) in bodies() {
+        let name = format.name().trim_end_matches("-messages");
+        let log = by_name(&format!("{name}-log"));
+        assert!(log.read_only().is_some(), "{name}");
+        let value: &serde_json::value::RawValue = serde_json::from_slice(&body).unwrap();
+        let old = r#"{"request":{"messages":[{"role":"user","content":"old"}],"input":[{"role":"user"}]}}"#;
+        let line = value.get().replace('\n', "");
+        let file = format!("{old}\n{{\"time\":1,\"request\":{{\"body\":{line}}},\"response\":null}}\n");
+        let rows = |format: &dyn ProviderAdapter, bytes: &[u8]| -> Vec<Vec<u8>> {
+            format.framing().rows(bytes).into_iter().map(|row| bytes[row].to_vec()).collect()
+        };
+        assert_eq!(rows(log, file.as_bytes()), rows(format, line.as_bytes()), "{name}");
     }
 }
 

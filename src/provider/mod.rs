@@ -3,7 +3,8 @@
 //! A provider is the sum of four parts: [`Format`] (rows, window, slots), [`Client`] (places, open sessions, the API),
 //! [`Rewriter`] (rows that aperture adds) and [`Billing`] (usage, cache life). It is given bytes and names and returns values; it
 //! neither reads a file nor decides anything. A new one is a folder here and a line in [`PROVIDERS`]; the laws over that
-//! table test it at once. The bodies of requests to an API have formats too: [`REQUESTS`].
+//! table test it at once. The bodies of requests to an API have formats too: [`REQUESTS`]; so have files that hold their messages in another
+//! form: [`MEDIA`]. Files of both are found by their path only.
 
 mod billing;
 pub mod claude_code;
@@ -37,9 +38,11 @@ pub use framing::Framing;
 pub use json::strings;
 pub use json_edit::EditError;
 pub use message::{Addition, Change, Lead, Message, Part, Source, Unrecorded};
-pub use requests::{BodyEdit, REQUESTS, RequestApi, RequestBody, RequestElement, RequestHead, RequestIdentity, identity, model_of};
+pub use requests::{
+    BodyEdit, MEDIA, REQUESTS, RequestApi, RequestBody, RequestElement, RequestHead, RequestIdentity, identity, model_of,
+};
 #[cfg(test)]
-pub use requests::body;
+pub use requests::{body, chat_body};
 pub use rewriter::{ForkedRow, KnownContext, NewRow, Rewriter};
 pub use sniff::{FileKind, sniff};
 pub use usage::UsageScanner;
@@ -63,16 +66,16 @@ pub trait ProviderAdapter: Format + Client + Rewriter + Billing {
     fn name(&self) -> &'static str;
 }
 
-/// Returns the provider with this name, of files or of requests; the first one if none has it.
+/// Returns the provider with this name, of sessions or of requests; the first one if none has it.
 pub fn by_name(name: &str) -> &'static dyn ProviderAdapter {
-    PROVIDERS.iter().chain(REQUESTS).find(|provider| provider.name() == name).copied().unwrap_or(PROVIDERS[0])
+    PROVIDERS.iter().chain(REQUESTS).chain(MEDIA).find(|provider| provider.name() == name).copied().unwrap_or(PROVIDERS[0])
 }
 
 /// Returns the conventions of all clients, because a session can quote the rows of any of them.
 pub fn conventions() -> &'static Conventions {
     static ALL: LazyLock<Conventions> = LazyLock::new(|| {
         let mut all = Conventions::default();
-        PROVIDERS.iter().for_each(|provider| all.extend(provider.conventions()));
+        PROVIDERS.iter().chain(REQUESTS).for_each(|provider| all.extend(provider.conventions()));
         all
     });
     &ALL

@@ -1,4 +1,4 @@
-use super::PROVIDERS;
+use super::{MEDIA, PROVIDERS, REQUESTS};
 
 /// The kind of a file, by its first bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -21,7 +21,7 @@ pub fn sniff(head: &[u8]) -> FileKind {
     if head.starts_with(b"SQLite format 3\0") {
         return FileKind::Known("an SQLite database; Cursor and newer OpenCode keep their sessions in one");
     }
-    if let Some(provider) = PROVIDERS.iter().find(|provider| provider.recognizes(head)) {
+    if let Some(provider) = PROVIDERS.iter().chain(REQUESTS).chain(MEDIA).find(|provider| provider.recognizes(head)) {
         return FileKind::Session(provider.name());
     }
     let line = head.split(|byte| *byte == b'\n').find(|line| !line.trim_ascii().is_empty()).unwrap_or_default();
@@ -64,7 +64,18 @@ mod tests {
             r#"{"display":"hi","pastedContents":{},"timestamp":1,"project":"/p"}"#,
             FileKind::Known("Claude Code's history.jsonl, the list of typed prompts"),
         );
-        check(r#"{"role":"user","content":"hi"}"#, FileKind::Known("an OpenAI-style log of messages"));
+        check(r#"{"role":"user","content":"hi"}"#, FileKind::Session("openai-chat-lines"));
+        check(r#"{"role":"user","content":[{"type":"tool_result"}]}"#, FileKind::Session("anthropic-lines"));
+        check(
+            "{\"role\":\"user\",\"content\":\"hi\"}\n{\"role\":\"assistant\",\"content\":[{\"type\":\"tool_use\"}]}",
+            FileKind::Session("anthropic-lines"),
+        );
+        check("{\n\"messages\": [\n{\"role\":\"user\"}]}", FileKind::Session("openai-chat"));
+        check(r#"{"model":"m","input":[{"role":"user","content":"hi"}]}"#, FileKind::Session("openai-responses"));
+        check("{\"messages\":[{\"role\":\"user\"}]}\n{\"messages\":[]}", FileKind::Session("openai-chat-log"));
+        check(r#"{"request":{"system":"s","messages":[{"role":"user"}]}}"#, FileKind::Session("anthropic-log"));
+        check(r#"{"request":{"body":{"input":[{"role":"user"}]}}}"#, FileKind::Session("openai-responses-log"));
+        check(r#"[{"role":"user","content":"hi"}]"#, FileKind::Known("an OpenAI-style log of messages"));
         check("{\n \"info\": {},\n \"messages\": []}", FileKind::Known("an export of OpenCode"));
     }
 

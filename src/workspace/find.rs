@@ -251,7 +251,13 @@ fn open_path(disk: &dyn Disk, path: PathBuf) -> Result<Found, FindError> {
         // A first row this long is a paste; the format can be detected from whole rows only.
         head = read(SNIFF_LONGEST_BYTES)?;
     }
-    match sniff(&head) {
+    let mut kind = sniff(&head);
+    if head.len() == SNIFF_BYTES && !matches!(kind, FileKind::Session(_)) && head.trim_ascii_start().starts_with(b"{") {
+        // A JSON document in several lines can be detected as a whole only.
+        head = read(SNIFF_LONGEST_BYTES)?;
+        kind = sniff(&head);
+    }
+    match kind {
         FileKind::Session(name) => {
             let provider = provider::by_name(name);
             let real = disk.resolve(&path).unwrap_or_else(|_| path.clone());

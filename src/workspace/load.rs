@@ -6,7 +6,7 @@ use crate::fsio::{Disk, Identity};
 use crate::model::limits::{CACHE_SEGMENT_BYTES, READ_CHUNK_BYTES};
 use crate::model::{Event, Fault, Inherited, Key, RowKind, Segment, Session};
 use crate::planning::parse_chunk;
-use crate::provider::{ProviderAdapter, conventions};
+use crate::provider::{Framing, ProviderAdapter, conventions};
 use crate::store::{Cache, CachedFile};
 use rayon::prelude::*;
 use std::io;
@@ -143,6 +143,15 @@ fn read(
     identity: Identity,
 ) -> io::Result<Option<Vec<Segment>>> {
     let known_end = known.segment.end;
+    if provider.framing() != Framing::Lines {
+        let whole = if known_end > 0 && identity == known.identity {
+            known.segment
+        } else {
+            read_document(cache, provider, path, file, identity)?
+        };
+        let now = disk.identify(path)?;
+        return Ok((now.inode == identity.inode && now.bytes >= whole.end).then(|| vec![whole]));
+    }
     let grown = || {
         identity.inode == known.identity.inode
             && identity.bytes >= known_end
@@ -177,6 +186,26 @@ fn read(
         segments.push(last);
     }
     Ok(Some(segments))
+}
+
+/// Parses a file that is not framed by lines, such as a JSON document: it is one segment, and is read again after any change.
+fn read_document(
+    cache: &Cache,
+    provider: &dyn ProviderAdapter,
+    path: &Path,
+    file: &SessionFile<'_>,
+    identity: Identity,
+) -> io::Result<Segment> {
+    let mut bytes = Vec::new();
+    file.read(0, usize::try_from(identity.bytes).unwrap_or(usize::MAX), &mut bytes)?;
+    let segments = [parse_chunk(provider, &counter(cache), &bytes, 0)];
+    // The cache shares its counts among all files: they are those of o200k.
+    let is_cached = !bytes.is_empty() && !provider.vocabulary(&bytes).is_older();
+    if is_cached && let Ok(probe) = probe(file, bytes.len() as u64) {
+        cache.remember(path, &identity, probe, &segments, 1);
+    }
+    let [segment] = segments;
+    Ok(segment)
 }
 
 /// Parses whole lines from `start` on into segments, in parallel; the bytes after the last line feed are stored in `rest`.

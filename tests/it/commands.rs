@@ -432,9 +432,24 @@ fn files_other_than_sessions() {
         (
             "log.jsonl",
             expect![[r#"
-                error: PROJECT/log.jsonl is not a session that aperture supports: it looks like an OpenAI-style log of messages
-                hint: to list the supported sessions: aperture sessions
-                exit code 1
+                hi
+                log · 1 turn, 0 steps
+
+                window    ▕                                        ▏  ~1 of 200k tokens, 0 %
+                          200k free; window size assumed; to set it: --window
+                billed    never: the model has not answered in this window, all figures are
+                          estimates
+
+                by zone
+                  primacy             1  100 %  ████████████████████ 1 block
+                  middle              0    0 %                       0 blocks
+                  recency             0    0 %                       0 blocks
+                by kind
+                  text                1  100 %  ████████████████████ 1 block
+
+                stale     nothing
+                file      30 B, 1 row; the window's content is 2 B of it, 6.7 %
+                exit code 0
             "#]],
         ),
         (

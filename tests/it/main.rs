@@ -13,6 +13,7 @@ mod changing;
 mod codex;
 mod commands;
 mod costs;
+mod files;
 mod forks;
 mod fresh;
 mod hooks;

@@ -93,6 +93,9 @@ pub fn open_as_wanted(
         let store = env.existing_store()?;
         return Ok(OpenedSession { workspace: env.read_as_wanted(found.clone(), whole)?, store, _lock: None, writer: None });
     }
+    if let Some(reason) = found.provider.read_only() {
+        return Err(CommandError::new(ErrorKind::Refused, anyhow!(reason)));
+    }
     let path = real_path(env, found)?;
     let store = env.store()?;
     let lock = env.lock(&path)?;

@@ -3,27 +3,28 @@
 use super::{excerpts, keywords, terms};
 use crate::engine::reduce::marker;
 use crate::engine::secrets::known;
-use crate::engine::{find_secrets, mask, mask_cut, masked, o200k};
+use crate::engine::{find_secrets, mask, mask_cut, masked, o200k, older};
 use crate::model::limits::PREVIEW_CHARACTERS;
-use crate::model::{Block, BlockKind, Conventions, Counts, Key, Role, SecretPlace};
+use crate::model::{Block, BlockKind, Conventions, Counts, Key, Role, SecretPlace, Vocabulary};
 
 /// Sets the measured fields of a block from its content.
 ///
 /// `content` is the content that the model receives, `text` its form for people (the members of a tool input, unescaped), `refers`
 /// the part that refers to earlier content, if it is not all. `known` returns the o200k count of a content that was counted
-/// earlier, by its hash. Returns the positions in `text` that name credentials, with the row and the index of the block.
+/// earlier, by its hash; contents of older models are counted in `vocabulary` instead. Returns the positions in `text` that name credentials, with the row and the index of the block.
 pub fn measure(
     block: &mut Block,
     conventions: &Conventions,
     content: &str,
     text: &str,
     refers: Option<&str>,
+    vocabulary: Vocabulary,
     known: &dyn Fn(Key) -> Option<u32>,
 ) -> Vec<SecretPlace> {
     block.hash = Key::from_bytes(content.as_bytes());
     block.bytes = content.len() as u64;
     block.counts = classes(text);
-    block.counts.o200k = known(block.hash).unwrap_or_else(|| o200k(text));
+    block.counts.o200k = older(vocabulary, text).or_else(|| known(block.hash)).unwrap_or_else(|| o200k(text));
     // Before anything is cut: half a credential has no shape any more.
     let found = find_secrets(text.as_bytes());
     let shown = masked(text.as_bytes(), &found).and_then(|masked| String::from_utf8(masked).ok());

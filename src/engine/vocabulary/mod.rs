@@ -6,10 +6,12 @@
 mod bucket;
 mod class;
 mod merge;
+mod older;
 mod spans;
 mod table;
 
 use crate::model::limits::COUNT_SPAN_BYTES;
+pub use older::older;
 use std::cell::RefCell;
 
 /// Short spans that are remembered in each thread: 393 kB, most of them names of the session at hand.

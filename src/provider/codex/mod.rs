@@ -13,7 +13,7 @@ mod messages;
 pub(super) mod parse;
 mod places;
 mod scan;
-mod tool;
+pub(super) mod tool;
 mod usage;
 mod window;
 pub(super) mod write;

@@ -35,7 +35,7 @@ const GO_ON: &str = "tools.write_stdin";
 pub(super) const PATCH: &str = "*** Begin Patch";
 
 /// A parsed call: the tool, its input in readable form, and the part of the input that refers to earlier content.
-pub(super) struct Call {
+pub(in crate::provider) struct Call {
     pub tool: Tool,
     pub files: Keywords,
     pub readable: Option<String>,
@@ -43,7 +43,7 @@ pub(super) struct Call {
 }
 
 /// Parses a call whose input is a JSON object.
-pub(super) fn of_object(name: &str, input: &str) -> Call {
+pub(in crate::provider) fn of_object(name: &str, input: &str) -> Call {
     let input: Option<&RawValue> = serde_json::from_str(input).ok();
     let members = input.map(json::members).unwrap_or_default();
     let texts: Vec<(&str, Cow<'_, str>)> = members.iter().map(|(key, value)| (key.as_ref(), words(value))).collect();
@@ -82,7 +82,7 @@ pub(super) fn of_object(name: &str, input: &str) -> Call {
 }
 
 /// Parses a call whose input is a text: a patch, or a script that calls other tools.
-pub(super) fn of_text(name: &str, input: &str) -> Call {
+pub(in crate::provider) fn of_text(name: &str, input: &str) -> Call {
     let text = unmarked(input);
     let mut files = commands(text);
     let tool = if text.contains(PATCH) {

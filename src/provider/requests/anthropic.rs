@@ -1,5 +1,6 @@
 //! The Anthropic Messages API: `system`, `tools` and `messages`.
 
+use super::dialect::{self, Dialect};
 use super::{Api, INSTRUCTIONS, instruction, instructions, tool};
 use crate::model::{BlockKind, Key, Role, RowKind, Slot};
 use crate::provider::claude_code::ClaudeCode;
@@ -39,8 +40,8 @@ fn sort(element: &RawValue) -> Element<'_> {
 }
 
 impl Api for Messages {
-    fn name(&self) -> &'static str {
-        "anthropic-messages"
+    fn names(&self) -> [&'static str; 3] {
+        ["anthropic-messages", "anthropic-lines", "anthropic-log"]
     }
 
     fn client(&self) -> &'static dyn Client {
@@ -51,8 +52,12 @@ impl Api for Messages {
         &["system", "tools", "messages"]
     }
 
-    fn conversation(&self) -> &'static str {
-        "messages"
+    fn is_body(&self, body: &RawValue) -> bool {
+        dialect::of_body(body) == Some(Dialect::Anthropic)
+    }
+
+    fn is_message(&self, message: &RawValue) -> bool {
+        dialect::is_message(message) && dialect::of_message(message) == Some(Dialect::Anthropic)
     }
 
     fn parse<'a>(&self, element: &'a RawValue) -> ParsedRow<'a> {

@@ -1,13 +1,18 @@
 //! Bodies of requests to an API, as sessions: each element of the prompt is a row with its place in the bytes of the body.
 //!
-//! A body has no file and no client of its own: it is parsed, planned for and spliced in memory. Edits replace values in it; no row
-//! is added or removed. Which thinking must leave a changed body is not planned: that depends on what was sent before. The model is
-//! not read, so token counts are those of an unknown model.
+//! A body has no client of its own: it is parsed, planned for and spliced in memory, or read from a file that the user names. Edits
+//! replace values in it; no row is added or removed. Which thinking must leave a changed body is not planned: that depends on what was
+//! sent before.
+//!
+//! The same elements are also read from files with one message per line, and from the logs of gateways: [`MEDIA`].
 
 mod anthropic;
 mod body;
+mod chat;
+mod dialect;
 mod head;
 mod identity;
+mod models;
 mod openai;
 #[cfg(test)]
 mod samples;
@@ -16,9 +21,11 @@ mod tests;
 
 use super::{
     Billing, Client, Format, Framing, Location, Message, NewRow, ParsedBlock, ParsedRow, Part, Places, ProviderAdapter, Rewriter,
-    Source, Stub, Variables, json,
+    Source, Stub, Variables, framing, json,
 };
-use crate::model::{Block, BlockKind, Conventions, Event, Fault, Flags, Key, Role, Row, RowKind, Session, Slot, Window};
+use crate::model::{
+    Block, BlockKind, Conventions, Event, Fault, Flags, Key, Role, Row, RowKind, Session, Slot, Vocabulary, Window,
+};
 use serde_json::value::RawValue;
 use std::borrow::Cow;
 use std::ops::Range;
@@ -28,10 +35,31 @@ pub use body::{BodyEdit, RequestBody, RequestElement, model_of};
 pub use head::{RequestApi, RequestHead};
 pub use identity::{RequestIdentity, identity};
 #[cfg(test)]
-pub use samples::body;
+pub use samples::{body, chat_body};
 
 /// The formats of request bodies.
-pub static REQUESTS: &[&dyn ProviderAdapter] = &[&Request(anthropic::Messages), &Request(openai::Responses)];
+pub static REQUESTS: &[&dyn ProviderAdapter] =
+    &[&Request(anthropic::Messages, Medium::Body), &Request(openai::Responses, Medium::Body), &Request(chat::Chat, Medium::Body)];
+
+/// The formats of files that hold such elements in another form: logs of requests, and lines of messages.
+pub static MEDIA: &[&dyn ProviderAdapter] = &[
+    &Request(anthropic::Messages, Medium::Lines),
+    &Request(chat::Chat, Medium::Lines),
+    &Request(anthropic::Messages, Medium::Log),
+    &Request(openai::Responses, Medium::Log),
+    &Request(chat::Chat, Medium::Log),
+];
+
+/// The bytes that hold the elements of requests.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Medium {
+    /// The body of one request.
+    Body,
+    /// One message in each line.
+    Lines,
+    /// One request in each line, with its answer; the session is the last request.
+    Log,
+}
 
 /// The label of a block that defines a tool.
 const TOOL: &str = "tool";
@@ -40,8 +68,8 @@ const INSTRUCTIONS: &str = "system_prompt";
 
 /// The part of a request format that differs from API to API. `element` is an element of the prompt, verbatim.
 trait Api: Sync {
-    /// Returns the name of the format.
-    fn name(&self) -> &'static str;
+    /// Returns the name of the format of bodies, lines and logs.
+    fn names(&self) -> [&'static str; 3];
 
     /// Returns the client whose requests have this format.
     fn client(&self) -> &'static dyn Client;
@@ -49,8 +77,11 @@ trait Api: Sync {
     /// Returns the members of a body whose elements are rows.
     fn members(&self) -> &'static [&'static str];
 
-    /// Returns the member that holds the conversation.
-    fn conversation(&self) -> &'static str;
+    /// Returns true if an object is the body of a request to this API.
+    fn is_body(&self, body: &RawValue) -> bool;
+
+    /// Returns true if an object is a message of this API.
+    fn is_message(&self, message: &RawValue) -> bool;
 
     /// Parses an element.
     fn parse<'a>(&self, element: &'a RawValue) -> ParsedRow<'a>;
@@ -74,26 +105,55 @@ trait Api: Sync {
     fn decode(&self, value: &[u8]) -> String;
 }
 
-/// The bodies of requests to one API.
-struct Request<A>(A);
+/// The requests to one API, in one medium.
+struct Request<A>(A, Medium);
 
 impl<A: Api> ProviderAdapter for Request<A> {
     fn name(&self) -> &'static str {
-        self.0.name()
+        let [body, lines, log] = self.0.names();
+        match self.1 {
+            Medium::Body => body,
+            Medium::Lines => lines,
+            Medium::Log => log,
+        }
     }
 }
 
 impl<A: Api> Format for Request<A> {
     fn recognizes(&self, head: &[u8]) -> bool {
-        let conversation = super::framing::document(head).and_then(|body| json::member(body, self.0.conversation()));
-        conversation.is_some_and(|conversation| conversation.get().starts_with('['))
+        let is_body = |body: &RawValue| self.0.is_body(body);
+        let lines = || head.split(|byte| *byte == b'\n').filter(|line| !line.trim_ascii().is_empty()).map(framing::document);
+        let first = || lines().next().flatten();
+        // Most messages would be taken by several APIs: the first one that would not decides.
+        let decisive = || lines().flatten().find(|message| dialect::of_message(message).is_some()).or_else(first);
+        match self.1 {
+            Medium::Body => framing::document(head).is_some_and(|body| is_body(body) && dialect::answer(body).is_empty()),
+            Medium::Lines => {
+                first().is_some_and(dialect::is_message) && decisive().is_some_and(|message| self.0.is_message(message))
+            }
+            Medium::Log => first().is_some_and(|record| dialect::request(record, &is_body).is_some()),
+        }
     }
 
     fn framing(&self) -> Framing {
-        Framing::Elements(self.0.members())
+        match self.1 {
+            Medium::Body => Framing::Elements(self.0.members()),
+            Medium::Lines => Framing::Lines,
+            Medium::Log => Framing::Record(self.0.members()),
+        }
+    }
+
+    fn read_only(&self) -> Option<&'static str> {
+        (self.1 == Medium::Log).then_some(
+            "it is a log of requests, which is only read; write one request to a file and name that file, for example: \
+             tail -n 1 LOG | jq .request > body.json",
+        )
     }
 
     fn parse<'a>(&self, bytes: &'a [u8]) -> ParsedRow<'a> {
+        if let Some(row) = model(bytes) {
+            return row;
+        }
         match element(bytes) {
             Ok(element) => numbered(self.0.parse(element), bytes, &self.0.thinking(element)),
             Err(fault) => broken(fault),
@@ -102,6 +162,18 @@ impl<A: Api> Format for Request<A> {
 
     fn link(&self, session: &mut Session) {
         self.0.link(session);
+        // A gateway can give one model the API of another.
+        let model = session.rows.iter().find_map(|row| row.model.as_deref());
+        session.vocabulary = model.map_or(session.vocabulary, |model| models::vocabulary(model, session.vocabulary));
+    }
+
+    fn vocabulary(&self, bytes: &[u8]) -> Vocabulary {
+        let rows = match self.1 {
+            Medium::Lines => Vec::new(),
+            Medium::Body | Medium::Log => self.framing().rows(bytes),
+        };
+        let model = rows.into_iter().find_map(|row| model(&bytes[row])?.row.model);
+        model.map_or(Vocabulary::O200k, |model| models::vocabulary(&model, Vocabulary::O200k))
     }
 
     fn window(&self, session: &Session) -> Window {
@@ -185,6 +257,31 @@ impl<A: Api> Billing for Request<A> {
         // The shortest life of a cache entry at both APIs.
         300_000
     }
+}
+
+/// Returns true if an object is the body of a request to any of the APIs.
+fn is_body(body: &RawValue) -> bool {
+    dialect::of_body(body).is_some() || openai::Responses.is_body(body)
+}
+
+/// Returns the body of the request in a record of a log.
+pub(super) fn request_in(record: &RawValue) -> Option<&RawValue> {
+    dialect::request(record, &is_body)
+}
+
+/// Returns the messages of the answer in a record of a log.
+pub(super) fn answer_in(record: &RawValue) -> Vec<&RawValue> {
+    dialect::answer(record)
+}
+
+/// Returns the row of the member that names the model. A gateway can prefix the name with that of a provider.
+fn model<'a>(bytes: &[u8]) -> Option<ParsedRow<'a>> {
+    let value = bytes.strip_prefix(b"\"model\"")?.trim_ascii_start().strip_prefix(b":")?;
+    let value: &RawValue = serde_json::from_slice(value).ok()?;
+    let name = json::text(value)?;
+    let mut row = Row::new(RowKind::State);
+    row.model = name.rsplit('/').next().filter(|name| !name.is_empty()).map(Into::into);
+    Some(ParsedRow { row, blocks: Vec::new(), origin: Default::default() })
 }
 
 /// Parses the bytes of an element: a string or an object.

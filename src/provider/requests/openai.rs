@@ -5,7 +5,7 @@ use crate::model::{BlockKind, Key, Session, Slot};
 use crate::provider::codex::Codex;
 use crate::provider::codex::parse::{self, RowFields};
 use crate::provider::codex::{link, write};
-use crate::provider::json::{member, text_of};
+use crate::provider::json::{elements, member, text_of};
 use crate::provider::{Client, ParsedRow};
 use serde_json::value::RawValue;
 
@@ -22,8 +22,8 @@ fn item(element: &RawValue) -> Option<RowFields<'_>> {
 }
 
 impl Api for Responses {
-    fn name(&self) -> &'static str {
-        "openai-responses"
+    fn names(&self) -> [&'static str; 3] {
+        ["openai-responses", "openai-responses-lines", "openai-responses-log"]
     }
 
     fn client(&self) -> &'static dyn Client {
@@ -34,8 +34,13 @@ impl Api for Responses {
         &["instructions", "tools", "input"]
     }
 
-    fn conversation(&self) -> &'static str {
-        "input"
+    fn is_body(&self, body: &RawValue) -> bool {
+        let input = member(body, "input").filter(|input| input.get().starts_with('[')).map(elements).unwrap_or_default();
+        input.iter().any(|item| member(item, "type").or(member(item, "role")).is_some())
+    }
+
+    fn is_message(&self, _message: &RawValue) -> bool {
+        false
     }
 
     fn parse<'a>(&self, element: &'a RawValue) -> ParsedRow<'a> {

@@ -1,7 +1,7 @@
 //! Bodies of requests as the client of a session would send them.
 
 use super::REQUESTS;
-use crate::model::{BlockNumber, Session, Slot};
+use crate::model::{BlockKind, BlockNumber, Session, Slot};
 use crate::provider::json::{elements, member, text_of};
 use crate::provider::{Part, ProviderAdapter, Source, by_name};
 use serde_json::value::RawValue;
@@ -15,6 +15,12 @@ pub fn body(session: &Session, bytes: &[u8]) -> (&'static dyn ProviderAdapter, V
         "codex" => (REQUESTS[1], sample.responses().into_bytes()),
         _ => (REQUESTS[0], sample.messages().into_bytes()),
     }
+}
+
+/// Returns a session of Claude Code as the body of a Chat Completions request, and its format.
+pub fn chat_body(session: &Session, bytes: &[u8]) -> (&'static dyn ProviderAdapter, Vec<u8>) {
+    let sample = Sample { session, bytes, provider: by_name(session.provider) };
+    (REQUESTS[2], sample.chat().into_bytes())
 }
 
 struct Sample<'a> {
@@ -39,6 +45,60 @@ impl<'a> Sample<'a> {
         let tools = r#"{"name":"Read","description":"Reads a file.","input_schema":{"type":"object"}},{"type":"web_search_20250305","name":"web_search"}"#;
         format!(
             "{{\"model\":\"claude\", \"messages\":[{}],\n\"system\":[{system}],\"tools\":[{tools}],\"x\":[1e400,{{\"a\":1,\"a\":\"\\u0041\"}}]}}",
+            messages.join(",\n")
+        )
+    }
+
+    fn chat(&self) -> String {
+        let mut messages = vec![r#"{"role":"system","content":"You are an agent."}"#.to_owned()];
+        for message in self.provider.messages(self.session, &self.provider.window(self.session)) {
+            let (mut contents, mut calls, mut thinking) = (Vec::new(), Vec::new(), String::new());
+            for part in &message.parts {
+                let text = part.text(|number| self.content(number));
+                let quoted = serde_json::to_string(&text).unwrap();
+                let number = part.blocks().next();
+                let kind = number.map(|number| self.session.blocks[number as usize - 1].kind);
+                let get = |name| number.and_then(|number| self.element(number)).and_then(|element| member(element, name));
+                match (kind, part.source) {
+                    (_, Source::Result { of, .. }) => {
+                        let call = self.element(of).and_then(|element| member(element, "id")).unwrap().get();
+                        messages.push(format!(r#"{{"role":"tool","tool_call_id":{call},"content":{quoted}}}"#));
+                    }
+                    (Some(BlockKind::ToolResult), _) => {
+                        let call = get("tool_use_id").unwrap().get();
+                        messages.push(format!(r#"{{"role":"tool","tool_call_id":{call},"content":{quoted}}}"#));
+                    }
+                    (Some(BlockKind::ToolUse), _) => {
+                        let (id, name) = (get("id").unwrap().get(), get("name").unwrap().get());
+                        calls.push(format!(
+                            r#"{{"id":{id}, "type":"function","function":{{"name":{name},"arguments":{quoted}}}}}"#
+                        ));
+                    }
+                    (Some(BlockKind::Thinking), _) => thinking.push_str(&text),
+                    (Some(BlockKind::Image), _) => {
+                        contents
+                            .push(r#"{"type":"image_url","image_url":{"url":"data:image/png;base64,iVBORw0KGgo="}}"#.to_owned());
+                    }
+                    _ => contents.push(spoken(&text)),
+                }
+            }
+            let mut members = vec![format!(r#""role":"{}""#, message.role)];
+            match &contents[..] {
+                [] if calls.is_empty() => continue,
+                [] => members.push(r#""content": null"#.to_owned()),
+                _ => members.push(format!(r#""content":[{}]"#, contents.join(" ,"))),
+            }
+            if !thinking.is_empty() {
+                members.push(format!(r#""reasoning_content":{}"#, serde_json::to_string(&thinking).unwrap()));
+            }
+            if !calls.is_empty() {
+                members.push(format!(r#""tool_calls":[{}]"#, calls.join(",")));
+            }
+            messages.push(format!("{{{}}}", members.join(",")));
+        }
+        let tools = r#"{"type":"function","function":{"name":"Read","parameters":{}}}"#;
+        format!(
+            "{{\"messages\":[{}],\n\"model\" : \"openai/gpt-5\", \"tools\":[{tools}],\"x\":[1e400,{{\"a\":1,\"a\":\"\\u0041\"}}]}}",
             messages.join(",\n")
         )
     }

@@ -20,6 +20,21 @@ const RESPONSES: &str = r#"{"instructions":"You are an agent.","input":[
  {"type":"message","role":"assistant","content":[{"type":"output_text","text":"done"}]}],
 "tools":[{"type":"custom","name":"apply_patch"}]}"#;
 
+const CHAT: &str = r#"{"model":"deepseek/deepseek-chat","messages":[
+ {"role":"system","content":"You are an agent."},
+ {"role":"developer","content":[{"type":"text","text":"Be brief."}]},
+ {"role":"user","content":[{"type":"text","text":"begin"},{"type":"image_url","image_url":{"url":"https://example.com/a.png"}},{"type":"input_audio","input_audio":{"data":"","format":"wav"}},{"type":"file","file":{"filename":"a.pdf","file_data":""}},{"type":"new"}]},
+ {"role":"assistant","content":"","reasoning_content":"hm","tool_calls":[{"id":"c","type":"function","function":{"name":"read","arguments":"{\"filePath\":\"/a\"}"}},{"id":"d","type":"custom","custom":{"name":"x","input":"text"}},{"id":"e","type":"function","function":{"name":"y","arguments":"broken"}}]},
+ {"role":"tool","tool_call_id":"c","content":"a file"},
+ {"role":"tool","tool_call_id":"d","content":[{"type":"text","text":"a"},{"type":"text","text":"b"}]},
+ {"role":"assistant","content":[{"type":"refusal","refusal":"no"}],"refusal":"never"},
+ {"role":"user","content":"<system-reminder>\nbe brief\n</system-reminder>"},
+ {"role":"assistant","content":null,"function_call":{"name":"ls","arguments":"{}"}},
+ {"role":"function","name":"ls","content":"b"},
+ {"role":"system","content":"a later note"},
+ {"role":"user"}, 7],
+"tools":[{"type":"function","function":{"name":"read"}}],"functions":[{"name":"ls","parameters":{}}]}"#;
+
 fn rows<'a>(format: &dyn ProviderAdapter, body: &'a str) -> Vec<(&'a [u8], ParsedRow<'a>)> {
     let rows = format.framing().rows(body.as_bytes()).into_iter().map(|row| &body.as_bytes()[row]);
     rows.map(|row| (row, format.parse(row))).collect()
@@ -77,8 +92,57 @@ fn the_elements_of_a_responses_request_are_rows() {
 }
 
 #[test]
+fn the_elements_of_a_chat_request_are_rows() {
+    check(
+        REQUESTS[2],
+        CHAT,
+        &[
+            "State: ",
+            "Attachment: attachment system You are an agent.",
+            "Attachment: attachment system Be brief.",
+            r#"User*: text user begin | image user [image] | document user [audio] | document user [file a.pdf] | !other user {"type":"new"}"#,
+            r#"Assistant: !thinking thinking hm | tool_use tool_use {"filePath":"/a"} | tool_use tool_use text | !tool_use tool_use broken"#,
+            "User: tool_result tool_result a file",
+            "User: tool_result tool_result a\nb",
+            "Assistant: text assistant no | text assistant never",
+            "User: attachment user <system-reminder>\nbe brief\n</system-reminder>",
+            "Assistant: tool_use tool_use {}",
+            "User: tool_result tool_result b",
+            "Attachment: attachment system a later note",
+            "User: ",
+            "Broken: ",
+            r#"Attachment: !other system {"type":"function","function":{"name":"read"}}"#,
+            r#"Attachment: !other system {"name":"ls","parameters":{}}"#,
+        ],
+    );
+}
+
+#[test]
+fn a_chat_session_has_a_model_instructions_and_pairs() {
+    let mut segment = crate::model::Segment::default();
+    for (_, parsed) in rows(REQUESTS[2], CHAT) {
+        let row = segment.rows.len() as u32;
+        segment.blocks.extend(parsed.blocks.into_iter().map(|block| Block { row, ..block.block }));
+        segment.rows.push(parsed.row);
+    }
+    let mut session = Session::join("openai-chat", crate::provider::conventions(), "s".into(), vec![segment]);
+    REQUESTS[2].link(&mut session);
+    let labels: Vec<&str> = session.blocks.iter().filter(|block| block.role == Role::System).map(|block| &*block.label).collect();
+    assert_eq!(labels, [INSTRUCTIONS, INSTRUCTIONS, "system", TOOL, TOOL]);
+    let answered = session.rows.iter().find(|row| row.kind == RowKind::Assistant).unwrap();
+    assert_eq!(answered.model.as_deref(), Some("deepseek-chat"));
+    let calls: Vec<Key> =
+        session.blocks.iter().filter(|block| block.kind == BlockKind::ToolUse).filter_map(|block| block.call).collect();
+    let results = session.blocks.iter().filter(|block| block.kind == BlockKind::ToolResult).map(|block| block.call.unwrap());
+    assert_eq!(results.collect::<Vec<_>>(), [calls[0], calls[1], calls[3]]);
+    let before = session.clone();
+    REQUESTS[2].link(&mut session);
+    assert!(session == before, "idempotent");
+}
+
+#[test]
 fn a_body_is_recognized_by_its_own_format_only() {
-    for (body, name) in [(MESSAGES, "anthropic-messages"), (RESPONSES, "openai-responses")] {
+    for (body, name) in [(MESSAGES, "anthropic-messages"), (RESPONSES, "openai-responses"), (CHAT, "openai-chat")] {
         let formats = REQUESTS.iter().chain(super::super::PROVIDERS).filter(|format| format.recognizes(body.as_bytes()));
         assert_eq!(formats.map(|format| format.name()).collect::<Vec<_>>(), [name]);
     }
@@ -111,7 +175,8 @@ fn an_image_that_becomes_a_text_leaves_its_row_the_same() {
 proptest::proptest! {
     #[test]
     fn any_bytes_give_rows(bytes in "\\PC{0,120}", index in 0u32..4) {
-        for format in REQUESTS {
+        for format in REQUESTS.iter().chain(MEDIA) {
+            format.recognizes(bytes.as_bytes());
             for row in format.framing().rows(bytes.as_bytes()) {
                 let row = &bytes.as_bytes()[row];
                 format.parse(row);
@@ -122,4 +187,45 @@ proptest::proptest! {
             }
         }
     }
+
+    #[test]
+    fn any_message_gives_blocks_whose_slots_have_places(message in message()) {
+        let body = format!("{{\"messages\":[{message}]}}");
+        for format in REQUESTS.iter().chain(MEDIA).filter(|format| format.name().starts_with("openai-chat")) {
+            for row in format.framing().rows(body.as_bytes()) {
+                let row = &body.as_bytes()[row];
+                for (index, block) in (0..).zip(format.parse(row).blocks) {
+                    let Some(slot) = format.slot(row, index) else { continue };
+                    let range = format.locate_slot(row, slot).expect("a slot has a place");
+                    let Some(value) = format.encode(slot, block.block.kind, "{\"a\":1}") else { continue };
+                    let after = [&row[..range.start], &value, &row[range.end..]].concat();
+                    proptest::prop_assert_eq!(&format.parse(&after).blocks[index as usize].content, "{\"a\":1}");
+                    proptest::prop_assert_eq!(format.stub(&after), format.stub(row));
+                }
+            }
+        }
+    }
+}
+
+/// A message with members of all forms, wanted or not.
+fn message() -> impl proptest::strategy::Strategy<Value = String> {
+    use proptest::prelude::*;
+    let role = prop::sample::select(vec!["system", "developer", "user", "assistant", "tool", "function", "new"]);
+    let value = prop::sample::select(vec![
+        "null",
+        "3",
+        "\"\"",
+        "\"text\"",
+        "[]",
+        r#"[{"type":"text","text":"a"},{"type":"refusal","refusal":"b"},{"type":"text"}]"#,
+        r#"[{"type":"image_url","image_url":{"url":"data:image/png;base64,AAAA"}},{"type":"file","file":{}},4]"#,
+        r#"[{"id":"c","function":{"name":"x","arguments":"{}"}},{"id":"d","custom":{"name":"y","input":"z"}},{"id":"e"}]"#,
+        r#"{"name":"x","arguments":"{\"a\":2}"}"#,
+    ]);
+    let name =
+        prop::sample::select(vec!["content", "reasoning_content", "refusal", "tool_calls", "function_call", "tool_call_id"]);
+    (role, prop::collection::vec((name, value), 0..5)).prop_map(|(role, members)| {
+        let members: String = members.iter().map(|(name, value)| format!(",\"{name}\":{value}")).collect();
+        format!("{{\"role\":\"{role}\"{members}}}")
+    })
 }

@@ -1,0 +1,67 @@
+//! Counts of OpenAI's older vocabularies, by the crate `tiktoken-rs`.
+//!
+//! Only requests to old models need them, so that they have no tables of their own: the crate reads a vocabulary when the first text is
+//! counted in it, which takes about a tenth of a second.
+
+use crate::model::Vocabulary;
+use tiktoken_rs::{CoreBPE, cl100k_base_singleton, p50k_base_singleton, r50k_base_singleton};
+
+/// The longest part of a text that is counted at once, in bytes, and the longest without a line end: the crate takes quadratic time for
+/// text without a border.
+const PART_BYTES: usize = 16 << 10;
+const LINELESS_BYTES: usize = 4 << 10;
+
+/// Returns the number of tokens of a text in an older vocabulary; `None` for those that are counted otherwise. A text is cut at ends of
+/// lines into parts of [`PART_BYTES`], so that the count of a long line can be off by a token.
+pub fn older(vocabulary: Vocabulary, text: &str) -> Option<u32> {
+    let encoder = match vocabulary {
+        Vocabulary::Cl100k => cl100k_base_singleton(),
+        Vocabulary::P50k => p50k_base_singleton(),
+        Vocabulary::R50k => r50k_base_singleton(),
+        Vocabulary::Claude | Vocabulary::O200k => return None,
+    };
+    Some(count(encoder, text))
+}
+
+fn count(encoder: &CoreBPE, text: &str) -> u32 {
+    let (mut rest, mut tokens) = (text, 0);
+    while !rest.is_empty() {
+        let (part, after) = rest.split_at(part(rest));
+        tokens += encoder.count_ordinary(part) as u32;
+        rest = after;
+    }
+    tokens
+}
+
+/// Returns the length of the first part of a text.
+fn part(text: &str) -> usize {
+    if text.len() <= PART_BYTES {
+        return text.len();
+    }
+    let head = &text.as_bytes()[..PART_BYTES];
+    let is_border = |end: &usize| !text.as_bytes()[end + 1].is_ascii_whitespace();
+    let line = memchr::memrchr_iter(b'\n', head).find(is_border).map(|end| end + 1);
+    line.unwrap_or_else(|| text.floor_char_boundary(LINELESS_BYTES))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_vocabulary_counts_its_own_tokens() {
+        let text = "fn main() {\n    println!(\"日本語\");\n}\n";
+        let counts = [Vocabulary::Cl100k, Vocabulary::P50k, Vocabulary::R50k].map(|vocabulary| older(vocabulary, text).unwrap());
+        assert_eq!(counts, [13, 19, 21]);
+        assert_eq!(older(Vocabulary::O200k, text), None);
+    }
+
+    #[test]
+    fn a_long_text_is_counted_in_parts() {
+        let line = "let value = compute(42);\n";
+        let one = older(Vocabulary::Cl100k, line).unwrap();
+        assert_eq!(older(Vocabulary::Cl100k, &line.repeat(4000)), Some(4000 * one));
+        assert!(older(Vocabulary::Cl100k, &" ".repeat(1 << 20)).is_some());
+        assert!(older(Vocabulary::Cl100k, &"é".repeat(50_000)).is_some());
+    }
+}

@@ -1,0 +1,140 @@
+//! The OpenAI Chat Completions API, and servers compatible with it: `messages`, and `tools` or `functions`.
+
+mod blocks;
+mod client;
+mod pieces;
+mod tools;
+
+use super::dialect::{self, Dialect};
+use super::{Api, INSTRUCTIONS, tool};
+use crate::model::{BlockKind, Key, RowKind, Session, Slot};
+use crate::provider::codex::link;
+use crate::provider::json::text;
+use crate::provider::{Client, ParsedRow};
+use blocks::{OLD_CALL, OLD_OUTPUT};
+use pieces::{Piece, Sort, is_object};
+use serde_json::value::RawValue;
+
+/// Requests to the OpenAI Chat Completions API.
+pub(super) struct Chat;
+
+impl Api for Chat {
+    fn names(&self) -> [&'static str; 3] {
+        ["openai-chat", "openai-chat-lines", "openai-chat-log"]
+    }
+
+    fn client(&self) -> &'static dyn Client {
+        &client::AnyClient
+    }
+
+    fn members(&self) -> &'static [&'static str] {
+        &["tools", "functions", "messages"]
+    }
+
+    fn is_body(&self, body: &RawValue) -> bool {
+        dialect::of_body(body) == Some(Dialect::OpenAi)
+    }
+
+    fn is_message(&self, message: &RawValue) -> bool {
+        dialect::is_message(message) && dialect::of_message(message) != Some(Dialect::Anthropic)
+    }
+
+    fn parse<'a>(&self, element: &'a RawValue) -> ParsedRow<'a> {
+        if pieces::is_message(element) { blocks::parse(&pieces::message(element)) } else { tool(element) }
+    }
+
+    fn link(&self, session: &mut Session) {
+        link::link(session);
+        name_instructions(session);
+        pair_old_calls(session);
+    }
+
+    fn slot(&self, element: &RawValue, index: u32) -> Option<Slot> {
+        let piece = piece(element, index)?;
+        let slot = match piece.sort {
+            Sort::Text | Sort::Output => Slot::Content(index),
+            Sort::Image | Sort::Document => Slot::Element(index),
+            Sort::Call | Sort::OldCall => {
+                Some(Slot::Content(index)).filter(|_| piece.call().input.and_then(text).is_some_and(|input| is_object(&input)))?
+            }
+            Sort::TextCall => Slot::Input(index),
+            Sort::Thinking | Sort::Other => return None,
+        };
+        value(&piece, slot).map(|_| slot)
+    }
+
+    fn value<'a>(&self, element: &'a RawValue, slot: Slot) -> Option<&'a RawValue> {
+        value(&piece(element, slot.index()?)?, slot)
+    }
+
+    fn thinking(&self, element: &RawValue) -> Vec<Key> {
+        let pieces = pieces::pieces(&pieces::message(element)).into_iter();
+        pieces.filter(|piece| piece.sort == Sort::Thinking).map(|piece| Key::from_bytes(piece.value.get().as_bytes())).collect()
+    }
+
+    fn encode(&self, slot: Slot, kind: BlockKind, content: &str) -> Option<Vec<u8>> {
+        let json = serde_json::to_string(content).ok()?;
+        match slot {
+            Slot::Content(_) if kind == BlockKind::ToolUse && !is_object(content) => None,
+            // Beside calls an empty text is not a block.
+            Slot::Content(_) if kind == BlockKind::Text && content.is_empty() => None,
+            Slot::Content(_) | Slot::Input(_) => Some(json.into_bytes()),
+            Slot::Element(_) => Some(format!(r#"{{"type":"text","text":{json}}}"#).into_bytes()),
+            _ => None,
+        }
+    }
+
+    fn decode(&self, value: &[u8]) -> String {
+        let value = std::str::from_utf8(value).ok().and_then(|value| serde_json::from_str::<&RawValue>(value).ok());
+        let Some(value) = value else { return String::new() };
+        match value.get().starts_with('{') {
+            true => blocks::part_text(value),
+            false => pieces::output(value).into_owned(),
+        }
+    }
+}
+
+fn piece(element: &RawValue, index: u32) -> Option<Piece<'_>> {
+    let message = Some(element).filter(|element| pieces::is_message(element)).map(pieces::message)?;
+    pieces::pieces(&message).into_iter().nth(index as usize)
+}
+
+/// Returns the value of a piece that a slot refers to.
+fn value<'a>(piece: &Piece<'a>, slot: Slot) -> Option<&'a RawValue> {
+    let value = match (slot, piece.sort) {
+        (Slot::Element(_), Sort::Text | Sort::Image | Sort::Document | Sort::Other) => return Some(piece.element),
+        (Slot::Content(_), Sort::Output) => return Some(piece.value).filter(|value| value.get().starts_with(['"', '['])),
+        (Slot::Content(_), Sort::Text) => Some(piece.value),
+        (Slot::Content(_), Sort::Call | Sort::OldCall) | (Slot::Input(_), Sort::TextCall) => piece.call().input,
+        _ => None,
+    };
+    value.filter(|value| value.get().starts_with('"'))
+}
+
+/// Labels the messages of the system before the conversation as its instructions.
+fn name_instructions(session: &mut Session) {
+    let is_talk = |kind: RowKind| matches!(kind, RowKind::User | RowKind::Assistant);
+    let end = session.rows.iter().position(|row| is_talk(row.kind)).unwrap_or(session.rows.len());
+    for block in session.blocks.iter_mut().filter(|block| (block.row as usize) < end && block.kind == BlockKind::Attachment) {
+        block.label = INSTRUCTIONS.into();
+    }
+}
+
+/// Pairs each call of the form before tools, which has no id, with the output that follows it.
+fn pair_old_calls(session: &mut Session) {
+    let mut open = None;
+    for block in &mut session.blocks {
+        let row = &mut session.rows[block.row as usize];
+        match (block.kind, &*block.label) {
+            (BlockKind::ToolUse, OLD_CALL) => {
+                open = Some(Key::from_text(&format!("{OLD_CALL} {}", block.number)));
+                block.call = open;
+            }
+            (BlockKind::ToolResult, OLD_OUTPUT) => {
+                block.call = open.take();
+                row.answers = block.call.or(Some(Key(0)));
+            }
+            _ => {}
+        }
+    }
+}

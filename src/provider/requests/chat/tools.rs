@@ -1,0 +1,202 @@
+//! Tool calls of agents that have no format of their own: the verb and the target of a call, by the usual names of tools and of their
+//! inputs.
+
+use crate::model::{Tool, ToolVerb};
+use crate::provider::codex::tool as codex;
+use crate::provider::command::{one_line, printed_file, scope, unmarked};
+use crate::provider::{files, json};
+use serde_json::value::RawValue;
+use std::borrow::Cow;
+
+/// The usual names of tools, in lower case and without separators.
+const VERBS: &[(ToolVerb, &[&str])] = &[
+    (ToolVerb::Read, &["read", "readfile", "readmanyfiles", "view", "viewfile", "openfile", "cat", "getfile"]),
+    (
+        ToolVerb::Edit,
+        &[
+            "edit",
+            "editfile",
+            "multiedit",
+            "write",
+            "writefile",
+            "writetofile",
+            "createfile",
+            "replace",
+            "replaceinfile",
+            "strreplace",
+            "searchreplace",
+            "insert",
+            "patch",
+            "applydiff",
+        ],
+    ),
+    (ToolVerb::Run, &["bash", "runshellcommand", "runcommand", "executecommand", "runterminalcmd", "terminal", "execute", "run"]),
+    (
+        ToolVerb::Search,
+        &[
+            "grep",
+            "grepsearch",
+            "glob",
+            "list",
+            "ls",
+            "listdir",
+            "listdirectory",
+            "listfiles",
+            "find",
+            "findfiles",
+            "search",
+            "searchfiles",
+            "searchfilecontent",
+            "codebasesearch",
+            "filesearch",
+            "websearch",
+        ],
+    ),
+    (ToolVerb::Plan, &["todowrite", "todoread", "todo", "updateplan", "plan"]),
+];
+/// Tools whose inputs are those of Codex: commands as lists, and patches.
+const CODEX: &[&str] = &["shell", "shell_command", "local_shell", "container.exec", "exec_command", "apply_patch", "update_plan"];
+/// Input members that name a file.
+const FILES: &[&str] = &["filePath", "file_path", "absolute_path", "target_file", "filename", "file", "path"];
+/// Input members that hold a command.
+const COMMANDS: &[&str] = &["command", "cmd"];
+/// Input members that name the directory of a command.
+const DIRECTORIES: &[&str] = &["workdir", "working_directory", "cwd", "directory"];
+/// Input members that can name the target of any other tool, in order of preference.
+const TARGETS: &[&str] = &[
+    "command",
+    "cmd",
+    "pattern",
+    "query",
+    "q",
+    "url",
+    "filePath",
+    "file_path",
+    "absolute_path",
+    "path",
+    "description",
+    "title",
+    "prompt",
+    "question",
+    "message",
+    "name",
+];
+/// Input members that restrict a read to a part of a file.
+const PARTS: &[&str] = &["offset", "limit", "start_line", "end_line", "line_start", "line_end", "view_range"];
+/// Input members of an edit that hold the new text; the other members refer to earlier content.
+pub(super) const WRITTEN: &[&str] = &["newString", "new_string", "new_str", "content", "contents", "file_text", "replace"];
+
+/// A parsed call: the tool, its input in readable form, and the part of the input that refers to earlier content.
+pub(super) use codex::Call;
+
+/// Parses a call whose input is a JSON object.
+pub(super) fn of_object(name: &str, input: &str) -> Call {
+    if CODEX.contains(&name) {
+        return codex::of_object(name, input);
+    }
+    let value: Option<&RawValue> = serde_json::from_str(input).ok();
+    let members = value.map(json::members).unwrap_or_default();
+    let texts: Vec<(&str, Cow<'_, str>)> =
+        members.iter().map(|(key, value)| (key.as_ref(), json::text(value).unwrap_or(Cow::Borrowed(value.get())))).collect();
+    let get = |key: &str| texts.iter().rev().find(|(known, _)| *known == key).map(|(_, text)| text.as_ref());
+    let any = |keys: &[&str]| keys.iter().find_map(|key| get(key).filter(|text| !text.is_empty())).map(unmarked);
+    let first = || texts.iter().find(|(_, text)| !text.is_empty()).map(|(_, text)| unmarked(text));
+    let whole = value.map_or("", RawValue::get);
+    let directory = any(DIRECTORIES).unwrap_or_default();
+    let mut verb = verb(name);
+    let names = match verb {
+        ToolVerb::Read | ToolVerb::Edit => FILES,
+        ToolVerb::Run => COMMANDS,
+        _ => TARGETS,
+    };
+    let target = any(names).or_else(|| any(TARGETS)).or_else(first).unwrap_or_default();
+    let (mut shown, mut means, mut is_whole) = (Cow::Borrowed(target), scope(&[whole]), false);
+    match verb {
+        ToolVerb::Read => {
+            let parts: Vec<&str> = PARTS.iter().map(|key| get(key).unwrap_or_default()).collect();
+            (means, is_whole) = (scope(&parts), parts.iter().all(|part| part.is_empty()));
+        }
+        ToolVerb::Run => {
+            means = scope(&[target.trim(), directory]);
+            if let Some(printed) = printed_file(target) {
+                let lines = target.replace(printed.file, "");
+                (verb, is_whole) = (ToolVerb::Read, printed.whole);
+                means = scope(&[lines.rsplit("&&").next().unwrap_or_default().trim()]);
+                shown = Cow::Owned(below(printed.directory.unwrap_or(directory), printed.file));
+            }
+        }
+        ToolVerb::Plan | ToolVerb::Edit => means = 0,
+        ToolVerb::Search | ToolVerb::Other => {}
+    }
+    let files = match verb {
+        ToolVerb::Plan => Vec::new(),
+        _ if any(COMMANDS).is_some() => files::of_command(any(COMMANDS).unwrap_or_default(), directory),
+        ToolVerb::Read | ToolVerb::Edit if !target.is_empty() => vec![target.to_owned()],
+        _ => texts.iter().filter(|(_, text)| files::is_file(text)).map(|(_, text)| text.to_string()).collect(),
+    };
+    let join = |keep: &dyn Fn(&str) -> bool| -> String {
+        texts.iter().filter(|(key, _)| keep(key)).map(|(key, text)| format!("{key}: {text}\n")).collect()
+    };
+    let is_edit = verb == ToolVerb::Edit;
+    let tool = Tool {
+        name: name.into(),
+        verb,
+        target: one_line(&shown).into(),
+        scope: means,
+        whole: is_whole,
+        parameters: texts.len() as u32,
+    };
+    Call {
+        tool,
+        files: files.iter().map(String::as_str).collect(),
+        readable: Some(join(&|_| true)),
+        refers: Some(join(&|key| !(is_edit && WRITTEN.contains(&key)))),
+    }
+}
+
+/// Parses a call whose input is a text.
+pub(super) fn of_text(name: &str, input: &str) -> Call {
+    codex::of_text(name, input)
+}
+
+fn verb(name: &str) -> ToolVerb {
+    let plain: String = name.chars().filter(char::is_ascii_alphanumeric).map(|c| c.to_ascii_lowercase()).collect();
+    VERBS.iter().find(|(_, names)| names.contains(&&*plain)).map_or(ToolVerb::Other, |(verb, _)| *verb)
+}
+
+/// Returns a path below a directory; an absolute path as it is.
+fn below(directory: &str, path: &str) -> String {
+    let path = path.strip_prefix("./").unwrap_or(path);
+    if directory.is_empty() || path.starts_with('/') {
+        path.to_owned()
+    } else {
+        format!("{}/{path}", directory.trim_end_matches('/'))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn check(name: &str, input: &str, verb: ToolVerb, target: &str) -> Call {
+        let call = of_object(name, input);
+        assert_eq!((call.tool.verb, &*call.tool.target), (verb, target), "{name} {input}");
+        call
+    }
+
+    #[test]
+    fn usual_tools_have_a_verb_and_a_target() {
+        let whole = check("read", r#"{"filePath":"/w/a.rs"}"#, ToolVerb::Read, "/w/a.rs");
+        let part = check("read_file", r#"{"absolute_path":"/w/a.rs","offset":3}"#, ToolVerb::Read, "/w/a.rs");
+        assert!(whole.tool.whole && !part.tool.whole && whole.tool.scope != part.tool.scope);
+        let edit = check("edit", r#"{"filePath":"/a","oldString":"old","newString":"fresh"}"#, ToolVerb::Edit, "/a");
+        assert_eq!(edit.refers.as_deref(), Some("filePath: /a\noldString: old\n"));
+        check("run_shell_command", r#"{"command":"make test","is_background":false}"#, ToolVerb::Run, "make test");
+        check("bash", r#"{"command":"cat a.txt","workdir":"/w"}"#, ToolVerb::Read, "/w/a.txt");
+        check("Grep", r#"{"pattern":"total","path":"src"}"#, ToolVerb::Search, "total");
+        check("todowrite", r#"{"todos":[]}"#, ToolVerb::Plan, "[]");
+        check("shell", r#"{"command":["bash","-lc","make"]}"#, ToolVerb::Run, "make");
+        check("get_weather", r#"{"city":"Paris"}"#, ToolVerb::Other, "Paris");
+        check("x", "no object", ToolVerb::Other, "");
+    }
+}
