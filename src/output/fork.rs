@@ -32,7 +32,8 @@ impl Report for ForkReport {
     fn text(&self, style: &Style) -> String {
         let verb = if self.dry_run { "would fork" } else { "forked" };
         let size = format!("{}, ~{} tokens", plural(self.blocks, "block"), amount(self.tokens.round() as u64));
-        let mut text = format!("{verb} {} up to block {} of turn {}: {size}\n", short_id(&self.source), self.last_block, self.turn);
+        let mut text =
+            format!("{verb} {} up to block {} of turn {}: {size}\n", short_id(&self.source), self.last_block, self.turn);
         if !self.dry_run {
             let undo = format!("to remove the fork: rm {}", crate::model::quoted(&self.path));
             text.push_str(&format!(

@@ -3,13 +3,15 @@
 //! A provider is the sum of four parts: [`Format`] (rows, window, slots), [`Client`] (places, open sessions, the API),
 //! [`Rewriter`] (rows that aperture adds) and [`Billing`] (usage, cache life). It is given bytes and names and returns values; it
 //! neither reads a file nor decides anything. A new one is a folder here and a line in [`PROVIDERS`]; the laws over that
-//! table test it at once. The bodies of requests to an API have formats too: [`REQUESTS`].
+//! table test it at once. The bodies of requests to an API have formats too: [`REQUESTS`];
+//! [`Endpoint`] names the API of a request.
 
 mod billing;
 pub mod claude_code;
 mod client;
 pub mod codex;
 mod command;
+mod endpoint;
 mod files;
 mod format;
 mod framing;
@@ -20,6 +22,7 @@ mod json_edit;
 mod laws;
 mod message;
 mod requests;
+mod response;
 mod rewriter;
 mod sniff;
 mod usage;
@@ -31,6 +34,7 @@ use std::sync::LazyLock;
 
 pub use billing::Billing;
 pub use client::{Client, ClientPart, Location, OpenSession, Places, Variables, WindowSize, WriterLock};
+pub use endpoint::{Endpoint, REDIRECTED, Redirection, redirection};
 pub use format::{Format, ParsedBlock, ParsedRow, Scanner, SentUnder, Stub, Totals};
 pub use framing::Framing;
 pub use json::strings;
@@ -39,6 +43,7 @@ pub use message::{Addition, Change, Lead, Message, Part, Source, Unrecorded};
 pub use requests::REQUESTS;
 #[cfg(test)]
 pub use requests::body;
+pub use response::ResponseReader;
 pub use rewriter::{ForkedRow, KnownContext, NewRow, Rewriter};
 pub use sniff::{FileKind, sniff};
 pub use usage::UsageScanner;

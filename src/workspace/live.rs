@@ -40,7 +40,7 @@ fn registered(disk: &dyn Disk, places: &Places) -> Vec<OpenSession> {
 
 /// Returns true if a process is running, even if it belongs to another user.
 #[cfg(unix)]
-fn is_alive(process: u32) -> bool {
+pub fn is_alive(process: u32) -> bool {
     use rustix::process::{Pid, test_kill_process};
     let pid = i32::try_from(process).ok().and_then(Pid::from_raw);
     pid.is_some_and(|pid| !matches!(test_kill_process(pid), Err(rustix::io::Errno::SRCH)))
@@ -48,7 +48,7 @@ fn is_alive(process: u32) -> bool {
 
 /// Returns true: on other platforms, a registered session counts as open.
 #[cfg(not(unix))]
-fn is_alive(_: u32) -> bool {
+pub fn is_alive(_: u32) -> bool {
     true
 }
 

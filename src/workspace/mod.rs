@@ -26,7 +26,7 @@ pub use error::ApplyError;
 pub use find::{FindError, Found, find, find_all, looks_like};
 pub use fork::{fork_id, write_fork};
 pub use list::{Listed, list};
-pub use live::{clients_of, open_sessions, session_of};
+pub use live::{clients_of, is_alive, open_sessions, session_of};
 pub use load::load;
 pub use project::{Project, stated};
 pub use secret_scan::{SecretMatch, scan, scan_file};
