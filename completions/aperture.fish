@@ -76,6 +76,8 @@ complete -c aperture -n "__fish_aperture_needs_command" -f -a "gc" -d 'Delete un
 complete -c aperture -n "__fish_aperture_needs_command" -f -a "export" -d 'Write the originals and the log of a session to one file'
 complete -c aperture -n "__fish_aperture_needs_command" -f -a "import" -d 'Read the originals and the log of a session from such a file'
 complete -c aperture -n "__fish_aperture_needs_command" -f -a "mcp" -d 'Serve the commands as tools over the Model Context Protocol'
+complete -c aperture -n "__fish_aperture_needs_command" -f -a "run" -d 'Run a client behind the proxy'
+complete -c aperture -n "__fish_aperture_needs_command" -f -a "proxy" -d 'Serve as a proxy between clients and their API'
 complete -c aperture -n "__fish_aperture_needs_command" -f -a "install" -d 'Install hooks and integrations for Claude Code or git'
 complete -c aperture -n "__fish_aperture_needs_command" -f -a "uninstall" -d 'Remove exactly the parts added by install'
 complete -c aperture -n "__fish_aperture_needs_command" -f -a "hook" -d 'Handle a Claude Code hook event (JSON on stdin)'
@@ -782,6 +784,76 @@ complete -c aperture -n "__fish_aperture_using_subcommand mcp" -l json -d 'Print
 complete -c aperture -n "__fish_aperture_using_subcommand mcp" -l no-cache -d 'Do not read or write the cache'
 complete -c aperture -n "__fish_aperture_using_subcommand mcp" -l no-pager -d 'Do not use a pager'
 complete -c aperture -n "__fish_aperture_using_subcommand mcp" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c aperture -n "__fish_aperture_using_subcommand run" -s s -l session -d 'Session: a path, an id or an id prefix [default: the newest of this project]' -r
+complete -c aperture -n "__fish_aperture_using_subcommand run" -l window -d 'Size of the context window in tokens, such as 200k [default: by model]' -r
+complete -c aperture -n "__fish_aperture_using_subcommand run" -l color -d 'When to use colours' -r -f -a "auto\t'On a terminal, unless `NO_COLOR` is set'
+always\t'Always'
+never\t'Never'"
+complete -c aperture -n "__fish_aperture_using_subcommand run" -s C -l directory -d 'Run as if started in this directory' -r -F
+complete -c aperture -n "__fish_aperture_using_subcommand run" -l observe -d 'Change no request; only list them'
+complete -c aperture -n "__fish_aperture_using_subcommand run" -l json -d 'Print JSON'
+complete -c aperture -n "__fish_aperture_using_subcommand run" -l no-cache -d 'Do not read or write the cache'
+complete -c aperture -n "__fish_aperture_using_subcommand run" -l no-pager -d 'Do not use a pager'
+complete -c aperture -n "__fish_aperture_using_subcommand run" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c aperture -n "__fish_aperture_using_subcommand proxy; and not __fish_seen_subcommand_from status requests explain stop" -l listen -d 'Address to listen on; port 0 chooses a free one' -r
+complete -c aperture -n "__fish_aperture_using_subcommand proxy; and not __fish_seen_subcommand_from status requests explain stop" -l upstream -d 'Base URL of the API [default: by the request]' -r
+complete -c aperture -n "__fish_aperture_using_subcommand proxy; and not __fish_seen_subcommand_from status requests explain stop" -l record -d 'Write the bodies of requests and responses to this directory, with credentials masked' -r -F
+complete -c aperture -n "__fish_aperture_using_subcommand proxy; and not __fish_seen_subcommand_from status requests explain stop" -s s -l session -d 'Session: a path, an id or an id prefix [default: the newest of this project]' -r
+complete -c aperture -n "__fish_aperture_using_subcommand proxy; and not __fish_seen_subcommand_from status requests explain stop" -l window -d 'Size of the context window in tokens, such as 200k [default: by model]' -r
+complete -c aperture -n "__fish_aperture_using_subcommand proxy; and not __fish_seen_subcommand_from status requests explain stop" -l color -d 'When to use colours' -r -f -a "auto\t'On a terminal, unless `NO_COLOR` is set'
+always\t'Always'
+never\t'Never'"
+complete -c aperture -n "__fish_aperture_using_subcommand proxy; and not __fish_seen_subcommand_from status requests explain stop" -s C -l directory -d 'Run as if started in this directory' -r -F
+complete -c aperture -n "__fish_aperture_using_subcommand proxy; and not __fish_seen_subcommand_from status requests explain stop" -l observe -d 'Change no request; only list them'
+complete -c aperture -n "__fish_aperture_using_subcommand proxy; and not __fish_seen_subcommand_from status requests explain stop" -l allow-remote -d 'Allow other machines to connect: requests need the token of APERTURE_PROXY_TOKEN in the header x-aperture-token'
+complete -c aperture -n "__fish_aperture_using_subcommand proxy; and not __fish_seen_subcommand_from status requests explain stop" -l json -d 'Print JSON'
+complete -c aperture -n "__fish_aperture_using_subcommand proxy; and not __fish_seen_subcommand_from status requests explain stop" -l no-cache -d 'Do not read or write the cache'
+complete -c aperture -n "__fish_aperture_using_subcommand proxy; and not __fish_seen_subcommand_from status requests explain stop" -l no-pager -d 'Do not use a pager'
+complete -c aperture -n "__fish_aperture_using_subcommand proxy; and not __fish_seen_subcommand_from status requests explain stop" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c aperture -n "__fish_aperture_using_subcommand proxy; and not __fish_seen_subcommand_from status requests explain stop" -f -a "status" -d 'Show the address and the totals of the running proxy'
+complete -c aperture -n "__fish_aperture_using_subcommand proxy; and not __fish_seen_subcommand_from status requests explain stop" -f -a "requests" -d 'List the newest requests'
+complete -c aperture -n "__fish_aperture_using_subcommand proxy; and not __fish_seen_subcommand_from status requests explain stop" -f -a "explain" -d 'Explain a request: what each stage did to it, and why'
+complete -c aperture -n "__fish_aperture_using_subcommand proxy; and not __fish_seen_subcommand_from status requests explain stop" -f -a "stop" -d 'Stop the running proxy; open streams may finish'
+complete -c aperture -n "__fish_aperture_using_subcommand proxy; and __fish_seen_subcommand_from status" -s s -l session -d 'Session: a path, an id or an id prefix [default: the newest of this project]' -r
+complete -c aperture -n "__fish_aperture_using_subcommand proxy; and __fish_seen_subcommand_from status" -l window -d 'Size of the context window in tokens, such as 200k [default: by model]' -r
+complete -c aperture -n "__fish_aperture_using_subcommand proxy; and __fish_seen_subcommand_from status" -l color -d 'When to use colours' -r -f -a "auto\t'On a terminal, unless `NO_COLOR` is set'
+always\t'Always'
+never\t'Never'"
+complete -c aperture -n "__fish_aperture_using_subcommand proxy; and __fish_seen_subcommand_from status" -s C -l directory -d 'Run as if started in this directory' -r -F
+complete -c aperture -n "__fish_aperture_using_subcommand proxy; and __fish_seen_subcommand_from status" -l json -d 'Print JSON'
+complete -c aperture -n "__fish_aperture_using_subcommand proxy; and __fish_seen_subcommand_from status" -l no-cache -d 'Do not read or write the cache'
+complete -c aperture -n "__fish_aperture_using_subcommand proxy; and __fish_seen_subcommand_from status" -l no-pager -d 'Do not use a pager'
+complete -c aperture -n "__fish_aperture_using_subcommand proxy; and __fish_seen_subcommand_from status" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c aperture -n "__fish_aperture_using_subcommand proxy; and __fish_seen_subcommand_from requests" -s s -l session -d 'Session: a path, an id or an id prefix [default: the newest of this project]' -r
+complete -c aperture -n "__fish_aperture_using_subcommand proxy; and __fish_seen_subcommand_from requests" -l window -d 'Size of the context window in tokens, such as 200k [default: by model]' -r
+complete -c aperture -n "__fish_aperture_using_subcommand proxy; and __fish_seen_subcommand_from requests" -l color -d 'When to use colours' -r -f -a "auto\t'On a terminal, unless `NO_COLOR` is set'
+always\t'Always'
+never\t'Never'"
+complete -c aperture -n "__fish_aperture_using_subcommand proxy; and __fish_seen_subcommand_from requests" -s C -l directory -d 'Run as if started in this directory' -r -F
+complete -c aperture -n "__fish_aperture_using_subcommand proxy; and __fish_seen_subcommand_from requests" -l json -d 'Print JSON'
+complete -c aperture -n "__fish_aperture_using_subcommand proxy; and __fish_seen_subcommand_from requests" -l no-cache -d 'Do not read or write the cache'
+complete -c aperture -n "__fish_aperture_using_subcommand proxy; and __fish_seen_subcommand_from requests" -l no-pager -d 'Do not use a pager'
+complete -c aperture -n "__fish_aperture_using_subcommand proxy; and __fish_seen_subcommand_from requests" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c aperture -n "__fish_aperture_using_subcommand proxy; and __fish_seen_subcommand_from explain" -s s -l session -d 'Session: a path, an id or an id prefix [default: the newest of this project]' -r
+complete -c aperture -n "__fish_aperture_using_subcommand proxy; and __fish_seen_subcommand_from explain" -l window -d 'Size of the context window in tokens, such as 200k [default: by model]' -r
+complete -c aperture -n "__fish_aperture_using_subcommand proxy; and __fish_seen_subcommand_from explain" -l color -d 'When to use colours' -r -f -a "auto\t'On a terminal, unless `NO_COLOR` is set'
+always\t'Always'
+never\t'Never'"
+complete -c aperture -n "__fish_aperture_using_subcommand proxy; and __fish_seen_subcommand_from explain" -s C -l directory -d 'Run as if started in this directory' -r -F
+complete -c aperture -n "__fish_aperture_using_subcommand proxy; and __fish_seen_subcommand_from explain" -l json -d 'Print JSON'
+complete -c aperture -n "__fish_aperture_using_subcommand proxy; and __fish_seen_subcommand_from explain" -l no-cache -d 'Do not read or write the cache'
+complete -c aperture -n "__fish_aperture_using_subcommand proxy; and __fish_seen_subcommand_from explain" -l no-pager -d 'Do not use a pager'
+complete -c aperture -n "__fish_aperture_using_subcommand proxy; and __fish_seen_subcommand_from explain" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c aperture -n "__fish_aperture_using_subcommand proxy; and __fish_seen_subcommand_from stop" -s s -l session -d 'Session: a path, an id or an id prefix [default: the newest of this project]' -r
+complete -c aperture -n "__fish_aperture_using_subcommand proxy; and __fish_seen_subcommand_from stop" -l window -d 'Size of the context window in tokens, such as 200k [default: by model]' -r
+complete -c aperture -n "__fish_aperture_using_subcommand proxy; and __fish_seen_subcommand_from stop" -l color -d 'When to use colours' -r -f -a "auto\t'On a terminal, unless `NO_COLOR` is set'
+always\t'Always'
+never\t'Never'"
+complete -c aperture -n "__fish_aperture_using_subcommand proxy; and __fish_seen_subcommand_from stop" -s C -l directory -d 'Run as if started in this directory' -r -F
+complete -c aperture -n "__fish_aperture_using_subcommand proxy; and __fish_seen_subcommand_from stop" -l json -d 'Print JSON'
+complete -c aperture -n "__fish_aperture_using_subcommand proxy; and __fish_seen_subcommand_from stop" -l no-cache -d 'Do not read or write the cache'
+complete -c aperture -n "__fish_aperture_using_subcommand proxy; and __fish_seen_subcommand_from stop" -l no-pager -d 'Do not use a pager'
+complete -c aperture -n "__fish_aperture_using_subcommand proxy; and __fish_seen_subcommand_from stop" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c aperture -n "__fish_aperture_using_subcommand install; and not __fish_seen_subcommand_from claude-code git-hook" -s s -l session -d 'Session: a path, an id or an id prefix [default: the newest of this project]' -r
 complete -c aperture -n "__fish_aperture_using_subcommand install; and not __fish_seen_subcommand_from claude-code git-hook" -l window -d 'Size of the context window in tokens, such as 200k [default: by model]' -r
 complete -c aperture -n "__fish_aperture_using_subcommand install; and not __fish_seen_subcommand_from claude-code git-hook" -l color -d 'When to use colours' -r -f -a "auto\t'On a terminal, unless `NO_COLOR` is set'

@@ -10,6 +10,8 @@ pub mod model;
 pub mod output;
 pub mod planning;
 pub mod provider;
+#[cfg(feature = "proxy")]
+pub mod proxy;
 pub mod store;
 pub mod wire;
 pub mod workspace;

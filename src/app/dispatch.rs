@@ -63,7 +63,7 @@ fn execute(env: &Env, request: &Request) -> Result<(), CommandError> {
         Request::Hook(arguments) => hook::run(env, arguments),
         Request::Statusline(arguments) => statusline::run(env, arguments),
         // The program handles these itself: they need no session, or run a server.
-        Request::Help(_) | Request::Completions(_) | Request::Mcp(_) => Err(unhandled()),
+        Request::Help(_) | Request::Completions(_) | Request::Mcp(_) | Request::Run(_) | Request::Proxy(_) => Err(unhandled()),
         Request::Complete(arguments) => complete::run(env, arguments),
         Request::Util(arguments) => util::run(env, arguments),
         // Listed by name, so that the compiler reports a new request that is not handled.

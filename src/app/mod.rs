@@ -14,6 +14,7 @@ pub use dispatch::{change, read, run};
 pub use environment::{
     Answer, Client, CommandError, Env, ErrorKind, Hooks, PROJECT_FILE, files, print_error, print_line, session_name, wait,
 };
+pub use live::proxied;
 pub use look::show::content;
 pub use maintenance::{completions, help};
 pub use model::ask::{CallOutcome, ask};

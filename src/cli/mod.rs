@@ -31,17 +31,20 @@ pub fn run(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
         }
     };
     harmless |= matches!(line.request, Some(Request::Hook(_) | Request::Statusline(_)));
+    let mut exit = 0;
     // Help must not fail on settings that cannot be read.
     let outcome = match line.request {
         Some(Request::Help(arguments)) => app::help::run(&arguments),
         Some(Request::Completions(arguments)) => app::completions::run(&arguments),
         request => Env::new(&line.globals, given, gate.clone()).and_then(|env| match request {
             Some(Request::Mcp(_)) => mcp::serve(&env),
+            Some(Request::Proxy(arguments)) => proxy(&env, &arguments),
+            Some(Request::Run(arguments)) => client(&env, &arguments).map(|code| exit = code),
             request => app::run(&env, request),
         }),
     };
     match outcome {
-        Ok(()) => ExitCode::SUCCESS,
+        Ok(()) => ExitCode::from(exit),
         Err(error) if error.is_closed_pipe() => ExitCode::SUCCESS,
         Err(error) if harmless => {
             print_line(&gate, &format!("{:#}", error.source));
@@ -66,6 +69,27 @@ fn forget_hidden(error: &mut clap::Error) {
         true => drop(error.remove(kind)),
         false => drop(error.insert(kind, ContextValue::Strings(names))),
     }
+}
+
+#[cfg(feature = "proxy")]
+use crate::proxy::{run as client, serve as proxy};
+
+/// Refuses to start the proxy.
+#[cfg(not(feature = "proxy"))]
+fn proxy(_: &Env, _: &crate::commands::proxy::Arguments) -> Result<(), app::CommandError> {
+    Err(without_proxy())
+}
+
+/// Refuses to start a client behind the proxy.
+#[cfg(not(feature = "proxy"))]
+fn client(_: &Env, _: &crate::commands::run::Arguments) -> Result<u8, app::CommandError> {
+    Err(without_proxy())
+}
+
+#[cfg(not(feature = "proxy"))]
+fn without_proxy() -> app::CommandError {
+    app::CommandError::new(ErrorKind::Refused, anyhow::anyhow!("this aperture was built without the feature 'proxy'"))
+        .hint("install it with its default features: cargo install aperture-context")
 }
 
 /// Writes clap's output: help to standard output, in one write, errors to standard error.

@@ -4,8 +4,9 @@ use super::deferred::commands;
 use super::json;
 use super::{
     Globals, archive, blocks, check, compact, complete, completions, compress, create, diff, expand, explain, export, focus,
-    fork, gc, git_hook, help, hook, import, inbox, install, log, manifest, mcp, obey, pin, preset, recall, redact, redo, restore,
-    sessions, show, snapshot, stage, status, statusline, summary, transcript, undo, update, usage, util, verify, watch,
+    fork, gc, git_hook, help, hook, import, inbox, install, log, manifest, mcp, obey, pin, preset, proxy, recall, redact, redo,
+    restore, run, sessions, show, snapshot, stage, status, statusline, summary, transcript, undo, update, usage, util, verify,
+    watch,
 };
 use clap::builder::StyledStr;
 use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
@@ -103,7 +104,7 @@ const GROUPS: &[(&str, &[&str])] = &[
     ),
     ("Undo and history", &["undo", "redo", "log", "diff", "snapshot", "restore", "fork"]),
     ("Model", &["obey", "inbox", "approve", "deny", "mcp"]),
-    ("Live", &["watch", "stage", "install", "uninstall", "hook", "statusline"]),
+    ("Live", &["run", "proxy", "stage", "watch", "install", "uninstall", "hook", "statusline"]),
     ("Maintenance", &["check", "verify", "gc", "export", "import", "completions", "help"]),
 ];
 
@@ -194,6 +195,10 @@ pub enum Request {
     Import(import::Arguments) = "import",
     /// Serve the commands as tools over the Model Context Protocol
     Mcp(mcp::Arguments) = "mcp",
+    /// Run a client behind the proxy
+    Run(run::Arguments) = "run",
+    /// Serve as a proxy between clients and their API
+    Proxy(proxy::Arguments) = "proxy",
     /// Install hooks and integrations for Claude Code or git
     Install(install::Arguments) = "install",
     /// Remove exactly the parts added by install

@@ -1,6 +1,6 @@
 //! Serves the commands as tools for a model, over the Model Context Protocol on standard input and output.
 //!
-//! This is the only async layer, because its protocol library is async: the calls themselves run synchronously, one after the
+//! This layer is async, because its protocol library is async: the calls themselves run synchronously, one after the
 //! other.
 
 mod answer;

@@ -4,13 +4,14 @@
 //! [`Rewriter`] (rows that aperture adds) and [`Billing`] (usage, cache life). It is given bytes and names and returns values; it
 //! neither reads a file nor decides anything. A new one is a folder here and a line in [`PROVIDERS`]; the laws over that
 //! table test it at once. The bodies of requests to an API have formats too: [`REQUESTS`]; so have files that hold their messages in another
-//! form: [`MEDIA`]. Files of both are found by their path only.
+//! form: [`MEDIA`]. Files of both are found by their path only. [`Endpoint`] names the API of a request.
 
 mod billing;
 pub mod claude_code;
 mod client;
 pub mod codex;
 mod command;
+mod endpoint;
 mod files;
 mod format;
 mod framing;
@@ -21,6 +22,7 @@ mod json_edit;
 mod laws;
 mod message;
 mod requests;
+mod response;
 mod rewriter;
 mod shell_words;
 mod sniff;
@@ -33,6 +35,7 @@ use std::sync::LazyLock;
 
 pub use billing::Billing;
 pub use client::{Client, ClientPart, Location, OpenSession, Places, Variables, WindowSize, WriterLock};
+pub use endpoint::{Endpoint, REDIRECTED, Redirection, redirection};
 pub use format::{Format, ParsedBlock, ParsedRow, Scanner, SentUnder, Stub, Totals};
 pub use framing::Framing;
 pub use json::strings;
@@ -43,6 +46,7 @@ pub use requests::{
 };
 #[cfg(test)]
 pub use requests::{body, chat_body};
+pub use response::{ResponseContent, ResponseReader};
 pub use rewriter::{ForkedRow, KnownContext, NewRow, Rewriter};
 pub use sniff::{FileKind, sniff};
 pub use usage::UsageScanner;

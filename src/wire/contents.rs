@@ -150,7 +150,8 @@ mod tests {
         let original = |content| known.iter().find(|text| key(text) == content).map(|text| (*text).to_owned());
         let contents = Contents::new(operations, &original);
         let mut reader = contents.reader(at);
-        let found: Vec<String> = request.iter().map(|text| reader.next(key(text)).map_or(text.to_string(), |to| to.to_string())).collect();
+        let found: Vec<String> =
+            request.iter().map(|text| reader.next(key(text)).map_or(text.to_string(), |to| to.to_string())).collect();
         assert_eq!(found, sent);
     }
 

@@ -14,7 +14,7 @@ pub use crate::provider::{RequestApi, RequestHead};
 pub use session::WireError;
 
 use crate::provider::{RequestBody, RequestIdentity, identity, model_of};
-use crate::store::{Store, StoreError};
+use crate::store::Store;
 use serde_json::value::RawValue;
 use session::Sessions;
 use std::sync::{Mutex, PoisonError};
@@ -28,18 +28,20 @@ pub struct PipelineSettings {
     pub injection: bool,
     /// The manifest is one of these texts.
     pub manifest: bool,
+    /// No request is changed.
+    pub observe: bool,
 }
 
 impl Default for PipelineSettings {
     fn default() -> PipelineSettings {
-        PipelineSettings { edits: true, injection: true, manifest: true }
+        PipelineSettings { edits: true, injection: true, manifest: true, observe: false }
     }
 }
 
 /// The bytes to send in the place of a request's body, and what is known of the request.
 #[derive(Clone, Debug, Default)]
 pub struct Outgoing {
-    /// The body to send; `None` if it is sent as the client wrote it.
+    /// The body to send; `None` if it stays as it was received.
     pub body: Option<Vec<u8>>,
     /// The facts for the list of requests.
     pub facts: RequestFacts,
@@ -54,17 +56,19 @@ pub struct RequestFacts {
     pub line: String,
     /// The model; empty if the body names none.
     pub model: String,
-    /// Bytes of the body as the client wrote it.
+    /// Bytes of the body from the client.
     pub client_bytes: u64,
-    /// Bytes of the body as it is sent.
+    /// Bytes of the body after the pipeline.
     pub sent_bytes: u64,
-    /// What each stage of the pipeline did, in order; stages without effect are left out.
+    /// True if it is a request of the conversation itself, with tools for the model.
+    pub is_main: bool,
+    /// The work of each stage of the pipeline, in order; stages without effect are left out.
     pub stages: Vec<StageNote>,
-    /// The reason why the body is sent as the client wrote it, if aperture failed.
+    /// The reason why the body stays as it was received, if aperture failed.
     pub problem: Option<String>,
 }
 
-/// What a stage of the pipeline did to a request, and why.
+/// The work of a stage of the pipeline on a request, and its reason.
 #[derive(Clone, Debug, PartialEq, Eq, serde::Serialize)]
 pub struct StageNote {
     /// The name of the stage.
@@ -79,8 +83,8 @@ impl RequestFacts {
     }
 }
 
-/// Opens the store: the existing one, or, if the argument is true, also a new one.
-pub type OpenStore = Box<dyn Fn(bool) -> Result<Option<Store>, StoreError> + Send + Sync>;
+/// Opens the store: the existing one, or, if the argument is true, also a new one. The error is one line for people.
+pub type OpenStore = Box<dyn Fn(bool) -> Result<Option<Store>, String> + Send + Sync>;
 
 /// The sessions on the wire.
 pub struct Wire {
@@ -96,7 +100,8 @@ impl Wire {
 
     /// Returns what to send for a request. `now` is the time in milliseconds since 1970, UTC.
     pub fn request(&self, head: &RequestHead, body: &[u8], now: i64) -> Outgoing {
-        let mut facts = RequestFacts { client_bytes: body.len() as u64, sent_bytes: body.len() as u64, ..RequestFacts::default() };
+        let mut facts =
+            RequestFacts { client_bytes: body.len() as u64, sent_bytes: body.len() as u64, ..RequestFacts::default() };
         let Some(api) = head.api() else { return Outgoing { body: None, facts } };
         let document = serde_json::from_slice::<&RawValue>(body).ok();
         let Some((document, identity)) = document.and_then(|document| Some((document, identity(head, api, document)?))) else {
@@ -106,7 +111,11 @@ impl Wire {
         let RequestIdentity { session, line, has_tools } = identity;
         facts.model = model_of(document);
         facts.note("ingest", format!("{}, {} bytes", api.format(), body.len()));
+        facts.is_main = has_tools && line.is_empty();
         (facts.session, facts.line) = (session, line);
+        if self.settings.observe {
+            return Outgoing { body: None, facts };
+        }
         if !has_tools {
             facts.note("parse", "a request without tools is not changed");
             return Outgoing { body: None, facts };

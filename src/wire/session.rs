@@ -20,6 +20,9 @@ pub enum WireError {
     /// The store cannot be read or written.
     #[error("the store is not available: {0}")]
     Store(#[from] StoreError),
+    /// The store cannot be opened.
+    #[error("the store is not available: {0}")]
+    Closed(String),
 }
 
 /// A line of requests.
@@ -72,14 +75,15 @@ impl Sessions {
     pub fn line(&mut self, session: &str, line: &str) -> Result<&mut Line, WireError> {
         if self.store.is_none() {
             self.lines.clear();
-            self.store = (self.open)(false)?;
+            self.store = (self.open)(false).map_err(WireError::Closed)?;
             self.version = self.store.as_ref().map(Store::version).transpose()?.unwrap_or_default();
         }
         if let Some(store) = &self.store {
             let version = store.version()?;
             if version != self.version || self.lines.len() > LINES {
                 // Refusals are not in the store.
-                let refusals = |lines: &FxHashMap<_, Line>| lines.get(&(session.to_owned(), line.to_owned())).map(|line| line.refusals);
+                let refusals =
+                    |lines: &FxHashMap<_, Line>| lines.get(&(session.to_owned(), line.to_owned())).map(|line| line.refusals);
                 let kept = refusals(&self.lines).unwrap_or_default();
                 self.lines.clear();
                 self.version = version;
@@ -98,11 +102,10 @@ impl Sessions {
     /// Returns the store, which is created if there is none.
     fn writable(&mut self) -> Result<&Store, WireError> {
         if self.store.is_none() {
-            self.store = (self.open)(true)?;
+            self.store = (self.open)(true).map_err(WireError::Closed)?;
             self.version = self.store.as_ref().map(Store::version).transpose()?.unwrap_or_default();
         }
-        let missing = || StoreError::Damaged("it cannot be created".to_owned());
-        self.store.as_ref().ok_or_else(|| missing().into())
+        self.store.as_ref().ok_or_else(|| WireError::Closed("it cannot be created".to_owned()))
     }
 
     /// Stores the state of a line.
@@ -160,7 +163,11 @@ fn read(store: Option<&Store>, session: &str, line: &str) -> Result<Line, WireEr
 }
 
 /// Returns the stored texts of the values that operations replaced, if an operation restores them without naming them.
-fn originals(store: &Store, session: &StoredSession, operations: &[ContentOperation]) -> Result<FxHashMap<Key, String>, WireError> {
+fn originals(
+    store: &Store,
+    session: &StoredSession,
+    operations: &[ContentOperation],
+) -> Result<FxHashMap<Key, String>, WireError> {
     if operations.iter().all(|operation| operation.point.is_none()) {
         return Ok(FxHashMap::default());
     }

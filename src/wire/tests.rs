@@ -25,7 +25,10 @@ impl Place {
     /// Returns a new wire, as after a restart.
     fn wire(&self) -> Wire {
         let path = self.path();
-        let open = move |create| if create { Store::open(&path).map(Some) } else { Store::open_existing(&path) };
+        let open = move |create| {
+            let opened = if create { Store::open(&path).map(Some) } else { Store::open_existing(&path) };
+            opened.map_err(|error| error.to_string())
+        };
         Wire::new(PipelineSettings::default(), Box::new(open))
     }
 
@@ -75,9 +78,11 @@ fn body(messages: &[&str]) -> String {
 const ASK: &str = r#"{"role":"user","content":"ask"}"#;
 const CALL: &str = r#"{"role":"assistant","content":[{"type":"thinking","thinking":"","signature":"A"},{"type":"tool_use","id":"t1","name":"Read","input":{}}]}"#;
 const RESULT: &str = r#"{"role":"user","content":[{"type":"tool_result","tool_use_id":"t1","content":"long result"}]}"#;
-const ANSWER: &str = r#"{"role":"assistant","content":[{"type":"thinking","thinking":"","signature":"B"},{"type":"text","text":"done"}]}"#;
+const ANSWER: &str =
+    r#"{"role":"assistant","content":[{"type":"thinking","thinking":"","signature":"B"},{"type":"text","text":"done"}]}"#;
 const NEXT: &str = r#"{"role":"user","content":[{"type":"text","text":"go on","cache_control":{"type":"ephemeral"}}]}"#;
-const LATER: &str = r#"{"role":"assistant","content":[{"type":"thinking","thinking":"","signature":"C"},{"type":"text","text":"more"}]}"#;
+const LATER: &str =
+    r#"{"role":"assistant","content":[{"type":"thinking","thinking":"","signature":"C"},{"type":"text","text":"more"}]}"#;
 
 fn sent(wire: &Wire, body: &str) -> String {
     let outgoing = wire.request(&head(), body.as_bytes(), 1);
@@ -147,7 +152,8 @@ fn a_staged_text_follows_the_newest_prompt_and_stays_there() {
     let wire = place.wire();
     wire.set_manifest("s", "manifest".to_owned());
     place.store().stage("s", "remember \"this\"", 1).unwrap();
-    let expected = ASK.replace(r#""ask""#, r#"[{"type":"text","text":"ask"},{"type":"text","text":"manifest\n\nremember \"this\""}]"#);
+    let expected =
+        ASK.replace(r#""ask""#, r#"[{"type":"text","text":"ask"},{"type":"text","text":"manifest\n\nremember \"this\""}]"#);
     assert_eq!(sent(&wire, &body(&[ASK])), body(&[&expected]));
     // Within the turn nothing is added.
     place.store().stage("s", "second", 1).unwrap();
@@ -166,7 +172,8 @@ fn requests_beside_the_conversation_stay() {
     let title = body(&[ASK, CALL, RESULT]).replace(r#""tools":[{"name":"Read"}],"#, "");
     assert_eq!(sent(&wire, &title), title);
     let request = body(&[ASK, CALL, RESULT]);
-    let agent = RequestHead { headers: [head().headers, vec![("x-claude-code-agent-id".to_owned(), "a".to_owned())]].concat(), ..head() };
+    let agent =
+        RequestHead { headers: [head().headers, vec![("x-claude-code-agent-id".to_owned(), "a".to_owned())]].concat(), ..head() };
     assert_eq!(wire.request(&agent, request.as_bytes(), 1).body, None, "a subagent has a log of its own");
     let count = RequestHead { target: "/v1/messages/count_tokens".to_owned(), ..head() };
     assert_eq!(wire.request(&count, request.as_bytes(), 1).body, None);
@@ -191,11 +198,11 @@ fn after_two_refusals_in_a_row_a_line_is_no_longer_changed() {
 
 #[test]
 fn a_failure_sends_the_original_and_says_why() {
-    let open = |_| Err(StoreError::Damaged("broken".to_owned()));
+    let open = |_| Err("broken".to_owned());
     let wire = Wire::new(PipelineSettings::default(), Box::new(open));
     let outgoing = wire.request(&head(), body(&[ASK]).as_bytes(), 1);
     assert_eq!(outgoing.body, None);
-    assert_eq!(outgoing.facts.problem.unwrap(), "the store is not available: the store is damaged: broken");
+    assert_eq!(outgoing.facts.problem.unwrap(), "the store is not available: broken");
     let outgoing = wire.request(&head(), b"{\"messages\":[", 1);
     assert_eq!((outgoing.body, outgoing.facts.problem.as_deref()), (None, Some("the body is not a JSON object")));
 }

@@ -1,6 +1,8 @@
 //! The JSON contract: `docs/json.md` is generated from the JSON types, and the output of the commands has its keys.
 
 use crate::hooks::given;
+#[cfg(feature = "proxy")]
+use crate::proxy;
 use crate::sandbox::Sandbox;
 use crate::watch::Watching;
 use crate::{fresh, obeying};
@@ -394,6 +396,16 @@ fn client(coverage: &mut Coverage) {
     coverage.add(&sandbox.run(&["status", "--json"]).stdout);
 }
 
+/// Passes a request through the proxy.
+#[cfg(feature = "proxy")]
+fn proxied(coverage: &mut Coverage) {
+    let sandbox = Sandbox::new();
+    let api = proxy::Api::new(proxy::stream);
+    let running = proxy::Proxy::start(&sandbox, &["--upstream", &format!("http://127.0.0.1:{}", api.port)]);
+    running.post("/v1/messages", "", b"{}");
+    coverage.run(&sandbox, &["proxy status", "proxy requests", "proxy explain 1"]);
+}
+
 /// Installs the hook of a repository.
 fn repository(coverage: &mut Coverage) {
     let sandbox = Sandbox::new();
@@ -444,6 +456,8 @@ const PROMPT: &str = concat!(
 #[test]
 fn every_documented_key_is_printed_and_every_printed_key_is_documented() {
     let mut coverage = Coverage::new();
+    #[cfg(feature = "proxy")]
+    proxied(&mut coverage);
     for scenario in [fixtures, model_commands, keeping, outcomes, client, repository, watched] {
         scenario(&mut coverage);
     }

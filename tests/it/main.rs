@@ -30,6 +30,8 @@ mod obeying;
 mod packaging;
 mod properties;
 mod prose;
+#[cfg(feature = "proxy")]
+mod proxy;
 mod reliability;
 mod sandbox;
 mod score;

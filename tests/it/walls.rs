@@ -19,7 +19,8 @@ const LAYERS: &[(&str, &[&str])] = &[
     ("commands", &["model", "engine", "output"]),
     ("app", &["model", "engine", "provider", "store", "fsio", "workspace", "wire", "output", "commands"]),
     ("mcp", &["model", "engine", "workspace", "output", "app", "commands"]),
-    ("cli", &["model", "output", "app", "commands", "mcp"]),
+    ("proxy", &["model", "engine", "provider", "workspace", "wire", "output", "app", "commands"]),
+    ("cli", &["model", "output", "app", "commands", "mcp", "proxy"]),
 ];
 
 fn sources(directory: &Path, found: &mut Vec<PathBuf>) {

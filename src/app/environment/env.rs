@@ -245,6 +245,16 @@ impl Env {
         }
     }
 
+    /// Returns the value of an environment variable.
+    pub fn variable(&self, name: &str) -> Option<OsString> {
+        var_os(name)
+    }
+
+    /// Returns the id of this process.
+    pub fn process(&self) -> u32 {
+        std::process::id()
+    }
+
     /// Returns the path of this program's file.
     ///
     /// # Errors

@@ -355,6 +355,7 @@ impl Settings {
             edits: edits.unwrap_or(default.edits),
             injection: injection.unwrap_or(default.injection),
             manifest: manifest.unwrap_or(default.manifest),
+            observe: default.observe,
         }
     }
 

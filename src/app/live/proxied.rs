@@ -4,7 +4,19 @@ use crate::app::look::manifest;
 use crate::app::model::obey;
 use crate::app::{CommandError, Env};
 use crate::output::Report;
+use crate::wire::{PipelineSettings, Wire};
 use crate::workspace::{Found, Workspace};
+
+/// Returns the sessions on the wire, by the store of the environment.
+pub fn wire(env: &Env, observe: bool) -> Wire {
+    let settings = PipelineSettings { observe, ..env.pipeline };
+    let env = env.clone();
+    let open = move |create| {
+        let store = if create { env.store().map(Some) } else { env.existing_store() };
+        store.map_err(|error| format!("{:#}", error.source))
+    };
+    Wire::new(settings, Box::new(open))
+}
 
 /// Records that the requests of a session pass the proxy with this process id.
 ///

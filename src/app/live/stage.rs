@@ -23,7 +23,10 @@ pub fn run(env: &Env, arguments: &Arguments) -> Result<(), CommandError> {
         }
         Some(text) => {
             env.store()?.stage(session, text, env.style.now.as_millisecond())?;
-            Some(format!("staged for the next prompt; to remove it: aperture stage --clear -s {}", env.name_of(&found.path, session)))
+            Some(format!(
+                "staged for the next prompt; to remove it: aperture stage --clear -s {}",
+                env.name_of(&found.path, session)
+            ))
         }
         None if arguments.clear => {
             let count = env.existing_store()?.map(|store| store.unstage(session)).transpose()?.unwrap_or_default();

@@ -10,6 +10,7 @@ mod bulk;
 mod changes;
 mod commands;
 mod manifest;
+mod proxy;
 mod sessions;
 mod setup;
 mod store;
@@ -58,6 +59,9 @@ pub fn contracts() -> Vec<Contract> {
         report::<super::ObeyReport>(),
         report::<super::PlaceholdersReport>(),
         report::<super::PresetReport>(),
+        report::<super::ProxyRequestReport>(),
+        report::<super::ProxyRequestsReport>(),
+        report::<super::ProxyStatusReport>(),
         report::<super::RecallReport>(),
         report::<super::SessionsReport>(),
         report::<super::ShowReport>(),

@@ -170,8 +170,10 @@ mod tests {
         };
         let all = without(&thinking);
         assert_eq!(all, "\",\"content\":[\n{\"type\":\"text\",\"text\":\"one\"}]}],\"x\":1e400}");
-        assert!(without(&thinking[..1]).contains(r#"[
-{"type":"text","text":"one"},{"type":"thinking","thinking":"","signature":"b"}]"#));
+        assert!(without(&thinking[..1]).contains(
+            r#"[
+{"type":"text","text":"one"},{"type":"thinking","thinking":"","signature":"b"}]"#
+        ));
         assert!(without(&thinking[1..]).ends_with("{\"type\":\"text\",\"text\":\"one\"}]}],\"x\":1e400}"));
         assert!(body.without_thinking(2, &|_| false).is_empty());
     }
@@ -189,9 +191,12 @@ mod tests {
             text(body.with(body.insert_after(element, "a \"b\"\n").unwrap()))
         };
         let added = with(RequestApi::Messages, MESSAGES, 1);
-        assert!(added.contains(r#"{"role":"user","content":[{"type":"text","text":"ask"},{"type":"text","text":"a \"b\"\n"}]} ,"#));
+        assert!(
+            added.contains(r#"{"role":"user","content":[{"type":"text","text":"ask"},{"type":"text","text":"a \"b\"\n"}]} ,"#)
+        );
         let list = r#"{"messages":[{"role":"user","content":[{"type":"text","text":"ask"} ]}]}"#;
-        let expected = r#"{"messages":[{"role":"user","content":[{"type":"text","text":"ask"},{"type":"text","text":"a \"b\"\n"} ]}]}"#;
+        let expected =
+            r#"{"messages":[{"role":"user","content":[{"type":"text","text":"ask"},{"type":"text","text":"a \"b\"\n"} ]}]}"#;
         assert_eq!(with(RequestApi::Messages, list, 0), expected);
         let items = r#"{"input":[{"type":"message","role":"user","content":[{"type":"input_text","text":"ask"}]}]}"#;
         let item = r#"},{"type":"message","role":"developer","content":[{"type":"input_text","text":"a \"b\"\n"}]}]}"#;

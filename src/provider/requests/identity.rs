@@ -90,7 +90,8 @@ mod tests {
 
     #[test]
     fn a_header_precedes_the_body_and_the_body_a_hash() {
-        let body = r#"{"metadata":{"user_id":"{\"device_id\":\"d\",\"session_id\":\"s-2\"}"},"prompt_cache_key":"k","tools":[{}]}"#;
+        let body =
+            r#"{"metadata":{"user_id":"{\"device_id\":\"d\",\"session_id\":\"s-2\"}"},"prompt_cache_key":"k","tools":[{}]}"#;
         check(&[("x-claude-code-session-id", "s-1")], Api::Messages, body, "s-1", "", true);
         check(&[], Api::Messages, body, "s-2", "", true);
         check(&[("session-id", "c")], Api::Responses, r#"{"input":[]}"#, "c", "", false);
@@ -102,13 +103,16 @@ mod tests {
     fn requests_of_one_conversation_share_a_hash() {
         let id = |body: &str| identity(&RequestHead::default(), Api::Chat, serde_json::from_str(body).unwrap()).unwrap().session;
         let first = id(r#"{"messages":[{"role":"system","content":"s"},{"role":"user","content":"a"}]}"#);
-        let later =
-            id(r#"{"messages":[{"role":"system","content":"s"},{"role":"user","content":"a"},{"role":"assistant","content":"b"}]}"#);
+        let later = id(
+            r#"{"messages":[{"role":"system","content":"s"},{"role":"user","content":"a"},{"role":"assistant","content":"b"}]}"#,
+        );
         let other = id(r#"{"messages":[{"role":"system","content":"s"},{"role":"user","content":"x"}]}"#);
         assert_eq!(first, later);
         assert_ne!(first, other);
-        let id = |body: &str| identity(&RequestHead::default(), Api::Messages, serde_json::from_str(body).unwrap()).unwrap().session;
-        let marked = id(r#"{"messages":[{"role":"user","content":[{"type":"text","text":"a","cache_control":{"type":"ephemeral"}}]}]}"#);
+        let id =
+            |body: &str| identity(&RequestHead::default(), Api::Messages, serde_json::from_str(body).unwrap()).unwrap().session;
+        let marked =
+            id(r#"{"messages":[{"role":"user","content":[{"type":"text","text":"a","cache_control":{"type":"ephemeral"}}]}]}"#);
         assert_eq!(marked, id(r#"{"messages":[{"role":"user","content":[{"type":"text","text":"a"}]}]}"#));
     }
 

@@ -1,7 +1,7 @@
 //! Handles the `UserPromptSubmit` event.
 
 use super::{Payload, compaction, told};
-use crate::app::change::pipeline::takes_effect;
+use crate::app::change::pipeline::{is_proxied, takes_effect};
 use crate::app::live::pending::{Effect, LiveChanges};
 use crate::app::look::manifest;
 use crate::app::model::obey;
@@ -30,7 +30,9 @@ pub(super) fn answer(env: &Env, payload: &Payload) -> Result<Option<HookReport>,
     let mut parts: Vec<String> = answers.into_iter().collect();
     let Some(since) = last_turn(&workspace.reading) else { return Ok(joined(&parts)) };
     // If sending the manifest cannot be recorded, it would be sent with each prompt.
-    if !told::is_told(env, &workspace).unwrap_or(true) && told::remember(env, &workspace).is_ok() {
+    // The proxy sends its own with each prompt.
+    let is_sent = env.pipeline.manifest && is_proxied(env, &found);
+    if !is_sent && !told::is_told(env, &workspace).unwrap_or(true) && told::remember(env, &workspace).is_ok() {
         workspace = env.read(found.clone())?;
         parts.insert(0, manifest::short(env, &workspace).text(&env.style));
     }

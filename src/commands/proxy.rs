@@ -1,0 +1,59 @@
+//! `aperture proxy`: serves as a proxy between clients and their API.
+
+use std::net::SocketAddr;
+use std::path::PathBuf;
+
+/// Arguments of `proxy`.
+#[derive(Clone, Debug, PartialEq, serde::Serialize, clap::Args)]
+#[command(
+    args_conflicts_with_subcommands = true,
+    after_help = "Examples:
+  aperture proxy                              on 127.0.0.1:5400, for all clients
+  aperture proxy --listen 127.0.0.1:0         on a free port, which it prints
+  aperture proxy --upstream https://gateway.example/v1
+  ANTHROPIC_BASE_URL=http://127.0.0.1:5400 claude
+  aperture run -- claude                      the same without a second terminal
+  aperture proxy requests
+  aperture proxy stop
+
+Requests and responses pass byte for byte; those of a session that was changed with
+aperture are sent as changed. Credentials are sent to the API and are not stored.
+Without --upstream a request goes to the API that its path and headers name."
+)]
+pub struct Arguments {
+    /// The action; without one, the proxy runs.
+    #[command(subcommand)]
+    pub action: Option<Action>,
+    /// Address to listen on; port 0 chooses a free one
+    #[arg(long, value_name = "ADDRESS", default_value = "127.0.0.1:5400")]
+    pub listen: SocketAddr,
+    /// Base URL of the API [default: by the request]
+    #[arg(long, value_name = "URL")]
+    pub upstream: Option<String>,
+    /// Change no request; only list them
+    #[arg(long)]
+    pub observe: bool,
+    /// Allow other machines to connect: requests need the token of APERTURE_PROXY_TOKEN in the header x-aperture-token
+    #[arg(long)]
+    pub allow_remote: bool,
+    /// Write the bodies of requests and responses to this directory, with credentials masked
+    #[arg(long, value_name = "DIRECTORY")]
+    pub record: Option<PathBuf>,
+}
+
+/// The actions on a running proxy.
+#[derive(Clone, Debug, PartialEq, serde::Serialize, clap::Subcommand)]
+#[serde(rename_all = "kebab-case")]
+pub enum Action {
+    /// Show the address and the totals of the running proxy
+    Status,
+    /// List the newest requests
+    Requests,
+    /// Explain a request: what each stage did to it, and why
+    Explain {
+        /// Number, as listed by aperture proxy requests
+        number: u64,
+    },
+    /// Stop the running proxy; open streams may finish
+    Stop,
+}

@@ -1,0 +1,96 @@
+//! The proxy: its status and its requests.
+
+use super::{Moment, Number, Time, Tokens, estimated, measured};
+use crate::output;
+
+json_objects! {
+    /// The running proxy.
+    ProxyStatus from report: output::ProxyStatusReport {
+        /// True if a proxy runs and answers.
+        running: bool = report.running,
+        /// URL on which it listens; empty if none runs.
+        address: String = report.address,
+        /// Process; null if none runs.
+        process: Option<u32> = (report.process > 0).then_some(report.process),
+        /// Time of its start; null if none runs.
+        start_time: Option<Time> = (report.started > 0).then_some(Moment(report.started)),
+        /// Base URL of the API; null if it follows from each request.
+        upstream: Option<String> = report.upstream,
+        /// True if it changes no request.
+        observe: bool = report.observe,
+        /// Client whose proxy it is; null if it serves all clients.
+        client: Option<String> = report.client,
+        /// Number of requests.
+        requests: u64 = report.requests,
+        /// Number of requests without a complete response.
+        running_requests: u64 = report.running_requests,
+        /// Number of requests whose body was changed.
+        changed: u64 = report.changed,
+        /// Number of responses with a status from 400 on, and of requests without a response.
+        errors: u64 = report.errors,
+        /// True if it stops when the running requests are complete.
+        stopping: bool = report.stopping,
+    }
+
+    /// The newest requests of the proxy.
+    ProxyRequests from report: output::ProxyRequestsReport {
+        /// Requests, the oldest first.
+        requests: Vec<ProxyRequest> = report.requests,
+    }
+
+    /// A request and the work of each stage on it.
+    ProxyRequestDetail from report: output::ProxyRequestReport {
+        /// Request.
+        request: ProxyRequest = report.request,
+    }
+
+    /// A request that passed the proxy.
+    ProxyRequest from request: output::ProxyRequest {
+        /// Number, from 1.
+        number: u64 = request.number,
+        /// Time of arrival.
+        time: Time = Moment(request.time),
+        /// Method.
+        method: String = request.method,
+        /// Path, without the query.
+        path: String = request.path,
+        /// Session that the client names; empty if it names none.
+        session: String = request.session,
+        /// Line of requests within the session: empty for the main one, or the id of a subagent.
+        line: String = request.line,
+        /// Model; empty if the body names none.
+        model: String = request.model,
+        /// Tokens of the body as the client wrote it; 0 if they were not counted.
+        client_tokens: Tokens = estimated(request.client_tokens as f64),
+        /// Tokens of the body as it was sent; 0 if they were not counted.
+        sent_tokens: Tokens = estimated(request.sent_tokens as f64),
+        /// Body as the client wrote it; 0 if it was passed on as a stream.
+        client_bytes: u64 ["bytes"] = request.client_bytes,
+        /// Body as it was sent.
+        sent_bytes: u64 ["bytes"] = request.sent_bytes,
+        /// Input tokens read from the cache; null without figures in the response.
+        cache_read: Option<Tokens> = request.billed.map(|billed| measured(billed.cache_read)),
+        /// Input tokens written to the cache.
+        cache_written: Option<Tokens> = request.billed.map(|billed| measured(billed.cache_written())),
+        /// Other input tokens.
+        input: Option<Tokens> = request.billed.map(|billed| measured(billed.input)),
+        /// Output tokens.
+        output: Option<Tokens> = request.billed.map(|billed| measured(billed.output)),
+        /// Time between the end of the client's request and its sending.
+        added_milliseconds: Number ["milliseconds"] = request.added_microseconds as f64 / 1000.0,
+        /// HTTP status; null if there is no response.
+        status: Option<u32> = (request.status > 0).then_some(u32::from(request.status)),
+        /// Outcome: `running`, `done`, `aborted` by the client, `cut` by the API, or `failed` before a response.
+        outcome: String = request.outcome,
+        /// Work of each stage, in order; stages without effect are left out.
+        stages: Vec<RequestStage> = request.stages,
+    }
+
+    /// The work of a stage on a request.
+    RequestStage from stage: output::RequestStage {
+        /// Name of the stage.
+        stage: String = stage.stage,
+        /// Description.
+        note: String = stage.note,
+    }
+}

@@ -1,0 +1,250 @@
+use super::{Paint, Report, Style, age, amount, bytes, clip, padded, plural, printable, short_id, time};
+use crate::model::BilledTokens;
+use comfy_table::{CellAlignment, Table, presets};
+use serde::{Deserialize, Serialize};
+use std::time::Duration;
+
+/// The work of a stage of the pipeline on a request.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct RequestStage {
+    /// The name of the stage.
+    pub stage: String,
+    /// One line for people.
+    pub note: String,
+}
+
+/// A request that passed the proxy.
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+pub struct ProxyRequest {
+    /// The number, from 1.
+    pub number: u64,
+    /// Time of arrival, in milliseconds since 1970, UTC.
+    pub time: i64,
+    /// The method.
+    pub method: String,
+    /// The path, without the query.
+    pub path: String,
+    /// The session that the client names; empty if it names none.
+    pub session: String,
+    /// The line of requests within the session: empty for the main one, or the id of a subagent.
+    pub line: String,
+    /// The model; empty if the body names none.
+    pub model: String,
+    /// Estimated tokens of the body as the client wrote it; 0 if they were not counted.
+    pub client_tokens: u64,
+    /// Estimated tokens of the body as it was sent; 0 if they were not counted.
+    pub sent_tokens: u64,
+    /// Bytes of the body as the client wrote it; 0 if it was passed on as a stream.
+    pub client_bytes: u64,
+    /// Bytes of the body as it was sent.
+    pub sent_bytes: u64,
+    /// The figures of the response; `None` if it has none.
+    pub billed: Option<BilledTokens>,
+    /// The time between the end of the client's request and its sending, in microseconds.
+    pub added_microseconds: u64,
+    /// The HTTP status; 0 if there is no response yet.
+    pub status: u16,
+    /// The outcome: `running`, `done`, `aborted` by the client, `cut` by the API, or `failed` before a response.
+    pub outcome: String,
+    /// The work of each stage, in order.
+    pub stages: Vec<RequestStage>,
+}
+
+/// The running proxy.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct ProxyStatusReport {
+    /// True if a proxy runs and answers.
+    pub running: bool,
+    /// The URL on which it listens; empty if none runs.
+    pub address: String,
+    /// Its process; 0 if none runs.
+    pub process: u32,
+    /// The time of its start, in milliseconds since 1970, UTC; 0 if none runs.
+    pub started: i64,
+    /// The base URL of the API; `None` if it follows from each request.
+    pub upstream: Option<String>,
+    /// True if it changes no request.
+    pub observe: bool,
+    /// The client whose proxy it is; `None` if it serves all clients.
+    pub client: Option<String>,
+    /// Number of requests so far.
+    pub requests: u64,
+    /// Number of requests without a complete response.
+    pub running_requests: u64,
+    /// Number of requests whose body was changed.
+    pub changed: u64,
+    /// Number of responses with a status from 400 on, and of requests without a response.
+    pub errors: u64,
+    /// True if it is stopping.
+    pub stopping: bool,
+}
+
+impl ProxyStatusReport {
+    /// Returns the report if no proxy runs.
+    pub fn absent() -> ProxyStatusReport {
+        ProxyStatusReport {
+            running: false,
+            address: String::new(),
+            process: 0,
+            started: 0,
+            upstream: None,
+            observe: false,
+            client: None,
+            requests: 0,
+            running_requests: 0,
+            changed: 0,
+            errors: 0,
+            stopping: false,
+        }
+    }
+}
+
+impl Report for ProxyStatusReport {
+    const SCHEMA: &str = "aperture.proxy-status/1";
+
+    fn text(&self, style: &Style) -> String {
+        if !self.running {
+            return "no proxy is running; to start one: aperture proxy, or aperture run -- claude\n".to_owned();
+        }
+        let state = if self.stopping { "stopping" } else { "listening" };
+        let address = style.paint(Paint::Name, &self.address);
+        let mut text = format!("{state} on {address} for {} (process {})\n", age(style.now, self.started), self.process);
+        let upstream = self.upstream.as_deref().unwrap_or("by the path and the headers of each request");
+        text.push_str(&format!("upstream   {}\n", printable(upstream)));
+        text.push_str(&format!("clients    {}\n", self.client.as_deref().map_or("all".into(), printable)));
+        let mode = if self.observe { "observe: no request is changed" } else { "requests are sent as their session was changed" };
+        text.push_str(&format!("mode       {mode}\n"));
+        let requests = plural(self.requests as usize, "request");
+        text.push_str(&format!(
+            "requests   {requests}: {} running, {} changed, {} failed\n",
+            self.running_requests, self.changed, self.errors
+        ));
+        text
+    }
+}
+
+/// The newest requests of the proxy.
+#[derive(Clone, Debug)]
+pub struct ProxyRequestsReport {
+    /// The requests, the oldest first.
+    pub requests: Vec<ProxyRequest>,
+}
+
+impl Report for ProxyRequestsReport {
+    const SCHEMA: &str = "aperture.proxy-requests/1";
+
+    fn text(&self, style: &Style) -> String {
+        if self.requests.is_empty() {
+            return "no requests yet\n".to_owned();
+        }
+        let mut table = Table::new();
+        table.load_preset(presets::NOTHING);
+        table.set_header(
+            ["#", "age", "session", "line", "model", "client", "sent", "read", "written", "output", "added", "status"]
+                .map(|name| style.paint(Paint::Dim, name)),
+        );
+        for request in &self.requests {
+            let billed = |figure: fn(&BilledTokens) -> u64| request.billed.as_ref().map_or("–".into(), |it| amount(figure(it)));
+            let counted = |tokens: u64| if tokens == 0 { "–".to_owned() } else { format!("~{}", amount(tokens)) };
+            let what = if request.model.is_empty() { &request.path } else { &request.model };
+            table.add_row([
+                style.paint(Paint::Name, &request.number.to_string()),
+                age(style.now, request.time),
+                if request.session.is_empty() { "–".to_owned() } else { printable(&short_id(&request.session)).into_owned() },
+                if request.line.is_empty() { "main".to_owned() } else { clip(&request.line, 8) },
+                clip(what, 22),
+                counted(request.client_tokens),
+                counted(request.sent_tokens),
+                billed(|it| it.cache_read),
+                billed(BilledTokens::cache_written),
+                billed(|it| it.output),
+                added(request),
+                state(request, style),
+            ]);
+        }
+        for column in [0, 5, 6, 7, 8, 9, 10] {
+            if let Some(column) = table.column_mut(column) {
+                column.set_cell_alignment(CellAlignment::Right);
+            }
+        }
+        for column in table.column_iter_mut() {
+            column.set_padding((0, 2));
+        }
+        let mut text: String = table.lines().map(|line| line.trim_end().to_owned() + "\n").collect();
+        text.push_str(&style.paint(Paint::Dim, "to explain one: aperture proxy explain NUMBER"));
+        text.push('\n');
+        text
+    }
+}
+
+fn added(request: &ProxyRequest) -> String {
+    format!("{:.1} ms", Duration::from_micros(request.added_microseconds).as_secs_f64() * 1000.0)
+}
+
+/// Returns the status of a request with its outcome, unless it is complete.
+fn state(request: &ProxyRequest, style: &Style) -> String {
+    let text = match (request.status, &*request.outcome) {
+        (0, outcome) => outcome.to_owned(),
+        (status, "done") => status.to_string(),
+        (status, outcome) => format!("{status} {outcome}"),
+    };
+    let paint = match request.status {
+        200..400 if request.outcome != "cut" => return text,
+        _ if request.outcome == "running" => return text,
+        _ => Paint::Bad,
+    };
+    style.paint(paint, &text)
+}
+
+/// A request, and the work of each stage on it.
+#[derive(Clone, Debug)]
+pub struct ProxyRequestReport {
+    /// The request.
+    pub request: ProxyRequest,
+}
+
+impl Report for ProxyRequestReport {
+    const SCHEMA: &str = "aperture.proxy-request/1";
+
+    fn text(&self, style: &Style) -> String {
+        let request = &self.request;
+        let heading = format!("request {}: {} {}", request.number, printable(&request.method), printable(&request.path));
+        let mut text = style.paint(Paint::Heading, &heading) + "\n";
+        let mut field = |name: &str, value: &str| {
+            if !value.is_empty() {
+                text.push_str(&format!("{}{value}\n", padded(name, 12)));
+            }
+        };
+        field("time", &time(style, request.time));
+        field("session", &printable(&request.session));
+        field("line", &printable(&request.line));
+        field("model", &printable(&request.model));
+        if request.client_tokens > 0 {
+            field(
+                "tokens",
+                &format!("~{} from the client, ~{} sent", amount(request.client_tokens), amount(request.sent_tokens)),
+            );
+        }
+        if request.client_bytes > 0 {
+            field("body", &format!("{} from the client, {} sent", bytes(request.client_bytes), bytes(request.sent_bytes)));
+        }
+        if let Some(billed) = &request.billed {
+            field(
+                "billed",
+                &format!(
+                    "{} read from the cache, {} written to it, {} other input, {} output",
+                    amount(billed.cache_read),
+                    amount(billed.cache_written()),
+                    amount(billed.input),
+                    amount(billed.output)
+                ),
+            );
+        }
+        field("added", &added(request));
+        field("status", &state(request, style));
+        for stage in &request.stages {
+            text.push_str(&format!("{}{}\n", padded(&clip(&stage.stage, 11), 12), printable(&stage.note)));
+        }
+        text
+    }
+}

@@ -1,0 +1,173 @@
+//! Bodies: of requests, read whole or passed on as a stream, and of responses, read while they pass.
+
+use super::forward::Passage;
+use http_body_util::combinators::UnsyncBoxBody;
+use http_body_util::{BodyExt, Full};
+use hyper::body::{Body, Bytes, Frame, Incoming, SizeHint};
+use std::collections::VecDeque;
+use std::pin::Pin;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::task::{Context, Poll, ready};
+
+/// The maximum size of a request body that is read whole, in bytes.
+pub const LARGEST: usize = 64 << 20;
+
+/// The number and the maximum size in bytes of buffers that are kept between requests.
+const KEPT_BUFFERS: usize = 2;
+const LARGEST_KEPT: usize = 4 << 20;
+
+/// An error of any body.
+pub type BodyError = Box<dyn std::error::Error + Send + Sync>;
+
+/// The body of a request on its way to the API.
+pub type RequestBody = UnsyncBoxBody<Bytes, BodyError>;
+
+/// The body of a response on its way to the client.
+pub type ResponseBody = UnsyncBoxBody<Bytes, BodyError>;
+
+/// Returns a body with these bytes.
+pub fn whole(bytes: impl Into<Bytes>) -> UnsyncBoxBody<Bytes, BodyError> {
+    Full::new(bytes.into()).map_err(|never| match never {}).boxed_unsync()
+}
+
+/// Returns a body that passes on as it arrives.
+pub fn stream(body: Incoming) -> RequestBody {
+    body.map_err(Into::into).boxed_unsync()
+}
+
+/// A request body as far as it was read.
+pub enum Read {
+    /// The whole body.
+    Whole(Bytes),
+    /// A body above the limit, with the pieces that were read.
+    Larger(RequestBody),
+}
+
+/// Reads a body up to [`LARGEST`] bytes.
+///
+/// # Errors
+///
+/// The client closed the connection.
+pub async fn read(mut body: Incoming, buffers: &Buffers) -> Result<Read, hyper::Error> {
+    let expected = usize::try_from(body.size_hint().lower()).unwrap_or(usize::MAX);
+    if expected > LARGEST {
+        return Ok(Read::Larger(stream(body)));
+    }
+    let mut bytes = buffers.take();
+    bytes.reserve(expected);
+    while let Some(frame) = body.frame().await {
+        let Ok(data) = frame?.into_data() else { continue };
+        if bytes.len() + data.len() > LARGEST {
+            let before = VecDeque::from([Bytes::from(bytes), data]);
+            return Ok(Read::Larger(Prefixed { before, rest: body }.boxed_unsync()));
+        }
+        bytes.extend_from_slice(&data);
+    }
+    Ok(Read::Whole(buffers.lend(bytes)))
+}
+
+/// Buffers that are used again: new memory for each large body would take longer than its copy.
+#[derive(Clone, Default)]
+pub struct Buffers(Arc<Mutex<Vec<Vec<u8>>>>);
+
+impl Buffers {
+    fn take(&self) -> Vec<u8> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).pop().unwrap_or_default()
+    }
+
+    /// Returns the bytes of a buffer, which comes back when they are no longer used.
+    fn lend(&self, bytes: Vec<u8>) -> Bytes {
+        Bytes::from_owner(Lent { bytes, buffers: self.clone() })
+    }
+}
+
+struct Lent {
+    bytes: Vec<u8>,
+    buffers: Buffers,
+}
+
+impl AsRef<[u8]> for Lent {
+    fn as_ref(&self) -> &[u8] {
+        &self.bytes
+    }
+}
+
+impl Drop for Lent {
+    fn drop(&mut self) {
+        let mut kept = self.buffers.0.lock().unwrap_or_else(PoisonError::into_inner);
+        if kept.len() < KEPT_BUFFERS && self.bytes.capacity() <= LARGEST_KEPT {
+            self.bytes.clear();
+            kept.push(std::mem::take(&mut self.bytes));
+        }
+    }
+}
+
+/// A body whose beginning was already read.
+struct Prefixed {
+    before: VecDeque<Bytes>,
+    rest: Incoming,
+}
+
+impl Body for Prefixed {
+    type Data = Bytes;
+    type Error = BodyError;
+
+    fn poll_frame(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Option<Result<Frame<Bytes>, BodyError>>> {
+        match self.before.pop_front() {
+            Some(piece) => Poll::Ready(Some(Ok(Frame::data(piece)))),
+            None => Pin::new(&mut self.rest).poll_frame(context).map_err(Into::into),
+        }
+    }
+}
+
+/// The body of a response, whose pieces are also read by the proxy.
+pub struct Tee {
+    inner: Incoming,
+    passage: Passage,
+}
+
+impl Tee {
+    /// Creates the body.
+    pub fn new(inner: Incoming, passage: Passage) -> Tee {
+        Tee { inner, passage }
+    }
+}
+
+impl Body for Tee {
+    type Data = Bytes;
+    type Error = BodyError;
+
+    fn poll_frame(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Option<Result<Frame<Bytes>, BodyError>>> {
+        match ready!(Pin::new(&mut self.inner).poll_frame(context)) {
+            Some(Ok(frame)) => {
+                if let Some(data) = frame.data_ref() {
+                    self.passage.piece(data);
+                }
+                Poll::Ready(Some(Ok(frame)))
+            }
+            Some(Err(error)) => {
+                self.passage.end("cut");
+                Poll::Ready(Some(Err(error.into())))
+            }
+            None => {
+                self.passage.end("done");
+                Poll::Ready(None)
+            }
+        }
+    }
+
+    fn is_end_stream(&self) -> bool {
+        self.inner.is_end_stream()
+    }
+
+    fn size_hint(&self) -> SizeHint {
+        self.inner.size_hint()
+    }
+}
+
+impl Drop for Tee {
+    fn drop(&mut self) {
+        // A body of a known length is not polled again after its last piece.
+        self.passage.end(if self.inner.is_end_stream() { "done" } else { "aborted" });
+    }
+}

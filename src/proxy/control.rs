@@ -1,0 +1,51 @@
+//! Requests to the proxy itself, from `aperture proxy status` and its siblings.
+
+use super::body::ResponseBody;
+use super::forward::{error, json};
+use super::server::{Phase, Proxy};
+use crate::provider::Endpoint;
+use hyper::http::request::Parts;
+use hyper::{Method, Response, StatusCode};
+use serde::Serialize;
+
+/// The path below which requests are for the proxy itself.
+const ROOT: &str = "/.aperture/";
+/// The path of the status.
+pub const STATUS: &str = "/.aperture/status";
+/// The path of the newest requests.
+pub const REQUESTS: &str = "/.aperture/requests";
+/// The path that stops the proxy.
+pub const STOP: &str = "/.aperture/stop";
+/// The header with the token of the state file.
+pub const HEADER: &str = "x-aperture-control";
+
+/// Returns true if a request is for the proxy itself.
+pub fn is_control(parts: &Parts) -> bool {
+    parts.uri.path().starts_with(ROOT)
+}
+
+/// Answers a request for the proxy itself.
+pub fn answer(proxy: &Proxy, parts: &Parts) -> Response<ResponseBody> {
+    let given = parts.headers.get(HEADER).map(|value| value.as_bytes());
+    if !given.is_some_and(|given| is_equal(given, proxy.control_token.as_bytes())) {
+        return error(Endpoint::OpenAi, StatusCode::FORBIDDEN, "wrong_token", "the control token is missing or wrong");
+    }
+    match (&parts.method, parts.uri.path()) {
+        (&Method::GET, STATUS) => document(&proxy.status()),
+        (&Method::GET, REQUESTS) => document(&proxy.requests.newest()),
+        (&Method::POST, STOP) => {
+            proxy.enter(Phase::Stopping);
+            document(&proxy.status())
+        }
+        _ => error(Endpoint::OpenAi, StatusCode::NOT_FOUND, "unknown_path", "there is no such control path"),
+    }
+}
+
+fn document(value: &impl Serialize) -> Response<ResponseBody> {
+    json(StatusCode::OK, serde_json::to_string(value).unwrap_or_default())
+}
+
+/// Compares two secrets in constant time.
+pub fn is_equal(left: &[u8], right: &[u8]) -> bool {
+    blake3::hash(left) == blake3::hash(right)
+}

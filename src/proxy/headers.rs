@@ -1,0 +1,142 @@
+//! Headers: those that end at the proxy, those with credentials, and the host that a request may name.
+
+use crate::engine::mask;
+use crate::wire::RequestHead;
+use hyper::header::{CONNECTION, HOST, HeaderMap, HeaderName, HeaderValue, UPGRADE};
+use hyper::http::request::Parts;
+
+/// The header with the token of remote clients.
+pub const TOKEN_HEADER: &str = "x-aperture-token";
+/// Headers of one connection, which a proxy does not pass on.
+const HOP_BY_HOP: &[&str] = &[
+    "connection",
+    "keep-alive",
+    "proxy-authenticate",
+    "proxy-authorization",
+    "proxy-connection",
+    "te",
+    "trailer",
+    "transfer-encoding",
+    "upgrade",
+    TOKEN_HEADER,
+];
+/// Headers with credentials by their name.
+const CREDENTIALS: &[&str] =
+    &["authorization", "x-api-key", "api-key", "x-goog-api-key", "cookie", "proxy-authorization", TOKEN_HEADER];
+/// The port that browsers leave out of the header `host`.
+const HTTP_PORT: u16 = 80;
+
+/// Returns the headers to pass on, in their order; the host is replaced in its place.
+pub fn forwarded(headers: &HeaderMap, host: Option<&HeaderValue>) -> HeaderMap {
+    let listed: Vec<String> = headers
+        .get_all(CONNECTION)
+        .iter()
+        .filter_map(|value| value.to_str().ok())
+        .flat_map(|value| value.split(','))
+        .map(|name| name.trim().to_ascii_lowercase())
+        .collect();
+    let ends = |name: &HeaderName| HOP_BY_HOP.contains(&name.as_str()) || listed.iter().any(|listed| listed == name.as_str());
+    let mut passed = HeaderMap::with_capacity(headers.len());
+    for (name, value) in headers.iter().filter(|(name, _)| !ends(name)) {
+        match host.filter(|_| name == HOST) {
+            Some(host) => drop(passed.insert(HOST, host.clone())),
+            None => drop(passed.append(name.clone(), value.clone())),
+        }
+    }
+    passed
+}
+
+/// Returns the head of a request without its credentials.
+pub fn head(parts: &Parts) -> RequestHead {
+    let is_safe = |name: &HeaderName, text: &str| !CREDENTIALS.contains(&name.as_str()) && mask(text) == text;
+    let text = |(name, value): (&HeaderName, &HeaderValue)| {
+        let text = value.to_str().ok().filter(|text| is_safe(name, text))?;
+        Some((name.as_str().to_owned(), text.to_owned()))
+    };
+    RequestHead {
+        method: parts.method.as_str().to_owned(),
+        target: mask(target(parts)).into_owned(),
+        headers: parts.headers.iter().filter_map(text).collect(),
+    }
+}
+
+/// Returns the path and the query of a request.
+pub fn target(parts: &Parts) -> &str {
+    parts.uri.path_and_query().map_or("/", |target| target.as_str())
+}
+
+/// Returns true if a request wants another protocol on its connection, such as a websocket.
+pub fn is_upgrade(headers: &HeaderMap) -> bool {
+    headers.get(UPGRADE).and_then(|value| value.to_str().ok()).is_some_and(|value| value.eq_ignore_ascii_case("websocket"))
+}
+
+/// Returns true if a request names the proxy by a loopback address. A web page that leads its own name to this machine (DNS rebinding)
+/// names that one instead.
+pub fn names_loopback(parts: &Parts, port: u16) -> bool {
+    let mut hosts = parts.headers.get_all(HOST).iter();
+    let (Some(host), None) = (hosts.next(), hosts.next()) else { return false };
+    let authority = parts.uri.authority().map(|authority| authority.as_str());
+    host.to_str().is_ok_and(|host| is_loopback(host, port)) && authority.is_none_or(|authority| is_loopback(authority, port))
+}
+
+fn is_loopback(host: &str, port: u16) -> bool {
+    let (name, given) = match host.strip_prefix('[').and_then(|rest| rest.split_once(']')) {
+        Some((name, rest)) => (name, rest.strip_prefix(':')),
+        None => host.split_once(':').map_or((host, None), |(name, port)| (name, Some(port))),
+    };
+    match given {
+        // The port can be that of another program on this machine, which passes the request on.
+        Some(given) => given.parse::<u16>().is_ok() && is_loopback_name(name),
+        // A browser names every port but 80, and a name without a dot is not one of a web site.
+        None => is_loopback_name(name) || port != HTTP_PORT && !name.is_empty() && !name.contains(['.', ':']),
+    }
+}
+
+fn is_loopback_name(name: &str) -> bool {
+    name.eq_ignore_ascii_case("localhost") || name == "::1" || name == "127.0.0.1"
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_loopback_hosts_are_known() {
+        for host in ["127.0.0.1:5400", "localhost:5400", "LOCALHOST:5400", "[::1]:5400", "127.0.0.1:80", "127.0.0.1", "localhost"]
+        {
+            assert!(is_loopback(host, 5400), "{host}");
+        }
+        for host in ["evil.example", "evil.example:5400", "evil:5400", "127.0.0.1:x", "127.0.0.1.evil.example:5400", "", ":5400"]
+        {
+            assert!(!is_loopback(host, 5400), "{host}");
+        }
+        assert!(!is_loopback("localhost.", 5400) && !is_loopback("evil", 80) && is_loopback("localhost", 80));
+    }
+
+    #[test]
+    fn headers_of_the_connection_end_here() {
+        let mut headers = HeaderMap::new();
+        for (name, value) in
+            [("b", "1"), ("connection", "keep-alive, X-Hop"), ("x-hop", "1"), ("host", "a"), ("te", "x"), ("a", "2")]
+        {
+            headers.insert(name, HeaderValue::from_static(value));
+        }
+        let passed = forwarded(&headers, Some(&HeaderValue::from_static("api")));
+        let passed: Vec<_> = passed.iter().map(|(name, value)| (name.as_str(), value.to_str().unwrap())).collect();
+        assert_eq!(passed, [("b", "1"), ("host", "api"), ("a", "2")]);
+    }
+
+    #[test]
+    fn the_head_has_no_credentials() {
+        let key = format!("sk-ant-api03-{}-{}AA", "k3Yx".repeat(23), "q");
+        let request = hyper::Request::post(format!("/v1/messages?beta=true&key={key}"))
+            .header("authorization", "Bearer x")
+            .header("x-api-key", "x")
+            .header("x-custom", &key)
+            .header("cookie", "a=1")
+            .header("session-id", "abc");
+        let head = head(&request.body(()).unwrap().into_parts().0);
+        assert_eq!(head.headers, [("session-id".to_owned(), "abc".to_owned())]);
+        assert!(!format!("{head:?}").contains("k3Yxk3Yx") && head.target.starts_with("/v1/messages?beta=true"));
+    }
+}

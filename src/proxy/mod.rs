@@ -1,0 +1,152 @@
+//! A proxy between clients and their API, and clients that are started behind it.
+//!
+//! Requests and responses pass byte for byte; only the body of a request is replaced, by the bytes that [`crate::wire`] gives.
+//! If that fails, the original bytes are sent. This layer is async, because requests run at the same time; the work on
+//! large bodies runs on other threads. It is the only one that uses the network.
+
+mod beside;
+mod body;
+mod child;
+mod control;
+mod forward;
+mod headers;
+mod requests;
+mod server;
+mod state;
+mod upstream;
+
+pub use child::run;
+
+use crate::app::{CommandError, Env, ErrorKind};
+use crate::commands::proxy::{Action, Arguments};
+use crate::output::{ProxyRequest, ProxyRequestReport, ProxyRequestsReport, ProxyStatusReport};
+use anyhow::anyhow;
+use server::Options;
+use state::State;
+use std::net::{IpAddr, SocketAddr};
+use std::time::Duration;
+
+/// The variable with the token that requests of other machines need.
+const TOKEN_VARIABLE: &str = "APERTURE_PROXY_TOKEN";
+/// The interval and the number of checks if a stopped proxy has ended: longer than the limit for its open streams.
+const STOP_STEP: Duration = Duration::from_millis(50);
+const STOP_STEPS: u32 = 640;
+
+/// Serves until the proxy is stopped, or executes an action on the running one.
+///
+/// # Errors
+///
+/// The address is in use or not allowed, another proxy runs, or none runs for the action.
+pub fn serve(env: &Env, arguments: &Arguments) -> Result<(), CommandError> {
+    match &arguments.action {
+        None => listen(env, arguments),
+        Some(Action::Status) => env.print(&status(env)?),
+        Some(Action::Requests) => {
+            let requests: Vec<ProxyRequest> = running(env)?.get(control::REQUESTS)?;
+            env.print(&ProxyRequestsReport { requests })
+        }
+        Some(Action::Explain { number }) => {
+            let requests: Vec<ProxyRequest> = running(env)?.get(control::REQUESTS)?;
+            let request = requests.into_iter().find(|request| request.number == *number).ok_or_else(|| {
+                CommandError::new(ErrorKind::Refused, anyhow!("there is no request {number}, or it is no longer listed"))
+                    .hint("to list the newest ones: aperture proxy requests")
+            })?;
+            env.print(&ProxyRequestReport { request })
+        }
+        Some(Action::Stop) => stop(env),
+    }
+}
+
+/// Returns the state of the proxy that runs.
+fn running(env: &Env) -> Result<State, CommandError> {
+    State::running(env)?.ok_or_else(|| {
+        CommandError::new(ErrorKind::Refused, anyhow!("no proxy is running"))
+            .hint("to start one: aperture proxy, or aperture run -- claude")
+    })
+}
+
+fn status(env: &Env) -> Result<ProxyStatusReport, CommandError> {
+    match State::running(env)? {
+        Some(state) => state.get(control::STATUS),
+        None => Ok(ProxyStatusReport::absent()),
+    }
+}
+
+fn stop(env: &Env) -> Result<(), CommandError> {
+    let state = running(env)?;
+    let report: ProxyStatusReport = state.post(control::STOP)?;
+    for _ in 0..STOP_STEPS {
+        if !state.is_current(env)? {
+            break;
+        }
+        crate::app::wait(STOP_STEP);
+    }
+    env.print(&report)
+}
+
+fn listen(env: &Env, arguments: &Arguments) -> Result<(), CommandError> {
+    let token = token(env, arguments)?;
+    if let Some(state) = State::running(env)?.filter(|state| state.client.is_none()) {
+        let error = anyhow!("a proxy is already running on {}", state.url());
+        return Err(CommandError::new(ErrorKind::Conflict, error).hint("to stop it: aperture proxy stop"));
+    }
+    if let Some(directory) = &arguments.record {
+        let made = crate::app::files::make_directory(&env.directory.join(directory));
+        made.map_err(|error| CommandError::new(ErrorKind::Refused, error).hint("choose a directory that you may write to"))?;
+    }
+    let options = Options {
+        listen: arguments.listen,
+        upstream: arguments.upstream.as_deref().map(upstream::base).transpose()?,
+        observe: arguments.observe,
+        token,
+        record: arguments.record.as_ref().map(|directory| env.directory.join(directory)),
+        client: None,
+        handles_signals: true,
+    };
+    hide_panics();
+    let server = server::start(env, options)?;
+    let state = server.state();
+    state.write(env)?;
+    let printed = if env.json {
+        env.print(&server.status())
+    } else {
+        env.write(&env.gate.text(&format!("listening on {}\n", state.url()), false))
+    };
+    server.wait();
+    state.remove(env);
+    printed
+}
+
+/// Replaces the message of a panic by its place: the message can quote a body.
+fn hide_panics() {
+    std::panic::set_hook(Box::new(|panic| {
+        let place = panic.location().map(ToString::to_string).unwrap_or_default();
+        crate::app::print_line(&crate::output::Gate::default(), &format!("internal error at {place}"));
+    }));
+}
+
+/// Returns the token that requests need, if other machines may connect.
+fn token(env: &Env, arguments: &Arguments) -> Result<Option<String>, CommandError> {
+    let usage = |text: String, hint: &str| Err(CommandError::new(ErrorKind::Usage, anyhow!(text)).hint(hint));
+    if !arguments.allow_remote {
+        if is_loopback(arguments.listen) {
+            return Ok(None);
+        }
+        let text = format!("{} is not a loopback address", arguments.listen);
+        return usage(text, "listen on 127.0.0.1, or allow other machines: --allow-remote");
+    }
+    match env.variable(TOKEN_VARIABLE).and_then(|token| token.into_string().ok()) {
+        Some(token) if token.len() >= 16 => Ok(Some(token)),
+        _ => usage(
+            "--allow-remote needs a token".to_owned(),
+            "set APERTURE_PROXY_TOKEN to at least 16 characters; clients send it in the header x-aperture-token",
+        ),
+    }
+}
+
+fn is_loopback(address: SocketAddr) -> bool {
+    match address.ip() {
+        IpAddr::V4(ip) => ip.is_loopback(),
+        IpAddr::V6(ip) => ip.is_loopback(),
+    }
+}

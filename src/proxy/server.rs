@@ -1,0 +1,335 @@
+//! The server: listens, serves connections, and stops when the running requests are complete.
+
+use super::body::Buffers;
+use super::control;
+use super::forward;
+use super::headers::TOKEN_HEADER;
+use super::requests::Requests;
+use super::state::State;
+use super::upstream::Upstream;
+use crate::app::{CommandError, Env, ErrorKind, files, proxied};
+use crate::output::ProxyStatusReport;
+use crate::wire::Wire;
+use anyhow::{Context, anyhow};
+use hyper::body::Bytes;
+use hyper::header::HeaderMap;
+use hyper::server::conn::http1;
+use hyper::service::service_fn;
+use hyper_util::rt::TokioIo;
+use hyper_util::server::graceful::GracefulShutdown;
+use rustls::crypto::ring;
+use std::io;
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
+use std::path::PathBuf;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::thread::JoinHandle;
+use std::time::Duration;
+use tokio::net::TcpListener;
+use tokio::sync::watch;
+
+/// The maximum time for open requests after the stop.
+const DRAIN: Duration = Duration::from_secs(30);
+/// The time after which a failed accept is tried again, such as one without free file descriptors.
+const RETRY_ACCEPT: Duration = Duration::from_millis(50);
+/// The maximum time for records that are being written.
+const FLUSH: Duration = Duration::from_secs(2);
+
+/// The options of a proxy.
+pub struct Options {
+    /// The address to listen on.
+    pub listen: SocketAddr,
+    /// The base URL of the API; `None` if it follows from each request.
+    pub upstream: Option<String>,
+    /// True if no request is changed.
+    pub observe: bool,
+    /// The token that each request needs, if other machines may connect.
+    pub token: Option<String>,
+    /// The directory for the bodies.
+    pub record: Option<PathBuf>,
+    /// The client that is started behind the proxy; `None` if it serves all clients.
+    pub client: Option<String>,
+    /// True if signals stop the proxy.
+    pub handles_signals: bool,
+}
+
+/// The phases of the server.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Phase {
+    /// It accepts connections.
+    Serving,
+    /// Running requests may finish.
+    Stopping,
+    /// It ends at once.
+    Ended,
+}
+
+/// The values that all requests share.
+pub struct Proxy {
+    /// The environment.
+    pub env: Env,
+    /// The options.
+    pub options: Options,
+    /// The address on which it listens.
+    pub address: SocketAddr,
+    /// The sessions on the wire.
+    pub wire: Wire,
+    /// The connections to APIs.
+    pub upstream: Upstream,
+    /// The buffers of request bodies.
+    pub buffers: Buffers,
+    /// The newest requests.
+    pub requests: Requests,
+    /// Held by the work after a request.
+    pub beside: Mutex<()>,
+    /// The token of control requests.
+    pub control_token: String,
+    phase: watch::Sender<Phase>,
+    faults: Mutex<Vec<String>>,
+    has_recording_failed: AtomicBool,
+}
+
+/// A proxy that runs on a thread of its own.
+pub struct Server {
+    proxy: Arc<Proxy>,
+    thread: JoinHandle<()>,
+}
+
+/// Starts a proxy.
+///
+/// # Errors
+///
+/// The address is in use, or the runtime cannot be started.
+pub fn start(env: &Env, options: Options) -> Result<Server, CommandError> {
+    let listen = options.listen;
+    let refused = |error: anyhow::Error| {
+        CommandError::new(ErrorKind::Refused, error).hint("choose another address: aperture proxy --listen 127.0.0.1:0")
+    };
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
+    let runtime = runtime.context("cannot start the proxy").map_err(|error| CommandError::new(ErrorKind::Internal, error))?;
+    let listener = runtime.block_on(TcpListener::bind(listen));
+    let listener = listener.with_context(|| format!("cannot listen on {listen}")).map_err(refused)?;
+    let address = listener.local_addr()?;
+    let wire = proxied::wire(env, options.observe);
+    let proxy = Arc::new(Proxy {
+        env: env.clone(),
+        options,
+        address,
+        wire,
+        upstream: Upstream::default(),
+        buffers: Buffers::default(),
+        requests: Requests::default(),
+        beside: Mutex::default(),
+        control_token: random_token()?,
+        phase: watch::Sender::new(Phase::Serving),
+        faults: Mutex::default(),
+        has_recording_failed: AtomicBool::new(false),
+    });
+    let shared = proxy.clone();
+    let thread = std::thread::Builder::new().name("proxy".to_owned()).spawn(move || {
+        runtime.block_on(serve(shared, listener));
+        runtime.shutdown_timeout(FLUSH);
+    })?;
+    Ok(Server { proxy, thread })
+}
+
+/// Returns a random token.
+fn random_token() -> Result<String, CommandError> {
+    let mut bytes = [0; 32];
+    let filled = ring::default_provider().secure_random.fill(&mut bytes);
+    filled.map_err(|_| CommandError::new(ErrorKind::Internal, anyhow!("the platform gives no random numbers")))?;
+    Ok(blake3::hash(&bytes).to_hex().to_string())
+}
+
+impl Server {
+    /// Returns the state for other processes.
+    pub fn state(&self) -> State {
+        State {
+            process: self.proxy.env.process(),
+            address: self.proxy.control_address(),
+            token: self.proxy.control_token.clone(),
+            started: self.proxy.env.style.now.as_millisecond(),
+            client: self.proxy.options.client.clone(),
+        }
+    }
+
+    /// Returns the status.
+    pub fn status(&self) -> ProxyStatusReport {
+        self.proxy.status()
+    }
+
+    /// Waits until the proxy has stopped.
+    pub fn wait(self) {
+        let _ = self.thread.join();
+    }
+
+    /// Ends the proxy at once and returns the faults that were not reported.
+    pub fn end(self) -> Vec<String> {
+        self.proxy.enter(Phase::Ended);
+        let proxy = self.proxy.clone();
+        self.wait();
+        std::mem::take(&mut *proxy.faults.lock().unwrap_or_else(PoisonError::into_inner))
+    }
+}
+
+impl Proxy {
+    /// Returns the time, in milliseconds since 1970, UTC.
+    pub fn now(&self) -> i64 {
+        let elapsed = i64::try_from(self.env.elapsed().as_millis()).unwrap_or_default();
+        self.env.style.now.as_millisecond() + elapsed
+    }
+
+    /// Moves on to a later phase.
+    pub fn enter(&self, phase: Phase) {
+        self.phase.send_if_modified(|current| {
+            let later = phase > *current;
+            *current = phase.max(*current);
+            later
+        });
+    }
+
+    /// Returns the address at which this machine reaches the proxy.
+    pub fn control_address(&self) -> SocketAddr {
+        let ip = match self.address.ip() {
+            IpAddr::V4(ip) if ip.is_unspecified() => IpAddr::V4(Ipv4Addr::LOCALHOST),
+            IpAddr::V6(ip) if ip.is_unspecified() => IpAddr::V6(Ipv6Addr::LOCALHOST),
+            ip => ip,
+        };
+        SocketAddr::new(ip, self.address.port())
+    }
+
+    /// Returns true if requests need a token.
+    pub fn needs_token(&self) -> bool {
+        self.options.token.is_some()
+    }
+
+    /// Returns true if the headers have the token that requests need.
+    pub fn has_token(&self, headers: &HeaderMap) -> bool {
+        let given = headers.get(TOKEN_HEADER).map(|value| value.as_bytes());
+        self.options.token.as_ref().is_none_or(|token| given.is_some_and(|given| control::is_equal(given, token.as_bytes())))
+    }
+
+    /// Returns the status.
+    pub fn status(&self) -> ProxyStatusReport {
+        let totals = self.requests.totals();
+        ProxyStatusReport {
+            running: true,
+            address: format!("http://{}", self.control_address()),
+            process: self.env.process(),
+            started: self.env.style.now.as_millisecond(),
+            upstream: self.options.upstream.clone(),
+            observe: self.options.observe,
+            client: self.options.client.clone(),
+            requests: totals.requests,
+            running_requests: totals.requests - totals.ended,
+            changed: totals.changed,
+            errors: totals.errors,
+            stopping: *self.phase.borrow() != Phase::Serving,
+        }
+    }
+
+    /// Reports a fault, each text once. A client that was started behind the proxy uses the terminal, so that the faults are reported
+    /// after its end.
+    pub fn report_once(&self, fault: &str) {
+        let mut faults = self.faults.lock().unwrap_or_else(PoisonError::into_inner);
+        if !faults.iter().any(|known| known == fault) {
+            faults.push(fault.to_owned());
+            if self.options.client.is_none() {
+                self.env.note(fault);
+            }
+        }
+    }
+
+    /// Writes a body to the directory of records on another thread, with credentials masked.
+    pub fn record(self: &Arc<Proxy>, name: String, bytes: Bytes) {
+        let (Some(directory), Ok(runtime)) = (self.options.record.clone(), tokio::runtime::Handle::try_current()) else { return };
+        let proxy = self.clone();
+        runtime.spawn_blocking(move || {
+            let text = proxy.env.gate.masked(&String::from_utf8_lossy(&bytes));
+            let written = files::write_private(proxy.env.disk, &directory.join(name), text.as_bytes());
+            if let Err(error) = written
+                && !proxy.has_recording_failed.swap(true, Ordering::Relaxed)
+            {
+                proxy.report_once(&format!("cannot write to {}: {error}", directory.display()));
+            }
+        });
+    }
+}
+
+/// Serves until the proxy is stopped and its running requests are complete.
+async fn serve(proxy: Arc<Proxy>, listener: TcpListener) {
+    if proxy.options.handles_signals {
+        tokio::spawn(obey_signals(proxy.clone()));
+    }
+    let mut phase = proxy.phase.subscribe();
+    let connections = GracefulShutdown::new();
+    loop {
+        tokio::select! {
+            accepted = listener.accept() => match accepted {
+                Ok((stream, _)) => {
+                    let _ = stream.set_nodelay(true);
+                    let proxy = proxy.clone();
+                    let service = service_fn(move |request| forward::answer(proxy.clone(), request));
+                    let mut protocol = http1::Builder::new();
+                    protocol.preserve_header_case(true).auto_date_header(false).header_read_timeout(None);
+                    let connection = connections.watch(protocol.serve_connection(TokioIo::new(stream), service));
+                    // A connection that breaks has no one to report it to.
+                    tokio::spawn(async move { drop(connection.await) });
+                }
+                Err(_) => tokio::time::sleep(RETRY_ACCEPT).await,
+            },
+            _ = phase.wait_for(|phase| *phase != Phase::Serving) => break,
+        }
+    }
+    drop(listener);
+    tokio::select! {
+        () = connections.shutdown() => {}
+        () = tokio::time::sleep(DRAIN) => {}
+        _ = phase.wait_for(|phase| *phase == Phase::Ended) => {}
+    }
+}
+
+/// Stops the proxy at the first signal, and ends it at the second one.
+async fn obey_signals(proxy: Arc<Proxy>) {
+    let Ok(mut signals) = Signals::catch() else { return };
+    for phase in [Phase::Stopping, Phase::Ended] {
+        signals.next().await;
+        proxy.enter(phase);
+    }
+}
+
+/// The signals that stop the proxy.
+#[cfg(unix)]
+struct Signals([tokio::signal::unix::Signal; 3]);
+
+#[cfg(unix)]
+impl Signals {
+    fn catch() -> io::Result<Signals> {
+        use tokio::signal::unix::{SignalKind, signal};
+        Ok(Signals([signal(SignalKind::interrupt())?, signal(SignalKind::terminate())?, signal(SignalKind::hangup())?]))
+    }
+
+    async fn next(&mut self) {
+        let [interrupt, terminate, hangup] = &mut self.0;
+        tokio::select! {
+            _ = interrupt.recv() => {}
+            _ = terminate.recv() => {}
+            _ = hangup.recv() => {}
+        }
+    }
+}
+
+/// The interrupt from the keyboard.
+#[cfg(not(unix))]
+struct Signals;
+
+#[cfg(not(unix))]
+impl Signals {
+    fn catch() -> io::Result<Signals> {
+        Ok(Signals)
+    }
+
+    async fn next(&mut self) {
+        let _ = tokio::signal::ctrl_c().await;
+    }
+}
