@@ -31,9 +31,6 @@ _aperture() {
             aperture,compact)
                 cmd="aperture__subcmd__compact"
                 ;;
-            aperture,complete)
-                cmd="aperture__subcmd__complete"
-                ;;
             aperture,completions)
                 cmd="aperture__subcmd__completions"
                 ;;
@@ -66,9 +63,6 @@ _aperture() {
                 ;;
             aperture,gc)
                 cmd="aperture__subcmd__gc"
-                ;;
-            aperture,git-hook)
-                cmd="aperture__subcmd__git__subcmd__hook"
                 ;;
             aperture,help)
                 cmd="aperture__subcmd__help"
@@ -130,6 +124,9 @@ _aperture() {
             aperture,snapshot)
                 cmd="aperture__subcmd__snapshot"
                 ;;
+            aperture,stage)
+                cmd="aperture__subcmd__stage"
+                ;;
             aperture,status)
                 cmd="aperture__subcmd__status"
                 ;;
@@ -162,9 +159,6 @@ _aperture() {
                 ;;
             aperture,usage)
                 cmd="aperture__subcmd__usage"
-                ;;
-            aperture,util)
-                cmd="aperture__subcmd__util"
                 ;;
             aperture,verify)
                 cmd="aperture__subcmd__verify"
@@ -217,12 +211,6 @@ _aperture() {
             aperture__subcmd__uninstall,git-hook)
                 cmd="aperture__subcmd__uninstall__subcmd__git__subcmd__hook"
                 ;;
-            aperture__subcmd__util,accuracy)
-                cmd="aperture__subcmd__util__subcmd__accuracy"
-                ;;
-            aperture__subcmd__util,placeholders)
-                cmd="aperture__subcmd__util__subcmd__placeholders"
-                ;;
             *)
                 ;;
         esac
@@ -230,7 +218,7 @@ _aperture() {
 
     case "${cmd}" in
         aperture)
-            opts="-s -C -h -V --session --json --window --color --directory --no-cache --no-pager --help --version manifest sessions status summary blocks show explain transcript usage compress expand archive recall pin unpin focus unfocus update create redact compact uncompact diff log obey inbox approve deny snapshot restore fork preset undo redo watch check verify gc export import mcp run proxy install uninstall hook statusline help completions complete git-hook util"
+            opts="-s -C -h -V --session --json --window --color --directory --no-cache --no-pager --help --version manifest sessions status summary blocks show explain transcript usage compress expand archive recall pin unpin focus unfocus update create redact compact uncompact diff log obey inbox approve deny snapshot restore fork preset undo redo watch stage check verify gc export import mcp run proxy install uninstall hook statusline help completions"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 1 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -462,44 +450,6 @@ _aperture() {
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
-                --session)
-                    COMPREPLY=($(compgen -f "${cur}"))
-                    return 0
-                    ;;
-                -s)
-                    COMPREPLY=($(compgen -f "${cur}"))
-                    return 0
-                    ;;
-                --window)
-                    COMPREPLY=($(compgen -f "${cur}"))
-                    return 0
-                    ;;
-                --color)
-                    COMPREPLY=($(compgen -W "auto always never" -- "${cur}"))
-                    return 0
-                    ;;
-                --directory)
-                    COMPREPLY=($(compgen -f "${cur}"))
-                    return 0
-                    ;;
-                -C)
-                    COMPREPLY=($(compgen -f "${cur}"))
-                    return 0
-                    ;;
-                *)
-                    COMPREPLY=()
-                    ;;
-            esac
-            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
-            return 0
-            ;;
-        aperture__subcmd__complete)
-            opts="-s -C -h --session --json --window --color --directory --no-cache --no-pager --help"
-            if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
-                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
-                return 0
-            fi
-            case "${prev}" in
                 --session)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
@@ -970,44 +920,6 @@ _aperture() {
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
-                --session)
-                    COMPREPLY=($(compgen -f "${cur}"))
-                    return 0
-                    ;;
-                -s)
-                    COMPREPLY=($(compgen -f "${cur}"))
-                    return 0
-                    ;;
-                --window)
-                    COMPREPLY=($(compgen -f "${cur}"))
-                    return 0
-                    ;;
-                --color)
-                    COMPREPLY=($(compgen -W "auto always never" -- "${cur}"))
-                    return 0
-                    ;;
-                --directory)
-                    COMPREPLY=($(compgen -f "${cur}"))
-                    return 0
-                    ;;
-                -C)
-                    COMPREPLY=($(compgen -f "${cur}"))
-                    return 0
-                    ;;
-                *)
-                    COMPREPLY=()
-                    ;;
-            esac
-            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
-            return 0
-            ;;
-        aperture__subcmd__git__subcmd__hook)
-            opts="-s -C -h --session --json --window --color --directory --no-cache --no-pager --help pre-commit post-commit pre-push"
-            if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
-                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
-                return 0
-            fi
-            case "${prev}" in
                 --session)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
@@ -2361,6 +2273,44 @@ _aperture() {
             COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
             return 0
             ;;
+        aperture__subcmd__stage)
+            opts="-s -C -h --clear --session --json --window --color --directory --no-cache --no-pager --help"
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                --session)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                -s)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --window)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --color)
+                    COMPREPLY=($(compgen -W "auto always never" -- "${cur}"))
+                    return 0
+                    ;;
+                --directory)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                -C)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
         aperture__subcmd__status)
             opts="-s -C -h --session --json --window --color --directory --no-cache --no-pager --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
@@ -2860,120 +2810,6 @@ _aperture() {
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
-                --session)
-                    COMPREPLY=($(compgen -f "${cur}"))
-                    return 0
-                    ;;
-                -s)
-                    COMPREPLY=($(compgen -f "${cur}"))
-                    return 0
-                    ;;
-                --window)
-                    COMPREPLY=($(compgen -f "${cur}"))
-                    return 0
-                    ;;
-                --color)
-                    COMPREPLY=($(compgen -W "auto always never" -- "${cur}"))
-                    return 0
-                    ;;
-                --directory)
-                    COMPREPLY=($(compgen -f "${cur}"))
-                    return 0
-                    ;;
-                -C)
-                    COMPREPLY=($(compgen -f "${cur}"))
-                    return 0
-                    ;;
-                *)
-                    COMPREPLY=()
-                    ;;
-            esac
-            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
-            return 0
-            ;;
-        aperture__subcmd__util)
-            opts="-s -C -h --session --json --window --color --directory --no-cache --no-pager --help accuracy placeholders"
-            if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
-                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
-                return 0
-            fi
-            case "${prev}" in
-                --session)
-                    COMPREPLY=($(compgen -f "${cur}"))
-                    return 0
-                    ;;
-                -s)
-                    COMPREPLY=($(compgen -f "${cur}"))
-                    return 0
-                    ;;
-                --window)
-                    COMPREPLY=($(compgen -f "${cur}"))
-                    return 0
-                    ;;
-                --color)
-                    COMPREPLY=($(compgen -W "auto always never" -- "${cur}"))
-                    return 0
-                    ;;
-                --directory)
-                    COMPREPLY=($(compgen -f "${cur}"))
-                    return 0
-                    ;;
-                -C)
-                    COMPREPLY=($(compgen -f "${cur}"))
-                    return 0
-                    ;;
-                *)
-                    COMPREPLY=()
-                    ;;
-            esac
-            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
-            return 0
-            ;;
-        aperture__subcmd__util__subcmd__accuracy)
-            opts="-s -C -h --session --json --window --color --directory --no-cache --no-pager --help"
-            if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
-                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
-                return 0
-            fi
-            case "${prev}" in
-                --session)
-                    COMPREPLY=($(compgen -f "${cur}"))
-                    return 0
-                    ;;
-                -s)
-                    COMPREPLY=($(compgen -f "${cur}"))
-                    return 0
-                    ;;
-                --window)
-                    COMPREPLY=($(compgen -f "${cur}"))
-                    return 0
-                    ;;
-                --color)
-                    COMPREPLY=($(compgen -W "auto always never" -- "${cur}"))
-                    return 0
-                    ;;
-                --directory)
-                    COMPREPLY=($(compgen -f "${cur}"))
-                    return 0
-                    ;;
-                -C)
-                    COMPREPLY=($(compgen -f "${cur}"))
-                    return 0
-                    ;;
-                *)
-                    COMPREPLY=()
-                    ;;
-            esac
-            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
-            return 0
-            ;;
-        aperture__subcmd__util__subcmd__placeholders)
-            opts="-s -C -h --session --json --window --color --directory --no-cache --no-pager --help"
-            if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
-                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
-                return 0
-            fi
-            case "${prev}" in
                 --session)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0

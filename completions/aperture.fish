@@ -70,6 +70,7 @@ complete -c aperture -n "__fish_aperture_needs_command" -f -a "preset" -d 'List 
 complete -c aperture -n "__fish_aperture_needs_command" -f -a "undo" -d 'Undo an operation'
 complete -c aperture -n "__fish_aperture_needs_command" -f -a "redo" -d 'Redo an undone operation'
 complete -c aperture -n "__fish_aperture_needs_command" -f -a "watch" -d 'Follow a session: a live screen, lines, or JSON'
+complete -c aperture -n "__fish_aperture_needs_command" -f -a "stage" -d 'Stage a text for the next prompt of a session that passes the proxy'
 complete -c aperture -n "__fish_aperture_needs_command" -f -a "check" -d 'Check sessions in scripts, git hooks and CI: credentials, damage, size'
 complete -c aperture -n "__fish_aperture_needs_command" -f -a "verify" -d 'Check stored originals and logs against the session files'
 complete -c aperture -n "__fish_aperture_needs_command" -f -a "gc" -d 'Delete unreferenced originals (dry run unless --yes)'
@@ -699,6 +700,17 @@ complete -c aperture -n "__fish_aperture_using_subcommand watch" -l json -d 'Pri
 complete -c aperture -n "__fish_aperture_using_subcommand watch" -l no-cache -d 'Do not read or write the cache'
 complete -c aperture -n "__fish_aperture_using_subcommand watch" -l no-pager -d 'Do not use a pager'
 complete -c aperture -n "__fish_aperture_using_subcommand watch" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c aperture -n "__fish_aperture_using_subcommand stage" -s s -l session -d 'Session: a path, an id or an id prefix [default: the newest of this project]' -r
+complete -c aperture -n "__fish_aperture_using_subcommand stage" -l window -d 'Size of the context window in tokens, such as 200k [default: by model]' -r
+complete -c aperture -n "__fish_aperture_using_subcommand stage" -l color -d 'When to use colours' -r -f -a "auto\t'On a terminal, unless `NO_COLOR` is set'
+always\t'Always'
+never\t'Never'"
+complete -c aperture -n "__fish_aperture_using_subcommand stage" -s C -l directory -d 'Run as if started in this directory' -r -F
+complete -c aperture -n "__fish_aperture_using_subcommand stage" -l clear -d 'Remove the texts that wait'
+complete -c aperture -n "__fish_aperture_using_subcommand stage" -l json -d 'Print JSON'
+complete -c aperture -n "__fish_aperture_using_subcommand stage" -l no-cache -d 'Do not read or write the cache'
+complete -c aperture -n "__fish_aperture_using_subcommand stage" -l no-pager -d 'Do not use a pager'
+complete -c aperture -n "__fish_aperture_using_subcommand stage" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c aperture -n "__fish_aperture_using_subcommand check" -l project -d 'Every session of the project in this directory, including those of subagents [default: the current directory]' -r -F
 complete -c aperture -n "__fish_aperture_using_subcommand check" -l max-tokens -d 'Maximum size of the window, in tokens' -r
 complete -c aperture -n "__fish_aperture_using_subcommand check" -l max-percent -d 'Maximum fill level of the window, in percent' -r

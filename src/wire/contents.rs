@@ -17,7 +17,7 @@ type State = BTreeMap<Address, (Key, Arc<str>)>;
 pub struct Contents {
     /// The changed contents after each operation, oldest first.
     states: Vec<(OperationId, State)>,
-    /// The original contents that each content can stand for.
+    /// The original contents of which each content can be a form.
     classes: FxHashMap<Key, Vec<Key>>,
     /// Original contents, for blocks that a client has in a changed form.
     originals: FxHashMap<Key, Arc<str>>,

@@ -2,7 +2,7 @@
 
 use super::session::{Line, Sessions, WireError};
 use super::{PipelineSettings, RequestFacts};
-use crate::engine::{Binding, binding};
+use crate::engine::{Binding, binding, plural};
 use crate::model::{BlockKind, Key, OperationId, RowKind};
 use crate::provider::{BodyEdit, RequestBody};
 use crate::store::{Insertion, WireLine};
@@ -18,7 +18,7 @@ pub(super) fn rewrite(
 ) -> Result<Option<Vec<u8>>, WireError> {
     let (session, name) = (facts.session.clone(), facts.line.clone());
     let contents: usize = body.elements.iter().map(|element| element.contents.len()).sum();
-    facts.note("parse", format!("{} elements, {contents} contents", body.elements.len()));
+    facts.note("parse", format!("{}, {}", plural(body.elements.len(), "element"), plural(contents, "content")));
     let line = sessions.line(&session, &name)?;
     if let Some(reason) = line.state.as_ref().and_then(|state| state.observed.as_deref()) {
         facts.note("emit", format!("not changed: {reason}"));
@@ -80,10 +80,11 @@ fn changed(line: &Line, body: &RequestBody<'_>, facts: &mut RequestFacts, edits:
         }
     }
     if count > 0 {
-        facts.note("condense", format!("{count} contents as operation {last} of the log has them"));
+        let them = if count == 1 { "it" } else { "them" };
+        facts.note("condense", format!("{} as operation {last} of the log has {them}", plural(count, "content")));
     }
     if left_out > 0 {
-        facts.note("condense", format!("{left_out} thinking blocks left out: their prefix changed"));
+        facts.note("condense", format!("{} left out: the content before changed", plural(left_out, "thinking block")));
     }
     state.point = last;
     (is_new && (last > 0 || line.state.is_some())).then_some(state)
@@ -137,6 +138,6 @@ fn inserted(line: &Line, body: &RequestBody<'_>, facts: &mut RequestFacts, edits
         }
     }
     if count > 0 {
-        facts.note("inject", format!("{count} texts after prompts, each as before"));
+        facts.note("inject", format!("{} after prompts, each at its first place", plural(count, "text")));
     }
 }

@@ -29,7 +29,7 @@ pub enum WireError {
 pub(super) struct Line {
     /// The contents of the session by its log.
     pub contents: Contents,
-    /// What was sent last; `None` before the first request that was changed.
+    /// The state after the last request; `None` before the first one that was changed.
     pub state: Option<WireLine>,
     /// The inserted texts.
     pub insertions: Vec<Insertion>,

@@ -722,7 +722,7 @@ fn arguments_that_make_no_sense() {
         expect![[r#"
             error: unrecognized subcommand 'statsu'
 
-              tip: some similar subcommands exist: 'statusline', 'status'
+              tip: some similar subcommands exist: 'stage', 'statusline', 'status'
 
             Usage: aperture [OPTIONS] [COMMAND]
 
@@ -962,7 +962,7 @@ fn settings_are_read_and_checked() {
               |
             1 | windwos = 1
               | ^^^^^^^
-            unknown field `windwos`, expected one of `windows`, `stale`, `preset`, `protect`, `keep`, `budget`, `check`, `hooks`, `focus`, `watch`, `prices`, `model`
+            unknown field `windwos`, expected one of `windows`, `stale`, `preset`, `protect`, `keep`, `budget`, `check`, `hooks`, `focus`, `watch`, `pipeline`, `prices`, `model`
             hint: to list the settings: aperture help settings
             exit code 2
         "#]],

@@ -41,4 +41,6 @@ mod usage;
 mod walls;
 mod watch;
 mod window;
+#[cfg(feature = "proxy")]
+mod wire;
 mod words;

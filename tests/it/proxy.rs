@@ -74,6 +74,11 @@ impl Api {
     fn last(&self) -> Seen {
         self.seen().pop().unwrap()
     }
+
+    /// Returns the body of the last request.
+    pub fn last_body(&self) -> Vec<u8> {
+        self.last().body
+    }
 }
 
 /// Reads the next message of a connection; `None` at its end.

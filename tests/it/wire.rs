@@ -1,0 +1,127 @@
+//! Requests of a session that pass the proxy: the operations of the session hold from the next request on.
+
+use crate::changing::{open_in_client, session};
+use crate::proxy::{Api, Proxy, stream};
+use crate::sandbox::{Sandbox, wait_for};
+use serde_json::{Value, json};
+
+/// A client behind the proxy: its session, and the contents that its requests have.
+struct Client {
+    sandbox: Sandbox,
+    api: Api,
+    proxy: Proxy,
+    session: String,
+    result: String,
+}
+
+impl Client {
+    fn new() -> Client {
+        Client::with("")
+    }
+
+    fn with(settings: &str) -> Client {
+        let sandbox = Sandbox::of("tools-and-spill");
+        sandbox.write("aperture.toml", settings);
+        let api = Api::new(stream);
+        let proxy = Proxy::start(&sandbox, &["--upstream", &format!("http://127.0.0.1:{}", api.port)]);
+        let session = session(&sandbox).file_stem().unwrap().to_string_lossy().into_owned();
+        let result = sandbox.json(&["show", "16"], "aperture.show/2")["blocks"][0]["content"].as_str().unwrap().to_owned();
+        Client { sandbox, api, proxy, session, result }
+    }
+
+    /// Returns the body of a request with these prompts after the first turn.
+    fn body(&self, prompts: &[&str]) -> String {
+        let call = json!({"type": "tool_use", "id": "toolu_1", "name": "Read", "input": {"file_path": "shop/big.py"}});
+        let result = json!({"type": "tool_result", "tool_use_id": "toolu_1", "content": self.result});
+        let mut messages = vec![
+            json!({"role": "user", "content": "read it"}),
+            json!({"role": "assistant", "content": [{"type": "thinking", "thinking": "", "signature": "before"}, call]}),
+            json!({"role": "user", "content": [result]}),
+            json!({"role": "assistant", "content": [{"type": "thinking", "thinking": "", "signature": "after"}, {"type": "text", "text": "done"}]}),
+        ];
+        for (place, prompt) in prompts.iter().enumerate() {
+            messages.push(json!({"role": "user", "content": prompt}));
+            if place + 1 < prompts.len() {
+                messages.push(json!({"role": "assistant", "content": [{"type": "text", "text": "fine"}]}));
+            }
+        }
+        json!({"model": "claude-opus-5-5", "messages": messages, "tools": [{"name": "Read"}], "stream": true}).to_string()
+    }
+
+    /// Sends a body and returns the one that the API received.
+    fn send(&self, body: &str) -> String {
+        let headers = format!("x-claude-code-session-id: {}\r\nx-api-key: key\r\ncontent-type: application/json\r\n", self.session);
+        let (head, _) = self.proxy.post("/v1/messages?beta=true", &headers, body.as_bytes());
+        assert!(head.starts_with("HTTP/1.1 200"), "{head}");
+        String::from_utf8(self.api.last_body()).unwrap()
+    }
+
+    /// Waits until the proxy has recorded the session, after its first request.
+    fn settle(&self) {
+        let store = self.sandbox.home.join(".aperture/store.db");
+        wait_for("the record of the session", || {
+            let store = rusqlite::Connection::open_with_flags(&store, rusqlite::OpenFlags::SQLITE_OPEN_READ_ONLY).ok()?;
+            let sql = "SELECT process FROM wire_sessions WHERE session = ?1";
+            store.query_row(sql, [&self.session], |row| row.get::<_, i64>(0)).ok()
+        });
+    }
+}
+
+#[test]
+fn an_operation_holds_from_the_next_request_on() {
+    let client = Client::with("[pipeline]\nmanifest = false\n");
+    let body = client.body(&["go on"]);
+    assert_eq!(client.send(&body), body, "without an operation every byte stays");
+    client.settle();
+    // The client has the session open, and no --live is needed.
+    open_in_client(&client.sandbox);
+    let archived = client.sandbox.text(&["archive", "16"]);
+    assert!(!archived.contains("/resume"), "{archived}");
+    let sent = client.send(&body);
+    let parsed: Value = serde_json::from_str(&sent).unwrap();
+    let text = parsed["messages"][2]["content"][0]["content"].as_str().unwrap();
+    assert!(text.starts_with("[@recall(16) | archived from"), "{text}");
+    assert!(sent.contains("\"before\"") && !sent.contains("\"after\""), "thinking after the change is left out");
+    assert_eq!(client.send(&body), sent, "the same request gives the same bytes");
+    client.sandbox.text(&["undo"]);
+    let undone = client.send(&body);
+    assert_eq!(undone, body.replace(r#"{"type":"thinking","thinking":"","signature":"after"},"#, ""));
+    let requests = client.sandbox.json(&["proxy", "requests"], "aperture.proxy-requests/1")["requests"].as_array().unwrap().clone();
+    assert_eq!(requests.len(), 4);
+    let changed = &requests[1];
+    assert!(changed["sent_bytes"].as_u64() < changed["client_bytes"].as_u64(), "{changed}");
+    let explained = client.sandbox.text(&["proxy", "explain", "2"]);
+    assert!(explained.contains("1 content as operation 1 of the log has it"), "{explained}");
+}
+
+#[test]
+fn the_manifest_and_staged_texts_follow_each_new_prompt() {
+    let client = Client::new();
+    let first = client.body(&["first"]);
+    assert_eq!(client.send(&first), first);
+    client.settle();
+    client.sandbox.text(&["stage", "the deadline is Friday"]);
+    // The manifest is prepared after the answer.
+    let second = wait_for("a request with the manifest", || {
+        let sent = client.send(&client.body(&["first", "second"]));
+        sent.contains("deadline").then_some(sent)
+    });
+    assert!(second.contains("the deadline is Friday"), "{second}");
+    let third = client.send(&client.body(&["first", "second", "third"]));
+    let prefix = second.split("]}],\"tools\"").next().unwrap();
+    assert!(third.starts_with(prefix), "the inserted texts stay at their place:\n{second}\n{third}");
+    assert_eq!(client.sandbox.text(&["stage"]), "no staged texts\n");
+}
+
+#[test]
+fn a_proxy_that_observes_changes_nothing() {
+    let client = Client::new();
+    client.sandbox.text(&["archive", "16"]);
+    client.sandbox.text(&["stage", "a note"]);
+    let observing = Proxy::start(&Sandbox::new(), &["--observe", "--upstream", &format!("http://127.0.0.1:{}", client.api.port)]);
+    let body = client.body(&["go on"]);
+    let headers = format!("x-claude-code-session-id: {}\r\n", client.session);
+    observing.post("/v1/messages", &headers, body.as_bytes());
+    assert_eq!(client.api.last_body(), body.as_bytes());
+    assert_ne!(client.send(&body), body);
+}
