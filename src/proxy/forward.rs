@@ -1,8 +1,9 @@
 //! One request: checked, read, changed as `wire` says, sent, and its response passed on.
 
+use super::beside::Answered;
 use super::body::{self, Read, RequestBody, ResponseBody, Tee};
 use super::server::Proxy;
-use super::{beside, control, headers};
+use super::{control, headers};
 use crate::output::{ProxyRequest, RequestStage};
 use crate::provider::{Endpoint, ResponseReader};
 use crate::wire::{Outgoing, RequestFacts, RequestHead};
@@ -297,7 +298,9 @@ impl Passage {
             self.proxy.record(format!("{:06}-response.txt", self.number), record.into());
         }
         if let Some((facts, changed)) = self.decided.take() {
-            beside::after(&self.proxy, facts, changed, self.status, outcome, content);
+            let complete = outcome == "done";
+            // Without the worker, the proxy is ending.
+            let _ = self.proxy.tasks.send(Answered { facts, changed, status: self.status, complete, content });
         }
     }
 }

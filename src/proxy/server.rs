@@ -1,5 +1,6 @@
 //! The server: listens, serves connections, and stops when the running requests are complete.
 
+use super::beside::{self, Tasks};
 use super::body::Buffers;
 use super::control;
 use super::forward;
@@ -80,8 +81,8 @@ pub struct Proxy {
     pub buffers: Buffers,
     /// The newest requests.
     pub requests: Requests,
-    /// Held by the work after a request.
-    pub beside: Mutex<()>,
+    /// The work after requests.
+    pub tasks: Tasks,
     /// The token of control requests.
     pub control_token: String,
     phase: watch::Sender<Phase>,
@@ -111,7 +112,8 @@ pub fn start(env: &Env, options: Options) -> Result<Server, CommandError> {
     let listener = listener.with_context(|| format!("cannot listen on {listen}")).map_err(refused)?;
     let address = listener.local_addr()?;
     let wire = proxied::wire(env, options.observe);
-    let proxy = Arc::new(Proxy {
+    let control_token = random_token()?;
+    let proxy = |tasks| Proxy {
         env: env.clone(),
         options,
         address,
@@ -119,12 +121,13 @@ pub fn start(env: &Env, options: Options) -> Result<Server, CommandError> {
         upstream: Upstream::default(),
         buffers: Buffers::default(),
         requests: Requests::default(),
-        beside: Mutex::default(),
-        control_token: random_token()?,
+        tasks,
+        control_token,
         phase: watch::Sender::new(Phase::Serving),
         faults: Mutex::default(),
         has_recording_failed: AtomicBool::new(false),
-    });
+    };
+    let proxy = beside::start(|tasks| Arc::new(proxy(tasks)))?;
     let shared = proxy.clone();
     let thread = std::thread::Builder::new().name("proxy".to_owned()).spawn(move || {
         runtime.block_on(serve(shared, listener));

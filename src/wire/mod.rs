@@ -13,9 +13,8 @@ mod tests;
 pub use crate::provider::{RequestApi, RequestHead};
 pub use session::WireError;
 
-use crate::provider::{RequestBody, RequestIdentity, identity, model_of};
+use crate::provider::{RequestBody, RequestDocument, RequestIdentity, identity};
 use crate::store::Store;
-use serde_json::value::RawValue;
 use session::Sessions;
 use std::sync::{Mutex, PoisonError};
 
@@ -103,13 +102,12 @@ impl Wire {
         let mut facts =
             RequestFacts { client_bytes: body.len() as u64, sent_bytes: body.len() as u64, ..RequestFacts::default() };
         let Some(api) = head.api() else { return Outgoing { body: None, facts } };
-        let document = serde_json::from_slice::<&RawValue>(body).ok();
-        let Some((document, identity)) = document.and_then(|document| Some((document, identity(head, api, document)?))) else {
+        let Some(document) = RequestDocument::new(body) else {
             facts.problem = Some("the body is not a JSON object".to_owned());
             return Outgoing { body: None, facts };
         };
-        let RequestIdentity { session, line, has_tools } = identity;
-        facts.model = model_of(document);
+        let RequestIdentity { session, line, has_tools } = identity(head, api, &document);
+        facts.model = document.model();
         facts.note("ingest", format!("{}, {} bytes", api.format(), body.len()));
         facts.is_main = has_tools && line.is_empty();
         (facts.session, facts.line) = (session, line);
@@ -120,8 +118,7 @@ impl Wire {
             facts.note("parse", "a request without tools is not changed");
             return Outgoing { body: None, facts };
         }
-        let Some(parsed) = RequestBody::parse(api, body) else { return Outgoing { body: None, facts } };
-        match self.rewrite(&parsed, &mut facts, now) {
+        match self.rewrite(api, &document, &mut facts, now) {
             Ok(body) => {
                 facts.sent_bytes = body.as_ref().map_or(facts.client_bytes, |body| body.len() as u64);
                 Outgoing { body, facts }
@@ -133,7 +130,13 @@ impl Wire {
         }
     }
 
-    fn rewrite(&self, body: &RequestBody<'_>, facts: &mut RequestFacts, now: i64) -> Result<Option<Vec<u8>>, WireError> {
+    fn rewrite(
+        &self,
+        api: RequestApi,
+        document: &RequestDocument<'_>,
+        facts: &mut RequestFacts,
+        now: i64,
+    ) -> Result<Option<Vec<u8>>, WireError> {
         // After a panic the state is read again from the store.
         let mut sessions = self.sessions.lock().unwrap_or_else(|poisoned| {
             let mut sessions = poisoned.into_inner();
@@ -141,7 +144,13 @@ impl Wire {
             self.sessions.clear_poison();
             sessions
         });
-        rewrite::rewrite(&mut sessions, self.settings, body, facts, now)
+        if sessions.is_idle(&facts.session, &facts.line)? {
+            return Ok(None);
+        }
+        match RequestBody::parse(api, document, &mut sessions.known) {
+            Some(body) => rewrite::rewrite(&mut sessions, self.settings, &body, facts, now),
+            None => Ok(None),
+        }
     }
 
     /// Sets the manifest that the next prompt of a session is followed by.

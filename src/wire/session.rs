@@ -3,7 +3,7 @@
 use super::OpenStore;
 use super::contents::Contents;
 use crate::model::Key;
-use crate::provider::by_name;
+use crate::provider::{KnownElements, by_name};
 use crate::store::{ContentOperation, Insertion, StagedText, Store, StoreError, StoredSession, WireLine};
 use rustc_hash::FxHashMap;
 use std::collections::hash_map::Entry;
@@ -48,18 +48,29 @@ pub(super) struct Sessions {
     lines: FxHashMap<(String, String), Line>,
     /// The manifest for the next prompt of each session.
     manifests: FxHashMap<String, String>,
+    /// The elements of earlier requests.
+    pub known: KnownElements,
 }
 
 impl Sessions {
     pub fn new(open: OpenStore) -> Sessions {
-        let (lines, manifests) = (FxHashMap::default(), FxHashMap::default());
-        Sessions { open, store: None, version: 0, lines, manifests }
+        let (lines, manifests, known) = (FxHashMap::default(), FxHashMap::default(), KnownElements::default());
+        Sessions { open, store: None, version: 0, lines, manifests, known }
     }
 
     /// Forgets everything that can be read again.
     pub fn clear(&mut self) {
         self.lines.clear();
         self.store = None;
+        self.known = KnownElements::default();
+    }
+
+    /// Returns true if requests of a line need no change, whatever they contain.
+    pub fn is_idle(&mut self, session: &str, line: &str) -> Result<bool, WireError> {
+        let has_manifest = line.is_empty() && self.manifests.contains_key(session);
+        let known = self.line(session, line)?;
+        let is_new = known.contents.last() == 0 && known.state.is_none();
+        Ok(is_new && known.insertions.is_empty() && known.staged.is_empty() && !has_manifest)
     }
 
     pub fn set_manifest(&mut self, session: &str, manifest: String) {

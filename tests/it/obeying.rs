@@ -510,7 +510,19 @@ fn an_older_store_is_brought_up_to_date() {
     for column in ["base_bytes", "base_hash", "point"] {
         store.execute_batch(&format!("ALTER TABLE operations DROP COLUMN {column}")).unwrap();
     }
-    for table in ["block_edits", "hunks", "proposals", "messages", "obeyed", "manifests", "live_operations", "wire_lines", "wire_insertions", "wire_sessions", "staged_texts"] {
+    for table in [
+        "block_edits",
+        "hunks",
+        "proposals",
+        "messages",
+        "obeyed",
+        "manifests",
+        "live_operations",
+        "wire_lines",
+        "wire_insertions",
+        "wire_sessions",
+        "staged_texts",
+    ] {
         store.execute_batch(&format!("DROP TABLE {table}")).unwrap();
     }
     store.execute_batch("PRAGMA user_version = 1").unwrap();

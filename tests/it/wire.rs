@@ -50,7 +50,8 @@ impl Client {
 
     /// Sends a body and returns the one that the API received.
     fn send(&self, body: &str) -> String {
-        let headers = format!("x-claude-code-session-id: {}\r\nx-api-key: key\r\ncontent-type: application/json\r\n", self.session);
+        let headers =
+            format!("x-claude-code-session-id: {}\r\nx-api-key: key\r\ncontent-type: application/json\r\n", self.session);
         let (head, _) = self.proxy.post("/v1/messages?beta=true", &headers, body.as_bytes());
         assert!(head.starts_with("HTTP/1.1 200"), "{head}");
         String::from_utf8(self.api.last_body()).unwrap()
@@ -86,7 +87,8 @@ fn an_operation_holds_from_the_next_request_on() {
     client.sandbox.text(&["undo"]);
     let undone = client.send(&body);
     assert_eq!(undone, body.replace(r#"{"type":"thinking","thinking":"","signature":"after"},"#, ""));
-    let requests = client.sandbox.json(&["proxy", "requests"], "aperture.proxy-requests/1")["requests"].as_array().unwrap().clone();
+    let requests =
+        client.sandbox.json(&["proxy", "requests"], "aperture.proxy-requests/1")["requests"].as_array().unwrap().clone();
     assert_eq!(requests.len(), 4);
     let changed = &requests[1];
     assert!(changed["sent_bytes"].as_u64() < changed["client_bytes"].as_u64(), "{changed}");

@@ -1,10 +1,12 @@
 //! The body of a request as it passes: the contents and the thinking of its elements, and where texts are added to it.
 
-use super::{REQUESTS, RequestApi, element};
+use super::{REQUESTS, RequestApi, RequestDocument, element};
 use crate::model::{BlockKind, Key, RowKind};
-use crate::provider::{ProviderAdapter, json};
+use crate::provider::{Framing, ProviderAdapter, json};
+use rustc_hash::FxHashMap;
 use serde_json::value::RawValue;
-use std::ops::Range;
+use std::ops::{Deref, Range};
+use std::sync::Arc;
 
 /// A replacement of bytes of a body; an empty range is an insertion.
 pub type BodyEdit = (Range<usize>, Vec<u8>);
@@ -23,17 +25,59 @@ pub struct RequestBody<'a> {
 pub struct RequestElement {
     /// Its bytes in the body.
     range: Range<usize>,
+    content: Arc<ElementContent>,
+}
+
+impl Deref for RequestElement {
+    type Target = ElementContent;
+
+    fn deref(&self) -> &ElementContent {
+        &self.content
+    }
+}
+
+/// The content of an element, which depends on its bytes alone.
+#[derive(Clone, Debug)]
+pub struct ElementContent {
     /// Its place in the conversation.
     pub kind: RowKind,
     /// True if a person asks in it.
     pub is_prompt: bool,
     /// The kind and the hash of each content, in order.
     pub contents: Vec<(BlockKind, Key)>,
-    /// The content blocks of a message, each with the hash of its bytes if it is thinking.
+    /// The content blocks of a message, by their bytes in the element, each with its hash if it is thinking.
     parts: Vec<(Range<usize>, Option<Key>)>,
 }
 
-impl RequestElement {
+/// The contents of elements that were parsed before: most elements of a request are those of the request before it.
+#[derive(Debug, Default)]
+pub struct KnownElements(FxHashMap<Key, Arc<ElementContent>>);
+
+/// Maximum number of known elements; then all are forgotten.
+const KNOWN: usize = 50_000;
+
+impl KnownElements {
+    fn content(&mut self, api: RequestApi, format: &dyn ProviderAdapter, row: &[u8]) -> Arc<ElementContent> {
+        if self.0.len() > KNOWN {
+            self.0.clear();
+        }
+        let hash = Key::from_bytes(row);
+        self.0.entry(Key(hash.0 ^ api as u128)).or_insert_with(|| Arc::new(ElementContent::parse(api, format, row))).clone()
+    }
+}
+
+impl ElementContent {
+    fn parse(api: RequestApi, format: &dyn ProviderAdapter, row: &[u8]) -> ElementContent {
+        let parsed = format.parse(row);
+        let contents = parsed.blocks.iter().map(|block| (block.block.kind, Key::from_bytes(block.content.as_bytes())));
+        ElementContent {
+            kind: parsed.row.kind,
+            is_prompt: parsed.row.prompt,
+            contents: contents.collect(),
+            parts: if parsed.row.kind == RowKind::Assistant { parts(api, row) } else { Vec::new() },
+        }
+    }
+
     /// Returns the hashes of its thinking.
     pub fn thinking(&self) -> impl Iterator<Item = Key> {
         self.thinking_after(None)
@@ -47,46 +91,44 @@ impl RequestElement {
 }
 
 impl<'a> RequestBody<'a> {
-    /// Parses a body; `None` if it is not the body of a request to this API.
-    pub fn parse(api: RequestApi, bytes: &'a [u8]) -> Option<RequestBody<'a>> {
+    /// Parses a body; `None` if bodies of this API are not known.
+    pub fn parse(api: RequestApi, document: &RequestDocument<'a>, known: &mut KnownElements) -> Option<RequestBody<'a>> {
         let format = *REQUESTS.iter().find(|format| format.name() == api.format())?;
-        super::super::framing::document(bytes)?;
-        let elements = format.framing().rows(bytes).into_iter().map(|range| {
-            let row = &bytes[range.clone()];
-            let parsed = format.parse(row);
-            let contents = parsed.blocks.iter().map(|block| (block.block.kind, Key::from_bytes(block.content.as_bytes())));
-            RequestElement {
-                kind: parsed.row.kind,
-                is_prompt: parsed.row.prompt,
-                contents: contents.collect(),
-                parts: if parsed.row.kind == RowKind::Assistant { parts(api, row, range.start) } else { Vec::new() },
-                range,
-            }
-        });
-        Some(RequestBody { api, format, bytes, elements: elements.collect() })
+        let Framing::Elements(names) = format.framing() else { return None };
+        let values = names.iter().filter_map(|name| document.member(name));
+        let rows = values.flat_map(|value| if value.get().starts_with('[') { json::elements(value) } else { vec![value] });
+        let mut rows: Vec<Range<usize>> = rows.map(|row| json::range_in(document.bytes, row)).collect();
+        rows.sort_unstable_by_key(|row| row.start);
+        let element = |range: Range<usize>| {
+            let content = known.content(api, format, &document.bytes[range.clone()]);
+            RequestElement { range, content }
+        };
+        let elements = rows.into_iter().map(element).collect();
+        Some(RequestBody { api, format, bytes: document.bytes, elements })
     }
 
     /// Returns the edit that replaces a content of an element by a text; `None` if it cannot be changed.
     pub fn replace(&self, element: usize, content: usize, text: &str) -> Option<BodyEdit> {
-        let RequestElement { range, contents, .. } = self.elements.get(element)?;
+        let RequestElement { range, content: parsed } = self.elements.get(element)?;
         let row = &self.bytes[range.clone()];
         let slot = self.format.slot(row, content as u32)?;
         let value = self.format.locate_slot(row, slot)?;
-        let encoded = self.format.encode(slot, contents.get(content)?.0, text)?;
+        let encoded = self.format.encode(slot, parsed.contents.get(content)?.0, text)?;
         Some((range.start + value.start..range.start + value.end, encoded))
     }
 
     /// Returns the edits that remove thinking from an element. An element that consists of it keeps it: a message is not empty.
     pub fn without_thinking(&self, element: usize, is_dropped: &dyn Fn(Key) -> bool) -> Vec<BodyEdit> {
-        let parts = self.elements.get(element).map_or(&[][..], |element| &element.parts);
+        let Some(RequestElement { range, content }) = self.elements.get(element) else { return Vec::new() };
+        let (start, parts) = (range.start, &content.parts);
         let goes: Vec<bool> = parts.iter().map(|(_, thinking)| thinking.is_some_and(is_dropped)).collect();
         let Some(first) = goes.iter().position(|goes| !goes) else { return Vec::new() };
         let mut edits = Vec::new();
         if first > 0 {
-            edits.push((parts[0].0.start..parts[first].0.start, Vec::new()));
+            edits.push((start + parts[0].0.start..start + parts[first].0.start, Vec::new()));
         }
         for place in (first + 1..parts.len()).filter(|place| goes[*place]) {
-            edits.push((parts[place - 1].0.end..parts[place].0.end, Vec::new()));
+            edits.push((start + parts[place - 1].0.end..start + parts[place].0.end, Vec::new()));
         }
         edits
     }
@@ -125,20 +167,15 @@ impl<'a> RequestBody<'a> {
     }
 }
 
-/// Returns the model that a request names; empty if it names none.
-pub fn model_of(body: &RawValue) -> String {
-    json::text_of(json::member(body, "model")).unwrap_or_default().into_owned()
-}
-
 /// Returns the content blocks of a message of the model, with the hashes of those that are thinking.
-fn parts(api: RequestApi, row: &[u8], start: usize) -> Vec<(Range<usize>, Option<Key>)> {
+fn parts(api: RequestApi, row: &[u8]) -> Vec<(Range<usize>, Option<Key>)> {
     let Some(message) = element(row).ok().filter(|_| api == RequestApi::Messages) else { return Vec::new() };
     let content = json::member(message, "content").map(json::elements).unwrap_or_default();
     let part = |part: &RawValue| {
         let range = json::range_in(row, part);
         let kind = json::text_of(json::member(part, "type"));
         let thinks = kind.is_some_and(|kind| matches!(&*kind, "thinking" | "redacted_thinking"));
-        (start + range.start..start + range.end, thinks.then(|| Key::from_bytes(part.get().as_bytes())))
+        (range, thinks.then(|| Key::from_bytes(part.get().as_bytes())))
     };
     content.into_iter().map(part).collect()
 }
@@ -157,7 +194,7 @@ mod tests {
     }
 
     fn body(api: RequestApi, bytes: &str) -> RequestBody<'_> {
-        RequestBody::parse(api, bytes.as_bytes()).unwrap()
+        RequestBody::parse(api, &RequestDocument::new(bytes.as_bytes()).unwrap(), &mut KnownElements::default()).unwrap()
     }
 
     #[test]

@@ -1,5 +1,6 @@
 //! The session and the line of a request.
 
+use super::document::RequestDocument;
 use super::head::{RequestApi as Api, RequestHead};
 use crate::model::Key;
 use crate::provider::json::{elements, member, text_of};
@@ -23,43 +24,40 @@ pub struct RequestIdentity {
     pub has_tools: bool,
 }
 
-/// Returns the session and the line of a request; `None` if its body is not an object.
-pub fn identity(head: &RequestHead, api: Api, body: &RawValue) -> Option<RequestIdentity> {
-    if !body.get().starts_with('{') {
-        return None;
-    }
+/// Returns the session and the line of a request.
+pub fn identity(head: &RequestHead, api: Api, body: &RequestDocument<'_>) -> RequestIdentity {
     let header = |names: &[&str]| names.iter().find_map(|name| head.header(name)).filter(|value| !value.is_empty());
     let session = header(SESSION_HEADERS).map(str::to_owned).or_else(|| named(body)).unwrap_or_else(|| hashed(api, body));
-    let tools = ["tools", "functions"].iter().filter_map(|name| member(body, name)).map(elements);
+    let tools = ["tools", "functions"].iter().filter_map(|name| body.member(name)).map(elements);
     // Codex offers some tools as an item of the conversation.
     let is_tools = |item: &&RawValue| text_of(member(item, "type")).is_some_and(|kind| kind == "additional_tools");
-    let offers = || member(body, "input").is_some_and(|input| elements(input).iter().any(is_tools));
+    let offers = || body.member("input").is_some_and(|input| elements(input).iter().any(is_tools));
     let has_tools = tools.into_iter().any(|tools| !tools.is_empty()) || offers();
-    Some(RequestIdentity { session, line: header(AGENT_HEADERS).unwrap_or_default().to_owned(), has_tools })
+    RequestIdentity { session, line: header(AGENT_HEADERS).unwrap_or_default().to_owned(), has_tools }
 }
 
 /// Returns the id that a body names.
-fn named(body: &RawValue) -> Option<String> {
-    let user = member(body, "metadata").and_then(|metadata| text_of(member(metadata, "user_id")));
+fn named(body: &RequestDocument<'_>) -> Option<String> {
+    let user = body.member("metadata").and_then(|metadata| text_of(member(metadata, "user_id")));
     let of_user = user.and_then(|user| {
         let parsed: serde_json::Value = serde_json::from_str(&user).ok()?;
         parsed["session_id"].as_str().map(str::to_owned)
     });
-    of_user.or_else(|| text_of(member(body, "prompt_cache_key")).map(|key| key.into_owned())).filter(|id| !id.is_empty())
+    of_user.or_else(|| text_of(body.member("prompt_cache_key")).map(|key| key.into_owned())).filter(|id| !id.is_empty())
 }
 
 /// Returns a hash of the instructions and the first message of the user, which all requests of a conversation share.
-fn hashed(api: Api, body: &RawValue) -> String {
+fn hashed(api: Api, body: &RequestDocument<'_>) -> String {
     let (instructions, conversation) = match api {
         Api::Messages => ("system", "messages"),
         Api::Chat => ("", "messages"),
         Api::Responses => ("instructions", "input"),
     };
-    let messages = member(body, conversation).map(elements).unwrap_or_default();
+    let messages = body.member(conversation).map(elements).unwrap_or_default();
     let is_user = |message: &&&RawValue| text_of(member(message, "role")).is_some_and(|role| role == "user");
     let first = messages.iter().find(is_user).and_then(|message| member(message, "content"));
     let before = messages.iter().take_while(|message| !is_user(message)).map(|message| message.get());
-    let parts: Vec<&str> = before.chain(member(body, instructions).into_iter().chain(first).map(RawValue::get)).collect();
+    let parts: Vec<&str> = before.chain(body.member(instructions).into_iter().chain(first).map(RawValue::get)).collect();
     let text: Vec<String> = parts.into_iter().map(without_cache_marks).collect();
     format!("{:?}", Key::from_bytes(text.join("\n").as_bytes()))
 }
@@ -83,7 +81,7 @@ mod tests {
     fn check(headers: &[(&str, &str)], api: Api, body: &str, session: &str, line: &str, has_tools: bool) {
         let headers = headers.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned())).collect();
         let head = RequestHead { headers, ..RequestHead::default() };
-        let found = identity(&head, api, serde_json::from_str(body).unwrap()).unwrap();
+        let found = identity(&head, api, &RequestDocument::new(body.as_bytes()).unwrap());
         let expected = RequestIdentity { session: session.to_owned(), line: line.to_owned(), has_tools };
         assert_eq!(found, expected, "{body}");
     }
@@ -101,7 +99,8 @@ mod tests {
 
     #[test]
     fn requests_of_one_conversation_share_a_hash() {
-        let id = |body: &str| identity(&RequestHead::default(), Api::Chat, serde_json::from_str(body).unwrap()).unwrap().session;
+        let id =
+            |body: &str| identity(&RequestHead::default(), Api::Chat, &RequestDocument::new(body.as_bytes()).unwrap()).session;
         let first = id(r#"{"messages":[{"role":"system","content":"s"},{"role":"user","content":"a"}]}"#);
         let later = id(
             r#"{"messages":[{"role":"system","content":"s"},{"role":"user","content":"a"},{"role":"assistant","content":"b"}]}"#,
@@ -109,15 +108,19 @@ mod tests {
         let other = id(r#"{"messages":[{"role":"system","content":"s"},{"role":"user","content":"x"}]}"#);
         assert_eq!(first, later);
         assert_ne!(first, other);
-        let id =
-            |body: &str| identity(&RequestHead::default(), Api::Messages, serde_json::from_str(body).unwrap()).unwrap().session;
+        let id = |body: &str| {
+            identity(&RequestHead::default(), Api::Messages, &RequestDocument::new(body.as_bytes()).unwrap()).session
+        };
         let marked =
             id(r#"{"messages":[{"role":"user","content":[{"type":"text","text":"a","cache_control":{"type":"ephemeral"}}]}]}"#);
         assert_eq!(marked, id(r#"{"messages":[{"role":"user","content":[{"type":"text","text":"a"}]}]}"#));
     }
 
     #[test]
-    fn what_is_not_an_object_has_no_session() {
-        assert_eq!(identity(&RequestHead::default(), Api::Chat, serde_json::from_str("[1]").unwrap()), None);
+    fn what_is_not_an_object_has_no_members() {
+        assert!(RequestDocument::new(b"[1]").is_none());
+        assert!(RequestDocument::new(b"{\"a\":").is_none());
+        let document = RequestDocument::new(br#"{"model":"a","model":"b","input":null}"#).unwrap();
+        assert_eq!((document.model(), document.member("input").is_none()), ("b".to_owned(), true));
     }
 }

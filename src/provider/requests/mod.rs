@@ -10,6 +10,7 @@ mod anthropic;
 mod body;
 mod chat;
 mod dialect;
+mod document;
 mod head;
 mod identity;
 mod models;
@@ -31,7 +32,8 @@ use std::borrow::Cow;
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 
-pub use body::{BodyEdit, RequestBody, RequestElement, model_of};
+pub use body::{BodyEdit, KnownElements, RequestBody, RequestElement};
+pub use document::RequestDocument;
 pub use head::{RequestApi, RequestHead};
 pub use identity::{RequestIdentity, identity};
 #[cfg(test)]
