@@ -143,7 +143,12 @@ const STREAM: &str = "event: message_start\ndata: {\"type\":\"message_start\",\"
 
 /// Answers with [`STREAM`].
 pub fn stream(_: &Seen, stream: &mut TcpStream) {
-    let answer = [format!("HTTP/1.1 {EVENTS}\r\n\r\n").as_bytes(), &chunk(STREAM.as_bytes()), b"0\r\n\r\n"].concat();
+    answer_events(stream, STREAM);
+}
+
+/// Answers with a stream of these events.
+pub fn answer_events(stream: &mut TcpStream, events: &str) {
+    let answer = [format!("HTTP/1.1 {EVENTS}\r\n\r\n").as_bytes(), &chunk(events.as_bytes()), b"0\r\n\r\n"].concat();
     let _ = stream.write_all(&answer);
 }
 

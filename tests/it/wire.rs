@@ -20,9 +20,12 @@ impl Client {
     }
 
     fn with(settings: &str) -> Client {
+        Client::of(settings, Api::new(stream))
+    }
+
+    fn of(settings: &str, api: Api) -> Client {
         let sandbox = Sandbox::of("tools-and-spill");
         sandbox.write("aperture.toml", settings);
-        let api = Api::new(stream);
         let proxy = Proxy::start(&sandbox, &["--upstream", &format!("http://127.0.0.1:{}", api.port)]);
         let session = session(&sandbox).file_stem().unwrap().to_string_lossy().into_owned();
         let result = sandbox.json(&["show", "16"], "aperture.show/2")["blocks"][0]["content"].as_str().unwrap().to_owned();
@@ -126,4 +129,20 @@ fn a_proxy_that_observes_changes_nothing() {
     observing.post("/v1/messages", &headers, body.as_bytes());
     assert_eq!(client.api.last_body(), body.as_bytes());
     assert_ne!(client.send(&body), body);
+}
+
+#[test]
+fn commands_in_an_answer_are_executed_once() {
+    let api = Api::new(|_, stream| {
+        let text = |text: &str| json!({"type": "content_block_delta", "delta": {"type": "text_delta", "text": text}});
+        let events = ["I keep it.\n@pi", "n(16)\n"].map(|part| format!("event: content_block_delta\ndata: {}\n\n", text(part)));
+        crate::proxy::answer_events(stream, &events.concat());
+    });
+    let client = Client::of("", api);
+    client.send(&client.body(&["go on"]));
+    client.settle();
+    let pinned = wait_for("the pin", || Some(client.sandbox.text(&["pin"])).filter(|list| !list.contains("no pinned blocks")));
+    assert!(pinned.contains("16"), "{pinned}");
+    let log = client.sandbox.json(&["log"], "aperture.log/2");
+    assert_eq!(log["operations"].as_array().unwrap().len(), 1, "{log}");
 }
