@@ -50,7 +50,7 @@ fn elements(bytes: &[u8], names: &[&str]) -> Vec<Range<usize>> {
     match document(bytes) {
         Some(document) => members(bytes, document, names),
         None if bytes.trim_ascii().is_empty() => Vec::new(),
-        None => vec![0..bytes.len()],
+        None => Vec::from([Range { start: 0, end: bytes.len() }]),
     }
 }
 

@@ -72,7 +72,7 @@ fn a_changed_body_is_restored_byte_for_byte() {
     for (name, body) in
         [("chat.json", chat), ("messages.json", messages().to_string()), ("responses.json", responses().to_string())]
     {
-        let path = sandbox.write(&format!("{name}"), &body);
+        let path = sandbox.write(name, &body);
         let number = if name == "chat.json" { "6" } else { "4" };
         sandbox.text(&["update", number, "other text", "-s", name]);
         let changed = fs::read_to_string(&path).unwrap();
