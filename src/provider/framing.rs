@@ -12,7 +12,7 @@ pub enum Framing {
     /// The bytes are one JSON object. Each element of the arrays in these members is a row; any other value of such a member is
     /// one row, except `null`.
     ///
-    /// The member [`MODEL`] is a row too: its name and its value.
+    /// The member `model` is a row too: its name and its value.
     Elements(&'static [&'static str]),
     /// Each line is a record with the body of a request, as gateways log them. The rows are those of the last such body, as for
     /// [`Framing::Elements`], and the messages of its answer if it follows the body in the record.

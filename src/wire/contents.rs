@@ -51,6 +51,11 @@ impl Contents {
         Contents { states, classes, originals }
     }
 
+    /// Returns true if a content, in this form, was ever changed.
+    pub fn knows(&self, content: Key) -> bool {
+        self.classes.contains_key(&content)
+    }
+
     /// Returns the newest operation; 0 if there is none.
     pub fn last(&self) -> OperationId {
         self.states.last().map_or(0, |(id, _)| *id)

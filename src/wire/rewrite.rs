@@ -53,10 +53,12 @@ fn changed(line: &Line, body: &RequestBody<'_>, facts: &mut RequestFacts, edits:
     let mut first_change: Option<(usize, usize)> = None;
     let mut count = 0;
     for (place, element) in body.elements.iter().enumerate() {
-        for (index, (_, content)) in element.contents.iter().enumerate() {
-            let text = reader.next(*content);
-            let differs = is_new && text != earlier.next(*content);
-            let edit = text.and_then(|text| body.replace(place, index, &text));
+        for (index, (_, sent)) in element.contents.iter().enumerate() {
+            let recorded = element.recorded(index).filter(|recorded| line.contents.knows(*recorded));
+            let content = recorded.unwrap_or(*sent);
+            let text = reader.next(content);
+            let differs = is_new && text != earlier.next(content);
+            let edit = text.and_then(|text| body.replace(place, index, &text, recorded.is_some()));
             count += usize::from(edit.is_some());
             edits.extend(edit);
             if differs && first_change.is_none() {

@@ -41,7 +41,7 @@ pub fn manifest_of(env: &Env, session: &str) -> Result<Option<String>, CommandEr
 ///
 /// # Errors
 ///
-/// As [`obey::obey`].
+/// The session cannot be read, or the store cannot be written.
 pub fn obey_message(env: &Env, session: &str, message: &str) -> Result<(), CommandError> {
     let Some(found) = find(env, session) else { return Ok(()) };
     obey::obey_turn(&env.on(&found.path, "aperture proxy"), &found.path, Some(message))

@@ -12,7 +12,7 @@ const PART_BYTES: usize = 16 << 10;
 const LINELESS_BYTES: usize = 4 << 10;
 
 /// Returns the number of tokens of a text in an older vocabulary; `None` for those that are counted otherwise. A text is cut at ends of
-/// lines into parts of [`PART_BYTES`], so that the count of a long line can be off by a token.
+/// lines into parts of `PART_BYTES`, so that the count of a long line can be off by a token.
 pub fn older(vocabulary: Vocabulary, text: &str) -> Option<u32> {
     let encoder = match vocabulary {
         Vocabulary::Cl100k => cl100k_base_singleton(),

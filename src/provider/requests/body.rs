@@ -5,8 +5,12 @@ use crate::model::{BlockKind, Key, RowKind};
 use crate::provider::{Framing, ProviderAdapter, json};
 use rustc_hash::FxHashMap;
 use serde_json::value::RawValue;
+use std::borrow::Cow;
 use std::ops::{Deref, Range};
 use std::sync::Arc;
+
+/// The tags around a reminder in the session files of Claude Code.
+const REMINDER: (&str, &str) = ("<system-reminder>\n", "\n</system-reminder>");
 
 /// A replacement of bytes of a body; an empty range is an insertion.
 pub type BodyEdit = (Range<usize>, Vec<u8>);
@@ -45,6 +49,8 @@ pub struct ElementContent {
     pub is_prompt: bool,
     /// The kind and the hash of each content, in order.
     pub contents: Vec<(BlockKind, Key)>,
+    /// The form of each content in the file of the client, if that form differs; empty if none does.
+    recorded: Vec<Option<Recorded>>,
     /// The content blocks of a message, by their bytes in the element, each with its hash if it is thinking.
     parts: Vec<(Range<usize>, Option<Key>)>,
 }
@@ -74,8 +80,20 @@ impl ElementContent {
             kind: parsed.row.kind,
             is_prompt: parsed.row.prompt,
             contents: contents.collect(),
+            recorded: match (api, parsed.row.kind) {
+                (RequestApi::Messages, RowKind::Attachment) => {
+                    parsed.blocks.iter().map(|block| reminder(&block.content)).collect()
+                }
+                (RequestApi::Messages, RowKind::User) => parsed.blocks.iter().map(|block| joined(&block.content)).collect(),
+                _ => Vec::new(),
+            },
             parts: if parsed.row.kind == RowKind::Assistant { parts(api, row) } else { Vec::new() },
         }
+    }
+
+    /// Returns the hash of a content in the form in which the client records it, if that form differs.
+    pub fn recorded(&self, content: usize) -> Option<Key> {
+        self.recorded.get(content).copied().flatten().map(|recorded| recorded.content)
     }
 
     /// Returns the hashes of its thinking.
@@ -107,13 +125,22 @@ impl<'a> RequestBody<'a> {
         Some(RequestBody { api, format, bytes: document.bytes, elements })
     }
 
-    /// Returns the edit that replaces a content of an element by a text; `None` if it cannot be changed.
-    pub fn replace(&self, element: usize, content: usize, text: &str) -> Option<BodyEdit> {
+    /// Returns the edit that replaces a content of an element by a text; `None` if it cannot be changed. `is_recorded` is true if the text is
+    /// in the form in which the client records it.
+    pub fn replace(&self, element: usize, content: usize, text: &str, is_recorded: bool) -> Option<BodyEdit> {
         let RequestElement { range, content: parsed } = self.elements.get(element)?;
         let row = &self.bytes[range.clone()];
         let slot = self.format.slot(row, content as u32)?;
         let value = self.format.locate_slot(row, slot)?;
-        let encoded = self.format.encode(slot, parsed.contents.get(content)?.0, text)?;
+        let sent = match parsed.recorded.get(content).copied().flatten().filter(|_| is_recorded) {
+            Some(Recorded { joined: Some(length), .. }) => {
+                let before = self.format.decode(&row[value.clone()]);
+                Cow::Owned([text, before.get(length..)?].concat())
+            }
+            Some(Recorded { joined: None, .. }) => Cow::Borrowed(reminder_text(text)),
+            None => Cow::Borrowed(text),
+        };
+        let encoded = self.format.encode(slot, parsed.contents.get(content)?.0, &sent)?;
         Some((range.start + value.start..range.start + value.end, encoded))
     }
 
@@ -165,6 +192,33 @@ impl<'a> RequestBody<'a> {
     pub fn with(&self, edits: Vec<BodyEdit>) -> Vec<u8> {
         json::with_values(self.bytes, edits)
     }
+}
+
+/// The form of a content in the file of the client.
+#[derive(Clone, Copy, Debug)]
+struct Recorded {
+    /// Its hash in that form.
+    content: Key,
+    /// The length of the content in bytes, if the client joined reminders to it; otherwise it removed the tags of a reminder.
+    joined: Option<usize>,
+}
+
+/// Returns the recorded form of a message of the system: Claude Code removes the tags when it sends the text.
+fn reminder(text: &str) -> Option<Recorded> {
+    let content = || Key::from_bytes([REMINDER.0, text, REMINDER.1].concat().as_bytes());
+    (!text.starts_with(REMINDER.0)).then(|| Recorded { content: content(), joined: None })
+}
+
+/// Returns the recorded form of a content to whose end Claude Code joined reminders when it sent it.
+fn joined(text: &str) -> Option<Recorded> {
+    let length = text.ends_with(REMINDER.1).then(|| text.find(&["\n\n", REMINDER.0].concat())).flatten()?;
+    Some(Recorded { content: Key::from_bytes(&text.as_bytes()[..length]), joined: Some(length) })
+}
+
+/// Returns the text of a reminder without its tags.
+fn reminder_text(text: &str) -> &str {
+    let inner = text.strip_prefix(REMINDER.0).unwrap_or(text);
+    inner.strip_suffix(REMINDER.1).unwrap_or(inner)
 }
 
 /// Returns the content blocks of a message of the model, with the hashes of those that are thinking.
@@ -242,12 +296,36 @@ mod tests {
     }
 
     #[test]
+    fn a_message_of_the_system_is_known_in_its_recorded_form() {
+        let bytes =
+            r#"{"messages":[{"role":"system","content":[{"type":"text","text":"rules"}]},{"role":"user","content":"rules"}]}"#;
+        let body = body(RequestApi::Messages, bytes);
+        let recorded = Key::from_bytes(b"<system-reminder>\nrules\n</system-reminder>");
+        assert_eq!((body.elements[0].recorded(0), body.elements[1].recorded(0)), (Some(recorded), None));
+        let changed = text(body.with(vec![body.replace(0, 0, "<system-reminder>\nshort\n</system-reminder>", true).unwrap()]));
+        assert_eq!(changed, bytes.replacen("rules", "short", 1));
+    }
+
+    #[test]
+    fn a_content_with_joined_reminders_is_known_without_them() {
+        let note = "\n\n<system-reminder>\nnote\n</system-reminder>";
+        let content = serde_json::to_string(&format!("long result{note}")).unwrap();
+        let bytes = format!(
+            r#"{{"messages":[{{"role":"user","content":[{{"type":"tool_result","tool_use_id":"a","content":{content}}}]}}]}}"#
+        );
+        let body = body(RequestApi::Messages, &bytes);
+        assert_eq!(body.elements[0].recorded(0), Some(Key::from_bytes(b"long result")));
+        let changed = text(body.with(vec![body.replace(0, 0, "short", true).unwrap()]));
+        assert_eq!(changed, bytes.replace("long result", "short"));
+    }
+
+    #[test]
     fn a_content_is_replaced_and_nothing_else() {
         let body = body(RequestApi::Messages, MESSAGES);
         let place = body.elements[2].contents.iter().position(|(_, key)| *key == Key::from_bytes(b"one")).unwrap();
-        let changed = text(body.with(vec![body.replace(2, place, "\"2\"").unwrap()]));
+        let changed = text(body.with(vec![body.replace(2, place, "\"2\"", false).unwrap()]));
         assert_eq!(changed, MESSAGES.replace(r#""one""#, r#""\"2\"""#));
-        assert!(body.replace(2, 0, "x").is_none(), "thinking is never changed");
-        assert!(body.replace(9, 0, "x").is_none());
+        assert!(body.replace(2, 0, "x", false).is_none(), "thinking is never changed");
+        assert!(body.replace(9, 0, "x", false).is_none());
     }
 }
