@@ -4,6 +4,9 @@ use comfy_table::{CellAlignment, Table, presets};
 use serde::{Deserialize, Serialize};
 use std::time::Duration;
 
+/// Columns from which all figures of a request are listed.
+const WIDE: usize = 100;
+
 /// The work of a stage of the pipeline on a request.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct RequestStage {
@@ -108,7 +111,11 @@ impl Report for ProxyStatusReport {
         }
         let state = if self.stopping { "stopping" } else { "listening" };
         let address = style.paint(Paint::Name, &self.address);
-        let mut text = format!("{state} on {address} for {} (process {})\n", age(style.now, self.started), self.process);
+        let started = match age(style.now, self.started).as_str() {
+            "now" => "just now".to_owned(),
+            age => format!("{age} ago"),
+        };
+        let mut text = format!("{state} on {address}, started {started} (process {})\n", self.process);
         let upstream = self.upstream.as_deref().unwrap_or("by the path and the headers of each request");
         text.push_str(&format!("upstream   {}\n", printable(upstream)));
         text.push_str(&format!("clients    {}\n", self.client.as_deref().map_or("all".into(), printable)));
@@ -139,20 +146,21 @@ impl Report for ProxyRequestsReport {
         }
         let mut table = Table::new();
         table.load_preset(presets::NOTHING);
-        table.set_header(
-            ["#", "age", "session", "line", "model", "client", "sent", "read", "written", "output", "added", "status"]
-                .map(|name| style.paint(Paint::Dim, name)),
-        );
+        let names = ["#", "age", "session", "line", "model", "client", "sent", "read", "written", "output", "added", "status"];
+        // On a narrow terminal the rows must not wrap.
+        let is_shown = |place: &usize| style.width >= WIDE || !["line", "written"].contains(&names[*place]);
+        let shown: Vec<usize> = (0..names.len()).filter(is_shown).collect();
+        table.set_header(shown.iter().map(|place| style.paint(Paint::Dim, names[*place])));
         for request in &self.requests {
             let billed = |figure: fn(&BilledTokens) -> u64| request.billed.as_ref().map_or("–".into(), |it| amount(figure(it)));
             let counted = |tokens: u64| if tokens == 0 { "–".to_owned() } else { format!("~{}", amount(tokens)) };
             let what = if request.model.is_empty() { &request.path } else { &request.model };
-            table.add_row([
+            let cells = [
                 style.paint(Paint::Name, &request.number.to_string()),
                 age(style.now, request.time),
                 if request.session.is_empty() { "–".to_owned() } else { printable(&short_id(&request.session)).into_owned() },
                 if request.line.is_empty() { "main".to_owned() } else { clip(&request.line, 8) },
-                clip(what, 22),
+                clip(what, if style.width >= WIDE { 22 } else { 16 }),
                 counted(request.client_tokens),
                 counted(request.sent_tokens),
                 billed(|it| it.cache_read),
@@ -160,10 +168,12 @@ impl Report for ProxyRequestsReport {
                 billed(|it| it.output),
                 added(request),
                 state(request, style),
-            ]);
+            ];
+            table.add_row(shown.iter().map(|place| &cells[*place]));
         }
-        for column in [0, 5, 6, 7, 8, 9, 10] {
-            if let Some(column) = table.column_mut(column) {
+        for (column, place) in shown.iter().enumerate() {
+            let is_figure = *place == 0 || (5..=10).contains(place);
+            if let Some(column) = table.column_mut(column).filter(|_| is_figure) {
                 column.set_cell_alignment(CellAlignment::Right);
             }
         }
