@@ -5,6 +5,7 @@
 mod block;
 mod conventions;
 mod flags;
+mod history;
 mod key;
 mod keywords;
 pub mod limits;
@@ -24,11 +25,12 @@ pub use block::{
 };
 pub use conventions::{Conventions, InputNames, PlanNames, starts_with_any};
 pub use flags::Flags;
+pub use history::{History, Snapshot};
 pub use key::Key;
 pub use keywords::Keywords;
 pub use operation::{
-    Actor, Address, BlockChange, BlockEdit, Delta, Edit, History, Hunk, LoggedEdit, LoggedHunk, Mark, MarkAddress, MarkKind,
-    Operation, OperationId, OperationKind, OperationState, Plan, Reversal, RowAddress, Slot, Snapshot,
+    Actor, Address, BlockChange, BlockEdit, Delta, Edit, Hunk, LoggedEdit, LoggedHunk, Mark, MarkAddress, MarkKind, Operation,
+    OperationId, OperationKind, OperationState, Plan, Reversal, RowAddress, Slot,
 };
 pub use proposal::{CommandPlace, MessageId, Proposal, ProposalNumber, ProposalStatus, ReportedMessage, Verb};
 pub use response_usage::{BilledTokens, FileUsage, ResponseUsage};

@@ -1,0 +1,237 @@
+//! The history of a session: which of its operations are in force, and the way from one point of the log to another.
+
+use super::operation::{Address, LoggedEdit, MarkAddress, MarkKind, Operation, OperationId, OperationKind, RowAddress};
+use std::collections::BTreeSet;
+
+/// The operations of a session, oldest first, without aborted ones.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct History {
+    /// The committed operations.
+    pub operations: Vec<Operation>,
+    /// The current marks.
+    pub marks: Vec<(MarkAddress, MarkKind, String)>,
+    /// Named points: the last operation that belongs to each, 0 for the original.
+    pub snapshots: Vec<Snapshot>,
+    /// The originals that name credentials.
+    pub naming: Vec<String>,
+}
+
+/// A named point in the log.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Snapshot {
+    /// Its name.
+    pub name: String,
+    /// The last operation that belongs to it; 0 for the original.
+    pub operation: OperationId,
+    /// The time when it was saved, in milliseconds since 1970, UTC.
+    pub time: i64,
+}
+
+impl History {
+    /// Returns the operation with a number.
+    pub fn operation(&self, id: OperationId) -> Option<&Operation> {
+        let place = self.operations.binary_search_by_key(&id, |operation| operation.id).ok()?;
+        self.operations.get(place)
+    }
+
+    /// Returns the number of the last operation, 0 before the first.
+    pub fn last(&self) -> OperationId {
+        self.operations.last().map_or(0, |operation| operation.id)
+    }
+
+    /// Returns the operation that overrides another one, if there is one: for a change that is not in force, the last undo of it;
+    /// for an undo or a redo, the next one of the same change.
+    pub fn undone_by(&self, id: OperationId) -> Option<OperationId> {
+        let change = self.root(id);
+        let toggles = || self.operations.iter().map(|operation| operation.id).filter(|other| *other != change);
+        let mut toggles = toggles().filter(|other| self.root(*other) == change);
+        if id != change {
+            return toggles.find(|other| *other > id);
+        }
+        let toggles: Vec<OperationId> = toggles.collect();
+        toggles.last().copied().filter(|_| toggles.len() % 2 == 1)
+    }
+
+    /// Returns the last change that is in force: the default of `undo`.
+    pub fn undoable(&self) -> Option<OperationId> {
+        let changes = self.operations.iter().rev().filter(|operation| operation.kind == OperationKind::Change);
+        changes.map(|operation| operation.id).find(|id| self.undone_by(*id).is_none())
+    }
+
+    /// Returns the last undo that is in force, if no change followed it: the default of `redo`.
+    pub fn redoable(&self) -> Option<OperationId> {
+        let since = self.operations.iter().rev().take_while(|operation| operation.kind != OperationKind::Change);
+        let mut undos = since.filter(|operation| operation.kind == OperationKind::Undo).map(|operation| operation.id);
+        undos.find(|id| self.undone_by(*id).is_none())
+    }
+
+    /// Returns the last undo that is in force and before the last change, so that a plain redo does not invert it.
+    pub fn dropped_redo(&self) -> Option<OperationId> {
+        let undos = self.operations.iter().rev().filter(|operation| operation.kind == OperationKind::Undo);
+        undos.map(|operation| operation.id).find(|id| self.undone_by(*id).is_none())
+    }
+
+    /// Returns the change at the end of a chain of undos and redos: the operation itself if it inverts no other one.
+    pub fn root(&self, id: OperationId) -> OperationId {
+        let inverted = self.operation(id).and_then(|operation| operation.inverts).filter(|inverted| *inverted < id);
+        inverted.map_or(id, |inverted| self.root(inverted))
+    }
+
+    /// Returns the value of a mark if the state of `change` were inverted: the value set by the last change of this mark
+    /// that is in force. `None` if the mark would not exist.
+    pub fn mark_without(&self, change: OperationId, address: MarkAddress, kind: MarkKind) -> Option<String> {
+        let changes = self.operations.iter().filter(|operation| operation.kind == OperationKind::Change);
+        let in_force = |id: OperationId| self.undone_by(id).is_none() != (id == change);
+        let changes = changes.rev().filter(|operation| in_force(operation.id));
+        let mut marks = changes.flat_map(|operation| operation.marks.iter().rev());
+        marks.find(|mark| (mark.address, mark.kind) == (address, kind)).and_then(|mark| mark.after.clone())
+    }
+
+    /// Returns the newest point of the log with the same changes in force as now, except that the state of `change` is
+    /// inverted. `None` if there was no such point.
+    pub fn point_without(&self, change: OperationId) -> Option<OperationId> {
+        let mut in_force: BTreeSet<OperationId> = BTreeSet::new();
+        let mut states = vec![(0, in_force.clone())];
+        for operation in &self.operations {
+            toggle(&mut in_force, self.root(operation.id));
+            states.push((operation.id, in_force.clone()));
+        }
+        toggle(&mut in_force, change);
+        states.into_iter().rev().find(|(_, state)| *state == in_force).map(|(point, _)| point)
+    }
+
+    /// Returns consecutive changes of the file without those that a later one of them exactly undoes or restores. The given
+    /// operations are oldest first; the result too.
+    pub fn net<'a>(operations: &[&'a Operation]) -> Vec<&'a Operation> {
+        let Some(base) = operations.first().map(|first| first.id - 1) else { return Vec::new() };
+        let mut net: Vec<&Operation> = Vec::new();
+        let mut at = OperationId::MAX;
+        for operation in operations.iter().rev().filter(|operation| operation.writes_file()) {
+            if operation.id > at {
+                continue;
+            }
+            match operation.point.filter(|point| *point >= base) {
+                Some(point) => at = point,
+                None => net.push(operation),
+            }
+        }
+        net.reverse();
+        net
+    }
+
+    /// Returns the operations to invert, newest first, to restore the state of the file at a point of the log.
+    ///
+    /// # Errors
+    ///
+    /// The first of them that cannot be inverted byte by byte.
+    pub fn way_to(&self, point: OperationId) -> Result<Vec<OperationId>, OperationId> {
+        let point = self.equal_points(point).last().unwrap_or(point);
+        let mut inverted = Vec::new();
+        let mut at = self.last();
+        while at > point {
+            // Equal states need no step: the oldest equal state that is not before the point is the nearest.
+            at = self.equal_points(at).filter(|equal| *equal >= point).last().unwrap_or(at);
+            if at <= point {
+                break;
+            }
+            let Some(place) = self.operations.iter().position(|operation| operation.id == at) else { break };
+            if self.operations[place].lacks_delta() {
+                return Err(at);
+            }
+            inverted.push(at);
+            at = place.checked_sub(1).map_or(0, |before| self.operations[before].id);
+        }
+        Ok(inverted)
+    }
+
+    /// Returns the points at which the file had the state of a point, that point first, then older ones.
+    fn equal_points(&self, point: OperationId) -> impl Iterator<Item = OperationId> {
+        let before = |id: &OperationId| {
+            let equal = self.operation(*id).and_then(|operation| operation.point);
+            equal.filter(|equal| equal < id)
+        };
+        std::iter::successors(Some(point), before)
+    }
+
+    /// Returns the length and the BLAKE3 of the file at a point of the log; `None` if they are unknown.
+    pub fn state_at(&self, point: OperationId) -> Option<(u64, Address)> {
+        let until = self.operations.iter().rev().filter(|operation| operation.id <= point);
+        let mut after = until.filter_map(|operation| operation.after_bytes.zip(operation.after_hash));
+        after.next().or_else(|| {
+            let first = self.operations.iter().find(|operation| operation.after_bytes.is_some())?;
+            first.delta.as_ref().map(|delta| (delta.base_bytes, delta.base_hash))
+        })
+    }
+
+    /// Returns true if credentials were removed from a block and not restored.
+    pub fn is_redacted(&self, row: RowAddress, index: u32) -> bool {
+        let redacts = |edit: &LoggedEdit| edit.change.as_ref().is_some_and(|change| change.redacted);
+        let mut edits =
+            self.edits_of(row, index).filter(|(operation, edit)| operation.kind == OperationKind::Change && redacts(edit));
+        edits.any(|(operation, _)| self.undone_by(operation.id).is_none())
+    }
+
+    /// Returns every edit of a block, oldest first, in any slot.
+    pub fn edits_of(&self, row: RowAddress, index: u32) -> impl Iterator<Item = (&Operation, &LoggedEdit)> {
+        let edits = self.operations.iter().flat_map(|operation| operation.edits.iter().map(move |edit| (operation, edit)));
+        edits.filter(move |(_, edit)| edit.row == row && edit.slot.index() == Some(index))
+    }
+}
+
+fn toggle(changes: &mut BTreeSet<OperationId>, change: OperationId) {
+    if !changes.remove(&change) {
+        changes.insert(change);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn log(entries: &[(OperationKind, Option<OperationId>)]) -> History {
+        let operations =
+            entries.iter().zip(1..).map(|((kind, inverts), id)| Operation { inverts: *inverts, ..Operation::example(id, *kind) });
+        History { operations: operations.collect(), ..History::default() }
+    }
+
+    #[test]
+    fn undo_goes_back_and_redo_forth() {
+        use OperationKind::{Change, Redo, Undo};
+        let check = |entries: &[(OperationKind, Option<OperationId>)], undoable, redoable| {
+            let history = log(entries);
+            assert_eq!((history.undoable(), history.redoable()), (undoable, redoable), "{entries:?}");
+        };
+        check(&[], None, None);
+        check(&[(Change, None), (Change, None)], Some(2), None);
+        check(&[(Change, None), (Change, None), (Undo, Some(2))], Some(1), Some(3));
+        check(&[(Change, None), (Change, None), (Undo, Some(2)), (Undo, Some(1))], None, Some(4));
+        check(&[(Change, None), (Change, None), (Undo, Some(2)), (Undo, Some(1)), (Redo, Some(4))], Some(1), Some(3));
+        check(
+            &[(Change, None), (Change, None), (Undo, Some(2)), (Undo, Some(1)), (Redo, Some(4)), (Redo, Some(3))],
+            Some(2),
+            None,
+        );
+        // An undo of an undo is a redo, and what it redid can be undone again.
+        check(&[(Change, None), (Undo, Some(1)), (Undo, Some(2))], Some(1), Some(3));
+        check(&[(Change, None), (Undo, Some(1)), (Undo, Some(2)), (Undo, Some(1))], None, Some(4));
+        check(&[(Change, None), (Undo, Some(1)), (Change, None)], Some(3), None);
+        check(&[(Change, None), (Undo, Some(1)), (Change, None), (Undo, Some(3))], None, Some(4));
+    }
+
+    #[test]
+    fn a_net_change_has_no_undone_operations() {
+        let operation = |id, point| Operation { after_bytes: Some(9), point, ..Operation::example(id, OperationKind::Change) };
+        let check = |points: &[(OperationId, Option<OperationId>)], expected: &[OperationId]| {
+            let operations: Vec<Operation> = points.iter().map(|(id, point)| operation(*id, *point)).collect();
+            let net = History::net(&operations.iter().collect::<Vec<_>>());
+            assert_eq!(net.iter().map(|operation| operation.id).collect::<Vec<_>>(), expected, "{points:?}");
+        };
+        check(&[], &[]);
+        check(&[(1, None), (2, None)], &[1, 2]);
+        check(&[(1, None), (2, Some(0))], &[]);
+        check(&[(1, None), (2, None), (3, Some(1))], &[1]);
+        check(&[(1, None), (2, Some(0)), (3, Some(1))], &[1]);
+        // The undone operation is older than all of them.
+        check(&[(2, Some(0)), (3, None)], &[2, 3]);
+    }
+}
