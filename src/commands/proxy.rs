@@ -16,9 +16,11 @@ use std::path::PathBuf;
   aperture proxy requests
   aperture proxy stop
 
-Requests and responses pass byte for byte; those of a session that was changed with
-aperture are sent as changed. Credentials are sent to the API and are not stored.
-Without --upstream a request goes to the API that its path and headers name."
+Responses pass byte for byte, and so do requests except for these changes: contents are
+sent as aperture changed them, and after each new prompt follow the manifest and the texts
+of aperture stage. [pipeline] in the settings switches each of them, --observe all.
+Credentials are sent to the API and are not stored. Without --upstream a request goes to
+the API that its path and headers name."
 )]
 pub struct Arguments {
     /// The action; without one, the proxy runs.

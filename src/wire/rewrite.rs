@@ -39,9 +39,7 @@ pub(super) fn rewrite(
     if edits.is_empty() {
         return Ok(None);
     }
-    let bytes = body.with(edits);
-    facts.note("emit", format!("{} bytes instead of {}", bytes.len(), facts.client_bytes));
-    Ok(Some(bytes))
+    Ok(Some(body.with(edits)))
 }
 
 /// Collects the edits that replace contents and drop thinking. Returns the state of the line if it differs from the stored one.
