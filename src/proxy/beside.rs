@@ -1,4 +1,4 @@
-//! The work after a request: the commands of the model, the manifest for the next prompt, and refusals by the API. It runs on a
+//! The work after a request: the commands of the model, the texts for the next prompt, and refusals by the API. It runs on a
 //! thread of its own, one task after the other, and no request waits for it.
 
 use super::server::Proxy;
@@ -6,12 +6,14 @@ use crate::app::{CommandError, proxied, wait};
 use crate::provider::ResponseContent;
 use crate::wire::RequestFacts;
 use std::collections::{BTreeSet, VecDeque};
-use std::sync::mpsc::{Receiver, Sender, channel};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
 use std::sync::{Arc, Weak};
 use std::time::Duration;
 
 /// The time in which a client usually writes the answer to its session file.
 const WRITTEN: Duration = Duration::from_millis(300);
+/// The interval of checks if the user changed the session after its last answer.
+const STORE_STEP: Duration = Duration::from_millis(500);
 
 /// A request with its response.
 pub struct Answered {
@@ -41,9 +43,26 @@ pub fn start(proxy: impl FnOnce(Tasks) -> Arc<Proxy>) -> std::io::Result<Arc<Pro
 
 fn work(proxy: &Weak<Proxy>, queue: &Receiver<Answered>) {
     let (mut waiting, mut recorded) = (VecDeque::new(), BTreeSet::new());
+    // The session whose prompt is next, and the version of the store at that time.
+    let mut prepared: Option<(String, Option<i64>)> = None;
     loop {
-        let task = waiting.pop_front().or_else(|| queue.recv().ok());
-        let (Some(task), Some(proxy)) = (task, proxy.upgrade()) else { return };
+        let task = match waiting.pop_front() {
+            Some(task) => Ok(task),
+            None => queue.recv_timeout(STORE_STEP),
+        };
+        let Some(proxy) = proxy.upgrade() else { return };
+        let task: Answered = match (task, &mut prepared) {
+            (Ok(task), _) => task,
+            (Err(RecvTimeoutError::Disconnected), _) => return,
+            (Err(RecvTimeoutError::Timeout), Some((session, version))) => {
+                let now = proxy.wire.store_version();
+                if std::mem::replace(version, now) != now {
+                    prepare(&proxy, session);
+                }
+                continue;
+            }
+            (Err(RecvTimeoutError::Timeout), None) => continue,
+        };
         waiting.extend(queue.try_iter());
         match task.status {
             200..300 => proxy.wire.accepted(&task.facts),
@@ -55,11 +74,12 @@ fn work(proxy: &Weak<Proxy>, queue: &Receiver<Answered>) {
         }
         answered(&proxy, &task, &mut recorded);
         waiting.extend(queue.try_iter());
-        // Later requests of the session make the manifest again.
+        // Later requests of the session prepare the texts again.
         let is_last = !waiting.iter().any(|later: &Answered| later.facts.session == task.facts.session);
         if is_last && !task.content.calls {
             wait(WRITTEN);
-            set_manifest(&proxy, &task.facts.session);
+            prepare(&proxy, &task.facts.session);
+            prepared = Some((task.facts.session.clone(), proxy.wire.store_version()));
         }
     }
 }
@@ -92,13 +112,12 @@ fn answered(proxy: &Proxy, task: &Answered, recorded: &mut BTreeSet<String>) {
     }
 }
 
-/// Prepares the manifest for the next prompt.
-fn set_manifest(proxy: &Proxy, session: &str) {
+/// Prepares the texts for the next prompt.
+fn prepare(proxy: &Proxy, session: &str) {
     let mut env = proxy.env.clone();
     env.refresh();
-    match proxied::manifest_of(&env, session) {
-        Ok(Some(manifest)) => proxy.wire.set_manifest(session, manifest),
-        Ok(None) => {}
+    match proxied::texts_of(&env, session) {
+        Ok(texts) => proxy.wire.prepare(session, texts),
         Err(error) => report(proxy, &error),
     }
 }

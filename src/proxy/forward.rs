@@ -6,7 +6,7 @@ use super::server::Proxy;
 use super::{control, headers};
 use crate::output::{ProxyRequest, RequestStage};
 use crate::provider::{Endpoint, ResponseReader};
-use crate::wire::{Outgoing, RequestFacts, RequestHead};
+use crate::wire::{Outgoing, RequestFacts, RequestHead, Stage};
 use anyhow::Context;
 use hyper::body::{Bytes, Incoming};
 use hyper::header::{ACCEPT_ENCODING, CONTENT_ENCODING, CONTENT_LENGTH, CONTENT_TYPE, HeaderMap, HeaderValue};
@@ -17,8 +17,6 @@ use std::time::Duration;
 
 /// The maximum size of a recorded response, in bytes.
 const LONGEST_RECORD: usize = 16 << 20;
-/// The stage that sends the body.
-const EMIT: &str = "emit";
 
 /// Answers a request.
 ///
@@ -60,7 +58,7 @@ async fn forward(
     let request =
         ProxyRequest { time: proxy.now(), method: head.method.clone(), path: head.path().to_owned(), ..ProxyRequest::default() };
     let mut passage = Passage::new(proxy.clone(), request);
-    let is_api = head.api().is_some();
+    let is_api = head.api().is_some() && proxy.wire.reads();
     let is_compressed = parts.headers.get(CONTENT_ENCODING).is_some_and(|encoding| encoding != "identity");
     let (body, received) = if is_api && !is_compressed {
         match body::read(body, &proxy.buffers).await? {
@@ -200,7 +198,7 @@ impl Passage {
 
     /// Adds a note on what was sent.
     fn stage(&self, note: &str) {
-        self.update(|request| request.stages.push(RequestStage { stage: EMIT.to_owned(), note: note.to_owned() }));
+        self.update(|request| request.stages.push(RequestStage { stage: Stage::Emit.name().to_owned(), note: note.to_owned() }));
     }
 
     /// Returns the bytes to send for a body, and if they differ from it. Any failure gives the body as it is.
@@ -233,9 +231,9 @@ impl Passage {
             request.line.clone_from(&facts.line);
             request.model.clone_from(&facts.model);
             (request.client_bytes, request.sent_bytes) = (original.len() as u64, sent.len() as u64);
-            let stages = facts.stages.iter();
-            request.stages.extend(stages.map(|stage| RequestStage { stage: stage.stage.to_owned(), note: stage.note.clone() }));
-            request.stages.push(RequestStage { stage: EMIT.to_owned(), note });
+            let stages = self.proxy.wire.explained(&facts).into_iter();
+            request.stages.extend(stages.map(|stage| RequestStage { stage: stage.stage.name().to_owned(), note: stage.note }));
+            request.stages.push(RequestStage { stage: Stage::Emit.name().to_owned(), note });
         });
         if body.is_some() {
             self.proxy.requests.count_changed();

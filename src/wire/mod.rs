@@ -5,37 +5,22 @@
 //! original bytes are sent.
 
 mod contents;
+mod pipeline;
 mod rewrite;
 mod session;
 #[cfg(test)]
 mod tests;
+mod texts;
 
 pub use crate::provider::{RequestApi, RequestHead};
+pub use pipeline::{PipelineSettings, Stage, StageNote};
 pub use session::WireError;
+pub use texts::{PreparedText, TextKind};
 
 use crate::provider::{RequestBody, RequestDocument, RequestIdentity, identity};
 use crate::store::Store;
 use session::Sessions;
 use std::sync::{Mutex, PoisonError};
-
-/// The stages of the pipeline that can be switched off.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct PipelineSettings {
-    /// Contents are sent as the operation log has them.
-    pub edits: bool,
-    /// Texts are inserted after new prompts. Those that were inserted before stay.
-    pub injection: bool,
-    /// The manifest is one of these texts.
-    pub manifest: bool,
-    /// No request is changed.
-    pub observe: bool,
-}
-
-impl Default for PipelineSettings {
-    fn default() -> PipelineSettings {
-        PipelineSettings { edits: true, injection: true, manifest: true, observe: false }
-    }
-}
 
 /// The bytes to send in the place of a request's body, and what is known of the request.
 #[derive(Clone, Debug, Default)]
@@ -61,23 +46,14 @@ pub struct RequestFacts {
     pub sent_bytes: u64,
     /// True if it is a request of the conversation itself, with tools for the model.
     pub is_main: bool,
-    /// The work of each stage of the pipeline, in order; stages without effect are left out.
+    /// The work of the stages of the pipeline.
     pub stages: Vec<StageNote>,
     /// The reason why the body stays as it was received, if aperture failed.
     pub problem: Option<String>,
 }
 
-/// The work of a stage of the pipeline on a request, and its reason.
-#[derive(Clone, Debug, PartialEq, Eq, serde::Serialize)]
-pub struct StageNote {
-    /// The name of the stage.
-    pub stage: &'static str,
-    /// One line for people.
-    pub note: String,
-}
-
 impl RequestFacts {
-    fn note(&mut self, stage: &'static str, note: impl Into<String>) {
+    fn note(&mut self, stage: Stage, note: impl Into<String>) {
         self.stages.push(StageNote { stage, note: note.into() });
     }
 }
@@ -108,14 +84,14 @@ impl Wire {
         };
         let RequestIdentity { session, line, has_tools } = identity(head, api, &document);
         facts.model = document.model();
-        facts.note("ingest", format!("{}, {} bytes", api.format(), body.len()));
+        facts.note(Stage::Ingest, format!("{}, {} bytes", api.format(), body.len()));
         facts.is_main = has_tools && line.is_empty();
         (facts.session, facts.line) = (session, line);
-        if self.settings.observe {
+        if !self.settings.emit || !self.settings.parse {
             return Outgoing { body: None, facts };
         }
         if !has_tools {
-            facts.note("parse", "a request without tools is not changed");
+            facts.note(Stage::Parse, "a request without tools is not changed");
             return Outgoing { body: None, facts };
         }
         match self.rewrite(api, &document, &mut facts, now) {
@@ -145,6 +121,7 @@ impl Wire {
             sessions
         });
         if sessions.is_idle(&facts.session, &facts.line)? {
+            facts.note(Stage::Parse, "not needed: the session has no changes and no texts wait");
             return Ok(None);
         }
         match RequestBody::parse(api, document, &mut sessions.known) {
@@ -153,9 +130,24 @@ impl Wire {
         }
     }
 
-    /// Sets the manifest that the next prompt of a session is followed by.
-    pub fn set_manifest(&self, session: &str, manifest: String) {
-        self.sessions.lock().unwrap_or_else(PoisonError::into_inner).set_manifest(session, manifest);
+    /// Sets the texts that the next prompt of a session is followed by, in the place of those set before.
+    pub fn prepare(&self, session: &str, texts: Vec<PreparedText>) {
+        self.sessions.lock().unwrap_or_else(PoisonError::into_inner).prepare(session, texts);
+    }
+
+    /// Returns a number that differs after another process changed the store; `None` if there is no store.
+    pub fn store_version(&self) -> Option<i64> {
+        self.sessions.lock().unwrap_or_else(PoisonError::into_inner).store_version()
+    }
+
+    /// Returns the notes on a request, one for each stage but the last.
+    pub fn explained(&self, facts: &RequestFacts) -> Vec<StageNote> {
+        self.settings.complete(facts.stages.clone())
+    }
+
+    /// Returns true if bodies are read.
+    pub fn reads(&self) -> bool {
+        self.settings.ingest
     }
 
     /// Records that the API refused a changed request. After the second refusal in a row, requests of this line are sent as the

@@ -2,6 +2,7 @@
 
 use super::OpenStore;
 use super::contents::Contents;
+use super::texts::PreparedText;
 use crate::model::Key;
 use crate::provider::{KnownElements, by_name};
 use crate::store::{ContentOperation, Insertion, StagedText, Store, StoreError, StoredSession, WireLine};
@@ -46,16 +47,16 @@ pub(super) struct Sessions {
     /// The version of the store that the lines were read from.
     version: i64,
     lines: FxHashMap<(String, String), Line>,
-    /// The manifest for the next prompt of each session.
-    manifests: FxHashMap<String, String>,
+    /// The texts for the next prompt of each session.
+    prepared: FxHashMap<String, Vec<PreparedText>>,
     /// The elements of earlier requests.
     pub known: KnownElements,
 }
 
 impl Sessions {
     pub fn new(open: OpenStore) -> Sessions {
-        let (lines, manifests, known) = (FxHashMap::default(), FxHashMap::default(), KnownElements::default());
-        Sessions { open, store: None, version: 0, lines, manifests, known }
+        let (lines, prepared, known) = (FxHashMap::default(), FxHashMap::default(), KnownElements::default());
+        Sessions { open, store: None, version: 0, lines, prepared, known }
     }
 
     /// Forgets everything that can be read again.
@@ -67,19 +68,28 @@ impl Sessions {
 
     /// Returns true if requests of a line need no change, whatever they contain.
     pub fn is_idle(&mut self, session: &str, line: &str) -> Result<bool, WireError> {
-        let has_manifest = line.is_empty() && self.manifests.contains_key(session);
+        let is_prepared = line.is_empty() && self.prepared.contains_key(session);
         let known = self.line(session, line)?;
         let is_new = known.contents.last() == 0 && known.state.is_none();
-        Ok(is_new && known.insertions.is_empty() && known.staged.is_empty() && !has_manifest)
+        Ok(is_new && known.insertions.is_empty() && known.staged.is_empty() && !is_prepared)
     }
 
-    pub fn set_manifest(&mut self, session: &str, manifest: String) {
-        self.manifests.insert(session.to_owned(), manifest);
+    /// See [`super::Wire::store_version`].
+    pub fn store_version(&self) -> Option<i64> {
+        self.store.as_ref()?.version().ok()
     }
 
-    /// Returns the manifest for the next prompt, once.
-    pub fn take_manifest(&mut self, session: &str) -> Option<String> {
-        self.manifests.remove(session)
+    /// See [`super::Wire::prepare`].
+    pub fn prepare(&mut self, session: &str, texts: Vec<PreparedText>) {
+        match texts.is_empty() {
+            true => drop(self.prepared.remove(session)),
+            false => drop(self.prepared.insert(session.to_owned(), texts)),
+        }
+    }
+
+    /// Returns the texts for the next prompt, once.
+    pub fn take_prepared(&mut self, session: &str) -> Vec<PreparedText> {
+        self.prepared.remove(session).unwrap_or_default()
     }
 
     /// Returns a line with everything that the store has of it now.
@@ -92,15 +102,13 @@ impl Sessions {
         if let Some(store) = &self.store {
             let version = store.version()?;
             if version != self.version || self.lines.len() > LINES {
-                // Refusals are not in the store.
-                let refusals =
-                    |lines: &FxHashMap<_, Line>| lines.get(&(session.to_owned(), line.to_owned())).map(|line| line.refusals);
-                let kept = refusals(&self.lines).unwrap_or_default();
+                let name = (session.to_owned(), line.to_owned());
+                let old = self.lines.remove(&name);
                 self.lines.clear();
                 self.version = version;
-                if kept > 0 {
-                    let read = Line { refusals: kept, ..read(Some(store), session, line)? };
-                    self.lines.insert((session.to_owned(), line.to_owned()), read);
+                if let Some(Line { refusals: refusals @ 1.., .. }) = old {
+                    // Refusals are not in the store.
+                    self.lines.insert(name, Line { refusals, ..read(Some(store), session, line)? });
                 }
             }
         }

@@ -84,6 +84,10 @@ const NEXT: &str = r#"{"role":"user","content":[{"type":"text","text":"go on","c
 const LATER: &str =
     r#"{"role":"assistant","content":[{"type":"thinking","thinking":"","signature":"C"},{"type":"text","text":"more"}]}"#;
 
+fn prepared(kind: TextKind, is_top: bool, text: &str) -> PreparedText {
+    PreparedText { kind, is_top, text: text.to_owned() }
+}
+
 fn sent(wire: &Wire, body: &str) -> String {
     let outgoing = wire.request(&head(), body.as_bytes(), 1);
     assert_eq!(outgoing.facts.problem, None);
@@ -150,7 +154,7 @@ fn an_operation_while_no_proxy_ran_is_a_change_too() {
 fn a_staged_text_follows_the_newest_prompt_and_stays_there() {
     let place = Place::new();
     let wire = place.wire();
-    wire.set_manifest("s", "manifest".to_owned());
+    wire.prepare("s", vec![prepared(TextKind::Manifest, false, "manifest")]);
     place.store().stage("s", "remember \"this\"", 1).unwrap();
     let expected =
         ASK.replace(r#""ask""#, r#"[{"type":"text","text":"ask"},{"type":"text","text":"manifest\n\nremember \"this\""}]"#);
@@ -205,4 +209,49 @@ fn a_failure_sends_the_original_and_says_why() {
     assert_eq!(outgoing.facts.problem.unwrap(), "the store is not available: broken");
     let outgoing = wire.request(&head(), b"{\"messages\":[", 1);
     assert_eq!((outgoing.body, outgoing.facts.problem.as_deref()), (None, Some("the body is not a JSON object")));
+}
+
+#[test]
+fn texts_of_the_top_follow_the_first_message_of_a_new_window() {
+    let place = Place::new();
+    let wire = place.wire();
+    wire.prepare("s", vec![prepared(TextKind::Manifest, false, "manifest")]);
+    assert!(sent(&wire, &body(&[ASK, CALL, RESULT, ANSWER, NEXT])).contains("manifest"));
+    wire.prepare("s", vec![prepared(TextKind::Headers, false, "headers"), prepared(TextKind::Pinned, true, "pinned")]);
+    let after = |message: &str, text: &str| message.replace("}]}", &format!(r#"}},{{"type":"text","text":"{text}"}}]}}"#));
+    let summary = r#"{"role":"user","content":[{"type":"text","text":"the summary"}]}"#;
+    let request = body(&[summary, ANSWER, NEXT.replace("go on", "new").as_str()]);
+    let prompt = NEXT.replace("go on", "new").replace("\"}}]", "\"}},{\"type\":\"text\",\"text\":\"headers\"}]");
+    let expected = body(&[&after(summary, "pinned"), ANSWER, &prompt]);
+    assert_eq!(sent(&wire, &request), expected);
+    assert_eq!(sent(&place.wire(), &request), expected, "a restart changes no byte");
+    // In a window that the API knows, a text at the top would cost the prompt cache.
+    wire.prepare("s", vec![prepared(TextKind::Pinned, true, "later")]);
+    let last = ASK.replace("ask", "last");
+    let sent = sent(&wire, &body(&[summary, ANSWER, NEXT.replace("go on", "new").as_str(), LATER, &last]));
+    assert!(sent.starts_with(expected.split("],\"x\"").next().unwrap()), "{sent}");
+    assert!(sent.contains(r#"{"type":"text","text":"last"},{"type":"text","text":"later"}"#), "{sent}");
+}
+
+#[test]
+fn a_stage_can_be_switched_off() {
+    let place = Place::new();
+    place.operation(&[("long result", "short")]);
+    place.store().stage("s", "note", 1).unwrap();
+    let request = body(&[ASK, CALL, RESULT]);
+    let with = |settings| {
+        let wire = Wire { settings, ..place.wire() };
+        let outgoing = wire.request(&head(), request.as_bytes(), 1);
+        let notes = wire.explained(&outgoing.facts);
+        (outgoing.body.map(|body| String::from_utf8(body).unwrap()), notes)
+    };
+    let on = PipelineSettings::default();
+    for settings in [PipelineSettings { parse: false, ..on }, PipelineSettings { emit: false, ..on }] {
+        assert_eq!(with(settings).0, None);
+    }
+    let (edited, notes) = with(PipelineSettings { injection: false, ..on });
+    assert_eq!(edited.unwrap(), request.replace("long result", "short"));
+    assert_eq!(notes[3], StageNote { stage: Stage::Injection, note: "switched off in the settings".to_owned() });
+    let (edited, notes) = with(PipelineSettings { condensation: false, ..on });
+    assert_eq!((edited, &*notes[4].note), (None, "switched off in the settings"));
 }

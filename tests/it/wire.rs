@@ -146,3 +146,32 @@ fn commands_in_an_answer_are_executed_once() {
     let log = client.sandbox.json(&["log"], "aperture.log/2");
     assert_eq!(log["operations"].as_array().unwrap().len(), 1, "{log}");
 }
+
+#[test]
+fn selected_blocks_and_headers_follow_the_next_prompt() {
+    let client = Client::with("[pipeline]\nmanifest = false\nheaders = true\n");
+    client.send(&client.body(&["first"]));
+    client.settle();
+    client.sandbox.text(&["focus", "16"]);
+    let sent = wait_for("the selection", || {
+        let sent = client.send(&client.body(&["first", "second"]));
+        sent.contains("highlighted").then_some(sent)
+    });
+    let parsed: Value = serde_json::from_str(&sent).unwrap();
+    let added = parsed["messages"][6]["content"][1]["text"].as_str().unwrap();
+    assert!(added.starts_with("User has highlighted the following blocks as relevant: #16 ("), "{added}");
+    for part in ["aperture lists here the headers", "--- Message ID: ", "[Part ID: block-"] {
+        assert!(added.contains(part), "no {part}:\n{added}");
+    }
+    let explained = client.sandbox.text(&["proxy", "explain", "2"]);
+    for stage in ["ingest", "parse", "zones", "injection", "condensation", "budget", "reorder", "emit"] {
+        assert!(explained.lines().any(|line| line.starts_with(stage)), "no {stage}:\n{explained}");
+    }
+    // The explanation is added once.
+    let third = wait_for("the headers of the third prompt", || {
+        let sent = client.send(&client.body(&["first", "second", "third"]));
+        let last = sent.rsplit("third").next().unwrap_or_default();
+        last.contains("Part ID").then(|| sent.clone())
+    });
+    assert_eq!(third.matches("aperture lists here").count(), 1, "{third}");
+}

@@ -1,15 +1,18 @@
 //! The work beside the requests that pass a proxy: it never delays a request, and holds from the next one on.
 
-use crate::app::look::manifest;
+use super::hook::compaction;
+use super::selection;
+use crate::app::look::{manifest, transcript};
 use crate::app::model::obey;
 use crate::app::{CommandError, Env};
-use crate::output::Report;
-use crate::wire::{PipelineSettings, Wire};
+use crate::model::Pin;
+use crate::output::{Headers, Report};
+use crate::wire::{PipelineSettings, PreparedText, TextKind, Wire};
 use crate::workspace::{Found, Workspace};
 
-/// Returns the sessions on the wire, by the store of the environment.
-pub fn wire(env: &Env, observe: bool) -> Wire {
-    let settings = PipelineSettings { observe, ..env.pipeline };
+/// Returns the sessions on the wire, by the store of the environment. `emit` is false if no request is changed.
+pub fn wire(env: &Env, emit: bool) -> Wire {
+    let settings = PipelineSettings { emit, ..env.pipeline };
     let env = env.clone();
     let open = move |create| {
         let store = if create { env.store().map(Some) } else { env.existing_store() };
@@ -27,14 +30,31 @@ pub fn record(env: &Env, session: &str, process: u32) -> Result<(), CommandError
     Ok(env.store()?.record_proxy(session, process)?)
 }
 
-/// Returns the manifest for the next prompt of a session; `None` if the settings exclude it or the client has written no file yet.
+/// Returns the texts for the next prompt of a session, by the settings; none if the client has written no file yet.
 ///
 /// # Errors
 ///
 /// The session cannot be read.
-pub fn manifest_of(env: &Env, session: &str) -> Result<Option<String>, CommandError> {
-    let Some(workspace) = env.pipeline.manifest.then(|| open(env, session)).flatten().transpose()? else { return Ok(None) };
-    Ok(Some(manifest::short(env, &workspace).text(&env.style)))
+pub fn texts_of(env: &Env, session: &str) -> Result<Vec<PreparedText>, CommandError> {
+    let PipelineSettings { injection, manifest: with_manifest, selection: with_selection, headers, .. } = env.pipeline;
+    let is_wanted = injection && (with_manifest || with_selection || headers);
+    let Some(workspace) = is_wanted.then(|| open(env, session)).flatten().transpose()? else { return Ok(Vec::new()) };
+    let mut texts = Vec::new();
+    let mut add = |kind, is_top, text: Option<String>| texts.extend(text.map(|text| PreparedText { kind, is_top, text }));
+    if with_manifest {
+        add(TextKind::Manifest, false, Some(manifest::short(env, &workspace).text(&env.style)));
+    }
+    if with_selection {
+        add(TextKind::Selection, false, selection::since_last_turn(&workspace));
+        for is_top in [true, false] {
+            add(TextKind::Pinned, is_top, compaction::dropped(&workspace, &|block| (block.pin == Some(Pin::Top)) == is_top)?);
+        }
+    }
+    if headers {
+        add(TextKind::Instructions, false, Some(Headers::INSTRUCTIONS.to_owned()));
+        add(TextKind::Headers, false, transcript::headers_of_last_turn(env, &workspace)?);
+    }
+    Ok(texts)
 }
 
 /// Executes the commands in a message of the model that has just ended, by the policy.

@@ -188,6 +188,13 @@ impl<'a> RequestBody<'a> {
         })
     }
 
+    /// Returns true if an element, or one after it, contains a text.
+    pub fn contains_after(&self, element: usize, text: &str) -> bool {
+        let (Some(first), Ok(quoted)) = (self.elements.get(element), serde_json::to_string(text)) else { return false };
+        let escaped = &quoted[1..quoted.len() - 1];
+        memchr::memmem::find(&self.bytes[first.range.start..], escaped.as_bytes()).is_some()
+    }
+
     /// Returns the body with edits, which do not overlap.
     pub fn with(&self, edits: Vec<BodyEdit>) -> Vec<u8> {
         json::with_values(self.bytes, edits)
