@@ -106,6 +106,7 @@ fn answered(proxy: &Proxy, task: &Answered, recorded: &mut BTreeSet<String>) {
         }
     }
     if task.content.text.contains('@')
+        && !task.facts.asks_for_summary
         && let Err(error) = proxied::obey_message(&env, session, &task.content.text)
     {
         report(proxy, &error);

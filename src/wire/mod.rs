@@ -46,6 +46,8 @@ pub struct RequestFacts {
     pub sent_bytes: u64,
     /// True if it is a request of the conversation itself, with tools for the model.
     pub is_main: bool,
+    /// True if the client asks for a summary in the place of the conversation: the answer is not one to the user.
+    pub asks_for_summary: bool,
     /// The work of the stages of the pipeline.
     pub stages: Vec<StageNote>,
     /// The reason why the body stays as it was received, if aperture failed.
@@ -82,10 +84,11 @@ impl Wire {
             facts.problem = Some("the body is not a JSON object".to_owned());
             return Outgoing { body: None, facts };
         };
-        let RequestIdentity { session, line, has_tools } = identity(head, api, &document);
+        let RequestIdentity { session, line, has_tools, asks_for_summary } = identity(head, api, &document);
         facts.model = document.model();
         facts.note(Stage::Ingest, format!("{}, {} bytes", api.format(), body.len()));
         facts.is_main = has_tools && line.is_empty();
+        facts.asks_for_summary = asks_for_summary;
         (facts.session, facts.line) = (session, line);
         if !self.settings.emit || !self.settings.parse {
             return Outgoing { body: None, facts };

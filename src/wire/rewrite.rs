@@ -35,7 +35,7 @@ pub(super) fn rewrite(
     }
     let places = texts::places(body);
     facts.note(Stage::Zones, zones(body, places.len()));
-    if settings.injection && name.is_empty() {
+    if settings.injection && name.is_empty() && !facts.asks_for_summary {
         texts::take(sessions, settings, body, &places, facts, now)?;
     }
     texts::add(sessions.line(&session, &name)?, body, &places, facts, &mut edits);

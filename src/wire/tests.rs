@@ -255,3 +255,15 @@ fn a_stage_can_be_switched_off() {
     let (edited, notes) = with(PipelineSettings { condensation: false, ..on });
     assert_eq!((edited, &*notes[4].note), (None, "switched off in the settings"));
 }
+
+#[test]
+fn a_request_for_a_summary_has_no_new_text() {
+    let place = Place::new();
+    let wire = place.wire();
+    wire.prepare("s", vec![prepared(TextKind::Manifest, false, "manifest")]);
+    let compact = r#"{"role":"user","content":"write <analysis> and <summary>"}"#;
+    let request = body(&[ASK, CALL, RESULT, ANSWER, compact]);
+    assert_eq!(sent(&wire, &request), request);
+    assert!(wire.request(&head(), request.as_bytes(), 1).facts.asks_for_summary);
+    assert!(sent(&wire, &body(&[ASK, CALL, RESULT, ANSWER, NEXT])).contains("manifest"), "the text waits for the prompt");
+}
