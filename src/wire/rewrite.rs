@@ -49,7 +49,8 @@ pub(super) fn rewrite(
 fn zones(body: &RequestBody<'_>, places: usize) -> String {
     let is_message = |kind| matches!(kind, RowKind::User | RowKind::Assistant);
     let messages = body.elements.iter().filter(|element| is_message(element.kind)).count();
-    let newest = body.elements.iter().rposition(|element| element.is_prompt).map_or(0, |place| body.elements.len() - place);
+    let newest = body.elements.iter().rposition(|element| element.is_prompt).map_or(&[][..], |place| &body.elements[place..]);
+    let newest = newest.iter().filter(|element| is_message(element.kind)).count();
     format!(
         "{} of instructions and tools, {} of the conversation, {newest} from the newest prompt on; texts can follow {}",
         plural(body.elements.len() - messages, "element"),
