@@ -20,11 +20,11 @@ impl Client {
     }
 
     fn with(settings: &str) -> Client {
-        Client::of(settings, Api::new(stream))
+        Client::of("tools-and-spill", settings, Api::new(stream))
     }
 
-    fn of(settings: &str, api: Api) -> Client {
-        let sandbox = Sandbox::of("tools-and-spill");
+    fn of(fixture: &str, settings: &str, api: Api) -> Client {
+        let sandbox = Sandbox::of(fixture);
         sandbox.write("aperture.toml", settings);
         let proxy = Proxy::start(&sandbox, &["--upstream", &format!("http://127.0.0.1:{}", api.port)]);
         let session = session(&sandbox).file_stem().unwrap().to_string_lossy().into_owned();
@@ -138,7 +138,7 @@ fn commands_in_an_answer_are_executed_once() {
         let events = ["I keep it.\n@pi", "n(16)\n"].map(|part| format!("event: content_block_delta\ndata: {}\n\n", text(part)));
         crate::proxy::answer_events(stream, &events.concat());
     });
-    let client = Client::of("", api);
+    let client = Client::of("tools-and-spill", "", api);
     client.send(&client.body(&["go on"]));
     client.settle();
     let pinned = wait_for("the pin", || Some(client.sandbox.text(&["pin"])).filter(|list| !list.contains("no pinned blocks")));
@@ -174,4 +174,19 @@ fn selected_blocks_and_headers_follow_the_next_prompt() {
         last.contains("Part ID").then(|| sent.clone())
     });
     assert_eq!(third.matches("aperture lists here").count(), 1, "{third}");
+}
+
+#[test]
+fn a_pinned_block_that_a_compaction_dropped_follows_the_next_prompt_once() {
+    let client = Client::of("interactive-compact", "[pipeline]\nmanifest = false\n", Api::new(stream));
+    client.sandbox.text(&["pin", "21"]);
+    client.send(&client.body(&["first"]));
+    client.settle();
+    let second = wait_for("the pinned block", || {
+        let sent = client.send(&client.body(&["first", "second"]));
+        sent.contains("First answer done.").then_some(sent)
+    });
+    let third = client.send(&client.body(&["first", "second", "third"]));
+    let count = |sent: &str| sent.matches("Blocks that the user pinned").count();
+    assert_eq!((count(&second), count(&third)), (1, 1));
 }
