@@ -154,6 +154,8 @@ overrides both.
   edits = true                 contents are sent as the log has them
   injection = true             staged texts are inserted after new prompts
   manifest = true              and the manifest, if it has changed
+  tool = true                  the model has the tool aperture, from the
+                               first request of a session on
 
   [model]                      permissions of the model, by command: auto,
   archive = \"auto\"             approve (pending in aperture inbox) or deny;

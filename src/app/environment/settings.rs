@@ -158,6 +158,7 @@ struct PipelineSwitches {
     edits: Option<bool>,
     injection: Option<bool>,
     manifest: Option<bool>,
+    tool: Option<bool>,
 }
 
 #[derive(Clone, Copy, Debug, Default, Deserialize)]
@@ -287,6 +288,7 @@ impl Settings {
                 edits: self.pipeline.edits.or(other.pipeline.edits),
                 injection: self.pipeline.injection.or(other.pipeline.injection),
                 manifest: self.pipeline.manifest.or(other.pipeline.manifest),
+                tool: self.pipeline.tool.or(other.pipeline.tool),
             },
             model: other.model,
             model_in_project: self.model,
@@ -349,12 +351,16 @@ impl Settings {
 
     /// Returns the settings for the stages of the proxy.
     pub fn pipeline(&self) -> PipelineSettings {
-        let PipelineSwitches { edits, injection, manifest } = self.pipeline;
+        let PipelineSwitches { edits, injection, manifest, tool } = self.pipeline;
         let default = PipelineSettings::default();
+        let policy = self.model();
+        // A tool whose commands are all denied would only cost tokens.
+        let is_useful = Verb::ALL.into_iter().any(|verb| policy.permission(verb) != Permission::Deny);
         PipelineSettings {
             edits: edits.unwrap_or(default.edits),
             injection: injection.unwrap_or(default.injection),
             manifest: manifest.unwrap_or(default.manifest),
+            tool: tool.unwrap_or(default.tool) && is_useful,
             observe: default.observe,
         }
     }

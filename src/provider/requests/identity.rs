@@ -19,6 +19,8 @@ pub struct RequestIdentity {
     pub session: String,
     /// Empty for the main requests of a session, or the id of a subagent.
     pub line: String,
+    /// True if the client names the session, so that it can have a file.
+    pub is_named: bool,
     /// True if requests of this line may be changed: they offer tools to the model. The others are requests beside the
     /// conversation, such as those for a title.
     pub has_tools: bool,
@@ -27,13 +29,15 @@ pub struct RequestIdentity {
 /// Returns the session and the line of a request.
 pub fn identity(head: &RequestHead, api: Api, body: &RequestDocument<'_>) -> RequestIdentity {
     let header = |names: &[&str]| names.iter().find_map(|name| head.header(name)).filter(|value| !value.is_empty());
-    let session = header(SESSION_HEADERS).map(str::to_owned).or_else(|| named(body)).unwrap_or_else(|| hashed(api, body));
+    let name = header(SESSION_HEADERS).map(str::to_owned).or_else(|| named(body));
+    let is_named = name.is_some();
+    let session = name.unwrap_or_else(|| hashed(api, body));
     let tools = ["tools", "functions"].iter().filter_map(|name| body.member(name)).map(elements);
     // Codex offers some tools as an item of the conversation.
     let is_tools = |item: &&RawValue| text_of(member(item, "type")).is_some_and(|kind| kind == "additional_tools");
     let offers = || body.member("input").is_some_and(|input| elements(input).iter().any(is_tools));
     let has_tools = tools.into_iter().any(|tools| !tools.is_empty()) || offers();
-    RequestIdentity { session, line: header(AGENT_HEADERS).unwrap_or_default().to_owned(), has_tools }
+    RequestIdentity { session, line: header(AGENT_HEADERS).unwrap_or_default().to_owned(), is_named, has_tools }
 }
 
 /// Returns the id that a body names.
@@ -82,7 +86,7 @@ mod tests {
         let headers = headers.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned())).collect();
         let head = RequestHead { headers, ..RequestHead::default() };
         let found = identity(&head, api, &RequestDocument::new(body.as_bytes()).unwrap());
-        let expected = RequestIdentity { session: session.to_owned(), line: line.to_owned(), has_tools };
+        let expected = RequestIdentity { session: session.to_owned(), line: line.to_owned(), is_named: true, has_tools };
         assert_eq!(found, expected, "{body}");
     }
 
@@ -99,8 +103,11 @@ mod tests {
 
     #[test]
     fn requests_of_one_conversation_share_a_hash() {
-        let id =
-            |body: &str| identity(&RequestHead::default(), Api::Chat, &RequestDocument::new(body.as_bytes()).unwrap()).session;
+        let id = |body: &str| {
+            let found = identity(&RequestHead::default(), Api::Chat, &RequestDocument::new(body.as_bytes()).unwrap());
+            assert!(!found.is_named);
+            found.session
+        };
         let first = id(r#"{"messages":[{"role":"system","content":"s"},{"role":"user","content":"a"}]}"#);
         let later = id(
             r#"{"messages":[{"role":"system","content":"s"},{"role":"user","content":"a"},{"role":"assistant","content":"b"}]}"#,
