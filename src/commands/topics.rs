@@ -159,6 +159,8 @@ overrides both.
   selection = true               focused blocks, pinned blocks that are gone
   headers = false                headers of messages and parts since the last
                                  prompt, as in transcript --headers
+  tool = true                  the model has the tool aperture, from the
+                               first request of a session on
   condensation = true          contents are sent as the log has them
   budget = true                the rules act on the window
   reorder = true               added texts have a fixed order

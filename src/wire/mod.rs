@@ -4,6 +4,7 @@
 //! inserted again, so the same request always gives the same bytes. Nothing is sent here: `proxy` does that. After any failure the
 //! original bytes are sent.
 
+mod calls;
 mod contents;
 mod pipeline;
 mod rewrite;
@@ -13,10 +14,12 @@ mod tests;
 mod texts;
 
 pub use crate::provider::{RequestApi, RequestHead};
+pub use calls::TOOL;
 pub use pipeline::{PipelineSettings, Stage, StageNote};
 pub use session::WireError;
 pub use texts::{PreparedText, TextKind};
 
+use crate::model::WithheldReply;
 use crate::provider::{RequestBody, RequestDocument, RequestIdentity, identity};
 use crate::store::Store;
 use session::Sessions;
@@ -27,6 +30,8 @@ use std::sync::{Mutex, PoisonError};
 pub struct Outgoing {
     /// The body to send; `None` if it stays as it was received.
     pub body: Option<Vec<u8>>,
+    /// True if the body offers the tool of aperture, so that its calls are to be withheld from the client.
+    pub offers_tool: bool,
     /// The facts for the list of requests.
     pub facts: RequestFacts,
 }
@@ -79,43 +84,46 @@ impl Wire {
     pub fn request(&self, head: &RequestHead, body: &[u8], now: i64) -> Outgoing {
         let mut facts =
             RequestFacts { client_bytes: body.len() as u64, sent_bytes: body.len() as u64, ..RequestFacts::default() };
-        let Some(api) = head.api() else { return Outgoing { body: None, facts } };
+        let Some(api) = head.api() else { return Outgoing { facts, ..Outgoing::default() } };
         let Some(document) = RequestDocument::new(body) else {
             facts.problem = Some("the body is not a JSON object".to_owned());
-            return Outgoing { body: None, facts };
+            return Outgoing { facts, ..Outgoing::default() };
         };
-        let RequestIdentity { session, line, has_tools, asks_for_summary } = identity(head, api, &document);
+        let RequestIdentity { session, line, is_named, has_tools, asks_for_summary } = identity(head, api, &document);
         facts.model = document.model();
         facts.note(Stage::Ingest, format!("{}, {} bytes", api.format(), body.len()));
         facts.is_main = has_tools && line.is_empty();
         facts.asks_for_summary = asks_for_summary;
         (facts.session, facts.line) = (session, line);
         if !self.settings.emit || !self.settings.parse {
-            return Outgoing { body: None, facts };
+            return Outgoing { facts, ..Outgoing::default() };
         }
         if !has_tools {
             facts.note(Stage::Parse, "a request without tools is not changed");
-            return Outgoing { body: None, facts };
+            return Outgoing { facts, ..Outgoing::default() };
         }
-        match self.rewrite(api, &document, &mut facts, now) {
-            Ok(body) => {
+        // The commands of the tool need the file of the session.
+        let settings = PipelineSettings { tool: self.settings.tool && is_named, ..self.settings };
+        match self.rewrite(settings, api, &document, &mut facts, now) {
+            Ok((body, offers_tool)) => {
                 facts.sent_bytes = body.as_ref().map_or(facts.client_bytes, |body| body.len() as u64);
-                Outgoing { body, facts }
+                Outgoing { body, offers_tool, facts }
             }
             Err(error) => {
                 facts.problem = Some(error.to_string());
-                Outgoing { body: None, facts }
+                Outgoing { facts, ..Outgoing::default() }
             }
         }
     }
 
     fn rewrite(
         &self,
+        settings: PipelineSettings,
         api: RequestApi,
         document: &RequestDocument<'_>,
         facts: &mut RequestFacts,
         now: i64,
-    ) -> Result<Option<Vec<u8>>, WireError> {
+    ) -> Result<(Option<Vec<u8>>, bool), WireError> {
         // After a panic the state is read again from the store.
         let mut sessions = self.sessions.lock().unwrap_or_else(|poisoned| {
             let mut sessions = poisoned.into_inner();
@@ -123,14 +131,31 @@ impl Wire {
             self.sessions.clear_poison();
             sessions
         });
-        if sessions.is_idle(&facts.session, &facts.line)? {
-            facts.note(Stage::Parse, "not needed: the session has no changes and no texts wait");
-            return Ok(None);
-        }
-        match RequestBody::parse(api, document, &mut sessions.known) {
-            Some(body) => rewrite::rewrite(&mut sessions, self.settings, &body, facts, now),
-            None => Ok(None),
-        }
+        // All other stages see the conversation as the model had it.
+        let (whole, offers_tool) = calls::added(&mut sessions, settings, api, document, facts)?;
+        let with_calls = whole.as_deref().and_then(RequestDocument::new);
+        let document = with_calls.as_ref().unwrap_or(document);
+        let changed = match sessions.is_idle(&facts.session, &facts.line)? {
+            true => {
+                facts.note(Stage::Parse, "not needed: the session has no changes and no texts wait");
+                None
+            }
+            false => match RequestBody::parse(api, document, &mut sessions.known) {
+                Some(body) => rewrite::rewrite(&mut sessions, settings, &body, facts, now)?,
+                None => None,
+            },
+        };
+        Ok((changed.or(whole), offers_tool))
+    }
+
+    /// Stores responses whose withheld calls later requests of the line contain.
+    ///
+    /// # Errors
+    ///
+    /// The store cannot be written.
+    pub fn add_replies(&self, facts: &RequestFacts, replies: Vec<WithheldReply>, now: i64) -> Result<(), WireError> {
+        let mut sessions = self.sessions.lock().unwrap_or_else(PoisonError::into_inner);
+        sessions.add_replies(&facts.session, &facts.line, replies, now)
     }
 
     /// Sets the texts that the next prompt of a session is followed by, in the place of those set before.

@@ -83,6 +83,8 @@ pub struct PipelineSettings {
     pub selection: bool,
     /// The headers of the messages and parts since the last prompt, and the pruned blocks, are such a text.
     pub headers: bool,
+    /// The tool of aperture is offered to the model.
+    pub tool: bool,
     /// Contents are sent as the operation log has them.
     pub condensation: bool,
     /// The rules of the settings act on the window.
@@ -103,6 +105,7 @@ impl Default for PipelineSettings {
             manifest: true,
             selection: true,
             headers: false,
+            tool: true,
             condensation: true,
             budget: true,
             reorder: true,

@@ -3,7 +3,7 @@
 use super::OpenStore;
 use super::contents::Contents;
 use super::texts::PreparedText;
-use crate::model::Key;
+use crate::model::{Key, WithheldReply};
 use crate::provider::{KnownElements, by_name};
 use crate::store::{ContentOperation, Insertion, StagedText, Store, StoreError, StoredSession, WireLine};
 use rustc_hash::FxHashMap;
@@ -27,6 +27,7 @@ pub enum WireError {
 }
 
 /// A line of requests.
+#[derive(Default)]
 pub(super) struct Line {
     /// The contents of the session by its log.
     pub contents: Contents,
@@ -36,6 +37,10 @@ pub(super) struct Line {
     pub insertions: Vec<Insertion>,
     /// The texts that wait for the next prompt.
     pub staged: Vec<StagedText>,
+    /// True if its requests offer the tool of aperture; `None` before it was decided.
+    pub offers: Option<bool>,
+    /// The responses with calls of that tool.
+    pub replies: Vec<WithheldReply>,
     /// Refusals in a row.
     refusals: u32,
 }
@@ -142,6 +147,24 @@ impl Sessions {
         Ok(())
     }
 
+    /// Stores if the requests of a line offer the tool of aperture.
+    pub fn save_offer(&mut self, session: &str, line: &str, offers: bool) -> Result<(), WireError> {
+        self.writable()?.save_offer(session, line, offers)?;
+        self.line(session, line)?.offers = Some(offers);
+        Ok(())
+    }
+
+    /// See [`super::Wire::add_replies`].
+    pub fn add_replies(&mut self, session: &str, line: &str, replies: Vec<WithheldReply>, now: i64) -> Result<(), WireError> {
+        // A line that is read after this has the replies of the store.
+        self.line(session, line)?;
+        self.writable()?.add_withheld_replies(session, line, &replies, now)?;
+        if let Some(known) = self.lines.get_mut(&(session.to_owned(), line.to_owned())) {
+            known.replies.extend(replies);
+        }
+        Ok(())
+    }
+
     /// See [`super::Wire::refused`].
     pub fn refused(&mut self, session: &str, line: &str, reason: &str) -> Result<bool, WireError> {
         let known = self.line(session, line)?;
@@ -165,8 +188,7 @@ impl Sessions {
 
 /// Reads a line from the store.
 fn read(store: Option<&Store>, session: &str, line: &str) -> Result<Line, WireError> {
-    let empty = || Line { contents: Contents::default(), state: None, insertions: Vec::new(), staged: Vec::new(), refusals: 0 };
-    let Some(store) = store else { return Ok(empty()) };
+    let Some(store) = store else { return Ok(Line::default()) };
     // A subagent has a file and a log of its own.
     let id = if line.is_empty() { session } else { line };
     let found = store.sessions_with_id(id)?.into_iter().next();
@@ -177,6 +199,8 @@ fn read(store: Option<&Store>, session: &str, line: &str) -> Result<Line, WireEr
         state: store.wire_line(session, line)?,
         insertions: store.insertions(session, line)?,
         staged: if line.is_empty() { store.staged(session)? } else { Vec::new() },
+        offers: store.offers_tool(session, line)?,
+        replies: store.withheld_replies(session, line)?,
         refusals: 0,
     })
 }

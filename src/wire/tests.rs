@@ -1,7 +1,7 @@
 //! Requests of a session, one after the other, as a client sends them.
 
 use super::*;
-use crate::model::{Actor, BlockEdit, Key, Level, OperationId, OperationKind, OperationState, Plan};
+use crate::model::{Actor, BlockEdit, Key, Level, OperationId, OperationKind, OperationState, Plan, ReplyPart};
 use std::path::{Path, PathBuf};
 
 /// A store in a directory, with the log of one session.
@@ -24,12 +24,15 @@ impl Place {
 
     /// Returns a new wire, as after a restart.
     fn wire(&self) -> Wire {
+        Wire::new(PipelineSettings::default(), self.open())
+    }
+
+    fn open(&self) -> OpenStore {
         let path = self.path();
-        let open = move |create| {
+        Box::new(move |create| {
             let opened = if create { Store::open(&path).map(Some) } else { Store::open_existing(&path) };
             opened.map_err(|error| error.to_string())
-        };
-        Wire::new(PipelineSettings::default(), Box::new(open))
+        })
     }
 
     /// Logs an operation that changes contents.
@@ -266,4 +269,43 @@ fn a_request_for_a_summary_has_no_new_text() {
     assert_eq!(sent(&wire, &request), request);
     assert!(wire.request(&head(), request.as_bytes(), 1).facts.asks_for_summary);
     assert!(sent(&wire, &body(&[ASK, CALL, RESULT, ANSWER, NEXT])).contains("manifest"), "the text waits for the prompt");
+}
+
+#[test]
+fn the_tool_is_in_all_requests_of_a_conversation_or_in_none() {
+    let place = Place::new();
+    let with_schema = |messages: &[&str]| body(messages).replace(r#"{"name":"Read"}"#, r#"{"name":"Read","input_schema":{}}"#);
+    let own = format!(",{}]", TOOL.json(RequestApi::Messages).unwrap());
+    let with_tool = |messages: &[&str]| with_schema(messages).replacen("}}]", &format!("}}}}{own}"), 1);
+    assert_eq!(sent(&place.wire(), &with_schema(&[ASK])), with_tool(&[ASK]));
+    assert_eq!(sent(&place.wire(), &with_schema(&[ASK, CALL, RESULT])), with_tool(&[ASK, CALL, RESULT]), "after a restart");
+    let off = Wire::new(PipelineSettings { tool: false, ..PipelineSettings::default() }, place.open());
+    assert_eq!(sent(&off, &with_schema(&[ASK, CALL, RESULT])), with_schema(&[ASK, CALL, RESULT]));
+    let agent =
+        RequestHead { headers: [head().headers, vec![("x-claude-code-agent-id".to_owned(), "a".to_owned())]].concat(), ..head() };
+    assert_eq!(place.wire().request(&agent, with_schema(&[ASK]).as_bytes(), 1).body, None);
+    let later = Place::new();
+    assert_eq!(sent(&later.wire(), &with_schema(&[ASK, CALL, RESULT])), with_schema(&[ASK, CALL, RESULT]));
+    assert_eq!(sent(&later.wire(), &with_schema(&[ASK])), with_schema(&[ASK]), "it began without the tool");
+}
+
+#[test]
+fn other_changes_apply_to_the_conversation_with_its_calls() {
+    let place = Place::new();
+    place.operation(&[("long result", "short")]);
+    let wire = place.wire();
+    let facts = wire.request(&head(), body(&[ASK]).as_bytes(), 1).facts;
+    let (own, result) =
+        (r#"{"type":"tool_use","id":"o1","name":"aperture","input":{}}"#, r#"{"type":"tool_result","tool_use_id":"o1"}"#);
+    let reply = WithheldReply {
+        parts: vec![ReplyPart::Passed(Key::from_bytes(b"tool_use:t1")), ReplyPart::Withheld(own.to_owned())],
+        results: vec![result.to_owned()],
+        next: None,
+    };
+    wire.add_replies(&facts, vec![reply], 1).unwrap();
+    let called = CALL.replace("}]}", &format!("}},{own}]}}"));
+    let answered = RESULT.replace("long result", "short").replace("}]}", &format!("}},{result}]}}"));
+    for wire in [wire, place.wire()] {
+        assert_eq!(sent(&wire, &body(&[ASK, CALL, RESULT])), body(&[ASK, &called, &answered]));
+    }
 }

@@ -32,6 +32,7 @@ mod properties;
 mod prose;
 #[cfg(feature = "proxy")]
 mod proxy;
+mod proxy_tool;
 mod reliability;
 mod sandbox;
 mod score;

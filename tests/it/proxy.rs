@@ -16,7 +16,8 @@ use std::thread;
 #[derive(Clone, Debug, Default)]
 pub struct Seen {
     head: String,
-    body: Vec<u8>,
+    /// The body.
+    pub body: Vec<u8>,
 }
 
 impl Seen {
@@ -73,6 +74,11 @@ impl Api {
 
     fn last(&self) -> Seen {
         self.seen().pop().unwrap()
+    }
+
+    /// Returns the bodies of all requests.
+    pub fn bodies(&self) -> Vec<Vec<u8>> {
+        self.seen().into_iter().map(|seen| seen.body).collect()
     }
 
     /// Returns the body of the last request.
@@ -176,7 +182,7 @@ impl Proxy {
         Proxy::start(sandbox, &["--upstream", &api.url()])
     }
 
-    fn connect(&self) -> TcpStream {
+    pub fn connect(&self) -> TcpStream {
         let stream = TcpStream::connect(("127.0.0.1", self.port)).unwrap();
         stream.set_read_timeout(Some(PATIENCE)).unwrap();
         stream
@@ -223,7 +229,7 @@ fn split(answer: Vec<u8>) -> (String, Vec<u8>) {
 }
 
 /// Returns the bytes of a chunked body, and if it has its end.
-fn dechunked(mut body: &[u8]) -> (Vec<u8>, bool) {
+pub fn dechunked(mut body: &[u8]) -> (Vec<u8>, bool) {
     let mut bytes = Vec::new();
     while let Some(end) = memchr(body, b"\r\n") {
         let size = usize::from_str_radix(std::str::from_utf8(&body[..end]).unwrap(), 16).unwrap();

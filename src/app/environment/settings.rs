@@ -162,6 +162,7 @@ struct PipelineSwitches {
     manifest: Option<bool>,
     selection: Option<bool>,
     headers: Option<bool>,
+    tool: Option<bool>,
     condensation: Option<bool>,
     budget: Option<bool>,
     reorder: Option<bool>,
@@ -179,6 +180,7 @@ impl PipelineSwitches {
             manifest: self.manifest.or(other.manifest),
             selection: self.selection.or(other.selection),
             headers: self.headers.or(other.headers),
+            tool: self.tool.or(other.tool),
             condensation: self.condensation.or(other.condensation),
             budget: self.budget.or(other.budget),
             reorder: self.reorder.or(other.reorder),
@@ -373,6 +375,9 @@ impl Settings {
     /// Returns the settings for the stages of the proxy.
     pub fn pipeline(&self) -> PipelineSettings {
         let (set, default) = (self.pipeline, PipelineSettings::default());
+        let policy = self.model();
+        // A tool whose commands are all denied would only cost tokens.
+        let is_useful = Verb::ALL.into_iter().any(|verb| policy.permission(verb) != Permission::Deny);
         PipelineSettings {
             ingest: set.ingest.unwrap_or(default.ingest),
             parse: set.parse.unwrap_or(default.parse),
@@ -381,6 +386,7 @@ impl Settings {
             manifest: set.manifest.unwrap_or(default.manifest),
             selection: set.selection.unwrap_or(default.selection),
             headers: set.headers.unwrap_or(default.headers),
+            tool: set.tool.unwrap_or(default.tool) && is_useful,
             condensation: set.condensation.unwrap_or(default.condensation),
             budget: set.budget.unwrap_or(default.budget),
             reorder: set.reorder.unwrap_or(default.reorder),

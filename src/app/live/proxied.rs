@@ -3,12 +3,20 @@
 use super::hook::compaction;
 use super::selection;
 use crate::app::look::{manifest, transcript};
-use crate::app::model::obey;
-use crate::app::{CommandError, Env};
+use crate::app::model::{called, obey};
+use crate::app::{CommandError, Env, wait};
 use crate::model::Pin;
 use crate::output::{Headers, Report};
 use crate::wire::{PipelineSettings, PreparedText, TextKind, Wire};
 use crate::workspace::{Found, Workspace};
+use std::time::Duration;
+
+/// The result of a call in a session that the client has not written yet, or does not write to a file.
+const NO_FILE: &str = "nothing was executed: aperture finds no file of this session";
+
+/// The total time to wait for a session file, and the interval between two checks.
+const PATIENCE: Duration = Duration::from_secs(1);
+const STEP: Duration = Duration::from_millis(50);
 
 /// Returns the sessions on the wire, by the store of the environment. `emit` is false if no request is changed.
 pub fn wire(env: &Env, emit: bool) -> Wire {
@@ -67,10 +75,33 @@ pub fn obey_message(env: &Env, session: &str, message: &str) -> Result<(), Comma
     obey::obey_turn(&env.on(&found.path, "aperture proxy"), &found.path, Some(message))
 }
 
+/// Executes the commands in a tool call that the proxy answers, by the policy, and returns the text of its result.
+pub fn answer_call(env: &Env, session: &str, id: &str, input: &str) -> String {
+    let answer = || {
+        // Changes of contents hold from the next request on because the session passes a proxy.
+        record(env, session, env.process())?;
+        let Some(found) = find_written(env, session) else { return Ok(NO_FILE.to_owned()) };
+        called::obey_call(&env.on(&found.path, "aperture proxy"), id, input)
+    };
+    answer().unwrap_or_else(|error: CommandError| env.gate.masked(&error.text()))
+}
+
 /// Returns the session file that a client writes; `None` before it exists.
 fn find(env: &Env, session: &str) -> Option<Found> {
     // A hash names no session, and an id prefix could name another one.
     env.find_by(session).ok().filter(|found| found.location.id == session)
+}
+
+/// Returns the session file, for which it waits a moment: a client writes it soon after the first request.
+fn find_written(env: &Env, session: &str) -> Option<Found> {
+    let start = env.elapsed();
+    loop {
+        let found = find(env, session);
+        if found.is_some() || env.elapsed().saturating_sub(start) > PATIENCE {
+            return found;
+        }
+        wait(STEP);
+    }
 }
 
 fn open(env: &Env, session: &str) -> Option<Result<Workspace<'static>, CommandError>> {

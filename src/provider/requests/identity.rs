@@ -19,6 +19,8 @@ pub struct RequestIdentity {
     pub session: String,
     /// Empty for the main requests of a session, or the id of a subagent.
     pub line: String,
+    /// True if the client names the session, so that it can have a file.
+    pub is_named: bool,
     /// True if requests of this line may be changed: they offer tools to the model. The others are requests beside the
     /// conversation, such as those for a title.
     pub has_tools: bool,
@@ -33,14 +35,16 @@ const SUMMARY_ITEM: &str = "compaction_trigger";
 /// Returns the session and the line of a request.
 pub fn identity(head: &RequestHead, api: Api, body: &RequestDocument<'_>) -> RequestIdentity {
     let header = |names: &[&str]| names.iter().find_map(|name| head.header(name)).filter(|value| !value.is_empty());
-    let session = header(SESSION_HEADERS).map(str::to_owned).or_else(|| named(body)).unwrap_or_else(|| hashed(api, body));
+    let name = header(SESSION_HEADERS).map(str::to_owned).or_else(|| named(body));
+    let is_named = name.is_some();
+    let session = name.unwrap_or_else(|| hashed(api, body));
     let tools = ["tools", "functions"].iter().filter_map(|name| body.member(name)).map(elements);
     // Codex offers some tools as an item of the conversation.
     let is_tools = |item: &&RawValue| text_of(member(item, "type")).is_some_and(|kind| kind == "additional_tools");
     let offers = || body.member("input").is_some_and(|input| elements(input).iter().any(is_tools));
     let has_tools = tools.into_iter().any(|tools| !tools.is_empty()) || offers();
     let line = header(AGENT_HEADERS).unwrap_or_default().to_owned();
-    RequestIdentity { session, line, has_tools, asks_for_summary: asks_for_summary(api, body) }
+    RequestIdentity { session, line, is_named, has_tools, asks_for_summary: asks_for_summary(api, body) }
 }
 
 /// Returns true if the last message of the user asks for a summary of the conversation.
@@ -107,7 +111,7 @@ mod tests {
         let head = RequestHead { headers, ..RequestHead::default() };
         let found = identity(&head, api, &RequestDocument::new(body.as_bytes()).unwrap());
         let (session, line) = (session.to_owned(), line.to_owned());
-        let expected = RequestIdentity { session, line, has_tools, asks_for_summary: false };
+        let expected = RequestIdentity { session, line, is_named: true, has_tools, asks_for_summary: false };
         assert_eq!(found, expected, "{body}");
     }
 
@@ -124,8 +128,11 @@ mod tests {
 
     #[test]
     fn requests_of_one_conversation_share_a_hash() {
-        let id =
-            |body: &str| identity(&RequestHead::default(), Api::Chat, &RequestDocument::new(body.as_bytes()).unwrap()).session;
+        let id = |body: &str| {
+            let found = identity(&RequestHead::default(), Api::Chat, &RequestDocument::new(body.as_bytes()).unwrap());
+            assert!(!found.is_named);
+            found.session
+        };
         let first = id(r#"{"messages":[{"role":"system","content":"s"},{"role":"user","content":"a"}]}"#);
         let later = id(
             r#"{"messages":[{"role":"system","content":"s"},{"role":"user","content":"a"},{"role":"assistant","content":"b"}]}"#,
