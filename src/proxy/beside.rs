@@ -6,6 +6,7 @@ use crate::app::{CommandError, proxied, wait};
 use crate::provider::ResponseContent;
 use crate::wire::RequestFacts;
 use std::collections::{BTreeSet, VecDeque};
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::sync::{Arc, Weak};
 use std::time::Duration;
@@ -45,22 +46,36 @@ fn work(proxy: &Weak<Proxy>, queue: &Receiver<Answered>) {
         let task = waiting.pop_front().or_else(|| queue.recv().ok());
         let (Some(task), Some(proxy)) = (task, proxy.upgrade()) else { return };
         waiting.extend(queue.try_iter());
-        match task.status {
-            200..300 => proxy.wire.accepted(&task.facts),
-            400 if task.changed => refused(&proxy, &task.facts),
-            _ => {}
+        // After a panic the next task is executed.
+        let done = catch_unwind(AssertUnwindSafe(|| execute(&proxy, &task, queue, &mut waiting, &mut recorded)));
+        if done.is_err() {
+            proxy.report_once("an internal error after a request; the requests are not affected");
         }
-        if !task.facts.is_main || proxy.options.observe || !task.complete || task.status != 200 {
-            continue;
-        }
-        answered(&proxy, &task, &mut recorded);
-        waiting.extend(queue.try_iter());
-        // Later requests of the session make the manifest again.
-        let is_last = !waiting.iter().any(|later: &Answered| later.facts.session == task.facts.session);
-        if is_last && !task.content.calls {
-            wait(WRITTEN);
-            set_manifest(&proxy, &task.facts.session);
-        }
+    }
+}
+
+fn execute(
+    proxy: &Proxy,
+    task: &Answered,
+    queue: &Receiver<Answered>,
+    waiting: &mut VecDeque<Answered>,
+    recorded: &mut BTreeSet<String>,
+) {
+    match task.status {
+        200..300 => proxy.wire.accepted(&task.facts),
+        400 if task.changed => refused(proxy, &task.facts),
+        _ => {}
+    }
+    if !task.facts.is_main || proxy.options.observe || !task.complete || task.status != 200 {
+        return;
+    }
+    answered(proxy, task, recorded);
+    waiting.extend(queue.try_iter());
+    // Later requests of the session make the manifest again.
+    let is_last = !waiting.iter().any(|later: &Answered| later.facts.session == task.facts.session);
+    if is_last && !task.content.calls {
+        wait(WRITTEN);
+        set_manifest(proxy, &task.facts.session);
     }
 }
 

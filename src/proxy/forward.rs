@@ -90,6 +90,10 @@ async fn forward(
     };
     match sent {
         Ok(response) => Ok(respond(response, passage, is_api, base)),
+        // The passage ends as aborted: the client left before the end of its body.
+        Err(cause) if is_of_client(&cause) => {
+            Ok(error(endpoint, StatusCode::BAD_GATEWAY, "client_gone", "aperture: the request is cut"))
+        }
         Err(cause) => {
             let message = proxy.env.gate.masked(&format!("aperture: no response from {base}: {cause:#}"));
             passage.stage(&message);
@@ -98,6 +102,11 @@ async fn forward(
             Ok(error(endpoint, StatusCode::BAD_GATEWAY, "upstream_unreachable", &message))
         }
     }
+}
+
+/// Returns true if a request failed because its body could not be read from the client.
+fn is_of_client(cause: &anyhow::Error) -> bool {
+    cause.chain().any(|cause| cause.downcast_ref::<hyper::Error>().is_some_and(hyper::Error::is_user))
 }
 
 /// The body of a request to send.

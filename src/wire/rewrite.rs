@@ -117,9 +117,9 @@ fn stage(sessions: &mut Sessions, body: &RequestBody<'_>, facts: &mut RequestFac
         return Ok(());
     }
     let staged: Vec<String> = line.staged.iter().map(|staged| staged.text.clone()).collect();
-    let texts: Vec<String> = sessions.take_manifest(&session).into_iter().chain(staged).collect();
+    let texts: Vec<String> = sessions.manifest(&session).into_iter().chain(staged).collect();
     if !texts.is_empty() {
-        sessions.insert(&session, "", Insertion { anchor, occurrence, text: texts.join("\n\n") }, now)?;
+        sessions.insert(&session, Insertion { anchor, occurrence, text: texts.join("\n\n") }, now)?;
     }
     Ok(())
 }

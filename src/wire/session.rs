@@ -77,17 +77,22 @@ impl Sessions {
         self.manifests.insert(session.to_owned(), manifest);
     }
 
-    /// Returns the manifest for the next prompt, once.
-    pub fn take_manifest(&mut self, session: &str) -> Option<String> {
-        self.manifests.remove(session)
+    /// Returns the manifest for the next prompt, which waits until a text is inserted.
+    pub fn manifest(&self, session: &str) -> Option<String> {
+        self.manifests.get(session).cloned()
     }
 
     /// Returns a line with everything that the store has of it now.
     pub fn line(&mut self, session: &str, line: &str) -> Result<&mut Line, WireError> {
+        let was_open = self.store.is_some();
+        self.store.take_if(|store| !store.is_current());
         if self.store.is_none() {
             self.lines.clear();
             self.store = (self.open)(false).map_err(WireError::Closed)?;
             self.version = self.store.as_ref().map(Store::version).transpose()?.unwrap_or_default();
+            if was_open && self.store.is_none() {
+                return Err(WireError::Closed("it was deleted".to_owned()));
+            }
         }
         if let Some(store) = &self.store {
             let version = store.version()?;
@@ -126,11 +131,15 @@ impl Sessions {
         Ok(())
     }
 
-    /// Stores a text that requests of a line contain from now on, in the place of the staged ones.
-    pub fn insert(&mut self, session: &str, line: &str, insertion: Insertion, now: i64) -> Result<(), WireError> {
-        let staged = std::mem::take(&mut self.line(session, line)?.staged);
-        self.writable()?.insert_text(session, line, &insertion, &staged, now)?;
-        self.line(session, line)?.insertions.push(insertion);
+    /// Stores a text that requests of a session contain from now on, in the place of the manifest and the staged ones. If that fails,
+    /// they wait for the next request.
+    pub fn insert(&mut self, session: &str, insertion: Insertion, now: i64) -> Result<(), WireError> {
+        let staged = self.line(session, "")?.staged.clone();
+        self.writable()?.insert_text(session, "", &insertion, &staged, now)?;
+        self.manifests.remove(session);
+        let line = self.line(session, "")?;
+        line.staged.clear();
+        line.insertions.push(insertion);
         Ok(())
     }
 

@@ -1,16 +1,16 @@
 //! Requests of a session that pass the proxy: the operations of the session hold from the next request on.
 
 use crate::changing::{open_in_client, session};
-use crate::proxy::{Api, Proxy, stream};
+use crate::network::{Api, Proxy, answer_events, stream};
 use crate::sandbox::{Sandbox, wait_for};
 use serde_json::{Value, json};
 
 /// A client behind the proxy: its session, and the contents that its requests have.
-struct Client {
-    sandbox: Sandbox,
-    api: Api,
-    proxy: Proxy,
-    session: String,
+pub struct Client {
+    pub sandbox: Sandbox,
+    pub api: Api,
+    pub proxy: Proxy,
+    pub session: String,
     result: String,
 }
 
@@ -19,11 +19,11 @@ impl Client {
         Client::with("")
     }
 
-    fn with(settings: &str) -> Client {
+    pub fn with(settings: &str) -> Client {
         Client::of(settings, Api::new(stream))
     }
 
-    fn of(settings: &str, api: Api) -> Client {
+    pub fn of(settings: &str, api: Api) -> Client {
         let sandbox = Sandbox::of("tools-and-spill");
         sandbox.write("aperture.toml", settings);
         let proxy = Proxy::start(&sandbox, &["--upstream", &format!("http://127.0.0.1:{}", api.port)]);
@@ -33,7 +33,7 @@ impl Client {
     }
 
     /// Returns the body of a request with these prompts after the first turn.
-    fn body(&self, prompts: &[&str]) -> String {
+    pub fn body(&self, prompts: &[&str]) -> String {
         let call = json!({"type": "tool_use", "id": "toolu_1", "name": "Read", "input": {"file_path": "shop/big.py"}});
         let result = json!({"type": "tool_result", "tool_use_id": "toolu_1", "content": self.result});
         let mut messages = vec![
@@ -52,7 +52,7 @@ impl Client {
     }
 
     /// Sends a body and returns the one that the API received.
-    fn send(&self, body: &str) -> String {
+    pub fn send(&self, body: &str) -> String {
         let headers =
             format!("x-claude-code-session-id: {}\r\nx-api-key: key\r\ncontent-type: application/json\r\n", self.session);
         let (head, _) = self.proxy.post("/v1/messages?beta=true", &headers, body.as_bytes());
@@ -61,7 +61,7 @@ impl Client {
     }
 
     /// Waits until the proxy has recorded the session, after its first request.
-    fn settle(&self) {
+    pub fn settle(&self) {
         let store = self.sandbox.home.join(".aperture/store.db");
         wait_for("the record of the session", || {
             let store = rusqlite::Connection::open_with_flags(&store, rusqlite::OpenFlags::SQLITE_OPEN_READ_ONLY).ok()?;
@@ -136,7 +136,7 @@ fn commands_in_an_answer_are_executed_once() {
     let api = Api::new(|_, stream| {
         let text = |text: &str| json!({"type": "content_block_delta", "delta": {"type": "text_delta", "text": text}});
         let events = ["I keep it.\n@pi", "n(16)\n"].map(|part| format!("event: content_block_delta\ndata: {}\n\n", text(part)));
-        crate::proxy::answer_events(stream, &events.concat());
+        answer_events(stream, &events.concat());
     });
     let client = Client::of("", api);
     client.send(&client.body(&["go on"]));

@@ -303,11 +303,15 @@ impl Env {
     ///
     /// The store cannot be created or opened, or was written by a newer aperture.
     pub fn store(&self) -> Result<Store, CommandError> {
+        self.new_store(Store::open)
+    }
+
+    fn new_store(&self, open: impl FnOnce(&Path) -> Result<Store, StoreError>) -> Result<Store, CommandError> {
         let directory = self.store_directory()?;
         make_private(&directory, STORE_FILE)
             .with_context(|| format!("cannot create the store in {}", directory.display()))
             .map_err(|error| CommandError::new(ErrorKind::Refused, error).hint("set APERTURE_HOME to a writable directory"))?;
-        Store::open(&directory).map_err(|error| store_error(error, &directory))
+        open(&directory).map_err(|error| store_error(error, &directory))
     }
 
     /// Opens the store of the user; `None` if it does not exist.
@@ -318,6 +322,20 @@ impl Env {
     pub fn existing_store(&self) -> Result<Option<Store>, CommandError> {
         let directory = self.store_directory()?;
         Store::open_existing(&directory).map_err(|error| store_error(error, &directory))
+    }
+
+    /// Opens the store for work that waits at most this long for other processes: the existing store, or, if `creates` is true, also
+    /// a new one.
+    ///
+    /// # Errors
+    ///
+    /// As [`Env::store`].
+    pub fn store_within(&self, patience: Duration, creates: bool) -> Result<Option<Store>, CommandError> {
+        if creates {
+            return self.new_store(|directory| Store::open_within(directory, patience)).map(Some);
+        }
+        let directory = self.store_directory()?;
+        Store::open_existing_within(&directory, patience).map_err(|error| store_error(error, &directory))
     }
 
     /// Makes the gate mask the credentials that a session names, for a command that prints stored data of the session without

@@ -6,15 +6,16 @@ use crate::app::{CommandError, Env};
 use crate::output::Report;
 use crate::wire::{PipelineSettings, Wire};
 use crate::workspace::{Found, Workspace};
+use std::time::Duration;
+
+/// Longest wait of a request for another process that has locked the store. Other requests wait meanwhile; a commit takes less.
+const PATIENCE: Duration = Duration::from_secs(1);
 
 /// Returns the sessions on the wire, by the store of the environment.
 pub fn wire(env: &Env, observe: bool) -> Wire {
     let settings = PipelineSettings { observe, ..env.pipeline };
     let env = env.clone();
-    let open = move |create| {
-        let store = if create { env.store().map(Some) } else { env.existing_store() };
-        store.map_err(|error| format!("{:#}", error.source))
-    };
+    let open = move |creates| env.store_within(PATIENCE, creates).map_err(|error| format!("{:#}", error.source));
     Wire::new(settings, Box::new(open))
 }
 
