@@ -2,7 +2,7 @@
 //! thread of its own, one task after the other, and no request waits for it.
 
 use super::server::Proxy;
-use crate::app::{CommandError, proxied, wait};
+use crate::app::{CommandError, Env, proxied, wait};
 use crate::provider::ResponseContent;
 use crate::wire::RequestFacts;
 use std::collections::{BTreeSet, VecDeque};
@@ -55,7 +55,7 @@ fn work(proxy: &Weak<Proxy>, queue: &Receiver<Answered>) {
 }
 
 fn execute(
-    proxy: &Proxy,
+    proxy: &Arc<Proxy>,
     task: &Answered,
     queue: &Receiver<Answered>,
     waiting: &mut VecDeque<Answered>,
@@ -90,10 +90,9 @@ fn refused(proxy: &Proxy, facts: &RequestFacts) {
 }
 
 /// Records that the session passes the proxy, and executes the commands of the answer.
-fn answered(proxy: &Proxy, task: &Answered, recorded: &mut BTreeSet<String>) {
+fn answered(proxy: &Arc<Proxy>, task: &Answered, recorded: &mut BTreeSet<String>) {
     let session = &task.facts.session;
-    let mut env = proxy.env.clone();
-    env.refresh();
+    let env = environment(proxy);
     if !recorded.contains(session) {
         match proxied::record(&env, session, env.process()) {
             Ok(()) => drop(recorded.insert(session.clone())),
@@ -108,14 +107,21 @@ fn answered(proxy: &Proxy, task: &Answered, recorded: &mut BTreeSet<String>) {
 }
 
 /// Prepares the manifest for the next prompt.
-fn set_manifest(proxy: &Proxy, session: &str) {
-    let mut env = proxy.env.clone();
-    env.refresh();
+fn set_manifest(proxy: &Arc<Proxy>, session: &str) {
+    let env = environment(proxy);
     match proxied::manifest_of(&env, session) {
         Ok(Some(manifest)) => proxy.wire.set_manifest(session, manifest),
         Ok(None) => {}
         Err(error) => report(proxy, &error),
     }
+}
+
+/// Returns the environment at this moment. Its notes are reported once, not after each request.
+fn environment(proxy: &Arc<Proxy>) -> Env {
+    let reporting = proxy.clone();
+    let mut env = proxy.env.beside(move |note| reporting.report_once(note));
+    env.refresh();
+    env
 }
 
 fn report(proxy: &Proxy, error: &CommandError) {
