@@ -491,7 +491,7 @@ fn growth(proxy: &Process, conversation: &[Vec<u8>], many: usize, targets: &mut 
         }
     };
     // The list of requests is full after a thousand, and the pools of memory a little later.
-    send(many / 4);
+    send(many / 2);
     let before = proxy.bytes("VmRSS");
     send(many);
     let (Some(before), Some(after)) = (before, proxy.bytes("VmRSS")) else {

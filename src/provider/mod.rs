@@ -43,7 +43,7 @@ pub use json_edit::EditError;
 pub use message::{Addition, Change, Lead, Message, Part, Source, Unrecorded};
 pub use requests::{
     BodyEdit, KnownElements, MEDIA, REQUESTS, RequestApi, RequestBody, RequestDocument, RequestElement, RequestHead,
-    RequestIdentity, identity,
+    RequestIdentity, identity, named_in_head,
 };
 #[cfg(test)]
 pub use requests::{body, chat_body};

@@ -13,7 +13,7 @@ mod tests;
 pub use crate::provider::{RequestApi, RequestHead};
 pub use session::WireError;
 
-use crate::provider::{RequestBody, RequestDocument, RequestIdentity, identity};
+use crate::provider::{RequestBody, RequestDocument, RequestIdentity, identity, named_in_head};
 use crate::store::Store;
 use session::Sessions;
 use std::sync::{Mutex, PoisonError};
@@ -97,23 +97,24 @@ impl Wire {
         Wire { settings, sessions: Mutex::new(Sessions::new(open)) }
     }
 
+    /// Returns true if a request with this head is sent as it is, whatever its body contains, as far as that is known at once.
+    pub fn passes(&self, head: &RequestHead) -> bool {
+        let is_idle =
+            |(session, line): (&str, &str)| self.sessions.try_lock().is_ok_and(|known| known.is_known_idle(session, line));
+        self.settings.observe || named_in_head(head).is_some_and(is_idle)
+    }
+
+    /// Returns the facts of a request that was sent as it was received.
+    pub fn facts(head: &RequestHead, body: &[u8]) -> RequestFacts {
+        ingest(head, body).0
+    }
+
     /// Returns what to send for a request. `now` is the time in milliseconds since 1970, UTC.
     pub fn request(&self, head: &RequestHead, body: &[u8], now: i64) -> Outgoing {
-        let mut facts =
-            RequestFacts { client_bytes: body.len() as u64, sent_bytes: body.len() as u64, ..RequestFacts::default() };
-        let Some(api) = head.api() else { return Outgoing { body: None, facts } };
-        let Some(document) = RequestDocument::new(body) else {
-            facts.problem = Some("the body is not a JSON object".to_owned());
+        let (mut facts, ingested) = ingest(head, body);
+        let Some((api, document, has_tools)) = ingested.filter(|_| !self.settings.observe) else {
             return Outgoing { body: None, facts };
         };
-        let RequestIdentity { session, line, has_tools } = identity(head, api, &document);
-        facts.model = document.model();
-        facts.note("ingest", format!("{}, {} bytes", api.format(), body.len()));
-        facts.is_main = has_tools && line.is_empty();
-        (facts.session, facts.line) = (session, line);
-        if self.settings.observe {
-            return Outgoing { body: None, facts };
-        }
         if !has_tools {
             facts.note("parse", "a request without tools is not changed");
             return Outgoing { body: None, facts };
@@ -172,4 +173,21 @@ impl Wire {
     pub fn accepted(&self, facts: &RequestFacts) {
         self.sessions.lock().unwrap_or_else(PoisonError::into_inner).accepted(&facts.session, &facts.line);
     }
+}
+
+/// Reads the facts of a request. The API, the body and true if it offers tools follow, unless the request is not to be changed.
+fn ingest<'b>(head: &RequestHead, body: &'b [u8]) -> (RequestFacts, Option<(RequestApi, RequestDocument<'b>, bool)>) {
+    let bytes = body.len() as u64;
+    let mut facts = RequestFacts { client_bytes: bytes, sent_bytes: bytes, ..RequestFacts::default() };
+    let Some(api) = head.api() else { return (facts, None) };
+    let Some(document) = RequestDocument::new(body) else {
+        facts.problem = Some("the body is not a JSON object".to_owned());
+        return (facts, None);
+    };
+    let RequestIdentity { session, line, has_tools } = identity(head, api, &document);
+    facts.model = document.model();
+    facts.note("ingest", format!("{}, {} bytes", api.format(), body.len()));
+    facts.is_main = has_tools && line.is_empty();
+    (facts.session, facts.line) = (session, line);
+    (facts, Some((api, document, has_tools)))
 }

@@ -39,6 +39,13 @@ pub(super) struct Line {
     refusals: u32,
 }
 
+impl Line {
+    fn is_idle(&self) -> bool {
+        let is_new = self.contents.last() == 0 && self.state.is_none();
+        is_new && self.insertions.is_empty() && self.staged.is_empty()
+    }
+}
+
 /// The sessions on the wire.
 pub(super) struct Sessions {
     open: OpenStore,
@@ -67,10 +74,19 @@ impl Sessions {
 
     /// Returns true if requests of a line need no change, whatever they contain.
     pub fn is_idle(&mut self, session: &str, line: &str) -> Result<bool, WireError> {
-        let has_manifest = line.is_empty() && self.manifests.contains_key(session);
-        let known = self.line(session, line)?;
-        let is_new = known.contents.last() == 0 && known.state.is_none();
-        Ok(is_new && known.insertions.is_empty() && known.staged.is_empty() && !has_manifest)
+        let has_manifest = self.has_manifest(session, line);
+        Ok(self.line(session, line)?.is_idle() && !has_manifest)
+    }
+
+    /// Returns true if [`Sessions::is_idle`] is known to be true without a wait for the store.
+    pub fn is_known_idle(&self, session: &str, line: &str) -> bool {
+        let is_current = |store: &Store| store.is_current() && store.version().is_ok_and(|version| version == self.version);
+        let is_idle = || self.lines.get(&(session.to_owned(), line.to_owned())).is_some_and(Line::is_idle);
+        self.store.as_ref().is_some_and(is_current) && is_idle() && !self.has_manifest(session, line)
+    }
+
+    fn has_manifest(&self, session: &str, line: &str) -> bool {
+        line.is_empty() && self.manifests.contains_key(session)
     }
 
     pub fn set_manifest(&mut self, session: &str, manifest: String) {

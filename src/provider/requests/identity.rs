@@ -24,16 +24,25 @@ pub struct RequestIdentity {
     pub has_tools: bool,
 }
 
+/// Returns the session and the line of a request if its head names the session.
+pub fn named_in_head(head: &RequestHead) -> Option<(&str, &str)> {
+    Some((header(head, SESSION_HEADERS)?, header(head, AGENT_HEADERS).unwrap_or_default()))
+}
+
+fn header<'h>(head: &'h RequestHead, names: &[&str]) -> Option<&'h str> {
+    names.iter().find_map(|name| head.header(name)).filter(|value| !value.is_empty())
+}
+
 /// Returns the session and the line of a request.
 pub fn identity(head: &RequestHead, api: Api, body: &RequestDocument<'_>) -> RequestIdentity {
-    let header = |names: &[&str]| names.iter().find_map(|name| head.header(name)).filter(|value| !value.is_empty());
-    let session = header(SESSION_HEADERS).map(str::to_owned).or_else(|| named(body)).unwrap_or_else(|| hashed(api, body));
+    let session = header(head, SESSION_HEADERS);
+    let session = session.map(str::to_owned).or_else(|| named(body)).unwrap_or_else(|| hashed(api, body));
     let tools = ["tools", "functions"].iter().filter_map(|name| body.member(name)).map(elements);
     // Codex offers some tools as an item of the conversation.
     let is_tools = |item: &&RawValue| text_of(member(item, "type")).is_some_and(|kind| kind == "additional_tools");
     let offers = || body.member("input").is_some_and(|input| elements(input).iter().any(is_tools));
     let has_tools = tools.into_iter().any(|tools| !tools.is_empty()) || offers();
-    RequestIdentity { session, line: header(AGENT_HEADERS).unwrap_or_default().to_owned(), has_tools }
+    RequestIdentity { session, line: header(head, AGENT_HEADERS).unwrap_or_default().to_owned(), has_tools }
 }
 
 /// Returns the id that a body names.

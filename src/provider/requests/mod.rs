@@ -35,7 +35,7 @@ use std::path::{Path, PathBuf};
 pub use body::{BodyEdit, KnownElements, RequestBody, RequestElement};
 pub use document::RequestDocument;
 pub use head::{RequestApi, RequestHead};
-pub use identity::{RequestIdentity, identity};
+pub use identity::{RequestIdentity, identity, named_in_head};
 #[cfg(test)]
 pub use samples::{body, chat_body};
 
