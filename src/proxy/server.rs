@@ -232,11 +232,11 @@ impl Proxy {
         }
     }
 
-    /// Reports a fault, each text once. A client that was started behind the proxy uses the terminal, so that the faults are reported
+    /// Reports a fault once, also if another report contained it. A client that was started behind the proxy uses the terminal, so that the faults are reported
     /// after its end.
     pub fn report_once(&self, fault: &str) {
         let mut faults = self.faults.lock().unwrap_or_else(PoisonError::into_inner);
-        if !faults.iter().any(|known| known == fault) {
+        if !faults.iter().any(|known| known.contains(fault)) {
             faults.push(fault.to_owned());
             if self.options.client.is_none() {
                 self.env.note(fault);

@@ -20,7 +20,7 @@ pub use session::WireError;
 pub use texts::{PreparedText, TextKind};
 
 use crate::model::WithheldReply;
-use crate::provider::{RequestBody, RequestDocument, RequestIdentity, identity};
+use crate::provider::{RequestBody, RequestDocument, RequestIdentity, identity, named_in_head};
 use crate::store::Store;
 use session::Sessions;
 use std::sync::{Mutex, PoisonError};
@@ -80,24 +80,27 @@ impl Wire {
         Wire { settings, sessions: Mutex::new(Sessions::new(open)) }
     }
 
+    /// Returns true if a request with this head is sent as it is, whatever its body contains, as far as that is known at once.
+    pub fn passes(&self, head: &RequestHead) -> bool {
+        let is_idle = |(session, line): (&str, &str)| {
+            self.sessions.try_lock().is_ok_and(|known| known.is_known_idle(session, line, self.settings.tool))
+        };
+        let is_off = !self.settings.emit || !self.settings.parse;
+        is_off || named_in_head(head).is_some_and(is_idle)
+    }
+
+    /// Returns the facts of a request that was sent as it was received.
+    pub fn facts(head: &RequestHead, body: &[u8]) -> RequestFacts {
+        ingest(head, body).0
+    }
+
     /// Returns what to send for a request. `now` is the time in milliseconds since 1970, UTC.
     pub fn request(&self, head: &RequestHead, body: &[u8], now: i64) -> Outgoing {
-        let mut facts =
-            RequestFacts { client_bytes: body.len() as u64, sent_bytes: body.len() as u64, ..RequestFacts::default() };
-        let Some(api) = head.api() else { return Outgoing { facts, ..Outgoing::default() } };
-        let Some(document) = RequestDocument::new(body) else {
-            facts.problem = Some("the body is not a JSON object".to_owned());
+        let (mut facts, ingested) = ingest(head, body);
+        let is_on = self.settings.emit && self.settings.parse;
+        let Some((api, document, has_tools, is_named)) = ingested.filter(|_| is_on) else {
             return Outgoing { facts, ..Outgoing::default() };
         };
-        let RequestIdentity { session, line, is_named, has_tools, asks_for_summary } = identity(head, api, &document);
-        facts.model = document.model();
-        facts.note(Stage::Ingest, format!("{}, {} bytes", api.format(), body.len()));
-        facts.is_main = has_tools && line.is_empty();
-        facts.asks_for_summary = asks_for_summary;
-        (facts.session, facts.line) = (session, line);
-        if !self.settings.emit || !self.settings.parse {
-            return Outgoing { facts, ..Outgoing::default() };
-        }
         if !has_tools {
             facts.note(Stage::Parse, "a request without tools is not changed");
             return Outgoing { facts, ..Outgoing::default() };
@@ -192,4 +195,25 @@ impl Wire {
     pub fn accepted(&self, facts: &RequestFacts) {
         self.sessions.lock().unwrap_or_else(PoisonError::into_inner).accepted(&facts.session, &facts.line);
     }
+}
+
+/// A request that can be changed: its API, its body, if it offers tools, and if the client names its session.
+type Ingested<'b> = (RequestApi, RequestDocument<'b>, bool, bool);
+
+/// Reads the facts of a request; the second value is `None` if the request cannot be changed.
+fn ingest<'b>(head: &RequestHead, body: &'b [u8]) -> (RequestFacts, Option<Ingested<'b>>) {
+    let bytes = body.len() as u64;
+    let mut facts = RequestFacts { client_bytes: bytes, sent_bytes: bytes, ..RequestFacts::default() };
+    let Some(api) = head.api() else { return (facts, None) };
+    let Some(document) = RequestDocument::new(body) else {
+        facts.problem = Some("the body is not a JSON object".to_owned());
+        return (facts, None);
+    };
+    let RequestIdentity { session, line, is_named, has_tools, asks_for_summary } = identity(head, api, &document);
+    facts.model = document.model();
+    facts.note(Stage::Ingest, format!("{}, {} bytes", api.format(), body.len()));
+    facts.is_main = has_tools && line.is_empty();
+    facts.asks_for_summary = asks_for_summary;
+    (facts.session, facts.line) = (session, line);
+    (facts, Some((api, document, has_tools, is_named)))
 }

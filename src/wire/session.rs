@@ -45,6 +45,13 @@ pub(super) struct Line {
     refusals: u32,
 }
 
+impl Line {
+    fn is_idle(&self) -> bool {
+        let is_new = self.contents.last() == 0 && self.state.is_none();
+        is_new && self.insertions.is_empty() && self.staged.is_empty() && self.replies.is_empty()
+    }
+}
+
 /// The sessions on the wire.
 pub(super) struct Sessions {
     open: OpenStore,
@@ -73,10 +80,23 @@ impl Sessions {
 
     /// Returns true if requests of a line need no change, whatever they contain.
     pub fn is_idle(&mut self, session: &str, line: &str) -> Result<bool, WireError> {
-        let is_prepared = line.is_empty() && self.prepared.contains_key(session);
-        let known = self.line(session, line)?;
-        let is_new = known.contents.last() == 0 && known.state.is_none();
-        Ok(is_new && known.insertions.is_empty() && known.staged.is_empty() && !is_prepared)
+        let is_prepared = self.is_prepared(session, line);
+        Ok(self.line(session, line)?.is_idle() && !is_prepared)
+    }
+
+    /// Returns true if [`Sessions::is_idle`] is known to be true without a wait for the store.
+    pub fn is_known_idle(&self, session: &str, line: &str, offers_tool: bool) -> bool {
+        let is_current = |store: &Store| store.is_current() && store.version().is_ok_and(|version| version == self.version);
+        let is_idle = || {
+            self.lines
+                .get(&(session.to_owned(), line.to_owned()))
+                .is_some_and(|known| known.is_idle() && (!offers_tool || !line.is_empty() || known.offers == Some(false)))
+        };
+        self.store.as_ref().is_some_and(is_current) && is_idle() && !self.is_prepared(session, line)
+    }
+
+    fn is_prepared(&self, session: &str, line: &str) -> bool {
+        line.is_empty() && self.prepared.contains_key(session)
     }
 
     /// See [`super::Wire::store_version`].
@@ -92,17 +112,22 @@ impl Sessions {
         }
     }
 
-    /// Returns the texts for the next prompt, once.
-    pub fn take_prepared(&mut self, session: &str) -> Vec<PreparedText> {
-        self.prepared.remove(session).unwrap_or_default()
+    /// Returns the texts for the next prompt, which wait until they are inserted.
+    pub fn prepared(&self, session: &str) -> Vec<PreparedText> {
+        self.prepared.get(session).cloned().unwrap_or_default()
     }
 
     /// Returns a line with everything that the store has of it now.
     pub fn line(&mut self, session: &str, line: &str) -> Result<&mut Line, WireError> {
+        let was_open = self.store.is_some();
+        self.store.take_if(|store| !store.is_current());
         if self.store.is_none() {
             self.lines.clear();
             self.store = (self.open)(false).map_err(WireError::Closed)?;
             self.version = self.store.as_ref().map(Store::version).transpose()?.unwrap_or_default();
+            if was_open && self.store.is_none() {
+                return Err(WireError::Closed("it was deleted".to_owned()));
+            }
         }
         if let Some(store) = &self.store {
             let version = store.version()?;
@@ -139,11 +164,18 @@ impl Sessions {
         Ok(())
     }
 
-    /// Stores a text that requests of a line contain from now on, in the place of the staged ones.
-    pub fn insert(&mut self, session: &str, line: &str, insertion: Insertion, now: i64) -> Result<(), WireError> {
-        let staged = std::mem::take(&mut self.line(session, line)?.staged);
-        self.writable()?.insert_text(session, line, &insertion, &staged, now)?;
-        self.line(session, line)?.insertions.push(insertion);
+    /// Stores texts that requests of a session contain from now on, in the place of those that wait. If that fails, they wait for the
+    /// next request.
+    pub fn insert(&mut self, session: &str, insertions: Vec<Insertion>, now: i64) -> Result<(), WireError> {
+        let staged = self.line(session, "")?.staged.clone();
+        let last = insertions.len().saturating_sub(1);
+        for (place, insertion) in insertions.into_iter().enumerate() {
+            let taken = if place == last { &staged[..] } else { &[] };
+            self.writable()?.insert_text(session, "", &insertion, taken, now)?;
+            self.line(session, "")?.insertions.push(insertion);
+        }
+        self.prepared.remove(session);
+        self.line(session, "")?.staged.clear();
         Ok(())
     }
 

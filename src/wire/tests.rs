@@ -2,7 +2,10 @@
 
 use super::*;
 use crate::model::{Actor, BlockEdit, Key, Level, OperationId, OperationKind, OperationState, Plan, ReplyPart};
+use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
 
 /// A store in a directory, with the log of one session.
 struct Place {
@@ -22,7 +25,7 @@ impl Place {
         Store::open(&self.path()).unwrap()
     }
 
-    /// Returns a new wire, as after a restart.
+    /// Returns a new wire, as after a restart. It does not wait for others that use the store.
     fn wire(&self) -> Wire {
         Wire::new(PipelineSettings::default(), self.open())
     }
@@ -30,7 +33,10 @@ impl Place {
     fn open(&self) -> OpenStore {
         let path = self.path();
         Box::new(move |create| {
-            let opened = if create { Store::open(&path).map(Some) } else { Store::open_existing(&path) };
+            let opened = match create {
+                true => Store::open_within(&path, Duration::ZERO).map(Some),
+                false => Store::open_existing_within(&path, Duration::ZERO),
+            };
             opened.map_err(|error| error.to_string())
         })
     }
@@ -308,4 +314,67 @@ fn other_changes_apply_to_the_conversation_with_its_calls() {
     for wire in [wire, place.wire()] {
         assert_eq!(sent(&wire, &body(&[ASK, CALL, RESULT])), body(&[ASK, &called, &answered]));
     }
+}
+
+/// Sends a request that fails, and returns the reason.
+fn problem(wire: &Wire, body: &str) -> String {
+    let outgoing = wire.request(&head(), body.as_bytes(), 1);
+    assert_eq!(outgoing.body, None);
+    outgoing.facts.problem.unwrap()
+}
+
+#[test]
+fn texts_that_cannot_be_stored_wait_for_the_next_request() {
+    let place = Place::new();
+    place.store().stage("s", "note", 1).unwrap();
+    let wire = place.wire();
+    wire.prepare("s", vec![prepared(TextKind::Manifest, false, "manifest")]);
+    let other = rusqlite::Connection::open(place.path().join("store.db")).unwrap();
+    other.execute_batch("BEGIN IMMEDIATE").unwrap();
+    assert!(problem(&wire, &body(&[ASK])).contains("locked"));
+    other.execute_batch("ROLLBACK").unwrap();
+    let inserted = sent(&wire, &body(&[ASK]));
+    assert!(inserted.contains(r"manifest\n\nnote"), "{inserted}");
+    assert_eq!(sent(&wire, &body(&[ASK])), inserted);
+}
+
+#[test]
+fn a_store_that_was_deleted_or_replaced_is_opened_again() {
+    let place = Place::new();
+    place.operation(&[("long result", "short")]);
+    let wire = place.wire();
+    let request = body(&[ASK, CALL, RESULT]);
+    let changed = sent(&wire, &request);
+    assert!(changed.contains("short"));
+    let kept = tempfile::tempdir().unwrap();
+    let copy = kept.path().join("store.db");
+    let store = rusqlite::Connection::open(place.path().join("store.db")).unwrap();
+    store.execute("VACUUM INTO ?1", [copy.to_str().unwrap()]).unwrap();
+    drop(store);
+    for name in ["store.db", "store.db-wal", "store.db-shm"] {
+        let _ = std::fs::remove_file(place.path().join(name));
+    }
+    assert_eq!(problem(&wire, &request), "the store is not available: it was deleted");
+    assert_eq!(sent(&wire, &request), request, "without a store there is no operation");
+    std::fs::copy(copy, place.path().join("store.db")).unwrap();
+    assert_eq!(sent(&wire, &request), changed);
+    place.operation(&[("short", "shorter")]);
+    assert!(sent(&wire, &request).contains("shorter"), "changes of the new store are seen");
+}
+
+#[test]
+fn after_a_panic_the_next_request_reads_the_store_again() {
+    let place = Place::new();
+    place.operation(&[("long result", "short")]);
+    let (panics, path) = (AtomicBool::new(true), place.path());
+    let open = move |_| {
+        if panics.swap(false, Ordering::Relaxed) {
+            resume_unwind(Box::new("a fault"));
+        }
+        Store::open_existing(&path).map_err(|error| error.to_string())
+    };
+    let wire = Wire::new(PipelineSettings::default(), Box::new(open));
+    let request = body(&[ASK, CALL, RESULT]);
+    assert!(catch_unwind(AssertUnwindSafe(|| wire.request(&head(), request.as_bytes(), 1))).is_err());
+    assert!(sent(&wire, &request).contains("short"));
 }

@@ -97,7 +97,10 @@ pub(super) fn take(
     let staged =
         line.staged.iter().map(|staged| PreparedText { kind: TextKind::Staged, is_top: false, text: staged.text.clone() });
     let staged: Vec<PreparedText> = staged.collect();
-    let mut texts: Vec<PreparedText> = sessions.take_prepared(&session).into_iter().chain(staged).collect();
+    let mut texts: Vec<PreparedText> = sessions.prepared(&session).into_iter().chain(staged).collect();
+    if texts.is_empty() {
+        return Ok(());
+    }
     let line = sessions.line(&session, "")?;
     texts.retain(|text| !is_sent(line, body, places, &newest, text));
     if settings.reorder {
@@ -105,6 +108,7 @@ pub(super) fn take(
     }
     let top = places.first().copied().filter(|_| settings.zones && is_new_window).filter(|top| *top != newest);
     let (first, last): (Vec<_>, Vec<_>) = texts.into_iter().partition(|text| text.is_top && top.is_some());
+    let mut insertions = Vec::new();
     for (place, texts, at) in [(top.unwrap_or(newest), first, "the first message"), (newest, last, "the newest prompt")] {
         if texts.is_empty() {
             continue;
@@ -112,9 +116,9 @@ pub(super) fn take(
         let names: Vec<&str> = texts.iter().map(|text| text.kind.name()).collect();
         facts.note(Stage::Injection, format!("after {at}: {}", names.join(", ")));
         let joined = texts.iter().map(|text| &*text.text).collect::<Vec<_>>().join("\n\n");
-        sessions.insert(&session, "", Insertion { anchor: place.anchor, occurrence: place.occurrence, text: joined }, now)?;
+        insertions.push(Insertion { anchor: place.anchor, occurrence: place.occurrence, text: joined });
     }
-    Ok(())
+    sessions.insert(&session, insertions, now)
 }
 
 /// Returns true if a text need not be added: the client, such as its hooks, sends it already, or it was added before.

@@ -2,7 +2,7 @@
 #![allow(clippy::disallowed_types, reason = "the client and the API of the proxy")]
 
 use crate::changing::session;
-use crate::proxy::{Api, Proxy, answer_events};
+use crate::network::{Api, Proxy, answer_events};
 use crate::sandbox::{Sandbox, wait_for};
 use serde_json::{Value, json};
 use std::collections::VecDeque;
@@ -148,7 +148,7 @@ impl Talk {
 
 /// Returns the content blocks of a stream and the event of its end. Checks that it is one message with all its blocks in order.
 fn received(answer: &[u8]) -> (Vec<Value>, Value) {
-    let answer = crate::proxy::dechunked(answer);
+    let answer = crate::network::dechunked(answer);
     assert!(answer.1, "the body is complete");
     let stream = String::from_utf8(answer.0).unwrap();
     let events = stream.lines().filter_map(|line| line.strip_prefix("data: "));

@@ -11,21 +11,21 @@ use crate::wire::{PipelineSettings, PreparedText, TextKind, Wire};
 use crate::workspace::{Found, Workspace};
 use std::time::Duration;
 
+/// Longest wait of a request for another process that has locked the store. Other requests wait meanwhile; a commit takes less.
+const PATIENCE: Duration = Duration::from_secs(1);
+
 /// The result of a call in a session that the client has not written yet, or does not write to a file.
 const NO_FILE: &str = "nothing was executed: aperture finds no file of this session";
 
 /// The total time to wait for a session file, and the interval between two checks.
-const PATIENCE: Duration = Duration::from_secs(1);
+const WRITTEN: Duration = Duration::from_secs(1);
 const STEP: Duration = Duration::from_millis(50);
 
 /// Returns the sessions on the wire, by the store of the environment. `emit` is false if no request is changed.
 pub fn wire(env: &Env, emit: bool) -> Wire {
     let settings = PipelineSettings { emit, ..env.pipeline };
     let env = env.clone();
-    let open = move |create| {
-        let store = if create { env.store().map(Some) } else { env.existing_store() };
-        store.map_err(|error| format!("{:#}", error.source))
-    };
+    let open = move |creates| env.store_within(PATIENCE, creates).map_err(|error| format!("{:#}", error.source));
     Wire::new(settings, Box::new(open))
 }
 
@@ -97,7 +97,7 @@ fn find_written(env: &Env, session: &str) -> Option<Found> {
     let start = env.elapsed();
     loop {
         let found = find(env, session);
-        if found.is_some() || env.elapsed().saturating_sub(start) > PATIENCE {
+        if found.is_some() || env.elapsed().saturating_sub(start) > WRITTEN {
             return found;
         }
         wait(STEP);

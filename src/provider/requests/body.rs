@@ -1,13 +1,13 @@
 //! The body of a request as it passes: the contents and the thinking of its elements, and where texts are added to it.
 
 use super::{REQUESTS, RequestApi, RequestDocument, element};
-use crate::model::{BlockKind, Key, RowKind};
+use crate::model::{BlockKind, Key, RowKind, Slot};
 use crate::provider::{Framing, ProviderAdapter, json};
 use rustc_hash::FxHashMap;
 use serde_json::value::RawValue;
 use std::borrow::Cow;
 use std::ops::{Deref, Range};
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 /// The tags around a reminder in the session files of Claude Code.
 const REMINDER: (&str, &str) = ("<system-reminder>\n", "\n</system-reminder>");
@@ -51,6 +51,9 @@ pub struct ElementContent {
     pub contents: Vec<(BlockKind, Key)>,
     /// The form of each content in the file of the client, if that form differs; empty if none does.
     recorded: Vec<Option<Recorded>>,
+    /// The slot of each content and the bytes of its value in the element, found when the content is first replaced; `None` if it cannot
+    /// be changed.
+    places: Vec<OnceLock<Option<(Slot, Range<usize>)>>>,
     /// The content blocks of a message, by their bytes in the element, each with its hash if it is thinking.
     parts: Vec<(Range<usize>, Option<Key>)>,
 }
@@ -80,6 +83,7 @@ impl ElementContent {
             kind: parsed.row.kind,
             is_prompt: parsed.row.prompt,
             contents: contents.collect(),
+            places: vec![OnceLock::new(); parsed.blocks.len()],
             recorded: match (api, parsed.row.kind) {
                 (RequestApi::Messages, RowKind::Attachment) => {
                     parsed.blocks.iter().map(|block| reminder(&block.content)).collect()
@@ -130,8 +134,11 @@ impl<'a> RequestBody<'a> {
     pub fn replace(&self, element: usize, content: usize, text: &str, is_recorded: bool) -> Option<BodyEdit> {
         let RequestElement { range, content: parsed } = self.elements.get(element)?;
         let row = &self.bytes[range.clone()];
-        let slot = self.format.slot(row, content as u32)?;
-        let value = self.format.locate_slot(row, slot)?;
+        let find = || {
+            let slot = self.format.slot(row, content as u32)?;
+            Some((slot, self.format.locate_slot(row, slot)?))
+        };
+        let (slot, value) = parsed.places.get(content)?.get_or_init(find).clone()?;
         let sent = match parsed.recorded.get(content).copied().flatten().filter(|_| is_recorded) {
             Some(Recorded { joined: Some(length), .. }) => {
                 let before = self.format.decode(&row[value.clone()]);

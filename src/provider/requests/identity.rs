@@ -32,10 +32,18 @@ pub struct RequestIdentity {
 const SUMMARY_TAGS: [&str; 2] = ["<analysis>", "<summary>"];
 const SUMMARY_ITEM: &str = "compaction_trigger";
 
+/// Returns the session and the line of a request if its head names the session.
+pub fn named_in_head(head: &RequestHead) -> Option<(&str, &str)> {
+    Some((header(head, SESSION_HEADERS)?, header(head, AGENT_HEADERS).unwrap_or_default()))
+}
+
+fn header<'h>(head: &'h RequestHead, names: &[&str]) -> Option<&'h str> {
+    names.iter().find_map(|name| head.header(name)).filter(|value| !value.is_empty())
+}
+
 /// Returns the session and the line of a request.
 pub fn identity(head: &RequestHead, api: Api, body: &RequestDocument<'_>) -> RequestIdentity {
-    let header = |names: &[&str]| names.iter().find_map(|name| head.header(name)).filter(|value| !value.is_empty());
-    let name = header(SESSION_HEADERS).map(str::to_owned).or_else(|| named(body));
+    let name = header(head, SESSION_HEADERS).map(str::to_owned).or_else(|| named(body));
     let is_named = name.is_some();
     let session = name.unwrap_or_else(|| hashed(api, body));
     let tools = ["tools", "functions"].iter().filter_map(|name| body.member(name)).map(elements);
@@ -43,7 +51,7 @@ pub fn identity(head: &RequestHead, api: Api, body: &RequestDocument<'_>) -> Req
     let is_tools = |item: &&RawValue| text_of(member(item, "type")).is_some_and(|kind| kind == "additional_tools");
     let offers = || body.member("input").is_some_and(|input| elements(input).iter().any(is_tools));
     let has_tools = tools.into_iter().any(|tools| !tools.is_empty()) || offers();
-    let line = header(AGENT_HEADERS).unwrap_or_default().to_owned();
+    let line = header(head, AGENT_HEADERS).unwrap_or_default().to_owned();
     RequestIdentity { session, line, is_named, has_tools, asks_for_summary: asks_for_summary(api, body) }
 }
 

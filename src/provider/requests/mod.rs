@@ -38,7 +38,7 @@ pub(super) use calls::block_key;
 pub use calls::{ToolDefinition, begins, call_result, continued, restored, spliced};
 pub use document::RequestDocument;
 pub use head::{RequestApi, RequestHead};
-pub use identity::{RequestIdentity, identity};
+pub use identity::{RequestIdentity, identity, named_in_head};
 #[cfg(test)]
 pub use samples::{body, chat_body};
 
